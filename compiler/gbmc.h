@@ -1,0 +1,224 @@
+/* gbmc.h: every type and prototype of the compiler, one section per .c file. */
+#ifndef GBMC_H
+#define GBMC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A compilation: its memory, names, messages and options. First argument of
+ * everything. */
+struct compiler;
+
+/* arena.c: memory that lives until the compilation ends; always zeroed. */
+struct arena;
+struct arena *arena_create(void);
+void arena_free(struct arena *a);
+void *arena_alloc(struct arena *a, size_t bytes);
+void *gbmc_alloc(struct compiler *c, size_t bytes);
+#define NEW(c, type) ((type *)gbmc_alloc((c), sizeof(type)))
+#define NEW_ARRAY(c, type, n) \
+    ((type *)gbmc_alloc((c), sizeof(type) * (size_t)((n) > 0 ? (n) : 1)))
+
+/* intern.c: one pointer per distinct name, so names compare with ==. */
+const char *intern(struct compiler *c, const char *text);
+const char *intern_n(struct compiler *c, const char *text, size_t length);
+const char *intern_format(struct compiler *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* text.c: a growing output buffer. */
+struct text {
+    char *data; /* always terminated */
+    size_t length, capacity;
+};
+void text_printf(struct text *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void text_append(struct text *t, const char *s);
+void text_free(struct text *t);
+
+/* diag.c: messages. A span is a byte range in one source file. */
+struct source {
+    const char *path; /* as the user wrote it */
+    const char *text;
+    size_t length;
+};
+struct span {
+    const struct source *source; /* NULL: nowhere in particular */
+    uint32_t begin, end;
+};
+void error_at(struct compiler *c, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void note_at(struct compiler *c, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void warning_at(struct compiler *c, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* 1-based line and column of a span's first byte. */
+void span_position(struct span span, int *line, int *column);
+/* "file:line:col", interned. */
+const char *span_text(struct compiler *c, struct span span);
+/* The source text of a span with runs of white space folded to one blank. */
+const char *span_source(struct compiler *c, struct span span);
+/* The candidate nearest to `name` by edit distance, or NULL if none is near
+ * enough to be suggested. */
+const char *nearest_name(const char *name, const char *const *candidates,
+                         int ncandidates);
+#define UNREACHABLE() gbmc_unreachable(__FILE__, __LINE__)
+_Noreturn void gbmc_unreachable(const char *file, int line);
+
+/* ast.c: the tree that the parser builds.
+ *
+ * Operators are calls of the function that they name: "+", "-", "*", "/",
+ * "^", "%*%", "neg" (unary minus), "<", "<=", ">", ">=", "==", "!=", "&&",
+ * "||", "!", ":" is EXPR_RANGE. Names are interned. */
+enum expr_kind {
+    EXPR_NUM,   /* u.number */
+    EXPR_NAME,  /* name, or name[args]: args are indices; nargs 0: no bracket */
+    EXPR_CALL,  /* name(args) */
+    EXPR_RANGE, /* args[0]:args[1] */
+    EXPR_ALL,   /* an empty index, as both in X[,] */
+    EXPR_SUM    /* library files only: sum(name in args[0]:args[1], args[2]) */
+};
+struct expr {
+    enum expr_kind kind;
+    bool bracket; /* EXPR_NAME: written with [ ] */
+    struct span span;
+    const char *name;
+    double number;
+    struct expr **args;
+    int nargs;
+};
+
+enum stmt_kind { STMT_FOR, STMT_STOCHASTIC, STMT_DETERMINISTIC };
+enum truncation_kind { TRUNC_NONE, TRUNC_T, TRUNC_I, TRUNC_C };
+struct stmt {
+    enum stmt_kind kind;
+    struct span span; /* of a `for`: its header */
+    struct stmt *next;
+    /* STMT_FOR: for (name in range) { body } */
+    const char *name;
+    struct span name_span;
+    struct expr *range;
+    struct stmt *body;
+    /* the relations: lhs ~ rhs T(lower, upper), link(lhs) <- rhs */
+    const char *link; /* NULL, or "log", "logit", ... */
+    struct expr *lhs; /* EXPR_NAME */
+    struct expr *rhs; /* STMT_STOCHASTIC: EXPR_CALL of a distribution */
+    enum truncation_kind truncation;
+    struct expr *lower, *upper; /* NULL where open */
+};
+
+/* given X[N,p] / observed y[N] / var x[N] */
+enum declaration_kind { DECL_GIVEN, DECL_OBSERVED, DECL_VAR };
+struct declaration {
+    enum declaration_kind kind;
+    struct span span;
+    const char *name;
+    struct expr **dims;
+    int ndims;
+    struct declaration *next;
+};
+
+/* samplers { beta, tau : slice(width = 0.5); } */
+struct sampler_option {
+    const char *name;
+    struct expr *value;
+    struct sampler_option *next;
+};
+struct sampler_choice {
+    struct span span, method_span;
+    struct expr **targets; /* EXPR_NAME */
+    int ntargets;
+    const char *method;
+    struct sampler_option *options;
+    struct sampler_choice *next;
+};
+
+/* The standard library's files: see docs/library.md. A clause is a keyword at
+ * the beginning of a line and its items:  statistics log(x): r - 1, x: -l  */
+struct clause_item {
+    struct expr *label; /* before ':' or '=' , NULL where there is none */
+    struct expr *value;
+    struct clause_item *next;
+};
+struct clause {
+    const char *keyword;
+    struct span span;
+    struct clause_item *items;
+    struct clause *next;
+};
+enum entry_kind { ENTRY_DISTRIBUTION, ENTRY_FUNCTION, ENTRY_AUGMENTATION };
+struct parameter {
+    const char *name;
+    const char *dims[2]; /* names of its extents: mu[K], Omega[K,K] */
+    int ndims;
+    struct span span;
+};
+struct entry {
+    enum entry_kind kind;
+    const char *name;
+    struct span span;
+    struct parameter *parameters;
+    int nparameters;
+    struct parameter *result; /* `over x[K]`; NULL: the scalar x */
+    struct clause *clauses;
+    const char *doc; /* the comment block above the entry, '#' stripped */
+    struct entry *next;
+};
+
+struct import {
+    const char *path;
+    struct span span;
+    struct import *next;
+};
+
+struct program {
+    struct declaration *declarations;
+    struct stmt *data;  /* data { } */
+    struct stmt *model; /* model { } */
+    bool has_model;
+    struct sampler_choice *samplers;
+    struct import *imports;
+    struct entry *entries;
+};
+
+struct expr *expr_new(struct compiler *c, enum expr_kind kind,
+                      struct span span);
+struct expr *expr_call(struct compiler *c, const char *name, struct span span,
+                       int nargs, ...);
+/* Writes an expression as BUGS text with the fewest brackets. */
+void expr_print(struct text *out, const struct expr *e);
+/* --emit=ast */
+void ast_print(struct text *out, const struct program *p);
+
+/* gbm.y: parses a whole source, adding to `program`. False if there were
+ * errors (already reported). Both model files and library files. */
+bool parse_source(struct compiler *c, const struct source *source,
+                  struct program *program);
+
+/* main.c */
+struct options {
+    const char *input, *output;
+    const char *emit;      /* NULL or the pass to print */
+    const char *dag;       /* NULL or the file to draw into */
+    bool explain, list, save_temps;
+    const char **data;     /* --data at compile time */
+    int ndata;
+    const char **include;  /* -I */
+    int ninclude;
+    const char *arch;      /* --arch=sm_90 */
+    const char *optimise;  /* "2": -O LEVEL */
+};
+struct compiler {
+    struct arena *arena;
+    struct names *names; /* intern.c */
+    struct options options;
+    const char *stdlib;  /* folder of the standard library */
+    int nerrors, nwarnings;
+    FILE *messages;      /* stderr, or a memory stream in tests */
+    bool colour;
+};
+
+#include "model_ir.h"
+
+#endif

@@ -1,0 +1,237 @@
+/* model.h: what a compiled model is to the runtime. The compiler emits one
+ * `const struct gbm_model gbm_model`; the runtime knows nothing else of it.
+ *
+ * Storage. Every variable has one slot. A slot's cells are `real` or `int`,
+ * row-major. Shared slots (data, constants, tables, and stochastic variables
+ * that are observed throughout) have one copy and stride 0; the others have
+ * one copy per chain, `stride` cells apart. `gbm_model.bind` writes pointers,
+ * extents and strides into a `struct state` of the generated program; `shift`
+ * moves such a state from chain 0 to another chain. The runtime allocates
+ * `state_size` bytes per state. The same functions serve for device memory:
+ * then the pointers are device pointers.
+ *
+ * Elements. A family is one statement with its loops; its instances, in loop
+ * order, are numbered from 0: the element number. Where a loop's bounds depend
+ * on another loop, `table` names an int slot that holds the loop indices of
+ * each element ([count][nloops]), filled at load from `enumerate`. */
+#ifndef GBM_MODEL_H
+#define GBM_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gbm_rng; /* stdlib/rng.h */
+
+#define GBM_MAX_DIMS 8
+
+/* One slot as bind() wants it. */
+struct gbm_binding {
+    void *values;              /* of chain 0 */
+    const int *dim;            /* extents, [ndim] */
+    const unsigned char *seen; /* per cell: 1 observed; NULL: all observed if
+                                  stride is 0, none otherwise */
+    int64_t stride;            /* cells from one chain to the next, or 0 */
+};
+
+enum gbm_role {
+    GBM_GIVEN,      /* supplied, never sampled */
+    GBM_CONSTANT,   /* a function of given ones, computed at load; shared */
+    GBM_STOCHASTIC, /* has a distribution; latent cell by cell unless seen */
+    GBM_DERIVED,    /* deterministic function of stochastic ones; per chain */
+    GBM_AUXILIARY,  /* added by an augmentation: latent, not monitored */
+    GBM_TUNING,     /* per chain, one cell per element of a step: slice width */
+    GBM_TABLE,      /* int, shared: loop indices of a family's elements */
+    GBM_INVERSE     /* int: inverse index, see struct gbm_inverse */
+};
+
+struct gbm_variable {
+    const char *name;  /* as in the model: "alpha.c" */
+    const char *where; /* file:line:col of its first statement */
+    enum gbm_role role;
+    bool integer;      /* cells are int, else real */
+    int ndim;          /* 0: a scalar (one cell) */
+    bool observed;     /* declared `observed`, or a stochastic leaf: data are
+                          expected, and a note is due if there are none */
+    bool needed;       /* GBM_GIVEN: an error if not supplied */
+    bool maintained;   /* GBM_DERIVED: read by updates, kept up to date by
+                          steps. Otherwise computed only when monitored */
+    int family;        /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
+    /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */
+    void (*declared)(const void *state, int *out);
+};
+
+/* What is wrong with an element; the runtime prints it. */
+struct gbm_problem {
+    char text[512];
+};
+
+struct gbm_family {
+    int variable;         /* slot of the left-hand side */
+    const char *text;     /* "theta[i] ~ dgamma(alpha, beta)" */
+    const char *where;    /* "pump.gbm:3:5" */
+    bool stochastic;
+    bool data_block;      /* evaluated (or simulated) once at load */
+    bool auxiliary;       /* an augmentation's own factor */
+    int nloops;
+    int table;            /* slot of role GBM_TABLE, or -1: rectangular */
+    /* Number of elements; writes their loop indices if tuples is not NULL. */
+    int64_t (*enumerate)(const void *state, int *tuples);
+    /* Largest 1-based subscripts of the left-hand side at an element, one per
+     * dimension (for the extents of the array). */
+    void (*subscripts)(const void *state, int64_t element, int *out);
+    /* Flat 0-based cells of the left-hand side at an element, ascending in
+     * row-major order of the slice; returns their number (1 for a scalar
+     * node). out may be NULL. */
+    int64_t (*cells)(const void *state, int64_t element, int64_t *out);
+    /* Plain log density of an element at the current state; NaN or -inf where
+     * impossible. Stochastic families only. */
+    double (*logdensity)(const void *state, int64_t element);
+    /* Draws the element from its prior given its parents. */
+    void (*simulate)(const void *state, struct gbm_rng *rng, int64_t element);
+    /* A starting value: near the prior's mean, spread by `spread` (0: at the
+     * mean), inside the support, the truncation and the bounds that observed
+     * children impose. Falls back to a draw. */
+    void (*start)(const void *state, struct gbm_rng *rng, int64_t element,
+                  double spread);
+    /* Computes a deterministic element. */
+    void (*derive)(const void *state, int64_t element);
+    /* Subscripts in range, parameters valid, observed value in the support.
+     * True if all is well. */
+    bool (*check)(const void *state, int64_t element,
+                  struct gbm_problem *problem);
+};
+
+/* For each cell of `variable` the elements of `family` whose reference number
+ * `reference` hits it, ascending: two int slots, start[cells + 1] and
+ * item[count]. Built at load; if `latent`, rebuilt whenever a step says so. */
+struct gbm_inverse {
+    int variable, family;
+    int start, item;  /* slots of role GBM_INVERSE */
+    bool latent;      /* depends on the chain's state: per chain */
+    int64_t (*cell)(const void *state, int64_t element); /* -1: none */
+    const char *cell_kernel; /* name of the device function, same meaning */
+};
+
+/* What a run of a step needs beside the state. Lives in device memory too. */
+struct gbm_sweep {
+    uint64_t seed;
+    uint32_t sweep;    /* counts from 0, warm-up included */
+    uint32_t chain0;   /* number of the device's first chain */
+    uint32_t adapting; /* 1 while warm-up tunes */
+};
+
+enum gbm_step_kind {
+    GBM_STEP_MAP,    /* elements of a family, in parallel unless sequential */
+    GBM_STEP_DENSE,  /* one Gaussian block with a design matrix */
+    GBM_STEP_INDEX,  /* rebuild inverse index number `inverse` */
+    GBM_STEP_DERIVE  /* recompute a maintained derived family */
+};
+
+/* One likelihood term of a dense Gaussian block: its rows are the elements of
+ * `family`; given the row's design vector a, the log density as a function of
+ * the block x is  -weight/2 (a'x)^2 + score a'x. */
+struct gbm_dense_term {
+    int family;
+    int matrix;             /* slot of a given matrix whose rows are the design
+                               (row r of the family is row r), or -1 */
+    bool constant_design;   /* depends on data alone */
+    bool constant_weight;   /* the same for all rows, sweeps and chains, but
+                               for a factor common to all rows that `scale`
+                               gives */
+    void (*design)(const void *state, int64_t element, double *row); /* [d] */
+    /* seen == false: the row is unobserved and weight = score = 0. */
+    void (*row)(const void *state, int64_t element, double *weight,
+                double *score);
+    const char *row_kernel, *design_kernel;
+};
+struct gbm_dense {
+    int (*dimension)(const void *state);
+    void (*get)(const void *state, double *x);       /* [d] */
+    void (*set)(const void *state, const double *x); /* [d] */
+    /* 1 where the coordinate is observed and must not move; may be NULL */
+    void (*fixed)(const void *state, unsigned char *out);
+    /* All other factors: diagonal precision and potential of coordinate j
+     * (log density -precision/2 x_j^2 + potential x_j). */
+    void (*prior)(const void *state, int64_t coordinate, double *precision,
+                  double *potential);
+    /* Not NULL: the other factors couple coordinates; writes the whole d x d
+     * precision (row-major) and potential, instead of `prior`. */
+    void (*prior_matrix)(const void *state, double *precision,
+                         double *potential);
+    const char *prior_kernel, *get_kernel, *set_kernel;
+    int nterms;
+    const struct gbm_dense_term *terms;
+};
+
+struct gbm_step {
+    enum gbm_step_kind kind;
+    const char *name;     /* of the C function and kernel: "update_theta" */
+    const char *variable; /* "theta", "alpha, beta" */
+    const char *sampler;  /* "gamma", "slice", "Gaussian block, 2 x 2" */
+    const char *text;     /* full conditional, for people */
+    int family;           /* whose elements are updated (or derived) */
+    int number;           /* of the step: enters the random number key */
+    bool sequential;      /* elements depend on each other: one at a time */
+    bool leaf;            /* updates only elements nobody else depends on:
+                             missing data and predictions, drawn forward */
+    /* Elements that share an instance of a factor must not move together: the
+     * instances of `conflict_families`, each with the cells that it reads. The
+     * runtime colours the elements at load. */
+    int nconflicts;
+    const struct gbm_conflict *conflicts;
+    /* Updates elements[first..last), or first..last if elements is NULL. */
+    void (*run)(const void *state, const struct gbm_sweep *sweep,
+                uint32_t chain, const int *elements, int64_t first,
+                int64_t last);
+    /* For the self-check: the block's size, its value, and the log of the
+     * derived full conditional at a value, up to a constant. */
+    int (*block_size)(const void *state, int64_t element);
+    void (*block_get)(const void *state, int64_t element, double *x);
+    void (*block_set)(const void *state, int64_t element, const double *x);
+    double (*conditional)(const void *state, int64_t element,
+                          const double *x);
+    int inverse;                   /* GBM_STEP_INDEX */
+    const struct gbm_dense *dense; /* GBM_STEP_DENSE */
+};
+struct gbm_conflict {
+    int family;
+    /* Elements of the step's family that instance `element` of `family` ties
+     * together; returns their number, at most `capacity`. */
+    int (*elements)(const void *state, int64_t element, int64_t *out,
+                    int capacity);
+    int capacity;
+};
+
+/* A text that the device compiler may include. */
+struct gbm_header {
+    const char *name, *text;
+};
+
+struct gbm_model {
+    const char *name;    /* "pump" */
+    const char *source;  /* path of the model file */
+    const char *version; /* of the compiler */
+    size_t state_size;
+    int nvariables;
+    const struct gbm_variable *variables;
+    /* Order in which extents can be settled and constants computed. */
+    const int *load_order; /* [nvariables] */
+    int nfamilies;
+    const struct gbm_family *families; /* topologically ordered: parents
+                                          before children */
+    int ninverses;
+    const struct gbm_inverse *inverses;
+    int nsteps;
+    const struct gbm_step *steps; /* a sweep, in order */
+    void (*bind)(void *state, const struct gbm_binding *bindings);
+    void (*shift)(void *state, int chain);
+    const char *explain; /* what --explain prints */
+    const char *program; /* the CUDA C text */
+    int nheaders;
+    const struct gbm_header *headers;
+};
+
+extern const struct gbm_model gbm_model;
+
+#endif
