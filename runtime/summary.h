@@ -1,0 +1,39 @@
+/* summary.h: the posterior summary, for people and for programs. */
+#ifndef GBM_SUMMARY_H
+#define GBM_SUMMARY_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "diagnostics.h"
+#include "draws.h"
+
+/* Diagnosis of every drawn cell, then the moments-only cells. */
+struct gbm_summary {
+    const struct gbm_draws *draws;   /* borrowed */
+    int64_t count;                   /* draws->width */
+    struct gbm_diagnosis *diagnoses; /* [count], order of a record */
+};
+
+/* Diagnoses every cell, in parallel over cells. */
+enum gbm_status gbm_summarise(struct gbm_summary *summary,
+                              const struct gbm_draws *draws,
+                              char error[GBM_ERROR]);
+void gbm_summary_free(struct gbm_summary *summary);
+
+/* Smallest ESS (bulk or tail) and largest R-hat over all cells, for --until
+ * and for exit messages; NaN ones (constants) are left out. */
+void gbm_summary_worst(const struct gbm_summary *summary, double *ess,
+                       double *rhat);
+
+/* Prints the table and, below it, warnings in plain words. At most `max_rows`
+ * rows (0: no limit, negative: the default 60); says how many were left out. */
+void gbm_summary_print(const struct gbm_summary *summary, FILE *out,
+                       int64_t max_rows);
+
+/* The same as JSON: {"timing": {...}, "parameters": {"theta[3]": {...}}}.
+ * What is not defined is null. Temporary name, then renamed. */
+enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
+                                  const char *path, char error[GBM_ERROR]);
+
+#endif
