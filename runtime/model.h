@@ -40,7 +40,8 @@ enum gbm_role {
     GBM_STOCHASTIC, /* has a distribution; latent cell by cell unless seen */
     GBM_DERIVED,    /* deterministic function of stochastic ones; per chain */
     GBM_AUXILIARY,  /* added by an augmentation: latent, not monitored */
-    GBM_TUNING,     /* per chain, one cell per element of a step: slice width */
+    GBM_TUNING,     /* per chain, one cell per element of a step: slice width.
+                       1 at the start */
     GBM_TABLE,      /* int, shared: loop indices of a family's elements */
     GBM_INVERSE     /* int: inverse index, see struct gbm_inverse */
 };
@@ -73,6 +74,12 @@ struct gbm_family {
     bool stochastic;
     bool data_block;      /* evaluated (or simulated) once at load */
     bool auxiliary;       /* an augmentation's own factor */
+    bool augmented;       /* an auxiliary family's factor stands in for its
+                             density in the joint that the sweep samples;
+                             logdensity and simulate stay the model's own */
+    const int *parents;   /* slots that it reads beside its own, or NULL: not
+                             known */
+    int nparents;
     int nloops;
     int table;            /* slot of role GBM_TABLE, or -1: rectangular */
     /* Number of elements; writes their loop indices if tuples is not NULL. */

@@ -1,0 +1,198 @@
+/* rt.h: the runtime's own types: options, the model bound to its data, and
+ * what a device must do. Files: options.c load.c start.c chains.c moments.c
+ * monitor.c progress.c check.c simulate.c host/, and the plugin cuda/, which
+ * includes nothing of the runtime but this header and model.h. */
+#ifndef GBM_RT_H
+#define GBM_RT_H
+
+#include "model.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- status: the first failure's message stays in struct rt ---- */
+
+enum rt_status {
+    RT_OK,
+    RT_USER,   /* the user's mistake: exit status 1 */
+    RT_FAILURE /* memory, driver, numerical failure: exit status 2 */
+};
+
+/* ---- options.c ---- */
+
+enum rt_command {
+    RT_RUN,
+    RT_INFO,
+    RT_CHECK,
+    RT_SIMULATE,
+    RT_SUMMARY,
+    RT_GEWEKE
+};
+
+enum rt_precision { RT_DOUBLE, RT_SINGLE, RT_MIXED };
+
+enum rt_format { RT_NETCDF, RT_CSV, RT_CODA };
+
+/* What the command line says. Strings belong to argv. */
+struct rt_options {
+    enum rt_command command;
+    const char **data; /* FILE or NAME=FILE, in order */
+    int ndata;
+    const char **init; /* one file per chain, in turn */
+    int ninit;
+    int chains, warmup, draws, thin;
+    uint64_t seed;
+    const char *device; /* "auto", "cpu", "cuda", "cuda:0,1" */
+    int threads;        /* 0: as many as the machine has */
+    enum rt_precision precision;
+    const char *monitor; /* list of names, or NULL: the default */
+    const char *out;     /* or NULL */
+    const char *summary; /* or NULL */
+    enum rt_format format;
+    const char *until; /* or NULL */
+    const char *file;  /* of `summary FILE` */
+    bool quiet, explain, lp, prior;
+    int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
+};
+
+/* ---- the model bound to its data: load.c ---- */
+
+/* One variable. On the host its cells are `double` or `int` whatever the
+ * precision of the device; row-major; [chains][cells] if `per_chain`. */
+struct rt_slot {
+    int dim[GBM_MAX_DIMS];
+    int64_t cells;
+    bool settled;
+    bool per_chain;
+    void *values;
+    unsigned char *seen;    /* [cells] as in struct gbm_binding, or NULL */
+    unsigned char *defined; /* [cells] stochastic or derived cells that a
+                               family defines; NULL: all */
+    bool moments;           /* running mean and variance are asked for */
+};
+
+/* The elements that a step updates. */
+struct rt_step {
+    bool active;     /* false: nothing to do, skip it */
+    bool sequential; /* one at a time, in order */
+    int64_t count;   /* elements to update */
+    int *elements;   /* [count], or NULL: 0, 1, ..., count - 1. Sorted by
+                        colour, ascending within a colour */
+    int ncolours;    /* elements of one colour may move at once */
+    int64_t *colour; /* [ncolours + 1]: elements of colour c are
+                        colour[c] .. colour[c + 1] - 1 of the list */
+};
+
+/* One monitored variable: some of its cells, at an offset of a draw's row. */
+struct rt_monitor {
+    int variable;
+    int64_t count;
+    int64_t *cells; /* [count] flat 0-based, or NULL: all cells */
+    int64_t offset;
+};
+
+struct rt_instance {
+    const struct gbm_model *model;
+    int nchains;
+    struct rt_slot *slots; /* [model->nvariables] */
+    int64_t *elements;     /* [model->nfamilies] number of elements */
+    struct rt_step *steps; /* [model->nsteps] */
+    /* What a kept sweep stores; see struct rt_block. */
+    struct rt_monitor *monitors; /* [nmonitors] */
+    int nmonitors;
+    int64_t row; /* cells of one draw */
+    /* Derived families (not maintained) to compute at a kept sweep, parents
+     * before children. */
+    int *kept_families;
+    int nkept_families;
+    bool has_moments; /* some slot has `moments` */
+};
+
+/* Running moments of one variable, Welford (1962). */
+struct rt_moments {
+    double *mean; /* [chains][cells] */
+    double *m2;   /* [chains][cells] sum of squared deviations */
+};
+
+/* ---- a block of sweeps, run by the device for all chains ---- */
+
+/* One sweep runs the active steps that are not `leaf`, in order. After every
+ * `thin`-th sweep of the block (if thin > 0) the state is kept: leaf steps
+ * run, then `kept_families` are derived, then variables with `moments` enter
+ * their running moments, then the monitored cells are copied to
+ *     draws[chain * chain_stride + k * row + monitor.offset + i],
+ * k counting kept sweeps of this block from 0. `sweeps` is a multiple of
+ * `thin`. */
+struct rt_block {
+    uint64_t seed;
+    uint32_t first; /* number of the block's first sweep */
+    int sweeps;
+    bool adapting; /* warm-up */
+    int thin;
+    double *draws; /* host memory, or NULL: monitored cells are not wanted */
+    int64_t chain_stride;
+    double *lp; /* lp[chain * lp_stride + k], or NULL. The log density of the
+                   model (auxiliary families left out); NaN if the device does
+                   not compute it */
+    int64_t lp_stride;
+};
+
+/* ---- devices ---- */
+
+struct rt {
+    struct rt_options options;
+    const struct gbm_model *model;
+    const struct rt_device *device;
+    void *device_data; /* the device's own */
+    int threads;       /* of the host */
+    enum rt_status status;
+    char message[2048];
+    char device_text[256]; /* "NVIDIA H200, 132 multiprocessors": set by open */
+    double jit_s;          /* set by load: time spent compiling */
+    int64_t jitters;       /* Cholesky factorisations that needed jitter */
+};
+
+/* What the runtime asks of a device. A plugin exports one such table under the
+ * name "rt_cuda". Functions return RT_OK, or what rt_fail returned. */
+struct rt_device {
+    const char *name;
+    /* Opens the device named by `which` ("cuda", "cuda:0,1"). Fails with a
+     * message if there is none (for "auto" the host is taken then, and the
+     * message says why). */
+    enum rt_status (*open)(struct rt *rt, const char *which);
+    /* Builds the program, allocates and copies everything: shared slots,
+     * lists, and the chains' state as it stands in in->slots. The instance
+     * outlives the device. Resets the moments. */
+    enum rt_status (*load)(struct rt *rt, struct rt_instance *in);
+    enum rt_status (*run)(struct rt *rt, const struct rt_block *block);
+    /* Copies the per-chain slots from or to in->slots[].values. */
+    enum rt_status (*put)(struct rt *rt);
+    enum rt_status (*get)(struct rt *rt);
+    /* moments[v] for slots with `moments`: fills the caller's arrays. */
+    enum rt_status (*moments)(struct rt *rt, struct rt_moments *moments,
+                              int64_t *count);
+    void (*close)(struct rt *rt);
+};
+
+extern const struct rt_device rt_host;
+
+/* Keeps the first failure's message; returns `status`. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static inline enum rt_status
+rt_fail(struct rt *rt, enum rt_status status, const char *format, ...)
+{
+    if (rt->status == RT_OK) {
+        va_list args;
+        va_start(args, format);
+        rt->status = status;
+        vsnprintf(rt->message, sizeof rt->message, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+#endif
