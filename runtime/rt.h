@@ -6,19 +6,15 @@
 #define GBM_RT_H
 
 #include "model.h"
+#include "status.h"
+#include "draws.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* ---- status: the first failure's message stays in struct rt ---- */
-
-enum rt_status {
-    RT_OK,
-    RT_USER,   /* the user's mistake: exit status 1 */
-    RT_FAILURE /* memory, driver, numerical failure: exit status 2 */
-};
+/* Status: the first failure's message stays in struct rt; rt_fail sets it. */
 
 /* ---- options.c ---- */
 
@@ -32,8 +28,6 @@ enum rt_command {
 };
 
 enum rt_precision { RT_DOUBLE, RT_SINGLE, RT_MIXED };
-
-enum rt_format { RT_NETCDF, RT_CSV, RT_CODA };
 
 /* What the command line says. Strings belong to argv. */
 struct rt_options {
@@ -50,7 +44,8 @@ struct rt_options {
     const char *monitor; /* list of names, or NULL: the default */
     const char *out;     /* or NULL */
     const char *summary; /* or NULL */
-    enum rt_format format;
+    const char
+        *format; /* "netcdf", "csv", "coda", or NULL: by the name of out */
     const char *until; /* or NULL */
     const char *file;  /* of `summary FILE` */
     bool quiet, explain, lp, prior;
@@ -147,7 +142,7 @@ struct rt {
     const struct rt_device *device;
     void *device_data; /* the device's own */
     int threads;       /* of the host */
-    enum rt_status status;
+    enum gbm_status status;
     char message[2048];
     char device_text[256]; /* "NVIDIA H200, 132 multiprocessors": set by open */
     double jit_s;          /* set by load: time spent compiling */
@@ -155,24 +150,24 @@ struct rt {
 };
 
 /* What the runtime asks of a device. A plugin exports one such table under the
- * name "rt_cuda". Functions return RT_OK, or what rt_fail returned. */
+ * name "rt_cuda". Functions return GBM_OK, or what rt_fail returned. */
 struct rt_device {
     const char *name;
     /* Opens the device named by `which` ("cuda", "cuda:0,1"). Fails with a
      * message if there is none (for "auto" the host is taken then, and the
      * message says why). */
-    enum rt_status (*open)(struct rt *rt, const char *which);
+    enum gbm_status (*open)(struct rt *rt, const char *which);
     /* Builds the program, allocates and copies everything: shared slots,
      * lists, and the chains' state as it stands in in->slots. The instance
      * outlives the device. Resets the moments. */
-    enum rt_status (*load)(struct rt *rt, struct rt_instance *in);
-    enum rt_status (*run)(struct rt *rt, const struct rt_block *block);
+    enum gbm_status (*load)(struct rt *rt, struct rt_instance *in);
+    enum gbm_status (*run)(struct rt *rt, const struct rt_block *block);
     /* Copies the per-chain slots from or to in->slots[].values. */
-    enum rt_status (*put)(struct rt *rt);
-    enum rt_status (*get)(struct rt *rt);
+    enum gbm_status (*put)(struct rt *rt);
+    enum gbm_status (*get)(struct rt *rt);
     /* moments[v] for slots with `moments`: fills the caller's arrays. */
-    enum rt_status (*moments)(struct rt *rt, struct rt_moments *moments,
-                              int64_t *count);
+    enum gbm_status (*moments)(struct rt *rt, struct rt_moments *moments,
+                               int64_t *count);
     void (*close)(struct rt *rt);
 };
 
@@ -182,10 +177,10 @@ extern const struct rt_device rt_host;
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-static inline enum rt_status
-rt_fail(struct rt *rt, enum rt_status status, const char *format, ...)
+static inline enum gbm_status
+rt_fail(struct rt *rt, enum gbm_status status, const char *format, ...)
 {
-    if (rt->status == RT_OK) {
+    if (rt->status == GBM_OK) {
         va_list args;
         va_start(args, format);
         rt->status = status;
