@@ -1,0 +1,263 @@
+/* skeleton_cuda.h: the kernels around the element functions of a generated
+ * program. Included by the device's text alone, after `struct state` and
+ * shift_state; the host's loops are in skeleton.h.
+ *
+ * Work is a list of (chain, element) pairs, each done by one team of lanes (see
+ * team.h). The number of lanes of a function is the macro GBM_LANES_<function>,
+ * which the runtime defines when it compiles the text; so is the block size.
+ * A kernel gets the state of chain 0 by value: its pointers lie in constant
+ * memory and the fields that a function does not read cost nothing.
+ *
+ * The generated functions that the macros call:
+ *     void shift_state(struct state *s, int chain);
+ *     void update(const struct state *s, struct gbm_rng *rng,
+ *                 const struct gbm_team *team, long long element,
+ *                 int adapting);
+ *     void derive(const struct state *s, const struct gbm_team *team,
+ *                 long long element);
+ *     void row(const struct state *s, const struct gbm_team *team,
+ *              long long element, real *weight, real *score);
+ *     void design(const struct state *s, const struct gbm_team *team,
+ *                 long long element, real *row);
+ *     void prior(const struct state *s, long long coordinate,
+ *                real *precision, real *potential);
+ *     void prior_matrix(const struct state *s, const struct gbm_team *team,
+ *                       real *precision, real *potential);
+ *     void get(const struct state *s, const struct gbm_team *team, real *x);
+ *     void set(const struct state *s, const struct gbm_team *team,
+ *              const real *x);
+ *     long long cell(const struct state *s, long long element);
+ */
+#ifndef GBM_SKELETON_CUDA_H
+#define GBM_SKELETON_CUDA_H
+
+#include "real.h"
+#include "rng.h"
+#include "team.h"
+
+/* As in runtime/model.h. */
+struct gbm_sweep {
+    unsigned long long seed;
+    unsigned sweep, chain0, adapting;
+};
+
+/* Threads of a block whose teams have so many lanes. */
+#define GBM_BLOCK(lanes) ((lanes) > 32 ? (lanes) : 128)
+
+/* The team of the calling thread and the number of its first item; items go on
+ * in steps of `step`, so all threads of a team have the same ones. */
+struct gbm_worker {
+    struct gbm_team team;
+    long long first, step;
+};
+
+GBM_FN struct gbm_worker gbm_worker_of(int lanes, gbm_total *shared)
+{
+    struct gbm_worker w;
+    w.team.lane = (int)threadIdx.x & (lanes - 1);
+    w.team.lanes = lanes;
+    w.team.shared = shared;
+    w.first = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / lanes;
+    w.step = (long long)gridDim.x * blockDim.x / lanes;
+    return w;
+}
+
+/* Chain and place in the list of an item: the list runs fastest. A 64-bit
+ * division takes as long as a short update, so it is avoided. */
+GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
+                     long long *k)
+{
+    if (chains == 1) {
+        *chain = 0;
+        *k = item;
+    } else if (count * chains <= 0xffffffffLL) {
+        const unsigned c = (unsigned)item / (unsigned)count;
+        *chain = (int)c;
+        *k = (long long)((unsigned)item - c * (unsigned)count);
+    } else {
+        *chain = (int)(item / count);
+        *k = item % count;
+    }
+}
+
+#define GBM_KERNEL_HEAD(function)                                              \
+    extern "C" __global__ void __launch_bounds__(                              \
+        GBM_BLOCK(GBM_LANES_##function)) function##_kernel
+
+#define GBM_WORKER(function)                                                   \
+    __shared__ gbm_total shared[32];                                           \
+    const struct gbm_worker w =                                                \
+        gbm_worker_of(GBM_LANES_##function, shared);                           \
+    const struct gbm_team team = w.team;
+
+/* for every item of this team: chain, k, and the chain's state s */
+#define GBM_FOR_ITEMS(count, chains)                                           \
+    for (long long item = w.first; item < (count) * (chains); item += w.step)
+
+#define GBM_ITEM(count, chains)                                                \
+    int chain;                                                                 \
+    long long k;                                                               \
+    gbm_item(item, (count), (chains), &chain, &k);                             \
+    struct state s = base;                                                     \
+    shift_state(&s, chain);
+
+/* Updates elements[first .. first + count), or first .. first + count - 1 if
+ * elements is NULL, in each chain. sequential: a chain's elements are done in
+ * order by one team. */
+#define GBM_KERNEL(function, number)                                           \
+    GBM_KERNEL_HEAD(function)(                                                 \
+        const struct state base, const struct gbm_sweep *sweep,                \
+        const int *elements, long long first, long long count, int chains,     \
+        int sequential)                                                        \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        const struct gbm_sweep now = *sweep;                                   \
+        const long long per_chain = sequential ? 1 : count;                    \
+        const long long in_turn = sequential ? count : 1;                      \
+        GBM_FOR_ITEMS(per_chain, chains)                                       \
+        {                                                                      \
+            GBM_ITEM(per_chain, chains)                                        \
+            for (long long t = 0; t < in_turn; t++) {                          \
+                const long long place = first + k + t;                         \
+                const long long element = elements ? elements[place] : place;  \
+                struct gbm_rng rng;                                            \
+                gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)chain,    \
+                              now.sweep, number, (unsigned)element);           \
+                function(&s, &rng, &team, element, (int)now.adapting);         \
+                if (sequential)                                                \
+                    gbm_team_sync(&team);                                      \
+            }                                                                  \
+        }                                                                      \
+    }
+
+/* Computes the elements of a deterministic family. */
+#define GBM_KERNEL_DERIVE(function)                                            \
+    GBM_KERNEL_HEAD(function)(const struct state base, const int *elements,    \
+                              long long first, long long count, int chains,    \
+                              int sequential)                                  \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        const long long per_chain = sequential ? 1 : count;                    \
+        const long long in_turn = sequential ? count : 1;                      \
+        GBM_FOR_ITEMS(per_chain, chains)                                       \
+        {                                                                      \
+            GBM_ITEM(per_chain, chains)                                        \
+            for (long long t = 0; t < in_turn; t++) {                          \
+                const long long place = first + k + t;                         \
+                function(&s, &team, elements ? elements[place] : place);       \
+                if (sequential)                                                \
+                    gbm_team_sync(&team);                                      \
+            }                                                                  \
+        }                                                                      \
+    }
+
+/* weight, score: [chains][count] */
+#define GBM_KERNEL_ROWS(function)                                              \
+    GBM_KERNEL_HEAD(function)(const struct state base, long long count,        \
+                              int chains, real *weight, real *score)           \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        GBM_FOR_ITEMS(count, chains)                                           \
+        {                                                                      \
+            GBM_ITEM(count, chains)                                            \
+            real its_weight = 0, its_score = 0;                                \
+            function(&s, &team, k, &its_weight, &its_score);                   \
+            if (team.lane == 0) {                                              \
+                weight[item] = its_weight;                                     \
+                score[item] = its_score;                                       \
+            }                                                                  \
+        }                                                                      \
+    }
+
+/* rows: [chains][count][d]; chains is 1 for a design of data alone. */
+#define GBM_KERNEL_DESIGN(function)                                            \
+    GBM_KERNEL_HEAD(function)(const struct state base, long long count,        \
+                              int chains, int d, real *rows)                   \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        GBM_FOR_ITEMS(count, chains)                                           \
+        {                                                                      \
+            GBM_ITEM(count, chains)                                            \
+            function(&s, &team, k, rows + item * d);                           \
+        }                                                                      \
+    }
+
+/* precision, potential: [chains][d] */
+#define GBM_KERNEL_PRIOR(function)                                             \
+    GBM_KERNEL_HEAD(function)(const struct state base, long long d,            \
+                              int chains, real *precision, real *potential)    \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        GBM_FOR_ITEMS(d, chains)                                               \
+        {                                                                      \
+            GBM_ITEM(d, chains)                                                \
+            real its_precision = 0, its_potential = 0;                         \
+            function(&s, k, &its_precision, &its_potential);                   \
+            if (team.lane == 0) {                                              \
+                precision[item] = its_precision;                               \
+                potential[item] = its_potential;                               \
+            }                                                                  \
+        }                                                                      \
+    }
+
+/* precision: [chains][d][d], potential: [chains][d] */
+#define GBM_KERNEL_PRIOR_MATRIX(function)                                      \
+    GBM_KERNEL_HEAD(function)(const struct state base, long long d,            \
+                              int chains, real *precision, real *potential)    \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        GBM_FOR_ITEMS(1, chains)                                               \
+        {                                                                      \
+            GBM_ITEM(1, chains)                                                \
+            function(&s, &team, precision + item * d * d,                      \
+                     potential + item * d);                                    \
+        }                                                                      \
+    }
+
+/* x: [chains][d]. For both the reading and the writing of the block. */
+#define GBM_KERNEL_BLOCK(function, pointer)                                    \
+    GBM_KERNEL_HEAD(function)(const struct state base, long long d,            \
+                              int chains, pointer x)                           \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        GBM_FOR_ITEMS(1, chains)                                               \
+        {                                                                      \
+            GBM_ITEM(1, chains)                                                \
+            function(&s, &team, x + item * d);                                 \
+        }                                                                      \
+    }
+#define GBM_KERNEL_GET(function) GBM_KERNEL_BLOCK(function, real *)
+#define GBM_KERNEL_SET(function) GBM_KERNEL_BLOCK(function, const real *)
+
+/* key: [chains][count], the flat cell that the element's reference hits, or -1;
+ * chains is 1 for an index of data alone. */
+#define GBM_KERNEL_CELL(function)                                              \
+    GBM_KERNEL_HEAD(function)(const struct state base, long long count,        \
+                              int chains, int *key)                            \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        GBM_FOR_ITEMS(count, chains)                                           \
+        {                                                                      \
+            GBM_ITEM(count, chains)                                            \
+            const int its_key = (int)function(&s, k);                          \
+            if (team.lane == 0)                                                \
+                key[item] = its_key;                                           \
+        }                                                                      \
+    }
+
+/* out: [chains][count], an element's log density. */
+#define GBM_KERNEL_LOGDENSITY(function)                                        \
+    GBM_KERNEL_HEAD(function)(const struct state base, long long count,        \
+                              int chains, double *out)                         \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        GBM_FOR_ITEMS(count, chains)                                           \
+        {                                                                      \
+            GBM_ITEM(count, chains)                                            \
+            const double its_density = (double)function(&s, k);                \
+            if (team.lane == 0)                                                \
+                out[item] = its_density;                                       \
+        }                                                                      \
+    }
+
+#endif
