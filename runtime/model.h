@@ -107,6 +107,9 @@ struct gbm_family {
      * True if all is well. */
     bool (*check)(const void *state, int64_t element,
                   struct gbm_problem *problem);
+    /* Names of the device's kernels, or NULL: GBM_KERNEL_DERIVE(derive_mu) is
+     * "derive_mu_kernel"; GBM_KERNEL_LOGDENSITY of `logdensity`. */
+    const char *derive_kernel, *density_kernel;
 };
 
 /* For each cell of `variable` the elements of `family` whose reference number
@@ -200,6 +203,9 @@ struct gbm_step {
                           const double *x);
     int inverse;                   /* GBM_STEP_INDEX */
     const struct gbm_dense *dense; /* GBM_STEP_DENSE */
+    /* About how many terms the sums of one element have, so how many threads
+     * it is worth (see stdlib/team.h); NULL: few. */
+    int64_t (*cost)(const void *state);
 };
 struct gbm_conflict {
     int family;
