@@ -211,7 +211,8 @@ struct options {
 };
 struct compiler {
     struct arena *arena;
-    struct names *names; /* intern.c */
+    struct names *names;     /* intern.c */
+    struct library *library; /* library.c */
     struct options options;
     const char *stdlib;  /* folder of the standard library */
     int nerrors, nwarnings;

@@ -1,0 +1,328 @@
+/* model_ir.h: what the passes after the parser work on. Included by gbmc.h. */
+#ifndef GBMC_MODEL_IR_H
+#define GBMC_MODEL_IR_H
+
+/* ---- algebra.c: symbolic expressions -------------------------------------
+ *
+ * Immutable trees. Only the constructors build them, and they simplify: sums
+ * and products are flat, numbers folded, like terms and equal bases merged, in
+ * a canonical order, so that equal expressions built in different ways are
+ * mostly the same tree. Subtraction, division and sqrt do not exist: they are
+ * products with -1 and powers. */
+enum sym_kind {
+    SYM_NUM,    /* number */
+    SYM_LOOP,   /* loop: a loop index or the bound index of a sum */
+    SYM_REF,    /* var[args]: one 1-based subscript per dimension */
+    SYM_EXTENT, /* extent of var's dimension `dim` (0-based) */
+    SYM_SEEN,   /* 1 if var[args] is observed, else 0 */
+    SYM_TARGET, /* the x of a full conditional */
+    SYM_PARAM,  /* name: s1, s2, ... and other symbols of library text */
+    SYM_ADD,    /* sum of args */
+    SYM_MUL,    /* product of args */
+    SYM_POW,    /* args[0] ^ args[1] */
+    SYM_CALL,   /* function name(args); comparisons too */
+    SYM_SELECT, /* args[0] ? args[1] : args[2]; lazy */
+    SYM_SUM,    /* sum over loop from args[0] to args[1] of args[2] */
+    SYM_ARRAY   /* the array with elements args[0] for loops[0..nloops), each
+                   from 1 to args[1 + d]: an argument of an array function */
+};
+struct sym {
+    enum sym_kind kind;
+    double number;
+    struct loop *loop;
+    struct loop *loops[2];
+    int nloops;
+    struct var *var;
+    int dim;
+    const char *name;
+    const struct entry *entry; /* SYM_CALL: its library entry, or NULL */
+    const struct sym **args;
+    int nargs;
+    unsigned hash;
+};
+typedef const struct sym *symp; /* the one typedef: it stands everywhere */
+
+/* A loop of a statement, or the bound index of a sum or array (range NULL). */
+struct loop {
+    const char *name;
+    symp lower, upper;
+};
+
+symp sym_num(struct compiler *c, double x);
+symp sym_loop(struct compiler *c, struct loop *loop);
+symp sym_ref(struct compiler *c, struct var *v, int nargs, const symp *args);
+symp sym_seen(struct compiler *c, struct var *v, int nargs, const symp *args);
+symp sym_extent(struct compiler *c, struct var *v, int dim);
+symp sym_target(struct compiler *c);
+symp sym_param(struct compiler *c, const char *name);
+symp sym_add(struct compiler *c, int n, const symp *terms);
+symp sym_mul(struct compiler *c, int n, const symp *factors);
+symp sym_pow(struct compiler *c, symp base, symp exponent);
+symp sym_select(struct compiler *c, symp cond, symp yes, symp no);
+symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
+             symp body);
+symp sym_array(struct compiler *c, int nloops, struct loop *const *loops,
+               const symp *extents, symp body);
+/* A call of a library function or an operator; expands `as`. */
+symp sym_call(struct compiler *c, const char *name, int nargs,
+              const symp *args);
+symp sym_add2(struct compiler *c, symp a, symp b);
+symp sym_sub(struct compiler *c, symp a, symp b);
+symp sym_mul2(struct compiler *c, symp a, symp b);
+symp sym_neg(struct compiler *c, symp a);
+symp sym_div(struct compiler *c, symp a, symp b);
+symp sym_eq(struct compiler *c, symp a, symp b); /* the condition a == b */
+symp sym_and(struct compiler *c, symp a, symp b);
+symp sym_log(struct compiler *c, symp a);
+
+bool sym_is(symp e, double number);
+bool sym_same(symp a, symp b);
+/* Rebuilds e with new children (same kind), simplifying. */
+symp sym_rebuild(struct compiler *c, symp e, const symp *args);
+/* Replaces every node for which `f` returns non-NULL (outermost first). */
+typedef symp (*sym_rewrite)(struct compiler *c, symp node, void *context);
+symp sym_map(struct compiler *c, symp e, sym_rewrite f, void *context);
+symp sym_replace_loop(struct compiler *c, symp e, const struct loop *loop,
+                      symp by);
+symp sym_replace(struct compiler *c, symp e, symp what, symp by);
+bool sym_has_loop(symp e, const struct loop *loop);
+bool sym_has_var(symp e, const struct var *v);
+bool sym_has(symp e, symp what);
+bool sym_has_target(symp e);
+/* True if e > 0 whatever the state. */
+bool sym_positive(symp e);
+/* The number that a - b is, if it is one. */
+bool sym_difference(struct compiler *c, symp a, symp b, double *out);
+void sym_print(struct text *out, symp e);
+const char *sym_text(struct compiler *c, symp e);
+
+/* A sum of coefficient * statistic(x), x = SYM_TARGET; coefficients are free
+ * of x. What does not contain x is left in `rest`. */
+struct collected {
+    symp statistic[24], coefficient[24];
+    int n;
+    symp rest;
+    bool overflow; /* more than 24 statistics */
+};
+/* Splits e into statistics of the target. `positive`: x > 0 is known. A term
+ * that resists stays whole as a statistic (then it may contain anything). */
+void sym_collect(struct compiler *c, symp e, bool positive,
+                 struct collected *out);
+/* Derivative by `wrt`: an SYM_REF whose subscripts are free of bound indices.
+ * References to the same variable with other subscripts give the condition
+ * that they are equal. NULL if a function without derivative is in the way. */
+symp sym_derivative(struct compiler *c, symp e, symp wrt);
+
+/* ---- resolve.c -------------------------------------------------------- */
+enum role {
+    ROLE_GIVEN, ROLE_CONSTANT, ROLE_STOCHASTIC, ROLE_DERIVED, ROLE_AUXILIARY
+};
+struct var {
+    const char *name;
+    const char *cname; /* in the generated program */
+    struct span span;
+    enum role role;
+    bool integer, declared_given, declared_observed;
+    bool leaf;        /* stochastic, and no other factor reads it */
+    bool stored;      /* derived: kept in memory because updates read it */
+    bool positive;    /* all its values are > 0 */
+    bool indexes;     /* used as a subscript or loop bound */
+    bool seen_asked;  /* updates ask which cells are observed */
+    int ndim;         /* -1: not known yet */
+    symp declared[8]; /* extents of `var x[N]`, or NULL */
+    struct family *families;
+    int slot, seen_slot;
+    struct var *next;
+    /* auxiliary: its support and full conditional, if stated */
+    symp lower, upper, draw;
+};
+
+/* An argument of a distribution: a scalar (nloops 0), or an array. */
+struct value {
+    int ndim;
+    struct loop *loops[2];
+    symp extents[2];
+    symp body;
+    struct span span;
+};
+
+struct family {
+    struct var *var;
+    struct span span;
+    bool stochastic, data_block, auxiliary;
+    struct loop **loops; /* outermost first */
+    int nloops;
+    /* left-hand side: subscript d runs over lower[d]..upper[d]; upper NULL: a
+     * single subscript lower[d] */
+    symp lower[8], upper[8];
+    int nslices; /* dimensions that are ranges */
+    /* deterministic: value at the slice indices slice[..] */
+    struct loop *slice[2];
+    symp body; /* scalar expression (of the slice indices, if any) */
+    bool whole_call; /* body is an array function's call: writes the slice */
+    /* stochastic */
+    const struct entry *distribution;         /* canonical */
+    const struct entry *written_distribution; /* as in the model */
+    struct value *args;
+    int nargs;
+    bool truncated;
+    symp trunc_lower, trunc_upper; /* NULL where open */
+    const char *text;
+    int number; /* order of emission */
+    struct factor *factor;
+    bool recursive; /* deterministic and reads its own variable */
+    struct family *next_of_var, *next;
+};
+
+/* A term of the log joint: for all instances, if `guard`, logp. */
+struct factor {
+    struct family *family; /* whose distribution it is */
+    struct loop **loops;
+    int nloops;
+    symp guard;  /* NULL: always */
+    symp logp;   /* derived nodes substituted; without the support indicator */
+    symp plain;  /* the same before any augmentation */
+    /* where it is not 0: lower <= value <= upper, each NULL if open or implied
+     * by the data check */
+    symp value, lower, upper;
+    bool integer;     /* the support's */
+    bool replaced;    /* by an augmentation: no longer in the joint */
+    bool opaque;      /* observable or array density: never collect */
+    struct var *seen_var; /* leaf: drop the instances where it is not seen */
+    symp seen_ref;
+    struct var *auxiliary; /* the node that an augmentation added, or NULL */
+    const char *text;
+    int number;
+    struct factor *next;
+};
+
+struct model {
+    const char *name;
+    struct program *program;
+    struct var *vars, **last_var;
+    struct family *families, **last_family;
+    struct factor *factors, **last_factor;
+    struct step *steps, **last_step;
+    struct inverse *inverses, **last_inverse;
+    int nfamilies, nfactors, nsteps, ninverses;
+};
+
+/* library.c */
+struct library;
+const struct entry *library_find(struct compiler *c, enum entry_kind kind,
+                                 const char *name);
+const struct clause *entry_clause(const struct entry *e, const char *keyword);
+/* First item's value of a clause, or NULL. */
+const struct expr *entry_value(const struct entry *e, const char *keyword);
+int library_all(struct compiler *c, const struct entry *const **out);
+void library_add(struct compiler *c, struct entry *entries);
+void library_list(struct compiler *c, FILE *out);
+
+/* Text of a library expression as a symbolic one; `bind` gives the value of a
+ * name (with its subscripts), NULL if it does not know it. */
+typedef symp (*bind_name)(struct compiler *c, const char *name, int nargs,
+                          const symp *args, void *context);
+symp sym_from_library(struct compiler *c, const struct expr *e,
+                      bind_name bind, void *context);
+
+struct model *resolve(struct compiler *c, struct program *p);
+/* The factor's log density etc. from the family's distribution. */
+struct factor *factor_of_family(struct compiler *c, struct model *m,
+                                struct family *f);
+/* e with every derived node that is not stored replaced by its definition. */
+symp substitute_derived(struct compiler *c, symp e);
+void model_print(struct text *out, struct compiler *c, const struct model *m);
+
+/* ---- condition.c ------------------------------------------------------ */
+enum instance_kind { INSTANCE_FREE, INSTANCE_INVERSE };
+/* The instances of a factor that mention the target through one reference. */
+struct part {
+    struct factor *factor;
+    symp reference;
+    struct loop **loops;   /* the factor's loops under fresh names */
+    symp *solved;          /* per loop: its value, or NULL if it is free */
+    int nloops;
+    struct inverse *inverse; /* not NULL: instances come from it */
+    symp guard;            /* NULL: none */
+    bool own;              /* the target's own prior */
+    struct collected terms;/* statistics free of the instance's loops */
+    bool opaque;           /* evaluated in place at each trial value */
+    symp logp;             /* of an instance, in place (for opaque) */
+    symp value, lower, upper; /* its indicator in place, if opaque needs it */
+    struct part *next;
+};
+struct inverse {
+    struct var *var;
+    struct factor *factor;
+    symp reference; /* in the factor's own loops */
+    bool latent;
+    struct var *depends[8]; /* latent variables in the subscripts */
+    int ndepends;
+    int number;
+    struct inverse *next;
+};
+
+enum method {
+    METHOD_DIRECT,   /* a recognised family */
+    METHOD_ENUMERATE,
+    METHOD_SLICE,
+    METHOD_SLICE_INTEGER,
+    METHOD_GAUSSIAN, /* small Gaussian block, one per element */
+    METHOD_DENSE,    /* Gaussian block with a design matrix */
+    METHOD_VECTOR,   /* Dirichlet, Wishart, ...: recognised vector family */
+    METHOD_FORWARD,  /* leaf: drawn from its prior */
+    METHOD_STATED,   /* an augmentation's `draw` */
+    METHOD_RW,       /* random walk on the simplex, positive definite ... */
+    METHOD_INDEX, METHOD_DERIVE
+};
+
+struct step {
+    enum method method;
+    const char *name; /* update_theta */
+    struct family *family; /* the target; first member of a block */
+    struct loop **loops;
+    int nloops;
+    struct part *parts;
+    /* distinct statistics of all collected parts */
+    symp statistics[24];
+    int nstatistics;
+    bool opaque;       /* some part is evaluated in place */
+    bool through;      /* some factor depends through stored derived nodes */
+    const struct entry *recognised;
+    symp parameters[8]; /* of the recognised family, in terms of s1, s2, ... */
+    double exponent;    /* bound by an x^p pattern */
+    /* bounds on x: max of lowers, min of uppers; instance bounds live in the
+     * parts' bound list */
+    symp lower, upper; /* from the own support and truncation; NULL: open */
+    struct bound *bounds;
+    bool bounded;
+    bool sequential;
+    struct conflict *conflicts;
+    /* blocks */
+    struct family *members[16];
+    int nmembers;
+    const char *sampler; /* for people */
+    const char *reduces;
+    struct inverse *inverse; /* METHOD_INDEX */
+    int number;
+    bool leaf;
+    struct step *next;
+};
+/* x must be >= / <= value for the instances of a part */
+struct bound {
+    struct part *part;
+    bool is_lower;
+    symp value;
+    struct bound *next;
+};
+struct conflict {
+    struct factor *factor;
+    struct conflict *next;
+};
+
+struct model *augment(struct compiler *c, struct model *m);
+void condition(struct compiler *c, struct model *m);
+
+int compile_model(struct compiler *c, struct program *p);
+
+#endif
