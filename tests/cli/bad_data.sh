@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Data that do not fit the model: each says which element and why, status 1.
+source "$GBM_ROOT/tests/cli/lib"
+
+# data FOLDER 'PYTHON ON d': writes bad.json from the example's data
+data() {
+    /usr/bin/env python3 - "$examples/$1/data.json" "$2" <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+exec(sys.argv[2])
+json.dump(d, open("bad.json", "w"))
+PY
+}
+# rejects FOLDER 'PYTHON' PATTERN
+rejects() {
+    data "$1" "$2"
+    status 1 "./$1" --data bad.json --quiet --out fit.nc
+    says "$3"
+    absent fit.nc
+}
+
+sampler pump
+rejects pump "d['x'][3] = -1" 'x\[4\]'
+rejects pump "d['x'][3] = 1.5" 'x\[4\]'
+rejects pump "d['t'][2] = float('nan')" 't\[3\]'
+rejects pump "d['t'][2] = float('inf')" 't\[3\]|inf'
+rejects pump "d['t'] = d['t'][:5]" '\bt\b'
+rejects pump "d['t'] = [d['t']]" '\bt\b'
+rejects pump "d['N'] = 'ten'" '\bN\b'
+rejects pump "d['N'] = [1, 2]" '\bN\b'
+rejects pump "d['N'] = -3" '\bN\b'
+rejects pump "d['N'] = 2.5" '\bN\b'
+rejects pump "del d['t']" '\bt\b'
+rejects pump "d['x'] = [d['x'], d['x'][:3]]" '\bx\b'
+# A negative exposure makes the rate of x[2] negative.
+rejects pump "d['t'][1] = -1" 'x\[2\]|t\[2\]|lambda\[2\]|theta\[2\]'
+
+sampler horseshoe_probit
+rejects horseshoe_probit "d['y'][16] = 2" 'y\[17\]'
+rejects horseshoe_probit "d['X'][1][1] = None" 'X\[2, ?2\]'
+
+sampler radon
+# An index out of range for the data.
+rejects radon "d[[k for k in d if k.startswith('county')][0]][4] = 10**6" \
+    '1000000|county'

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# --dag writes a graph; --explain and every --emit print.
+source "$GBM_ROOT/tests/cli/lib"
+pump=$examples/pump/pump.gbm
+
+status 0 "$GBMC" --dag=pump.dot "$pump"
+exists pump.dot
+grep -q digraph pump.dot || fail "not a graph"
+if command -v dot >/dev/null; then
+    dot -Tsvg pump.dot -o check.svg || fail "dot does not read pump.dot"
+    status 0 "$GBMC" --dag=pump.svg "$pump"
+    grep -q '<svg' pump.svg || fail "not a picture"
+fi
+status 0 "$GBMC" --explain "$pump"
+prints 'theta'
+for pass in ast dag conditionals plan c cuda; do
+    status 0 "$GBMC" --emit=$pass "$pump"
+    prints 'theta'
+    cp .out $pass.1
+    status 0 "$GBMC" --emit=$pass "$pump"
+    same .out $pass.1
+done

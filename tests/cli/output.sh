@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# What a sampler writes: all formats, the same draws whatever the threads and
+# the chains beside.
+source "$GBM_ROOT/tests/cli/lib"
+sampler pump
+go() {
+    status 0 ./pump --data "$examples/pump/data.json" --device cpu --quiet \
+        --warmup 100 --draws 200 --seed 3 "$@"
+}
+
+go --chains 4 --out fit.csv --summary fit.json
+exists fit_1.csv
+exists fit_4.csv
+absent fit_5.csv
+grep -q '^lp__' fit_1.csv || fail "no header in fit_1.csv"
+[ "$(grep -cv '^#' fit_1.csv)" = 201 ] || fail "not 200 draws in fit_1.csv"
+python3 - <<'PY' || fail "summary"
+import json
+s = json.load(open("fit.json"))
+for key in ("load_s", "jit_s", "warmup_s", "sampling_s", "warmup_cpu_s",
+            "sampling_cpu_s"):
+    assert s["timing"][key] >= 0, key
+p = s["parameters"]["theta[3]"]
+for key in ("mean", "sd", "mcse", "q5", "q50", "q95", "ess_bulk", "ess_tail",
+            "rhat"):
+    assert p[key] == p[key], key
+assert p["q5"] < p["q50"] < p["q95"]
+assert 0.02 < p["mean"] < 0.2 and 0.01 < p["sd"] < 0.1
+PY
+
+go --chains 4 --out fit.nc
+exists fit.nc
+go --chains 2 --out fit --format coda
+exists fitindex.txt
+exists fitchain1.txt
+exists fitchain2.txt
+
+# Bit for bit: again, with other threads, and a chain alone of several.
+rows() { grep -v '^#' "$1"; }
+go --chains 4 --threads 1 --out one.csv
+go --chains 4 --threads 2 --out two.csv
+go --chains 2 --threads 2 --out few.csv
+for chain in 1 2 3 4; do
+    cmp <(rows fit_$chain.csv) <(rows one_$chain.csv) || fail "not repeatable"
+    cmp <(rows one_$chain.csv) <(rows two_$chain.csv) || fail "threads matter"
+done
+cmp <(rows one_2.csv) <(rows few_2.csv) || fail "other chains matter"
+cmp -s <(rows one_1.csv) <(rows one_2.csv) && fail "chains are equal"
+go --chains 1 --seed 4 --out other.csv
+cmp -s <(rows one_1.csv) <(rows other_1.csv) && fail "the seed does not matter"
+exit 0

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# A sampler's command line: help, wrong options, wrong data files.
+source "$GBM_ROOT/tests/cli/lib"
+sampler pump
+data=$examples/pump/data.json
+
+status 0 ./pump --help
+prints '--chains'
+status 0 ./pump info
+prints 'theta'
+status 1 ./pump
+says 'data|supplied|given'
+status 1 ./pump --no-such-option --data "$data"
+says 'no-such-option'
+status 1 ./pump --data
+status 1 ./pump --data "$data" --chains none
+says 'none'
+status 1 ./pump --data "$data" --chains -1
+status 1 ./pump --data "$data" --draws 1e99
+status 1 ./pump --data "$data" --monitor nobody
+says 'nobody'
+status 1 ./pump --data "$data" --device toaster
+says 'toaster'
+status 1 ./pump --data missing.json
+says 'missing\.json'
+head -c 60 "$data" >cut.json
+status 1 ./pump --data cut.json
+says 'cut\.json'
+: >empty.json
+status 1 ./pump --data empty.json
+says 'empty\.json'
+
+status '1|2' ./pump --data "$data" --quiet --out no/such/folder/fit.nc
+says 'no/such/folder'
+status '1|2' ./pump --data "$data" --quiet --summary no/such/folder/s.json
+says 'no/such/folder'
+status 0 ./pump check --data "$data"
+status 0 ./pump --data "$data" --quiet --draws 100 --warmup 100
