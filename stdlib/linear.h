@@ -1,0 +1,312 @@
+/* linear.h: small dense linear algebra for one thread. Matrices are row-major
+ * and contiguous. What needs a copy of a matrix takes it from the stack up to
+ * GBM_MAX_SMALL rows; beyond that from the heap on the host, and on the device
+ * the result is NaN: a thread is not the place for it. */
+#ifndef GBM_LINEAR_H
+#define GBM_LINEAR_H
+
+#include "normal.h"
+
+#if defined(__CUDACC__)
+#ifndef GBM_MAX_SMALL
+#define GBM_MAX_SMALL 16
+#endif
+#else
+#include <stdlib.h>
+#ifndef GBM_MAX_SMALL
+#define GBM_MAX_SMALL 64
+#endif
+#endif
+
+#define GBM_SMALL_CELLS (GBM_MAX_SMALL * GBM_MAX_SMALL)
+
+/* Storage for n cells: `small` (GBM_SMALL_CELLS of them) if they fit. NULL if
+ * there is none. */
+GBM_FN real *gbm_scratch(real *small, int64_t n)
+{
+    if (n <= GBM_SMALL_CELLS)
+        return small;
+#ifdef __CUDACC__
+    return 0;
+#else
+    return (real *)malloc((size_t)n * sizeof(real));
+#endif
+}
+
+GBM_FN void gbm_scratch_free(const real *small, real *scratch)
+{
+#ifdef __CUDACC__
+    (void)small;
+    (void)scratch;
+#else
+    if (scratch != small)
+        free(scratch);
+#endif
+}
+
+GBM_FN void gbm_fill(int64_t n, real *x, real value)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = value;
+}
+
+GBM_FN void gbm_copy(int64_t n, const real *x, real *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = x[i];
+}
+
+GBM_FN real gbm_dot(int n, const real *x, const real *y)
+{
+    real sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+/* A = L L' in place: reads and writes the lower triangle only. Returns 0 if A
+ * is not positive definite (it is spoilt then). */
+GBM_FN int gbm_cholesky(int n, real *A)
+{
+    for (int i = 0; i < n; i++) {
+        real *row = A + (int64_t)i * n;
+        for (int j = 0; j < i; j++) {
+            const real *other = A + (int64_t)j * n;
+            row[j] = (row[j] - gbm_dot(j, row, other)) / other[j];
+        }
+        real pivot = row[i] - gbm_dot(i, row, row);
+        if (!(pivot > 0 && pivot < GBM_INF))
+            return 0;
+        row[i] = real_sqrt(pivot);
+    }
+    return 1;
+}
+
+/* x := L^-1 x, L lower triangular. */
+GBM_FN void gbm_solve_lower(int n, const real *L, real *x)
+{
+    for (int i = 0; i < n; i++) {
+        const real *row = L + (int64_t)i * n;
+        x[i] = (x[i] - gbm_dot(i, row, x)) / row[i];
+    }
+}
+
+/* x := L'^-1 x. */
+GBM_FN void gbm_solve_lower_transposed(int n, const real *L, real *x)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        const real *row = L + (int64_t)i * n;
+        x[i] /= row[i];
+        for (int j = 0; j < i; j++)
+            x[j] -= row[j] * x[i];
+    }
+}
+
+/* x := L x. */
+GBM_FN void gbm_multiply_lower(int n, const real *L, real *x)
+{
+    for (int i = n - 1; i >= 0; i--)
+        x[i] = gbm_dot(i + 1, L + (int64_t)i * n, x);
+}
+
+/* x ~ N(Q^-1 b, Q^-1) from the precision Q [d][d], of which the lower triangle
+ * is read, and the potential b [d]: with Q = L L', x = L'^-1 (L^-1 b + z).
+ * Q and b are destroyed. Returns 0 and leaves x alone if Q is not positive
+ * definite. Rue (2001), "Fast sampling of Gaussian Markov random fields". */
+GBM_FN int gbm_gaussian_draw(struct gbm_rng *rng, int d, real *Q, real *b,
+                             real *x)
+{
+    if (!gbm_cholesky(d, Q))
+        return 0;
+    gbm_solve_lower(d, Q, b);
+    for (int i = 0; i < d; i++)
+        b[i] += gbm_draw_normal(rng);
+    gbm_solve_lower_transposed(d, Q, b);
+    gbm_copy(d, b, x);
+    return 1;
+}
+
+/* out [n][m] = A [n][k] B [k][m]. out must not overlap A or B. */
+GBM_FN void gbm_matmul(int n, int k, int m, const real *A, const real *B,
+                       real *out)
+{
+    for (int i = 0; i < n; i++) {
+        real *row = out + (int64_t)i * m;
+        gbm_fill(m, row, 0);
+        for (int l = 0; l < k; l++) {
+            real a = A[(int64_t)i * k + l];
+            const real *other = B + (int64_t)l * m;
+            for (int j = 0; j < m; j++)
+                row[j] += a * other[j];
+        }
+    }
+}
+
+/* The log determinant of a symmetric positive definite A [K][K]; NaN if it is
+ * not positive definite. */
+GBM_FN_BIG real gbm_logdet(int K, const real *A)
+{
+    real small[GBM_SMALL_CELLS], sum = 0;
+    real *L = gbm_scratch(small, (int64_t)K * K);
+    if (!L)
+        return GBM_NAN;
+    gbm_copy((int64_t)K * K, A, L);
+    if (gbm_cholesky(K, L)) {
+        for (int i = 0; i < K; i++)
+            sum += 2 * real_log(L[(int64_t)i * K + i]);
+    } else {
+        sum = GBM_NAN;
+    }
+    gbm_scratch_free(small, L);
+    return sum;
+}
+
+/* Gaussian elimination with partial pivoting: leaves U above the diagonal and
+ * on it. Returns the sign of the permutation, or 0 if A is singular. */
+GBM_FN int gbm_eliminate(int n, real *A)
+{
+    int sign = 1;
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (real_fabs(A[i * n + k]) > real_fabs(A[best * n + k]))
+                best = i;
+        if (!(real_fabs(A[best * n + k]) > 0))
+            return 0;
+        if (best != k) {
+            sign = -sign;
+            for (int j = 0; j < n; j++) {
+                real t = A[k * n + j];
+                A[k * n + j] = A[best * n + j];
+                A[best * n + j] = t;
+            }
+        }
+        for (int i = k + 1; i < n; i++) {
+            real factor = A[i * n + k] / A[k * n + k];
+            for (int j = k + 1; j < n; j++)
+                A[i * n + j] -= factor * A[k * n + j];
+        }
+    }
+    return sign;
+}
+
+/* log |det A| of a square A [K][K]; -inf if it is singular. */
+GBM_FN_BIG real gbm_logdet_general(int K, const real *A)
+{
+    real small[GBM_SMALL_CELLS], sum = 0;
+    real *U = gbm_scratch(small, (int64_t)K * K);
+    if (!U)
+        return GBM_NAN;
+    gbm_copy((int64_t)K * K, A, U);
+    if (gbm_eliminate(K, U) == 0)
+        sum = -GBM_INF;
+    else
+        for (int i = 0; i < K; i++)
+            sum += real_log(real_fabs(U[i * K + i]));
+    gbm_scratch_free(small, U);
+    return sum;
+}
+
+/* A := L'^-1 L^-1, where A's lower triangle holds L: the inverse of L L'. */
+GBM_FN void gbm_invert_factored(int n, real *A)
+{
+    for (int j = 0; j < n; j++) {
+        A[j * n + j] = 1 / A[j * n + j];
+        for (int i = j + 1; i < n; i++) {
+            real sum = 0;
+            for (int k = j; k < i; k++)
+                sum += A[i * n + k] * A[k * n + j];
+            A[i * n + j] = -sum / A[i * n + i];
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            real sum = 0;
+            for (int k = i; k < n; k++)
+                sum += A[k * n + i] * A[k * n + j];
+            A[i * n + j] = sum;
+            A[j * n + i] = sum;
+        }
+}
+
+/* Gauss-Jordan inversion in place by rows and columns of largest pivot: row i
+ * of the inverse ends up where column permutations put it, so pivots are taken
+ * down the diagonal of P A, with the interchanges in `swap` [n]. Returns 0 if A
+ * is singular. */
+GBM_FN int gbm_invert_in_place(int n, real *A, int *swap)
+{
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (real_fabs(A[i * n + k]) > real_fabs(A[best * n + k]))
+                best = i;
+        if (!(real_fabs(A[best * n + k]) > 0))
+            return 0;
+        swap[k] = best;
+        for (int j = 0; best != k && j < n; j++) {
+            real t = A[k * n + j];
+            A[k * n + j] = A[best * n + j];
+            A[best * n + j] = t;
+        }
+        real pivot = 1 / A[k * n + k];
+        A[k * n + k] = 1;
+        for (int j = 0; j < n; j++)
+            A[k * n + j] *= pivot;
+        for (int i = 0; i < n; i++) {
+            if (i == k)
+                continue;
+            real factor = A[i * n + k];
+            A[i * n + k] = 0;
+            for (int j = 0; j < n; j++)
+                A[i * n + j] -= factor * A[k * n + j];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--)
+        for (int i = 0; swap[k] != k && i < n; i++) {
+            real t = A[i * n + k];
+            A[i * n + k] = A[i * n + swap[k]];
+            A[i * n + swap[k]] = t;
+        }
+    return 1;
+}
+
+GBM_FN bool gbm_is_symmetric(int n, const real *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (A[i * n + j] != A[j * n + i])
+                return false;
+    return true;
+}
+
+GBM_FN_BIG int gbm_invert_general(int K, real *out)
+{
+#ifdef __CUDACC__
+    int swap[4 * GBM_MAX_SMALL];
+    return K <= 4 * GBM_MAX_SMALL && gbm_invert_in_place(K, out, swap);
+#else
+    int *swap = (int *)malloc((size_t)K * sizeof(int));
+    int ok = swap && gbm_invert_in_place(K, out, swap);
+    free(swap);
+    return ok;
+#endif
+}
+
+/* out [K][K] = the inverse of A [K][K], by Cholesky where A is symmetric and
+ * positive definite. NaN throughout if A is singular. */
+GBM_FN_BIG void gbm_inverse(int K, const real *A, real *out)
+{
+    int64_t cells = (int64_t)K * K;
+    gbm_copy(cells, A, out);
+    if (gbm_is_symmetric(K, out)) {
+        if (gbm_cholesky(K, out)) {
+            gbm_invert_factored(K, out);
+            return;
+        }
+        gbm_copy(cells, A, out);
+    }
+    if (!gbm_invert_general(K, out))
+        gbm_fill(cells, out, GBM_NAN);
+}
+
+#endif

@@ -1,0 +1,150 @@
+/* real.h: the arithmetic of samplers. `real` is double, or float with
+ * -DGBM_SINGLE. All code of stdlib goes through it, so that one text is clean C
+ * (gcc, clang, -Wconversion) in both precisions and clean CUDA C for NVRTC,
+ * where there is no libc at all.
+ *
+ * GBM_FN      a small function, inlined
+ * GBM_FN_BIG  a large one: called on the device, so that a program which uses
+ *             it in ten places compiles it once
+ * GBM_INLINE  must be inlined: it takes a function pointer that the compiler is
+ *             to see through */
+#ifndef GBM_REAL_H
+#define GBM_REAL_H
+
+#if defined(__CUDACC__)
+#define GBM_FN static __device__ __forceinline__
+#define GBM_FN_BIG static __device__ __noinline__
+#define GBM_INLINE static __device__ __forceinline__
+#else
+#include <math.h>
+#define GBM_FN static inline __attribute__((unused))
+#define GBM_FN_BIG static __attribute__((unused))
+#define GBM_INLINE static inline __attribute__((unused, always_inline))
+#endif
+
+#if defined(__CUDACC_RTC__)
+typedef unsigned char uint8_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+typedef int int32_t;
+typedef long long int64_t;
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#endif
+
+#ifdef GBM_SINGLE
+typedef float real;
+#define GBM_MATH(name) name##f
+#define GBM_EPSILON ((real)1.1920928955078125e-7)
+#define GBM_TINY ((real)1.17549435082228751e-38) /* smallest normal */
+#define GBM_HUGE ((real)3.40282346638528860e+38)
+#define GBM_LOG_TINY ((real)-87.336544750553102)
+#define GBM_LOG_HUGE ((real)88.722839)
+#else
+typedef double real;
+#define GBM_MATH(name) name
+#define GBM_EPSILON 2.2204460492503131e-16
+#define GBM_TINY 2.2250738585072014e-308
+#define GBM_HUGE 1.7976931348623157e+308
+#define GBM_LOG_TINY (-708.39641853226408)
+#define GBM_LOG_HUGE 709.78271289338397
+#endif
+
+/* A constant in the precision of `real`. */
+#define REAL_C(x) ((real)(x))
+
+#if defined(__CUDACC__)
+#ifdef GBM_SINGLE
+#define GBM_INF (__int_as_float(0x7f800000))
+#define GBM_NAN (__int_as_float(0x7fffffff))
+#else
+#define GBM_INF (__longlong_as_double(0x7ff0000000000000LL))
+#define GBM_NAN (__longlong_as_double(0x7ff8000000000000LL))
+#endif
+#else
+#define GBM_INF ((real)INFINITY)
+#define GBM_NAN ((real)NAN)
+#endif
+
+#define real_log GBM_MATH(log)
+#define real_log2 GBM_MATH(log2)
+#define real_log10 GBM_MATH(log10)
+#define real_log1p GBM_MATH(log1p)
+#define real_exp GBM_MATH(exp)
+#define real_exp2 GBM_MATH(exp2)
+#define real_expm1 GBM_MATH(expm1)
+#define real_sqrt GBM_MATH(sqrt)
+#define real_cbrt GBM_MATH(cbrt)
+#define real_pow GBM_MATH(pow)
+#define real_fabs GBM_MATH(fabs)
+#define real_floor GBM_MATH(floor)
+#define real_ceil GBM_MATH(ceil)
+#define real_round GBM_MATH(round)
+#define real_trunc GBM_MATH(trunc)
+#define real_fmod GBM_MATH(fmod)
+#define real_sin GBM_MATH(sin)
+#define real_cos GBM_MATH(cos)
+#define real_tan GBM_MATH(tan)
+#define real_asin GBM_MATH(asin)
+#define real_acos GBM_MATH(acos)
+#define real_atan GBM_MATH(atan)
+#define real_atan2 GBM_MATH(atan2)
+#define real_sinh GBM_MATH(sinh)
+#define real_cosh GBM_MATH(cosh)
+#define real_tanh GBM_MATH(tanh)
+#define real_asinh GBM_MATH(asinh)
+#define real_acosh GBM_MATH(acosh)
+#define real_atanh GBM_MATH(atanh)
+#define real_erf GBM_MATH(erf)
+#define real_erfc GBM_MATH(erfc)
+#define real_copysign GBM_MATH(copysign)
+#define real_lgamma gbm_lgamma /* gamma_function.h; no signgam */
+
+#define GBM_PI REAL_C(3.14159265358979323846)
+#define GBM_LN2 REAL_C(0.69314718055994530942)
+#define GBM_SQRT2 REAL_C(1.41421356237309504880)
+#define GBM_SQRT1_2 REAL_C(0.70710678118654752440)
+#define GBM_LOG_2PI REAL_C(1.83787706640934548356)
+#define GBM_LOG_SQRT_2PI REAL_C(0.91893853320467274178)
+#define GBM_EULER REAL_C(0.57721566490153286061)
+
+GBM_FN bool gbm_is_finite(real x) { return x - x == 0; }
+
+GBM_FN bool gbm_is_nan(real x) { return x != x; }
+
+/* Without libm's care for NaN: the second argument if either is NaN. */
+GBM_FN real real_fmin(real a, real b) { return a < b ? a : b; }
+
+GBM_FN real real_fmax(real a, real b) { return a > b ? a : b; }
+
+GBM_FN real gbm_clamp(real x, real lower, real upper)
+{
+    return real_fmin(real_fmax(x, lower), upper);
+}
+
+GBM_FN real gbm_square(real x) { return x * x; }
+
+/* x log y, and 0 where x is 0. */
+GBM_FN real gbm_xlogy(real x, real y) { return x == 0 ? 0 : x * real_log(y); }
+
+/* x log(1 + y), and 0 where x is 0. */
+GBM_FN real gbm_xlog1py(real x, real y)
+{
+    return x == 0 ? 0 : x * real_log1p(y);
+}
+
+/* The polynomial c[0] + c[1] x + ... + c[n - 1] x^(n - 1). */
+GBM_FN real gbm_polynomial(const real *c, int n, real x)
+{
+    real sum = c[n - 1];
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+    for (int i = n - 2; i >= 0; i--)
+        sum = sum * x + c[i];
+    return sum;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* rng.h: counter-based random numbers.
+ *
+ * Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
+ * easy as 1, 2, 3" (SC 2011). A stream is a function of (seed; chain, sweep,
+ * step, element) alone: the key is a bijection of the chain for a given seed,
+ * the counter is (block, element, sweep, step). So a draw is the same whatever
+ * the threads, devices or chains beside it. */
+#ifndef GBM_RNG_H
+#define GBM_RNG_H
+
+#include "real.h"
+
+struct gbm_rng {
+    uint32_t key0, key1;
+    uint32_t block, element, sweep, step; /* the next counter */
+    uint32_t left;                        /* words not used yet */
+    uint32_t word0, word1, word2, word3;  /* the next one is word0 */
+};
+
+GBM_FN uint32_t gbm_multiply_high(uint32_t a, uint32_t b)
+{
+#ifdef __CUDACC__
+    return __umulhi(a, b);
+#else
+    return (uint32_t)(((uint64_t)a * b) >> 32);
+#endif
+}
+
+/* The block function: ten rounds on x, with the key (key0, key1). */
+GBM_FN void gbm_philox(uint32_t x[4], uint32_t key0, uint32_t key1)
+{
+    uint32_t x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+    for (int round = 0; round < 10; round++) {
+        uint32_t high0 = gbm_multiply_high(0xD2511F53u, x0);
+        uint32_t high1 = gbm_multiply_high(0xCD9E8D57u, x2);
+        uint32_t low0 = 0xD2511F53u * x0, low1 = 0xCD9E8D57u * x2;
+        x0 = high1 ^ x1 ^ key0;
+        x1 = low1;
+        x2 = high0 ^ x3 ^ key1;
+        x3 = low0;
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+    }
+    x[0] = x0;
+    x[1] = x1;
+    x[2] = x2;
+    x[3] = x3;
+}
+
+/* A bijection of 64 bits that spreads them (splitmix64's finaliser, after
+ * Stafford's variant 13). */
+GBM_FN uint64_t gbm_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+/* Starts the stream of an element. Distinct chains of one seed have distinct
+ * keys; distinct (sweep, step, element) have distinct counters. */
+GBM_FN void gbm_rng_start(struct gbm_rng *rng, uint64_t seed, uint32_t chain,
+                          uint32_t sweep, uint32_t step, uint32_t element)
+{
+    uint64_t key = gbm_mix(seed + 0x9E3779B97F4A7C15u * ((uint64_t)chain + 1));
+    rng->key0 = (uint32_t)key;
+    rng->key1 = (uint32_t)(key >> 32);
+    rng->block = 0;
+    rng->element = element;
+    rng->sweep = sweep;
+    rng->step = step;
+    rng->left = 0;
+    rng->word0 = rng->word1 = rng->word2 = rng->word3 = 0;
+}
+
+GBM_FN void gbm_rng_refill(struct gbm_rng *rng)
+{
+    uint32_t x[4] = {rng->block, rng->element, rng->sweep, rng->step};
+    gbm_philox(x, rng->key0, rng->key1);
+    rng->block++;
+    rng->word0 = x[0];
+    rng->word1 = x[1];
+    rng->word2 = x[2];
+    rng->word3 = x[3];
+    rng->left = 4;
+}
+
+/* 32 random bits. */
+GBM_FN uint32_t gbm_rng_word(struct gbm_rng *rng)
+{
+    if (rng->left == 0)
+        gbm_rng_refill(rng);
+    uint32_t word = rng->word0;
+    rng->word0 = rng->word1;
+    rng->word1 = rng->word2;
+    rng->word2 = rng->word3;
+    rng->left--;
+    return word;
+}
+
+/* Uniform on the open interval (0, 1): the midpoints of 2^52 equal cells, or of
+ * 2^23 in single precision. These are exact, so neither 0 nor 1 can occur. */
+GBM_FN real gbm_uniform(struct gbm_rng *rng)
+{
+#ifdef GBM_SINGLE
+    uint32_t cell = gbm_rng_word(rng) >> 9;
+    return ((real)cell + REAL_C(0.5)) * REAL_C(1.1920928955078125e-7);
+#else
+    if (rng->left < 2)
+        gbm_rng_refill(rng);
+    uint64_t bits = (uint64_t)rng->word0 << 32 | rng->word1;
+    rng->word0 = rng->word2;
+    rng->word1 = rng->word3;
+    rng->left -= 2;
+    return ((real)(int64_t)(bits >> 12) + 0.5) * 2.2204460492503131e-16;
+#endif
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* truncated_normal.h: a normal restricted to an interval.
+ *
+ * Inversion, from the nearer tail so that nothing is lost to rounding; uniform
+ * rejection where the density hardly varies over the interval (Robert,
+ * "Simulation of truncated normal variables", Statistics and Computing 5, 1995,
+ * section 2.2); and, so far out that tail probabilities underflow, Robert's
+ * exponential rejection (section 2.1). */
+#ifndef GBM_TRUNCATED_NORMAL_H
+#define GBM_TRUNCATED_NORMAL_H
+
+#include "exponential.h"
+#include "normal.h"
+
+/* Beyond this many standard deviations inversion gives way to rejection. */
+#ifdef GBM_SINGLE
+#define GBM_FAR_TAIL REAL_C(8)
+#else
+#define GBM_FAR_TAIL REAL_C(30)
+#endif
+
+/* Standard normal on [a, b], a short interval, by rejection from the uniform;
+ * the density is largest at `peak`. */
+GBM_FN real gbm_truncated_normal_short(struct gbm_rng *rng, real a, real width,
+                                       real peak)
+{
+    for (;;) {
+        real x = a + width * gbm_uniform(rng);
+        if (gbm_draw_exponential(rng) >= (x - peak) * (x + peak) / 2)
+            return x;
+    }
+}
+
+/* Standard normal on [a, b] with a large: a + y, where y is exponential of rate
+ * a and accepted with probability exp(-y^2 / 2). */
+GBM_FN real gbm_truncated_normal_far(struct gbm_rng *rng, real a, real b)
+{
+    real beyond = b < GBM_INF ? real_exp(-a * (b - a)) : 0;
+    for (;;) {
+        real y = -real_log1p(gbm_uniform(rng) * (beyond - 1)) / a;
+        if (2 * gbm_draw_exponential(rng) >= y * y)
+            return a + y;
+    }
+}
+
+/* Standard normal on [a, b], 0 <= a < b, by inversion of the upper tail. */
+GBM_FN real gbm_truncated_normal_tail(struct gbm_rng *rng, real a, real b)
+{
+    real q = gbm_phi(-a), r = gbm_phi(-b);
+    return -gbm_probit(r + gbm_uniform(rng) * (q - r));
+}
+
+/* Standard normal on [a, b], a < 0 < b. */
+GBM_FN real gbm_truncated_normal_around(struct gbm_rng *rng, real a, real b)
+{
+    real p = gbm_phi(a), r = gbm_phi(-b);
+    real left = REAL_C(0.5) - p, right = REAL_C(0.5) - r;
+    real t = gbm_uniform(rng) * (left + right);
+    return t < left ? gbm_probit(p + t) : -gbm_probit(r + (left + right - t));
+}
+
+/* Standard normal on [a, a + width], whose upper end b is the farther from 0.
+ */
+GBM_FN_BIG real gbm_truncated_normal_right(struct gbm_rng *rng, real a, real b,
+                                           real width)
+{
+    real peak = real_fmax(a, 0);
+    if ((b - peak) * (b + peak) <= 1)
+        return gbm_truncated_normal_short(rng, a, width, peak);
+    if (a > GBM_FAR_TAIL)
+        return gbm_truncated_normal_far(rng, a, b);
+    return a > 0 ? gbm_truncated_normal_tail(rng, a, b)
+                 : gbm_truncated_normal_around(rng, a, b);
+}
+
+/* Normal with mean mu and standard deviation sd on [lower, upper]; either bound
+ * may be infinite. NaN if upper < lower. */
+GBM_FN real gbm_draw_truncated_normal(struct gbm_rng *rng, real mu, real sd,
+                                      real lower, real upper)
+{
+    if (!(lower < upper))
+        return lower == upper ? lower : GBM_NAN;
+    real a = (lower - mu) / sd, b = (upper - mu) / sd;
+    real width = (upper - lower) / sd;
+    real x = -a > b ? -gbm_truncated_normal_right(rng, -b, -a, width)
+                    : gbm_truncated_normal_right(rng, a, b, width);
+    return gbm_clamp(mu + sd * x, lower, upper);
+}
+
+#endif
