@@ -181,6 +181,10 @@ struct gbm_step {
     const char *sampler;  /* "gamma", "slice", "Gaussian block, 2 x 2" */
     const char *text;     /* full conditional, for people */
     int family;           /* whose elements are updated (or derived) */
+    /* Families whose elements of the same number move together, `family`
+     * first; NULL: `family` alone. */
+    const int *members;
+    int nmembers;
     int number;           /* of the step: enters the random number key */
     bool sequential;      /* elements depend on each other: one at a time */
     bool leaf;            /* updates only elements nobody else depends on:

@@ -24,15 +24,18 @@ enum rt_command {
     RT_CHECK,
     RT_SIMULATE,
     RT_SUMMARY,
-    RT_GEWEKE
+    RT_GEWEKE,
+    RT_HELP,
+    RT_VERSION
 };
 
 enum rt_precision { RT_DOUBLE, RT_SINGLE, RT_MIXED };
 
-/* What the command line says. Strings belong to argv. */
+/* What the command line says. Strings belong to argv, lists to the options. */
 struct rt_options {
     enum rt_command command;
-    const char **data; /* FILE or NAME=FILE, in order */
+    const char *program; /* argv[0] */
+    const char **data;   /* FILE or NAME=FILE, in order */
     int ndata;
     const char **init; /* one file per chain, in turn */
     int ninit;
@@ -48,7 +51,10 @@ struct rt_options {
         *format; /* "netcdf", "csv", "coda", or NULL: by the name of out */
     const char *until; /* or NULL */
     const char *file;  /* of `summary FILE` */
-    bool quiet, explain, lp, prior;
+    bool quiet, explain;
+    bool lp;      /* the model's log density of every kept draw */
+    bool prior;   /* simulate: from the prior, data ignored */
+    bool details; /* check, geweke: print every row */
     int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
 };
 
@@ -189,5 +195,111 @@ rt_fail(struct rt *rt, enum gbm_status status, const char *format, ...)
     }
     return status;
 }
+
+/* ---- the runtime's own files; devices need nothing below ---- */
+
+/* options.c. On a bad option the message is in rt. */
+enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv);
+void rt_options_free(struct rt_options *options);
+void rt_print_help(const char *program, FILE *out);
+/* The name nearest to `name` by edits, or NULL if none is near. */
+const char *rt_nearest(const char *name, int n,
+                       const char *(*candidate)(const void *, int),
+                       const void *context);
+
+/* load.c. Binds data, settles extents, computes constants and lists. With
+ * `redraw` observed nodes are per chain, so that they can be drawn anew. Notes
+ * for the user go to `notes` if it is not NULL. */
+enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
+                        struct rt_instance *in, FILE *notes);
+void rt_instance_free(struct rt_instance *in);
+/* Writes the state of a chain: model->state_size bytes. */
+void rt_bind(const struct rt_instance *in, void *state, int chain);
+/* Bound states of all chains, one allocation; NULL if there is no memory. */
+char *rt_states_create(const struct rt_instance *in);
+static inline void *rt_state(const struct rt_instance *in, char *states,
+                             int chain)
+{
+    return states + (size_t)chain * in->model->state_size;
+}
+double rt_value(const struct rt_slot *slot, bool integer, int chain,
+                int64_t cell);
+void rt_set_value(const struct rt_slot *slot, bool integer, int chain,
+                  int64_t cell, double value);
+/* True if the cell is observed. */
+static inline bool rt_seen(const struct rt_slot *slot, int64_t cell)
+{
+    return slot->seen ? slot->seen[cell] != 0 : !slot->per_chain;
+}
+/* Cells of a family's element; the buffer grows. Returns their number. */
+struct rt_cells {
+    int64_t *cells;
+    int64_t capacity;
+};
+int64_t rt_element_cells(const struct gbm_family *family, const void *state,
+                         int64_t element, struct rt_cells *buffer);
+/* "theta[3]" or, for a vector element, "beta[1:4]" of a family's element. */
+void rt_element_name(const struct rt_instance *in, const void *state,
+                     int family, int64_t element, char *out, size_t capacity);
+/* Rebuilds an inverse index in the chain of `state`. */
+void rt_index(const struct rt_instance *in, const void *state, int inverse,
+              int chain);
+/* Colours and element lists of the steps; needs all slots bound. */
+enum gbm_status rt_plan(struct rt *rt, struct rt_instance *in);
+
+/* start.c. Starting values of all chains. */
+enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
+/* Computes all derived families, parents first. */
+void rt_derive_all(const struct rt_instance *in, const void *state);
+/* Log density: of the model (augmented false), or of the joint with the
+ * auxiliary nodes that the sweep samples. */
+double rt_logdensity(const struct rt_instance *in, const void *state,
+                     bool augmented, int threads);
+
+/* monitor.c. Chooses what is kept and fills in->monitors. */
+enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes);
+enum gbm_status rt_monitor_draws(struct rt *rt, const struct rt_instance *in,
+                                 const struct gbm_data *data,
+                                 struct gbm_draws *draws);
+
+/* moments.c */
+struct rt_moments *rt_moments_create(const struct rt_instance *in);
+void rt_moments_free(const struct rt_instance *in, struct rt_moments *moments);
+enum gbm_status rt_moments_store(struct rt *rt, const struct rt_instance *in,
+                                 const struct rt_moments *moments,
+                                 int64_t count, struct gbm_draws *draws);
+
+/* progress.c */
+struct rt_progress {
+    FILE *out; /* NULL: quiet */
+    bool bar;  /* a line that is written over */
+    double began, shown;
+    const char *phase;
+    int64_t total;
+};
+double rt_clock(void);     /* seconds, wall */
+double rt_cpu_clock(void); /* seconds of all threads */
+void rt_progress_begin(struct rt_progress *progress, const char *phase,
+                       int64_t total);
+void rt_progress_show(struct rt_progress *progress, int64_t done);
+void rt_progress_end(struct rt_progress *progress, int64_t done);
+/* Ctrl-C and SIGTERM ask to stop; a second one kills. */
+void rt_catch_signals(void);
+bool rt_stopped(void);
+
+/* chains.c, check.c, simulate.c: the commands. Return the exit status. */
+enum gbm_status rt_open_device(struct rt *rt, FILE *notes);
+int rt_command_run(struct rt *rt);
+int rt_command_check(struct rt *rt);
+int rt_command_geweke(struct rt *rt);
+int rt_command_simulate(struct rt *rt);
+int rt_command_info(struct rt *rt);
+int rt_command_summary(struct rt *rt);
+/* Reads the data files of the options. */
+enum gbm_status rt_read_data(struct rt *rt, struct gbm_data *data, FILE *notes);
+/* Prints rt->message to standard error; returns the exit status. */
+int rt_report(const struct rt *rt);
+/* Writes draws and summary as the options ask, and prints the summary. */
+enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws);
 
 #endif
