@@ -2,6 +2,7 @@
 #ifndef GBMC_H
 #define GBMC_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ void arena_free(struct arena *a);
 void *arena_alloc(struct arena *a, size_t bytes);
 void *gbmc_alloc(struct compiler *c, size_t bytes);
 #define NEW(c, type) ((type *)gbmc_alloc((c), sizeof(type)))
-#define NEW_ARRAY(c, type, n) \
+#define NEW_ARRAY(c, type, n)                                                  \
     ((type *)gbmc_alloc((c), sizeof(type) * (size_t)((n) > 0 ? (n) : 1)))
 
 /* intern.c: one pointer per distinct name, so names compare with ==. */
@@ -34,7 +35,10 @@ struct text {
 };
 void text_printf(struct text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *t, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 void text_append(struct text *t, const char *s);
+void text_append_n(struct text *t, const char *s, size_t n);
 void text_free(struct text *t);
 
 /* diag.c: messages. A span is a byte range in one source file. */
@@ -66,6 +70,20 @@ const char *nearest_name(const char *name, const char *const *candidates,
 #define UNREACHABLE() gbmc_unreachable(__FILE__, __LINE__)
 _Noreturn void gbmc_unreachable(const char *file, int line);
 
+/* source.c: files in and out. */
+/* Reads a file whole; NULL if it cannot be read, which is then reported at
+ * `from` (where the file is named; {0}: on the command line). */
+const struct source *source_read(struct compiler *c, const char *path,
+                                 struct span from);
+/* Writes a file under a temporary name and renames it, so that a file under
+ * its own name is complete. False if it failed, which is then reported. */
+bool file_write(struct compiler *c, const char *path, const char *data,
+                size_t length);
+bool file_exists(const char *path);
+/* Names of paths, interned. The folder ends with '/', or is empty. */
+const char *path_join(struct compiler *c, const char *folder, const char *name);
+const char *path_folder(struct compiler *c, const char *path);
+
 /* ast.c: the tree that the parser builds.
  *
  * Operators are calls of the function that they name: "+", "-", "*", "/",
@@ -87,6 +105,7 @@ struct expr {
     double number;
     struct expr **args;
     int nargs;
+    int depth; /* of the tree below; limited, so that walks may recurse */
 };
 
 enum stmt_kind { STMT_FOR, STMT_STOCHASTIC, STMT_DETERMINISTIC };
@@ -184,11 +203,14 @@ struct program {
 
 struct expr *expr_new(struct compiler *c, enum expr_kind kind,
                       struct span span);
+/* A call of a function or operator; the name is interned. */
 struct expr *expr_call(struct compiler *c, const char *name, struct span span,
                        int nargs, ...);
 /* Writes an expression as BUGS text with the fewest brackets. */
 void expr_print(struct text *out, const struct expr *e);
-/* --emit=ast */
+/* "dgamma(r, lambda)", "ddirch(alpha[K]) over x[K]" */
+void entry_print_head(struct text *out, const struct entry *e);
+/* --emit=ast: the program as gbm text in one form; parses to the same tree. */
 void ast_print(struct text *out, const struct program *p);
 
 /* gbm.y: parses a whole source, adding to `program`. False if there were
@@ -199,24 +221,24 @@ bool parse_source(struct compiler *c, const struct source *source,
 /* main.c */
 struct options {
     const char *input, *output;
-    const char *emit;      /* NULL or the pass to print */
-    const char *dag;       /* NULL or the file to draw into */
+    const char *emit; /* NULL or the pass to print */
+    const char *dag;  /* NULL or the file to draw into */
     bool explain, list, save_temps;
-    const char **data;     /* --data at compile time */
+    const char **data; /* --data at compile time */
     int ndata;
-    const char **include;  /* -I */
+    const char **include; /* -I */
     int ninclude;
-    const char *arch;      /* --arch=sm_90 */
-    const char *optimise;  /* "2": -O LEVEL */
+    const char *arch;     /* --arch=sm_90 */
+    const char *optimise; /* "2": -O LEVEL */
 };
 struct compiler {
     struct arena *arena;
     struct names *names;     /* intern.c */
     struct library *library; /* library.c */
     struct options options;
-    const char *stdlib;  /* folder of the standard library */
+    const char *stdlib; /* folder of the standard library */
     int nerrors, nwarnings;
-    FILE *messages;      /* stderr, or a memory stream in tests */
+    FILE *messages; /* stderr, or a memory stream in tests */
     bool colour;
 };
 

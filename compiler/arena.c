@@ -1,0 +1,76 @@
+/* arena.c: memory that lives until the compilation ends. */
+#include "gbmc.h"
+
+#include <stdlib.h>
+
+/* Blocks are chained; the newest is filled from its start. */
+struct block {
+    struct block *next;
+    size_t used, size;
+    max_align_t data[];
+};
+struct arena {
+    struct block *blocks;
+};
+
+enum { BLOCK_BYTES = 1 << 16 };
+
+/* Nothing can be saved without memory, so this is where gbmc gives up. */
+static _Noreturn void out_of_memory(void)
+{
+    fputs("gbmc: error: out of memory\n", stderr);
+    exit(2);
+}
+
+struct arena *arena_create(void)
+{
+    struct arena *a = calloc(1, sizeof *a);
+
+    if (!a)
+        out_of_memory();
+    return a;
+}
+
+void arena_free(struct arena *a)
+{
+    if (!a)
+        return;
+    while (a->blocks) {
+        struct block *next = a->blocks->next;
+        free(a->blocks);
+        a->blocks = next;
+    }
+    free(a);
+}
+
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    struct block *b = a->blocks;
+    char *result;
+
+    if (bytes > SIZE_MAX / 2)
+        out_of_memory();
+    bytes = (bytes + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
+    if (!b || bytes > b->size - b->used) {
+        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        b = calloc(1, sizeof *b + size);
+        if (!b)
+            out_of_memory();
+        b->size = size;
+        if (size > BLOCK_BYTES && a->blocks) { /* keep filling the old one */
+            b->next = a->blocks->next;
+            a->blocks->next = b;
+        } else {
+            b->next = a->blocks;
+            a->blocks = b;
+        }
+    }
+    result = (char *)b->data + b->used;
+    b->used += bytes;
+    return result;
+}
+
+void *gbmc_alloc(struct compiler *c, size_t bytes)
+{
+    return arena_alloc(c->arena, bytes);
+}
