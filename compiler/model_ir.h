@@ -232,23 +232,35 @@ struct factor *factor_of_family(struct compiler *c, struct model *m,
 /* e with every derived node that is not stored replaced by its definition. */
 symp substitute_derived(struct compiler *c, symp e);
 void model_print(struct text *out, struct compiler *c, const struct model *m);
+/* A library expression at the arguments of a family. */
+symp family_expression(struct compiler *c, const struct family *f,
+                       const struct expr *e);
+/* The element of the left-hand side at slice places args (1-based). */
+symp family_lhs(struct compiler *c, const struct family *f, int nargs,
+                const symp *args);
+/* Number of elements of slice number `slice` of the left-hand side. */
+symp family_extent(struct compiler *c, const struct family *f, int slice);
+/* e = loop + offset: the loop, or NULL. */
+const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
 
 /* ---- condition.c ------------------------------------------------------ */
-enum instance_kind { INSTANCE_FREE, INSTANCE_INVERSE };
-/* The instances of a factor that mention the target through one reference. */
+
+/* The instances of a factor that mention a target through one reference: the
+ * factor's loops under fresh names, each solved (its value follows from the
+ * target's subscripts) or free; or all of them taken from an inverse index. */
 struct part {
     struct factor *factor;
-    symp reference;
-    struct loop **loops;   /* the factor's loops under fresh names */
-    symp *solved;          /* per loop: its value, or NULL if it is free */
+    symp reference;          /* in the fresh loops; NULL: the own prior */
+    struct loop **loops;
+    symp *solved;            /* per loop: its value, or NULL if it is free */
     int nloops;
     struct inverse *inverse; /* not NULL: instances come from it */
-    symp guard;            /* NULL: none */
-    bool own;              /* the target's own prior */
-    struct collected terms;/* statistics free of the instance's loops */
-    bool opaque;           /* evaluated in place at each trial value */
-    symp logp;             /* of an instance, in place (for opaque) */
-    symp value, lower, upper; /* its indicator in place, if opaque needs it */
+    symp guard;              /* NULL: none */
+    bool own;                /* the target's own prior */
+    struct collected terms;  /* statistics free of the instance's loops */
+    bool opaque;             /* evaluated in place at each trial value */
+    symp logp;               /* of an instance, in the fresh loops */
+    symp value, lower, upper; /* its indicator in place, where x is in it */
     struct part *next;
 };
 struct inverse {
@@ -256,59 +268,27 @@ struct inverse {
     struct factor *factor;
     symp reference; /* in the factor's own loops */
     bool latent;
-    struct var *depends[8]; /* latent variables in the subscripts */
-    int ndepends;
     int number;
+    int start_slot, item_slot;
     struct inverse *next;
 };
 
 enum method {
-    METHOD_DIRECT,   /* a recognised family */
-    METHOD_ENUMERATE,
+    METHOD_DIRECT,        /* a recognised family */
+    METHOD_ENUMERATE,     /* finite support: all values tried */
     METHOD_SLICE,
     METHOD_SLICE_INTEGER,
-    METHOD_GAUSSIAN, /* small Gaussian block, one per element */
-    METHOD_DENSE,    /* Gaussian block with a design matrix */
-    METHOD_VECTOR,   /* Dirichlet, Wishart, ...: recognised vector family */
-    METHOD_FORWARD,  /* leaf: drawn from its prior */
-    METHOD_STATED,   /* an augmentation's `draw` */
-    METHOD_RW,       /* random walk on the simplex, positive definite ... */
-    METHOD_INDEX, METHOD_DERIVE
+    METHOD_GAUSSIAN,      /* small Gaussian block, one per element */
+    METHOD_DENSE,         /* Gaussian block with a design matrix */
+    METHOD_VECTOR,        /* Dirichlet, Wishart, ...: recognised whole */
+    METHOD_FORWARD,       /* leaf: drawn from its prior */
+    METHOD_STATED,        /* an augmentation's `draw` */
+    METHOD_INDEX,         /* rebuild an inverse index */
+    METHOD_DERIVE,        /* recompute a stored derived family */
+    METHOD_NONE           /* merged into another step's block */
 };
 
-struct step {
-    enum method method;
-    const char *name; /* update_theta */
-    struct family *family; /* the target; first member of a block */
-    struct loop **loops;
-    int nloops;
-    struct part *parts;
-    /* distinct statistics of all collected parts */
-    symp statistics[24];
-    int nstatistics;
-    bool opaque;       /* some part is evaluated in place */
-    bool through;      /* some factor depends through stored derived nodes */
-    const struct entry *recognised;
-    symp parameters[8]; /* of the recognised family, in terms of s1, s2, ... */
-    double exponent;    /* bound by an x^p pattern */
-    /* bounds on x: max of lowers, min of uppers; instance bounds live in the
-     * parts' bound list */
-    symp lower, upper; /* from the own support and truncation; NULL: open */
-    struct bound *bounds;
-    bool bounded;
-    bool sequential;
-    struct conflict *conflicts;
-    /* blocks */
-    struct family *members[16];
-    int nmembers;
-    const char *sampler; /* for people */
-    const char *reduces;
-    struct inverse *inverse; /* METHOD_INDEX */
-    int number;
-    bool leaf;
-    struct step *next;
-};
-/* x must be >= / <= value for the instances of a part */
+/* x must be >= / <= value at every instance of a part. */
 struct bound {
     struct part *part;
     bool is_lower;
@@ -317,11 +297,93 @@ struct bound {
 };
 struct conflict {
     struct factor *factor;
+    symp references[8]; /* in the factor's loops */
+    int nreferences;
     struct conflict *next;
 };
 
-struct model *augment(struct compiler *c, struct model *m);
+/* One family inside a Gaussian block. Its coordinates at an element are one
+ * cell, or those that `index` runs through (a vector node, or the elements of
+ * a plate whose sum enters the likelihood). */
+struct member {
+    struct family *family;
+    struct loop *index; /* NULL: one coordinate */
+    symp cell;          /* the reference to coordinate `index` */
+    symp count;         /* number of coordinates */
+};
+/* A factor's contribution to a Gaussian block, at each instance of a part:
+ * potential[i] and precision[i][j] of members i, j, in their indices (the
+ * second member's index renamed to index2 where i == j). */
+struct quadratic {
+    struct part *part;
+    symp potential[8];
+    symp precision[8][8]; /* NULL: zero */
+    /* dense: through one linear predictor a'x */
+    bool row;
+    symp weight, score, design[8];
+    struct var *matrix; /* the design is this given matrix, as it is */
+    struct quadratic *next;
+};
+
+struct step {
+    enum method method;
+    const char *name; /* update_theta */
+    struct family *family; /* the target; first member of a block */
+    struct part *parts;
+    /* distinct statistics of all collected parts */
+    symp statistics[24];
+    int nstatistics;
+    bool opaque;  /* some part is evaluated in place */
+    bool through; /* some factor depends on x through stored derived nodes */
+    const struct entry *recognised;
+    int place[24];      /* statistic i is number place[i] of the family */
+    symp exponent;      /* what an x^p pattern bound, or NULL */
+    symp lower, upper;  /* the own support and truncation; NULL: open */
+    struct bound *bounds;
+    bool bounded;       /* the draw must respect bounds beyond the family's
+                           own support */
+    bool sequential;
+    struct conflict *conflicts;
+    struct member members[8];
+    struct loop *index2[8];
+    int nmembers;
+    struct quadratic *quadratics;
+    bool coupled_prior;      /* dense: priors couple coordinates */
+    struct inverse *inverse; /* METHOD_INDEX */
+    int number;
+    const char *why;         /* for people: why not something better */
+    struct step *next;
+};
+
 void condition(struct compiler *c, struct model *m);
+/* The step for one family: parts, statistics, method; not added to m. */
+struct step *condition_family(struct compiler *c, struct model *m,
+                              struct family *f);
+/* Whether derived node v, stored, depends on `on` through derived nodes. */
+bool derived_depends(const struct model *m, const struct var *v,
+                     const struct var *on);
+void conditionals_print(struct text *out, struct compiler *c,
+                        const struct model *m);
+
+/* recognise.c: sets method, recognised, place, exponent of a scalar step. */
+void recognise(struct compiler *c, struct step *s);
+
+/* block.c: merges jointly Gaussian steps into blocks; vector nodes. */
+void form_blocks(struct compiler *c, struct model *m);
+
+/* augment.c: applies the library's augmentations where they close a full
+ * conditional. */
+void augment(struct compiler *c, struct model *m);
+
+/* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
+void plan(struct compiler *c, struct model *m);
+
+/* emit_*.c */
+void explain(struct text *out, struct compiler *c, const struct model *m);
+void emit_program(struct text *out, struct compiler *c, struct model *m);
+void emit_host(struct text *out, struct compiler *c, struct model *m,
+               const char *program, const char *explanation);
+void draw_dag(struct text *out, struct compiler *c, const struct model *m);
 
 int compile_model(struct compiler *c, struct program *p);
 

@@ -1,0 +1,753 @@
+/* condition.c: for each family its full conditional: the own prior and every
+ * factor that mentions it, as sufficient statistics with coefficients where
+ * the algebra closes, else as log densities to be evaluated in place.
+ *
+ * Requires a resolved (and possibly augmented) model; adds one step a family. */
+#include "gbmc.h"
+#include <string.h>
+
+/* ---- looking for references --------------------------------------------- */
+
+/* A reference to the target inside an expression, with the bound indices of
+ * the sums around it. */
+struct found {
+    symp reference;
+    struct loop *bound[4];
+    int nbound;
+};
+struct finder {
+    struct var *var;
+    struct found *found;
+    int n, capacity;
+    struct loop *bound[4];
+    int nbound;
+    bool in_array, in_subscript;
+    struct compiler *c;
+};
+
+static void find_refs(struct finder *f, symp e, bool array, bool subscript)
+{
+    if (e->kind == SYM_REF && e->var == f->var) {
+        f->in_array = f->in_array || array;
+        f->in_subscript = f->in_subscript || subscript;
+        bool known = false;
+        for (int i = 0; i < f->n; i++)
+            known = known || sym_same(f->found[i].reference, e);
+        if (!known && f->n < f->capacity) {
+            struct found *r = &f->found[f->n++];
+            r->reference = e;
+            r->nbound = 0;
+            for (int i = 0; i < f->nbound; i++)
+                if (sym_has_loop(e, f->bound[i]))
+                    r->bound[r->nbound++] = f->bound[i];
+        }
+    }
+    bool inside = subscript || e->kind == SYM_REF;
+    int depth = f->nbound;
+    if (e->kind == SYM_SUM && f->nbound < 4)
+        f->bound[f->nbound++] = e->loop;
+    if (e->kind == SYM_ARRAY)
+        for (int i = 0; i < e->nloops && f->nbound < 4; i++)
+            f->bound[f->nbound++] = e->loops[i];
+    for (int i = 0; i < e->nargs; i++)
+        find_refs(f, e->args[i], array || e->kind == SYM_ARRAY, inside);
+    f->nbound = depth;
+}
+
+/* ---- instances ------------------------------------------------------------ */
+
+static bool uses_loops(symp e, struct loop *const *loops, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (sym_has_loop(e, loops[i]))
+            return true;
+    return false;
+}
+
+static bool reads_latent(symp e)
+{
+    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
+        e->var->role != ROLE_CONSTANT)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_latent(e->args[i]))
+            return true;
+    return false;
+}
+
+static symp fresh(struct compiler *c, const struct part *p, symp e)
+{
+    for (int i = 0; e && i < p->nloops; i++)
+        e = sym_replace_loop(c, e, p->factor->loops[i],
+                             sym_loop(c, p->loops[i]));
+    return e;
+}
+
+static symp solve(struct compiler *c, const struct part *p, symp e)
+{
+    for (int i = p->nloops - 1; e && i >= 0; i--)
+        if (p->solved[i])
+            e = sym_replace_loop(c, e, p->loops[i], p->solved[i]);
+    return e;
+}
+
+/* An expression of the factor, in the part's free loops and the target's. */
+static symp in_part(struct compiler *c, const struct part *p, symp e)
+{
+    return e ? solve(c, p, fresh(c, p, e)) : NULL;
+}
+
+static struct part *new_part(struct compiler *c, struct factor *g)
+{
+    struct part *p = NEW(c, struct part);
+    p->factor = g;
+    p->nloops = g->nloops;
+    p->loops = NEW_ARRAY(c, struct loop *, g->nloops);
+    p->solved = NEW_ARRAY(c, symp, g->nloops);
+    for (int i = 0; i < g->nloops; i++)
+        p->loops[i] = NEW(c, struct loop);
+    for (int i = 0; i < g->nloops; i++) {
+        p->loops[i]->name = g->loops[i]->name;
+        p->loops[i]->lower = fresh(c, p, g->loops[i]->lower);
+        p->loops[i]->upper = fresh(c, p, g->loops[i]->upper);
+    }
+    return p;
+}
+
+static void add_guard(struct compiler *c, struct part *p, symp condition)
+{
+    p->guard = p->guard ? sym_and(c, p->guard, condition) : condition;
+    if (sym_is(p->guard, 1))
+        p->guard = NULL;
+}
+
+static struct inverse *get_inverse(struct compiler *c, struct model *m,
+                                   struct var *v, struct factor *g,
+                                   symp reference)
+{
+    for (struct inverse *i = m->inverses; i; i = i->next)
+        if (i->var == v && i->factor == g &&
+            sym_same(i->reference, reference))
+            return i;
+    struct inverse *i = NEW(c, struct inverse);
+    i->var = v;
+    i->factor = g;
+    i->reference = reference;
+    i->number = m->ninverses++;
+    for (int d = 0; d < reference->nargs; d++)
+        i->latent = i->latent || reads_latent(reference->args[d]);
+    *m->last_inverse = i;
+    m->last_inverse = &i->next;
+    return i;
+}
+
+static void range_guards(struct compiler *c, struct part *p)
+{
+    for (int i = 0; i < p->nloops; i++) {
+        if (!p->solved[i])
+            continue;
+        symp lower = solve(c, p, p->loops[i]->lower);
+        symp upper = solve(c, p, p->loops[i]->upper);
+        const struct loop *l =
+            p->solved[i]->kind == SYM_LOOP ? p->solved[i]->loop : NULL;
+        if (l && l->lower && sym_same(l->lower, lower) &&
+            sym_same(l->upper, upper))
+            continue;
+        add_guard(c, p,
+                  sym_call(c, ">=", 2, (symp[]){p->solved[i], lower}));
+        add_guard(c, p,
+                  sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
+    }
+}
+
+/* Solves reference == target for the factor's loops. `target`: subscripts of
+ * the updated element; a NULL one stands for a whole dimension (a vector
+ * node's), which is not matched. */
+static void match_reference(struct compiler *c, struct model *m,
+                            struct part *p, const struct found *r,
+                            const symp *target)
+{
+    symp ref = fresh(c, p, r->reference);
+    bool hard[8] = {false}, any_hard = false;
+    bool bound_free = r->nbound > 0;
+    for (int d = 0; d < ref->nargs; d++) {
+        if (!target[d])
+            continue;
+        symp offset, e = ref->args[d];
+        const struct loop *l = sym_plain_loop(c, e, &offset);
+        int k = -1;
+        for (int i = 0; l && i < p->nloops; i++)
+            if (p->loops[i] == l)
+                k = i;
+        bool clean = l && !uses_loops(offset, p->loops, p->nloops) &&
+                     !uses_loops(offset, (struct loop *const *)r->bound,
+                                 r->nbound) &&
+                     !reads_latent(offset);
+        if (k >= 0 && clean && !p->solved[k])
+            p->solved[k] = sym_sub(c, target[d], offset);
+        else
+            hard[d] = any_hard = true;
+    }
+    if (any_hard) {
+        bool need_inverse = false;
+        for (int d = 0; d < ref->nargs; d++) {
+            if (!hard[d])
+                continue;
+            symp e = ref->args[d];
+            if (uses_loops(e, (struct loop *const *)r->bound, r->nbound))
+                continue; /* inside a sum: every instance may hit */
+            bool unsolved = false;
+            for (int i = 0; i < p->nloops; i++)
+                unsolved = unsolved ||
+                           (!p->solved[i] && sym_has_loop(e, p->loops[i]));
+            need_inverse = need_inverse || unsolved;
+        }
+        if (need_inverse && !bound_free) {
+            bool whole = false;
+            for (int d = 0; d < ref->nargs; d++)
+                whole = whole || !target[d];
+            symp cell = r->reference;
+            if (whole) { /* key: the node's first cell */
+                symp args[8];
+                for (int d = 0; d < ref->nargs; d++)
+                    args[d] = target[d] ? cell->args[d] : sym_num(c, 1);
+                cell = sym_ref(c, cell->var, cell->nargs, args);
+            }
+            for (int i = 0; i < p->nloops; i++)
+                p->solved[i] = NULL;
+            p->inverse = get_inverse(c, m, cell->var, p->factor, cell);
+            p->reference = ref;
+            return;
+        }
+        for (int d = 0; d < ref->nargs; d++) {
+            if (!hard[d])
+                continue;
+            symp e = solve(c, p, ref->args[d]);
+            if (!uses_loops(e, (struct loop *const *)r->bound, r->nbound))
+                add_guard(c, p, sym_eq(c, e, target[d]));
+        }
+    }
+    range_guards(c, p);
+    p->reference = solve(c, p, ref);
+}
+
+/* ---- the target's place in an expression ---------------------------------- */
+
+struct placing {
+    struct var *var;
+    const symp *target; /* subscripts */
+};
+
+static symp place_node(struct compiler *c, symp e, void *context)
+{
+    const struct placing *k = context;
+    if (e->kind != SYM_REF || e->var != k->var)
+        return NULL;
+    symp hit = sym_num(c, 1);
+    for (int d = 0; d < e->nargs; d++)
+        hit = sym_and(c, hit, sym_eq(c, e->args[d], k->target[d]));
+    return sym_select(c, hit, sym_target(c), e);
+}
+
+static symp put_target(struct compiler *c, symp e, const struct part *p,
+                       struct var *v, const symp *target)
+{
+    struct placing k = {v, target};
+    symp r = e;
+    if (p->inverse) /* every instance of the index hits the target */
+        r = sym_replace(c, r, p->reference, sym_target(c));
+    return sym_map(c, r, place_node, &k);
+}
+
+/* ---- one part --------------------------------------------------------------- */
+
+static bool statistic_ok(const struct part *p, symp statistic)
+{
+    return !uses_loops(statistic, p->loops, p->nloops);
+}
+
+/* x = target inside a sum: closed if the log density is quadratic in x. */
+static bool collect_quadratic(struct compiler *c, struct part *p, symp logp,
+                              symp x)
+{
+    symp first = sym_derivative(c, logp, x);
+    symp second = first ? sym_derivative(c, first, x) : NULL;
+    if (!second || sym_has_var(second, x->var))
+        return false;
+    symp at_zero = sym_sub(c, first, sym_mul2(c, second, x));
+    p->terms = (struct collected){.rest = sym_num(c, 0), .n = 0};
+    symp t = sym_target(c);
+    if (!sym_is(at_zero, 0)) {
+        p->terms.statistic[p->terms.n] = t;
+        p->terms.coefficient[p->terms.n++] = at_zero;
+    }
+    if (!sym_is(second, 0)) {
+        p->terms.statistic[p->terms.n] = sym_pow(c, t, sym_num(c, 2));
+        p->terms.coefficient[p->terms.n++] =
+            sym_mul2(c, sym_num(c, 0.5), second);
+    }
+    return true;
+}
+
+static bool add_bound(struct compiler *c, struct step *s, struct part *p,
+                      symp limit, symp value, bool limit_is_lower)
+{
+    /* limit <= value (or >=), where the limit is a + b x: a bound on x */
+    struct collected k;
+    sym_collect(c, limit, false, &k);
+    if (k.overflow || k.n != 1 || k.statistic[0]->kind != SYM_TARGET ||
+        k.coefficient[0]->kind != SYM_NUM)
+        return false;
+    double slope = k.coefficient[0]->number;
+    struct bound *b = NEW(c, struct bound);
+    b->part = p;
+    b->is_lower = limit_is_lower ? slope < 0 : slope > 0;
+    b->value = sym_mul2(c, sym_num(c, 1 / slope), sym_sub(c, value, k.rest));
+    b->next = s->bounds;
+    s->bounds = b;
+    return true;
+}
+
+/* `bounds t: real(lower, upper)` of the factor's distribution: its support as
+ * a set of parameter t, for densities that only restrict. True if x occurs in
+ * that parameter alone and was turned into bounds. */
+static bool stated_bounds(struct compiler *c, struct step *s, struct part *p,
+                          struct var *v, const symp *target)
+{
+    const struct family *f = p->factor->family;
+    const struct clause *clause = entry_clause(f->distribution, "bounds");
+    if (!clause || p->own)
+        return false;
+    bool done = false;
+    for (const struct clause_item *i = clause->items; i; i = i->next)
+        for (int a = 0; a < f->nargs; a++) {
+            if (!i->label || i->label->name != f->distribution->parameters[a].name ||
+                i->value->nargs != 2)
+                continue;
+            symp arg = in_part(c, p, substitute_derived(c, f->args[a].body));
+            arg = put_target(c, arg, p, v, target);
+            if (!sym_has_target(arg))
+                continue;
+            symp lower = family_expression(c, f, i->value->args[0]);
+            symp upper = family_expression(c, f, i->value->args[1]);
+            if (!lower || !upper)
+                return false;
+            lower = in_part(c, p, substitute_derived(c, lower));
+            upper = in_part(c, p, substitute_derived(c, upper));
+            /* lower <= arg(x) <= upper */
+            if (!add_bound(c, s, p, arg, lower, false) ||
+                !add_bound(c, s, p, arg, upper, true))
+                return false;
+            done = true;
+        }
+    return done;
+}
+
+static void support_of_part(struct compiler *c, struct step *s,
+                            struct part *p, struct var *v, const symp *target)
+{
+    struct factor *g = p->factor;
+    symp lower = g->lower ? in_part(c, p, g->lower) : NULL;
+    symp upper = g->upper ? in_part(c, p, g->upper) : NULL;
+    symp value = g->value ? in_part(c, p, g->value) : NULL;
+    symp placed[2] = {lower ? put_target(c, lower, p, v, target) : NULL,
+                      upper ? put_target(c, upper, p, v, target) : NULL};
+    for (int side = 0; side < 2; side++) {
+        if (!placed[side] || !sym_has_target(placed[side]))
+            continue;
+        if (!add_bound(c, s, p, placed[side], value, side == 0)) {
+            p->opaque = true;
+            p->value = value;
+            p->lower = lower;
+            p->upper = upper;
+        }
+    }
+}
+
+static void condition_part(struct compiler *c, struct step *s,
+                           struct part *p, const struct found *r,
+                           bool plain_only, const symp *target)
+{
+    struct factor *g = p->factor;
+    struct var *v = s->family->var;
+    p->logp = in_part(c, p, g->logp);
+    if (p->own) {
+        p->value = p->lower = p->upper = NULL;
+    } else {
+        support_of_part(c, s, p, v, target);
+    }
+    if (g->opaque && stated_bounds(c, s, p, v, target)) {
+        p->terms = (struct collected){.rest = sym_num(c, 0)};
+        return; /* the bounds say it all */
+    }
+    if (plain_only || g->opaque) {
+        p->opaque = true;
+        return;
+    }
+    bool ok;
+    if (r && r->nbound) {
+        symp x = sym_ref(c, v, v->ndim, target);
+        ok = collect_quadratic(c, p, p->logp, x);
+    } else {
+        symp e = put_target(c, p->logp, p, v, target);
+        sym_collect(c, e, v->positive, &p->terms);
+        ok = !p->terms.overflow;
+        for (int i = 0; ok && i < p->terms.n; i++)
+            ok = statistic_ok(p, p->terms.statistic[i]);
+    }
+    if (!ok)
+        p->opaque = true;
+}
+
+static void gather_statistics(struct step *s)
+{
+    for (struct part *p = s->parts; p; p = p->next) {
+        if (p->opaque) {
+            s->opaque = true;
+            continue;
+        }
+        bool fits = true;
+        for (int i = 0; i < p->terms.n; i++) {
+            int k = 0;
+            while (k < s->nstatistics &&
+                   !sym_same(s->statistics[k], p->terms.statistic[i]))
+                k++;
+            if (k == s->nstatistics) {
+                if (k == 24) {
+                    fits = false;
+                    break;
+                }
+                s->statistics[s->nstatistics++] = p->terms.statistic[i];
+            }
+        }
+        if (!fits)
+            p->opaque = s->opaque = true;
+    }
+}
+
+/* ---- dependence between elements --------------------------------------------- */
+
+static void add_conflict(struct compiler *c, struct step *s,
+                         struct factor *g, const struct finder *f)
+{
+    struct conflict *k = NEW(c, struct conflict);
+    k->factor = g;
+    for (int i = 0; i < f->n && i < 8; i++)
+        k->references[k->nreferences++] = f->found[i].reference;
+    k->next = s->conflicts;
+    s->conflicts = k;
+}
+
+static void elements_dependence(struct compiler *c, struct step *s,
+                                struct factor *g, struct finder *f)
+{
+    if (s->family->nloops == 0)
+        return; /* one element */
+    bool aggregate = f->in_array;
+    for (int i = 0; i < f->n; i++)
+        aggregate = aggregate || f->found[i].nbound > 0;
+    if (aggregate) {
+        s->sequential = true;
+        return;
+    }
+    if (f->n < 2)
+        return;
+    for (int i = 0; i < f->n; i++)
+        for (int d = 0; d < f->found[i].reference->nargs; d++)
+            if (reads_latent(f->found[i].reference->args[d]))
+                s->sequential = true;
+    if (f->n > 8)
+        s->sequential = true;
+    if (!s->sequential)
+        add_conflict(c, s, g, f);
+}
+
+/* ---- derived nodes kept in memory ----------------------------------------------- */
+
+static bool expr_reads(symp e, const struct var *v)
+{
+    if (e->kind == SYM_REF && e->var == v)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (expr_reads(e->args[i], v))
+            return true;
+    return false;
+}
+
+static bool depends(const struct model *m, const struct var *v,
+                    const struct var *on, int depth)
+{
+    if (depth > 32)
+        return false;
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        if (f->stochastic || !f->body)
+            continue;
+        if (expr_reads(f->body, on))
+            return true;
+        for (const struct var *w = m->vars; w; w = w->next)
+            if (w != v && w->role == ROLE_DERIVED && expr_reads(f->body, w) &&
+                depends(m, w, on, depth + 1))
+                return true;
+    }
+    return false;
+}
+
+bool derived_depends(const struct model *m, const struct var *v,
+                     const struct var *on)
+{
+    return depends(m, v, on, 0);
+}
+
+static bool through_stored(const struct model *m, symp e, const struct var *v)
+{
+    if (e->kind == SYM_REF && e->var->role == ROLE_DERIVED &&
+        e->var->stored && derived_depends(m, e->var, v))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (through_stored(m, e->args[i], v))
+            return true;
+    return false;
+}
+
+static bool factor_through(const struct model *m, const struct factor *g,
+                           const struct var *v)
+{
+    return through_stored(m, g->logp, v) ||
+           (g->lower && through_stored(m, g->lower, v)) ||
+           (g->upper && through_stored(m, g->upper, v));
+}
+
+/* ---- the step ---------------------------------------------------------------------- */
+
+static void add_part(struct step *s, struct part *p)
+{
+    struct part **last = &s->parts;
+    while (*last)
+        last = &(*last)->next;
+    *last = p;
+}
+
+static void find_in_factor(struct compiler *c, struct finder *f,
+                           struct var *v, struct factor *g)
+{
+    *f = (struct finder){.var = v, .capacity = 16, .c = c};
+    f->found = NEW_ARRAY(c, struct found, f->capacity);
+    find_refs(f, g->logp, false, false);
+    if (g->lower)
+        find_refs(f, g->lower, false, false);
+    if (g->upper)
+        find_refs(f, g->upper, false, false);
+    /* restrictions whose log density does not mention what they restrict */
+    if (g->opaque)
+        for (int i = 0; i < g->family->nargs; i++)
+            find_refs(f, substitute_derived(c, g->family->args[i].body),
+                      g->family->args[i].ndim > 0, false);
+}
+
+/* Subscripts of the target: NULL for the dimensions of a vector node. */
+static void target_subscripts(const struct family *f, symp *target)
+{
+    for (int d = 0; d < f->var->ndim; d++)
+        target[d] = f->upper[d] ? NULL : f->lower[d];
+}
+
+static void own_part(struct compiler *c, struct step *s, struct factor *own,
+                     const symp *target)
+{
+    struct part *p = NEW(c, struct part);
+    p->factor = own;
+    p->own = true;
+    p->nloops = 0;
+    p->loops = NEW_ARRAY(c, struct loop *, 1);
+    p->solved = NEW_ARRAY(c, symp, 1);
+    p->reference = own->value;
+    condition_part(c, s, p, NULL, false, target);
+    add_part(s, p);
+}
+
+static void child_parts(struct compiler *c, struct model *m, struct step *s,
+                        struct factor *g, const symp *target)
+{
+    struct family *f = s->family;
+    struct finder refs;
+    find_in_factor(c, &refs, f->var, g);
+    bool own = g->family == f && !g->auxiliary;
+    if (g == f->factor)
+        own = true;
+    bool through = factor_through(m, g, f->var);
+    if (through) {
+        s->through = true;
+        struct part *p = new_part(c, g);
+        p->opaque = true;
+        p->logp = in_part(c, p, g->logp);
+        p->value = in_part(c, p, g->value);
+        p->lower = in_part(c, p, g->lower);
+        p->upper = in_part(c, p, g->upper);
+        add_part(s, p);
+        s->sequential = f->nloops > 0;
+        return;
+    }
+    if (!refs.n)
+        return;
+    elements_dependence(c, s, g, &refs);
+    symp before[16];
+    int nbefore = 0;
+    if (own)
+        before[nbefore++] = own ? sym_ref(c, f->var, f->var->ndim, f->lower)
+                                : NULL;
+    bool trouble = refs.in_array || refs.in_subscript;
+    for (int i = 0; i < refs.n; i++) {
+        if (own && sym_same(refs.found[i].reference,
+                            sym_ref(c, f->var, f->var->ndim, f->lower)))
+            continue;
+        struct part *p = new_part(c, g);
+        match_reference(c, m, p, &refs.found[i], target);
+        if (p->guard && sym_is(p->guard, 0))
+            continue; /* this reference never hits this family */
+        /* an instance that an earlier reference has taken is not taken again */
+        for (int k = 0; k < nbefore; k++) {
+            symp e = in_part(c, p, before[k]);
+            symp hit = sym_num(c, 1);
+            for (int d = 0; d < e->nargs; d++)
+                if (target[d])
+                    hit = sym_and(c, hit, sym_eq(c, e->args[d], target[d]));
+            if (sym_is(hit, 0))
+                continue;
+            add_guard(c, p, sym_call(c, "!", 1, &hit));
+        }
+        if (p->guard && sym_is(p->guard, 0))
+            continue;
+        condition_part(c, s, p, &refs.found[i], trouble, target);
+        add_part(s, p);
+        if (nbefore < 16)
+            before[nbefore++] = refs.found[i].reference;
+        if (refs.found[i].nbound) {
+            /* a sum takes all its instances: other references are inside */
+            bool all_free = true;
+            for (int k = 0; k < p->nloops; k++)
+                all_free = all_free && !p->solved[k];
+            if (all_free && !p->inverse)
+                break;
+        }
+    }
+}
+
+struct step *condition_family(struct compiler *c, struct model *m,
+                              struct family *f)
+{
+    struct step *s = NEW(c, struct step);
+    s->family = f;
+    s->name = intern_format(c, "update_%s", f->var->cname);
+    if (f->var->leaf && !f->auxiliary) {
+        s->method = METHOD_FORWARD;
+        return s;
+    }
+    symp target[8];
+    target_subscripts(f, target);
+    struct factor *own = f->factor;
+    s->lower = own->lower;
+    s->upper = own->upper;
+    bool vector = f->nslices > 0;
+    if (!vector && !own->replaced)
+        own_part(c, s, own, target);
+    for (struct factor *g = m->factors; g; g = g->next)
+        if (!g->replaced && (!vector || g != own))
+            child_parts(c, m, s, g, target);
+    gather_statistics(s);
+    if (s->through)
+        s->opaque = true;
+    if (!vector)
+        recognise(c, s);
+    else
+        s->method = METHOD_VECTOR;
+    return s;
+}
+
+void condition(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next) {
+        if (!f->stochastic || f->data_block || !f->factor)
+            continue;
+        struct step *s = condition_family(c, m, f);
+        *m->last_step = s;
+        m->last_step = &s->next;
+    }
+}
+
+/* ---- --emit=conditionals -------------------------------------------------------------- */
+
+static const char *method_name(const struct step *s)
+{
+    switch (s->method) {
+    case METHOD_DIRECT:
+        return s->recognised ? s->recognised->name : "uniform";
+    case METHOD_ENUMERATE:
+        return "enumeration";
+    case METHOD_SLICE:
+        return "slice";
+    case METHOD_SLICE_INTEGER:
+        return "integer slice";
+    case METHOD_GAUSSIAN:
+        return "Gaussian block";
+    case METHOD_DENSE:
+        return "dense Gaussian block";
+    case METHOD_VECTOR:
+        return s->recognised ? s->recognised->name : "vector";
+    case METHOD_FORWARD:
+        return "forward";
+    case METHOD_STATED:
+        return "stated";
+    case METHOD_INDEX:
+        return "index";
+    case METHOD_DERIVE:
+        return "derive";
+    case METHOD_NONE:
+        return "in a block";
+    }
+    UNREACHABLE();
+}
+
+static void print_part(struct text *out, struct compiler *c,
+                       const struct part *p)
+{
+    text_printf(out, "  %s %s", p->own ? "prior" : "child", p->factor->text);
+    for (int i = 0; i < p->nloops; i++) {
+        if (p->inverse)
+            continue;
+        if (p->solved[i])
+            text_printf(out, ", %s = %s", p->loops[i]->name,
+                        sym_text(c, p->solved[i]));
+        else
+            text_printf(out, ", for %s", p->loops[i]->name);
+    }
+    if (p->inverse)
+        text_printf(out, ", by the index of %s%s",
+                    sym_text(c, p->inverse->reference),
+                    p->inverse->latent ? " (latent)" : "");
+    if (p->guard)
+        text_printf(out, ", if %s", sym_text(c, p->guard));
+    text_append(out, "\n");
+    for (int i = 0; !p->opaque && i < p->terms.n; i++)
+        text_printf(out, "    %s : %s\n", sym_text(c, p->terms.statistic[i]),
+                    sym_text(c, p->terms.coefficient[i]));
+    if (p->opaque)
+        text_append(out, "    in place\n");
+}
+
+void conditionals_print(struct text *out, struct compiler *c,
+                        const struct model *m)
+{
+    for (const struct step *s = m->steps; s; s = s->next) {
+        if (!s->family || s->method == METHOD_DERIVE ||
+            s->method == METHOD_INDEX)
+            continue;
+        text_printf(out, "%s: %s%s%s\n", s->family->text, method_name(s),
+                    s->sequential ? ", sequential" : "",
+                    s->conflicts ? ", coloured" : "");
+        for (const struct part *p = s->parts; p; p = p->next)
+            print_part(out, c, p);
+        for (const struct bound *b = s->bounds; b; b = b->next)
+            text_printf(out, "  x %s %s\n", b->is_lower ? ">=" : "<=",
+                        sym_text(c, b->value));
+    }
+}
