@@ -74,6 +74,7 @@ struct gbm_draws {
     struct gbm_moments_variable *moments;
     int nobserved, nconstant; /* borrowed arrays of the data groups */
     const struct gbm_array **observed, **constant;
+    char *strings; /* owns model, ... of draws that were read from a file */
 };
 
 /* Life: zero-initialise or gbm_draws_init; add variables; allocate; add stats;
@@ -113,6 +114,11 @@ static inline double *gbm_draws_record(const struct gbm_draws *draws, int chain,
     return draws->values +
            ((int64_t)chain * draws->capacity + draw) * draws->width;
 }
+
+/* Gathers cells first .. first + count of all records: out[count][chains]
+ * [kept], which is what gbm_diagnose takes. */
+void gbm_draws_columns(const struct gbm_draws *draws, int64_t first,
+                       int64_t count, double *out);
 
 enum gbm_format {
     GBM_FORMAT_NETCDF, /* PATH */

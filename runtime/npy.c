@@ -154,7 +154,7 @@ static double half(uint16_t bits)
 /* The value of h's type at `p`. */
 static double convert(const struct header *h, const char *p)
 {
-    unsigned char raw[8];
+    unsigned char raw[8] = {0};
     uint8_t u1;
     uint16_t u2;
     uint32_t u4;
