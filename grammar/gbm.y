@@ -27,12 +27,18 @@ struct token {
     double number;
     struct span span;
 };
+struct scan_error {
+    struct span span;
+    const char *message;
+    struct scan_error *next;
+};
 struct tokens {
     struct token *all; /* the last one is YYEOF */
     int n, capacity;
+    struct scan_error *errors; /* to be reported, in order */
 };
-/* gbm.l: the tokens of a source, every name a NAME. False if there were
- * errors; the list is good all the same. */
+/* gbm.l: the tokens of a source, every name a NAME. False, and reported, if
+ * there are none. */
 bool scan_source(struct compiler *c, const struct source *source,
                  struct tokens *list);
 
@@ -545,6 +551,15 @@ static struct expr *unary(struct parser *p, const char *op, struct expr *a,
 static struct expr *binary(struct parser *p, const char *op, struct expr *a,
                            struct expr *b, struct span span)
 {
+    if (a->kind == EXPR_RANGE && a->span.begin == span.begin &&
+        (strcmp(op, "+") == 0 || strcmp(op, "-") == 0))
+        warning_at(p->c, span,
+                   "this is (%s) %s %s, as in JAGS; did you mean "
+                   "%s:(%s %s %s)?",
+                   span_source(p->c, a->span), op, span_source(p->c, b->span),
+                   span_source(p->c, a->args[0]->span),
+                   span_source(p->c, a->args[1]->span), op,
+                   span_source(p->c, b->span));
     return checked(p, expr_call(p->c, op, span, 2, a, b));
 }
 
@@ -987,8 +1002,9 @@ static int top_name(struct parser *p, const struct token *t, YYSTYPE *value)
 
 static int statement_name(struct parser *p, const struct token *t)
 {
-    if (is_word(t, "for"))
-        return FOR;
+    if (is_word(t, "for") &&
+        (peek(p, 0)->kind == '(' || peek(p, 0)->kind == NAME))
+        return FOR; /* otherwise JAGS, too, takes it for a variable */
     if (!is_word(t, "T") && !is_word(t, "I") && !is_word(t, "C"))
         return NAME;
     if (in_parentheses(p) || peek(p, 0)->kind != '(')
@@ -1185,6 +1201,15 @@ static int recover(struct parser *p)
     return p->tokens.all[i].kind == YYEOF ? YYEOF : RESYNC;
 }
 
+/* Reports what the scanner found wrong up to a place. */
+static void report_scan_errors(struct parser *p, uint32_t place)
+{
+    struct scan_error **e = &p->tokens.errors;
+
+    for (; *e && (*e)->span.begin <= place; *e = (*e)->next)
+        error_at(p->c, (*e)->span, "%s", (*e)->message);
+}
+
 /* The parser's next token, with what its context makes of it. */
 static int yylex(YYSTYPE *value, struct span *span, struct parser *p)
 {
@@ -1203,6 +1228,7 @@ static int yylex(YYSTYPE *value, struct span *span, struct parser *p)
     p->before = p->place;
     t = peek(p, 0);
     *span = t->span;
+    report_scan_errors(p, t->span.begin);
     if (p->hopeless || t->kind == YYEOF)
         return YYEOF;
     p->place.next++;
@@ -1278,15 +1304,17 @@ static const char *const operators[] = {
     "'+'",  "'-'",  "'*'",  "'/'",  "'^'", "'<'",    "'>'", "'<='", "'>='",
     "'=='", "'!='", "'&&'", "'||'", "':'", "'%op%'", "'('", "'['",  NULL};
 static const char *const starts_relation[] = {"a name", "'for'", "';'", NULL};
+static const char *const follows_item[] = {
+    "a name", "'='", "'<-'", "'~'", "':'", "';'", NULL};
 static const char *const starts_declaration[] = {
     "'model'",  "'data'", "'samplers'", "'import'", "a declaration",
     "an entry", "';'",    NULL};
 static const char *const never[] = {"a new beginning", "T(,)", NULL};
+static const char *const seldom[] = {"'in'", "'['", "the end of the file", NULL};
 
 /* Replaces the usual groups of symbols by one word each. */
 static void summarise(struct expected *e)
 {
-    static const char *const either[] = {"';'", NULL};
     const char *words[4];
     int n = 0;
     bool operand = expects(e, "a number");
@@ -1311,8 +1339,10 @@ static void summarise(struct expected *e)
         words[n++] = "a statement";
     }
     if (clause)
-        drop(e, either);
-    if (operation && e->n > 0 && n == 1)
+        drop(e, follows_item);
+    if (n + e->n > 1)
+        drop(e, seldom);
+    if (operation && e->n > 0 && n == 1 && !clause)
         n = 0; /* operators go without saying beside ')' */
     if (n + e->n > MAX_EXPECTED)
         e->n = MAX_EXPECTED - n;
@@ -1337,31 +1367,57 @@ static void describe(struct text *out, const struct expected *e,
     text_printf(out, " before %s", found);
 }
 
+/* Was a '(' or '[' open before the wrong token? */
+static bool in_brackets(const struct parser *p)
+{
+    int n = p->before.nopen;
+    return n && p->open[n - 1].kind != '{';
+}
+
 /* A word about a likely slip. */
-static void hint(struct parser *p, int found, struct span span)
+static void hint(struct parser *p, const struct token *t)
 {
     const struct open *open =
         p->before.nopen ? &p->open[p->before.nopen - 1] : NULL;
-    bool inside = open && open->kind != '{';
+    bool inside = in_brackets(p);
+    const char *near = NULL, *words[NTOP];
 
-    if (found == '=' && inside)
-        note_at(p->c, span, "to compare, write '=='");
-    else if (found == ASSIGN && inside)
-        note_at(p->c, span,
+    for (int i = 0; i < NTOP; i++)
+        words[i] = top_keywords[i].name;
+    if (!open && t->kind == NAME)
+        near = nearest_name(intern_n(p->c, t->span.source->text + t->span.begin,
+                                     t->span.end - t->span.begin),
+                            words, NTOP);
+    if (near)
+        note_at(p->c, t->span, "did you mean '%s'?", near);
+    else if (t->kind == '=' && inside)
+        note_at(p->c, t->span, "to compare, write '=='");
+    else if (t->kind == ASSIGN && inside)
+        note_at(p->c, t->span,
                 "'<-' assigns; to compare with a negative number, write "
                 "'< -'");
-    else if (open && (found == YYEOF || found == ')' || found == ']' ||
-                      found == '}'))
+    else if (t->kind == YYEOF ? open != NULL
+                              : inside && (t->kind == ')' || t->kind == ']' ||
+                                           t->kind == '}' || t->line_start))
         note_at(p->c, open->span, "this '%c' is still open", open->kind);
+}
+
+/* Right behind the token before t. */
+static struct span after_previous(const struct parser *p, const struct token *t)
+{
+    struct span s = t == p->tokens.all ? t->span : t[-1].span;
+
+    return (struct span){s.source, s.end, s.end};
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
 {
-    struct span span = *yypcontext_location(context);
     const struct token *t = &p->tokens.all[p->before.next];
     yysymbol_kind_t symbols[MAX_EXPECTED];
     struct expected e = {0};
     struct text found = {0}, message = {0};
+    struct span span = t->span;
+    int length = (int)(span.end - span.begin);
 
     if (p->hopeless)
         return 0;
@@ -1373,16 +1429,21 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
         e.symbols[i] = yysymbol_name(symbols[i]);
     summarise(&e);
 
-    if (t->kind == YYEOF) {
-        text_append(&found, yysymbol_name(YYSYMBOL_YYEOF));
-    } else {
-        int length = (int)(span.end - span.begin);
+    if (t->kind == YYEOF)
+        text_append(&found, "the end of the file");
+    else if (in_brackets(p) && t->line_start)
+        text_append(&found, "the end of the line");
+    else
         text_printf(&found, "'%.*s'", length > 40 ? 40 : length,
                     span.source->text + span.begin);
-    }
-    describe(&message, &e, found.data);
+    if (t->kind == YYEOF || (in_brackets(p) && t->line_start))
+        span = after_previous(p, t);
+    if ((t->kind == ')' || t->kind == ']') && !in_brackets(p))
+        text_printf(&message, "this '%c' closes nothing", t->kind);
+    else
+        describe(&message, &e, found.data);
     error_at(p->c, span, "%s", message.data);
-    hint(p, t->kind, span);
+    hint(p, t);
     text_free(&found);
     text_free(&message);
     return 0;
@@ -1411,8 +1472,9 @@ bool parse_source(struct compiler *c, const struct source *source,
     LIST_END(program->imports, p.import);
     LIST_END(program->samplers, p.choice);
     LIST_END(program->entries, p.entry);
-    scan_source(c, source, &p.tokens);
-    if (p.tokens.n)
+    if (scan_source(c, source, &p.tokens)) {
         yyparse(&p);
+        report_scan_errors(&p, UINT32_MAX);
+    }
     return c->nerrors == before;
 }
