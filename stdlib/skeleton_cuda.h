@@ -4,7 +4,11 @@
  *
  * Work is a list of (chain, element) pairs, each done by one team of lanes (see
  * team.h). The number of lanes of a function is the macro GBM_LANES_<function>,
- * which the runtime defines when it compiles the text; so is the block size.
+ * which the runtime defines when it compiles the text; a text says what it is
+ * otherwise:
+ *     #ifndef GBM_LANES_update_theta
+ *     #define GBM_LANES_update_theta 1
+ *     #endif
  * A kernel gets the state of chain 0 by value: its pointers lie in constant
  * memory and the fields that a function does not read cost nothing.
  *
@@ -86,8 +90,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 #define GBM_WORKER(function)                                                   \
     __shared__ gbm_total shared[32];                                           \
-    const struct gbm_worker w =                                                \
-        gbm_worker_of(GBM_LANES_##function, shared);                           \
+    const struct gbm_worker w = gbm_worker_of(GBM_LANES_##function, shared);   \
     const struct gbm_team team = w.team;
 
 /* for every item of this team: chain, k, and the chain's state s */
@@ -105,10 +108,10 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
  * elements is NULL, in each chain. sequential: a chain's elements are done in
  * order by one team. */
 #define GBM_KERNEL(function, number)                                           \
-    GBM_KERNEL_HEAD(function)(                                                 \
-        const struct state base, const struct gbm_sweep *sweep,                \
-        const int *elements, long long first, long long count, int chains,     \
-        int sequential)                                                        \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, const struct gbm_sweep *sweep,                   \
+     const int *elements, long long first, long long count, int chains,        \
+     int sequential)                                                           \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
@@ -132,9 +135,9 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 /* Computes the elements of a deterministic family. */
 #define GBM_KERNEL_DERIVE(function)                                            \
-    GBM_KERNEL_HEAD(function)(const struct state base, const int *elements,    \
-                              long long first, long long count, int chains,    \
-                              int sequential)                                  \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, const int *elements, long long first,            \
+     long long count, int chains, int sequential)                              \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const long long per_chain = sequential ? 1 : count;                    \
@@ -153,8 +156,9 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 /* weight, score: [chains][count] */
 #define GBM_KERNEL_ROWS(function)                                              \
-    GBM_KERNEL_HEAD(function)(const struct state base, long long count,        \
-                              int chains, real *weight, real *score)           \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, long long count, int chains, real *weight,       \
+     real *score)                                                              \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         GBM_FOR_ITEMS(count, chains)                                           \
@@ -171,8 +175,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 /* rows: [chains][count][d]; chains is 1 for a design of data alone. */
 #define GBM_KERNEL_DESIGN(function)                                            \
-    GBM_KERNEL_HEAD(function)(const struct state base, long long count,        \
-                              int chains, int d, real *rows)                   \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, long long count, int chains, int d, real *rows)  \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         GBM_FOR_ITEMS(count, chains)                                           \
@@ -184,8 +188,9 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 /* precision, potential: [chains][d] */
 #define GBM_KERNEL_PRIOR(function)                                             \
-    GBM_KERNEL_HEAD(function)(const struct state base, long long d,            \
-                              int chains, real *precision, real *potential)    \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, long long d, int chains, real *precision,        \
+     real *potential)                                                          \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         GBM_FOR_ITEMS(d, chains)                                               \
@@ -202,8 +207,9 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 /* precision: [chains][d][d], potential: [chains][d] */
 #define GBM_KERNEL_PRIOR_MATRIX(function)                                      \
-    GBM_KERNEL_HEAD(function)(const struct state base, long long d,            \
-                              int chains, real *precision, real *potential)    \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, long long d, int chains, real *precision,        \
+     real *potential)                                                          \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         GBM_FOR_ITEMS(1, chains)                                               \
@@ -216,8 +222,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 /* x: [chains][d]. For both the reading and the writing of the block. */
 #define GBM_KERNEL_BLOCK(function, pointer)                                    \
-    GBM_KERNEL_HEAD(function)(const struct state base, long long d,            \
-                              int chains, pointer x)                           \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, long long d, int chains, pointer x)              \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         GBM_FOR_ITEMS(1, chains)                                               \
@@ -232,8 +238,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 /* key: [chains][count], the flat cell that the element's reference hits, or -1;
  * chains is 1 for an index of data alone. */
 #define GBM_KERNEL_CELL(function)                                              \
-    GBM_KERNEL_HEAD(function)(const struct state base, long long count,        \
-                              int chains, int *key)                            \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, long long count, int chains, int *key)           \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         GBM_FOR_ITEMS(count, chains)                                           \
@@ -247,8 +253,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 /* out: [chains][count], an element's log density. */
 #define GBM_KERNEL_LOGDENSITY(function)                                        \
-    GBM_KERNEL_HEAD(function)(const struct state base, long long count,        \
-                              int chains, double *out)                         \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, long long count, int chains, double *out)        \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         GBM_FOR_ITEMS(count, chains)                                           \

@@ -1,0 +1,302 @@
+/* cuda.h: private types of the CUDA device. Files:
+ *   device.c   the table rt_cuda: open, load, put, get, moments, close
+ *   error.c    messages of failed calls
+ *   text.c     the fixed kernels' text
+ *   nvrtc.c    compiles CUDA text; a cache on disk
+ *   memory.c   allocation, copies with change of precision
+ *   launch.c   kernels, their teams and launches
+ *   sweep.c    the sweep, captured as graphs; blocks of sweeps; draws
+ *   dense.c    dense Gaussian blocks
+ *   index.c    inverse indices */
+#ifndef CUDA_CUDA_H
+#define CUDA_CUDA_H
+
+#include "../rt.h"
+#include "control.h"
+
+#include <cuda.h>
+#include <nvrtc.h>
+#include <cublas_v2.h>
+#include <cusolverDn.h>
+
+/* ---- error.c: every failure names the call, its place and its reason ---- */
+
+struct cuda;
+enum gbm_status cuda_failed(struct cuda *c, CUresult result, const char *call,
+                            const char *file, int line);
+enum gbm_status nvrtc_failed(struct cuda *c, nvrtcResult result,
+                             const char *call, const char *file, int line);
+enum gbm_status cublas_failed(struct cuda *c, cublasStatus_t result,
+                              const char *call, const char *file, int line);
+enum gbm_status cusolver_failed(struct cuda *c, cusolverStatus_t result,
+                                const char *call, const char *file, int line);
+
+/* Return from the calling function if the call fails; `c` is in scope. */
+#define CU(call)                                                               \
+    do {                                                                       \
+        CUresult cu_result = (call);                                           \
+        if (cu_result != CUDA_SUCCESS)                                         \
+            return cuda_failed(c, cu_result, #call, __FILE__, __LINE__);       \
+    } while (0)
+#define NVRTC(call)                                                            \
+    do {                                                                       \
+        nvrtcResult nvrtc_result = (call);                                     \
+        if (nvrtc_result != NVRTC_SUCCESS)                                     \
+            return nvrtc_failed(c, nvrtc_result, #call, __FILE__, __LINE__);   \
+    } while (0)
+#define CUBLAS(call)                                                           \
+    do {                                                                       \
+        cublasStatus_t cublas_result = (call);                                 \
+        if (cublas_result != CUBLAS_STATUS_SUCCESS)                            \
+            return cublas_failed(c, cublas_result, #call, __FILE__, __LINE__); \
+    } while (0)
+#define CUSOLVER(call)                                                         \
+    do {                                                                       \
+        cusolverStatus_t cusolver_result = (call);                             \
+        if (cusolver_result != CUSOLVER_STATUS_SUCCESS)                        \
+            return cusolver_failed(c, cusolver_result, #call, __FILE__,        \
+                                   __LINE__);                                  \
+    } while (0)
+#define TRY(call)                                                              \
+    do {                                                                       \
+        enum gbm_status try_status = (call);                                   \
+        if (try_status != GBM_OK)                                              \
+            return try_status;                                                 \
+    } while (0)
+
+/* ---- launch.c ---- */
+
+/* A kernel of the generated program, or of kernels.h (lanes 1). */
+struct cuda_kernel {
+    char name[128]; /* "update_theta_kernel" */
+    CUfunction function;
+    int lanes; /* of a team */
+    int block; /* threads */
+};
+
+/* ---- dense.c ---- */
+
+#define DENSE_SMALL 64 /* as in kernels.h */
+#define DENSE_TERMS 8
+
+struct cuda_dense_term {
+    const struct gbm_dense_term *model;
+    int64_t rows;
+    struct cuda_kernel row, design;
+    CUdeviceptr matrix;     /* [rows][d], or [chains][rows][d] if it varies */
+    int64_t matrix_stride;  /* from chain to chain, cells; 0: shared */
+    CUdeviceptr own_matrix; /* if `matrix` is not a slot */
+    CUdeviceptr weight, score; /* [chains][rows] */
+    bool constant;             /* the Gram matrix is known but for a scale */
+    CUdeviceptr gram;          /* then: [d][d], or the packed triangle */
+    int64_t scale_row;         /* its weight is the scale; -1: no row counts */
+    int splits;                /* ROUTE_SMALL: blocks that share the rows */
+};
+
+/* As in kernels.h; pointers of the device. */
+struct dense_terms {
+    CUdeviceptr gram[DENSE_TERMS], scale[DENSE_TERMS];
+    CUdeviceptr varying, score;
+    int n;
+};
+struct small_terms {
+    CUdeviceptr gram[DENSE_TERMS], scale[DENSE_TERMS];
+    long long scale_stride[DENSE_TERMS];
+    int n;
+};
+
+enum dense_route { ROUTE_SMALL, ROUTE_LIBRARY, ROUTE_WIDE };
+
+/* Memory of a dense step; element types as in kernels.h. */
+struct cuda_dense {
+    const struct gbm_dense *model;
+    enum dense_route route;
+    int step; /* number of the step: its place in the random number key */
+    int d;
+    int64_t rows; /* of all terms */
+    int nterms;
+    struct cuda_dense_term *terms;
+    struct cuda_kernel prior, get, set;
+    bool prior_matrix;
+    unsigned char *held; /* [d] of the host, or NULL: none */
+    CUdeviceptr fixed;   /* the same, or 0 */
+    CUdeviceptr precision, potential, x; /* [chains]..., real */
+    /* ROUTE_SMALL */
+    int threads, tile, splits;
+    CUdeviceptr partial, folded;
+    /* ROUTE_LIBRARY, ROUTE_WIDE: of one chain, used by each in turn */
+    CUdeviceptr q, diagonal, b;
+    CUdeviceptr score_sum; /* [chains][d], real */
+    CUdeviceptr varying;   /* [d][d] */
+    CUdeviceptr scaled;    /* rows in scaled form, `chunk` at a time */
+    int64_t chunk;
+    CUdeviceptr info, rescue;
+    size_t device_bytes, host_bytes; /* workspaces of the factorisation */
+    CUdeviceptr device_work;
+    void *host_work;
+    CUdeviceptr residual; /* ROUTE_WIDE: [rows] */
+};
+
+/* ---- index.c ---- */
+
+struct cuda_index {
+    struct cuda_kernel cell;
+    int64_t count;
+    int cells, chunks;
+    int64_t chunk;
+    CUdeviceptr key, counts;
+};
+
+/* ---- device.c ---- */
+
+struct cuda_slot {
+    CUdeviceptr values, seen;
+    int64_t cells;  /* of all chains */
+    int64_t stride; /* cells from chain to chain; 0: shared */
+    CUdeviceptr mean, m2;
+};
+
+struct cuda_step {
+    struct cuda_kernel kernel;
+    CUdeviceptr elements;
+    struct cuda_dense *dense; /* GBM_STEP_DENSE */
+    struct cuda_index *index; /* GBM_STEP_INDEX */
+};
+
+struct cuda_monitor {
+    CUdeviceptr cells;
+};
+
+/* An allocation asked for: all are summed before any is made. */
+struct cuda_request {
+    CUdeviceptr *where;
+    size_t bytes;
+    const char *what;
+};
+
+/* What a captured graph does: `sweeps` sweeps, each kept or none. */
+#define CUDA_GRAPHS 4
+struct cuda_graph {
+    CUgraphExec exec;
+    bool keep;
+    int sweeps;
+};
+
+struct cuda {
+    struct rt *rt;
+    struct rt_instance *in; /* NULL before load */
+    CUdevice device;
+    bool has_context;
+    CUcontext context; /* the device's primary one */
+    CUstream stream, copies;
+    char device_name[128];
+    int multiprocessors, major, minor;
+    cublasHandle_t blas;
+    cusolverDnHandle_t solver;
+    cusolverDnParams_t solver_params;
+    CUdeviceptr blas_work;
+    bool sync_each; /* GBM_CUDA_SYNC=1: wait after every launch */
+
+    bool single, mixed;       /* the state is float; sums are double */
+    size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
+    CUmodule program, kernels;
+    struct cuda_fixed { /* of kernels.h */
+        struct cuda_kernel sweep_done, keep_done, gather, welford, index_count,
+            index_scan, index_place, dense_scale_rows, dense_mirror,
+            dense_form, dense_hold_potential, dense_hold_precision,
+            dense_rescue, dense_add_normals, dense_to_state, small_gram,
+            small_fold, small_draw, wide_scale, wide_prior, wide_residual,
+            wide_identity, wide_finish;
+    } fixed;
+
+    struct cuda_request *requests;
+    int nrequests, request_capacity;
+    CUdeviceptr *allocations;
+    int nallocations;
+
+    void *state;      /* struct state of chain 0, with device pointers */
+    void *host_state; /* the same with the host's */
+    struct cuda_slot *slots;
+    struct cuda_step *steps;
+    struct cuda_kernel *kept; /* [nkept_families] */
+    struct cuda_monitor *monitors;
+    CUdeviceptr control;
+
+    /* The ring of draws: two halves of [chains][half][row] doubles. */
+    int64_t half;
+    CUdeviceptr draws;
+    double *staging; /* page-locked, one half */
+    CUevent done[2], copied;
+
+    bool ran; /* one sweep has run outside of a graph */
+    struct cuda_graph graphs[CUDA_GRAPHS];
+    int ngraphs;
+};
+
+/* ---- text.c ---- */
+extern const struct gbm_header cuda_texts[]; /* [0]: kernels.h itself */
+extern const int cuda_ntexts;
+
+/* ---- nvrtc.c ---- */
+/* Compiles `text` for the device and loads it; from the cache if it is there.
+ * `name` is for messages: "horseshoe.cu". */
+enum gbm_status cuda_compile(struct cuda *c, const char *name,
+                             const char *text, int nheaders,
+                             const struct gbm_header *headers, int noptions,
+                             const char *const *options, CUmodule *module);
+
+/* ---- memory.c ---- */
+/* Asks for memory: *where is set by cuda_allocate. Zeroed. */
+enum gbm_status cuda_request(struct cuda *c, CUdeviceptr *where, size_t bytes,
+                             const char *what);
+enum gbm_status cuda_allocate(struct cuda *c);
+void cuda_release(struct cuda *c);
+enum gbm_status cuda_upload(struct cuda *c, CUdeviceptr to, const void *from,
+                            size_t bytes);
+/* Cells of a variable: double on the host, `real` on the device; or int. */
+enum gbm_status cuda_put_cells(struct cuda *c, CUdeviceptr to,
+                               const void *from, int64_t cells, bool integer);
+enum gbm_status cuda_get_cells(struct cuda *c, void *to, CUdeviceptr from,
+                               int64_t cells, bool integer);
+
+/* ---- launch.c ---- */
+/* Lanes that an element is worth: `cost` terms in its sums, `items` elements
+ * and chains at once. */
+int cuda_lanes(const struct cuda *c, int64_t cost, int64_t items);
+/* Sets the name ("f_kernel" from "f" or "f_kernel") and the lanes. */
+void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes);
+enum gbm_status cuda_find(struct cuda *c, CUmodule module,
+                          struct cuda_kernel *k);
+enum gbm_status cuda_find_fixed(struct cuda *c);
+/* One team per item. */
+enum gbm_status cuda_launch(struct cuda *c, const struct cuda_kernel *k,
+                            int64_t items, void **args);
+enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
+                                 int64_t grid_x, int grid_y, int block,
+                                 size_t shared, void **args);
+/* One thread per item, no more blocks than keep the device busy. */
+enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
+                                 int64_t items, void **args);
+
+/* ---- dense.c ---- */
+/* Chooses the route, names kernels. Before the program is compiled. */
+enum gbm_status cuda_dense_plan(struct cuda *c, int step);
+/* Asks for memory. After the kernels are known. */
+enum gbm_status cuda_dense_request(struct cuda *c, struct cuda_dense *dense);
+/* Designs and Gram matrices of data alone. After everything is uploaded. */
+enum gbm_status cuda_dense_prepare(struct cuda *c, struct cuda_dense *dense);
+enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense);
+void cuda_dense_free(struct cuda_dense *dense);
+
+/* ---- index.c ---- */
+enum gbm_status cuda_index_plan(struct cuda *c, int step);
+enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index);
+enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
+                               struct cuda_index *index);
+
+/* ---- sweep.c ---- */
+enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block);
+/* Forgets graphs (after a reload). */
+void cuda_forget_graphs(struct cuda *c);
+
+#endif

@@ -1,0 +1,78 @@
+/* index.c: inverse indices that depend on the chain's state, rebuilt in a
+ * sweep: for each cell the elements that refer to it, ascending. A stable
+ * counting sort of the elements by cell in three kernels (kernels.h). */
+#include "cuda.h"
+
+#include <stdlib.h>
+
+/* counts of a chain: few enough that one block scans them in no time. */
+#define COUNTS_WANTED (1 << 18)
+
+enum gbm_status cuda_index_plan(struct cuda *c, int step)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    const struct gbm_inverse *inverse = &c->in->model->inverses[s->inverse];
+    struct cuda_index *index = calloc(1, sizeof *index);
+
+    if (!index)
+        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    c->steps[step].index = index;
+    cuda_name_kernel(&index->cell, inverse->cell_kernel, 1);
+    index->count = c->in->elements[inverse->family];
+    const int64_t cells = c->in->slots[inverse->variable].cells;
+    const int64_t most = (index->count + 255) / 256;
+    if (cells > 0x7ffffffe)
+        return rt_fail(c->rt, GBM_FAILURE, "%s has too many cells to index",
+                       c->in->model->variables[inverse->variable].name);
+    int64_t chunks = cells > 0 ? COUNTS_WANTED / cells : 1;
+    if (chunks > most)
+        chunks = most;
+    if (chunks < 1)
+        chunks = 1;
+    index->cells = (int)cells;
+    index->chunks = (int)chunks;
+    /* a multiple of 32, so that a warp's pieces are whole */
+    index->chunk = ((index->count + chunks - 1) / chunks + 31) / 32 * 32;
+    return GBM_OK;
+}
+
+enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index)
+{
+    const size_t chains = (size_t)c->in->nchains;
+    TRY(cuda_request(c, &index->key,
+                     chains * (size_t)index->count * sizeof(int),
+                     "the keys of an inverse index"));
+    return cuda_request(c, &index->counts,
+                        chains * (size_t)index->cells *
+                            (size_t)index->chunks * sizeof(int),
+                        "the counts of an inverse index");
+}
+
+enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
+                               struct cuda_index *index)
+{
+    const struct gbm_inverse *inverse = &c->in->model->inverses[step->inverse];
+    int chains = c->slots[inverse->start].stride ? c->in->nchains : 1;
+    long long count = index->count, chunk = index->chunk;
+    int cells = index->cells, chunks = index->chunks;
+    CUdeviceptr start = c->slots[inverse->start].values;
+    CUdeviceptr item = c->slots[inverse->item].values;
+    const int64_t warps = (int64_t)chunks * chains;
+
+    if (count == 0 || cells == 0)
+        return GBM_OK;
+    void *cell_args[] = {c->state, &count, &chains, &index->key};
+    TRY(cuda_launch(c, &index->cell, count * chains, cell_args));
+    CU(cuMemsetD32Async(index->counts, 0,
+                        (size_t)chains * (size_t)cells * (size_t)chunks,
+                        c->stream));
+    void *count_args[] = {&index->key, &count, &chains,       &cells,
+                          &chunks,     &chunk, &index->counts};
+    TRY(cuda_launch_flat(c, &c->fixed.index_count, warps * 32, count_args));
+    void *scan_args[] = {&index->counts, &cells, &chunks, &start};
+    TRY(cuda_launch_grid(c, &c->fixed.index_scan, chains, 1, 1024, 0,
+                         scan_args));
+    void *place_args[] = {&index->key, &count, &chains,        &cells,
+                          &chunks,     &chunk, &index->counts, &item};
+    return cuda_launch_flat(c, &c->fixed.index_place, warps * 32, place_args);
+}

@@ -1,0 +1,137 @@
+/* launch.c: kernels, the teams of their elements, launches. */
+#include "cuda.h"
+
+#include <string.h>
+
+/* The largest power of two that is at most x; 1 if there is none. */
+static int64_t power_below(int64_t x)
+{
+    int64_t p = 1;
+    while (p <= x / 2)
+        p *= 2;
+    return p;
+}
+
+/* An element's sum is read together by neighbouring lanes, so a long one wants
+ * some lanes for that alone. Beyond, lanes fill a device that too few elements
+ * would leave idle; each lane is left two terms at least. */
+int cuda_lanes(const struct cuda *c, int64_t cost, int64_t items)
+{
+    const int64_t busy = (int64_t)c->multiprocessors * 1024;
+    int64_t together = cost >= 512 ? 32 : cost >= 64 ? 8 : cost >= 16 ? 4 : 1;
+    int64_t lanes = power_below(items > 0 ? busy / items : 1);
+
+    if (lanes > power_below(cost / 2))
+        lanes = power_below(cost / 2);
+    if (lanes < together)
+        lanes = together;
+    if (lanes <= 32)
+        return (int)lanes;
+    if (cost < 512)
+        return 32;
+    return cost >= 16384 && lanes >= 1024 ? 1024 : 256;
+}
+
+void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes)
+{
+    const char *end = "_kernel";
+    const size_t length = strlen(name), tail = strlen(end);
+    const bool has = length > tail && strcmp(name + length - tail, end) == 0;
+
+    snprintf(k->name, sizeof k->name, "%s%s", name, has ? "" : end);
+    k->lanes = lanes;
+    k->block = lanes > 32 ? lanes : 128;
+}
+
+enum gbm_status cuda_find(struct cuda *c, CUmodule module,
+                          struct cuda_kernel *k)
+{
+    CUresult result = cuModuleGetFunction(&k->function, module, k->name);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return rt_fail(c->rt, GBM_FAILURE,
+                       "the generated program has no kernel %s", k->name);
+    CU(result);
+    return GBM_OK;
+}
+
+enum gbm_status cuda_find_fixed(struct cuda *c)
+{
+    struct cuda_fixed *f = &c->fixed;
+    const struct {
+        struct cuda_kernel *kernel;
+        const char *name;
+    } all[] = {
+        {&f->sweep_done, "sweep_done"},
+        {&f->keep_done, "keep_done"},
+        {&f->gather, "gather"},
+        {&f->welford, "welford"},
+        {&f->index_count, "index_count"},
+        {&f->index_scan, "index_scan"},
+        {&f->index_place, "index_place"},
+        {&f->dense_scale_rows, "dense_scale_rows"},
+        {&f->dense_mirror, "dense_mirror"},
+        {&f->dense_form, "dense_form"},
+        {&f->dense_hold_potential, "dense_hold_potential"},
+        {&f->dense_hold_precision, "dense_hold_precision"},
+        {&f->dense_rescue, "dense_rescue"},
+        {&f->dense_add_normals, "dense_add_normals"},
+        {&f->dense_to_state, "dense_to_state"},
+        {&f->small_gram, "small_gram"},
+        {&f->small_fold, "small_fold"},
+        {&f->small_draw, "small_draw"},
+        {&f->wide_scale, "wide_scale"},
+        {&f->wide_prior, "wide_prior"},
+        {&f->wide_residual, "wide_residual"},
+        {&f->wide_identity, "wide_identity"},
+        {&f->wide_finish, "wide_finish"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        snprintf(all[i].kernel->name, sizeof all[i].kernel->name, "%s",
+                 all[i].name);
+        all[i].kernel->lanes = 1;
+        all[i].kernel->block = 256;
+        TRY(cuda_find(c, c->kernels, all[i].kernel));
+    }
+    return GBM_OK;
+}
+
+enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
+                                 int64_t grid_x, int grid_y, int block,
+                                 size_t shared, void **args)
+{
+    if (grid_x <= 0 || grid_y <= 0)
+        return GBM_OK;
+    if (grid_x > 0x7fffffff)
+        grid_x = 0x7fffffff;
+    CUresult result = cuLaunchKernel(
+        k->function, (unsigned)grid_x, (unsigned)grid_y, 1, (unsigned)block, 1,
+        1, (unsigned)shared, c->stream, args, NULL);
+    if (result == CUDA_SUCCESS && c->sync_each)
+        result = cuStreamSynchronize(c->stream);
+    if (result != CUDA_SUCCESS) {
+        char call[256];
+        snprintf(call, sizeof call,
+                 "kernel %s (%lld x %d blocks of %d threads, %zu bytes shared)",
+                 k->name, (long long)grid_x, grid_y, block, shared);
+        return cuda_failed(c, result, call, __FILE__, __LINE__);
+    }
+    return GBM_OK;
+}
+
+enum gbm_status cuda_launch(struct cuda *c, const struct cuda_kernel *k,
+                            int64_t items, void **args)
+{
+    const int64_t per_block = k->block / k->lanes;
+    return cuda_launch_grid(c, k, (items + per_block - 1) / per_block, 1,
+                            k->block, 0, args);
+}
+
+enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
+                                 int64_t items, void **args)
+{
+    const int64_t most = (int64_t)c->multiprocessors * 16;
+    int64_t blocks = (items + k->block - 1) / k->block;
+    if (blocks > most)
+        blocks = most;
+    return cuda_launch_grid(c, k, blocks, 1, k->block, 0, args);
+}
