@@ -2,8 +2,13 @@
 """Every augmentation: its factor, integrated over the added node, is the
 density that it replaces. Where the factor leaves out the density of the new
 node given nothing else, `mixing` states it."""
+import warnings
+
 import library as L
 from library import math, np
+
+# what quad doubts is compared with the exact density below
+warnings.simplefilter("ignore", L.scipy.integrate.IntegrationWarning)
 
 FAILURES = L.Failures()
 POINTS = 6  # random parameter values per augmentation

@@ -267,6 +267,24 @@ def polya_gamma_density(n, w):
     return 2 ** (n - 1) * float(np.sum((-1.0) ** k * np.exp(terms)))
 
 
+def log_subset_sum(w, k):
+    sums = [1.0] + [0.0] * int(k)
+    for x in w:
+        for j in range(int(k), 0, -1):
+            sums[j] += x * sums[j - 1]
+    return math.log(sums[int(k)])
+
+
+def car_logdet(c, adj, num, gamma):
+    n, at = len(num), 0
+    a = np.eye(n)
+    for i in range(n):
+        for _ in range(int(num[i])):
+            a[i, int(adj[at]) - 1] -= gamma * c[at]
+            at += 1
+    return np.linalg.slogdet(a)[1]
+
+
 CODE = {
     "real_exp": math.exp, "real_log": lambda x: np.log(x),
     "real_sqrt": math.sqrt, "real_fabs": abs, "real_sin": math.sin,
@@ -288,6 +306,14 @@ CODE = {
     "gbm_gamma_quantile": sp.gammaincinv, "gbm_beta_i": sp.betainc,
     "gbm_beta_quantile": sp.betaincinv, "gbm_t_p": sp.stdtr,
     "gbm_t_quantile": sp.stdtrit, "gbm_log_bessel_k": log_bessel_k,
+    "gbm_log_bessel_i0": lambda x: math.log(sp.ive(0, x)) + x,
+    "gbm_log_nchisqr_density": lambda x, k, d: st.ncx2.logpdf(x, k, d),
+    "gbm_nchisqr_p": lambda x, k, d: st.ncx2.cdf(x, k, d),
+    "gbm_log_nt_density": lambda x, k, n: st.nct.logpdf(x, k, n),
+    "gbm_nt_p": lambda x, k, n: st.nct.cdf(x, k, n),
+    "gbm_log_subset_sum": log_subset_sum,
+    "gbm_trace_solve": lambda a, b: np.trace(np.linalg.solve(b, a)),
+    "gbm_car_logdet": car_logdet,
     "gbm_prod": lambda x: float(np.prod(x)),
     "gbm_max": lambda x: float(np.max(x)),
     "gbm_min": lambda x: float(np.min(x)),
@@ -338,6 +364,10 @@ def draws(rng):
         return float(rng.choice(x, p=noncentral_hypergeometric(
             x, n1, n2, m1, psi)))
 
+    def normal_mixture(mu, tau, w):
+        j = rng.choice(len(w), p=w / w.sum())
+        return mu[j] + rng.standard_normal() / math.sqrt(tau[j])
+
     return {
         "draw_uniform": rng.random, "draw_normal": rng.standard_normal,
         "draw_exponential": rng.standard_exponential,
@@ -353,6 +383,11 @@ def draws(rng):
         "draw_gig": lambda p, a, b: float(st.geninvgauss.rvs(
             p, math.sqrt(a * b), scale=math.sqrt(b / a), random_state=rng)),
         "draw_von_mises": rng.vonmises,
+        "draw_normal_mixture": normal_mixture,
+        "draw_ordered_logit": lambda mu, c: 1.0 + np.sum(
+            c < mu + rng.logistic()),
+        "draw_ordered_probit": lambda mu, c: 1.0 + np.sum(
+            c < mu + rng.standard_normal()),
         "draw_dirichlet": rng.dirichlet,
         "draw_multinomial": lambda w, n: rng.multinomial(int(n), w / w.sum()),
     }
