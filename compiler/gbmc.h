@@ -154,9 +154,26 @@ struct sampler_choice {
 };
 
 /* The standard library's files: see docs/library.md. A clause is a keyword at
- * the beginning of a line and its items:  statistics log(x): r - 1, x: -l  */
+ * the beginning of a line and its items. How items are stored:
+ *
+ *   require r > 0, lambda > 0       values: calls of "<", ">", ...
+ *   support real(0, inf)            one value: a call, or a name (simplex)
+ *   logdensity, draw, mean, mode, cdf, quantile, factor, as, log, ...: e
+ *                                   one value
+ *   statistics log(x): r - 1        label: the statistic, value: coefficient
+ *   confine t: real(lower, upper)   the same
+ *   solve r = 1 + s1                label: EXPR_NAME r or alpha[j], value
+ *   derivative e1, e2               values, one per argument
+ *   range 0, 1                      two values
+ *   alias a, b   code f   inverse f   observed y
+ *                                   values: EXPR_NAME
+ *   match y ~ dbern(phi(eta))       value: the call "~"(y, dbern(...))
+ *   add z real(a, b)                label: EXPR_NAME z, value: real(a, b)
+ *   observable, builtin             no items, or values
+ *
+ * The clause's span is its text from the keyword to the last item. */
 struct clause_item {
-    struct expr *label; /* before ':' or '=' , NULL where there is none */
+    struct expr *label; /* NULL where there is none */
     struct expr *value;
     struct clause_item *next;
 };
@@ -179,7 +196,9 @@ struct entry {
     struct span span;
     struct parameter *parameters;
     int nparameters;
-    struct parameter *result; /* `over x[K]`; NULL: the scalar x */
+    /* `over x[K]`, or `returns [K,K]` (whose name is NULL). NULL: the scalar x,
+     * or a function that returns a scalar. */
+    struct parameter *result;
     struct clause *clauses;
     const char *doc; /* the comment block above the entry, '#' stripped */
     struct entry *next;

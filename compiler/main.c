@@ -442,8 +442,8 @@ static void read_imports(struct compiler *c, struct program *p)
         if (imported.has_model || imported.data || imported.declarations ||
             imported.samplers)
             error_at(c, i->span,
-                     "an imported file holds distributions, functions and "
-                     "augmentations, and no more");
+                     "an imported file holds only distributions, functions and "
+                     "augmentations");
         *entries = imported.entries;
         while (*entries)
             entries = &(*entries)->next;

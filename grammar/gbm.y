@@ -125,6 +125,7 @@ struct parser {
     struct place place, before;
     int recovered_at; /* the token where the latest recovery began */
     bool recovering;  /* skip to a place to go on from */
+    const struct scan_error *latest; /* the last one reported */
     bool hopeless;    /* stop, without another word */
     struct span model, data; /* the blocks' keywords, once seen */
     /* Ends of the program's lists. */
@@ -1206,8 +1207,19 @@ static void report_scan_errors(struct parser *p, uint32_t place)
 {
     struct scan_error **e = &p->tokens.errors;
 
-    for (; *e && (*e)->span.begin <= place; *e = (*e)->next)
+    for (; *e && (*e)->span.begin <= place; *e = (*e)->next) {
         error_at(p->c, (*e)->span, "%s", (*e)->message);
+        p->latest = *e;
+    }
+}
+
+/* The text between the quotes, the second of which may be missing. */
+static const char *unquoted(struct parser *p, struct span span)
+{
+    const char *text = span.source->text + span.begin + 1;
+    size_t n = span.end - span.begin - 1;
+
+    return intern_n(p->c, text, n && text[n - 1] == '"' ? n - 1 : n);
 }
 
 /* The parser's next token, with what its context makes of it. */
@@ -1239,8 +1251,7 @@ static int yylex(YYSTYPE *value, struct span *span, struct parser *p)
     else if (kind == NUMBER)
         value->number = t->number;
     else if (kind == STRING)
-        value->name = intern_n(p->c, t->span.source->text + t->span.begin + 1,
-                               t->span.end - t->span.begin - 2);
+        value->name = unquoted(p, t->span);
     else if (kind == SPECIAL)
         value->name = intern_n(p->c, t->span.source->text + t->span.begin,
                                t->span.end - t->span.begin);
@@ -1310,12 +1321,14 @@ static const char *const starts_declaration[] = {
     "'model'",  "'data'", "'samplers'", "'import'", "a declaration",
     "an entry", "';'",    NULL};
 static const char *const never[] = {"a new beginning", "T(,)", NULL};
-static const char *const seldom[] = {"'in'", "'['", "the end of the file", NULL};
+static const char *const seldom[] = {
+    "'in'", "'['", "the end of the file", NULL};
+static const char *const beside_assign[] = {"'='", "'('", NULL};
 
 /* Replaces the usual groups of symbols by one word each. */
 static void summarise(struct expected *e)
 {
-    const char *words[4];
+    const char *words[6];
     int n = 0;
     bool operand = expects(e, "a number");
     bool operation = !operand && expects(e, "'+'");
@@ -1324,7 +1337,8 @@ static void summarise(struct expected *e)
     drop(e, never);
     if (expects(e, "'model'")) {
         drop(e, starts_declaration);
-        words[n++] = "a block (such as model { }) or a declaration";
+        words[n++] = "a block";
+        words[n++] = "a declaration";
     }
     if (operand) {
         drop(e, starts_operand);
@@ -1342,6 +1356,8 @@ static void summarise(struct expected *e)
         drop(e, follows_item);
     if (n + e->n > 1)
         drop(e, seldom);
+    if (expects(e, "'<-'") && expects(e, "'~'"))
+        drop(e, beside_assign);
     if (operation && e->n > 0 && n == 1 && !clause)
         n = 0; /* operators go without saying beside ')' */
     if (n + e->n > MAX_EXPECTED)
@@ -1374,40 +1390,87 @@ static bool in_brackets(const struct parser *p)
     return n && p->open[n - 1].kind != '{';
 }
 
+/* Right behind a token. */
+static struct span after(const struct token *t)
+{
+    return (struct span){t->span.source, t->span.end, t->span.end};
+}
+
+/* The word before t on its line, to be suspected of being no BUGS. */
+static const struct token *word_before(const struct parser *p,
+                                       const struct token *t, const char *word)
+{
+    for (; t >= p->tokens.all; t--) {
+        if (is_word(t, word))
+            return t;
+        if (t->line_start)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* Does the line of an assignment follow one that asks for more? */
+static const struct token *unfinished_line(const struct parser *p,
+                                           const struct token *t)
+{
+    if (t->kind != ASSIGN && t->kind != '=' && t->kind != '~')
+        return NULL;
+    while (t > p->tokens.all && !t->line_start)
+        t--;
+    return t > p->tokens.all && wants_more(t[-1].kind) ? t - 1 : NULL;
+}
+
+/* What a misspelt word outside the blocks may mean. */
+static const char *nearest_keyword(struct parser *p, const struct token *t)
+{
+    const char *words[NTOP];
+
+    for (int i = 0; i < NTOP; i++)
+        words[i] = top_keywords[i].name;
+    return nearest_name(intern_n(p->c, t->span.source->text + t->span.begin,
+                                 t->span.end - t->span.begin),
+                        words, NTOP);
+}
+
 /* A word about a likely slip. */
 static void hint(struct parser *p, const struct token *t)
 {
     const struct open *open =
         p->before.nopen ? &p->open[p->before.nopen - 1] : NULL;
     bool inside = in_brackets(p);
-    const char *near = NULL, *words[NTOP];
+    bool closes = t->kind == ')' || t->kind == ']' || t->kind == '}';
+    bool matches = inside && t->kind == (open->kind == '(' ? ')' : ']');
+    const char *near =
+        !open && t->kind == NAME ? nearest_keyword(p, t) : NULL;
+    const struct token *other;
 
-    for (int i = 0; i < NTOP; i++)
-        words[i] = top_keywords[i].name;
-    if (!open && t->kind == NAME)
-        near = nearest_name(intern_n(p->c, t->span.source->text + t->span.begin,
-                                     t->span.end - t->span.begin),
-                            words, NTOP);
     if (near)
         note_at(p->c, t->span, "did you mean '%s'?", near);
+    else if ((other = word_before(p, t, "if")) != NULL)
+        note_at(p->c, other->span,
+                "there is no 'if': ifelse(condition, a, b) chooses a value");
     else if (t->kind == '=' && inside)
         note_at(p->c, t->span, "to compare, write '=='");
     else if (t->kind == ASSIGN && inside)
         note_at(p->c, t->span,
                 "'<-' assigns; to compare with a negative number, write "
                 "'< -'");
-    else if (t->kind == YYEOF ? open != NULL
-                              : inside && (t->kind == ')' || t->kind == ']' ||
-                                           t->kind == '}' || t->line_start))
+    else if ((other = unfinished_line(p, t)) != NULL)
+        note_at(p->c, after(other), "is something missing here?");
+    else if (t->kind == YYEOF
+                 ? open != NULL
+                 : inside && !matches && (closes || t->line_start))
         note_at(p->c, open->span, "this '%c' is still open", open->kind);
 }
 
-/* Right behind the token before t. */
-static struct span after_previous(const struct parser *p, const struct token *t)
+/* Was something found wrong on this line that explains a syntax error? */
+static bool is_explained(const struct parser *p, struct span span)
 {
-    struct span s = t == p->tokens.all ? t->span : t[-1].span;
+    const char *text = p->source->text;
+    const struct scan_error *e = p->latest;
 
-    return (struct span){s.source, s.end, s.end};
+    return e && e->span.begin <= span.begin &&
+           !memchr(text + e->span.begin, '\n', span.begin - e->span.begin);
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
@@ -1422,6 +1485,8 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
     if (p->hopeless)
         return 0;
     p->recovering = true;
+    if (is_explained(p, span))
+        return 0;
     e.n = yypcontext_expected_tokens(context, symbols, MAX_EXPECTED);
     if (e.n < 0)
         return e.n;
@@ -1437,7 +1502,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
         text_printf(&found, "'%.*s'", length > 40 ? 40 : length,
                     span.source->text + span.begin);
     if (t->kind == YYEOF || (in_brackets(p) && t->line_start))
-        span = after_previous(p, t);
+        span = t > p->tokens.all ? after(t - 1) : span;
     if ((t->kind == ')' || t->kind == ']') && !in_brackets(p))
         text_printf(&message, "this '%c' closes nothing", t->kind);
     else
