@@ -4,7 +4,11 @@
 
 #include "real.h"
 #include "rng.h"
+#include "elementary.h"
 #include "normal_function.h"
+#include "gamma_function.h"
+#include "incomplete_gamma.h"
+#include "incomplete_beta.h"
 #include "normal.h"
 #include "exponential.h"
 #include "gamma.h"
