@@ -39,7 +39,7 @@ static enum gbm_status next_field(struct rt_text *t, const char *line_end,
 {
     const char *p = t->at;
 
-    while (p < line_end && blank(*p) && *p != separator)
+    while (p < line_end && blank(*p) && (*p != separator || separator == ' '))
         p++;
     if (p < line_end && *p == '"') {
         const char *close = memchr(p + 1, '"', (size_t)(line_end - p - 1));
