@@ -25,8 +25,14 @@ GBM_FN real gbm_draw_categorical(struct gbm_rng *rng, const real *w, int n)
     return (real)last;
 }
 
-/* The same from logarithms of weights, up to a common constant. -inf and NaN
- * are never chosen; 0 if there is nothing else. */
+/* A category 1 .. K with probability proportional to p[K], as BUGS counts. */
+GBM_FN real gbm_draw_category(struct gbm_rng *rng, int K, const real *p)
+{
+    return gbm_draw_categorical(rng, p, K) + 1;
+}
+
+/* A 0-based index from logarithms of weights, up to a common constant. -inf and
+ * NaN are never chosen; 0 if there is nothing else. */
 GBM_FN real gbm_draw_categorical_log(struct gbm_rng *rng, const real *logw,
                                      int n)
 {

@@ -17,5 +17,16 @@
 #include "categorical.h"
 #include "slice.h"
 #include "linear.h"
+#include "truncated_gamma.h"
+#include "poisson.h"
+#include "binomial.h"
+#include "hypergeometric.h"
+#include "inverse_gaussian.h"
+#include "gig.h"
+#include "polya_gamma.h"
+#include "von_mises.h"
+#include "dirichlet.h"
+#include "wishart.h"
+#include "multi_normal.h"
 
 #endif

@@ -118,4 +118,7 @@ GBM_FN real gbm_uniform(struct gbm_rng *rng)
 #endif
 }
 
+/* The same by the name that library files use. */
+GBM_FN real gbm_draw_uniform(struct gbm_rng *rng) { return gbm_uniform(rng); }
+
 #endif

@@ -1,0 +1,128 @@
+/* truncated_gamma.h: a gamma, or a power of x, restricted to an interval.
+ *
+ * The density of log x under a gamma is log-concave whatever the shape, so
+ * rejection from a hat of three parts works: flat round the mode, and tangents
+ * to the log density on both sides (Devroye, "Non-uniform random variate
+ * generation", 1986, VII.2). It takes no distribution function, so it is exact
+ * however far the interval is in a tail. */
+#ifndef GBM_TRUNCATED_GAMMA_H
+#define GBM_TRUNCATED_GAMMA_H
+
+#include "gamma.h"
+
+/* t = log(x / c) has log density shape t - c expm1(t), up to a constant. */
+struct gbm_log_gamma_density {
+    real shape, c;
+};
+
+GBM_FN real gbm_log_gamma_value(struct gbm_log_gamma_density f, real t)
+{
+    return f.shape * t - f.c * real_expm1(t);
+}
+
+/* A tangent: where it reaches the height of the mode, its slope away from it
+ * (positive) and the area below it up to `end`. */
+struct gbm_tangent {
+    real from, rate, area;
+};
+
+GBM_FN struct gbm_tangent gbm_tangent_of(struct gbm_log_gamma_density f,
+                                         real mode, real top, real away,
+                                         real end)
+{
+    struct gbm_tangent tangent = {end, 1, 0};
+    real touch = mode + away, side = away > 0 ? 1 : -1;
+    real rate = -side * (f.shape - f.c * real_exp(touch));
+    if (!(rate > 0) || (end - mode) * side <= 0)
+        return tangent;
+    real from = touch - side * (top - gbm_log_gamma_value(f, touch)) / rate;
+    from = (from - mode) * side > 0 ? from : mode;
+    if ((end - from) * side <= 0)
+        return tangent;
+    tangent.from = from;
+    tangent.rate = rate;
+    tangent.area = -real_expm1(-rate * (end - from) * side) / rate;
+    return tangent;
+}
+
+/* Draws t in [lower, upper]; lower may be -inf if shape > 0. */
+GBM_FN_BIG real gbm_draw_log_gamma_between(struct gbm_rng *rng,
+                                           struct gbm_log_gamma_density f,
+                                           real lower, real upper)
+{
+    real mode = f.shape > 0 ? real_log(f.shape / f.c) : lower;
+    mode = gbm_clamp(mode, lower, upper);
+    real top = gbm_log_gamma_value(f, mode);
+    real curvature = f.c * real_exp(mode);
+    real slope = real_fabs(f.shape - curvature);
+    /* Where the log density falls by about 1. */
+    real away = 2 / (slope + real_sqrt(slope * slope + 2 * curvature));
+    struct gbm_tangent right = gbm_tangent_of(f, mode, top, away, upper);
+    struct gbm_tangent left = gbm_tangent_of(f, mode, top, -away, lower);
+    real flat = right.from - left.from;
+    for (;;) {
+        real v = gbm_uniform(rng) * (flat + right.area + left.area);
+        real t, hat = 0;
+        if (v < flat) {
+            t = left.from + v;
+        } else if (v < flat + right.area) {
+            hat = real_log1p(-real_fmin((v - flat) * right.rate, 1));
+            t = right.from - hat / right.rate;
+        } else {
+            hat =
+                real_log1p(-real_fmin((v - flat - right.area) * left.rate, 1));
+            t = left.from + hat / left.rate;
+        }
+        if (t >= lower && t <= upper &&
+            top + hat - gbm_draw_exponential(rng) <= gbm_log_gamma_value(f, t))
+            return t;
+    }
+}
+
+/* Density proportional to x^(shape-1) exp(-x) on [lower, upper]. lower >= 0;
+ * upper may be infinite; shape may be 0 or negative if lower > 0. NaN if the
+ * interval is empty or the density has no finite integral. */
+GBM_FN_BIG real gbm_draw_truncated_gamma(struct gbm_rng *rng, real shape,
+                                         real lower, real upper)
+{
+    lower = real_fmax(lower, 0);
+    if (!(lower < upper) || !(shape > 0 || lower > 0))
+        return lower == upper ? lower : GBM_NAN;
+    if (lower == 0 && upper == GBM_INF)
+        return gbm_draw_gamma(rng, shape);
+    struct gbm_log_gamma_density f = {shape, lower > 0 ? lower : upper};
+    real from = lower > 0 ? 0 : -GBM_INF;
+    real to = lower > 0 ? real_log(upper / lower) : 0;
+    if (lower > 0 && upper < 2 * lower)
+        to = real_log1p((upper - lower) / lower);
+    real t = gbm_draw_log_gamma_between(rng, f, from, to);
+    real x = f.c + f.c * real_expm1(t);
+    if (t < -1)
+        x = real_fmax(f.c * real_exp(t), GBM_TINY);
+    return gbm_clamp(x, lower, upper);
+}
+
+/* Density proportional to x^a on [lower, upper], any real a; lower may be 0 if
+ * a > -1, upper infinite if a < -1. By inversion, from the heavier end. */
+GBM_FN real gbm_draw_power_law(struct gbm_rng *rng, real a, real lower,
+                               real upper)
+{
+    real b = a + 1, u = gbm_uniform(rng);
+    if (!(lower < upper))
+        return lower == upper ? lower : GBM_NAN;
+    if ((lower <= 0 && b <= 0) || (upper == GBM_INF && b >= 0))
+        return GBM_NAN;
+    real length = real_log(upper / lower), t;
+    if (lower > 0 && upper < 2 * lower)
+        length = real_log1p((upper - lower) / lower);
+    real x;
+    if (real_fabs(b) * length < REAL_C(1e-12)) {
+        x = lower * real_exp(u * length);
+    } else {
+        t = -real_log1p(u * real_expm1(-real_fabs(b) * length)) / real_fabs(b);
+        x = b > 0 ? upper * real_exp(-t) : lower * real_exp(t);
+    }
+    return gbm_clamp(x, real_fmax(lower, GBM_TINY), upper);
+}
+
+#endif

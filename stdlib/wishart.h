@@ -1,0 +1,52 @@
+/* wishart.h: Wishart draws as JAGS has them: density proportional to
+ * |x|^((k-K-1)/2) exp(-trace(R x) / 2), mean k R^-1.
+ *
+ * Bartlett's decomposition: with R = L L' and A lower triangular, its squared
+ * diagonal chi-square with k, k-1, ... degrees of freedom and standard normals
+ * below, x = T T' for T = L'^-1 A. */
+#ifndef GBM_WISHART_H
+#define GBM_WISHART_H
+
+#include "gamma.h"
+#include "linear.h"
+
+/* x [K][K] from R [K][K] and k degrees of freedom, k > K - 1. NaN throughout
+ * if R is not positive definite. */
+GBM_FN_BIG void gbm_draw_wishart(struct gbm_rng *rng, int K, const real *R,
+                                 real k, real *x)
+{
+    real small[GBM_SMALL_CELLS];
+    int64_t cells = (int64_t)K * K;
+    real *L = gbm_scratch(small, cells);
+    if (L)
+        gbm_copy(cells, R, L);
+    if (!L || !gbm_cholesky(K, L)) {
+        gbm_fill(cells, x, GBM_NAN);
+        if (L)
+            gbm_scratch_free(small, L);
+        return;
+    }
+    /* Row j of x holds column j of T; then L's place holds T T'. */
+    for (int j = 0; j < K; j++) {
+        real *column = x + (int64_t)j * K;
+        gbm_fill(j, column, 0);
+        column[j] = real_sqrt(2 * gbm_draw_gamma(rng, (k - (real)j) / 2));
+        for (int i = j + 1; i < K; i++)
+            column[i] = gbm_draw_normal(rng);
+        gbm_solve_lower_transposed(K, L, column);
+    }
+    gbm_fill(cells, L, 0);
+    for (int j = 0; j < K; j++) {
+        const real *column = x + (int64_t)j * K;
+        for (int i = 0; i < K; i++)
+            for (int l = 0; l <= i; l++)
+                L[(int64_t)i * K + l] += column[i] * column[l];
+    }
+    for (int i = 0; i < K; i++)
+        for (int l = 0; l <= i; l++)
+            x[(int64_t)i * K + l] = x[(int64_t)l * K + i] =
+                L[(int64_t)i * K + l];
+    gbm_scratch_free(small, L);
+}
+
+#endif
