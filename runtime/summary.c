@@ -369,12 +369,24 @@ static void put_json_number(struct rt_out *out, const char *key, double x)
         rt_out_format(out, "%.10g", x);
 }
 
+/* Names from a model need no escapes; those from another program's file may. */
+static void put_json_string(struct rt_out *out, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            rt_out_format(out, "\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            rt_out_format(out, "\\u%04x", (unsigned)(unsigned char)*text);
+        else
+            rt_out_format(out, "%c", *text);
+}
+
 static void put_json_row(struct rt_out *out, const struct row *row)
 {
     const struct gbm_diagnosis *d = &row->d;
 
     rt_out_text(out, "    \"");
-    rt_out_text(out, row->name);
+    put_json_string(out, row->name);
     put_json_number(out, "\": {\"mean\": ", d->mean);
     put_json_number(out, ", \"sd\": ", d->sd);
     put_json_number(out, ", \"mcse\": ", d->mcse);
