@@ -295,10 +295,14 @@ static void print_clause(struct text *out, const struct clause *cl)
 /* The documentation, as a comment again. */
 static void print_doc(struct text *out, const char *doc)
 {
-    while (*doc) {
+    if (!*doc)
+        return;
+    for (;; doc++) {
         size_t n = strcspn(doc, "\n");
         text_printf(out, "#%s%.*s\n", n ? " " : "", (int)n, doc);
-        doc += n + (doc[n] == '\n');
+        doc += n;
+        if (!*doc)
+            return;
     }
 }
 

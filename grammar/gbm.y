@@ -833,6 +833,7 @@ static const char *comment_above(struct parser *p, struct span keyword)
     uint32_t first = keyword.begin, end;
     struct text doc = {0};
     const char *result;
+    int lines = 0;
 
     while (first > 0 && s->text[first - 1] != '\n')
         first--;
@@ -851,8 +852,13 @@ static const char *comment_above(struct parser *p, struct span keyword)
         while (stop > at && (s->text[stop - 1] == '\r' ||
                              s->text[stop - 1] == ' '))
             stop--;
-        text_printf(&doc, "%s%.*s", doc.length ? "\n" : "", (int)(stop - at),
-                    s->text + at);
+        if (lines++)
+            text_append(&doc, "\n");
+        for (; at < stop; at++) {
+            unsigned char ch = (unsigned char)s->text[at];
+            bool plain = ch == '\t' || (ch >= 32 && ch != 127);
+            text_append_n(&doc, plain ? s->text + at : "?", 1);
+        }
     }
     result = intern(p->c, doc.data ? doc.data : "");
     text_free(&doc);
