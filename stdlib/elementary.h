@@ -22,11 +22,11 @@ GBM_FN real gbm_log1pexp(real x)
     return x > 0 ? x + real_log1p(real_exp(-x)) : real_log1p(real_exp(x));
 }
 
-/* log(1 - exp(x)), x < 0; Maechler (2012), "Accurately computing log(1 -
+/* log(1 - exp(-x)), x > 0; Maechler (2012), "Accurately computing log(1 -
  * exp(-|a|))". */
 GBM_FN real gbm_log1mexp(real x)
 {
-    return x > -GBM_LN2 ? real_log(-real_expm1(x)) : real_log1p(-real_exp(x));
+    return x < GBM_LN2 ? real_log(-real_expm1(-x)) : real_log1p(-real_exp(-x));
 }
 
 /* 1 - exp(-exp(x)) */

@@ -309,4 +309,45 @@ GBM_FN_BIG void gbm_inverse(int K, const real *A, real *out)
         gbm_fill(cells, out, GBM_NAN);
 }
 
+/* out [K] = A^-1 b for a symmetric positive definite A [K][K]; NaN throughout
+ * if it is not. */
+GBM_FN_BIG void gbm_linear_solve(int K, const real *A, const real *b, real *out)
+{
+    real small[GBM_SMALL_CELLS];
+    int64_t cells = (int64_t)K * K;
+    real *L = gbm_scratch(small, cells);
+    if (L)
+        gbm_copy(cells, A, L);
+    if (L && gbm_cholesky(K, L)) {
+        gbm_copy(K, b, out);
+        gbm_solve_lower(K, L, out);
+        gbm_solve_lower_transposed(K, L, out);
+    } else {
+        gbm_fill(K, out, GBM_NAN);
+    }
+    if (L)
+        gbm_scratch_free(small, L);
+}
+
+/* The trace of A B^-1, B symmetric positive definite; NaN if it is not. Row i
+ * of A B^-1 is B^-1 times row i of A. */
+GBM_FN_BIG real gbm_trace_solve(int K, const real *A, const real *B)
+{
+    real small[GBM_SMALL_CELLS], sum = 0;
+    int64_t cells = (int64_t)K * K;
+    real *inverse = gbm_scratch(small, cells);
+    if (!inverse)
+        return GBM_NAN;
+    gbm_copy(cells, B, inverse);
+    if (gbm_cholesky(K, inverse)) {
+        gbm_invert_factored(K, inverse);
+        for (int i = 0; i < K; i++)
+            sum += gbm_dot(K, A + (int64_t)i * K, inverse + (int64_t)i * K);
+    } else {
+        sum = GBM_NAN;
+    }
+    gbm_scratch_free(small, inverse);
+    return sum;
+}
+
 #endif
