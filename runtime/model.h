@@ -110,6 +110,8 @@ struct gbm_family {
     /* Names of the device's kernels, or NULL: GBM_KERNEL_DERIVE(derive_mu) is
      * "derive_mu_kernel"; GBM_KERNEL_LOGDENSITY of `logdensity`. */
     const char *derive_kernel, *density_kernel;
+    bool recursive; /* derive reads other elements of its own variable: they
+                       are computed in order, one at a time */
 };
 
 /* For each cell of `variable` the elements of `family` whose reference number

@@ -7,9 +7,9 @@
 struct cuda_control {
     unsigned long long seed; /* struct gbm_sweep */
     unsigned sweep, chain0, adapting;
-    unsigned store; /* 1: the monitored cells go into the ring */
-    unsigned slot;  /* place of the next draw in the ring */
-    unsigned ring;  /* draws that the ring holds */
+    unsigned store;             /* 1: the monitored cells go into the ring */
+    unsigned slot;              /* place of the next draw in the ring */
+    unsigned ring;              /* draws that the ring holds */
     unsigned long long moments; /* sweeps in the running moments */
     unsigned long long jitters; /* factorisations that needed jitter */
     /* The first factorisation that failed even so: 1 + the step's number. */

@@ -118,8 +118,8 @@ struct cuda_dense {
     struct cuda_dense_term *terms;
     struct cuda_kernel prior, get, set;
     bool prior_matrix;
-    unsigned char *held; /* [d] of the host, or NULL: none */
-    CUdeviceptr fixed;   /* the same, or 0 */
+    unsigned char *held;                 /* [d] of the host, or NULL: none */
+    CUdeviceptr fixed;                   /* the same, or 0 */
     CUdeviceptr precision, potential, x; /* [chains]..., real */
     /* ROUTE_SMALL */
     int threads, tile, splits;
@@ -197,16 +197,16 @@ struct cuda {
     CUdeviceptr blas_work;
     bool sync_each; /* GBM_CUDA_SYNC=1: wait after every launch */
 
-    bool single, mixed;       /* the state is float; sums are double */
+    bool single, mixed;           /* the state is float; sums are double */
     size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
     CUmodule program, kernels;
     struct cuda_fixed { /* of kernels.h */
         struct cuda_kernel sweep_done, keep_done, gather, welford, index_count,
-            index_scan, index_place, dense_scale_rows, dense_mirror,
-            dense_form, dense_hold_potential, dense_hold_precision,
-            dense_rescue, dense_add_normals, dense_to_state, small_gram,
-            small_fold, small_draw, wide_scale, wide_prior, wide_residual,
-            wide_identity, wide_finish;
+            index_scan, index_place, dense_scale_rows, dense_mirror, dense_form,
+            dense_hold_potential, dense_hold_precision, dense_rescue,
+            dense_add_normals, dense_to_state, small_gram, small_fold,
+            small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
+            wide_finish;
     } fixed;
 
     struct cuda_request *requests;
@@ -228,7 +228,9 @@ struct cuda {
     double *staging; /* page-locked, one half */
     CUevent done[2], copied;
 
-    bool ran; /* one sweep has run outside of a graph */
+    bool ran[2];      /* a plain, a kept sweep has run outside of a graph */
+    int64_t launches; /* of kernels, so far */
+    int batch[2];     /* sweeps of a long graph of either kind */
     struct cuda_graph graphs[CUDA_GRAPHS];
     int ngraphs;
 };
@@ -240,10 +242,10 @@ extern const int cuda_ntexts;
 /* ---- nvrtc.c ---- */
 /* Compiles `text` for the device and loads it; from the cache if it is there.
  * `name` is for messages: "horseshoe.cu". */
-enum gbm_status cuda_compile(struct cuda *c, const char *name,
-                             const char *text, int nheaders,
-                             const struct gbm_header *headers, int noptions,
-                             const char *const *options, CUmodule *module);
+enum gbm_status cuda_compile(struct cuda *c, const char *name, const char *text,
+                             int nheaders, const struct gbm_header *headers,
+                             int noptions, const char *const *options,
+                             CUmodule *module);
 
 /* ---- memory.c ---- */
 /* Asks for memory: *where is set by cuda_allocate. Zeroed. */
@@ -254,8 +256,8 @@ void cuda_release(struct cuda *c);
 enum gbm_status cuda_upload(struct cuda *c, CUdeviceptr to, const void *from,
                             size_t bytes);
 /* Cells of a variable: double on the host, `real` on the device; or int. */
-enum gbm_status cuda_put_cells(struct cuda *c, CUdeviceptr to,
-                               const void *from, int64_t cells, bool integer);
+enum gbm_status cuda_put_cells(struct cuda *c, CUdeviceptr to, const void *from,
+                               int64_t cells, bool integer);
 enum gbm_status cuda_get_cells(struct cuda *c, void *to, CUdeviceptr from,
                                int64_t cells, bool integer);
 
@@ -277,6 +279,10 @@ enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
 /* One thread per item, no more blocks than keep the device busy. */
 enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
                                  int64_t items, void **args);
+
+/* ---- device.c ---- */
+/* Opens cuBLAS and cuSOLVER, which takes a while, if they are not open. */
+enum gbm_status cuda_open_libraries(struct cuda *c);
 
 /* ---- dense.c ---- */
 /* Chooses the route, names kernels. Before the program is compiled. */

@@ -32,12 +32,12 @@ static enum gbm_status multiply_vector(struct cuda *c, int m, int64_t n,
 
     if (c->single)
         CUBLAS(cublasSgemv_64(c->blas, CUBLAS_OP_N, m, n, &one_f,
-                              (const float *)a, m, (const float *)x, 1,
-                              &beta_f, (float *)y, 1));
+                              (const float *)a, m, (const float *)x, 1, &beta_f,
+                              (float *)y, 1));
     else
         CUBLAS(cublasDgemv_64(c->blas, CUBLAS_OP_N, m, n, &one,
-                              (const double *)a, m, (const double *)x, 1,
-                              &beta, (double *)y, 1));
+                              (const double *)a, m, (const double *)x, 1, &beta,
+                              (double *)y, 1));
     return GBM_OK;
 }
 
@@ -94,8 +94,8 @@ static enum gbm_status gram(struct cuda *c, bool transpose, int64_t d,
                               (float *)out, size));
     else
         CUBLAS(cublasDsyrk_64(c->blas, CUBLAS_FILL_MODE_LOWER, op, size, inner,
-                              &one, (const double *)a, d, &beta,
-                              (double *)out, size));
+                              &one, (const double *)a, d, &beta, (double *)out,
+                              size));
     return GBM_OK;
 }
 
@@ -127,12 +127,11 @@ static enum gbm_status factorise(struct cuda *c, struct cuda_dense *dense,
 {
     int step = dense->step;
 
-    CUSOLVER(cusolverDnXpotrf(c->solver, c->solver_params,
-                              CUBLAS_FILL_MODE_LOWER, n, total_type(c),
-                              (void *)dense->q, n, total_type(c),
-                              (void *)dense->device_work, dense->device_bytes,
-                              dense->host_work, dense->host_bytes,
-                              (int *)dense->info));
+    CUSOLVER(cusolverDnXpotrf(
+        c->solver, c->solver_params, CUBLAS_FILL_MODE_LOWER, n, total_type(c),
+        (void *)dense->q, n, total_type(c), (void *)dense->device_work,
+        dense->device_bytes, dense->host_work, dense->host_bytes,
+        (int *)dense->info));
     void *args[] = {&c->control, &dense->info,   &dense->q, &dense->diagonal,
                     &n,          &dense->rescue, &step,     &chain};
     return cuda_launch_grid(c, &c->fixed.dense_rescue, 1, 1, 1024, 0, args);
@@ -229,7 +228,7 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
         dense->route = ROUTE_WIDE;
     else
         dense->route = ROUTE_LIBRARY;
-    return GBM_OK;
+    return dense->route == ROUTE_SMALL ? GBM_OK : cuda_open_libraries(c);
 }
 
 /* ---- memory ---- */
@@ -266,8 +265,7 @@ static enum gbm_status request_small(struct cuda *c, struct cuda_dense *dense)
 {
     const size_t chains = (size_t)c->in->nchains, d = (size_t)dense->d;
     const size_t entries = d * (d + 1) / 2 + d;
-    const int64_t most =
-        (int64_t)c->multiprocessors * 8 / c->in->nchains + 1;
+    const int64_t most = (int64_t)c->multiprocessors * 8 / c->in->nchains + 1;
 
     dense->threads = (int)((entries + 31) / 32 * 32);
     if (dense->threads > 256)
@@ -423,16 +421,17 @@ static enum gbm_status run_block(struct cuda *c, struct cuda_dense *dense,
 /* ---- ROUTE_SMALL ---- */
 
 static enum gbm_status small_sums(struct cuda *c, struct cuda_dense *dense,
-                                  struct cuda_dense_term *t,
-                                  int potential_only, int chains,
-                                  long long stride, long long offset)
+                                  struct cuda_dense_term *t, int potential_only,
+                                  int chains, long long stride,
+                                  long long offset)
 {
     long long rows = t->rows, matrix_stride = t->matrix_stride;
     const size_t shared =
         (size_t)dense->tile * (size_t)(dense->d + 2) * sizeof(double);
-    void *args[] = {&t->matrix, &matrix_stride,  &t->weight,   &t->score,
-                    &rows,      &dense->d,       &potential_only,
-                    &dense->tile, &dense->partial, &stride,    &offset};
+    void *args[] = {&t->matrix,      &matrix_stride, &t->weight,
+                    &t->score,       &rows,          &dense->d,
+                    &potential_only, &dense->tile,   &dense->partial,
+                    &stride,         &offset};
     return cuda_launch_grid(c, &c->fixed.small_gram, t->splits, chains,
                             dense->threads, shared, args);
 }
@@ -476,13 +475,20 @@ static enum gbm_status run_small(struct cuda *c, struct cuda_dense *dense)
         sums = dense->folded;
         splits = 1;
     }
-    void *args[] = {&c->control,       &terms,        &sums,     &splits,
-                    &dense->precision, &dense->potential, &prior_matrix,
-                    &dense->fixed,     &d,            &step,     &dense->x};
-    return cuda_launch_grid(c, &c->fixed.small_draw, chains, 1,
-                            d <= 16 ? 32 : 128,
-                            (size_t)(d * (d + 1) + 2 * d) * sizeof(double),
-                            args);
+    void *args[] = {&c->control,
+                    &terms,
+                    &sums,
+                    &splits,
+                    &dense->precision,
+                    &dense->potential,
+                    &prior_matrix,
+                    &dense->fixed,
+                    &d,
+                    &step,
+                    &dense->x};
+    return cuda_launch_grid(
+        c, &c->fixed.small_draw, chains, 1, d <= 16 ? 32 : 128,
+        (size_t)(d * (d + 1) + 2 * d) * sizeof(double), args);
 }
 
 /* The packed A'A of the rows that count: sums at the weights as they are,
@@ -531,18 +537,16 @@ static enum gbm_status add_gram(struct cuda *c, struct cuda_dense *dense,
             t->rows - row < dense->chunk ? t->rows - row : dense->chunk;
         CUdeviceptr from = at(design, row * dense->d, c->real_size);
         CUdeviceptr w = at(weight, row, c->real_size);
-        void *args[] = {&from,     &w,    &rows,
-                        &dense->d, &mask, &dense->scaled};
-        TRY(cuda_launch_flat(c, &c->fixed.dense_scale_rows,
-                             rows * dense->d, args));
+        void *args[] = {&from, &w, &rows, &dense->d, &mask, &dense->scaled};
+        TRY(cuda_launch_flat(c, &c->fixed.dense_scale_rows, rows * dense->d,
+                             args));
         TRY(gram(c, false, dense->d, rows, dense->scaled,
                  first && row == 0 ? 0 : 1, out));
     }
     return GBM_OK;
 }
 
-static enum gbm_status prepare_library(struct cuda *c,
-                                       struct cuda_dense *dense,
+static enum gbm_status prepare_library(struct cuda *c, struct cuda_dense *dense,
                                        struct cuda_dense_term *t,
                                        bool all_count)
 {
@@ -582,8 +586,7 @@ static enum gbm_status sum_scores(struct cuda *c, struct cuda_dense *dense)
     return GBM_OK;
 }
 
-static enum gbm_status form(struct cuda *c, struct cuda_dense *dense,
-                            int chain)
+static enum gbm_status form(struct cuda *c, struct cuda_dense *dense, int chain)
 {
     struct dense_terms terms = {.n = 0};
     int d = dense->d, prior_matrix = dense->prior_matrix;
@@ -613,15 +616,13 @@ static enum gbm_status form(struct cuda *c, struct cuda_dense *dense,
     return cuda_launch_flat(c, &c->fixed.dense_form, (int64_t)d * d, args);
 }
 
-static enum gbm_status hold(struct cuda *c, struct cuda_dense *dense,
-                            int chain)
+static enum gbm_status hold(struct cuda *c, struct cuda_dense *dense, int chain)
 {
     int d = dense->d;
     CUdeviceptr x = at(dense->x, (int64_t)chain * d, c->real_size);
     void *potential_args[] = {&dense->q, &dense->fixed, &x, &d, &dense->b};
     void *precision_args[] = {&dense->fixed, &d, &dense->q, &dense->diagonal};
-    TRY(cuda_launch_flat(c, &c->fixed.dense_hold_potential, d,
-                         potential_args));
+    TRY(cuda_launch_flat(c, &c->fixed.dense_hold_potential, d, potential_args));
     return cuda_launch_flat(c, &c->fixed.dense_hold_precision, (int64_t)d * d,
                             precision_args);
 }
@@ -664,8 +665,7 @@ static enum gbm_status wide_design(struct cuda *c, struct cuda_dense *dense,
             at(t->matrix, chain * t->matrix_stride, c->real_size);
         CUdeviceptr weight =
             at(t->weight, (int64_t)chain * t->rows, c->real_size);
-        CUdeviceptr out =
-            at(dense->scaled, first * dense->d, c->total_size);
+        CUdeviceptr out = at(dense->scaled, first * dense->d, c->total_size);
         void *args[] = {&design, &weight, &precision, &rows, &dense->d, &out};
         TRY(cuda_launch_flat(c, &c->fixed.wide_scale, rows * dense->d, args));
         first += rows;
@@ -686,9 +686,8 @@ static enum gbm_status wide_residual(struct cuda *c, struct cuda_dense *dense,
             at(t->weight, (int64_t)chain * t->rows, c->real_size);
         CUdeviceptr score =
             at(t->score, (int64_t)chain * t->rows, c->real_size);
-        void *args[] = {&c->control, &chain, &step,  &weight,
-                        &score,      &rows,  &first, &dense->d,
-                        &dense->residual};
+        void *args[] = {&c->control, &chain, &step,     &weight,         &score,
+                        &rows,       &first, &dense->d, &dense->residual};
         TRY(cuda_launch_flat(c, &c->fixed.wide_residual, rows, args));
         first += rows;
     }
@@ -717,8 +716,7 @@ static enum gbm_status run_wide(struct cuda *c, struct cuda_dense *dense)
             TRY(cuda_launch_flat(c, &c->fixed.dense_mirror, n * n,
                                  mirror_args));
             void *identity_args[] = {&dense->q, &n, &dense->diagonal};
-            TRY(cuda_launch_flat(c, &c->fixed.wide_identity, n,
-                                 identity_args));
+            TRY(cuda_launch_flat(c, &c->fixed.wide_identity, n, identity_args));
             TRY(factorise(c, dense, size, chain));
             TRY(multiply_total(c, true, d, n, dense->scaled, dense->b, 0,
                                dense->residual));
@@ -743,8 +741,7 @@ static enum gbm_status find_scale(struct cuda *c, struct cuda_dense_term *t,
     double *host = malloc((size_t)(t->rows > 0 ? t->rows : 1) * sizeof *host);
     if (!host)
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
-    enum gbm_status status =
-        cuda_get_cells(c, host, t->weight, t->rows, false);
+    enum gbm_status status = cuda_get_cells(c, host, t->weight, t->rows, false);
     *all_count = true;
     t->scale_row = -1;
     for (int64_t i = 0; status == GBM_OK && i < t->rows; i++) {
@@ -771,12 +768,11 @@ enum gbm_status cuda_dense_prepare(struct cuda *c, struct cuda_dense *dense)
         double weight = 1;
         bool all_count = true;
 
-        t->matrix = model->matrix < 0 ? t->own_matrix
-                                      : c->slots[model->matrix].values;
-        t->matrix_stride =
-            model->matrix >= 0 ? c->slots[model->matrix].stride
-            : model->constant_design ? 0
-                                     : t->rows * dense->d;
+        t->matrix =
+            model->matrix < 0 ? t->own_matrix : c->slots[model->matrix].values;
+        t->matrix_stride = model->matrix >= 0 ? c->slots[model->matrix].stride
+                           : model->constant_design ? 0
+                                                    : t->rows * dense->d;
         if (model->matrix < 0 && model->constant_design)
             TRY(run_design(c, dense, t));
         if (!t->constant || dense->route == ROUTE_WIDE || t->rows == 0)

@@ -17,6 +17,15 @@ enum gbm_status cuda_failed(struct cuda *c, CUresult result, const char *call,
         name = "an unknown error of the CUDA driver";
     if (cuGetErrorString(result, &reason) != CUDA_SUCCESS || !reason)
         reason = "";
+    if (!c->sync_each && (result == CUDA_ERROR_ILLEGAL_ADDRESS ||
+                          result == CUDA_ERROR_LAUNCH_FAILED ||
+                          result == CUDA_ERROR_MISALIGNED_ADDRESS ||
+                          result == CUDA_ERROR_ILLEGAL_INSTRUCTION))
+        return rt_fail(c->rt, GBM_FAILURE,
+                       "a kernel failed, seen by %s at %s:%d: %s: %s (with "
+                       "GBM_CUDA_SYNC=1 in the environment the message names "
+                       "the kernel)",
+                       call, file, line, name, reason);
     return failed(c, call, file, line, name, reason);
 }
 

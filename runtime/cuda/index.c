@@ -43,8 +43,8 @@ enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index)
                      chains * (size_t)index->count * sizeof(int),
                      "the keys of an inverse index"));
     return cuda_request(c, &index->counts,
-                        chains * (size_t)index->cells *
-                            (size_t)index->chunks * sizeof(int),
+                        chains * (size_t)index->cells * (size_t)index->chunks *
+                            sizeof(int),
                         "the counts of an inverse index");
 }
 

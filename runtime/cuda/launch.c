@@ -51,6 +51,8 @@ enum gbm_status cuda_find(struct cuda *c, CUmodule module,
         return rt_fail(c->rt, GBM_FAILURE,
                        "the generated program has no kernel %s", k->name);
     CU(result);
+    /* now, as nothing may be loaded while a graph is captured */
+    CU(cuFuncLoad(k->function));
     return GBM_OK;
 }
 
@@ -103,9 +105,10 @@ enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
         return GBM_OK;
     if (grid_x > 0x7fffffff)
         grid_x = 0x7fffffff;
-    CUresult result = cuLaunchKernel(
-        k->function, (unsigned)grid_x, (unsigned)grid_y, 1, (unsigned)block, 1,
-        1, (unsigned)shared, c->stream, args, NULL);
+    c->launches++;
+    CUresult result = cuLaunchKernel(k->function, (unsigned)grid_x,
+                                     (unsigned)grid_y, 1, (unsigned)block, 1, 1,
+                                     (unsigned)shared, c->stream, args, NULL);
     if (result == CUDA_SUCCESS && c->sync_each)
         result = cuStreamSynchronize(c->stream);
     if (result != CUDA_SUCCESS) {

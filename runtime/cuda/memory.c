@@ -107,8 +107,8 @@ enum gbm_status cuda_upload(struct cuda *c, CUdeviceptr to, const void *from,
     return GBM_OK;
 }
 
-enum gbm_status cuda_put_cells(struct cuda *c, CUdeviceptr to,
-                               const void *from, int64_t cells, bool integer)
+enum gbm_status cuda_put_cells(struct cuda *c, CUdeviceptr to, const void *from,
+                               int64_t cells, bool integer)
 {
     const int64_t piece = 1 << 22;
     const double *values = from;

@@ -87,8 +87,7 @@ static char *cache_read(const struct hash *key)
     if (code && fread(code, 1, (size_t)head.bytes, file) == head.bytes)
         hash_bytes(&content, code, (size_t)head.bytes);
     fclose(file);
-    if (code &&
-        (content.a != head.content.a || content.b != head.content.b)) {
+    if (code && (content.a != head.content.a || content.b != head.content.b)) {
         free(code);
         code = NULL;
     }
@@ -99,9 +98,8 @@ static char *cache_read(const struct hash *key)
 static void cache_write(const struct hash *key, const char *code, size_t bytes)
 {
     char path[1200], beside[1240];
-    struct cache_head head = {.key = *key,
-                              .content = {0xcbf29ce484222325u, 1},
-                              .bytes = bytes};
+    struct cache_head head = {
+        .key = *key, .content = {0xcbf29ce484222325u, 1}, .bytes = bytes};
 
     if (!cache_path(key, path, sizeof path))
         return;
@@ -240,10 +238,10 @@ static enum gbm_status compile(struct cuda *c, const char *name,
     return GBM_OK;
 }
 
-enum gbm_status cuda_compile(struct cuda *c, const char *name,
-                             const char *text, int nheaders,
-                             const struct gbm_header *headers, int noptions,
-                             const char *const *options, CUmodule *module)
+enum gbm_status cuda_compile(struct cuda *c, const char *name, const char *text,
+                             int nheaders, const struct gbm_header *headers,
+                             int noptions, const char *const *options,
+                             CUmodule *module)
 {
     struct hash key = {0xcbf29ce484222325u, 1};
     char arch[64], version[64];

@@ -1,0 +1,314 @@
+/* sweep.c: a sweep is a fixed list of kernels and library calls on one stream;
+ * what changes from sweep to sweep lies in device memory (control.h). So it is
+ * captured once as a CUDA graph and replayed without the host's help. Kept
+ * draws gather in a ring of two halves: while the device fills one, the host
+ * takes the other. */
+#include "cuda.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one sweep ---- */
+
+static enum gbm_status run_map(struct cuda *c, int step)
+{
+    const struct rt_step *plan = &c->in->steps[step];
+    struct cuda_step *s = &c->steps[step];
+    int chains = c->in->nchains, sequential = plan->sequential;
+
+    for (int colour = 0; colour < (sequential ? 1 : plan->ncolours); colour++) {
+        long long first = sequential ? 0 : plan->colour[colour];
+        long long last = sequential ? plan->count : plan->colour[colour + 1];
+        long long count = last - first;
+        const int64_t items = (sequential ? 1 : count) * chains;
+        void *args[] = {c->state, &c->control, &s->elements, &first,
+                        &count,   &chains,     &sequential};
+        if (count > 0)
+            TRY(cuda_launch(c, &s->kernel, items, args));
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status run_derive(struct cuda *c, const struct cuda_kernel *k,
+                                  long long count, int sequential)
+{
+    int chains = c->in->nchains;
+    CUdeviceptr elements = 0;
+    long long first = 0;
+    void *args[] = {c->state, &elements, &first, &count, &chains, &sequential};
+
+    if (count == 0)
+        return GBM_OK;
+    return cuda_launch(c, k, (sequential ? 1 : count) * chains, args);
+}
+
+static enum gbm_status run_step(struct cuda *c, int step)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    const struct rt_step *plan = &c->in->steps[step];
+
+    switch (s->kind) {
+    case GBM_STEP_MAP:
+        return run_map(c, step);
+    case GBM_STEP_DENSE:
+        return cuda_dense_run(c, c->steps[step].dense);
+    case GBM_STEP_INDEX:
+        return cuda_index_run(c, s, c->steps[step].index);
+    case GBM_STEP_DERIVE:
+        return run_derive(c, &c->steps[step].kernel, plan->count,
+                          plan->sequential);
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status run_steps(struct cuda *c, bool leaf)
+{
+    const struct gbm_model *model = c->in->model;
+    for (int k = 0; k < model->nsteps; k++)
+        if (c->in->steps[k].active && model->steps[k].leaf == leaf)
+            TRY(run_step(c, k));
+    return GBM_OK;
+}
+
+static enum gbm_status add_moments(struct cuda *c)
+{
+    for (int v = 0; v < c->in->model->nvariables; v++) {
+        struct cuda_slot *slot = &c->slots[v];
+        int integer = c->in->model->variables[v].integer;
+        long long n = slot->cells;
+        void *args[] = {&c->control, &slot->values, &integer,
+                        &n,          &slot->mean,   &slot->m2};
+        if (slot->mean)
+            TRY(cuda_launch_flat(c, &c->fixed.welford, n, args));
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status gather(struct cuda *c)
+{
+    int chains = c->in->nchains;
+    long long row = c->in->row;
+
+    for (int m = 0; m < c->in->nmonitors; m++) {
+        const struct rt_monitor *monitor = &c->in->monitors[m];
+        struct cuda_slot *slot = &c->slots[monitor->variable];
+        int integer = c->in->model->variables[monitor->variable].integer;
+        long long stride = slot->stride, count = monitor->count,
+                  offset = monitor->offset;
+        void *args[] = {&c->control,
+                        &slot->values,
+                        &integer,
+                        &stride,
+                        &c->monitors[m].cells,
+                        &count,
+                        &chains,
+                        &c->draws,
+                        &row,
+                        &offset};
+        if (count > 0)
+            TRY(cuda_launch_flat(c, &c->fixed.gather, count * chains, args));
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status keep(struct cuda *c)
+{
+    const struct rt_instance *in = c->in;
+    void *args[] = {&c->control};
+
+    TRY(run_steps(c, true));
+    for (int k = 0; k < in->nkept_families; k++) {
+        const int family = in->kept_families[k];
+        TRY(run_derive(c, &c->kept[k], in->elements[family],
+                       in->model->families[family].recursive));
+    }
+    TRY(add_moments(c));
+    TRY(gather(c));
+    return cuda_launch_grid(c, &c->fixed.keep_done, 1, 1, 1, 0, args);
+}
+
+static enum gbm_status sweep(struct cuda *c, bool kept)
+{
+    void *args[] = {&c->control};
+
+    TRY(run_steps(c, false));
+    if (kept)
+        TRY(keep(c));
+    return cuda_launch_grid(c, &c->fixed.sweep_done, 1, 1, 1, 0, args);
+}
+
+/* ---- graphs ---- */
+
+void cuda_forget_graphs(struct cuda *c)
+{
+    for (int i = 0; i < c->ngraphs; i++)
+        (void)cuGraphExecDestroy(c->graphs[i].exec);
+    c->ngraphs = 0;
+    c->ran[0] = c->ran[1] = false;
+}
+
+static enum gbm_status capture(struct cuda *c, bool kept, int sweeps,
+                               CUgraphExec *exec)
+{
+    enum gbm_status status = GBM_OK;
+    CUgraph graph = NULL;
+
+    CU(cuStreamBeginCapture(c->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    for (int i = 0; status == GBM_OK && i < sweeps; i++)
+        status = sweep(c, kept);
+    CUresult ended = cuStreamEndCapture(c->stream, &graph);
+    if (status != GBM_OK) {
+        if (graph)
+            (void)cuGraphDestroy(graph);
+        return status;
+    }
+    CU(ended);
+    CUresult made = cuGraphInstantiate(exec, graph, 0);
+    (void)cuGraphDestroy(graph);
+    CU(made);
+    return GBM_OK;
+}
+
+static enum gbm_status find_graph(struct cuda *c, bool kept, int sweeps,
+                                  CUgraphExec *exec)
+{
+    for (int i = 0; i < c->ngraphs; i++)
+        if (c->graphs[i].keep == kept && c->graphs[i].sweeps == sweeps) {
+            *exec = c->graphs[i].exec;
+            return GBM_OK;
+        }
+    TRY(capture(c, kept, sweeps, exec));
+    c->graphs[c->ngraphs++] =
+        (struct cuda_graph){.exec = *exec, .keep = kept, .sweeps = sweeps};
+    return GBM_OK;
+}
+
+/* Puts `n` sweeps of a kind on the stream. The first of a kind runs without a
+ * graph: then the libraries load what they need, and the launches are counted
+ * that a sweep takes. */
+static enum gbm_status run_sweeps(struct cuda *c, bool kept, int64_t n)
+{
+    while (n > 0 && (c->sync_each || !c->ran[kept])) {
+        const int64_t before = c->launches;
+        TRY(sweep(c, kept));
+        c->ran[kept] = true;
+        const int64_t batch = 512 / (c->launches - before);
+        c->batch[kept] = batch < 1 ? 1 : batch > 32 ? 32 : (int)batch;
+        n--;
+    }
+    while (n > 0) {
+        CUgraphExec exec;
+        const int sweeps = n >= c->batch[kept] ? c->batch[kept] : 1;
+        TRY(find_graph(c, kept, sweeps, &exec));
+        CU(cuGraphLaunch(exec, c->stream));
+        n -= sweeps;
+    }
+    return GBM_OK;
+}
+
+/* ---- blocks ---- */
+
+/* `keeps` kept sweeps, each after thin - 1 others. */
+static enum gbm_status run_kept(struct cuda *c, int thin, int64_t keeps)
+{
+    if (thin == 1)
+        return run_sweeps(c, true, keeps);
+    for (int64_t k = 0; k < keeps; k++) {
+        TRY(run_sweeps(c, false, thin - 1));
+        TRY(run_sweeps(c, true, 1));
+    }
+    return GBM_OK;
+}
+
+/* Takes a half of the ring with `keeps` draws, of the block's draws number
+ * `first` on. */
+static enum gbm_status collect(struct cuda *c, const struct rt_block *block,
+                               int half, int64_t first, int64_t keeps)
+{
+    const int64_t row = c->in->row, chains = c->in->nchains;
+    const size_t bytes = (size_t)(chains * c->half * row) * sizeof(double);
+
+    CU(cuStreamWaitEvent(c->copies, c->done[half], 0));
+    CU(cuMemcpyDtoHAsync(c->staging,
+                         c->draws + (CUdeviceptr)half * (CUdeviceptr)bytes,
+                         bytes, c->copies));
+    CU(cuStreamSynchronize(c->copies));
+    for (int64_t chain = 0; chain < chains; chain++)
+        memcpy(block->draws + chain * block->chain_stride + first * row,
+               c->staging + chain * c->half * row,
+               (size_t)(keeps * row) * sizeof(double));
+    return GBM_OK;
+}
+
+static enum gbm_status run_draws(struct cuda *c, const struct rt_block *block)
+{
+    const int64_t keeps = block->sweeps / block->thin;
+    const bool store = block->draws && c->in->row > 0;
+    int64_t waiting = -1; /* first draw of a half that is not collected yet */
+    int half = 0;
+
+    if (!store)
+        return run_kept(c, block->thin, keeps);
+    for (int64_t first = 0; first < keeps; first += c->half) {
+        const int64_t n = keeps - first < c->half ? keeps - first : c->half;
+        TRY(run_kept(c, block->thin, n));
+        CU(cuEventRecord(c->done[half], c->stream));
+        if (waiting >= 0)
+            TRY(collect(c, block, !half, waiting, c->half));
+        waiting = first;
+        half = !half;
+    }
+    if (waiting >= 0)
+        TRY(collect(c, block, !half, waiting, keeps - waiting));
+    return GBM_OK;
+}
+
+static enum gbm_status report(struct cuda *c)
+{
+    struct cuda_control control;
+
+    CU(cuMemcpyDtoHAsync(&control, c->control, sizeof control, c->stream));
+    CU(cuStreamSynchronize(c->stream));
+    c->rt->jitters = (int64_t)control.jitters;
+    if (!control.failed)
+        return GBM_OK;
+    const char *variable = "a block";
+    for (int k = 0; k < c->in->model->nsteps; k++)
+        if (c->in->model->steps[k].number + 1 == (int)control.failed)
+            variable = c->in->model->steps[k].variable;
+    return rt_fail(c->rt, GBM_FAILURE,
+                   "the precision matrix of %s is not positive definite, even "
+                   "with jitter (chain %u, sweep %u): some of its entries may "
+                   "not be finite",
+                   variable, control.failed_chain + 1, control.failed_sweep);
+}
+
+enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
+{
+    struct cuda *c = rt->device_data;
+    const int64_t keeps = block->thin > 0 ? block->sweeps / block->thin : 0;
+    struct cuda_control control = {
+        .seed = block->seed,
+        .sweep = block->first,
+        .chain0 = 0,
+        .adapting = block->adapting,
+        .store = block->draws && c->in->row > 0,
+        .slot = 0,
+        .ring = (unsigned)(2 * c->half),
+    };
+
+    CU(cuCtxSetCurrent(c->context));
+    /* the counts that follow go on */
+    TRY(cuda_upload(c, c->control, &control,
+                    offsetof(struct cuda_control, moments)));
+    if (keeps > 0)
+        TRY(run_draws(c, block));
+    TRY(run_sweeps(c, false, block->sweeps - keeps * block->thin));
+    CU(cuStreamSynchronize(c->stream));
+    for (int64_t chain = 0; block->lp && chain < c->in->nchains; chain++)
+        for (int64_t k = 0; k < keeps; k++)
+            block->lp[chain * block->lp_stride + k] = (double)NAN;
+    return report(c);
+}
