@@ -180,7 +180,8 @@ static void show_line(struct compiler *c, struct span span, int line,
     }
     trim(&l.line);
     trim(&l.marks);
-    fprintf(c->messages, "%5d | %s\n", line, l.line.data ? l.line.data : "");
+    fprintf(c->messages, "%5d |%s%s\n", line, l.line.length ? " " : "",
+            l.line.length ? l.line.data : "");
     fprintf(c->messages, "      | %s%s%s\n", colour,
             l.marks.data ? l.marks.data : "", c->colour ? "\033[0m" : "");
     text_free(&l.line);
