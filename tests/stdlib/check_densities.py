@@ -272,10 +272,17 @@ def check_cdf(d, name, rng):
     if d.at("cdf", x=d.points(rng, 1)[0]) is None:
         return
     xs = sorted(d.points(rng, 3))
+    if d.lower > -math.inf:
+        FAILURES.near(d.at("cdf", x=d.lower - 1), 0, 0, f"{name}: cdf below")
+    if d.upper < math.inf:
+        FAILURES.near(d.at("cdf", x=d.upper + 1), 1, 0, f"{name}: cdf above")
     if d.kind == "integer":
         for x in xs:
             FAILURES.near(d.at("cdf", x=x), d.expect(lambda y: 1.0, upper=x),
                           1e-9, f"{name}: cdf at {x}")
+            inside = 0.5 * (d.at("cdf", x=x) + d.at("cdf", x=x - 1))
+            q = d.at("quantile", p=inside)
+            FAILURES.check(q is None or q == x, f"{name}: quantile({inside})")
         return
     for a, b in zip(xs, xs[1:]):
         FAILURES.near(d.at("cdf", x=b) - d.at("cdf", x=a),
