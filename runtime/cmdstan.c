@@ -99,11 +99,14 @@ static void write_settings(struct rt_out *out, const struct gbm_draws *draws,
                   "#     save_warmup = 0 (Default)\n#     thin = %d\n",
                   (long long)draws->kept * draws->thin, draws->warmup,
                   draws->thin);
-    rt_out_text(out, "#     adapt\n#       engaged = 1 (Default)\n"
-                     "#     algorithm = hmc (Default)\n#       hmc\n"
-                     "#         engine = nuts (Default)\n#           nuts\n"
-                     "#             max_depth = 10 (Default)\n"
-                     "#         metric = unit_e\n");
+    /* CmdStan says so; cmdstanpy refuses files without warm-up all the same */
+    rt_out_format(out,
+                  "#     adapt\n#       engaged = %d\n"
+                  "#     algorithm = hmc (Default)\n#       hmc\n"
+                  "#         engine = nuts (Default)\n#           nuts\n"
+                  "#             max_depth = 10 (Default)\n"
+                  "#         metric = unit_e\n",
+                  draws->warmup > 0);
     rt_out_format(out,
                   "#   id = %d\n# data\n#   file = %.900s\n"
                   "# random\n#   seed = %llu\n",
