@@ -531,6 +531,7 @@ static bool read_shape(struct file *f, int group, int var, struct shape *s)
 {
     int dims[NC_MAX_VAR_DIMS], n = 0, own;
     char label[NC_MAX_NAME + 1];
+    double cells = 1;
 
     *s = (struct shape){0};
     if (!check(f,
@@ -552,8 +553,9 @@ static bool read_shape(struct file *f, int group, int var, struct shape *s)
     if (own > GBM_MAX_DIMS)
         s->sampled = false;
     for (int d = 0; d < own && d < GBM_MAX_DIMS; d++) {
-        if (s->all[n - own + d] > INT32_MAX) {
-            s->sampled = false;
+        cells *= (double)s->all[n - own + d];
+        if (s->all[n - own + d] > INT32_MAX || cells > 1e12) {
+            s->sampled = false; /* no memory holds it */
             return true;
         }
         s->dim[d] = (int)s->all[n - own + d];
