@@ -113,7 +113,7 @@ const struct entry *library_find(struct compiler *c, enum entry_kind kind,
     for (int i = 0; i < c->library->nnames[kind]; i++)
         if (c->library->names[kind][i].name == name)
             return c->library->names[kind][i].entry;
-    return NULL;
+    return kind == ENTRY_FUNCTION ? density_function(c, name) : NULL;
 }
 
 int library_all(struct compiler *c, const struct entry *const **out)
