@@ -296,6 +296,7 @@ CODE = {
     "real_floor": math.floor, "real_ceil": math.ceil,
     "real_log1p": math.log1p, "real_expm1": math.expm1,
     "gbm_lgamma": sp.gammaln, "gbm_digamma": sp.digamma,
+    "gbm_trigamma": lambda x: sp.polygamma(1, x),
     "gbm_log_choose": lambda n, k: (sp.gammaln(n + 1) - sp.gammaln(k + 1)
                                     - sp.gammaln(n - k + 1)),
     "gbm_phi": sp.ndtr, "gbm_log_phi": sp.log_ndtr, "gbm_probit": sp.ndtri,
@@ -378,7 +379,7 @@ def draws(rng):
         "draw_binomial": lambda n, p: rng.binomial(int(n), p),
         "draw_negative_binomial": lambda p, r: rng.negative_binomial(r, p),
         "draw_hypergeometric": hypergeometric,
-        "draw_categorical": lambda w: 1 + rng.choice(len(w), p=w / w.sum()),
+        "draw_category": lambda w: 1 + rng.choice(len(w), p=w / w.sum()),
         "draw_inverse_gaussian": rng.wald,
         "draw_gig": lambda p, a, b: float(st.geninvgauss.rvs(
             p, math.sqrt(a * b), scale=math.sqrt(b / a), random_state=rng)),
