@@ -67,6 +67,7 @@ struct rt_slot {
     int64_t cells;
     bool settled;
     bool per_chain;
+    bool borrowed; /* `values` belongs to the data; read only */
     void *values;
     unsigned char *seen;    /* [cells] as in struct gbm_binding, or NULL */
     unsigned char *defined; /* [cells] stochastic or derived cells that a
@@ -288,7 +289,8 @@ void rt_catch_signals(void);
 bool rt_stopped(void);
 
 /* chains.c, check.c, simulate.c: the commands. Return the exit status. */
-enum gbm_status rt_open_device(struct rt *rt, FILE *notes);
+enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
+                               FILE *notes);
 int rt_command_run(struct rt *rt);
 int rt_command_check(struct rt *rt);
 int rt_command_geweke(struct rt *rt);

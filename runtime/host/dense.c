@@ -1,0 +1,520 @@
+/* dense.c: draws a Gaussian block x with precision Q and potential b, that is
+ * log density -x'Qx/2 + b'x, where Q and b are a prior's plus a sum over rows
+ * of designs: Q = P + sum_i w_i a_i a_i', b = p + sum_i s_i a_i.
+ *
+ * Tall: Cholesky Q = L L', x = L'^-1 (L^-1 b + z) (Rue 2001). Wide (more
+ * coordinates than rows, diagonal prior): Bhattacharya, Chakraborty and Mallick
+ * (2016), Fast sampling with Gaussian scale mixture priors in high-dimensional
+ * regression, Biometrika 103(4), algorithm 2: a solve of the size of the rows.
+ *
+ * All sums run over panels of rows and tiles of columns of fixed size, so the
+ * result does not depend on the number of threads. OpenBLAS runs single. */
+#include "host.h"
+#include "gbm.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PANEL 512 /* rows */
+#define TILE 128  /* columns */
+
+struct term {
+    const struct gbm_dense_term *term;
+    int64_t rows;
+    const double *design; /* [rows][d] where constant, or NULL */
+    double *own;          /* the same, if it was tabulated here */
+    double *gram;         /* [d][d] sum_i w_i/w_ref a_i a_i', or NULL */
+    int64_t reference;    /* row whose weight is w_ref; -1: none has any */
+};
+
+struct host_dense {
+    const struct gbm_step *step;
+    const struct gbm_dense *dense;
+    int d;
+    int64_t rows; /* of all terms */
+    bool wide;
+    struct term *terms;
+};
+
+static void *work_ensure(struct host_work *work, size_t cells)
+{
+    if (cells > work->capacity) {
+        free(work->cells);
+        work->cells = malloc(cells * sizeof(double));
+        work->capacity = work->cells ? cells : 0;
+        if (!work->cells)
+            abort(); /* sizes were reached once at load */
+    }
+    return work->cells;
+}
+
+/* Design rows first .. first + count - 1; evaluated into `panel` if need be. */
+static const double *design_rows(const struct host_dense *h,
+                                 const struct term *t, const void *state,
+                                 int64_t first, int64_t count, int threads,
+                                 double *panel)
+{
+    if (t->design)
+        return t->design + first * h->d;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int64_t i = 0; i < count; i++)
+        t->term->design(state, first + i, panel + i * h->d);
+    return panel;
+}
+
+/* q += a'a for a panel a [count][d], lower triangle, tile by tile. */
+static void add_gram(int d, int64_t count, const double *a, int threads,
+                     double *q)
+{
+    int tiles = (d + TILE - 1) / TILE, pairs = tiles * (tiles + 1) / 2;
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
+    for (int pair = 0; pair < pairs; pair++) {
+        int i = 0;
+        while ((i + 1) * (i + 2) / 2 <= pair)
+            i++;
+        int j = pair - i * (i + 1) / 2;
+        int ni = i * TILE + TILE < d ? TILE : d - i * TILE;
+        int nj = j * TILE + TILE < d ? TILE : d - j * TILE;
+        double *out = q + (int64_t)i * TILE * d + j * TILE;
+        if (i == j)
+            cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, ni, (int)count,
+                        1, a + i * TILE, d, 1, out, d);
+        else
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, ni, nj,
+                        (int)count, 1, a + i * TILE, d, a + j * TILE, d, 1, out,
+                        d);
+    }
+}
+
+/* Weights and scores of a panel's rows. */
+static void panel_rows(const struct term *t, const void *state, int64_t first,
+                       int64_t count, int threads, double *weight,
+                       double *score)
+{
+#pragma omp parallel for num_threads(threads)                                  \
+    schedule(static) if (threads > 1 && count > 64)
+    for (int64_t i = 0; i < count; i++)
+        t->term->row(state, first + i, &weight[i], &score[i]);
+}
+
+/* q += sum_i weight_i a_i a_i' over a term's rows; b += sum_i score_i a_i. Not
+ * wanted where NULL. work: PANEL * (2 d + 2). */
+static void add_term(const struct host_dense *h, const struct term *t,
+                     const void *state, int threads, double *work, double *q,
+                     double *b)
+{
+    int d = h->d;
+    double *weight = work, *score = work + PANEL;
+    double *panel = work + 2 * PANEL, *scaled = panel + (int64_t)PANEL * d;
+    for (int64_t first = 0; first < t->rows; first += PANEL) {
+        int64_t n = t->rows - first < PANEL ? t->rows - first : PANEL;
+        const double *a = design_rows(h, t, state, first, n, threads, panel);
+        panel_rows(t, state, first, n, threads, weight, score);
+        if (b)
+            cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, d, 1, a, d, score, 1,
+                        1, b, 1);
+        if (!q)
+            continue;
+        for (int64_t i = 0; i < n; i++) {
+            double root = sqrt(weight[i]);
+            for (int j = 0; j < d; j++)
+                scaled[i * d + j] = root * a[i * d + j];
+        }
+        add_gram(d, n, scaled, threads, q);
+    }
+}
+
+/* Only b += A'score: panels of rows are shared out, their sums added in order.
+ * Where one thread does it, the same sums in the same order. */
+static void add_scores(const struct host_dense *h, const struct term *t,
+                       const void *state, int threads, double *work, double *b)
+{
+    int d = h->d;
+    int64_t panels = (t->rows + PANEL - 1) / PANEL;
+    if (!t->design || threads <= 1 || panels < 2) {
+        double *sum = work + 2 * PANEL + 2 * (int64_t)PANEL * d;
+        for (int64_t p = 0; p < panels; p++) {
+            int64_t first = p * PANEL;
+            int64_t n = t->rows - first < PANEL ? t->rows - first : PANEL;
+            const double *a =
+                design_rows(h, t, state, first, n, threads, work + 2 * PANEL);
+            panel_rows(t, state, first, n, threads, work, work + PANEL);
+            cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, d, 1, a, d,
+                        work + PANEL, 1, 0, sum, 1);
+            for (int j = 0; j < d; j++)
+                b[j] += sum[j];
+        }
+        return;
+    }
+    double *sums = malloc((size_t)panels * (size_t)d * sizeof *sums);
+    if (!sums)
+        abort();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t p = 0; p < panels; p++) {
+        double weight[PANEL], score[PANEL];
+        int64_t first = p * PANEL;
+        int64_t n = t->rows - first < PANEL ? t->rows - first : PANEL;
+        panel_rows(t, state, first, n, 1, weight, score);
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, d, 1,
+                    t->design + first * d, d, score, 1, 0, sums + p * d, 1);
+    }
+    for (int64_t p = 0; p < panels; p++)
+        for (int j = 0; j < d; j++)
+            b[j] += sums[p * d + j];
+    free(sums);
+}
+
+static double reference_weight(const struct term *t, const void *state)
+{
+    double weight = 0, score;
+    if (t->reference >= 0)
+        t->term->row(state, t->reference, &weight, &score);
+    return weight;
+}
+
+static size_t panel_cells(const struct host_dense *h)
+{
+    return (size_t)PANEL * (2 * (size_t)h->d + 2) + (size_t)h->d;
+}
+
+static void assemble(const struct host_dense *h, const void *state, int threads,
+                     double *work, double *q, double *b)
+{
+    int d = h->d;
+    if (h->dense->prior_matrix) {
+        h->dense->prior_matrix(state, q, b);
+    } else {
+        memset(q, 0, (size_t)d * (size_t)d * sizeof *q);
+        for (int j = 0; j < d; j++)
+            h->dense->prior(state, j, &q[(int64_t)j * d + j], &b[j]);
+    }
+    for (int k = 0; k < h->dense->nterms; k++) {
+        const struct term *t = &h->terms[k];
+        if (!t->gram) {
+            add_term(h, t, state, threads, work, q, b);
+            continue;
+        }
+        double weight = reference_weight(t, state);
+        for (int64_t i = 0; i < d; i++)
+            cblas_daxpy((int)i + 1, weight, t->gram + i * d, 1, q + i * d, 1);
+        add_scores(h, t, state, threads, work, b);
+    }
+}
+
+void host_dense_assemble(const struct host_dense *dense, const void *state,
+                         int threads, struct host_work *work, double *precision,
+                         double *potential)
+{
+    assemble(dense, state, threads, work_ensure(work, panel_cells(dense)),
+             precision, potential);
+}
+
+int host_dense_dimension(const struct host_dense *dense) { return dense->d; }
+
+/* ---- Cholesky ---- */
+
+/* Factors the row-major lower triangle of q = L L' in place; right-looking in
+ * tiles. False if q is not positive definite. */
+static bool cholesky(int d, double *q, int threads)
+{
+    for (int k = 0; k < d; k += TILE) {
+        int nk = k + TILE < d ? TILE : d - k;
+        double *diagonal = q + (int64_t)k * d + k;
+        /* lower by rows is upper by columns */
+        if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', nk, diagonal, d) != 0)
+            return false;
+        int left = (d - k - nk + TILE - 1) / TILE;
+#pragma omp parallel for num_threads(threads)                                  \
+    schedule(dynamic) if (threads > 1 && left > 1)
+        for (int i = 0; i < left; i++) {
+            int row = k + nk + i * TILE, n = row + TILE < d ? TILE : d - row;
+            cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans,
+                        CblasNonUnit, n, nk, 1, diagonal, d,
+                        q + (int64_t)row * d + k, d);
+        }
+        int pairs = left * (left + 1) / 2;
+#pragma omp parallel for num_threads(threads)                                  \
+    schedule(dynamic) if (threads > 1 && left > 1)
+        for (int pair = 0; pair < pairs; pair++) {
+            int i = 0;
+            while ((i + 1) * (i + 2) / 2 <= pair)
+                i++;
+            int j = pair - i * (i + 1) / 2;
+            int row = k + nk + i * TILE, column = k + nk + j * TILE;
+            int ni = row + TILE < d ? TILE : d - row;
+            int nj = column + TILE < d ? TILE : d - column;
+            double *out = q + (int64_t)row * d + column;
+            if (i == j)
+                cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, ni, nk, -1,
+                            q + (int64_t)row * d + k, d, 1, out, d);
+            else
+                cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, ni, nj, nk,
+                            -1, q + (int64_t)row * d + k, d,
+                            q + (int64_t)column * d + k, d, 1, out, d);
+        }
+    }
+    for (int j = 0; j < d; j++)
+        if (!isfinite(q[(int64_t)j * d + j]))
+            return false;
+    return true;
+}
+
+/* Conditions on the coordinates that must not move. */
+static void condition_on_fixed(int d, const unsigned char *fixed,
+                               const double *x, double *q, double *b, double *z)
+{
+    for (int j = 0; j < d; j++) {
+        if (!fixed[j])
+            continue;
+        for (int i = 0; i < d; i++) {
+            double *cell =
+                i > j ? &q[(int64_t)i * d + j] : &q[(int64_t)j * d + i];
+            if (!fixed[i])
+                b[i] -= *cell * x[j];
+            *cell = i == j;
+        }
+        b[j] = x[j];
+        z[j] = 0;
+    }
+}
+
+static void normals(const struct host_dense *h, const struct gbm_sweep *sweep,
+                    uint32_t chain, int64_t first, int64_t count, double *out)
+{
+    struct gbm_rng rng;
+    for (int64_t j = 0; j < count; j++) {
+        gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep,
+                      (uint32_t)h->step->number, (uint32_t)(first + j));
+        out[j] = gbm_draw_normal(&rng);
+    }
+}
+
+static bool draw_tall(const struct host_dense *h, const void *state,
+                      const struct gbm_sweep *sweep, uint32_t chain,
+                      int threads, struct host_work *work, int64_t *jitters)
+{
+    int d = h->d;
+    size_t n = (size_t)d;
+    double *cells = work_ensure(work, n * n + 4 * n + panel_cells(h));
+    double *q = cells, *b = q + n * n, *x = b + n, *z = x + n;
+    unsigned char *fixed = (unsigned char *)(z + n);
+    double *panel = z + 2 * n;
+    for (int attempt = 0; attempt < 6; attempt++) {
+        assemble(h, state, threads, panel, q, b);
+        normals(h, sweep, chain, 0, d, z);
+        if (h->dense->fixed) {
+            h->dense->get(state, x);
+            h->dense->fixed(state, fixed);
+            condition_on_fixed(d, fixed, x, q, b, z);
+        }
+        double jitter = attempt ? pow(10, 2 * attempt - 14) : 0;
+        for (int j = 0; j < d && attempt; j++)
+            q[(int64_t)j * d + j] *= 1 + jitter;
+        if (!cholesky(d, q, threads))
+            continue;
+        *jitters += attempt > 0;
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, q,
+                    d, b, 1);
+        for (int j = 0; j < d; j++)
+            x[j] = b[j] + z[j];
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, d, q,
+                    d, x, 1);
+        h->dense->set(state, x);
+        return true;
+    }
+    return false;
+}
+
+/* Rows of Phi = sqrt(w) a, and alpha = score / sqrt(w). */
+static void whitened_rows(const struct host_dense *h, const void *state,
+                          double *phi, double *alpha)
+{
+    int d = h->d;
+    int64_t at = 0;
+    for (int k = 0; k < h->dense->nterms; k++) {
+        const struct term *t = &h->terms[k];
+        for (int64_t i = 0; i < t->rows; i++, at++) {
+            double weight, score, *row = phi + at * d;
+            t->term->row(state, i, &weight, &score);
+            double root = sqrt(weight);
+            alpha[at] = weight > 0 ? score / root : 0;
+            if (t->design)
+                memcpy(row, t->design + i * d, (size_t)d * sizeof *row);
+            else
+                t->term->design(state, i, row);
+            for (int j = 0; j < d; j++)
+                row[j] *= root;
+        }
+    }
+}
+
+/* With D = 1 / prior precision: u ~ N(D p, D), delta ~ N(0, I), v = Phi u +
+ * delta; solve (Phi D Phi' + I) y = alpha - v; x = u + D Phi' y. */
+static bool draw_wide(const struct host_dense *h, const void *state,
+                      const struct gbm_sweep *sweep, uint32_t chain,
+                      int threads, struct host_work *work)
+{
+    int d = h->d;
+    size_t n = (size_t)h->rows, p = (size_t)d;
+    double *cells = work_ensure(work, 2 * n * p + n * n + 3 * n + 3 * p);
+    double *phi = cells, *scaled = phi + n * p, *m = scaled + n * p;
+    double *alpha = m + n * n, *v = alpha + n, *u = v + n, *variance = u + p;
+    normals(h, sweep, chain, 0, d, u);
+    normals(h, sweep, chain, d, (int64_t)n, v);
+    for (int j = 0; j < d; j++) {
+        double precision, potential;
+        h->dense->prior(state, j, &precision, &potential);
+        variance[j] = 1 / precision;
+        if (!(precision > 0) || !isfinite(precision) || !isfinite(variance[j]))
+            return false;
+        u[j] = variance[j] * potential + sqrt(variance[j]) * u[j];
+    }
+    whitened_rows(h, state, phi, alpha);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < p; j++)
+            scaled[i * p + j] = phi[i * p + j] * variance[j];
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, d, 1,
+                phi, d, scaled, d, 0, m, (int)n);
+    for (size_t i = 0; i < n; i++)
+        m[i * n + i] += 1;
+    if (!cholesky((int)n, m, threads))
+        return false;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)n, d, 1, phi, d, u, 1, 1, v,
+                1);
+    for (size_t i = 0; i < n; i++)
+        alpha[i] -= v[i];
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n,
+                m, (int)n, alpha, 1);
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)n, m,
+                (int)n, alpha, 1);
+    cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, d, 1, scaled, d, alpha, 1, 1,
+                u, 1);
+    h->dense->set(state, u);
+    return true;
+}
+
+bool host_dense_draw(const struct host_dense *dense, const void *state,
+                     const struct gbm_sweep *sweep, uint32_t chain, int threads,
+                     struct host_work *work, int64_t *jitters)
+{
+    if (dense->wide && draw_wide(dense, state, sweep, chain, threads, work))
+        return true;
+    return draw_tall(dense, state, sweep, chain, threads, work, jitters);
+}
+
+/* ---- what is computed once ---- */
+
+static bool tabulate(struct host_dense *h, const struct rt_instance *in,
+                     const void *state, struct term *t)
+{
+    const struct gbm_dense_term *term = t->term;
+    if (!term->constant_design)
+        return true;
+    if (term->matrix >= 0) {
+        const struct rt_slot *slot = &in->slots[term->matrix];
+        const struct gbm_variable *v = &in->model->variables[term->matrix];
+        if (!v->integer && v->ndim == 2 && slot->dim[1] == h->d &&
+            slot->dim[0] >= t->rows && !slot->per_chain) {
+            t->design = slot->values;
+            return true;
+        }
+    }
+    size_t n = (size_t)t->rows * (size_t)h->d;
+    t->own = malloc((n ? n : 1) * sizeof *t->own);
+    if (!t->own)
+        return false;
+    for (int64_t i = 0; i < t->rows; i++)
+        term->design(state, i, t->own + i * h->d);
+    t->design = t->own;
+    return true;
+}
+
+/* The Gram matrix with weights relative to the first row that has any. */
+static bool precompute_gram(struct host_dense *h, const void *state,
+                            struct term *t, int threads)
+{
+    double weight = 0, score;
+    t->reference = -1;
+    for (int64_t i = 0; i < t->rows && t->reference < 0; i++) {
+        t->term->row(state, i, &weight, &score);
+        if (weight > 0)
+            t->reference = i;
+    }
+    size_t n = (size_t)h->d * (size_t)h->d;
+    struct host_work work = {0};
+    t->gram = calloc(n, sizeof *t->gram);
+    if (!t->gram)
+        return false;
+    if (t->reference < 0)
+        return true;
+    add_term(h, t, state, threads, work_ensure(&work, panel_cells(h)), t->gram,
+             NULL);
+    for (size_t i = 0; i < n; i++)
+        t->gram[i] /= weight;
+    free(work.cells);
+    return true;
+}
+
+/* Flops of a draw by Cholesky of d x d, and by a solve of rows x rows. */
+static bool wide_is_cheaper(const struct host_dense *h)
+{
+    double d = h->d, n = (double)h->rows, tall = d * d * d / 3 + 2 * d * d;
+    for (int k = 0; k < h->dense->nterms; k++)
+        if (!(h->terms[k].term->constant_design &&
+              h->terms[k].term->constant_weight))
+            tall += (double)h->terms[k].rows * d * d;
+    return !h->dense->prior_matrix && !h->dense->fixed &&
+           2 * n * n * d + n * n * n / 3 + 6 * n * d < tall;
+}
+
+struct host_dense *host_dense_create(struct rt *rt,
+                                     const struct rt_instance *in,
+                                     const struct gbm_step *step,
+                                     const void *state)
+{
+    struct host_dense *h = calloc(1, sizeof *h);
+    if (!h)
+        goto no_memory;
+    h->step = step;
+    h->dense = step->dense;
+    h->d = step->dense->dimension(state);
+    h->terms = calloc((size_t)h->dense->nterms + 1, sizeof *h->terms);
+    if (!h->terms)
+        goto no_memory;
+    for (int k = 0; k < h->dense->nterms; k++) {
+        struct term *t = &h->terms[k];
+        t->term = &h->dense->terms[k];
+        t->rows = in->elements[t->term->family];
+        h->rows += t->rows;
+        if (!tabulate(h, in, state, t))
+            goto no_memory;
+    }
+    h->wide = wide_is_cheaper(h);
+    for (int k = 0; k < h->dense->nterms && !h->wide; k++) {
+        struct term *t = &h->terms[k];
+        if (t->design && t->term->constant_weight &&
+            !precompute_gram(h, state, t, rt->threads))
+            goto no_memory;
+    }
+    return h;
+no_memory:
+    host_dense_free(h);
+    rt_fail(rt, GBM_FAILURE, "no memory for the Gaussian block of %s",
+            step->variable);
+    return NULL;
+}
+
+void host_dense_free(struct host_dense *h)
+{
+    if (!h)
+        return;
+    for (int k = 0; h->terms && k < h->dense->nterms; k++) {
+        free(h->terms[k].own);
+        free(h->terms[k].gram);
+    }
+    free(h->terms);
+    free(h);
+}

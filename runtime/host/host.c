@@ -1,0 +1,357 @@
+/* host.c: the device that is the reference: OpenMP over chains or, where there
+ * are fewer chains than threads and elements enough, over elements. A sweep of
+ * a chain is a list of calls; nothing is allocated or locked in it. */
+#include "host.h"
+
+#include <cblas.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct call {
+    const struct gbm_step *step;
+    const int *elements;
+    int64_t first, last;
+    bool parallel; /* worth several threads */
+    const struct host_dense *dense;
+};
+
+struct host {
+    struct rt_instance *in;
+    char *states;
+    struct call *sweep, *leaf;
+    int nsweep, nleaf;
+    bool large;                /* some call is worth several threads */
+    struct host_dense **dense; /* [nsteps] */
+    struct host_work *work;    /* [threads] */
+    struct rt_moments *moments;
+    int64_t count; /* of the moments */
+};
+
+static enum gbm_status host_open(struct rt *rt, const char *which)
+{
+    (void)which;
+    openblas_set_num_threads(1);
+    omp_set_max_active_levels(1);
+    snprintf(rt->device_text, sizeof rt->device_text, "CPU, %d thread%s",
+             rt->threads, rt->threads == 1 ? "" : "s");
+    return GBM_OK;
+}
+
+/* ---- the list of calls ---- */
+
+/* Work of this many terms pays for waking the threads. */
+#define WORTH 20000
+
+static void add_call(struct host *h, const struct gbm_step *step,
+                     const struct rt_step *plan, int64_t first, int64_t last)
+{
+    struct call *call =
+        step->leaf ? &h->leaf[h->nleaf++] : &h->sweep[h->nsweep++];
+    bool alone = plan->sequential || step->kind == GBM_STEP_INDEX;
+    double cost = 8;
+    if (step->cost)
+        cost += (double)step->cost(h->states);
+    double work = (double)(last - first) * cost;
+    if (step->kind == GBM_STEP_DENSE) {
+        const struct host_dense *dense = h->dense[step - h->in->model->steps];
+        double d = host_dense_dimension(dense);
+        work = d * d * d;
+        for (int k = 0; k < step->dense->nterms; k++)
+            work += d * (double)h->in->elements[step->dense->terms[k].family];
+    }
+    *call = (struct call){.step = step,
+                          .elements = plan->elements,
+                          .first = first,
+                          .last = last,
+                          .parallel = !alone && work > WORTH,
+                          .dense = h->dense[step - h->in->model->steps]};
+    h->large = h->large || call->parallel;
+}
+
+static enum gbm_status list_calls(struct rt *rt, struct host *h)
+{
+    const struct gbm_model *m = h->in->model;
+    size_t n = 1;
+    for (int k = 0; k < m->nsteps; k++)
+        n += 1 + (size_t)h->in->steps[k].ncolours;
+    h->sweep = calloc(n, sizeof *h->sweep);
+    h->leaf = calloc(n, sizeof *h->leaf);
+    if (!h->sweep || !h->leaf)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    for (int k = 0; k < m->nsteps; k++) {
+        const struct rt_step *plan = &h->in->steps[k];
+        if (!plan->active)
+            continue;
+        if (!plan->colour)
+            add_call(h, &m->steps[k], plan, 0, 0);
+        for (int c = 0; plan->colour && c < plan->ncolours; c++)
+            if (plan->colour[c + 1] > plan->colour[c])
+                add_call(h, &m->steps[k], plan, plan->colour[c],
+                         plan->colour[c + 1]);
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status host_load(struct rt *rt, struct rt_instance *in)
+{
+    struct host *h = calloc(1, sizeof *h);
+    if (!h)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    rt->device_data = h;
+    h->in = in;
+    h->states = rt_states_create(in);
+    h->dense = calloc((size_t)in->model->nsteps + 1, sizeof(void *));
+    h->work = calloc((size_t)rt->threads + 1, sizeof *h->work);
+    h->moments = rt_moments_create(in);
+    if (!h->states || !h->dense || !h->work || !h->moments)
+        return rt_fail(rt, GBM_FAILURE, "no memory for the chains");
+    for (int k = 0; k < in->model->nsteps; k++) {
+        const struct gbm_step *step = &in->model->steps[k];
+        if (step->kind != GBM_STEP_DENSE || !in->steps[k].active)
+            continue;
+        h->dense[k] = host_dense_create(rt, in, step, h->states);
+        if (!h->dense[k])
+            return GBM_FAILURE;
+    }
+    return list_calls(rt, h);
+}
+
+/* ---- a sweep ---- */
+
+struct runner {
+    struct host *host;
+    const struct rt_block *block;
+    int chain;
+    void *state;
+    int threads; /* of this chain */
+    struct host_work *work;
+    struct gbm_sweep sweep;
+    int64_t jitters;
+    const struct gbm_step *failed;
+};
+
+static void run_elements(const struct runner *r, const struct call *call)
+{
+    const struct gbm_step *step = call->step;
+    uint32_t chain = (uint32_t)r->chain;
+    if (r->threads <= 1 || !call->parallel) {
+        step->run(r->state, &r->sweep, chain, call->elements, call->first,
+                  call->last);
+        return;
+    }
+    int64_t n = call->last - call->first;
+    int64_t pieces = r->threads * 8 < n ? r->threads * 8 : n;
+#pragma omp parallel for num_threads(r->threads) schedule(dynamic)
+    for (int64_t p = 0; p < pieces; p++)
+        step->run(r->state, &r->sweep, chain, call->elements,
+                  call->first + n * p / pieces,
+                  call->first + n * (p + 1) / pieces);
+}
+
+static void derive_elements(const struct runner *r,
+                            const struct gbm_family *family, int64_t n,
+                            bool parallel)
+{
+    if (r->threads <= 1 || !parallel) {
+        for (int64_t e = 0; e < n; e++)
+            family->derive(r->state, e);
+        return;
+    }
+#pragma omp parallel for num_threads(r->threads) schedule(static)
+    for (int64_t e = 0; e < n; e++)
+        family->derive(r->state, e);
+}
+
+static void run_calls(struct runner *r, const struct call *calls, int n)
+{
+    const struct rt_instance *in = r->host->in;
+    for (int k = 0; k < n; k++) {
+        const struct call *call = &calls[k];
+        switch (call->step->kind) {
+        case GBM_STEP_MAP:
+            run_elements(r, call);
+            break;
+        case GBM_STEP_DERIVE:
+            derive_elements(r, &in->model->families[call->step->family],
+                            call->last, call->parallel);
+            break;
+        case GBM_STEP_INDEX:
+            rt_index(in, r->state, call->step->inverse, r->chain);
+            break;
+        case GBM_STEP_DENSE:
+            if (!host_dense_draw(call->dense, r->state, &r->sweep,
+                                 (uint32_t)r->chain, r->threads, r->work,
+                                 &r->jitters))
+                r->failed = call->step;
+            break;
+        }
+    }
+}
+
+/* ---- keeping ---- */
+
+static void copy_cells(const struct rt_instance *in, const struct rt_monitor *m,
+                       int chain, double *out)
+{
+    const struct rt_slot *slot = &in->slots[m->variable];
+    int64_t base = slot->per_chain ? chain * slot->cells : 0;
+    if (in->model->variables[m->variable].integer) {
+        const int *x = (const int *)slot->values + base;
+        for (int64_t i = 0; i < m->count; i++)
+            out[i] = x[m->cells ? m->cells[i] : i];
+        return;
+    }
+    const double *x = (const double *)slot->values + base;
+    for (int64_t i = 0; i < m->count; i++)
+        out[i] = x[m->cells ? m->cells[i] : i];
+}
+
+/* Welford (1962). */
+static void add_moments(const struct rt_instance *in,
+                        const struct rt_moments *moments, int chain,
+                        int64_t count)
+{
+    double share = 1 / (double)count;
+    for (int v = 0; v < in->model->nvariables; v++) {
+        const struct rt_slot *slot = &in->slots[v];
+        if (!slot->moments)
+            continue;
+        double *mean = moments[v].mean + chain * slot->cells;
+        double *m2 = moments[v].m2 + chain * slot->cells;
+        bool integer = in->model->variables[v].integer;
+        for (int64_t i = 0; i < slot->cells; i++) {
+            double x = rt_value(slot, integer, chain, i);
+            double delta = x - mean[i];
+            mean[i] += delta * share;
+            m2[i] += delta * (x - mean[i]);
+        }
+    }
+}
+
+static void keep(struct runner *r, int64_t k)
+{
+    struct host *h = r->host;
+    const struct rt_instance *in = h->in;
+    const struct rt_block *b = r->block;
+    run_calls(r, h->leaf, h->nleaf);
+    for (int i = 0; i < in->nkept_families; i++) {
+        int f = in->kept_families[i];
+        derive_elements(r, &in->model->families[f], in->elements[f], false);
+    }
+    if (in->has_moments)
+        add_moments(in, h->moments, r->chain, h->count + k + 1);
+    for (int i = 0; b->draws && i < in->nmonitors; i++)
+        copy_cells(in, &in->monitors[i], r->chain,
+                   b->draws + r->chain * b->chain_stride + k * in->row +
+                       in->monitors[i].offset);
+    if (b->lp)
+        b->lp[r->chain * b->lp_stride + k] =
+            rt_logdensity(in, r->state, false, r->threads);
+}
+
+static void run_chain(struct runner *r)
+{
+    const struct host *h = r->host;
+    const struct rt_block *b = r->block;
+    r->state = rt_state(h->in, h->states, r->chain);
+    r->sweep = (struct gbm_sweep){.seed = b->seed,
+                                  .sweep = b->first,
+                                  .chain0 = 0,
+                                  .adapting = b->adapting};
+    int until_kept = b->thin;
+    int64_t kept = 0;
+    for (int s = 0; s < b->sweeps && !r->failed; s++, r->sweep.sweep++) {
+        run_calls(r, h->sweep, h->nsweep);
+        if (b->thin > 0 && --until_kept == 0) {
+            keep(r, kept++);
+            until_kept = b->thin;
+        }
+    }
+}
+
+static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
+{
+    struct host *h = rt->device_data;
+    int chains = h->in->nchains;
+    bool inside = h->large && chains < rt->threads;
+    int outer = inside ? 1 : chains < rt->threads ? chains : rt->threads;
+    int64_t jitters = 0;
+    const struct gbm_step *failed = NULL;
+#pragma omp parallel for num_threads(outer) schedule(dynamic)                  \
+    reduction(+ : jitters) if (outer > 1)
+    for (int c = 0; c < chains; c++) {
+        struct runner r = {.host = h,
+                           .block = block,
+                           .chain = c,
+                           .threads = inside ? rt->threads : 1,
+                           .work = &h->work[omp_get_thread_num()]};
+        run_chain(&r);
+        jitters += r.jitters;
+        if (r.failed) {
+#pragma omp critical
+            failed = r.failed;
+        }
+    }
+    rt->jitters += jitters;
+    if (block->thin > 0)
+        h->count += block->sweeps / block->thin;
+    if (failed)
+        return rt_fail(rt, GBM_FAILURE,
+                       "%s: the precision of the Gaussian block of %s is not "
+                       "positive definite: some value has overflowed or the "
+                       "prior is improper",
+                       h->in->model->source, failed->variable);
+    return GBM_OK;
+}
+
+static enum gbm_status host_nothing(struct rt *rt)
+{
+    (void)rt;
+    return GBM_OK;
+}
+
+static enum gbm_status host_moments(struct rt *rt, struct rt_moments *moments,
+                                    int64_t *count)
+{
+    const struct host *h = rt->device_data;
+    for (int v = 0; v < h->in->model->nvariables; v++) {
+        if (!h->in->slots[v].moments)
+            continue;
+        size_t n = (size_t)h->in->slots[v].cells * (size_t)h->in->nchains;
+        memcpy(moments[v].mean, h->moments[v].mean, n * sizeof(double));
+        memcpy(moments[v].m2, h->moments[v].m2, n * sizeof(double));
+    }
+    *count = h->count;
+    return GBM_OK;
+}
+
+static void host_close(struct rt *rt)
+{
+    struct host *h = rt->device_data;
+    if (!h)
+        return;
+    for (int k = 0; h->dense && k < h->in->model->nsteps; k++)
+        host_dense_free(h->dense[k]);
+    for (int t = 0; h->work && t < rt->threads; t++)
+        free(h->work[t].cells);
+    rt_moments_free(h->in, h->moments);
+    free(h->dense);
+    free(h->work);
+    free(h->sweep);
+    free(h->leaf);
+    free(h->states);
+    free(h);
+    rt->device_data = NULL;
+}
+
+const struct rt_device rt_host = {
+    .name = "cpu",
+    .open = host_open,
+    .load = host_load,
+    .run = host_run,
+    .put = host_nothing,
+    .get = host_nothing,
+    .moments = host_moments,
+    .close = host_close,
+};

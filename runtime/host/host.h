@@ -1,0 +1,37 @@
+/* host.h: the CPU device's own types. */
+#ifndef GBM_HOST_H
+#define GBM_HOST_H
+
+#include "rt.h"
+
+/* ---- dense.c: Gaussian blocks with a design matrix ---- */
+
+/* What is computed once: designs and, for constant weights, A'A. Shared by all
+ * chains, read only while sweeping. */
+struct host_dense;
+struct host_dense *host_dense_create(struct rt *rt,
+                                     const struct rt_instance *in,
+                                     const struct gbm_step *step,
+                                     const void *state);
+void host_dense_free(struct host_dense *dense);
+
+/* Scratch space of one thread of chains; grows as blocks ask. */
+struct host_work {
+    double *cells;
+    size_t capacity;
+};
+
+/* Draws the block of one chain, with `threads` threads. False if the precision
+ * is not positive definite, whatever the jitter; counts jitters. */
+bool host_dense_draw(const struct host_dense *dense, const void *state,
+                     const struct gbm_sweep *sweep, uint32_t chain, int threads,
+                     struct host_work *work, int64_t *jitters);
+
+/* For the self-check: the assembled precision [d][d] (lower triangle) and
+ * potential [d] at a state. */
+int host_dense_dimension(const struct host_dense *dense);
+void host_dense_assemble(const struct host_dense *dense, const void *state,
+                         int threads, struct host_work *work, double *precision,
+                         double *potential);
+
+#endif

@@ -1,0 +1,764 @@
+/* load.c: the model meets its data. Extents are settled in the model's load
+ * order, constants computed, observed cells marked, and the steps' element
+ * lists made (plan.c). */
+#include "rt.h"
+#include "gbm.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct loader {
+    struct rt *rt;
+    const struct gbm_model *model;
+    const struct gbm_data *data;
+    struct rt_instance *in;
+    struct gbm_binding *bindings;
+    void *state;
+    struct rt_cells buffer;
+    bool redraw;
+    FILE *notes;
+};
+
+double rt_value(const struct rt_slot *slot, bool integer, int chain,
+                int64_t cell)
+{
+    int64_t at = (slot->per_chain ? chain * slot->cells : 0) + cell;
+    return integer ? (double)((const int *)slot->values)[at]
+                   : ((const double *)slot->values)[at];
+}
+
+void rt_set_value(const struct rt_slot *slot, bool integer, int chain,
+                  int64_t cell, double value)
+{
+    int64_t at = (slot->per_chain ? chain * slot->cells : 0) + cell;
+    if (integer)
+        ((int *)slot->values)[at] = (int)value;
+    else
+        ((double *)slot->values)[at] = value;
+}
+
+static void bind_with(const struct rt_instance *in,
+                      struct gbm_binding *bindings, void *state)
+{
+    for (int v = 0; v < in->model->nvariables; v++) {
+        const struct rt_slot *slot = &in->slots[v];
+        bindings[v] = (struct gbm_binding){
+            .values = slot->values,
+            .dim = slot->dim,
+            .seen = slot->seen,
+            .stride = slot->per_chain ? slot->cells : 0,
+        };
+    }
+    in->model->bind(state, bindings);
+}
+
+void rt_bind(const struct rt_instance *in, void *state, int chain)
+{
+    size_t n = (size_t)(in->model->nvariables > 0 ? in->model->nvariables : 1);
+    struct gbm_binding *bindings = calloc(n, sizeof *bindings);
+    if (!bindings)
+        abort();
+    bind_with(in, bindings, state);
+    free(bindings);
+    in->model->shift(state, chain);
+}
+
+char *rt_states_create(const struct rt_instance *in)
+{
+    size_t size = in->model->state_size;
+    char *states = calloc((size_t)in->nchains, size ? size : 1);
+    for (int c = 0; states && c < in->nchains; c++)
+        rt_bind(in, rt_state(in, states, c), c);
+    return states;
+}
+
+int64_t rt_element_cells(const struct gbm_family *family, const void *state,
+                         int64_t element, struct rt_cells *buffer)
+{
+    int64_t n = family->cells(state, element, NULL);
+    if (n > buffer->capacity) {
+        free(buffer->cells);
+        buffer->capacity = 2 * n;
+        buffer->cells = malloc((size_t)buffer->capacity * sizeof(int64_t));
+        if (!buffer->cells)
+            abort();
+    }
+    return n > 0 ? family->cells(state, element, buffer->cells) : 0;
+}
+
+void rt_element_name(const struct rt_instance *in, const void *state,
+                     int family, int64_t element, char *out, size_t capacity)
+{
+    const struct gbm_family *f = &in->model->families[family];
+    const struct gbm_variable *v = &in->model->variables[f->variable];
+    const struct rt_slot *slot = &in->slots[f->variable];
+    struct rt_cells buffer = {0};
+    int64_t n = rt_element_cells(f, state, element, &buffer);
+    if (n <= 0) {
+        snprintf(out, capacity, "%s", v->name);
+    } else if (n == 1 || v->ndim == 0) {
+        gbm_cell_name(v->name, v->ndim, slot->dim, buffer.cells[0], out,
+                      capacity);
+    } else {
+        /* a slice: first and last subscript of every dimension */
+        int first[GBM_MAX_DIMS], last[GBM_MAX_DIMS];
+        int64_t a = buffer.cells[0], b = buffer.cells[n - 1];
+        for (int d = v->ndim - 1; d >= 0; d--) {
+            int extent = slot->dim[d] > 0 ? slot->dim[d] : 1;
+            first[d] = (int)(a % extent) + 1;
+            last[d] = (int)(b % extent) + 1;
+            a /= extent;
+            b /= extent;
+        }
+        size_t at = (size_t)snprintf(out, capacity, "%s", v->name);
+        for (int d = 0; d < v->ndim && at < capacity; d++) {
+            at += (size_t)snprintf(out + at, capacity - at, "%s%d",
+                                   d ? "," : "[", first[d]);
+            if (last[d] != first[d] && at < capacity)
+                at += (size_t)snprintf(out + at, capacity - at, ":%d", last[d]);
+        }
+        if (at < capacity)
+            snprintf(out + at, capacity - at, "]");
+    }
+    free(buffer.cells);
+}
+
+/* ---- shapes ---- */
+
+static void shape_text(int ndim, const int *dim, char *out, size_t capacity)
+{
+    if (ndim == 0) {
+        snprintf(out, capacity, "a single number");
+        return;
+    }
+    size_t at = (size_t)snprintf(out, capacity, "%s",
+                                 ndim == 1 ? "a vector of " : "an array ");
+    for (int d = 0; d < ndim && at < capacity; d++)
+        at += (size_t)snprintf(out + at, capacity - at, "%s%d", d ? " x " : "",
+                               dim[d]);
+}
+
+static int64_t product(int ndim, const int *dim)
+{
+    int64_t n = 1;
+    for (int d = 0; d < ndim; d++)
+        n *= dim[d];
+    return n;
+}
+
+/* Does the array have the variable's number of dimensions? A vector of one and
+ * a number stand for each other. */
+static bool array_dims(const struct gbm_array *a, int ndim, int *dim)
+{
+    if (a->ndim == ndim) {
+        memcpy(dim, a->dim, sizeof(int) * GBM_MAX_DIMS);
+        return true;
+    }
+    if (a->length == 1 && a->ndim + ndim == 1) {
+        dim[0] = 1;
+        return true;
+    }
+    return false;
+}
+
+static enum gbm_status fail_shape(struct loader *l,
+                                  const struct gbm_variable *v,
+                                  const struct gbm_array *a)
+{
+    char found[128];
+    shape_text(a->ndim, a->dim, found, sizeof found);
+    if (v->ndim == 0)
+        return rt_fail(l->rt, GBM_USER_ERROR,
+                       "%s is a single number in the model (%s), but %s has %s",
+                       v->name, v->where, a->source, found);
+    return rt_fail(l->rt, GBM_USER_ERROR,
+                   "%s has %d dimension%s in the model (%s), but %s has %s",
+                   v->name, v->ndim, v->ndim == 1 ? "" : "s", v->where,
+                   a->source, found);
+}
+
+static enum gbm_status allocate(struct loader *l, int v, bool per_chain)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    struct rt_slot *slot = &l->in->slots[v];
+    slot->per_chain = per_chain;
+    slot->cells = product(variable->ndim, slot->dim);
+    if (slot->cells < 0)
+        return rt_fail(l->rt, GBM_USER_ERROR, "%s has a negative extent",
+                       variable->name);
+    size_t size = variable->integer ? sizeof(int) : sizeof(double);
+    size_t n = (size_t)slot->cells * (per_chain ? (size_t)l->in->nchains : 1);
+    slot->values = calloc(n ? n : 1, size);
+    if (!slot->values)
+        return rt_fail(l->rt, GBM_FAILURE,
+                       "no memory for %s: %.3g cells of %zu bytes",
+                       variable->name, (double)n, size);
+    return GBM_OK;
+}
+
+static void rebind(struct loader *l)
+{
+    bind_with(l->in, l->bindings, l->state);
+}
+
+static int64_t count_elements(struct loader *l, int f)
+{
+    if (l->in->elements[f] < 0) {
+        int64_t n = l->model->families[f].enumerate(l->state, NULL);
+        l->in->elements[f] = n > 0 ? n : 0;
+    }
+    return l->in->elements[f];
+}
+
+/* Copies an array's values to the slot; integers must be integral. */
+static enum gbm_status copy_values(struct loader *l, int v,
+                                   const struct gbm_array *a)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    struct rt_slot *slot = &l->in->slots[v];
+    int copies = slot->per_chain ? l->in->nchains : 1;
+    for (int64_t i = 0; i < slot->cells; i++) {
+        char name[256];
+        if (a->missing && a->missing[i])
+            continue;
+        double x = a->values[i];
+        bool integral = x == floor(x) && x >= INT_MIN && x <= INT_MAX;
+        if (!isfinite(x) || (variable->integer && !integral)) {
+            gbm_cell_name(variable->name, variable->ndim, slot->dim, i, name,
+                          sizeof name);
+            return rt_fail(l->rt, GBM_USER_ERROR, "%s = %.17g in %s must be %s",
+                           name, x, a->source,
+                           variable->integer ? "an integer" : "finite");
+        }
+        for (int c = 0; c < copies; c++)
+            rt_set_value(slot, variable->integer, c, i, x);
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status settle_given(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    struct rt_slot *slot = &l->in->slots[v];
+    const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+    if (!a) {
+        if (variable->needed)
+            return rt_fail(l->rt, GBM_USER_ERROR,
+                           "%s must be supplied: it is used at %s, but no data "
+                           "file has it",
+                           variable->name, variable->where);
+        return allocate(l, v, false);
+    }
+    if (!array_dims(a, variable->ndim, slot->dim))
+        return fail_shape(l, variable, a);
+    if (variable->declared) {
+        int declared[GBM_MAX_DIMS] = {0};
+        variable->declared(l->state, declared);
+        for (int d = 0; d < variable->ndim; d++)
+            if (declared[d] != 0 && declared[d] != slot->dim[d]) {
+                char found[128], wanted[128];
+                for (int k = 0; k < variable->ndim; k++)
+                    if (declared[k] == 0)
+                        declared[k] = slot->dim[k];
+                shape_text(variable->ndim, slot->dim, found, sizeof found);
+                shape_text(variable->ndim, declared, wanted, sizeof wanted);
+                return rt_fail(l->rt, GBM_USER_ERROR,
+                               "%s is declared as %s (%s), but %s has %s",
+                               variable->name, wanted, variable->where,
+                               a->source, found);
+            }
+    }
+    for (int64_t i = 0; a->missing && i < a->length; i++)
+        if (a->missing[i]) {
+            char name[256];
+            gbm_cell_name(variable->name, variable->ndim, slot->dim, i, name,
+                          sizeof name);
+            return rt_fail(l->rt, GBM_USER_ERROR,
+                           "%s is missing in %s: only variables with a "
+                           "distribution may have missing values",
+                           name, a->source);
+        }
+    if (!variable->integer) { /* borrow the data's memory: it may be large */
+        slot->cells = product(variable->ndim, slot->dim);
+        slot->values = a->values;
+        slot->borrowed = true;
+        return GBM_OK;
+    }
+    enum gbm_status s = allocate(l, v, false);
+    return s == GBM_OK ? copy_values(l, v, a) : s;
+}
+
+/* Largest subscripts that the variable's statements define. */
+static enum gbm_status needed_extents(struct loader *l, int v, int *needed,
+                                      int *family)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    for (int d = 0; d < variable->ndim; d++)
+        needed[d] = 0;
+    for (int f = 0; f < l->model->nfamilies; f++) {
+        const struct gbm_family *fam = &l->model->families[f];
+        if (fam->variable != v)
+            continue;
+        int64_t n = count_elements(l, f);
+        if (variable->ndim == 0 || !fam->subscripts)
+            continue;
+        for (int64_t e = 0; e < n; e++) {
+            int out[GBM_MAX_DIMS];
+            fam->subscripts(l->state, e, out);
+            for (int d = 0; d < variable->ndim; d++) {
+                if (out[d] < 1)
+                    return rt_fail(l->rt, GBM_USER_ERROR,
+                                   "%s: subscript %d of %s is %d; subscripts "
+                                   "begin at 1",
+                                   fam->where, d + 1, variable->name, out[d]);
+                if (out[d] > needed[d]) {
+                    needed[d] = out[d];
+                    *family = f;
+                }
+            }
+        }
+    }
+    return GBM_OK;
+}
+
+/* Extents from the declaration, the statements and the data, if any. */
+static enum gbm_status settle_extents(struct loader *l, int v,
+                                      const struct gbm_array *a)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    struct rt_slot *slot = &l->in->slots[v];
+    int declared[GBM_MAX_DIMS] = {0}, needed[GBM_MAX_DIMS] = {0}, family = 0;
+    if (variable->declared)
+        variable->declared(l->state, declared);
+    enum gbm_status s = needed_extents(l, v, needed, &family);
+    if (s != GBM_OK)
+        return s;
+    int supplied[GBM_MAX_DIMS];
+    if (a && !array_dims(a, variable->ndim, supplied))
+        return fail_shape(l, variable, a);
+    for (int d = 0; d < variable->ndim; d++) {
+        slot->dim[d] = declared[d] ? declared[d] : a ? supplied[d] : needed[d];
+        if (a && supplied[d] != slot->dim[d])
+            return rt_fail(l->rt, GBM_USER_ERROR,
+                           "%s is declared with extent %d in dimension %d "
+                           "(%s), but %s has %d",
+                           variable->name, slot->dim[d], d + 1, variable->where,
+                           a->source, supplied[d]);
+        if (needed[d] > slot->dim[d])
+            return rt_fail(
+                l->rt, GBM_USER_ERROR,
+                "%s has extent %d in dimension %d (%s), but %s (%s) goes up "
+                "to %d",
+                variable->name, slot->dim[d], d + 1,
+                declared[d] ? variable->where : a->source,
+                l->model->families[family].text,
+                l->model->families[family].where, needed[d]);
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status fail_check(struct loader *l, int f,
+                                  const struct gbm_problem *problem)
+{
+    return rt_fail(l->rt, GBM_USER_ERROR, "%s: %s", l->model->families[f].where,
+                   problem->text);
+}
+
+/* Evaluates (or simulates) the families that are computed at load. */
+static enum gbm_status compute_families(struct loader *l, int v)
+{
+    for (int f = 0; f < l->model->nfamilies; f++) {
+        const struct gbm_family *fam = &l->model->families[f];
+        if (fam->variable != v || (fam->stochastic && !fam->data_block))
+            continue;
+        int64_t n = count_elements(l, f);
+        for (int64_t e = 0; e < n; e++) {
+            struct gbm_problem problem = {""};
+            if (fam->check && !fam->check(l->state, e, &problem))
+                return fail_check(l, f, &problem);
+            if (!fam->stochastic) {
+                fam->derive(l->state, e);
+                continue;
+            }
+            struct gbm_rng rng;
+            gbm_rng_start(&rng, l->rt->options.seed, UINT32_MAX, UINT32_MAX,
+                          (uint32_t)f, (uint32_t)e);
+            fam->simulate(l->state, &rng, e);
+        }
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status settle_constant(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+    if (a)
+        return rt_fail(
+            l->rt, GBM_USER_ERROR,
+            "%s is computed by the model (%s); %s must not supply it",
+            variable->name, variable->where, a->source);
+    enum gbm_status s = settle_extents(l, v, NULL);
+    if (s == GBM_OK)
+        s = allocate(l, v, false);
+    if (s != GBM_OK)
+        return s;
+    rebind(l);
+    return compute_families(l, v);
+}
+
+static enum gbm_status settle_derived(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+    if (a && variable->role == GBM_DERIVED)
+        return rt_fail(
+            l->rt, GBM_USER_ERROR,
+            "%s is computed by the model (%s); %s must not supply it",
+            variable->name, variable->where, a->source);
+    enum gbm_status s = settle_extents(l, v, NULL);
+    return s == GBM_OK ? allocate(l, v, true) : s;
+}
+
+/* True if a data block defines the variable; its cells are then observed. */
+static bool from_data_block(const struct gbm_model *m, int v)
+{
+    for (int f = 0; f < m->nfamilies; f++)
+        if (m->families[f].variable == v && m->families[f].data_block)
+            return true;
+    return false;
+}
+
+static enum gbm_status mark_data_block(struct loader *l, int v)
+{
+    struct rt_slot *slot = &l->in->slots[v];
+    rebind(l);
+    enum gbm_status s = compute_families(l, v);
+    for (int f = 0; s == GBM_OK && f < l->model->nfamilies; f++) {
+        const struct gbm_family *fam = &l->model->families[f];
+        if (fam->variable != v || !fam->data_block)
+            continue;
+        for (int64_t e = 0; e < l->in->elements[f]; e++) {
+            int64_t n = rt_element_cells(fam, l->state, e, &l->buffer);
+            for (int64_t i = 0; i < n; i++)
+                slot->seen[l->buffer.cells[i]] = 1;
+        }
+    }
+    return s;
+}
+
+static enum gbm_status empty_loops(struct loader *l, int v,
+                                   const struct gbm_array *a)
+{
+    char text[512] = "";
+    size_t at = 0;
+    for (int i = 0; i < l->model->nvariables && at < sizeof text; i++) {
+        const struct gbm_variable *g = &l->model->variables[i];
+        const struct rt_slot *slot = &l->in->slots[i];
+        if (g->role != GBM_GIVEN || g->ndim != 0 || !slot->settled)
+            continue;
+        double x = rt_value(slot, g->integer, 0, 0);
+        if (x <= 0)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s = %g",
+                                   at ? ", " : " (", g->name, x);
+    }
+    if (at && at < sizeof text - 1)
+        memcpy(text + at, ")", 2);
+    return rt_fail(l->rt, GBM_USER_ERROR,
+                   "%s has %lld values in %s, but the loops of its statement "
+                   "(%s) are empty%s",
+                   l->model->variables[v].name, (long long)a->length, a->source,
+                   l->model->variables[v].where, text);
+}
+
+static enum gbm_status settle_stochastic(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    struct rt_slot *slot = &l->in->slots[v];
+    const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+    bool block = from_data_block(l->model, v);
+    enum gbm_status s = settle_extents(l, v, a);
+    if (s != GBM_OK)
+        return s;
+    int64_t elements = 0, seen = 0;
+    for (int f = 0; f < l->model->nfamilies; f++)
+        if (l->model->families[f].variable == v)
+            elements += l->in->elements[f];
+    if (a && a->length > 0 && elements == 0)
+        return empty_loops(l, v, a);
+    int64_t cells = product(variable->ndim, slot->dim);
+    for (int64_t i = 0; a && i < cells; i++)
+        seen += !(a->missing && a->missing[i]);
+    if (variable->observed && !a && !block && l->notes && cells > 0)
+        fprintf(l->notes, "note: no data for %s: it is drawn\n",
+                variable->name);
+    bool shared = seen == cells && cells > 0 && !l->redraw && !block;
+    s = allocate(l, v, !shared);
+    if (s != GBM_OK || shared)
+        return s == GBM_OK ? copy_values(l, v, a) : s;
+    if (seen == 0 && !block)
+        return GBM_OK;
+    slot->seen = calloc((size_t)(cells ? cells : 1), 1);
+    if (!slot->seen)
+        return rt_fail(l->rt, GBM_FAILURE, "no memory for %s", variable->name);
+    for (int64_t i = 0; a && i < cells; i++)
+        slot->seen[i] = !(a->missing && a->missing[i]);
+    if (a && (s = copy_values(l, v, a)) != GBM_OK)
+        return s;
+    if (!block)
+        return GBM_OK;
+    s = mark_data_block(l, v);
+    size_t bytes =
+        (size_t)cells * (variable->integer ? sizeof(int) : sizeof(double));
+    for (int c = 1; c < l->in->nchains; c++)
+        memcpy((char *)slot->values + (size_t)c * bytes, slot->values, bytes);
+    return s;
+}
+
+static enum gbm_status settle_table(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    const struct gbm_family *fam = &l->model->families[variable->family];
+    struct rt_slot *slot = &l->in->slots[v];
+    int64_t n = count_elements(l, variable->family);
+    if (n > INT_MAX)
+        return rt_fail(l->rt, GBM_USER_ERROR, "%s has too many elements",
+                       fam->text);
+    slot->dim[0] = (int)n;
+    slot->dim[1] = fam->nloops;
+    slot->cells = n * fam->nloops;
+    slot->values = calloc((size_t)(slot->cells ? slot->cells : 1), sizeof(int));
+    if (!slot->values)
+        return rt_fail(l->rt, GBM_FAILURE, "no memory for the loops of %s",
+                       fam->text);
+    fam->enumerate(l->state, slot->values);
+    return GBM_OK;
+}
+
+static enum gbm_status settle_tuning(struct loader *l, int v)
+{
+    struct rt_slot *slot = &l->in->slots[v];
+    int64_t n = count_elements(l, l->model->variables[v].family);
+    slot->dim[0] = (int)n;
+    slot->per_chain = true;
+    slot->cells = n;
+    size_t total = (size_t)n * (size_t)l->in->nchains;
+    double *values = malloc((total ? total : 1) * sizeof *values);
+    slot->values = values;
+    if (!values)
+        return rt_fail(l->rt, GBM_FAILURE, "no memory");
+    for (size_t i = 0; i < total; i++)
+        values[i] = 1;
+    return GBM_OK;
+}
+
+static enum gbm_status settle_inverse(struct loader *l, int v)
+{
+    struct rt_slot *slot = &l->in->slots[v];
+    for (int k = 0; k < l->model->ninverses; k++) {
+        const struct gbm_inverse *inv = &l->model->inverses[k];
+        if (inv->start != v && inv->item != v)
+            continue;
+        int64_t n = inv->start == v ? l->in->slots[inv->variable].cells + 1
+                                    : count_elements(l, inv->family);
+        slot->dim[0] = (int)n;
+        slot->cells = n;
+        slot->per_chain = inv->latent;
+        size_t total = (size_t)n * (inv->latent ? (size_t)l->in->nchains : 1);
+        slot->values = calloc(total ? total : 1, sizeof(int));
+        if (!slot->values)
+            return rt_fail(l->rt, GBM_FAILURE, "no memory for an index of %s",
+                           l->model->variables[inv->variable].name);
+        return GBM_OK;
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status settle(struct loader *l, int v)
+{
+    enum gbm_status s = GBM_OK;
+    switch (l->model->variables[v].role) {
+    case GBM_GIVEN:
+        s = settle_given(l, v);
+        break;
+    case GBM_CONSTANT:
+        s = settle_constant(l, v);
+        break;
+    case GBM_STOCHASTIC:
+        s = settle_stochastic(l, v);
+        break;
+    case GBM_DERIVED:
+    case GBM_AUXILIARY:
+        s = settle_derived(l, v);
+        break;
+    case GBM_TUNING:
+        s = settle_tuning(l, v);
+        break;
+    case GBM_TABLE:
+        s = settle_table(l, v);
+        break;
+    case GBM_INVERSE:
+        s = settle_inverse(l, v);
+        break;
+    }
+    l->in->slots[v].settled = true;
+    if (s == GBM_OK)
+        rebind(l);
+    return s;
+}
+
+/* Counting sort; an element that hits no cell is left out. */
+void rt_index(const struct rt_instance *in, const void *state, int inverse,
+              int chain)
+{
+    const struct gbm_inverse *inv = &in->model->inverses[inverse];
+    const struct rt_slot *s = &in->slots[inv->start];
+    const struct rt_slot *t = &in->slots[inv->item];
+    int *start = (int *)s->values + (s->per_chain ? chain * s->cells : 0);
+    int *item = (int *)t->values + (t->per_chain ? chain * t->cells : 0);
+    int64_t cells = s->cells - 1, n = in->elements[inv->family];
+    memset(start, 0, (size_t)s->cells * sizeof *start);
+    for (int64_t e = 0; e < n; e++) {
+        int64_t c = inv->cell(state, e);
+        if (c >= 0 && c < cells)
+            start[c + 1]++;
+    }
+    for (int64_t c = 0; c < cells; c++)
+        start[c + 1] += start[c];
+    for (int64_t e = 0; e < n; e++) {
+        int64_t c = inv->cell(state, e);
+        if (c >= 0 && c < cells)
+            item[start[c]++] = (int)e;
+    }
+    for (int64_t c = cells; c > 0; c--) /* undo the shift of the fill */
+        start[c] = start[c - 1];
+    start[0] = 0;
+}
+
+/* Marks the cells that a stochastic or derived statement defines. */
+static enum gbm_status mark_defined(struct loader *l, int v)
+{
+    struct rt_slot *slot = &l->in->slots[v];
+    int64_t n = slot->cells, marked = 0;
+    unsigned char *defined = calloc((size_t)(n ? n : 1), 1);
+    if (!defined)
+        return rt_fail(l->rt, GBM_FAILURE, "no memory");
+    for (int f = 0; f < l->model->nfamilies; f++) {
+        const struct gbm_family *fam = &l->model->families[f];
+        if (fam->variable != v)
+            continue;
+        for (int64_t e = 0; e < l->in->elements[f]; e++) {
+            int64_t k = rt_element_cells(fam, l->state, e, &l->buffer);
+            for (int64_t i = 0; i < k; i++)
+                defined[l->buffer.cells[i]] = 1;
+        }
+    }
+    for (int64_t i = 0; i < n; i++)
+        marked += defined[i];
+    if (marked == n)
+        free(defined);
+    else
+        slot->defined = defined;
+    return GBM_OK;
+}
+
+static void note_unused(struct loader *l)
+{
+    for (int i = 0; l->notes && i < l->data->narrays; i++) {
+        const char *name = l->data->arrays[i].name;
+        bool used = false;
+        for (int v = 0; v < l->model->nvariables && !used; v++)
+            used = l->model->variables[v].role <= GBM_DERIVED &&
+                   strcmp(l->model->variables[v].name, name) == 0;
+        if (!used)
+            fprintf(l->notes, "note: the model does not use %s (%s)\n", name,
+                    l->data->arrays[i].source);
+    }
+}
+
+static enum gbm_status load(struct loader *l)
+{
+    const struct gbm_model *m = l->model;
+    rebind(l);
+    for (int k = 0; k < m->nvariables; k++) {
+        enum gbm_status s = settle(l, m->load_order[k]);
+        if (s != GBM_OK)
+            return s;
+    }
+    for (int f = 0; f < m->nfamilies; f++)
+        if (count_elements(l, f) > INT_MAX)
+            return rt_fail(l->rt, GBM_USER_ERROR, "%s: too many elements",
+                           m->families[f].where);
+    for (int v = 0; v < m->nvariables; v++) {
+        bool computed = m->variables[v].role == GBM_STOCHASTIC ||
+                        m->variables[v].role == GBM_DERIVED ||
+                        m->variables[v].role == GBM_AUXILIARY;
+        if (computed && l->in->slots[v].per_chain) {
+            enum gbm_status s = mark_defined(l, v);
+            if (s != GBM_OK)
+                return s;
+        }
+    }
+    for (int k = 0; k < m->ninverses; k++)
+        if (!m->inverses[k].latent)
+            rt_index(l->in, l->state, k, 0);
+    note_unused(l);
+    return rt_plan(l->rt, l->in);
+}
+
+enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
+                        struct rt_instance *in, FILE *notes)
+{
+    const struct gbm_model *m = rt->model;
+    size_t nv = (size_t)m->nvariables + 1, nf = (size_t)m->nfamilies + 1;
+    *in = (struct rt_instance){.model = m, .nchains = rt->options.chains};
+    in->slots = calloc(nv, sizeof *in->slots);
+    in->elements = malloc(nf * sizeof *in->elements);
+    in->steps = calloc((size_t)m->nsteps + 1, sizeof *in->steps);
+    struct loader l = {.rt = rt,
+                       .model = m,
+                       .data = data,
+                       .in = in,
+                       .bindings = calloc(nv, sizeof *l.bindings),
+                       .state = calloc(1, m->state_size + 1),
+                       .redraw = redraw,
+                       .notes = notes};
+    enum gbm_status s;
+    if (!in->slots || !in->elements || !in->steps || !l.bindings || !l.state) {
+        s = rt_fail(rt, GBM_FAILURE, "no memory");
+    } else {
+        for (int f = 0; f < m->nfamilies; f++)
+            in->elements[f] = -1;
+        s = load(&l);
+    }
+    free(l.bindings);
+    free(l.state);
+    free(l.buffer.cells);
+    if (s != GBM_OK)
+        rt_instance_free(in);
+    return s;
+}
+
+void rt_instance_free(struct rt_instance *in)
+{
+    for (int v = 0; in->slots && v < in->model->nvariables; v++) {
+        if (!in->slots[v].borrowed)
+            free(in->slots[v].values);
+        free(in->slots[v].seen);
+        free(in->slots[v].defined);
+    }
+    for (int k = 0; in->steps && k < in->model->nsteps; k++) {
+        free(in->steps[k].elements);
+        free(in->steps[k].colour);
+    }
+    for (int k = 0; k < in->nmonitors; k++)
+        free(in->monitors[k].cells);
+    free(in->slots);
+    free(in->elements);
+    free(in->steps);
+    free(in->monitors);
+    free(in->kept_families);
+    *in = (struct rt_instance){0};
+}

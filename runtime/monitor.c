@@ -1,0 +1,351 @@
+/* monitor.c: what is kept of a draw. */
+#include "rt.h"
+#include "data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Without --monitor: variables up to this many cells in all are kept. */
+#define SMALL 10000
+#define SMALL_DERIVED 1000
+#define SMALL_BYTES (2e9) /* of all draws */
+
+struct chooser {
+    struct rt *rt;
+    struct rt_instance *in;
+    const struct gbm_model *model;
+};
+
+/* Can it be monitored: does the run draw or compute some of its cells? */
+static bool drawn(const struct rt_instance *in, int v)
+{
+    const struct gbm_variable *variable = &in->model->variables[v];
+    return (variable->role == GBM_STOCHASTIC ||
+            variable->role == GBM_DERIVED) &&
+           in->slots[v].per_chain;
+}
+
+static bool drawn_cell(const struct rt_slot *slot, int64_t cell)
+{
+    return !rt_seen(slot, cell) && !(slot->defined && !slot->defined[cell]);
+}
+
+static int64_t drawn_cells(const struct rt_slot *slot)
+{
+    int64_t n = 0;
+    if (!slot->seen && !slot->defined)
+        return slot->cells;
+    for (int64_t i = 0; i < slot->cells; i++)
+        n += drawn_cell(slot, i);
+    return n;
+}
+
+static const char *variable_name(const void *context, int i)
+{
+    const struct rt_instance *in = context;
+    return drawn(in, i) ? in->model->variables[i].name : NULL;
+}
+
+/* Adds a monitor of the cells that `wanted` marks (NULL: all that is drawn). */
+static enum gbm_status add(struct chooser *c, int v,
+                           const unsigned char *wanted)
+{
+    struct rt_instance *in = c->in;
+    const struct rt_slot *slot = &in->slots[v];
+    int64_t n = 0;
+    for (int64_t i = 0; i < slot->cells; i++)
+        n += drawn_cell(slot, i) && (!wanted || wanted[i]);
+    if (n == 0)
+        return GBM_OK;
+    struct rt_monitor *more = realloc(
+        in->monitors, ((size_t)in->nmonitors + 1) * sizeof *in->monitors);
+    if (!more)
+        return rt_fail(c->rt, GBM_FAILURE, "no memory");
+    in->monitors = more;
+    struct rt_monitor m = {.variable = v, .count = n, .offset = in->row};
+    if (n < slot->cells) {
+        m.cells = malloc((size_t)n * sizeof *m.cells);
+        if (!m.cells)
+            return rt_fail(c->rt, GBM_FAILURE, "no memory");
+        int64_t k = 0;
+        for (int64_t i = 0; i < slot->cells; i++)
+            if (drawn_cell(slot, i) && (!wanted || wanted[i]))
+                m.cells[k++] = i;
+    }
+    in->monitors[in->nmonitors++] = m;
+    in->row += n;
+    return GBM_OK;
+}
+
+/* ---- --monitor LIST ---- */
+
+/* One subscript range "", "3" or "1:4" of an extent; false if it is bad. */
+static bool parse_range(const char *text, size_t length, int extent, int *first,
+                        int *last)
+{
+    char copy[64], *end;
+    size_t skip = strspn(text, " ");
+    skip = skip < length ? skip : length;
+    text += skip;
+    length -= skip;
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    *first = 1;
+    *last = extent;
+    if (length == 0)
+        return true;
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < 63 ? length : 63), text);
+    *first = *last = (int)strtol(copy, &end, 10);
+    if (*end == ':')
+        *last = (int)strtol(end + 1, &end, 10);
+    return *end == '\0' && *first >= 1 && *last <= extent && *first <= *last;
+}
+
+static enum gbm_status bad_subscript(struct chooser *c, int v, const char *item)
+{
+    const struct gbm_variable *variable = &c->model->variables[v];
+    char shape[128] = "";
+    size_t at = 0;
+    for (int d = 0; d < variable->ndim && at < sizeof shape; d++)
+        at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%d",
+                               d ? "," : "", c->in->slots[v].dim[d]);
+    return rt_fail(c->rt, GBM_USER_ERROR,
+                   "--monitor '%s': subscripts of %s[%s] are wanted", item,
+                   variable->name, shape);
+}
+
+/* Marks the cells of "name[1:3,2]"; `inside` is what stands in brackets. */
+static enum gbm_status add_part(struct chooser *c, int v, const char *item,
+                                const char *inside)
+{
+    const struct gbm_variable *variable = &c->model->variables[v];
+    const struct rt_slot *slot = &c->in->slots[v];
+    int first[GBM_MAX_DIMS], last[GBM_MAX_DIMS];
+    for (int d = 0; d < variable->ndim; d++) {
+        size_t length = strcspn(inside, ",]");
+        char expected = d + 1 < variable->ndim ? ',' : ']';
+        if (inside[length] != expected ||
+            !parse_range(inside, length, slot->dim[d], &first[d], &last[d]))
+            return bad_subscript(c, v, item);
+        inside += length + 1;
+    }
+    if (variable->ndim == 0 || *inside != '\0')
+        return bad_subscript(c, v, item);
+    unsigned char *wanted = calloc((size_t)(slot->cells ? slot->cells : 1), 1);
+    if (!wanted)
+        return rt_fail(c->rt, GBM_FAILURE, "no memory");
+    for (int64_t i = 0; i < slot->cells; i++) {
+        int64_t rest = i;
+        bool in_range = true;
+        for (int d = variable->ndim - 1; d >= 0; d--) {
+            int at = (int)(rest % slot->dim[d]) + 1;
+            rest /= slot->dim[d];
+            in_range = in_range && at >= first[d] && at <= last[d];
+        }
+        wanted[i] = in_range;
+    }
+    enum gbm_status s = add(c, v, wanted);
+    free(wanted);
+    return s;
+}
+
+static enum gbm_status add_named(struct chooser *c, char *item)
+{
+    char *bracket = strchr(item, '[');
+    size_t length = bracket ? (size_t)(bracket - item) : strlen(item);
+    for (int v = 0; v < c->model->nvariables; v++) {
+        const struct gbm_variable *variable = &c->model->variables[v];
+        if (strncmp(variable->name, item, length) != 0 ||
+            variable->name[length] != '\0' || variable->role > GBM_DERIVED)
+            continue;
+        if (!drawn(c->in, v))
+            return rt_fail(c->rt, GBM_USER_ERROR,
+                           "--monitor %s: it is not drawn, its values are data",
+                           variable->name);
+        for (int k = 0; k < c->in->nmonitors; k++)
+            if (c->in->monitors[k].variable == v)
+                return rt_fail(c->rt, GBM_USER_ERROR,
+                               "--monitor names %s twice", variable->name);
+        return bracket ? add_part(c, v, item, bracket + 1) : add(c, v, NULL);
+    }
+    item[length] = '\0';
+    const char *near =
+        rt_nearest(item, c->model->nvariables, variable_name, c->in);
+    return rt_fail(c->rt, GBM_USER_ERROR,
+                   "--monitor %s: the model has no such variable%s%s%s", item,
+                   near ? ": did you mean " : "", near ? near : "",
+                   near ? "?" : "");
+}
+
+static enum gbm_status add_list(struct chooser *c, const char *list)
+{
+    char *copy = malloc(strlen(list) + 1);
+    enum gbm_status s = GBM_OK;
+    if (!copy)
+        return rt_fail(c->rt, GBM_FAILURE, "no memory");
+    memcpy(copy, list, strlen(list) + 1);
+    for (char *p = copy; *p && s == GBM_OK;) {
+        p += strspn(p, ", \t\n");
+        char *item = p;
+        int depth = 0;
+        while (*p && (depth > 0 || !strchr(", \t\n", *p))) {
+            depth += (*p == '[') - (*p == ']');
+            p++;
+        }
+        if (*p)
+            *p++ = '\0';
+        if (*item)
+            s = add_named(c, item);
+    }
+    free(copy);
+    return s;
+}
+
+/* ---- without --monitor ---- */
+
+/* Stochastic variables first, in the model's order, as long as it is small;
+ * the others' moments; then derived ones. */
+static enum gbm_status add_small(struct chooser *c, FILE *notes)
+{
+    struct rt_instance *in = c->in;
+    const struct rt_options *o = &c->rt->options;
+    double per_cell = 8.0 * o->chains * ((o->draws - 1) / o->thin + 1);
+    int64_t limit = SMALL;
+    if (per_cell * (double)limit > SMALL_BYTES)
+        limit = (int64_t)(SMALL_BYTES / per_cell) + 1;
+    enum gbm_status s = GBM_OK;
+    for (int pass = 0; pass < 2; pass++)
+        for (int v = 0; v < c->model->nvariables && s == GBM_OK; v++) {
+            const struct gbm_variable *variable = &c->model->variables[v];
+            bool derived = variable->role == GBM_DERIVED;
+            if (!drawn(in, v) || derived != (pass == 1))
+                continue;
+            int64_t n = drawn_cells(&in->slots[v]);
+            if (n == 0)
+                continue;
+            if (in->row + n <= limit && (!derived || n <= SMALL_DERIVED)) {
+                s = add(c, v, NULL);
+            } else if (!derived) {
+                in->slots[v].moments = in->has_moments = true;
+                if (notes)
+                    fprintf(notes,
+                            "note: of %s (%lld values) only means and standard "
+                            "deviations are kept; --monitor keeps draws\n",
+                            variable->name, (long long)n);
+            } else if (notes) {
+                fprintf(notes,
+                        "note: %s (%lld values) is not kept; --monitor keeps "
+                        "it\n",
+                        variable->name, (long long)n);
+            }
+        }
+    return s;
+}
+
+/* ---- derived families that kept draws need ---- */
+
+/* needed[v]: the values of v must be up to date at a kept draw. Follows the
+ * statements upwards; where a statement does not tell what it reads, all that
+ * comes before it is needed. */
+static enum gbm_status list_kept_families(struct chooser *c)
+{
+    const struct gbm_model *m = c->model;
+    struct rt_instance *in = c->in;
+    bool *needed = calloc((size_t)m->nvariables + 1, sizeof *needed);
+    bool *chosen = calloc((size_t)m->nfamilies + 1, sizeof *chosen);
+    in->kept_families =
+        malloc(((size_t)m->nfamilies + 1) * sizeof *in->kept_families);
+    if (!needed || !chosen || !in->kept_families) {
+        free(needed);
+        free(chosen);
+        return rt_fail(c->rt, GBM_FAILURE, "no memory");
+    }
+    for (int k = 0; k < in->nmonitors; k++)
+        needed[in->monitors[k].variable] = true;
+    bool all = false;
+    for (int f = m->nfamilies - 1; f >= 0; f--) {
+        const struct gbm_family *fam = &m->families[f];
+        const struct gbm_variable *variable = &m->variables[fam->variable];
+        if (variable->role != GBM_DERIVED || fam->data_block ||
+            !(all || needed[fam->variable]))
+            continue;
+        /* Even maintained ones: leaves are drawn after the sweep's steps. */
+        chosen[f] = true;
+        if (!fam->parents)
+            all = true;
+        for (int i = 0; i < fam->nparents && fam->parents; i++)
+            needed[fam->parents[i]] = true;
+    }
+    for (int f = 0; f < m->nfamilies; f++)
+        if (chosen[f])
+            in->kept_families[in->nkept_families++] = f;
+    free(needed);
+    free(chosen);
+    return GBM_OK;
+}
+
+enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
+{
+    struct chooser c = {rt, in, in->model};
+    const char *list = rt->options.monitor;
+    enum gbm_status s =
+        list && strcmp(list, "all") != 0 ? add_list(&c, list) : GBM_OK;
+    if (s == GBM_OK && list && strcmp(list, "all") == 0) {
+        for (int v = 0; v < in->model->nvariables && s == GBM_OK; v++)
+            if (drawn(in, v))
+                s = add(&c, v, NULL);
+    } else if (s == GBM_OK && !list) {
+        s = add_small(&c, notes);
+    }
+    if (s == GBM_OK && in->row == 0 && !in->has_moments)
+        s = rt_fail(rt, GBM_USER_ERROR,
+                    "there is nothing to draw: every variable has data");
+    return s == GBM_OK ? list_kept_families(&c) : s;
+}
+
+/* ---- the draws' table of contents ---- */
+
+static enum gbm_status add_draws(const struct rt_instance *in,
+                                 const struct rt_monitor *m,
+                                 struct gbm_draws *draws)
+{
+    const struct gbm_variable *v = &in->model->variables[m->variable];
+    const struct rt_slot *slot = &in->slots[m->variable];
+    if (!m->cells)
+        return gbm_draws_add_variable(draws, v->name, v->ndim, slot->dim,
+                                      v->integer);
+    double *filled = malloc((size_t)slot->cells * sizeof *filled);
+    if (!filled)
+        return GBM_FAILURE;
+    for (int64_t i = 0; i < slot->cells; i++)
+        filled[i] = rt_seen(slot, i) ? rt_value(slot, v->integer, 0, i)
+                                     : (double)__builtin_nan("");
+    enum gbm_status s =
+        gbm_draws_add_partial(draws, v->name, v->ndim, slot->dim, v->integer,
+                              m->count, m->cells, filled);
+    free(filled);
+    return s;
+}
+
+enum gbm_status rt_monitor_draws(struct rt *rt, const struct rt_instance *in,
+                                 const struct gbm_data *data,
+                                 struct gbm_draws *draws)
+{
+    enum gbm_status s = GBM_OK;
+    for (int k = 0; k < in->nmonitors && s == GBM_OK; k++)
+        s = add_draws(in, &in->monitors[k], draws);
+    for (int v = 0; v < in->model->nvariables && s == GBM_OK; v++) {
+        const struct gbm_variable *variable = &in->model->variables[v];
+        const struct gbm_array *a = gbm_data_find(data, variable->name);
+        if (!a || variable->role > GBM_STOCHASTIC)
+            continue;
+        s = variable->role == GBM_STOCHASTIC ? gbm_draws_add_observed(draws, a)
+                                             : gbm_draws_add_constant(draws, a);
+    }
+    draws->model = in->model->name;
+    draws->version = in->model->version;
+    draws->seed = rt->options.seed;
+    draws->thin = rt->options.thin;
+    draws->warmup = rt->options.warmup;
+    return s == GBM_OK ? s : rt_fail(rt, s, "no memory for the draws");
+}

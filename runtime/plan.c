@@ -1,0 +1,252 @@
+/* plan.c: which elements each step updates, and which may move at once. */
+#include "rt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* True if some cell of the element is latent. */
+static bool latent(const struct rt_instance *in, const void *state, int family,
+                   int64_t element, struct rt_cells *buffer)
+{
+    const struct gbm_family *f = &in->model->families[family];
+    const struct rt_slot *slot = &in->slots[f->variable];
+    if (!slot->seen)
+        return slot->per_chain;
+    int64_t n = rt_element_cells(f, state, element, buffer);
+    for (int64_t i = 0; i < n; i++)
+        if (!slot->seen[buffer->cells[i]])
+            return true;
+    return false;
+}
+
+/* Fills step->elements with the elements that have something latent. */
+static enum gbm_status list_elements(struct rt *rt,
+                                     const struct rt_instance *in,
+                                     const struct gbm_step *step,
+                                     const void *state, struct rt_step *out)
+{
+    int64_t n = in->elements[step->family];
+    int alone[1] = {step->family};
+    const int *members = step->members ? step->members : alone;
+    int nmembers = step->members ? step->nmembers : 1;
+    bool all = true;
+    for (int m = 0; m < nmembers; m++) {
+        int v = in->model->families[members[m]].variable;
+        all = all && in->slots[v].per_chain && !in->slots[v].seen;
+    }
+    out->count = n;
+    if (all || n == 0)
+        return GBM_OK;
+    struct rt_cells buffer = {0};
+    out->elements = malloc((size_t)n * sizeof(int));
+    if (!out->elements)
+        return rt_fail(rt, GBM_FAILURE, "no memory for the elements of %s",
+                       step->variable);
+    out->count = 0;
+    for (int64_t e = 0; e < n; e++) {
+        bool some = false;
+        for (int m = 0; m < nmembers && !some; m++)
+            some = e < in->elements[members[m]] &&
+                   latent(in, state, members[m], e, &buffer);
+        if (some)
+            out->elements[out->count++] = (int)e;
+    }
+    free(buffer.cells);
+    if (out->count == n) {
+        free(out->elements);
+        out->elements = NULL;
+    }
+    return GBM_OK;
+}
+
+/* ---- colouring ---- */
+
+struct graph {
+    int64_t n;      /* vertices: elements of the step's family */
+    int64_t *start; /* [n + 1] */
+    int *neighbour; /* both directions */
+    int64_t edges;
+};
+
+/* More edges than this and the elements are taken one at a time. */
+#define MAX_EDGES ((int64_t)1 << 28)
+
+/* Calls for every pair of elements that an instance ties. With a graph whose
+ * neighbour is NULL counts degrees, else fills. Returns the number of edges
+ * seen, or more than MAX_EDGES when it gives up. */
+static int64_t visit_pairs(const struct rt_instance *in,
+                           const struct gbm_step *step, const void *state,
+                           struct graph *g, int64_t *tied)
+{
+    int64_t total = 0;
+    for (int k = 0; k < step->nconflicts; k++) {
+        const struct gbm_conflict *c = &step->conflicts[k];
+        for (int64_t i = 0; i < in->elements[c->family]; i++) {
+            int m = c->elements(state, i, tied, c->capacity);
+            total += (int64_t)m * (m - 1);
+            if (total > MAX_EDGES)
+                return total;
+            for (int a = 0; a < m; a++)
+                for (int b = 0; b < m; b++) {
+                    if (tied[a] == tied[b] || tied[a] < 0 || tied[b] < 0 ||
+                        tied[a] >= g->n || tied[b] >= g->n)
+                        continue;
+                    if (g->neighbour)
+                        g->neighbour[g->start[tied[a]]++] = (int)tied[b];
+                    else
+                        g->start[tied[a] + 1]++;
+                }
+        }
+    }
+    return total;
+}
+
+static enum gbm_status build_graph(struct rt *rt, const struct rt_instance *in,
+                                   const struct gbm_step *step,
+                                   const void *state, struct graph *g)
+{
+    int capacity = 1;
+    for (int k = 0; k < step->nconflicts; k++)
+        if (step->conflicts[k].capacity > capacity)
+            capacity = step->conflicts[k].capacity;
+    g->n = in->elements[step->family];
+    g->start = calloc((size_t)g->n + 1, sizeof *g->start);
+    int64_t *tied = malloc((size_t)capacity * sizeof *tied);
+    enum gbm_status s = GBM_OK;
+    if (!g->start || !tied)
+        goto no_memory;
+    g->edges = visit_pairs(in, step, state, g, tied);
+    if (g->edges > MAX_EDGES)
+        goto done;
+    for (int64_t i = 0; i < g->n; i++)
+        g->start[i + 1] += g->start[i];
+    int64_t total = g->start[g->n];
+    g->neighbour = malloc((size_t)(total ? total : 1) * sizeof(int));
+    if (!g->neighbour)
+        goto no_memory;
+    visit_pairs(in, step, state, g, tied);
+    for (int64_t i = g->n; i > 0; i--)
+        g->start[i] = g->start[i - 1];
+    g->start[0] = 0;
+    goto done;
+no_memory:
+    s = rt_fail(rt, GBM_FAILURE, "no memory to colour the elements of %s",
+                step->variable);
+done:
+    free(tied);
+    return s;
+}
+
+/* Greedy colouring in the order of the elements. Sorts the list by colour. */
+static enum gbm_status colour(struct rt *rt, const struct rt_instance *in,
+                              const struct gbm_step *step, const void *state,
+                              struct rt_step *out)
+{
+    struct graph g = {0};
+    enum gbm_status s = build_graph(rt, in, step, state, &g);
+    if (s != GBM_OK || g.edges > MAX_EDGES) {
+        out->sequential = true;
+        free(g.start);
+        return s;
+    }
+    size_t n = (size_t)(g.n ? g.n : 1);
+    int *colours = malloc(n * sizeof *colours);
+    int64_t *used =
+        malloc((n + 1) * sizeof *used); /* last vertex that saw it */
+    int *sorted = malloc((size_t)(out->count ? out->count : 1) * sizeof(int));
+    int64_t *starts = NULL;
+    int ncolours = 1;
+    if (!colours || !used || !sorted)
+        goto no_memory;
+    for (size_t i = 0; i < n; i++)
+        colours[i] = -1;
+    for (size_t i = 0; i <= n; i++)
+        used[i] = -1;
+    for (int64_t k = 0; k < out->count; k++) {
+        int64_t e = out->elements ? out->elements[k] : k;
+        int c = 0;
+        for (int64_t i = g.start[e]; i < g.start[e + 1]; i++)
+            if (colours[g.neighbour[i]] >= 0)
+                used[colours[g.neighbour[i]]] = e;
+        while (used[c] == e)
+            c++;
+        colours[e] = c;
+        if (c + 1 > ncolours)
+            ncolours = c + 1;
+    }
+    starts = calloc((size_t)ncolours + 2, sizeof *starts);
+    if (!starts)
+        goto no_memory;
+    for (int64_t k = 0; k < out->count; k++)
+        starts[colours[out->elements ? out->elements[k] : k] + 2]++;
+    for (int c = 0; c < ncolours; c++)
+        starts[c + 2] += starts[c + 1];
+    for (int64_t k = 0; k < out->count; k++) {
+        int e = out->elements ? out->elements[k] : (int)k;
+        sorted[starts[colours[e] + 1]++] = e;
+    }
+    free(out->colour);
+    out->colour = starts;
+    out->ncolours = ncolours;
+    free(out->elements);
+    out->elements = sorted;
+    sorted = NULL;
+    goto done;
+no_memory:
+    s = rt_fail(rt, GBM_FAILURE, "no memory to colour the elements of %s",
+                step->variable);
+done:
+    free(sorted);
+    free(used);
+    free(colours);
+    free(g.neighbour);
+    free(g.start);
+    return s;
+}
+
+static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
+                                 const struct gbm_step *step, const void *state,
+                                 struct rt_step *out)
+{
+    enum gbm_status s = GBM_OK;
+    switch (step->kind) {
+    case GBM_STEP_INDEX:
+        out->active =
+            in->elements[in->model->inverses[step->inverse].family] > 0;
+        return GBM_OK;
+    case GBM_STEP_DENSE:
+        out->active =
+            in->slots[in->model->families[step->family].variable].per_chain &&
+            step->dense->dimension(state) > 0;
+        return GBM_OK;
+    case GBM_STEP_DERIVE:
+        out->count = in->elements[step->family];
+        break;
+    case GBM_STEP_MAP:
+        s = list_elements(rt, in, step, state, out);
+        break;
+    }
+    out->active = out->count > 0;
+    out->sequential = step->sequential;
+    out->ncolours = 1;
+    out->colour = calloc(2, sizeof *out->colour);
+    if (!out->colour)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    out->colour[1] = out->count;
+    if (s == GBM_OK && out->active && step->nconflicts > 0 && !step->sequential)
+        s = colour(rt, in, step, state, out);
+    return s;
+}
+
+enum gbm_status rt_plan(struct rt *rt, struct rt_instance *in)
+{
+    void *state = calloc(1, in->model->state_size + 1);
+    enum gbm_status s = GBM_OK;
+    if (!state)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    rt_bind(in, state, 0);
+    for (int k = 0; s == GBM_OK && k < in->model->nsteps; k++)
+        s = plan_step(rt, in, &in->model->steps[k], state, &in->steps[k]);
+    free(state);
+    return s;
+}

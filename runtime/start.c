@@ -1,0 +1,426 @@
+/* start.c: starting values, dispersed per chain and always feasible, and the
+ * log density of a state. */
+#include "rt.h"
+#include "data.h"
+#include "gbm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTEMPTS 100
+#define CHUNK 1024 /* terms of a partial sum: fixes the shape of all sums */
+
+/* ---- log density ---- */
+
+static double family_logdensity(const struct rt_instance *in, int f,
+                                const void *state, int threads)
+{
+    const struct gbm_family *fam = &in->model->families[f];
+    int64_t n = in->elements[f], chunks = (n + CHUNK - 1) / CHUNK;
+    double total = 0;
+    if (threads <= 1 || chunks < 4) {
+        for (int64_t c = 0; c < chunks; c++) {
+            int64_t last = c * CHUNK + CHUNK < n ? c * CHUNK + CHUNK : n;
+            double sum = 0;
+            for (int64_t e = c * CHUNK; e < last; e++)
+                sum += fam->logdensity(state, e);
+            total += sum;
+        }
+        return total;
+    }
+    double *sums = malloc((size_t)chunks * sizeof *sums);
+    if (!sums)
+        return family_logdensity(in, f, state, 1);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t c = 0; c < chunks; c++) {
+        int64_t last = c * CHUNK + CHUNK < n ? c * CHUNK + CHUNK : n;
+        double sum = 0;
+        for (int64_t e = c * CHUNK; e < last; e++)
+            sum += fam->logdensity(state, e);
+        sums[c] = sum;
+    }
+    for (int64_t c = 0; c < chunks; c++)
+        total += sums[c];
+    free(sums);
+    return total;
+}
+
+double rt_logdensity(const struct rt_instance *in, const void *state,
+                     bool augmented, int threads)
+{
+    double sum = 0;
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        if (!fam->stochastic || fam->data_block ||
+            (augmented ? fam->augmented : fam->auxiliary))
+            continue;
+        sum += family_logdensity(in, f, state, threads);
+    }
+    return sum;
+}
+
+void rt_derive_all(const struct rt_instance *in, const void *state)
+{
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        if (fam->stochastic || fam->data_block ||
+            in->model->variables[fam->variable].role != GBM_DERIVED)
+            continue;
+        for (int64_t e = 0; e < in->elements[f]; e++)
+            fam->derive(state, e);
+    }
+}
+
+/* ---- one chain ---- */
+
+struct starter {
+    struct rt *rt;
+    struct rt_instance *in;
+    struct gbm_data *inits;        /* one per --init */
+    const struct gbm_array **init; /* [nvariables] of the chain at hand */
+    int chain, attempt;
+    void *state;
+    struct rt_cells buffer;
+    double *saved;
+    int64_t saved_capacity;
+    /* what went wrong last */
+    int family; /* -1: nothing */
+    int64_t element;
+    bool density; /* the density is 0; else the element's check failed */
+    struct gbm_problem problem;
+};
+
+static double spread_of(int attempt)
+{
+    return attempt < 4 ? 1 : attempt < 20 ? pow(0.5, attempt - 3) : 0;
+}
+
+static void draw_start(struct starter *s, int f, int64_t e)
+{
+    const struct gbm_family *fam = &s->in->model->families[f];
+    struct gbm_rng rng;
+    gbm_rng_start(&rng, s->rt->options.seed, (uint32_t)s->chain,
+                  UINT32_MAX - 1 - (uint32_t)s->attempt, (uint32_t)f,
+                  (uint32_t)e);
+    bool simulate = s->attempt > 20 && s->attempt % 4 != 0 && fam->simulate;
+    if (simulate)
+        fam->simulate(s->state, &rng, e);
+    else
+        fam->start(s->state, &rng, e,
+                   s->attempt > 20 ? 1 : spread_of(s->attempt));
+}
+
+/* Starts an element, leaving observed and initialised cells as they are. */
+static void start_element(struct starter *s, int f, int64_t e)
+{
+    int v = s->in->model->families[f].variable;
+    const struct rt_slot *slot = &s->in->slots[v];
+    const struct gbm_array *init = s->init[v];
+    bool integer = s->in->model->variables[v].integer;
+    if (!slot->seen && !init) {
+        draw_start(s, f, e);
+        return;
+    }
+    int64_t n =
+        rt_element_cells(&s->in->model->families[f], s->state, e, &s->buffer);
+    if (n > s->saved_capacity) {
+        free(s->saved);
+        s->saved = malloc((size_t)n * sizeof *s->saved);
+        s->saved_capacity = s->saved ? n : 0;
+        if (!s->saved)
+            abort();
+    }
+    int64_t seen = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t c = s->buffer.cells[i];
+        s->saved[i] = NAN;
+        if (rt_seen(slot, c)) {
+            s->saved[i] = rt_value(slot, integer, s->chain, c);
+            seen++;
+        } else if (init && !(init->missing && init->missing[c])) {
+            s->saved[i] = init->values[c];
+        }
+    }
+    if (seen < n)
+        draw_start(s, f, e);
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(s->saved[i]))
+            rt_set_value(slot, integer, s->chain, s->buffer.cells[i],
+                         s->saved[i]);
+}
+
+static bool set_failure(struct starter *s, int f, int64_t e, bool density)
+{
+    s->family = f;
+    s->element = e;
+    s->density = density;
+    return false;
+}
+
+/* A family that is observed throughout: only checked, in parallel. */
+static bool check_family(struct starter *s, int f)
+{
+    const struct gbm_family *fam = &s->in->model->families[f];
+    int64_t n = s->in->elements[f], bad = n;
+#pragma omp parallel for num_threads(s->rt->threads) schedule(static)          \
+    reduction(min                                                              \
+              : bad) if (n > 10000)
+    for (int64_t e = 0; e < n; e++) {
+        struct gbm_problem problem;
+        if (e < bad && !fam->check(s->state, e, &problem))
+            bad = e;
+    }
+    if (bad == n)
+        return true;
+    fam->check(s->state, bad, &s->problem);
+    return set_failure(s, f, bad, false);
+}
+
+static bool start_family(struct starter *s, int f)
+{
+    const struct gbm_family *fam = &s->in->model->families[f];
+    const struct rt_slot *slot = &s->in->slots[fam->variable];
+    if (fam->stochastic && !slot->per_chain)
+        return !fam->check || check_family(s, f);
+    for (int64_t e = 0; e < s->in->elements[f]; e++) {
+        if (fam->check && !fam->check(s->state, e, &s->problem))
+            return set_failure(s, f, e, false);
+        if (fam->stochastic)
+            start_element(s, f, e);
+        else
+            fam->derive(s->state, e);
+    }
+    return true;
+}
+
+static bool densities_finite(struct starter *s, int f)
+{
+    const struct gbm_family *fam = &s->in->model->families[f];
+    int64_t n = s->in->elements[f], bad = n;
+    if (!fam->stochastic)
+        return true;
+#pragma omp parallel for num_threads(s->rt->threads) schedule(static)          \
+    reduction(min                                                              \
+              : bad) if (n > 10000)
+    for (int64_t e = 0; e < n; e++)
+        if (e < bad && !isfinite(fam->logdensity(s->state, e)))
+            bad = e;
+    return bad == n || set_failure(s, f, bad, true);
+}
+
+static bool attempt(struct starter *s)
+{
+    const struct gbm_model *m = s->in->model;
+    for (int f = 0; f < m->nfamilies; f++) {
+        enum gbm_role role = m->variables[m->families[f].variable].role;
+        if (m->families[f].data_block || role == GBM_CONSTANT)
+            continue;
+        if (!start_family(s, f))
+            return false;
+    }
+    for (int f = 0; f < m->nfamilies; f++)
+        if (!m->families[f].data_block && !densities_finite(s, f))
+            return false;
+    return true;
+}
+
+/* ---- messages ---- */
+
+static void append(struct rt *rt, size_t *at, const char *format, ...)
+{
+    if (*at >= sizeof rt->message - 1)
+        return;
+    va_list args;
+    va_start(args, format);
+    int n =
+        vsnprintf(rt->message + *at, sizeof rt->message - *at, format, args);
+    va_end(args);
+    *at += n > 0 ? (size_t)n : 0;
+}
+
+/* The first few problems of the family, in the model's words. */
+static enum gbm_status report_check(struct starter *s)
+{
+    const struct gbm_family *fam = &s->in->model->families[s->family];
+    struct gbm_problem problem = s->problem;
+    enum gbm_status status =
+        rt_fail(s->rt, GBM_USER_ERROR, "%s: %s", fam->where, problem.text);
+    size_t at = strlen(s->rt->message);
+    const struct rt_slot *slot = &s->in->slots[fam->variable];
+    int more = 0;
+    /* Beyond the first one only where checking reads nothing that is not set */
+    for (int64_t e = s->element + 1;
+         e < s->in->elements[s->family] && !slot->per_chain && more < 6; e++) {
+        if (fam->check(s->state, e, &problem))
+            continue;
+        if (++more < 5)
+            append(s->rt, &at, "\n%s: %s", fam->where, problem.text);
+        else if (more == 5)
+            append(s->rt, &at, "\n... and more");
+    }
+    return status;
+}
+
+static enum gbm_status report_density(struct starter *s)
+{
+    const struct gbm_model *m = s->in->model;
+    const struct gbm_family *fam = &m->families[s->family];
+    const struct gbm_variable *v = &m->variables[fam->variable];
+    const struct rt_slot *slot = &s->in->slots[fam->variable];
+    char name[256];
+    rt_element_name(s->in, s->state, s->family, s->element, name, sizeof name);
+    double density = fam->logdensity(s->state, s->element);
+    enum gbm_status status = rt_fail(
+        s->rt, GBM_USER_ERROR,
+        "%s: no starting point found in %d attempts (chain %d): the density of "
+        "%s is %s under\n    %s\n",
+        fam->where, ATTEMPTS, s->chain + 1, name,
+        isnan(density) ? "not a number"
+        : density > 0  ? "infinite"
+                       : "zero",
+        fam->text);
+    size_t at = strlen(s->rt->message);
+    int64_t n = rt_element_cells(fam, s->state, s->element, &s->buffer);
+    append(s->rt, &at, "at %s =", name);
+    for (int64_t i = 0; i < n && i < 6; i++)
+        append(s->rt, &at, " %.6g",
+               rt_value(slot, v->integer, s->chain, s->buffer.cells[i]));
+    append(s->rt, &at, "%s%s", n > 6 ? " ..." : "",
+           n > 0 && rt_seen(slot, s->buffer.cells[0]) ? " (data)" : "");
+    for (int k = 0; k < fam->nparents && k < 8; k++) {
+        int p = fam->parents[k];
+        const struct rt_slot *ps = &s->in->slots[p];
+        if (m->variables[p].role > GBM_AUXILIARY)
+            continue;
+        append(s->rt, &at, "\n  with %s =", m->variables[p].name);
+        for (int64_t i = 0; i < ps->cells && i < 6; i++)
+            append(s->rt, &at, " %.6g",
+                   rt_value(ps, m->variables[p].integer, s->chain, i));
+        append(s->rt, &at, "%s", ps->cells > 6 ? " ..." : "");
+    }
+    append(s->rt, &at, "\nGive starting values with --init.");
+    return status;
+}
+
+/* ---- all chains ---- */
+
+static enum gbm_status use_init(struct starter *s, const struct gbm_data *init)
+{
+    const struct gbm_model *m = s->in->model;
+    for (int v = 0; v < m->nvariables; v++) {
+        const struct gbm_variable *variable = &m->variables[v];
+        const struct rt_slot *slot = &s->in->slots[v];
+        s->init[v] = NULL;
+        if (!init || variable->role != GBM_STOCHASTIC || !slot->per_chain)
+            continue;
+        const struct gbm_array *a = gbm_data_find(init, variable->name);
+        if (!a)
+            continue;
+        bool fits = a->length == slot->cells &&
+                    (a->ndim == variable->ndim || a->length == 1);
+        for (int d = 0; d < variable->ndim && fits && a->length != 1; d++)
+            fits = a->dim[d] == slot->dim[d];
+        if (!fits)
+            return rt_fail(s->rt, GBM_USER_ERROR,
+                           "%s in %s does not have the shape of the model's %s",
+                           a->name, a->source, variable->name);
+        if (variable->integer && !a->integer)
+            return rt_fail(s->rt, GBM_USER_ERROR,
+                           "%s in %s must have integer values", a->name,
+                           a->source);
+        s->init[v] = a;
+    }
+    return GBM_OK;
+}
+
+static void note_init(const struct starter *s, const struct gbm_data *init,
+                      FILE *notes)
+{
+    const struct gbm_model *m = s->in->model;
+    bool rng = init->rng_name != NULL;
+    for (int i = 0; i < init->narrays; i++) {
+        const struct gbm_array *a = &init->arrays[i];
+        if (strncmp(a->name, ".RNG.", 5) == 0) {
+            rng = true;
+            continue;
+        }
+        int v = 0;
+        while (v < m->nvariables && strcmp(m->variables[v].name, a->name) != 0)
+            v++;
+        if (v == m->nvariables || m->variables[v].role != GBM_STOCHASTIC)
+            fprintf(notes,
+                    "note: %s in %s is not a random variable of the "
+                    "model: not used\n",
+                    a->name, a->source);
+        else if (!s->in->slots[v].per_chain)
+            fprintf(notes, "note: %s in %s is observed: not used\n", a->name,
+                    a->source);
+    }
+    if (rng)
+        fprintf(notes, "note: .RNG.name, .RNG.seed and .RNG.state are not "
+                       "used; see --seed\n");
+}
+
+static enum gbm_status start_chain(struct starter *s)
+{
+    struct gbm_problem previous = {""};
+    int same = 0;
+    rt_bind(s->in, s->state, s->chain);
+    for (s->attempt = 0; s->attempt < ATTEMPTS; s->attempt++) {
+        if (attempt(s)) {
+            for (int k = 0; k < s->in->model->ninverses; k++)
+                if (s->in->model->inverses[k].latent)
+                    rt_index(s->in, s->state, k, s->chain);
+            return GBM_OK;
+        }
+        if (s->density)
+            continue;
+        same = strcmp(previous.text, s->problem.text) == 0 ? same + 1 : 1;
+        previous = s->problem;
+        if (same == 3) /* no start changes it: the data are wrong */
+            return report_check(s);
+    }
+    return s->density ? report_density(s) : report_check(s);
+}
+
+static enum gbm_status read_inits(struct starter *s, FILE *notes)
+{
+    const struct rt_options *o = &s->rt->options;
+    for (int i = 0; i < o->ninit; i++) {
+        char error[GBM_ERROR];
+        enum gbm_status status = gbm_data_read(&s->inits[i], o->init[i], error);
+        if (status != GBM_OK)
+            return rt_fail(s->rt, status, "%s", error);
+        if (notes)
+            note_init(s, &s->inits[i], notes);
+    }
+    return GBM_OK;
+}
+
+enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes)
+{
+    int ninit = rt->options.ninit;
+    struct starter s = {.rt = rt, .in = in, .family = -1};
+    s.inits = calloc((size_t)ninit + 1, sizeof *s.inits);
+    s.init = calloc((size_t)in->model->nvariables + 1, sizeof *s.init);
+    s.state = calloc(1, in->model->state_size + 1);
+    enum gbm_status status;
+    if (!s.inits || !s.init || !s.state)
+        status = rt_fail(rt, GBM_FAILURE, "no memory");
+    else
+        status = read_inits(&s, notes);
+    for (s.chain = 0; status == GBM_OK && s.chain < in->nchains; s.chain++) {
+        status = use_init(&s, ninit ? &s.inits[s.chain % ninit] : NULL);
+        if (status == GBM_OK)
+            status = start_chain(&s);
+    }
+    for (int i = 0; s.inits && i < ninit; i++)
+        gbm_data_free(&s.inits[i]);
+    free(s.inits);
+    free(s.init);
+    free(s.state);
+    free(s.buffer.cells);
+    free(s.saved);
+    return status;
+}
