@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK_SECONDS 0.2 /* a block of sweeps: Ctrl-C is heard between them   \
+#define BLOCK_SECONDS                                                          \
+    0.2                   /* a block of sweeps: Ctrl-C is heard between them   \
                            */
 #define UNTIL_MOST 200    /* --until gives up after this many times --draws */
 #define LP_ELEMENTS 10000 /* lp is kept unasked up to this many terms */

@@ -24,7 +24,6 @@ enum option_id {
     OPTION_FORMAT,
     OPTION_UNTIL,
     OPTION_LP,
-    OPTION_PRIOR,
     OPTION_DETAILS,
     OPTION_PROGRESS,
     OPTION_QUIET,
@@ -65,8 +64,6 @@ static const struct option options[] = {
     {"--until", OPTION_UNTIL, "RULE",
      "go on until it holds: \"ess>400,rhat<1.01\""},
     {"--lp", OPTION_LP, NULL, "compute the log density of every kept draw"},
-    {"--prior", OPTION_PRIOR, NULL,
-     "simulate: from the prior, whatever the data of observed nodes"},
     {"--details", OPTION_DETAILS, NULL, "check, geweke: print every row"},
     {"--progress", OPTION_PROGRESS, "KIND", "bar, lines or none"},
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
@@ -88,8 +85,9 @@ static const struct {
     {"info", RT_INFO, "what the model needs, draws and how"},
     {"check", RT_CHECK,
      "compare every full conditional with the joint density"},
-    {"simulate", RT_SIMULATE, "draw all that is not given or observed forward"},
-    {"geweke", RT_GEWEKE, "Geweke's joint distribution test of the sampler"},
+    {"simulate", RT_SIMULATE, "draw all that is not given forward, data too"},
+    {"geweke", RT_GEWEKE,
+     "joint distribution test: --draws replicates of --warmup sweeps"},
     {"summary", RT_SUMMARY, "summary FILE.nc: summarise draws"},
 };
 #define NCOMMANDS ((int)(sizeof commands / sizeof commands[0]))
@@ -258,8 +256,10 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_CHAINS:
         return parse_int(rt, option->name, value, 1, &o->chains);
     case OPTION_WARMUP:
+        o->warmup_given = true;
         return parse_int(rt, option->name, value, 0, &o->warmup);
     case OPTION_DRAWS:
+        o->draws_given = true;
         return parse_int(rt, option->name, value, 1, &o->draws);
     case OPTION_THIN:
         return parse_int(rt, option->name, value, 1, &o->thin);
@@ -288,9 +288,6 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return GBM_OK;
     case OPTION_LP:
         o->lp = true;
-        return GBM_OK;
-    case OPTION_PRIOR:
-        o->prior = true;
         return GBM_OK;
     case OPTION_DETAILS:
         o->details = true;

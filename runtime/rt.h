@@ -40,6 +40,7 @@ struct rt_options {
     const char **init; /* one file per chain, in turn */
     int ninit;
     int chains, warmup, draws, thin;
+    bool warmup_given, draws_given; /* the user said so */
     uint64_t seed;
     const char *device; /* "auto", "cpu", "cuda", "cuda:0,1" */
     int threads;        /* 0: as many as the machine has */
@@ -53,7 +54,6 @@ struct rt_options {
     const char *file;  /* of `summary FILE` */
     bool quiet, explain;
     bool lp;      /* the model's log density of every kept draw */
-    bool prior;   /* simulate: from the prior, data ignored */
     bool details; /* check, geweke: print every row */
     int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
 };
