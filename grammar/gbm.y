@@ -553,7 +553,8 @@ static struct expr *binary(struct parser *p, const char *op, struct expr *a,
                            struct expr *b, struct span span)
 {
     if (a->kind == EXPR_RANGE && a->span.begin == span.begin &&
-        (strcmp(op, "+") == 0 || strcmp(op, "-") == 0))
+        (strcmp(op, "+") == 0 || strcmp(op, "-") == 0) &&
+        p->c->nwarnings < MAX_ERRORS)
         warning_at(p->c, span,
                    "this is (%s) %s %s, as in JAGS; did you mean "
                    "%s:(%s %s %s)?",
@@ -1123,7 +1124,7 @@ static void track_bracket(struct parser *p, const struct token *t)
 static bool starts_statement(const struct parser *p, int i)
 {
     const struct token *t = p->tokens.all + i;
-    int depth = 0, close;
+    int depth = 0, close, limit = i + 2000; /* keeps recovery linear */
 
     if (t->kind != NAME)
         return false;
@@ -1139,7 +1140,7 @@ static bool starts_statement(const struct parser *p, int i)
                 depth--;
             if (depth == 0)
                 break;
-            if (kind == YYEOF || kind == '{' || kind == '}' || kind == ';' ||
+            if (i == limit || kind == YYEOF || kind == '{' || kind == '}' || kind == ';' ||
                 kind == ASSIGN || kind == '~')
                 return false;
         }
