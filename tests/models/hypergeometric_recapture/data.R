@@ -1,0 +1,3 @@
+marked <- 40
+caught <- 30
+m <- 11
