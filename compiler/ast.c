@@ -38,6 +38,7 @@ struct expr *expr_call(struct compiler *c, const char *name, struct span span,
 
 /* How tightly operators bind. Keep in the order of grammar/gbm.y. */
 enum precedence {
+    BIND_LIST, /* where a range needs no brackets */
     BIND_ITEM, /* the ~ of a clause */
     BIND_OR,
     BIND_AND,
@@ -109,7 +110,7 @@ static void print_list(struct text *out, struct expr *const *all, int n)
 {
     for (int i = 0; i < n; i++) {
         text_append(out, i ? ", " : "");
-        print(out, all[i], BIND_OR);
+        print(out, all[i], BIND_LIST);
     }
 }
 
@@ -166,7 +167,7 @@ static void print(struct text *out, const struct expr *e,
             print_call(out, e);
         return;
     case EXPR_RANGE:
-        brackets = needed > BIND_RANGE;
+        brackets = needed > BIND_LIST;
         text_append(out, brackets ? "(" : "");
         print(out, e->args[0], BIND_NEGATIVE);
         text_append(out, ":");
@@ -190,7 +191,7 @@ static void print(struct text *out, const struct expr *e,
 
 void expr_print(struct text *out, const struct expr *e)
 {
-    print(out, e, BIND_ITEM);
+    print(out, e, BIND_LIST);
 }
 
 /* ---- The whole tree ----------------------------------------------------- */
@@ -284,10 +285,10 @@ static void print_clause(struct text *out, const struct clause *cl)
     for (const struct clause_item *i = cl->items; i; i = i->next) {
         text_append(out, i == cl->items ? " " : ", ");
         if (i->label) {
-            expr_print(out, i->label);
+            print(out, i->label, BIND_ITEM);
             text_append(out, separator(cl));
         }
-        expr_print(out, i->value);
+        print(out, i->value, BIND_ITEM);
     }
     text_append(out, "\n");
 }
