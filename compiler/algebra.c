@@ -204,8 +204,8 @@ symp sym_add(struct compiler *c, int n, const symp *terms)
         if (coefficients[j] == 0)
             continue;
         symp factors[2] = {sym_num(c, coefficients[j]), rests.at[j]};
-        push(c, &out, coefficients[j] == 1 ? rests.at[j]
-                                           : sym_mul(c, 2, factors));
+        push(c, &out,
+             coefficients[j] == 1 ? rests.at[j] : sym_mul(c, 2, factors));
     }
     if (constant != 0 || out.n == 0)
         push(c, &out, sym_num(c, constant));
@@ -289,8 +289,8 @@ symp sym_mul(struct compiler *c, int n, const symp *factors)
         /* a number times a sum: distribute, so that signs cancel */
         struct list terms = {0};
         for (int i = 0; i < all.at[0]->nargs; i++)
-            push(c, &terms, sym_mul2(c, sym_num(c, number),
-                                     all.at[0]->args[i]));
+            push(c, &terms,
+                 sym_mul2(c, sym_num(c, number), all.at[0]->args[i]));
         return sym_add(c, terms.n, terms.at);
     }
     struct list result = {0};
@@ -330,10 +330,8 @@ symp sym_pow(struct compiler *c, symp base, symp exponent)
     }
     if (base->kind == SYM_POW &&
         (is_integer(exponent) || sym_positive(base->args[0])))
-        return sym_pow(c, base->args[0],
-                       sym_mul2(c, base->args[1], exponent));
-    if (base->kind == SYM_MUL &&
-        (is_integer(exponent) || sym_positive(base))) {
+        return sym_pow(c, base->args[0], sym_mul2(c, base->args[1], exponent));
+    if (base->kind == SYM_MUL && (is_integer(exponent) || sym_positive(base))) {
         bool all = is_integer(exponent);
         if (!all) {
             all = true;
@@ -406,8 +404,8 @@ symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
     if (sym_is(body, 0))
         return body;
     if (!sym_has_loop(body, loop)) {
-        symp count = sym_add(
-            c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
+        symp count =
+            sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
         return sym_mul2(c, count, body);
     }
     symp rest;
@@ -423,8 +421,8 @@ symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
             push(c, sym_has_loop(body->args[i], loop) ? &in : &out,
                  body->args[i]);
         if (out.n) {
-            push(c, &out, sym_sum(c, loop, lower, upper,
-                                  sym_mul(c, in.n, in.at)));
+            push(c, &out,
+                 sym_sum(c, loop, lower, upper, sym_mul(c, in.n, in.at)));
             return sym_mul(c, out.n, out.at);
         }
     }
@@ -489,10 +487,11 @@ static symp plain_call(struct compiler *c, const char *name,
     double value;
     if (fold_call(name, n, args, &value))
         return sym_num(c, value);
-    return make(c,
-                (struct sym){
-                    .kind = SYM_CALL, .name = intern(c, name), .entry = entry},
-                n, args);
+    struct sym model = {
+        .kind = SYM_CALL, .name = intern(c, name), .entry = entry};
+    if (!strncmp(name, "draw_", 5)) /* two draws are never the same */
+        model.number = ++c->ndraws;
+    return make(c, model, n, args);
 }
 
 static bool is_call(struct compiler *c, symp e, const char *name)
@@ -570,8 +569,7 @@ symp sym_log(struct compiler *c, symp a)
         }
     }
     return plain_call(c, "log",
-                      library_find(c, ENTRY_FUNCTION, intern(c, "log")), 1,
-                      &a);
+                      library_find(c, ENTRY_FUNCTION, intern(c, "log")), 1, &a);
 }
 
 static symp sym_exp(struct compiler *c, symp a)
@@ -591,13 +589,11 @@ static symp sym_exp(struct compiler *c, symp a)
     }
     if (outside.n) {
         if (inside.n)
-            push(c, &outside,
-                 sym_exp(c, sym_add(c, inside.n, inside.at)));
+            push(c, &outside, sym_exp(c, sym_add(c, inside.n, inside.at)));
         return sym_mul(c, outside.n, outside.at);
     }
     return plain_call(c, "exp",
-                      library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1,
-                      &a);
+                      library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1, &a);
 }
 
 symp sym_eq(struct compiler *c, symp a, symp b)
@@ -623,8 +619,8 @@ symp sym_and(struct compiler *c, symp a, symp b)
 
 symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
 {
-    static const char *const comparisons[] = {"<",  "<=", ">", ">=",
-                                              "!=", "||", "!"};
+    static const char *const comparisons[] = {
+        "<", "<=", ">", ">=", "!=", "||", "!"};
     if (n == 2 && !strcmp(name, "+"))
         return sym_add2(c, args[0], args[1]);
     if (n == 2 && !strcmp(name, "-"))
@@ -691,26 +687,14 @@ static bool is_target(symp e, const void *unused)
     (void)unused;
     return e->kind == SYM_TARGET;
 }
-static bool is_same(symp e, const void *what)
-{
-    return sym_same(e, what);
-}
+static bool is_same(symp e, const void *what) { return sym_same(e, what); }
 bool sym_has_loop(symp e, const struct loop *loop)
 {
     return any(e, is_loop, loop);
 }
-bool sym_has_var(symp e, const struct var *v)
-{
-    return any(e, is_var, v);
-}
-bool sym_has_target(symp e)
-{
-    return any(e, is_target, NULL);
-}
-bool sym_has(symp e, symp what)
-{
-    return any(e, is_same, what);
-}
+bool sym_has_var(symp e, const struct var *v) { return any(e, is_var, v); }
+bool sym_has_target(symp e) { return any(e, is_target, NULL); }
+bool sym_has(symp e, symp what) { return any(e, is_same, what); }
 
 static bool positive(symp e, bool target_positive)
 {
@@ -739,8 +723,8 @@ static bool positive(symp e, bool target_positive)
     case SYM_CALL: {
         if (!strcmp(e->name, "exp"))
             return true;
-        const struct expr *low = e->entry ? entry_value(e->entry, "range")
-                                          : NULL;
+        const struct expr *low =
+            e->entry ? entry_value(e->entry, "range") : NULL;
         return low && low->kind == EXPR_NUM && low->number >= 0 &&
                strcmp(e->name, "abs") != 0;
     }
@@ -752,10 +736,7 @@ static bool positive(symp e, bool target_positive)
     }
     UNREACHABLE();
 }
-bool sym_positive(symp e)
-{
-    return positive(e, false);
-}
+bool sym_positive(symp e) { return positive(e, false); }
 
 bool sym_difference(struct compiler *c, symp a, symp b, double *out)
 {
@@ -887,15 +868,14 @@ static struct list grouped_terms(struct compiler *c, symp sum)
     for (int i = 0; i < sum->nargs; i++)
         push(c, sym_has_target(sum->args[i]) ? &terms : &free, sum->args[i]);
     if (free.n)
-        push(c, &terms, make(c, (struct sym){.kind = SYM_ADD}, free.n,
-                             free.at));
+        push(c, &terms,
+             make(c, (struct sym){.kind = SYM_ADD}, free.n, free.at));
     if (free.n == 1)
         terms.at[terms.n - 1] = free.at[0];
     return terms;
 }
 
-static void collect_product(const struct collector *k, symp e,
-                            symp coefficient)
+static void collect_product(const struct collector *k, symp e, symp coefficient)
 {
     struct compiler *c = k->c;
     struct list dep = {0};
@@ -916,8 +896,7 @@ static void collect_product(const struct collector *k, symp e,
         for (int j = 0; j < dep.n; j++)
             if (j != i)
                 push(c, &others, dep.at[j]);
-        symp rest = others.n ? sym_mul(c, others.n, others.at)
-                             : sym_num(c, 1);
+        symp rest = others.n ? sym_mul(c, others.n, others.at) : sym_num(c, 1);
         if (f->kind == SYM_SELECT && !sym_has_target(f->args[0])) {
             collect(k,
                     make(c, (struct sym){.kind = SYM_SELECT}, 3,
@@ -931,8 +910,7 @@ static void collect_product(const struct collector *k, symp e,
         symp sum = square ? f->args[0] : f;
         if (square)
             rest = sym_mul2(
-                c, rest,
-                sym_pow(c, sum, sym_num(c, f->args[1]->number - 1)));
+                c, rest, sym_pow(c, sum, sym_num(c, f->args[1]->number - 1)));
         struct list terms = grouped_terms(c, sum);
         if (terms.n == 1 && !square)
             continue;
@@ -949,8 +927,7 @@ static void collect_product(const struct collector *k, symp e,
     add_statistic(k, sym_mul(c, dep.n, dep.at), coefficient);
 }
 
-static void collect_select(const struct collector *k, symp e,
-                           symp coefficient)
+static void collect_select(const struct collector *k, symp e, symp coefficient)
 {
     struct compiler *c = k->c;
     if (sym_has_target(e->args[0])) {
@@ -973,8 +950,8 @@ static void collect_select(const struct collector *k, symp e,
     }
     k->out->rest = sym_add2(
         c, k->out->rest,
-        sym_mul2(c, coefficient, sym_select(c, e->args[0], branch[0].rest,
-                                            branch[1].rest)));
+        sym_mul2(c, coefficient,
+                 sym_select(c, e->args[0], branch[0].rest, branch[1].rest)));
 }
 
 static void collect_sum(const struct collector *k, symp e, symp coefficient)
@@ -1000,10 +977,10 @@ static void collect_sum(const struct collector *k, symp e, symp coefficient)
                         sym_mul2(c, body.coefficient[i], body.statistic[i])),
                 coefficient);
     }
-    k->out->rest = sym_add2(c, k->out->rest,
-                            sym_mul2(c, coefficient,
-                                     sym_sum(c, e->loop, e->args[0],
-                                             e->args[1], body.rest)));
+    k->out->rest = sym_add2(
+        c, k->out->rest,
+        sym_mul2(c, coefficient,
+                 sym_sum(c, e->loop, e->args[0], e->args[1], body.rest)));
 }
 
 /* log(arg) with x in arg: pulls out what is free of x and powers of positive
@@ -1060,12 +1037,12 @@ static void collect_power(const struct collector *k, symp e, symp coefficient)
     }
     if (base->kind == SYM_SELECT && !sym_has_target(base->args[0]) &&
         !sym_has_target(exponent)) {
-        collect_select(k,
-                       make(c, (struct sym){.kind = SYM_SELECT}, 3,
-                            (symp[]){base->args[0],
-                                     sym_pow(c, base->args[1], exponent),
-                                     sym_pow(c, base->args[2], exponent)}),
-                       coefficient);
+        collect_select(
+            k,
+            make(c, (struct sym){.kind = SYM_SELECT}, 3,
+                 (symp[]){base->args[0], sym_pow(c, base->args[1], exponent),
+                          sym_pow(c, base->args[2], exponent)}),
+            coefficient);
         return;
     }
     if (base->kind == SYM_MUL && positive(base, k->positive)) {
@@ -1079,11 +1056,11 @@ static void collect_power(const struct collector *k, symp e, symp coefficient)
         }
     }
     if (base->kind == SYM_POW && positive(base->args[0], k->positive)) {
-        collect(k,
-                make(c, (struct sym){.kind = SYM_POW}, 2,
-                     (symp[]){base->args[0],
-                              sym_mul2(c, base->args[1], exponent)}),
-                coefficient);
+        collect(
+            k,
+            make(c, (struct sym){.kind = SYM_POW}, 2,
+                 (symp[]){base->args[0], sym_mul2(c, base->args[1], exponent)}),
+            coefficient);
         return;
     }
     add_statistic(k, e, coefficient);
@@ -1095,8 +1072,7 @@ static void collect(const struct collector *k, symp e, symp coefficient)
     if (k->out->overflow)
         return;
     if (!sym_has_target(e)) {
-        k->out->rest = sym_add2(c, k->out->rest,
-                                sym_mul2(c, coefficient, e));
+        k->out->rest = sym_add2(c, k->out->rest, sym_mul2(c, coefficient, e));
         return;
     }
     switch (e->kind) {
@@ -1188,11 +1164,10 @@ static symp derivative_of_call(struct compiler *c, symp e, symp wrt)
     symp total = sym_num(c, 0);
     const struct clause_item *item = clause->items;
     for (int i = 0; i < e->nargs; i++, item = item ? item->next : NULL) {
-        symp inner = e->args[i]->kind == SYM_ARRAY
-                         ? (sym_has_var(e->args[i], wrt->var)
-                                ? NULL
-                                : sym_num(c, 0))
-                         : sym_derivative(c, e->args[i], wrt);
+        symp inner =
+            e->args[i]->kind == SYM_ARRAY
+                ? (sym_has_var(e->args[i], wrt->var) ? NULL : sym_num(c, 0))
+                : sym_derivative(c, e->args[i], wrt);
         if (!inner)
             return NULL;
         if (sym_is(inner, 0))
@@ -1255,8 +1230,8 @@ symp sym_derivative(struct compiler *c, symp e, symp wrt)
         symp d = sym_derivative(c, e->args[0], wrt);
         if (!d)
             return NULL;
-        symp lower = sym_pow(c, e->args[0],
-                             sym_add2(c, e->args[1], sym_num(c, -1)));
+        symp lower =
+            sym_pow(c, e->args[0], sym_add2(c, e->args[1], sym_num(c, -1)));
         return sym_mul(c, 3, (symp[]){e->args[1], lower, d});
     }
     case SYM_SELECT: {
@@ -1274,9 +1249,9 @@ symp sym_derivative(struct compiler *c, symp e, symp wrt)
         if (d->kind == SYM_ADD) {
             symp total = sym_num(c, 0);
             for (int i = 0; i < d->nargs; i++)
-                total = sym_add2(c, total,
-                                 sym_sum(c, e->loop, e->args[0], e->args[1],
-                                         d->args[i]));
+                total = sym_add2(
+                    c, total,
+                    sym_sum(c, e->loop, e->args[0], e->args[1], d->args[i]));
             return total;
         }
         return sym_sum(c, e->loop, e->args[0], e->args[1], d);

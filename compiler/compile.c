@@ -1,5 +1,6 @@
 /* compile.c: the passes in their order. */
 #include "gbmc.h"
+#include <errno.h>
 #include <string.h>
 
 static bool asked(const struct compiler *c, const char *pass)
@@ -14,20 +15,61 @@ static int print_text(struct text *t)
     return fflush(stdout) ? 2 : 0;
 }
 
+static const char *model_name(struct compiler *c)
+{
+    const char *slash = strrchr(c->options.input, '/');
+    const char *base = slash ? slash + 1 : c->options.input;
+    const char *dot = strrchr(base, '.');
+    return intern_n(c, base, dot ? (size_t)(dot - base) : strlen(base));
+}
+
+static int finish(struct compiler *c, struct model *m)
+{
+    struct text program = {0}, host = {0}, plan_text = {0};
+    explain(&plan_text, c, m);
+    if (c->options.explain || asked(c, "plan"))
+        fputs(plan_text.data, stdout);
+    int status = 0;
+    bool emits = asked(c, "c") || asked(c, "cuda");
+    if (c->options.output || emits) {
+        emit_program(&program, c, m);
+        if (!asked(c, "cuda"))
+            emit_host(&host, c, m, program.data, plan_text.data);
+        if (c->nerrors)
+            status = 1;
+        else if (asked(c, "cuda"))
+            fputs(program.data, stdout);
+        else if (asked(c, "c"))
+            fputs(host.data, stdout);
+        else
+            status = link_sampler(c, host.data);
+    }
+    text_free(&program);
+    text_free(&host);
+    text_free(&plan_text);
+    return status;
+}
+
 int compile_model(struct compiler *c, struct program *p)
 {
     struct text out = {0};
     struct model *m = resolve(c, p);
     if (!m || c->nerrors)
         return 1;
+    m->name = model_name(c);
     if (asked(c, "dag")) {
         model_print(&out, c, m);
         return print_text(&out);
     }
+    augment(c, m);
     condition(c, m);
+    form_blocks(c, m);
+    if (c->nerrors)
+        return 1;
     if (asked(c, "conditionals")) {
         conditionals_print(&out, c, m);
         return print_text(&out);
     }
-    return c->nerrors ? 1 : 0;
+    plan(c, m);
+    return finish(c, m);
 }

@@ -2,7 +2,8 @@
  * factor that mentions it, as sufficient statistics with coefficients where
  * the algebra closes, else as log densities to be evaluated in place.
  *
- * Requires a resolved (and possibly augmented) model; adds one step a family. */
+ * Requires a resolved (and possibly augmented) model; adds one step a family.
+ */
 #include "gbmc.h"
 #include <string.h>
 
@@ -54,7 +55,8 @@ static void find_refs(struct finder *f, symp e, bool array, bool subscript)
     f->nbound = depth;
 }
 
-/* ---- instances ------------------------------------------------------------ */
+/* ---- instances ------------------------------------------------------------
+ */
 
 static bool uses_loops(symp e, struct loop *const *loops, int n)
 {
@@ -104,10 +106,11 @@ static struct part *new_part(struct compiler *c, struct factor *g)
     p->nloops = g->nloops;
     p->loops = NEW_ARRAY(c, struct loop *, g->nloops);
     p->solved = NEW_ARRAY(c, symp, g->nloops);
-    for (int i = 0; i < g->nloops; i++)
-        p->loops[i] = NEW(c, struct loop);
     for (int i = 0; i < g->nloops; i++) {
+        p->loops[i] = NEW(c, struct loop);
         p->loops[i]->name = g->loops[i]->name;
+    }
+    for (int i = 0; i < g->nloops; i++) {
         p->loops[i]->lower = fresh(c, p, g->loops[i]->lower);
         p->loops[i]->upper = fresh(c, p, g->loops[i]->upper);
     }
@@ -126,8 +129,7 @@ static struct inverse *get_inverse(struct compiler *c, struct model *m,
                                    symp reference)
 {
     for (struct inverse *i = m->inverses; i; i = i->next)
-        if (i->var == v && i->factor == g &&
-            sym_same(i->reference, reference))
+        if (i->var == v && i->factor == g && sym_same(i->reference, reference))
             return i;
     struct inverse *i = NEW(c, struct inverse);
     i->var = v;
@@ -153,19 +155,16 @@ static void range_guards(struct compiler *c, struct part *p)
         if (l && l->lower && sym_same(l->lower, lower) &&
             sym_same(l->upper, upper))
             continue;
-        add_guard(c, p,
-                  sym_call(c, ">=", 2, (symp[]){p->solved[i], lower}));
-        add_guard(c, p,
-                  sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
+        add_guard(c, p, sym_call(c, ">=", 2, (symp[]){p->solved[i], lower}));
+        add_guard(c, p, sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
     }
 }
 
 /* Solves reference == target for the factor's loops. `target`: subscripts of
  * the updated element; a NULL one stands for a whole dimension (a vector
  * node's), which is not matched. */
-static void match_reference(struct compiler *c, struct model *m,
-                            struct part *p, const struct found *r,
-                            const symp *target)
+static void match_reference(struct compiler *c, struct model *m, struct part *p,
+                            const struct found *r, const symp *target)
 {
     symp ref = fresh(c, p, r->reference);
     bool hard[8] = {false}, any_hard = false;
@@ -179,10 +178,10 @@ static void match_reference(struct compiler *c, struct model *m,
         for (int i = 0; l && i < p->nloops; i++)
             if (p->loops[i] == l)
                 k = i;
-        bool clean = l && !uses_loops(offset, p->loops, p->nloops) &&
-                     !uses_loops(offset, (struct loop *const *)r->bound,
-                                 r->nbound) &&
-                     !reads_latent(offset);
+        bool clean =
+            l && !uses_loops(offset, p->loops, p->nloops) &&
+            !uses_loops(offset, (struct loop *const *)r->bound, r->nbound) &&
+            !reads_latent(offset);
         if (k >= 0 && clean && !p->solved[k])
             p->solved[k] = sym_sub(c, target[d], offset);
         else
@@ -198,8 +197,8 @@ static void match_reference(struct compiler *c, struct model *m,
                 continue; /* inside a sum: every instance may hit */
             bool unsolved = false;
             for (int i = 0; i < p->nloops; i++)
-                unsolved = unsolved ||
-                           (!p->solved[i] && sym_has_loop(e, p->loops[i]));
+                unsolved =
+                    unsolved || (!p->solved[i] && sym_has_loop(e, p->loops[i]));
             need_inverse = need_inverse || unsolved;
         }
         if (need_inverse && !bound_free) {
@@ -231,7 +230,8 @@ static void match_reference(struct compiler *c, struct model *m,
     p->reference = solve(c, p, ref);
 }
 
-/* ---- the target's place in an expression ---------------------------------- */
+/* ---- the target's place in an expression ----------------------------------
+ */
 
 struct placing {
     struct var *var;
@@ -259,7 +259,8 @@ static symp put_target(struct compiler *c, symp e, const struct part *p,
     return sym_map(c, r, place_node, &k);
 }
 
-/* ---- one part --------------------------------------------------------------- */
+/* ---- one part ---------------------------------------------------------------
+ */
 
 static bool statistic_ok(const struct part *p, symp statistic)
 {
@@ -308,20 +309,21 @@ static bool add_bound(struct compiler *c, struct step *s, struct part *p,
     return true;
 }
 
-/* `bounds t: real(lower, upper)` of the factor's distribution: its support as
+/* `confine t: real(lower, upper)` of the factor's distribution: its support as
  * a set of parameter t, for densities that only restrict. True if x occurs in
  * that parameter alone and was turned into bounds. */
 static bool stated_bounds(struct compiler *c, struct step *s, struct part *p,
                           struct var *v, const symp *target)
 {
     const struct family *f = p->factor->family;
-    const struct clause *clause = entry_clause(f->distribution, "bounds");
+    const struct clause *clause = entry_clause(f->distribution, "confine");
     if (!clause || p->own)
         return false;
     bool done = false;
     for (const struct clause_item *i = clause->items; i; i = i->next)
         for (int a = 0; a < f->nargs; a++) {
-            if (!i->label || i->label->name != f->distribution->parameters[a].name ||
+            if (!i->label ||
+                i->label->name != f->distribution->parameters[a].name ||
                 i->value->nargs != 2)
                 continue;
             symp arg = in_part(c, p, substitute_derived(c, f->args[a].body));
@@ -343,8 +345,8 @@ static bool stated_bounds(struct compiler *c, struct step *s, struct part *p,
     return done;
 }
 
-static void support_of_part(struct compiler *c, struct step *s,
-                            struct part *p, struct var *v, const symp *target)
+static void support_of_part(struct compiler *c, struct step *s, struct part *p,
+                            struct var *v, const symp *target)
 {
     struct factor *g = p->factor;
     symp lower = g->lower ? in_part(c, p, g->lower) : NULL;
@@ -364,13 +366,18 @@ static void support_of_part(struct compiler *c, struct step *s,
     }
 }
 
-static void condition_part(struct compiler *c, struct step *s,
-                           struct part *p, const struct found *r,
-                           bool plain_only, const symp *target)
+static void condition_part(struct compiler *c, struct step *s, struct part *p,
+                           const struct found *r, bool plain_only,
+                           const symp *target)
 {
     struct factor *g = p->factor;
     struct var *v = s->family->var;
     p->logp = in_part(c, p, g->logp);
+    if (s->family->nslices)
+        return; /* vector nodes: see block.c */
+    /* the reference hits the target, so its subscripts stand for it */
+    if (p->reference && !(r && r->nbound))
+        target = p->reference->args;
     if (p->own) {
         p->value = p->lower = p->upper = NULL;
     } else {
@@ -425,10 +432,11 @@ static void gather_statistics(struct step *s)
     }
 }
 
-/* ---- dependence between elements --------------------------------------------- */
+/* ---- dependence between elements
+ * --------------------------------------------- */
 
-static void add_conflict(struct compiler *c, struct step *s,
-                         struct factor *g, const struct finder *f)
+static void add_conflict(struct compiler *c, struct step *s, struct factor *g,
+                         const struct finder *f)
 {
     struct conflict *k = NEW(c, struct conflict);
     k->factor = g;
@@ -456,13 +464,14 @@ static void elements_dependence(struct compiler *c, struct step *s,
         for (int d = 0; d < f->found[i].reference->nargs; d++)
             if (reads_latent(f->found[i].reference->args[d]))
                 s->sequential = true;
-    if (f->n > 8)
+    if (f->n > 8 || !conflicts_can_be_emitted(c, s))
         s->sequential = true;
     if (!s->sequential)
         add_conflict(c, s, g, f);
 }
 
-/* ---- derived nodes kept in memory ----------------------------------------------- */
+/* ---- derived nodes kept in memory
+ * ----------------------------------------------- */
 
 static bool expr_reads(symp e, const struct var *v)
 {
@@ -500,8 +509,8 @@ bool derived_depends(const struct model *m, const struct var *v,
 
 static bool through_stored(const struct model *m, symp e, const struct var *v)
 {
-    if (e->kind == SYM_REF && e->var->role == ROLE_DERIVED &&
-        e->var->stored && derived_depends(m, e->var, v))
+    if (e->kind == SYM_REF && e->var->role == ROLE_DERIVED && e->var->stored &&
+        derived_depends(m, e->var, v))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (through_stored(m, e->args[i], v))
@@ -517,7 +526,8 @@ static bool factor_through(const struct model *m, const struct factor *g,
            (g->upper && through_stored(m, g->upper, v));
 }
 
-/* ---- the step ---------------------------------------------------------------------- */
+/* ---- the step
+ * ---------------------------------------------------------------------- */
 
 static void add_part(struct step *s, struct part *p)
 {
@@ -527,8 +537,8 @@ static void add_part(struct step *s, struct part *p)
     *last = p;
 }
 
-static void find_in_factor(struct compiler *c, struct finder *f,
-                           struct var *v, struct factor *g)
+static void find_in_factor(struct compiler *c, struct finder *f, struct var *v,
+                           struct factor *g)
 {
     *f = (struct finder){.var = v, .capacity = 16, .c = c};
     f->found = NEW_ARRAY(c, struct found, f->capacity);
@@ -593,8 +603,8 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     symp before[16];
     int nbefore = 0;
     if (own)
-        before[nbefore++] = own ? sym_ref(c, f->var, f->var->ndim, f->lower)
-                                : NULL;
+        before[nbefore++] =
+            own ? sym_ref(c, f->var, f->var->ndim, f->lower) : NULL;
     bool trouble = refs.in_array || refs.in_subscript;
     for (int i = 0; i < refs.n; i++) {
         if (own && sym_same(refs.found[i].reference,
@@ -610,7 +620,8 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
             symp hit = sym_num(c, 1);
             for (int d = 0; d < e->nargs; d++)
                 if (target[d])
-                    hit = sym_and(c, hit, sym_eq(c, e->args[d], target[d]));
+                    hit = sym_and(c, hit,
+                                  sym_eq(c, e->args[d], p->reference->args[d]));
             if (sym_is(hit, 0))
                 continue;
             add_guard(c, p, sym_call(c, "!", 1, &hit));
@@ -637,6 +648,7 @@ struct step *condition_family(struct compiler *c, struct model *m,
 {
     struct step *s = NEW(c, struct step);
     s->family = f;
+    s->model = m;
     s->name = intern_format(c, "update_%s", f->var->cname);
     if (f->var->leaf && !f->auxiliary) {
         s->method = METHOD_FORWARD;
@@ -674,7 +686,8 @@ void condition(struct compiler *c, struct model *m)
     }
 }
 
-/* ---- --emit=conditionals -------------------------------------------------------------- */
+/* ---- --emit=conditionals
+ * -------------------------------------------------------------- */
 
 static const char *method_name(const struct step *s)
 {
@@ -747,7 +760,7 @@ void conditionals_print(struct text *out, struct compiler *c,
         for (const struct part *p = s->parts; p; p = p->next)
             print_part(out, c, p);
         for (const struct bound *b = s->bounds; b; b = b->next)
-            text_printf(out, "  x %s %s\n", b->is_lower ? ">=" : "<=",
-                        sym_text(c, b->value));
+            text_printf(out, "  x %s %s\n",
+                        b->is_lower ? ">=" : "<=", sym_text(c, b->value));
     }
 }

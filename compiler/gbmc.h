@@ -3,6 +3,10 @@
 #define GBMC_H
 
 #include <stdarg.h>
+#ifndef GBM_VERSION
+#define GBM_VERSION "0.1"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -257,6 +261,7 @@ struct compiler {
     struct options options;
     const char *stdlib; /* folder of the standard library */
     int nerrors, nwarnings;
+    int ndraws; /* random calls told apart by algebra.c */
     FILE *messages; /* stderr, or a memory stream in tests */
     bool colour;
 };

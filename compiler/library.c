@@ -184,7 +184,7 @@ struct reading {
         const char *name;
         struct loop *loop;
         const struct bound_index *outer;
-    } *indices;
+    } * indices;
 };
 
 static symp read_expr(struct compiler *c, const struct expr *e,
@@ -260,8 +260,8 @@ static symp read_expr(struct compiler *c, const struct expr *e,
     return NULL;
 }
 
-symp sym_from_library(struct compiler *c, const struct expr *e,
-                      bind_name bind, void *context)
+symp sym_from_library(struct compiler *c, const struct expr *e, bind_name bind,
+                      void *context)
 {
     struct reading r = {bind, context, NULL};
     return read_expr(c, e, &r);

@@ -8,9 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef GBM_VERSION
-#define GBM_VERSION "0.1"
-#endif
 
 /* What --emit may name. */
 static const struct {

@@ -115,7 +115,11 @@ symp sym_derivative(struct compiler *c, symp e, symp wrt);
 
 /* ---- resolve.c -------------------------------------------------------- */
 enum role {
-    ROLE_GIVEN, ROLE_CONSTANT, ROLE_STOCHASTIC, ROLE_DERIVED, ROLE_AUXILIARY
+    ROLE_GIVEN,
+    ROLE_CONSTANT,
+    ROLE_STOCHASTIC,
+    ROLE_DERIVED,
+    ROLE_AUXILIARY
 };
 struct var {
     const char *name;
@@ -127,6 +131,7 @@ struct var {
     bool stored;      /* derived: kept in memory because updates read it */
     bool positive;    /* all its values are > 0 */
     bool indexes;     /* used as a subscript or loop bound */
+    bool used;        /* some statement reads it */
     bool seen_asked;  /* updates ask which cells are observed */
     int ndim;         /* -1: not known yet */
     symp declared[8]; /* extents of `var x[N]`, or NULL */
@@ -158,7 +163,7 @@ struct family {
     int nslices; /* dimensions that are ranges */
     /* deterministic: value at the slice indices slice[..] */
     struct loop *slice[2];
-    symp body; /* scalar expression (of the slice indices, if any) */
+    symp body;       /* scalar expression (of the slice indices, if any) */
     bool whole_call; /* body is an array function's call: writes the slice */
     /* stochastic */
     const struct entry *distribution;         /* canonical */
@@ -171,6 +176,8 @@ struct family {
     int number; /* order of emission */
     struct factor *factor;
     bool recursive; /* deterministic and reads its own variable */
+    bool constant;  /* deterministic: a function of given nodes alone */
+    int table_slot; /* of its loop indices, if it is ragged */
     struct family *next_of_var, *next;
 };
 
@@ -179,15 +186,15 @@ struct factor {
     struct family *family; /* whose distribution it is */
     struct loop **loops;
     int nloops;
-    symp guard;  /* NULL: always */
-    symp logp;   /* derived nodes substituted; without the support indicator */
-    symp plain;  /* the same before any augmentation */
+    symp guard; /* NULL: always */
+    symp logp;  /* derived nodes substituted; without the support indicator */
+    symp plain; /* the same before any augmentation */
     /* where it is not 0: lower <= value <= upper, each NULL if open or implied
      * by the data check */
     symp value, lower, upper;
-    bool integer;     /* the support's */
-    bool replaced;    /* by an augmentation: no longer in the joint */
-    bool opaque;      /* observable or array density: never collect */
+    bool integer;         /* the support's */
+    bool replaced;        /* by an augmentation: no longer in the joint */
+    bool opaque;          /* observable or array density: never collect */
     struct var *seen_var; /* leaf: drop the instances where it is not seen */
     symp seen_ref;
     struct var *auxiliary; /* the node that an augmentation added, or NULL */
@@ -214,6 +221,9 @@ const struct entry *library_find(struct compiler *c, enum entry_kind kind,
 const struct clause *entry_clause(const struct entry *e, const char *keyword);
 /* First item's value of a clause, or NULL. */
 const struct expr *entry_value(const struct entry *e, const char *keyword);
+/* density_function.c: dnorm(x, mu, tau), pnorm, qnorm and logdensity.norm as
+ * functions, made from the distribution; NULL if there is none such. */
+const struct entry *density_function(struct compiler *c, const char *name);
 int library_all(struct compiler *c, const struct entry *const **out);
 void library_add(struct compiler *c, struct entry *entries);
 void library_list(struct compiler *c, FILE *out);
@@ -222,8 +232,8 @@ void library_list(struct compiler *c, FILE *out);
  * name (with its subscripts), NULL if it does not know it. */
 typedef symp (*bind_name)(struct compiler *c, const char *name, int nargs,
                           const symp *args, void *context);
-symp sym_from_library(struct compiler *c, const struct expr *e,
-                      bind_name bind, void *context);
+symp sym_from_library(struct compiler *c, const struct expr *e, bind_name bind,
+                      void *context);
 
 struct model *resolve(struct compiler *c, struct program *p);
 /* The factor's log density etc. from the family's distribution. */
@@ -250,16 +260,16 @@ const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
  * target's subscripts) or free; or all of them taken from an inverse index. */
 struct part {
     struct factor *factor;
-    symp reference;          /* in the fresh loops; NULL: the own prior */
+    symp reference; /* in the fresh loops; NULL: the own prior */
     struct loop **loops;
-    symp *solved;            /* per loop: its value, or NULL if it is free */
+    symp *solved; /* per loop: its value, or NULL if it is free */
     int nloops;
-    struct inverse *inverse; /* not NULL: instances come from it */
-    symp guard;              /* NULL: none */
-    bool own;                /* the target's own prior */
-    struct collected terms;  /* statistics free of the instance's loops */
-    bool opaque;             /* evaluated in place at each trial value */
-    symp logp;               /* of an instance, in the fresh loops */
+    struct inverse *inverse;  /* not NULL: instances come from it */
+    symp guard;               /* NULL: none */
+    bool own;                 /* the target's own prior */
+    struct collected terms;   /* statistics free of the instance's loops */
+    bool opaque;              /* evaluated in place at each trial value */
+    symp logp;                /* of an instance, in the fresh loops */
     symp value, lower, upper; /* its indicator in place, where x is in it */
     struct part *next;
 };
@@ -274,18 +284,18 @@ struct inverse {
 };
 
 enum method {
-    METHOD_DIRECT,        /* a recognised family */
-    METHOD_ENUMERATE,     /* finite support: all values tried */
+    METHOD_DIRECT,    /* a recognised family */
+    METHOD_ENUMERATE, /* finite support: all values tried */
     METHOD_SLICE,
     METHOD_SLICE_INTEGER,
-    METHOD_GAUSSIAN,      /* small Gaussian block, one per element */
-    METHOD_DENSE,         /* Gaussian block with a design matrix */
-    METHOD_VECTOR,        /* Dirichlet, Wishart, ...: recognised whole */
-    METHOD_FORWARD,       /* leaf: drawn from its prior */
-    METHOD_STATED,        /* an augmentation's `draw` */
-    METHOD_INDEX,         /* rebuild an inverse index */
-    METHOD_DERIVE,        /* recompute a stored derived family */
-    METHOD_NONE           /* merged into another step's block */
+    METHOD_GAUSSIAN, /* small Gaussian block, one per element */
+    METHOD_DENSE,    /* Gaussian block with a design matrix */
+    METHOD_VECTOR,   /* Dirichlet, Wishart, ...: recognised whole */
+    METHOD_FORWARD,  /* leaf: drawn from its prior */
+    METHOD_STATED,   /* an augmentation's `draw` */
+    METHOD_INDEX,    /* rebuild an inverse index */
+    METHOD_DERIVE,   /* recompute a stored derived family */
+    METHOD_NONE      /* merged into another step's block */
 };
 
 /* x must be >= / <= value at every instance of a part. */
@@ -322,12 +332,13 @@ struct quadratic {
     bool row;
     symp weight, score, design[8];
     struct var *matrix; /* the design is this given matrix, as it is */
+    bool constant_design, constant_weight;
     struct quadratic *next;
 };
 
 struct step {
     enum method method;
-    const char *name; /* update_theta */
+    const char *name;      /* update_theta */
     struct family *family; /* the target; first member of a block */
     struct part *parts;
     /* distinct statistics of all collected parts */
@@ -336,12 +347,12 @@ struct step {
     bool opaque;  /* some part is evaluated in place */
     bool through; /* some factor depends on x through stored derived nodes */
     const struct entry *recognised;
-    int place[24];      /* statistic i is number place[i] of the family */
-    symp exponent;      /* what an x^p pattern bound, or NULL */
-    symp lower, upper;  /* the own support and truncation; NULL: open */
+    int place[24];     /* statistic i is number place[i] of the family */
+    symp exponent;     /* what an x^p pattern bound, or NULL */
+    symp lower, upper; /* the own support and truncation; NULL: open */
     struct bound *bounds;
-    bool bounded;       /* the draw must respect bounds beyond the family's
-                           own support */
+    bool bounded; /* the draw must respect bounds beyond the family's
+                     own support */
     bool sequential;
     struct conflict *conflicts;
     struct member members[8];
@@ -351,7 +362,7 @@ struct step {
     bool coupled_prior;      /* dense: priors couple coordinates */
     struct inverse *inverse; /* METHOD_INDEX */
     int number;
-    const char *why;         /* for people: why not something better */
+    const struct model *model;
     struct step *next;
 };
 
@@ -378,12 +389,78 @@ void augment(struct compiler *c, struct model *m);
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
 
-/* emit_*.c */
-void explain(struct text *out, struct compiler *c, const struct model *m);
+/* ---- emit_expression.c: expressions as C that is CUDA C too ------------ */
+
+/* One function being written. Sums, draws and array arguments become
+ * statements before the expression that uses them. */
+struct emitter {
+    struct compiler *c;
+    struct text *out;
+    int indent;
+    struct {
+        const struct loop *loop;
+        const char *name;
+    } loops[48];
+    int nloops;
+    const char *names[256]; /* identifiers of this function */
+    int nnames;
+    const char *target; /* what SYM_TARGET is called */
+    bool team;          /* outermost sums are shared out among lanes */
+    struct {
+        const char *name, *as;
+    } params[64]; /* what SYM_PARAM is called */
+    int nparams;
+};
+void emit_line(struct emitter *e, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* An identifier not used yet in this function, from `base`. */
+const char *emit_name(struct emitter *e, const char *base);
+/* C text of an expression; appends the statements that it needs. */
+const char *emit_expr(struct emitter *e, symp x);
+const char *emit_int(struct emitter *e, symp x);
+const char *emit_in_brackets(struct emitter *e, symp x);
+/* Enters a loop index into scope under a name that is free. */
+const char *emit_loop_name(struct emitter *e, const struct loop *loop);
+void emit_param(struct emitter *e, const char *name, const char *as);
+/* 0-based flat cell of a reference. */
+const char *emit_cell(struct emitter *e, const struct var *v, symp const *args);
+bool sym_is_integer(symp x);
+/* An array argument as a pointer to contiguous `real`s. */
+const char *emit_array(struct emitter *e, symp array);
+
+/* ---- emit_step.c, emit_family.c: the functions of steps and families ---- */
+void emit_step(struct compiler *c, struct text *out, struct step *s);
+void emit_family(struct compiler *c, struct text *out, struct model *m,
+                 struct family *f);
+/* int i = ..., j = ...: a family's loop indices from `element` */
+void emit_decode(struct emitter *e, const struct family *f,
+                 const char *element);
+/* Opens the loops over a part's instances; close with emit_close. */
+int emit_open_part(struct emitter *e, const struct part *p, bool team);
+void emit_close(struct emitter *e, int braces);
+void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
+void emit_dense(struct compiler *c, struct text *out, struct step *s);
+void emit_vector(struct compiler *c, struct text *out, struct step *s);
+/* Statements that draw the lhs of f from its prior into its cells. */
+void emit_prior_draw(struct emitter *e, const struct family *f);
+/* A clause of library entry d, parameters called as emit_param said. */
+symp entry_expression(struct compiler *c, const struct entry *d,
+                      const struct expr *value);
+const char *family_id(struct compiler *c, const struct family *f);
+struct emitter emitter_new(struct compiler *c, struct text *out);
+
+/* emit_program.c */
 void emit_program(struct text *out, struct compiler *c, struct model *m);
+/* Whether the elements that an instance ties can be numbered at load. */
+bool conflicts_can_be_emitted(struct compiler *c, const struct step *s);
 void emit_host(struct text *out, struct compiler *c, struct model *m,
                const char *program, const char *explanation);
+
+void explain(struct text *out, struct compiler *c, const struct model *m);
 void draw_dag(struct text *out, struct compiler *c, const struct model *m);
+
+/* link.c: compiles the generated C text into options.output. */
+int link_sampler(struct compiler *c, const char *program);
 
 int compile_model(struct compiler *c, struct program *p);
 

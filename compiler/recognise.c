@@ -90,8 +90,7 @@ static bool try_family(struct compiler *c, struct step *s,
         int at = 0;
         for (const struct clause_item *i = statistics->items; i;
              i = i->next, at++) {
-            symp pattern =
-                sym_from_library(c, i->label, bind_pattern, NULL);
+            symp pattern = sym_from_library(c, i->label, bind_pattern, NULL);
             if (!used[at] && pattern &&
                 matches(c, pattern, s->statistics[k], &exponent)) {
                 place[k] = at;
@@ -125,8 +124,8 @@ static bool try_family(struct compiler *c, struct step *s,
 
 static bool finite_bound(symp e)
 {
-    return e && !(e->kind == SYM_NUM &&
-                  (e->number > 1e300 || e->number < -1e300));
+    return e &&
+           !(e->kind == SYM_NUM && (e->number > 1e300 || e->number < -1e300));
 }
 
 static void recognise_direct(struct compiler *c, struct step *s)
@@ -162,8 +161,7 @@ void recognise(struct compiler *c, struct step *s)
         return;
     }
     if (!s->opaque && s->nstatistics == 0 && two_sided) {
-        s->recognised =
-            library_find(c, ENTRY_DISTRIBUTION, intern(c, "dunif"));
+        s->recognised = library_find(c, ENTRY_DISTRIBUTION, intern(c, "dunif"));
         s->bounded = true;
         s->method = METHOD_DIRECT;
         return;

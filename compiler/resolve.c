@@ -91,7 +91,8 @@ static void ndim_from_expr(struct resolver *r, const struct expr *e,
 {
     if (!e)
         return;
-    if (e->kind == EXPR_NAME && !(e->nargs == 0 && is_loop_name(loops, e->name))) {
+    if (e->kind == EXPR_NAME &&
+        !(e->nargs == 0 && is_loop_name(loops, e->name))) {
         struct var *v = get_var(r, e->name, e->span);
         if (e->nargs > 8)
             error_at(r->c, e->span, "at most 8 subscripts are supported");
@@ -99,11 +100,10 @@ static void ndim_from_expr(struct resolver *r, const struct expr *e,
             set_ndim(r, v, e->nargs, e->span);
     }
     if (bare && e->kind == EXPR_CALL) {
-        static const char *const of_vectors[] = {"sum", "mean", "inprod",
+        static const char *const of_vectors[] = {"sum",    "mean", "inprod",
                                                  "length", "prod", "sd"};
         const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
-        const struct entry *d =
-            library_find(r->c, ENTRY_DISTRIBUTION, e->name);
+        const struct entry *d = library_find(r->c, ENTRY_DISTRIBUTION, e->name);
         for (int i = 0; i < e->nargs; i++) {
             const struct expr *a = e->args[i];
             if (a->kind != EXPR_NAME || a->nargs ||
@@ -190,13 +190,13 @@ static symp add_dimension(struct resolver *r, struct value *out, symp extent,
                           struct span span)
 {
     if (out->ndim == 2) {
-        error_at(r->c, span, "arrays of more than two dimensions cannot be "
-                             "used whole here");
+        error_at(r->c, span,
+                 "arrays of more than two dimensions cannot be "
+                 "used whole here");
         return NULL;
     }
     static const char *const names[] = {"k", "l"};
-    struct loop *l =
-        new_loop(r->c, names[out->ndim], sym_num(r->c, 1), extent);
+    struct loop *l = new_loop(r->c, names[out->ndim], sym_num(r->c, 1), extent);
     out->loops[out->ndim] = l;
     out->extents[out->ndim++] = extent;
     return sym_loop(r->c, l);
@@ -317,8 +317,7 @@ static bool concatenate(struct resolver *r, int n, const struct value *args,
     for (int i = n - 1; i >= 0; i--) {
         symp place = i ? sym_sub(c, k, ends[i - 1]) : k;
         symp e = element(c, &args[i], place, NULL);
-        body = body ? sym_select(c, sym_call(c, "<=", 2,
-                                             (symp[]){k, ends[i]}),
+        body = body ? sym_select(c, sym_call(c, "<=", 2, (symp[]){k, ends[i]}),
                                  e, body)
                     : e;
     }
@@ -375,14 +374,13 @@ static bool hoist_array_call(struct resolver *r, const struct entry *f,
                              struct value *out, struct span span)
 {
     struct compiler *c = r->c;
-    struct var *v = get_var(
-        r, intern_format(c, "%s.%d", f->name, ++r->nhoisted), span);
+    struct var *v =
+        get_var(r, intern_format(c, "%s.%d", f->name, ++r->nhoisted), span);
     v->role = ROLE_DERIVED;
     v->ndim = r->nloops + f->result->ndims;
     struct family *family = new_family(r, v, span);
     family->whole_call = true;
-    family->text = intern_format(c, "%s <- %s", v->name,
-                                 span_source(c, span));
+    family->text = intern_format(c, "%s <- %s", v->name, span_source(c, span));
     symp subs[8];
     *out = (struct value){.span = span};
     for (int d = 0; d < r->nloops; d++)
@@ -416,8 +414,8 @@ static void wrong_arguments(struct resolver *r, const struct entry *e,
     struct text t = {0};
     for (int i = 0; i < e->nparameters; i++)
         text_printf(&t, "%s%s", i ? ", " : "", e->parameters[i].name);
-    error_at(r->c, span, "%s takes %d %s (%s), not %d", e->name,
-             e->nparameters, plural(e->nparameters, "parameter", "parameters"),
+    error_at(r->c, span, "%s takes %d %s (%s), not %d", e->name, e->nparameters,
+             plural(e->nparameters, "parameter", "parameters"),
              t.data ? t.data : "", n);
     text_free(&t);
 }
@@ -472,9 +470,9 @@ static bool call_library(struct resolver *r, const struct expr *e,
 {
     struct compiler *c = r->c;
     const struct entry *f = library_find(c, ENTRY_FUNCTION, e->name);
-    static const char *const operators[] = {"+",  "-",  "*",  "/",  "^",
-                                            "neg", "<", "<=", ">", ">=",
-                                            "==", "!=", "&&", "||", "!"};
+    static const char *const operators[] = {"+",   "-",  "*",  "/",  "^",
+                                            "neg", "<",  "<=", ">",  ">=",
+                                            "==",  "!=", "&&", "||", "!"};
     bool is_operator = false;
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         is_operator = is_operator || !strcmp(e->name, operators[i]);
@@ -493,6 +491,8 @@ static bool call_library(struct resolver *r, const struct expr *e,
         return broadcast(r, e->name, e->nargs, args, out, e->span);
     symp bodies[16];
     for (int i = 0; i < e->nargs; i++) {
+        if (args[i].ndim == 0 && f->parameters[i].ndims == 1)
+            (void)add_dimension(r, &args[i], sym_num(c, 1), args[i].span);
         if (args[i].ndim < f->parameters[i].ndims) {
             error_at(c, e->args[i]->span,
                      "%s of %s is %s; a single value is given",
@@ -525,9 +525,8 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
         return true;
     }
     if (!strcmp(f, "mean") && n == 1) {
-        *out = scalar_value(sym_div(c, sum_over(c, &args[0]),
-                                    count_of(c, &args[0])),
-                            e->span);
+        *out = scalar_value(
+            sym_div(c, sum_over(c, &args[0]), count_of(c, &args[0])), e->span);
         return true;
     }
     if (!strcmp(f, "inprod") && n == 2) {
@@ -584,8 +583,7 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
     }
     if (extreme || (!strcmp(f, "prod") && n == 1 && args[0].ndim)) {
         symp a = as_argument(c, &args[0]);
-        *out = scalar_value(
-            sym_call(c, intern_format(c, "%s.array", f), 1, &a), e->span);
+        *out = scalar_value(sym_call(c, f, 1, &a), e->span);
         return true;
     }
     return false;
@@ -683,13 +681,13 @@ static void slices_to_loops(struct resolver *r, struct family *f,
         static const char *const names[] = {"k", "l"};
         struct loop *l = new_loop(c, names[k], f->lower[d], f->upper[d]);
         f->loops[f->nloops++] = l;
-        symp place = sym_add(c, 3, (symp[]){sym_loop(c, l),
-                                            sym_neg(c, f->lower[d]),
-                                            sym_num(c, 1)});
+        symp place = sym_add(
+            c, 3,
+            (symp[]){sym_loop(c, l), sym_neg(c, f->lower[d]), sym_num(c, 1)});
         for (int i = 0; i < nargs; i++)
             if (args[i].ndim > k)
-                args[i].body = sym_replace_loop(c, args[i].body,
-                                                args[i].loops[k], place);
+                args[i].body =
+                    sym_replace_loop(c, args[i].body, args[i].loops[k], place);
         f->lower[d] = sym_loop(c, l);
         f->upper[d] = NULL;
         k++;
@@ -713,10 +711,8 @@ static void resolve_deterministic(struct resolver *r, const struct stmt *s)
     if (!resolve_lhs(r, s, f))
         return;
     if (s->link) {
-        const struct entry *link =
-            library_find(c, ENTRY_FUNCTION, s->link);
-        const struct expr *inverse =
-            link ? entry_value(link, "inverse") : NULL;
+        const struct entry *link = library_find(c, ENTRY_FUNCTION, s->link);
+        const struct expr *inverse = link ? entry_value(link, "inverse") : NULL;
         if (!inverse) {
             error_at(c, s->lhs->span, "%s is not a link function", s->link);
             return;
@@ -830,8 +826,7 @@ static bool canonical(struct resolver *r, struct family *f, struct span span)
 static void resolve_stochastic(struct resolver *r, const struct stmt *s)
 {
     struct compiler *c = r->c;
-    const struct entry *d =
-        library_find(c, ENTRY_DISTRIBUTION, s->rhs->name);
+    const struct entry *d = library_find(c, ENTRY_DISTRIBUTION, s->rhs->name);
     struct var *var = get_var(r, s->lhs->name, s->lhs->span);
     if (!d) {
         unknown_name(r, ENTRY_DISTRIBUTION, s->rhs);
@@ -856,6 +851,10 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
         if (!value_of(r, s->rhs->args[i], &f->args[i]))
             return;
         int want = d->parameters[i].ndims, have = f->args[i].ndim;
+        if (want == 1 && have == 0) { /* a vector of one element */
+            (void)add_dimension(r, &f->args[i], sym_num(c, 1), f->args[i].span);
+            have = 1;
+        }
         if (want && have < want) {
             error_at(c, s->rhs->args[i]->span,
                      "%s of %s is a %s; here it has %d dimension%s",
@@ -871,8 +870,9 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
         return;
     f->truncated = f->trunc_lower || f->trunc_upper;
     if (s->truncation == TRUNC_C && f->truncated) {
-        error_at(c, s->span, "not supported yet: C(,) censoring; write "
-                             "dinterval");
+        error_at(c, s->span,
+                 "not supported yet: C(,) censoring; write "
+                 "dinterval");
         return;
     }
     if (!resolve_lhs(r, s, f))
@@ -925,8 +925,8 @@ static void resolve_for(struct resolver *r, const struct stmt *s)
             return;
         l->lower = sym_num(c, 1);
         l->upper = v.ndim ? v.extents[0] : sym_num(c, 1);
-        value = v.ndim ? sym_replace_loop(c, v.body, v.loops[0], index)
-                       : v.body;
+        value =
+            v.ndim ? sym_replace_loop(c, v.body, v.loops[0], index) : v.body;
     }
     struct scope inner = {s->name, value, r->scope};
     r->scope = &inner;
@@ -954,8 +954,7 @@ static void resolve_declarations(struct resolver *r, const struct program *p)
     for (const struct declaration *d = p->declarations; d; d = d->next) {
         struct var *v = get_var(r, d->name, d->span);
         v->declared_given = v->declared_given || d->kind == DECL_GIVEN;
-        v->declared_observed =
-            v->declared_observed || d->kind == DECL_OBSERVED;
+        v->declared_observed = v->declared_observed || d->kind == DECL_OBSERVED;
         if (d->ndims || v->ndim == -1)
             set_ndim(r, v, d->ndims, d->span);
     }
@@ -1008,6 +1007,12 @@ static bool mark_index(symp e, void *inside)
 static bool reads_var(symp e, void *var)
 {
     return e->kind == SYM_REF && e->var == (struct var *)var;
+}
+
+static bool reads_var_or_extent(symp e, void *var)
+{
+    return (e->kind == SYM_REF || e->kind == SYM_EXTENT) &&
+           e->var == (struct var *)var;
 }
 
 /* Calls f on every expression of a family. */
@@ -1068,8 +1073,8 @@ static bool positive_support(const struct family *f)
 static void settle_roles(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next)
-        f->recursive = !f->stochastic &&
-                       family_any(f, reads_var, f->var, false);
+        f->recursive =
+            !f->stochastic && family_any(f, reads_var, f->var, false);
     /* constants: derived from given ones alone; a fixed point */
     bool changed = true;
     while (changed) {
@@ -1081,9 +1086,9 @@ static void settle_roles(struct compiler *c, struct model *m)
             for (struct family *f = v->families; f; f = f->next_of_var) {
                 enum role own = v->role;
                 v->role = ROLE_CONSTANT; /* reading itself does not count */
-                constant = constant && (f->data_block ||
-                                        !family_any(f, reads_random, NULL,
-                                                    true));
+                constant =
+                    constant &&
+                    (f->data_block || !family_any(f, reads_random, NULL, true));
                 v->role = own;
             }
             if (constant) {
@@ -1109,7 +1114,6 @@ static void settle_roles(struct compiler *c, struct model *m)
             error_at(c, v->families->span,
                      "%s is declared given, so it cannot be defined here",
                      v->name);
-        v->leaf = v->role == ROLE_STOCHASTIC;
     }
     for (struct family *f = m->families; f; f = f->next) {
         family_any(f, mark_index, NULL, true);
@@ -1122,14 +1126,16 @@ static void settle_roles(struct compiler *c, struct model *m)
             if (f->upper[d])
                 test_any(f->upper[d], mark_index, (void *)1);
         }
-        for (struct var *v = m->vars; v; v = v->next)
-            if (v->leaf && (f->stochastic || f->var->role != ROLE_CONSTANT) &&
-                family_any(f, reads_var, v, false) && f->stochastic)
-                v->leaf = false;
     }
-    for (struct var *v = m->vars; v; v = v->next)
+    for (struct var *v = m->vars; v; v = v->next) {
         if (v->indexes && v->role == ROLE_GIVEN)
             v->integer = true;
+        for (struct family *f = m->families; f; f = f->next)
+            v->used = v->used || family_any(f, reads_var_or_extent, v, true);
+    }
+    for (struct family *f = m->families; f; f = f->next)
+        f->constant =
+            !f->stochastic && !family_any(f, reads_random, NULL, true);
 }
 
 /* ---- substitution of derived nodes --------------------------------------- */
@@ -1239,8 +1245,8 @@ static symp definition(struct compiler *c, const struct family *f, symp ref,
                 own = true;
             }
         if (!own)
-            condition = sym_and(c, condition,
-                                sym_eq(c, ref->args[d], f->lower[d]));
+            condition =
+                sym_and(c, condition, sym_eq(c, ref->args[d], f->lower[d]));
     }
     symp body = f->body;
     for (int i = f->nloops - 1; i >= 0; i--) {
@@ -1256,11 +1262,9 @@ static symp definition(struct compiler *c, const struct family *f, symp ref,
                      sym_same(l->upper, upper);
         if (!known) {
             condition = sym_and(
-                c, condition,
-                sym_call(c, ">=", 2, (symp[]){solved[i], lower}));
+                c, condition, sym_call(c, ">=", 2, (symp[]){solved[i], lower}));
             condition = sym_and(
-                c, condition,
-                sym_call(c, "<=", 2, (symp[]){solved[i], upper}));
+                c, condition, sym_call(c, "<=", 2, (symp[]){solved[i], upper}));
         }
     }
     if (where)
@@ -1298,7 +1302,8 @@ symp substitute_derived(struct compiler *c, symp e)
     return sym_map(c, e, substitute_node, NULL);
 }
 
-/* ---- factors -------------------------------------------------------------- */
+/* ---- factors --------------------------------------------------------------
+ */
 
 struct density_context {
     const struct family *f;
@@ -1312,8 +1317,7 @@ static symp lhs_element(struct compiler *c, const struct family *f, int nargs,
     for (int d = 0; d < f->var->ndim; d++) {
         if (f->upper[d]) {
             symp at = k < nargs ? args[k] : sym_num(c, 1);
-            subs[d] = sym_add(c, 3,
-                              (symp[]){f->lower[d], at, sym_num(c, -1)});
+            subs[d] = sym_add(c, 3, (symp[]){f->lower[d], at, sym_num(c, -1)});
             k++;
         } else {
             subs[d] = f->lower[d];
@@ -1436,6 +1440,39 @@ static bool is_infinite(symp e)
     return e->kind == SYM_NUM && (e->number > 1e308 || e->number < -1e308);
 }
 
+/* The sum of a whole node on the simplex is 1. */
+static symp simplex_node(struct compiler *c, symp e, void *context)
+{
+    (void)context;
+    if (e->kind != SYM_SUM || e->args[2]->kind != SYM_REF)
+        return NULL;
+    symp ref = e->args[2];
+    const struct var *v = ref->var;
+    if (v->role != ROLE_STOCHASTIC || !v->families ||
+        v->families->next_of_var || !v->families->stochastic)
+        return NULL;
+    const struct family *f = v->families;
+    const struct expr *support = entry_value(f->distribution, "support");
+    if (f->nslices != 1 || !support || strcmp(support->name, "simplex") != 0)
+        return NULL;
+    for (int d = 0; d < ref->nargs; d++) {
+        bool slice = f->upper[d] != NULL;
+        bool bound = sym_has_loop(ref->args[d], e->loop);
+        if (slice != bound || (bound && ref->args[d]->kind != SYM_LOOP))
+            return NULL;
+        symp top = e->args[1];
+        bool whole = top->kind == SYM_EXTENT && top->var == v && top->dim == d;
+        if (slice && (!sym_same(e->args[0], f->lower[d]) ||
+                      !(whole || sym_same(top, f->upper[d]))))
+            return NULL;
+    }
+    return sym_num(c, 1);
+}
+static symp simplex_sums(struct compiler *c, symp e)
+{
+    return sym_map(c, e, simplex_node, NULL);
+}
+
 struct factor *factor_of_family(struct compiler *c, struct model *m,
                                 struct family *f)
 {
@@ -1465,12 +1502,12 @@ struct factor *factor_of_family(struct compiler *c, struct model *m,
         factor->upper = upper && !is_infinite(upper) ? upper : NULL;
     }
     if (f->truncated) {
-        logp = sym_sub(c, logp,
-                       sym_log(c, truncated_mass(c, f, factor->integer)));
+        logp =
+            sym_sub(c, logp, sym_log(c, truncated_mass(c, f, factor->integer)));
         factor->lower = tighter(c, "max", factor->lower, f->trunc_lower);
         factor->upper = tighter(c, "min", factor->upper, f->trunc_upper);
     }
-    factor->logp = substitute_derived(c, logp);
+    factor->logp = simplex_sums(c, substitute_derived(c, logp));
     factor->plain = factor->logp;
     if (factor->lower)
         factor->lower = substitute_derived(c, factor->lower);
@@ -1483,7 +1520,8 @@ struct factor *factor_of_family(struct compiler *c, struct model *m,
     return factor;
 }
 
-/* ---- order and cycles ------------------------------------------------------ */
+/* ---- order and cycles ------------------------------------------------------
+ */
 
 /* Families in an order in which parents come before children; a variable that
  * reads itself at other subscripts is ordered by its elements at run time. */
@@ -1588,16 +1626,26 @@ static void check_twice(struct compiler *c, struct model *m)
 static void name_in_c(struct compiler *c, struct model *m)
 {
     static const char *const reserved[] = {
-        "auto", "break", "case", "char", "const", "continue", "default", "do",
-        "double", "else", "enum", "extern", "float", "for", "goto", "if",
-        "inline", "int", "long", "register", "restrict", "return", "short",
-        "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-        "unsigned", "void", "volatile", "while", "real", "rng", "team", "s",
-        "x", "sum", "new", "class", "template", "this", "bool", "true",
-        "false", "state", "element", "adapting", "asm", "typename", "private",
-        "public", "delete", "operator", "namespace", "using", "virtual",
-        "and", "or", "not", "xor", "main", "linux", "unix", "errno",
-        "stdin", "stdout", "stderr", "signal", "I", "NULL"};
+        "auto",     "break",    "case",      "char",     "const",   "continue",
+        "default",  "do",       "double",    "else",     "enum",    "extern",
+        "float",    "for",      "goto",      "if",       "inline",  "int",
+        "long",     "register", "restrict",  "return",   "short",   "signed",
+        "sizeof",   "static",   "struct",    "switch",   "typedef", "union",
+        "unsigned", "void",     "volatile",  "while",    "real",    "rng",
+        "team",     "s",        "x",         "sum",      "new",     "class",
+        "template", "this",     "bool",      "true",     "false",   "state",
+        "element",  "adapting", "asm",       "typename", "private", "public",
+        "delete",   "operator", "namespace", "using",    "virtual", "and",
+        "or",       "not",      "xor",       "main",     "linux",   "unix",
+        "errno",    "exp",      "log",       "pow",      "sqrt",    "sin",
+        "cos",      "tan",      "asin",      "acos",     "atan",    "sinh",
+        "cosh",     "tanh",     "floor",     "ceil",     "round",   "trunc",
+        "fabs",     "lgamma",   "tgamma",    "log1p",    "expm1",   "fmod",
+        "fmin",     "fmax",     "erf",       "erfc",     "cbrt",    "log2",
+        "log10",    "exp2",     "isnan",     "isinf",    "abs",     "asinh",
+        "acosh",    "atanh",    "atan2",     "copysign", "malloc",  "free",
+        "printf",   "b",        "out",       "tuples",   "stdin",   "stdout",
+        "stderr",   "signal",   "I",         "NULL"};
     for (struct var *v = m->vars; v; v = v->next) {
         char *name = NEW_ARRAY(c, char, strlen(v->name) + 8);
         strcpy(name, v->name);
@@ -1618,6 +1666,47 @@ static void name_in_c(struct compiler *c, struct model *m)
                 if (w == v)
                     break;
             }
+    }
+}
+
+/* Whether e reads v, itself or through derived nodes kept in memory. */
+static bool reads_through(const struct model *m, symp e, const struct var *v)
+{
+    if (e->kind == SYM_REF && (e->var == v || (e->var->role == ROLE_DERIVED &&
+                                               derived_depends(m, e->var, v))))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_through(m, e->args[i], v))
+            return true;
+    return false;
+}
+
+static bool factor_reads(struct compiler *c, const struct model *m,
+                         const struct factor *g, const struct var *v)
+{
+    if (reads_through(m, g->logp, v) ||
+        (g->lower && reads_through(m, g->lower, v)) ||
+        (g->upper && reads_through(m, g->upper, v)))
+        return true;
+    for (int i = 0; i < g->family->nargs; i++)
+        if (reads_through(m, substitute_derived(c, g->family->args[i].body), v))
+            return true;
+    return false;
+}
+
+/* A leaf: no other node's density reads it, so it is data, or is drawn
+ * forward. */
+static void settle_leaves(struct compiler *c, struct model *m)
+{
+    for (struct var *v = m->vars; v; v = v->next) {
+        v->leaf = v->role == ROLE_STOCHASTIC;
+        for (struct factor *g = m->factors; g && v->leaf; g = g->next)
+            if (g->family->var != v)
+                v->leaf = !factor_reads(c, m, g, v);
+            else
+                for (int i = 0; i < g->family->nargs && v->leaf; i++)
+                    v->leaf = !reads_through(
+                        m, substitute_derived(c, g->family->args[i].body), v);
     }
 }
 
@@ -1671,6 +1760,7 @@ struct model *resolve(struct compiler *c, struct program *p)
     for (struct family *f = m->families; f; f = f->next)
         if (f->stochastic && !(f->data_block))
             factor_of_family(c, m, f);
+    settle_leaves(c, m);
     for (struct factor *f = m->factors; f; f = f->next)
         if (f->family->var->leaf) {
             f->seen_var = f->family->var;
@@ -1681,7 +1771,8 @@ struct model *resolve(struct compiler *c, struct program *p)
     return c->nerrors ? NULL : m;
 }
 
-/* ---- --emit=dag ------------------------------------------------------------ */
+/* ---- --emit=dag ------------------------------------------------------------
+ */
 
 static const char *role_name(enum role r)
 {

@@ -1,0 +1,728 @@
+/* emit_host.c: the host's file: the shared program, the functions that only
+ * the host has, the tables of runtime/model.h, and the device's text. */
+#include "gbmc.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool rectangular(const struct family *f)
+{
+    for (int i = 0; i < f->nloops; i++)
+        for (int j = 0; j < i; j++)
+            if (sym_has_loop(f->loops[i]->lower, f->loops[j]) ||
+                sym_has_loop(f->loops[i]->upper, f->loops[j]))
+                return false;
+    return true;
+}
+
+static bool has_width(const struct step *s)
+{
+    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER;
+}
+
+static void emit_string(struct text *out, const char *s)
+{
+    text_append(out, "\"");
+    for (; s && *s; s++) {
+        if (*s == '\n')
+            text_append(out, s[1] ? "\\n\"\n\"" : "\\n");
+        else if (*s == '"' || *s == '\\')
+            text_printf(out, "\\%c", *s);
+        else if ((unsigned char)*s < 32)
+            text_printf(out, "\\%03o", *s);
+        else
+            text_printf(out, "%c", *s);
+    }
+    text_append(out, "\"");
+}
+
+static const char *role_constant(enum role r)
+{
+    switch (r) {
+    case ROLE_GIVEN:
+        return "GBM_GIVEN";
+    case ROLE_CONSTANT:
+        return "GBM_CONSTANT";
+    case ROLE_STOCHASTIC:
+        return "GBM_STOCHASTIC";
+    case ROLE_DERIVED:
+        return "GBM_DERIVED";
+    case ROLE_AUXILIARY:
+        return "GBM_AUXILIARY";
+    }
+    UNREACHABLE();
+}
+
+/* ---- slots
+ * -------------------------------------------------------------------- */
+
+struct slots {
+    struct text *table, *bind;
+    int n;
+    int *order, norder, capacity;
+};
+
+static void hidden_slot(struct slots *k, const char *name, const char *role,
+                        bool integer, int ndim, int family, const char *member,
+                        bool stride)
+{
+    text_printf(k->table,
+                "    {.name = \"%s\", .where = \"\", .role = %s, .integer = "
+                "%d, .ndim = %d, .family = %d},\n",
+                name, role, integer, ndim, family);
+    text_printf(k->bind, "    s->%s = (%s *)b[%d].values;\n", member,
+                integer ? "int" : "real", k->n);
+    if (stride)
+        text_printf(k->bind, "    s->%s_stride = b[%d].stride;\n", member,
+                    k->n);
+    k->n++;
+}
+
+static void emit_declared(struct text *out, struct compiler *c,
+                          const struct var *v)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static void declared_%s(const void *state, int *out)\n{\n"
+                "    const struct state *s = (const struct state *)state;\n"
+                "    (void)s;\n",
+                v->cname);
+    for (int d = 0; d < v->ndim; d++)
+        emit_line(&e, "out[%d] = %s;", d,
+                  v->declared[d] ? emit_int(&e, v->declared[d]) : "0");
+    text_append(out, "}\n\n");
+}
+
+static void emit_slots(struct text *out, struct compiler *c, struct model *m,
+                       struct slots *k)
+{
+    for (struct var *v = m->vars; v; v = v->next) {
+        bool declared = false;
+        for (int d = 0; d < v->ndim; d++)
+            declared = declared || v->declared[d];
+        if (declared)
+            emit_declared(out, c, v);
+        v->slot = k->n;
+        bool observed =
+            v->declared_observed || (v->leaf && v->role == ROLE_STOCHASTIC);
+        text_printf(k->table,
+                    "    {.name = \"%s\", .where = \"%s\", .role = %s, "
+                    ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "
+                    ".maintained = %d",
+                    v->name,
+                    span_text(c, v->families ? v->families->span : v->span),
+                    role_constant(v->role), v->integer, v->ndim, observed,
+                    v->role == ROLE_GIVEN && v->used, v->stored);
+        if (declared)
+            text_printf(k->table, ", .declared = declared_%s", v->cname);
+        text_append(k->table, "},\n");
+        text_printf(k->bind, "    s->%s = (%s *)b[%d].values;\n", v->cname,
+                    v->integer ? "int" : "real", k->n);
+        for (int d = 0; d < v->ndim; d++)
+            text_printf(k->bind, "    s->%s_n%d = b[%d].dim[%d];\n", v->cname,
+                        d + 1, k->n, d);
+        if (v->role == ROLE_STOCHASTIC)
+            text_printf(k->bind, "    s->%s_seen = b[%d].seen;\n", v->cname,
+                        k->n);
+        if (v->role != ROLE_GIVEN && v->role != ROLE_CONSTANT)
+            text_printf(k->bind, "    s->%s_stride = b[%d].stride;\n", v->cname,
+                        k->n);
+        k->n++;
+    }
+    for (struct family *f = m->families; f; f = f->next)
+        if (!rectangular(f)) {
+            f->table_slot = k->n;
+            hidden_slot(k, intern_format(c, "%s loops", f->var->name),
+                        "GBM_TABLE", true, 2, f->number,
+                        intern_format(c, "%s_loops", family_id(c, f)), false);
+        }
+    for (struct step *s = m->steps; s; s = s->next)
+        if (has_width(s))
+            hidden_slot(k, intern_format(c, "%s width", s->family->var->name),
+                        "GBM_TUNING", false, 1, s->family->number,
+                        intern_format(c, "%s_width", family_id(c, s->family)),
+                        true);
+    for (struct inverse *i = m->inverses; i; i = i->next) {
+        i->start_slot = k->n;
+        hidden_slot(k, intern_format(c, "index %d start", i->number),
+                    "GBM_INVERSE", true, 1, i->factor->family->number,
+                    intern_format(c, "index%d_start", i->number), true);
+        i->item_slot = k->n;
+        hidden_slot(k, intern_format(c, "index %d items", i->number),
+                    "GBM_INVERSE", true, 1, i->factor->family->number,
+                    intern_format(c, "index%d_item", i->number), true);
+    }
+}
+
+/* Order of loading: a variable after those that its families' loops, left-hand
+ * sides and (for constants) expressions read; a table after its bounds. */
+static bool reads(symp e, const struct var *v)
+{
+    if ((e->kind == SYM_REF || e->kind == SYM_EXTENT) && e->var == v)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads(e->args[i], v))
+            return true;
+    return false;
+}
+
+static bool load_needs(const struct var *v, const struct var *w)
+{
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        for (int i = 0; i < f->nloops; i++)
+            if (reads(f->loops[i]->lower, w) || reads(f->loops[i]->upper, w))
+                return true;
+        for (int d = 0; d < v->ndim; d++)
+            if (w != v && (reads(f->lower[d], w) ||
+                           (f->upper[d] && reads(f->upper[d], w))))
+                return true;
+        bool computed = v->role == ROLE_CONSTANT || f->data_block;
+        if (computed && f->body && reads(f->body, w))
+            return true;
+        for (int i = 0; computed && i < f->nargs; i++)
+            if (reads(f->args[i].body, w))
+                return true;
+    }
+    for (int d = 0; d < v->ndim; d++)
+        if (v->declared[d] && reads(v->declared[d], w))
+            return true;
+    return false;
+}
+
+static void visit(struct slots *k, const struct model *m, struct var *v,
+                  char *state)
+{
+    if (state[v->slot])
+        return;
+    state[v->slot] = 1;
+    for (struct var *w = m->vars; w; w = w->next)
+        if (w != v && load_needs(v, w))
+            visit(k, m, w, state);
+    /* a ragged family's table is needed to number its elements */
+    k->order[k->norder++] = v->slot;
+}
+
+static void emit_order(struct text *out, struct compiler *c,
+                       const struct model *m, struct slots *k)
+{
+    k->order = NEW_ARRAY(c, int, k->n);
+    char *state = NEW_ARRAY(c, char, k->n);
+    for (struct var *v = m->vars; v; v = v->next)
+        if (v->role == ROLE_GIVEN)
+            visit(k, m, v, state);
+    for (struct var *v = m->vars; v; v = v->next)
+        visit(k, m, v, state);
+    /* tables before the variables whose families they number */
+    int *order = NEW_ARRAY(c, int, k->n), n = 0;
+    for (int i = 0; i < k->norder; i++) {
+        for (const struct family *f = m->families; f; f = f->next)
+            if (!rectangular(f) && f->var->slot == k->order[i])
+                order[n++] = f->table_slot;
+        order[n++] = k->order[i];
+    }
+    char *done = NEW_ARRAY(c, char, k->n);
+    for (int i = 0; i < n; i++)
+        done[order[i]] = 1;
+    for (int i = 0; i < k->n; i++)
+        if (!done[i])
+            order[n++] = i;
+    text_append(out, "static const int load_order[] = {");
+    for (int i = 0; i < n; i++)
+        text_printf(out, "%s%d", i ? ", " : "", order[i]);
+    text_append(out, "};\n\n");
+}
+
+/* ---- families
+ * -------------------------------------------------------------------- */
+
+static void emit_families(struct text *out, struct compiler *c,
+                          const struct model *m)
+{
+    text_append(out, "static const struct gbm_family families[] = {\n");
+    for (const struct family *f = m->families; f; f = f->next) {
+        const char *id = family_id(c, f);
+        bool fixed =
+            !f->stochastic && f->var->role == ROLE_STOCHASTIC && f->constant;
+        text_printf(out, "    {.variable = %d,\n     .text = ", f->var->slot);
+        emit_string(out, f->text);
+        text_printf(out,
+                    ",\n     .where = \"%s\",\n     .stochastic = %d, "
+                    ".data_block = %d, .auxiliary = %d, .augmented = %d,\n"
+                    "     .nloops = %d, .table = %d,\n     .enumerate = "
+                    "enumerate_%s,\n     .subscripts = subscripts_%s,\n"
+                    "     .cells = cells_%s,\n     .check = check_%s",
+                    span_text(c, f->span), f->stochastic,
+                    f->data_block || fixed, f->auxiliary,
+                    f->factor && f->factor->replaced, f->nloops,
+                    rectangular(f) ? -1 : f->table_slot, id, id, id, id);
+        if (f->stochastic && f->factor)
+            text_printf(out,
+                        ",\n     .logdensity = logdensity_%s_host, "
+                        ".density_kernel = \"logdensity_%s_kernel\"",
+                        id, id);
+        if (f->stochastic && !f->auxiliary)
+            text_printf(out,
+                        ",\n     .simulate = simulate_%s_host, .start = "
+                        "start_%s",
+                        id, id);
+        if (!f->stochastic)
+            text_printf(out,
+                        ",\n     .derive = derive_%s_host, .derive_kernel = "
+                        "\"derive_%s_kernel\"",
+                        id, id);
+        text_append(out, "},\n");
+    }
+    text_append(out, "};\n\n");
+}
+
+/* ---- steps
+ * ----------------------------------------------------------------------- */
+
+static const char *sampler_name(struct compiler *c, const struct step *s)
+{
+    switch (s->method) {
+    case METHOD_DIRECT:
+        return intern_format(c, "%s%s", s->bounded ? "truncated " : "",
+                             s->recognised->name);
+    case METHOD_ENUMERATE:
+        return "enumeration";
+    case METHOD_SLICE:
+        return "slice";
+    case METHOD_SLICE_INTEGER:
+        return "integer slice";
+    case METHOD_GAUSSIAN:
+        return "Gaussian block";
+    case METHOD_DENSE:
+        return "dense Gaussian block";
+    case METHOD_VECTOR:
+        return s->recognised ? s->recognised->name : "vector";
+    case METHOD_FORWARD:
+        return "forward draw";
+    case METHOD_STATED:
+        return "stated draw";
+    case METHOD_INDEX:
+        return "index";
+    case METHOD_DERIVE:
+        return "derived";
+    case METHOD_NONE:
+        return "";
+    }
+    UNREACHABLE();
+}
+
+static const char *step_variables(struct compiler *c, const struct step *s)
+{
+    if (!s->nmembers)
+        return s->family ? s->family->var->name : s->inverse->var->name;
+    struct text t = {0};
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", s->members[i].family->var->name);
+    const char *r = intern(c, t.data);
+    text_free(&t);
+    return r;
+}
+
+static bool plain_lhs(struct compiler *c, const struct family *f)
+{
+    if (!rectangular(f) || f->nslices)
+        return false;
+    int found = 0;
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+        bool own = false;
+        for (int i = 0; l && i < f->nloops; i++)
+            own = own || f->loops[i] == l;
+        for (int i = 0; i < f->nloops; i++)
+            if (!own && sym_has_loop(f->lower[d], f->loops[i]))
+                return false;
+        found += own;
+    }
+    return found == f->nloops;
+}
+
+bool conflicts_can_be_emitted(struct compiler *c, const struct step *s)
+{
+    return plain_lhs(c, s->family);
+}
+
+/* Element numbers of a step's family that an instance ties together. */
+static void emit_conflict(struct text *out, struct compiler *c,
+                          const struct step *s, const struct conflict *k,
+                          int number)
+{
+    const struct family *f = s->family;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static int tied_%s_%d(const void *state, int64_t element, "
+                "int64_t *out, int capacity)\n{\n    const struct state *s = "
+                "(const struct state *)state;\n    (void)s;\n    "
+                "(void)capacity;\n    int count = 0;\n",
+                s->name, number);
+    emit_decode(&e, k->factor->family, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    for (int r = 0; r < k->nreferences; r++) {
+        symp value[16] = {NULL};
+        symp match = sym_num(c, 1), at = sym_num(c, 0);
+        for (int d = 0; d < f->var->ndim; d++) {
+            symp offset;
+            const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+            bool own = false;
+            for (int i = 0; l && i < f->nloops; i++)
+                if (f->loops[i] == l) {
+                    value[i] = sym_sub(c, k->references[r]->args[d], offset);
+                    own = true;
+                }
+            if (!own)
+                match =
+                    sym_and(c, match,
+                            sym_eq(c, k->references[r]->args[d], f->lower[d]));
+        }
+        for (int i = 0; i < f->nloops; i++) {
+            symp low = f->loops[i]->lower, high = f->loops[i]->upper;
+            match = sym_and(c, match,
+                            sym_call(c, ">=", 2, (symp[]){value[i], low}));
+            match = sym_and(c, match,
+                            sym_call(c, "<=", 2, (symp[]){value[i], high}));
+            symp extent =
+                sym_add(c, 3, (symp[]){high, sym_neg(c, low), sym_num(c, 1)});
+            at =
+                sym_add2(c, sym_mul2(c, at, extent), sym_sub(c, value[i], low));
+        }
+        emit_line(&e, "if (%s)", emit_expr(&e, match));
+        emit_line(&e, "    out[count++] = %s;", emit_int(&e, at));
+    }
+    text_append(out, "    return count;\n}\n\n");
+}
+
+static void emit_scalar_checks(struct text *out, struct compiler *c,
+                               const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    struct emitter e = emitter_new(c, out);
+    const struct family *f = s->family;
+    text_printf(out,
+                "static int size_%s(const void *state, int64_t element)\n"
+                "{\n    (void)state;\n    (void)element;\n    return 1;\n}\n",
+                id);
+    text_printf(out,
+                "static void get_%s_cell(const struct state *s, int64_t "
+                "element, real **x, int **n)\n{\n    (void)element;\n    "
+                "(void)x;\n    (void)n;\n",
+                id);
+    if (f->nloops)
+        emit_decode(&e, f, "element");
+    symp ref = sym_ref(c, f->var, f->var->ndim, f->lower);
+    emit_line(&e, "*%s = &%s;", f->var->integer ? "n" : "x",
+              emit_expr(&e, ref));
+    text_append(out, "}\n");
+    text_printf(out,
+                "static void get_%s(const void *state, int64_t element, "
+                "double *x)\n{\n    real *cell = 0;\n    int *count = 0;\n"
+                "    get_%s_cell((const struct state *)state, element, &cell, "
+                "&count);\n    *x = cell ? (double)*cell : *count;\n}\n"
+                "static void set_%s(const void *state, int64_t element, const "
+                "double *x)\n{\n    real *cell = 0;\n    int *count = 0;\n"
+                "    get_%s_cell((const struct state *)state, element, &cell, "
+                "&count);\n    if (cell)\n        *cell = (real)*x;\n    else\n"
+                "        *count = (int)*x;\n}\n",
+                id, id, id, id);
+    text_printf(out,
+                "static double conditional_%s_at(const void *state, int64_t "
+                "element, const double *x)\n{\n    const struct state *s = "
+                "(const struct state *)state;\n    struct conditional_%s k_;\n"
+                "    double before;\n    prepare_%s(&k_, s, &gbm_alone, "
+                "element);\n    if (*x < k_.lower || *x > k_.upper)\n        "
+                "return -GBM_INF;\n    get_%s(state, element, &before);\n    "
+                "double value = (double)density_%s(&k_, (real)*x);\n    "
+                "set_%s(state, element, &before);\n    return value;\n}\n\n",
+                id, id, id, id, id, id);
+}
+
+static bool is_scalar_step(const struct step *s)
+{
+    return s->method == METHOD_DIRECT || s->method == METHOD_ENUMERATE ||
+           has_width(s);
+}
+
+/* About how many terms an element's sums have. */
+static bool emit_cost(struct text *out, struct compiler *c,
+                      const struct step *s)
+{
+    symp total = sym_num(c, 0);
+    for (const struct part *p = s->parts; p; p = p->next) {
+        symp n = sym_num(c, 1);
+        bool loops = false;
+        for (int i = 0; i < p->nloops && !p->own; i++) {
+            if (p->solved[i] && !p->inverse)
+                continue;
+            symp extent = sym_add(c, 3,
+                                  (symp[]){p->loops[i]->upper,
+                                           sym_neg(c, p->loops[i]->lower),
+                                           sym_num(c, 1)});
+            bool open = false;
+            for (int j = 0; j < p->nloops; j++)
+                open = open || sym_has_loop(extent, p->loops[j]);
+            for (int j = 0; s->family && j < s->family->nloops; j++)
+                open = open || sym_has_loop(extent, s->family->loops[j]);
+            if (open)
+                continue;
+            n = sym_mul2(c, n, extent);
+            loops = true;
+        }
+        if (p->inverse && s->family && s->family->var->ndim)
+            n = sym_div(c, n, sym_extent(c, s->family->var, 0));
+        if (loops)
+            total = sym_add2(c, total, n);
+    }
+    if (total->kind == SYM_NUM)
+        return false;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static int64_t cost_%s(const void *state)\n{\n    const "
+                "struct state *s = (const struct state *)state;\n    "
+                "(void)s;\n",
+                s->name);
+    const char *value = emit_expr(&e, total);
+    emit_line(&e, "return (int64_t)(%s);", value);
+    text_append(out, "}\n\n");
+    return true;
+}
+
+static void emit_dense_table(struct text *out, struct compiler *c,
+                             const struct step *s)
+{
+    text_printf(out, "static const struct gbm_dense_term terms_%s[] = {\n",
+                s->name);
+    int n = 0;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+        if (!q->row)
+            continue;
+        int k = q->part->factor->number;
+        n++;
+        text_printf(
+            out,
+            "    {.family = %d, .matrix = %d, .constant_design = %d, "
+            ".constant_weight = %d,\n     .design = design_%s_%d_host, .row = "
+            "row_%s_%d_host,\n     .row_kernel = \"row_%s_%d_kernel\", "
+            ".design_kernel = \"design_%s_%d_kernel\"},\n",
+            q->part->factor->family->number, q->matrix ? q->matrix->slot : -1,
+            q->constant_design, q->constant_weight, s->name, k, s->name, k,
+            s->name, k, s->name, k);
+    }
+    text_printf(out,
+                "};\nstatic const struct gbm_dense dense_%s = {\n"
+                "    .dimension = dimension_%s,\n    .get = "
+                "get_%s_host,\n    .set = set_%s_host,\n    .fixed = "
+                "fixed_%s,\n",
+                s->name, s->name, s->name, s->name, s->name);
+    if (s->coupled_prior)
+        text_printf(out, "    .prior_matrix = prior_%s_host,\n", s->name);
+    else
+        text_printf(out, "    .prior = prior_%s_host,\n", s->name);
+    text_printf(out,
+                "    .prior_kernel = \"prior_%s_kernel\",\n    .get_kernel = "
+                "\"get_%s_kernel\",\n    .set_kernel = \"set_%s_kernel\",\n"
+                "    .nterms = %d,\n    .terms = terms_%s,\n};\n\n",
+                s->name, s->name, s->name, n, s->name);
+    (void)c;
+}
+
+static void emit_steps(struct text *out, struct compiler *c,
+                       const struct model *m)
+{
+    bool *cost = NEW_ARRAY(c, bool, m->nsteps);
+    for (const struct step *s = m->steps; s; s = s->next) {
+        if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
+            continue;
+        if (is_scalar_step(s))
+            emit_scalar_checks(out, c, s);
+        cost[s->number] = emit_cost(out, c, s);
+        if (s->method == METHOD_DENSE) {
+            emit_dense_table(out, c, s);
+            continue;
+        }
+        text_printf(out, "GBM_HOST_RUN(%s, %d)\n", s->name, s->number);
+        int n = 0;
+        for (const struct conflict *k = s->conflicts; k; k = k->next)
+            emit_conflict(out, c, s, k, n++);
+        if (n) {
+            text_printf(out, "static const struct gbm_conflict tied_%s[] = {",
+                        s->name);
+            n = 0;
+            for (const struct conflict *k = s->conflicts; k; k = k->next)
+                text_printf(out,
+                            "%s{.family = %d, .elements = tied_%s_%d, "
+                            ".capacity = %d}",
+                            n ? ", " : "", k->factor->family->number, s->name,
+                            n, k->nreferences),
+                    n++;
+            text_append(out, "};\n");
+        }
+        if (s->nmembers > 1) {
+            text_printf(out, "static const int members_%s[] = {", s->name);
+            for (int i = 0; i < s->nmembers; i++)
+                text_printf(out, "%s%d", i ? ", " : "",
+                            s->members[i].family->number);
+            text_append(out, "};\n");
+        }
+    }
+    text_append(out, "\nstatic const struct gbm_step steps[] = {\n");
+    for (const struct step *s = m->steps; s; s = s->next) {
+        static const char *const kinds[] = {"GBM_STEP_MAP", "GBM_STEP_DENSE",
+                                            "GBM_STEP_INDEX",
+                                            "GBM_STEP_DERIVE"};
+        int kind = s->method == METHOD_DENSE    ? 1
+                   : s->method == METHOD_INDEX  ? 2
+                   : s->method == METHOD_DERIVE ? 3
+                                                : 0;
+        text_printf(out,
+                    "    {.kind = %s, .name = \"%s\",\n     .variable = "
+                    "\"%s\", .sampler = \"%s\",\n     .family = %d, .number = "
+                    "%d, .sequential = %d, .leaf = %d, .inverse = %d",
+                    kinds[kind], s->name, step_variables(c, s),
+                    sampler_name(c, s), s->family ? s->family->number : -1,
+                    s->number, s->sequential && kind == 0,
+                    s->family && s->family->var->leaf && kind == 0 &&
+                        !s->family->auxiliary,
+                    s->inverse && kind == 2 ? s->inverse->number : -1);
+        text_append(out, ",\n     .text = ");
+        emit_string(out, s->family ? s->family->text : "");
+        int n = 0;
+        for (const struct conflict *k = s->conflicts; k; k = k->next)
+            n++;
+        if (n && kind == 0 && !s->sequential)
+            text_printf(out, ",\n     .nconflicts = %d, .conflicts = tied_%s",
+                        n, s->name);
+        if (s->nmembers > 1 && kind == 0)
+            text_printf(out, ",\n     .members = members_%s, .nmembers = %d",
+                        s->name, s->nmembers);
+        if (kind == 0)
+            text_printf(out, ",\n     .run = %s_run", s->name);
+        if (kind == 1)
+            text_printf(out, ",\n     .dense = &dense_%s", s->name);
+        const char *id = s->family ? family_id(c, s->family) : "";
+        if (is_scalar_step(s) && !(s->method == METHOD_DIRECT &&
+                                   !entry_clause(s->recognised, "solve")))
+            text_printf(out,
+                        ",\n     .block_size = size_%s, .block_get = get_%s, "
+                        ".block_set = set_%s, .conditional = "
+                        "conditional_%s_at",
+                        id, id, id, id);
+        if (s->method == METHOD_GAUSSIAN || s->method == METHOD_VECTOR)
+            text_printf(out,
+                        ",\n     .block_size = size_%s, .block_get = get_%s, "
+                        ".block_set = set_%s, .conditional = conditional_%s",
+                        s->name, s->name, s->name, s->name);
+        if (cost[s->number])
+            text_printf(out, ",\n     .cost = cost_%s", s->name);
+        text_append(out, "},\n");
+    }
+    text_append(out, "};\n\n");
+}
+
+static void emit_inverses(struct text *out, const struct model *m)
+{
+    text_append(out, "static const struct gbm_inverse inverses[] = {\n");
+    for (const struct inverse *i = m->inverses; i; i = i->next)
+        text_printf(out,
+                    "    {.variable = %d, .family = %d, .start = %d, .item = "
+                    "%d, .latent = %d, .cell = index%d_host, .cell_kernel = "
+                    "\"index%d_kernel\"},\n",
+                    i->var->slot, i->factor->family->number, i->start_slot,
+                    i->item_slot, i->latent, i->number, i->number);
+    text_append(out, "    {.variable = -1}};\n\n");
+}
+
+static int is_header(const struct dirent *d)
+{
+    size_t n = strlen(d->d_name);
+    return n > 2 && !strcmp(d->d_name + n - 2, ".h") &&
+           strcmp(d->d_name, "mock.h") != 0;
+}
+
+/* The library's device code, so that a sampler carries all that it needs. */
+static int emit_headers(struct text *out, struct compiler *c)
+{
+    struct dirent **files;
+    int n = scandir(c->stdlib, &files, is_header, alphasort);
+    text_append(out, "static const struct gbm_header headers[] = {\n");
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        FILE *f =
+            fopen(intern_format(c, "%s/%s", c->stdlib, files[i]->d_name), "rb");
+        if (f) {
+            struct text t = {0};
+            char line[4096];
+            size_t k;
+            while ((k = fread(line, 1, sizeof line - 1, f)) > 0) {
+                line[k] = 0;
+                text_append(&t, line);
+            }
+            fclose(f);
+            text_printf(out, "{\"%s\",\n", files[i]->d_name);
+            emit_string(out, t.data ? t.data : "");
+            text_append(out, "},\n");
+            text_free(&t);
+            count++;
+        }
+        free(files[i]);
+    }
+    if (n >= 0)
+        free(files);
+    text_append(out, "{0, 0}};\n\n");
+    return count;
+}
+
+void emit_host(struct text *out, struct compiler *c, struct model *m,
+               const char *program, const char *explanation)
+{
+    text_append(out, "#include \"model.h\"\n\n");
+    text_append(out, program);
+    text_append(out, "\n/* ---- the host's tables ---- */\n\n");
+    struct text table = {0}, bind = {0};
+    struct slots k = {.table = &table, .bind = &bind};
+    emit_slots(out, c, m, &k);
+    text_printf(out,
+                "static const struct gbm_variable variables[] = {\n%s    "
+                "{.name = 0}};\n\n",
+                table.data ? table.data : "");
+    text_printf(out,
+                "static void bind_state(void *state, const struct gbm_binding "
+                "*b)\n{\n    struct state *s = (struct state *)state;\n    "
+                "(void)b;\n    (void)s;\n%s}\nstatic void shift(void *state, "
+                "int chain)\n{\n    shift_state((struct state *)state, chain);"
+                "\n}\n\n",
+                bind.data ? bind.data : "");
+    text_free(&table);
+    text_free(&bind);
+    emit_order(out, c, m, &k);
+    emit_families(out, c, m);
+    emit_inverses(out, m);
+    emit_steps(out, c, m);
+    int nheaders = emit_headers(out, c);
+    int nfamilies = 0;
+    for (const struct family *f = m->families; f; f = f->next)
+        nfamilies++;
+    text_append(out, "static const char program_text[] =\n");
+    emit_string(out, program);
+    text_append(out, ";\n\nconst struct gbm_model gbm_model = {\n    .name = ");
+    emit_string(out, m->name);
+    text_append(out, ",\n    .source = ");
+    emit_string(out, c->options.input);
+    text_printf(out,
+                ",\n    .version = \"" GBM_VERSION "\",\n    .state_size = "
+                "sizeof(struct state),\n    .nvariables = %d,\n    .variables "
+                "= variables,\n    .load_order = load_order,\n    .nfamilies "
+                "= %d,\n    .families = families,\n    .ninverses = %d,\n    "
+                ".inverses = inverses,\n    .nsteps = %d,\n    .steps = "
+                "steps,\n    .bind = bind_state,\n    .shift = shift,\n    "
+                ".explain = ",
+                k.n, nfamilies, m->ninverses, m->nsteps);
+    emit_string(out, explanation);
+    text_printf(out,
+                ",\n    .program = program_text,\n    .nheaders = %d,\n    "
+                ".headers = headers,\n};\n",
+                nheaders);
+}

@@ -1,0 +1,675 @@
+/* emit_step.c: the function that updates one element of a step, and what it
+ * stands on: the sums of its full conditional, its log density at a value. */
+#include "gbmc.h"
+#include <string.h>
+
+/* ---- loops ------------------------------------------------------------------
+ */
+
+static bool rectangular(const struct family *f)
+{
+    for (int i = 0; i < f->nloops; i++)
+        for (int j = 0; j < i; j++)
+            if (sym_has_loop(f->loops[i]->lower, f->loops[j]) ||
+                sym_has_loop(f->loops[i]->upper, f->loops[j]))
+                return false;
+    return true;
+}
+
+static symp loop_extent(struct compiler *c, const struct loop *l)
+{
+    return sym_add(c, 3,
+                   (symp[]){l->upper, sym_neg(c, l->lower), sym_num(c, 1)});
+}
+
+/* Loop indices of `loops` (bounds as in `f`) from an element number. */
+static void decode_as(struct emitter *e, const struct family *f,
+                      struct loop *const *loops, const char *element)
+{
+    struct compiler *c = e->c;
+    const char *names[16];
+    if (!rectangular(f)) {
+        for (int i = 0; i < f->nloops; i++) {
+            names[i] = emit_loop_name(e, loops[i]);
+            emit_line(e, "const int %s = s->%s_loops[(%s) * %d + %d];",
+                      names[i], family_id(c, f), element, f->nloops, i);
+        }
+        return;
+    }
+    if (f->nloops == 1) {
+        const char *lower = emit_int(e, f->loops[0]->lower);
+        const char *i = emit_loop_name(e, loops[0]);
+        emit_line(e, "const int %s = (int)(%s) + %s;", i, element, lower);
+        return;
+    }
+    const char *rest = element;
+    const char *values[16];
+    for (int i = f->nloops - 1; i >= 0; i--) {
+        const char *lower = emit_int(e, f->loops[i]->lower);
+        if (i == 0) {
+            values[0] = intern_format(c, "(int)(%s) + %s", rest, lower);
+            break;
+        }
+        const char *extent = emit_int(e, loop_extent(c, f->loops[i]));
+        values[i] =
+            intern_format(c, "(int)((%s) %% (%s)) + %s", rest, extent, lower);
+        rest = intern_format(c, "(%s) / (%s)", rest, extent);
+    }
+    for (int i = 0; i < f->nloops; i++) {
+        names[i] = emit_loop_name(e, loops[i]);
+        emit_line(e, "const int %s = %s;", names[i], values[i]);
+    }
+}
+
+void emit_decode(struct emitter *e, const struct family *f, const char *element)
+{
+    decode_as(e, f, f->loops, element);
+}
+
+void emit_close(struct emitter *e, int braces)
+{
+    while (braces-- > 0) {
+        e->indent--;
+        emit_line(e, "}");
+    }
+}
+
+static int open_brace(struct emitter *e)
+{
+    e->indent++;
+    return 1;
+}
+
+static symp whole_guard(struct compiler *c, const struct part *p)
+{
+    symp guard = p->guard ? p->guard : sym_num(c, 1);
+    if (p->factor->seen_ref && !p->own) {
+        symp seen = p->factor->seen_ref;
+        for (int i = 0; i < p->nloops; i++)
+            seen = sym_replace_loop(c, seen, p->factor->loops[i],
+                                    sym_loop(c, p->loops[i]));
+        for (int i = p->nloops - 1; i >= 0; i--)
+            if (p->solved[i])
+                seen = sym_replace_loop(c, seen, p->loops[i], p->solved[i]);
+        guard = sym_and(c, guard, seen);
+    }
+    return guard;
+}
+
+int emit_open_part(struct emitter *e, const struct part *p, bool team)
+{
+    struct compiler *c = e->c;
+    int braces = 0;
+    if (p->own)
+        return 0;
+    symp guard = whole_guard(c, p);
+    bool early = true;
+    for (int i = 0; i < p->nloops; i++)
+        if ((!p->solved[i] || p->inverse) && sym_has_loop(guard, p->loops[i]))
+            early = false;
+    if (early && !sym_is(guard, 1)) {
+        emit_line(e, "if (%s) {", emit_expr(e, guard));
+        braces += open_brace(e);
+    }
+    if (p->inverse) {
+        int n = p->inverse->number;
+        const char *at = emit_name(e, "at");
+        const char *cell = emit_name(e, "cell");
+        emit_line(e, "const long long %s = cell_;", cell);
+        if (team)
+            emit_line(e,
+                      "GBM_TEAM_FOR(%s, s->index%d_start[%s], "
+                      "s->index%d_start[%s + 1], team) {",
+                      at, n, cell, n, cell);
+        else
+            emit_line(e,
+                      "for (int %s = s->index%d_start[%s]; %s < "
+                      "s->index%d_start[%s + 1]; %s++) {",
+                      at, n, cell, at, n, cell, at);
+        braces += open_brace(e);
+        decode_as(e, p->factor->family, p->loops,
+                  intern_format(c, "s->index%d_item[%s]", n, at));
+    } else {
+        bool first = team;
+        for (int i = 0; i < p->nloops; i++) {
+            if (p->solved[i])
+                continue;
+            symp low = p->loops[i]->lower, high = p->loops[i]->upper;
+            for (int j = i - 1; j >= 0; j--)
+                if (p->solved[j]) {
+                    low = sym_replace_loop(c, low, p->loops[j], p->solved[j]);
+                    high = sym_replace_loop(c, high, p->loops[j], p->solved[j]);
+                }
+            const char *lower = emit_int(e, low), *upper = emit_int(e, high);
+            const char *name = emit_loop_name(e, p->loops[i]);
+            if (first)
+                emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", name,
+                          lower, upper);
+            else
+                emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
+                          name, upper, name);
+            first = false;
+            braces += open_brace(e);
+        }
+    }
+    if (!early) {
+        emit_line(e, "if (%s) {", emit_expr(e, guard));
+        braces += open_brace(e);
+    }
+    return braces;
+}
+
+/* Whether the part's instances are shared out among lanes when it is opened
+ * with team: there is a loop to share. */
+static bool shared_out(const struct part *p)
+{
+    if (p->own)
+        return false;
+    if (p->inverse)
+        return true;
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i])
+            return true;
+    return false;
+}
+
+/* ---- library text
+ * ------------------------------------------------------------- */
+
+static symp bind_params(struct compiler *c, const char *name, int nargs,
+                        const symp *args, void *context)
+{
+    (void)context;
+    (void)args;
+    if (nargs)
+        return NULL;
+    return !strcmp(name, "x") ? sym_target(c) : sym_param(c, name);
+}
+
+symp entry_expression(struct compiler *c, const struct entry *d,
+                      const struct expr *value)
+{
+    (void)d;
+    return sym_from_library(c, value, bind_params, NULL);
+}
+
+/* ---- the conditional of a scalar
+ * ----------------------------------------------- */
+
+static const char *target_cell(struct emitter *e, const struct family *f)
+{
+    return f->var->ndim
+               ? emit_expr(e, sym_ref(e->c, f->var, f->var->ndim, f->lower))
+               : intern_format(e->c, "*s->%s", f->var->cname);
+}
+
+/* struct theta_conditional: what the conditional of one element needs. */
+static void emit_struct(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    text_printf(out,
+                "struct conditional_%s {\n"
+                "    const struct state *s;\n"
+                "    const struct gbm_team *team;\n"
+                "    long long element;\n",
+                id);
+    for (int i = 0; i < s->family->nloops; i++)
+        text_printf(out, "    int loop%d; /* %s */\n", i,
+                    s->family->loops[i]->name);
+    for (int i = 0; i < s->nstatistics; i++)
+        text_printf(out, "    real c%d; /* coefficient of %s */\n", i + 1,
+                    sym_text(c, s->statistics[i]));
+    text_append(out, "    real lower, upper;\n};\n\n");
+}
+
+/* The comment above: statement, place, conditional. */
+static void emit_comment(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    const struct family *f = s->family;
+    text_printf(out, "/* %s    %s\n", f->text, span_text(c, f->span));
+    switch (s->method) {
+    case METHOD_DIRECT:
+        text_printf(out, " * Its full conditional has the statistics of %s",
+                    s->recognised->name);
+        if (s->bounded)
+            text_append(out, ", between bounds");
+        text_append(out, ":\n");
+        for (int i = 0; i < s->nstatistics; i++)
+            text_printf(out, " *     c%d multiplies %s\n", i + 1,
+                        sym_text(c, s->statistics[i]));
+        break;
+    case METHOD_ENUMERATE:
+        text_append(out, " * Every value of its finite support is tried.\n");
+        break;
+    case METHOD_SLICE:
+    case METHOD_SLICE_INTEGER:
+        text_append(out, " * No closed form: slice sampling.\n");
+        break;
+    case METHOD_STATED:
+        text_append(out, " * Its full conditional is stated by the "
+                         "augmentation.\n");
+        break;
+    default:
+        break;
+    }
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (!p->own)
+            text_printf(out, " * child: %s\n", p->factor->text);
+    text_append(out, " */\n");
+}
+
+static void prologue(struct emitter *e, const struct family *f,
+                     const char *element)
+{
+    if (f->nloops)
+        emit_decode(e, f, element);
+}
+
+/* cell_: flat cell of the target, for inverse indices. */
+static void emit_cell_if_needed(struct emitter *e, const struct step *s)
+{
+    bool needed = false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        needed = needed || p->inverse;
+    if (needed)
+        emit_line(e, "const long long cell_ = %s;",
+                  emit_cell(e, s->family->var, s->family->lower));
+}
+
+static int statistic_index(const struct step *s, symp statistic)
+{
+    for (int i = 0; i < s->nstatistics; i++)
+        if (sym_same(s->statistics[i], statistic))
+            return i;
+    return -1;
+}
+
+static void emit_sums_of_part(struct emitter *e, const struct step *s,
+                              const struct part *p)
+{
+    if (p->opaque || p->terms.n == 0)
+        return;
+    int depth = e->nloops;
+    int braces = emit_open_part(e, p, true);
+    bool team = e->team;
+    e->team = e->team && !shared_out(p);
+    for (int i = 0; i < p->terms.n; i++) {
+        int k = statistic_index(s, p->terms.statistic[i]);
+        const char *value = emit_expr(e, p->terms.coefficient[i]);
+        emit_line(e, "c%d += %s;", k + 1, value);
+    }
+    e->team = team;
+    emit_close(e, braces);
+    e->nloops = depth;
+}
+
+static void emit_bounds(struct emitter *e, const struct step *s)
+{
+    struct compiler *c = e->c;
+    const char *low = s->lower ? emit_expr(e, s->lower) : "-GBM_INF";
+    emit_line(e, "gbm_total lower = %s;", low);
+    const char *high = s->upper ? emit_expr(e, s->upper) : "GBM_INF";
+    emit_line(e, "gbm_total upper = %s;", high);
+    for (const struct bound *b = s->bounds; b; b = b->next) {
+        int depth = e->nloops;
+        int braces = emit_open_part(e, b->part, true);
+        bool team = e->team;
+        e->team = false;
+        const char *value = emit_expr(e, b->value);
+        emit_line(e, "if (%s %s %s)", value, b->is_lower ? ">" : "<",
+                  b->is_lower ? "lower" : "upper");
+        emit_line(e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
+        emit_close(e, braces);
+        e->team = team;
+        e->nloops = depth;
+        if (shared_out(b->part))
+            emit_line(e, "%s = gbm_team_%s(team, %s);",
+                      b->is_lower ? "lower" : "upper",
+                      b->is_lower ? "max" : "min",
+                      b->is_lower ? "lower" : "upper");
+    }
+    (void)c;
+}
+
+static void emit_prepare(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *id = family_id(c, f);
+    struct emitter e = emitter_new(c, out);
+    e.team = true;
+    text_printf(out,
+                "GBM_FN void prepare_%s(struct conditional_%s *k_,\n"
+                "    const struct state *s, const struct gbm_team *team,\n"
+                "    long long element)\n{\n",
+                id, id);
+    prologue(&e, f, "element");
+    emit_cell_if_needed(&e, s);
+    bool any_shared = false;
+    if (s->nstatistics) {
+        struct text t = {0};
+        for (int i = 0; i < s->nstatistics; i++)
+            text_printf(&t, "%sc%d = 0", i ? ", " : "", i + 1);
+        emit_line(&e, "gbm_total %s;", t.data);
+        text_free(&t);
+    }
+    for (int pass = 0; pass < 2; pass++) { /* shared sums first */
+        for (const struct part *p = s->parts; p; p = p->next)
+            if (shared_out(p) == (pass == 0)) {
+                emit_sums_of_part(&e, s, p);
+                any_shared =
+                    any_shared || (pass == 0 && !p->opaque && p->terms.n > 0);
+            }
+        for (int i = 0; pass == 0 && any_shared && i < s->nstatistics; i++)
+            emit_line(&e, "c%d = gbm_team_sum(team, c%d);", i + 1, i + 1);
+    }
+    emit_bounds(&e, s);
+    emit_line(&e, "k_->s = s;");
+    emit_line(&e, "k_->team = team;");
+    emit_line(&e, "k_->element = element;");
+    for (int i = 0; i < f->nloops; i++)
+        emit_line(&e, "k_->loop%d = %s;", i,
+                  emit_expr(&e, sym_loop(c, f->loops[i])));
+    for (int i = 0; i < s->nstatistics; i++)
+        emit_line(&e, "k_->c%d = (real)c%d;", i + 1, i + 1);
+    emit_line(&e, "k_->lower = (real)lower;");
+    emit_line(&e, "k_->upper = (real)upper;");
+    text_append(out, "}\n\n");
+}
+
+/* Statements that recompute the stored derived nodes that depend on v. */
+static void emit_recompute(struct emitter *e, const struct model *m,
+                           const struct var *v)
+{
+    for (const struct family *f = m->families; f; f = f->next)
+        if (!f->stochastic && f->var->role == ROLE_DERIVED && f->var->stored &&
+            derived_depends(m, f->var, v))
+            emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
+}
+
+static void emit_in_place(struct emitter *e, const struct step *s,
+                          const struct part *p)
+{
+    int depth = e->nloops;
+    emit_line(e, "{");
+    e->indent++;
+    bool shared = shared_out(p);
+    emit_line(e, "gbm_total sum = 0;");
+    int braces = emit_open_part(e, p, true);
+    bool team = e->team;
+    e->team = team && !shared;
+    if (p->lower || p->upper) {
+        const char *value = emit_expr(e, p->value);
+        if (p->lower)
+            emit_line(e, "if (%s < %s)", value, emit_in_brackets(e, p->lower));
+        if (p->lower)
+            emit_line(e, "    sum = -GBM_INF;");
+        if (p->upper)
+            emit_line(e, "if (%s > %s)", value, emit_in_brackets(e, p->upper));
+        if (p->upper)
+            emit_line(e, "    sum = -GBM_INF;");
+    }
+    const char *value = emit_expr(e, p->logp);
+    emit_line(e, "sum += %s;", value);
+    emit_close(e, braces);
+    e->team = team;
+    e->nloops = depth;
+    emit_line(e, "total += %s;", shared ? "gbm_team_sum(team, sum)" : "sum");
+    e->indent--;
+    emit_line(e, "}");
+    (void)s;
+}
+
+/* Log density of the full conditional at x, up to a constant. */
+static void emit_density(struct compiler *c, struct text *out,
+                         const struct model *m, const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *id = family_id(c, f);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_INLINE real density_%s(const void *context, real x)\n"
+                "{\n"
+                "    const struct conditional_%s *k_ = (const struct "
+                "conditional_%s *)context;\n"
+                "    const struct state *s = k_->s;\n"
+                "    const struct gbm_team *team = k_->team;\n"
+                "    (void)s;\n    (void)team;\n",
+                id, id, id);
+    for (int i = 0; i < f->nloops; i++) {
+        const char *name = emit_loop_name(&e, f->loops[i]);
+        emit_line(&e, "const int %s = k_->loop%d;", name, i);
+        emit_line(&e, "(void)%s;", name);
+    }
+    emit_line(&e, "gbm_total total = 0;");
+    if (f->var->integer)
+        e.target = "(int)x";
+    for (int i = 0; i < s->nstatistics; i++) {
+        symp t = s->statistics[i];
+        if (t->kind == SYM_CALL && !strcmp(t->name, "log")) {
+            const char *inner = emit_expr(&e, t->args[0]);
+            emit_line(&e, "total += gbm_xlogy(k_->c%d, %s);", i + 1, inner);
+        } else {
+            const char *value = emit_expr(&e, t);
+            emit_line(&e, "total += k_->c%d * (%s);", i + 1, value);
+        }
+    }
+    if (s->opaque) {
+        emit_cell_if_needed(&e, s);
+        const char *cell = target_cell(&e, f);
+        emit_line(&e, "gbm_team_sync(team);");
+        emit_line(&e, "%s = %s;", cell, f->var->integer ? "(int)x" : "x");
+        emit_line(&e, "gbm_team_sync(team);");
+        if (s->through)
+            emit_recompute(&e, m, f->var);
+        e.team = true;
+        for (const struct part *p = s->parts; p; p = p->next)
+            if (p->opaque)
+                emit_in_place(&e, s, p);
+    }
+    text_append(out, "    return (real)total;\n}\n\n");
+}
+
+/* The parameters of a recognised family from the sums, and its draw. */
+static void emit_solve(struct emitter *e, const struct step *s,
+                       const char *prefix)
+{
+    struct compiler *c = e->c;
+    const struct entry *d = s->recognised;
+    int n = 0;
+    const struct clause *statistics = entry_clause(d, "statistics");
+    for (const struct clause_item *i = statistics ? statistics->items : NULL; i;
+         i = i->next, n++) {
+        const char *value = "0";
+        for (int k = 0; k < s->nstatistics; k++)
+            if (s->place[k] == n)
+                value = intern_format(c, "%sc%d", prefix, k + 1);
+        emit_param(e, intern_format(c, "s%d", n + 1), value);
+    }
+    const struct clause *solve = entry_clause(d, "solve");
+    for (const struct clause_item *i = solve ? solve->items : NULL; i;
+         i = i->next) {
+        symp value = entry_expression(c, d, i->value);
+        const char *name = emit_name(e, i->label->name);
+        const char *text = emit_expr(e, value);
+        emit_line(e, "const real %s = %s;", name, text);
+        emit_param(e, i->label->name, name);
+    }
+    if (s->exponent) /* x^p: the parameter that solve does not give */
+        for (int i = 0; i < d->nparameters; i++) {
+            bool solved = false;
+            for (const struct clause_item *k = solve ? solve->items : NULL; k;
+                 k = k->next)
+                solved = solved || k->label->name == d->parameters[i].name;
+            if (!solved)
+                emit_param(e, d->parameters[i].name, emit_expr(e, s->exponent));
+        }
+}
+
+static symp through_cdf(struct compiler *c, const struct entry *d,
+                        struct emitter *e)
+{
+    symp cdf = entry_expression(c, d, entry_value(d, "cdf"));
+    e->target = "lower";
+    const char *low = emit_expr(e, cdf);
+    const char *a = emit_name(e, "below");
+    emit_line(e, "const real %s = lower > -GBM_INF ? %s : 0;", a, low);
+    e->target = "upper";
+    const char *high = emit_expr(e, cdf);
+    const char *b = emit_name(e, "above");
+    emit_line(e, "const real %s = upper < GBM_INF ? %s : 1;", b, high);
+    const char *p = emit_name(e, "p");
+    emit_line(e, "const real %s = %s + (%s - %s) * gbm_uniform(rng);", p, a, b,
+              a);
+    emit_param(e, "p", p);
+    return entry_expression(c, d, entry_value(d, "quantile"));
+}
+
+/* A draw of entry d whose parameters are in scope; bounds are the locals
+ * lower and upper if `bounded`. Returns its C text. */
+static const char *emit_draw(struct emitter *e, const struct entry *d,
+                             bool bounded)
+{
+    struct compiler *c = e->c;
+    symp draw;
+    if (bounded && entry_value(d, "draw_between")) {
+        emit_param(e, "lower", "lower");
+        emit_param(e, "upper", "upper");
+        draw = entry_expression(c, d, entry_value(d, "draw_between"));
+    } else if (bounded) {
+        draw = through_cdf(c, d, e);
+    } else {
+        draw = entry_expression(c, d, entry_value(d, "draw"));
+    }
+    return emit_expr(e, draw);
+}
+
+static void emit_direct_density(struct compiler *c, struct text *out,
+                                const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_INLINE real density_%s(const void *context, real x)\n"
+                "{\n"
+                "    const struct conditional_%s *k_ = (const struct "
+                "conditional_%s *)context;\n"
+                "    const real lower = k_->lower, upper = k_->upper;\n"
+                "    (void)lower;\n    (void)upper;\n",
+                id, id, id);
+    const struct entry *d = s->recognised;
+    if (!entry_clause(d, "solve")) {
+        emit_line(&e, "return 0 * x;");
+        text_append(out, "}\n\n");
+        return;
+    }
+    emit_solve(&e, s, "k_->");
+    const char *value =
+        emit_expr(&e, entry_expression(c, d, entry_value(d, "logdensity")));
+    emit_line(&e, "return %s;", value);
+    text_append(out, "}\n\n");
+}
+
+static void emit_store(struct emitter *e, const struct step *s,
+                       const char *value)
+{
+    const struct family *f = s->family;
+    emit_line(e, "gbm_team_sync(team);");
+    emit_line(e, "%s = %s%s;", target_cell(e, f),
+              f->var->integer ? "(int)" : "", value);
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct model *m, const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *id = family_id(c, f);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, "
+                "int adapting)\n{\n    (void)adapting;\n",
+                s->name);
+    if (s->method == METHOD_FORWARD) {
+        emit_line(&e, "(void)team;");
+        emit_line(&e, "simulate_%s(s, rng, element);", id);
+        text_append(out, "}\n\n");
+        return;
+    }
+    prologue(&e, f, "element");
+    if (s->method == METHOD_STATED) {
+        e.team = true;
+        const char *value = emit_expr(&e, f->var->draw);
+        emit_store(&e, s, value);
+        text_append(out, "}\n\n");
+        return;
+    }
+    emit_line(&e, "struct conditional_%s k_;", id);
+    emit_line(&e, "prepare_%s(&k_, s, team, element);", id);
+    if (s->method == METHOD_DIRECT) {
+        if (s->bounded)
+            emit_line(&e, "const real lower = k_.lower, upper = k_.upper;");
+        emit_solve(&e, s, "k_.");
+        emit_store(&e, s, emit_draw(&e, s->recognised, s->bounded));
+    } else if (s->method == METHOD_ENUMERATE) {
+        emit_line(&e,
+                  "const real value = gbm_enumerate_draw(rng, (int)k_.lower, "
+                  "(int)k_.upper, density_%s, &k_);",
+                  id);
+        emit_store(&e, s, "value");
+    } else {
+        bool integer = s->method == METHOD_SLICE_INTEGER;
+        emit_line(&e, "real width = s->%s_width[element];", id);
+        emit_line(&e,
+                  "const real value = gbm_slice%s(rng, (real)%s, &width, "
+                  "adapting, k_.lower, k_.upper, density_%s, &k_);",
+                  integer ? "_integer" : "", target_cell(&e, f), id);
+        emit_line(&e, "gbm_team_sync(team);");
+        emit_line(&e, "s->%s_width[element] = width;", id);
+        emit_store(&e, s, "value");
+    }
+    if (s->through) {
+        emit_line(&e, "gbm_team_sync(team);");
+        emit_recompute(&e, m, f->var);
+    }
+    text_append(out, "}\n\n");
+}
+
+void emit_step(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_comment(c, out, s);
+    switch (s->method) {
+    case METHOD_DIRECT:
+    case METHOD_ENUMERATE:
+    case METHOD_SLICE:
+    case METHOD_SLICE_INTEGER:
+        emit_struct(c, out, s);
+        emit_prepare(c, out, s);
+        if (s->method == METHOD_DIRECT)
+            emit_direct_density(c, out, s);
+        else
+            emit_density(c, out, s->model, s);
+        emit_update(c, out, s->model, s);
+        return;
+    case METHOD_FORWARD:
+    case METHOD_STATED:
+        emit_update(c, out, s->model, s);
+        return;
+    case METHOD_GAUSSIAN:
+        emit_gaussian(c, out, s);
+        return;
+    case METHOD_DENSE:
+        emit_dense(c, out, s);
+        return;
+    case METHOD_VECTOR:
+        emit_vector(c, out, s);
+        return;
+    case METHOD_INDEX:
+    case METHOD_DERIVE:
+    case METHOD_NONE:
+        return;
+    }
+    UNREACHABLE();
+}

@@ -1,0 +1,93 @@
+/* skeleton.h: what stands around the element functions of a generated program
+ * on the host: loops over elements. The device's kernels are in
+ * skeleton_cuda.h. Included after `struct state`. */
+#ifndef GBM_SKELETON_H
+#define GBM_SKELETON_H
+
+#include "gbm.h"
+#include "team.h"
+
+/* Room for n values, to the end of the block. */
+#ifdef __CUDACC__
+#define GBM_SCRATCH(name, small, n) real name[GBM_SMALL_CELLS]
+#else
+#define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (n) : 1]
+#endif
+
+#ifndef __CUDACC__
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct gbm_team gbm_alone = {0, 1};
+
+/* Writes what is wrong and returns false. */
+static inline __attribute__((unused, format(printf, 2, 3))) bool
+gbm_problem_text(struct gbm_problem *problem, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(problem->text, sizeof problem->text, format, args);
+    va_end(args);
+    return false;
+}
+
+/* Whether subscript `at` of a dimension lies in 1 .. extent. */
+static inline __attribute__((unused)) bool
+gbm_subscript(struct gbm_problem *problem, const char *name, int dimension,
+              int at, int extent)
+{
+    if (at >= 1 && at <= extent)
+        return true;
+    return gbm_problem_text(
+        problem, "subscript %d of %s is %d, but its extent is %d", dimension,
+        name, at, extent);
+}
+
+/* A starting value near `mean`, `spread` wide, inside the bounds. */
+GBM_FN real gbm_start(struct gbm_rng *rng, real mean, real lower, real upper,
+                      real spread)
+{
+    bool below = lower > -GBM_INF, above = upper < GBM_INF;
+    real z = spread * gbm_draw_normal(rng);
+    if (!gbm_is_finite(mean))
+        mean = below ? lower + 1 : above ? upper - 1 : 0;
+    if (below && above) {
+        real width = upper - lower, p = (mean - lower) / width;
+        p = gbm_clamp(p, REAL_C(0.02), REAL_C(0.98));
+        real odds = p / (1 - p) * real_exp(z);
+        return lower + width * odds / (1 + odds);
+    }
+    if (below)
+        return lower + (mean > lower ? mean - lower : 1) * real_exp(z);
+    if (above)
+        return upper - (mean < upper ? upper - mean : 1) * real_exp(z);
+    return mean + z;
+}
+
+/* The run of a step: each element's random numbers depend on (seed, chain,
+ * sweep, step, element) alone. */
+#define GBM_HOST_RUN(function, number)                                         \
+    static void function##_run(const void *state,                              \
+                               const struct gbm_sweep *sweep, uint32_t chain,  \
+                               const int *elements, int64_t first,             \
+                               int64_t last)                                   \
+    {                                                                          \
+        for (int64_t k = first; k < last; k++) {                               \
+            const long long element = elements ? elements[k] : k;              \
+            struct gbm_rng rng;                                                \
+            gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number,      \
+                          (uint32_t)element);                                  \
+            function((const struct state *)state, &rng, &gbm_alone, element,   \
+                     (int)sweep->adapting);                                    \
+        }                                                                      \
+    }
+
+#define GBM_HOST_DERIVE(function)                                              \
+    static void function##_host(const void *state, int64_t element)            \
+    {                                                                          \
+        function((const struct state *)state, &gbm_alone, element);            \
+    }
+
+#endif
+#endif
