@@ -477,6 +477,12 @@ static const char *emit_call(struct emitter *e, symp x)
     const char *name = x->name;
     if (!strncmp(name, "draw_", 5)) {
         struct text t = {0};
+        bool extent = false; /* the vectors that a draw takes share theirs */
+        for (int i = 0; i < x->nargs && !extent; i++)
+            if (x->args[i]->kind == SYM_ARRAY) {
+                extent = true;
+                text_printf(&t, ", %s", emit_int(e, x->args[i]->args[1]));
+            }
         for (int i = 0; i < x->nargs; i++)
             text_printf(&t, ", %s", emit_expr(e, x->args[i]));
         const char *value = emit_name(e, name + 5);
@@ -512,20 +518,14 @@ static const char *emit_add(struct emitter *e, symp x)
 {
     struct text t = {0};
     for (int i = 0; i < x->nargs; i++) {
-        const char *term =
-            emit_in(e, x->args[i], x->args[i]->kind == SYM_SELECT ? 1 : 0);
-        bool bracket = strength(x->args[i]) == 0 && term[0] != '(';
-        if (bracket)
-            term = intern_format(e->c, "(%s)", term);
-        /* emit_in brackets what begins with '-': undo it for a sum */
-        size_t n = strlen(term);
         symp a = x->args[i];
-        bool minus = n > 3 && term[0] == '(' && term[1] == '-' &&
-                     (a->kind == SYM_MUL || a->kind == SYM_NUM);
+        bool minus = (a->kind == SYM_NUM && a->number < 0) ||
+                     (a->kind == SYM_MUL && a->args[0]->kind == SYM_NUM &&
+                      a->args[0]->number < 0);
         if (minus)
-            text_printf(&t, "%s%.*s", i ? " - " : "-", (int)n - 3, term + 2);
-        else
-            text_printf(&t, "%s%s", i ? " + " : "", term);
+            a = sym_neg(e->c, a);
+        text_printf(&t, "%s%s", minus ? (i ? " - " : "-") : i ? " + " : "",
+                    emit_in(e, a, minus ? 2 : 1));
     }
     const char *s = intern(e->c, t.data);
     text_free(&t);

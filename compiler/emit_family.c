@@ -543,6 +543,30 @@ static void check_observed(struct emitter *e, const struct family *f)
               f->written_distribution->name, args, value);
 }
 
+/* Whether a rule holds for each j, as in alpha[j] > 0: such rules are left to
+ * the log density. */
+static bool has_free_index(const struct entry *d, const struct expr *e)
+{
+    if (e->kind == EXPR_SUM)
+        return false;
+    if (e->kind == EXPR_NAME && e->nargs == 0) {
+        if (!strcmp(e->name, "inf"))
+            return false;
+        for (int i = 0; i < d->nparameters; i++) {
+            if (d->parameters[i].name == e->name)
+                return false;
+            for (int k = 0; k < d->parameters[i].ndims; k++)
+                if (d->parameters[i].dims[k] == e->name)
+                    return false;
+        }
+        return true;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (has_free_index(d, e->args[i]))
+            return true;
+    return false;
+}
+
 static void check_requirements(struct emitter *e, const struct family *f)
 {
     struct compiler *c = e->c;
@@ -550,6 +574,8 @@ static void check_requirements(struct emitter *e, const struct family *f)
     const struct clause *require = entry_clause(d, "require");
     for (const struct clause_item *i = require ? require->items : NULL; i;
          i = i->next) {
+        if (has_free_index(d, i->value))
+            continue;
         symp cond = family_expression(c, f, i->value);
         if (!cond || cond->kind == SYM_NUM)
             continue;

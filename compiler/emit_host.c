@@ -408,13 +408,13 @@ static void emit_scalar_checks(struct text *out, struct compiler *c,
                 id);
     text_printf(out,
                 "static void get_%s_cell(const struct state *s, int64_t "
-                "element, real **x, int **n)\n{\n    (void)element;\n    "
-                "(void)x;\n    (void)n;\n",
+                "element, real **cell_, int **count_)\n{\n    (void)element;\n"
+                "    (void)cell_;\n    (void)count_;\n",
                 id);
     if (f->nloops)
         emit_decode(&e, f, "element");
     symp ref = sym_ref(c, f->var, f->var->ndim, f->lower);
-    emit_line(&e, "*%s = &%s;", f->var->integer ? "n" : "x",
+    emit_line(&e, "*%s = &%s;", f->var->integer ? "count_" : "cell_",
               emit_expr(&e, ref));
     text_append(out, "}\n");
     text_printf(out,
