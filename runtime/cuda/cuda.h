@@ -85,7 +85,8 @@ struct cuda_dense_term {
     struct cuda_kernel row, design;
     CUdeviceptr matrix;     /* [rows][d], or [chains][rows][d] if it varies */
     int64_t matrix_stride;  /* from chain to chain, cells; 0: shared */
-    CUdeviceptr own_matrix; /* if `matrix` is not a slot */
+    int slot;               /* that `matrix` is, or -1 */
+    CUdeviceptr own_matrix; /* then */
     CUdeviceptr weight, score; /* [chains][rows] */
     bool constant;             /* the Gram matrix is known but for a scale */
     CUdeviceptr gram;          /* then: [d][d], or the packed triangle */

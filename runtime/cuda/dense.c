@@ -139,6 +139,22 @@ static enum gbm_status factorise(struct cuda *c, struct cuda_dense *dense,
 
 /* ---- plan ---- */
 
+/* Operations of a factorisation of d x d, and of one of rows x rows. The same
+ * rule as the host's, so that both draw alike. */
+static bool wide_is_cheaper(const struct cuda_dense *dense)
+{
+    const double d = dense->d, n = (double)dense->rows;
+    double tall = d * d * d / 3 + 2 * d * d;
+
+    for (int i = 0; i < dense->nterms; i++) {
+        const struct gbm_dense_term *t = &dense->model->terms[i];
+        if (!(t->constant_design && t->constant_weight))
+            tall += (double)dense->terms[i].rows * d * d;
+    }
+    return !dense->prior_matrix && !dense->model->fixed &&
+           2 * n * n * d + n * n * n / 3 + 6 * n * d < tall;
+}
+
 /* The wide route divides by the prior's precisions: none may be 0. */
 static bool prior_is_proper(struct cuda *c, const struct gbm_dense *model,
                             int d)
@@ -150,6 +166,19 @@ static bool prior_is_proper(struct cuda *c, const struct gbm_dense *model,
             return false;
     }
     return true;
+}
+
+/* True if a slot is the design as it stands: [rows][d] of reals. */
+static bool usable_matrix(const struct cuda *c,
+                          const struct gbm_dense_term *term, int64_t rows,
+                          int d)
+{
+    if (term->matrix < 0)
+        return false;
+    const struct rt_slot *slot = &c->in->slots[term->matrix];
+    const struct gbm_variable *v = &c->in->model->variables[term->matrix];
+    return !v->integer && v->ndim == 2 && slot->dim[1] == d &&
+           slot->dim[0] >= rows && !slot->per_chain;
 }
 
 static enum gbm_status plan_term(struct cuda *c, struct cuda_dense *dense,
@@ -167,14 +196,16 @@ static enum gbm_status plan_term(struct cuda *c, struct cuda_dense *dense,
                      cuda_lanes(c, cost, t->rows * c->in->nchains));
     if (t->row.lanes > 32)
         cuda_name_kernel(&t->row, model->row_kernel, 32);
-    if (model->matrix < 0)
-        cuda_name_kernel(&t->design, model->design_kernel, 1);
-    else if (c->in->slots[model->matrix].cells != t->rows * dense->d)
+    if (usable_matrix(c, model, t->rows, dense->d)) {
+        t->slot = model->matrix;
+        return GBM_OK;
+    }
+    t->slot = -1;
+    if (!model->design_kernel)
         return rt_fail(c->rt, GBM_FAILURE,
-                       "the design matrix %s has %lld cells, not %lld x %d",
-                       c->in->model->variables[model->matrix].name,
-                       (long long)c->in->slots[model->matrix].cells,
-                       (long long)t->rows, dense->d);
+                       "the generated program has no kernel for the design of "
+                       "a Gaussian block");
+    cuda_name_kernel(&t->design, model->design_kernel, 1);
     return GBM_OK;
 }
 
@@ -223,8 +254,7 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
     TRY(plan_held(c, dense));
     if (dense->d <= DENSE_SMALL)
         dense->route = ROUTE_SMALL;
-    else if (dense->rows < dense->d && !dense->prior_matrix && !dense->held &&
-             prior_is_proper(c, model, dense->d))
+    else if (wide_is_cheaper(dense) && prior_is_proper(c, model, dense->d))
         dense->route = ROUTE_WIDE;
     else
         dense->route = ROUTE_LIBRARY;
@@ -244,7 +274,7 @@ static enum gbm_status request_terms(struct cuda *c, struct cuda_dense *dense)
                          "the weights of a Gaussian block's rows"));
         TRY(cuda_request(c, &t->score, chains * rows * c->real_size,
                          "the scores of a Gaussian block's rows"));
-        if (t->model->matrix < 0)
+        if (t->slot < 0)
             TRY(cuda_request(c, &t->own_matrix,
                              (t->model->constant_design ? 1 : chains) * rows *
                                  (size_t)dense->d * c->real_size,
@@ -768,12 +798,10 @@ enum gbm_status cuda_dense_prepare(struct cuda *c, struct cuda_dense *dense)
         double weight = 1;
         bool all_count = true;
 
-        t->matrix =
-            model->matrix < 0 ? t->own_matrix : c->slots[model->matrix].values;
-        t->matrix_stride = model->matrix >= 0 ? c->slots[model->matrix].stride
-                           : model->constant_design ? 0
-                                                    : t->rows * dense->d;
-        if (model->matrix < 0 && model->constant_design)
+        t->matrix = t->slot < 0 ? t->own_matrix : c->slots[t->slot].values;
+        t->matrix_stride =
+            t->slot >= 0 || model->constant_design ? 0 : t->rows * dense->d;
+        if (t->slot < 0 && model->constant_design)
             TRY(run_design(c, dense, t));
         if (!t->constant || dense->route == ROUTE_WIDE || t->rows == 0)
             continue;
@@ -796,7 +824,7 @@ enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense)
         return GBM_OK;
     for (int i = 0; i < dense->nterms; i++) {
         struct cuda_dense_term *t = &dense->terms[i];
-        if (t->model->matrix < 0 && !t->model->constant_design)
+        if (t->slot < 0 && !t->model->constant_design)
             TRY(run_design(c, dense, t));
         TRY(run_rows(c, t));
     }

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""compile.py FOLDER OPTION...: compiles FOLDER/text.cu, a CUDA text, to
+FOLDER/code.so for the CPU (see emulate.h). Called by the stand-in for NVRTC."""
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def kernels(text):
+    """Names of the kernels of a preprocessed text."""
+    names = []
+    for match in re.finditer(r"\b__global__\s+void\s*", text):
+        at = match.end()
+        if text.startswith("__launch_bounds__", at):
+            at = text.index("(", at)
+            depth = 0
+            while True:
+                depth += {"(": 1, ")": -1}.get(text[at], 0)
+                at += 1
+                if depth == 0:
+                    break
+        names.append(re.match(r"\s*(\w+)\s*\(", text[at:]).group(1))
+    return names
+
+
+def main():
+    folder, options = sys.argv[1], sys.argv[2:]
+    text = open(f"{folder}/text.cu").read()
+    text = re.sub(r"extern __shared__ (\w+) (\w+)\[\];",
+                  r"\1 *\2 = (\1 *)emu_here.dynamic;", text)
+    with open(f"{folder}/text.cc", "w") as out:
+        out.write(f'#include "{HERE}/emulate.h"\n#line 1 "text.cu"\n{text}\n')
+    flags = [o for o in options if o.startswith(("-D", "-I"))]
+    command = ["g++", "-std=c++17", "-O1", "-g", "-w", "-fPIC", "-I", folder,
+               "-ffp-contract=off", *flags]
+    seen = subprocess.run([*command, "-E", "-P", f"{folder}/text.cc"],
+                          capture_output=True, text=True)
+    if seen.returncode:
+        sys.exit(seen.stderr)
+    with open(f"{folder}/text.cc", "a") as out:
+        for name in kernels(seen.stdout):
+            out.write(
+                f'extern "C" void *emu_pack_{name}(void **args) '
+                f"{{ return emu_pack({name}, args); }}\n"
+                f'extern "C" void emu_call_{name}(void *a) '
+                f"{{ emu_call({name}, a); }}\n"
+                f'extern "C" void emu_drop_{name}(void *a) '
+                f"{{ emu_drop({name}, a); }}\n")
+    done = subprocess.run(
+        [*command, "-D__global__=", "-D__launch_bounds__(...)=", "-shared",
+         "-o", f"{folder}/code.so", f"{folder}/text.cc",
+         f"-L{os.environ['GBM_FAKE_CUDA']}", "-l:libcuda.so.1"],
+        capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+
+
+main()

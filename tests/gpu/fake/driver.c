@@ -1,0 +1,629 @@
+/* driver.c: a stand-in for the CUDA driver, libcuda.so.1, for tests: one device
+ * that is the CPU. Work is done when it is submitted, but what a capture
+ * records is done when the graph is launched. Memory ends at a page that
+ * cannot be touched, so that an access beyond is seen. */
+#include "fake.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- fibers ---- */
+
+struct emu_dim {
+    unsigned x, y, z;
+};
+struct emu_place {
+    struct emu_dim thread, block, block_size, grid;
+    unsigned char *dynamic;
+};
+struct emu_place emu_here;
+void emu_barrier(void);
+void emu_warp_barrier(unsigned mask);
+uint64_t *emu_exchange(void);
+
+#define MAX_THREADS 1024
+#define STACK_BYTES ((size_t)256 << 10)
+
+struct barrier {
+    unsigned arrived, round;
+};
+struct fiber {
+    void *sp;
+    bool alive;
+};
+static struct {
+    struct fiber fibers[MAX_THREADS];
+    char *stacks;
+    void *main_sp;
+    int self, n, alive;
+    bool progress;
+    struct barrier block, warp[32][32];
+    uint64_t exchange[32][32];
+    void (*call)(void *);
+    void *arguments;
+} emu;
+
+void emu_switch(void **save, void *to);
+__asm__(".text\n"
+        ".globl emu_switch\n"
+        "emu_switch:\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    ret\n");
+
+static void yield(void) { emu_switch(&emu.fibers[emu.self].sp, emu.main_sp); }
+
+static void release(struct barrier *b, unsigned needed)
+{
+    if (b->arrived >= needed && b->arrived > 0) {
+        b->arrived = 0;
+        b->round++;
+        emu.progress = true;
+    }
+}
+
+static void wait_at(struct barrier *b, unsigned needed)
+{
+    const unsigned round = b->round;
+    b->arrived++;
+    emu.progress = true;
+    release(b, needed);
+    while (b->round == round)
+        yield();
+}
+
+void emu_barrier(void) { wait_at(&emu.block, (unsigned)emu.alive); }
+
+void emu_warp_barrier(unsigned mask)
+{
+    const int warp = emu.self / 32, lane = emu.self % 32;
+    unsigned there = mask;
+    if (!(mask >> lane & 1)) {
+        fprintf(stderr, "fake CUDA: lane %d is not in its own mask %08x\n",
+                lane, mask);
+        abort();
+    }
+    if (emu.n - warp * 32 < 32) /* a block that is no multiple of 32 */
+        there &= (1u << (emu.n - warp * 32)) - 1u;
+    wait_at(&emu.warp[warp][__builtin_ctz(mask)],
+            (unsigned)__builtin_popcount(there));
+}
+
+uint64_t *emu_exchange(void) { return emu.exchange[emu.self / 32]; }
+
+static void fiber_main(void)
+{
+    emu.call(emu.arguments);
+    emu.fibers[emu.self].alive = false;
+    emu.alive--;
+    emu.progress = true;
+    if (emu.alive > 0)
+        release(&emu.block, (unsigned)emu.alive);
+    yield();
+    abort();
+}
+
+static void run_block(const char *name, int n)
+{
+    /* GBM_FAKE_ORDER=1: the last thread goes first. Results must not change. */
+    const char *order = getenv("GBM_FAKE_ORDER");
+    const bool backwards = order && order[0] == '1';
+
+    memset(&emu.block, 0, sizeof emu.block);
+    memset(emu.warp, 0, sizeof emu.warp);
+    emu.n = emu.alive = n;
+    for (int i = 0; i < n; i++) {
+        uint64_t *top =
+            (uint64_t *)(void *)(emu.stacks + (size_t)(i + 1) * STACK_BYTES);
+        top -= 2; /* alignment at the entry of a function */
+        *--top = (uint64_t)(uintptr_t)fiber_main;
+        for (int k = 0; k < 6; k++)
+            *--top = 0;
+        emu.fibers[i] = (struct fiber){.sp = top, .alive = true};
+    }
+    while (emu.alive > 0) {
+        emu.progress = false;
+        for (int k = 0; k < n; k++) {
+            const int i = backwards ? n - 1 - k : k;
+            if (!emu.fibers[i].alive)
+                continue;
+            emu.self = i;
+            emu_here.thread = (struct emu_dim){(unsigned)i, 0, 0};
+            emu_switch(&emu.main_sp, emu.fibers[i].sp);
+        }
+        if (!emu.progress && emu.alive > 0) {
+            fprintf(stderr,
+                    "fake CUDA: kernel %s hangs: %d threads wait at a barrier "
+                    "that the others do not reach\n",
+                    name, emu.alive);
+            abort();
+        }
+    }
+}
+
+/* ---- streams and graphs ---- */
+
+struct work {
+    CUresult (*work)(void *);
+    void (*drop)(void *);
+    void *data;
+    struct work *next;
+};
+struct CUgraph_st {
+    struct work *first, **last;
+};
+struct CUstream_st {
+    struct CUgraph_st *capturing;
+};
+struct CUgraphExec_st {
+    struct work *first;
+};
+static struct CUstream_st default_stream;
+
+CUresult fake_submit(CUstream stream, CUresult (*work)(void *),
+                     void (*drop)(void *), void *data)
+{
+    if (!stream)
+        stream = &default_stream;
+    if (!stream->capturing) {
+        CUresult result = work(data);
+        if (drop)
+            drop(data);
+        return result;
+    }
+    struct work *w = calloc(1, sizeof *w);
+    *w = (struct work){.work = work, .drop = drop, .data = data};
+    *stream->capturing->last = w;
+    stream->capturing->last = &w->next;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    (void)flags;
+    *stream = calloc(1, sizeof **stream);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy(CUstream stream)
+{
+    free(stream);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    return stream && stream->capturing ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                       : CUDA_SUCCESS;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+    (void)stream;
+    (void)event;
+    (void)flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+    (void)mode;
+    if (stream->capturing)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    stream->capturing = calloc(1, sizeof *stream->capturing);
+    stream->capturing->last = &stream->capturing->first;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    *graph = stream->capturing;
+    stream->capturing = NULL;
+    return *graph ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph,
+                            unsigned long long flags)
+{
+    (void)flags;
+    *exec = calloc(1, sizeof **exec);
+    (*exec)->first = graph->first;
+    graph->first = NULL;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroy(CUgraph graph)
+{
+    free(graph);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec)
+{
+    for (struct work *w = exec->first, *next; w; w = next) {
+        next = w->next;
+        if (w->drop)
+            w->drop(w->data);
+        free(w);
+    }
+    free(exec);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    (void)stream;
+    for (struct work *w = exec->first; w; w = w->next) {
+        CUresult result = w->work(w->data);
+        if (result != CUDA_SUCCESS)
+            return result;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    *event = malloc(1);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(CUevent event)
+{
+    free(event);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    (void)event;
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+/* ---- the device ---- */
+
+CUresult cuInit(unsigned flags)
+{
+    (void)flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = ordinal;
+    return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device)
+{
+    (void)device;
+    snprintf(name, (size_t)length, "a CPU that plays a GPU");
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
+                              CUdevice device)
+{
+    (void)device;
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = 4;
+        return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = 9;
+        return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = 0;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+    (void)device;
+    *bytes = (size_t)4 << 30;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    (void)device;
+    *context = (CUcontext)(void *)&emu;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    (void)device;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+    (void)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **text)
+{
+    static char name[32];
+    snprintf(name, sizeof name, "CUresult %d", (int)error);
+    *text = name;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult error, const char **text)
+{
+    (void)error;
+    *text = "from the stand-in for the driver";
+    return CUDA_SUCCESS;
+}
+
+/* ---- memory ---- */
+
+struct block {
+    void *map;
+    size_t bytes;
+    CUdeviceptr p;
+    struct block *next;
+};
+static struct block *blocks;
+static size_t allocated;
+
+CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    /* GBM_FAKE_MEMORY: bytes of the device */
+    const char *limit = getenv("GBM_FAKE_MEMORY");
+    *total = limit ? (size_t)strtoull(limit, NULL, 10) : (size_t)4 << 30;
+    *free_bytes = *total > allocated ? *total - allocated : 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc(CUdeviceptr *p, size_t bytes)
+{
+    const size_t page = 4096, room = (bytes + 15) / 16 * 16;
+    struct block *b = calloc(1, sizeof *b);
+
+    b->bytes = (room + page - 1) / page * page + page;
+    b->map = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (b->map == MAP_FAILED) {
+        free(b);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    char *end = (char *)b->map + b->bytes - page;
+    mprotect(end, page, PROT_NONE);
+    b->p = (CUdeviceptr)(uintptr_t)(end - room);
+    b->next = blocks;
+    blocks = b;
+    allocated += room;
+    *p = b->p;
+    memset((void *)(uintptr_t)b->p, 0xff, bytes); /* NaN until it is set */
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemFree(CUdeviceptr p)
+{
+    for (struct block **b = &blocks; *b; b = &(*b)->next)
+        if ((*b)->p == p) {
+            struct block *gone = *b;
+            *b = gone->next;
+            munmap(gone->map, gone->bytes);
+            free(gone);
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemAllocHost(void **p, size_t bytes)
+{
+    *p = malloc(bytes ? bytes : 1);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemFreeHost(void *p)
+{
+    free(p);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
+                           CUstream stream)
+{
+    if (stream && stream->capturing)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes,
+                           CUstream stream)
+{
+    if (stream && stream->capturing)
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    memcpy(to, (const void *)(uintptr_t)from, bytes);
+    return CUDA_SUCCESS;
+}
+
+struct fill {
+    CUdeviceptr to;
+    unsigned value;
+    size_t n, size;
+};
+
+static CUresult fill(void *data)
+{
+    const struct fill *f = data;
+    for (size_t i = 0; i < f->n; i++)
+        memcpy((char *)(uintptr_t)f->to + i * f->size, &f->value, f->size);
+    return CUDA_SUCCESS;
+}
+
+static CUresult submit_fill(CUstream stream, struct fill f)
+{
+    struct fill *data = malloc(sizeof *data);
+    *data = f;
+    return fake_submit(stream, fill, free, data);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t n,
+                         CUstream stream)
+{
+    return submit_fill(stream, (struct fill){to, value, n, 1});
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t n,
+                          CUstream stream)
+{
+    return submit_fill(stream, (struct fill){to, value, n, 4});
+}
+
+/* ---- modules and kernels ---- */
+
+struct CUfunc_st {
+    char name[160];
+    void *(*pack)(void **);
+    void (*call)(void *);
+    void (*drop)(void *);
+    struct CUfunc_st *next;
+};
+struct CUmod_st {
+    void *library;
+    struct CUfunc_st *functions;
+};
+
+/* The image is the path of a shared library (nvrtc.c). */
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    void *library = dlopen(image, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return CUDA_ERROR_INVALID_IMAGE;
+    *module = calloc(1, sizeof **module);
+    (*module)->library = library;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+    for (struct CUfunc_st *f = module->functions, *next; f; f = next) {
+        next = f->next;
+        free(f);
+    }
+    dlclose(module->library);
+    free(module);
+    return CUDA_SUCCESS;
+}
+
+static void *symbol(CUmodule module, const char *part, const char *name)
+{
+    char whole[256];
+    snprintf(whole, sizeof whole, "emu_%s_%s", part, name);
+    return dlsym(module->library, whole);
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
+                             const char *name)
+{
+    struct CUfunc_st *f = calloc(1, sizeof *f);
+    snprintf(f->name, sizeof f->name, "%s", name);
+    *(void **)&f->pack = symbol(module, "pack", name);
+    *(void **)&f->call = symbol(module, "call", name);
+    *(void **)&f->drop = symbol(module, "drop", name);
+    if (!f->pack || !f->call || !f->drop) {
+        free(f);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    f->next = module->functions;
+    module->functions = f;
+    *function = f;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction function)
+{
+    (void)function;
+    return CUDA_SUCCESS;
+}
+
+struct launch {
+    CUfunction function;
+    void *arguments;
+    struct emu_dim grid;
+    unsigned block, shared;
+};
+
+static CUresult run_launch(void *data)
+{
+    const struct launch *l = data;
+
+    if (!emu.stacks)
+        emu.stacks =
+            mmap(NULL, MAX_THREADS * STACK_BYTES, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *dynamic = malloc(l->shared + 1);
+    emu_here.dynamic = dynamic;
+    emu_here.grid = l->grid;
+    emu_here.block_size = (struct emu_dim){l->block, 1, 1};
+    emu.call = l->function->call;
+    emu.arguments = l->arguments;
+    for (unsigned y = 0; y < l->grid.y; y++)
+        for (unsigned x = 0; x < l->grid.x; x++) {
+            emu_here.block = (struct emu_dim){x, y, 0};
+            memset(dynamic, 0xff, l->shared);
+            run_block(l->function->name, (int)l->block);
+        }
+    free(dynamic);
+    return CUDA_SUCCESS;
+}
+
+static void drop_launch(void *data)
+{
+    struct launch *l = data;
+    l->function->drop(l->arguments);
+    free(l);
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y,
+                        unsigned grid_z, unsigned block_x, unsigned block_y,
+                        unsigned block_z, unsigned shared, CUstream stream,
+                        void **args, void **extra)
+{
+    if (extra || grid_z != 1 || block_y != 1 || block_z != 1 || !grid_x ||
+        !grid_y || grid_y > 65535 || !block_x || block_x > MAX_THREADS ||
+        shared > 48 << 10)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct launch *l = malloc(sizeof *l);
+    *l = (struct launch){.function = f,
+                         .arguments = f->pack(args),
+                         .grid = {grid_x, grid_y, 1},
+                         .block = block_x,
+                         .shared = shared};
+    return fake_submit(stream, run_launch, drop_launch, l);
+}

@@ -1,0 +1,181 @@
+/* emulate.h: CUDA C for the CPU, so that the device's side of a sampler can be
+ * tested where there is no GPU. Threads of a block are fibers of one CPU thread
+ * that change places at barriers and warp exchanges; blocks run one after the
+ * other. Included before a CUDA text that is compiled as C++ (see compile.py);
+ * driver.c is the other half. */
+#ifndef EMULATE_H
+#define EMULATE_H
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+
+using std::pow;
+using std::sqrt;
+
+#define __CUDACC__ 1
+#define __device__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __shared__ static
+#define __constant__ static
+#define __grid_constant__
+#define __restrict__
+
+struct emu_dim {
+    unsigned x, y, z;
+};
+
+/* driver.c */
+extern "C" {
+struct emu_place {
+    emu_dim thread, block, block_size, grid;
+    unsigned char *dynamic; /* extern __shared__ */
+};
+extern struct emu_place emu_here; /* of the running fiber */
+void emu_barrier(void);
+void emu_warp_barrier(unsigned mask);
+/* 32 words of the running fiber's warp. */
+uint64_t *emu_exchange(void);
+}
+
+#define threadIdx (emu_here.thread)
+#define blockIdx (emu_here.block)
+#define blockDim (emu_here.block_size)
+#define gridDim (emu_here.grid)
+
+static inline unsigned emu_lane(void) { return threadIdx.x & 31u; }
+
+static inline void __syncthreads(void) { emu_barrier(); }
+
+static inline void __syncwarp(unsigned mask = 0xffffffffu)
+{
+    emu_warp_barrier(mask);
+}
+
+template <class T> T emu_read(unsigned mask, T value, unsigned from)
+{
+    static_assert(sizeof(T) <= 8, "a word at most");
+    uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof value);
+    emu_exchange()[emu_lane()] = word;
+    emu_warp_barrier(mask);
+    T result;
+    std::memcpy(&result, &emu_exchange()[from & 31u], sizeof result);
+    emu_warp_barrier(mask);
+    return result;
+}
+
+template <class T> T __shfl_xor_sync(unsigned mask, T value, int step)
+{
+    return emu_read(mask, value, emu_lane() ^ (unsigned)step);
+}
+
+template <class T> T __shfl_sync(unsigned mask, T value, int lane)
+{
+    return emu_read(mask, value, (unsigned)lane);
+}
+
+template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned step)
+{
+    unsigned lane = emu_lane();
+    return emu_read(mask, value, lane >= step ? lane - step : lane);
+}
+
+template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned step)
+{
+    unsigned lane = emu_lane();
+    return emu_read(mask, value, lane + step < 32 ? lane + step : lane);
+}
+
+static inline unsigned __ballot_sync(unsigned mask, int yes)
+{
+    emu_exchange()[emu_lane()] = yes != 0;
+    emu_warp_barrier(mask);
+    unsigned result = 0;
+    for (unsigned l = 0; l < 32; l++)
+        if (mask >> l & 1 && emu_exchange()[l])
+            result |= 1u << l;
+    emu_warp_barrier(mask);
+    return result;
+}
+
+template <class T> unsigned __match_any_sync(unsigned mask, T value)
+{
+    uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof value);
+    emu_exchange()[emu_lane()] = word;
+    emu_warp_barrier(mask);
+    unsigned result = 0;
+    for (unsigned l = 0; l < 32; l++)
+        if (mask >> l & 1 && emu_exchange()[l] == word)
+            result |= 1u << l;
+    emu_warp_barrier(mask);
+    return result;
+}
+
+static inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return (unsigned)(((uint64_t)a * b) >> 32);
+}
+
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+
+template <class To, class From> static inline To emu_bits(From from)
+{
+    static_assert(sizeof(To) == sizeof(From), "the same size");
+    To to;
+    std::memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+static inline float __int_as_float(int x) { return emu_bits<float>(x); }
+static inline int __float_as_int(float x) { return emu_bits<int>(x); }
+static inline float __uint_as_float(unsigned x) { return emu_bits<float>(x); }
+static inline double __longlong_as_double(long long x)
+{
+    return emu_bits<double>(x);
+}
+static inline long long __double_as_longlong(double x)
+{
+    return emu_bits<long long>(x);
+}
+
+template <class T> T atomicAdd(T *p, T x)
+{
+    T old = *p;
+    *p += x;
+    return old;
+}
+
+template <class T> T atomicCAS(T *p, T expected, T wanted)
+{
+    T old = *p;
+    if (old == expected)
+        *p = wanted;
+    return old;
+}
+
+template <class T> T __ldg(const T *p) { return *p; }
+
+/* What a launch keeps of its arguments, as the driver copies them. */
+template <class... A> std::tuple<A...> *emu_pack(void (*)(A...), void **args)
+{
+    int i = 0;
+    return new std::tuple<A...>{*(A *)args[i++]...};
+}
+
+template <class... A> void emu_call(void (*f)(A...), void *arguments)
+{
+    std::apply(f, *(std::tuple<A...> *)arguments);
+}
+
+template <class... A> void emu_drop(void (*)(A...), void *arguments)
+{
+    delete (std::tuple<A...> *)arguments;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* nvrtc.c: a stand-in for NVRTC, for tests: compiles CUDA text for the CPU by
+ * compile.py. What it calls CUBIN is the path of a shared library. */
+#include <nvrtc.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct _nvrtcProgram {
+    char folder[128];
+    char library[160];
+    char *log;
+};
+
+static int write_file(const char *folder, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return 0;
+    fputs(text, file);
+    return fclose(file) == 0;
+}
+
+nvrtcResult nvrtcVersion(int *major, int *minor)
+{
+    *major = 0;
+    *minor = 0;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetNumSupportedArchs(int *n)
+{
+    *n = 1;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetSupportedArchs(int *archs)
+{
+    archs[0] = 90;
+    return NVRTC_SUCCESS;
+}
+
+const char *nvrtcGetErrorString(nvrtcResult result)
+{
+    return result == NVRTC_ERROR_COMPILATION ? "NVRTC_ERROR_COMPILATION"
+                                             : "an error of the stand-in";
+}
+
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *text,
+                               const char *name, int n,
+                               const char *const *headers,
+                               const char *const *names)
+{
+    (void)name;
+    struct _nvrtcProgram *p = calloc(1, sizeof *p);
+    snprintf(p->folder, sizeof p->folder, "/tmp/gbm_fake_XXXXXX");
+    if (!mkdtemp(p->folder) || !write_file(p->folder, "text.cu", text))
+        return NVRTC_ERROR_PROGRAM_CREATION_FAILURE;
+    for (int i = 0; i < n; i++)
+        if (!write_file(p->folder, names[i], headers[i]))
+            return NVRTC_ERROR_PROGRAM_CREATION_FAILURE;
+    *program = p;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
+{
+    free((*program)->log);
+    free(*program);
+    *program = NULL;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n,
+                                const char *const *options)
+{
+    const char *home = getenv("GBM_FAKE_CUDA");
+    char command[8192];
+    size_t used = 0;
+
+    if (!home)
+        return NVRTC_ERROR_INTERNAL_ERROR;
+    used = (size_t)snprintf(command, sizeof command, "python3 %s/compile.py %s",
+                            home, p->folder);
+    for (int i = 0; i < n && used < sizeof command - 256; i++)
+        used += (size_t)snprintf(command + used, sizeof command - used, " '%s'",
+                                 options[i]);
+    snprintf(command + used, sizeof command - used, " 2>&1");
+    FILE *pipe = popen(command, "r");
+    p->log = calloc(1, 1 << 16);
+    const size_t got = pipe ? fread(p->log, 1, (1 << 16) - 1, pipe) : 0;
+    p->log[got] = '\0';
+    snprintf(p->library, sizeof p->library, "%s/code.so", p->folder);
+    return pipe && pclose(pipe) == 0 ? NVRTC_SUCCESS : NVRTC_ERROR_COMPILATION;
+}
+
+nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram p, size_t *size)
+{
+    *size = p->log ? strlen(p->log) + 1 : 1;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetProgramLog(nvrtcProgram p, char *log)
+{
+    strcpy(log, p->log ? p->log : "");
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram p, size_t *size)
+{
+    *size = strlen(p->library) + 1;
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram p, char *code)
+{
+    strcpy(code, p->library);
+    return NVRTC_SUCCESS;
+}
+
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram p, size_t *size)
+{
+    return nvrtcGetCUBINSize(p, size);
+}
+
+nvrtcResult nvrtcGetPTX(nvrtcProgram p, char *code)
+{
+    return nvrtcGetCUBIN(p, code);
+}
