@@ -7,6 +7,7 @@
 #include <cusolverDn.h>
 #include <lapacke.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct cublasContext {
     cudaStream_t stream;
@@ -385,13 +386,26 @@ struct potrf_arguments {
     int *info;
 };
 
+/* GBM_FAKE_POTRF=fails: as if the matrix were not positive definite; the lower
+ * triangle is left as rubbish. */
 static CUresult potrf(void *data)
 {
     const struct potrf_arguments *p = data;
+    const char *how = getenv("GBM_FAKE_POTRF");
+
     *p->info = p->single ? LAPACKE_spotrf(LAPACK_COL_MAJOR, 'L', (int)p->n,
                                           p->a, (int)p->lda)
                          : LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (int)p->n,
                                           p->a, (int)p->lda);
+    if (!how || strcmp(how, "fails") != 0)
+        return CUDA_SUCCESS;
+    *p->info = 1;
+    for (int64_t c = 0; c < p->n; c++)
+        for (int64_t r = c; r < p->n; r++)
+            if (p->single)
+                ((float *)p->a)[r + c * p->lda] = -7;
+            else
+                ((double *)p->a)[r + c * p->lda] = -7;
     return CUDA_SUCCESS;
 }
 

@@ -590,13 +590,12 @@ static int run_trial(const struct trial *t, const struct rt_device *device,
     struct rt_slot slots[NVARIABLES] = {0};
     struct rt_step plan[NSTEPS] = {0};
     int64_t elements[NFAMILIES] = {t->J, 1, t->N, t->N, t->K, 1};
-    int64_t colour_all[2] = {0, 0}, *colours[NSTEPS];
+    int64_t *colours[NSTEPS];
     const int64_t counts[NSTEPS] = {t->J, 1, 1, t->N, 0, t->N, 0, t->K};
     int kept[1] = {F_MEAN};
     int64_t some_cells[2] = {0, t->J - 1};
     struct reference r = {0};
 
-    (void)colour_all;
     make_slots(t, slots);
     make_reference(&r, t, slots);
     term.constant_weight = !t->varying && t->constant;
@@ -708,7 +707,8 @@ static int run_trial(const struct trial *t, const struct rt_device *device,
     /* draws of single precision part after some sweeps: a coarse check then */
     const double loose = sizeof(real) == 4 ? 0.5 : 1e-5;
     const bool good = worst <= tolerance() && draw_error <= loose &&
-                      moment_error <= loose && rt.jitters == 0;
+                      moment_error <= loose &&
+                      (rt.jitters == 0 || getenv("GBM_FAKE_POTRF"));
     printf("%-6s %-44s state %.1e  draws %.1e  moments %.1e\n",
            good ? "ok" : "WRONG", t->name, worst, draw_error, moment_error);
     fflush(stdout);
