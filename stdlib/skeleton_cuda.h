@@ -3,12 +3,8 @@
  * shift_state; the host's loops are in skeleton.h.
  *
  * Work is a list of (chain, element) pairs, each done by one team of lanes (see
- * team.h). The number of lanes of a function is the macro GBM_LANES_<function>,
- * which the runtime defines when it compiles the text; a text says what it is
- * otherwise:
- *     #ifndef GBM_LANES_update_theta
- *     #define GBM_LANES_update_theta 1
- *     #endif
+ * team.h). The runtime says how many lanes a function's teams have by a macro
+ * GBM_LANES_<function> when it compiles the text; without, it is one.
  * A kernel gets the state of chain 0 by value: its pointers lie in constant
  * memory and the fields that a function does not read cost nothing.
  *
@@ -44,6 +40,20 @@ struct gbm_sweep {
     unsigned long long seed;
     unsigned sweep, chain0, adapting;
 };
+
+/* The number that a text begins with; 1 if it does not. */
+__device__ constexpr int gbm_lanes_of(const char *text)
+{
+    int n = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        n = 10 * n + (*text - '0');
+    return n > 0 ? n : 1;
+}
+
+/* The value of the macro `name`, whose text is its own name if there is none.
+ */
+#define GBM_LANES_TEXT(name) #name
+#define GBM_LANES(name) gbm_lanes_of(GBM_LANES_TEXT(name))
 
 /* Threads of a block whose teams have so many lanes. */
 #define GBM_BLOCK(lanes) ((lanes) > 32 ? (lanes) : 128)
@@ -86,7 +96,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 #define GBM_KERNEL_HEAD(function)                                              \
     extern "C" __global__ void __launch_bounds__(                              \
-        GBM_BLOCK(GBM_LANES_##function)) function##_kernel
+        GBM_BLOCK(GBM_LANES(GBM_LANES_##function))) function##_kernel
 
 #define GBM_WORKER(function)                                                   \
     __shared__ gbm_total shared[32];                                           \

@@ -189,48 +189,6 @@ GBM_FN void set_beta(const struct state *s, const struct gbm_team *team,
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
 
-#ifndef GBM_LANES_update_theta
-#define GBM_LANES_update_theta 1
-#endif
-#ifndef GBM_LANES_update_mu
-#define GBM_LANES_update_mu 256
-#endif
-#ifndef GBM_LANES_update_tau
-#define GBM_LANES_update_tau 32
-#endif
-#ifndef GBM_LANES_update_w
-#define GBM_LANES_update_w 8
-#endif
-#ifndef GBM_LANES_update_z
-#define GBM_LANES_update_z 1
-#endif
-#ifndef GBM_LANES_cell_z
-#define GBM_LANES_cell_z 1
-#endif
-#ifndef GBM_LANES_derive_total
-#define GBM_LANES_derive_total 1
-#endif
-#ifndef GBM_LANES_derive_mean_theta
-#define GBM_LANES_derive_mean_theta 1
-#endif
-#ifndef GBM_LANES_row_beta
-#define GBM_LANES_row_beta 1
-#endif
-#ifndef GBM_LANES_design_beta
-#define GBM_LANES_design_beta 1
-#endif
-#ifndef GBM_LANES_prior_beta
-#define GBM_LANES_prior_beta 1
-#endif
-#ifndef GBM_LANES_prior_matrix_beta
-#define GBM_LANES_prior_matrix_beta 1
-#endif
-#ifndef GBM_LANES_get_beta
-#define GBM_LANES_get_beta 1
-#endif
-#ifndef GBM_LANES_set_beta
-#define GBM_LANES_set_beta 1
-#endif
 
 GBM_KERNEL(update_theta, 0)
 GBM_KERNEL(update_mu, 1)
