@@ -285,7 +285,7 @@ static enum gbm_status run_batch(struct geweke *g, int batch)
         return GBM_FAILURE;
     }
     struct rt_block block = {.seed = rt->options.seed +
-                                     0x9E3779B97F4A7C15u * (uint64_t)batch,
+                                     0xD1B54A32D192ED03u * (uint64_t)batch,
                              .sweeps = g->sweeps,
                              .thin = g->sweeps};
     enum gbm_status s = rt_host.run(rt, &block);

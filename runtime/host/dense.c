@@ -57,6 +57,7 @@ static const double *design_rows(const struct host_dense *h,
                                  int64_t first, int64_t count, int threads,
                                  double *panel)
 {
+    (void)threads; /* where there is no OpenMP */
     if (t->design)
         return t->design + first * h->d;
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
@@ -70,6 +71,7 @@ static void add_gram(int d, int64_t count, const double *a, int threads,
                      double *q)
 {
     int tiles = (d + TILE - 1) / TILE, pairs = tiles * (tiles + 1) / 2;
+    (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
     for (int pair = 0; pair < pairs; pair++) {
         int i = 0;
@@ -94,6 +96,7 @@ static void panel_rows(const struct term *t, const void *state, int64_t first,
                        int64_t count, int threads, double *weight,
                        double *score)
 {
+    (void)threads;
 #pragma omp parallel for num_threads(threads)                                  \
     schedule(static) if (threads > 1 && count > 64)
     for (int64_t i = 0; i < count; i++)
@@ -220,6 +223,7 @@ int host_dense_dimension(const struct host_dense *dense) { return dense->d; }
  * tiles. False if q is not positive definite. */
 static bool cholesky(int d, double *q, int threads)
 {
+    (void)threads;
     for (int k = 0; k < d; k += TILE) {
         int nk = k + TILE < d ? TILE : d - k;
         double *diagonal = q + (int64_t)k * d + k;

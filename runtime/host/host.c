@@ -278,6 +278,7 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
     int outer = inside ? 1 : chains < rt->threads ? chains : rt->threads;
     int64_t jitters = 0;
     const struct gbm_step *failed = NULL;
+    (void)outer; /* where there is no OpenMP */
 #pragma omp parallel for num_threads(outer) schedule(dynamic)                  \
     reduction(+ : jitters) if (outer > 1)
     for (int c = 0; c < chains; c++) {
