@@ -90,7 +90,11 @@ struct expr *build_sum(struct parser *p, const char *function,
 {
     struct expr *e;
 
-    if (function != intern(p->c, "sum"))
+    if (p->place.keyword != ENTRY)
+        error_at(p->c, span,
+                 "a sum over an index is for library entries; in a model, "
+                 "write sum(x[1:K])");
+    else if (function != intern(p->c, "sum"))
         error_at(p->c, span, "only sum(%s in 1:K, ...) binds an index, not %s",
                  index, function);
     if (over->kind != EXPR_RANGE) {

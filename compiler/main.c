@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 /* What --emit may name. */
 static const struct {
     const char *name, *help;

@@ -225,8 +225,50 @@ static void test_precedence(void **state)
     check_shape("a - -b", "(- a (neg b))");
     check_shape("(a + b) * c", "(* (+ a b) c)");
     check_shape("f(a, x[i,], x[])", "(f a ([] x i _) ([] x _))");
-    check_shape("sum(j in 1:K, x[j] + 1)", "(sum j 1 K (+ ([] x j) 1))");
     check_shape("1e3 + .5 + 2L", "(+ (+ 1000 0.5) 2)");
+}
+
+/* What the clauses of docs/library.md are stored as. */
+static void test_clauses(void **state)
+{
+    struct compiler c = compiler_create();
+    struct program p = {0};
+    struct text out = {0};
+    const struct clause *cl;
+
+    (void)state;
+    assert_true(
+        parse_source(&c,
+                     source_of(&c, "# What it is.\n"
+                                   "distribution d(a[K], b) over x[K] {\n"
+                                   "  logdensity sum(j in 1:K, a[j]\n"
+                                   "    + 1)\n"
+                                   "  add z real(0, b)\n"
+                                   "  statistics log(x): a - 1, x: b\n"
+                                   "  match y ~ dbern(a)\n"
+                                   "}\n"),
+                     &p));
+    assert_string_equal(p.entries->doc, "What it is.");
+    assert_int_equal(p.entries->nparameters, 2);
+    assert_string_equal(p.entries->result->dims[0], "K");
+    for (cl = p.entries->clauses; cl; cl = cl->next) {
+        text_printf(&out, "%s", cl->keyword);
+        for (const struct clause_item *i = cl->items; i; i = i->next) {
+            text_append(&out, " ");
+            if (i->label) {
+                shape(&out, i->label);
+                text_append(&out, "=");
+            }
+            shape(&out, i->value);
+        }
+        text_append(&out, "\n");
+    }
+    assert_string_equal(out.data, "logdensity (sum j 1 K (+ ([] a j) 1))\n"
+                                  "add z=(real 0 b)\n"
+                                  "statistics (log x)=(- a 1) x=b\n"
+                                  "match (~ y (dbern a))\n");
+    text_free(&out);
+    arena_free(c.arena);
 }
 
 /* Trees made by hand print as text with the brackets that they need. */
@@ -286,7 +328,8 @@ int main(void)
         cmocka_unit_test(test_intern),   cmocka_unit_test(test_arena),
         cmocka_unit_test(test_nearest),  cmocka_unit_test(test_positions),
         cmocka_unit_test(test_messages), cmocka_unit_test(test_precedence),
-        cmocka_unit_test(test_print),    cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_clauses),  cmocka_unit_test(test_print),
+        cmocka_unit_test(test_spans),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
