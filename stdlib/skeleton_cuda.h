@@ -100,7 +100,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 #define GBM_WORKER(function)                                                   \
     __shared__ gbm_total shared[32];                                           \
-    const struct gbm_worker w = gbm_worker_of(GBM_LANES_##function, shared);   \
+    constexpr int lanes = GBM_LANES(GBM_LANES_##function);                     \
+    const struct gbm_worker w = gbm_worker_of(lanes, shared);                  \
     const struct gbm_team team = w.team;
 
 /* for every item of this team: chain, k, and the chain's state s */

@@ -43,6 +43,9 @@ struct gbm_team {
 
 #ifdef __CUDACC__
 
+/* A generated program has functions and variables that only the host needs. */
+#pragma nv_diag_suppress 177, 550
+
 /* The lanes of the calling thread's warp that belong to its team. */
 GBM_FN unsigned gbm_team_mask(const struct gbm_team *team)
 {
