@@ -383,7 +383,7 @@ def draws(rng):
         "draw_inverse_gaussian": rng.wald,
         "draw_gig": lambda p, a, b: float(st.geninvgauss.rvs(
             p, math.sqrt(a * b), scale=math.sqrt(b / a), random_state=rng)),
-        "draw_von_mises": rng.vonmises,
+        "draw_von_mises": lambda mu, kappa: mu + rng.vonmises(0, kappa),
         "draw_normal_mixture": normal_mixture,
         "draw_ordered_logit": lambda mu, c: 1.0 + np.sum(
             c < mu + rng.logistic()),
