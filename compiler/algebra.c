@@ -477,6 +477,8 @@ static bool fold_call(const char *name, int n, const symp *args, double *out)
             return *out = lgamma(a), true;
         if (!strcmp(name, "abs"))
             return *out = fabs(a), true;
+        if (!strcmp(name, "!"))
+            return *out = a == 0, true;
     }
     return false;
 }
@@ -504,15 +506,27 @@ struct at_arguments {
     const struct entry *entry;
     const symp *args;
 };
+/* The argument called `name`, an element of it, or the extent of one. */
 static symp bind_argument(struct compiler *c, const char *name, int nargs,
                           const symp *args, void *context)
 {
     const struct at_arguments *at = context;
-    (void)args;
-    (void)c;
-    for (int i = 0; i < at->entry->nparameters && nargs == 0; i++)
-        if (at->entry->parameters[i].name == name)
-            return at->args[i];
+    for (int i = 0; i < at->entry->nparameters; i++) {
+        const struct parameter *p = &at->entry->parameters[i];
+        symp a = at->args[i];
+        if (p->name == name && nargs == 0)
+            return a;
+        if (p->name == name && a->kind == SYM_ARRAY && nargs == a->nloops) {
+            symp element = a->args[0];
+            for (int d = 0; d < nargs; d++)
+                element =
+                    sym_replace_loop(c, element, a->loops[d], args[d]);
+            return element;
+        }
+        for (int d = 0; d < p->ndims && nargs == 0; d++)
+            if (p->dims[d] == name && a->kind == SYM_ARRAY && d < a->nloops)
+                return a->args[1 + d];
+    }
     return NULL;
 }
 static symp clause_at(struct compiler *c, symp call, const char *keyword)

@@ -1,2 +1,763 @@
+/* block.c: joint blocks. Steps whose full conditionals are normal and that
+ * meet in a quadratic log density become one Gaussian block; vector nodes are
+ * recognised whole (Dirichlet, Wishart) or are Gaussian blocks themselves.
+ *
+ * A Gaussian block is derived by differentiation: with L a factor's log
+ * density, its potential is dL/dx at x = 0 of the block and its precision is
+ * -d2L/dx dx'; the block is one only if the latter is free of the block. */
 #include "gbmc.h"
-void form_blocks(struct compiler *c, struct model *m) { (void)c; (void)m; }
+#include <string.h>
+
+/* ---- members ------------------------------------------------------------------- */
+
+/* Subscripts of member's coordinate `index` where its plate loops have the
+ * values that the part's reference gives them. */
+struct plate_values {
+    const struct family *first; /* whose loops the values are of */
+    symp values[12];
+};
+
+static void no_values(struct compiler *c, const struct family *f,
+                      struct plate_values *v)
+{
+    v->first = f;
+    for (int i = 0; i < f->nloops; i++)
+        v->values[i] = sym_loop(c, f->loops[i]);
+}
+
+static bool values_of_part(struct compiler *c, const struct family *f,
+                           const struct part *p, struct plate_values *v)
+{
+    no_values(c, f, v);
+    if (p->own || !p->reference || p->reference->var != f->var)
+        return true;
+    bool found[12] = {false};
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        const struct loop *l = f->upper[d]
+                                   ? NULL
+                                   : sym_plain_loop(c, f->lower[d], &offset);
+        for (int i = 0; l && i < f->nloops; i++)
+            if (f->loops[i] == l) {
+                v->values[i] = sym_sub(c, p->reference->args[d], offset);
+                found[i] = true;
+            }
+    }
+    for (int i = 0; i < f->nloops; i++)
+        if (!found[i])
+            return false;
+    return true;
+}
+
+static symp member_cell(struct compiler *c, const struct member *m,
+                        struct loop *index, const struct plate_values *v)
+{
+    const struct family *f = m->family;
+    symp subs[8];
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp e = f->lower[d];
+        if (f->upper[d]) {
+            e = sym_add(c, 3, (symp[]){e, sym_loop(c, index),
+                                       sym_num(c, -1)});
+        } else if (m->index && !f->nslices) {
+            /* the plate itself is the index */
+            e = sym_replace_loop(c, e, f->loops[0], sym_loop(c, index));
+        }
+        for (int i = 0; i < f->nloops && !(m->index && !f->nslices); i++)
+            e = sym_replace_loop(c, e, f->loops[i], v->values[i]);
+        subs[d] = e;
+    }
+    return sym_ref(c, f->var, f->var->ndim, subs);
+}
+
+static struct loop *index_loop(struct compiler *c, const struct family *f,
+                               const char *name)
+{
+    struct loop *l = NEW(c, struct loop);
+    l->name = name;
+    if (f->nslices) {
+        l->lower = sym_num(c, 1);
+        l->upper = family_extent(c, f, 0);
+    } else {
+        l->lower = f->loops[0]->lower;
+        l->upper = f->loops[0]->upper;
+    }
+    return l;
+}
+
+static void set_members(struct compiler *c, struct step *s,
+                        struct family *const *families, int n,
+                        bool dense)
+{
+    s->nmembers = n;
+    for (int i = 0; i < n; i++) {
+        struct member *m = &s->members[i];
+        m->family = families[i];
+        bool indexed = families[i]->nslices == 1 ||
+                       (dense && families[i]->nloops == 1);
+        m->index = indexed ? index_loop(c, families[i], "a") : NULL;
+        s->index2[i] = indexed ? index_loop(c, families[i], "b") : NULL;
+        m->count = sym_num(c, 1);
+        if (indexed)
+            m->count = sym_add(c, 3,
+                               (symp[]){m->index->upper,
+                                        sym_neg(c, m->index->lower),
+                                        sym_num(c, 1)});
+    }
+}
+
+/* ---- one factor of a block ---------------------------------------------------------- */
+
+struct zeroing {
+    struct compiler *c;
+    const struct step *s;
+    const struct plate_values *values;
+    bool dense;
+};
+
+/* A reference to the block's own element becomes 0. */
+static symp zero_node(struct compiler *c, symp e, void *context)
+{
+    const struct zeroing *z = context;
+    if (e->kind != SYM_REF)
+        return NULL;
+    for (int i = 0; i < z->s->nmembers; i++) {
+        const struct family *f = z->s->members[i].family;
+        if (f->var != e->var)
+            continue;
+        if (z->dense)
+            return sym_num(c, 0);
+        bool same = true;
+        for (int d = 0; d < f->var->ndim; d++) {
+            if (f->upper[d])
+                continue;
+            symp own = f->lower[d];
+            for (int l = 0; l < f->nloops; l++)
+                own = sym_replace_loop(c, own, f->loops[l],
+                                       z->values->values[l]);
+            same = same && sym_same(own, e->args[d]);
+        }
+        if (same)
+            return sym_num(c, 0);
+    }
+    return NULL;
+}
+
+static bool has_members(const struct step *s, symp e)
+{
+    for (int i = 0; i < s->nmembers; i++)
+        if (sym_has_var(e, s->members[i].family->var))
+            return true;
+    return false;
+}
+
+static bool derive_quadratic(struct compiler *c, const struct step *s,
+                             const struct plate_values *v, bool dense,
+                             struct quadratic *q)
+{
+    symp logp = q->part->logp;
+    struct zeroing z = {c, s, v, dense};
+    bool any = false;
+    for (int i = 0; i < s->nmembers; i++) {
+        symp x = member_cell(c, &s->members[i], s->members[i].index, v);
+        symp first = sym_derivative(c, logp, x);
+        if (!first)
+            return false;
+        q->potential[i] = sym_map(c, first, zero_node, &z);
+        if (has_members(s, q->potential[i]))
+            return false;
+        for (int j = 0; j <= i; j++) {
+            struct loop *index =
+                i == j ? s->index2[j] : s->members[j].index;
+            symp y = member_cell(c, &s->members[j], index, v);
+            symp second = sym_derivative(c, first, y);
+            if (!second || has_members(s, second))
+                return false;
+            q->precision[i][j] = sym_neg(c, second);
+            any = any || !sym_is(second, 0);
+        }
+        any = any || !sym_is(q->potential[i], 0);
+    }
+    return any;
+}
+
+/* ---- a linear predictor ----------------------------------------------------------------- */
+
+static bool contains_member(const struct step *s, symp e)
+{
+    return has_members(s, e);
+}
+
+/* E such that the log density depends on the block through E alone, E linear
+ * in it. Descends as long as one child has all there is. */
+static symp find_predictor(struct compiler *c, const struct step *s, symp logp,
+                           const struct plate_values *v)
+{
+    symp e = logp, best = NULL;
+    for (int depth = 0; depth < 64; depth++) {
+        /* does everything go through e? */
+        symp rest = sym_replace(c, logp, e, sym_target(c));
+        bool linear = !has_members(s, rest) && e != logp;
+        for (int i = 0; linear && i < s->nmembers; i++) {
+            symp x = member_cell(c, &s->members[i], s->members[i].index, v);
+            symp d = sym_derivative(c, e, x);
+            linear = d && !has_members(s, d);
+        }
+        if (linear)
+            best = e;
+        if (e->kind == SYM_REF || e->kind == SYM_SUM)
+            break;
+        symp next = NULL;
+        for (int i = 0; i < e->nargs && !next; i++)
+            if (contains_member(s, e->args[i]))
+                next = e->args[i];
+        if (!next)
+            break;
+        e = next;
+    }
+    return best;
+}
+
+static struct var *direct_matrix(const struct step *s, const struct part *p,
+                                 symp design)
+{
+    if (design->kind == SYM_SELECT && sym_is(design->args[2], 0))
+        design = design->args[1];
+    if (s->nmembers != 1 || design->kind != SYM_REF || design->nargs != 2 ||
+        design->var->role != ROLE_GIVEN || design->var->integer ||
+        p->nloops != 1 || !sym_is(p->loops[0]->lower, 1))
+        return NULL;
+    const struct member *m = &s->members[0];
+    bool ok = design->args[0]->kind == SYM_LOOP &&
+              design->args[0]->loop == p->loops[0] &&
+              design->args[1]->kind == SYM_LOOP &&
+              design->args[1]->loop == m->index &&
+              sym_is(m->index->lower, 1);
+    return ok ? design->var : NULL;
+}
+
+static bool data_only(symp e)
+{
+    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
+        e->var->role != ROLE_CONSTANT)
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!data_only(e->args[i]))
+            return false;
+    return true;
+}
+
+static bool derive_row(struct compiler *c, const struct step *s,
+                       const struct plate_values *v, struct quadratic *q)
+{
+    symp logp = q->part->logp;
+    symp e = find_predictor(c, s, logp, v);
+    if (!e)
+        return false;
+    struct collected k;
+    sym_collect(c, sym_replace(c, logp, e, sym_target(c)), false, &k);
+    symp t = sym_target(c), square = sym_pow(c, t, sym_num(c, 2));
+    symp c1 = sym_num(c, 0), c2 = sym_num(c, 0);
+    for (int i = 0; i < k.n; i++) {
+        if (sym_same(k.statistic[i], t))
+            c1 = k.coefficient[i];
+        else if (sym_same(k.statistic[i], square))
+            c2 = k.coefficient[i];
+        else
+            return false;
+    }
+    struct zeroing z = {c, s, v, true};
+    symp offset = sym_map(c, e, zero_node, &z);
+    q->weight = sym_mul2(c, sym_num(c, -2), c2);
+    q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));
+    q->row = true;
+    q->constant_design = true;
+    q->constant_weight = true;
+    for (int i = 0; i < q->part->nloops; i++)
+        if (sym_has_loop(q->weight, q->part->loops[i]))
+            q->constant_weight = false;
+    for (int i = 0; i < s->nmembers; i++) {
+        symp x = member_cell(c, &s->members[i], s->members[i].index, v);
+        q->design[i] = sym_derivative(c, e, x);
+        q->constant_design = q->constant_design && data_only(q->design[i]);
+        if (s->members[i].index && s->nmembers == 1)
+            q->matrix = direct_matrix(s, q->part, q->design[i]);
+    }
+    return true;
+}
+
+/* True if the second derivative is nonzero only where the indices agree. */
+static bool is_diagonal(struct compiler *c, symp e, const struct loop *a,
+                        const struct loop *b)
+{
+    if (sym_is(e, 0))
+        return true;
+    if (e->kind == SYM_ADD) {
+        for (int i = 0; i < e->nargs; i++)
+            if (!is_diagonal(c, e->args[i], a, b))
+                return false;
+        return true;
+    }
+    if (e->kind == SYM_SELECT && sym_is(e->args[2], 0) &&
+        is_diagonal(c, e->args[0], a, b))
+        return true;
+    if (e->kind == SYM_SELECT)
+        return is_diagonal(c, e->args[1], a, b) &&
+               is_diagonal(c, e->args[2], a, b);
+    if (e->kind == SYM_CALL && !strcmp(e->name, "=="))
+        return (sym_has_loop(e->args[0], a) && sym_has_loop(e->args[1], b)) ||
+               (sym_has_loop(e->args[0], b) && sym_has_loop(e->args[1], a));
+    if (e->kind == SYM_MUL || (e->kind == SYM_CALL && !strcmp(e->name, "&&")))
+        for (int i = 0; i < e->nargs; i++)
+            if (is_diagonal(c, e->args[i], a, b))
+                return true;
+    return false;
+}
+
+static bool prior_is_diagonal(struct compiler *c, const struct step *s,
+                              const struct quadratic *q)
+{
+    for (int i = 0; i < s->nmembers; i++)
+        for (int j = 0; j <= i; j++) {
+            if (i != j && !sym_is(q->precision[i][j], 0))
+                return false;
+            if (i == j && s->members[i].index &&
+                !is_diagonal(c, q->precision[i][i], s->members[i].index,
+                             s->index2[i]))
+                return false;
+        }
+    return true;
+}
+
+/* ---- building a block ----------------------------------------------------------------------- */
+
+static struct part *part_for(struct step *const *steps, int n,
+                             const struct factor *g, int *whose)
+{
+    for (int i = 0; i < n; i++)
+        for (struct part *p = steps[i]->parts; p; p = p->next)
+            if (p->factor == g) {
+                *whose = i;
+                return p;
+            }
+    return NULL;
+}
+
+static bool mentioned_once(const struct step *s, const struct factor *g)
+{
+    int n = 0;
+    for (struct part *p = s->parts; p; p = p->next)
+        n += p->factor == g;
+    return n <= 1;
+}
+
+static struct part *own_of(struct compiler *c, const struct family *f)
+{
+    struct part *p = NEW(c, struct part);
+    p->factor = f->factor;
+    p->own = true;
+    p->loops = NEW_ARRAY(c, struct loop *, 1);
+    p->solved = NEW_ARRAY(c, symp, 1);
+    p->reference = family_lhs(c, f, 0, NULL);
+    p->logp = f->factor->logp;
+    return p;
+}
+
+/* For a dense block all instances of a factor count, whatever element they
+ * hit: the factor's loops under fresh names, none solved. */
+static struct part *all_instances(struct compiler *c, struct factor *g)
+{
+    struct part *p = NEW(c, struct part);
+    p->factor = g;
+    p->nloops = g->nloops;
+    p->loops = g->loops;
+    p->solved = NEW_ARRAY(c, symp, g->nloops);
+    p->logp = g->logp;
+    return p;
+}
+
+static bool add_factor(struct compiler *c, struct step *s,
+                       struct step *const *steps, struct factor *g, bool dense)
+{
+    int whose = 0;
+    struct part *p = part_for(steps, s->nmembers, g, &whose);
+    bool own_vector = false;
+    for (int i = 0; !p && i < s->nmembers; i++)
+        if (s->members[i].family->factor == g && !g->replaced) {
+            p = own_of(c, s->members[i].family); /* a vector's own prior */
+            whose = i;
+            own_vector = true;
+        }
+    if (!p)
+        return true;
+    if (p->opaque && !dense)
+        return false;
+    for (int i = 0; !dense && i < s->nmembers; i++)
+        if (!mentioned_once(steps[i], g))
+            return false;
+    struct quadratic *q = NEW(c, struct quadratic);
+    struct plate_values v;
+    const struct family *f = s->members[whose].family;
+    if (dense) {
+        no_values(c, f, &v);
+        bool prior = p->own || own_vector;
+        if (!prior) {
+            q->part = all_instances(c, g);
+            if (!derive_row(c, s, &v, q))
+                return false;
+        } else {
+            q->part = own_of(c, f);
+            if (s->members[whose].index && !f->nslices)
+                q->part->logp = sym_replace_loop(
+                    c, f->factor->logp, f->loops[0],
+                    sym_loop(c, s->members[whose].index));
+            if (!derive_quadratic(c, s, &v, true, q))
+                return false;
+            s->coupled_prior =
+                s->coupled_prior || !prior_is_diagonal(c, s, q);
+        }
+    } else {
+        q->part = p;
+        if (!values_of_part(c, f, p, &v))
+            return false;
+        if (p->own && p->factor->family != f)
+            return false;
+        if (!derive_quadratic(c, s, &v, false, q))
+            return false;
+    }
+    struct quadratic **last = &s->quadratics;
+    while (*last)
+        last = &(*last)->next;
+    *last = q;
+    return true;
+}
+
+/* Tries to make one Gaussian block of the steps' families. */
+static struct step *gaussian_block(struct compiler *c, struct model *m,
+                                   struct step *const *steps, int n,
+                                   bool dense)
+{
+    struct step *s = NEW(c, struct step);
+    struct family *families[8];
+    struct text name = {0};
+    text_append(&name, "update");
+    for (int i = 0; i < n; i++) {
+        families[i] = steps[i]->family;
+        text_printf(&name, "_%s", family_id(c, families[i]));
+    }
+    s->name = intern(c, name.data);
+    text_free(&name);
+    s->model = m;
+    s->family = families[0];
+    s->method = dense ? METHOD_DENSE : METHOD_GAUSSIAN;
+    set_members(c, s, families, n, dense);
+    for (struct factor *g = m->factors; g; g = g->next)
+        if (!g->replaced && !add_factor(c, s, steps, g, dense))
+            return NULL;
+    if (!s->quadratics)
+        return NULL;
+    bool rows = false;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        rows = rows || q->row;
+    if (dense && !rows)
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        s->sequential = s->sequential ||
+                        (!dense && (steps[i]->sequential ||
+                                    (steps[i]->conflicts && n > 1)));
+        for (struct part *p = steps[i]->parts; p; p = p->next)
+            if (!dense && i == 0)
+                s->parts = steps[i]->parts; /* for the cost of an element */
+    }
+    if (n == 1 && !dense)
+        s->conflicts = steps[0]->conflicts;
+    return s;
+}
+
+/* ---- which steps meet ----------------------------------------------------------------------------- */
+
+static bool normal_scalar(const struct step *s)
+{
+    return s->method == METHOD_DIRECT && s->recognised &&
+           !strcmp(s->recognised->name, "dnorm") && !s->bounded &&
+           !s->through && !s->opaque;
+}
+
+/* Elements tied to each other inside one factor, by a sum or fixed places. */
+static bool coupled(const struct step *s)
+{
+    return s->family->nloops == 1 && !s->family->nslices &&
+           (s->sequential || s->conflicts) && normal_scalar(s);
+}
+
+static bool same_plate(struct compiler *c, const struct family *f,
+                       const struct family *g)
+{
+    if (f->nloops != g->nloops)
+        return false;
+    for (int i = 0; i < f->nloops; i++) {
+        symp lower = g->loops[i]->lower, upper = g->loops[i]->upper;
+        for (int j = 0; j < i; j++) {
+            lower = sym_replace_loop(c, lower, g->loops[j],
+                                     sym_loop(c, f->loops[j]));
+            upper = sym_replace_loop(c, upper, g->loops[j],
+                                     sym_loop(c, f->loops[j]));
+        }
+        if (!sym_same(f->loops[i]->lower, lower) ||
+            !sym_same(f->loops[i]->upper, upper))
+            return false;
+    }
+    return true;
+}
+
+static bool plain_plate(struct compiler *c, const struct family *f)
+{
+    int n = 0;
+    for (int d = 0; d < f->var->ndim; d++) {
+        if (f->upper[d])
+            continue;
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+        for (int i = 0; l && i < f->nloops; i++)
+            n += f->loops[i] == l;
+    }
+    return n == f->nloops;
+}
+
+/* Both in one factor that is neither's own prior? */
+static bool share_likelihood(const struct step *a, const struct step *b)
+{
+    for (const struct part *p = a->parts; p; p = p->next)
+        for (const struct part *q = b->parts; q; q = q->next)
+            if (p->factor == q->factor && !p->own && !q->own)
+                return true;
+    return false;
+}
+
+static bool in_own_prior(const struct step *a, const struct step *b)
+{
+    return sym_has_var(a->family->factor->logp, b->family->var) ||
+           sym_has_var(b->family->factor->logp, a->family->var);
+}
+
+static void replace_steps(struct step *const *old, int n, struct step *block)
+{
+    struct step *first = old[0], *next = first->next;
+    const int keep = first->number;
+    struct step **tail = NULL;
+    (void)tail;
+    *first = *block;
+    first->next = next;
+    first->number = keep;
+    for (int i = 1; i < n; i++)
+        old[i]->method = METHOD_NONE;
+}
+
+static void merge_from(struct compiler *c, struct model *m,
+                       struct step *seed)
+{
+    bool dense = coupled(seed);
+    struct step *group[8] = {seed};
+    int n = 1;
+    for (struct step *s = m->steps; s && n < 8; s = s->next) {
+        if (s == seed || !normal_scalar(s) || !plain_plate(c, s->family))
+            continue;
+        bool global = s->family->nloops == 0 || coupled(s);
+        bool meets = false;
+        for (int i = 0; i < n; i++) {
+            if (dense ? !global : !same_plate(c, group[i]->family, s->family))
+                continue;
+            if (!dense && coupled(s))
+                continue;
+            meets = meets || share_likelihood(group[i], s);
+        }
+        for (int i = 0; dense && i < n; i++)
+            meets = meets && !in_own_prior(group[i], s);
+        if (!meets)
+            continue;
+        group[n++] = s;
+        struct step *block = gaussian_block(c, m, group, n, dense);
+        if (!block)
+            n--;
+    }
+    if (n == 1 && !dense)
+        return;
+    struct step *block = gaussian_block(c, m, group, n, dense);
+    if (block)
+        replace_steps(group, n, block);
+}
+
+/* ---- vector nodes ------------------------------------------------------------------------------------ */
+
+/* log(v[e]) becomes the pseudo-variable's [e], so that coefficients are its
+ * derivatives. */
+struct logs {
+    struct var *of, *as;
+};
+static symp log_node(struct compiler *c, symp e, void *context)
+{
+    const struct logs *k = context;
+    if (e->kind == SYM_CALL && !strcmp(e->name, "log") &&
+        e->args[0]->kind == SYM_REF && e->args[0]->var == k->of)
+        return sym_ref(c, k->as, e->args[0]->nargs, e->args[0]->args);
+    return NULL;
+}
+
+static bool is_log_statistic(const struct entry *d)
+{
+    const struct clause *k = entry_clause(d, "statistics");
+    return k && k->items && !k->items->next && k->items->label &&
+           k->items->label->kind == EXPR_CALL &&
+           !strcmp(k->items->label->name, "log");
+}
+
+static bool is_determinant_statistic(const struct entry *d)
+{
+    const struct clause *k = entry_clause(d, "statistics");
+    return k && k->items && k->items->label &&
+           k->items->label->kind == EXPR_CALL &&
+           !strcmp(k->items->label->name, "logdet");
+}
+
+/* Dirichlet: every factor is linear in the logs. potential[0] is the
+ * coefficient of log x[a]. */
+static bool collect_logs(struct compiler *c, struct step *s)
+{
+    struct family *f = s->family;
+    struct var *as = NEW(c, struct var);
+    *as = *f->var;
+    as->name = intern_format(c, "log.%s", f->var->name);
+    struct logs k = {f->var, as};
+    struct part *parts = own_of(c, f);
+    parts->next = s->parts;
+    for (struct part *p = parts; p; p = p->next) {
+        struct plate_values v;
+        if (!values_of_part(c, f, p, &v))
+            return false;
+        symp logp = sym_map(c, p->logp, log_node, &k);
+        if (sym_has_var(logp, f->var))
+            return false;
+        symp cell = member_cell(c, &s->members[0], s->members[0].index, &v);
+        symp wrt = sym_ref(c, as, cell->nargs, cell->args);
+        struct quadratic *q = NEW(c, struct quadratic);
+        q->part = p;
+        q->potential[0] = sym_derivative(c, logp, wrt);
+        if (!q->potential[0] || sym_has_var(q->potential[0], as))
+            return false;
+        q->next = s->quadratics;
+        s->quadratics = q;
+    }
+    return true;
+}
+
+struct determinant {
+    struct var *of;
+};
+static symp determinant_node(struct compiler *c, symp e, void *context)
+{
+    const struct determinant *k = context;
+    if (e->kind == SYM_CALL && !strcmp(e->name, "logdet") &&
+        sym_has_var(e, k->of))
+        return sym_target(c);
+    return NULL;
+}
+
+static symp matrix_cell(struct compiler *c, const struct step *s,
+                        const struct plate_values *v)
+{
+    const struct family *f = s->family;
+    symp subs[8];
+    int k = 0;
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp e = f->lower[d];
+        for (int i = 0; i < f->nloops; i++)
+            e = sym_replace_loop(c, e, f->loops[i], v->values[i]);
+        if (f->upper[d])
+            e = sym_add(c, 3,
+                        (symp[]){e,
+                                 sym_loop(c, k++ ? s->index2[0]
+                                                 : s->members[0].index),
+                                 sym_num(c, -1)});
+        subs[d] = e;
+    }
+    return sym_ref(c, f->var, f->var->ndim, subs);
+}
+
+/* Wishart: linear in log|x| and in x. potential[0]: the coefficient of the
+ * log determinant; potential[1]: that of x[a,b]. */
+static bool collect_determinant(struct compiler *c, struct step *s)
+{
+    struct family *f = s->family;
+    struct part *parts = own_of(c, f);
+    parts->next = s->parts;
+    for (struct part *p = parts; p; p = p->next) {
+        struct plate_values v;
+        if (!values_of_part(c, f, p, &v))
+            return false;
+        struct determinant k = {f->var};
+        symp logp = sym_map(c, p->logp, determinant_node, &k);
+        struct collected terms;
+        sym_collect(c, logp, true, &terms);
+        struct quadratic *q = NEW(c, struct quadratic);
+        q->part = p;
+        q->potential[0] = sym_num(c, 0);
+        for (int i = 0; i < terms.n; i++) {
+            if (terms.statistic[i]->kind != SYM_TARGET ||
+                sym_has_var(terms.coefficient[i], f->var))
+                return false;
+            q->potential[0] = terms.coefficient[i];
+        }
+        q->potential[1] =
+            sym_derivative(c, terms.rest, matrix_cell(c, s, &v));
+        if (!q->potential[1] || sym_has_var(q->potential[1], f->var))
+            return false;
+        q->next = s->quadratics;
+        s->quadratics = q;
+    }
+    return true;
+}
+
+static void vector_node(struct compiler *c, struct model *m, struct step *s)
+{
+    struct family *f = s->family;
+    const struct entry *d = f->distribution;
+    struct step *self[1] = {s};
+    if (f->nslices == 1 && !s->through) {
+        struct step *block = gaussian_block(c, m, self, 1, false);
+        if (!block && f->nloops == 0)
+            block = gaussian_block(c, m, self, 1, true);
+        if (block) {
+            replace_steps(self, 1, block);
+            return;
+        }
+    }
+    set_members(c, s, &f, 1, false);
+    if (f->nslices == 2) {
+        s->members[0].index = index_loop(c, f, "a");
+        s->index2[0] = index_loop(c, f, "b");
+    }
+    s->recognised = d;
+    if (!s->through && is_log_statistic(d) && collect_logs(c, s))
+        return;
+    if (!s->through && is_determinant_statistic(d) &&
+        collect_determinant(c, s))
+        return;
+    error_at(c, f->span,
+             "not supported yet: the full conditional of %s, a %s node, is "
+             "not of a known family",
+             f->var->name, d->name);
+}
+
+void form_blocks(struct compiler *c, struct model *m)
+{
+    for (struct step *s = m->steps; s; s = s->next)
+        if (s->method == METHOD_VECTOR)
+            vector_node(c, m, s);
+    /* blocks with a design matrix first: they take the scalars that they can */
+    for (struct step *s = m->steps; s; s = s->next)
+        if (coupled(s))
+            merge_from(c, m, s);
+    for (struct step *s = m->steps; s; s = s->next)
+        if (normal_scalar(s) && !coupled(s) && plain_plate(c, s->family))
+            merge_from(c, m, s);
+}

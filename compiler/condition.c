@@ -446,28 +446,49 @@ static void add_conflict(struct compiler *c, struct step *s, struct factor *g,
     s->conflicts = k;
 }
 
-static void elements_dependence(struct compiler *c, struct step *s,
-                                struct factor *g, struct finder *f)
+/* Whether two references hit the same element of the target's family,
+ * whatever the components of a vector node. */
+static bool same_node(const struct family *f, symp a, symp b)
 {
-    if (s->family->nloops == 0)
+    for (int d = 0; d < f->var->ndim; d++)
+        if (!f->upper[d] && !sym_same(a->args[d], b->args[d]))
+            return false;
+    return true;
+}
+
+static void elements_dependence(struct compiler *c, struct step *s,
+                                struct factor *g, struct finder *found)
+{
+    const struct family *f = s->family;
+    if (f->nloops == 0)
         return; /* one element */
-    bool aggregate = f->in_array;
-    for (int i = 0; i < f->n; i++)
-        aggregate = aggregate || f->found[i].nbound > 0;
-    if (aggregate) {
-        s->sequential = true;
-        return;
+    struct finder distinct = *found;
+    distinct.found = NEW_ARRAY(c, struct found, found->n);
+    distinct.n = 0;
+    for (int i = 0; i < found->n; i++) {
+        const struct found *r = &found->found[i];
+        for (int d = 0; d < f->var->ndim; d++)
+            for (int b = 0; b < r->nbound && !f->upper[d]; b++)
+                if (sym_has_loop(r->reference->args[d], r->bound[b]))
+                    s->sequential = true; /* a sum ties many elements */
+        bool known = false;
+        for (int j = 0; j < distinct.n; j++)
+            known = known ||
+                    same_node(f, distinct.found[j].reference, r->reference);
+        if (!known)
+            distinct.found[distinct.n++] = *r;
     }
-    if (f->n < 2)
+    if (distinct.n < 2 || s->sequential)
         return;
-    for (int i = 0; i < f->n; i++)
-        for (int d = 0; d < f->found[i].reference->nargs; d++)
-            if (reads_latent(f->found[i].reference->args[d]))
+    for (int i = 0; i < distinct.n; i++)
+        for (int d = 0; d < f->var->ndim; d++)
+            if (!f->upper[d] &&
+                reads_latent(distinct.found[i].reference->args[d]))
                 s->sequential = true;
-    if (f->n > 8 || !conflicts_can_be_emitted(c, s))
+    if (distinct.n > 8 || !conflicts_can_be_emitted(c, s))
         s->sequential = true;
     if (!s->sequential)
-        add_conflict(c, s, g, f);
+        add_conflict(c, s, g, &distinct);
 }
 
 /* ---- derived nodes kept in memory

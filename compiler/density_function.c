@@ -1,5 +1,5 @@
-/* density_function.c: the functions that every scalar distribution brings, as
- * JAGS names them: of dnorm(mu, tau) the log density logdensity.norm(x, mu,
+/* density_function.c: the functions that every distribution brings, as JAGS
+ * names them: of dnorm(mu, tau) the log density logdensity.norm(x, mu,
  * tau), the density dnorm(x, mu, tau), the distribution function
  * pnorm(x, mu, tau) and the quantile qnorm(p, mu, tau). They are made from the
  * clauses `logdensity`, `cdf`, `quantile` and `support` of its file. */
@@ -99,12 +99,14 @@ static struct expr *body_of(struct compiler *c, const struct entry *d,
 static const struct entry *function_of(struct compiler *c, const char *name,
                                        const struct entry *d, enum form form)
 {
-    const char *first = intern(c, form == FORM_QUANTILE ? "p" : "x");
+    const char *first = intern(c, form == FORM_QUANTILE ? "p"
+                                  : d->result           ? d->result->name
+                                                        : "x");
+    struct expr *body = body_of(c, d, form, first);
     struct entry *e = NEW(c, struct entry);
     struct clause *as = NEW(c, struct clause);
-    struct expr *body = body_of(c, d, form, first);
 
-    if (!body || d->result)
+    if (!body)
         return NULL;
     as->keyword = "as";
     as->span = d->span;
@@ -117,12 +119,12 @@ static const struct entry *function_of(struct compiler *c, const char *name,
                         .clauses = as,
                         .doc = d->doc};
     e->parameters = NEW_ARRAY(c, struct parameter, e->nparameters);
-    e->parameters[0] = (struct parameter){.name = first, .span = d->span};
-    for (int i = 0; i < d->nparameters; i++) {
-        if (d->parameters[i].ndims)
-            return NULL;
+    if (d->result)
+        e->parameters[0] = *d->result;
+    e->parameters[0].name = first;
+    e->parameters[0].span = d->span;
+    for (int i = 0; i < d->nparameters; i++)
         e->parameters[i + 1] = d->parameters[i];
-    }
     return e;
 }
 

@@ -14,6 +14,25 @@
 #define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (n) : 1]
 #endif
 
+/* Conditions a Gaussian with precision Q [d][d] and potential b on the
+ * coordinates that are fixed at x. */
+GBM_FN void gbm_condition_on(int d, real *Q, real *b,
+                             const unsigned char *fixed, const real *x)
+{
+    for (int j = 0; j < d; j++) {
+        if (!fixed[j])
+            continue;
+        for (int i = 0; i < d; i++) {
+            if (!fixed[i])
+                b[i] -= Q[i * d + j] * x[j];
+            Q[i * d + j] = 0;
+            Q[j * d + i] = 0;
+        }
+        Q[j * d + j] = 1;
+        b[j] = 0;
+    }
+}
+
 #ifndef __CUDACC__
 
 #include <stdarg.h>
