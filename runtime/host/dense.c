@@ -20,6 +20,7 @@
 
 #define PANEL 512 /* rows */
 #define TILE 128  /* columns */
+#define SMALL 24  /* columns: plain loops are faster than OpenBLAS */
 
 struct term {
     const struct gbm_dense_term *term;
@@ -57,38 +58,69 @@ static const double *design_rows(const struct host_dense *h,
                                  int64_t first, int64_t count, int threads,
                                  double *panel)
 {
-    (void)threads; /* where there is no OpenMP */
     if (t->design)
         return t->design + first * h->d;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    if (threads <= 1) {
+        for (int64_t i = 0; i < count; i++)
+            t->term->design(state, first + i, panel + i * h->d);
+        return panel;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < count; i++)
         t->term->design(state, first + i, panel + i * h->d);
     return panel;
 }
 
-/* q += a'a for a panel a [count][d], lower triangle, tile by tile. */
+/* Tile number `pair` of a lower triangle of tiles. */
+static void tile_of(int pair, int *i, int *j)
+{
+    *i = 0;
+    while ((*i + 1) * (*i + 2) / 2 <= pair)
+        ++*i;
+    *j = pair - *i * (*i + 1) / 2;
+}
+
+static int tile_size(int d, int first)
+{
+    return first + TILE < d ? TILE : d - first;
+}
+
+static void add_gram_tile(int d, int64_t count, const double *a, int pair,
+                          double *q)
+{
+    int i, j;
+    tile_of(pair, &i, &j);
+    int ni = tile_size(d, i * TILE), nj = tile_size(d, j * TILE);
+    double *out = q + (int64_t)i * TILE * d + j * TILE;
+    if (i == j)
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, ni, (int)count, 1,
+                    a + i * TILE, d, 1, out, d);
+    else
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, ni, nj, (int)count,
+                    1, a + i * TILE, d, a + j * TILE, d, 1, out, d);
+}
+
+/* q += a'a for a panel a [count][d], lower triangle, tile by tile. Small ones
+ * by plain loops: a call of the library costs more. */
 static void add_gram(int d, int64_t count, const double *a, int threads,
                      double *q)
 {
     int tiles = (d + TILE - 1) / TILE, pairs = tiles * (tiles + 1) / 2;
-    (void)threads;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
-    for (int pair = 0; pair < pairs; pair++) {
-        int i = 0;
-        while ((i + 1) * (i + 2) / 2 <= pair)
-            i++;
-        int j = pair - i * (i + 1) / 2;
-        int ni = i * TILE + TILE < d ? TILE : d - i * TILE;
-        int nj = j * TILE + TILE < d ? TILE : d - j * TILE;
-        double *out = q + (int64_t)i * TILE * d + j * TILE;
-        if (i == j)
-            cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, ni, (int)count,
-                        1, a + i * TILE, d, 1, out, d);
-        else
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, ni, nj,
-                        (int)count, 1, a + i * TILE, d, a + j * TILE, d, 1, out,
-                        d);
+    if (d <= SMALL) {
+        for (int64_t r = 0; r < count; r++)
+            for (int i = 0; i < d; i++)
+                for (int j = 0; j <= i; j++)
+                    q[i * d + j] += a[r * d + i] * a[r * d + j];
+        return;
     }
+    if (threads <= 1 || pairs == 1) {
+        for (int pair = 0; pair < pairs; pair++)
+            add_gram_tile(d, count, a, pair, q);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int pair = 0; pair < pairs; pair++)
+        add_gram_tile(d, count, a, pair, q);
 }
 
 /* Weights and scores of a panel's rows. */
@@ -96,11 +128,28 @@ static void panel_rows(const struct term *t, const void *state, int64_t first,
                        int64_t count, int threads, double *weight,
                        double *score)
 {
-    (void)threads;
-#pragma omp parallel for num_threads(threads)                                  \
-    schedule(static) if (threads > 1 && count > 64)
+    if (threads <= 1 || count < 64) {
+        for (int64_t i = 0; i < count; i++)
+            t->term->row(state, first + i, &weight[i], &score[i]);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < count; i++)
         t->term->row(state, first + i, &weight[i], &score[i]);
+}
+
+/* out += a'score for a panel a [count][d]. */
+static void add_scored_rows(int d, int64_t count, const double *a,
+                            const double *score, double *out)
+{
+    if (d > SMALL) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)count, d, 1, a, d, score, 1,
+                    1, out, 1);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        for (int j = 0; j < d; j++)
+            out[j] += score[i] * a[i * d + j];
 }
 
 /* q += sum_i weight_i a_i a_i' over a term's rows; b += sum_i score_i a_i. Not
@@ -117,8 +166,7 @@ static void add_term(const struct host_dense *h, const struct term *t,
         const double *a = design_rows(h, t, state, first, n, threads, panel);
         panel_rows(t, state, first, n, threads, weight, score);
         if (b)
-            cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, d, 1, a, d, score, 1,
-                        1, b, 1);
+            add_scored_rows(d, n, a, score, b);
         if (!q)
             continue;
         for (int64_t i = 0; i < n; i++) {
@@ -145,8 +193,8 @@ static void add_scores(const struct host_dense *h, const struct term *t,
             const double *a =
                 design_rows(h, t, state, first, n, threads, work + 2 * PANEL);
             panel_rows(t, state, first, n, threads, work, work + PANEL);
-            cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, d, 1, a, d,
-                        work + PANEL, 1, 0, sum, 1);
+            memset(sum, 0, (size_t)d * sizeof *sum);
+            add_scored_rows(d, n, a, work + PANEL, sum);
             for (int j = 0; j < d; j++)
                 b[j] += sum[j];
         }
@@ -161,8 +209,8 @@ static void add_scores(const struct host_dense *h, const struct term *t,
         int64_t first = p * PANEL;
         int64_t n = t->rows - first < PANEL ? t->rows - first : PANEL;
         panel_rows(t, state, first, n, 1, weight, score);
-        cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, d, 1,
-                    t->design + first * d, d, score, 1, 0, sums + p * d, 1);
+        memset(sums + p * d, 0, (size_t)d * sizeof *sums);
+        add_scored_rows(d, n, t->design + first * d, score, sums + p * d);
     }
     for (int64_t p = 0; p < panels; p++)
         for (int j = 0; j < d; j++)
@@ -202,7 +250,8 @@ static void assemble(const struct host_dense *h, const void *state, int threads,
         }
         double weight = reference_weight(t, state);
         for (int64_t i = 0; i < d; i++)
-            cblas_daxpy((int)i + 1, weight, t->gram + i * d, 1, q + i * d, 1);
+            for (int64_t j = 0; j <= i; j++)
+                q[i * d + j] += weight * t->gram[i * d + j];
         add_scores(h, t, state, threads, work, b);
     }
 }
@@ -219,51 +268,111 @@ int host_dense_dimension(const struct host_dense *dense) { return dense->d; }
 
 /* ---- Cholesky ---- */
 
+static bool cholesky_small(int d, double *q)
+{
+    for (int j = 0; j < d; j++) {
+        double *row = q + (int64_t)j * d, pivot = row[j];
+        for (int k = 0; k < j; k++)
+            pivot -= row[k] * row[k];
+        if (!(pivot > 0) || !isfinite(pivot))
+            return false;
+        row[j] = sqrt(pivot);
+        for (int i = j + 1; i < d; i++) {
+            double *below = q + (int64_t)i * d, sum = below[j];
+            for (int k = 0; k < j; k++)
+                sum -= below[k] * row[k];
+            below[j] = sum / row[j];
+        }
+    }
+    return true;
+}
+
+/* Below a factored diagonal tile at k: tile row number i. */
+static void solve_tile(int d, double *q, int k, int nk, int i)
+{
+    int row = k + nk + i * TILE;
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
+                tile_size(d, row), nk, 1, q + (int64_t)k * d + k, d,
+                q + (int64_t)row * d + k, d);
+}
+
+/* Subtracts the columns k .. k + nk - 1 from a tile right of and below them. */
+static void update_tile(int d, double *q, int k, int nk, int pair)
+{
+    int i, j;
+    tile_of(pair, &i, &j);
+    int row = k + nk + i * TILE, column = k + nk + j * TILE;
+    int ni = tile_size(d, row), nj = tile_size(d, column);
+    double *out = q + (int64_t)row * d + column;
+    if (i == j)
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, ni, nk, -1,
+                    q + (int64_t)row * d + k, d, 1, out, d);
+    else
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, ni, nj, nk, -1,
+                    q + (int64_t)row * d + k, d, q + (int64_t)column * d + k, d,
+                    1, out, d);
+}
+
 /* Factors the row-major lower triangle of q = L L' in place; right-looking in
  * tiles. False if q is not positive definite. */
 static bool cholesky(int d, double *q, int threads)
 {
-    (void)threads;
+    if (d <= SMALL)
+        return cholesky_small(d, q);
     for (int k = 0; k < d; k += TILE) {
-        int nk = k + TILE < d ? TILE : d - k;
-        double *diagonal = q + (int64_t)k * d + k;
-        /* lower by rows is upper by columns */
-        if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', nk, diagonal, d) != 0)
-            return false;
-        int left = (d - k - nk + TILE - 1) / TILE;
-#pragma omp parallel for num_threads(threads)                                  \
-    schedule(dynamic) if (threads > 1 && left > 1)
-        for (int i = 0; i < left; i++) {
-            int row = k + nk + i * TILE, n = row + TILE < d ? TILE : d - row;
-            cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans,
-                        CblasNonUnit, n, nk, 1, diagonal, d,
-                        q + (int64_t)row * d + k, d);
-        }
+        int nk = tile_size(d, k), left = (d - k - nk + TILE - 1) / TILE;
         int pairs = left * (left + 1) / 2;
-#pragma omp parallel for num_threads(threads)                                  \
-    schedule(dynamic) if (threads > 1 && left > 1)
-        for (int pair = 0; pair < pairs; pair++) {
-            int i = 0;
-            while ((i + 1) * (i + 2) / 2 <= pair)
-                i++;
-            int j = pair - i * (i + 1) / 2;
-            int row = k + nk + i * TILE, column = k + nk + j * TILE;
-            int ni = row + TILE < d ? TILE : d - row;
-            int nj = column + TILE < d ? TILE : d - column;
-            double *out = q + (int64_t)row * d + column;
-            if (i == j)
-                cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, ni, nk, -1,
-                            q + (int64_t)row * d + k, d, 1, out, d);
-            else
-                cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, ni, nj, nk,
-                            -1, q + (int64_t)row * d + k, d,
-                            q + (int64_t)column * d + k, d, 1, out, d);
+        /* lower by rows is upper by columns */
+        if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', nk,
+                                q + (int64_t)k * d + k, d) != 0)
+            return false;
+        if (threads <= 1 || left < 2) {
+            for (int i = 0; i < left; i++)
+                solve_tile(d, q, k, nk, i);
+            for (int pair = 0; pair < pairs; pair++)
+                update_tile(d, q, k, nk, pair);
+            continue;
         }
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int i = 0; i < left; i++)
+            solve_tile(d, q, k, nk, i);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int pair = 0; pair < pairs; pair++)
+            update_tile(d, q, k, nk, pair);
     }
     for (int j = 0; j < d; j++)
         if (!isfinite(q[(int64_t)j * d + j]))
             return false;
     return true;
+}
+
+/* x := L^-1 x, and x := L'^-1 x. */
+static void solve_lower(int d, const double *q, double *x)
+{
+    if (d > SMALL) {
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, q,
+                    d, x, 1);
+        return;
+    }
+    for (int i = 0; i < d; i++) {
+        for (int k = 0; k < i; k++)
+            x[i] -= q[i * d + k] * x[k];
+        x[i] /= q[i * d + i];
+    }
+}
+
+static void solve_upper(int d, const double *q, double *x)
+{
+    if (d > SMALL) {
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, d, q,
+                    d, x, 1);
+        return;
+    }
+    for (int i = d - 1; i >= 0; i--) {
+        x[i] /= q[i * d + i];
+        for (int k = 0; k < i; k++)
+            x[k] -= q[i * d + k] * x[i];
+    }
 }
 
 /* Conditions on the coordinates that must not move. */
@@ -320,12 +429,10 @@ static bool draw_tall(const struct host_dense *h, const void *state,
         if (!cholesky(d, q, threads))
             continue;
         *jitters += attempt > 0;
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, q,
-                    d, b, 1);
+        solve_lower(d, q, b);
         for (int j = 0; j < d; j++)
             x[j] = b[j] + z[j];
-        cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, d, q,
-                    d, x, 1);
+        solve_upper(d, q, x);
         h->dense->set(state, x);
         return true;
     }
@@ -390,10 +497,8 @@ static bool draw_wide(const struct host_dense *h, const void *state,
                 1);
     for (size_t i = 0; i < n; i++)
         alpha[i] -= v[i];
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n,
-                m, (int)n, alpha, 1);
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)n, m,
-                (int)n, alpha, 1);
+    solve_lower((int)n, m, alpha);
+    solve_upper((int)n, m, alpha);
     cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, d, 1, scaled, d, alpha, 1, 1,
                 u, 1);
     h->dense->set(state, u);
