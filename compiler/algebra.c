@@ -519,8 +519,7 @@ static symp bind_argument(struct compiler *c, const char *name, int nargs,
         if (p->name == name && a->kind == SYM_ARRAY && nargs == a->nloops) {
             symp element = a->args[0];
             for (int d = 0; d < nargs; d++)
-                element =
-                    sym_replace_loop(c, element, a->loops[d], args[d]);
+                element = sym_replace_loop(c, element, a->loops[d], args[d]);
             return element;
         }
         for (int d = 0; d < p->ndims && nargs == 0; d++)

@@ -55,7 +55,16 @@ static struct expr *supported(struct compiler *c, const struct entry *d,
     return e;
 }
 
-/* f(first, the arguments of the distribution that `as` names). */
+/* Is it a call of a function whose value is an array? Only a statement of a
+ * model can hold one. */
+static bool is_array_call(struct compiler *c, const struct expr *e)
+{
+    const struct entry *f =
+        e->kind == EXPR_CALL ? library_find(c, ENTRY_FUNCTION, e->name) : NULL;
+    return f && f->result;
+}
+
+/* f(first, the arguments of the distribution that `as` names), or NULL. */
 static struct expr *forwarded(struct compiler *c, const char *function,
                               const char *first, const struct expr *as)
 {
@@ -65,8 +74,11 @@ static struct expr *forwarded(struct compiler *c, const char *function,
     e->nargs = as->nargs + 1;
     e->args = NEW_ARRAY(c, struct expr *, e->nargs);
     e->args[0] = name_of(c, first, as->span);
-    for (int i = 0; i < as->nargs; i++)
+    for (int i = 0; i < as->nargs; i++) {
+        if (is_array_call(c, as->args[i]))
+            return NULL;
         e->args[i + 1] = as->args[i];
+    }
     return e;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Log densities, distribution functions and quantiles of JAGS's distributions
-and values of its functions, against JAGS itself (six digits, as it prints)."""
+and values of its functions: as the files define them, as a compiled model
+computes them (GBMC), and as JAGS does (six digits, as it prints)."""
 import os
 import shutil
 import subprocess
@@ -11,9 +12,8 @@ import library as L
 from library import math, np
 
 FAILURES = L.Failures()
-if not shutil.which("jags"):
-    print("skipped: jags is not installed")
-    sys.exit(77)
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+GBMC = os.environ.get("GBMC", os.path.join(ROOT, "build", "gbmc"))
 
 # name: parameters, points; p and q too where True
 DISTRIBUTIONS = {
@@ -55,6 +55,7 @@ ARRAYS = {
     "dordered.probit": [("2", ["0.3", "c"])],
     "dsample": [("picked", ["simplex", "2"])],
 }
+NOT_IN_GBMC = "logdensity.mnorm.vcov"  # stands for dmnorm of an inverse
 FUNCTIONS = {
     "abs": ["-1.3"], "arccos": ["0.3"], "arccosh": ["1.7"], "arcsin": ["0.3"],
     "arcsinh": ["-0.8"], "arctan": ["2.0"], "arctanh": ["0.4"], "cos": ["1.1"],
@@ -123,23 +124,33 @@ def dump(name, v):
             f"c({v.shape[0]}L, {v.shape[1]}L))\n")
 
 
+def write_model(folder, expressions):
+    with open(os.path.join(folder, "m.bug"), "w", encoding="utf-8") as f:
+        f.write("model {\n  one ~ dnorm(0, 1)\n")
+        for i, e in enumerate(expressions, 1):
+            f.write(f"  out[{i}] <- {e} + 0 * one\n")
+        f.write("}\n")
+    with open(os.path.join(folder, "d.R"), "w", encoding="utf-8") as f:
+        f.write("".join(dump(k, v) for k, v in VALUES.items()))
+
+
+def run(command, folder):
+    done = subprocess.run(command, cwd=folder, text=True, capture_output=True,
+                          check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
 def run_jags(expressions):
+    """{index: value}; JAGS leaves out what is not finite."""
     with tempfile.TemporaryDirectory() as folder:
         at = lambda f: os.path.join(folder, f)
-        with open(at("m.bug"), "w", encoding="utf-8") as f:
-            f.write("model {\n  one ~ dnorm(0, 1)\n")
-            for i, e in enumerate(expressions, 1):
-                f.write(f"  out[{i}] <- {e} + 0 * one\n")
-            f.write("}\n")
-        with open(at("d.R"), "w", encoding="utf-8") as f:
-            f.write("".join(dump(k, v) for k, v in VALUES.items()))
+        write_model(folder, expressions)
         with open(at("s.cmd"), "w", encoding="utf-8") as f:
             f.write('load mix\nload glm\nmodel in "m.bug"\ndata in "d.R"\n'
                     "compile\ninitialize\nmonitor out\nupdate 1\ncoda *\n")
-        done = subprocess.run(["jags", "s.cmd"], cwd=folder, text=True,
-                              capture_output=True, check=False)
+        _, text = run(["jags", "s.cmd"], folder)
         if not os.path.exists(at("CODAchain1.txt")):
-            print(done.stdout, done.stderr)
+            print(text)
             sys.exit(1)
         values = [float(line.split()[1]) for line in open(at("CODAchain1.txt"))]
         found = {}
@@ -149,14 +160,54 @@ def run_jags(expressions):
         return found
 
 
+def run_gbmc(expressions):
+    """{index: value} of the sampler of the same model."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_model(folder, expressions)
+        for command in ([GBMC, "m.bug", "-o", "m"],
+                        ["./m", "--data", "d.R", "--device", "cpu", "--chains",
+                         "1", "--warmup", "1", "--draws", "1", "--format",
+                         "coda", "--out", "out", "--monitor", "out",
+                         "--quiet"]):
+            status, text = run(command, folder)
+            if status:
+                print(" ".join(command), "failed:", text)
+                FAILURES.check(False, "gbmc")
+                return {}
+        files = os.listdir(folder)
+        index = next(f for f in files if f.endswith("index.txt"))
+        chain = next(f for f in files if f.endswith("chain1.txt"))
+        values = [float(line.split()[1])
+                  for line in open(os.path.join(folder, chain))]
+        found = {}
+        for line in open(os.path.join(folder, index), encoding="utf-8"):
+            name, first, _ = line.split()
+            if name.startswith("out["):
+                found[int(name[4:-1]) - 1] = values[int(first) - 1]
+        return found
+
+
 def main():
     pairs = list(cases())
-    found = run_jags([e for e, _ in pairs])
-    for i, (expression, ours) in enumerate(pairs):
-        if i in found:
-            FAILURES.near(ours, found[i], 5e-6, expression)
-        else:
-            FAILURES.check(not math.isfinite(ours), f"{expression}: JAGS NA")
+    expressions = [e for e, _ in pairs]
+    programs = []
+    if shutil.which("jags"):
+        programs.append(("JAGS", run_jags(expressions)))
+    if os.path.exists(GBMC):
+        programs.append(("gbmc", run_gbmc(
+            ["0" if NOT_IN_GBMC in e else e for e in expressions])))
+    if not programs:
+        print("skipped: neither jags is installed nor gbmc built")
+        sys.exit(77)
+    for name, found in programs:
+        for i, (expression, ours) in enumerate(pairs):
+            if name == "gbmc" and NOT_IN_GBMC in expression:
+                continue
+            if i in found:
+                FAILURES.near(ours, found[i], 5e-6, f"{name}: {expression}")
+            else:
+                FAILURES.check(not math.isfinite(ours),
+                               f"{name}: {expression} missing")
     FAILURES.finish()
 
 
