@@ -735,6 +735,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
     if (f->nslices == 2) {
         s->members[0].index = index_loop(c, f, "a");
         s->index2[0] = index_loop(c, f, "b");
+        s->members[0].count = family_extent(c, f, 0);
     }
     s->recognised = d;
     if (!s->through && is_log_statistic(d) && collect_logs(c, s))

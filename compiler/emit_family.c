@@ -376,7 +376,7 @@ static void emit_start(struct compiler *c, struct text *out,
             continue; /* not built yet */
         int depth = e.nloops;
         int braces = emit_open_part(&e, b->part, false);
-        const char *value = emit_expr(&e, b->value);
+        const char *value = emit_in_brackets(&e, b->value);
         emit_line(&e, "if (%s %s %s)", value, b->is_lower ? ">" : "<",
                   b->is_lower ? "lower" : "upper");
         emit_line(&e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);

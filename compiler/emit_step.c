@@ -317,7 +317,7 @@ static void emit_bounds(struct emitter *e, const struct step *s)
         int braces = emit_open_part(e, b->part, true);
         bool team = e->team;
         e->team = false;
-        const char *value = emit_expr(e, b->value);
+        const char *value = emit_in_brackets(e, b->value);
         emit_line(e, "if (%s %s %s)", value, b->is_lower ? ">" : "<",
                   b->is_lower ? "lower" : "upper");
         emit_line(e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
@@ -637,9 +637,17 @@ static void emit_update(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+static bool is_scalar_method(enum method method)
+{
+    return method == METHOD_DIRECT || method == METHOD_ENUMERATE ||
+           method == METHOD_SLICE || method == METHOD_SLICE_INTEGER ||
+           method == METHOD_FORWARD || method == METHOD_STATED;
+}
+
 void emit_step(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_comment(c, out, s);
+    if (is_scalar_method(s->method))
+        emit_comment(c, out, s);
     switch (s->method) {
     case METHOD_DIRECT:
     case METHOD_ENUMERATE:

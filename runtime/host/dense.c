@@ -37,6 +37,7 @@ struct host_dense {
     int d;
     int64_t rows; /* of all terms */
     bool wide;
+    bool held; /* some coordinate is observed and must not move */
     struct term *terms;
 };
 
@@ -418,7 +419,7 @@ static bool draw_tall(const struct host_dense *h, const void *state,
     for (int attempt = 0; attempt < 6; attempt++) {
         assemble(h, state, threads, panel, q, b);
         normals(h, sweep, chain, 0, d, z);
-        if (h->dense->fixed) {
+        if (h->held) {
             h->dense->get(state, x);
             h->dense->fixed(state, fixed);
             condition_on_fixed(d, fixed, x, q, b, z);
@@ -575,7 +576,7 @@ static bool wide_is_cheaper(const struct host_dense *h)
         if (!(h->terms[k].term->constant_design &&
               h->terms[k].term->constant_weight))
             tall += (double)h->terms[k].rows * d * d;
-    return !h->dense->prior_matrix && !h->dense->fixed &&
+    return !h->dense->prior_matrix && !h->held &&
            2 * n * n * d + n * n * n / 3 + 6 * n * d < tall;
 }
 
@@ -600,6 +601,15 @@ struct host_dense *host_dense_create(struct rt *rt,
         h->rows += t->rows;
         if (!tabulate(h, in, state, t))
             goto no_memory;
+    }
+    if (h->dense->fixed && h->d > 0) {
+        unsigned char *fixed = calloc((size_t)h->d, 1);
+        if (!fixed)
+            goto no_memory;
+        h->dense->fixed(state, fixed);
+        for (int j = 0; j < h->d; j++)
+            h->held = h->held || fixed[j];
+        free(fixed);
     }
     h->wide = wide_is_cheaper(h);
     for (int k = 0; k < h->dense->nterms && !h->wide; k++) {
