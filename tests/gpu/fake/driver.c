@@ -331,8 +331,11 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
 {
     (void)device;
     switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        *value = 4;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: {
+        /* as many as GBM_FAKE_MULTIPROCESSORS says */
+        const char *wanted = getenv("GBM_FAKE_MULTIPROCESSORS");
+        *value = wanted ? atoi(wanted) : 4;
+    }
         return CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         *value = 9;
