@@ -31,5 +31,9 @@
 #include "dirichlet.h"
 #include "wishart.h"
 #include "multi_normal.h"
+#include "noncentral.h"
+#include "choice.h"
+#include "covariance.h"
+#include "car.h"
 
 #endif
