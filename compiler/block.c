@@ -8,7 +8,8 @@
 #include "gbmc.h"
 #include <string.h>
 
-/* ---- members ------------------------------------------------------------------- */
+/* ---- members
+ * ------------------------------------------------------------------- */
 
 /* Subscripts of member's coordinate `index` where its plate loops have the
  * values that the part's reference gives them. */
@@ -34,9 +35,8 @@ static bool values_of_part(struct compiler *c, const struct family *f,
     bool found[12] = {false};
     for (int d = 0; d < f->var->ndim; d++) {
         symp offset;
-        const struct loop *l = f->upper[d]
-                                   ? NULL
-                                   : sym_plain_loop(c, f->lower[d], &offset);
+        const struct loop *l =
+            f->upper[d] ? NULL : sym_plain_loop(c, f->lower[d], &offset);
         for (int i = 0; l && i < f->nloops; i++)
             if (f->loops[i] == l) {
                 v->values[i] = sym_sub(c, p->reference->args[d], offset);
@@ -57,8 +57,7 @@ static symp member_cell(struct compiler *c, const struct member *m,
     for (int d = 0; d < f->var->ndim; d++) {
         symp e = f->lower[d];
         if (f->upper[d]) {
-            e = sym_add(c, 3, (symp[]){e, sym_loop(c, index),
-                                       sym_num(c, -1)});
+            e = sym_add(c, 3, (symp[]){e, sym_loop(c, index), sym_num(c, -1)});
         } else if (m->index && !f->nslices) {
             /* the plate itself is the index */
             e = sym_replace_loop(c, e, f->loops[0], sym_loop(c, index));
@@ -86,27 +85,27 @@ static struct loop *index_loop(struct compiler *c, const struct family *f,
 }
 
 static void set_members(struct compiler *c, struct step *s,
-                        struct family *const *families, int n,
-                        bool dense)
+                        struct family *const *families, int n, bool dense)
 {
     s->nmembers = n;
     for (int i = 0; i < n; i++) {
         struct member *m = &s->members[i];
         m->family = families[i];
-        bool indexed = families[i]->nslices == 1 ||
-                       (dense && families[i]->nloops == 1);
+        bool indexed =
+            families[i]->nslices == 1 || (dense && families[i]->nloops == 1);
         m->index = indexed ? index_loop(c, families[i], "a") : NULL;
         s->index2[i] = indexed ? index_loop(c, families[i], "b") : NULL;
         m->count = sym_num(c, 1);
         if (indexed)
-            m->count = sym_add(c, 3,
-                               (symp[]){m->index->upper,
-                                        sym_neg(c, m->index->lower),
-                                        sym_num(c, 1)});
+            m->count =
+                sym_add(c, 3,
+                        (symp[]){m->index->upper, sym_neg(c, m->index->lower),
+                                 sym_num(c, 1)});
     }
 }
 
-/* ---- one factor of a block ---------------------------------------------------------- */
+/* ---- one factor of a block
+ * ---------------------------------------------------------- */
 
 struct zeroing {
     struct compiler *c;
@@ -133,8 +132,8 @@ static symp zero_node(struct compiler *c, symp e, void *context)
                 continue;
             symp own = f->lower[d];
             for (int l = 0; l < f->nloops; l++)
-                own = sym_replace_loop(c, own, f->loops[l],
-                                       z->values->values[l]);
+                own =
+                    sym_replace_loop(c, own, f->loops[l], z->values->values[l]);
             same = same && sym_same(own, e->args[d]);
         }
         if (same)
@@ -167,8 +166,7 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
         if (has_members(s, q->potential[i]))
             return false;
         for (int j = 0; j <= i; j++) {
-            struct loop *index =
-                i == j ? s->index2[j] : s->members[j].index;
+            struct loop *index = i == j ? s->index2[j] : s->members[j].index;
             symp y = member_cell(c, &s->members[j], index, v);
             symp second = sym_derivative(c, first, y);
             if (!second || has_members(s, second))
@@ -181,7 +179,8 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
     return any;
 }
 
-/* ---- a linear predictor ----------------------------------------------------------------- */
+/* ---- a linear predictor
+ * ----------------------------------------------------------------- */
 
 static bool contains_member(const struct step *s, symp e)
 {
@@ -231,8 +230,7 @@ static struct var *direct_matrix(const struct step *s, const struct part *p,
     bool ok = design->args[0]->kind == SYM_LOOP &&
               design->args[0]->loop == p->loops[0] &&
               design->args[1]->kind == SYM_LOOP &&
-              design->args[1]->loop == m->index &&
-              sym_is(m->index->lower, 1);
+              design->args[1]->loop == m->index && sym_is(m->index->lower, 1);
     return ok ? design->var : NULL;
 }
 
@@ -329,7 +327,8 @@ static bool prior_is_diagonal(struct compiler *c, const struct step *s,
     return true;
 }
 
-/* ---- building a block ----------------------------------------------------------------------- */
+/* ---- building a block
+ * ----------------------------------------------------------------------- */
 
 static struct part *part_for(struct step *const *steps, int n,
                              const struct factor *g, int *whose)
@@ -408,13 +407,12 @@ static bool add_factor(struct compiler *c, struct step *s,
         } else {
             q->part = own_of(c, f);
             if (s->members[whose].index && !f->nslices)
-                q->part->logp = sym_replace_loop(
-                    c, f->factor->logp, f->loops[0],
-                    sym_loop(c, s->members[whose].index));
+                q->part->logp =
+                    sym_replace_loop(c, f->factor->logp, f->loops[0],
+                                     sym_loop(c, s->members[whose].index));
             if (!derive_quadratic(c, s, &v, true, q))
                 return false;
-            s->coupled_prior =
-                s->coupled_prior || !prior_is_diagonal(c, s, q);
+            s->coupled_prior = s->coupled_prior || !prior_is_diagonal(c, s, q);
         }
     } else {
         q->part = p;
@@ -434,8 +432,7 @@ static bool add_factor(struct compiler *c, struct step *s,
 
 /* Tries to make one Gaussian block of the steps' families. */
 static struct step *gaussian_block(struct compiler *c, struct model *m,
-                                   struct step *const *steps, int n,
-                                   bool dense)
+                                   struct step *const *steps, int n, bool dense)
 {
     struct step *s = NEW(c, struct step);
     struct family *families[8];
@@ -462,9 +459,9 @@ static struct step *gaussian_block(struct compiler *c, struct model *m,
     if (dense && !rows)
         return NULL;
     for (int i = 0; i < n; i++) {
-        s->sequential = s->sequential ||
-                        (!dense && (steps[i]->sequential ||
-                                    (steps[i]->conflicts && n > 1)));
+        s->sequential =
+            s->sequential || (!dense && (steps[i]->sequential ||
+                                         (steps[i]->conflicts && n > 1)));
         for (struct part *p = steps[i]->parts; p; p = p->next)
             if (!dense && i == 0)
                 s->parts = steps[i]->parts; /* for the cost of an element */
@@ -474,7 +471,9 @@ static struct step *gaussian_block(struct compiler *c, struct model *m,
     return s;
 }
 
-/* ---- which steps meet ----------------------------------------------------------------------------- */
+/* ---- which steps meet
+ * -----------------------------------------------------------------------------
+ */
 
 static bool normal_scalar(const struct step *s)
 {
@@ -553,8 +552,7 @@ static void replace_steps(struct step *const *old, int n, struct step *block)
         old[i]->method = METHOD_NONE;
 }
 
-static void merge_from(struct compiler *c, struct model *m,
-                       struct step *seed)
+static void merge_from(struct compiler *c, struct model *m, struct step *seed)
 {
     bool dense = coupled(seed);
     struct step *group[8] = {seed};
@@ -587,7 +585,9 @@ static void merge_from(struct compiler *c, struct model *m,
         replace_steps(group, n, block);
 }
 
-/* ---- vector nodes ------------------------------------------------------------------------------------ */
+/* ---- vector nodes
+ * ------------------------------------------------------------------------------------
+ */
 
 /* log(v[e]) becomes the pseudo-variable's [e], so that coefficients are its
  * derivatives. */
@@ -673,11 +673,11 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
         for (int i = 0; i < f->nloops; i++)
             e = sym_replace_loop(c, e, f->loops[i], v->values[i]);
         if (f->upper[d])
-            e = sym_add(c, 3,
-                        (symp[]){e,
-                                 sym_loop(c, k++ ? s->index2[0]
-                                                 : s->members[0].index),
-                                 sym_num(c, -1)});
+            e = sym_add(
+                c, 3,
+                (symp[]){e,
+                         sym_loop(c, k++ ? s->index2[0] : s->members[0].index),
+                         sym_num(c, -1)});
         subs[d] = e;
     }
     return sym_ref(c, f->var, f->var->ndim, subs);
@@ -707,8 +707,7 @@ static bool collect_determinant(struct compiler *c, struct step *s)
                 return false;
             q->potential[0] = terms.coefficient[i];
         }
-        q->potential[1] =
-            sym_derivative(c, terms.rest, matrix_cell(c, s, &v));
+        q->potential[1] = sym_derivative(c, terms.rest, matrix_cell(c, s, &v));
         if (!q->potential[1] || sym_has_var(q->potential[1], f->var))
             return false;
         q->next = s->quadratics;
@@ -717,18 +716,22 @@ static bool collect_determinant(struct compiler *c, struct step *s)
     return true;
 }
 
-static void vector_node(struct compiler *c, struct model *m, struct step *s)
+/* Finds the family of a vector node; a Gaussian one becomes a block. */
+static bool recognise_vector(struct compiler *c, struct model *m,
+                             struct step *s)
 {
     struct family *f = s->family;
     const struct entry *d = f->distribution;
     struct step *self[1] = {s};
-    if (f->nslices == 1 && !s->through) {
+    if (s->through)
+        return false;
+    if (f->nslices == 1) {
         struct step *block = gaussian_block(c, m, self, 1, false);
         if (!block && f->nloops == 0)
             block = gaussian_block(c, m, self, 1, true);
         if (block) {
             replace_steps(self, 1, block);
-            return;
+            return true;
         }
     }
     set_members(c, s, &f, 1, false);
@@ -738,15 +741,23 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
         s->members[0].count = family_extent(c, f, 0);
     }
     s->recognised = d;
-    if (!s->through && is_log_statistic(d) && collect_logs(c, s))
-        return;
-    if (!s->through && is_determinant_statistic(d) &&
-        collect_determinant(c, s))
-        return;
-    error_at(c, f->span,
-             "not supported yet: the full conditional of %s, a %s node, is "
-             "not of a known family",
-             f->var->name, d->name);
+    return (is_log_statistic(d) && collect_logs(c, s)) ||
+           (is_determinant_statistic(d) && collect_determinant(c, s));
+}
+
+bool vector_closed(struct compiler *c, struct model *m, struct step *s)
+{
+    return recognise_vector(c, m, s);
+}
+
+static void vector_node(struct compiler *c, struct model *m, struct step *s)
+{
+    const struct family *f = s->family;
+    if (!recognise_vector(c, m, s))
+        error_at(c, f->span,
+                 "not supported yet: the full conditional of %s, a %s node, "
+                 "is not of a known family",
+                 f->var->name, f->distribution->name);
 }
 
 void form_blocks(struct compiler *c, struct model *m)

@@ -675,6 +675,10 @@ struct step *condition_family(struct compiler *c, struct model *m,
         s->method = METHOD_FORWARD;
         return s;
     }
+    if (f->var->draw) {
+        s->method = METHOD_STATED;
+        return s;
+    }
     symp target[8];
     target_subscripts(f, target);
     struct factor *own = f->factor;
@@ -698,13 +702,16 @@ struct step *condition_family(struct compiler *c, struct model *m,
 
 void condition(struct compiler *c, struct model *m)
 {
-    for (struct family *f = m->families; f; f = f->next) {
-        if (!f->stochastic || f->data_block || !f->factor)
-            continue;
-        struct step *s = condition_family(c, m, f);
-        *m->last_step = s;
-        m->last_step = &s->next;
-    }
+    /* auxiliary nodes first: they are drawn before anything reads them */
+    for (int pass = 0; pass < 2; pass++)
+        for (struct family *f = m->families; f; f = f->next) {
+            if (!f->stochastic || f->data_block || !f->factor ||
+                f->auxiliary != (pass == 0))
+                continue;
+            struct step *s = condition_family(c, m, f);
+            *m->last_step = s;
+            m->last_step = &s->next;
+        }
 }
 
 /* ---- --emit=conditionals

@@ -57,8 +57,8 @@ static void emit_layout(struct emitter *e, const struct step *s)
     const char *at = "0";
     for (int i = 0; i < s->nmembers; i++) {
         const char *count = emit_int(e, s->members[i].count);
-        emit_line(e, "const int n%d = %s, at%d = %s; /* %s */", i, count, i,
-                  at, s->members[i].family->var->name);
+        emit_line(e, "const int n%d = %s, at%d = %s; /* %s */", i, count, i, at,
+                  s->members[i].family->var->name);
         at = intern_format(c, "at%d + n%d", i, i);
     }
     emit_line(e, "const int d = %s;", at);
@@ -99,8 +99,7 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
         int inside = e->nloops;
         const char *row, *column;
         if (!sym_is(q->potential[i], 0)) {
-            int n = open_index(e, &s->members[i], s->members[i].index, i,
-                               &row);
+            int n = open_index(e, &s->members[i], s->members[i].index, i, &row);
             const char *value = emit_expr(e, q->potential[i]);
             emit_line(e, "b[%s] += %s;", row, value);
             emit_close(e, n);
@@ -109,8 +108,7 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
         for (int j = 0; j <= i; j++) {
             if (sym_is(q->precision[i][j], 0))
                 continue;
-            int n = open_index(e, &s->members[i], s->members[i].index, i,
-                               &row);
+            int n = open_index(e, &s->members[i], s->members[i].index, i, &row);
             n += open_index(e, &s->members[j],
                             i == j ? s->index2[j] : s->members[j].index, j,
                             &column);
@@ -141,9 +139,9 @@ static symp coordinate(struct compiler *c, const struct member *m)
     for (int d = 0; d < f->var->ndim; d++) {
         subs[d] = f->lower[d];
         if (f->upper[d])
-            subs[d] = sym_add(c, 3, (symp[]){f->lower[d],
-                                             sym_loop(c, m->index),
-                                             sym_num(c, -1)});
+            subs[d] = sym_add(
+                c, 3,
+                (symp[]){f->lower[d], sym_loop(c, m->index), sym_num(c, -1)});
         else if (m->index && !f->nslices)
             subs[d] = sym_replace_loop(c, subs[d], f->loops[0],
                                        sym_loop(c, m->index));
@@ -199,7 +197,7 @@ static void emit_block_access(struct compiler *c, struct text *out,
                               const struct step *s)
 {
     static const char *const heads[] = {
-        "static int size_%s(const void *state, int64_t element)\n{\n",
+        "static int dimension_%s(const void *state, int64_t element)\n{\n",
         "static void get_%s(const void *state, int64_t element, double *x)\n"
         "{\n",
         "static void set_%s(const void *state, int64_t element, const double "
@@ -213,8 +211,7 @@ static void emit_block_access(struct compiler *c, struct text *out,
         snprintf(head, sizeof head, "%.*s%s%s", (int)(mark - format), format,
                  s->name, mark + 2);
         text_append(out, head);
-        emit_line(&e,
-                  "const struct state *s = (const struct state *)state;");
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
         emit_line(&e, "(void)s;");
         emit_line(&e, "(void)element;");
         open_element(&e, s);
@@ -292,8 +289,8 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "if (!gbm_gaussian_draw(rng, d, Q, b, drawn))");
     emit_line(&e, "    return; /* not positive definite: the block stays */");
     emit_line(&e, "gbm_team_sync(team);");
-    emit_each(&e, s, seen ? "if (!some || !fixed[@]) $ = drawn[@];"
-                          : "$ = drawn[@];",
+    emit_each(&e, s,
+              seen ? "if (!some || !fixed[@]) $ = drawn[@];" : "$ = drawn[@];",
               false);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
     emit_block_access(c, out, s);
@@ -318,10 +315,11 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
     text_append(out, "}\n#endif\n\n");
 }
 
-/* ---- with a design matrix ------------------------------------------------------- */
+/* ---- with a design matrix
+ * ------------------------------------------------------- */
 
-static void emit_row(struct compiler *c, struct text *out,
-                     const struct step *s, const struct quadratic *q)
+static void emit_row(struct compiler *c, struct text *out, const struct step *s,
+                     const struct quadratic *q)
 {
     int n = q->part->factor->number;
     struct emitter e = emitter_new(c, out);
@@ -363,8 +361,8 @@ static void emit_row(struct compiler *c, struct text *out,
     for (int i = 0; i < s->nmembers; i++) {
         int depth = e.nloops;
         const char *place;
-        int braces = open_index(&e, &s->members[i], s->members[i].index, i,
-                                &place);
+        int braces =
+            open_index(&e, &s->members[i], s->members[i].index, i, &place);
         const char *value = emit_expr(&e, q->design[i]);
         emit_line(&e, "row[%s] = %s;", place, value);
         emit_close(&e, braces);
@@ -396,8 +394,8 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
     emit_line(&e, "(void)d;");
     emit_line(&e, "real q = 0, p = 0;");
     for (int i = 0; i < s->nmembers; i++) {
-        emit_line(&e, "if (coordinate >= at%d && coordinate < at%d + n%d) {",
-                  i, i, i);
+        emit_line(&e, "if (coordinate >= at%d && coordinate < at%d + n%d) {", i,
+                  i, i);
         e.indent++;
         int depth = e.nloops;
         if (s->members[i].index) {
@@ -412,9 +410,8 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
                 continue;
             symp precision = q->precision[i][i];
             if (s->members[i].index) /* on the diagonal both are one index */
-                precision = sym_replace_loop(
-                    c, precision, s->index2[i],
-                    sym_loop(c, s->members[i].index));
+                precision = sym_replace_loop(c, precision, s->index2[i],
+                                             sym_loop(c, s->members[i].index));
             if (!sym_is(precision, 0))
                 emit_line(&e, "q += %s;", emit_expr(&e, precision));
             if (!sym_is(q->potential[i], 0))
@@ -511,10 +508,10 @@ void emit_dense(struct compiler *c, struct text *out, struct step *s)
     text_append(out, "}\n#endif\n\n");
 }
 
-/* ---- vector nodes ------------------------------------------------------------------ */
+/* ---- vector nodes
+ * ------------------------------------------------------------------ */
 
-static void emit_dirichlet(struct compiler *c, struct text *out,
-                           struct step *s)
+static void emit_dirichlet(struct compiler *c, struct text *out, struct step *s)
 {
     struct emitter e = emitter_new(c, out);
     const struct entry *d = s->recognised;
@@ -541,8 +538,8 @@ static void emit_dirichlet(struct compiler *c, struct text *out,
             emit_index_cell(&e, s, q->part);
             int braces = emit_open_part(&e, q->part, true);
             const char *place;
-            int n = open_index(&e, &s->members[0], s->members[0].index, 0,
-                               &place);
+            int n =
+                open_index(&e, &s->members[0], s->members[0].index, 0, &place);
             const char *value = emit_expr(&e, q->potential[0]);
             emit_line(&e, "sums[%s] += %s;", place, value);
             emit_close(&e, n + braces);
@@ -570,8 +567,7 @@ static void emit_dirichlet(struct compiler *c, struct text *out,
     emit_line(&e, "coefficients_%s(s, team, element, sums);", s->name);
     emit_line(&e, "for (int j = 0; j < d; j++)");
     emit_line(&e, "    sums[j] += 1;");
-    emit_line(&e, "gbm_%s(rng, d, sums, drawn);",
-              entry_value(d, "draw")->name);
+    emit_line(&e, "gbm_%s(rng, d, sums, drawn);", entry_value(d, "draw")->name);
     emit_line(&e, "gbm_team_sync(team);");
     emit_each(&e, s, "$ = drawn[@];", false);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
@@ -604,8 +600,7 @@ static void emit_each_cell(struct emitter *e, const struct step *s,
     const char *lower = emit_int(e, s->index2[0]->lower);
     const char *upper = emit_int(e, s->index2[0]->upper);
     const char *b = emit_loop_name(e, s->index2[0]);
-    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", b, lower, b, upper,
-              b);
+    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", b, lower, b, upper, b);
     e->indent++;
     symp at[2] = {sym_loop(c, s->members[0].index), sym_loop(c, s->index2[0])};
     const char *cell = emit_expr(e, family_lhs(c, f, 2, at));
@@ -630,8 +625,9 @@ static void emit_wishart_access(struct compiler *c, struct text *out,
     for (int k = 0; k < 3; k++) {
         struct emitter e = emitter_new(c, out);
         if (k == 0)
-            text_printf(out, "static int size_%s(const void *state, int64_t "
-                             "element)\n{\n",
+            text_printf(out,
+                        "static int dimension_%s(const void *state, int64_t "
+                        "element)\n{\n",
                         s->name);
         else
             text_printf(out,
@@ -646,8 +642,8 @@ static void emit_wishart_access(struct compiler *c, struct text *out,
         if (k == 0)
             emit_line(&e, "return d * d;");
         else
-            emit_each_cell(&e, s, k == 1 ? "x[@] = (double)$;"
-                                         : "$ = (real)x[@];");
+            emit_each_cell(&e, s,
+                           k == 1 ? "x[@] = (double)$;" : "$ = (real)x[@];");
         text_append(out, "}\n");
     }
 }
@@ -682,8 +678,8 @@ static void emit_wishart(struct compiler *c, struct text *out, struct step *s)
             const char *shape = emit_expr(&e, q->potential[0]);
             emit_line(&e, "shape += %s;", shape);
             const char *row, *column;
-            int n = open_index(&e, &s->members[0], s->members[0].index, 0,
-                               &row);
+            int n =
+                open_index(&e, &s->members[0], s->members[0].index, 0, &row);
             n += open_index(&e, &s->members[0], s->index2[0], 0, &column);
             const char *value = emit_expr(&e, q->potential[1]);
             emit_line(&e, "S[(%s) * d + %s] += %s;", row, column, value);
@@ -694,8 +690,7 @@ static void emit_wishart(struct compiler *c, struct text *out, struct step *s)
         }
         if (pass == 0 && any) {
             emit_line(&e, "shape = gbm_team_sum(team, shape);");
-            emit_line(&e,
-                      "for (int i = 0; i < d * d && team->lanes > 1; i++)");
+            emit_line(&e, "for (int i = 0; i < d * d && team->lanes > 1; i++)");
             emit_line(&e, "    S[i] = (real)gbm_team_sum(team, S[i]);");
         }
     }
@@ -711,8 +706,7 @@ static void emit_wishart(struct compiler *c, struct text *out, struct step *s)
     emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(S, S_small, (long long)d * d);");
     emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, (long long)d * d);");
-    emit_line(&e,
-              "const real shape = coefficients_%s(s, team, element, S);",
+    emit_line(&e, "const real shape = coefficients_%s(s, team, element, S);",
               s->name);
     /* solve: R[i,j] = -2 s2[i,j], symmetric part; k = 2 s1 + K + 1 */
     emit_line(&e, "GBM_SCRATCH(R, R_small, (long long)d * d);");

@@ -393,6 +393,10 @@ static void emit_start(struct compiler *c, struct text *out,
         goto done;
     }
     const struct expr *mean = entry_value(d, "mean");
+    if (f->auxiliary) {
+        emit_line(&e, "%s = gbm_start(rng, GBM_NAN, lower, upper, 0);", cell);
+        goto done;
+    }
     if (mean && !has_array_argument(f)) {
         bind_scalars(&e, f);
         const char *value = emit_expr(&e, entry_expression(c, d, mean));
@@ -723,7 +727,7 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
     emit_cells(c, out, f);
     emit_subscripts(c, out, f);
     emit_enumerate(c, out, f);
-    if (f->stochastic && !f->auxiliary)
+    if (f->stochastic)
         emit_start(c, out, f, step);
     emit_check(c, out, f);
     text_append(out, "#endif\n\n");

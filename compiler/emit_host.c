@@ -260,11 +260,10 @@ static void emit_families(struct text *out, struct compiler *c,
                         ",\n     .logdensity = logdensity_%s_host, "
                         ".density_kernel = \"logdensity_%s_kernel\"",
                         id, id);
+        if (f->stochastic)
+            text_printf(out, ",\n     .start = start_%s", id);
         if (f->stochastic && !f->auxiliary)
-            text_printf(out,
-                        ",\n     .simulate = simulate_%s_host, .start = "
-                        "start_%s",
-                        id, id);
+            text_printf(out, ",\n     .simulate = simulate_%s_host", id);
         if (!f->stochastic)
             text_printf(out,
                         ",\n     .derive = derive_%s_host, .derive_kernel = "
@@ -403,7 +402,7 @@ static void emit_scalar_checks(struct text *out, struct compiler *c,
     struct emitter e = emitter_new(c, out);
     const struct family *f = s->family;
     text_printf(out,
-                "static int size_%s(const void *state, int64_t element)\n"
+                "static int dimension_%s(const void *state, int64_t element)\n"
                 "{\n    (void)state;\n    (void)element;\n    return 1;\n}\n",
                 id);
     text_printf(out,
@@ -606,13 +605,13 @@ static void emit_steps(struct text *out, struct compiler *c,
         if (is_scalar_step(s) && !(s->method == METHOD_DIRECT &&
                                    !entry_clause(s->recognised, "solve")))
             text_printf(out,
-                        ",\n     .block_size = size_%s, .block_get = get_%s, "
+                        ",\n     .block_size = dimension_%s, .block_get = get_%s, "
                         ".block_set = set_%s, .conditional = "
                         "conditional_%s_at",
                         id, id, id, id);
         if (s->method == METHOD_GAUSSIAN || s->method == METHOD_VECTOR)
             text_printf(out,
-                        ",\n     .block_size = size_%s, .block_get = get_%s, "
+                        ",\n     .block_size = dimension_%s, .block_get = get_%s, "
                         ".block_set = set_%s, .conditional = conditional_%s",
                         s->name, s->name, s->name, s->name);
         if (cost[s->number])

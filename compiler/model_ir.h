@@ -139,7 +139,8 @@ struct var {
     int slot, seen_slot;
     struct var *next;
     /* auxiliary: its support and full conditional, if stated */
-    symp lower, upper, draw;
+    symp draw;
+    const struct entry *augmentation;
 };
 
 /* An argument of a distribution: a scalar (nloops 0), or an array. */
@@ -381,6 +382,8 @@ void recognise(struct compiler *c, struct step *s);
 
 /* block.c: merges jointly Gaussian steps into blocks; vector nodes. */
 void form_blocks(struct compiler *c, struct model *m);
+/* Whether a vector node's full conditional is of a known family. */
+bool vector_closed(struct compiler *c, struct model *m, struct step *s);
 
 /* augment.c: applies the library's augmentations where they close a full
  * conditional. */
