@@ -55,7 +55,8 @@ ARRAYS = {
     "dordered.probit": [("2", ["0.3", "c"])],
     "dsample": [("picked", ["simplex", "2"])],
 }
-NOT_IN_GBMC = "logdensity.mnorm.vcov"  # stands for dmnorm of an inverse
+# Stands for dmnorm of an inverse; and a constant subscript outside c.
+NOT_IN_GBMC = ("logdensity.mnorm.vcov", "logdensity.ordered.logit(4")
 FUNCTIONS = {
     "abs": ["-1.3"], "arccos": ["0.3"], "arccosh": ["1.7"], "arcsin": ["0.3"],
     "arcsinh": ["-0.8"], "arctan": ["2.0"], "arctanh": ["0.4"], "cos": ["1.1"],
@@ -128,7 +129,7 @@ def write_model(folder, expressions):
     with open(os.path.join(folder, "m.bug"), "w", encoding="utf-8") as f:
         f.write("model {\n  one ~ dnorm(0, 1)\n")
         for i, e in enumerate(expressions, 1):
-            f.write(f"  out[{i}] <- {e} + 0 * one\n")
+            f.write(f"  out[{i}] <- {e} + 1.0E-300 * one\n")
         f.write("}\n")
     with open(os.path.join(folder, "d.R"), "w", encoding="utf-8") as f:
         f.write("".join(dump(k, v) for k, v in VALUES.items()))
@@ -195,13 +196,13 @@ def main():
         programs.append(("JAGS", run_jags(expressions)))
     if os.path.exists(GBMC):
         programs.append(("gbmc", run_gbmc(
-            ["0" if NOT_IN_GBMC in e else e for e in expressions])))
+            ["0" if e.startswith(NOT_IN_GBMC) else e for e in expressions])))
     if not programs:
         print("skipped: neither jags is installed nor gbmc built")
         sys.exit(77)
     for name, found in programs:
         for i, (expression, ours) in enumerate(pairs):
-            if name == "gbmc" and NOT_IN_GBMC in expression:
+            if name == "gbmc" and expression.startswith(NOT_IN_GBMC):
                 continue
             if i in found:
                 FAILURES.near(ours, found[i], 5e-6, f"{name}: {expression}")
