@@ -102,6 +102,21 @@ typedef double real;
 #define real_copysign GBM_MATH(copysign)
 #define real_lgamma gbm_lgamma /* gamma_function.h; no signgam */
 
+#if defined(__CUDACC__) && !defined(GBM_SINGLE)
+/* C++ has these for float and double; an integer would fit both. */
+#define GBM_OF_INT(name)                                                       \
+    GBM_FN double name(int x) { return name((double)x); }
+GBM_OF_INT(log)
+GBM_OF_INT(log1p)
+GBM_OF_INT(exp)
+GBM_OF_INT(expm1)
+GBM_OF_INT(sqrt)
+GBM_OF_INT(fabs)
+GBM_OF_INT(floor)
+GBM_OF_INT(round)
+#undef GBM_OF_INT
+#endif
+
 #define GBM_PI REAL_C(3.14159265358979323846)
 #define GBM_LN2 REAL_C(0.69314718055994530942)
 #define GBM_SQRT2 REAL_C(1.41421356237309504880)
