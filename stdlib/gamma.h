@@ -28,7 +28,7 @@ GBM_FN real gbm_draw_gamma_large(struct gbm_rng *rng, real shape)
 }
 
 /* The logarithm of a gamma draw: no underflow, whatever the shape > 0. */
-GBM_FN real gbm_draw_log_gamma(struct gbm_rng *rng, real shape)
+GBM_FN_BIG real gbm_draw_log_gamma(struct gbm_rng *rng, real shape)
 {
     if (shape >= 1)
         return real_log(gbm_draw_gamma_large(rng, shape));

@@ -1,0 +1,799 @@
+/* test_draws: every draw of stdlib against its distribution, over the corners
+ * of its parameter space, from 10^6 draws. test_draws_single.c is the same in
+ * single precision. */
+#include <complex.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include "draw_check.h"
+#include <cmocka.h>
+
+static double sample[DRAWS];
+static struct table table; /* of the case at hand */
+
+static struct gbm_rng stream(const char *name, const double *p)
+{
+    struct gbm_rng rng;
+    uint32_t chain = 5381;
+    for (const char *c = name; *c; c++)
+        chain = chain * 33 + (unsigned char)*c;
+    uint64_t bits[4];
+    memcpy(bits, p, sizeof bits);
+    gbm_rng_start(&rng, 20, chain, (uint32_t)gbm_mix(bits[0] + 3 * bits[1]),
+                  (uint32_t)gbm_mix(bits[2] + 5 * bits[3]), 0);
+    return rng;
+}
+
+typedef real draw(struct gbm_rng *rng, const real *p);
+
+/* The draw and its parameters, for messages and as what is drawn from: the
+ * exact distribution gets the parameters as `real` has them. */
+static void fill(const char *name, draw *one, const double *p, double *rounded)
+{
+    struct gbm_rng rng = stream(name, p);
+    real q[4];
+    for (int i = 0; i < 4; i++) {
+        q[i] = (real)p[i];
+        rounded[i] = (double)q[i];
+    }
+    for (int i = 0; i < DRAWS; i++)
+        sample[i] = (double)one(&rng, q);
+}
+
+static const char *label(const char *name, const double *p)
+{
+    static char text[200];
+    snprintf(text, sizeof text, "%s(%g, %g, %g, %g)", name, p[0], p[1], p[2],
+             p[3]);
+    return text;
+}
+
+static int failures;
+
+static void continuous(const char *name, draw *one, distribution *cdf,
+                       double (*p)[4], int n, bool atoms, int points)
+{
+    for (int i = 0; i < n; i++) {
+        double rounded[4];
+        fill(name, one, p[i], rounded);
+        failures += !check_continuous(label(name, p[i]), sample, DRAWS, cdf,
+                                      rounded, points, atoms);
+    }
+}
+
+static void discrete(const char *name, draw *one, distribution *cdf,
+                     double (*p)[4], int n)
+{
+    for (int i = 0; i < n; i++) {
+        double rounded[4];
+        fill(name, one, p[i], rounded);
+        failures +=
+            !check_discrete(label(name, p[i]), sample, DRAWS, cdf, rounded);
+    }
+}
+
+#define CASES(p) (p), (int)(sizeof(p) / sizeof *(p))
+#define POINTS 5000
+#define DRAW(name, call)                                                       \
+    static real name(struct gbm_rng *rng, const real *p)                       \
+    {                                                                          \
+        (void)p;                                                               \
+        return call;                                                           \
+    }
+
+static void begin(void) { failures = 0; }
+static void end(void) { assert_int_equal(failures, 0); }
+
+/* Distribution functions in `real` serve: they are tested by test_special. */
+static double uniform_p(const double *p, double x)
+{
+    (void)p;
+    return x;
+}
+
+static double normal_p(const double *p, double x)
+{
+    (void)p;
+    return erfc(-x / sqrt(2)) / 2;
+}
+
+static double exponential_p(const double *p, double x)
+{
+    (void)p;
+    return -expm1(-x);
+}
+
+static double gamma_p(const double *p, double x)
+{
+    return (double)gbm_gamma_p((real)p[0], (real)x);
+}
+
+static double log_gamma_p(const double *p, double x)
+{
+    if (x < -80) /* the leading term, as exp(x) may underflow */
+        return exp(p[0] * x - lgamma(1 + p[0]));
+    return (double)gbm_gamma_p((real)p[0], (real)exp(x));
+}
+
+static double inverse_gamma_p(const double *p, double x)
+{
+    return (double)gbm_gamma_q((real)p[0], (real)(1 / x));
+}
+
+static double beta_p(const double *p, double x)
+{
+    if (x >= 1 - (double)GBM_EPSILON)
+        return 1;
+    return (double)gbm_beta_i((real)p[0], (real)p[1], (real)x);
+}
+
+DRAW(uniform, gbm_uniform(rng))
+DRAW(normal, gbm_draw_normal(rng))
+DRAW(normal_wrong, gbm_draw_normal(rng) * REAL_C(1.01))
+DRAW(normal_shifted, gbm_draw_normal(rng) + REAL_C(0.01))
+DRAW(exponential, gbm_draw_exponential(rng))
+DRAW(gamma_draw, gbm_draw_gamma(rng, p[0]))
+DRAW(gamma_wrong, gbm_draw_gamma(rng, p[0]) * REAL_C(0.99))
+DRAW(log_gamma, gbm_draw_log_gamma(rng, p[0]))
+DRAW(inverse_gamma, gbm_draw_inverse_gamma(rng, p[0]))
+DRAW(beta_draw, gbm_draw_beta(rng, p[0], p[1]))
+
+static void elementary(void **state)
+{
+    double none[][4] = {{0}};
+    double shapes[][4] = {{0.5}, {0.9}, {1}, {1.5}, {4}, {30}, {1000}, {1e5}};
+    double small[][4] = {{1e-4}, {0.01}, {0.3}, {2}};
+    double inverse[][4] = {{0.6}, {1}, {3}, {50}};
+    double betas[][4] = {{1, 1}, {2, 3}, {30, 1}, {1.5, 100}, {500, 700}};
+    double cups[][4] = {{0.5, 0.5}, {0.3, 4}, {0.01, 1}};
+    double edges[][4] = {{0.1, 0.2}, {5, 0.2}};
+    (void)state;
+    begin();
+    continuous("uniform", uniform, uniform_p, CASES(none), false, POINTS);
+    continuous("normal", normal, normal_p, CASES(none), false, POINTS);
+    continuous("exponential", exponential, exponential_p, CASES(none), false,
+               POINTS);
+    continuous("gamma", gamma_draw, gamma_p, CASES(shapes), false, POINTS);
+    continuous("log gamma", log_gamma, log_gamma_p, CASES(small), false,
+               POINTS);
+    continuous("inverse gamma", inverse_gamma, inverse_gamma_p, CASES(inverse),
+               false, POINTS);
+    continuous("beta", beta_draw, beta_p, CASES(betas), false, POINTS);
+    continuous("beta", beta_draw, beta_p, CASES(cups), true, POINTS);
+    if (sizeof(real) == 8) /* single precision is too coarse next to 1 */
+        continuous("beta", beta_draw, beta_p, CASES(edges), true, POINTS);
+    end();
+}
+
+/* The checks find a scale that is off by 1% and a shift of 0.01. */
+static void wrong_kernels_fail(void **state)
+{
+    double none[][4] = {{0}}, shape[][4] = {{4}};
+    (void)state;
+    begin();
+    continuous("expected to fail: normal", normal_wrong, normal_p, CASES(none),
+               false, POINTS);
+    continuous("expected to fail: normal", normal_shifted, normal_p,
+               CASES(none), false, POINTS);
+    continuous("expected to fail: gamma", gamma_wrong, gamma_p, CASES(shape),
+               false, POINTS);
+    assert_int_equal(failures, 3);
+}
+
+/* log P(Z > x) in double. */
+static double log_upper(double x)
+{
+    if (x < 20)
+        return log(erfc(x / sqrt(2)) / 2);
+    double r = 1 / (x * x), tail = 1 - r * (1 - 3 * r * (1 - 5 * r));
+    return -x * x / 2 - log(x * sqrt(2 * 3.14159265358979323846)) + log(tail);
+}
+
+static double upper_part(double a, double b, double x)
+{
+    double whole = b < 1e300 ? -expm1(log_upper(b) - log_upper(a)) : 1;
+    return -expm1(log_upper(x) - log_upper(a)) / whole;
+}
+
+static double truncated_normal_p(const double *p, double x)
+{
+    double a = (p[2] - p[0]) / p[1], b = (p[3] - p[0]) / p[1];
+    x = (x - p[0]) / p[1];
+    if (x <= a || x >= b)
+        return x >= b;
+    return a > -b ? upper_part(a, b, x) : 1 - upper_part(-b, -a, -x);
+}
+
+DRAW(truncated_normal, gbm_draw_truncated_normal(rng, p[0], p[1], p[2], p[3]))
+
+static void truncated_normals(void **state)
+{
+    double inf = INFINITY;
+    double p[][4] = {{0, 1, -inf, inf}, {0, 1, 0, inf},      {0, 1, -inf, 0},
+                     {0, 1, -0.5, inf}, {0, 1, 0.5, inf},    {0, 1, -3, inf},
+                     {0, 1, 5, inf},    {0, 1, -inf, -5},    {0, 1, 9, inf},
+                     {0, 1, 31, inf},   {0, 1, -inf, -40},   {0, 1, -1, 2},
+                     {0, 1, -0.2, 0.1}, {0, 1, -6, 1},       {0, 1, 3, 4},
+                     {0, 1, 0.5, 0.6},  {0, 1, -10.1, -10},  {0, 1, 30.5, 31},
+                     {0, 1, 10, 40},    {0, 1, -4, -0.5},    {2, 0.5, 3, inf},
+                     {-7, 3, 0, 1},     {100, 10, -inf, 95}, {1, 100, 0, 1}};
+    (void)state;
+    begin();
+    continuous("truncated normal", truncated_normal, truncated_normal_p,
+               CASES(p), sizeof(real) == 4, POINTS);
+    struct gbm_rng rng = stream("bounds", p[0]);
+    for (int i = 0; i < 100000; i++) {
+        real x = gbm_draw_truncated_normal(&rng, 0, 1, REAL_C(1e6), GBM_INF);
+        assert_true(x >= REAL_C(1e6) && x < REAL_C(1.001e6));
+        x = gbm_draw_truncated_normal(&rng, 0, 1, REAL_C(0.1), REAL_C(0.1));
+        assert_true(x == REAL_C(0.1));
+    }
+    end();
+}
+
+/* Gamma and powers on an interval; p: shape, lower, upper. */
+static double truncated_gamma_density(const double *p, double x)
+{
+    /* the ends of the table's interval are the bounds, to rounding */
+    return (p[0] - 1) * log(x) - x;
+}
+
+static double table_p(const double *p, double x)
+{
+    (void)p;
+    return look_up(&table, x);
+}
+
+static double power_law_p(const double *p, double x)
+{
+    double b = p[0] + 1;
+    if (b == 0)
+        return log(x / p[1]) / log(p[2] / p[1]);
+    if (p[2] > 1e300)
+        return 1 - pow(x / p[1], b);
+    return (pow(x, b) - pow(p[1], b)) / (pow(p[2], b) - pow(p[1], b));
+}
+
+DRAW(truncated_gamma, gbm_draw_truncated_gamma(rng, p[0], p[1], p[2]))
+DRAW(power_law, gbm_draw_power_law(rng, p[0], p[1], p[2]))
+
+static void truncated_gammas(void **state)
+{
+    double inf = INFINITY;
+    double p[][4] = {{2, 0, 1},      {2, 3, inf},     {0.5, 0, 0.1},
+                     {0.5, 1, 2},    {-1.5, 1, inf},  {0, 0.01, 5},
+                     {-3, 0.1, 20},  {50, 40, 60},    {50, 100, inf},
+                     {50, 0, 20},    {1, 2, 2.5},     {1, 50, inf},
+                     {0.2, 1e-9, 3}, {3, 2000, 2001}, {1000, 990, 991}};
+    double powers[][4] = {{-1, 1, 10},    {2, 0, 3},   {-0.5, 0, 1},
+                          {-2.5, 2, inf}, {3, 1, 2},   {-4, 1, 1.5},
+                          {50, 1, 20},    {-60, 1, 30}};
+    (void)state;
+    begin();
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
+        double upper = fmin(p[i][2], fmax(p[i][0], p[i][1]) +
+                                         50 * (1 + sqrt(fabs(p[i][0]))));
+        bool wide = p[i][1] < upper / 2;
+        double lower = wide ? log(fmax(p[i][1], 1e-30)) : p[i][1];
+        table = tabulate(truncated_gamma_density, p[i], lower,
+                         wide ? log(upper) : upper, wide);
+        continuous("truncated gamma", truncated_gamma, table_p, &p[i], 1,
+                   sizeof(real) == 4, POINTS);
+        free(table.sum);
+    }
+    continuous("power law", power_law, power_law_p, CASES(powers), false,
+               POINTS);
+    end();
+}
+
+/* Inverse Gaussian, GIG, von Mises: against their integrated densities. */
+static double inverse_gaussian_density(const double *p, double x)
+{
+    return -1.5 * log(x) -
+           p[1] * (x - p[0]) * (x - p[0]) / (2 * p[0] * p[0] * x);
+}
+
+static double gig_density(const double *p, double x)
+{
+    return (p[0] - 1) * log(x) - (p[1] * x + p[2] / x) / 2;
+}
+
+static double von_mises_density(const double *p, double x)
+{
+    return -2 * p[1] * sin((x - p[0]) / 2) * sin((x - p[0]) / 2);
+}
+
+static double von_mises_p(const double *p, double x)
+{
+    (void)p;
+    return look_up(&table, x);
+}
+
+DRAW(inverse_gaussian, gbm_draw_inverse_gaussian(rng, p[0], p[1]))
+DRAW(gig, gbm_draw_gig(rng, p[0], p[1], p[2]))
+DRAW(von_mises, gbm_draw_von_mises(rng, p[0], p[1]))
+
+/* Where a log density in log x has fallen by 45 from its maximum. */
+static void log_range(double (*density)(const double *p, double x),
+                      const double *p, double *from, double *to)
+{
+    double top = -INFINITY;
+    *from = 300, *to = -300;
+    for (double u = -250; u < 250; u += 0.002)
+        top = fmax(top, density(p, exp(u)) + u);
+    for (double u = -250; u < 250; u += 0.002)
+        if (density(p, exp(u)) + u > top - 45) {
+            *from = fmin(*from, u - 0.002);
+            *to = fmax(*to, u + 0.002);
+        }
+}
+
+static void inverse_gaussians(void **state)
+{
+    double ig[][4] = {{1, 1}, {10, 0.1}, {0.01, 5}, {3, 1000}, {1e3, 2}};
+    double p[][4] = {{0.5, 1, 1},     {0, 1, 1},          {-0.5, 2, 3},
+                     {1, 0.001, 1},   {0.3, 0.01, 0.01},  {0, 0.001, 0.02},
+                     {0.9, 0.1, 0.1}, {0.99, 1e-3, 1e-3}, {-0.2, 1e-3, 1e-2},
+                     {5, 1, 1},       {-7, 0.5, 9},       {50, 3, 2},
+                     {0.1, 100, 200}, {2, 1e-4, 1},       {-2.5, 3, 1e-3},
+                     {0.6, 0.4, 0.5}, {1.5, 20, 0.01},    {300, 2, 400}};
+    double limits[][4] = {{2.5, 2, 0}, {0.7, 2, 0}};
+    double vm[][4] = {{0, 0},    {1, 0.01}, {0, 0.5}, {-2, 2},
+                      {0.5, 20}, {0, 500},  {3, 1e5}};
+    (void)state;
+    begin();
+    for (size_t i = 0; i < sizeof ig / sizeof *ig; i++) {
+        double from, to;
+        log_range(inverse_gaussian_density, ig[i], &from, &to);
+        table = tabulate(inverse_gaussian_density, ig[i], from, to, true);
+        continuous("inverse Gaussian", inverse_gaussian, table_p, &ig[i], 1,
+                   false, POINTS);
+        free(table.sum);
+    }
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
+        double from, to;
+        log_range(gig_density, p[i], &from, &to);
+        table = tabulate(gig_density, p[i], from, to, true);
+        continuous("GIG", gig, table_p, &p[i], 1, false, POINTS);
+        free(table.sum);
+    }
+    continuous("GIG as gamma", gig, gamma_p, CASES(limits), false, POINTS);
+    for (size_t i = 0; i < sizeof vm / sizeof *vm; i++) {
+        double half = fmin(3.14159265358979323846, 12 / sqrt(vm[i][1]));
+        table = tabulate(von_mises_density, vm[i], vm[i][0] - half,
+                         vm[i][0] + half, false);
+        continuous("von Mises", von_mises, von_mises_p, &vm[i], 1, false,
+                   POINTS);
+        free(table.sum);
+    }
+    end();
+}
+
+/* Polya-Gamma: the characteristic function (cosh(z/2) / cosh(sqrt((z^2/2 -
+ * it)/2)))^n, inverted after Gil-Pelaez. */
+static double complex log_cosh(double complex z)
+{
+    return z + clog(1 + cexp(-2 * z)) - log(2);
+}
+
+static double polya_gamma_p(const double *p, double x)
+{
+    double n = p[0], z = fabs(p[1]), sum = 0;
+    double mean = z < 1e-3 ? n / 4 : n * tanh(z / 2) / (2 * z);
+    double sd = sqrt(n / 24);
+    double h = 0.5 / (mean + 12 * sd + 2 / fmin(1, n));
+    for (int j = 0; j < 4000000; j++) {
+        double t = (j + 0.5) * h;
+        double complex phi =
+            n * (log_cosh(z / 2) - log_cosh(csqrt((z * z / 2 - I * t) / 2)));
+        if (creal(phi) < -25)
+            break;
+        sum += cimag(cexp(phi - I * t * x)) / (j + 0.5);
+    }
+    return 0.5 - sum / 3.14159265358979323846;
+}
+
+DRAW(polya_gamma, gbm_draw_polya_gamma(rng, p[0], p[1]))
+
+static void polya_gammas(void **state)
+{
+    double p[][4] = {{1, 0},   {1, 0.5}, {1, -3},  {1, 30},  {2, 1},
+                     {4, 2},   {5, 0},   {5, 10},  {0.5, 1}, {2.5, 0.1},
+                     {10, 40}, {50, 3},  {1e4, 1}, {1.3, 15}};
+    (void)state;
+    begin();
+    continuous("Polya-Gamma", polya_gamma, polya_gamma_p, CASES(p), false, 250);
+    end();
+}
+
+/* Discrete draws. */
+static double poisson_p(const double *p, double x)
+{
+    return (double)gbm_gamma_q((real)x + 1, (real)p[0]);
+}
+
+static double binomial_p(const double *p, double x)
+{
+    if (x >= p[0])
+        return 1;
+    return (double)gbm_beta_i((real)(p[0] - x), (real)x + 1, 1 - (real)p[1]);
+}
+
+static double negative_binomial_p(const double *p, double x)
+{
+    return (double)gbm_beta_i((real)p[1], (real)x + 1, (real)p[0]);
+}
+
+static double hypergeometric_p(const double *p, double x)
+{
+    double part = 0, all = 0;
+    double from = fmax(0, p[2] - p[1]), to = fmin(p[0], p[2]);
+    double top = -INFINITY;
+    for (int pass = 0; pass < 2; pass++)
+        for (double k = from; k <= to; k++) {
+            double l = k * log(p[3]) - lgamma(k + 1) - lgamma(p[0] - k + 1) -
+                       lgamma(p[2] - k + 1) - lgamma(p[1] - p[2] + k + 1);
+            if (pass == 0) {
+                top = fmax(top, l);
+                continue;
+            }
+            all += exp(l - top);
+            part += k <= x ? exp(l - top) : 0;
+        }
+    return part / all;
+}
+
+static const real weights[8] = {1, 0, 3, (real)0.01, 2, 0, 4, 0};
+
+static double categorical_p(const double *p, double x)
+{
+    double part = 0, all = 0;
+    (void)p;
+    for (int i = 0; i < 8; i++) {
+        all += (double)weights[i];
+        part += i <= x ? (double)weights[i] : 0;
+    }
+    return part / all;
+}
+
+static real categorical_log(struct gbm_rng *rng, const real *p)
+{
+    real logw[8];
+    for (int i = 0; i < 8; i++)
+        logw[i] = weights[i] > 0 ? real_log(weights[i]) + p[0] : -GBM_INF;
+    logw[1] = GBM_NAN;
+    return gbm_draw_categorical_log(rng, logw, 8);
+}
+
+DRAW(poisson, gbm_draw_poisson(rng, p[0]))
+DRAW(poisson_wrong, gbm_draw_poisson(rng, p[0] * REAL_C(1.01)))
+DRAW(binomial, gbm_draw_binomial(rng, p[0], p[1]))
+DRAW(negative_binomial, gbm_draw_negative_binomial(rng, p[0], p[1]))
+DRAW(hypergeometric, gbm_draw_hypergeometric(rng, p[0], p[1], p[2], p[3]))
+DRAW(categorical, (gbm_draw_categorical(rng, weights, 8)))
+DRAW(category, (gbm_draw_category(rng, 8, weights) - 1))
+
+static void counts(void **state)
+{
+    double rates[][4] = {{0.01}, {0.7}, {3}, {9.99}, {10}, {35.5}, {1e3}};
+    double large[][4] = {{1e5}, {1e9}};
+    double trials[][4] = {{1, 0.3},     {10, 0.5},   {20, 0.01},
+                          {25, 0.41},   {100, 0.93}, {1000, 0.5},
+                          {5000, 1e-3}, {60, 0.17},  {10000, 0.999}};
+    double many[][4] = {{1e9, 0.3}, {1e8, 1e-7}};
+    double failed[][4] = {{0.3, 2}, {0.9, 0.1}, {0.05, 0.5}, {0.01, 5}};
+    double groups[][4] = {
+        {5, 7, 6, 1},     {5, 7, 6, 3}, {10, 3, 9, 0.2},      {100, 90, 50, 1},
+        {40, 60, 30, 12}, {3, 3, 6, 1}, {200, 500, 400, 0.01}};
+    double zero[][4] = {{0}}, offsets[][4] = {{0}, {-1000}, {500}};
+    (void)state;
+    begin();
+    discrete("Poisson", poisson, poisson_p, CASES(rates));
+    discrete("binomial", binomial, binomial_p, CASES(trials));
+    discrete("negative binomial", negative_binomial, negative_binomial_p,
+             CASES(failed));
+    discrete("hypergeometric", hypergeometric, hypergeometric_p, CASES(groups));
+    discrete("categorical", categorical, categorical_p, CASES(zero));
+    discrete("category", category, categorical_p, CASES(zero));
+    discrete("categorical, logs", categorical_log, categorical_p,
+             CASES(offsets));
+    if (sizeof(real) == 8) { /* beyond the integers of single precision */
+        discrete("Poisson", poisson, poisson_p, CASES(large));
+        discrete("binomial", binomial, binomial_p, CASES(many));
+    }
+    end();
+    discrete("expected to fail: Poisson", poisson_wrong, poisson_p, rates + 2,
+             2);
+    assert_int_equal(failures, 2);
+}
+
+/* Vectors: one coordinate or a linear function of them. */
+static const real alphas[4] = {(real)0.5, 0, 3, (real)1.5};
+
+static double dirichlet_p(const double *p, double x)
+{
+    double a = (double)alphas[(int)p[0]];
+    double q[2] = {a, 5 - a};
+    return beta_p(q, x);
+}
+
+static real dirichlet(struct gbm_rng *rng, const real *p)
+{
+    real x[4];
+    gbm_draw_dirichlet(rng, 4, alphas, x);
+    if (real_fabs(x[0] + x[1] + x[2] + x[3] - 1) > 8 * GBM_EPSILON || x[1] != 0)
+        return GBM_NAN;
+    return x[(int)p[0]];
+}
+
+static real multinomial(struct gbm_rng *rng, const real *p)
+{
+    real x[8];
+    gbm_draw_multinomial(rng, 8, weights, 40, x);
+    if (gbm_sum(8, x) != 40 || x[1] != 0 || x[7] != 0)
+        return GBM_NAN;
+    return x[(int)p[0]];
+}
+
+static double multinomial_p(const double *p, double x)
+{
+    double q[2] = {40, (double)weights[(int)p[0]] / 10.01};
+    return binomial_p(q, x);
+}
+
+static const real matrix[9] = {2,         (real)0.6,  (real)-0.3, (real)0.6, 1,
+                               (real)0.2, (real)-0.3, (real)0.2,  (real)1.5};
+static const real centre[3] = {1, -2, 3};
+
+/* Contrast number p[0] of a vector. */
+static void contrast(const real *p, real *a)
+{
+    a[0] = p[0] < 2 ? 1 : 0;
+    a[1] = p[0] > 0 ? 1 : 0;
+    a[2] = p[0] > 0 ? -2 : 0;
+}
+
+static real quadratic_form(const real *a, const real *M)
+{
+    real sum = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            sum += a[i] * M[3 * i + j] * a[j];
+    return sum;
+}
+
+/* (a'x - a'mu) / sd(a'x); kind p[1]: 0 precision, 1 covariance, 2 the block
+ * update, 3 t with 4.5 degrees of freedom. */
+static real multi_normal(struct gbm_rng *rng, const real *p)
+{
+    real a[3], inverse[9], x[3];
+    contrast(p, a);
+    gbm_inverse(3, matrix, inverse);
+    if (p[1] == 1)
+        gbm_draw_mvn_covariance(rng, 3, centre, matrix, x);
+    else if (p[1] == 3)
+        gbm_draw_mvt(rng, 3, centre, matrix, REAL_C(4.5), x);
+    else if (p[1] == 0)
+        gbm_draw_mvn_precision(rng, 3, centre, matrix, x);
+    else {
+        real Q[9], b[3];
+        gbm_copy(9, matrix, Q);
+        gbm_matmul(3, 3, 1, matrix, centre, b);
+        Q[1] = Q[2] = Q[5] = GBM_NAN; /* not read */
+        if (!gbm_gaussian_draw(rng, 3, Q, b, x))
+            return GBM_NAN;
+    }
+    real variance = quadratic_form(a, p[1] == 1 ? matrix : inverse);
+    return (gbm_dot(3, a, x) - gbm_dot(3, a, centre)) / real_sqrt(variance);
+}
+
+static double multi_t_p(const double *p, double x)
+{
+    (void)p;
+    return (double)gbm_t_p(REAL_C(4.5), (real)x);
+}
+
+/* a'x a / a' R^-1 a is chi-square with k degrees of freedom: half of it is
+ * gamma. p[1]: k. */
+static real wishart(struct gbm_rng *rng, const real *p)
+{
+    real a[3], inverse[9], x[9];
+    contrast(p, a);
+    gbm_inverse(3, matrix, inverse);
+    gbm_draw_wishart(rng, 3, matrix, p[1], x);
+    return gbm_is_symmetric(3, x)
+               ? quadratic_form(a, x) / quadratic_form(a, inverse) / 2
+               : GBM_NAN;
+}
+
+static double wishart_p(const double *p, double x)
+{
+    double shape = p[1] / 2;
+    return gamma_p(&shape, x);
+}
+
+static void vectors(void **state)
+{
+    double coordinates[][4] = {{0}, {2}, {3}}, cells[][4] = {{0}, {3}, {6}};
+    double contrasts[][4] = {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1},
+                             {2, 1}, {0, 2}, {1, 2}, {2, 2}};
+    double heavy[][4] = {{0, 3}, {1, 3}, {2, 3}};
+    double freedoms[][4] = {{0, 3}, {1, 3}, {2, 2.1}, {0, 50}, {1, 7.5}};
+    (void)state;
+    begin();
+    continuous("Dirichlet", dirichlet, dirichlet_p, CASES(coordinates),
+               sizeof(real) == 4, POINTS);
+    discrete("multinomial", multinomial, multinomial_p, CASES(cells));
+    continuous("normal vector", multi_normal, normal_p, CASES(contrasts), false,
+               POINTS);
+    continuous("t vector", multi_normal, multi_t_p, CASES(heavy), false,
+               POINTS);
+    continuous("Wishart", wishart, wishart_p, CASES(freedoms), false, POINTS);
+    end();
+}
+
+/* An update leaves its distribution alone: one update of an exact draw. */
+static real gamma_log_density(const void *context, real x)
+{
+    real shape = *(const real *)context;
+    return x > 0 ? (shape - 1) * real_log(x) - x : GBM_NAN;
+}
+
+static real poisson_log_density(const void *context, real x)
+{
+    real mean = *(const real *)context;
+    return x < 0 ? -GBM_INF : x * real_log(mean) - gbm_lgamma(x + 1);
+}
+
+static real two_bumps(const void *context, real x)
+{
+    real gap = *(const real *)context;
+    return gbm_log_add(-gbm_square(x - gap) / 2, -gbm_square(x + gap) / 2);
+}
+
+/* p: shape, width, lower bound of the slice. */
+static real slice(struct gbm_rng *rng, const real *p)
+{
+    real x, width = p[1];
+    do
+        x = gbm_draw_gamma(rng, p[0]);
+    while (x < p[2]);
+    x = gbm_slice(rng, x, &width, 0, p[2], GBM_INF, gamma_log_density, p);
+    return x < p[2] ? GBM_NAN : x;
+}
+
+static double slice_p(const double *p, double x)
+{
+    double low = p[2] > 0 ? gamma_p(p, p[2]) : 0;
+    return (gamma_p(p, x) - low) / (1 - low);
+}
+
+static real slice_bumps(struct gbm_rng *rng, const real *p)
+{
+    real width = p[1], x = gbm_draw_normal(rng);
+    x += gbm_uniform(rng) < REAL_C(0.5) ? p[0] : -p[0];
+    return gbm_slice(rng, x, &width, 1, -GBM_INF, GBM_INF, two_bumps, p);
+}
+
+static double bumps_p(const double *p, double x)
+{
+    return (normal_p(p, x - p[0]) + normal_p(p, x + p[0])) / 2;
+}
+
+static real slice_integer(struct gbm_rng *rng, const real *p)
+{
+    real width = p[1], x = gbm_draw_poisson(rng, p[0]);
+    return gbm_slice_integer(rng, x, &width, 0, p[2] < 0 ? -GBM_INF : 0,
+                             GBM_INF, poisson_log_density, p);
+}
+
+static real enumerate(struct gbm_rng *rng, const real *p)
+{
+    return gbm_enumerate_draw(rng, -2, 60, poisson_log_density, p);
+}
+
+static void updates(void **state)
+{
+    double p[][4] = {{3, 1, 0}, {3, 20, 0}, {0.5, 0.1, 0}, {2, 1, 3}};
+    double bumps[][4] = {{2, 0.2}, {2, 5}, {0.5, 1}};
+    double rates[][4] = {{0.4, 1}, {5, 3}, {5, 0.7, -1}, {500, 10}};
+    double few[][4] = {{0.4}, {7}};
+    (void)state;
+    begin();
+    continuous("slice", slice, slice_p, CASES(p), sizeof(real) == 4, POINTS);
+    continuous("slice, bumps", slice_bumps, bumps_p, CASES(bumps), false,
+               POINTS);
+    discrete("integer slice", slice_integer, poisson_p, CASES(rates));
+    discrete("enumeration", enumerate, poisson_p, CASES(few));
+    end();
+}
+
+static real nowhere(const void *context, real x)
+{
+    (void)context;
+    return x > 5 ? GBM_NAN : -GBM_INF;
+}
+
+static real flat(const void *context, real x)
+{
+    (void)context;
+    (void)x;
+    return 0;
+}
+
+static void slice_corners(void **state)
+{
+    double seed[4] = {0};
+    struct gbm_rng rng = stream("corners", seed);
+    real width = 1;
+    (void)state;
+    assert_true(gbm_slice(&rng, 6, &width, 1, 0, 10, nowhere, NULL) == 6);
+    assert_true(gbm_slice(&rng, 4, &width, 1, 0, 10, nowhere, NULL) == 4);
+    for (int i = 0; i < 10000; i++) {
+        real x = gbm_slice(&rng, REAL_C(0.5), &width, 1, 0, 1, flat, NULL);
+        assert_true(x >= 0 && x <= 1);
+        x = gbm_slice_integer(&rng, 3, &width, 1, 1, 3, flat, NULL);
+        assert_true(x == 1 || x == 2 || x == 3);
+        x = gbm_slice(&rng, 0, &width, 1, -GBM_INF, GBM_INF, flat, NULL);
+        assert_true(gbm_is_finite(x));
+        width = width > 1000 ? 1 : width;
+    }
+    /* the width finds the scale, from far off on both sides */
+    for (int side = 0; side < 2; side++) {
+        real shape = 3, x = 3;
+        width = side ? REAL_C(1e6) : REAL_C(1e-6);
+        for (int i = 0; i < 1000; i++)
+            x = gbm_slice(&rng, x, &width, 1, 0, GBM_INF, gamma_log_density,
+                          &shape);
+        assert_true(width > 2 && width < 30);
+    }
+}
+
+/* What a draw does where there is nothing to draw from. */
+static void bad_parameters(void **state)
+{
+    double seed[4] = {0};
+    struct gbm_rng rng = stream("bad", seed);
+    real none[3] = {0, -1, GBM_NAN}, x[4] = {-1, 0, 0, -1};
+    (void)state;
+    assert_true(gbm_is_nan(gbm_draw_gamma(&rng, 0)));
+    assert_true(gbm_is_nan(gbm_draw_gamma(&rng, GBM_NAN)));
+    assert_true(gbm_is_nan(gbm_draw_beta(&rng, 0, 1)));
+    assert_true(gbm_is_nan(gbm_draw_poisson(&rng, -1)));
+    assert_true(gbm_is_nan(gbm_draw_binomial(&rng, 3, 2)));
+    assert_true(gbm_is_nan(gbm_draw_gig(&rng, 1, 0, 1)));
+    assert_true(gbm_is_nan(gbm_draw_truncated_normal(&rng, 0, 1, 1, 0)));
+    assert_true(gbm_is_nan(gbm_draw_truncated_gamma(&rng, -1, 0, 1)));
+    assert_true(gbm_draw_poisson(&rng, 0) == 0);
+    assert_true(gbm_draw_binomial(&rng, 7, 1) == 7);
+    assert_true(gbm_draw_binomial(&rng, 0, REAL_C(0.5)) == 0);
+    assert_true(gbm_draw_polya_gamma(&rng, 0, 1) == 0);
+    assert_true(gbm_draw_categorical(&rng, none, 3) == 0);
+    gbm_draw_wishart(&rng, 2, x, 3, x);
+    assert_true(gbm_is_nan(x[0]) && gbm_is_nan(x[3]));
+    for (int i = 0; i < 100000; i++) {
+        assert_true(gbm_draw_gamma(&rng, REAL_C(1e-5)) > 0);
+        real b = gbm_draw_beta(&rng, REAL_C(1e-4), REAL_C(1e-4));
+        assert_true(b > 0 && b < 1);
+        gbm_draw_dirichlet(&rng, 2, (const real[]){(real)1e-5, (real)1e-5}, x);
+        assert_true(x[0] > 0 && x[1] > 0 && x[0] + x[1] <= 1 + 2 * GBM_EPSILON);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elementary),
+        cmocka_unit_test(wrong_kernels_fail),
+        cmocka_unit_test(truncated_normals),
+        cmocka_unit_test(truncated_gammas),
+        cmocka_unit_test(inverse_gaussians),
+        cmocka_unit_test(polya_gammas),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(vectors),
+        cmocka_unit_test(updates),
+        cmocka_unit_test(slice_corners),
+        cmocka_unit_test(bad_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
