@@ -504,7 +504,9 @@ static void emit_solve(struct emitter *e, const struct step *s,
                  k = k->next)
                 solved = solved || k->label->name == d->parameters[i].name;
             if (!solved)
-                emit_param(e, d->parameters[i].name, emit_expr(e, s->exponent));
+                emit_param(e, d->parameters[i].name,
+                           intern_format(e->c, "REAL_C(%s)",
+                                         emit_expr(e, s->exponent)));
         }
 }
 
