@@ -115,33 +115,92 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     struct state s = base;                                                     \
     shift_state(&s, chain);
 
+#define GBM_UPDATE_LOOP(function, number)                                      \
+    const long long per_chain = sequential ? 1 : count;                        \
+    const long long in_turn = sequential ? count : 1;                          \
+    GBM_FOR_ITEMS(per_chain, chains)                                           \
+    {                                                                          \
+        GBM_ITEM(per_chain, chains)                                            \
+        for (long long t = 0; t < in_turn; t++) {                              \
+            const long long place = first + k + t;                             \
+            const long long element = elements ? elements[place] : place;      \
+            struct gbm_rng rng;                                                \
+            gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)chain,        \
+                          now.sweep, number, (unsigned)element);               \
+            function(&s, &rng, &team, element, (int)now.adapting);             \
+            if (sequential)                                                    \
+                gbm_team_sync(&team);                                          \
+        }                                                                      \
+    }
+
 /* Updates elements[first .. first + count), or first .. first + count - 1 if
  * elements is NULL, in each chain. sequential: a chain's elements are done in
  * order by one team. */
 #define GBM_KERNEL(function, number)                                           \
-    GBM_KERNEL_HEAD(function)                                                  \
-    (const struct state base, const struct gbm_sweep *sweep,                   \
-     const int *elements, long long first, long long count, int chains,        \
-     int sequential)                                                           \
+    GBM_KERNEL_HEAD(function)(                                                 \
+        const struct state base, const struct gbm_sweep *sweep,                \
+        const int *elements, long long first, long long count, int chains,     \
+        int sequential)                                                        \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
-        const long long per_chain = sequential ? 1 : count;                    \
-        const long long in_turn = sequential ? count : 1;                      \
-        GBM_FOR_ITEMS(per_chain, chains)                                       \
-        {                                                                      \
-            GBM_ITEM(per_chain, chains)                                        \
-            for (long long t = 0; t < in_turn; t++) {                          \
-                const long long place = first + k + t;                         \
+        GBM_UPDATE_LOOP(function, number)                                      \
+    }
+
+/* The same of an update in two parts: prepare(&conditional, s, team, element)
+ * makes the sums, together; finish(s, rng, team, element, adapting,
+ * &conditional) draws and stores, and reads of the conditional what does not
+ * point anywhere. A team prepares as many of its elements as it has lanes, then
+ * each lane finishes one: so a draw is not done 32 times over. Elements that
+ * move at once do not read each other, so the order does not matter. */
+#define GBM_KERNEL_SPLIT(function, prepare, finish, conditional, number)       \
+    GBM_FN void function##_together(                                           \
+        const struct state &base, const struct gbm_sweep &now,                 \
+        const struct gbm_worker &w, const int *elements, long long first,      \
+        long long count, int chains)                                           \
+    {                                                                          \
+        const struct gbm_team alone = {0, 1, w.team.shared};                   \
+        for (long long item = w.first; item < count * chains;) {               \
+            conditional mine;                                                  \
+            long long my_element = -1;                                         \
+            int my_chain = 0;                                                  \
+            for (int e = 0; e < w.team.lanes && item < count * chains;         \
+                 e++, item += w.step) {                                        \
+                GBM_ITEM(count, chains)                                        \
+                const long long place = first + k;                             \
                 const long long element = elements ? elements[place] : place;  \
-                struct gbm_rng rng;                                            \
-                gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)chain,    \
-                              now.sweep, number, (unsigned)element);           \
-                function(&s, &rng, &team, element, (int)now.adapting);         \
-                if (sequential)                                                \
-                    gbm_team_sync(&team);                                      \
+                conditional its_own;                                           \
+                prepare(&its_own, &s, &w.team, element);                       \
+                if (w.team.lane == e) {                                        \
+                    mine = its_own;                                            \
+                    my_element = element;                                      \
+                    my_chain = chain;                                          \
+                }                                                              \
             }                                                                  \
+            if (my_element >= 0) {                                             \
+                struct state s = base;                                         \
+                shift_state(&s, my_chain);                                     \
+                struct gbm_rng rng;                                            \
+                gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)my_chain, \
+                              now.sweep, number, (unsigned)my_element);        \
+                finish(&s, &rng, &alone, my_element, (int)now.adapting,        \
+                       &mine);                                                 \
+            }                                                                  \
+            gbm_team_sync(&w.team);                                            \
         }                                                                      \
+    }                                                                          \
+    GBM_KERNEL_HEAD(function)(                                                 \
+        const struct state base, const struct gbm_sweep *sweep,                \
+        const int *elements, long long first, long long count, int chains,     \
+        int sequential)                                                        \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        const struct gbm_sweep now = *sweep;                                   \
+        if (lanes <= 32 && !sequential) {                                      \
+            function##_together(base, now, w, elements, first, count, chains); \
+            return;                                                            \
+        }                                                                      \
+        GBM_UPDATE_LOOP(function, number)                                      \
     }
 
 /* Computes the elements of a deterministic family. */
