@@ -135,6 +135,7 @@ int rt_command_simulate(struct rt *rt)
 #define REFERENCE 4     /* forward draws per replicate to rank against */
 #define REPLICATES 4000
 #define SWEEPS 20
+#define TRIES 50 /* forward draws until one is usable */
 
 /* Something compared: a cell, or a family's log density. */
 struct quantity {
@@ -153,7 +154,7 @@ struct geweke {
     int replicates, sweeps, batch;
     double *reference; /* [quantity][replicates * REFERENCE] forward draws */
     double *sampled;   /* [quantity][replicates] after the sweeps */
-    int64_t nreference, nsampled, dropped, extreme;
+    int64_t nreference, nsampled, dropped, extreme, broken;
     char *states;
 };
 
@@ -221,14 +222,32 @@ static bool extreme(const struct geweke *g, int chain)
     return false;
 }
 
-/* False if something overflowed. Mostly that are simulated data; leaving them
- * out is exact, as the sweeps do not change them. */
-static bool usable(const struct geweke *g, const void *state, int chain)
+/* False if something overflowed. */
+static bool finite_state(const struct geweke *g, const void *state, int chain)
 {
     for (int k = 0; k < g->nquantities; k++)
         if (!isfinite(evaluate(g, &g->quantities[k], state, chain)))
             return false;
     return true;
+}
+
+/* False if something overflowed, or simulated data are so large that their
+ * squares would. Leaving out replicates for their data is exact, as the sweeps
+ * do not change the data. */
+static bool usable(const struct geweke *g, const void *state, int chain)
+{
+    const struct gbm_model *m = g->in.model;
+    for (int v = 0; v < m->nvariables; v++) {
+        const struct rt_slot *slot = &g->in.slots[v];
+        if (m->variables[v].role != GBM_STOCHASTIC || m->variables[v].integer ||
+            !slot->seen)
+            continue;
+        for (int64_t i = 0; i < slot->cells; i++)
+            if (slot->seen[i] &&
+                !(fabs(rt_value(slot, false, chain, i)) < 1e70))
+                return false;
+    }
+    return finite_state(g, state, chain);
 }
 
 /* Auxiliary nodes given all others: they have no forward draw. Their steps
@@ -266,41 +285,64 @@ static void draw_auxiliary(const struct geweke *g, const void *state, int chain,
         }
 }
 
+/* Draws the chain forward until it is usable. Returns the draws that were not,
+ * at most TRIES. */
+static int draw_usable(const struct geweke *g, int chain, int stream)
+{
+    void *state = rt_state(&g->in, g->states, chain);
+    for (int tries = 0; tries < TRIES; tries++) {
+        simulate_chain(g->rt, &g->in, state, (uint32_t)chain,
+                       (uint32_t)(stream * TRIES + tries));
+        if (usable(g, state, chain))
+            return tries;
+    }
+    return TRIES;
+}
+
+/* Draws all chains forward. */
+static enum gbm_status draw_forward(struct geweke *g, int stream)
+{
+    int64_t dropped = 0, hopeless = 0;
+    int chains = g->in.nchains;
+#pragma omp parallel for num_threads(g->rt->threads) schedule(dynamic)         \
+    reduction(+ : dropped, hopeless)
+    for (int c = 0; c < chains; c++) {
+        int tries = draw_usable(g, c, stream);
+        dropped += tries;
+        hopeless += tries == TRIES;
+    }
+    g->dropped += dropped;
+    for (int c = 0; c < chains; c++)
+        g->extreme += extreme(g, c);
+    if (hopeless)
+        return rt_fail(g->rt, GBM_USER_ERROR,
+                       "the priors are too vague to simulate from: %d forward "
+                       "draws in a row overflowed; test with tighter priors",
+                       TRIES);
+    return GBM_OK;
+}
+
 /* One batch of chains: forward draws for the reference, then replicates. */
 static enum gbm_status run_batch(struct geweke *g, int batch)
 {
     struct rt *rt = g->rt;
     int chains = g->in.nchains;
-    bool *good = calloc((size_t)chains, sizeof *good);
-    if (!good)
-        return rt_fail(rt, GBM_FAILURE, "no memory");
     for (int pass = 0; pass <= REFERENCE; pass++) {
-#pragma omp parallel for num_threads(rt->threads) schedule(dynamic)
-        for (int c = 0; c < chains; c++) {
-            void *state = rt_state(&g->in, g->states, c);
-            simulate_chain(rt, &g->in, state, (uint32_t)c,
-                           (uint32_t)(batch * (REFERENCE + 1) + pass));
-            good[c] = usable(g, state, c);
-            if (pass == REFERENCE && good[c])
-                draw_auxiliary(g, state, c, (uint32_t)batch);
-        }
-        for (int c = 0; c < chains; c++) {
-            g->dropped += !good[c];
-            g->extreme += extreme(g, c);
-            if (pass == REFERENCE || !good[c])
-                continue;
+        enum gbm_status s = draw_forward(g, batch * (REFERENCE + 1) + pass);
+        if (s != GBM_OK)
+            return s;
+        for (int c = 0; c < chains && pass < REFERENCE; c++, g->nreference++)
             for (int k = 0; k < g->nquantities; k++)
                 g->reference[(int64_t)k * g->replicates * REFERENCE +
                              g->nreference] =
                     evaluate(g, &g->quantities[k],
                              rt_state(&g->in, g->states, c), c);
-            g->nreference++;
-        }
     }
-    if (batch == 0 && rt_host.load(rt, &g->in) != GBM_OK) {
-        free(good);
+#pragma omp parallel for num_threads(rt->threads) schedule(dynamic)
+    for (int c = 0; c < chains; c++)
+        draw_auxiliary(g, rt_state(&g->in, g->states, c), c, (uint32_t)batch);
+    if (batch == 0 && rt_host.load(rt, &g->in) != GBM_OK)
         return GBM_FAILURE;
-    }
     struct rt_block block = {.seed = rt->options.seed +
                                      0xD1B54A32D192ED03u * (uint64_t)batch,
                              .sweeps = g->sweeps,
@@ -308,14 +350,15 @@ static enum gbm_status run_batch(struct geweke *g, int batch)
     enum gbm_status s = rt_host.run(rt, &block);
     for (int c = 0; c < chains && s == GBM_OK; c++) {
         void *state = rt_state(&g->in, g->states, c);
-        if (!good[c])
+        if (!finite_state(g, state, c)) {
+            g->broken++;
             continue;
+        }
         for (int k = 0; k < g->nquantities; k++)
             g->sampled[(int64_t)k * g->replicates + g->nsampled] =
                 evaluate(g, &g->quantities[k], state, c);
         g->nsampled++;
     }
-    free(good);
     return s;
 }
 
@@ -386,9 +429,6 @@ static void compare(struct geweke *g, int k)
         abort();
     memcpy(sorted, reference, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, ascending);
-    bool finite = true;
-    for (int64_t i = 0; i < m; i++)
-        finite = finite && isfinite(sampled[i]);
     for (int64_t i = 0; i < n; i++)
         reference[i] = rank_of(sorted, n, reference[i]);
     for (int64_t i = 0; i < m; i++)
@@ -400,8 +440,6 @@ static void compare(struct geweke *g, int k)
     for (int64_t i = 0; i < m; i++)
         sampled[i] = (sampled[i] - 0.5) * (sampled[i] - 0.5);
     q->spread_z = two_sample_z(sampled, m, reference, n);
-    if (!finite)
-        q->mean_z = (double)INFINITY;
     free(sorted);
 }
 
@@ -449,8 +487,15 @@ static void report(struct geweke *g)
            (long long)g->nsampled, g->sweeps, g->nquantities, worst, limit,
            failures ? "FAIL" : "pass");
     if (g->dropped)
-        printf("note: %lld forward draws overflowed and were left out\n",
+        printf("note: %lld forward draws overflowed and were drawn anew\n",
                (long long)g->dropped);
+    if (g->broken)
+        printf("note: %lld replicates overflowed in the sweeps\n",
+               (long long)g->broken);
+    if (g->broken > (g->broken + g->nsampled) / 50)
+        rt_fail(g->rt, GBM_USER_ERROR,
+                "%lld of %lld replicates became infinite or not a number",
+                (long long)g->broken, (long long)(g->broken + g->nsampled));
     if (failures)
         rt_fail(g->rt, GBM_USER_ERROR,
                 "%d quantities do not have their distribution after %d sweeps: "
@@ -489,13 +534,12 @@ int rt_command_geweke(struct rt *rt)
     for (int b = 0; s == GBM_OK && b < g.replicates / g.batch; b++)
         s = run_batch(&g, b);
     int64_t total = (int64_t)g.replicates * (REFERENCE + 1);
-    if (s == GBM_OK && (g.nsampled < 100 || g.extreme > total / 10))
+    if (s == GBM_OK && g.extreme > total / 10)
         s = rt_fail(rt, GBM_USER_ERROR,
                     "the priors are too vague to simulate from: of %lld "
-                    "forward draws %lld overflowed and %lld had values beyond "
-                    "1e140 or within 1e-140 of 0; test with tighter priors",
-                    (long long)total, (long long)g.dropped,
-                    (long long)g.extreme);
+                    "forward draws %lld had values beyond 1e140 or within "
+                    "1e-140 of 0; test with tighter priors",
+                    (long long)total, (long long)g.extreme);
     if (s == GBM_OK) {
         for (int k = 0; k < g.nquantities; k++)
             compare(&g, k);
