@@ -179,7 +179,14 @@ static void emit_kernels(struct text *out, struct compiler *c,
                         s->name, s->name);
             continue;
         }
-        text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
+        const char *id = s->split ? family_id(c, s->family) : NULL;
+        if (s->split)
+            text_printf(out,
+                        "GBM_KERNEL_SPLIT(%s, prepare_%s, finish_%s, "
+                        "struct conditional_%s, %d)\n",
+                        s->name, id, id, id, s->number);
+        else
+            text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
     }
     for (const struct family *f = m->families; f; f = f->next) {
         if (!f->stochastic && f->var->role != ROLE_CONSTANT)

@@ -583,6 +583,27 @@ static void emit_store(struct emitter *e, const struct step *s,
               f->var->integer ? "(int)" : "", value);
 }
 
+/* The draw of a direct update whose sums are shared among the lanes of a team:
+ * a function of its own, so that the lanes can draw for different elements. */
+static void emit_finish(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void finish_%s(const struct state *s, struct gbm_rng "
+                "*rng,\n    const struct gbm_team *team, long long element, "
+                "int adapting,\n    const struct conditional_%s *k_)\n{\n"
+                "    (void)adapting;\n",
+                id, id);
+    prologue(&e, s->family, "element");
+    if (s->bounded)
+        emit_line(&e, "const real lower = k_->lower, upper = k_->upper;");
+    emit_solve(&e, s, "k_->");
+    emit_store(&e, s, emit_draw(&e, s->recognised, s->bounded));
+    text_append(out, "}\n\n");
+}
+
 static void emit_update(struct compiler *c, struct text *out,
                         const struct model *m, const struct step *s)
 {
@@ -610,7 +631,9 @@ static void emit_update(struct compiler *c, struct text *out,
     }
     emit_line(&e, "struct conditional_%s k_;", id);
     emit_line(&e, "prepare_%s(&k_, s, team, element);", id);
-    if (s->method == METHOD_DIRECT) {
+    if (s->split) {
+        emit_line(&e, "finish_%s(s, rng, team, element, adapting, &k_);", id);
+    } else if (s->method == METHOD_DIRECT) {
         if (s->bounded)
             emit_line(&e, "const real lower = k_.lower, upper = k_.upper;");
         emit_solve(&e, s, "k_.");
@@ -648,6 +671,8 @@ static bool is_scalar_method(enum method method)
 
 void emit_step(struct compiler *c, struct text *out, struct step *s)
 {
+    size_t start;
+
     if (is_scalar_method(s->method))
         emit_comment(c, out, s);
     switch (s->method) {
@@ -656,11 +681,16 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
     case METHOD_SLICE:
     case METHOD_SLICE_INTEGER:
         emit_struct(c, out, s);
+        start = out->length;
         emit_prepare(c, out, s);
+        s->split = s->method == METHOD_DIRECT && !s->through &&
+                   strstr(out->data + start, "GBM_TEAM_FOR") != NULL;
         if (s->method == METHOD_DIRECT)
             emit_direct_density(c, out, s);
         else
             emit_density(c, out, s->model, s);
+        if (s->split)
+            emit_finish(c, out, s);
         emit_update(c, out, s->model, s);
         return;
     case METHOD_FORWARD:

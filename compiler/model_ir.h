@@ -354,6 +354,7 @@ struct step {
     struct bound *bounds;
     bool bounded; /* the draw must respect bounds beyond the family's
                      own support */
+    bool split;        /* emitted as prepare_..., finish_... */
     bool sequential;
     struct conflict *conflicts;
     struct member members[8];
