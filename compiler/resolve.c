@@ -104,6 +104,11 @@ static void ndim_from_expr(struct resolver *r, const struct expr *e,
                                                  "length", "prod", "sd"};
         const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
         const struct entry *d = library_find(r->c, ENTRY_DISTRIBUTION, e->name);
+        /* max(a, b): scalars in the place of a vector */
+        if (f && e->nargs > f->nparameters)
+            f = NULL;
+        if (d && e->nargs > d->nparameters)
+            d = NULL;
         for (int i = 0; i < e->nargs; i++) {
             const struct expr *a = e->args[i];
             if (a->kind != EXPR_NAME || a->nargs ||
@@ -113,7 +118,7 @@ static void ndim_from_expr(struct resolver *r, const struct expr *e,
             if (v->ndim != -1)
                 continue;
             for (size_t k = 0; k < sizeof of_vectors / sizeof *of_vectors; k++)
-                if (!strcmp(e->name, of_vectors[k]))
+                if (f && !strcmp(e->name, of_vectors[k]))
                     v->ndim = 1;
             if (!strcmp(e->name, "%*%"))
                 v->ndim = i == 0 ? 2 : 1;
@@ -322,6 +327,21 @@ static bool concatenate(struct resolver *r, int n, const struct value *args,
                     : e;
     }
     out->body = body;
+    return true;
+}
+
+/* Several arguments in the place of an entry's last vector are its elements. */
+static bool gather(struct resolver *r, const struct entry *e, int *n,
+                   struct value *args, struct span span)
+{
+    int last = e->nparameters - 1;
+    if (*n <= e->nparameters || last < 0 || e->parameters[last].ndims != 1)
+        return true;
+    struct value all;
+    if (!concatenate(r, *n - last, args + last, &all, span))
+        return false;
+    args[last] = all;
+    *n = e->nparameters;
     return true;
 }
 
@@ -843,13 +863,16 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     f->distribution = f->written_distribution = d;
     f->args = NEW_ARRAY(c, struct value, s->rhs->nargs + 4);
     f->nargs = s->rhs->nargs;
+    for (int i = 0; i < f->nargs; i++)
+        if (!value_of(r, s->rhs->args[i], &f->args[i]))
+            return;
+    if (!gather(r, d, &f->nargs, f->args, s->rhs->span))
+        return;
     if (f->nargs != d->nparameters) {
         wrong_arguments(r, d, s->rhs->span, f->nargs);
         return;
     }
     for (int i = 0; i < f->nargs; i++) {
-        if (!value_of(r, s->rhs->args[i], &f->args[i]))
-            return;
         int want = d->parameters[i].ndims, have = f->args[i].ndim;
         if (want == 1 && have == 0) { /* a vector of one element */
             (void)add_dimension(r, &f->args[i], sym_num(c, 1), f->args[i].span);
