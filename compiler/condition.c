@@ -670,7 +670,7 @@ struct step *condition_family(struct compiler *c, struct model *m,
     struct step *s = NEW(c, struct step);
     s->family = f;
     s->model = m;
-    s->name = intern_format(c, "update_%s", f->var->cname);
+    s->name = intern_format(c, "update_%s", family_id(c, f));
     if (f->var->leaf && !f->auxiliary) {
         s->method = METHOD_FORWARD;
         return s;
