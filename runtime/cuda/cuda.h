@@ -70,8 +70,9 @@ enum gbm_status cusolver_failed(struct cuda *c, cusolverStatus_t result,
 struct cuda_kernel {
     char name[128]; /* "update_theta_kernel" */
     CUfunction function;
-    int lanes; /* of a team */
-    int block; /* threads */
+    int lanes;    /* of a team */
+    int block;    /* threads */
+    int64_t fill; /* blocks that the device holds at once */
 };
 
 /* ---- dense.c ---- */

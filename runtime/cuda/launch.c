@@ -53,6 +53,14 @@ enum gbm_status cuda_find(struct cuda *c, CUmodule module,
     CU(result);
     /* now, as nothing may be loaded while a graph is captured */
     CU(cuFuncLoad(k->function));
+    int active = 0;
+    CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&active, k->function,
+                                                   k->block, 0));
+    if (active < 1)
+        return rt_fail(c->rt, GBM_FAILURE,
+                       "kernel %s does not fit on %s with %d threads", k->name,
+                       c->device_name, k->block);
+    k->fill = (int64_t)active * c->multiprocessors;
     return GBM_OK;
 }
 
@@ -125,8 +133,12 @@ enum gbm_status cuda_launch(struct cuda *c, const struct cuda_kernel *k,
                             int64_t items, void **args)
 {
     const int64_t per_block = k->block / k->lanes;
-    return cuda_launch_grid(c, k, (items + per_block - 1) / per_block, 1,
-                            k->block, 0, args);
+    int64_t blocks = (items + per_block - 1) / per_block;
+    /* GBM_KERNEL_SPLIT gives a team several elements if there are more than the
+     * device holds at once */
+    if (k->lanes > 1 && blocks > 2 * k->fill)
+        blocks = 2 * k->fill;
+    return cuda_launch_grid(c, k, blocks, 1, k->block, 0, args);
 }
 
 enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,

@@ -77,17 +77,38 @@ GBM_FN void update_tau(const struct state *s, struct gbm_rng *rng,
     s->tau[0] = gbm_draw_gamma(rng, 2 + (real)s->J / 2) / (2 + (real)sum / 2);
 }
 
+struct conditional_w {
+    real rate;
+};
+
 /* w[i]: t weights of the response */
-GBM_FN void update_w(const struct state *s, struct gbm_rng *rng,
-                     const struct gbm_team *team, long long i, int adapting)
+GBM_FN void prepare_w(struct conditional_w *k_, const struct state *s,
+                      const struct gbm_team *team, long long i)
 {
-    (void)adapting;
     gbm_total eta = 0;
     GBM_TEAM_FOR(j, 0, s->d, team)
         eta += s->X[i * s->d + j] * s->beta[j];
     eta = gbm_team_sum(team, eta);
     real e = s->response[i] - (real)eta;
-    s->w[i] = gbm_draw_gamma(rng, REAL_C(2.5)) / (2 + e * e / 2);
+    k_->rate = 2 + e * e / 2;
+}
+
+GBM_FN void finish_w(const struct state *s, struct gbm_rng *rng,
+                     const struct gbm_team *team, long long i, int adapting,
+                     const struct conditional_w *k_)
+{
+    (void)adapting;
+    real w = gbm_draw_gamma(rng, REAL_C(2.5)) / k_->rate;
+    gbm_team_sync(team);
+    s->w[i] = w;
+}
+
+GBM_FN void update_w(const struct state *s, struct gbm_rng *rng,
+                     const struct gbm_team *team, long long i, int adapting)
+{
+    struct conditional_w k_;
+    prepare_w(&k_, s, team, i);
+    finish_w(s, rng, team, i, adapting, &k_);
 }
 
 /* z[i]: any law will do */
@@ -193,7 +214,7 @@ GBM_FN void set_beta(const struct state *s, const struct gbm_team *team,
 GBM_KERNEL(update_theta, 0)
 GBM_KERNEL(update_mu, 1)
 GBM_KERNEL(update_tau, 2)
-GBM_KERNEL(update_w, 3)
+GBM_KERNEL_SPLIT(update_w, prepare_w, finish_w, struct conditional_w, 3)
 GBM_KERNEL(update_z, 5)
 GBM_KERNEL_CELL(cell_z)
 GBM_KERNEL_DERIVE(derive_total)
