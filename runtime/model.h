@@ -55,8 +55,10 @@ struct gbm_variable {
     bool observed;     /* declared `observed`, or a stochastic leaf: data are
                           expected, and a note is due if there are none */
     bool needed;       /* GBM_GIVEN: an error if not supplied */
-    bool maintained;   /* GBM_DERIVED: read by updates, kept up to date by
-                          steps. Otherwise computed only when monitored */
+    bool maintained;   /* GBM_DERIVED: read by other functions, kept up to date
+                          by steps. Otherwise no function reads it (its
+                          definition stands in its place), and it is computed
+                          only when monitored */
     int family;        /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */
     void (*declared)(const void *state, int *out);

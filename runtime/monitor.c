@@ -244,43 +244,28 @@ static enum gbm_status add_small(struct chooser *c, FILE *notes)
 
 /* ---- derived families that kept draws need ---- */
 
-/* needed[v]: the values of v must be up to date at a kept draw. Follows the
- * statements upwards; where a statement does not tell what it reads, all that
- * comes before it is needed. */
+/* Monitored ones; and those that are read, where leaves that are drawn after
+ * the sweep's steps may have changed them. */
 static enum gbm_status list_kept_families(struct chooser *c)
 {
     const struct gbm_model *m = c->model;
     struct rt_instance *in = c->in;
-    bool *needed = calloc((size_t)m->nvariables + 1, sizeof *needed);
-    bool *chosen = calloc((size_t)m->nfamilies + 1, sizeof *chosen);
+    bool leaves = false;
     in->kept_families =
         malloc(((size_t)m->nfamilies + 1) * sizeof *in->kept_families);
-    if (!needed || !chosen || !in->kept_families) {
-        free(needed);
-        free(chosen);
+    if (!in->kept_families)
         return rt_fail(c->rt, GBM_FAILURE, "no memory");
-    }
-    for (int k = 0; k < in->nmonitors; k++)
-        needed[in->monitors[k].variable] = true;
-    bool all = false;
-    for (int f = m->nfamilies - 1; f >= 0; f--) {
+    for (int k = 0; k < m->nsteps; k++)
+        leaves = leaves || (m->steps[k].leaf && in->steps[k].active);
+    for (int f = 0; f < m->nfamilies; f++) {
         const struct gbm_family *fam = &m->families[f];
-        const struct gbm_variable *variable = &m->variables[fam->variable];
-        if (variable->role != GBM_DERIVED || fam->data_block ||
-            !(all || needed[fam->variable]))
+        bool wanted = leaves && rt_is_read(m, f);
+        for (int k = 0; k < in->nmonitors; k++)
+            wanted = wanted || in->monitors[k].variable == fam->variable;
+        if (fam->stochastic || fam->data_block || !wanted)
             continue;
-        /* Even maintained ones: leaves are drawn after the sweep's steps. */
-        chosen[f] = true;
-        if (!fam->parents)
-            all = true;
-        for (int i = 0; i < fam->nparents && fam->parents; i++)
-            needed[fam->parents[i]] = true;
+        in->kept_families[in->nkept_families++] = f;
     }
-    for (int f = 0; f < m->nfamilies; f++)
-        if (chosen[f])
-            in->kept_families[in->nkept_families++] = f;
-    free(needed);
-    free(chosen);
     return GBM_OK;
 }
 

@@ -250,7 +250,9 @@ enum gbm_status rt_plan(struct rt *rt, struct rt_instance *in);
 
 /* start.c. Starting values of all chains. */
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
-/* Computes all derived families, parents first. */
+/* True if other functions read what the family computes from latent nodes. */
+bool rt_is_read(const struct gbm_model *model, int family);
+/* Computes all derived families that are read, parents first. */
 void rt_derive_all(const struct rt_instance *in, const void *state);
 /* Log density: of the model (augmented false), or of the joint with the
  * auxiliary nodes that the sweep samples. */

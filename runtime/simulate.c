@@ -33,7 +33,8 @@ static void simulate_chain(const struct rt *rt, const struct rt_instance *in,
         for (int64_t e = 0; e < in->elements[f]; e++) {
             struct gbm_rng rng;
             if (!fam->stochastic) {
-                fam->derive(state, e);
+                if (in->nmonitors > 0 || rt_is_read(m, f))
+                    fam->derive(state, e);
                 continue;
             }
             gbm_rng_start(&rng, rt->options.seed, replicate,

@@ -60,16 +60,21 @@ double rt_logdensity(const struct rt_instance *in, const void *state,
     return sum;
 }
 
+bool rt_is_read(const struct gbm_model *model, int family)
+{
+    const struct gbm_family *f = &model->families[family];
+    const struct gbm_variable *v = &model->variables[f->variable];
+    return !f->stochastic && !f->data_block &&
+           (v->role == GBM_STOCHASTIC ||
+            (v->role == GBM_DERIVED && v->maintained));
+}
+
 void rt_derive_all(const struct rt_instance *in, const void *state)
 {
-    for (int f = 0; f < in->model->nfamilies; f++) {
-        const struct gbm_family *fam = &in->model->families[f];
-        if (fam->stochastic || fam->data_block ||
-            in->model->variables[fam->variable].role != GBM_DERIVED)
-            continue;
-        for (int64_t e = 0; e < in->elements[f]; e++)
-            fam->derive(state, e);
-    }
+    for (int f = 0; f < in->model->nfamilies; f++)
+        for (int64_t e = 0; rt_is_read(in->model, f) && e < in->elements[f];
+             e++)
+            in->model->families[f].derive(state, e);
 }
 
 /* ---- one chain ---- */
@@ -158,7 +163,8 @@ static bool set_failure(struct starter *s, int f, int64_t e, bool density)
     return false;
 }
 
-/* A family that is observed throughout: only checked, in parallel. */
+/* A family that is observed throughout, or that nothing reads: only checked, in
+ * parallel. */
 static bool check_family(struct starter *s, int f)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
@@ -181,7 +187,7 @@ static bool start_family(struct starter *s, int f)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
     const struct rt_slot *slot = &s->in->slots[fam->variable];
-    if (fam->stochastic && !slot->per_chain)
+    if (fam->stochastic ? !slot->per_chain : !rt_is_read(s->in->model, f))
         return !fam->check || check_family(s, f);
     for (int64_t e = 0; e < s->in->elements[f]; e++) {
         if (fam->check && !fam->check(s->state, e, &s->problem))
