@@ -35,5 +35,6 @@
 #include "choice.h"
 #include "covariance.h"
 #include "car.h"
+#include "distributions.h"
 
 #endif

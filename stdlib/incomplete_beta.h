@@ -34,9 +34,9 @@ GBM_FN_BIG real gbm_beta_fraction(real a, real b, real x, real y)
         denominator = n + n * (b - n) * x / w +
                       (a + n) / (w + 2) * (lambda + 1 + n * (1 + y));
         d = denominator + numerator * d;
-        d = 1 / (real_fabs(d) < GBM_TINY ? GBM_TINY : d);
+        d = 1 / (real_fabs(d) < GBM_LENTZ ? GBM_LENTZ : d);
         c = denominator + numerator / c;
-        c = real_fabs(c) < GBM_TINY ? GBM_TINY : c;
+        c = real_fabs(c) < GBM_LENTZ ? GBM_LENTZ : c;
         real factor = c * d;
         h *= factor;
         if (real_fabs(factor - 1) < GBM_EPSILON)

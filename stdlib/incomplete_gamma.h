@@ -30,14 +30,14 @@ GBM_FN_BIG real gbm_gamma_series(real a, real x)
 /* Q(a, x) for x above a or so, and at least 1: Lentz's algorithm. */
 GBM_FN_BIG real gbm_gamma_fraction(real a, real x)
 {
-    real b = x + 1 - a, c = 1 / GBM_TINY, d = 1 / b, h = d;
+    real b = x + 1 - a, c = 1 / GBM_LENTZ, d = 1 / b, h = d;
     for (int i = 1; i < GBM_GAMMA_TERMS; i++) {
         real k = (real)i, numerator = k * (a - k);
         b += 2;
         d = numerator * d + b;
-        d = 1 / (real_fabs(d) < GBM_TINY ? GBM_TINY : d);
+        d = 1 / (real_fabs(d) < GBM_LENTZ ? GBM_LENTZ : d);
         c = b + numerator / c;
-        c = real_fabs(c) < GBM_TINY ? GBM_TINY : c;
+        c = real_fabs(c) < GBM_LENTZ ? GBM_LENTZ : c;
         real factor = c * d;
         h *= factor;
         if (real_fabs(factor - 1) < GBM_EPSILON)

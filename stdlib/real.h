@@ -117,6 +117,9 @@ GBM_OF_INT(round)
 #undef GBM_OF_INT
 #endif
 
+/* What continued fractions (Lentz's algorithm) put in place of 0. */
+#define GBM_LENTZ REAL_C(1e-30)
+
 #define GBM_PI REAL_C(3.14159265358979323846)
 #define GBM_LN2 REAL_C(0.69314718055994530942)
 #define GBM_SQRT2 REAL_C(1.41421356237309504880)
