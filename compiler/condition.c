@@ -596,6 +596,41 @@ static void own_part(struct compiler *c, struct step *s, struct factor *own,
     add_part(s, p);
 }
 
+/* References within sums before the others, whose instances they cover. */
+static void sums_first(struct finder *f)
+{
+    for (int i = 1; i < f->n; i++) {
+        struct found r = f->found[i];
+        int to = i;
+        for (; to > 0 && r.nbound && !f->found[to - 1].nbound; to--)
+            f->found[to] = f->found[to - 1];
+        f->found[to] = r;
+    }
+}
+
+/* An instance that an earlier reference has taken is not taken again. A
+ * subscript that runs in a sum hits every element. */
+static void leave_taken(struct compiler *c, struct part *p,
+                        const struct found *earlier, const struct found *r,
+                        const symp *target)
+{
+    symp hit = sym_num(c, 1);
+    for (int d = 0; d < earlier->reference->nargs; d++) {
+        symp e = earlier->reference->args[d];
+        if (!target[d] || uses_loops(e, (struct loop *const *)earlier->bound,
+                                     earlier->nbound))
+            continue;
+        bool runs = uses_loops(r->reference->args[d],
+                               (struct loop *const *)r->bound, r->nbound);
+        hit = sym_and(c, hit,
+                      sym_eq(c, in_part(c, p, e),
+                             runs ? target[d] : p->reference->args[d]));
+    }
+    if (!sym_is(hit, 0))
+        add_guard(c, p,
+                  sym_is(hit, 1) ? sym_num(c, 0) : sym_call(c, "!", 1, &hit));
+}
+
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
                         struct factor *g, const symp *target)
 {
@@ -621,11 +656,12 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     if (!refs.n)
         return;
     elements_dependence(c, s, g, &refs);
-    symp before[16];
+    sums_first(&refs);
+    struct found before[16];
     int nbefore = 0;
     if (own)
-        before[nbefore++] =
-            own ? sym_ref(c, f->var, f->var->ndim, f->lower) : NULL;
+        before[nbefore++] = (struct found){
+            .reference = sym_ref(c, f->var, f->var->ndim, f->lower)};
     bool trouble = refs.in_array || refs.in_subscript;
     for (int i = 0; i < refs.n; i++) {
         if (own && sym_same(refs.found[i].reference,
@@ -635,24 +671,14 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
         match_reference(c, m, p, &refs.found[i], target);
         if (p->guard && sym_is(p->guard, 0))
             continue; /* this reference never hits this family */
-        /* an instance that an earlier reference has taken is not taken again */
-        for (int k = 0; k < nbefore; k++) {
-            symp e = in_part(c, p, before[k]);
-            symp hit = sym_num(c, 1);
-            for (int d = 0; d < e->nargs; d++)
-                if (target[d])
-                    hit = sym_and(c, hit,
-                                  sym_eq(c, e->args[d], p->reference->args[d]));
-            if (sym_is(hit, 0))
-                continue;
-            add_guard(c, p, sym_call(c, "!", 1, &hit));
-        }
+        for (int k = 0; k < nbefore; k++)
+            leave_taken(c, p, &before[k], &refs.found[i], target);
         if (p->guard && sym_is(p->guard, 0))
             continue;
         condition_part(c, s, p, &refs.found[i], trouble, target);
         add_part(s, p);
         if (nbefore < 16)
-            before[nbefore++] = refs.found[i].reference;
+            before[nbefore++] = refs.found[i];
         if (refs.found[i].nbound) {
             /* a sum takes all its instances: other references are inside */
             bool all_free = true;
