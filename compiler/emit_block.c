@@ -68,8 +68,10 @@ static void emit_layout(struct emitter *e, const struct step *s)
 
 /* Opens a loop over a member's coordinates if it has several; `place` is the
  * coordinate's number. */
+/* shared: the lanes of a team take turns. */
 static int open_index(struct emitter *e, const struct member *m,
-                      struct loop *index, int i, const char **place)
+                      struct loop *index, int i, bool shared,
+                      const char **place)
 {
     struct compiler *c = e->c;
     if (!m->index) {
@@ -79,8 +81,12 @@ static int open_index(struct emitter *e, const struct member *m,
     const char *lower = emit_int(e, index->lower);
     const char *upper = emit_int(e, index->upper);
     const char *name = emit_loop_name(e, index);
-    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-              upper, name);
+    if (shared)
+        emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", name, lower,
+                  upper);
+    else
+        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
+                  upper, name);
     e->indent++;
     *place = intern_format(c, "at%d + %s - (%s)", i, name, lower);
     return 1;
@@ -99,7 +105,8 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
         int inside = e->nloops;
         const char *row, *column;
         if (!sym_is(q->potential[i], 0)) {
-            int n = open_index(e, &s->members[i], s->members[i].index, i, &row);
+            int n = open_index(e, &s->members[i], s->members[i].index, i, false,
+                               &row);
             const char *value = emit_expr(e, q->potential[i]);
             emit_line(e, "b[%s] += %s;", row, value);
             emit_close(e, n);
@@ -108,10 +115,11 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
         for (int j = 0; j <= i; j++) {
             if (sym_is(q->precision[i][j], 0))
                 continue;
-            int n = open_index(e, &s->members[i], s->members[i].index, i, &row);
+            int n = open_index(e, &s->members[i], s->members[i].index, i, false,
+                               &row);
             n += open_index(e, &s->members[j],
                             i == j ? s->index2[j] : s->members[j].index, j,
-                            &column);
+                            false, &column);
             const char *value = emit_expr(e, q->precision[i][j]);
             if (i == j) {
                 emit_line(e, "Q[(%s) * d + %s] += %s;", row, column, value);
@@ -152,13 +160,14 @@ static symp coordinate(struct compiler *c, const struct member *m)
 /* One line per coordinate of every member: format has the place and the
  * cell's text. */
 static void emit_each(struct emitter *e, const struct step *s,
-                      const char *format, bool seen)
+                      const char *format, bool seen, bool shared)
 {
     struct compiler *c = e->c;
     for (int i = 0; i < s->nmembers; i++) {
         int depth = e->nloops;
         const char *place;
-        int n = open_index(e, &s->members[i], s->members[i].index, i, &place);
+        int n = open_index(e, &s->members[i], s->members[i].index, i, shared,
+                           &place);
         symp cell = coordinate(c, &s->members[i]);
         if (seen)
             cell = sym_seen(c, cell->var, cell->nargs, cell->args);
@@ -221,9 +230,9 @@ static void emit_block_access(struct compiler *c, struct text *out,
         else
             emit_line(&e, "(void)d;");
         if (k == 1)
-            emit_each(&e, s, "x[@] = (double)$;", false);
+            emit_each(&e, s, "x[@] = (double)$;", false, false);
         if (k == 2)
-            emit_each(&e, s, "$ = (real)x[@];", false);
+            emit_each(&e, s, "$ = (real)x[@];", false, false);
         text_append(out, "}\n");
     }
 }
@@ -278,10 +287,10 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
         emit_line(&e, "int some = 0;");
         emit_each(&e, s,
                   "if (@ < 64 && (fixed[@] = (unsigned char)$)) some = 1;",
-                  true);
+                  true, false);
         emit_line(&e, "if (some) {");
         e.indent++;
-        emit_each(&e, s, "drawn[@] = $;", false);
+        emit_each(&e, s, "drawn[@] = $;", false, false);
         emit_line(&e, "gbm_condition_on(d, Q, b, fixed, drawn);");
         e.indent--;
         emit_line(&e, "}");
@@ -291,7 +300,7 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "gbm_team_sync(team);");
     emit_each(&e, s,
               seen ? "if (!some || !fixed[@]) $ = drawn[@];" : "$ = drawn[@];",
-              false);
+              false, false);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
     emit_block_access(c, out, s);
     e = emitter_new(c, out);
@@ -361,8 +370,8 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
     for (int i = 0; i < s->nmembers; i++) {
         int depth = e.nloops;
         const char *place;
-        int braces =
-            open_index(&e, &s->members[i], s->members[i].index, i, &place);
+        int braces = open_index(&e, &s->members[i], s->members[i].index, i,
+                                true, &place);
         const char *value = emit_expr(&e, q->design[i]);
         emit_line(&e, "row[%s] = %s;", place, value);
         emit_close(&e, braces);
@@ -477,7 +486,7 @@ void emit_dense(struct compiler *c, struct text *out, struct step *s)
                     which, s->name, k ? "const " : "");
         emit_layout(&e, s);
         emit_line(&e, "(void)d;");
-        emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false);
+        emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false, true);
         text_append(out, "}\n");
         text_printf(out,
                     "#ifndef __CUDACC__\nstatic void %s_%s_host(const void "
@@ -504,7 +513,7 @@ void emit_dense(struct compiler *c, struct text *out, struct step *s)
                 s->name);
     emit_layout(&e, s);
     emit_line(&e, "(void)d;");
-    emit_each(&e, s, "out[@] = (unsigned char)$;", true);
+    emit_each(&e, s, "out[@] = (unsigned char)$;", true, false);
     text_append(out, "}\n#endif\n\n");
 }
 
@@ -538,8 +547,8 @@ static void emit_dirichlet(struct compiler *c, struct text *out, struct step *s)
             emit_index_cell(&e, s, q->part);
             int braces = emit_open_part(&e, q->part, true);
             const char *place;
-            int n =
-                open_index(&e, &s->members[0], s->members[0].index, 0, &place);
+            int n = open_index(&e, &s->members[0], s->members[0].index, 0,
+                               false, &place);
             const char *value = emit_expr(&e, q->potential[0]);
             emit_line(&e, "sums[%s] += %s;", place, value);
             emit_close(&e, n + braces);
@@ -569,7 +578,7 @@ static void emit_dirichlet(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "    sums[j] += 1;");
     emit_line(&e, "gbm_%s(rng, d, sums, drawn);", entry_value(d, "draw")->name);
     emit_line(&e, "gbm_team_sync(team);");
-    emit_each(&e, s, "$ = drawn[@];", false);
+    emit_each(&e, s, "$ = drawn[@];", false, false);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
     emit_block_access(c, out, s);
     e = emitter_new(c, out);
@@ -596,7 +605,8 @@ static void emit_each_cell(struct emitter *e, const struct step *s,
     const struct family *f = s->family;
     int depth = e->nloops;
     const char *place;
-    int n = open_index(e, &s->members[0], s->members[0].index, 0, &place);
+    int n =
+        open_index(e, &s->members[0], s->members[0].index, 0, false, &place);
     const char *lower = emit_int(e, s->index2[0]->lower);
     const char *upper = emit_int(e, s->index2[0]->upper);
     const char *b = emit_loop_name(e, s->index2[0]);
@@ -678,9 +688,10 @@ static void emit_wishart(struct compiler *c, struct text *out, struct step *s)
             const char *shape = emit_expr(&e, q->potential[0]);
             emit_line(&e, "shape += %s;", shape);
             const char *row, *column;
-            int n =
-                open_index(&e, &s->members[0], s->members[0].index, 0, &row);
-            n += open_index(&e, &s->members[0], s->index2[0], 0, &column);
+            int n = open_index(&e, &s->members[0], s->members[0].index, 0,
+                               false, &row);
+            n +=
+                open_index(&e, &s->members[0], s->index2[0], 0, false, &column);
             const char *value = emit_expr(&e, q->potential[1]);
             emit_line(&e, "S[(%s) * d + %s] += %s;", row, column, value);
             emit_close(&e, n + braces);

@@ -445,6 +445,29 @@ static bool is_scalar_step(const struct step *s)
            has_width(s);
 }
 
+static bool has_loops(symp e)
+{
+    if (e->kind == SYM_LOOP)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_loops(e->args[i]))
+            return true;
+    return false;
+}
+
+/* Terms of the sums inside an expression, as far as they are the same for all
+ * elements. */
+static symp sum_terms(struct compiler *c, symp e)
+{
+    symp total = sym_num(c, 0);
+    if (e->kind == SYM_SUM && !has_loops(e->args[0]) && !has_loops(e->args[1]))
+        total = sym_add(
+            c, 3, (symp[]){e->args[1], sym_neg(c, e->args[0]), sym_num(c, 1)});
+    for (int i = 0; i < e->nargs; i++)
+        total = sym_add2(c, total, sum_terms(c, e->args[i]));
+    return total;
+}
+
 /* About how many terms an element's sums have. */
 static bool emit_cost(struct text *out, struct compiler *c,
                       const struct step *s)
@@ -474,6 +497,8 @@ static bool emit_cost(struct text *out, struct compiler *c,
             n = sym_div(c, n, sym_extent(c, s->family->var, 0));
         if (loops)
             total = sym_add2(c, total, n);
+        for (int i = 0; !loops && !p->opaque && i < p->terms.n; i++)
+            total = sym_add2(c, total, sum_terms(c, p->terms.coefficient[i]));
     }
     if (total->kind == SYM_NUM)
         return false;
@@ -604,16 +629,18 @@ static void emit_steps(struct text *out, struct compiler *c,
         const char *id = s->family ? family_id(c, s->family) : "";
         if (is_scalar_step(s) && !(s->method == METHOD_DIRECT &&
                                    !entry_clause(s->recognised, "solve")))
-            text_printf(out,
-                        ",\n     .block_size = dimension_%s, .block_get = get_%s, "
-                        ".block_set = set_%s, .conditional = "
-                        "conditional_%s_at",
-                        id, id, id, id);
+            text_printf(
+                out,
+                ",\n     .block_size = dimension_%s, .block_get = get_%s, "
+                ".block_set = set_%s, .conditional = "
+                "conditional_%s_at",
+                id, id, id, id);
         if (s->method == METHOD_GAUSSIAN || s->method == METHOD_VECTOR)
-            text_printf(out,
-                        ",\n     .block_size = dimension_%s, .block_get = get_%s, "
-                        ".block_set = set_%s, .conditional = conditional_%s",
-                        s->name, s->name, s->name, s->name);
+            text_printf(
+                out,
+                ",\n     .block_size = dimension_%s, .block_get = get_%s, "
+                ".block_set = set_%s, .conditional = conditional_%s",
+                s->name, s->name, s->name, s->name);
         if (cost[s->number])
             text_printf(out, ",\n     .cost = cost_%s", s->name);
         text_append(out, "},\n");
