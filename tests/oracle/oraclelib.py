@@ -508,7 +508,7 @@ def run_gbm(model, data, monitors=None, inits=(), chains=4, warmup=1000,
             thin = max(1, math.ceil(draws / keep))
             start = time.time()
             s = run_sampler(sampler, data, os.path.join(tmp, "s.json"), inits,
-                            chains, warmup, draws // thin, thin, seed,
+                            chains, warmup, draws, thin, seed,
                             monitors, threads, timeout=timeout)
             seconds = time.time() - start
             timing = dict(s["timing"], compile_s=compile_s)
@@ -579,7 +579,7 @@ def print_table(rows, cpu_gbm=None, cpu_ref=None, limit=None, out=sys.stdout):
           file=out)
     for r in order:
         mark = "~" if r.median else " "
-        print(f"{r.node:<20} {r.a:>11.5g}{mark}{r.b:>11.5g} {r.z:>6.2f} "
+        print(f"{r.node:<20} {r.a:>11.5g}{mark}{r.b:>11.5g} {r.z:>6.3g} "
               f"{r.sd_ratio:>8.3f} {r.z_sd:>6.2f} {r.ess:>8.0f} "
               f"{r.ref['ess']:>8.0f}", file=out)
     if any(r.median for r in order):
