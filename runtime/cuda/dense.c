@@ -151,7 +151,7 @@ static bool wide_is_cheaper(const struct cuda_dense *dense)
         if (!(t->constant_design && t->constant_weight))
             tall += (double)dense->terms[i].rows * d * d;
     }
-    return !dense->prior_matrix && !dense->model->fixed &&
+    return !dense->prior_matrix && !dense->held &&
            2 * n * n * d + n * n * n / 3 + 6 * n * d < tall;
 }
 
