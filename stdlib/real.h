@@ -153,16 +153,29 @@ GBM_FN real gbm_xlog1py(real x, real y)
     return x == 0 ? 0 : x * real_log1p(y);
 }
 
-/* The polynomial c[0] + c[1] x + ... + c[n - 1] x^(n - 1). */
-GBM_FN real gbm_polynomial(const real *c, int n, real x)
-{
-    real sum = c[n - 1];
-#ifdef __CUDACC__
-#pragma unroll
+/* Unrolls the loop that follows, of a length known when compiling. */
+#if defined(__CUDACC__)
+#define GBM_UNROLL _Pragma("unroll")
+#elif defined(__clang__)
+#define GBM_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define GBM_UNROLL _Pragma("GCC unroll 32")
 #endif
-    for (int i = n - 2; i >= 0; i--)
-        sum = sum * x + c[i];
-    return sum;
+
+/* The polynomial c[0] + c[1] x + ... + c[n - 1] x^(n - 1), n >= 2: its even and
+ * its odd part by Horner's rule, as two short chains of dependent operations
+ * take less time than a long one. */
+GBM_INLINE real gbm_polynomial(const real *c, int n, real x)
+{
+    real square = x * x, high = c[n - 1], low = c[n - 2];
+    GBM_UNROLL
+    for (int i = n - 3; i >= 1; i -= 2) {
+        high = high * square + c[i];
+        low = low * square + c[i - 1];
+    }
+    if (n & 1)
+        return (low * x) + (high * square + c[0]);
+    return high * x + low;
 }
 
 #endif
