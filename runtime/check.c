@@ -29,6 +29,7 @@ struct checker {
     void *state;
     int chain;
     double *before, *after; /* log density of every element */
+    unsigned char *dropped; /* elements that no conditional counts */
     int64_t terms;
     struct row *rows; /* [nsteps] */
     struct host_dense **dense;
@@ -61,7 +62,7 @@ static void densities(struct checker *c, double *out)
         int64_t n = c->in.elements[f];
 #pragma omp parallel for num_threads(c->rt->threads) if (n > 1000)
         for (int64_t e = 0; e < n; e++)
-            out[at + e] = fam->logdensity(c->state, e);
+            out[at + e] = c->dropped[at + e] ? 0 : fam->logdensity(c->state, e);
         at += n;
     }
 }
@@ -230,6 +231,33 @@ static bool print_rows(const struct checker *c)
     return good;
 }
 
+/* Leaves without data are drawn forward after the sweep: they are integrated
+ * out of the joint that it samples. */
+static void drop_leaves(struct checker *c)
+{
+    const struct gbm_model *m = c->in.model;
+    struct rt_cells buffer = {0};
+    int64_t at = 0;
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct rt_slot *slot = &c->in.slots[m->families[f].variable];
+        bool leaf = false;
+        if (!counts(&m->families[f]))
+            continue;
+        for (int k = 0; k < m->nsteps; k++)
+            leaf = leaf || (m->steps[k].kind == GBM_STEP_MAP &&
+                            m->steps[k].leaf && m->steps[k].family == f);
+        for (int64_t e = 0; leaf && e < c->in.elements[f]; e++) {
+            int64_t n = rt_element_cells(&m->families[f], c->state, e, &buffer);
+            bool seen = false;
+            for (int64_t i = 0; i < n; i++)
+                seen = seen || rt_seen(slot, buffer.cells[i]);
+            c->dropped[at + e] = !seen;
+        }
+        at += c->in.elements[f];
+    }
+    free(buffer.cells);
+}
+
 static enum gbm_status prepare(struct checker *c, FILE *notes)
 {
     struct rt *rt = c->rt;
@@ -249,9 +277,12 @@ static enum gbm_status prepare(struct checker *c, FILE *notes)
     c->after = malloc(n * sizeof *c->after);
     c->rows = calloc((size_t)m->nsteps + 1, sizeof *c->rows);
     c->dense = calloc((size_t)m->nsteps + 1, sizeof(void *));
-    if (!c->state || !c->before || !c->after || !c->rows || !c->dense)
+    c->dropped = calloc(n, 1);
+    if (!c->dropped || !c->state || !c->before || !c->after || !c->rows ||
+        !c->dense)
         return rt_fail(rt, GBM_FAILURE, "no memory");
     rt_bind(&c->in, c->state, 0);
+    drop_leaves(c);
     for (int k = 0; k < m->nsteps; k++)
         if (m->steps[k].kind == GBM_STEP_DENSE && c->in.steps[k].active) {
             c->dense[k] = host_dense_create(rt, &c->in, &m->steps[k], c->state);
@@ -303,6 +334,7 @@ int rt_command_check(struct rt *rt)
     free(c.state);
     free(c.before);
     free(c.after);
+    free(c.dropped);
     free(c.rows);
     free(c.dense);
     if (c.in.model)
