@@ -750,14 +750,37 @@ bool vector_closed(struct compiler *c, struct model *m, struct step *s)
     return recognise_vector(c, m, s);
 }
 
+/* Otherwise component by component, all factors evaluated in place. */
 static void vector_node(struct compiler *c, struct model *m, struct step *s)
 {
-    const struct family *f = s->family;
-    if (!recognise_vector(c, m, s))
+    struct family *f = s->family;
+    if (recognise_vector(c, m, s))
+        return;
+    const struct expr *support = entry_value(f->distribution, "support");
+    bool simplex = support && !strcmp(support->name, "simplex");
+    bool vector = support && !strcmp(support->name, "vector");
+    if (f->nslices != 1 || !(simplex || vector)) {
         error_at(c, f->span,
                  "not supported yet: the full conditional of %s, a %s node, "
                  "is not of a known family",
                  f->var->name, f->distribution->name);
+        return;
+    }
+    s->method = METHOD_SLICE_VECTOR;
+    s->simplex = simplex;
+    s->quadratics = NULL;
+    set_members(c, s, &f, 1, false);
+    bool own = false;
+    for (struct part *p = s->parts; p; p = p->next) {
+        p->opaque = true;
+        own = own || p->own || p->factor == f->factor;
+    }
+    if (!own && !f->factor->replaced) {
+        struct part *p = own_of(c, f);
+        p->opaque = true;
+        p->next = s->parts;
+        s->parts = p;
+    }
 }
 
 void form_blocks(struct compiler *c, struct model *m)

@@ -515,8 +515,8 @@ static bool depends(const struct model *m, const struct var *v,
         if (expr_reads(f->body, on))
             return true;
         for (const struct var *w = m->vars; w; w = w->next)
-            if (w != v && w->role == ROLE_DERIVED && expr_reads(f->body, w) &&
-                depends(m, w, on, depth + 1))
+            if (w != v && (w->role == ROLE_DERIVED || w->stored) &&
+                expr_reads(f->body, w) && depends(m, w, on, depth + 1))
                 return true;
     }
     return false;
@@ -530,8 +530,7 @@ bool derived_depends(const struct model *m, const struct var *v,
 
 static bool through_stored(const struct model *m, symp e, const struct var *v)
 {
-    if (e->kind == SYM_REF && e->var->role == ROLE_DERIVED && e->var->stored &&
-        derived_depends(m, e->var, v))
+    if (e->kind == SYM_REF && e->var->stored && derived_depends(m, e->var, v))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (through_stored(m, e->args[i], v))
@@ -760,6 +759,8 @@ static const char *method_name(const struct step *s)
         return "dense Gaussian block";
     case METHOD_VECTOR:
         return s->recognised ? s->recognised->name : "vector";
+    case METHOD_SLICE_VECTOR:
+        return "slice by component";
     case METHOD_FORWARD:
         return "forward";
     case METHOD_STATED:

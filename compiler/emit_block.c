@@ -750,8 +750,131 @@ static void emit_wishart(struct compiler *c, struct text *out, struct step *s)
     text_append(out, "}\n#endif\n\n");
 }
 
+/* A vector node by slices along its axes or, on the simplex, along lines that
+ * exchange the mass of two components. */
+static void emit_components(struct compiler *c, struct text *out,
+                            struct step *s)
+{
+    const struct family *f = s->family;
+    const char *id = family_id(c, f);
+    text_printf(out,
+                "/* %s    %s\n * No closed form: slice sampling, component by "
+                "component%s. */\n"
+                "struct conditional_%s {\n    const struct state *s;\n    "
+                "const struct gbm_team *team;\n    long long element;\n    "
+                "int place, other; /* components, from 0 */\n    real total; "
+                "/* of both */\n};\n\n",
+                f->text, span_text(c, f->span),
+                s->simplex ? ", the mass of two exchanged" : "", s->name);
+    for (int k = 0; k < 2; k++) {
+        struct emitter e = emitter_new(c, out);
+        text_printf(out,
+                    "GBM_FN %s component_%s_%s(const struct state *s, long "
+                    "long element, int place_%s)\n{\n    (void)s;\n    "
+                    "(void)element;\n",
+                    k ? "void" : "real", s->name, k ? "set" : "get",
+                    k ? ", real x" : "");
+        open_element(&e, s);
+        symp at = sym_add2(c, sym_param(c, intern(c, "place")), sym_num(c, 1));
+        emit_param(&e, "place", "place_");
+        const char *cell = emit_expr(&e, family_lhs(c, f, 1, &at));
+        if (k)
+            emit_line(&e, "%s = x;", cell);
+        else
+            emit_line(&e, "return %s;", cell);
+        text_append(out, "}\n");
+    }
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN gbm_total density_%s_here(const struct state *s, const "
+                "struct gbm_team *team,\n    long long element)\n{\n    "
+                "(void)team;\n    (void)element;\n    gbm_total total = 0;\n",
+                s->name);
+    open_element(&e, s);
+    emit_cell_if_needed(&e, s);
+    if (s->through)
+        emit_recompute(&e, s->model, f->var);
+    e.team = true;
+    for (const struct part *p = s->parts; p; p = p->next)
+        emit_in_place(&e, p);
+    text_printf(out,
+                "    return total;\n}\n\n"
+                "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
+                "    const struct conditional_%s *k_ = (const struct "
+                "conditional_%s *)context;\n    gbm_team_sync(k_->team);\n",
+                s->name, s->name, s->name);
+    text_printf(out,
+                "    component_%s_set(k_->s, k_->element, k_->place, x);\n",
+                s->name);
+    if (s->simplex)
+        text_printf(out,
+                    "    component_%s_set(k_->s, k_->element, k_->other, "
+                    "k_->total - x);\n",
+                    s->name);
+    text_printf(out,
+                "    gbm_team_sync(k_->team);\n    return (real)"
+                "density_%s_here(k_->s, k_->team, k_->element);\n}\n\n"
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, int "
+                "adapting)\n{\n",
+                s->name, s->name);
+    e = emitter_new(c, out);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "real width = s->%s_width[element];", id);
+    emit_line(&e, "for (int place = 0; place < d; place++) {");
+    e.indent++;
+    emit_line(&e, "struct conditional_%s k_ = {s, team, element, place, 0, 0};",
+              s->name);
+    emit_line(&e, "const real before = component_%s_get(s, element, place);",
+              s->name);
+    const char *low = "-GBM_INF", *high = "GBM_INF";
+    if (s->simplex) {
+        emit_line(&e, "if (d < 2)");
+        emit_line(&e, "    break;");
+        emit_line(&e, "const int step = 1 + (int)(gbm_uniform(rng) * (real)(d "
+                      "- 1));");
+        emit_line(&e, "k_.other = (place + step) %% d;");
+        emit_line(&e,
+                  "k_.total = before + component_%s_get(s, element, "
+                  "k_.other);",
+                  s->name);
+        low = "0";
+        high = "k_.total";
+    }
+    emit_line(&e,
+              "const real x = gbm_slice(rng, before, &width, adapting, %s, "
+              "%s, density_%s, &k_);",
+              low, high, s->name);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "component_%s_set(s, element, place, x);", s->name);
+    if (s->simplex)
+        emit_line(&e, "component_%s_set(s, element, k_.other, k_.total - x);",
+                  s->name);
+    emit_line(&e, "gbm_team_sync(team);");
+    e.indent--;
+    emit_line(&e, "}");
+    emit_line(&e, "s->%s_width[element] = width;", id);
+    if (s->through)
+        emit_recompute(&e, s->model, f->var);
+    text_append(out, "}\n\n#ifndef __CUDACC__\n");
+    emit_block_access(c, out, s);
+    text_printf(out,
+                "static double conditional_%s(const void *state, int64_t "
+                "element, const double *x)\n{\n    double before[1024];\n    "
+                "get_%s(state, element, before);\n    set_%s(state, element, "
+                "x);\n    double total = (double)density_%s_here((const struct "
+                "state *)state, &gbm_alone, element);\n    set_%s(state, "
+                "element, before);\n    return total;\n}\n#endif\n\n",
+                s->name, s->name, s->name, s->name, s->name);
+}
+
 void emit_vector(struct compiler *c, struct text *out, struct step *s)
 {
+    if (s->method == METHOD_SLICE_VECTOR) {
+        emit_components(c, out, s);
+        return;
+    }
     if (s->family->nslices == 2)
         emit_wishart(c, out, s);
     else

@@ -239,6 +239,22 @@ static bool never_zero(symp x)
     return sym_positive(x);
 }
 
+/* A sum or choice of logs of what is not known to be positive. */
+static bool may_be_infinite(symp x)
+{
+    if (x->kind == SYM_CALL)
+        return !strcmp(x->name, "log") && !sym_positive(x->args[0]);
+    if (x->kind == SYM_NUM)
+        return isinf(x->number);
+    if (x->kind == SYM_SELECT)
+        return may_be_infinite(x->args[1]) || may_be_infinite(x->args[2]);
+    if (x->kind == SYM_ADD || x->kind == SYM_MUL)
+        for (int i = 0; i < x->nargs; i++)
+            if (may_be_infinite(x->args[i]))
+                return true;
+    return false;
+}
+
 static const char *emit_mul(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
@@ -256,6 +272,21 @@ static const char *emit_mul(struct emitter *e, symp x)
             continue;
         return intern_format(c, "gbm_xlogy(%s, %s)", emit_expr(e, rest),
                              emit_expr(e, x->args[i]->args[0]));
+    }
+    for (int i = 0; i < x->nargs; i++) {
+        if (!may_be_infinite(x->args[i]))
+            continue;
+        symp others[64];
+        int n = 0;
+        for (int j = 0; j < x->nargs && n < 64; j++)
+            if (j != i)
+                others[n++] = x->args[j];
+        symp rest = sym_mul(c, n, others);
+        if (never_zero(rest))
+            continue;
+        const char *factor = emit_expr(e, rest);
+        return intern_format(c, "gbm_times(%s, %s)", factor,
+                             emit_expr(e, x->args[i]));
     }
     struct text up = {0}, down = {0};
     int nup = 0, ndown = 0;

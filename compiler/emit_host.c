@@ -17,7 +17,8 @@ static bool rectangular(const struct family *f)
 
 static bool has_width(const struct step *s)
 {
-    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER;
+    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+           s->method == METHOD_SLICE_VECTOR;
 }
 
 static void emit_string(struct text *out, const char *s)
@@ -295,6 +296,8 @@ static const char *sampler_name(struct compiler *c, const struct step *s)
         return "dense Gaussian block";
     case METHOD_VECTOR:
         return s->recognised ? s->recognised->name : "vector";
+    case METHOD_SLICE_VECTOR:
+        return "slice by component";
     case METHOD_FORWARD:
         return "forward draw";
     case METHOD_STATED:
@@ -442,7 +445,7 @@ static void emit_scalar_checks(struct text *out, struct compiler *c,
 static bool is_scalar_step(const struct step *s)
 {
     return s->method == METHOD_DIRECT || s->method == METHOD_ENUMERATE ||
-           has_width(s);
+           (has_width(s) && s->method != METHOD_SLICE_VECTOR);
 }
 
 static bool has_loops(symp e)
@@ -611,6 +614,8 @@ static void emit_steps(struct text *out, struct compiler *c,
                     s->family && s->family->var->leaf && kind == 0 &&
                         !s->family->auxiliary,
                     s->inverse && kind == 2 ? s->inverse->number : -1);
+        if (s->method == METHOD_ENUMERATE)
+            text_append(out, ", .repairs = true");
         text_append(out, ",\n     .text = ");
         emit_string(out, s->family ? s->family->text : "");
         int n = 0;
@@ -635,7 +640,8 @@ static void emit_steps(struct text *out, struct compiler *c,
                 ".block_set = set_%s, .conditional = "
                 "conditional_%s_at",
                 id, id, id, id);
-        if (s->method == METHOD_GAUSSIAN || s->method == METHOD_VECTOR)
+        if (s->method == METHOD_GAUSSIAN || s->method == METHOD_VECTOR ||
+            s->method == METHOD_SLICE_VECTOR)
             text_printf(
                 out,
                 ",\n     .block_size = dimension_%s, .block_get = get_%s, "

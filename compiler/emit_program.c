@@ -15,7 +15,8 @@ static bool rectangular(const struct family *f)
 
 static bool has_width(const struct step *s)
 {
-    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER;
+    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+           s->method == METHOD_SLICE_VECTOR;
 }
 
 /* ---- struct state ----------------------------------------------------------

@@ -268,14 +268,17 @@ static void prologue(struct emitter *e, const struct family *f,
 }
 
 /* cell_: flat cell of the target, for inverse indices. */
-static void emit_cell_if_needed(struct emitter *e, const struct step *s)
+void emit_cell_if_needed(struct emitter *e, const struct step *s)
 {
     bool needed = false;
     for (const struct part *p = s->parts; p; p = p->next)
         needed = needed || p->inverse;
+    symp first[8]; /* of a vector node: its first cell */
+    for (int d = 0; d < s->family->var->ndim; d++)
+        first[d] = s->family->upper[d] ? sym_num(e->c, 1) : s->family->lower[d];
     if (needed)
         emit_line(e, "const long long cell_ = %s;",
-                  emit_cell(e, s->family->var, s->family->lower));
+                  emit_cell(e, s->family->var, first));
 }
 
 static int statistic_index(const struct step *s, symp statistic)
@@ -380,17 +383,15 @@ static void emit_prepare(struct compiler *c, struct text *out,
 }
 
 /* Statements that recompute the stored derived nodes that depend on v. */
-static void emit_recompute(struct emitter *e, const struct model *m,
-                           const struct var *v)
+void emit_recompute(struct emitter *e, const struct model *m,
+                    const struct var *v)
 {
     for (const struct family *f = m->families; f; f = f->next)
-        if (!f->stochastic && f->var->role == ROLE_DERIVED && f->var->stored &&
-            derived_depends(m, f->var, v))
+        if (!f->stochastic && f->var->stored && derived_depends(m, f->var, v))
             emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
 }
 
-static void emit_in_place(struct emitter *e, const struct step *s,
-                          const struct part *p)
+void emit_in_place(struct emitter *e, const struct part *p)
 {
     int depth = e->nloops;
     emit_line(e, "{");
@@ -419,7 +420,6 @@ static void emit_in_place(struct emitter *e, const struct step *s,
     emit_line(e, "total += %s;", shared ? "gbm_team_sum(team, sum)" : "sum");
     e->indent--;
     emit_line(e, "}");
-    (void)s;
 }
 
 /* Log density of the full conditional at x, up to a constant. */
@@ -467,7 +467,7 @@ static void emit_density(struct compiler *c, struct text *out,
         e.team = true;
         for (const struct part *p = s->parts; p; p = p->next)
             if (p->opaque)
-                emit_in_place(&e, s, p);
+                emit_in_place(&e, p);
     }
     text_append(out, "    return (real)total;\n}\n\n");
 }
@@ -704,6 +704,7 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
         emit_dense(c, out, s);
         return;
     case METHOD_VECTOR:
+    case METHOD_SLICE_VECTOR:
         emit_vector(c, out, s);
         return;
     case METHOD_INDEX:

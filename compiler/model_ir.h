@@ -289,14 +289,15 @@ enum method {
     METHOD_ENUMERATE, /* finite support: all values tried */
     METHOD_SLICE,
     METHOD_SLICE_INTEGER,
-    METHOD_GAUSSIAN, /* small Gaussian block, one per element */
-    METHOD_DENSE,    /* Gaussian block with a design matrix */
-    METHOD_VECTOR,   /* Dirichlet, Wishart, ...: recognised whole */
-    METHOD_FORWARD,  /* leaf: drawn from its prior */
-    METHOD_STATED,   /* an augmentation's `draw` */
-    METHOD_INDEX,    /* rebuild an inverse index */
-    METHOD_DERIVE,   /* recompute a stored derived family */
-    METHOD_NONE      /* merged into another step's block */
+    METHOD_GAUSSIAN,     /* small Gaussian block, one per element */
+    METHOD_DENSE,        /* Gaussian block with a design matrix */
+    METHOD_VECTOR,       /* Dirichlet, Wishart, ...: recognised whole */
+    METHOD_SLICE_VECTOR, /* a vector node, component by component */
+    METHOD_FORWARD,      /* leaf: drawn from its prior */
+    METHOD_STATED,       /* an augmentation's `draw` */
+    METHOD_INDEX,        /* rebuild an inverse index */
+    METHOD_DERIVE,       /* recompute a stored derived family */
+    METHOD_NONE          /* merged into another step's block */
 };
 
 /* x must be >= / <= value at every instance of a part. */
@@ -354,7 +355,7 @@ struct step {
     struct bound *bounds;
     bool bounded; /* the draw must respect bounds beyond the family's
                      own support */
-    bool split;        /* emitted as prepare_..., finish_... */
+    bool split;   /* emitted as prepare_..., finish_... */
     bool sequential;
     struct conflict *conflicts;
     struct member members[8];
@@ -362,6 +363,7 @@ struct step {
     int nmembers;
     struct quadratic *quadratics;
     bool coupled_prior;      /* dense: priors couple coordinates */
+    bool simplex;            /* slice by component: moves keep the sum */
     struct inverse *inverse; /* METHOD_INDEX */
     int number;
     const struct model *model;
@@ -445,6 +447,13 @@ void emit_close(struct emitter *e, int braces);
 void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
 void emit_dense(struct compiler *c, struct text *out, struct step *s);
 void emit_vector(struct compiler *c, struct text *out, struct step *s);
+/* total += the part's log densities at the state as it is. */
+void emit_in_place(struct emitter *e, const struct part *p);
+/* Recomputes the stored derived nodes that depend on v. */
+void emit_recompute(struct emitter *e, const struct model *m,
+                    const struct var *v);
+/* cell_: the element's flat cell, if parts are found by an inverse index. */
+void emit_cell_if_needed(struct emitter *e, const struct step *s);
 /* Statements that draw the lhs of f from its prior into its cells. */
 void emit_prior_draw(struct emitter *e, const struct family *f);
 /* A clause of library entry d, parameters called as emit_param said. */

@@ -35,7 +35,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
 {
     struct step *last = s;
     for (struct family *f = m->families; f; f = f->next) {
-        if (f->stochastic || !f->var->stored || f->var->role != ROLE_DERIVED)
+        if (f->stochastic || !f->var->stored)
             continue;
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)

@@ -132,6 +132,29 @@ static void ndim_from_expr(struct resolver *r, const struct expr *e,
         ndim_from_expr(r, e->args[i], loops, bare);
 }
 
+/* Names without subscripts in an expression whose value is a whole array. */
+static void ndim_elementwise(struct resolver *r, const struct expr *e,
+                             const struct loop_name *loops, int ndim)
+{
+    if (e->kind == EXPR_NAME && !e->nargs && !is_loop_name(loops, e->name)) {
+        struct var *v = get_var(r, e->name, e->span);
+        bool defined = false;
+        for (const struct stmt *s = r->m->program->model; s && !defined;
+             s = s->next)
+            defined = s->kind != STMT_FOR && s->lhs->name == e->name;
+        if (v->ndim == -1 && !defined)
+            v->ndim = ndim;
+        return;
+    }
+    if (e->kind != EXPR_CALL)
+        return;
+    const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
+    for (int i = 0; i < e->nargs; i++)
+        if (!f || i >= f->nparameters || !f->parameters[i].ndims)
+            if (strcmp(e->name, "%*%") != 0)
+                ndim_elementwise(r, e->args[i], loops, ndim);
+}
+
 static void ndim_from_stmts(struct resolver *r, const struct stmt *s,
                             const struct loop_name *loops, bool bare)
 {
@@ -155,6 +178,12 @@ static void ndim_from_stmts(struct resolver *r, const struct stmt *s,
             if (v->ndim == -1)
                 v->ndim = d->result->ndims;
         }
+        /* ly <- log(y): whole arrays of one shape */
+        struct var *whole = s->kind == STMT_DETERMINISTIC && !s->lhs->nargs
+                                ? find_var(r->m, s->lhs->name)
+                                : NULL;
+        if (bare && whole && whole->ndim > 0)
+            ndim_elementwise(r, s->rhs, loops, whole->ndim);
     }
 }
 
@@ -717,6 +746,22 @@ static void slices_to_loops(struct resolver *r, struct family *f,
     f->nslices = 0;
 }
 
+/* A whole array on the left takes its shape from the right where that tells. */
+static void shape_from(struct compiler *c, struct family *f, int slice,
+                       symp extent)
+{
+    for (int d = 0; d < f->var->ndim; d++) {
+        if (!f->upper[d] || slice-- != 0)
+            continue;
+        symp top = f->upper[d];
+        if (extent && top->kind == SYM_EXTENT && top->var == f->var &&
+            !f->var->declared[d] && !sym_has_var(extent, f->var) &&
+            !sym_has(extent, top))
+            f->upper[d] = extent;
+    }
+    (void)c;
+}
+
 static void resolve_deterministic(struct resolver *r, const struct stmt *s)
 {
     struct compiler *c = r->c;
@@ -748,6 +793,8 @@ static void resolve_deterministic(struct resolver *r, const struct stmt *s)
                      v.ndim, f->nslices);
             return;
         }
+        for (int i = 0; i < v.ndim; i++)
+            shape_from(c, f, i, v.extents[i]);
         slices_to_loops(r, f, &v, 1);
     } else if (v.ndim) {
         error_at(c, s->rhs->span, "an array is assigned to a single element");
@@ -909,6 +956,11 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
                  want == 1 ? "" : "s", var->name, want == 1 ? "" : ",1:n");
         return;
     }
+    for (int k = 0; k < want; k++)
+        shape_from(c, f, k, named_extent(d, f->args, d->result->dims[k]));
+    for (int i = 0; !want && i < f->nargs; i++)
+        for (int k = 0; f->args[i].ndim == f->nslices && k < f->nslices; k++)
+            shape_from(c, f, k, f->args[i].extents[k]);
     if (!want && f->nslices)
         slices_to_loops(r, f, f->args, f->nargs);
     for (int i = 0; !want && i < f->nargs; i++)
@@ -1237,9 +1289,24 @@ static bool reaches(struct model *m, const struct var *from, struct var *to,
     return false;
 }
 
+/* An element of a partly stochastic array that is a function of others: its
+ * definition may read the array itself, at other elements, if it is one
+ * element (else the substitution might not end). */
+static bool mixed_substitutable(struct compiler *c, const struct family *f)
+{
+    struct family alone = *f;
+    alone.recursive = f->recursive && f->nloops > 0;
+    return substitutable_family(c, &alone);
+}
+
 static void choose_stored(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next) {
+        if (v->role == ROLE_STOCHASTIC)
+            for (struct family *f = v->families; f; f = f->next_of_var)
+                if (!f->stochastic && !f->constant &&
+                    !mixed_substitutable(c, f))
+                    v->stored = true;
         if (v->role != ROLE_DERIVED)
             continue;
         int n = 0;
@@ -1301,7 +1368,7 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
         return NULL;
     const struct var *v = e->var;
     bool derived = v->role == ROLE_DERIVED && !v->stored;
-    bool mixed = v->role == ROLE_STOCHASTIC && v->families;
+    bool mixed = v->role == ROLE_STOCHASTIC && v->families && !v->stored;
     if (!derived && !mixed)
         return NULL;
     symp *args = NEW_ARRAY(c, symp, e->nargs);
@@ -1310,10 +1377,11 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
     symp ref = sym_ref(c, e->var, e->nargs, args);
     symp value = derived ? NULL : ref;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
-        if (f->stochastic || (mixed && !substitutable_family(c, f)) ||
-            (mixed && !family_any(f, reads_random, NULL, true)))
+        if (f->stochastic || (mixed && f->constant))
             continue;
         symp where, body = definition(c, f, ref, &where);
+        if (value && sym_is(where, 0))
+            continue;
         body = sym_map(c, body, substitute_node, context);
         value = value ? sym_select(c, where, body, value) : body;
     }

@@ -191,6 +191,8 @@ struct gbm_step {
     int nmembers;
     int number;           /* of the step: enters the random number key */
     bool sequential;      /* elements depend on each other: one at a time */
+    bool repairs;         /* tries every value of a finite support, so it may
+                             leave impossible starting values */
     bool leaf;            /* updates only elements nobody else depends on:
                              missing data and predictions, drawn forward */
     /* Elements that share an instance of a factor must not move together: the

@@ -77,6 +77,9 @@ void rt_derive_all(const struct rt_instance *in, const void *state)
             in->model->families[f].derive(state, e);
 }
 
+/* Passes over the discrete nodes in search of possible values. */
+#define REPAIRS 3
+
 /* ---- one chain ---- */
 
 struct starter {
@@ -215,6 +218,39 @@ static bool densities_finite(struct starter *s, int f)
     return bad == n || set_failure(s, f, bad, true);
 }
 
+static bool all_finite(struct starter *s)
+{
+    const struct gbm_model *m = s->in->model;
+    for (int f = 0; f < m->nfamilies; f++)
+        if (!m->families[f].data_block && !densities_finite(s, f))
+            return false;
+    return true;
+}
+
+/* Leaves impossible values of discrete nodes where others are possible: steps
+ * that try every value of a finite support never choose one of density 0. */
+static void repair(struct starter *s, int pass)
+{
+    const struct gbm_model *m = s->in->model;
+    for (int k = 0; k < m->ninverses; k++)
+        if (m->inverses[k].latent)
+            rt_index(s->in, s->state, k, s->chain);
+    for (int k = 0; k < m->nsteps; k++) {
+        const struct gbm_step *step = &m->steps[k];
+        const struct rt_step *plan = &s->in->steps[k];
+        struct gbm_sweep sweep = {
+            .seed = s->rt->options.seed,
+            .sweep = UINT32_MAX - 200 -
+                     (uint32_t)(s->attempt * REPAIRS + pass)};
+        if (step->kind == GBM_STEP_INDEX)
+            rt_index(s->in, s->state, step->inverse, s->chain);
+        if (step->kind == GBM_STEP_MAP && step->repairs && plan->active)
+            step->run(s->state, &sweep, (uint32_t)s->chain, plan->elements, 0,
+                      plan->count);
+    }
+    rt_derive_all(s->in, s->state);
+}
+
 static bool attempt(struct starter *s)
 {
     const struct gbm_model *m = s->in->model;
@@ -225,10 +261,15 @@ static bool attempt(struct starter *s)
         if (!start_family(s, f))
             return false;
     }
-    for (int f = 0; f < m->nfamilies; f++)
-        if (!m->families[f].data_block && !densities_finite(s, f))
-            return false;
-    return true;
+    bool repairable = false;
+    for (int k = 0; k < m->nsteps; k++)
+        repairable = repairable || m->steps[k].repairs;
+    bool ok = all_finite(s);
+    for (int pass = 0; !ok && repairable && pass < REPAIRS; pass++) {
+        repair(s, pass);
+        ok = all_finite(s);
+    }
+    return ok;
 }
 
 /* ---- messages ---- */

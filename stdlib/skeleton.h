@@ -14,6 +14,9 @@
 #define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (n) : 1]
 #endif
 
+/* x y, and 0 where x is 0 even if y is infinite: for y a sum of logs. */
+GBM_FN real gbm_times(real x, real y) { return x == 0 ? 0 : x * y; }
+
 /* Conditions a Gaussian with precision Q [d][d] and potential b on the
  * coordinates that are fixed at x. */
 GBM_FN void gbm_condition_on(int d, real *Q, real *b,
@@ -58,9 +61,9 @@ gbm_subscript(struct gbm_problem *problem, const char *name, int dimension,
 {
     if (at >= 1 && at <= extent)
         return true;
-    return gbm_problem_text(
-        problem, "subscript %d of %s is %d, but its extent is %d", dimension,
-        name, at, extent);
+    return gbm_problem_text(problem,
+                            "subscript %d of %s is %d, but its extent is %d",
+                            dimension, name, at, extent);
 }
 
 /* A starting value near `mean`, `spread` wide, inside the bounds. */
@@ -87,10 +90,9 @@ GBM_FN real gbm_start(struct gbm_rng *rng, real mean, real lower, real upper,
 /* The run of a step: each element's random numbers depend on (seed, chain,
  * sweep, step, element) alone. */
 #define GBM_HOST_RUN(function, number)                                         \
-    static void function##_run(const void *state,                              \
-                               const struct gbm_sweep *sweep, uint32_t chain,  \
-                               const int *elements, int64_t first,             \
-                               int64_t last)                                   \
+    static void function##_run(                                                \
+        const void *state, const struct gbm_sweep *sweep, uint32_t chain,      \
+        const int *elements, int64_t first, int64_t last)                      \
     {                                                                          \
         for (int64_t k = first; k < last; k++) {                               \
             const long long element = elements ? elements[k] : k;              \
