@@ -32,13 +32,18 @@ GBM_FN real gbm_draw_category(struct gbm_rng *rng, int K, const real *p)
 }
 
 /* A 0-based index from logarithms of weights, up to a common constant. -inf and
- * NaN are never chosen; 0 if there is nothing else. */
+ * NaN are never chosen; 0 if there is nothing else. The first that is inf, if
+ * any. */
 GBM_FN real gbm_draw_categorical_log(struct gbm_rng *rng, const real *logw,
                                      int n)
 {
     real largest = -GBM_INF;
     for (int i = 0; i < n; i++)
         largest = logw[i] > largest ? logw[i] : largest;
+    if (largest == GBM_INF)
+        for (int i = 0; i < n; i++)
+            if (logw[i] == GBM_INF)
+                return (real)i;
     real total = 0;
     for (int i = 0; i < n; i++)
         total += logw[i] > -GBM_INF ? real_exp(logw[i] - largest) : 0;

@@ -137,9 +137,10 @@ GBM_FN real real_fmin(real a, real b) { return a < b ? a : b; }
 
 GBM_FN real real_fmax(real a, real b) { return a > b ? a : b; }
 
+/* The nearest number of [lower, upper]; NaN stays. */
 GBM_FN real gbm_clamp(real x, real lower, real upper)
 {
-    return real_fmin(real_fmax(x, lower), upper);
+    return x < lower ? lower : (x > upper ? upper : x);
 }
 
 GBM_FN real gbm_square(real x) { return x * x; }

@@ -42,7 +42,7 @@ GBM_INLINE real gbm_slice_any(struct gbm_rng *rng, real x0, real *width,
                               const void *context)
 {
     enum gbm_slice_phase phase = GBM_SLICE_START;
-    real w = *width;
+    real w = *width > 0 && *width < GBM_HUGE ? *width : 1;
     real left = x0 - w * gbm_uniform(rng), right = left + w;
     int steps_left = (int)(gbm_uniform(rng) * (GBM_SLICE_STEPS + 1));
     int steps_right = GBM_SLICE_STEPS - steps_left;
