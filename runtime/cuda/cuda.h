@@ -203,12 +203,12 @@ struct cuda {
     size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
     CUmodule program, kernels;
     struct cuda_fixed { /* of kernels.h */
-        struct cuda_kernel sweep_done, keep_done, gather, welford, index_count,
-            index_scan, index_place, dense_scale_rows, dense_mirror, dense_form,
-            dense_hold_potential, dense_hold_precision, dense_rescue,
-            dense_add_normals, dense_to_state, small_gram, small_fold,
-            small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
-            wide_finish;
+        struct cuda_kernel sweep_done, keep_done, gather, add_densities,
+            welford, index_count, index_scan, index_place, dense_scale_rows,
+            dense_mirror, dense_form, dense_hold_potential,
+            dense_hold_precision, dense_rescue, dense_add_normals,
+            dense_to_state, small_gram, small_fold, small_draw, wide_scale,
+            wide_prior, wide_residual, wide_identity, wide_finish;
     } fixed;
 
     struct cuda_request *requests;
@@ -224,8 +224,15 @@ struct cuda {
     struct cuda_monitor *monitors;
     CUdeviceptr control;
 
-    /* The ring of draws: two halves of [chains][half][row] doubles. */
-    int64_t half;
+    /* The log density of the model: families that count and have elements. */
+    struct cuda_kernel *densities; /* [nfamilies], without a name: left out */
+    CUdeviceptr density;           /* [chains][most elements of a family] */
+    CUdeviceptr lp;                /* [chains] */
+    bool has_lp, with_lp;          /* can be computed; is, in this block */
+
+    /* The ring of draws: two halves of [chains][half][row] doubles; a row is
+     * that of the instance, and the log density if it can be computed. */
+    int64_t half, row;
     CUdeviceptr draws;
     double *staging; /* page-locked, one half */
     CUevent done[2], copied;

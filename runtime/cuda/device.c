@@ -108,6 +108,7 @@ static void unload(struct cuda *c)
     free(c->steps);
     free(c->kept);
     free(c->monitors);
+    free(c->densities);
     c->staging = NULL;
     c->program = c->kernels = NULL;
     c->state = c->host_state = NULL;
@@ -115,6 +116,8 @@ static void unload(struct cuda *c)
     c->steps = NULL;
     c->kept = NULL;
     c->monitors = NULL;
+    c->densities = NULL;
+    c->has_lp = c->with_lp = false;
 }
 
 static void cuda_close(struct rt *rt)
@@ -223,8 +226,9 @@ static enum gbm_status create_state(struct cuda *c)
     c->steps = calloc((size_t)model->nsteps + 1, sizeof *c->steps);
     c->kept = calloc((size_t)c->in->nkept_families + 1, sizeof *c->kept);
     c->monitors = calloc((size_t)c->in->nmonitors + 1, sizeof *c->monitors);
+    c->densities = calloc((size_t)model->nfamilies + 1, sizeof *c->densities);
     if (!c->state || !c->host_state || !c->slots || !c->steps || !c->kept ||
-        !c->monitors)
+        !c->monitors || !c->densities)
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
     return bind_state(c, false, c->host_state);
 }
@@ -248,6 +252,28 @@ static enum gbm_status plan_step(struct cuda *c, int step)
     return GBM_OK;
 }
 
+/* The families whose log densities make up the model's. None if it is not asked
+ * for, or one of them has no kernel. */
+static void plan_density(struct cuda *c)
+{
+    const struct rt_instance *in = c->in;
+    const struct rt_options *options = &c->rt->options;
+
+    c->has_lp = options->lp || options->out;
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *family = &in->model->families[f];
+        if (family->stochastic && !family->data_block && !family->auxiliary &&
+            in->elements[f] > 0 && !family->density_kernel)
+            c->has_lp = false;
+    }
+    for (int f = 0; c->has_lp && f < in->model->nfamilies; f++) {
+        const struct gbm_family *family = &in->model->families[f];
+        if (family->stochastic && !family->data_block && !family->auxiliary &&
+            in->elements[f] > 0)
+            cuda_name_kernel(&c->densities[f], family->density_kernel, 1);
+    }
+}
+
 static enum gbm_status plan(struct cuda *c)
 {
     const struct rt_instance *in = c->in;
@@ -263,6 +289,7 @@ static enum gbm_status plan(struct cuda *c)
                            f->text);
         cuda_name_kernel(&c->kept[k], f->derive_kernel, 1);
     }
+    plan_density(c);
     return GBM_OK;
 }
 
@@ -323,6 +350,9 @@ each_kernel(struct cuda *c, void *context,
     }
     for (int k = 0; k < in->nkept_families; k++)
         TRY(f(c, &c->kept[k], context));
+    for (int k = 0; k < in->model->nfamilies; k++)
+        if (c->densities[k].name[0])
+            TRY(f(c, &c->densities[k], context));
     return GBM_OK;
 }
 
@@ -431,7 +461,19 @@ static enum gbm_status request_slots(struct cuda *c)
 static enum gbm_status request_draws(struct cuda *c)
 {
     const struct rt_instance *in = c->in;
-    const int64_t one = in->row * in->nchains * (int64_t)sizeof(double);
+    int64_t most = 0;
+
+    c->row = in->row + (c->has_lp ? 1 : 0);
+    const int64_t one = c->row * in->nchains * (int64_t)sizeof(double);
+    for (int f = 0; f < in->model->nfamilies; f++)
+        if (c->densities[f].name[0] && in->elements[f] > most)
+            most = in->elements[f];
+    TRY(cuda_request(c, &c->density,
+                     (size_t)(most * in->nchains) * sizeof(double),
+                     "log densities"));
+    if (c->has_lp)
+        TRY(cuda_request(c, &c->lp, (size_t)in->nchains * sizeof(double),
+                         "log densities"));
 
     for (int m = 0; m < in->nmonitors; m++)
         if (in->monitors[m].cells)
@@ -506,9 +548,9 @@ static enum gbm_status load(struct cuda *c)
     TRY(build(c));
     TRY(request_all(c));
     TRY(cuda_allocate(c));
-    if (c->in->row > 0)
+    if (c->row > 0)
         CU(cuMemAllocHost((void **)&c->staging,
-                          (size_t)(c->half * c->in->row * c->in->nchains) *
+                          (size_t)(c->half * c->row * c->in->nchains) *
                               sizeof(double)));
     TRY(upload_all(c));
     TRY(bind_state(c, true, c->state));

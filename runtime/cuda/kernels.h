@@ -38,9 +38,9 @@ CUDA_KERNEL keep_done(struct cuda_control *control)
 }
 
 /* Copies a variable's monitored cells into the ring: two halves of
- * [chains][half][row]. cells: [count] or NULL. */
+ * [chains][half][row]. cells: [count] or NULL. kind: 0 real, 1 int, 2 double. */
 CUDA_KERNEL gather(const struct cuda_control *control, const void *values,
-                   int integer, long long stride, const long long *cells,
+                   int kind, long long stride, const long long *cells,
                    long long count, int chains, double *draws, long long row,
                    long long offset)
 {
@@ -55,8 +55,32 @@ CUDA_KERNEL gather(const struct cuda_control *control, const void *values,
         const long long chain = t / count, i = t % count;
         const long long from = chain * stride + (cells ? cells[i] : i);
         base[(chain * half + place) * row + offset + i] =
-            integer ? (double)((const int *)values)[from]
-                    : (double)((const real *)values)[from];
+            kind == 0   ? (double)((const real *)values)[from]
+            : kind == 1 ? (double)((const int *)values)[from]
+                        : ((const double *)values)[from];
+    }
+}
+
+/* lp[chain] = (first ? 0 : lp[chain]) + the sum of its `count` densities. One
+ * block of 256 per chain. */
+CUDA_KERNEL __launch_bounds__(256)
+    add_densities(const double *density, long long count, int first, double *lp)
+{
+    __shared__ double warp_sum[8];
+    const double *mine = density + blockIdx.x * count;
+    double sum = 0;
+    for (long long i = threadIdx.x; i < count; i += 256)
+        sum += mine[i];
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    if (threadIdx.x % 32 == 0)
+        warp_sum[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        double total = first ? 0 : lp[blockIdx.x];
+        for (int w = 0; w < 8; w++)
+            total += warp_sum[w];
+        lp[blockIdx.x] = total;
     }
 }
 

@@ -74,6 +74,7 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->sweep_done, "sweep_done"},
         {&f->keep_done, "keep_done"},
         {&f->gather, "gather"},
+        {&f->add_densities, "add_densities"},
         {&f->welford, "welford"},
         {&f->index_count, "index_count"},
         {&f->index_scan, "index_scan"},

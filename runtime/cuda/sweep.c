@@ -86,29 +86,49 @@ static enum gbm_status add_moments(struct cuda *c)
     return GBM_OK;
 }
 
-static enum gbm_status gather(struct cuda *c)
+static enum gbm_status gather_cells(struct cuda *c, CUdeviceptr values,
+                                    int kind, long long stride,
+                                    CUdeviceptr cells, long long count,
+                                    long long offset)
 {
     int chains = c->in->nchains;
-    long long row = c->in->row;
+    long long row = c->row;
+    void *args[] = {&c->control, &values, &kind,     &stride, &cells,
+                    &count,      &chains, &c->draws, &row,    &offset};
 
+    if (count == 0)
+        return GBM_OK;
+    return cuda_launch_flat(c, &c->fixed.gather, count * chains, args);
+}
+
+static enum gbm_status gather(struct cuda *c)
+{
     for (int m = 0; m < c->in->nmonitors; m++) {
         const struct rt_monitor *monitor = &c->in->monitors[m];
-        struct cuda_slot *slot = &c->slots[monitor->variable];
-        int integer = c->in->model->variables[monitor->variable].integer;
-        long long stride = slot->stride, count = monitor->count,
-                  offset = monitor->offset;
-        void *args[] = {&c->control,
-                        &slot->values,
-                        &integer,
-                        &stride,
-                        &c->monitors[m].cells,
-                        &count,
-                        &chains,
-                        &c->draws,
-                        &row,
-                        &offset};
-        if (count > 0)
-            TRY(cuda_launch_flat(c, &c->fixed.gather, count * chains, args));
+        const struct cuda_slot *slot = &c->slots[monitor->variable];
+        TRY(gather_cells(c, slot->values,
+                         c->in->model->variables[monitor->variable].integer,
+                         slot->stride, c->monitors[m].cells, monitor->count,
+                         monitor->offset));
+    }
+    return c->with_lp ? gather_cells(c, c->lp, 2, 1, 0, 1, c->in->row) : GBM_OK;
+}
+
+/* lp = the sum of the families' log densities, chain by chain. */
+static enum gbm_status sum_densities(struct cuda *c)
+{
+    int chains = c->in->nchains, first = 1;
+
+    for (int f = 0; f < c->in->model->nfamilies; f++) {
+        long long count = c->in->elements[f];
+        void *args[] = {c->state, &count, &chains, &c->density};
+        void *sum_args[] = {&c->density, &count, &first, &c->lp};
+        if (!c->densities[f].name[0])
+            continue;
+        TRY(cuda_launch(c, &c->densities[f], count * chains, args));
+        TRY(cuda_launch_grid(c, &c->fixed.add_densities, chains, 1, 256, 0,
+                             sum_args));
+        first = 0;
     }
     return GBM_OK;
 }
@@ -125,6 +145,8 @@ static enum gbm_status keep(struct cuda *c)
                        in->model->families[family].recursive));
     }
     TRY(add_moments(c));
+    if (c->with_lp)
+        TRY(sum_densities(c));
     TRY(gather(c));
     return cuda_launch_grid(c, &c->fixed.keep_done, 1, 1, 1, 0, args);
 }
@@ -227,8 +249,8 @@ static enum gbm_status run_kept(struct cuda *c, int thin, int64_t keeps)
 static enum gbm_status collect(struct cuda *c, const struct rt_block *block,
                                int half, int64_t first, int64_t keeps)
 {
-    const int64_t row = c->in->row, chains = c->in->nchains;
-    const size_t bytes = (size_t)(chains * c->half * row) * sizeof(double);
+    const int64_t chains = c->in->nchains, cells = c->in->row;
+    const size_t bytes = (size_t)(chains * c->half * c->row) * sizeof(double);
 
     CU(cuStreamWaitEvent(c->copies, c->done[half], 0));
     CU(cuMemcpyDtoHAsync(c->staging,
@@ -236,20 +258,32 @@ static enum gbm_status collect(struct cuda *c, const struct rt_block *block,
                          bytes, c->copies));
     CU(cuStreamSynchronize(c->copies));
     for (int64_t chain = 0; chain < chains; chain++)
-        memcpy(block->draws + chain * block->chain_stride + first * row,
-               c->staging + chain * c->half * row,
-               (size_t)(keeps * row) * sizeof(double));
+        for (int64_t k = 0; k < keeps; k++) {
+            const double *row = c->staging + (chain * c->half + k) * c->row;
+            if (block->draws)
+                memcpy(block->draws + chain * block->chain_stride +
+                           (first + k) * cells,
+                       row, (size_t)cells * sizeof *row);
+            if (block->lp)
+                block->lp[chain * block->lp_stride + first + k] =
+                    c->with_lp ? row[cells] : (double)NAN;
+        }
     return GBM_OK;
+}
+
+/* Whether the ring is used in a block. */
+static bool stores(const struct cuda *c, const struct rt_block *block)
+{
+    return (block->draws || block->lp) && c->row > 0;
 }
 
 static enum gbm_status run_draws(struct cuda *c, const struct rt_block *block)
 {
     const int64_t keeps = block->sweeps / block->thin;
-    const bool store = block->draws && c->in->row > 0;
     int64_t waiting = -1; /* first draw of a half that is not collected yet */
     int half = 0;
 
-    if (!store)
+    if (!stores(c, block))
         return run_kept(c, block->thin, keeps);
     for (int64_t first = 0; first < keeps; first += c->half) {
         const int64_t n = keeps - first < c->half ? keeps - first : c->half;
@@ -294,12 +328,16 @@ enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
         .sweep = block->first,
         .chain0 = 0,
         .adapting = block->adapting,
-        .store = block->draws && c->in->row > 0,
+        .store = stores(c, block),
         .slot = 0,
         .ring = (unsigned)(2 * c->half),
     };
 
     CU(cuCtxSetCurrent(c->context));
+    if (keeps > 0 && c->with_lp != (c->has_lp && block->lp)) {
+        cuda_forget_graphs(c);
+        c->with_lp = !c->with_lp;
+    }
     /* the counts that follow go on */
     TRY(cuda_upload(c, c->control, &control,
                     offsetof(struct cuda_control, moments)));
@@ -307,8 +345,5 @@ enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
         TRY(run_draws(c, block));
     TRY(run_sweeps(c, false, block->sweeps - keeps * block->thin));
     CU(cuStreamSynchronize(c->stream));
-    for (int64_t chain = 0; block->lp && chain < c->in->nchains; chain++)
-        for (int64_t k = 0; k < keeps; k++)
-            block->lp[chain * block->lp_stride + k] = (double)NAN;
     return report(c);
 }
