@@ -221,8 +221,11 @@ static enum gbm_status copy_values(struct loader *l, int v,
     int copies = slot->per_chain ? l->in->nchains : 1;
     for (int64_t i = 0; i < slot->cells; i++) {
         char name[256];
-        if (a->missing && a->missing[i])
+        if (a->missing && a->missing[i]) {
+            if (variable->integer && variable->role == GBM_GIVEN)
+                rt_set_value(slot, true, 0, i, INT_MIN);
             continue;
+        }
         double x = a->values[i];
         bool integral = x == floor(x) && x >= INT_MIN && x <= INT_MAX;
         if (!isfinite(x) || (variable->integer && !integral)) {
@@ -234,6 +237,34 @@ static enum gbm_status copy_values(struct loader *l, int v,
         }
         for (int c = 0; c < copies; c++)
             rt_set_value(slot, variable->integer, c, i, x);
+    }
+    return GBM_OK;
+}
+
+/* Cells of a given array may be missing if nothing uses them (ragged arrays): a
+ * NaN, or an INT_MIN that no subscript or parameter can be, tells on use. */
+static enum gbm_status find_missing(struct loader *l, int v,
+                                    const struct gbm_array *a)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    struct rt_slot *slot = &l->in->slots[v];
+    for (int64_t i = 0; a->missing && i < a->length; i++) {
+        char name[256];
+        if (!a->missing[i])
+            continue;
+        gbm_cell_name(variable->name, variable->ndim, slot->dim, i, name,
+                      sizeof name);
+        if (a->length == 1)
+            return rt_fail(l->rt, GBM_USER_ERROR,
+                           "%s is missing in %s: only variables with a "
+                           "distribution may have missing values",
+                           name, a->source);
+        if (l->notes)
+            fprintf(l->notes,
+                    "note: %s is missing in %s: it must not be used\n", name,
+                    a->source);
+        slot->missing = i + 1;
+        return GBM_OK;
     }
     return GBM_OK;
 }
@@ -270,23 +301,16 @@ static enum gbm_status settle_given(struct loader *l, int v)
                                a->source, found);
             }
     }
-    for (int64_t i = 0; a->missing && i < a->length; i++)
-        if (a->missing[i]) {
-            char name[256];
-            gbm_cell_name(variable->name, variable->ndim, slot->dim, i, name,
-                          sizeof name);
-            return rt_fail(l->rt, GBM_USER_ERROR,
-                           "%s is missing in %s: only variables with a "
-                           "distribution may have missing values",
-                           name, a->source);
-        }
+    enum gbm_status s = find_missing(l, v, a);
+    if (s != GBM_OK)
+        return s;
     if (!variable->integer) { /* borrow the data's memory: it may be large */
         slot->cells = product(variable->ndim, slot->dim);
         slot->values = a->values;
         slot->borrowed = true;
         return GBM_OK;
     }
-    enum gbm_status s = allocate(l, v, false);
+    s = allocate(l, v, false);
     return s == GBM_OK ? copy_values(l, v, a) : s;
 }
 

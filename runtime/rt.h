@@ -72,7 +72,8 @@ struct rt_slot {
     unsigned char *seen;    /* [cells] as in struct gbm_binding, or NULL */
     unsigned char *defined; /* [cells] stochastic or derived cells that a
                                family defines; NULL: all */
-    bool moments;           /* running mean and variance are asked for */
+    int64_t missing; /* given: first cell that is missing, plus 1; or 0 */
+    bool moments;    /* running mean and variance are asked for */
 };
 
 /* The elements that a step updates. */

@@ -238,10 +238,10 @@ static void repair(struct starter *s, int pass)
     for (int k = 0; k < m->nsteps; k++) {
         const struct gbm_step *step = &m->steps[k];
         const struct rt_step *plan = &s->in->steps[k];
-        struct gbm_sweep sweep = {
-            .seed = s->rt->options.seed,
-            .sweep = UINT32_MAX - 200 -
-                     (uint32_t)(s->attempt * REPAIRS + pass)};
+        struct gbm_sweep sweep = {.seed = s->rt->options.seed,
+                                  .sweep =
+                                      UINT32_MAX - 200 -
+                                      (uint32_t)(s->attempt * REPAIRS + pass)};
         if (step->kind == GBM_STEP_INDEX)
             rt_index(s->in, s->state, step->inverse, s->chain);
         if (step->kind == GBM_STEP_MAP && step->repairs && plan->active)
@@ -286,6 +286,22 @@ static void append(struct rt *rt, size_t *at, const char *format, ...)
     *at += n > 0 ? (size_t)n : 0;
 }
 
+/* Given cells that are missing: whoever reads them fails. */
+static void append_missing(struct starter *s, size_t *at)
+{
+    for (int v = 0; v < s->in->model->nvariables; v++) {
+        const struct gbm_variable *variable = &s->in->model->variables[v];
+        const struct rt_slot *slot = &s->in->slots[v];
+        char name[256];
+        if (slot->missing == 0)
+            continue;
+        gbm_cell_name(variable->name, variable->ndim, slot->dim,
+                      slot->missing - 1, name, sizeof name);
+        append(s->rt, at, "\n%s is missing in the data: is it used here?",
+               name);
+    }
+}
+
 /* The first few problems of the family, in the model's words. */
 static enum gbm_status report_check(struct starter *s)
 {
@@ -306,6 +322,7 @@ static enum gbm_status report_check(struct starter *s)
         else if (more == 5)
             append(s->rt, &at, "\n... and more");
     }
+    append_missing(s, &at);
     return status;
 }
 
@@ -346,6 +363,7 @@ static enum gbm_status report_density(struct starter *s)
                    rt_value(ps, m->variables[p].integer, s->chain, i));
         append(s->rt, &at, "%s", ps->cells > 6 ? " ..." : "");
     }
+    append_missing(s, &at);
     append(s->rt, &at, "\nGive starting values with --init.");
     return status;
 }

@@ -597,7 +597,7 @@ static void test_bad_data(void **unused)
     rejects("{\"N\": 1, \"p\": 2, \"X\": [1,1], \"y\": [1]}",
             "X has 2 dimensions");
     rejects("{\"N\": 1, \"p\": 2, \"X\": [[1,null]], \"y\": [1]}",
-            "X[1,2] is missing");
+            "X[1,2] is missing in the data");
     rejects("{\"N\": 3, \"p\": 1, \"X\": [[1],[1],[1]], \"y\": [1,2]}",
             "y has extent 2");
     rejects("{\"N\": 2, \"p\": 1, \"X\": [[1],[1]], \"y\": [1,2e7]}",
