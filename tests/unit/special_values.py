@@ -2,7 +2,7 @@
 """Writes special_values.h, what test_special compares with: values of the
 special functions from mpmath with 40 digits. Run by hand; needs mpmath.
 
-    tests/unit/special_values.py >tests/unit/special_values.h
+    tests/unit/special_values.py | clang-format >tests/unit/special_values.h
 """
 import random
 from mpmath import *
