@@ -137,10 +137,10 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
  * elements is NULL, in each chain. sequential: a chain's elements are done in
  * order by one team. */
 #define GBM_KERNEL(function, number)                                           \
-    GBM_KERNEL_HEAD(function)(                                                 \
-        const struct state base, const struct gbm_sweep *sweep,                \
-        const int *elements, long long first, long long count, int chains,     \
-        int sequential)                                                        \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, const struct gbm_sweep *sweep,                   \
+     const int *elements, long long first, long long count, int chains,        \
+     int sequential)                                                           \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
@@ -189,10 +189,10 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
             gbm_team_sync(&w.team);                                            \
         }                                                                      \
     }                                                                          \
-    GBM_KERNEL_HEAD(function)(                                                 \
-        const struct state base, const struct gbm_sweep *sweep,                \
-        const int *elements, long long first, long long count, int chains,     \
-        int sequential)                                                        \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, const struct gbm_sweep *sweep,                   \
+     const int *elements, long long first, long long count, int chains,        \
+     int sequential)                                                           \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
