@@ -483,10 +483,20 @@ static bool normal_scalar(const struct step *s)
 }
 
 /* Elements tied to each other inside one factor, by a sum or fixed places. */
+static bool chained(const struct step *s)
+{
+    const struct factor *own = s->family->factor;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (!p->own && p->factor == own)
+            return true; /* the prior ties elements: x[t] given x[t-1] */
+    return false;
+}
+
 static bool coupled(const struct step *s)
 {
     return s->family->nloops == 1 && !s->family->nslices &&
-           (s->sequential || s->conflicts) && normal_scalar(s);
+           (s->sequential || s->conflicts) && normal_scalar(s) &&
+           !chained(s);
 }
 
 static bool same_plate(struct compiler *c, const struct family *f,

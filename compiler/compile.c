@@ -27,11 +27,11 @@ static int finish(struct compiler *c, struct model *m)
 {
     struct text program = {0}, host = {0}, plan_text = {0};
     explain(&plan_text, c, m);
-    if (c->options.explain || asked(c, "plan"))
+    if (c->options.explain)
         fputs(plan_text.data, stdout);
-    int status = 0;
+    int status = c->options.dag && !write_dag(c, m) ? 2 : 0;
     bool emits = asked(c, "c") || asked(c, "cuda");
-    if (c->options.output || emits) {
+    if (status == 0 && (c->options.output || emits)) {
         emit_program(&program, c, m);
         if (!asked(c, "cuda"))
             emit_host(&host, c, m, program.data, plan_text.data);
@@ -71,5 +71,9 @@ int compile_model(struct compiler *c, struct program *p)
         return print_text(&out);
     }
     plan(c, m);
+    if (asked(c, "plan")) {
+        plan_print(&out, c, m);
+        return print_text(&out);
+    }
     return finish(c, m);
 }

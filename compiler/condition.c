@@ -683,7 +683,7 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
             bool all_free = true;
             for (int k = 0; k < p->nloops; k++)
                 all_free = all_free && !p->solved[k];
-            if (all_free && !p->inverse)
+            if (all_free && !p->inverse && !p->guard)
                 break;
         }
     }

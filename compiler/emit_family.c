@@ -458,7 +458,26 @@ static void check_refs(struct emitter *e, symp x, const char *where)
                   x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
         emit_line(e, "    return false;");
     }
-    (void)where;
+    bool known = free_of_latents(x) && loops_in_scope(e, x);
+    if (x->var->role == ROLE_GIVEN && known) {
+        struct text at = {0};
+        for (int d = 0; d < x->nargs; d++)
+            text_printf(&at, ", %s", emit_int(e, x->args[d]));
+        emit_line(e, "if (%s(%s))",
+                  x->var->integer ? "gbm_is_missing" : "gbm_is_nan",
+                  emit_expr(e, x));
+        emit_line(e,
+                  "    return gbm_problem_text(problem, \"%s%s%s is missing in "
+                  "the data, but %%s reads it\"%s, \"%s\");",
+                  x->var->name, x->nargs ? "[" : "",
+                  x->nargs == 0   ? ""
+                  : x->nargs == 1 ? "%d]"
+                  : x->nargs == 2 ? "%d,%d]"
+                  : x->nargs == 3 ? "%d,%d,%d]"
+                                  : "...]",
+                  x->nargs <= 3 && at.data ? at.data : "", where);
+        text_free(&at);
+    }
 }
 
 static const char *quoted(struct compiler *c, const char *s)

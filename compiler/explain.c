@@ -1,2 +1,699 @@
+/* explain.c: the plan for a person: a table of the steps, then why each is what
+ * it is; and for --emit=plan what lies behind it. Reads the planned model. */
 #include "gbmc.h"
-void explain(struct text *out, struct compiler *c, const struct model *m) { (void)c; (void)m; text_append(out, "\n"); }
+#include <string.h>
+
+/* ---- Words ---------------------------------------------------------------
+ */
+
+enum { COLUMNS = 6, PAGE = 100 };
+
+static const char *take_text(struct compiler *c, struct text *t)
+{
+    const char *s = intern(c, t->data ? t->data : "");
+    text_free(t);
+    return s;
+}
+
+/* Extents as the model states them: declared, or by the ranges on the left
+ * of the statements; else length(x). */
+static symp name_extent(struct compiler *c, symp e, void *context)
+{
+    (void)context;
+    if (e->kind != SYM_EXTENT)
+        return NULL;
+    if (e->var->declared[e->dim])
+        return e->var->declared[e->dim];
+    const struct family *f = e->var->families;
+    if (f && !f->next_of_var && f->upper[e->dim])
+        return f->upper[e->dim];
+    if (e->var->ndim == 1)
+        return sym_param(c, intern_format(c, "length(%s)", e->var->name));
+    return NULL;
+}
+
+static const char *expression_text(struct compiler *c, symp e)
+{
+    return sym_text(c, sym_map(c, e, name_extent, NULL));
+}
+
+/* The first sentence of an entry's description. */
+static const char *first_sentence(struct compiler *c, const struct entry *e)
+{
+    const char *doc = e->doc ? e->doc : "";
+    size_t n = strcspn(doc, ".\n:");
+    return n ? intern_n(c, doc, n) : e->name;
+}
+
+/* Where the method comes from: the description from the line with a year in
+ * brackets on, in one line; "" if it names no source. */
+static const char *citation(struct compiler *c, const struct entry *e)
+{
+    const char *line = e->doc ? e->doc : "";
+    while (*line) {
+        size_t n = strcspn(line, "\n");
+        for (size_t i = 0; i + 5 < n; i++)
+            if (line[i] == '(' && (line[i + 1] == '1' || line[i + 1] == '2') &&
+                strspn(line + i + 1, "0123456789") == 4 && line[i + 5] == ')') {
+                struct text t = {0};
+                for (; *line; line++)
+                    text_append_n(&t, *line == '\n' ? " " : line, 1);
+                while (t.length && strchr(" .", t.data[t.length - 1]))
+                    t.data[--t.length] = 0;
+                return take_text(c, &t);
+            }
+        line += n + (line[n] == '\n');
+    }
+    return "";
+}
+
+/* "Normal distribution" as "normal"; names of people keep their capital. */
+static const char *family_word(struct compiler *c, const struct entry *e)
+{
+    static const char *const people[] = {
+        "Bernoulli", "Cauchy",  "Dirichlet", "Laplace", "Pareto",   "Poisson",
+        "Student",   "Weibull", "Wishart",   "Gumbel",  "Rayleigh", "Gaussian"};
+    static const struct {
+        const char *name, *word;
+    } short_words[] = {{"gig", "generalised inverse Gaussian"},
+                       {"root_gig", "scale of normals (GIG)"},
+                       {"power_law", "power law"},
+                       {"power_gamma", "power gamma"}};
+    for (size_t i = 0; i < sizeof short_words / sizeof *short_words; i++)
+        if (!strcmp(e->name, short_words[i].name))
+            return short_words[i].word;
+    const char *s = first_sentence(c, e), *end = strstr(s, " distribution");
+    struct text t = {0};
+    text_append_n(&t, s, end ? (size_t)(end - s) : strlen(s));
+    bool person = false;
+    for (size_t i = 0; i < sizeof people / sizeof *people; i++)
+        person = person || !strncmp(t.data, people[i], strlen(people[i]));
+    if (!person && t.data[0] >= 'A' && t.data[0] <= 'Z')
+        t.data[0] = (char)(t.data[0] - 'A' + 'a');
+    return take_text(c, &t);
+}
+
+/* What a family updates, as the model writes it where the name alone is not
+ * enough: "theta", "b[2]". */
+static const char *family_name(struct compiler *c, const struct family *f)
+{
+    int n = 0;
+    for (const struct family *g = f->var->families; g; g = g->next_of_var)
+        n++;
+    if (n < 2 || f->auxiliary)
+        return f->var->name;
+    const char *end = strpbrk(f->text, "~<=");
+    size_t length = end ? (size_t)(end - f->text) : strlen(f->text);
+    while (length && f->text[length - 1] == ' ')
+        length--;
+    return intern_n(c, f->text, length);
+}
+
+/* "k of them" with x standing for k; brackets where it is a sum. */
+static const char *count_text(struct compiler *c, symp count)
+{
+    const char *s = expression_text(c, count);
+    return count->kind == SYM_ADD ? intern_format(c, "(%s)", s) : s;
+}
+
+static symp run_length(struct compiler *c, symp lower, symp upper)
+{
+    return sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
+}
+
+/* ---- The columns ---------------------------------------------------------
+ */
+
+/* "N", "p", "I x J", "1" */
+static const char *elements_of(struct compiler *c, const struct family *f)
+{
+    struct text t = {0};
+    for (int i = 0; i < f->nloops; i++)
+        text_printf(&t, "%s%s", t.length ? " x " : "",
+                    count_text(c, run_length(c, f->loops[i]->lower,
+                                             f->loops[i]->upper)));
+    for (int i = 0; i < f->nslices; i++)
+        text_printf(&t, "%s%s", t.length ? " x " : "",
+                    count_text(c, family_extent(c, f, i)));
+    if (!t.length)
+        text_append(&t, "1");
+    return take_text(c, &t);
+}
+
+static const char *step_elements(struct compiler *c, const struct step *s)
+{
+    if (s->method == METHOD_INDEX)
+        return "-";
+    if (s->nmembers < 2)
+        return elements_of(c, s->family);
+    const char *first = elements_of(c, s->members[0].family);
+    struct text t = {0};
+    bool same = true;
+    for (int i = 0; i < s->nmembers; i++) {
+        const char *e = elements_of(c, s->members[i].family);
+        same = same && e == first;
+        text_printf(&t, "%s%s", i ? " + " : "", e);
+    }
+    const char *sum = take_text(c, &t);
+    if (!same)
+        return sum;
+    return strcmp(first, "1") ? intern_format(c, "%d x %s", s->nmembers, first)
+                              : intern_format(c, "%d", s->nmembers);
+}
+
+static const char *step_variables(struct compiler *c, const struct step *s)
+{
+    if (s->method == METHOD_INDEX)
+        return sym_text(c, s->inverse->reference);
+    if (s->nmembers < 2)
+        return family_name(c, s->family);
+    struct text t = {0};
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(&t, "%s%s", i ? ", " : "",
+                    family_name(c, s->members[i].family));
+    return take_text(c, &t);
+}
+
+static const char *loop_names(struct compiler *c, struct loop *const *loops,
+                              int n)
+{
+    struct text t = {0};
+    for (int i = 0; i < n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", loops[i]->name);
+    return take_text(c, &t);
+}
+
+static bool is_augmented(const struct step *s)
+{
+    bool yes = s->family->auxiliary;
+    for (const struct part *p = s->parts; p; p = p->next)
+        yes = yes || p->factor->auxiliary;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        yes = yes || q->part->factor->auxiliary;
+    return yes;
+}
+
+static const char *direct_text(struct compiler *c, const struct step *s)
+{
+    const struct entry *e = s->recognised;
+    if (!e)
+        return "uniform";
+    const char *word = family_word(c, e);
+    if (!strcmp(e->name, "power_gamma") && s->exponent) {
+        if (sym_is(s->exponent, 1))
+            word = "gamma";
+        else if (sym_is(s->exponent, -1))
+            word = "inverse gamma";
+        else if (sym_is(s->exponent, -2))
+            word = "scale of normals";
+        else
+            word = intern_format(c, "gamma in x^%s", sym_text(c, s->exponent));
+    }
+    bool inherent = !strcmp(e->name, "dunif") || !strcmp(e->name, "power_law");
+    return intern_format(c, "%s%s%s",
+                         s->bounded && !inherent ? "truncated " : "", word,
+                         is_augmented(s) ? " (augmented)" : "");
+}
+
+static symp block_dimension(struct compiler *c, const struct step *s)
+{
+    symp n = sym_num(c, 0);
+    for (int i = 0; i < s->nmembers; i++)
+        n = sym_add2(c, n, s->members[i].count);
+    return n;
+}
+
+/* X'X is computed once if all designs and weights are data. */
+static bool constant_product(const struct step *s)
+{
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row && !(q->constant_design && q->constant_weight))
+            return false;
+    return true;
+}
+
+static const char *block_text(struct compiler *c, const struct step *s)
+{
+    const char *d = count_text(c, block_dimension(c, s));
+    const char *augmented = is_augmented(s) ? " (augmented)" : "";
+    if (s->method == METHOD_DENSE)
+        return intern_format(c, "Gaussian block, dense %s x %s%s%s", d, d,
+                             constant_product(s) ? ", X'X computed once" : "",
+                             augmented);
+    if (s->family->nloops == 0)
+        return intern_format(c, "Gaussian block, %s x %s%s", d, d, augmented);
+    return intern_format(c, "Gaussian block, %s x %s, one per %s%s", d, d,
+                         loop_names(c, s->family->loops, s->family->nloops),
+                         augmented);
+}
+
+static const char *vector_text(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *word = family_word(c, s->recognised);
+    const char *n = count_text(c, family_extent(c, f, 0));
+    if (f->nslices == 2)
+        return intern_format(c, "%s, %s x %s", word, n,
+                             count_text(c, family_extent(c, f, 1)));
+    return intern_format(c, "%s, %s cells", word, n);
+}
+
+static const char *stated_text(struct compiler *c, const struct step *s)
+{
+    symp draw = s->family->var->draw;
+    const char *name = draw->kind == SYM_CALL ? draw->name : "draw";
+    if (!strcmp(name, "draw_polya_gamma"))
+        return "Polya-Gamma (augmented)";
+    return intern_format(c, "%s (augmented)",
+                         strncmp(name, "draw_", 5) ? "stated draw" : name + 5);
+}
+
+static const char *enumeration_text(struct compiler *c, const struct step *s)
+{
+    const char *shared = is_augmented(s) ? " (augmented)" : "";
+    if (s->lower && s->upper)
+        return intern_format(c, "enumeration, %s to %s%s",
+                             expression_text(c, s->lower),
+                             expression_text(c, s->upper), shared);
+    return intern_format(c, "enumeration%s", shared);
+}
+
+static const char *step_sampler(struct compiler *c, const struct step *s)
+{
+    switch (s->method) {
+    case METHOD_DIRECT:
+        return direct_text(c, s);
+    case METHOD_ENUMERATE:
+        return enumeration_text(c, s);
+    case METHOD_SLICE:
+        return is_augmented(s) ? "slice (augmented)" : "slice";
+    case METHOD_SLICE_INTEGER:
+        return "integer slice";
+    case METHOD_SLICE_VECTOR:
+        return intern_format(c, "elliptical slice, %s cells",
+                             count_text(c, family_extent(c, s->family, 0)));
+    case METHOD_GAUSSIAN:
+    case METHOD_DENSE:
+        return block_text(c, s);
+    case METHOD_VECTOR:
+        return vector_text(c, s);
+    case METHOD_FORWARD:
+        return "data, else drawn forward";
+    case METHOD_STATED:
+        return stated_text(c, s);
+    case METHOD_INDEX:
+        return "index rebuilt";
+    case METHOD_DERIVE:
+        return "recomputed";
+    case METHOD_NONE:
+        return "-";
+    }
+    UNREACHABLE();
+}
+
+static const char *step_parallel(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    if (!f || f->nloops == 0 || s->method == METHOD_DENSE)
+        return "-";
+    const char *loops = loop_names(c, f->loops, f->nloops);
+    if (s->sequential || (s->method == METHOD_DERIVE && f->recursive))
+        return "one at a time";
+    if (s->conflicts)
+        return intern_format(c, "%s, coloured at load", loops);
+    return loops;
+}
+
+/* The subscripts through which an inverse index groups: "by g[i]". */
+static const char *grouping(struct compiler *c, const struct inverse *i)
+{
+    struct text t = {0};
+    for (int d = 0; d < i->reference->nargs; d++) {
+        symp offset, e = i->reference->args[d];
+        if (e->kind != SYM_NUM && !sym_plain_loop(c, e, &offset))
+            text_printf(&t, "%s%s", t.length ? ", " : "",
+                        expression_text(c, e));
+    }
+    return take_text(c, &t);
+}
+
+/* The sum that a part is, "" if it is a single term. */
+static const char *part_sum(struct compiler *c, const struct part *p)
+{
+    if (p->own)
+        return "";
+    if (p->inverse)
+        return intern_format(c, "%s by %s",
+                             loop_names(c, p->factor->loops, p->factor->nloops),
+                             grouping(c, p->inverse));
+    struct text t = {0};
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i])
+            text_printf(&t, "%s%s", t.length ? ", " : "", p->loops[i]->name);
+    return take_text(c, &t);
+}
+
+static const char *row_sum(struct compiler *c, const struct step *s,
+                           const struct quadratic *q)
+{
+    const struct factor *g = q->part->factor;
+    const char *over = part_sum(c, q->part);
+    const char *z = g->auxiliary     ? g->auxiliary->name
+                    : g->family->var ? g->family->var->name
+                                     : "z";
+    const char *what = intern_format(c, "X'%s", z);
+    if (!constant_product(s))
+        what = intern_format(c, "%s, %s", q->constant_weight ? "X'X" : "X'WX",
+                             what);
+    return *over ? intern_format(c, "%s over %s", what, over) : what;
+}
+
+static const char *step_sums(struct compiler *c, const struct step *s)
+{
+    const char *found[32];
+    int n = 0;
+    if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
+        return "-";
+    for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
+        found[n++] = q->row ? row_sum(c, s, q) : part_sum(c, q->part);
+    for (const struct part *p = s->quadratics ? NULL : s->parts; p && n < 32;
+         p = p->next)
+        found[n++] = part_sum(c, p);
+    struct text t = {0};
+    for (int i = 0; i < n; i++) {
+        bool known = !*found[i];
+        for (int j = 0; j < i; j++)
+            known = known || found[j] == found[i];
+        if (!known)
+            text_printf(&t, "%s%s%s", t.length ? "; " : "",
+                        s->method == METHOD_DENSE ? "" : "over ", found[i]);
+    }
+    if (!t.length)
+        text_append(&t, "-");
+    return take_text(c, &t);
+}
+
+/* ---- The table -----------------------------------------------------------
+ */
+
+struct row {
+    const char *cells[COLUMNS];
+};
+
+static struct row step_row(struct compiler *c, const struct step *s)
+{
+    return (struct row){{intern_format(c, "%d", s->number + 1),
+                         step_variables(c, s), step_elements(c, s),
+                         step_sampler(c, s), step_parallel(c, s),
+                         step_sums(c, s)}};
+}
+
+/* Words of s from column `at` on, in lines that end before PAGE. */
+static void print_wrapped(struct text *out, const char *s, size_t at)
+{
+    size_t column = at, indent = at > 60 ? 60 : at;
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (column + n > PAGE && column > indent) {
+            text_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        text_append_n(out, s, n);
+        column += n;
+        s += n;
+        while (*s == ' ') {
+            s++;
+            if (column + 1 + strcspn(s, " ") <= PAGE) {
+                text_append(out, " ");
+                column++;
+            } else {
+                text_printf(out, "\n%*s", (int)indent, "");
+                column = indent;
+            }
+        }
+    }
+    text_append(out, "\n");
+}
+
+static void print_table(struct text *out, struct compiler *c,
+                        const struct model *m)
+{
+    int n = 1;
+    for (const struct step *s = m->steps; s; s = s->next)
+        n++;
+    struct row *rows = NEW_ARRAY(c, struct row, n);
+    rows[0] = (struct row){
+        {"step", "variable", "elements", "sampler", "parallel over", "sums"}};
+    n = 1;
+    for (const struct step *s = m->steps; s; s = s->next)
+        rows[n++] = step_row(c, s);
+    size_t width[COLUMNS] = {0};
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < COLUMNS; k++)
+            if (strlen(rows[i].cells[k]) > width[k])
+                width[k] = strlen(rows[i].cells[k]);
+    for (int i = 0; i < n; i++) {
+        size_t column = 0;
+        for (int k = 0; k + 1 < COLUMNS; k++) {
+            text_printf(out, "%-*s  ", (int)width[k], rows[i].cells[k]);
+            column += width[k] + 2;
+        }
+        print_wrapped(out, rows[i].cells[COLUMNS - 1], column);
+    }
+    text_append(out, "\nEvery step updates all chains at once.\n");
+}
+
+/* ---- Why -----------------------------------------------------------------
+ */
+
+static void note(struct text *out, struct compiler *c, const char *who,
+                 const char *what)
+{
+    size_t at = 12;
+    const char *head = intern_format(c, "  %-8s", who);
+    text_printf(out, "%s", head);
+    if (strlen(head) + 2 > at)
+        at = strlen(head) + 2;
+    text_printf(out, "%*s", (int)(at - strlen(head)), "");
+    print_wrapped(out, what, at);
+}
+
+/* A statistic that families are made of. */
+static bool is_plain(symp e)
+{
+    if (e->kind == SYM_TARGET)
+        return true;
+    if (e->kind == SYM_POW)
+        return e->args[0]->kind == SYM_TARGET && e->args[1]->kind == SYM_NUM;
+    return e->kind == SYM_CALL && !strcmp(e->name, "log") &&
+           e->args[0]->kind == SYM_TARGET;
+}
+
+static const struct factor *factor_with(const struct step *s, symp statistic)
+{
+    for (const struct part *p = s->parts; p; p = p->next)
+        for (int i = 0; !p->opaque && i < p->terms.n; i++)
+            if (sym_same(p->terms.statistic[i], statistic))
+                return p->factor;
+    return NULL;
+}
+
+static const char *why_slice(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    symp x = sym_ref(c, f->var, f->var->ndim, f->lower);
+    if (f->var->integer)
+        return "slice over integers: its values have no two known ends";
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->opaque)
+            return intern_format(
+                c, "slice: the term of %s has no sufficient statistics%s",
+                p->factor->text,
+                s->through ? ", as it goes through stored nodes" : "");
+    struct text t = {0};
+    for (int i = 0; i < s->nstatistics; i++) {
+        if (is_plain(s->statistics[i]))
+            continue;
+        const struct factor *g = factor_with(s, s->statistics[i]);
+        symp shown = sym_replace(c, s->statistics[i], sym_target(c), x);
+        return intern_format(c, "slice: no family has the statistic %s of %s",
+                             expression_text(c, shown),
+                             g ? g->text : "its prior");
+    }
+    text_append(&t, "slice: no family has just the statistics ");
+    for (int i = 0; i < s->nstatistics; i++)
+        text_printf(
+            &t, "%s%s", i ? ", " : "",
+            sym_text(c, sym_replace(c, s->statistics[i], sym_target(c), x)));
+    if (s->bounds || s->lower || s->upper)
+        text_append(&t, " between these bounds");
+    return take_text(c, &t);
+}
+
+static const char *why_block(struct compiler *c, const struct step *s)
+{
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row || (!q->part->own && s->nmembers > 1))
+            return intern_format(c, "together: they meet in %s",
+                                 q->part->factor->text);
+    return NULL;
+}
+
+static const char *why_order(struct compiler *c, const struct step *s)
+{
+    if (s->family->nloops == 0 || s->method == METHOD_DENSE)
+        return NULL;
+    if (s->sequential)
+        return "one at a time: its elements depend on each other in a way "
+               "that cannot be coloured";
+    if (s->conflicts)
+        return intern_format(c,
+                             "coloured: elements that meet in %s get different "
+                             "colours; those of one colour move at once",
+                             s->conflicts->factor->text);
+    return NULL;
+}
+
+static void print_reasons(struct text *out, struct compiler *c,
+                          const struct model *m)
+{
+    for (const struct step *s = m->steps; s; s = s->next) {
+        if (!s->family || s->method == METHOD_FORWARD ||
+            s->method == METHOD_DERIVE)
+            continue;
+        const char *who = step_variables(c, s), *why = NULL;
+        const struct entry *a = s->family->var->augmentation;
+        if (s->family->auxiliary && a) {
+            const char *source = citation(c, a);
+            note(out, c, who,
+                 intern_format(c, "added to %s: %s%s%s",
+                               strstr(s->family->text, " of ")
+                                   ? strstr(s->family->text, " of ") + 4
+                                   : s->family->text,
+                               first_sentence(c, a), *source ? ". " : "",
+                               source));
+        }
+        if (s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER)
+            why = why_slice(c, s);
+        else if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE)
+            why = why_block(c, s);
+        if (why)
+            note(out, c, who, why);
+        why = why_order(c, s);
+        if (why)
+            note(out, c, who, why);
+    }
+}
+
+static void print_names(struct text *out, struct compiler *c,
+                        const struct model *m, const char *head,
+                        bool (*wanted)(const struct var *))
+{
+    struct text t = {0};
+    for (const struct var *v = m->vars; v; v = v->next)
+        if (wanted(v))
+            text_printf(&t, "%s%s", t.length ? ", " : "", v->name);
+    if (t.length)
+        note(out, c, head, take_text(c, &t));
+}
+
+static bool wanted_given(const struct var *v)
+{
+    return v->role == ROLE_GIVEN && v->used;
+}
+static bool wanted_data(const struct var *v)
+{
+    return v->role == ROLE_STOCHASTIC && (v->leaf || v->declared_observed);
+}
+static bool wanted_stored(const struct var *v)
+{
+    return v->role == ROLE_DERIVED && v->stored;
+}
+
+void explain(struct text *out, struct compiler *c, const struct model *m)
+{
+    print_table(out, c, m);
+    struct text reasons = {0};
+    print_reasons(&reasons, c, m);
+    if (reasons.length)
+        text_printf(out, "\nWhy:\n%s", reasons.data);
+    text_free(&reasons);
+    text_append(out, "\nData:\n");
+    print_names(out, c, m, "given", wanted_given);
+    print_names(out, c, m, "observed", wanted_data);
+    print_names(out, c, m, "stored", wanted_stored);
+    text_append(out, "What is observed but not supplied, wholly or in part, is "
+                     "drawn forward.\n");
+}
+
+/* ---- --emit=plan ---------------------------------------------------------
+ */
+
+static const char *role_text(const struct var *v)
+{
+    switch (v->role) {
+    case ROLE_GIVEN:
+        return "given";
+    case ROLE_CONSTANT:
+        return "constant";
+    case ROLE_STOCHASTIC:
+        return "stochastic";
+    case ROLE_DERIVED:
+        return "derived";
+    case ROLE_AUXILIARY:
+        return "auxiliary";
+    }
+    UNREACHABLE();
+}
+
+static void print_buffers(struct text *out, const struct model *m)
+{
+    text_append(out, "\nbuffers:\n");
+    for (const struct var *v = m->vars; v; v = v->next)
+        text_printf(out, "  %s: %s, %s, %d-dimensional%s%s%s%s\n", v->name,
+                    role_text(v), v->integer ? "integer" : "real",
+                    v->ndim < 0 ? 0 : v->ndim, v->stored ? ", stored" : "",
+                    v->leaf ? ", leaf" : "", v->indexes ? ", indexes" : "",
+                    v->seen_asked ? ", asked whether seen" : "");
+}
+
+static void print_order(struct text *out, struct compiler *c,
+                        const struct model *m)
+{
+    text_append(out, "\norder:\n");
+    for (const struct step *s = m->steps; s; s = s->next) {
+        text_printf(out, "  %d %s: %s", s->number + 1, s->name,
+                    step_sampler(c, s));
+        if (s->family && s->family->nloops)
+            text_printf(out, ", %s", step_parallel(c, s));
+        if (s->coupled_prior)
+            text_append(out, ", prior couples coordinates");
+        if (s->exponent)
+            text_printf(out, ", exponent %s", sym_text(c, s->exponent));
+        text_append(out, "\n");
+        for (int i = 0; i < s->nstatistics && s->recognised; i++)
+            text_printf(out, "      %s: statistic %d of %s\n",
+                        sym_text(c, s->statistics[i]), s->place[i] + 1,
+                        s->recognised->name);
+        for (const struct conflict *k = s->conflicts; k; k = k->next) {
+            text_printf(out, "      meets itself in %s at", k->factor->text);
+            for (int i = 0; i < k->nreferences; i++)
+                text_printf(out, "%s %s", i ? "," : "",
+                            sym_text(c, k->references[i]));
+            text_append(out, "\n");
+        }
+    }
+}
+
+void plan_print(struct text *out, struct compiler *c, const struct model *m)
+{
+    explain(out, c, m);
+    print_buffers(out, m);
+    if (m->inverses)
+        text_append(out, "\ninverse indices:\n");
+    for (const struct inverse *i = m->inverses; i; i = i->next)
+        text_printf(out, "  %d: %s in %s, %s\n", i->number,
+                    sym_text(c, i->reference), i->factor->text,
+                    i->latent ? "rebuilt when it moves" : "built at load");
+    print_order(out, c, m);
+}

@@ -469,8 +469,16 @@ bool conflicts_can_be_emitted(struct compiler *c, const struct step *s);
 void emit_host(struct text *out, struct compiler *c, struct model *m,
                const char *program, const char *explanation);
 
+/* explain.c: the plan for a person: what is drawn how, and why. */
 void explain(struct text *out, struct compiler *c, const struct model *m);
+/* --emit=plan: the same with buffers, inverse indices and the order. */
+void plan_print(struct text *out, struct compiler *c, const struct model *m);
+
+/* dag.c: the planned model as a Graphviz graph; plates are clusters. */
 void draw_dag(struct text *out, struct compiler *c, const struct model *m);
+/* Writes it to options.dag: a graph, or a picture if that ends in .svg. False
+ * if it failed, which is then reported. */
+bool write_dag(struct compiler *c, const struct model *m);
 
 /* link.c: compiles the generated C text into options.output. */
 int link_sampler(struct compiler *c, const char *program);

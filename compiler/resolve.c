@@ -146,13 +146,18 @@ static void ndim_elementwise(struct resolver *r, const struct expr *e,
             v->ndim = ndim;
         return;
     }
-    if (e->kind != EXPR_CALL)
+    if (e->kind != EXPR_CALL || !strcmp(e->name, "%*%"))
         return;
+    /* operators, and functions of single values: element by element */
     const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
+    bool letters = e->name[0] >= 'A' && strcmp(e->name, "neg") != 0;
+    if (letters && (!f || entry_clause(f, "builtin")))
+        return;
+    for (int i = 0; f && i < f->nparameters; i++)
+        if (f->parameters[i].ndims)
+            return;
     for (int i = 0; i < e->nargs; i++)
-        if (!f || i >= f->nparameters || !f->parameters[i].ndims)
-            if (strcmp(e->name, "%*%") != 0)
-                ndim_elementwise(r, e->args[i], loops, ndim);
+        ndim_elementwise(r, e->args[i], loops, ndim);
 }
 
 static void ndim_from_stmts(struct resolver *r, const struct stmt *s,
@@ -162,6 +167,12 @@ static void ndim_from_stmts(struct resolver *r, const struct stmt *s,
         if (s->kind == STMT_FOR) {
             struct loop_name inner = {s->name, loops};
             ndim_from_expr(r, s->range, loops, bare);
+            if (bare && s->range->kind == EXPR_NAME && !s->range->nargs) {
+                struct var *index =
+                    get_var(r, s->range->name, s->range->span);
+                if (index->ndim == -1) /* for (i in index) */
+                    index->ndim = 1;
+            }
             ndim_from_stmts(r, s->body, &inner, bare);
             continue;
         }

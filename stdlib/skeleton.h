@@ -54,6 +54,9 @@ gbm_problem_text(struct gbm_problem *problem, const char *format, ...)
     return false;
 }
 
+/* An integer that the data leave out (NA). */
+GBM_FN bool gbm_is_missing(int x) { return x == -2147483647 - 1; }
+
 /* Whether subscript `at` of a dimension lies in 1 .. extent. */
 static inline __attribute__((unused)) bool
 gbm_subscript(struct gbm_problem *problem, const char *name, int dimension,
