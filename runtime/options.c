@@ -24,6 +24,7 @@ enum option_id {
     OPTION_FORMAT,
     OPTION_UNTIL,
     OPTION_LP,
+    OPTION_POSTERIOR,
     OPTION_DETAILS,
     OPTION_PROGRESS,
     OPTION_QUIET,
@@ -64,6 +65,8 @@ static const struct option options[] = {
     {"--until", OPTION_UNTIL, "RULE",
      "go on until it holds: \"ess>400,rhat<1.01\""},
     {"--lp", OPTION_LP, NULL, "compute the log density of every kept draw"},
+    {"--posterior", OPTION_POSTERIOR, NULL,
+     "simulate: new data given posterior draws, not prior ones"},
     {"--details", OPTION_DETAILS, NULL, "check, geweke: print every row"},
     {"--progress", OPTION_PROGRESS, "KIND", "bar, lines or none"},
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
@@ -288,6 +291,9 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return GBM_OK;
     case OPTION_LP:
         o->lp = true;
+        return GBM_OK;
+    case OPTION_POSTERIOR:
+        o->posterior = true;
         return GBM_OK;
     case OPTION_DETAILS:
         o->details = true;

@@ -1,7 +1,7 @@
 /* rt.h: the runtime's own types: options, the model bound to its data, and
  * what a device must do. Files: options.c load.c start.c chains.c moments.c
- * monitor.c progress.c check.c simulate.c host/, and the plugin cuda/, which
- * includes nothing of the runtime but this header and model.h. */
+ * monitor.c progress.c check.c simulate.c geweke.c host/, and the plugin cuda/,
+ * which includes nothing of the runtime but this header and model.h. */
 #ifndef GBM_RT_H
 #define GBM_RT_H
 
@@ -53,9 +53,10 @@ struct rt_options {
     const char *until; /* or NULL */
     const char *file;  /* of `summary FILE` */
     bool quiet, explain;
-    bool lp;      /* the model's log density of every kept draw */
-    bool details; /* check, geweke: print every row */
-    int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
+    bool posterior; /* simulate: data from the posterior */
+    bool lp;        /* the model's log density of every kept draw */
+    bool details;   /* check, geweke: print every row */
+    int progress;   /* -1: if a terminal; 0: plain lines; 1: a bar */
 };
 
 /* ---- the model bound to its data: load.c ---- */
@@ -273,6 +274,15 @@ enum gbm_status rt_moments_store(struct rt *rt, const struct rt_instance *in,
                                  const struct rt_moments *moments,
                                  int64_t count, struct gbm_draws *draws);
 
+/* simulate.c. Draws all of a chain from the prior; (replicate, stream) names
+ * the draw. Auxiliary nodes are left. */
+void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
+                       const void *state, uint32_t replicate, uint32_t stream);
+/* Reads the options' data and loads with observed nodes per chain, so that they
+ * can be drawn anew; with `forget_seen` nothing counts as observed. */
+enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
+                             struct rt_instance *in, bool forget_seen);
+
 /* progress.c */
 struct rt_progress {
     FILE *out; /* NULL: quiet */
@@ -291,7 +301,8 @@ void rt_progress_end(struct rt_progress *progress, int64_t done);
 void rt_catch_signals(void);
 bool rt_stopped(void);
 
-/* chains.c, check.c, simulate.c: the commands. Return the exit status. */
+/* chains.c, check.c, simulate.c, geweke.c: the commands. Return the exit
+ * status. */
 enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
                                FILE *notes);
 int rt_command_run(struct rt *rt);
