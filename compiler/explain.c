@@ -128,6 +128,9 @@ static symp run_length(struct compiler *c, symp lower, symp upper)
 static const char *elements_of(struct compiler *c, const struct family *f)
 {
     struct text t = {0};
+    if (f->nloops == 1 && !f->nslices)
+        return expression_text(
+            c, run_length(c, f->loops[0]->lower, f->loops[0]->upper));
     for (int i = 0; i < f->nloops; i++)
         text_printf(&t, "%s%s", t.length ? " x " : "",
                     count_text(c, run_length(c, f->loops[i]->lower,
@@ -235,16 +238,13 @@ static bool constant_product(const struct step *s)
 static const char *block_text(struct compiler *c, const struct step *s)
 {
     const char *d = count_text(c, block_dimension(c, s));
-    const char *augmented = is_augmented(s) ? " (augmented)" : "";
     if (s->method == METHOD_DENSE)
-        return intern_format(c, "Gaussian block, dense %s x %s%s%s", d, d,
-                             constant_product(s) ? ", X'X computed once" : "",
-                             augmented);
+        return intern_format(c, "Gaussian block, dense %s x %s%s", d, d,
+                             constant_product(s) ? ", X'X computed once" : "");
     if (s->family->nloops == 0)
-        return intern_format(c, "Gaussian block, %s x %s%s", d, d, augmented);
-    return intern_format(c, "Gaussian block, %s x %s, one per %s%s", d, d,
-                         loop_names(c, s->family->loops, s->family->nloops),
-                         augmented);
+        return intern_format(c, "Gaussian block, %s x %s", d, d);
+    return intern_format(c, "Gaussian block, %s x %s, one per %s", d, d,
+                         loop_names(c, s->family->loops, s->family->nloops));
 }
 
 static const char *vector_text(struct compiler *c, const struct step *s)
@@ -298,7 +298,7 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     case METHOD_VECTOR:
         return vector_text(c, s);
     case METHOD_FORWARD:
-        return "data, else drawn forward";
+        return "data or forward draw";
     case METHOD_STATED:
         return stated_text(c, s);
     case METHOD_INDEX:
@@ -408,31 +408,87 @@ static struct row step_row(struct compiler *c, const struct step *s)
                          step_sums(c, s)}};
 }
 
-/* Words of s from column `at` on, in lines that end before PAGE. */
-static void print_wrapped(struct text *out, const char *s, size_t at)
+static size_t longest_word(const char *s)
 {
-    size_t column = at, indent = at > 60 ? 60 : at;
-    while (*s) {
+    size_t longest = 0;
+    for (; *s; s += strspn(s, " ")) {
         size_t n = strcspn(s, " ");
-        if (column + n > PAGE && column > indent) {
-            text_printf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        }
-        text_append_n(out, s, n);
-        column += n;
+        longest = n > longest ? n : longest;
         s += n;
-        while (*s == ' ') {
-            s++;
-            if (column + 1 + strcspn(s, " ") <= PAGE) {
-                text_append(out, " ");
-                column++;
-            } else {
-                text_printf(out, "\n%*s", (int)indent, "");
-                column = indent;
-            }
-        }
     }
-    text_append(out, "\n");
+    return longest;
+}
+
+/* Widths of the columns, the widest narrowed until all fit on the page, none
+ * below its longest word. */
+static void choose_widths(const struct row *rows, int n, size_t *width)
+{
+    size_t least[COLUMNS] = {0}, total = 2 * (COLUMNS - 1);
+    for (int k = 0; k < COLUMNS; k++) {
+        width[k] = 0;
+        for (int i = 0; i < n; i++) {
+            size_t length = strlen(rows[i].cells[k]);
+            size_t word = longest_word(rows[i].cells[k]);
+            width[k] = length > width[k] ? length : width[k];
+            least[k] = word > least[k] ? word : least[k];
+        }
+        total += width[k];
+    }
+    for (; total > PAGE; total--) {
+        int widest = -1;
+        for (int k = 0; k < COLUMNS; k++)
+            if (width[k] > least[k] && (widest < 0 || width[k] > width[widest]))
+                widest = k;
+        if (widest < 0)
+            return;
+        width[widest]--;
+    }
+}
+
+/* As many whole words of s as fit into `width`, at least one. */
+static size_t fitting(const char *s, size_t width)
+{
+    size_t n = strcspn(s, " ");
+    while (s[n] && n + 1 + strcspn(s + n + 1, " ") <= width)
+        n += 1 + strcspn(s + n + 1, " ");
+    return n;
+}
+
+static void print_row(struct text *out, const struct row *r,
+                      const size_t *width)
+{
+    const char *left[COLUMNS];
+    bool more = true;
+    memcpy(left, r->cells, sizeof left);
+    while (more) {
+        size_t gap = 0;
+        more = false;
+        for (int k = 0; k < COLUMNS; k++) {
+            size_t n = fitting(left[k], width[k]);
+            if (n)
+                text_printf(out, "%*s%.*s", (int)gap, "", (int)n, left[k]);
+            gap = n ? width[k] - n + 2 : gap + width[k] + 2;
+            left[k] += n;
+            left[k] += strspn(left[k], " ");
+            more = more || *left[k];
+        }
+        text_append(out, "\n");
+    }
+}
+
+/* Words of s, the first line from column `at` on, the others from `indent`. */
+static void print_wrapped(struct text *out, const char *s, size_t at,
+                          size_t indent)
+{
+    while (*s) {
+        size_t n = fitting(s, PAGE - at);
+        text_printf(out, "%.*s\n", (int)n, s);
+        s += n;
+        s += strspn(s, " ");
+        if (*s)
+            text_printf(out, "%*s", (int)indent, "");
+        at = indent;
+    }
 }
 
 static void print_table(struct text *out, struct compiler *c,
@@ -447,19 +503,10 @@ static void print_table(struct text *out, struct compiler *c,
     n = 1;
     for (const struct step *s = m->steps; s; s = s->next)
         rows[n++] = step_row(c, s);
-    size_t width[COLUMNS] = {0};
+    size_t width[COLUMNS];
+    choose_widths(rows, n, width);
     for (int i = 0; i < n; i++)
-        for (int k = 0; k < COLUMNS; k++)
-            if (strlen(rows[i].cells[k]) > width[k])
-                width[k] = strlen(rows[i].cells[k]);
-    for (int i = 0; i < n; i++) {
-        size_t column = 0;
-        for (int k = 0; k + 1 < COLUMNS; k++) {
-            text_printf(out, "%-*s  ", (int)width[k], rows[i].cells[k]);
-            column += width[k] + 2;
-        }
-        print_wrapped(out, rows[i].cells[COLUMNS - 1], column);
-    }
+        print_row(out, &rows[i], width);
     text_append(out, "\nEvery step updates all chains at once.\n");
 }
 
@@ -469,13 +516,7 @@ static void print_table(struct text *out, struct compiler *c,
 static void note(struct text *out, struct compiler *c, const char *who,
                  const char *what)
 {
-    size_t at = 12;
-    const char *head = intern_format(c, "  %-8s", who);
-    text_printf(out, "%s", head);
-    if (strlen(head) + 2 > at)
-        at = strlen(head) + 2;
-    text_printf(out, "%*s", (int)(at - strlen(head)), "");
-    print_wrapped(out, what, at);
+    print_wrapped(out, intern_format(c, "  %s: %s", who, what), 0, 4);
 }
 
 /* A statistic that families are made of. */
@@ -534,7 +575,8 @@ static const char *why_block(struct compiler *c, const struct step *s)
 {
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->row || (!q->part->own && s->nmembers > 1))
-            return intern_format(c, "together: they meet in %s",
+            return intern_format(c, "one block, as %s meet in %s",
+                                 s->nmembers > 1 ? "they" : "its elements",
                                  q->part->factor->text);
     return NULL;
 }
@@ -622,8 +664,11 @@ void explain(struct text *out, struct compiler *c, const struct model *m)
     print_names(out, c, m, "given", wanted_given);
     print_names(out, c, m, "observed", wanted_data);
     print_names(out, c, m, "stored", wanted_stored);
-    text_append(out, "What is observed but not supplied, wholly or in part, is "
-                     "drawn forward.\n");
+    print_wrapped(
+        out,
+        "What the data supply of a stochastic variable, all or some of "
+        "its elements, is kept; the rest is drawn.",
+        0, 0);
 }
 
 /* ---- --emit=plan ---------------------------------------------------------
