@@ -812,8 +812,10 @@ void conditionals_print(struct text *out, struct compiler *c,
         text_printf(out, "%s: %s%s%s\n", s->family->text, method_name(s),
                     s->sequential ? ", sequential" : "",
                     s->conflicts ? ", coloured" : "");
-        for (const struct part *p = s->parts; p; p = p->next)
+        for (const struct part *p = s->quadratics ? NULL : s->parts; p;
+             p = p->next)
             print_part(out, c, p);
+        block_print(out, c, s);
         for (const struct bound *b = s->bounds; b; b = b->next)
             text_printf(out, "  x %s %s\n",
                         b->is_lower ? ">=" : "<=", sym_text(c, b->value));

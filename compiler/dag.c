@@ -116,33 +116,6 @@ static const struct step *step_of(const struct model *m, const struct family *f)
     return NULL;
 }
 
-static const char *method_word(const struct step *s)
-{
-    switch (s->method) {
-    case METHOD_DIRECT:
-        return s->recognised ? s->recognised->name : "uniform";
-    case METHOD_VECTOR:
-        return s->recognised->name;
-    case METHOD_ENUMERATE:
-        return "enumeration";
-    case METHOD_SLICE:
-    case METHOD_SLICE_INTEGER:
-    case METHOD_SLICE_VECTOR:
-        return "slice";
-    case METHOD_GAUSSIAN:
-    case METHOD_DENSE:
-        return "Gaussian block";
-    case METHOD_STATED:
-        return "augmented";
-    case METHOD_FORWARD:
-    case METHOD_INDEX:
-    case METHOD_DERIVE:
-    case METHOD_NONE:
-        return "forward";
-    }
-    UNREACHABLE();
-}
-
 static const char *colour_of(const struct step *s)
 {
     static const char *const palette[] = {
@@ -165,7 +138,7 @@ static const char *stochastic_text(struct graph *g, const struct family *f)
         c,
         "[label=\"%s\\n%d: %s\", shape=ellipse, style=\"filled%s\", "
         "fillcolor=\"%s\"]",
-        name, s->number + 1, quoted(c, method_word(s)),
+        name, s->number + 1, quoted(c, sampler_word(c, s)),
         f->auxiliary ? ",dotted" : "", colour_of(s));
 }
 

@@ -311,6 +311,18 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     UNREACHABLE();
 }
 
+const char *sampler_word(struct compiler *c, const struct step *s)
+{
+    if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE)
+        return "Gaussian block";
+    if (s->method == METHOD_ENUMERATE)
+        return "enumeration";
+    if (s->method == METHOD_VECTOR)
+        return family_word(c, s->recognised);
+    const char *text = step_sampler(c, s), *end = strstr(text, " (augmented)");
+    return end ? intern_n(c, text, (size_t)(end - text)) : text;
+}
+
 static const char *step_parallel(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
@@ -669,6 +681,57 @@ void explain(struct text *out, struct compiler *c, const struct model *m)
         "What the data supply of a stochastic variable, all or some of "
         "its elements, is kept; the rest is drawn.",
         0, 0);
+}
+
+/* ---- Blocks, for --emit=conditionals ------------------------------------
+ */
+
+static void print_row_term(struct text *out, struct compiler *c,
+                           const struct step *s, const struct quadratic *q)
+{
+    text_printf(out, "    weight : %s\n    score : %s\n",
+                sym_text(c, q->weight), sym_text(c, q->score));
+    for (int i = 0; i < s->nmembers; i++) {
+        const struct loop *l = s->members[i].index;
+        text_printf(out, "    design of %s%s%s : %s\n",
+                    s->members[i].family->var->name, l ? " at " : "",
+                    l ? l->name : "", sym_text(c, q->design[i]));
+    }
+}
+
+static void print_potentials(struct text *out, struct compiler *c,
+                             const struct step *s, const struct quadratic *q)
+{
+    for (int i = 0; i < s->nmembers; i++) {
+        const char *v = s->members[i].family->var->name;
+        if (q->potential[i] && !sym_is(q->potential[i], 0))
+            text_printf(out, "    %s : %s\n", v, sym_text(c, q->potential[i]));
+        for (int j = 0; j <= i; j++)
+            if (q->precision[i][j] && !sym_is(q->precision[i][j], 0))
+                text_printf(out, "    %s %s : %s\n", v,
+                            s->members[j].family->var->name,
+                            sym_text(c, q->precision[i][j]));
+    }
+}
+
+void block_print(struct text *out, struct compiler *c, const struct step *s)
+{
+    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+        const char *over = part_sum(c, q->part);
+        text_printf(out, "  %s %s%s%s\n", q->part->own ? "prior" : "child",
+                    q->part->factor->text, *over ? ", over " : "", over);
+        if (q->row)
+            print_row_term(out, c, s, q);
+        else if (s->method == METHOD_VECTOR && q->potential[1])
+            text_printf(out, "    log determinant : %s\n    x[a,b] : %s\n",
+                        sym_text(c, q->potential[0]),
+                        sym_text(c, q->potential[1]));
+        else if (s->method == METHOD_VECTOR)
+            text_printf(out, "    log(x[a]) : %s\n",
+                        sym_text(c, q->potential[0]));
+        else
+            print_potentials(out, c, s, q);
+    }
 }
 
 /* ---- --emit=plan ---------------------------------------------------------

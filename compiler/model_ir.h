@@ -473,6 +473,11 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
 void explain(struct text *out, struct compiler *c, const struct model *m);
 /* --emit=plan: the same with buffers, inverse indices and the order. */
 void plan_print(struct text *out, struct compiler *c, const struct model *m);
+/* What a Gaussian block or vector node takes from each factor, for
+ * --emit=conditionals. */
+void block_print(struct text *out, struct compiler *c, const struct step *s);
+/* "inverse gamma", "Gaussian block", "slice" */
+const char *sampler_word(struct compiler *c, const struct step *s);
 
 /* dag.c: the planned model as a Graphviz graph; plates are clusters. */
 void draw_dag(struct text *out, struct compiler *c, const struct model *m);
