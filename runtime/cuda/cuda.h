@@ -98,7 +98,7 @@ struct cuda_dense_term {
 /* As in kernels.h; pointers of the device. */
 struct dense_terms {
     CUdeviceptr gram[DENSE_TERMS], scale[DENSE_TERMS];
-    CUdeviceptr varying, score;
+    CUdeviceptr varying;
     int n;
 };
 struct small_terms {
@@ -191,6 +191,10 @@ struct cuda {
     bool has_context;
     CUcontext context; /* the device's primary one */
     CUstream stream, copies;
+    /* What need not wait for the stream's work: between `fork` on the stream
+     * and `join` on the side. It has a higher priority. */
+    CUstream side;
+    CUevent fork, join;
     char device_name[128];
     int multiprocessors, major, minor;
     cublasHandle_t blas;
@@ -198,6 +202,7 @@ struct cuda {
     cusolverDnParams_t solver_params;
     CUdeviceptr blas_work;
     bool sync_each; /* GBM_CUDA_SYNC=1: wait after every launch */
+    bool no_graphs; /* a capture failed */
 
     bool single, mixed;           /* the state is float; sums are double */
     size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
@@ -205,7 +210,7 @@ struct cuda {
     struct cuda_fixed { /* of kernels.h */
         struct cuda_kernel sweep_done, keep_done, gather, add_densities,
             welford, index_count, index_scan, index_place, dense_scale_rows,
-            dense_mirror, dense_form, dense_hold_potential,
+            dense_mirror, dense_form, dense_potential, dense_hold_potential,
             dense_hold_precision, dense_rescue, dense_add_normals,
             dense_to_state, small_gram, small_fold, small_draw, wide_scale,
             wide_prior, wide_residual, wide_identity, wide_finish;

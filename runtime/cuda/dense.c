@@ -127,6 +127,7 @@ static enum gbm_status factorise(struct cuda *c, struct cuda_dense *dense,
 {
     int step = dense->step;
 
+    CUSOLVER(cusolverDnSetStream(c->solver, c->stream));
     CUSOLVER(cusolverDnXpotrf(
         c->solver, c->solver_params, CUBLAS_FILL_MODE_LOWER, n, total_type(c),
         (void *)dense->q, n, total_type(c), (void *)dense->device_work,
@@ -622,8 +623,6 @@ static enum gbm_status form(struct cuda *c, struct cuda_dense *dense, int chain)
     int d = dense->d, prior_matrix = dense->prior_matrix;
     const int64_t one = prior_matrix ? (int64_t)d * d : d;
     CUdeviceptr precision = at(dense->precision, chain * one, c->real_size);
-    CUdeviceptr potential =
-        at(dense->potential, (int64_t)chain * d, c->real_size);
 
     for (int i = 0; i < dense->nterms; i++) {
         struct cuda_dense_term *t = &dense->terms[i];
@@ -640,10 +639,20 @@ static enum gbm_status form(struct cuda *c, struct cuda_dense *dense, int chain)
             terms.varying = dense->varying;
         }
     }
-    terms.score = at(dense->score_sum, (int64_t)chain * d, c->real_size);
-    void *args[] = {&terms, &precision, &potential,       &prior_matrix,
-                    &d,     &dense->q,  &dense->diagonal, &dense->b};
+    void *args[] = {&terms, &precision, &prior_matrix,
+                    &d,     &dense->q,  &dense->diagonal};
     return cuda_launch_flat(c, &c->fixed.dense_form, (int64_t)d * d, args);
+}
+
+/* b, from the prior's potential and the scores' sum. */
+static enum gbm_status form_potential(struct cuda *c, struct cuda_dense *dense,
+                                      int chain)
+{
+    const int64_t first = (int64_t)chain * dense->d;
+    CUdeviceptr potential = at(dense->potential, first, c->real_size);
+    CUdeviceptr score = at(dense->score_sum, first, c->real_size);
+    void *args[] = {&potential, &score, &dense->d, &dense->b};
+    return cuda_launch_flat(c, &c->fixed.dense_potential, dense->d, args);
 }
 
 static enum gbm_status hold(struct cuda *c, struct cuda_dense *dense, int chain)
@@ -657,18 +666,53 @@ static enum gbm_status hold(struct cuda *c, struct cuda_dense *dense, int chain)
                             precision_args);
 }
 
+static enum gbm_status form_and_factorise(struct cuda *c,
+                                          struct cuda_dense *dense, int chain)
+{
+    TRY(form(c, dense, chain));
+    return factorise(c, dense, dense->d, chain);
+}
+
+/* The factorisation beside what the stream does next: it is a matter of
+ * latency, and the sum of scores one of memory. The stream then waits for
+ * `join`. */
+static enum gbm_status factorise_beside(struct cuda *c,
+                                        struct cuda_dense *dense, int chain)
+{
+    CUstream stream = c->stream;
+
+    CU(cuEventRecord(c->fork, stream));
+    CU(cuStreamWaitEvent(c->side, c->fork, 0));
+    c->stream = c->side;
+    enum gbm_status status = form_and_factorise(c, dense, chain);
+    c->stream = stream;
+    TRY(status);
+    CU(cuEventRecord(c->join, c->side));
+    return GBM_OK;
+}
+
 static enum gbm_status run_library(struct cuda *c, struct cuda_dense *dense)
 {
     int d = dense->d, step = dense->step;
+    /* cuBLAS stays on its stream, so a Gram matrix of varying weights does */
+    const bool beside = !dense->held && !dense->varying;
 
+    if (beside)
+        TRY(factorise_beside(c, dense, 0));
     TRY(sum_scores(c, dense));
+    if (beside)
+        CU(cuStreamWaitEvent(c->stream, c->join, 0));
     for (int chain = 0; chain < c->in->nchains; chain++) {
         CUdeviceptr x = at(dense->x, (int64_t)chain * d, c->real_size);
         long long n = d;
-        TRY(form(c, dense, chain));
-        if (dense->held)
+        TRY(form_potential(c, dense, chain));
+        if (dense->held) {
+            TRY(form(c, dense, chain));
             TRY(hold(c, dense, chain));
-        TRY(factorise(c, dense, d, chain));
+            TRY(factorise(c, dense, d, chain));
+        } else if (!beside || chain > 0) {
+            TRY(form_and_factorise(c, dense, chain));
+        }
         TRY(solve(c, false, d, dense->q, dense->b));
         void *normal_args[] = {&c->control, &chain,        &step,
                                &d,          &dense->fixed, &dense->b};

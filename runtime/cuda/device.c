@@ -63,7 +63,7 @@ static enum gbm_status read_device(struct cuda *c)
 
 static enum gbm_status open_device(struct cuda *c, int ordinal)
 {
-    int count = 0;
+    int count = 0, least = 0, greatest = 0;
     CUresult result = cuInit(0);
 
     if (result == CUDA_ERROR_NO_DEVICE)
@@ -82,6 +82,10 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
     CU(cuCtxSetCurrent(c->context));
     CU(cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING));
     CU(cuStreamCreate(&c->copies, CU_STREAM_NON_BLOCKING));
+    CU(cuCtxGetStreamPriorityRange(&least, &greatest));
+    CU(cuStreamCreateWithPriority(&c->side, CU_STREAM_NON_BLOCKING, greatest));
+    CU(cuEventCreate(&c->fork, CU_EVENT_DISABLE_TIMING));
+    CU(cuEventCreate(&c->join, CU_EVENT_DISABLE_TIMING));
     CU(cuEventCreate(&c->done[0], CU_EVENT_DISABLE_TIMING));
     CU(cuEventCreate(&c->done[1], CU_EVENT_DISABLE_TIMING));
     return GBM_OK;
@@ -143,6 +147,12 @@ static void cuda_close(struct rt *rt)
         for (int i = 0; i < 2; i++)
             if (c->done[i])
                 (void)cuEventDestroy(c->done[i]);
+        if (c->fork)
+            (void)cuEventDestroy(c->fork);
+        if (c->join)
+            (void)cuEventDestroy(c->join);
+        if (c->side)
+            (void)cuStreamDestroy(c->side);
         if (c->copies)
             (void)cuStreamDestroy(c->copies);
         if (c->stream)
@@ -178,7 +188,6 @@ enum gbm_status cuda_open_libraries(struct cuda *c)
     CU(cuMemAlloc(&c->blas_work, WORKSPACE_BYTES));
     CUBLAS(cublasSetWorkspace(c->blas, (void *)c->blas_work, WORKSPACE_BYTES));
     CUSOLVER(cusolverDnCreate(&c->solver));
-    CUSOLVER(cusolverDnSetStream(c->solver, c->stream));
     CUSOLVER(cusolverDnCreateParams(&c->solver_params));
     return GBM_OK;
 }

@@ -24,6 +24,21 @@ __device__ static inline long long thread_count(void)
     return (long long)gridDim.x * blockDim.x;
 }
 
+/* t / d and t % d; n > t. A 64-bit division takes several times as long as a
+ * 32-bit one. */
+__device__ static inline void divide(long long t, int d, long long n,
+                                     long long *quotient, int *rest)
+{
+    if (n <= 0xffffffffLL) {
+        const unsigned q = (unsigned)t / (unsigned)d;
+        *quotient = q;
+        *rest = (int)((unsigned)t - q * (unsigned)d);
+    } else {
+        *quotient = t / d;
+        *rest = (int)(t % d);
+    }
+}
+
 /* ---- a sweep ---- */
 
 CUDA_KERNEL sweep_done(struct cuda_control *control) { control->sweep++; }
@@ -216,7 +231,10 @@ CUDA_KERNEL dense_scale_rows(const real *design, const real *weight,
 {
     const long long n = rows * d;
     for (long long t = thread_number(); t < n; t += thread_count()) {
-        const real w = weight[t / d];
+        long long row;
+        int column;
+        divide(t, d, n, &row, &column);
+        const real w = weight[row];
         const gbm_total f = mask ? (w != (real)0 ? (gbm_total)1 : (gbm_total)0)
                                  : (gbm_total)sqrt((gbm_total)w);
         out[t] = f * (gbm_total)design[t];
@@ -228,40 +246,42 @@ CUDA_KERNEL dense_mirror(gbm_total *a, int d)
 {
     const long long n = (long long)d * d;
     for (long long t = thread_number(); t < n; t += thread_count()) {
-        const long long r = t % d, c = t / d;
+        long long c;
+        int r;
+        divide(t, d, n, &c, &r);
         if (r < c)
-            a[t] = a[c + r * d];
+            a[t] = a[c + (long long)r * d];
     }
 }
 
 /* Q = prior + sum over terms of scale gram + varying. Of `varying` the lower
  * triangle is read; a gram is whole. scale: pointers to one real each.
- * prior_matrix: precision is [d][d], else [d]. Also b = potential + score, and
- * the diagonal saved. The structs are also in cuda.h. */
+ * prior_matrix: precision is [d][d], else [d]. The diagonal is saved. The
+ * structs are also in cuda.h. */
 #define DENSE_TERMS 8
 struct dense_terms {
     const gbm_total *gram[DENSE_TERMS];
     const real *scale[DENSE_TERMS];
     const gbm_total *varying;
-    const real *score; /* [d] the sum of A' score, or NULL */
     int n;
 };
 
 CUDA_KERNEL dense_form(const struct dense_terms terms, const real *precision,
-                       const real *potential, int prior_matrix, int d,
-                       gbm_total *q, gbm_total *diagonal, gbm_total *b)
+                       int prior_matrix, int d, gbm_total *q,
+                       gbm_total *diagonal)
 {
     const long long n = (long long)d * d;
     const gbm_total largest =
         sizeof(gbm_total) == 4 ? (gbm_total)1e30 : (gbm_total)1e250;
     for (long long t = thread_number(); t < n; t += thread_count()) {
-        const long long r = t % d, c = t / d;
-        const long long lower = r >= c ? t : c + r * d;
+        long long c;
+        int r;
+        divide(t, d, n, &c, &r);
         gbm_total sum = 0;
         for (int k = 0; k < terms.n; k++)
             sum += (gbm_total)*terms.scale[k] * terms.gram[k][t];
         if (terms.varying)
-            sum += terms.varying[lower];
+            sum += terms.varying[r >= c ? t : c + (long long)r * d];
         if (prior_matrix)
             sum += (gbm_total)precision[t];
         else if (r == c)
@@ -269,12 +289,17 @@ CUDA_KERNEL dense_form(const struct dense_terms terms, const real *precision,
         if (sum > largest) /* a coordinate held at its mean */
             sum = largest;
         q[t] = sum;
-        if (r == c) {
+        if (r == c)
             diagonal[r] = sum;
-            b[r] = (gbm_total)potential[r] +
-                   (terms.score ? (gbm_total)terms.score[r] : (gbm_total)0);
-        }
     }
+}
+
+/* b = potential + score, the sum of A' score. */
+CUDA_KERNEL dense_potential(const real *potential, const real *score, int d,
+                            gbm_total *b)
+{
+    for (long long j = thread_number(); j < d; j += thread_count())
+        b[j] = (gbm_total)potential[j] + (gbm_total)score[j];
 }
 
 /* Makes coordinates with fixed[j] stay at x[j]: their row and column leave Q,
@@ -661,9 +686,13 @@ CUDA_KERNEL wide_scale(const real *design, const real *weight,
                        gbm_total *out)
 {
     const long long n = rows * d;
-    for (long long t = thread_number(); t < n; t += thread_count())
-        out[t] = (gbm_total)design[t] *
-                 sqrt((gbm_total)weight[t / d] / (gbm_total)precision[t % d]);
+    for (long long t = thread_number(); t < n; t += thread_count()) {
+        long long row;
+        int column;
+        divide(t, d, n, &row, &column);
+        out[t] = (gbm_total)design[t] * sqrt((gbm_total)weight[row] /
+                                             (gbm_total)precision[column]);
+    }
 }
 
 /* h: [d] */

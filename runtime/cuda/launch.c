@@ -82,6 +82,7 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->dense_scale_rows, "dense_scale_rows"},
         {&f->dense_mirror, "dense_mirror"},
         {&f->dense_form, "dense_form"},
+        {&f->dense_potential, "dense_potential"},
         {&f->dense_hold_potential, "dense_hold_potential"},
         {&f->dense_hold_precision, "dense_hold_precision"},
         {&f->dense_rescue, "dense_rescue"},

@@ -187,12 +187,32 @@ static enum gbm_status capture(struct cuda *c, bool kept, int sweeps,
         return status;
     }
     CU(ended);
-    CUresult made = cuGraphInstantiate(exec, graph, 0);
+    CUresult made = cuGraphInstantiate(
+        exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
     (void)cuGraphDestroy(graph);
     CU(made);
     return GBM_OK;
 }
 
+/* A capture that fails is no reason to stop: sweeps are then launched kernel by
+ * kernel. That is slower, so the device's text says why. */
+static enum gbm_status give_up_graphs(struct cuda *c)
+{
+    struct rt *rt = c->rt;
+    const size_t used = strlen(rt->device_text);
+
+    snprintf(rt->device_text + used, sizeof rt->device_text - used,
+             ", without graphs: %.160s", rt->message);
+    rt->status = GBM_OK;
+    rt->message[0] = '\0';
+    c->no_graphs = true;
+    /* an error that stays is found here */
+    CU(cuStreamSynchronize(c->stream));
+    CU(cuStreamSynchronize(c->side));
+    return GBM_OK;
+}
+
+/* *exec is NULL if there are no graphs. */
 static enum gbm_status find_graph(struct cuda *c, bool kept, int sweeps,
                                   CUgraphExec *exec)
 {
@@ -201,7 +221,10 @@ static enum gbm_status find_graph(struct cuda *c, bool kept, int sweeps,
             *exec = c->graphs[i].exec;
             return GBM_OK;
         }
-    TRY(capture(c, kept, sweeps, exec));
+    if (capture(c, kept, sweeps, exec) != GBM_OK) {
+        *exec = NULL;
+        return give_up_graphs(c);
+    }
     c->graphs[c->ngraphs++] =
         (struct cuda_graph){.exec = *exec, .keep = kept, .sweeps = sweeps};
     return GBM_OK;
@@ -212,7 +235,7 @@ static enum gbm_status find_graph(struct cuda *c, bool kept, int sweeps,
  * that a sweep takes. */
 static enum gbm_status run_sweeps(struct cuda *c, bool kept, int64_t n)
 {
-    while (n > 0 && (c->sync_each || !c->ran[kept])) {
+    while (n > 0 && (c->sync_each || c->no_graphs || !c->ran[kept])) {
         const int64_t before = c->launches;
         TRY(sweep(c, kept));
         c->ran[kept] = true;
@@ -224,6 +247,8 @@ static enum gbm_status run_sweeps(struct cuda *c, bool kept, int64_t n)
         CUgraphExec exec;
         const int sweeps = n >= c->batch[kept] ? c->batch[kept] : 1;
         TRY(find_graph(c, kept, sweeps, &exec));
+        if (!exec)
+            return run_sweeps(c, kept, n);
         CU(cuGraphLaunch(exec, c->stream));
         n -= sweeps;
     }

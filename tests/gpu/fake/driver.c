@@ -172,7 +172,12 @@ struct CUgraph_st {
 };
 struct CUstream_st {
     struct CUgraph_st *capturing;
+    struct CUstream_st *next;
 };
+struct CUevent_st {
+    struct CUgraph_st *capturing; /* of the stream that recorded it */
+};
+static struct CUstream_st *streams;
 struct CUgraphExec_st {
     struct work *first;
 };
@@ -200,11 +205,32 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
     (void)flags;
     *stream = calloc(1, sizeof **stream);
+    (*stream)->next = streams;
+    streams = *stream;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags,
+                                    int priority)
+{
+    (void)priority;
+    return cuStreamCreate(stream, flags);
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = 0;
+    *greatest = -5;
     return CUDA_SUCCESS;
 }
 
 CUresult cuStreamDestroy(CUstream stream)
 {
+    for (struct CUstream_st **s = &streams; *s; s = &(*s)->next)
+        if (*s == stream) {
+            *s = stream->next;
+            break;
+        }
     free(stream);
     return CUDA_SUCCESS;
 }
@@ -215,11 +241,12 @@ CUresult cuStreamSynchronize(CUstream stream)
                                        : CUDA_SUCCESS;
 }
 
+/* A stream that waits for an event of a capture is captured too. */
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
-    (void)stream;
-    (void)event;
     (void)flags;
+    if (event->capturing)
+        stream->capturing = event->capturing;
     return CUDA_SUCCESS;
 }
 
@@ -236,6 +263,9 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
     *graph = stream->capturing;
+    for (struct CUstream_st *s = streams; s; s = s->next)
+        if (s != stream && s->capturing == *graph)
+            s->capturing = NULL;
     stream->capturing = NULL;
     return *graph ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
 }
@@ -282,7 +312,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
     (void)flags;
-    *event = malloc(1);
+    *event = calloc(1, sizeof **event);
     return CUDA_SUCCESS;
 }
 
@@ -294,8 +324,7 @@ CUresult cuEventDestroy(CUevent event)
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-    (void)event;
-    (void)stream;
+    event->capturing = stream->capturing;
     return CUDA_SUCCESS;
 }
 
