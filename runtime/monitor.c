@@ -14,6 +14,9 @@ struct chooser {
     struct rt *rt;
     struct rt_instance *in;
     const struct gbm_model *model;
+    /* of --monitor: which cells of a variable are named; NULL: none */
+    unsigned char **wanted;
+    int *order, nordered; /* variables in the order of their first mention */
 };
 
 /* Can it be monitored: does the run draw or compute some of its cells? */
@@ -114,9 +117,22 @@ static enum gbm_status bad_subscript(struct chooser *c, int v, const char *item)
                    variable->name, shape);
 }
 
+/* The marks of a variable, all 0 at its first mention. */
+static unsigned char *marks_of(struct chooser *c, int v)
+{
+    int64_t n = c->in->slots[v].cells;
+    if (!c->wanted[v]) {
+        c->wanted[v] = calloc((size_t)(n ? n : 1), 1);
+        c->order[c->nordered++] = v;
+    }
+    if (!c->wanted[v])
+        rt_fail(c->rt, GBM_FAILURE, "no memory");
+    return c->wanted[v];
+}
+
 /* Marks the cells of "name[1:3,2]"; `inside` is what stands in brackets. */
-static enum gbm_status add_part(struct chooser *c, int v, const char *item,
-                                const char *inside)
+static enum gbm_status mark_part(struct chooser *c, int v, const char *item,
+                                 const char *inside)
 {
     const struct gbm_variable *variable = &c->model->variables[v];
     const struct rt_slot *slot = &c->in->slots[v];
@@ -131,10 +147,8 @@ static enum gbm_status add_part(struct chooser *c, int v, const char *item,
     }
     if (variable->ndim == 0 || *inside != '\0')
         return bad_subscript(c, v, item);
-    unsigned char *wanted = calloc((size_t)(slot->cells ? slot->cells : 1), 1);
-    if (!wanted)
-        return rt_fail(c->rt, GBM_FAILURE, "no memory");
-    for (int64_t i = 0; i < slot->cells; i++) {
+    unsigned char *wanted = marks_of(c, v);
+    for (int64_t i = 0; wanted && i < slot->cells; i++) {
         int64_t rest = i;
         bool in_range = true;
         for (int d = variable->ndim - 1; d >= 0; d--) {
@@ -142,14 +156,20 @@ static enum gbm_status add_part(struct chooser *c, int v, const char *item,
             rest /= slot->dim[d];
             in_range = in_range && at >= first[d] && at <= last[d];
         }
-        wanted[i] = in_range;
+        wanted[i] = wanted[i] || in_range;
     }
-    enum gbm_status s = add(c, v, wanted);
-    free(wanted);
-    return s;
+    return c->rt->status;
 }
 
-static enum gbm_status add_named(struct chooser *c, char *item)
+static enum gbm_status mark_all(struct chooser *c, int v)
+{
+    unsigned char *wanted = marks_of(c, v);
+    if (wanted)
+        memset(wanted, 1, (size_t)c->in->slots[v].cells);
+    return c->rt->status;
+}
+
+static enum gbm_status mark_named(struct chooser *c, char *item)
 {
     char *bracket = strchr(item, '[');
     size_t length = bracket ? (size_t)(bracket - item) : strlen(item);
@@ -162,11 +182,7 @@ static enum gbm_status add_named(struct chooser *c, char *item)
             return rt_fail(c->rt, GBM_USER_ERROR,
                            "--monitor %s: it is not drawn, its values are data",
                            variable->name);
-        for (int k = 0; k < c->in->nmonitors; k++)
-            if (c->in->monitors[k].variable == v)
-                return rt_fail(c->rt, GBM_USER_ERROR,
-                               "--monitor names %s twice", variable->name);
-        return bracket ? add_part(c, v, item, bracket + 1) : add(c, v, NULL);
+        return bracket ? mark_part(c, v, item, bracket + 1) : mark_all(c, v);
     }
     item[length] = '\0';
     const char *near =
@@ -177,7 +193,7 @@ static enum gbm_status add_named(struct chooser *c, char *item)
                    near ? "?" : "");
 }
 
-static enum gbm_status add_list(struct chooser *c, const char *list)
+static enum gbm_status mark_list(struct chooser *c, const char *list)
 {
     char *copy = malloc(strlen(list) + 1);
     enum gbm_status s = GBM_OK;
@@ -195,9 +211,28 @@ static enum gbm_status add_list(struct chooser *c, const char *list)
         if (*p)
             *p++ = '\0';
         if (*item)
-            s = add_named(c, item);
+            s = mark_named(c, item);
     }
     free(copy);
+    return s;
+}
+
+static enum gbm_status add_list(struct chooser *c, const char *list)
+{
+    size_t n = (size_t)c->model->nvariables + 1;
+    c->wanted = calloc(n, sizeof *c->wanted);
+    c->order = calloc(n, sizeof *c->order);
+    enum gbm_status s = c->wanted && c->order
+                            ? mark_list(c, list)
+                            : rt_fail(c->rt, GBM_FAILURE, "no memory");
+    for (int k = 0; k < c->nordered; k++) {
+        int v = c->order[k];
+        if (s == GBM_OK)
+            s = add(c, v, c->wanted[v]);
+        free(c->wanted[v]);
+    }
+    free(c->wanted);
+    free(c->order);
     return s;
 }
 
@@ -271,7 +306,7 @@ static enum gbm_status list_kept_families(struct chooser *c)
 
 enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
 {
-    struct chooser c = {rt, in, in->model};
+    struct chooser c = {.rt = rt, .in = in, .model = in->model};
     const char *list = rt->options.monitor;
     enum gbm_status s =
         list && strcmp(list, "all") != 0 ? add_list(&c, list) : GBM_OK;

@@ -350,8 +350,11 @@ static enum gbm_status report_density(struct starter *s)
     for (int64_t i = 0; i < n && i < 6; i++)
         append(s->rt, &at, " %.6g",
                rt_value(slot, v->integer, s->chain, s->buffer.cells[i]));
+    const struct gbm_array *init = s->init[fam->variable];
     append(s->rt, &at, "%s%s", n > 6 ? " ..." : "",
-           n > 0 && rt_seen(slot, s->buffer.cells[0]) ? " (data)" : "");
+           n > 0 && rt_seen(slot, s->buffer.cells[0]) ? " (data)"
+           : init                                     ? " (from --init)"
+                                                      : "");
     for (int k = 0; k < fam->nparents && k < 8; k++) {
         int p = fam->parents[k];
         const struct rt_slot *ps = &s->in->slots[p];
