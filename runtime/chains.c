@@ -53,9 +53,14 @@ static const struct rt_device *load_plugin(char *why, size_t capacity)
         return NULL;
     }
     const struct rt_device *device = dlsym(plugin, "rt_cuda");
-    if (!device)
-        snprintf(why, capacity, "libgbm_cuda.so has no device");
-    return device;
+    const uint64_t *layout = dlsym(plugin, "rt_cuda_layout");
+    if (device && layout && *layout == RT_LAYOUT)
+        return device;
+    snprintf(why, capacity,
+             "%s is of another version of gbm than this sampler: compile the "
+             "model again",
+             path);
+    return NULL;
 }
 
 /* About how many floating-point operations a sweep of all chains has. */

@@ -1,7 +1,8 @@
 /* rt.h: the runtime's own types: options, the model bound to its data, and
- * what a device must do. Files: options.c load.c start.c chains.c moments.c
- * monitor.c progress.c check.c simulate.c geweke.c host/, and the plugin cuda/,
- * which includes nothing of the runtime but this header and model.h. */
+ * what a device must do. Files: options.c load.c instance.c plan.c start.c
+ * chains.c moments.c monitor.c progress.c check.c simulate.c geweke.c host/,
+ * and the plugin cuda/, which includes nothing of the runtime but this header
+ * and model.h. */
 #ifndef GBM_RT_H
 #define GBM_RT_H
 
@@ -158,6 +159,17 @@ struct rt {
     int64_t jitters;       /* Cholesky factorisations that needed jitter */
 };
 
+/* Changes when what a sampler and a plugin share changes. A plugin exports its
+ * own as "rt_cuda_layout": one of another version is not used. */
+#define RT_LAYOUT                                                              \
+    ((uint64_t)sizeof(struct rt) ^                                             \
+     (uint64_t)sizeof(struct rt_instance) << 12 ^                              \
+     (uint64_t)sizeof(struct rt_slot) << 20 ^                                  \
+     (uint64_t)sizeof(struct rt_block) << 28 ^                                 \
+     (uint64_t)sizeof(struct gbm_model) << 36 ^                                \
+     (uint64_t)sizeof(struct gbm_family) << 44 ^                               \
+     (uint64_t)sizeof(struct gbm_step) << 52)
+
 /* What the runtime asks of a device. A plugin exports one such table under the
  * name "rt_cuda". Functions return GBM_OK, or what rt_fail returned. */
 struct rt_device {
@@ -215,7 +227,12 @@ const char *rt_nearest(const char *name, int n,
  * for the user go to `notes` if it is not NULL. */
 enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
                         struct rt_instance *in, FILE *notes);
+
+/* instance.c */
 void rt_instance_free(struct rt_instance *in);
+/* Binds a state of chain 0; bindings: scratch, [nvariables]. */
+void rt_bind_with(const struct rt_instance *in, struct gbm_binding *bindings,
+                  void *state);
 /* Writes the state of a chain: model->state_size bytes. */
 void rt_bind(const struct rt_instance *in, void *state, int chain);
 /* Bound states of all chains, one allocation; NULL if there is no memory. */

@@ -631,6 +631,9 @@ static enum gbm_status cuda_moments(struct rt *rt, struct rt_moments *moments,
     return GBM_OK;
 }
 
+extern const uint64_t rt_cuda_layout;
+__attribute__((visibility("default"))) const uint64_t rt_cuda_layout =
+    RT_LAYOUT;
 extern const struct rt_device rt_cuda;
 __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .name = "cuda",

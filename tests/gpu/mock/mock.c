@@ -756,6 +756,11 @@ int main(int argc, char **argv)
         return 77;
     }
     const struct rt_device *device = dlsym(plugin, "rt_cuda");
+    const uint64_t *layout = dlsym(plugin, "rt_cuda_layout");
+    if (!device || !layout || *layout != RT_LAYOUT) {
+        printf("the plugin is of another version: build both again\n");
+        return 1;
+    }
     read_program();
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
         wrong += run_trial(&trials[i], device, precision);
