@@ -21,110 +21,6 @@ struct loader {
     FILE *notes;
 };
 
-double rt_value(const struct rt_slot *slot, bool integer, int chain,
-                int64_t cell)
-{
-    int64_t at = (slot->per_chain ? chain * slot->cells : 0) + cell;
-    return integer ? (double)((const int *)slot->values)[at]
-                   : ((const double *)slot->values)[at];
-}
-
-void rt_set_value(const struct rt_slot *slot, bool integer, int chain,
-                  int64_t cell, double value)
-{
-    int64_t at = (slot->per_chain ? chain * slot->cells : 0) + cell;
-    if (integer)
-        ((int *)slot->values)[at] = (int)value;
-    else
-        ((double *)slot->values)[at] = value;
-}
-
-static void bind_with(const struct rt_instance *in,
-                      struct gbm_binding *bindings, void *state)
-{
-    for (int v = 0; v < in->model->nvariables; v++) {
-        const struct rt_slot *slot = &in->slots[v];
-        bindings[v] = (struct gbm_binding){
-            .values = slot->values,
-            .dim = slot->dim,
-            .seen = slot->seen,
-            .stride = slot->per_chain ? slot->cells : 0,
-        };
-    }
-    in->model->bind(state, bindings);
-}
-
-void rt_bind(const struct rt_instance *in, void *state, int chain)
-{
-    size_t n = (size_t)(in->model->nvariables > 0 ? in->model->nvariables : 1);
-    struct gbm_binding *bindings = calloc(n, sizeof *bindings);
-    if (!bindings)
-        abort();
-    bind_with(in, bindings, state);
-    free(bindings);
-    in->model->shift(state, chain);
-}
-
-char *rt_states_create(const struct rt_instance *in)
-{
-    size_t size = in->model->state_size;
-    char *states = calloc((size_t)in->nchains, size ? size : 1);
-    for (int c = 0; states && c < in->nchains; c++)
-        rt_bind(in, rt_state(in, states, c), c);
-    return states;
-}
-
-int64_t rt_element_cells(const struct gbm_family *family, const void *state,
-                         int64_t element, struct rt_cells *buffer)
-{
-    int64_t n = family->cells(state, element, NULL);
-    if (n > buffer->capacity) {
-        free(buffer->cells);
-        buffer->capacity = 2 * n;
-        buffer->cells = malloc((size_t)buffer->capacity * sizeof(int64_t));
-        if (!buffer->cells)
-            abort();
-    }
-    return n > 0 ? family->cells(state, element, buffer->cells) : 0;
-}
-
-void rt_element_name(const struct rt_instance *in, const void *state,
-                     int family, int64_t element, char *out, size_t capacity)
-{
-    const struct gbm_family *f = &in->model->families[family];
-    const struct gbm_variable *v = &in->model->variables[f->variable];
-    const struct rt_slot *slot = &in->slots[f->variable];
-    struct rt_cells buffer = {0};
-    int64_t n = rt_element_cells(f, state, element, &buffer);
-    if (n <= 0) {
-        snprintf(out, capacity, "%s", v->name);
-    } else if (n == 1 || v->ndim == 0) {
-        gbm_cell_name(v->name, v->ndim, slot->dim, buffer.cells[0], out,
-                      capacity);
-    } else {
-        /* a slice: first and last subscript of every dimension */
-        int first[GBM_MAX_DIMS], last[GBM_MAX_DIMS];
-        int64_t a = buffer.cells[0], b = buffer.cells[n - 1];
-        for (int d = v->ndim - 1; d >= 0; d--) {
-            int extent = slot->dim[d] > 0 ? slot->dim[d] : 1;
-            first[d] = (int)(a % extent) + 1;
-            last[d] = (int)(b % extent) + 1;
-            a /= extent;
-            b /= extent;
-        }
-        size_t at = (size_t)snprintf(out, capacity, "%s", v->name);
-        for (int d = 0; d < v->ndim && at < capacity; d++) {
-            at += (size_t)snprintf(out + at, capacity - at, "%s%d",
-                                   d ? "," : "[", first[d]);
-            if (last[d] != first[d] && at < capacity)
-                at += (size_t)snprintf(out + at, capacity - at, ":%d", last[d]);
-        }
-        if (at < capacity)
-            snprintf(out + at, capacity - at, "]");
-    }
-    free(buffer.cells);
-}
-
 /* ---- shapes ---- */
 
 static void shape_text(int ndim, const int *dim, char *out, size_t capacity)
@@ -200,7 +96,7 @@ static enum gbm_status allocate(struct loader *l, int v, bool per_chain)
 
 static void rebind(struct loader *l)
 {
-    bind_with(l->in, l->bindings, l->state);
+    rt_bind_with(l->in, l->bindings, l->state);
 }
 
 static int64_t count_elements(struct loader *l, int f)
@@ -633,34 +529,6 @@ static enum gbm_status settle(struct loader *l, int v)
     return s;
 }
 
-/* Counting sort; an element that hits no cell is left out. */
-void rt_index(const struct rt_instance *in, const void *state, int inverse,
-              int chain)
-{
-    const struct gbm_inverse *inv = &in->model->inverses[inverse];
-    const struct rt_slot *s = &in->slots[inv->start];
-    const struct rt_slot *t = &in->slots[inv->item];
-    int *start = (int *)s->values + (s->per_chain ? chain * s->cells : 0);
-    int *item = (int *)t->values + (t->per_chain ? chain * t->cells : 0);
-    int64_t cells = s->cells - 1, n = in->elements[inv->family];
-    memset(start, 0, (size_t)s->cells * sizeof *start);
-    for (int64_t e = 0; e < n; e++) {
-        int64_t c = inv->cell(state, e);
-        if (c >= 0 && c < cells)
-            start[c + 1]++;
-    }
-    for (int64_t c = 0; c < cells; c++)
-        start[c + 1] += start[c];
-    for (int64_t e = 0; e < n; e++) {
-        int64_t c = inv->cell(state, e);
-        if (c >= 0 && c < cells)
-            item[start[c]++] = (int)e;
-    }
-    for (int64_t c = cells; c > 0; c--) /* undo the shift of the fill */
-        start[c] = start[c - 1];
-    start[0] = 0;
-}
-
 /* Marks the cells that a stochastic or derived statement defines. */
 static enum gbm_status mark_defined(struct loader *l, int v)
 {
@@ -763,26 +631,4 @@ enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
     if (s != GBM_OK)
         rt_instance_free(in);
     return s;
-}
-
-void rt_instance_free(struct rt_instance *in)
-{
-    for (int v = 0; in->slots && v < in->model->nvariables; v++) {
-        if (!in->slots[v].borrowed)
-            free(in->slots[v].values);
-        free(in->slots[v].seen);
-        free(in->slots[v].defined);
-    }
-    for (int k = 0; in->steps && k < in->model->nsteps; k++) {
-        free(in->steps[k].elements);
-        free(in->steps[k].colour);
-    }
-    for (int k = 0; k < in->nmonitors; k++)
-        free(in->monitors[k].cells);
-    free(in->slots);
-    free(in->elements);
-    free(in->steps);
-    free(in->monitors);
-    free(in->kept_families);
-    *in = (struct rt_instance){0};
 }
