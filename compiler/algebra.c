@@ -264,6 +264,7 @@ symp sym_mul(struct compiler *c, int n, const symp *factors)
     }
     if (number == 0)
         return sym_num(c, 0);
+    bool again = false;
     for (int j = 0; j < bases.n; j++) {
         symp f = sym_pow(c, bases.at[j], exponents.at[j]);
         if (f->kind == SYM_NUM)
@@ -272,6 +273,11 @@ symp sym_mul(struct compiler *c, int n, const symp *factors)
             flatten(c, SYM_MUL, &out, 1, &f);
         else
             push(c, &out, f);
+        again = again || f->kind == SYM_MUL;
+    }
+    if (again) { /* what came out of a product may meet its like */
+        push(c, &out, sym_num(c, number));
+        return sym_mul(c, out.n, out.at);
     }
     /* a power of a product may have given a number again */
     struct list all = {0};
@@ -317,11 +323,28 @@ static bool is_integer(symp e)
            fabs(e->number) < 1e6;
 }
 
+/* Whether e is 0 or 1. */
+static bool is_condition(symp e)
+{
+    static const char *const names[] = {
+        "==", "!=", "<", "<=", ">", ">=", "&&", "!"};
+    if (e->kind == SYM_SEEN)
+        return true;
+    if (e->kind != SYM_CALL)
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(e->name, names[i]))
+            return true;
+    return false;
+}
+
 symp sym_pow(struct compiler *c, symp base, symp exponent)
 {
     if (sym_is(exponent, 0) || sym_is(base, 1))
         return sym_num(c, 1);
     if (sym_is(exponent, 1))
+        return base;
+    if (is_condition(base) && exponent->kind == SYM_NUM && exponent->number > 0)
         return base;
     if (base->kind == SYM_NUM && exponent->kind == SYM_NUM) {
         double v = pow(base->number, exponent->number);
@@ -371,15 +394,28 @@ static symp in_range(struct compiler *c, const struct loop *known, symp e,
                    sym_call(c, "<=", 2, (symp[]){e, upper}));
 }
 
+/* Factors of e; a conjunction is the product of its conditions. */
+static void push_factors(struct compiler *c, struct list *out, symp e)
+{
+    bool both = e->kind == SYM_CALL && !strcmp(e->name, "&&") &&
+                is_condition(e->args[0]) && is_condition(e->args[1]);
+    if (e->kind != SYM_MUL && !both) {
+        push(c, out, e);
+        return;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        push_factors(c, out, e->args[i]);
+}
+
 /* If body = rest * (loop == e): e, with rest in *rest. */
 static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
                      symp *rest)
 {
     const char *equal = intern(c, "==");
-    int n = body->kind == SYM_MUL ? body->nargs : 1;
-    const symp *factors = body->kind == SYM_MUL ? body->args : &body;
-    for (int i = 0; i < n; i++) {
-        symp f = factors[i];
+    struct list factors = {0};
+    push_factors(c, &factors, body);
+    for (int i = 0; i < factors.n; i++) {
+        symp f = factors.at[i];
         if (f->kind != SYM_CALL || f->name != equal)
             continue;
         for (int side = 0; side < 2; side++) {
@@ -388,9 +424,9 @@ static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
                 sym_has_loop(other, loop))
                 continue;
             struct list l = {0};
-            for (int j = 0; j < n; j++)
+            for (int j = 0; j < factors.n; j++)
                 if (j != i)
-                    push(c, &l, factors[j]);
+                    push(c, &l, factors.at[j]);
             *rest = l.n ? sym_mul(c, l.n, l.at) : sym_num(c, 1);
             return other;
         }
@@ -1069,11 +1105,9 @@ static void collect_power(const struct collector *k, symp e, symp coefficient)
         }
     }
     if (base->kind == SYM_POW && positive(base->args[0], k->positive)) {
-        collect(
-            k,
-            make(c, (struct sym){.kind = SYM_POW}, 2,
-                 (symp[]){base->args[0], sym_mul2(c, base->args[1], exponent)}),
-            coefficient);
+        collect(k,
+                sym_pow(c, base->args[0], sym_mul2(c, base->args[1], exponent)),
+                coefficient);
         return;
     }
     add_statistic(k, e, coefficient);
