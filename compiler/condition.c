@@ -117,8 +117,27 @@ static struct part *new_part(struct compiler *c, struct factor *g)
     return p;
 }
 
+/* Whether an equality fails all through a loop's range: 1 == t, t from 2. */
+static bool never(symp e)
+{
+    if (e->kind != SYM_CALL || strcmp(e->name, "==") != 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        symp l = e->args[i], n = e->args[1 - i];
+        if (l->kind != SYM_LOOP || n->kind != SYM_NUM)
+            continue;
+        symp lower = l->loop->lower, upper = l->loop->upper;
+        if ((lower && lower->kind == SYM_NUM && n->number < lower->number) ||
+            (upper && upper->kind == SYM_NUM && n->number > upper->number))
+            return true;
+    }
+    return false;
+}
+
 static void add_guard(struct compiler *c, struct part *p, symp condition)
 {
+    if (never(condition))
+        condition = sym_num(c, 0);
     p->guard = p->guard ? sym_and(c, p->guard, condition) : condition;
     if (sym_is(p->guard, 1))
         p->guard = NULL;
@@ -710,7 +729,8 @@ struct step *condition_family(struct compiler *c, struct model *m,
     s->lower = own->lower;
     s->upper = own->upper;
     bool vector = f->nslices > 0;
-    if (!vector && !own->replaced)
+    /* a prior seen through stored nodes is among the children's instances */
+    if (!vector && !own->replaced && !factor_through(m, own, f->var))
         own_part(c, s, own, target);
     for (struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced && (!vector || g != own))
