@@ -213,8 +213,9 @@ static const char *direct_text(struct compiler *c, const struct step *s)
             word = intern_format(c, "gamma in x^%s", sym_text(c, s->exponent));
     }
     bool inherent = !strcmp(e->name, "dunif") || !strcmp(e->name, "power_law");
-    return intern_format(c, "%s%s%s",
-                         s->bounded && !inherent ? "truncated " : "", word,
+    bool cut = s->bounded && !inherent, phrase = strchr(word, ' ') != NULL;
+    return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
+                         word, cut && phrase ? ", truncated" : "",
                          is_augmented(s) ? " (augmented)" : "");
 }
 
@@ -286,7 +287,7 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     case METHOD_ENUMERATE:
         return enumeration_text(c, s);
     case METHOD_SLICE:
-        return is_augmented(s) ? "slice (augmented)" : "slice";
+        return "slice";
     case METHOD_SLICE_INTEGER:
         return "integer slice";
     case METHOD_SLICE_VECTOR:
@@ -551,6 +552,32 @@ static const struct factor *factor_with(const struct step *s, symp statistic)
     return NULL;
 }
 
+/* A derived node that is kept in memory and that e reads, or NULL. */
+static const struct var *stored_in(symp e)
+{
+    if (e->kind == SYM_REF && e->var->stored)
+        return e->var;
+    for (int i = 0; i < e->nargs; i++) {
+        const struct var *v = stored_in(e->args[i]);
+        if (v)
+            return v;
+    }
+    return NULL;
+}
+
+static const char *why_opaque(struct compiler *c, const struct step *s,
+                              const struct factor *g)
+{
+    const struct var *v = s->through ? stored_in(g->logp) : NULL;
+    if (v)
+        return intern_format(c,
+                             "slice: it enters %s through %s, which is "
+                             "recomputed for each trial value",
+                             g->text, v->name);
+    return intern_format(
+        c, "slice: the term of %s has no sufficient statistics", g->text);
+}
+
 static const char *why_slice(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
@@ -559,10 +586,7 @@ static const char *why_slice(struct compiler *c, const struct step *s)
         return "slice over integers: its values have no two known ends";
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->opaque)
-            return intern_format(
-                c, "slice: the term of %s has no sufficient statistics%s",
-                p->factor->text,
-                s->through ? ", as it goes through stored nodes" : "");
+            return why_opaque(c, s, p->factor);
     struct text t = {0};
     for (int i = 0; i < s->nstatistics; i++) {
         if (is_plain(s->statistics[i]))
