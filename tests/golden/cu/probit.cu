@@ -423,6 +423,7 @@ GBM_FN void prepare_y_z(struct conditional_y_z *k_,
     gbm_total c1 = 0, c2 = 0;
     c1 += REAL_C(-0.5);
     gbm_total sum_k = 0;
+    GBM_UNROLL_LOADS
     GBM_TEAM_FOR(k, 1, (s->X_n2) + 1, team) {
         sum_k += X(i, k) * beta(k);
     }
