@@ -385,6 +385,18 @@ static const char *emit_select(struct emitter *e, symp x)
     return name;
 }
 
+/* Little more than loads: then several terms should be on their way at once. */
+static bool mostly_loads(symp e, int *budget)
+{
+    if (e->kind != SYM_NUM && e->kind != SYM_REF && e->kind != SYM_LOOP &&
+        e->kind != SYM_EXTENT && e->kind != SYM_ADD && e->kind != SYM_MUL)
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!mostly_loads(e->args[i], budget))
+            return false;
+    return --*budget >= 0;
+}
+
 static const char *emit_sum(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
@@ -395,6 +407,9 @@ static const char *emit_sum(struct emitter *e, symp x)
     emit_line(e, "gbm_total %s = 0;", name);
     int depth = e->nloops;
     const char *i = emit_loop_name(e, x->loop);
+    int budget = 12;
+    if (team && mostly_loads(x->args[2], &budget))
+        emit_line(e, "GBM_UNROLL_LOADS");
     if (team)
         emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", i, lower, upper);
     else
@@ -555,7 +570,10 @@ static const char *emit_add(struct emitter *e, symp x)
                       a->args[0]->number < 0);
         if (minus)
             a = sym_neg(e->c, a);
-        text_printf(&t, "%s%s", minus ? (i ? " - " : "-") : i ? " + " : "",
+        text_printf(&t, "%s%s",
+                    minus ? (i ? " - " : "-")
+                    : i   ? " + "
+                          : "",
                     emit_in(e, a, minus ? 2 : 1));
     }
     const char *s = intern(e->c, t.data);

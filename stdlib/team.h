@@ -41,6 +41,13 @@ struct gbm_team {
 #define GBM_TEAM_FOR(i, lo, hi, team)                                          \
     for (int i = (int)(lo) + (team)->lane; i < (int)(hi); i += (team)->lanes)
 
+/* Before a loop whose body is little more than loads: eight at once. */
+#ifdef __CUDACC__
+#define GBM_UNROLL_LOADS _Pragma("unroll 8")
+#else
+#define GBM_UNROLL_LOADS
+#endif
+
 #ifdef __CUDACC__
 
 /* A generated program has functions and variables that only the host needs. */
