@@ -160,13 +160,24 @@ static void sigma_derive(const void *state, int64_t e)
     *s->sigma = 1 / sqrt(*s->tau);
 }
 
-/* tau | rest ~ gamma(3 + N/2, 2 + sum (y - X beta)^2 / 2) */
+/* A missing y is a leaf: no conditional counts it. */
+static bool is_seen(const struct state *s, int64_t i)
+{
+    return s->seen ? s->seen[i] != 0 : s->y_stride == 0;
+}
+
+/* tau | rest ~ gamma(3 + n/2, 2 + sum (y - X beta)^2 / 2), over the n
+ * observed y */
 static void tau_parameters(const struct state *s, double *shape, double *rate)
 {
-    *shape = 3 + 0.5 * *s->n + (broken == SHAPE ? 1 : 0);
+    *shape = 3 + (broken == SHAPE ? 1 : 0);
     *rate = 2;
-    for (int i = 0; i < *s->n; i++)
+    for (int i = 0; i < *s->n; i++) {
+        if (!is_seen(s, i))
+            continue;
+        *shape += 0.5;
         *rate += 0.5 * pow(s->y[i] - predictor(s, i), 2);
+    }
 }
 static void tau_run(const void *state, const struct gbm_sweep *sweep,
                     uint32_t chain, const int *elements, int64_t first,
@@ -248,8 +259,9 @@ static void design(const void *state, int64_t i, double *row)
 static void row(const void *state, int64_t i, double *weight, double *score)
 {
     const struct state *s = state;
-    *weight = *s->tau * (broken == WEIGHT ? 2 : 1);
-    *score = *s->tau * s->y[i];
+    bool seen = is_seen(s, i);
+    *weight = seen ? *s->tau * (broken == WEIGHT ? 2 : 1) : 0;
+    *score = seen ? *s->tau * s->y[i] : 0;
 }
 
 static const struct gbm_variable variables[NSLOTS] = {
@@ -660,6 +672,95 @@ static void test_until_and_options(void **unused)
     rt_options_free(&rt.options);
 }
 
+/* ---- colours ---- */
+
+static int ties(const void *state, int64_t e, int64_t *out, int capacity)
+{
+    int n = *((const struct state *)state)->n;
+    assert_true(capacity >= 3);
+    out[0] = e;
+    out[1] = (e + 3) % n;
+    out[2] = e * e % n;
+    return 3;
+}
+
+/* No instance ties two elements of one colour; each element is there once. */
+static void test_colours(void **unused)
+{
+    static const struct gbm_conflict conflict = {
+        .family = 3, .elements = ties, .capacity = 3};
+    struct gbm_step step = steps[2];
+    struct gbm_model model = regression;
+    struct session s = {.rt = {.model = &model, .threads = 1}};
+    const char *files[] = {path};
+    (void)unused;
+    step.leaf = false;
+    step.nconflicts = 1;
+    step.conflicts = &conflict;
+    model.steps = &step;
+    model.nsteps = 1;
+    write_data("{\"N\": 40, \"p\": 1, \"X\": [[1]], \"y\": [1, null, 2, null, "
+               "null, null, null, null, null, null, null, null, null, null, "
+               "null, null, null, null, null, null, null, null, null, null, "
+               "null, null, null, null, null, null, null, null, null, null, "
+               "null, null, null, null, null, null]}");
+    s.rt.options = (struct rt_options){.data = files, .ndata = 1, .chains = 1};
+    assert_int_equal(rt_read_data(&s.rt, &s.data, NULL), GBM_OK);
+    assert_int_equal(rt_load(&s.rt, &s.data, false, &s.in, NULL), GBM_OK);
+    const struct rt_step *plan = &s.in.steps[0];
+    int colour[40];
+    memset(colour, -1, sizeof colour);
+    assert_int_equal(plan->count, 38); /* y[1] and y[3] are observed */
+    assert_true(plan->ncolours >= 2 && plan->ncolours < 8);
+    for (int c = 0; c < plan->ncolours; c++)
+        for (int64_t k = plan->colour[c]; k < plan->colour[c + 1]; k++) {
+            assert_int_equal(colour[plan->elements[k]], -1);
+            colour[plan->elements[k]] = c;
+            if (k > plan->colour[c])
+                assert_true(plan->elements[k] > plan->elements[k - 1]);
+        }
+    for (int e = 0; e < 40; e++) {
+        int64_t tied[3] = {e, (e + 3) % 40, e * e % 40};
+        assert_true((colour[e] == -1) == (e == 0 || e == 2));
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < a; b++)
+                if (tied[a] != tied[b] && colour[tied[a]] >= 0)
+                    assert_true(colour[tied[a]] != colour[tied[b]]);
+    }
+    rt_instance_free(&s.in);
+    gbm_data_free(&s.data);
+}
+
+/* ---- --monitor ---- */
+
+static void test_monitor(void **unused)
+{
+    struct session s;
+    (void)unused;
+    write_data(SMALL_DATA);
+    assert_int_equal(begin(&s, 1, 1), GBM_OK);
+    for (int k = 0; k < s.in.nmonitors; k++)
+        free(s.in.monitors[k].cells);
+    free(s.in.monitors);
+    free(s.in.kept_families);
+    s.in.monitors = NULL;
+    s.in.kept_families = NULL;
+    s.in.nmonitors = s.in.nkept_families = 0;
+    s.in.row = 0;
+    s.rt.options.monitor = "tau, beta[2] y beta[1:1]";
+    assert_int_equal(rt_monitor(&s.rt, &s.in, NULL), GBM_OK);
+    assert_int_equal(s.in.nmonitors, 3);
+    assert_int_equal(s.in.row, 4);
+    assert_int_equal(s.in.monitors[0].variable, TAU);
+    assert_int_equal(s.in.monitors[1].count, 2);
+    assert_int_equal(s.in.monitors[2].cells[0], 3); /* the missing y[4] */
+    assert_int_equal(s.in.nkept_families, 0);
+    s.rt.options.monitor = "beta[3]";
+    assert_int_equal(rt_monitor(&s.rt, &s.in, NULL), GBM_USER_ERROR);
+    assert_non_null(strstr(s.rt.message, "beta[2]"));
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -669,6 +770,8 @@ int main(void)
         cmocka_unit_test(test_bad_data),
         cmocka_unit_test(test_checks),
         cmocka_unit_test(test_until_and_options),
+        cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_monitor),
     };
     if (!mkdtemp(folder))
         return 1;
