@@ -393,6 +393,25 @@ static enum gbm_status prepare_draws(struct run *r)
     return s;
 }
 
+/* What "auto" chose may still fail (memory, a compiler that is not there): then
+ * the CPU does it. */
+static enum gbm_status load_device(struct run *r)
+{
+    struct rt *rt = r->rt;
+    enum gbm_status s = rt->device->load(rt, &r->in);
+    if (s == GBM_OK || rt->device == &rt_host ||
+        strcmp(rt->options.device, "auto") != 0)
+        return s;
+    if (r->notes)
+        fprintf(r->notes, "note: on the CPU: %s\n", rt->message);
+    rt->device->close(rt);
+    rt->status = GBM_OK;
+    rt->message[0] = '\0';
+    rt->device = &rt_host;
+    s = rt_host.open(rt, "cpu");
+    return s == GBM_OK ? rt_host.load(rt, &r->in) : s;
+}
+
 static enum gbm_status prepare(struct run *r)
 {
     struct rt *rt = r->rt;
@@ -413,7 +432,7 @@ static enum gbm_status prepare(struct run *r)
         s = rt_start(rt, &r->in, r->notes);
     }
     if (s == GBM_OK)
-        s = rt->device->load(rt, &r->in);
+        s = load_device(r);
     if (s == GBM_OK)
         s = prepare_draws(r);
     r->draws.timing.jit_s = rt->jit_s;
