@@ -1,0 +1,18 @@
+`z` <-
+structure(c(NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA,
+  NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA,
+  NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA,
+  NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA,
+  NA, 1, NA, 2, 2, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, NA, 2,
+  NA, 1, NA, NA, NA, NA, 1, NA, NA, NA, NA, 2, NA, NA, NA, NA, NA, NA, 2, NA,
+  NA, 2, NA, NA, NA, NA, NA, NA, NA, NA, 1, 1, NA, NA, NA, NA, NA, NA, 1, NA,
+  NA, 1, NA, 2, 2, NA, NA, NA, NA, NA, NA, 2, NA, NA, 1, NA, NA, NA, 2, 2, 1,
+  1, NA, NA, NA, 2, 1, NA, NA, NA, NA, 2, NA, 1, NA, NA, NA, NA, 2, NA, NA, 2,
+  1, NA, NA, NA, NA, 1, 2, 2, 1, 1, NA, 2, NA, NA, 2, NA, 1, NA, NA, 1, 2, 2,
+  2, NA, NA, 2, NA, 1, 1, 2, NA, 1, 1, NA, 2, NA, 2, 2, 1, 1, 1, NA, NA, 2, 1,
+  NA, NA, NA, NA, 2, 2, 1, NA, 1, 1, NA, 2, NA, NA, 2, 1, NA, 1, NA, NA, 1, 2,
+  1, 1, 1, NA, 1, 2, 1, 2, 1, 1, NA, NA, 1, 2, 2, 2, NA, NA, 2, 1, 1, 1, 2, 2,
+  1, 1, NA, 2, 1, 2, 2, 1, 1, 2, NA, 1, 2, 1, 1, NA, NA, 1, 2, 2, 1, NA, 1, 1,
+  NA, 2, NA, 1, 2, 1, 2, 1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 2, 1, 2, 1, 1, 1, 1, 1,
+  2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 1, 1, 2, 2, 1, 2, 2, 1, 1, 2, 2, 2, 2, 1, 1,
+  1, 1, 2, 2, 2, 1, 2, 1, 1, 1, 2, 2, 1, 2, 1, 2, 1, 2), .Dim = c(60L, 6L))
