@@ -1,7 +1,7 @@
 /* linear.h: small dense linear algebra for one thread. Matrices are row-major
  * and contiguous. What needs a copy of a matrix takes it from the stack up to
- * GBM_MAX_SMALL rows; beyond that from the heap on the host, and on the device
- * the result is NaN: a thread is not the place for it. */
+ * GBM_MAX_SMALL rows; beyond that from the heap, which is slow on the device.
+ * The result is NaN if that has no room. */
 #ifndef GBM_LINEAR_H
 #define GBM_LINEAR_H
 
@@ -26,22 +26,13 @@ GBM_FN real *gbm_scratch(real *small, int64_t n)
 {
     if (n <= GBM_SMALL_CELLS)
         return small;
-#ifdef __CUDACC__
-    return 0;
-#else
     return (real *)malloc((size_t)n * sizeof(real));
-#endif
 }
 
 GBM_FN void gbm_scratch_free(const real *small, real *scratch)
 {
-#ifdef __CUDACC__
-    (void)small;
-    (void)scratch;
-#else
     if (scratch != small)
         free(scratch);
-#endif
 }
 
 GBM_FN void gbm_fill(int64_t n, real *x, real value)

@@ -7,9 +7,20 @@
 #include "gbm.h"
 #include "team.h"
 
-/* Room for n values, to the end of the block. */
+/* Room for n values, to the end of the block. On the device they are a thread's
+ * own, or from the device's heap if they are many (linear.h). */
 #ifdef __CUDACC__
-#define GBM_SCRATCH(name, small, n) real name[GBM_SMALL_CELLS]
+struct gbm_room {
+    real own[GBM_SMALL_CELLS];
+    real *cells;
+    __device__ explicit gbm_room(long long n) { cells = gbm_scratch(own, n); }
+    __device__ ~gbm_room() { gbm_scratch_free(own, cells); }
+};
+#define GBM_SCRATCH(name, small, n)                                            \
+    const gbm_room small(n);                                                   \
+    if (!small.cells)                                                          \
+        __trap();                                                              \
+    real *const name = small.cells
 #else
 #define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (n) : 1]
 #endif

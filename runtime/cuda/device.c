@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define WORKSPACE_BYTES ((size_t)32 << 20) /* what cuBLAS wants on Hopper */
+#define HEAP_BYTES ((size_t)256 << 20)     /* of the device */
 #define RING_BYTES ((int64_t)64 << 20)     /* most for half a ring */
 #define STATE_BYTES 32000                  /* most that a kernel takes */
 
@@ -80,6 +81,8 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
     CU(cuDevicePrimaryCtxRetain(&c->context, c->device));
     c->has_context = true;
     CU(cuCtxSetCurrent(c->context));
+    /* for kernels that need room for a large vector (stdlib/linear.h) */
+    CU(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, HEAP_BYTES));
     CU(cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING));
     CU(cuStreamCreate(&c->copies, CU_STREAM_NON_BLOCKING));
     CU(cuCtxGetStreamPriorityRange(&least, &greatest));
@@ -389,10 +392,30 @@ static enum gbm_status find_kernel(struct cuda *c, struct cuda_kernel *k,
     return cuda_find(c, c->program, k);
 }
 
+/* Coordinates of the largest block that an element of a step has, as far as a
+ * thread should hold its matrix: stdlib/linear.h takes it from the device's
+ * heap otherwise, which is slow. */
+static int largest_block(const struct cuda *c)
+{
+    int most = 16;
+
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        const struct gbm_step *step = &c->in->model->steps[k];
+        const struct rt_step *plan = &c->in->steps[k];
+        if (!plan->active || step->kind != GBM_STEP_MAP || !step->block_size)
+            continue;
+        const int n = step->block_size(c->host_state,
+                                       plan->elements ? plan->elements[0] : 0);
+        if (n > most && n <= 40)
+            most = n;
+    }
+    return most;
+}
+
 static enum gbm_status compile_both(struct cuda *c, struct options *o)
 {
     const struct gbm_model *model = c->in->model;
-    char name[160];
+    char name[160], small[40];
 
     if (c->single)
         o->list[o->n++] = "-DGBM_SINGLE";
@@ -402,6 +425,8 @@ static enum gbm_status compile_both(struct cuda *c, struct options *o)
     snprintf(name, sizeof name, "%s.cu", model->name);
     TRY(cuda_compile(c, "kernels.cu", cuda_texts[0].text, cuda_ntexts - 1,
                      cuda_texts + 1, precision, o->list, &c->kernels));
+    snprintf(small, sizeof small, "-DGBM_MAX_SMALL=%d", largest_block(c));
+    o->list[o->n++] = small;
     o->capacity += o->n;
     TRY(each_kernel(c, o, option_kernel));
     return cuda_compile(c, name, model->program, model->nheaders,
@@ -416,9 +441,9 @@ static enum gbm_status build(struct cuda *c)
 
     TRY(each_kernel(c, &n, count_kernel));
     o.capacity = n;
-    o.text = calloc((size_t)n + 4, sizeof *o.text);
-    o.list = calloc((size_t)n + 4, sizeof *o.list);
-    o.kernels = calloc((size_t)n + 4, sizeof *o.kernels);
+    o.text = calloc((size_t)n + 8, sizeof *o.text);
+    o.list = calloc((size_t)n + 8, sizeof *o.list);
+    o.kernels = calloc((size_t)n + 8, sizeof *o.kernels);
     enum gbm_status status = o.text && o.list && o.kernels
                                  ? compile_both(c, &o)
                                  : rt_fail(c->rt, GBM_FAILURE, "out of memory");

@@ -403,6 +403,13 @@ CUresult cuCtxSetCurrent(CUcontext context)
     return CUDA_SUCCESS;
 }
 
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    (void)limit;
+    (void)value;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuGetErrorName(CUresult error, const char **text)
 {
     static char name[32];

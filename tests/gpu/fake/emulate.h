@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <tuple>
 
@@ -158,6 +159,8 @@ template <class T> T atomicCAS(T *p, T expected, T wanted)
         *p = wanted;
     return old;
 }
+
+static inline void __trap(void) { std::abort(); }
 
 template <class T> T __ldg(const T *p) { return *p; }
 
