@@ -262,12 +262,15 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
-    *graph = stream->capturing;
+    /* GBM_FAKE_CAPTURE=fails: something in it could not be captured */
+    const char *how = getenv("GBM_FAKE_CAPTURE");
+    const bool fails = how && strcmp(how, "fails") == 0;
+    *graph = fails ? NULL : stream->capturing;
     for (struct CUstream_st *s = streams; s; s = s->next)
-        if (s != stream && s->capturing == *graph)
+        if (s != stream && s->capturing == stream->capturing)
             s->capturing = NULL;
     stream->capturing = NULL;
-    return *graph ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
+    return *graph ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 
 CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph,
