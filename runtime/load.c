@@ -399,6 +399,8 @@ static enum gbm_status settle_stochastic(struct loader *l, int v)
     struct rt_slot *slot = &l->in->slots[v];
     const struct gbm_array *a = gbm_data_find(l->data, variable->name);
     bool block = from_data_block(l->model, v);
+    free(slot->values); /* of bind_observed */
+    *slot = (struct rt_slot){0};
     enum gbm_status s = settle_extents(l, v, a);
     if (s != GBM_OK)
         return s;
@@ -570,9 +572,37 @@ static void note_unused(struct loader *l)
     }
 }
 
+/* A data block may use observed nodes as data (n <- length(y)), on which then
+ * their own loops depend. So they are bound before their turn comes, when
+ * settle_stochastic does it anew. */
+static enum gbm_status bind_observed(struct loader *l)
+{
+    enum gbm_status s = GBM_OK;
+    for (int v = 0; v < l->model->nvariables && s == GBM_OK; v++) {
+        const struct gbm_variable *variable = &l->model->variables[v];
+        const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+        if (!a || variable->role != GBM_STOCHASTIC)
+            continue;
+        if (!array_dims(a, variable->ndim, l->in->slots[v].dim))
+            return fail_shape(l, variable, a);
+        s = allocate(l, v, false);
+        for (int64_t i = 0;
+             s == GBM_OK && a->missing && !variable->integer && i < a->length;
+             i++)
+            if (a->missing[i])
+                rt_set_value(&l->in->slots[v], false, 0, i, (double)NAN);
+        if (s == GBM_OK)
+            s = copy_values(l, v, a);
+    }
+    return s;
+}
+
 static enum gbm_status load(struct loader *l)
 {
     const struct gbm_model *m = l->model;
+    enum gbm_status bound = bind_observed(l);
+    if (bound != GBM_OK)
+        return bound;
     rebind(l);
     for (int k = 0; k < m->nvariables; k++) {
         enum gbm_status s = settle(l, m->load_order[k]);
