@@ -645,12 +645,51 @@ static symp sym_exp(struct compiler *c, symp a)
                       library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1, &a);
 }
 
+/* The least and the largest value of e = loop + number, where the loop's ends
+ * are numbers; infinite where they are not. */
+static bool range_of(symp e, double *least, double *largest)
+{
+    double offset = 0;
+    if (e->kind == SYM_ADD && e->nargs == 2 && e->args[1]->kind == SYM_NUM) {
+        offset = e->args[1]->number;
+        e = e->args[0];
+    }
+    if (e->kind != SYM_LOOP)
+        return false;
+    symp lower = e->loop->lower, upper = e->loop->upper;
+    bool low = lower && lower->kind == SYM_NUM;
+    bool high = upper && upper->kind == SYM_NUM;
+    *least = low ? lower->number + offset : -HUGE_VAL;
+    *largest = high ? upper->number + offset : HUGE_VAL;
+    return true;
+}
+
+/* Compares a loop index with a number: 1 or 0 if all its values agree. */
+static symp decided(struct compiler *c, const char *name, symp a, symp b)
+{
+    double least, largest;
+    symp d = sym_sub(c, a, b);
+    if (!range_of(d, &least, &largest))
+        return NULL;
+    bool all = false, none = least > largest;
+    if (!strcmp(name, "=="))
+        none = least > 0 || largest < 0;
+    else if (!strcmp(name, ">="))
+        all = least >= 0, none = largest < 0;
+    else if (!strcmp(name, "<="))
+        all = largest <= 0, none = least > 0;
+    return all || none ? sym_num(c, all) : NULL;
+}
+
 symp sym_eq(struct compiler *c, symp a, symp b)
 {
     double d;
     if (sym_difference(c, a, b, &d))
         return sym_num(c, d == 0);
-    return plain_call(c, "==", NULL, 2, (symp[]){a, b});
+    symp known = decided(c, "==", a, b);
+    if (!known)
+        known = decided(c, "==", b, a);
+    return known ? known : plain_call(c, "==", NULL, 2, (symp[]){a, b});
 }
 
 symp sym_and(struct compiler *c, symp a, symp b)
@@ -698,6 +737,10 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
         return plain_call(c, ">=", NULL, 2, (symp[]){args[0], sym_num(c, 0)});
     if (n == 3 && (!strcmp(name, "ifelse") || !strcmp(name, "if_else")))
         return sym_select(c, args[0], args[1], args[2]);
+    bool ordered = n == 2 && (!strcmp(name, ">=") || !strcmp(name, "<="));
+    symp known = ordered ? decided(c, name, args[0], args[1]) : NULL;
+    if (known)
+        return known;
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         if (!strcmp(name, comparisons[i]))
             return plain_call(c, name, NULL, n, args);

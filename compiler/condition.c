@@ -117,27 +117,8 @@ static struct part *new_part(struct compiler *c, struct factor *g)
     return p;
 }
 
-/* Whether an equality fails all through a loop's range: 1 == t, t from 2. */
-static bool never(symp e)
-{
-    if (e->kind != SYM_CALL || strcmp(e->name, "==") != 0)
-        return false;
-    for (int i = 0; i < 2; i++) {
-        symp l = e->args[i], n = e->args[1 - i];
-        if (l->kind != SYM_LOOP || n->kind != SYM_NUM)
-            continue;
-        symp lower = l->loop->lower, upper = l->loop->upper;
-        if ((lower && lower->kind == SYM_NUM && n->number < lower->number) ||
-            (upper && upper->kind == SYM_NUM && n->number > upper->number))
-            return true;
-    }
-    return false;
-}
-
 static void add_guard(struct compiler *c, struct part *p, symp condition)
 {
-    if (never(condition))
-        condition = sym_num(c, 0);
     p->guard = p->guard ? sym_and(c, p->guard, condition) : condition;
     if (sym_is(p->guard, 1))
         p->guard = NULL;
