@@ -508,7 +508,7 @@ GBM_FN void design_update_beta_2(const struct state *s, const struct gbm_team *t
     (void)n0, (void)at0;
     (void)d;
     GBM_TEAM_FOR(a, 1, (*s->p) + 1, team) {
-        row[at0 + a - (1)] = (a >= 1) && (a <= s->X_n2) ? X(i, a) : 0;
+        row[at0 + a - (1)] = a <= s->X_n2 ? X(i, a) : 0;
     }
 }
 #ifndef __CUDACC__
