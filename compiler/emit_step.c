@@ -453,7 +453,11 @@ static void emit_density(struct compiler *c, struct text *out,
             emit_line(&e, "total += gbm_xlogy(k_->c%d, %s);", i + 1, inner);
         } else {
             const char *value = emit_expr(&e, t);
-            emit_line(&e, "total += k_->c%d * (%s);", i + 1, value);
+            /* one branch may be log(0) where the coefficient is 0 */
+            emit_line(&e,
+                      t->kind == SYM_SELECT ? "total += gbm_times(k_->c%d, %s);"
+                                            : "total += k_->c%d * (%s);",
+                      i + 1, value);
         }
     }
     if (s->opaque) {
