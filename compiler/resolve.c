@@ -1625,6 +1625,58 @@ struct factor *factor_of_family(struct compiler *c, struct model *m,
 /* ---- order and cycles ------------------------------------------------------
  */
 
+struct reads_of {
+    struct compiler *c;
+    const struct family *defines;
+};
+
+/* Whether an element that f reads may be one that `context` defines. */
+static bool may_read(symp e, void *context)
+{
+    struct reads_of *r = context;
+    const struct family *g = r->defines;
+    if (e->kind != SYM_REF || e->var != g->var)
+        return false;
+    for (int d = 0; d < g->var->ndim; d++)
+        if (!g->upper[d] && sym_is(sym_eq(r->c, e->args[d], g->lower[d]), 0))
+            return false;
+    return true;
+}
+
+/* The families of one variable: those that others read first, as far as their
+ * subscripts tell them apart. */
+static void append_families(struct compiler *c, const struct var *v,
+                            struct family ***last)
+{
+    struct family *left[64];
+    int n = 0;
+    for (struct family *f = v->families; f; f = f->next_of_var) {
+        if (n < 64) {
+            left[n++] = f;
+            continue;
+        }
+        **last = f;
+        *last = &f->next;
+    }
+    while (n) {
+        int chosen = 0;
+        for (int i = n; i-- > 0;) {
+            bool waits = false;
+            for (int j = 0; j < n && !waits; j++) {
+                struct reads_of r = {c, left[j]};
+                waits = i != j && family_any(left[i], may_read, &r, false);
+            }
+            if (!waits)
+                chosen = i;
+        }
+        **last = left[chosen];
+        *last = &left[chosen]->next;
+        for (int j = chosen; j + 1 < n; j++)
+            left[j] = left[j + 1];
+        n--;
+    }
+}
+
 /* Families in an order in which parents come before children; a variable that
  * reads itself at other subscripts is ordered by its elements at run time. */
 static void visit(struct compiler *c, struct model *m, struct var *v,
@@ -1643,10 +1695,7 @@ static void visit(struct compiler *c, struct model *m, struct var *v,
             if (w != v && w->families && family_any(f, reads_var, w, true))
                 visit(c, m, w, state, last);
     state[i] = 2;
-    for (struct family *f = v->families; f; f = f->next_of_var) {
-        **last = f;
-        *last = &f->next;
-    }
+    append_families(c, v, last);
 }
 
 static bool reads_same_element(symp e, void *context)
