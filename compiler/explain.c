@@ -143,6 +143,14 @@ static const char *elements_of(struct compiler *c, const struct family *f)
     return take_text(c, &t);
 }
 
+static symp block_dimension(struct compiler *c, const struct step *s)
+{
+    symp n = sym_num(c, 0);
+    for (int i = 0; i < s->nmembers; i++)
+        n = sym_add2(c, n, s->members[i].count);
+    return n;
+}
+
 static const char *step_elements(struct compiler *c, const struct step *s)
 {
     if (s->method == METHOD_INDEX)
@@ -159,7 +167,9 @@ static const char *step_elements(struct compiler *c, const struct step *s)
     }
     const char *sum = take_text(c, &t);
     if (!same)
-        return sum;
+        return s->method == METHOD_DENSE
+                   ? expression_text(c, block_dimension(c, s))
+                   : sum;
     return strcmp(first, "1") ? intern_format(c, "%d x %s", s->nmembers, first)
                               : intern_format(c, "%d", s->nmembers);
 }
@@ -217,14 +227,6 @@ static const char *direct_text(struct compiler *c, const struct step *s)
     return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
                          word, cut && phrase ? ", truncated" : "",
                          is_augmented(s) ? " (augmented)" : "");
-}
-
-static symp block_dimension(struct compiler *c, const struct step *s)
-{
-    symp n = sym_num(c, 0);
-    for (int i = 0; i < s->nmembers; i++)
-        n = sym_add2(c, n, s->members[i].count);
-    return n;
 }
 
 /* X'X is computed once if all designs and weights are data. */
