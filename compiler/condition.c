@@ -440,10 +440,37 @@ static void add_conflict(struct compiler *c, struct step *s, struct factor *g,
 {
     struct conflict *k = NEW(c, struct conflict);
     k->factor = g;
-    for (int i = 0; i < f->n && i < 8; i++)
-        k->references[k->nreferences++] = f->found[i].reference;
+    for (int i = 0; i < f->n && i < 8; i++) {
+        const struct found *r = &f->found[i];
+        k->references[i] = r->reference;
+        k->nbound[i] = r->nbound;
+        for (int b = 0; b < r->nbound; b++)
+            k->bound[i][b] = r->bound[b];
+        k->sums = k->sums || r->nbound > 0;
+        k->nreferences++;
+    }
     k->next = s->conflicts;
     s->conflicts = k;
+}
+
+static bool has_any_loop(symp e)
+{
+    if (e->kind == SYM_LOOP)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_any_loop(e->args[i]))
+            return true;
+    return false;
+}
+
+/* A sum over part of the subscripts, as in inprod(X[n,], beta[g,]), ties the
+ * elements of one g alone: they can be listed for each instance. One over all
+ * elements leaves nothing to do at once. */
+static bool ties_can_be_listed(const struct family *f, const struct loop *bound)
+{
+    return f->nloops >= 2 && bound->lower && bound->upper &&
+           !has_any_loop(bound->lower) && !has_any_loop(bound->upper) &&
+           !reads_latent(bound->lower) && !reads_latent(bound->upper);
 }
 
 /* Whether two references hit the same element of the target's family,
@@ -465,12 +492,16 @@ static void elements_dependence(struct compiler *c, struct step *s,
     struct finder distinct = *found;
     distinct.found = NEW_ARRAY(c, struct found, found->n);
     distinct.n = 0;
+    bool sums = false; /* a sum ties many elements */
     for (int i = 0; i < found->n; i++) {
         const struct found *r = &found->found[i];
         for (int d = 0; d < f->var->ndim; d++)
             for (int b = 0; b < r->nbound && !f->upper[d]; b++)
-                if (sym_has_loop(r->reference->args[d], r->bound[b]))
-                    s->sequential = true; /* a sum ties many elements */
+                if (sym_has_loop(r->reference->args[d], r->bound[b])) {
+                    sums = true;
+                    if (!ties_can_be_listed(f, r->bound[b]))
+                        s->sequential = true;
+                }
         bool known = false;
         for (int j = 0; j < distinct.n; j++)
             known = known ||
@@ -478,7 +509,7 @@ static void elements_dependence(struct compiler *c, struct step *s,
         if (!known)
             distinct.found[distinct.n++] = *r;
     }
-    if (distinct.n < 2 || s->sequential)
+    if ((distinct.n < 2 && !sums) || s->sequential)
         return;
     for (int i = 0; i < distinct.n; i++)
         for (int d = 0; d < f->var->ndim; d++)

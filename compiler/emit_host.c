@@ -392,8 +392,22 @@ static void emit_conflict(struct text *out, struct compiler *c,
             at =
                 sym_add2(c, sym_mul2(c, at, extent), sym_sub(c, value[i], low));
         }
-        emit_line(&e, "if (%s)", emit_expr(&e, match));
-        emit_line(&e, "    out[count++] = %s;", emit_int(&e, at));
+        int depth = e.nloops;
+        for (int b = 0; b < k->nbound[r]; b++) {
+            const char *lower = emit_int(&e, k->bound[r][b]->lower);
+            const char *upper = emit_int(&e, k->bound[r][b]->upper);
+            const char *name = emit_loop_name(&e, k->bound[r][b]);
+            emit_line(&e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
+                      name, upper, name);
+            e.indent++;
+        }
+        emit_line(&e, "if (%s) {", emit_expr(&e, match));
+        emit_line(&e, "    if (count < capacity)");
+        emit_line(&e, "        out[count] = %s;", emit_int(&e, at));
+        emit_line(&e, "    count++;");
+        emit_line(&e, "}");
+        emit_close(&e, k->nbound[r]);
+        e.nloops = depth;
     }
     text_append(out, "    return count;\n}\n\n");
 }

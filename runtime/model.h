@@ -220,7 +220,8 @@ struct gbm_step {
 struct gbm_conflict {
     int family;
     /* Elements of the step's family that instance `element` of `family` ties
-     * together; returns their number, at most `capacity`. */
+     * together; returns their number, of which at most `capacity` are
+     * written: if there are more, the elements are taken one at a time. */
     int (*elements)(const void *state, int64_t element, int64_t *out,
                     int capacity);
     int capacity;

@@ -83,6 +83,8 @@ static int64_t visit_pairs(const struct rt_instance *in,
         const struct gbm_conflict *c = &step->conflicts[k];
         for (int64_t i = 0; i < in->elements[c->family]; i++) {
             int m = c->elements(state, i, tied, c->capacity);
+            if (m > c->capacity)
+                return MAX_EDGES + 1;
             total += (int64_t)m * (m - 1);
             if (total > MAX_EDGES)
                 return total;
