@@ -422,6 +422,17 @@ void emit_in_place(struct emitter *e, const struct part *p)
     emit_line(e, "}");
 }
 
+/* Whether the value of e depends on cells with subscripts. */
+static bool reads_cells(symp e)
+{
+    if (e->kind == SYM_REF && e->nargs > 0)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_cells(e->args[i]))
+            return true;
+    return false;
+}
+
 /* Log density of the full conditional at x, up to a constant. */
 static void emit_density(struct compiler *c, struct text *out,
                          const struct model *m, const struct step *s)
@@ -448,6 +459,13 @@ static void emit_density(struct compiler *c, struct text *out,
         e.target = "(int)x";
     for (int i = 0; i < s->nstatistics; i++) {
         symp t = s->statistics[i];
+        /* without an instance it may read beyond an array: x[t + 1] at the end
+         */
+        bool reads = reads_cells(t);
+        if (reads) {
+            emit_line(&e, "if (k_->c%d != 0) {", i + 1);
+            e.indent++;
+        }
         if (t->kind == SYM_CALL && !strcmp(t->name, "log")) {
             const char *inner = emit_expr(&e, t->args[0]);
             emit_line(&e, "total += gbm_xlogy(k_->c%d, %s);", i + 1, inner);
@@ -458,6 +476,10 @@ static void emit_density(struct compiler *c, struct text *out,
                       t->kind == SYM_SELECT ? "total += gbm_times(k_->c%d, %s);"
                                             : "total += k_->c%d * (%s);",
                       i + 1, value);
+        }
+        if (reads) {
+            e.indent--;
+            emit_line(&e, "}");
         }
     }
     if (s->opaque) {
