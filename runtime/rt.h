@@ -113,6 +113,7 @@ struct rt_instance {
     int *kept_families;
     int nkept_families;
     bool has_moments; /* some slot has `moments` */
+    bool interleaved; /* see rt_find_interleaved */
 };
 
 /* Running moments of one variable, Welford (1962). */
@@ -294,7 +295,13 @@ enum gbm_status rt_moments_store(struct rt *rt, const struct rt_instance *in,
 /* simulate.c. Draws all of a chain from the prior; (replicate, stream) names
  * the draw. Auxiliary nodes are left. */
 void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
-                       const void *state, uint32_t replicate, uint32_t stream);
+                       const void *state, int chain, uint32_t replicate,
+                       uint32_t stream);
+/* Sets in->interleaved: two statements feed each other in turn (y[t] reads h[t]
+ * reads y[t-1]), so one pass, statement by statement, is not enough. `state`:
+ * of chain 0; it is drawn. */
+void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
+                         const void *state);
 /* Reads the options' data and loads with observed nodes per chain, so that they
  * can be drawn anew; with `forget_seen` nothing counts as observed. */
 enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,

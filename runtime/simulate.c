@@ -10,8 +10,10 @@
 
 /* ---- forward simulation ---- */
 
-void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
-                       const void *state, uint32_t replicate, uint32_t stream)
+/* One pass over the statements; the same numbers at every pass. */
+static void simulate_once(const struct rt *rt, const struct rt_instance *in,
+                          const void *state, uint32_t replicate,
+                          uint32_t stream)
 {
     const struct gbm_model *m = in->model;
     for (int f = 0; f < m->nfamilies; f++) {
@@ -31,6 +33,48 @@ void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
             fam->simulate(state, &rng, e);
         }
     }
+}
+
+/* Hash (FNV-1a) of a chain's random cells. */
+static uint64_t fingerprint(const struct rt_instance *in, int chain)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (int v = 0; v < in->model->nvariables; v++) {
+        const struct gbm_variable *variable = &in->model->variables[v];
+        const struct rt_slot *slot = &in->slots[v];
+        size_t size = variable->integer ? sizeof(int) : sizeof(double);
+        if (variable->role != GBM_STOCHASTIC || !slot->per_chain)
+            continue;
+        const unsigned char *bytes = (const unsigned char *)slot->values +
+                                     (size_t)(chain * slot->cells) * size;
+        for (size_t i = 0; i < (size_t)slot->cells * size; i++)
+            hash = (hash ^ bytes[i]) * 1099511628211u;
+    }
+    return hash;
+}
+
+void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
+                       const void *state, int chain, uint32_t replicate,
+                       uint32_t stream)
+{
+    simulate_once(rt, in, state, replicate, stream);
+    if (!in->interleaved)
+        return;
+    uint64_t before, after = fingerprint(in, chain);
+    do {
+        before = after;
+        simulate_once(rt, in, state, replicate, stream);
+        after = fingerprint(in, chain);
+    } while (after != before);
+}
+
+void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
+                         const void *state)
+{
+    simulate_once(rt, in, state, 0, 0);
+    uint64_t first = fingerprint(in, 0);
+    simulate_once(rt, in, state, 0, 0);
+    in->interleaved = fingerprint(in, 0) != first;
 }
 
 enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
@@ -75,7 +119,8 @@ static void simulate_draws(struct rt *rt, const struct rt_instance *in,
     for (int c = 0; c < in->nchains; c++) {
         void *state = rt_state(in, states, c);
         for (int i = 0; i < draws->capacity; i++) {
-            rt_simulate_chain(rt, in, state, (uint32_t)c, (uint32_t)i + 1000);
+            rt_simulate_chain(rt, in, state, c, (uint32_t)c,
+                              (uint32_t)i + 1000);
             store_draw(in, draws, c, i);
             if (lp >= 0)
                 draws->stats[lp].values[(int64_t)c * draws->capacity + i] =
@@ -107,6 +152,7 @@ static int simulate_prior(struct rt *rt)
             s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
     }
     if (s == GBM_OK) {
+        rt_find_interleaved(rt, &in, states);
         simulate_draws(rt, &in, states, &draws);
         rt_deliver(rt, &draws);
     }
