@@ -63,7 +63,9 @@ int compile_model(struct compiler *c, struct program *p)
     }
     augment(c, m);
     condition(c, m);
+    choose_samplers(c, m);
     form_blocks(c, m);
+    check_samplers(c, m);
     if (c->nerrors)
         return 1;
     if (asked(c, "conditionals")) {

@@ -630,6 +630,20 @@ static void emit_finish(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+/* The slice's width, kept in units of what the model asked for. Returns how to
+ * store it. */
+static const char *emit_width(struct emitter *e, const struct step *s)
+{
+    const char *id = family_id(e->c, s->family);
+    if (s->width <= 0) {
+        emit_line(e, "real width = s->%s_width[element];", id);
+        return "";
+    }
+    const char *unit = emit_expr(e, sym_num(e->c, s->width));
+    emit_line(e, "real width = %s * s->%s_width[element];", unit, id);
+    return intern_format(e->c, " / %s", unit);
+}
+
 static void emit_update(struct compiler *c, struct text *out,
                         const struct model *m, const struct step *s)
 {
@@ -672,13 +686,13 @@ static void emit_update(struct compiler *c, struct text *out,
         emit_store(&e, s, "value");
     } else {
         bool integer = s->method == METHOD_SLICE_INTEGER;
-        emit_line(&e, "real width = s->%s_width[element];", id);
+        const char *unit = emit_width(&e, s);
         emit_line(&e,
                   "const real value = gbm_slice%s(rng, (real)%s, &width, "
                   "adapting, k_.lower, k_.upper, density_%s, &k_);",
                   integer ? "_integer" : "", target_cell(&e, f), id);
         emit_line(&e, "gbm_team_sync(team);");
-        emit_line(&e, "s->%s_width[element] = width;", id);
+        emit_line(&e, "s->%s_width[element] = width%s;", id, unit);
         emit_store(&e, s, "value");
     }
     if (s->through) {

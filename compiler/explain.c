@@ -293,8 +293,9 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     case METHOD_SLICE_INTEGER:
         return "integer slice";
     case METHOD_SLICE_VECTOR:
-        return intern_format(c, "elliptical slice, %s cells",
-                             count_text(c, family_extent(c, s->family, 0)));
+        return intern_format(c, "slice, %s cells %s",
+                             count_text(c, family_extent(c, s->family, 0)),
+                             s->simplex ? "in pairs" : "in turn");
     case METHOD_GAUSSIAN:
     case METHOD_DENSE:
         return block_text(c, s);
@@ -534,6 +535,12 @@ static void note(struct text *out, struct compiler *c, const char *who,
     print_wrapped(out, intern_format(c, "  %s: %s", who, what), 0, 4);
 }
 
+static bool is_slice(const struct step *s)
+{
+    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+           s->method == METHOD_SLICE_VECTOR;
+}
+
 /* A statistic that families are made of. */
 static bool is_plain(symp e)
 {
@@ -573,19 +580,19 @@ static const char *why_opaque(struct compiler *c, const struct step *s,
     const struct var *v = s->through ? stored_in(g->logp) : NULL;
     if (v)
         return intern_format(c,
-                             "slice: it enters %s through %s, which is "
+                             "it enters %s through %s, which is "
                              "recomputed for each trial value",
                              g->text, v->name);
-    return intern_format(
-        c, "slice: the term of %s has no sufficient statistics", g->text);
+    return intern_format(c, "the term of %s has no sufficient statistics",
+                         g->text);
 }
 
-static const char *why_slice(struct compiler *c, const struct step *s)
+const char *slice_reason(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
     symp x = sym_ref(c, f->var, f->var->ndim, f->lower);
     if (f->var->integer)
-        return "slice over integers: its values have no two known ends";
+        return "its values have no two known ends";
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->opaque)
             return why_opaque(c, s, p->factor);
@@ -595,11 +602,11 @@ static const char *why_slice(struct compiler *c, const struct step *s)
             continue;
         const struct factor *g = factor_with(s, s->statistics[i]);
         symp shown = sym_replace(c, s->statistics[i], sym_target(c), x);
-        return intern_format(c, "slice: no family has the statistic %s of %s",
+        return intern_format(c, "no family has the statistic %s of %s",
                              expression_text(c, shown),
                              g ? g->text : "its prior");
     }
-    text_append(&t, "slice: no family has just the statistics ");
+    text_append(&t, "no family has just the statistics ");
     for (int i = 0; i < s->nstatistics; i++)
         text_printf(
             &t, "%s%s", i ? ", " : "",
@@ -653,8 +660,10 @@ static void print_reasons(struct text *out, struct compiler *c,
                                first_sentence(c, a), *source ? ". " : "",
                                source));
         }
-        if (s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER)
-            why = why_slice(c, s);
+        if (s->asked)
+            why = "slice, as samplers { } asks";
+        else if (is_slice(s))
+            why = intern_format(c, "slice: %s", slice_reason(c, s));
         else if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE)
             why = why_block(c, s);
         if (why)

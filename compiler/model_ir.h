@@ -366,6 +366,8 @@ struct step {
     int nmembers;
     struct quadratic *quadratics;
     bool coupled_prior;      /* dense: priors couple coordinates */
+    bool asked;              /* for by samplers { } */
+    double width;            /* of the slice at first; 0: not given */
     bool simplex;            /* slice by component: moves keep the sum */
     struct inverse *inverse; /* METHOD_INDEX */
     int number;
@@ -394,6 +396,11 @@ bool vector_closed(struct compiler *c, struct model *m, struct step *s);
 /* augment.c: applies the library's augmentations where they close a full
  * conditional. */
 void augment(struct compiler *c, struct model *m);
+
+/* choose.c: what samplers { } asks for: before blocks are formed, and whether
+ * its promises hold, after. */
+void choose_samplers(struct compiler *c, struct model *m);
+void check_samplers(struct compiler *c, const struct model *m);
 
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
@@ -479,6 +486,8 @@ void plan_print(struct text *out, struct compiler *c, const struct model *m);
 /* What a Gaussian block or vector node takes from each factor, for
  * --emit=conditionals. */
 void block_print(struct text *out, struct compiler *c, const struct step *s);
+/* Why a step is a slice: what resisted. */
+const char *slice_reason(struct compiler *c, const struct step *s);
 /* "inverse gamma", "Gaussian block", "slice" */
 const char *sampler_word(struct compiler *c, const struct step *s);
 
