@@ -387,6 +387,15 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
         p->terms = (struct collected){.rest = sym_num(c, 0)};
         return; /* the bounds say it all */
     }
+    const struct expr *how = entry_value(g->family->distribution, "observable");
+    if (g->opaque && how && how->name == intern(c, "sum") && !p->own) {
+        error_at(c, g->family->span,
+                 "not supported yet: %s is an observed sum of unobserved "
+                 "nodes; write all but one of them and the last as the "
+                 "difference",
+                 g->family->var->name);
+        return;
+    }
     if (plain_only || g->opaque) {
         p->opaque = true;
         return;
@@ -401,6 +410,9 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
         ok = !p->terms.overflow;
         for (int i = 0; ok && i < p->terms.n; i++)
             ok = statistic_ok(p, p->terms.statistic[i]);
+        if (!ok) /* inside sums it may be quadratic all the same */
+            ok = collect_quadratic(c, p, p->logp,
+                                   sym_ref(c, v, v->ndim, target));
     }
     if (!ok)
         p->opaque = true;

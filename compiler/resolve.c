@@ -24,6 +24,8 @@ struct resolver {
     int nloops;
     bool data_block;
     int nhoisted;
+    const struct expr *distribution_call; /* of the statement at hand: also a
+                                             density function has its name */
 };
 
 /* ---- variables -------------------------------------------------------- */
@@ -109,6 +111,10 @@ static void ndim_from_expr(struct resolver *r, const struct expr *e,
             f = NULL;
         if (d && e->nargs > d->nparameters)
             d = NULL;
+        if (e == r->distribution_call)
+            f = NULL;
+        else
+            d = NULL;
         for (int i = 0; i < e->nargs; i++) {
             const struct expr *a = e->args[i];
             if (a->kind != EXPR_NAME || a->nargs ||
@@ -177,7 +183,9 @@ static void ndim_from_stmts(struct resolver *r, const struct stmt *s,
             continue;
         }
         ndim_from_expr(r, s->lhs, loops, bare);
+        r->distribution_call = s->kind == STMT_STOCHASTIC ? s->rhs : NULL;
         ndim_from_expr(r, s->rhs, loops, bare);
+        r->distribution_call = NULL;
         ndim_from_expr(r, s->lower, loops, bare);
         ndim_from_expr(r, s->upper, loops, bare);
         const struct entry *d =
@@ -613,6 +621,13 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
     }
     if (!strcmp(f, "length") && n == 1) {
         *out = scalar_value(count_of(c, &args[0]), e->span);
+        return true;
+    }
+    if (!strcmp(f, "dim") && n == 1 && args[0].ndim) {
+        struct value extents[2];
+        for (int d = 0; d < args[0].ndim; d++)
+            extents[d] = scalar_value(args[0].extents[d], e->span);
+        *ok = concatenate(r, args[0].ndim, extents, out, e->span);
         return true;
     }
     if (!strcmp(f, "c")) {
