@@ -167,6 +167,20 @@ static bool reads(symp e, const struct var *v)
     return false;
 }
 
+/* Extents of what is observed are known from the data before anything is
+ * loaded; its values are not. */
+static bool reads_at_load(symp e, const struct var *v)
+{
+    if (e->kind == SYM_EXTENT && v->role == ROLE_STOCHASTIC)
+        return false;
+    if ((e->kind == SYM_REF || e->kind == SYM_EXTENT) && e->var == v)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_at_load(e->args[i], v))
+            return true;
+    return false;
+}
+
 static bool load_needs(const struct var *v, const struct var *w)
 {
     for (const struct family *f = v->families; f; f = f->next_of_var) {
@@ -178,7 +192,7 @@ static bool load_needs(const struct var *v, const struct var *w)
                            (f->upper[d] && reads(f->upper[d], w))))
                 return true;
         bool computed = v->role == ROLE_CONSTANT || f->data_block;
-        if (computed && f->body && reads(f->body, w))
+        if (computed && f->body && reads_at_load(f->body, w))
             return true;
         for (int i = 0; computed && i < f->nargs; i++)
             if (reads(f->args[i].body, w))
