@@ -1,0 +1,112 @@
+/* test_draw_corners: pieces of draws that the sweeping tests of test_draws.c
+ * pass by: limits of a family, what a draw must overwrite, draws of subsets.
+ * Each was found by a mutant (tests/mutate) that nothing else noticed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <cmocka.h>
+
+#include "gbm.h"
+
+enum { DRAWS = 40000 };
+
+static struct gbm_rng stream(uint32_t number)
+{
+    struct gbm_rng rng;
+    gbm_rng_start(&rng, 11, 0, number, 0, 0);
+    return rng;
+}
+
+/* The mean of DRAWS draws, within 5 standard errors of what it should be. */
+static void assert_mean(const double *x, double mean, double sd)
+{
+    double sum = 0;
+    for (int i = 0; i < DRAWS; i++)
+        sum += x[i];
+    if (fabs(sum / DRAWS - mean) > 5 * sd / sqrt(DRAWS))
+        fail_msg("mean %g, not %g", sum / DRAWS, mean);
+}
+
+/* b = 0: a gamma of shape p and rate a / 2; a = 0: an inverse gamma of shape
+ * -p and scale b / 2. */
+static void gig_limits(void **unused)
+{
+    static double x[DRAWS];
+    struct gbm_rng rng = stream(1);
+    (void)unused;
+
+    for (int i = 0; i < DRAWS; i++)
+        x[i] = (double)gbm_draw_gig(&rng, 3, 5, 0);
+    assert_mean(x, 3 / 2.5, sqrt(3) / 2.5);
+    for (int i = 0; i < DRAWS; i++)
+        x[i] = (double)gbm_draw_gig(&rng, -5, 0, 3);
+    assert_mean(x, 1.5 / 4, 1.5 / 4 / sqrt(3));
+}
+
+/* Two of four elements, weights 1 to 4: the probability of a pair is its
+ * product over the sum of all products, 35. */
+static void samples(void **unused)
+{
+    static const real weight[] = {1, 2, 3, 4};
+    int count[4][4] = {{0}};
+    struct gbm_rng rng = stream(2);
+    (void)unused;
+
+    for (int k = 0; k < DRAWS; k++) {
+        real x[4] = {7, 7, 7, 7};
+        int first = -1, last = -1, chosen = 0;
+        gbm_draw_sample(&rng, 4, weight, 2, x);
+        for (int i = 0; i < 4; i++) {
+            assert_true(x[i] == 0 || x[i] == 1);
+            if (x[i] == 0)
+                continue;
+            first = first < 0 ? i : first;
+            last = i;
+            chosen++;
+        }
+        assert_int_equal(chosen, 2);
+        count[first][last]++;
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = i + 1; j < 4; j++) {
+            double p = (double)weight[i] * (double)weight[j] / 35;
+            double error = sqrt(p * (1 - p) / DRAWS);
+            if (fabs(count[i][j] / (double)DRAWS - p) > 5 * error)
+                fail_msg("%d and %d: %d of %d, not %g", i + 1, j + 1,
+                         count[i][j], DRAWS, p * DRAWS);
+        }
+}
+
+/* An upper triangle with columns of length 1; nothing of what was there. */
+static void cholesky_factors(void **unused)
+{
+    struct gbm_rng rng = stream(3);
+    (void)unused;
+
+    for (int k = 0; k < 100; k++) {
+        real x[9];
+        gbm_fill(9, x, 7);
+        gbm_draw_lkj_corr_cholesky(&rng, 3, REAL_C(1.5), 3, x);
+        for (int j = 0; j < 3; j++) {
+            double length = 0;
+            for (int i = 0; i < 3; i++) {
+                if (i > j)
+                    assert_true(x[3 * i + j] == 0);
+                length += (double)x[3 * i + j] * (double)x[3 * i + j];
+            }
+            assert_true(fabs(length - 1) < 1e-12);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gig_limits),
+        cmocka_unit_test(samples),
+        cmocka_unit_test(cholesky_factors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
