@@ -5,9 +5,8 @@ y[i] ~ Bernoulli(Phi(x[i,] beta)).
 
     generate.py N p seed [STEM]
 
-writes STEM.json, or with N * p above a million STEM_X.npy and STEM_y.npy (pass
-them as --data X=STEM_X.npy --data y=STEM_y.npy; N and p follow from the
-shapes).  STEM is by default synthetic_N_p."""
+writes STEM.json.  With N * p above a million, X goes to STEM_X.npy instead: pass
+--data STEM.json --data X=STEM_X.npy.  STEM is by default synthetic_N_p."""
 
 import json
 import sys
@@ -28,12 +27,13 @@ def main():
     x = rng.standard_normal((n, p))
     # y = 1 where a standard normal falls below the linear predictor.
     y = (rng.standard_normal(n) < x @ beta).astype(np.int32)
+    data = {"N": n, "p": p, "y": y.tolist()}
     if n * p > 1_000_000:
         np.save(stem + "_X.npy", x)
-        np.save(stem + "_y.npy", y)
-        return
+    else:
+        data["X"] = x.tolist()
     with open(stem + ".json", "w") as f:
-        json.dump({"N": n, "p": p, "X": x.tolist(), "y": y.tolist()}, f)
+        json.dump(data, f)
 
 
 main()
