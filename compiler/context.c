@@ -30,7 +30,7 @@ enum { NTOP = sizeof top_keywords / sizeof top_keywords[0] };
 /* The clauses of docs/library.md. */
 static const char *const clause_keywords[] = {
     "require",    "support",      "logdensity", "statistics", "solve",
-    "draw",       "draw_between", "mean",       "mode",       "cdf",
+    "draw",       "draw_between", "log_mass", "mean",       "mode",       "cdf",
     "quantile",   "as",           "alias",      "observable", "code",
     "derivative", "range",        "inverse",    "match",      "observed",
     "add",        "factor",       "builtin",    "log",        "log_complement",

@@ -6,6 +6,7 @@
  * function is one of arrays, distributions replaced by their canonical
  * parametrisation. */
 #include "gbmc.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,8 +175,7 @@ static void ndim_from_stmts(struct resolver *r, const struct stmt *s,
             struct loop_name inner = {s->name, loops};
             ndim_from_expr(r, s->range, loops, bare);
             if (bare && s->range->kind == EXPR_NAME && !s->range->nargs) {
-                struct var *index =
-                    get_var(r, s->range->name, s->range->span);
+                struct var *index = get_var(r, s->range->name, s->range->span);
                 if (index->ndim == -1) /* for (i in index) */
                     index->ndim = 1;
             }
@@ -1531,6 +1531,37 @@ static symp cdf_at(struct compiler *c, const struct family *f, symp at)
 }
 
 static symp truncated_mass(struct compiler *c, const struct family *f,
+                           bool integer);
+
+/* log of the probability between the bounds, where the library states it
+ * better than as a difference of cdfs. */
+struct mass_context {
+    const struct family *f;
+};
+static symp bind_mass(struct compiler *c, const char *name, int nargs,
+                      const symp *args, void *context)
+{
+    const struct family *f = ((struct mass_context *)context)->f;
+    if (!strcmp(name, "lower"))
+        return f->trunc_lower ? f->trunc_lower : sym_num(c, -(double)INFINITY);
+    if (!strcmp(name, "upper"))
+        return f->trunc_upper ? f->trunc_upper : sym_num(c, (double)INFINITY);
+    struct density_context k = {f};
+    return bind_density(c, name, nargs, args, &k);
+}
+
+static symp log_truncated_mass(struct compiler *c, const struct family *f,
+                               bool integer)
+{
+    const struct expr *stated = entry_value(f->distribution, "log_mass");
+    if (stated && !integer && f->trunc_lower && f->trunc_upper) {
+        struct mass_context k = {f};
+        return sym_from_library(c, stated, bind_mass, &k);
+    }
+    return sym_log(c, truncated_mass(c, f, integer));
+}
+
+static symp truncated_mass(struct compiler *c, const struct family *f,
                            bool integer)
 {
     symp upper = sym_num(c, 1), lower = sym_num(c, 0);
@@ -1619,8 +1650,7 @@ struct factor *factor_of_family(struct compiler *c, struct model *m,
         factor->upper = upper && !is_infinite(upper) ? upper : NULL;
     }
     if (f->truncated) {
-        logp =
-            sym_sub(c, logp, sym_log(c, truncated_mass(c, f, factor->integer)));
+        logp = sym_sub(c, logp, log_truncated_mass(c, f, factor->integer));
         factor->lower = tighter(c, "max", factor->lower, f->trunc_lower);
         factor->upper = tighter(c, "min", factor->upper, f->trunc_upper);
     }

@@ -78,7 +78,7 @@ void rt_derive_all(const struct rt_instance *in, const void *state)
 }
 
 /* Passes over the discrete nodes in search of possible values. */
-#define REPAIRS 3
+#define REPAIRS 20
 
 /* ---- one chain ---- */
 

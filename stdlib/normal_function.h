@@ -46,6 +46,23 @@ GBM_FN_BIG real gbm_log_phi(real x)
     return -x * x / 2 - GBM_LOG_SQRT_2PI + real_log(gbm_mills_tail(-x));
 }
 
+/* log(Phi(b) - Phi(a)), a < b: in the lower tail, to which the upper one is
+ * mirrored, the difference loses nothing. */
+GBM_FN_BIG real gbm_log_phi_between(real a, real b)
+{
+    if (!(a < b))
+        return -GBM_INF;
+    if (a > 0) {
+        const real mirrored = -a;
+        a = -b;
+        b = mirrored;
+    }
+    if (b == GBM_INF)
+        return gbm_log_phi(-a);
+    const real log_b = gbm_log_phi(b);
+    return log_b + real_log1p(-real_exp(gbm_log_phi(a) - log_b));
+}
+
 /* gbm_phi's inverse where p is within 0.425 of a half; q = p - 1/2. */
 GBM_FN real gbm_probit_middle(real q)
 {

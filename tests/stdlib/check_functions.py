@@ -12,6 +12,7 @@ FAILURES = L.Failures()
 # Where functions that do not take any real are defined.
 UNIT, POSITIVE = (0.02, 0.98), (0.2, 6.0)
 DOMAIN = {
+    "log_phi_between": [(-2.5, 0.0), (0.5, 2.5)],
     "log": [POSITIVE], "sqrt": [POSITIVE], "arcsin": [(-0.95, 0.95)],
     "arccos": [(-0.95, 0.95)], "arctanh": [(-0.95, 0.95)],
     "arccosh": [(1.1, 5.0)], "loggam": [POSITIVE], "digamma": [POSITIVE], "trigamma": [POSITIVE],

@@ -23,7 +23,7 @@ except ImportError as missing:
 
 STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "..", "..", "stdlib")
-CLAUSES = ("require support logdensity statistics solve draw draw_between mean "
+CLAUSES = ("require support logdensity statistics solve draw draw_between log_mass mean "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
            "mixing confine").split()
@@ -299,6 +299,8 @@ CODE = {
     "gbm_trigamma": lambda x: sp.polygamma(1, x),
     "gbm_log_choose": lambda n, k: (sp.gammaln(n + 1) - sp.gammaln(k + 1)
                                     - sp.gammaln(n - k + 1)),
+    "gbm_log_phi_between": lambda a, b: (
+        np.log(sp.ndtr(b) - sp.ndtr(a)) if b > a else -np.inf),
     "gbm_phi": sp.ndtr, "gbm_log_phi": sp.log_ndtr, "gbm_probit": sp.ndtri,
     "gbm_ilogit": sp.expit, "gbm_log1pexp": lambda x: np.logaddexp(0, x),
     "gbm_log1mexp": log1mexp, "gbm_icloglog": lambda x: -math.expm1(
