@@ -611,7 +611,7 @@ static void emit_steps(struct text *out, struct compiler *c,
                             "%s{.family = %d, .elements = tied_%s_%d, "
                             ".capacity = %d}",
                             n ? ", " : "", k->factor->family->number, s->name,
-                            n, k->nreferences),
+                            n, k->sums ? 256 : k->nreferences),
                     n++;
             text_append(out, "};\n");
         }
