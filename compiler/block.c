@@ -495,8 +495,7 @@ static bool chained(const struct step *s)
 static bool coupled(const struct step *s)
 {
     return s->family->nloops == 1 && !s->family->nslices &&
-           (s->sequential || s->conflicts) && normal_scalar(s) &&
-           !chained(s);
+           (s->sequential || s->conflicts) && normal_scalar(s) && !chained(s);
 }
 
 static bool same_plate(struct compiler *c, const struct family *f,

@@ -304,13 +304,16 @@ void emit_prior_draw(struct emitter *e, const struct family *f)
         emit_vector_draw(e, f);
         return;
     }
-    if (!draw) {
+    bool inversion = !draw && entry_value(d, "cdf") &&
+                     entry_value(d, "quantile") && !has_array_argument(f) &&
+                     !f->var->integer;
+    if (!draw && !inversion) {
         emit_line(e, "/* %s has no draw: the value stays */", d->name);
         return;
     }
     if (!has_array_argument(f))
         bind_scalars(e, f);
-    if (f->truncated) {
+    if (f->truncated || inversion) {
         emit_truncated_draw(e, f);
         return;
     }

@@ -261,7 +261,7 @@ struct compiler {
     struct options options;
     const char *stdlib; /* folder of the standard library */
     int nerrors, nwarnings;
-    int ndraws; /* random calls told apart by algebra.c */
+    int ndraws;     /* random calls told apart by algebra.c */
     FILE *messages; /* stderr, or a memory stream in tests */
     bool colour;
 };

@@ -309,7 +309,7 @@ struct bound {
 };
 struct conflict {
     struct factor *factor;
-    symp references[8]; /* in the factor's loops */
+    symp references[8];       /* in the factor's loops */
     struct loop *bound[8][4]; /* indices of sums in a reference */
     int nbound[8];
     int nreferences;

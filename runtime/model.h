@@ -50,16 +50,16 @@ struct gbm_variable {
     const char *name;  /* as in the model: "alpha.c" */
     const char *where; /* file:line:col of its first statement */
     enum gbm_role role;
-    bool integer;      /* cells are int, else real */
-    int ndim;          /* 0: a scalar (one cell) */
-    bool observed;     /* declared `observed`, or a stochastic leaf: data are
-                          expected, and a note is due if there are none */
-    bool needed;       /* GBM_GIVEN: an error if not supplied */
-    bool maintained;   /* GBM_DERIVED: read by other functions, kept up to date
-                          by steps. Otherwise no function reads it (its
-                          definition stands in its place), and it is computed
-                          only when monitored */
-    int family;        /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
+    bool integer;    /* cells are int, else real */
+    int ndim;        /* 0: a scalar (one cell) */
+    bool observed;   /* declared `observed`, or a stochastic leaf: data are
+                        expected, and a note is due if there are none */
+    bool needed;     /* GBM_GIVEN: an error if not supplied */
+    bool maintained; /* GBM_DERIVED: read by other functions, kept up to date
+                        by steps. Otherwise no function reads it (its
+                        definition stands in its place), and it is computed
+                        only when monitored */
+    int family;      /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */
     void (*declared)(const void *state, int *out);
 };
@@ -70,20 +70,20 @@ struct gbm_problem {
 };
 
 struct gbm_family {
-    int variable;         /* slot of the left-hand side */
-    const char *text;     /* "theta[i] ~ dgamma(alpha, beta)" */
-    const char *where;    /* "pump.gbm:3:5" */
+    int variable;      /* slot of the left-hand side */
+    const char *text;  /* "theta[i] ~ dgamma(alpha, beta)" */
+    const char *where; /* "pump.gbm:3:5" */
     bool stochastic;
-    bool data_block;      /* evaluated (or simulated) once at load */
-    bool auxiliary;       /* an augmentation's own factor */
-    bool augmented;       /* an auxiliary family's factor stands in for its
-                             density in the joint that the sweep samples;
-                             logdensity and simulate stay the model's own */
-    const int *parents;   /* slots that it reads beside its own, or NULL: not
-                             known */
+    bool data_block;    /* evaluated (or simulated) once at load */
+    bool auxiliary;     /* an augmentation's own factor */
+    bool augmented;     /* an auxiliary family's factor stands in for its
+                           density in the joint that the sweep samples;
+                           logdensity and simulate stay the model's own */
+    const int *parents; /* slots that it reads beside its own, or NULL: not
+                           known */
     int nparents;
     int nloops;
-    int table;            /* slot of role GBM_TABLE, or -1: rectangular */
+    int table; /* slot of role GBM_TABLE, or -1: rectangular */
     /* Number of elements; writes their loop indices if tuples is not NULL. */
     int64_t (*enumerate)(const void *state, int *tuples);
     /* Largest 1-based subscripts of the left-hand side at an element, one per
@@ -121,8 +121,8 @@ struct gbm_family {
  * item[count]. Built at load; if `latent`, rebuilt whenever a step says so. */
 struct gbm_inverse {
     int variable, family;
-    int start, item;  /* slots of role GBM_INVERSE */
-    bool latent;      /* depends on the chain's state: per chain */
+    int start, item; /* slots of role GBM_INVERSE */
+    bool latent;     /* depends on the chain's state: per chain */
     int64_t (*cell)(const void *state, int64_t element); /* -1: none */
     const char *cell_kernel; /* name of the device function, same meaning */
 };
@@ -136,10 +136,10 @@ struct gbm_sweep {
 };
 
 enum gbm_step_kind {
-    GBM_STEP_MAP,    /* elements of a family, in parallel unless sequential */
-    GBM_STEP_DENSE,  /* one Gaussian block with a design matrix */
-    GBM_STEP_INDEX,  /* rebuild inverse index number `inverse` */
-    GBM_STEP_DERIVE  /* recompute a maintained derived family */
+    GBM_STEP_MAP,   /* elements of a family, in parallel unless sequential */
+    GBM_STEP_DENSE, /* one Gaussian block with a design matrix */
+    GBM_STEP_INDEX, /* rebuild inverse index number `inverse` */
+    GBM_STEP_DERIVE /* recompute a maintained derived family */
 };
 
 /* One likelihood term of a dense Gaussian block: its rows are the elements of
@@ -147,12 +147,12 @@ enum gbm_step_kind {
  * the block x is  -weight/2 (a'x)^2 + score a'x. */
 struct gbm_dense_term {
     int family;
-    int matrix;             /* slot of a given matrix whose rows are the design
-                               (row r of the family is row r), or -1 */
-    bool constant_design;   /* depends on data alone */
-    bool constant_weight;   /* the same for all rows, sweeps and chains, but
-                               for a factor common to all rows that `scale`
-                               gives */
+    int matrix;           /* slot of a given matrix whose rows are the design
+                             (row r of the family is row r), or -1 */
+    bool constant_design; /* depends on data alone */
+    bool constant_weight; /* the same for all rows, sweeps and chains, but
+                             for a factor common to all rows that `scale`
+                             gives */
     void (*design)(const void *state, int64_t element, double *row); /* [d] */
     /* seen == false: the row is unobserved and weight = score = 0. */
     void (*row)(const void *state, int64_t element, double *weight,
@@ -189,12 +189,12 @@ struct gbm_step {
      * first; NULL: `family` alone. */
     const int *members;
     int nmembers;
-    int number;           /* of the step: enters the random number key */
-    bool sequential;      /* elements depend on each other: one at a time */
-    bool repairs;         /* tries every value of a finite support, so it may
-                             leave impossible starting values */
-    bool leaf;            /* updates only elements nobody else depends on:
-                             missing data and predictions, drawn forward */
+    int number;      /* of the step: enters the random number key */
+    bool sequential; /* elements depend on each other: one at a time */
+    bool repairs;    /* tries every value of a finite support, so it may
+                        leave impossible starting values */
+    bool leaf;       /* updates only elements nobody else depends on:
+                        missing data and predictions, drawn forward */
     /* Elements that share an instance of a factor must not move together: the
      * instances of `conflict_families`, each with the cells that it reads. The
      * runtime colours the elements at load. */
@@ -209,8 +209,7 @@ struct gbm_step {
     int (*block_size)(const void *state, int64_t element);
     void (*block_get)(const void *state, int64_t element, double *x);
     void (*block_set)(const void *state, int64_t element, const double *x);
-    double (*conditional)(const void *state, int64_t element,
-                          const double *x);
+    double (*conditional)(const void *state, int64_t element, const double *x);
     int inverse;                   /* GBM_STEP_INDEX */
     const struct gbm_dense *dense; /* GBM_STEP_DENSE */
     /* About how many terms the sums of one element have, so how many threads
