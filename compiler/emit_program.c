@@ -66,7 +66,9 @@ static void emit_state(struct text *out, struct compiler *c,
 static void emit_accessor(struct text *out, const struct var *v,
                           const char *suffix)
 {
-    static const char *const names[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
+    /* names that no variable has: s->i must not become s->(argument) */
+    static const char *const names[] = {"at1", "at2", "at3", "at4",
+                                        "at5", "at6", "at7", "at8"};
     text_printf(out, "#define %s%s(", v->cname, suffix);
     for (int d = 0; d < v->ndim; d++)
         text_printf(out, "%s%s", d ? ", " : "", names[d]);

@@ -99,8 +99,12 @@ struct starter {
     struct gbm_problem problem;
 };
 
+/* Near the priors' means; then, in turn, closer and near the unit values, as
+ * vague priors have means at which no data are possible. */
 static double spread_of(int attempt)
 {
+    if (attempt >= 4 && attempt % 2 == 0)
+        return -1;
     return attempt < 4 ? 1 : attempt < 20 ? pow(0.5, attempt - 3) : 0;
 }
 

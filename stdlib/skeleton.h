@@ -80,11 +80,16 @@ gbm_subscript(struct gbm_problem *problem, const char *name, int dimension,
                             dimension, name, at, extent);
 }
 
-/* A starting value near `mean`, `spread` wide, inside the bounds. */
+/* A starting value near `mean`, `spread` wide, inside the bounds; if spread is
+ * negative, near 0 or 1 from a bound, whatever the mean. */
 GBM_FN real gbm_start(struct gbm_rng *rng, real mean, real lower, real upper,
                       real spread)
 {
     bool below = lower > -GBM_INF, above = upper < GBM_INF;
+    if (spread < 0) { /* the mean may be far from anything that is possible */
+        mean = GBM_NAN;
+        spread = -spread;
+    }
     real z = spread * gbm_draw_normal(rng);
     if (!gbm_is_finite(mean))
         mean = below ? lower + 1 : above ? upper - 1 : 0;

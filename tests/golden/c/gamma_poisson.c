@@ -30,11 +30,11 @@ struct state {
 
 #include "skeleton.h"
 
-#define x_(i) s->x_[(i) - 1]
-#define x__seen(i) (s->x__seen ? s->x__seen[(i) - 1] : s->x__stride == 0)
-#define theta(i) s->theta[(i) - 1]
-#define theta_seen(i) (s->theta_seen ? s->theta_seen[(i) - 1] : s->theta_stride == 0)
-#define t(i) s->t[(i) - 1]
+#define x_(at1) s->x_[(at1) - 1]
+#define x__seen(at1) (s->x__seen ? s->x__seen[(at1) - 1] : s->x__stride == 0)
+#define theta(at1) s->theta[(at1) - 1]
+#define theta_seen(at1) (s->theta_seen ? s->theta_seen[(at1) - 1] : s->theta_stride == 0)
+#define t(at1) s->t[(at1) - 1]
 #define a_seen() (s->a_seen ? s->a_seen[0] : s->a_stride == 0)
 #define b__seen() (s->b__seen ? s->b__seen[0] : s->b__stride == 0)
 

@@ -25,12 +25,12 @@ struct state {
 
 #include "skeleton.h"
 
-#define beta(i) s->beta[(i) - 1]
-#define beta_seen(i) (s->beta_seen ? s->beta_seen[(i) - 1] : s->beta_stride == 0)
-#define y(i) s->y[(i) - 1]
-#define y_seen(i) (s->y_seen ? s->y_seen[(i) - 1] : s->y_stride == 0)
-#define X(i, j) s->X[((long long)(i) - 1) * s->X_n2 + (j) - 1]
-#define y_z(i) s->y_z[(i) - 1]
+#define beta(at1) s->beta[(at1) - 1]
+#define beta_seen(at1) (s->beta_seen ? s->beta_seen[(at1) - 1] : s->beta_stride == 0)
+#define y(at1) s->y[(at1) - 1]
+#define y_seen(at1) (s->y_seen ? s->y_seen[(at1) - 1] : s->y_stride == 0)
+#define X(at1, at2) s->X[((long long)(at1) - 1) * s->X_n2 + (at2) - 1]
+#define y_z(at1) s->y_z[(at1) - 1]
 
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
