@@ -552,8 +552,6 @@ static void replace_steps(struct step *const *old, int n, struct step *block)
 {
     struct step *first = old[0], *next = first->next;
     const int keep = first->number;
-    struct step **tail = NULL;
-    (void)tail;
     *first = *block;
     first->next = next;
     first->number = keep;

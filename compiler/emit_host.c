@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool rectangular(const struct family *f)
-{
-    for (int i = 0; i < f->nloops; i++)
-        for (int j = 0; j < i; j++)
-            if (sym_has_loop(f->loops[i]->lower, f->loops[j]) ||
-                sym_has_loop(f->loops[i]->upper, f->loops[j]))
-                return false;
-    return true;
-}
-
 static bool has_width(const struct step *s)
 {
     return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
@@ -131,7 +121,7 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
         k->n++;
     }
     for (struct family *f = m->families; f; f = f->next)
-        if (!rectangular(f)) {
+        if (!family_rectangular(f)) {
             f->table_slot = k->n;
             hidden_slot(k, intern_format(c, "%s loops", f->var->name),
                         "GBM_TABLE", true, 2, f->number,
@@ -231,7 +221,7 @@ static void emit_order(struct text *out, struct compiler *c,
     int *order = NEW_ARRAY(c, int, k->n), n = 0;
     for (int i = 0; i < k->norder; i++) {
         for (const struct family *f = m->families; f; f = f->next)
-            if (!rectangular(f) && f->var->slot == k->order[i])
+            if (!family_rectangular(f) && f->var->slot == k->order[i])
                 order[n++] = f->table_slot;
         order[n++] = k->order[i];
     }
@@ -269,7 +259,7 @@ static void emit_families(struct text *out, struct compiler *c,
                     span_text(c, f->span), f->stochastic,
                     f->data_block || fixed, f->auxiliary,
                     f->factor && f->factor->replaced, f->nloops,
-                    rectangular(f) ? -1 : f->table_slot, id, id, id, id);
+                    family_rectangular(f) ? -1 : f->table_slot, id, id, id, id);
         if (f->stochastic && f->factor)
             text_printf(out,
                         ",\n     .logdensity = logdensity_%s_host, "
@@ -340,7 +330,7 @@ static const char *step_variables(struct compiler *c, const struct step *s)
 
 static bool plain_lhs(struct compiler *c, const struct family *f)
 {
-    if (!rectangular(f) || f->nslices)
+    if (!family_rectangular(f) || f->nslices)
         return false;
     int found = 0;
     for (int d = 0; d < f->var->ndim; d++) {

@@ -3,16 +3,6 @@
 #include "gbmc.h"
 #include <string.h>
 
-static bool rectangular(const struct family *f)
-{
-    for (int i = 0; i < f->nloops; i++)
-        for (int j = 0; j < i; j++)
-            if (sym_has_loop(f->loops[i]->lower, f->loops[j]) ||
-                sym_has_loop(f->loops[i]->upper, f->loops[j]))
-                return false;
-    return true;
-}
-
 static bool has_width(const struct step *s)
 {
     return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
@@ -45,7 +35,7 @@ static void emit_state(struct text *out, struct compiler *c,
             text_printf(out, "    long long %s_stride;\n", v->cname);
     }
     for (const struct family *f = m->families; f; f = f->next)
-        if (!rectangular(f))
+        if (!family_rectangular(f))
             text_printf(out, "    int *%s_loops;\n", family_id(c, f));
     for (const struct step *s = m->steps; s; s = s->next)
         if (has_width(s))

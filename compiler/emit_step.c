@@ -6,7 +6,7 @@
 /* ---- loops ------------------------------------------------------------------
  */
 
-static bool rectangular(const struct family *f)
+bool family_rectangular(const struct family *f)
 {
     for (int i = 0; i < f->nloops; i++)
         for (int j = 0; j < i; j++)
@@ -28,7 +28,7 @@ static void decode_as(struct emitter *e, const struct family *f,
 {
     struct compiler *c = e->c;
     const char *names[16];
-    if (!rectangular(f)) {
+    if (!family_rectangular(f)) {
         for (int i = 0; i < f->nloops; i++) {
             names[i] = emit_loop_name(e, loops[i]);
             emit_line(e, "const int %s = s->%s_loops[(%s) * %d + %d];",

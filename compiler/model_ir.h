@@ -469,6 +469,8 @@ void emit_prior_draw(struct emitter *e, const struct family *f);
 /* A clause of library entry d, parameters called as emit_param said. */
 symp entry_expression(struct compiler *c, const struct entry *d,
                       const struct expr *value);
+/* No loop's bounds depend on another loop of f. */
+bool family_rectangular(const struct family *f);
 const char *family_id(struct compiler *c, const struct family *f);
 struct emitter emitter_new(struct compiler *c, struct text *out);
 
