@@ -1,0 +1,181 @@
+/* derived.c: deterministic nodes: which are kept in memory, and the others
+ * replaced by their definitions where they are read. */
+#include "resolve.h"
+
+const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset)
+{
+    symp terms[1] = {e};
+    int n = e->kind == SYM_ADD ? e->nargs : 1;
+    const symp *args = e->kind == SYM_ADD ? e->args : terms;
+    const struct loop *found = NULL;
+    symp rest = sym_num(c, 0);
+    for (int i = 0; i < n; i++) {
+        if (args[i]->kind == SYM_LOOP && !found)
+            found = args[i]->loop;
+        else
+            rest = sym_add2(c, rest, args[i]);
+    }
+    if (!found || sym_has_loop(rest, found))
+        return NULL;
+    *offset = rest;
+    return found;
+}
+
+static bool has_own_loop(const struct family *f, symp e)
+{
+    for (int i = 0; i < f->nloops; i++)
+        if (sym_has_loop(e, f->loops[i]))
+            return true;
+    return false;
+}
+
+/* True if a reference to f's variable can be replaced by f's expression:
+ * every subscript is a distinct loop plus a constant, or free of loops. */
+static bool substitutable_family(struct compiler *c, const struct family *f)
+{
+    if (f->recursive || f->whole_call || f->nslices || f->stochastic)
+        return false;
+    bool used[MAX_LOOPS] = {false};
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+        if (!l) {
+            if (has_own_loop(f, f->lower[d]))
+                return false;
+            continue;
+        }
+        for (int i = 0; i < f->nloops; i++)
+            if (f->loops[i] == l) {
+                if (used[i] || has_own_loop(f, offset))
+                    return false;
+                used[i] = true;
+            }
+    }
+    for (int i = 0; i < f->nloops; i++)
+        if (!used[i])
+            return false;
+    return true;
+}
+
+static bool reaches(struct model *m, const struct var *from, struct var *to,
+                    int depth)
+{
+    if (depth > 64)
+        return true;
+    for (const struct family *f = from->families; f; f = f->next_of_var) {
+        if (f->stochastic)
+            continue;
+        if (family_any(f, reads_var, to, false))
+            return true;
+        for (struct var *v = m->vars; v; v = v->next)
+            if (v != from && v->role == ROLE_DERIVED &&
+                family_any(f, reads_var, v, false) &&
+                reaches(m, v, to, depth + 1))
+                return true;
+    }
+    return false;
+}
+
+/* An element of a partly stochastic array that is a function of others: its
+ * definition may read the array itself, at other elements, if it is one
+ * element (else the substitution might not end). */
+static bool mixed_substitutable(struct compiler *c, const struct family *f)
+{
+    struct family alone = *f;
+    alone.recursive = f->recursive && f->nloops > 0;
+    return substitutable_family(c, &alone);
+}
+
+void choose_stored(struct compiler *c, struct model *m)
+{
+    for (struct var *v = m->vars; v; v = v->next) {
+        if (v->role == ROLE_STOCHASTIC)
+            for (struct family *f = v->families; f; f = f->next_of_var)
+                if (!f->stochastic && !f->constant &&
+                    !mixed_substitutable(c, f))
+                    v->stored = true;
+        if (v->role != ROLE_DERIVED)
+            continue;
+        int n = 0;
+        for (struct family *f = v->families; f; f = f->next_of_var, n++)
+            if (!substitutable_family(c, f))
+                v->stored = true;
+        if (n > 4 || reaches(m, v, v, 0))
+            v->stored = true;
+    }
+}
+
+/* The definition by family f of var[args]; *where: condition that f defines
+ * that element (NULL: not asked). */
+static symp definition(struct compiler *c, const struct family *f, symp ref,
+                       symp *where)
+{
+    symp solved[MAX_LOOPS] = {NULL};
+    symp condition = sym_num(c, 1);
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+        bool own = false;
+        for (int i = 0; l && i < f->nloops; i++)
+            if (f->loops[i] == l) {
+                solved[i] = sym_sub(c, ref->args[d], offset);
+                own = true;
+            }
+        if (!own)
+            condition =
+                sym_and(c, condition, sym_eq(c, ref->args[d], f->lower[d]));
+    }
+    symp body = f->body;
+    for (int i = f->nloops - 1; i >= 0; i--) {
+        body = sym_replace_loop(c, body, f->loops[i], solved[i]);
+        symp lower = f->loops[i]->lower, upper = f->loops[i]->upper;
+        for (int j = 0; j < i; j++) {
+            lower = sym_replace_loop(c, lower, f->loops[j], solved[j]);
+            upper = sym_replace_loop(c, upper, f->loops[j], solved[j]);
+        }
+        const struct loop *l =
+            solved[i]->kind == SYM_LOOP ? solved[i]->loop : NULL;
+        bool known = l && l->lower && sym_same(l->lower, lower) &&
+                     sym_same(l->upper, upper);
+        if (!known) {
+            condition = sym_and(
+                c, condition, sym_call(c, ">=", 2, (symp[]){solved[i], lower}));
+            condition = sym_and(
+                c, condition, sym_call(c, "<=", 2, (symp[]){solved[i], upper}));
+        }
+    }
+    if (where)
+        *where = condition;
+    return body;
+}
+
+static symp substitute_node(struct compiler *c, symp e, void *context)
+{
+    if (e->kind != SYM_REF)
+        return NULL;
+    const struct var *v = e->var;
+    bool derived = v->role == ROLE_DERIVED && !v->stored;
+    bool mixed = v->role == ROLE_STOCHASTIC && v->families && !v->stored;
+    if (!derived && !mixed)
+        return NULL;
+    symp *args = NEW_ARRAY(c, symp, e->nargs);
+    for (int i = 0; i < e->nargs; i++)
+        args[i] = sym_map(c, e->args[i], substitute_node, context);
+    symp ref = sym_ref(c, e->var, e->nargs, args);
+    symp value = derived ? NULL : ref;
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        if (f->stochastic || (mixed && f->constant))
+            continue;
+        symp where, body = definition(c, f, ref, &where);
+        if (value && sym_is(where, 0))
+            continue;
+        body = sym_map(c, body, substitute_node, context);
+        value = value ? sym_select(c, where, body, value) : body;
+    }
+    return value ? value : ref;
+}
+
+symp substitute_derived(struct compiler *c, symp e)
+{
+    return sym_map(c, e, substitute_node, NULL);
+}

@@ -1,0 +1,104 @@
+/* resolve.h: what the files that turn the tree into a model share. */
+#ifndef GBMC_RESOLVE_H
+#define GBMC_RESOLVE_H
+
+#include "gbmc.h"
+
+#define MAX_LOOPS 12
+
+/* Names bound by loops around the statement at hand, innermost first. */
+struct scope {
+    const char *name;
+    symp value;
+    const struct scope *outer;
+};
+struct resolver {
+    struct compiler *c;
+    struct model *m;
+    const struct scope *scope;
+    struct loop *loops[MAX_LOOPS];
+    int nloops;
+    bool data_block;
+    int nhoisted;
+    const struct expr *distribution_call; /* of the statement at hand: also a
+                                             density function has its name */
+};
+
+/* ---- resolve.c */
+/* NULL if there is no variable of that name. */
+struct var *find_var(struct model *m, const char *name);
+/* The variable of that name, a new one if there is none. */
+struct var *get_var(struct resolver *r, const char *name, struct span span);
+/* Calls test on every node of every expression of f, of its left-hand side
+ * too if with_lhs; true if it was for one of them. */
+bool family_any(const struct family *f, bool (*test)(symp, void *),
+                void *context, bool with_lhs);
+/* A test for family_any: whether e is a reference to the variable. */
+bool reads_var(symp e, void *var);
+
+/* ---- dimensions.c */
+/* Says that v has ndim dimensions; an error if it is known to have others. */
+void set_ndim(struct resolver *r, struct var *v, int ndim, struct span span);
+/* Two passes: brackets tell; then the functions that take whole arrays. */
+void settle_dimensions(struct resolver *r, const struct program *p);
+
+/* ---- value.c */
+/* Adds a dimension to an array value: its index, NULL after an error. */
+symp add_dimension(struct resolver *r, struct value *out, symp extent,
+                   struct span span);
+/* A value as an argument of a library call: a scalar, or SYM_ARRAY. */
+symp value_as_argument(struct compiler *c, const struct value *v);
+/* Gives all n arguments the shape of the arrays among them, in *out. */
+bool broadcast(struct resolver *r, const char *name, int n, struct value *args,
+               struct value *out, struct span span);
+/* Element i (of a vector), [i, j] (of a matrix), 1-based. */
+symp value_element(struct compiler *c, const struct value *v, symp i, symp j);
+/* f(a, b, c) for a function of one vector: the arguments become one. */
+bool gather_arguments(struct resolver *r, const struct entry *e, int *n,
+                      struct value *args, struct span span);
+/* A call of a function that returns an array becomes a derived variable. */
+bool hoist_array_call(struct resolver *r, const struct entry *f, symp call,
+                      const struct value *args, struct value *out,
+                      struct span span);
+/* The extent that a parameter of e calls dim, as in x[n]; NULL: none does. */
+symp named_extent(const struct entry *e, const struct value *args,
+                  const char *dim);
+/* A loop; upper NULL: the range is known elsewhere. */
+struct loop *new_loop(struct compiler *c, const char *name, symp lower,
+                      symp upper);
+/* NULL after an error. */
+symp scalar_of(struct resolver *r, const struct expr *e);
+/* Reports a name that the library lacks, with the nearest one. */
+void unknown_name(struct resolver *r, enum entry_kind kind,
+                  const struct expr *e);
+/* The value of an expression of the model; false after an error. */
+bool value_of(struct resolver *r, const struct expr *e, struct value *out);
+/* Reports n arguments where e takes others. */
+void wrong_arguments(struct resolver *r, const struct entry *e,
+                     struct span span, int n);
+/* upper - lower + 1 */
+symp extent_of(struct compiler *c, symp lower, symp upper);
+/* A family inside the loops at hand; it is not in the model yet. */
+struct family *new_family(struct resolver *r, struct var *v, struct span span);
+void add_family(struct model *m, struct family *f);
+
+/* ---- statement.c */
+/* Adds the families of the statements to the model. */
+void resolve_stmts(struct resolver *r, const struct stmt *s);
+/* `given`, `observed` and `var`: the variables with their roles and extents. */
+void resolve_declarations(struct resolver *r, const struct program *p);
+
+/* ---- derived.c */
+/* Marks the derived variables whose values are kept in memory. */
+void choose_stored(struct compiler *c, struct model *m);
+
+/* ---- order.c */
+/* Reports variables that depend on themselves whatever the order of elements.
+ */
+void check_cycles(struct compiler *c, struct model *m);
+/* Reports elements with two definitions. */
+void check_twice(struct compiler *c, struct model *m);
+/* Sorts m->families so that parents come first, and numbers them. */
+void order_families(struct compiler *c, struct model *m);
+
+#endif
