@@ -1,9 +1,9 @@
-/* emit_block.c: the functions of blocks: small Gaussian ones, those with a
- * design matrix, Dirichlet and Wishart nodes. */
-#include "gbmc.h"
+/* emit_block.c: the functions of Gaussian blocks: small ones, one per plate
+ * element, and those with a design matrix. */
+#include "emit_block.h"
 #include <string.h>
 
-static void open_element(struct emitter *e, const struct step *s)
+void open_element(struct emitter *e, const struct step *s)
 {
     if (s->family->nloops)
         emit_decode(e, s->family, "element");
@@ -20,19 +20,8 @@ static void open_element(struct emitter *e, const struct step *s)
         }
 }
 
-static bool shared_out(const struct part *p)
-{
-    if (p->own)
-        return false;
-    for (int i = 0; i < p->nloops; i++)
-        if (!p->solved[i] || p->inverse)
-            return true;
-    return false;
-}
-
-/* cell_ for parts found through an inverse index of some member's variable */
-static void emit_index_cell(struct emitter *e, const struct step *s,
-                            const struct part *p)
+void emit_index_cell(struct emitter *e, const struct step *s,
+                     const struct part *p)
 {
     struct compiler *c = e->c;
     if (!p->inverse)
@@ -50,8 +39,7 @@ static void emit_index_cell(struct emitter *e, const struct step *s,
     }
 }
 
-/* int n_alpha, at_alpha, ..., d: coordinates of the members. */
-static void emit_layout(struct emitter *e, const struct step *s)
+void emit_layout(struct emitter *e, const struct step *s)
 {
     struct compiler *c = e->c;
     const char *at = "0";
@@ -66,12 +54,8 @@ static void emit_layout(struct emitter *e, const struct step *s)
         emit_line(e, "(void)n%d, (void)at%d;", i, i);
 }
 
-/* Opens a loop over a member's coordinates if it has several; `place` is the
- * coordinate's number. */
-/* shared: the lanes of a team take turns. */
-static int open_index(struct emitter *e, const struct member *m,
-                      struct loop *index, int i, bool shared,
-                      const char **place)
+int open_index(struct emitter *e, const struct member *m, struct loop *index,
+               int i, bool shared, const char **place)
 {
     struct compiler *c = e->c;
     if (!m->index) {
@@ -157,10 +141,8 @@ static symp coordinate(struct compiler *c, const struct member *m)
     return sym_ref(c, f->var, f->var->ndim, subs);
 }
 
-/* One line per coordinate of every member: format has the place and the
- * cell's text. */
-static void emit_each(struct emitter *e, const struct step *s,
-                      const char *format, bool seen, bool shared)
+void emit_each(struct emitter *e, const struct step *s, const char *format,
+               bool seen, bool shared)
 {
     struct compiler *c = e->c;
     for (int i = 0; i < s->nmembers; i++) {
@@ -202,8 +184,8 @@ static void emit_comment(struct compiler *c, struct text *out,
     text_append(out, " */\n");
 }
 
-static void emit_block_access(struct compiler *c, struct text *out,
-                              const struct step *s)
+void emit_block_access(struct compiler *c, struct text *out,
+                       const struct step *s)
 {
     static const char *const heads[] = {
         "static int dimension_%s(const void *state, int64_t element)\n{\n",
@@ -252,7 +234,7 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "gbm_fill(d, b, 0);");
     bool any = false;
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (shared_out(q->part)) {
+        if (part_shared_out(q->part)) {
             emit_quadratic(&e, s, q);
             any = true;
         }
@@ -263,7 +245,7 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
         emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
     }
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (!shared_out(q->part))
+        if (!part_shared_out(q->part))
             emit_quadratic(&e, s, q);
     text_append(out, "}\n\n");
 
@@ -515,368 +497,4 @@ void emit_dense(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "(void)d;");
     emit_each(&e, s, "out[@] = (unsigned char)$;", true, false);
     text_append(out, "}\n#endif\n\n");
-}
-
-/* ---- vector nodes
- * ------------------------------------------------------------------ */
-
-static void emit_dirichlet(struct compiler *c, struct text *out, struct step *s)
-{
-    struct emitter e = emitter_new(c, out);
-    const struct entry *d = s->recognised;
-    text_printf(out,
-                "/* %s    %s\n * Its full conditional is a %s: alpha[j] are "
-                "the coefficients of log x[j]. */\n"
-                "GBM_FN void coefficients_%s(const struct state *s, const "
-                "struct gbm_team *team,\n    long long element, real *sums)\n"
-                "{\n    (void)team;\n    (void)element;\n",
-                s->family->text, span_text(c, s->family->span), d->name,
-                s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
-    emit_line(&e, "gbm_fill(d, sums, 0);");
-    bool any = false;
-    for (int pass = 0; pass < 2; pass++) {
-        for (const struct quadratic *q = s->quadratics; q; q = q->next) {
-            if (shared_out(q->part) != (pass == 0))
-                continue;
-            any = any || pass == 0;
-            int depth = e.nloops;
-            emit_line(&e, "{");
-            e.indent++;
-            emit_index_cell(&e, s, q->part);
-            int braces = emit_open_part(&e, q->part, true);
-            const char *place;
-            int n = open_index(&e, &s->members[0], s->members[0].index, 0,
-                               false, &place);
-            const char *value = emit_expr(&e, q->potential[0]);
-            emit_line(&e, "sums[%s] += %s;", place, value);
-            emit_close(&e, n + braces);
-            e.indent--;
-            emit_line(&e, "}");
-            e.nloops = depth;
-        }
-        if (pass == 0 && any) {
-            emit_line(&e, "for (int i = 0; i < d && team->lanes > 1; i++)");
-            emit_line(&e, "    sums[i] = (real)gbm_team_sum(team, sums[i]);");
-        }
-    }
-    text_append(out, "}\n\n");
-
-    e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n    (void)adapting;\n",
-                s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(sums, sums_small, d);");
-    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, d);");
-    emit_line(&e, "coefficients_%s(s, team, element, sums);", s->name);
-    emit_line(&e, "for (int j = 0; j < d; j++)");
-    emit_line(&e, "    sums[j] += 1;");
-    emit_line(&e, "gbm_%s(rng, d, sums, drawn);", entry_value(d, "draw")->name);
-    emit_line(&e, "gbm_team_sync(team);");
-    emit_each(&e, s, "$ = drawn[@];", false, false);
-    text_append(out, "}\n\n#ifndef __CUDACC__\n");
-    emit_block_access(c, out, s);
-    e = emitter_new(c, out);
-    text_printf(out,
-                "static double conditional_%s(const void *state, int64_t "
-                "element, const double *x)\n{\n    const struct state *s = "
-                "(const struct state *)state;\n",
-                s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(sums, sums_small, d);");
-    emit_line(&e, "coefficients_%s(s, &gbm_alone, element, sums);", s->name);
-    emit_line(&e, "double total = 0;");
-    emit_line(&e, "for (int j = 0; j < d; j++)");
-    emit_line(&e, "    total += (double)gbm_xlogy(sums[j], (real)x[j]);");
-    emit_line(&e, "return total;");
-    text_append(out, "}\n#endif\n\n");
-}
-
-static void emit_each_cell(struct emitter *e, const struct step *s,
-                           const char *format)
-{
-    struct compiler *c = e->c;
-    const struct family *f = s->family;
-    int depth = e->nloops;
-    const char *place;
-    int n =
-        open_index(e, &s->members[0], s->members[0].index, 0, false, &place);
-    const char *lower = emit_int(e, s->index2[0]->lower);
-    const char *upper = emit_int(e, s->index2[0]->upper);
-    const char *b = emit_loop_name(e, s->index2[0]);
-    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", b, lower, b, upper, b);
-    e->indent++;
-    symp at[2] = {sym_loop(c, s->members[0].index), sym_loop(c, s->index2[0])};
-    const char *cell = emit_expr(e, family_lhs(c, f, 2, at));
-    struct text t = {0};
-    for (const char *p = format; *p; p++) {
-        if (*p == '@')
-            text_printf(&t, "(%s) * d + %s - 1", place, b);
-        else if (*p == '$')
-            text_append(&t, cell);
-        else
-            text_printf(&t, "%c", *p);
-    }
-    emit_line(e, "%s", t.data);
-    text_free(&t);
-    emit_close(e, n + 1);
-    e->nloops = depth;
-}
-
-static void emit_wishart_access(struct compiler *c, struct text *out,
-                                const struct step *s)
-{
-    for (int k = 0; k < 3; k++) {
-        struct emitter e = emitter_new(c, out);
-        if (k == 0)
-            text_printf(out,
-                        "static int dimension_%s(const void *state, int64_t "
-                        "element)\n{\n",
-                        s->name);
-        else
-            text_printf(out,
-                        "static void %s_%s(const void *state, int64_t element,"
-                        " %sdouble *x)\n{\n",
-                        k == 1 ? "get" : "set", s->name,
-                        k == 1 ? "" : "const ");
-        emit_line(&e, "const struct state *s = (const struct state *)state;");
-        emit_line(&e, "(void)element;");
-        open_element(&e, s);
-        emit_layout(&e, s);
-        if (k == 0)
-            emit_line(&e, "return d * d;");
-        else
-            emit_each_cell(&e, s,
-                           k == 1 ? "x[@] = (double)$;" : "$ = (real)x[@];");
-        text_append(out, "}\n");
-    }
-}
-
-static void emit_wishart(struct compiler *c, struct text *out, struct step *s)
-{
-    struct emitter e = emitter_new(c, out);
-    const struct entry *d = s->recognised;
-    text_printf(out,
-                "/* %s    %s\n * Its full conditional is a %s: the log density "
-                "is shape log|x| + sum(S x). */\n"
-                "GBM_FN real coefficients_%s(const struct state *s, const "
-                "struct gbm_team *team,\n    long long element, real *S)\n"
-                "{\n    (void)team;\n    (void)element;\n",
-                s->family->text, span_text(c, s->family->span), d->name,
-                s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
-    emit_line(&e, "gbm_fill((long long)d * d, S, 0);");
-    emit_line(&e, "gbm_total shape = 0;");
-    bool any = false;
-    for (int pass = 0; pass < 2; pass++) {
-        for (const struct quadratic *q = s->quadratics; q; q = q->next) {
-            if (shared_out(q->part) != (pass == 0))
-                continue;
-            any = any || pass == 0;
-            int depth = e.nloops;
-            emit_line(&e, "{");
-            e.indent++;
-            emit_index_cell(&e, s, q->part);
-            int braces = emit_open_part(&e, q->part, true);
-            const char *shape = emit_expr(&e, q->potential[0]);
-            emit_line(&e, "shape += %s;", shape);
-            const char *row, *column;
-            int n = open_index(&e, &s->members[0], s->members[0].index, 0,
-                               false, &row);
-            n +=
-                open_index(&e, &s->members[0], s->index2[0], 0, false, &column);
-            const char *value = emit_expr(&e, q->potential[1]);
-            emit_line(&e, "S[(%s) * d + %s] += %s;", row, column, value);
-            emit_close(&e, n + braces);
-            e.indent--;
-            emit_line(&e, "}");
-            e.nloops = depth;
-        }
-        if (pass == 0 && any) {
-            emit_line(&e, "shape = gbm_team_sum(team, shape);");
-            emit_line(&e, "for (int i = 0; i < d * d && team->lanes > 1; i++)");
-            emit_line(&e, "    S[i] = (real)gbm_team_sum(team, S[i]);");
-        }
-    }
-    emit_line(&e, "return (real)shape;");
-    text_append(out, "}\n\n");
-    e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n    (void)adapting;\n",
-                s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(S, S_small, (long long)d * d);");
-    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, (long long)d * d);");
-    emit_line(&e, "const real shape = coefficients_%s(s, team, element, S);",
-              s->name);
-    /* solve: R[i,j] = -2 s2[i,j], symmetric part; k = 2 s1 + K + 1 */
-    emit_line(&e, "GBM_SCRATCH(R, R_small, (long long)d * d);");
-    emit_line(&e, "for (int i = 0; i < d; i++)");
-    emit_line(&e, "    for (int j = 0; j < d; j++)");
-    emit_line(&e, "        R[i * d + j] = -(S[i * d + j] + S[j * d + i]);");
-    emit_line(&e, "gbm_%s(rng, d, R, 2 * shape + d + 1, drawn);",
-              entry_value(d, "draw")->name);
-    emit_line(&e, "gbm_team_sync(team);");
-    emit_each_cell(&e, s, "$ = drawn[@];");
-    text_append(out, "}\n\n#ifndef __CUDACC__\n");
-    emit_wishart_access(c, out, s);
-    e = emitter_new(c, out);
-    text_printf(out,
-                "static double conditional_%s(const void *state, int64_t "
-                "element, const double *x)\n{\n    const struct state *s = "
-                "(const struct state *)state;\n",
-                s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(S, S_small, (long long)d * d);");
-    emit_line(&e,
-              "const real shape = coefficients_%s(s, &gbm_alone, element, S);",
-              s->name);
-    emit_line(&e, "double total = (double)(shape * gbm_logdet(d, (const real "
-                  "*)x));");
-    emit_line(&e, "for (int i = 0; i < d * d; i++)");
-    emit_line(&e, "    total += (double)S[i] * x[i];");
-    emit_line(&e, "return total;");
-    text_append(out, "}\n#endif\n\n");
-}
-
-/* A vector node by slices along its axes or, on the simplex, along lines that
- * exchange the mass of two components. */
-static void emit_components(struct compiler *c, struct text *out,
-                            struct step *s)
-{
-    const struct family *f = s->family;
-    const char *id = family_id(c, f);
-    text_printf(out,
-                "/* %s    %s\n * No closed form: slice sampling, component by "
-                "component%s. */\n"
-                "struct conditional_%s {\n    const struct state *s;\n    "
-                "const struct gbm_team *team;\n    long long element;\n    "
-                "int place, other; /* components, from 0 */\n    real total; "
-                "/* of both */\n};\n\n",
-                f->text, span_text(c, f->span),
-                s->simplex ? ", the mass of two exchanged" : "", s->name);
-    for (int k = 0; k < 2; k++) {
-        struct emitter e = emitter_new(c, out);
-        text_printf(out,
-                    "GBM_FN %s component_%s_%s(const struct state *s, long "
-                    "long element, int place_%s)\n{\n    (void)s;\n    "
-                    "(void)element;\n",
-                    k ? "void" : "real", s->name, k ? "set" : "get",
-                    k ? ", real x" : "");
-        open_element(&e, s);
-        symp at = sym_add2(c, sym_param(c, intern(c, "place")), sym_num(c, 1));
-        emit_param(&e, "place", "place_");
-        const char *cell = emit_expr(&e, family_lhs(c, f, 1, &at));
-        if (k)
-            emit_line(&e, "%s = x;", cell);
-        else
-            emit_line(&e, "return %s;", cell);
-        text_append(out, "}\n");
-    }
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN gbm_total density_%s_here(const struct state *s, const "
-                "struct gbm_team *team,\n    long long element)\n{\n    "
-                "(void)team;\n    (void)element;\n    gbm_total total = 0;\n",
-                s->name);
-    open_element(&e, s);
-    emit_cell_if_needed(&e, s);
-    if (s->through)
-        emit_recompute(&e, s->model, f->var);
-    e.team = true;
-    for (const struct part *p = s->parts; p; p = p->next)
-        emit_in_place(&e, p);
-    text_printf(out,
-                "    return total;\n}\n\n"
-                "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
-                "    const struct conditional_%s *k_ = (const struct "
-                "conditional_%s *)context;\n    gbm_team_sync(k_->team);\n",
-                s->name, s->name, s->name);
-    text_printf(out,
-                "    component_%s_set(k_->s, k_->element, k_->place, x);\n",
-                s->name);
-    if (s->simplex)
-        text_printf(out,
-                    "    component_%s_set(k_->s, k_->element, k_->other, "
-                    "k_->total - x);\n",
-                    s->name);
-    text_printf(out,
-                "    gbm_team_sync(k_->team);\n    return (real)"
-                "density_%s_here(k_->s, k_->team, k_->element);\n}\n\n"
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n",
-                s->name, s->name);
-    e = emitter_new(c, out);
-    open_element(&e, s);
-    emit_layout(&e, s);
-    emit_line(&e, "real width = s->%s_width[element];", id);
-    emit_line(&e, "for (int place = 0; place < d; place++) {");
-    e.indent++;
-    emit_line(&e, "struct conditional_%s k_ = {s, team, element, place, 0, 0};",
-              s->name);
-    emit_line(&e, "const real before = component_%s_get(s, element, place);",
-              s->name);
-    const char *low = "-GBM_INF", *high = "GBM_INF";
-    if (s->simplex) {
-        emit_line(&e, "if (d < 2)");
-        emit_line(&e, "    break;");
-        emit_line(&e, "const int step = 1 + (int)(gbm_uniform(rng) * (real)(d "
-                      "- 1));");
-        emit_line(&e, "k_.other = (place + step) %% d;");
-        emit_line(&e,
-                  "k_.total = before + component_%s_get(s, element, "
-                  "k_.other);",
-                  s->name);
-        low = "0";
-        high = "k_.total";
-    }
-    emit_line(&e,
-              "const real x = gbm_slice(rng, before, &width, adapting, %s, "
-              "%s, density_%s, &k_);",
-              low, high, s->name);
-    emit_line(&e, "gbm_team_sync(team);");
-    emit_line(&e, "component_%s_set(s, element, place, x);", s->name);
-    if (s->simplex)
-        emit_line(&e, "component_%s_set(s, element, k_.other, k_.total - x);",
-                  s->name);
-    emit_line(&e, "gbm_team_sync(team);");
-    e.indent--;
-    emit_line(&e, "}");
-    emit_line(&e, "s->%s_width[element] = width;", id);
-    if (s->through)
-        emit_recompute(&e, s->model, f->var);
-    text_append(out, "}\n\n#ifndef __CUDACC__\n");
-    emit_block_access(c, out, s);
-    text_printf(out,
-                "static double conditional_%s(const void *state, int64_t "
-                "element, const double *x)\n{\n    double before[1024];\n    "
-                "get_%s(state, element, before);\n    set_%s(state, element, "
-                "x);\n    double total = (double)density_%s_here((const struct "
-                "state *)state, &gbm_alone, element);\n    set_%s(state, "
-                "element, before);\n    return total;\n}\n#endif\n\n",
-                s->name, s->name, s->name, s->name, s->name);
-}
-
-void emit_vector(struct compiler *c, struct text *out, struct step *s)
-{
-    if (s->method == METHOD_SLICE_VECTOR) {
-        emit_components(c, out, s);
-        return;
-    }
-    if (s->family->nslices == 2)
-        emit_wishart(c, out, s);
-    else
-        emit_dirichlet(c, out, s);
 }

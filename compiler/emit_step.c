@@ -159,9 +159,7 @@ int emit_open_part(struct emitter *e, const struct part *p, bool team)
     return braces;
 }
 
-/* Whether the part's instances are shared out among lanes when it is opened
- * with team: there is a loop to share. */
-static bool shared_out(const struct part *p)
+bool part_shared_out(const struct part *p)
 {
     if (p->own)
         return false;
@@ -297,7 +295,7 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     int depth = e->nloops;
     int braces = emit_open_part(e, p, true);
     bool team = e->team;
-    e->team = e->team && !shared_out(p);
+    e->team = e->team && !part_shared_out(p);
     for (int i = 0; i < p->terms.n; i++) {
         int k = statistic_index(s, p->terms.statistic[i]);
         const char *value = emit_expr(e, p->terms.coefficient[i]);
@@ -327,7 +325,7 @@ static void emit_bounds(struct emitter *e, const struct step *s)
         emit_close(e, braces);
         e->team = team;
         e->nloops = depth;
-        if (shared_out(b->part))
+        if (part_shared_out(b->part))
             emit_line(e, "%s = gbm_team_%s(team, %s);",
                       b->is_lower ? "lower" : "upper",
                       b->is_lower ? "max" : "min",
@@ -360,7 +358,7 @@ static void emit_prepare(struct compiler *c, struct text *out,
     }
     for (int pass = 0; pass < 2; pass++) { /* shared sums first */
         for (const struct part *p = s->parts; p; p = p->next)
-            if (shared_out(p) == (pass == 0)) {
+            if (part_shared_out(p) == (pass == 0)) {
                 emit_sums_of_part(&e, s, p);
                 any_shared =
                     any_shared || (pass == 0 && !p->opaque && p->terms.n > 0);
@@ -396,7 +394,7 @@ void emit_in_place(struct emitter *e, const struct part *p)
     int depth = e->nloops;
     emit_line(e, "{");
     e->indent++;
-    bool shared = shared_out(p);
+    bool shared = part_shared_out(p);
     emit_line(e, "gbm_total sum = 0;");
     int braces = emit_open_part(e, p, true);
     bool team = e->team;

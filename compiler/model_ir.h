@@ -454,6 +454,9 @@ void emit_decode(struct emitter *e, const struct family *f,
 /* Opens the loops over a part's instances; close with emit_close. */
 int emit_open_part(struct emitter *e, const struct part *p, bool team);
 void emit_close(struct emitter *e, int braces);
+/* Whether the part's instances are shared out among lanes when it is opened
+ * with team: there is a loop to share. */
+bool part_shared_out(const struct part *p);
 void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
 void emit_dense(struct compiler *c, struct text *out, struct step *s);
 void emit_vector(struct compiler *c, struct text *out, struct step *s);
