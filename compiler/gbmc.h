@@ -252,7 +252,8 @@ struct options {
     const char **include; /* -I */
     int ninclude;
     const char *arch;     /* --arch=sm_90 */
-    const char *optimise; /* "2": -O LEVEL */
+    const char *optimise; /* "3": -O LEVEL */
+    const char *cpu;      /* "native" or "portable" */
 };
 struct compiler {
     struct arena *arena;

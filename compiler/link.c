@@ -131,7 +131,7 @@ int link_sampler(struct compiler *c, const char *program)
     char *command = NEW_ARRAY(c, char, 1024);
     snprintf(command, 1024, "%s", cc && *cc ? cc : "cc");
     split_words(command, argv, &n, 32);
-    const char *level = c->options.optimise ? c->options.optimise : "2";
+    const char *level = c->options.optimise ? c->options.optimise : "3";
     const char *fixed[] = {"-std=gnu11",
                            intern_format(c, "-O%s", level),
                            "-g1",
@@ -149,6 +149,8 @@ int link_sampler(struct compiler *c, const char *program)
                            intern_format(c, "%s/libgbm.a", libraries)};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         argv[n++] = (char *)(uintptr_t)fixed[i]; /* execv's old prototype */
+    if (!c->options.cpu || strcmp(c->options.cpu, "native") == 0)
+        argv[n++] = (char *)(uintptr_t) "-march=native";
     split_words(read_words(c, intern_format(c, "%s/link_flags", libraries)),
                 argv, &n, 120);
     argv[n++] = (char *)(uintptr_t)intern_format(c, "-Wl,-rpath,%s", libraries);

@@ -31,6 +31,7 @@ enum option {
     OPT_ARCH,
     OPT_INCLUDE,
     OPT_OPTIMISE,
+    OPT_CPU,
     OPT_SAVE_TEMPS,
     OPT_VERSION,
     OPT_HELP
@@ -57,7 +58,9 @@ static const struct option_spec {
      "compile the GPU code now, for this architecture"},
     {OPT_INCLUDE, "-I", "DIR", "look here for imported files"},
     {OPT_OPTIMISE, "-O", "LEVEL",
-     "optimisation of the C compiler (default: 2)"},
+     "optimisation of the C compiler (default: 3)"},
+    {OPT_CPU, "--cpu", "native",
+     "run on CPUs like this one (default), or portable: on any"},
     {OPT_SAVE_TEMPS, "--save-temps", NULL,
      "keep the C program beside the sampler"},
     {OPT_VERSION, "--version", NULL, "print the version"},
@@ -212,6 +215,16 @@ static bool set_optimise(struct compiler *c, const char *level)
     return true;
 }
 
+static bool set_cpu(struct compiler *c, const char *cpu)
+{
+    if (strcmp(cpu, "native") != 0 && strcmp(cpu, "portable") != 0) {
+        error_at(c, nowhere, "--cpu takes native or portable, not '%s'", cpu);
+        return false;
+    }
+    c->options.cpu = cpu;
+    return true;
+}
+
 /* What the command line asks for beside options. */
 struct request {
     bool help, version;
@@ -249,6 +262,8 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
         return true;
     case OPT_OPTIMISE:
         return set_optimise(c, value);
+    case OPT_CPU:
+        return set_cpu(c, value);
     case OPT_SAVE_TEMPS:
         o->save_temps = true;
         return true;
@@ -296,7 +311,8 @@ static bool read_options(struct compiler *c, struct request *r, int argc,
 
     o->data = NEW_ARRAY(c, const char *, argc);
     o->include = NEW_ARRAY(c, const char *, argc);
-    o->optimise = "2";
+    o->optimise = "3";
+    o->cpu = "native";
     for (int i = 1; i < argc; i++) {
         if (!only_files && strcmp(argv[i], "--") == 0) {
             only_files = true;

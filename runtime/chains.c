@@ -269,7 +269,8 @@ static bool suffices(struct run *r, const struct until *until)
 
 static enum gbm_status sample(struct run *r, const struct until *until)
 {
-    double wall = rt_clock(), cpu = rt_cpu_clock(), excluded = 0;
+    double wall = rt_clock(), cpu = rt_cpu_clock();
+    double wall_paused = 0, cpu_paused = 0;
     const struct rt_options *o = &r->rt->options;
     int first = r->draws.capacity;
     for (;;) {
@@ -281,10 +282,12 @@ static enum gbm_status sample(struct run *r, const struct until *until)
         r->draws.complete = done == sweeps && r->rt->status == GBM_OK;
         if (!o->until || !r->draws.complete)
             break;
-        double paused = rt_clock();
-        if (suffices(r, until))
+        double wall_before = rt_clock(), cpu_before = rt_cpu_clock();
+        bool enough = suffices(r, until);
+        wall_paused += rt_clock() - wall_before;
+        cpu_paused += rt_cpu_clock() - cpu_before;
+        if (enough)
             break;
-        excluded += rt_clock() - paused;
         if (r->draws.kept >= UNTIL_MOST * first) {
             rt_fail(r->rt, GBM_FAILURE,
                     "--until %s does not hold after %d draws a chain", o->until,
@@ -296,8 +299,8 @@ static enum gbm_status sample(struct run *r, const struct until *until)
         if (grow(r->rt, &r->draws, r->draws.capacity + more) != GBM_OK)
             break;
     }
-    r->draws.timing.sampling_s = rt_clock() - wall - excluded;
-    r->draws.timing.sampling_cpu_s = rt_cpu_clock() - cpu;
+    r->draws.timing.sampling_s = rt_clock() - wall - wall_paused;
+    r->draws.timing.sampling_cpu_s = rt_cpu_clock() - cpu - cpu_paused;
     return r->rt->status;
 }
 

@@ -21,6 +21,9 @@ says 'missing\.gbm'
 absent x
 status 1 "$GBMC" "$scratch" -o x # a folder
 absent x
+status 1 "$GBMC" --cpu=fast "$pump" -o x
+says 'native or portable, not .fast'
+absent x
 status '1|2' "$GBMC" "$pump" -o no/such/folder/x
 says 'no/such/folder'
 status '1|2' env CC=/no/such/compiler "$GBMC" "$pump" -o x
