@@ -599,15 +599,53 @@ static void merge_from(struct compiler *c, struct model *m, struct step *seed)
 /* log(v[e]) becomes the pseudo-variable's [e], so that coefficients are its
  * derivatives. */
 struct logs {
-    struct var *of, *as;
+    const struct family *of; /* a slice of v, on the simplex */
+    struct var *as;
 };
+
+/* Whether e sums a row of v over a range that holds the whole slice, if it is
+ * the slice's row: then it does not change with the node. */
+static bool sums_whole_slice(struct compiler *c, symp e, const struct family *f)
+{
+    symp ref = e->kind == SYM_SUM ? e->args[2] : NULL;
+    if (!ref || ref->kind != SYM_REF || ref->var != f->var)
+        return false;
+    for (const struct family *g = f->var->families; g; g = g->next_of_var)
+        if (g->recursive)
+            return false;
+    for (int d = 0; d < ref->nargs; d++) {
+        if (!f->upper[d]) {
+            if (sym_has_loop(ref->args[d], e->loop))
+                return false;
+            continue;
+        }
+        symp top = e->args[1];
+        bool all =
+            top->kind == SYM_EXTENT && top->var == f->var && top->dim == d;
+        double below, above;
+        if (ref->args[d]->kind != SYM_LOOP || ref->args[d]->loop != e->loop ||
+            !sym_difference(c, f->lower[d], e->args[0], &below) || below < 0 ||
+            !(all ||
+              (sym_difference(c, top, f->upper[d], &above) && above >= 0)))
+            return false;
+    }
+    return true;
+}
+
 static symp log_node(struct compiler *c, symp e, void *context)
 {
     const struct logs *k = context;
-    if (e->kind == SYM_CALL && !strcmp(e->name, "log") &&
-        e->args[0]->kind == SYM_REF && e->args[0]->var == k->of)
-        return sym_ref(c, k->as, e->args[0]->nargs, e->args[0]->args);
-    return NULL;
+    if (e->kind != SYM_CALL || strcmp(e->name, "log") != 0)
+        return NULL;
+    symp of = e->args[0];
+    if (of->kind == SYM_REF && of->var == k->of->var)
+        return sym_ref(c, k->as, of->nargs, of->args);
+    if (of->kind == SYM_SELECT) { /* some cells are not of the node */
+        symp yes = sym_map(c, sym_log(c, of->args[1]), log_node, context);
+        symp no = sym_map(c, sym_log(c, of->args[2]), log_node, context);
+        return sym_select(c, of->args[0], yes, no);
+    }
+    return sums_whole_slice(c, of, k->of) ? sym_num(c, 0) : NULL;
 }
 
 static bool is_log_statistic(const struct entry *d)
@@ -634,7 +672,7 @@ static bool collect_logs(struct compiler *c, struct step *s)
     struct var *as = NEW(c, struct var);
     *as = *f->var;
     as->name = intern_format(c, "log.%s", f->var->name);
-    struct logs k = {f->var, as};
+    struct logs k = {f, as};
     struct part *parts = own_of(c, f);
     parts->next = s->parts;
     for (struct part *p = parts; p; p = p->next) {
