@@ -4,27 +4,10 @@
  *
  * Requires a resolved (and possibly augmented) model; adds one step a family.
  */
-#include "gbmc.h"
+#include "condition.h"
 #include <string.h>
 
 /* ---- looking for references --------------------------------------------- */
-
-/* A reference to the target inside an expression, with the bound indices of
- * the sums around it. */
-struct found {
-    symp reference;
-    struct loop *bound[4];
-    int nbound;
-};
-struct finder {
-    struct var *var;
-    struct found *found;
-    int n, capacity;
-    struct loop *bound[4];
-    int nbound;
-    bool in_array, in_subscript;
-    struct compiler *c;
-};
 
 static void find_refs(struct finder *f, symp e, bool array, bool subscript)
 {
@@ -93,8 +76,7 @@ static symp solve(struct compiler *c, const struct part *p, symp e)
     return e;
 }
 
-/* An expression of the factor, in the part's free loops and the target's. */
-static symp in_part(struct compiler *c, const struct part *p, symp e)
+symp in_part(struct compiler *c, const struct part *p, symp e)
 {
     return e ? solve(c, p, fresh(c, p, e)) : NULL;
 }
@@ -117,7 +99,7 @@ static struct part *new_part(struct compiler *c, struct factor *g)
     return p;
 }
 
-static void add_guard(struct compiler *c, struct part *p, symp condition)
+void add_guard(struct compiler *c, struct part *p, symp condition)
 {
     p->guard = p->guard ? sym_and(c, p->guard, condition) : condition;
     if (sym_is(p->guard, 1))
@@ -228,6 +210,26 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
     }
     range_guards(c, p);
     p->reference = solve(c, p, ref);
+}
+
+bool subscript_runs(const struct found *r, int d)
+{
+    return uses_loops(r->reference->args[d], (struct loop *const *)r->bound,
+                      r->nbound);
+}
+
+struct part *part_of_reference(struct compiler *c, struct model *m,
+                               struct factor *g, const struct found *r,
+                               const symp *target)
+{
+    struct part *p = new_part(c, g);
+    match_reference(c, m, p, r, target);
+    return p;
+}
+
+struct part *whole_part(struct compiler *c, struct factor *g)
+{
+    return new_part(c, g);
 }
 
 /* ---- the target's place in an expression ----------------------------------
@@ -386,15 +388,6 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
     if (g->opaque && stated_bounds(c, s, p, v, target)) {
         p->terms = (struct collected){.rest = sym_num(c, 0)};
         return; /* the bounds say it all */
-    }
-    const struct expr *how = entry_value(g->family->distribution, "observable");
-    if (g->opaque && how && how->name == intern(c, "sum") && !p->own) {
-        error_at(c, g->family->span,
-                 "not supported yet: %s is an observed sum of unobserved "
-                 "nodes; write all but one of them and the last as the "
-                 "difference",
-                 g->family->var->name);
-        return;
     }
     if (plain_only || g->opaque) {
         p->opaque = true;
@@ -581,8 +574,8 @@ static bool through_stored(const struct model *m, symp e, const struct var *v)
     return false;
 }
 
-static bool factor_through(const struct model *m, const struct factor *g,
-                           const struct var *v)
+bool factor_through(const struct model *m, const struct factor *g,
+                    const struct var *v)
 {
     return through_stored(m, g->logp, v) ||
            (g->lower && through_stored(m, g->lower, v)) ||
@@ -600,8 +593,8 @@ static void add_part(struct step *s, struct part *p)
     *last = p;
 }
 
-static void find_in_factor(struct compiler *c, struct finder *f, struct var *v,
-                           struct factor *g)
+void find_in_factor(struct compiler *c, struct finder *f, struct var *v,
+                    struct factor *g)
 {
     *f = (struct finder){.var = v, .capacity = 16, .c = c};
     f->found = NEW_ARRAY(c, struct found, f->capacity);
@@ -611,7 +604,7 @@ static void find_in_factor(struct compiler *c, struct finder *f, struct var *v,
     if (g->upper)
         find_refs(f, g->upper, false, false);
     /* restrictions whose log density does not mention what they restrict */
-    if (g->opaque)
+    if (g->opaque && !is_observed_sum(c, g))
         for (int i = 0; i < g->family->nargs; i++)
             find_refs(f, substitute_derived(c, g->family->args[i].body),
                       g->family->args[i].ndim > 0, false);
@@ -682,6 +675,10 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     bool own = g->family == f && !g->auxiliary;
     if (g == f->factor)
         own = true;
+    if (!own && is_observed_sum(c, g)) {
+        tie_to_sum(c, m, s, g, target);
+        return;
+    }
     bool through = factor_through(m, g, f->var);
     if (through) {
         s->through = true;
@@ -760,7 +757,7 @@ struct step *condition_family(struct compiler *c, struct model *m,
         if (!g->replaced && (!vector || g != own))
             child_parts(c, m, s, g, target);
     gather_statistics(s);
-    if (s->through)
+    if (s->through || s->ties)
         s->opaque = true;
     if (!vector)
         recognise(c, s);
@@ -781,6 +778,7 @@ void condition(struct compiler *c, struct model *m)
             *m->last_step = s;
             m->last_step = &s->next;
         }
+    observed_sums(c, m);
 }
 
 /* ---- --emit=conditionals
@@ -805,6 +803,8 @@ static const char *method_name(const struct step *s)
         return s->recognised ? s->recognised->name : "vector";
     case METHOD_SLICE_VECTOR:
         return "slice by component";
+    case METHOD_PAIR:
+        return "slice that keeps a sum";
     case METHOD_FORWARD:
         return "forward";
     case METHOD_STATED:

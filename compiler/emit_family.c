@@ -751,6 +751,8 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
     emit_enumerate(c, out, f);
     if (f->stochastic)
         emit_start(c, out, f, step);
+    if (has_settle(c, f))
+        emit_settle(c, out, m, f);
     emit_check(c, out, f);
     text_append(out, "#endif\n\n");
 }

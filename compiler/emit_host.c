@@ -8,7 +8,7 @@
 static bool has_width(const struct step *s)
 {
     return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-           s->method == METHOD_SLICE_VECTOR;
+           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR;
 }
 
 static void emit_string(struct text *out, const char *s)
@@ -131,8 +131,7 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
         if (has_width(s))
             hidden_slot(k, intern_format(c, "%s width", s->family->var->name),
                         "GBM_TUNING", false, 1, s->family->number,
-                        intern_format(c, "%s_width", family_id(c, s->family)),
-                        true);
+                        intern_format(c, "%s_width", width_id(c, s)), true);
     for (struct inverse *i = m->inverses; i; i = i->next) {
         i->start_slot = k->n;
         hidden_slot(k, intern_format(c, "index %d start", i->number),
@@ -267,6 +266,8 @@ static void emit_families(struct text *out, struct compiler *c,
                         id, id);
         if (f->stochastic)
             text_printf(out, ",\n     .start = start_%s", id);
+        if (has_settle(c, f))
+            text_printf(out, ",\n     .settle = settle_%s", id);
         if (f->stochastic && !f->auxiliary)
             text_printf(out, ",\n     .simulate = simulate_%s_host", id);
         if (!f->stochastic)
@@ -302,6 +303,8 @@ static const char *sampler_name(struct compiler *c, const struct step *s)
         return s->recognised ? s->recognised->name : "vector";
     case METHOD_SLICE_VECTOR:
         return "slice by component";
+    case METHOD_PAIR:
+        return "slice that keeps a sum";
     case METHOD_FORWARD:
         return "forward draw";
     case METHOD_STATED:
@@ -463,7 +466,7 @@ static void emit_scalar_checks(struct text *out, struct compiler *c,
 static bool is_scalar_step(const struct step *s)
 {
     return s->method == METHOD_DIRECT || s->method == METHOD_ENUMERATE ||
-           (has_width(s) && s->method != METHOD_SLICE_VECTOR);
+           s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER;
 }
 
 static bool has_loops(symp e)
@@ -578,11 +581,14 @@ static void emit_steps(struct text *out, struct compiler *c,
                        const struct model *m)
 {
     bool *cost = NEW_ARRAY(c, bool, m->nsteps);
+    bool *checked = NEW_ARRAY(c, bool, m->nsteps);
     for (const struct step *s = m->steps; s; s = s->next) {
         if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
             continue;
         if (is_scalar_step(s))
             emit_scalar_checks(out, c, s);
+        if (s->method == METHOD_PAIR)
+            checked[s->number] = emit_pair_checks(c, out, s);
         cost[s->number] = emit_cost(out, c, s);
         if (s->method == METHOD_DENSE) {
             emit_dense_table(out, c, s);
@@ -605,7 +611,7 @@ static void emit_steps(struct text *out, struct compiler *c,
                     n++;
             text_append(out, "};\n");
         }
-        if (s->nmembers > 1) {
+        if (s->nmembers > 1 && s->method != METHOD_PAIR) {
             text_printf(out, "static const int members_%s[] = {", s->name);
             for (int i = 0; i < s->nmembers; i++)
                 text_printf(out, "%s%d", i ? ", " : "",
@@ -630,10 +636,12 @@ static void emit_steps(struct text *out, struct compiler *c,
                     sampler_name(c, s), s->family ? s->family->number : -1,
                     s->number, s->sequential && kind == 0,
                     s->family && s->family->var->leaf && kind == 0 &&
-                        !s->family->auxiliary,
+                        !s->family->auxiliary && s->method != METHOD_PAIR,
                     s->inverse && kind == 2 ? s->inverse->number : -1);
-        if (s->method == METHOD_ENUMERATE)
+        if (s->method == METHOD_ENUMERATE || s->method == METHOD_PAIR)
             text_append(out, ", .repairs = true");
+        if (s->method == METHOD_PAIR)
+            text_append(out, ", .every = true");
         text_append(out, ",\n     .text = ");
         emit_string(out, s->family ? s->family->text : "");
         int n = 0;
@@ -642,7 +650,7 @@ static void emit_steps(struct text *out, struct compiler *c,
         if (n && kind == 0 && !s->sequential)
             text_printf(out, ",\n     .nconflicts = %d, .conflicts = tied_%s",
                         n, s->name);
-        if (s->nmembers > 1 && kind == 0)
+        if (s->nmembers > 1 && kind == 0 && s->method != METHOD_PAIR)
             text_printf(out, ",\n     .members = members_%s, .nmembers = %d",
                         s->name, s->nmembers);
         if (kind == 0)
@@ -650,8 +658,11 @@ static void emit_steps(struct text *out, struct compiler *c,
         if (kind == 1)
             text_printf(out, ",\n     .dense = &dense_%s", s->name);
         const char *id = s->family ? family_id(c, s->family) : "";
-        if (is_scalar_step(s) && !(s->method == METHOD_DIRECT &&
-                                   !entry_clause(s->recognised, "solve")))
+        if (checked[s->number])
+            id = width_id(c, s);
+        if (checked[s->number] ||
+            (is_scalar_step(s) && !(s->method == METHOD_DIRECT &&
+                                    !entry_clause(s->recognised, "solve"))))
             text_printf(
                 out,
                 ",\n     .block_size = dimension_%s, .block_get = get_%s, "

@@ -6,7 +6,13 @@
 static bool has_width(const struct step *s)
 {
     return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-           s->method == METHOD_SLICE_VECTOR;
+           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR;
+}
+
+const char *width_id(struct compiler *c, const struct step *s)
+{
+    return s->method == METHOD_PAIR ? s->name + sizeof "update_" - 1
+                                    : family_id(c, s->family);
 }
 
 /* ---- struct state ----------------------------------------------------------
@@ -42,7 +48,7 @@ static void emit_state(struct text *out, struct compiler *c,
             text_printf(out,
                         "    real *%s_width; /* of the slice */\n"
                         "    long long %s_width_stride;\n",
-                        family_id(c, s->family), family_id(c, s->family));
+                        width_id(c, s), width_id(c, s));
     for (const struct inverse *i = m->inverses; i; i = i->next)
         text_printf(out,
                     "    int *index%d_start, *index%d_item; /* where %s hits "
@@ -111,7 +117,7 @@ static void emit_shift(struct text *out, struct compiler *c,
     for (const struct step *s = m->steps; s; s = s->next)
         if (has_width(s))
             text_printf(out, "    s->%s_width += chain * s->%s_width_stride;\n",
-                        family_id(c, s->family), family_id(c, s->family));
+                        width_id(c, s), width_id(c, s));
     for (const struct inverse *i = m->inverses; i; i = i->next)
         text_printf(out,
                     "    s->index%d_start += chain * s->index%d_start_stride;"

@@ -642,6 +642,26 @@ static const char *emit_width(struct emitter *e, const struct step *s)
     return intern_format(e->c, " / %s", unit);
 }
 
+/* What an observed sum holds fast moves in pairs: emit_pair.c. */
+static void emit_ties(struct emitter *e, const struct step *s)
+{
+    bool inverse = false;
+    for (const struct part *p = s->ties; p; p = p->next)
+        inverse = inverse || p->inverse;
+    if (inverse)
+        emit_line(e, "const long long cell_ = %s;",
+                  emit_cell(e, s->family->var, s->family->lower));
+    for (const struct part *p = s->ties; p; p = p->next) {
+        int depth = e->nloops;
+        emit_line(e, "{");
+        e->indent++;
+        int braces = emit_open_part(e, p, false);
+        emit_line(e, "return;");
+        emit_close(e, braces + 1);
+        e->nloops = depth;
+    }
+}
+
 static void emit_update(struct compiler *c, struct text *out,
                         const struct model *m, const struct step *s)
 {
@@ -660,6 +680,7 @@ static void emit_update(struct compiler *c, struct text *out,
         return;
     }
     prologue(&e, f, "element");
+    emit_ties(&e, s);
     if (s->method == METHOD_STATED) {
         e.team = true;
         const char *value = emit_expr(&e, f->var->draw);
@@ -744,6 +765,9 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
     case METHOD_VECTOR:
     case METHOD_SLICE_VECTOR:
         emit_vector(c, out, s);
+        return;
+    case METHOD_PAIR:
+        emit_pair(c, out, s);
         return;
     case METHOD_INDEX:
     case METHOD_DERIVE:

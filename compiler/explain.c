@@ -296,6 +296,8 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
         return intern_format(c, "slice, %s cells %s",
                              count_text(c, family_extent(c, s->family, 0)),
                              s->simplex ? "in pairs" : "in turn");
+    case METHOD_PAIR:
+        return "slice that keeps the sum";
     case METHOD_GAUSSIAN:
     case METHOD_DENSE:
         return block_text(c, s);
@@ -591,6 +593,9 @@ const char *slice_reason(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
     symp x = sym_ref(c, f->var, f->var->ndim, f->lower);
+    if (s->ties)
+        return "elements of an observed sum move in pairs, by steps of their "
+               "own";
     if (f->var->integer)
         return "its values have no two known ends";
     for (const struct part *p = s->parts; p; p = p->next)

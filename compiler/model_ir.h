@@ -272,6 +272,8 @@ struct part {
     bool opaque;              /* evaluated in place at each trial value */
     symp logp;                /* of an instance, in the fresh loops */
     symp value, lower, upper; /* its indicator in place, where x is in it */
+    symp hit;   /* of a pair's step: which of its cells the instances mention */
+    bool prior; /* there: it is that cell's own */
     struct part *next;
 };
 struct inverse {
@@ -293,6 +295,7 @@ enum method {
     METHOD_DENSE,        /* Gaussian block with a design matrix */
     METHOD_VECTOR,       /* Dirichlet, Wishart, ...: recognised whole */
     METHOD_SLICE_VECTOR, /* a vector node, component by component */
+    METHOD_PAIR,         /* two summands of an observed sum: it is kept */
     METHOD_FORWARD,      /* leaf: drawn from its prior */
     METHOD_STATED,       /* an augmentation's `draw` */
     METHOD_INDEX,        /* rebuild an inverse index */
@@ -341,6 +344,14 @@ struct quadratic {
     struct quadratic *next;
 };
 
+/* A summand of an observed sum: weight * cell, at each index if there is one. */
+struct summand {
+    symp cell; /* in the loops of the sum's family, and the index */
+    double weight;
+    struct loop *index; /* NULL: one cell */
+    struct summand *next;
+};
+
 struct step {
     enum method method;
     const char *name;      /* update_theta */
@@ -370,6 +381,8 @@ struct step {
     double width;            /* of the slice at first; 0: not given */
     bool simplex;            /* slice by component: moves keep the sum */
     struct inverse *inverse; /* METHOD_INDEX */
+    struct part *ties;       /* instances that hold an element fast */
+    struct summand pair[2];  /* METHOD_PAIR; each with an index of its own */
     int number;
     const struct model *model;
     struct step *next;
@@ -384,6 +397,12 @@ bool derived_depends(const struct model *m, const struct var *v,
                      const struct var *on);
 void conditionals_print(struct text *out, struct compiler *c,
                         const struct model *m);
+
+/* observed_sum.c: the summands of an observed sum; false after an error. */
+bool summands_of(struct compiler *c, const struct family *f,
+                 struct summand **out);
+/* The prior of each family that cell may belong to, as parts. */
+struct part *priors_of_cell(struct compiler *c, struct model *m, symp cell);
 
 /* recognise.c: sets method, recognised, place, exponent of a scalar step. */
 void recognise(struct compiler *c, struct step *s);
@@ -460,6 +479,19 @@ bool part_shared_out(const struct part *p);
 void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
 void emit_dense(struct compiler *c, struct text *out, struct step *s);
 void emit_vector(struct compiler *c, struct text *out, struct step *s);
+/* emit_pair.c */
+void emit_pair(struct compiler *c, struct text *out, struct step *s);
+/* What the self-check asks of a pair's step. True if there is something. */
+bool emit_pair_checks(struct compiler *c, struct text *out,
+                      const struct step *s);
+/* settle_ of the family of an observed sum: moves the summands until they have
+ * the sum. */
+void emit_settle(struct compiler *c, struct text *out, struct model *m,
+                 const struct family *f);
+/* An observed sum of nodes that are drawn. */
+bool has_settle(struct compiler *c, const struct family *f);
+/* The name of a slice's width in the state, without its "_width". */
+const char *width_id(struct compiler *c, const struct step *s);
 /* total += the part's log densities at the state as it is. */
 void emit_in_place(struct emitter *e, const struct part *p);
 /* Recomputes the stored derived nodes that depend on v. */

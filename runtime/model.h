@@ -103,6 +103,9 @@ struct gbm_family {
      * children impose. Falls back to a draw. */
     void (*start)(const void *state, struct gbm_rng *rng, int64_t element,
                   double spread);
+    /* Of an observed sum: moves its latent summands until they have the
+     * observed sum. NULL: not such a family. */
+    void (*settle)(const void *state, int64_t element);
     /* Computes a deterministic element. */
     void (*derive)(const void *state, int64_t element);
     /* Subscripts in range, parameters valid, observed value in the support.
@@ -193,6 +196,8 @@ struct gbm_step {
     bool sequential; /* elements depend on each other: one at a time */
     bool repairs;    /* tries every value of a finite support, so it may
                         leave impossible starting values */
+    bool every;      /* `family` is observed, and what its elements tie is
+                        updated: all elements are run */
     bool leaf;       /* updates only elements nobody else depends on:
                         missing data and predictions, drawn forward */
     /* Elements that share an instance of a factor must not move together: the

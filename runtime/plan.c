@@ -35,7 +35,7 @@ static enum gbm_status list_elements(struct rt *rt,
         all = all && in->slots[v].per_chain && !in->slots[v].seen;
     }
     out->count = n;
-    if (all || n == 0)
+    if (all || step->every || n == 0)
         return GBM_OK;
     struct rt_cells buffer = {0};
     out->elements = malloc((size_t)n * sizeof(int));

@@ -194,6 +194,8 @@ static bool start_family(struct starter *s, int f)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
     const struct rt_slot *slot = &s->in->slots[fam->variable];
+    for (int64_t e = 0; fam->settle && e < s->in->elements[f]; e++)
+        fam->settle(s->state, e);
     if (fam->stochastic ? !slot->per_chain : !rt_is_read(s->in->model, f))
         return !fam->check || check_family(s, f);
     for (int64_t e = 0; e < s->in->elements[f]; e++) {

@@ -106,6 +106,18 @@ GBM_FN real gbm_start(struct gbm_rng *rng, real mean, real lower, real upper,
     return mean + z;
 }
 
+/* x moved by `step`, inside the bounds: of a summand towards an observed sum. A
+ * whole number moves by at least 1; a real one not onto a bound. */
+GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
+{
+    if (integer)
+        return gbm_clamp(x + (step > 0 ? real_ceil(step) : real_floor(step)),
+                         lower, upper);
+    if (x + step <= lower)
+        return (x + lower) / 2;
+    return x + step >= upper ? (x + upper) / 2 : x + step;
+}
+
 /* The run of a step: each element's random numbers depend on (seed, chain,
  * sweep, step, element) alone. */
 #define GBM_HOST_RUN(function, number)                                         \
