@@ -268,6 +268,7 @@ static int affected(struct model *m, const struct factor *g,
     int n = 0;
     for (struct family *f = m->families; f && n < capacity; f = f->next)
         if (f->stochastic && f->factor && !f->var->leaf && !f->data_block &&
+            !asked_otherwise(m, f) &&
             (sym_has_var(g->logp, f->var) || f == g->family))
             out[n++] = f;
     return n;

@@ -350,7 +350,7 @@ static bool mentioned_once(const struct step *s, const struct factor *g)
     return n <= 1;
 }
 
-static struct part *own_of(struct compiler *c, const struct family *f)
+struct part *own_prior(struct compiler *c, const struct family *f)
 {
     struct part *p = NEW(c, struct part);
     p->factor = f->factor;
@@ -383,7 +383,7 @@ static bool add_factor(struct compiler *c, struct step *s,
     bool own_vector = false;
     for (int i = 0; !p && i < s->nmembers; i++)
         if (s->members[i].family->factor == g && !g->replaced) {
-            p = own_of(c, s->members[i].family); /* a vector's own prior */
+            p = own_prior(c, s->members[i].family); /* a vector's own prior */
             whose = i;
             own_vector = true;
         }
@@ -405,7 +405,7 @@ static bool add_factor(struct compiler *c, struct step *s,
             if (!derive_row(c, s, &v, q))
                 return false;
         } else {
-            q->part = own_of(c, f);
+            q->part = own_prior(c, f);
             if (s->members[whose].index && !f->nslices)
                 q->part->logp =
                     sym_replace_loop(c, f->factor->logp, f->loops[0],
@@ -673,7 +673,7 @@ static bool collect_logs(struct compiler *c, struct step *s)
     *as = *f->var;
     as->name = intern_format(c, "log.%s", f->var->name);
     struct logs k = {f, as};
-    struct part *parts = own_of(c, f);
+    struct part *parts = own_prior(c, f);
     parts->next = s->parts;
     for (struct part *p = parts; p; p = p->next) {
         struct plate_values v;
@@ -733,7 +733,7 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
 static bool collect_determinant(struct compiler *c, struct step *s)
 {
     struct family *f = s->family;
-    struct part *parts = own_of(c, f);
+    struct part *parts = own_prior(c, f);
     parts->next = s->parts;
     for (struct part *p = parts; p; p = p->next) {
         struct plate_values v;
@@ -795,11 +795,28 @@ bool vector_closed(struct compiler *c, struct model *m, struct step *s)
     return recognise_vector(c, m, s);
 }
 
-/* Otherwise component by component, all factors evaluated in place. */
+bool gaussian_prior(struct compiler *c, struct step *s)
+{
+    struct family *f = s->family;
+    if (f->factor->replaced)
+        return false;
+    set_members(c, s, &f, 1, false);
+    struct plate_values v;
+    no_values(c, f, &v);
+    struct quadratic *q = NEW(c, struct quadratic);
+    q->part = own_prior(c, f);
+    if (!derive_quadratic(c, s, &v, false, q))
+        return false;
+    s->quadratics = q;
+    return true;
+}
+
+/* Otherwise an ellipse if its prior is normal, or component by component, all
+ * factors evaluated in place. */
 static void vector_node(struct compiler *c, struct model *m, struct step *s)
 {
     struct family *f = s->family;
-    if (recognise_vector(c, m, s))
+    if (recognise_vector(c, m, s) || elliptical_vector(c, s))
         return;
     const struct expr *support = entry_value(f->distribution, "support");
     bool simplex = support && !strcmp(support->name, "simplex");
@@ -821,7 +838,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
         own = own || p->own || p->factor == f->factor;
     }
     if (!own && !f->factor->replaced) {
-        struct part *p = own_of(c, f);
+        struct part *p = own_prior(c, f);
         p->opaque = true;
         p->next = s->parts;
         s->parts = p;

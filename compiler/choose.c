@@ -1,15 +1,16 @@
 /* choose.c: samplers { }: what the model asks for, instead of what the compiler
- * takes by itself. A slice can be asked for everywhere; `gibbs` and `enumerate`
- * are promises that are checked once the steps are known. */
+ * takes by itself. A slice or random walk can be asked for everywhere, `am` and
+ * `ess` for groups (group.c); `gibbs` and `enumerate` are promises that are
+ * checked once the steps are known. */
 #include "gbmc.h"
 #include <ctype.h>
 #include <string.h>
 
 /* Keep in the order of docs/samplers.md. */
 static const char *const methods[] = {"gibbs", "slice", "enumerate", "rw",
-                                      "am",    "diam",  "pcn",       "ess",
+                                      "am",    "ess",   "diam",      "pcn",
                                       "hmc",   "nuts",  "pgas"};
-enum { NMETHODS = sizeof methods / sizeof *methods, NSUPPORTED = 3 };
+enum { NMETHODS = sizeof methods / sizeof *methods, NSUPPORTED = 6 };
 
 static int method_of(const char *name)
 {
@@ -19,6 +20,11 @@ static int method_of(const char *name)
     return -1;
 }
 
+static bool is_method(const struct sampler_choice *k, const char *name)
+{
+    return !strcmp(k->method, name);
+}
+
 static bool check_method(struct compiler *c, const struct sampler_choice *k)
 {
     int i = method_of(k->method);
@@ -26,7 +32,8 @@ static bool check_method(struct compiler *c, const struct sampler_choice *k)
         return true;
     if (i >= 0) {
         error_at(c, k->method_span,
-                 "not supported yet: %s; there are gibbs, slice and enumerate",
+                 "not supported yet: %s; there are gibbs, slice, enumerate, "
+                 "rw, am and ess",
                  k->method);
         return false;
     }
@@ -35,6 +42,9 @@ static bool check_method(struct compiler *c, const struct sampler_choice *k)
              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return false;
 }
+
+/* Statements that a line of samplers { } may name. */
+enum { MAX_TARGETS = 64 };
 
 /* ---- Targets -------------------------------------------------------------
  */
@@ -95,23 +105,27 @@ static void no_target(struct compiler *c, const struct model *m,
 /* ---- Asking --------------------------------------------------------------
  */
 
-static void read_options(struct compiler *c, const struct sampler_choice *k,
-                         struct step *s)
+static double read_options(struct compiler *c, const struct sampler_choice *k)
 {
+    const char *known = is_method(k, "slice")                      ? "width"
+                        : is_method(k, "rw") || is_method(k, "am") ? "scale"
+                                                                   : "";
+    double value = 0;
     for (const struct sampler_option *o = k->options; o; o = o->next) {
-        bool width = !strcmp(o->name, "width") && !strcmp(k->method, "slice");
-        if (!width)
-            error_at(c, o->value->span, "%s has no option %s", k->method,
-                     o->name);
+        if (strcmp(o->name, known) != 0)
+            error_at(c, o->value->span, "%s has no option %s%s%s", k->method,
+                     o->name, *known ? "; there is " : "", known);
         else if (o->value->kind != EXPR_NUM || !(o->value->number > 0))
-            error_at(c, o->value->span, "the width is a positive number");
+            error_at(c, o->value->span, "the %s is a positive number", known);
         else
-            s->width = o->value->number;
+            value = o->value->number;
     }
+    return value;
 }
 
-static void take_slice(struct compiler *c, const struct expr *target,
-                       struct step *s)
+/* A slice or random walk of each element. */
+static void take_scalar(struct compiler *c, const char *what,
+                        const struct expr *target, struct step *s)
 {
     if (s->method == METHOD_FORWARD) {
         error_at(c, target->span,
@@ -122,38 +136,79 @@ static void take_slice(struct compiler *c, const struct expr *target,
     }
     if (s->method == METHOD_VECTOR) {
         error_at(c, target->span,
-                 "not supported yet: a slice for %s, a vector-valued node",
+                 "%s moves one number, but %s is a vector-valued node", what,
                  target->name);
         return;
     }
-    s->method = s->family->var->integer ? METHOD_SLICE_INTEGER : METHOD_SLICE;
+    s->method = !strcmp(what, "rw")       ? METHOD_WALK
+                : s->family->var->integer ? METHOD_SLICE_INTEGER
+                                          : METHOD_SLICE;
     s->recognised = NULL;
     s->exponent = NULL;
     s->bounded = false;
-    s->asked = true;
 }
 
-static void ask(struct compiler *c, struct model *m,
-                const struct sampler_choice *k, const struct expr *target)
+/* The steps of a target, of which none has been asked for before. */
+static int find_steps(struct compiler *c, struct model *m,
+                      const struct expr *target, struct step **out, int n)
 {
     bool found = false;
     for (struct step *s = m->steps; s; s = s->next) {
         if (!s->family || !is_target(target, s->family))
             continue;
         found = true;
-        if (!strcmp(k->method, "slice"))
-            take_slice(c, target, s);
-        read_options(c, k, s);
+        if (s->asked)
+            error_at(c, target->span, "%s has its sampler already: %s",
+                     target->name, s->asked);
+        else if (n < MAX_TARGETS)
+            out[n++] = s;
     }
     if (!found)
         no_target(c, m, target);
+    return n;
+}
+
+static void ask(struct compiler *c, struct model *m,
+                const struct sampler_choice *k)
+{
+    struct step *steps[MAX_TARGETS];
+    int errors = c->nerrors, n = 0;
+    double option = read_options(c, k);
+    for (int i = 0; i < k->ntargets; i++) {
+        int first = n;
+        n = find_steps(c, m, k->targets[i], steps, n);
+        for (int j = first; j < n; j++) {
+            if (is_method(k, "slice") || is_method(k, "rw"))
+                take_scalar(c, k->method, k->targets[i], steps[j]);
+            if (c->nerrors == errors && !is_method(k, "gibbs") &&
+                !is_method(k, "enumerate"))
+                steps[j]->asked = k->method;
+            steps[j]->width = option;
+        }
+    }
+    if (c->nerrors > errors || n == 0)
+        return;
+    if (is_method(k, "am"))
+        take_adaptive(c, m, steps, n, k->targets[0]->span);
+    if (is_method(k, "ess"))
+        take_elliptical(c, m, steps, n, k->targets[0]->span);
 }
 
 void choose_samplers(struct compiler *c, struct model *m)
 {
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
-        for (int i = 0; check_method(c, k) && i < k->ntargets; i++)
-            ask(c, m, k, k->targets[i]);
+        if (check_method(c, k))
+            ask(c, m, k);
+}
+
+bool asked_otherwise(const struct model *m, const struct family *f)
+{
+    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+        for (int i = 0; i < k->ntargets; i++)
+            if (is_target(k->targets[i], f) && !is_method(k, "gibbs") &&
+                !is_method(k, "enumerate"))
+                return true;
+    return false;
 }
 
 /* ---- Checking ------------------------------------------------------------
@@ -162,10 +217,10 @@ void choose_samplers(struct compiler *c, struct model *m)
 static void check_promise(struct compiler *c, const struct sampler_choice *k,
                           const struct expr *target, const struct step *s)
 {
-    bool slice = s->method == METHOD_SLICE ||
-                 s->method == METHOD_SLICE_INTEGER ||
-                 s->method == METHOD_SLICE_VECTOR;
-    if (!strcmp(k->method, "gibbs") && slice)
+    bool open =
+        s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+        s->method == METHOD_SLICE_VECTOR || s->method == METHOD_ELLIPTICAL;
+    if (!strcmp(k->method, "gibbs") && open)
         error_at(c, target->span,
                  "the full conditional of %s is not of a known family, so "
                  "there is no gibbs for it (%s)",

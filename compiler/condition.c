@@ -805,6 +805,12 @@ static const char *method_name(const struct step *s)
         return "slice by component";
     case METHOD_PAIR:
         return "slice that keeps a sum";
+    case METHOD_WALK:
+        return "random walk";
+    case METHOD_ADAPTIVE:
+        return "adaptive Metropolis";
+    case METHOD_ELLIPTICAL:
+        return "elliptical slice";
     case METHOD_FORWARD:
         return "forward";
     case METHOD_STATED:

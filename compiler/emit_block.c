@@ -219,10 +219,9 @@ void emit_block_access(struct compiler *c, struct text *out,
     }
 }
 
-void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
+void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
-    emit_comment(c, out, s);
     text_printf(out,
                 "GBM_FN void assemble_%s(const struct state *s,\n    const "
                 "struct gbm_team *team, long long element, real *Q, real *b)\n"
@@ -248,8 +247,13 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
         if (!part_shared_out(q->part))
             emit_quadratic(&e, s, q);
     text_append(out, "}\n\n");
+}
 
-    e = emitter_new(c, out);
+void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_comment(c, out, s);
+    emit_assemble(c, out, s);
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, int "

@@ -22,5 +22,7 @@ void emit_each(struct emitter *e, const struct step *s, const char *format,
 /* dimension_, get_ and set_: the block's coordinates for the self-check. */
 void emit_block_access(struct compiler *c, struct text *out,
                        const struct step *s);
+/* assemble_: precision Q [d][d] and potential b [d] of the quadratics. */
+void emit_assemble(struct compiler *c, struct text *out, const struct step *s);
 
 #endif

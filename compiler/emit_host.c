@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_width(const struct step *s)
-{
-    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR;
-}
-
 static void emit_string(struct text *out, const char *s)
 {
     text_append(out, "\"");
@@ -128,9 +122,13 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
                         intern_format(c, "%s_loops", family_id(c, f)), false);
         }
     for (struct step *s = m->steps; s; s = s->next)
-        if (has_width(s))
+        if (step_tunes(s))
             hidden_slot(k, intern_format(c, "%s width", s->family->var->name),
-                        "GBM_TUNING", false, 1, s->family->number,
+                        s->method == METHOD_ADAPTIVE
+                            ? intern_format(c, "GBM_TUNING, .cells = tuning_%s",
+                                            s->name)
+                            : "GBM_TUNING",
+                        false, 1, s->family->number,
                         intern_format(c, "%s_width", width_id(c, s)), true);
     for (struct inverse *i = m->inverses; i; i = i->next) {
         i->start_slot = k->n;
@@ -305,6 +303,12 @@ static const char *sampler_name(struct compiler *c, const struct step *s)
         return "slice by component";
     case METHOD_PAIR:
         return "slice that keeps a sum";
+    case METHOD_WALK:
+        return "random walk";
+    case METHOD_ADAPTIVE:
+        return "adaptive Metropolis";
+    case METHOD_ELLIPTICAL:
+        return "elliptical slice";
     case METHOD_FORWARD:
         return "forward draw";
     case METHOD_STATED:
@@ -466,7 +470,9 @@ static void emit_scalar_checks(struct text *out, struct compiler *c,
 static bool is_scalar_step(const struct step *s)
 {
     return s->method == METHOD_DIRECT || s->method == METHOD_ENUMERATE ||
-           s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER;
+           s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+           s->method == METHOD_WALK ||
+           (s->method == METHOD_ELLIPTICAL && !s->whole && !s->family->nslices);
 }
 
 static bool has_loops(symp e)
@@ -611,7 +617,7 @@ static void emit_steps(struct text *out, struct compiler *c,
                     n++;
             text_append(out, "};\n");
         }
-        if (s->nmembers > 1 && s->method != METHOD_PAIR) {
+        if ((s->nmembers > 1 && s->method != METHOD_PAIR) || s->whole) {
             text_printf(out, "static const int members_%s[] = {", s->name);
             for (int i = 0; i < s->nmembers; i++)
                 text_printf(out, "%s%d", i ? ", " : "",
@@ -650,7 +656,10 @@ static void emit_steps(struct text *out, struct compiler *c,
         if (n && kind == 0 && !s->sequential)
             text_printf(out, ",\n     .nconflicts = %d, .conflicts = tied_%s",
                         n, s->name);
-        if (s->nmembers > 1 && kind == 0 && s->method != METHOD_PAIR)
+        if (s->whole)
+            text_append(out, ", .whole = true");
+        if (((s->nmembers > 1 && s->method != METHOD_PAIR) || s->whole) &&
+            kind == 0)
             text_printf(out, ",\n     .members = members_%s, .nmembers = %d",
                         s->name, s->nmembers);
         if (kind == 0)
@@ -670,7 +679,8 @@ static void emit_steps(struct text *out, struct compiler *c,
                 "conditional_%s_at",
                 id, id, id, id);
         if (s->method == METHOD_GAUSSIAN || s->method == METHOD_VECTOR ||
-            s->method == METHOD_SLICE_VECTOR)
+            s->method == METHOD_SLICE_VECTOR || s->method == METHOD_ADAPTIVE ||
+            (s->method == METHOD_ELLIPTICAL && !is_scalar_step(s)))
             text_printf(
                 out,
                 ",\n     .block_size = dimension_%s, .block_get = get_%s, "

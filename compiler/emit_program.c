@@ -3,10 +3,11 @@
 #include "gbmc.h"
 #include <string.h>
 
-static bool has_width(const struct step *s)
+bool step_tunes(const struct step *s)
 {
     return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR;
+           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR ||
+           s->method == METHOD_WALK || s->method == METHOD_ADAPTIVE;
 }
 
 const char *width_id(struct compiler *c, const struct step *s)
@@ -44,9 +45,9 @@ static void emit_state(struct text *out, struct compiler *c,
         if (!family_rectangular(f))
             text_printf(out, "    int *%s_loops;\n", family_id(c, f));
     for (const struct step *s = m->steps; s; s = s->next)
-        if (has_width(s))
+        if (step_tunes(s))
             text_printf(out,
-                        "    real *%s_width; /* of the slice */\n"
+                        "    real *%s_width; /* tuned in warm-up */\n"
                         "    long long %s_width_stride;\n",
                         width_id(c, s), width_id(c, s));
     for (const struct inverse *i = m->inverses; i; i = i->next)
@@ -115,7 +116,7 @@ static void emit_shift(struct text *out, struct compiler *c,
             text_printf(out, "    s->%s += chain * s->%s_stride;\n", v->cname,
                         v->cname);
     for (const struct step *s = m->steps; s; s = s->next)
-        if (has_width(s))
+        if (step_tunes(s))
             text_printf(out, "    s->%s_width += chain * s->%s_width_stride;\n",
                         width_id(c, s), width_id(c, s));
     for (const struct inverse *i = m->inverses; i; i = i->next)

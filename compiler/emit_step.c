@@ -245,6 +245,12 @@ static void emit_comment(struct compiler *c, struct text *out,
     case METHOD_SLICE_INTEGER:
         text_append(out, " * No closed form: slice sampling.\n");
         break;
+    case METHOD_WALK:
+        text_append(out, " * Random-walk Metropolis.\n");
+        break;
+    case METHOD_ELLIPTICAL:
+        text_append(out, " * Slice along the ellipse of its normal prior.\n");
+        break;
     case METHOD_STATED:
         text_append(out, " * Its full conditional is stated by the "
                          "augmentation.\n");
@@ -703,12 +709,22 @@ static void emit_update(struct compiler *c, struct text *out,
                   "(int)k_.upper, density_%s, &k_);",
                   id);
         emit_store(&e, s, "value");
+    } else if (s->method == METHOD_ELLIPTICAL) {
+        symp potential, square;
+        normal_prior_terms(c, s, &potential, &square);
+        const char *p = emit_expr(&e, potential), *q = emit_expr(&e, square);
+        emit_line(&e,
+                  "const real value = gbm_elliptical_scalar(rng, %s, %s, %s, "
+                  "k_.lower, k_.upper, density_%s, &k_);",
+                  target_cell(&e, f), p, q, id);
+        emit_store(&e, s, "value");
     } else {
-        bool integer = s->method == METHOD_SLICE_INTEGER;
+        bool integer = f->var->integer;
         const char *unit = emit_width(&e, s);
         emit_line(&e,
-                  "const real value = gbm_slice%s(rng, (real)%s, &width, "
+                  "const real value = gbm_%s%s(rng, (real)%s, &width, "
                   "adapting, k_.lower, k_.upper, density_%s, &k_);",
+                  s->method == METHOD_WALK ? "walk" : "slice",
                   integer ? "_integer" : "", target_cell(&e, f), id);
         emit_line(&e, "gbm_team_sync(team);");
         emit_line(&e, "s->%s_width[element] = width%s;", id, unit);
@@ -725,6 +741,7 @@ static bool is_scalar_method(enum method method)
 {
     return method == METHOD_DIRECT || method == METHOD_ENUMERATE ||
            method == METHOD_SLICE || method == METHOD_SLICE_INTEGER ||
+           method == METHOD_WALK || method == METHOD_ELLIPTICAL ||
            method == METHOD_FORWARD || method == METHOD_STATED;
 }
 
@@ -732,13 +749,22 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
 {
     size_t start;
 
+    if (s->method == METHOD_ELLIPTICAL && (s->whole || s->family->nslices)) {
+        emit_elliptical(c, out, s);
+        return;
+    }
     if (is_scalar_method(s->method))
         emit_comment(c, out, s);
     switch (s->method) {
+    case METHOD_ADAPTIVE:
+        emit_adaptive(c, out, s);
+        return;
     case METHOD_DIRECT:
     case METHOD_ENUMERATE:
     case METHOD_SLICE:
     case METHOD_SLICE_INTEGER:
+    case METHOD_WALK:
+    case METHOD_ELLIPTICAL:
         emit_struct(c, out, s);
         start = out->length;
         emit_prepare(c, out, s);

@@ -298,6 +298,12 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
                              s->simplex ? "in pairs" : "in turn");
     case METHOD_PAIR:
         return "slice that keeps the sum";
+    case METHOD_WALK:
+        return s->family->var->integer ? "integer random walk" : "random walk";
+    case METHOD_ADAPTIVE:
+        return "adaptive Metropolis";
+    case METHOD_ELLIPTICAL:
+        return s->whole ? "elliptical slice, jointly" : "elliptical slice";
     case METHOD_GAUSSIAN:
     case METHOD_DENSE:
         return block_text(c, s);
@@ -332,7 +338,7 @@ const char *sampler_word(struct compiler *c, const struct step *s)
 static const char *step_parallel(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
-    if (!f || f->nloops == 0 || s->method == METHOD_DENSE)
+    if (!f || f->nloops == 0 || s->method == METHOD_DENSE || s->whole)
         return "-";
     const char *loops = loop_names(c, f->loops, f->nloops);
     if (s->sequential || (s->method == METHOD_DERIVE && f->recursive))
@@ -633,7 +639,7 @@ static const char *why_block(struct compiler *c, const struct step *s)
 
 static const char *why_order(struct compiler *c, const struct step *s)
 {
-    if (s->family->nloops == 0 || s->method == METHOD_DENSE)
+    if (s->family->nloops == 0 || s->method == METHOD_DENSE || s->whole)
         return NULL;
     if (s->sequential)
         return "one at a time: its elements depend on each other in a way "
@@ -666,9 +672,14 @@ static void print_reasons(struct text *out, struct compiler *c,
                                source));
         }
         if (s->asked)
-            why = "slice, as samplers { } asks";
+            why = intern_format(c, "%s, as samplers { } asks", s->asked);
         else if (is_slice(s))
             why = intern_format(c, "slice: %s", slice_reason(c, s));
+        else if (s->method == METHOD_ELLIPTICAL)
+            why = intern_format(c,
+                                "elliptical slice, as its prior is normal but "
+                                "%s",
+                                slice_reason(c, s));
         else if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE)
             why = why_block(c, s);
         if (why)

@@ -296,6 +296,9 @@ enum method {
     METHOD_VECTOR,       /* Dirichlet, Wishart, ...: recognised whole */
     METHOD_SLICE_VECTOR, /* a vector node, component by component */
     METHOD_PAIR,         /* two summands of an observed sum: it is kept */
+    METHOD_WALK,         /* random-walk Metropolis */
+    METHOD_ADAPTIVE,     /* adaptive Metropolis, a group of nodes jointly */
+    METHOD_ELLIPTICAL,   /* elliptical slice: an element or a group */
     METHOD_FORWARD,      /* leaf: drawn from its prior */
     METHOD_STATED,       /* an augmentation's `draw` */
     METHOD_INDEX,        /* rebuild an inverse index */
@@ -377,8 +380,10 @@ struct step {
     int nmembers;
     struct quadratic *quadratics;
     bool coupled_prior;      /* dense: priors couple coordinates */
-    bool asked;              /* for by samplers { } */
-    double width;            /* of the slice at first; 0: not given */
+    const char *asked;       /* for by samplers { }: the method's word */
+    double width;            /* of slice or steps at first; 0: not given */
+    bool whole;              /* all elements of all members move as one */
+    struct part *priors;     /* elliptical: the members' own */
     bool simplex;            /* slice by component: moves keep the sum */
     struct inverse *inverse; /* METHOD_INDEX */
     struct part *ties;       /* instances that hold an element fast */
@@ -412,6 +417,29 @@ void form_blocks(struct compiler *c, struct model *m);
 /* Whether a vector node's full conditional is of a known family. */
 bool vector_closed(struct compiler *c, struct model *m, struct step *s);
 
+/* A scalar or vector family's prior as a part of its full conditional. */
+struct part *own_prior(struct compiler *c, const struct family *f);
+
+/* Sets the step's only quadratic to the vector node's own prior, if that is
+ * normal given the rest. */
+bool gaussian_prior(struct compiler *c, struct step *s);
+
+/* group.c: variables that move together, as `am` and `ess` want them: the
+ * steps of the group are merged into the first. `where` is for errors. */
+void take_adaptive(struct compiler *c, struct model *m, struct step *const *s,
+                   int n, struct span where);
+void take_elliptical(struct compiler *c, struct model *m, struct step *const *s,
+                     int n, struct span where);
+
+/* A normal prior's log density: potential x + square x^2; of one part, and of
+ * a step that has such a prior. */
+void normal_terms(struct compiler *c, const struct part *own, symp *potential,
+                  symp *square);
+void normal_prior_terms(struct compiler *c, const struct step *s,
+                        symp *potential, symp *square);
+/* The ellipse of a vector node alone; false if its prior is not normal. */
+bool elliptical_vector(struct compiler *c, struct step *s);
+
 /* augment.c: applies the library's augmentations where they close a full
  * conditional. */
 void augment(struct compiler *c, struct model *m);
@@ -420,6 +448,8 @@ void augment(struct compiler *c, struct model *m);
  * its promises hold, after. */
 void choose_samplers(struct compiler *c, struct model *m);
 void check_samplers(struct compiler *c, const struct model *m);
+/* Whether it asks for a sampler that needs no closed form for f. */
+bool asked_otherwise(const struct model *m, const struct family *f);
 
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
@@ -509,7 +539,13 @@ bool family_rectangular(const struct family *f);
 const char *family_id(struct compiler *c, const struct family *f);
 struct emitter emitter_new(struct compiler *c, struct text *out);
 
+/* emit_group.c: adaptive Metropolis and elliptical slices. */
+void emit_adaptive(struct compiler *c, struct text *out, struct step *s);
+void emit_elliptical(struct compiler *c, struct text *out, struct step *s);
+
 /* emit_program.c */
+/* Whether warm-up tunes something, kept in s-><family>_width. */
+bool step_tunes(const struct step *s);
 void emit_program(struct text *out, struct compiler *c, struct model *m);
 /* Whether the elements that an instance ties can be numbered at load. */
 bool conflicts_can_be_emitted(struct compiler *c, const struct step *s);

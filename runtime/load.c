@@ -462,7 +462,14 @@ static enum gbm_status settle_table(struct loader *l, int v)
 static enum gbm_status settle_tuning(struct loader *l, int v)
 {
     struct rt_slot *slot = &l->in->slots[v];
-    int64_t n = count_elements(l, l->model->variables[v].family);
+    const struct gbm_variable *variable = &l->model->variables[v];
+    int64_t n = variable->cells ? variable->cells(l->state)
+                                : count_elements(l, variable->family);
+    if (n > INT32_MAX)
+        return rt_fail(l->rt, GBM_USER_ERROR,
+                       "%s: too many elements for one joint proposal: its "
+                       "covariance has %lld cells",
+                       variable->name, (long long)n);
     slot->dim[0] = (int)n;
     slot->per_chain = true;
     slot->cells = n;

@@ -40,8 +40,8 @@ enum gbm_role {
     GBM_STOCHASTIC, /* has a distribution; latent cell by cell unless seen */
     GBM_DERIVED,    /* deterministic function of stochastic ones; per chain */
     GBM_AUXILIARY,  /* added by an augmentation: latent, not monitored */
-    GBM_TUNING,     /* per chain, one cell per element of a step: slice width.
-                       1 at the start */
+    GBM_TUNING,     /* per chain, what warm-up tunes: a cell per element of a
+                       step, or as many as `cells` says. 1 at the start */
     GBM_TABLE,      /* int, shared: loop indices of a family's elements */
     GBM_INVERSE     /* int: inverse index, see struct gbm_inverse */
 };
@@ -60,6 +60,7 @@ struct gbm_variable {
                         definition stands in its place), and it is computed
                         only when monitored */
     int family;      /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
+    int64_t (*cells)(const void *state); /* GBM_TUNING; NULL: one per element */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */
     void (*declared)(const void *state, int *out);
 };
@@ -193,6 +194,7 @@ struct gbm_step {
     const int *members;
     int nmembers;
     int number;      /* of the step: enters the random number key */
+    bool whole;      /* all elements of all members are one, number 0 */
     bool sequential; /* elements depend on each other: one at a time */
     bool repairs;    /* tries every value of a finite support, so it may
                         leave impossible starting values */

@@ -19,6 +19,19 @@ static bool latent(const struct rt_instance *in, const void *state, int family,
     return false;
 }
 
+/* All elements are one: it is drawn if any cell is latent. */
+static bool whole_is_latent(const struct rt_instance *in,
+                            const struct gbm_step *step, const void *state)
+{
+    struct rt_cells buffer = {0};
+    bool some = false;
+    for (int m = 0; m < step->nmembers; m++)
+        for (int64_t e = 0; e < in->elements[step->members[m]] && !some; e++)
+            some = latent(in, state, step->members[m], e, &buffer);
+    free(buffer.cells);
+    return some;
+}
+
 /* Fills step->elements with the elements that have something latent. */
 static enum gbm_status list_elements(struct rt *rt,
                                      const struct rt_instance *in,
@@ -225,7 +238,10 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
         out->count = in->elements[step->family];
         break;
     case GBM_STEP_MAP:
-        s = list_elements(rt, in, step, state, out);
+        if (step->whole)
+            out->count = whole_is_latent(in, step, state);
+        else
+            s = list_elements(rt, in, step, state, out);
         break;
     }
     out->active = out->count > 0;

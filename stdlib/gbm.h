@@ -19,6 +19,8 @@
 #include "slice.h"
 #include "linear.h"
 #include "statistics.h"
+#include "metropolis.h"
+#include "elliptical.h"
 #include "matrix_exponential.h"
 #include "truncated_gamma.h"
 #include "poisson.h"

@@ -25,6 +25,9 @@ struct gbm_room {
 #define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (n) : 1]
 #endif
 
+/* 0, or the number of the sweep from 1 on while warm-up tunes. */
+#define GBM_ADAPTING(now) ((now)->adapting ? (int)(now)->sweep + 1 : 0)
+
 /* x y, and 0 where x is 0 even if y is infinite: for y a sum of logs. */
 GBM_FN real gbm_times(real x, real y) { return x == 0 ? 0 : x * y; }
 
@@ -131,7 +134,7 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
             gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number,      \
                           (uint32_t)element);                                  \
             function((const struct state *)state, &rng, &gbm_alone, element,   \
-                     (int)sweep->adapting);                                    \
+                     GBM_ADAPTING(sweep));                                     \
         }                                                                      \
     }
 

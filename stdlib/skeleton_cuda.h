@@ -127,7 +127,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
             struct gbm_rng rng;                                                \
             gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)chain,        \
                           now.sweep, number, (unsigned)element);               \
-            function(&s, &rng, &team, element, (int)now.adapting);             \
+            function(&s, &rng, &team, element, GBM_ADAPTING(&now));            \
             if (sequential)                                                    \
                 gbm_team_sync(&team);                                          \
         }                                                                      \
@@ -183,7 +183,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
                 struct gbm_rng rng;                                            \
                 gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)my_chain, \
                               now.sweep, number, (unsigned)my_element);        \
-                finish(&s, &rng, &alone, my_element, (int)now.adapting,        \
+                finish(&s, &rng, &alone, my_element, GBM_ADAPTING(&now),       \
                        &mine);                                                 \
             }                                                                  \
             gbm_team_sync(&w.team);                                            \

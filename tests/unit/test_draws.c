@@ -687,6 +687,142 @@ static real slice_integer(struct gbm_rng *rng, const real *p)
                              GBM_INF, poisson_log_density, p);
 }
 
+/* p: shape, scale, side. A gamma on x > 1, or mirrored on x < -1. */
+static real mirrored_gamma(const void *context, real x)
+{
+    const real *p = (const real *)context;
+    return gamma_log_density(p, p[2] > 0 ? x - 1 : -1 - x);
+}
+
+static real walk(struct gbm_rng *rng, const real *p)
+{
+    real scale = p[1], side = p[2] > 0 ? 1 : -1;
+    real x = side * (1 + gbm_draw_gamma(rng, p[0]));
+    for (int i = 0; i < 3; i++)
+        x = gbm_walk(rng, x, &scale, 0, side > 0 ? 1 : -GBM_INF,
+                     side > 0 ? GBM_INF : -1, mirrored_gamma, p);
+    return side * x - 1;
+}
+
+static real beta_log_density(const void *context, real x)
+{
+    const real *p = (const real *)context;
+    return (p[0] - 1) * real_log((x + 1) / 3) +
+           (p[2] - 1) * real_log((2 - x) / 3);
+}
+
+/* A beta(p[0], p[2]) on (-1, 2). */
+static real walk_between(struct gbm_rng *rng, const real *p)
+{
+    real scale = p[1], x = 3 * gbm_draw_beta(rng, p[0], p[2]) - 1;
+    for (int i = 0; i < 3; i++)
+        x = gbm_walk(rng, x, &scale, 0, -1, 2, beta_log_density, p);
+    return (x + 1) / 3;
+}
+
+static double walk_between_p(const double *p, double x)
+{
+    return (double)gbm_beta_i((real)p[0], (real)p[2], (real)x);
+}
+
+static real walk_bumps(struct gbm_rng *rng, const real *p)
+{
+    real scale = p[1], x = gbm_draw_normal(rng);
+    x += gbm_uniform(rng) < REAL_C(0.5) ? p[0] : -p[0];
+    return gbm_walk(rng, x, &scale, 0, -GBM_INF, GBM_INF, two_bumps, p);
+}
+
+static real walk_integer(struct gbm_rng *rng, const real *p)
+{
+    real scale = p[1], x = gbm_draw_poisson(rng, p[0]);
+    for (int i = 0; i < 3; i++)
+        x = gbm_walk_integer(rng, x, &scale, 0, p[2] < 0 ? -GBM_INF : 0,
+                             GBM_INF, poisson_log_density, p);
+    return x;
+}
+
+/* A gamma on x > 0 and a beta on (0, 1) moved together, with correlated steps;
+ * p: shape, factor of the steps, which of the two. */
+static real adaptive(struct gbm_rng *rng, const real *p)
+{
+    real tuning[] = {p[1], 2, 0, 0, 1, 0, REAL_C(0.7), REAL_C(0.5)};
+    real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
+    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
+    for (int i = 0; i < 3; i++) {
+        real density[2], *at[] = {x, y};
+        real jacobian =
+            gbm_adaptive_propose(rng, 2, 1, tuning, lower, upper, x, y);
+        for (int k = 0; k < 2; k++)
+            density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
+                         2 * real_log(1 - at[k][1]);
+        if (gbm_metropolis(rng, density[0], density[1] + jacobian,
+                           &probability))
+            gbm_copy(2, y, x);
+    }
+    return x[(int)p[2]];
+}
+
+static double adaptive_p(const double *p, double x)
+{
+    return p[2] > 0 ? (double)gbm_beta_i(2, 3, (real)x) : gamma_p(p, x);
+}
+
+/* Normal(1, 4) times the likelihood of an observation p[0] with variance 1. */
+static real one_observation(const void *context, real x)
+{
+    return -gbm_square(x - *(const real *)context) / 2;
+}
+
+static real posterior_density(const void *context, real x)
+{
+    return one_observation(context, x) + x / 4 - x * x / 8 + 7;
+}
+
+static real ellipse(struct gbm_rng *rng, const real *p)
+{
+    real x, low = p[1], mean = (REAL_C(0.25) + p[0]) / REAL_C(1.25);
+    do
+        x = mean + gbm_draw_normal(rng) / real_sqrt(REAL_C(1.25));
+    while (x < low);
+    return gbm_elliptical_scalar(rng, x, REAL_C(0.25), REAL_C(-0.125), low,
+                                 GBM_INF, posterior_density, p);
+}
+
+static double ellipse_p(const double *p, double x)
+{
+    double mean = (0.25 + p[0]) / 1.25, sd = 1 / sqrt(1.25);
+    double low = normal_p(p, (p[1] - mean) / sd);
+    return (normal_p(p, (x - mean) / sd) - low) / (1 - low);
+}
+
+static real vector_likelihood(void *context, const real *y)
+{
+    return one_observation(context, y[0] + y[1]);
+}
+
+/* Two normals (1, 4) and (0, 1) of which the sum is observed; returns it. */
+static real ellipse_vector(struct gbm_rng *rng, const real *p)
+{
+    real sum = (REAL_C(0.2) + p[0]) / REAL_C(1.2) +
+               gbm_draw_normal(rng) / real_sqrt(REAL_C(1.2));
+    real first = 1 + REAL_C(0.8) * (sum - 1) +
+                 gbm_draw_normal(rng) * real_sqrt(REAL_C(0.8));
+    real x[] = {first, sum - first}, mean[] = {1, 0}, y[2], data = p[0];
+    real v[] = {1 + 2 * gbm_draw_normal(rng), gbm_draw_normal(rng)};
+    gbm_elliptical(rng, 2, x, mean, v, y, vector_likelihood, &data);
+    return p[1] > 0 ? y[0] : y[0] + y[1];
+}
+
+static double ellipse_vector_p(const double *p, double x)
+{
+    double mean = (0.2 + p[0]) / 1.2, variance = 1 / 1.2;
+    if (p[1] > 0) {
+        mean = 1 + 0.8 * (mean - 1);
+        variance = 0.8 + 0.64 * variance;
+    }
+    return normal_p(p, (x - mean) / sqrt(variance));
+}
+
 static real enumerate(struct gbm_rng *rng, const real *p)
 {
     return gbm_enumerate_draw(rng, -2, 60, poisson_log_density, p);
@@ -703,6 +839,21 @@ static void updates(void **state)
     continuous("slice", slice, slice_p, CASES(p), sizeof(real) == 4, POINTS);
     continuous("slice, bumps", slice_bumps, bumps_p, CASES(bumps), false,
                POINTS);
+    double walks[][4] = {{3, 1, 1}, {3, 1, 0}, {0.5, 3, 1}, {2, 0.3, 0}};
+    double betas[][4] = {{2, 1, 3}, {0.7, 3, 1.5}};
+    double both[][4] = {{3, 1, 0}, {3, 1, 1}, {0.8, 0.5, 0}};
+    double seen[][4] = {{2, -30}, {-3, -30}, {4, 1}};
+    double sums[][4] = {{3, 0}, {3, 1}, {-2, 1}};
+    continuous("walk", walk, gamma_p, CASES(walks), false, POINTS);
+    continuous("walk, two ends", walk_between, walk_between_p, CASES(betas),
+               false, POINTS);
+    continuous("walk, bumps", walk_bumps, bumps_p, CASES(bumps), false, POINTS);
+    discrete("integer walk", walk_integer, poisson_p, CASES(rates));
+    continuous("adaptive Metropolis", adaptive, adaptive_p, CASES(both), false,
+               POINTS);
+    continuous("ellipse", ellipse, ellipse_p, CASES(seen), false, POINTS);
+    continuous("ellipse of a vector", ellipse_vector, ellipse_vector_p,
+               CASES(sums), false, POINTS);
     discrete("integer slice", slice_integer, poisson_p, CASES(rates));
     discrete("enumeration", enumerate, poisson_p, CASES(few));
     end();
@@ -747,6 +898,50 @@ static void slice_corners(void **state)
                           &shape);
         assert_true(width > 2 && width < 30);
     }
+}
+
+/* The adapted covariance and acceptance; a walk's scale. */
+static void metropolis_tuning(void **state)
+{
+    double seed[4] = {0};
+    struct gbm_rng rng = stream("tuning", seed);
+    real scale = REAL_C(1e-4), x = 3, shape[] = {3, 0, 1}, lower[] = {0, 0};
+    real upper[] = {GBM_INF, GBM_INF}, probability, accepted = 0;
+    real tuning[8] = {1, 1}, z[] = {1, 1}, y[2];
+    enum { SWEEPS = 20000 };
+    (void)state;
+    for (int t = 1; t <= SWEEPS; t++) {
+        x = gbm_walk(&rng, x, &scale, t, 1, GBM_INF, mirrored_gamma, shape);
+        assert_true(x > 1);
+    }
+    assert_true(scale > 0.8 && scale < 3);
+    /* log z: normal with correlation 0.9 and scales 0.01 and 1 */
+    for (int t = 1; t <= SWEEPS; t++) {
+        real density[2], *at[] = {z, y};
+        real jacobian =
+            gbm_adaptive_propose(&rng, 2, 1, tuning, lower, upper, z, y);
+        for (int k = 0; k < 2; k++) {
+            real a = 100 * real_log(at[k][0]), b = real_log(at[k][1]);
+            density[k] =
+                -(a * a + b * b - REAL_C(1.8) * a * b) / (2 * REAL_C(0.19)) -
+                real_log(at[k][0]) - real_log(at[k][1]);
+        }
+        bool moves = gbm_metropolis(&rng, density[0], density[1] + jacobian,
+                                    &probability);
+        gbm_adaptive_learn(2, 1, t, probability, lower, upper, moves ? y : z,
+                           moves ? z : y, tuning);
+        if (moves)
+            gbm_copy(2, y, z);
+        if (t > SWEEPS / 2)
+            accepted += moves;
+    }
+    const real *L = tuning + 4;
+    real variance = L[2] * L[2] + L[3] * L[3];
+    assert_true(L[0] > 0.007 && L[0] < 0.014);
+    assert_true(variance > 0.7 && variance < 1.4);
+    assert_true(L[2] / real_sqrt(variance) > 0.8);
+    assert_true(L[2] / real_sqrt(variance) < 0.96);
+    assert_true(accepted > SWEEPS / 2 * 0.25 && accepted < SWEEPS / 2 * 0.45);
 }
 
 /* What a draw does where there is nothing to draw from. */
@@ -802,6 +997,7 @@ int main(void)
         cmocka_unit_test(vectors),
         cmocka_unit_test(updates),
         cmocka_unit_test(slice_corners),
+        cmocka_unit_test(metropolis_tuning),
         cmocka_unit_test(bad_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ struct state {
     real *b_; /* b */
     const unsigned char *b__seen;
     long long b__stride;
-    real *a_width; /* of the slice */
+    real *a_width; /* tuned in warm-up */
     long long a_width_stride;
 };
 

@@ -1,0 +1,226 @@
+/* metropolis.h: Metropolis updates: a random walk of one node, and adaptive
+ * Metropolis for a group of nodes.
+ *
+ * Where the support has ends, a node moves on a scale without them: log(x -
+ * lower), log(upper - x), or the logit of its place between both. The density
+ * there has the Jacobian of the way back.
+ *
+ * `adapting` is 0, or the number of the sweep from 1 on while warm-up tunes. */
+#ifndef GBM_METROPOLIS_H
+#define GBM_METROPOLIS_H
+
+#include "exponential.h"
+#include "linear.h"
+
+/* ---- a scale without ends ---- */
+
+GBM_FN real gbm_to_line(real x, real lower, real upper)
+{
+    if (lower > -GBM_INF && upper < GBM_INF)
+        return real_log((x - lower) / (upper - x));
+    if (lower > -GBM_INF)
+        return real_log(x - lower);
+    if (upper < GBM_INF)
+        return -real_log(upper - x);
+    return x;
+}
+
+GBM_FN real gbm_from_line(real y, real lower, real upper)
+{
+    if (lower > -GBM_INF && upper < GBM_INF)
+        return y < 0
+                   ? lower + (upper - lower) * (real_exp(y) / (1 + real_exp(y)))
+                   : upper -
+                         (upper - lower) * (real_exp(-y) / (1 + real_exp(-y)));
+    if (lower > -GBM_INF)
+        return lower + real_exp(y);
+    if (upper < GBM_INF)
+        return upper - real_exp(-y);
+    return y;
+}
+
+/* log |dx/dy|, up to a constant; -inf at or beyond an end. */
+GBM_FN real gbm_line_jacobian(real x, real lower, real upper)
+{
+    if (!(x > lower && x < upper))
+        return -GBM_INF;
+    real sum = 0;
+    if (lower > -GBM_INF)
+        sum += real_log(x - lower);
+    if (upper < GBM_INF)
+        sum += real_log(upper - x);
+    return sum;
+}
+
+/* Whether a move is accepted whose log densities, Jacobians included, are
+ * `there` and `here`. *probability: what it was accepted with. From where the
+ * density is 0 every possible move is taken. */
+GBM_FN bool gbm_metropolis(struct gbm_rng *rng, real here, real there,
+                           real *probability)
+{
+    real height = -gbm_draw_exponential(rng);
+    *probability = 0;
+    if (!(there > -GBM_INF))
+        return false;
+    if (!(here > -GBM_INF) || there >= here)
+        *probability = 1;
+    else
+        *probability = real_exp(there - here);
+    return !(here > -GBM_INF) || there - here > height;
+}
+
+/* Robbins and Monro (1951) on the log of a scale: up if more moves than
+ * `target` are accepted. The gain falls slower than 1/t, so a bad start is left
+ * (Andrieu and Thoms 2008, A tutorial on adaptive MCMC, section 4.2). */
+GBM_FN real gbm_tuned_scale(real scale, real probability, real target, int t)
+{
+    real gain = 5 / real_exp(REAL_C(0.7) * real_log((real)t + 5));
+    real next = scale * real_exp(gain * (probability - target));
+    return next > GBM_TINY && next < GBM_HUGE ? next : scale;
+}
+
+/* ---- one node ---- */
+
+/* One update of x0 by a normal step. *scale: its standard deviation, on the
+ * scale without ends; tuned to an acceptance of 0.44 (Gelman, Roberts and Gilks
+ * 1996; Roberts and Rosenthal 2001, Optimal scaling). */
+GBM_INLINE real gbm_walk(struct gbm_rng *rng, real x0, real *scale,
+                         int adapting, real lower, real upper,
+                         real (*density)(const void *context, real x),
+                         const void *context)
+{
+    real jacobian0 = gbm_line_jacobian(x0, lower, upper);
+    if (!(jacobian0 > -GBM_INF)) { /* an end itself: as if there were none */
+        lower = -GBM_INF;
+        upper = GBM_INF;
+        jacobian0 = 0;
+    }
+    real step = *scale * gbm_draw_normal(rng), probability, value[2];
+    real x = gbm_from_line(gbm_to_line(x0, lower, upper) + step, lower, upper);
+    real jacobian = gbm_line_jacobian(x, lower, upper);
+    bool inside = jacobian > -GBM_INF;
+    value[1] = -GBM_INF;
+    for (int k = 0; k < (inside ? 2 : 1); k++)
+        value[k] = density(context, k ? x : x0) + (k ? jacobian : jacobian0);
+    bool moves = gbm_metropolis(rng, value[0], value[1], &probability);
+    if (adapting)
+        *scale = gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
+    return moves ? x : x0;
+}
+
+/* The same for an integer: a step of 1 + floor(scale |z|), z normal, up or
+ * down. The bounds belong to the range. */
+GBM_INLINE real gbm_walk_integer(struct gbm_rng *rng, real x0, real *scale,
+                                 int adapting, real lower, real upper,
+                                 real (*density)(const void *context, real x),
+                                 const void *context)
+{
+    real z = gbm_draw_normal(rng), probability, value[2];
+    real x = x0 + real_copysign(1 + real_floor(*scale * real_fabs(z)), z);
+    bool inside = x >= lower && x <= upper;
+    value[1] = -GBM_INF;
+    for (int k = 0; k < (inside ? 2 : 1); k++)
+        value[k] = density(context, k ? x : x0);
+    bool moves = gbm_metropolis(rng, value[0], value[1], &probability);
+    if (adapting) {
+        *scale = gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
+        *scale = gbm_clamp(*scale, REAL_C(0.01), REAL_C(1e8));
+    }
+    return moves ? x : x0;
+}
+
+/* ---- adaptive Metropolis ----
+ *
+ * Haario, Saksman and Tamminen (2001), An adaptive Metropolis algorithm: normal
+ * steps with the covariance of the draws so far, times 2.38^2 / d; mixed with
+ * small steps of fixed size (Roberts and Rosenthal 2009, Examples of adaptive
+ * MCMC, section 2); times a factor tuned to the best acceptance (Andrieu and
+ * Thoms 2008, algorithm 4). All of it ends with warm-up.
+ *
+ * What is tuned: [0] the factor; [1] 1 + the number of updates; [2 .. 2 + d)
+ * the mean; then the Cholesky factor L of the covariance, d x d. Where [1] is 1
+ * the rest is not set yet, and L is the identity. */
+
+GBM_FN long long gbm_adaptive_cells(long long d) { return 2 + d + d * d; }
+
+/* y [d]: the proposal from x [d]. step: standard deviation of the first steps.
+ * Returns log |dy| - log |dx| of the way back from the line. */
+GBM_FN_BIG real gbm_adaptive_propose(struct gbm_rng *rng, int d, real step,
+                                     const real *tuning, const real *lower,
+                                     const real *upper, const real *x, real *y)
+{
+    const real *L = tuning + 2 + d;
+    real size = 1 / real_sqrt((real)d);
+    bool small = gbm_uniform(rng) < REAL_C(0.05);
+    for (int i = 0; i < d; i++)
+        y[i] = gbm_draw_normal(rng);
+    if (!small && tuning[1] > 1)
+        gbm_multiply_lower(d, L, y);
+    else
+        size *= step;
+    size *= small ? REAL_C(0.1) : REAL_C(2.38) * tuning[0];
+    real jacobian = 0;
+    for (int i = 0; i < d; i++) {
+        real from = gbm_line_jacobian(x[i], lower[i], upper[i]);
+        bool inside = from > -GBM_INF;
+        real low = inside ? lower[i] : -GBM_INF;
+        real high = inside ? upper[i] : GBM_INF;
+        y[i] = gbm_from_line(gbm_to_line(x[i], low, high) + size * y[i], low,
+                             high);
+        if (inside)
+            jacobian += gbm_line_jacobian(y[i], low, high) - from;
+    }
+    return jacobian;
+}
+
+/* L L' := L L' + v v', d x d; v is destroyed. */
+GBM_FN void gbm_cholesky_add(int d, real *L, real *v)
+{
+    for (int k = 0; k < d; k++) {
+        real *pivot = L + (long long)k * d + k;
+        real r = real_sqrt(*pivot * *pivot + v[k] * v[k]);
+        real c = r / *pivot, s = v[k] / *pivot;
+        if (!(r > GBM_TINY && r < GBM_HUGE))
+            return;
+        *pivot = r;
+        for (int i = k + 1; i < d; i++) {
+            real *cell = L + (long long)i * d + k;
+            *cell = (*cell + s * v[i]) / c;
+            v[i] = c * v[i] - s * *cell;
+        }
+    }
+}
+
+/* Takes the draw x into the mean and covariance; later draws weigh more, so
+ * that a bad start is forgotten. v [d]: scratch. */
+GBM_FN_BIG void gbm_adaptive_learn(int d, real step, int adapting,
+                                   real probability, const real *lower,
+                                   const real *upper, const real *x, real *v,
+                                   real *tuning)
+{
+    real *mean = tuning + 2, *L = mean + d;
+    for (int i = 0; i < d; i++) {
+        bool inside = gbm_line_jacobian(x[i], lower[i], upper[i]) > -GBM_INF;
+        v[i] = inside ? gbm_to_line(x[i], lower[i], upper[i]) : x[i];
+    }
+    if (!(tuning[1] > 1)) {
+        gbm_copy(d, v, mean);
+        gbm_fill((long long)d * d, L, 0);
+        for (int i = 0; i < d; i++)
+            L[(long long)i * d + i] = step;
+    }
+    real share = 2 / (tuning[1] + 2 * (real)d + 2), keep = real_sqrt(1 - share);
+    for (int i = 0; i < d; i++) {
+        v[i] -= mean[i];
+        mean[i] += share * v[i];
+        v[i] *= real_sqrt(share * (1 - share));
+    }
+    for (long long i = 0; i < (long long)d * d; i++)
+        L[i] *= keep;
+    gbm_cholesky_add(d, L, v);
+    real target = REAL_C(0.234) + REAL_C(0.206) / (real)d;
+    tuning[0] = gbm_tuned_scale(tuning[0], probability, target, adapting);
+    tuning[1] += 1;
+}
+
+#endif
