@@ -114,18 +114,74 @@ struct zeroing {
     bool dense;
 };
 
+/* Whether the ends of e's loop keep it from lower on, or up to upper. */
+static bool never_below(struct compiler *c, symp e, symp lower)
+{
+    symp offset;
+    double d;
+    const struct loop *l = sym_plain_loop(c, e, &offset);
+    return l && l->lower &&
+           sym_difference(c, sym_add2(c, l->lower, offset), lower, &d) &&
+           d >= 0;
+}
+
+static bool never_above(struct compiler *c, symp e, symp upper)
+{
+    symp offset;
+    double d;
+    const struct loop *l = sym_plain_loop(c, e, &offset);
+    return l && l->upper &&
+           sym_difference(c, upper, sym_add2(c, l->upper, offset), &d) &&
+           d >= 0;
+}
+
+/* The condition that a reference to f's variable is to an element of f, and
+ * not to one that another statement defines. */
+static symp is_element(struct compiler *c, const struct family *f, symp ref)
+{
+    symp hit = sym_num(c, 1);
+    bool alone = true; /* what is left where definitions are put in place? */
+    for (const struct family *g = f->var->families; g; g = g->next_of_var)
+        if (g != f && (g->stochastic || g->constant || f->var->stored))
+            alone = false;
+    if (alone)
+        return hit;
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset, e = ref->args[d], lower = f->lower[d], upper = f->upper[d];
+        const struct loop *l = upper ? NULL : sym_plain_loop(c, lower, &offset);
+        if (!l && !upper) {
+            hit = sym_and(c, hit, sym_eq(c, e, lower));
+            continue;
+        }
+        if (l) {
+            e = sym_sub(c, e, offset);
+            lower = l->lower;
+            upper = l->upper;
+        }
+        if (!never_below(c, e, lower))
+            hit = sym_and(c, hit, sym_call(c, ">=", 2, (symp[]){e, lower}));
+        if (!never_above(c, e, upper))
+            hit = sym_and(c, hit, sym_call(c, "<=", 2, (symp[]){e, upper}));
+    }
+    return hit;
+}
+
 /* A reference to the block's own element becomes 0. */
 static symp zero_node(struct compiler *c, symp e, void *context)
 {
     const struct zeroing *z = context;
     if (e->kind != SYM_REF)
         return NULL;
+    symp rest = e;
     for (int i = 0; i < z->s->nmembers; i++) {
         const struct family *f = z->s->members[i].family;
         if (f->var != e->var)
             continue;
-        if (z->dense)
-            return sym_num(c, 0);
+        if (z->dense) {
+            /* by what the statements before it left of it */
+            rest = sym_select(c, is_element(c, f, e), sym_num(c, 0), rest);
+            continue;
+        }
         bool same = true;
         for (int d = 0; d < f->var->ndim; d++) {
             if (f->upper[d])
@@ -139,13 +195,18 @@ static symp zero_node(struct compiler *c, symp e, void *context)
         if (same)
             return sym_num(c, 0);
     }
-    return NULL;
+    return rest == e ? NULL : rest;
 }
 
-static bool has_members(const struct step *s, symp e)
+static bool has_members(struct compiler *c, const struct step *s, symp e)
 {
-    for (int i = 0; i < s->nmembers; i++)
-        if (sym_has_var(e, s->members[i].family->var))
+    for (int i = 0; e->kind == SYM_REF && i < s->nmembers; i++) {
+        const struct family *f = s->members[i].family;
+        if (f->var == e->var && !sym_is(is_element(c, f, e), 0))
+            return true;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (has_members(c, s, e->args[i]))
             return true;
     return false;
 }
@@ -163,13 +224,13 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
         if (!first)
             return false;
         q->potential[i] = sym_map(c, first, zero_node, &z);
-        if (has_members(s, q->potential[i]))
+        if (has_members(c, s, q->potential[i]))
             return false;
         for (int j = 0; j <= i; j++) {
             struct loop *index = i == j ? s->index2[j] : s->members[j].index;
             symp y = member_cell(c, &s->members[j], index, v);
             symp second = sym_derivative(c, first, y);
-            if (!second || has_members(s, second))
+            if (!second || has_members(c, s, second))
                 return false;
             q->precision[i][j] = sym_neg(c, second);
             any = any || !sym_is(second, 0);
@@ -182,11 +243,6 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
 /* ---- a linear predictor
  * ----------------------------------------------------------------- */
 
-static bool contains_member(const struct step *s, symp e)
-{
-    return has_members(s, e);
-}
-
 /* E such that the log density depends on the block through E alone, E linear
  * in it. Descends as long as one child has all there is. */
 static symp find_predictor(struct compiler *c, const struct step *s, symp logp,
@@ -196,11 +252,11 @@ static symp find_predictor(struct compiler *c, const struct step *s, symp logp,
     for (int depth = 0; depth < 64; depth++) {
         /* does everything go through e? */
         symp rest = sym_replace(c, logp, e, sym_target(c));
-        bool linear = !has_members(s, rest) && e != logp;
+        bool linear = !has_members(c, s, rest) && e != logp;
         for (int i = 0; linear && i < s->nmembers; i++) {
             symp x = member_cell(c, &s->members[i], s->members[i].index, v);
             symp d = sym_derivative(c, e, x);
-            linear = d && !has_members(s, d);
+            linear = d && !has_members(c, s, d);
         }
         if (linear)
             best = e;
@@ -208,7 +264,7 @@ static symp find_predictor(struct compiler *c, const struct step *s, symp logp,
             break;
         symp next = NULL;
         for (int i = 0; i < e->nargs && !next; i++)
-            if (contains_member(s, e->args[i]))
+            if (has_members(c, s, e->args[i]))
                 next = e->args[i];
         if (!next)
             break;

@@ -666,6 +666,22 @@ static void leave_taken(struct compiler *c, struct part *p,
                   sym_is(hit, 1) ? sym_num(c, 0) : sym_call(c, "!", 1, &hit));
 }
 
+/* Drops references that hit other statements' elements alone: of beta[i,1]
+ * beta[i,2] is as good as another variable. */
+static void leave_other_statements(struct compiler *c, struct model *m,
+                                   struct factor *g, struct finder *refs,
+                                   const symp *target)
+{
+    int n = 0;
+    for (int i = 0; i < refs->n; i++) {
+        struct part *p = new_part(c, g);
+        match_reference(c, m, p, &refs->found[i], target);
+        if (!p->guard || !sym_is(p->guard, 0))
+            refs->found[n++] = refs->found[i];
+    }
+    refs->n = n;
+}
+
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
                         struct factor *g, const symp *target)
 {
@@ -692,6 +708,7 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
         s->sequential = f->nloops > 0;
         return;
     }
+    leave_other_statements(c, m, g, &refs, target);
     if (!refs.n)
         return;
     elements_dependence(c, s, g, &refs);

@@ -210,6 +210,23 @@ static enum gbm_status settle_given(struct loader *l, int v)
     return s == GBM_OK ? copy_values(l, v, a) : s;
 }
 
+/* Binds declared extents at once: loops over a whole row, as of r[j,] <- ...,
+ * run over them. */
+static void declare_extents(struct loader *l, int v, int *declared)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    struct rt_slot *slot = &l->in->slots[v];
+    for (int d = 0; d < GBM_MAX_DIMS; d++)
+        declared[d] = 0;
+    if (!variable->declared || slot->settled)
+        return;
+    variable->declared(l->state, declared);
+    for (int d = 0; d < variable->ndim; d++)
+        if (declared[d])
+            slot->dim[d] = declared[d];
+    rebind(l);
+}
+
 /* Largest subscripts that the variable's statements define. */
 static enum gbm_status needed_extents(struct loader *l, int v, int *needed,
                                       int *family)
@@ -250,8 +267,7 @@ static enum gbm_status settle_extents(struct loader *l, int v,
     const struct gbm_variable *variable = &l->model->variables[v];
     struct rt_slot *slot = &l->in->slots[v];
     int declared[GBM_MAX_DIMS] = {0}, needed[GBM_MAX_DIMS] = {0}, family = 0;
-    if (variable->declared)
-        variable->declared(l->state, declared);
+    declare_extents(l, v, declared);
     enum gbm_status s = needed_extents(l, v, needed, &family);
     if (s != GBM_OK)
         return s;
@@ -444,6 +460,8 @@ static enum gbm_status settle_table(struct loader *l, int v)
     const struct gbm_variable *variable = &l->model->variables[v];
     const struct gbm_family *fam = &l->model->families[variable->family];
     struct rt_slot *slot = &l->in->slots[v];
+    int declared[GBM_MAX_DIMS];
+    declare_extents(l, fam->variable, declared);
     int64_t n = count_elements(l, variable->family);
     if (n > INT_MAX)
         return rt_fail(l->rt, GBM_USER_ERROR, "%s has too many elements",
