@@ -73,6 +73,7 @@ int compile_model(struct compiler *c, struct program *p)
         return print_text(&out);
     }
     plan(c, m);
+    hoist(c, m);
     if (asked(c, "plan")) {
         plan_print(&out, c, m);
         return print_text(&out);

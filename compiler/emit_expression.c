@@ -239,18 +239,18 @@ static bool never_zero(symp x)
     return sym_positive(x);
 }
 
-/* A sum or choice of logs of what is not known to be positive. */
-static bool may_be_infinite(symp x)
+bool sym_may_be_infinite(symp x)
 {
     if (x->kind == SYM_CALL)
         return !strcmp(x->name, "log") && !sym_positive(x->args[0]);
     if (x->kind == SYM_NUM)
         return isinf(x->number);
     if (x->kind == SYM_SELECT)
-        return may_be_infinite(x->args[1]) || may_be_infinite(x->args[2]);
+        return sym_may_be_infinite(x->args[1]) ||
+               sym_may_be_infinite(x->args[2]);
     if (x->kind == SYM_ADD || x->kind == SYM_MUL)
         for (int i = 0; i < x->nargs; i++)
-            if (may_be_infinite(x->args[i]))
+            if (sym_may_be_infinite(x->args[i]))
                 return true;
     return false;
 }
@@ -274,7 +274,7 @@ static const char *emit_mul(struct emitter *e, symp x)
                              emit_expr(e, x->args[i]->args[0]));
     }
     for (int i = 0; i < x->nargs; i++) {
-        if (!may_be_infinite(x->args[i]))
+        if (!sym_may_be_infinite(x->args[i]))
             continue;
         symp others[64];
         int n = 0;

@@ -459,12 +459,21 @@ static void emit_scalar_checks(struct text *out, struct compiler *c,
                 "static double conditional_%s_at(const void *state, int64_t "
                 "element, const double *x)\n{\n    const struct state *s = "
                 "(const struct state *)state;\n    struct conditional_%s k_;\n"
-                "    double before;\n    prepare_%s(&k_, s, &gbm_alone, "
-                "element);\n    if (*x < k_.lower || *x > k_.upper)\n        "
-                "return -GBM_INF;\n    get_%s(state, element, &before);\n    "
-                "double value = (double)density_%s(&k_, (real)*x);\n    "
-                "set_%s(state, element, &before);\n    return value;\n}\n\n",
-                id, id, id, id, id, id);
+                "    double before, value = -GBM_INF;\n",
+                id, id);
+    if (step_has_columns(s))
+        text_printf(out, "    GBM_COLUMNS(k_, room_%s(&k_, s, element));\n",
+                    id);
+    text_printf(out,
+                "    prepare_%s(&k_, s, &gbm_alone, element);\n    "
+                "get_%s(state, element, &before);\n    "
+                "if (*x >= k_.lower && *x <= k_.upper)\n        "
+                "value = (double)density_%s(&k_, (real)*x);\n    "
+                "set_%s(state, element, &before);\n",
+                id, id, id, id);
+    if (step_has_columns(s))
+        text_append(out, "    GBM_COLUMNS_END(k_);\n");
+    text_append(out, "    return value;\n}\n\n");
 }
 
 static bool is_scalar_step(const struct step *s)

@@ -96,7 +96,11 @@ static symp whole_guard(struct compiler *c, const struct part *p)
     return guard;
 }
 
-int emit_open_part(struct emitter *e, const struct part *p, bool team)
+/* Opens the loops of a part. With `count`, not the innermost one: the number of
+ * its turns is added to `count` instead, and what is tested inside it is not.
+ */
+static int open_part(struct emitter *e, const struct part *p, bool team,
+                     const char *count)
 {
     struct compiler *c = e->c;
     int braces = 0;
@@ -116,6 +120,12 @@ int emit_open_part(struct emitter *e, const struct part *p, bool team)
         const char *at = emit_name(e, "at");
         const char *cell = emit_name(e, "cell");
         emit_line(e, "const long long %s = cell_;", cell);
+        if (count) {
+            emit_line(e,
+                      "%s += s->index%d_start[%s + 1] - s->index%d_start[%s];",
+                      count, n, cell, n, cell);
+            return braces;
+        }
         if (team)
             emit_line(e,
                       "GBM_TEAM_FOR(%s, s->index%d_start[%s], "
@@ -131,6 +141,12 @@ int emit_open_part(struct emitter *e, const struct part *p, bool team)
                   intern_format(c, "s->index%d_item[%s]", n, at));
     } else {
         bool first = team;
+        int innermost = -1;
+        for (int i = 0; i < p->nloops; i++)
+            if (!p->solved[i])
+                innermost = i;
+        if (count && innermost < 0)
+            emit_line(e, "%s += 1;", count);
         for (int i = 0; i < p->nloops; i++) {
             if (p->solved[i])
                 continue;
@@ -141,6 +157,12 @@ int emit_open_part(struct emitter *e, const struct part *p, bool team)
                     high = sym_replace_loop(c, high, p->loops[j], p->solved[j]);
                 }
             const char *lower = emit_int(e, low), *upper = emit_int(e, high);
+            if (count && i == innermost) {
+                emit_line(e, "if ((%s) >= (%s))", upper, lower);
+                emit_line(e, "    %s += (long long)(%s) - (%s) + 1;", count,
+                          upper, lower);
+                return braces;
+            }
             const char *name = emit_loop_name(e, p->loops[i]);
             if (first)
                 emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", name,
@@ -152,11 +174,23 @@ int emit_open_part(struct emitter *e, const struct part *p, bool team)
             braces += open_brace(e);
         }
     }
-    if (!early) {
+    if (!early && !count) {
         emit_line(e, "if (%s) {", emit_expr(e, guard));
         braces += open_brace(e);
     }
     return braces;
+}
+
+int emit_open_part(struct emitter *e, const struct part *p, bool team)
+{
+    return open_part(e, p, team, NULL);
+}
+
+void emit_count_part(struct emitter *e, const struct part *p, const char *count)
+{
+    int depth = e->nloops;
+    emit_close(e, open_part(e, p, false, count));
+    e->nloops = depth;
 }
 
 bool part_shared_out(const struct part *p)
@@ -218,7 +252,9 @@ static void emit_struct(struct compiler *c, struct text *out,
     for (int i = 0; i < s->nstatistics; i++)
         text_printf(out, "    real c%d; /* coefficient of %s */\n", i + 1,
                     sym_text(c, s->statistics[i]));
-    text_append(out, "    real lower, upper;\n};\n\n");
+    text_append(out, "    real lower, upper;\n");
+    emit_hoisted_members(c, out, s);
+    text_append(out, "};\n\n");
 }
 
 /* The comment above: statement, place, conditional. */
@@ -383,6 +419,7 @@ static void emit_prepare(struct compiler *c, struct text *out,
         emit_line(&e, "k_->c%d = (real)c%d;", i + 1, i + 1);
     emit_line(&e, "k_->lower = (real)lower;");
     emit_line(&e, "k_->upper = (real)upper;");
+    emit_hoisted_fill(&e, s, target_cell(&e, f));
     text_append(out, "}\n\n");
 }
 
@@ -437,6 +474,45 @@ static bool reads_cells(symp e)
     return false;
 }
 
+/* Parts that the host evaluates from hoisted values are evaluated in place by
+ * the device. */
+static void emit_opaque_parts(struct emitter *e, const struct model *m,
+                              const struct step *s)
+{
+    const struct family *f = s->family;
+    bool in_place = step_evaluates_in_place(s), hoisted = false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        hoisted = hoisted || p->hoisted;
+    if (!s->opaque)
+        return;
+    if (hoisted) {
+        emit_line(e, "#ifndef __CUDACC__");
+        emit_hoisted_sums(e, s);
+        emit_line(e, "#endif");
+        if (!in_place)
+            emit_line(e, "#ifdef __CUDACC__");
+    }
+    emit_cell_if_needed(e, s);
+    const char *cell = target_cell(e, f);
+    emit_line(e, "gbm_team_sync(team);");
+    emit_line(e, "%s = %s;", cell, f->var->integer ? "(int)x" : "x");
+    emit_line(e, "gbm_team_sync(team);");
+    if (s->through)
+        emit_recompute(e, m, f->var);
+    e->team = true;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->opaque && !p->hoisted)
+            emit_in_place(e, p);
+    if (!hoisted)
+        return;
+    if (in_place)
+        emit_line(e, "#ifdef __CUDACC__");
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->hoisted)
+            emit_in_place(e, p);
+    emit_line(e, "#endif");
+}
+
 /* Log density of the full conditional at x, up to a constant. */
 static void emit_density(struct compiler *c, struct text *out,
                          const struct model *m, const struct step *s)
@@ -486,19 +562,7 @@ static void emit_density(struct compiler *c, struct text *out,
             emit_line(&e, "}");
         }
     }
-    if (s->opaque) {
-        emit_cell_if_needed(&e, s);
-        const char *cell = target_cell(&e, f);
-        emit_line(&e, "gbm_team_sync(team);");
-        emit_line(&e, "%s = %s;", cell, f->var->integer ? "(int)x" : "x");
-        emit_line(&e, "gbm_team_sync(team);");
-        if (s->through)
-            emit_recompute(&e, m, f->var);
-        e.team = true;
-        for (const struct part *p = s->parts; p; p = p->next)
-            if (p->opaque)
-                emit_in_place(&e, p);
-    }
+    emit_opaque_parts(&e, m, s);
     text_append(out, "    return (real)total;\n}\n\n");
 }
 
@@ -695,6 +759,8 @@ static void emit_update(struct compiler *c, struct text *out,
         return;
     }
     emit_line(&e, "struct conditional_%s k_;", id);
+    if (step_has_columns(s))
+        emit_line(&e, "GBM_COLUMNS(k_, room_%s(&k_, s, element));", id);
     emit_line(&e, "prepare_%s(&k_, s, team, element);", id);
     if (s->split) {
         emit_line(&e, "finish_%s(s, rng, team, element, adapting, &k_);", id);
@@ -730,6 +796,8 @@ static void emit_update(struct compiler *c, struct text *out,
         emit_line(&e, "s->%s_width[element] = width%s;", id, unit);
         emit_store(&e, s, "value");
     }
+    if (step_has_columns(s))
+        emit_line(&e, "GBM_COLUMNS_END(k_);");
     if (s->through) {
         emit_line(&e, "gbm_team_sync(team);");
         emit_recompute(&e, m, f->var);
@@ -766,6 +834,7 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
     case METHOD_WALK:
     case METHOD_ELLIPTICAL:
         emit_struct(c, out, s);
+        emit_hoisted_room(c, out, s);
         start = out->length;
         emit_prepare(c, out, s);
         s->split = s->method == METHOD_DIRECT && !s->through &&

@@ -841,6 +841,7 @@ static void print_order(struct text *out, struct compiler *c,
                             sym_text(c, k->references[i]));
             text_append(out, "\n");
         }
+        hoisted_print(out, c, s);
     }
 }
 

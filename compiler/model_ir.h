@@ -259,6 +259,7 @@ const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
 /* The instances of a factor that mention a target through one reference: the
  * factor's loops under fresh names, each solved (its value follows from the
  * target's subscripts) or free; or all of them taken from an inverse index. */
+struct hoisted;
 struct part {
     struct factor *factor;
     symp reference; /* in the fresh loops; NULL: the own prior */
@@ -274,6 +275,7 @@ struct part {
     symp value, lower, upper; /* its indicator in place, where x is in it */
     symp hit;   /* of a pair's step: which of its cells the instances mention */
     bool prior; /* there: it is that cell's own */
+    struct hoisted *hoisted;  /* of an opaque part, or NULL: see hoist.c */
     struct part *next;
 };
 struct inverse {
@@ -454,6 +456,27 @@ bool asked_otherwise(const struct model *m, const struct family *f);
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
 
+/* ---- hoist.c ------------------------------------------------------------ */
+
+/* An opaque part made ready for many trial values: `value` i is computed once
+ * per update (and per instance, if `column`) and called name[i] in `body`, the
+ * log density of an instance up to a constant, in the target and `moved`, the
+ * target less its old value. */
+#define HOISTED_MOST 24
+struct hoisted {
+    symp value[HOISTED_MOST], body;
+    symp slope; /* of further terms, linear in the target; or NULL */
+    const char *name[HOISTED_MOST];
+    bool column[HOISTED_MOST];
+    int n;
+    bool loop;  /* there may be many instances */
+    bool moved; /* body asks for it */
+};
+
+void hoist(struct compiler *c, struct model *m);
+/* For --emit=plan. */
+void hoisted_print(struct text *out, struct compiler *c, const struct step *s);
+
 /* ---- emit_expression.c: expressions as C that is CUDA C too ------------ */
 
 /* One function being written. Sums, draws and array arguments become
@@ -490,6 +513,8 @@ void emit_param(struct emitter *e, const char *name, const char *as);
 /* 0-based flat cell of a reference. */
 const char *emit_cell(struct emitter *e, const struct var *v, symp const *args);
 bool sym_is_integer(symp x);
+/* A sum or choice of logs of what is not known to be positive. */
+bool sym_may_be_infinite(symp x);
 /* An array argument as a pointer to contiguous `real`s. */
 const char *emit_array(struct emitter *e, symp array);
 
@@ -502,6 +527,9 @@ void emit_decode(struct emitter *e, const struct family *f,
                  const char *element);
 /* Opens the loops over a part's instances; close with emit_close. */
 int emit_open_part(struct emitter *e, const struct part *p, bool team);
+/* count += the number of a part's instances, or more. */
+void emit_count_part(struct emitter *e, const struct part *p,
+                     const char *count);
 void emit_close(struct emitter *e, int braces);
 /* Whether the part's instances are shared out among lanes when it is opened
  * with team: there is a loop to share. */
@@ -542,6 +570,18 @@ struct emitter emitter_new(struct compiler *c, struct text *out);
 /* emit_group.c: adaptive Metropolis and elliptical slices. */
 void emit_adaptive(struct compiler *c, struct text *out, struct step *s);
 void emit_elliptical(struct compiler *c, struct text *out, struct step *s);
+/* emit_hoisted.c: what hoist.c took out of in-place parts, on the host. */
+bool step_has_columns(const struct step *s);
+/* Whether some part still needs the state to hold the trial value. */
+bool step_evaluates_in_place(const struct step *s);
+void emit_hoisted_members(struct compiler *c, struct text *out,
+                          const struct step *s);
+void emit_hoisted_room(struct compiler *c, struct text *out,
+                       const struct step *s);
+void emit_hoisted_fill(struct emitter *e, const struct step *s,
+                       const char *target);
+/* total += the hoisted parts' log densities at x */
+void emit_hoisted_sums(struct emitter *e, const struct step *s);
 
 /* emit_program.c */
 /* Whether warm-up tunes something, kept in s-><family>_width. */

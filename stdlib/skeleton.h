@@ -28,6 +28,37 @@ struct gbm_room {
 /* 0, or the number of the sweep from 1 on while warm-up tunes. */
 #define GBM_ADAPTING(now) ((now)->adapting ? (int)(now)->sweep + 1 : 0)
 
+/* Room for the hoisted columns of an update: few cells stand on the stack. The
+ * device has none. */
+#ifdef __CUDACC__
+#define GBM_COLUMNS(conditional, cells)
+#define GBM_COLUMNS_END(conditional)
+#else
+#include <stdlib.h>
+#define GBM_OWN_COLUMNS 512
+#define GBM_COLUMNS(conditional, cells)                                        \
+    real own_columns[GBM_OWN_COLUMNS];                                         \
+    (conditional).columns = gbm_columns(own_columns, cells)
+#define GBM_COLUMNS_END(conditional)                                           \
+    do {                                                                       \
+        if ((conditional).columns != own_columns)                              \
+            free((conditional).columns);                                       \
+    } while (0)
+
+GBM_FN real *gbm_columns(real *own, long long cells)
+{
+    if (cells <= GBM_OWN_COLUMNS)
+        return own;
+    real *columns = (real *)malloc((size_t)cells * sizeof *columns);
+    if (!columns)
+        abort();
+    return columns;
+}
+
+/* Before a loop that adds to `sum`: in the order of the vector unit. */
+#define GBM_SIMD_SUM _Pragma("omp simd reduction(+ : sum)")
+#endif
+
 /* x y, and 0 where x is 0 even if y is infinite: for y a sum of logs. */
 GBM_FN real gbm_times(real x, real y) { return x == 0 ? 0 : x * y; }
 

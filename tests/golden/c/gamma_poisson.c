@@ -861,12 +861,11 @@ static double conditional_a_at(const void *state, int64_t element, const double 
 {
     const struct state *s = (const struct state *)state;
     struct conditional_a k_;
-    double before;
+    double before, value = -GBM_INF;
     prepare_a(&k_, s, &gbm_alone, element);
-    if (*x < k_.lower || *x > k_.upper)
-        return -GBM_INF;
     get_a(state, element, &before);
-    double value = (double)density_a(&k_, (real)*x);
+    if (*x >= k_.lower && *x <= k_.upper)
+        value = (double)density_a(&k_, (real)*x);
     set_a(state, element, &before);
     return value;
 }
@@ -913,12 +912,11 @@ static double conditional_b__at(const void *state, int64_t element, const double
 {
     const struct state *s = (const struct state *)state;
     struct conditional_b_ k_;
-    double before;
+    double before, value = -GBM_INF;
     prepare_b_(&k_, s, &gbm_alone, element);
-    if (*x < k_.lower || *x > k_.upper)
-        return -GBM_INF;
     get_b_(state, element, &before);
-    double value = (double)density_b_(&k_, (real)*x);
+    if (*x >= k_.lower && *x <= k_.upper)
+        value = (double)density_b_(&k_, (real)*x);
     set_b_(state, element, &before);
     return value;
 }
@@ -966,12 +964,11 @@ static double conditional_theta_at(const void *state, int64_t element, const dou
 {
     const struct state *s = (const struct state *)state;
     struct conditional_theta k_;
-    double before;
+    double before, value = -GBM_INF;
     prepare_theta(&k_, s, &gbm_alone, element);
-    if (*x < k_.lower || *x > k_.upper)
-        return -GBM_INF;
     get_theta(state, element, &before);
-    double value = (double)density_theta(&k_, (real)*x);
+    if (*x >= k_.lower && *x <= k_.upper)
+        value = (double)density_theta(&k_, (real)*x);
     set_theta(state, element, &before);
     return value;
 }

@@ -1,0 +1,455 @@
+/* hoist.c: what a density that is evaluated in place (slice, enumeration) needs
+ * once per update, taken out of what it needs at each trial value.
+ *
+ * Per factor, terms free of the target are dropped, as the density is wanted up
+ * to a constant; greatest subexpressions free of it become hoisted values; and
+ * an expression E that is linear in the target, though it may reach it through
+ * sums and uncertain subscripts, becomes E(x0) + E' (x - x0). So a trial value
+ * of a regression coefficient costs one multiplication per row, not a matrix
+ * product. On the host the hoisted values of all instances are columns, so that
+ * the sum over instances is one flat loop without guards or subscripts, which
+ * vectorises.
+ *
+ * Requires planned steps; sets `hoisted` of parts that gain by it. */
+#include "gbmc.h"
+#include <string.h>
+
+struct hoister {
+    struct compiler *c;
+    struct step *step;
+    struct part *part;
+    struct hoisted *h;
+    struct var *var;
+    symp x;         /* the reference that is known to be the target */
+    symp guard;     /* the choices around, free of the target; or NULL */
+    bool uncertain; /* inside a choice that depends on the target */
+    bool failed;
+    int gain; /* operations saved per evaluation */
+};
+
+static bool is_free(const struct hoister *k, symp e)
+{
+    return !sym_has_var(e, k->var) && !sym_has_target(e);
+}
+
+static bool has_draw(symp e)
+{
+    if (e->kind == SYM_CALL && !strncmp(e->name, "draw_", 5))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_draw(e->args[i]))
+            return true;
+    return false;
+}
+
+/* Operations, a call or power counted as ten. */
+static int cost(symp e)
+{
+    int n = 0;
+    for (int i = 0; i < e->nargs; i++)
+        n += cost(e->args[i]);
+    switch (e->kind) {
+    case SYM_CALL:
+    case SYM_POW:
+    case SYM_SUM:
+        return n + 10;
+    case SYM_ADD:
+    case SYM_MUL:
+    case SYM_SELECT:
+        return n + 1;
+    default:
+        return n;
+    }
+}
+
+static bool has_call(symp e)
+{
+    if (e->kind == SYM_CALL || e->kind == SYM_POW)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_call(e->args[i]))
+            return true;
+    return false;
+}
+
+static bool reads_cells(symp e)
+{
+    if (e->kind == SYM_REF && e->nargs > 0)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_cells(e->args[i]))
+            return true;
+    return false;
+}
+
+static bool is_loop_of(const struct loop *loop, struct loop *const *loops,
+                       int n)
+{
+    for (int i = 0; i < n; i++)
+        if (loops[i] == loop)
+            return true;
+    return false;
+}
+
+/* Whether e differs between the instances of the part. */
+static bool varies(const struct part *p, symp e)
+{
+    for (int i = 0; i < p->nloops; i++)
+        if ((!p->solved[i] || p->inverse) && sym_has_loop(e, p->loops[i]))
+            return true;
+    return false;
+}
+
+/* As cheap where it stands as a hoisted value would be. */
+static bool stays(const struct hoister *k, symp e)
+{
+    return e->kind == SYM_NUM || e->kind == SYM_EXTENT ||
+           (e->kind == SYM_REF && e->nargs == 0) ||
+           (e->kind == SYM_LOOP && !k->h->loop);
+}
+
+static symp give_up(struct hoister *k)
+{
+    k->failed = true;
+    return sym_num(k->c, 0);
+}
+
+/* The parameter that stands for the value of e before the update. */
+static symp hoist_value(struct hoister *k, symp e)
+{
+    struct hoisted *h = k->h;
+    if (stays(k, e))
+        return e;
+    if (k->uncertain && reads_cells(e)) /* it may not exist */
+        return give_up(k);
+    k->gain += cost(e);
+    if (k->guard)
+        e = sym_select(k->c, k->guard, e, sym_num(k->c, 0));
+    int i = 0;
+    while (i < h->n && !sym_same(h->value[i], e))
+        i++;
+    if (i == h->n) {
+        if (h->n == HOISTED_MOST)
+            return give_up(k);
+        h->value[i] = e;
+        h->column[i] = h->loop && varies(k->part, e);
+        h->name[i] = intern_format(k->c, "h%d", i + 1);
+        h->n++;
+    }
+    return sym_param(k->c, h->name[i]);
+}
+
+/* ---- linear in the target ------------------------------------------------ */
+
+static bool is_linear(const struct hoister *k, symp e)
+{
+    if (is_free(k, e))
+        return true;
+    int bound = 0;
+    switch (e->kind) {
+    case SYM_REF:
+        if (e->var != k->var)
+            return false;
+        for (int i = 0; i < e->nargs; i++)
+            if (!is_free(k, e->args[i]))
+                return false;
+        return true;
+    case SYM_ADD:
+        for (int i = 0; i < e->nargs; i++)
+            if (!is_linear(k, e->args[i]))
+                return false;
+        return true;
+    case SYM_MUL:
+        for (int i = 0; i < e->nargs; i++)
+            if (!is_free(k, e->args[i])) {
+                bound++;
+                if (!is_linear(k, e->args[i]))
+                    return false;
+            }
+        return bound == 1;
+    case SYM_SUM:
+        return is_free(k, e->args[0]) && is_free(k, e->args[1]) &&
+               is_linear(k, e->args[2]);
+    case SYM_SELECT:
+        return is_free(k, e->args[0]) && is_linear(k, e->args[1]) &&
+               is_linear(k, e->args[2]);
+    default:
+        return false;
+    }
+}
+
+/* The target itself, or a multiple of it. */
+static bool is_plain(const struct hoister *k, symp e)
+{
+    if (sym_same(e, k->x))
+        return true;
+    if (e->kind != SYM_MUL)
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!sym_same(e->args[i], k->x) && !is_free(k, e->args[i]))
+            return false;
+    return true;
+}
+
+/* E(x0) + E' (x - x0) */
+static symp moved_by(struct hoister *k, symp e)
+{
+    struct compiler *c = k->c;
+    symp slope = sym_derivative(c, e, k->x);
+    if (!slope || sym_is(slope, 0) || !is_free(k, slope))
+        return give_up(k);
+    k->h->moved = true;
+    symp at = hoist_value(k, e);
+    return sym_add2(
+        c, at,
+        sym_mul2(c, hoist_value(k, slope), sym_param(c, intern(c, "moved"))));
+}
+
+/* ---- rewriting ------------------------------------------------------------
+ */
+
+static symp reduce(struct hoister *k, symp e);
+
+static symp reduce_add(struct hoister *k, symp e)
+{
+    symp rest[64], dependent[64];
+    int nrest = 0, ndependent = 0, nplain = 0;
+    bool hard = false;
+    if (e->nargs > 64)
+        return give_up(k);
+    for (int i = 0; i < e->nargs; i++) {
+        symp a = e->args[i];
+        if (is_free(k, a)) {
+            rest[nrest++] = a;
+        } else {
+            hard = hard || (is_linear(k, a) && !is_plain(k, a));
+            nplain += is_plain(k, a);
+            dependent[ndependent++] = a;
+        }
+    }
+    symp terms[66];
+    int n = 0;
+    if (hard || nplain > 1) { /* all that is linear moves together */
+        symp linear[64];
+        int nlinear = 0, kept = 0;
+        for (int i = 0; i < nrest; i++)
+            linear[nlinear++] = rest[i];
+        nrest = 0;
+        for (int i = 0; i < ndependent; i++)
+            if (is_linear(k, dependent[i]))
+                linear[nlinear++] = dependent[i];
+            else
+                dependent[kept++] = dependent[i];
+        ndependent = kept;
+        terms[n++] = moved_by(k, sym_add(k->c, nlinear, linear));
+    }
+    if (nrest)
+        terms[n++] = hoist_value(k, sym_add(k->c, nrest, rest));
+    for (int i = 0; i < ndependent && !k->failed; i++)
+        terms[n++] = reduce(k, dependent[i]);
+    return sym_add(k->c, n, terms);
+}
+
+/* 0 times what may be infinite is 0: a count of 0 times a log. */
+static symp reduce_mul(struct hoister *k, symp e)
+{
+    struct compiler *c = k->c;
+    symp rest[64], factors[64];
+    int nrest = 0, n = 0;
+    bool infinite = false;
+    if (e->nargs > 64)
+        return give_up(k);
+    for (int i = 0; i < e->nargs; i++)
+        if (is_free(k, e->args[i]))
+            rest[nrest++] = e->args[i];
+    for (int i = 0; i < e->nargs && !k->failed; i++)
+        if (!is_free(k, e->args[i])) {
+            infinite = infinite || sym_may_be_infinite(e->args[i]);
+            factors[n++] = reduce(k, e->args[i]);
+        }
+    if (!nrest)
+        return sym_mul(c, n, factors);
+    symp free = sym_mul(c, nrest, rest);
+    symp at = hoist_value(k, free);
+    symp product = sym_mul2(c, at, sym_mul(c, n, factors));
+    if (!infinite || at->kind == SYM_NUM)
+        return product;
+    return sym_select(c, sym_call(c, "!=", 2, (symp[]){at, sym_num(c, 0)}),
+                      product, sym_num(c, 0));
+}
+
+/* A reference that may or may not be the target. */
+static symp reduce_reference(struct hoister *k, symp e)
+{
+    struct compiler *c = k->c;
+    symp hit = sym_num(c, 1);
+    for (int d = 0; d < e->nargs; d++) {
+        if (!is_free(k, e->args[d]) || !is_free(k, k->x->args[d]))
+            return give_up(k);
+        hit = sym_and(c, hit, sym_eq(c, e->args[d], k->x->args[d]));
+    }
+    if (sym_is(hit, 1))
+        return sym_target(c);
+    symp at = hoist_value(k, e);
+    if (sym_is(hit, 0))
+        return at;
+    return sym_select(c, hoist_value(k, hit), sym_target(c), at);
+}
+
+static symp reduce_select(struct hoister *k, symp e)
+{
+    struct compiler *c = k->c;
+    symp cond = e->args[0], guard = k->guard, value[2];
+    bool uncertain = k->uncertain, known = is_free(k, cond);
+    symp reduced = reduce(k, cond);
+    for (int b = 0; b < 2 && !k->failed; b++) {
+        if (known) {
+            symp here = b ? sym_call(c, "!", 1, &cond) : cond;
+            k->guard = guard ? sym_and(c, guard, here) : here;
+        } else {
+            k->uncertain = true;
+        }
+        value[b] = reduce(k, e->args[1 + b]);
+        k->guard = guard;
+        k->uncertain = uncertain;
+    }
+    return k->failed ? e : sym_select(c, reduced, value[0], value[1]);
+}
+
+static symp reduce(struct hoister *k, symp e)
+{
+    if (k->failed)
+        return e;
+    if (has_draw(e))
+        return give_up(k);
+    if (sym_same(e, k->x))
+        return sym_target(k->c);
+    if (is_free(k, e)) {
+        if (e->kind == SYM_ARRAY)
+            return give_up(k);
+        return hoist_value(k, e);
+    }
+    switch (e->kind) {
+    case SYM_ADD:
+        return reduce_add(k, e);
+    case SYM_MUL:
+        return reduce_mul(k, e);
+    case SYM_SELECT:
+        return reduce_select(k, e);
+    case SYM_SUM:
+        return is_linear(k, e) ? moved_by(k, e) : give_up(k);
+    case SYM_REF:
+        if (e->var == k->var)
+            return reduce_reference(k, e);
+        break;
+    case SYM_POW:
+    case SYM_CALL:
+        break;
+    default:
+        return give_up(k);
+    }
+    symp *args = NEW_ARRAY(k->c, symp, e->nargs);
+    for (int i = 0; i < e->nargs && !k->failed; i++)
+        args[i] = reduce(k, e->args[i]);
+    return k->failed ? e : sym_rebuild(k->c, e, args);
+}
+
+/* The log density of an instance without what is free of the target. Terms
+ * that are linear in it become `slope` of all instances together. */
+static symp without_constants(struct hoister *k, symp e)
+{
+    struct compiler *c = k->c;
+    symp kept[64], linear[64];
+    int n = 0, nlinear = 0;
+    const symp *terms = e->kind == SYM_ADD ? e->args : &e;
+    int nterms = e->kind == SYM_ADD ? e->nargs : 1;
+    if (nterms > 64)
+        return e;
+    for (int i = 0; i < nterms; i++)
+        if (is_free(k, terms[i]))
+            k->gain += cost(terms[i]);
+        else if (is_linear(k, terms[i]))
+            linear[nlinear++] = terms[i];
+        else
+            kept[n++] = terms[i];
+    symp slope = NULL;
+    if (nlinear)
+        slope = sym_derivative(c, sym_add(c, nlinear, linear), k->x);
+    if (slope && is_free(k, slope)) {
+        k->gain += cost(slope);
+        k->h->slope = slope;
+    } else {
+        for (int i = 0; i < nlinear; i++)
+            kept[n++] = linear[i];
+    }
+    return sym_add(c, n, kept);
+}
+
+static bool reads_bound_loop(const struct part *p, const struct family *f,
+                             symp e)
+{
+    if (e->kind == SYM_LOOP && !is_loop_of(e->loop, p->loops, p->nloops) &&
+        !is_loop_of(e->loop, f->loops, f->nloops))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_bound_loop(p, f, e->args[i]))
+            return true;
+    return false;
+}
+
+static void hoist_part(struct compiler *c, struct step *s, struct part *p)
+{
+    struct family *f = s->family;
+    symp x = sym_ref(c, f->var, f->var->ndim, f->lower);
+    if (p->lower || p->upper || (p->guard && sym_has_var(p->guard, f->var)))
+        return;
+    if (!p->own && p->reference && p->reference->kind == SYM_REF &&
+        p->reference->var == f->var && !reads_bound_loop(p, f, p->reference))
+        x = p->reference; /* every instance hits the target */
+    struct hoister k = {.c = c, .step = s, .part = p, .var = f->var, .x = x};
+    k.h = NEW(c, struct hoisted);
+    for (int i = 0; i < p->nloops && !p->own; i++)
+        k.h->loop = k.h->loop || !p->solved[i] || p->inverse;
+    symp logp = without_constants(&k, p->logp);
+    k.h->body = is_free(&k, logp) ? sym_num(c, 0) : reduce(&k, logp);
+    bool slice = s->method != METHOD_ENUMERATE;
+    if (k.failed || sym_has_var(k.h->body, f->var) || has_draw(p->logp))
+        return;
+    if (k.gain >= 10 || (slice && k.gain >= 2) ||
+        (slice && k.h->loop && has_call(k.h->body)))
+        p->hoisted = k.h;
+}
+
+void hoist(struct compiler *c, struct model *m)
+{
+    for (struct step *s = m->steps; s; s = s->next) {
+        if (!s->opaque || s->through ||
+            (s->method != METHOD_SLICE && s->method != METHOD_SLICE_INTEGER &&
+             s->method != METHOD_ENUMERATE))
+            continue;
+        for (struct part *p = s->parts; p; p = p->next)
+            if (p->opaque)
+                hoist_part(c, s, p);
+    }
+}
+
+/* ---- --emit=plan ----------------------------------------------------------
+ */
+
+void hoisted_print(struct text *out, struct compiler *c, const struct step *s)
+{
+    for (const struct part *p = s->parts; p; p = p->next) {
+        const struct hoisted *h = p->hoisted;
+        if (!h)
+            continue;
+        text_printf(out, "      %s\n", p->factor->text);
+        text_printf(out, "        at x: %s", sym_text(c, h->body));
+        if (h->slope)
+            text_printf(out, " + moved * (%s)", sym_text(c, h->slope));
+        text_append(out, "\n");
+        for (int i = 0; i < h->n; i++)
+            text_printf(out, "        %s: %s%s\n", h->name[i],
+                        sym_text(c, h->value[i]),
+                        h->column[i] ? ", a column" : "");
+    }
+}
