@@ -877,6 +877,13 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
     const struct expr *support = entry_value(f->distribution, "support");
     bool simplex = support && !strcmp(support->name, "simplex");
     bool vector = support && !strcmp(support->name, "vector");
+    bool counts = support && (!strcmp(support->name, "counts") ||
+                              !strcmp(support->name, "set"));
+    if (f->nslices == 1 && counts) { /* data as a rule: told at load */
+        f->var->supplied = true;
+        s->method = METHOD_NONE;
+        return;
+    }
     if (f->nslices != 1 || !(simplex || vector)) {
         error_at(c, f->span,
                  "not supported yet: the full conditional of %s, a %s node, "

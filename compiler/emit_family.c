@@ -448,6 +448,16 @@ static bool loops_in_scope(const struct emitter *e, symp x)
 
 static void check_refs(struct emitter *e, symp x, const char *where)
 {
+    if (x->kind == SYM_SELECT && free_of_latents(x->args[0]) &&
+        loops_in_scope(e, x->args[0])) { /* one branch is read: c(a[], b) */
+        check_refs(e, x->args[0], where);
+        emit_line(e, "if (%s) {", emit_expr(e, x->args[0]));
+        check_refs(e, x->args[1], where);
+        emit_line(e, "} else {");
+        check_refs(e, x->args[2], where);
+        emit_line(e, "}");
+        return;
+    }
     for (int i = 0; i < x->nargs; i++)
         check_refs(e, x->args[i], where);
     if (x->kind != SYM_REF)

@@ -88,16 +88,16 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
         if (declared)
             emit_declared(out, c, v);
         v->slot = k->n;
-        bool observed =
-            v->declared_observed || (v->leaf && v->role == ROLE_STOCHASTIC);
-        text_printf(k->table,
-                    "    {.name = \"%s\", .where = \"%s\", .role = %s, "
-                    ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "
-                    ".maintained = %d",
-                    v->name,
-                    span_text(c, v->families ? v->families->span : v->span),
-                    role_constant(v->role), v->integer, v->ndim, observed,
-                    v->role == ROLE_GIVEN && v->used, v->stored);
+        bool observed = v->declared_observed || v->supplied ||
+                        (v->leaf && v->role == ROLE_STOCHASTIC);
+        text_printf(
+            k->table,
+            "    {.name = \"%s\", .where = \"%s\", .role = %s, "
+            ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "
+            ".maintained = %d",
+            v->name, span_text(c, v->families ? v->families->span : v->span),
+            role_constant(v->role), v->integer, v->ndim, observed,
+            (v->role == ROLE_GIVEN && v->used) || v->supplied, v->stored);
         if (declared)
             text_printf(k->table, ", .declared = declared_%s", v->cname);
         text_append(k->table, "},\n");

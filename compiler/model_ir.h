@@ -2,6 +2,9 @@
 #ifndef GBMC_MODEL_IR_H
 #define GBMC_MODEL_IR_H
 
+/* Most dimensions of an array: GBM_MAX_DIMS of the runtime. */
+#define MAX_DIMS 8
+
 /* ---- algebra.c: symbolic expressions -------------------------------------
  *
  * Immutable trees. Only the constructors build them, and they simplify: sums
@@ -132,6 +135,7 @@ struct var {
     bool positive;    /* all its values are > 0 */
     bool indexes;     /* used as a subscript or loop bound */
     bool used;        /* some statement reads it */
+    bool supplied;    /* stochastic, and nothing here draws it: data */
     bool seen_asked;  /* updates ask which cells are observed */
     int ndim;         /* -1: not known yet */
     symp declared[8]; /* extents of `var x[N]`, or NULL */
@@ -146,8 +150,8 @@ struct var {
 /* An argument of a distribution: a scalar (nloops 0), or an array. */
 struct value {
     int ndim;
-    struct loop *loops[2];
-    symp extents[2];
+    struct loop *loops[MAX_DIMS];
+    symp extents[MAX_DIMS];
     symp body;
     struct span span;
 };

@@ -4,7 +4,7 @@
 
 #include "gbmc.h"
 
-#define MAX_LOOPS 12
+#define MAX_LOOPS 20 /* with the slices of a left-hand side */
 
 /* Names bound by loops around the statement at hand, innermost first. */
 struct scope {
@@ -46,6 +46,9 @@ void settle_dimensions(struct resolver *r, const struct program *p);
 /* Adds a dimension to an array value: its index, NULL after an error. */
 symp add_dimension(struct resolver *r, struct value *out, symp extent,
                    struct span span);
+/* A single value, or an array of any shape, as a vector: JAGS's order of the
+ * elements, the first index fastest. */
+struct value value_as_vector(struct resolver *r, const struct value *v);
 /* A value as an argument of a library call: a scalar, or SYM_ARRAY. */
 symp value_as_argument(struct compiler *c, const struct value *v);
 /* Gives all n arguments the shape of the arrays among them, in *out. */

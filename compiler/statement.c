@@ -29,12 +29,6 @@ static bool resolve_lhs(struct resolver *r, const struct stmt *s,
         if (f->upper[d])
             f->nslices++;
     }
-    if (f->nslices > 2) {
-        error_at(c, lhs->span,
-                 "not supported yet: a left-hand side of %d ranges",
-                 f->nslices);
-        return false;
-    }
     return true;
 }
 
@@ -47,7 +41,8 @@ static void slices_to_loops(struct resolver *r, struct family *f,
     for (int d = 0; d < f->var->ndim; d++) {
         if (!f->upper[d])
             continue;
-        static const char *const names[] = {"k", "l"};
+        static const char *const names[MAX_DIMS] = {"k", "l", "m", "n",
+                                                    "o", "u", "v", "w"};
         struct loop *l = new_loop(c, names[k], f->lower[d], f->upper[d]);
         f->loops[f->nloops++] = l;
         symp place = sym_add(
@@ -241,8 +236,8 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     }
     for (int i = 0; i < f->nargs; i++) {
         int want = d->parameters[i].ndims, have = f->args[i].ndim;
-        if (want == 1 && have == 0) { /* a vector of one element */
-            (void)add_dimension(r, &f->args[i], sym_num(c, 1), f->args[i].span);
+        if (want == 1 && have != 1) { /* one element, or a matrix */
+            f->args[i] = value_as_vector(r, &f->args[i]);
             have = 1;
         }
         if (want && have < want) {
@@ -300,7 +295,7 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
 static void resolve_for(struct resolver *r, const struct stmt *s)
 {
     struct compiler *c = r->c;
-    if (r->nloops == MAX_LOOPS - 2) {
+    if (r->nloops == MAX_LOOPS - MAX_DIMS) {
         error_at(c, s->span, "loops are nested too deeply");
         return;
     }

@@ -42,13 +42,12 @@ symp scalar_of(struct resolver *r, const struct expr *e)
 symp add_dimension(struct resolver *r, struct value *out, symp extent,
                    struct span span)
 {
-    if (out->ndim == 2) {
-        error_at(r->c, span,
-                 "arrays of more than two dimensions cannot be "
-                 "used whole here");
+    if (out->ndim == MAX_DIMS) {
+        error_at(r->c, span, "arrays have at most %d dimensions", MAX_DIMS);
         return NULL;
     }
-    static const char *const names[] = {"k", "l"};
+    static const char *const names[MAX_DIMS] = {"k", "l", "m", "n",
+                                                "o", "u", "v", "w"};
     struct loop *l = new_loop(r->c, names[out->ndim], sym_num(r->c, 1), extent);
     out->loops[out->ndim] = l;
     out->extents[out->ndim++] = extent;
@@ -119,6 +118,26 @@ symp value_element(struct compiler *c, const struct value *v, symp i, symp j)
     return e;
 }
 
+/* The elements of an array in JAGS's order, the first index fastest: the one
+ * that is number `place`, from 1. */
+static symp element_in_order(struct compiler *c, const struct value *v,
+                             symp place)
+{
+    if (v->ndim == 1)
+        return sym_replace_loop(c, v->body, v->loops[0], place);
+    symp e = v->body, rest = sym_sub(c, place, sym_num(c, 1));
+    for (int d = 0; d < v->ndim; d++) {
+        symp whole =
+            sym_call(c, "floor", 1, (symp[]){sym_div(c, rest, v->extents[d])});
+        symp at = sym_sub(c, rest, sym_mul2(c, whole, v->extents[d]));
+        if (d == v->ndim - 1)
+            at = rest;
+        e = sym_replace_loop(c, e, v->loops[d], sym_add2(c, at, sym_num(c, 1)));
+        rest = whole;
+    }
+    return e;
+}
+
 static symp sum_over(struct compiler *c, const struct value *v)
 {
     symp e = v->body;
@@ -171,7 +190,7 @@ static bool concatenate(struct resolver *r, int n, const struct value *args,
     symp body = NULL;
     for (int i = n - 1; i >= 0; i--) {
         symp place = i ? sym_sub(c, k, ends[i - 1]) : k;
-        symp e = value_element(c, &args[i], place, NULL);
+        symp e = element_in_order(c, &args[i], place);
         body = body ? sym_select(c, sym_call(c, "<=", 2, (symp[]){k, ends[i]}),
                                  e, body)
                     : e;
@@ -193,6 +212,17 @@ bool gather_arguments(struct resolver *r, const struct entry *e, int *n,
     args[last] = all;
     *n = e->nparameters;
     return true;
+}
+
+/* All elements of an array as a vector. */
+struct value value_as_vector(struct resolver *r, const struct value *v)
+{
+    if (v->ndim == 1)
+        return *v;
+    struct value out = {.span = v->span};
+    symp k = add_dimension(r, &out, count_of(r->c, v), v->span);
+    out.body = v->ndim ? element_in_order(r->c, v, k) : v->body;
+    return out;
 }
 
 symp value_as_argument(struct compiler *c, const struct value *v)
@@ -360,13 +390,19 @@ static bool call_library(struct resolver *r, const struct expr *e,
         return broadcast(r, e->name, e->nargs, args, out, e->span);
     symp bodies[16];
     for (int i = 0; i < e->nargs; i++) {
-        if (args[i].ndim == 0 && f->parameters[i].ndims == 1)
-            (void)add_dimension(r, &args[i], sym_num(c, 1), args[i].span);
+        if (f->parameters[i].ndims == 1)
+            args[i] = value_as_vector(r, &args[i]);
         if (args[i].ndim < f->parameters[i].ndims) {
             error_at(c, e->args[i]->span,
                      "%s of %s is %s; a single value is given",
                      f->parameters[i].name, f->name,
                      f->parameters[i].ndims == 1 ? "a vector" : "a matrix");
+            return false;
+        }
+        if (args[i].ndim > 2 && f->parameters[i].ndims == 2) {
+            error_at(c, e->args[i]->span,
+                     "%s of %s is a matrix; here it has %d dimensions",
+                     f->parameters[i].name, f->name, args[i].ndim);
             return false;
         }
         bodies[i] = value_as_argument(c, &args[i]);
@@ -425,7 +461,7 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
         return true;
     }
     if (!strcmp(f, "dim") && n == 1 && args[0].ndim) {
-        struct value extents[2];
+        struct value extents[MAX_DIMS];
         for (int d = 0; d < args[0].ndim; d++)
             extents[d] = scalar_value(args[0].extents[d], e->span);
         *ok = concatenate(r, args[0].ndim, extents, out, e->span);
@@ -458,7 +494,8 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
         extreme = true;
     }
     if (extreme || (!strcmp(f, "prod") && n == 1 && args[0].ndim)) {
-        symp a = value_as_argument(c, &args[0]);
+        struct value all = value_as_vector(r, &args[0]);
+        symp a = value_as_argument(c, &all);
         *out = scalar_value(sym_call(c, f, 1, &a), e->span);
         return true;
     }

@@ -556,6 +556,25 @@ static enum gbm_status settle(struct loader *l, int v)
     return s;
 }
 
+/* A node without a sampler must be observed throughout. */
+static enum gbm_status check_supplied(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    const struct rt_slot *slot = &l->in->slots[v];
+    for (int64_t i = 0; i < slot->cells; i++) {
+        if ((slot->defined && !slot->defined[i]) || rt_seen(slot, i))
+            continue;
+        char name[256];
+        gbm_cell_name(variable->name, variable->ndim, slot->dim, i, name,
+                      sizeof name);
+        return rt_fail(l->rt, GBM_USER_ERROR,
+                       "%s must be supplied: other nodes depend on %s (%s), "
+                       "and there is no sampler yet for such a node",
+                       name, variable->name, variable->where);
+    }
+    return GBM_OK;
+}
+
 /* Marks the cells that a stochastic or derived statement defines. */
 static enum gbm_status mark_defined(struct loader *l, int v)
 {
@@ -644,6 +663,8 @@ static enum gbm_status load(struct loader *l)
                         m->variables[v].role == GBM_AUXILIARY;
         if (computed && l->in->slots[v].per_chain) {
             enum gbm_status s = mark_defined(l, v);
+            if (s == GBM_OK && m->variables[v].needed && !l->redraw)
+                s = check_supplied(l, v);
             if (s != GBM_OK)
                 return s;
         }

@@ -54,7 +54,8 @@ struct gbm_variable {
     int ndim;        /* 0: a scalar (one cell) */
     bool observed;   /* declared `observed`, or a stochastic leaf: data are
                         expected, and a note is due if there are none */
-    bool needed;     /* GBM_GIVEN: an error if not supplied */
+    bool needed;     /* GBM_GIVEN: an error if not supplied; GBM_STOCHASTIC:
+                        no step draws its cells, so all of them are */
     bool maintained; /* GBM_DERIVED: read by other functions, kept up to date
                         by steps. Otherwise no function reads it (its
                         definition stands in its place), and it is computed
