@@ -531,7 +531,7 @@ static struct step *gaussian_block(struct compiler *c, struct model *m,
  * -----------------------------------------------------------------------------
  */
 
-static bool normal_scalar(const struct step *s)
+bool normal_scalar(const struct step *s)
 {
     return s->method == METHOD_DIRECT && s->recognised &&
            !strcmp(s->recognised->name, "dnorm") && !s->bounded &&
@@ -539,7 +539,7 @@ static bool normal_scalar(const struct step *s)
 }
 
 /* Elements tied to each other inside one factor, by a sum or fixed places. */
-static bool chained(const struct step *s)
+bool chained(const struct step *s)
 {
     const struct factor *own = s->family->factor;
     for (const struct part *p = s->parts; p; p = p->next)
@@ -548,14 +548,14 @@ static bool chained(const struct step *s)
     return false;
 }
 
-static bool coupled(const struct step *s)
+bool coupled(const struct step *s)
 {
     return s->family->nloops == 1 && !s->family->nslices &&
            (s->sequential || s->conflicts) && normal_scalar(s) && !chained(s);
 }
 
-static bool same_plate(struct compiler *c, const struct family *f,
-                       const struct family *g)
+bool same_plate(struct compiler *c, const struct family *f,
+                const struct family *g)
 {
     if (f->nloops != g->nloops)
         return false;
@@ -574,7 +574,7 @@ static bool same_plate(struct compiler *c, const struct family *f,
     return true;
 }
 
-static bool plain_plate(struct compiler *c, const struct family *f)
+bool plain_plate(struct compiler *c, const struct family *f)
 {
     int n = 0;
     for (int d = 0; d < f->var->ndim; d++) {
@@ -589,7 +589,7 @@ static bool plain_plate(struct compiler *c, const struct family *f)
 }
 
 /* Both in one factor that is neither's own prior? */
-static bool share_likelihood(const struct step *a, const struct step *b)
+bool share_likelihood(const struct step *a, const struct step *b)
 {
     for (const struct part *p = a->parts; p; p = p->next)
         for (const struct part *q = b->parts; q; q = q->next)
@@ -604,7 +604,7 @@ static bool in_own_prior(const struct step *a, const struct step *b)
            sym_has_var(b->family->factor->logp, a->family->var);
 }
 
-static void replace_steps(struct step *const *old, int n, struct step *block)
+void replace_steps(struct step *const *old, int n, struct step *block)
 {
     struct step *first = old[0], *next = first->next;
     const int keep = first->number;
@@ -913,6 +913,7 @@ void form_blocks(struct compiler *c, struct model *m)
     for (struct step *s = m->steps; s; s = s->next)
         if (s->method == METHOD_VECTOR)
             vector_node(c, m, s);
+    form_joint_blocks(c, m);
     /* blocks with a design matrix first: they take the scalars that they can */
     for (struct step *s = m->steps; s; s = s->next)
         if (coupled(s))

@@ -816,6 +816,8 @@ static const char *method_name(const struct step *s)
         return "Gaussian block";
     case METHOD_DENSE:
         return "dense Gaussian block";
+    case METHOD_JOINT:
+        return "joint Gaussian block";
     case METHOD_VECTOR:
         return s->recognised ? s->recognised->name : "vector";
     case METHOD_SLICE_VECTOR:
@@ -879,8 +881,8 @@ void conditionals_print(struct text *out, struct compiler *c,
         text_printf(out, "%s: %s%s%s\n", s->family->text, method_name(s),
                     s->sequential ? ", sequential" : "",
                     s->conflicts ? ", coloured" : "");
-        for (const struct part *p = s->quadratics ? NULL : s->parts; p;
-             p = p->next)
+        for (const struct part *p = s->quadratics || s->terms ? NULL : s->parts;
+             p; p = p->next)
             print_part(out, c, p);
         block_print(out, c, s);
         for (const struct bound *b = s->bounds; b; b = b->next)

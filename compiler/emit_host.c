@@ -130,6 +130,19 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
                             : "GBM_TUNING",
                         false, 1, s->family->number,
                         intern_format(c, "%s_width", width_id(c, s)), true);
+    for (struct step *s = m->steps; s; s = s->next) {
+        if (s->method != METHOD_JOINT)
+            continue;
+        const int n = s->number, f = s->family->number;
+        s->joint_slot = k->n;
+        hidden_slot(k, intern_format(c, "joint %d", n), "GBM_JOINT", true, 1, f,
+                    intern_format(c, "joint%d", n), false);
+        hidden_slot(k, intern_format(c, "joint %d constants", n), "GBM_JOINT",
+                    false, 1, f, intern_format(c, "joint%d_constant", n),
+                    false);
+        hidden_slot(k, intern_format(c, "joint %d work", n), "GBM_JOINT", false,
+                    1, f, intern_format(c, "joint%d_work", n), true);
+    }
     for (struct inverse *i = m->inverses; i; i = i->next) {
         i->start_slot = k->n;
         hidden_slot(k, intern_format(c, "index %d start", i->number),
@@ -297,6 +310,8 @@ static const char *sampler_name(struct compiler *c, const struct step *s)
         return "Gaussian block";
     case METHOD_DENSE:
         return "dense Gaussian block";
+    case METHOD_JOINT:
+        return "joint Gaussian block";
     case METHOD_VECTOR:
         return s->recognised ? s->recognised->name : "vector";
     case METHOD_SLICE_VECTOR:
@@ -602,6 +617,12 @@ static void emit_steps(struct text *out, struct compiler *c,
             continue;
         if (is_scalar_step(s))
             emit_scalar_checks(out, c, s);
+        if (s->method == METHOD_JOINT) {
+            emit_joint_table(c, out, s);
+            text_printf(out, "GBM_HOST_RUN(%s, %d)\n", s->name, s->number);
+            cost[s->number] = true;
+            continue;
+        }
         if (s->method == METHOD_PAIR)
             checked[s->number] = emit_pair_checks(c, out, s);
         cost[s->number] = emit_cost(out, c, s);
@@ -665,10 +686,12 @@ static void emit_steps(struct text *out, struct compiler *c,
         if (n && kind == 0 && !s->sequential)
             text_printf(out, ",\n     .nconflicts = %d, .conflicts = tied_%s",
                         n, s->name);
+        if (s->method == METHOD_JOINT)
+            text_printf(out, ",\n     .joint = &joint_%s", s->name);
         if (s->whole)
             text_append(out, ", .whole = true");
         if (((s->nmembers > 1 && s->method != METHOD_PAIR) || s->whole) &&
-            kind == 0)
+            s->method != METHOD_JOINT && kind == 0)
             text_printf(out, ",\n     .members = members_%s, .nmembers = %d",
                         s->name, s->nmembers);
         if (kind == 0)
@@ -688,7 +711,8 @@ static void emit_steps(struct text *out, struct compiler *c,
                 "conditional_%s_at",
                 id, id, id, id);
         if (s->method == METHOD_GAUSSIAN || s->method == METHOD_VECTOR ||
-            s->method == METHOD_SLICE_VECTOR || s->method == METHOD_ADAPTIVE ||
+            s->method == METHOD_JOINT || s->method == METHOD_SLICE_VECTOR ||
+            s->method == METHOD_ADAPTIVE ||
             (s->method == METHOD_ELLIPTICAL && !is_scalar_step(s)))
             text_printf(
                 out,

@@ -50,6 +50,13 @@ static void emit_state(struct text *out, struct compiler *c,
                         "    real *%s_width; /* tuned in warm-up */\n"
                         "    long long %s_width_stride;\n",
                         width_id(c, s), width_id(c, s));
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (s->method == METHOD_JOINT)
+            text_printf(out,
+                        "    int *joint%d; /* layout of %s */\n"
+                        "    real *joint%d_constant, *joint%d_work;\n"
+                        "    long long joint%d_work_stride;\n",
+                        s->number, s->name, s->number, s->number, s->number);
     for (const struct inverse *i = m->inverses; i; i = i->next)
         text_printf(out,
                     "    int *index%d_start, *index%d_item; /* where %s hits "
@@ -119,6 +126,12 @@ static void emit_shift(struct text *out, struct compiler *c,
         if (step_tunes(s))
             text_printf(out, "    s->%s_width += chain * s->%s_width_stride;\n",
                         width_id(c, s), width_id(c, s));
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (s->method == METHOD_JOINT)
+            text_printf(out,
+                        "    s->joint%d_work += chain * "
+                        "s->joint%d_work_stride;\n",
+                        s->number, s->number);
     for (const struct inverse *i = m->inverses; i; i = i->next)
         text_printf(out,
                     "    s->index%d_start += chain * s->index%d_start_stride;"

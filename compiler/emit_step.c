@@ -857,6 +857,9 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
     case METHOD_DENSE:
         emit_dense(c, out, s);
         return;
+    case METHOD_JOINT:
+        emit_joint(c, out, s);
+        return;
     case METHOD_VECTOR:
     case METHOD_SLICE_VECTOR:
         emit_vector(c, out, s);

@@ -307,6 +307,8 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     case METHOD_GAUSSIAN:
     case METHOD_DENSE:
         return block_text(c, s);
+    case METHOD_JOINT:
+        return "joint Gaussian block, sparse";
     case METHOD_VECTOR:
         return vector_text(c, s);
     case METHOD_FORWARD:
@@ -325,7 +327,8 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
 
 const char *sampler_word(struct compiler *c, const struct step *s)
 {
-    if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE)
+    if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE ||
+        s->method == METHOD_JOINT)
         return "Gaussian block";
     if (s->method == METHOD_ENUMERATE)
         return "enumeration";
@@ -340,6 +343,8 @@ static const char *step_parallel(struct compiler *c, const struct step *s)
     const struct family *f = s->family;
     if (!f || f->nloops == 0 || s->method == METHOD_DENSE || s->whole)
         return "-";
+    if (s->method == METHOD_JOINT)
+        return "elimination tree";
     const char *loops = loop_names(c, f->loops, f->nloops);
     if (s->sequential || (s->method == METHOD_DERIVE && f->recursive))
         return "one at a time";
@@ -392,6 +397,14 @@ static const char *row_sum(struct compiler *c, const struct step *s,
     return *over ? intern_format(c, "%s over %s", what, over) : what;
 }
 
+/* What is computed anew each sweep. */
+static const char *joint_sum(struct compiler *c, const struct joint_term *t)
+{
+    if (t->constant_design && t->constant_weight && t->constant_score)
+        return "";
+    return loop_names(c, t->factor->loops, t->factor->nloops);
+}
+
 static const char *step_sums(struct compiler *c, const struct step *s)
 {
     const char *found[32];
@@ -400,8 +413,10 @@ static const char *step_sums(struct compiler *c, const struct step *s)
         return "-";
     for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
         found[n++] = q->row ? row_sum(c, s, q) : part_sum(c, q->part);
-    for (const struct part *p = s->quadratics ? NULL : s->parts; p && n < 32;
-         p = p->next)
+    for (const struct joint_term *t = s->terms; t && n < 32; t = t->next)
+        found[n++] = joint_sum(c, t);
+    for (const struct part *p = s->quadratics || s->terms ? NULL : s->parts;
+         p && n < 32; p = p->next)
         found[n++] = part_sum(c, p);
     struct text t = {0};
     for (int i = 0; i < n; i++) {
@@ -627,8 +642,29 @@ const char *slice_reason(struct compiler *c, const struct step *s)
     return take_text(c, &t);
 }
 
+/* The first factor in which several members meet, and what does not depend on
+ * the sweep. */
+static const char *joint_reason(struct compiler *c, const struct step *s)
+{
+    const struct joint_term *meets = NULL;
+    bool constant = true;
+    for (const struct joint_term *t = s->terms; t; t = t->next) {
+        if (t->nslots > 1 && (!meets || t->nslots > meets->nslots))
+            meets = t;
+        constant = constant && t->constant_design && t->constant_weight &&
+                   t->constant_score;
+    }
+    return intern_format(c, "one sparse block, as %s meet%s in %s%s",
+                         s->nmembers > 1 ? "they" : "its elements", "",
+                         meets ? meets->factor->text : "one factor",
+                         constant ? "; its sums over data are computed once"
+                                  : "");
+}
+
 static const char *why_block(struct compiler *c, const struct step *s)
 {
+    if (s->method == METHOD_JOINT)
+        return joint_reason(c, s);
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->row || (!q->part->own && s->nmembers > 1))
             return intern_format(c, "one block, as %s meet in %s",
@@ -639,7 +675,8 @@ static const char *why_block(struct compiler *c, const struct step *s)
 
 static const char *why_order(struct compiler *c, const struct step *s)
 {
-    if (s->family->nloops == 0 || s->method == METHOD_DENSE || s->whole)
+    if (s->family->nloops == 0 || s->method == METHOD_DENSE || s->whole ||
+        s->method == METHOD_JOINT)
         return NULL;
     if (s->sequential)
         return "one at a time: its elements depend on each other in a way "
@@ -680,7 +717,8 @@ static void print_reasons(struct text *out, struct compiler *c,
                                 "elliptical slice, as its prior is normal but "
                                 "%s",
                                 slice_reason(c, s));
-        else if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE)
+        else if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE ||
+                 s->method == METHOD_JOINT)
             why = why_block(c, s);
         if (why)
             note(out, c, who, why);
@@ -765,8 +803,24 @@ static void print_potentials(struct text *out, struct compiler *c,
     }
 }
 
+static void print_joint(struct text *out, struct compiler *c,
+                        const struct joint_term *t)
+{
+    text_printf(out,
+                "  term %s\n    scale : %s\n    weight%s : %s\n    score%s "
+                ": %s\n",
+                t->factor->text, sym_text(c, t->scale),
+                t->constant_weight ? " (constant)" : "", sym_text(c, t->weight),
+                t->constant_score ? " (constant)" : "", sym_text(c, t->score));
+    for (int i = 0; i < t->nslots; i++)
+        text_printf(out, "    %s : %s\n", sym_text(c, t->slots[i].reference),
+                    sym_text(c, t->slots[i].coefficient));
+}
+
 void block_print(struct text *out, struct compiler *c, const struct step *s)
 {
+    for (const struct joint_term *t = s->terms; t; t = t->next)
+        print_joint(out, c, t);
     for (const struct quadratic *q = s->quadratics; q; q = q->next) {
         const char *over = part_sum(c, q->part);
         text_printf(out, "  %s %s%s%s\n", q->part->own ? "prior" : "child",

@@ -299,6 +299,7 @@ enum method {
     METHOD_SLICE_INTEGER,
     METHOD_GAUSSIAN,     /* small Gaussian block, one per element */
     METHOD_DENSE,        /* Gaussian block with a design matrix */
+    METHOD_JOINT,        /* sparse Gaussian block of several families */
     METHOD_VECTOR,       /* Dirichlet, Wishart, ...: recognised whole */
     METHOD_SLICE_VECTOR, /* a vector node, component by component */
     METHOD_PAIR,         /* two summands of an observed sum: it is kept */
@@ -353,13 +354,36 @@ struct quadratic {
     struct quadratic *next;
 };
 
-/* A summand of an observed sum: weight * cell, at each index if there is one. */
+/* A summand of an observed sum: weight * cell, at each index if there is one.
+ */
 struct summand {
     symp cell; /* in the loops of the sum's family, and the index */
     double weight;
     struct loop *index; /* NULL: one cell */
     struct summand *next;
 };
+
+/* One coefficient of a joint block's row: of the cell `reference`, or of those
+ * that it hits while the bound loops of sums run. */
+struct joint_slot {
+    symp reference, coefficient; /* in the factor's loops and the bound ones */
+    struct loop *bound[4];
+    symp lower[4], upper[4];
+    int nbound;
+    int variable; /* its number among the block's variables */
+};
+/* A factor's contribution to a joint block: at each instance
+ * scale (-weight/2 (a'x)^2 + score a'x), where the slots make up a. */
+struct joint_term {
+    struct factor *factor;
+    struct joint_slot *slots;
+    int nslots;
+    symp weight, score, scale;
+    bool constant_design, constant_weight, constant_score;
+    struct joint_term *next;
+};
+
+enum { MAX_MEMBERS = 32 };
 
 struct step {
     enum method method;
@@ -381,9 +405,11 @@ struct step {
     bool split;   /* emitted as prepare_..., finish_... */
     bool sequential;
     struct conflict *conflicts;
-    struct member members[8];
-    struct loop *index2[8];
+    struct member members[MAX_MEMBERS];
+    struct loop *index2[MAX_MEMBERS];
     int nmembers;
+    struct joint_term *terms; /* METHOD_JOINT */
+    int joint_slot;           /* of its table; constants and work follow */
     struct quadratic *quadratics;
     bool coupled_prior;      /* dense: priors couple coordinates */
     const char *asked;       /* for by samplers { }: the method's word */
@@ -420,6 +446,27 @@ void recognise(struct compiler *c, struct step *s);
 
 /* block.c: merges jointly Gaussian steps into blocks; vector nodes. */
 void form_blocks(struct compiler *c, struct model *m);
+/* Whether the step draws a scalar from a normal full conditional. */
+bool normal_scalar(const struct step *s);
+/* Whether its own prior ties elements: x[t] given x[t-1]. */
+bool chained(const struct step *s);
+/* Whether its elements meet in a likelihood. */
+bool coupled(const struct step *s);
+/* The loops of f and g are the same. */
+bool same_plate(struct compiler *c, const struct family *f,
+                const struct family *g);
+/* Its subscripts are its loops. */
+bool plain_plate(struct compiler *c, const struct family *f);
+/* Both are in one factor that is neither's own prior. */
+bool share_likelihood(const struct step *a, const struct step *b);
+/* `block` takes the place of old[0]; the others are marked METHOD_NONE. */
+void replace_steps(struct step *const *old, int n, struct step *block);
+
+/* joint.c: sparse joint blocks of families that enter common linear
+ * predictors, before smaller ones are formed. */
+void form_joint_blocks(struct compiler *c, struct model *m);
+/* The block's variables, each once; returns their number. */
+int joint_variables(const struct step *s, struct var **out);
 /* Whether a vector node's full conditional is of a known family. */
 bool vector_closed(struct compiler *c, struct model *m, struct step *s);
 
@@ -554,6 +601,10 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
 bool has_settle(struct compiler *c, const struct family *f);
 /* The name of a slice's width in the state, without its "_width". */
 const char *width_id(struct compiler *c, const struct step *s);
+/* emit_joint.c: the functions of a joint block, and its host's table. */
+void emit_joint(struct compiler *c, struct text *out, struct step *s);
+void emit_joint_table(struct compiler *c, struct text *out,
+                      const struct step *s);
 /* total += the part's log densities at the state as it is. */
 void emit_in_place(struct emitter *e, const struct part *p);
 /* Recomputes the stored derived nodes that depend on v. */

@@ -549,6 +549,8 @@ static enum gbm_status settle(struct loader *l, int v)
     case GBM_INVERSE:
         s = settle_inverse(l, v);
         break;
+    case GBM_JOINT: /* joint.c fills it when all else is settled */
+        break;
     }
     l->in->slots[v].settled = true;
     if (s == GBM_OK)
@@ -673,6 +675,15 @@ static enum gbm_status load(struct loader *l)
         if (!m->inverses[k].latent)
             rt_index(l->in, l->state, k, 0);
     note_unused(l);
+    for (int k = 0; k < m->nsteps; k++) {
+        if (!m->steps[k].joint)
+            continue;
+        enum gbm_status s =
+            rt_joint(l->rt, l->in, &m->steps[k], l->state, l->redraw);
+        if (s != GBM_OK)
+            return s;
+        rebind(l);
+    }
     return rt_plan(l->rt, l->in);
 }
 

@@ -19,6 +19,7 @@ static const char *role_text(enum gbm_role role)
     case GBM_TUNING:
     case GBM_TABLE:
     case GBM_INVERSE:
+    case GBM_JOINT:
         break;
     }
     return NULL;

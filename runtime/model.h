@@ -43,7 +43,8 @@ enum gbm_role {
     GBM_TUNING,     /* per chain, what warm-up tunes: a cell per element of a
                        step, or as many as `cells` says. 1 at the start */
     GBM_TABLE,      /* int, shared: loop indices of a family's elements */
-    GBM_INVERSE     /* int: inverse index, see struct gbm_inverse */
+    GBM_INVERSE,    /* int: inverse index, see struct gbm_inverse */
+    GBM_JOINT       /* tables and work space of a struct gbm_joint_block */
 };
 
 struct gbm_variable {
@@ -183,6 +184,36 @@ struct gbm_dense {
     const struct gbm_dense_term *terms;
 };
 
+/* One kind of likelihood or prior term of a joint Gaussian block: an instance
+ * is a row; as a function of the block x its log density is scale (-weight/2
+ * (a'x)^2 + score a'x), a a sparse row; `scale` is the same for all rows and
+ * belongs to the update (stdlib/joint.h). `constant_...`: depends on data
+ * alone. */
+struct gbm_joint_term {
+    int family;
+    bool constant_design, constant_weight, constant_score;
+    /* The cells whose coefficients a row has: their variables (numbers in
+     * `variables` of the block) and flat cells, -1 where there is none. Returns
+     * their number, of which at most `capacity` are written, or -1 if the
+     * instance does not count. */
+    int (*slots)(const void *state, int64_t element, int *variable,
+                 int64_t *cell, int capacity);
+    void (*row)(const void *state, int64_t element, double *weight,
+                double *score);
+    void (*design)(const void *state, int64_t element, double *a);
+};
+/* A joint Gaussian block of several families, drawn by a step of kind
+ * GBM_STEP_MAP as its one element. runtime/joint.c lays it out at load. */
+struct gbm_joint_block {
+    int table, constant, work; /* slots of role GBM_JOINT */
+    int nvariables;
+    const int *variables; /* slots */
+    int nfamilies;
+    const int *families;
+    int nterms;
+    const struct gbm_joint_term *terms;
+};
+
 struct gbm_step {
     enum gbm_step_kind kind;
     const char *name;     /* of the C function and kernel: "update_theta" */
@@ -218,8 +249,10 @@ struct gbm_step {
     void (*block_get)(const void *state, int64_t element, double *x);
     void (*block_set)(const void *state, int64_t element, const double *x);
     double (*conditional)(const void *state, int64_t element, const double *x);
-    int inverse;                   /* GBM_STEP_INDEX */
-    const struct gbm_dense *dense; /* GBM_STEP_DENSE */
+    int inverse;                         /* GBM_STEP_INDEX */
+    const struct gbm_dense *dense;       /* GBM_STEP_DENSE */
+    const struct gbm_joint_block *joint; /* GBM_STEP_MAP: the block is its one
+                                            element, number 0; or NULL */
     /* About how many terms the sums of one element have, so how many threads
      * it is worth (see stdlib/team.h); NULL: few. */
     int64_t (*cost)(const void *state);

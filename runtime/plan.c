@@ -238,7 +238,9 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
         out->count = in->elements[step->family];
         break;
     case GBM_STEP_MAP:
-        if (step->whole)
+        if (step->joint) /* one element, if there is anything to draw */
+            out->count = in->slots[step->joint->table].cells > 0;
+        else if (step->whole)
             out->count = whole_is_latent(in, step, state);
         else
             s = list_elements(rt, in, step, state, out);

@@ -1,8 +1,8 @@
 /* rt.h: the runtime's own types: options, the model bound to its data, and
- * what a device must do. Files: options.c load.c instance.c plan.c start.c
- * chains.c moments.c monitor.c progress.c check.c simulate.c geweke.c host/,
- * and the plugin cuda/, which includes nothing of the runtime but this header
- * and model.h. */
+ * what a device must do. Files: options.c load.c instance.c plan.c joint.c
+ * symbolic.c minimum_degree.c start.c chains.c moments.c monitor.c progress.c
+ * check.c simulate.c geweke.c host/, and the plugin cuda/, which includes
+ * nothing of the runtime but this header and model.h. */
 #ifndef GBM_RT_H
 #define GBM_RT_H
 
@@ -267,6 +267,12 @@ void rt_index(const struct rt_instance *in, const void *state, int inverse,
               int chain);
 /* Colours and element lists of the steps; needs all slots bound. */
 enum gbm_status rt_plan(struct rt *rt, struct rt_instance *in);
+
+/* joint.c. Lays out a joint Gaussian block: fills its slots. `redraw`: what is
+ * observed is drawn anew, so nothing that reads it is constant. */
+enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
+                         const struct gbm_step *step, const void *state,
+                         bool redraw);
 
 /* start.c. Starting values of all chains. */
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);

@@ -18,6 +18,7 @@
 #include "categorical.h"
 #include "slice.h"
 #include "linear.h"
+#include "joint.h"
 #include "statistics.h"
 #include "metropolis.h"
 #include "elliptical.h"

@@ -1,0 +1,343 @@
+/* emit_joint.c: the functions of a joint Gaussian block: for every term which
+ * cells an instance reads, with what coefficients, weight and score; the
+ * update, and what the self-check needs (stdlib/joint.h, runtime/joint.c). */
+#include "gbmc.h"
+#include <string.h>
+
+static void emit_comment(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    text_append(out, "/* A joint Gaussian block:\n");
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(out, " *     %s    %s\n", s->members[i].family->text,
+                    span_text(c, s->members[i].family->span));
+    text_append(out, " * Its sparse precision and potential come from\n");
+    for (const struct joint_term *t = s->terms; t; t = t->next)
+        text_printf(out, " *     %s\n", t->factor->text);
+    text_append(out, " */\n");
+}
+
+static void open_instance(struct emitter *e, const struct factor *g)
+{
+    emit_decode(e, g->family, "element");
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
+}
+
+static int open_bounds(struct emitter *e, const struct joint_slot *slot)
+{
+    for (int b = 0; b < slot->nbound; b++) {
+        const char *lower = emit_int(e, slot->lower[b]);
+        const char *upper = emit_int(e, slot->upper[b]);
+        const char *name = emit_loop_name(e, slot->bound[b]);
+        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
+                  upper, name);
+        e->indent++;
+    }
+    return slot->nbound;
+}
+
+/* Whether the instance counts. */
+static symp instance_counts(struct compiler *c, const struct factor *g)
+{
+    symp guard = g->guard ? g->guard : sym_num(c, 1);
+    return g->seen_ref ? sym_and(c, guard, g->seen_ref) : guard;
+}
+
+/* The reference's subscripts are within the variable. */
+static const char *in_range(struct emitter *e, symp ref)
+{
+    struct text t = {0};
+    for (int d = 0; d < ref->nargs; d++) {
+        const char *at = emit_int(e, ref->args[d]);
+        text_printf(&t, "%s(%s) >= 1 && (%s) <= s->%s_n%d", d ? " && " : "", at,
+                    at, ref->var->cname, d + 1);
+    }
+    const char *text = intern(e->c, t.data ? t.data : "1");
+    text_free(&t);
+    return text;
+}
+
+static void emit_slots(struct compiler *c, struct text *out,
+                       const struct step *s, const struct joint_term *t,
+                       int number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int slots_%s_%d(const void *state, "
+                "int64_t element, int *variable_,\n    int64_t *cell_, int "
+                "capacity_)\n{\n    const struct state *s = (const struct "
+                "state *)state;\n    int count_ = 0;\n    (void)s;\n",
+                s->name, number);
+    open_instance(&e, t->factor);
+    symp counts = instance_counts(c, t->factor);
+    if (!sym_is(counts, 1)) {
+        emit_line(&e, "if (!(%s))", emit_expr(&e, counts));
+        emit_line(&e, "    return -1;");
+    }
+    for (int i = 0; i < t->nslots; i++) {
+        const struct joint_slot *slot = &t->slots[i];
+        int depth = e.nloops;
+        emit_line(&e, "/* %s */", sym_text(c, slot->reference));
+        int braces = open_bounds(&e, slot);
+        const char *valid = in_range(&e, slot->reference);
+        emit_line(&e, "if (count_ < capacity_) {");
+        e.indent++;
+        emit_line(&e, "variable_[count_] = %d;", slot->variable);
+        emit_line(&e, "cell_[count_] = %s ? (int64_t)(%s) : -1;", valid,
+                  emit_cell(&e, slot->reference->var, slot->reference->args));
+        e.indent--;
+        emit_line(&e, "}");
+        emit_line(&e, "count_++;");
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    emit_line(&e, "return count_;");
+    text_append(out, "}\n#endif\n");
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s,
+                     const struct joint_term *t, int number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void row_%s_%d(const struct state *s, long long "
+                "element,\n    real *weight_, real *score_)\n{\n",
+                s->name, number);
+    open_instance(&e, t->factor);
+    emit_line(&e, "*weight_ = %s;", emit_expr(&e, t->weight));
+    emit_line(&e, "*score_ = %s;", emit_expr(&e, t->score));
+    text_append(out, "}\n");
+    e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void design_%s_%d(const struct state *s, long long "
+                "element, real *a_)\n{\n    (void)s;\n",
+                s->name, number);
+    open_instance(&e, t->factor);
+    bool fixed = true; /* places known now */
+    for (int i = 0; i < t->nslots; i++)
+        fixed = fixed && !t->slots[i].nbound;
+    for (int i = 0; i < t->nslots; i++) {
+        const struct joint_slot *slot = &t->slots[i];
+        int depth = e.nloops;
+        int braces = open_bounds(&e, slot);
+        const char *value = emit_expr(&e, slot->coefficient);
+        if (fixed)
+            emit_line(&e, "a_[%d] = %s;", i, value);
+        else
+            emit_line(&e, "*a_++ = %s;", value);
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void "
+                "*state, int64_t element, double *weight, double *score)\n{\n"
+                "    real w, t;\n    row_%s_%d((const struct state *)state, "
+                "element, &w, &t);\n    *weight = (double)w;\n    *score = "
+                "(double)t;\n}\nstatic void design_%s_%d_host(const void "
+                "*state, int64_t element, double *a)\n{\n    design_%s_%d("
+                "(const struct state *)state, element, (real *)a);\n}\n"
+                "#endif\n\n",
+                s->name, number, s->name, number, s->name, number, s->name,
+                number);
+}
+
+static bool all_constant(const struct joint_term *t)
+{
+    return t->constant_design && t->constant_weight && t->constant_score;
+}
+
+static void emit_joint_of(struct emitter *e, const struct step *s)
+{
+    emit_line(e,
+              "const struct gbm_joint j_ = gbm_joint_of(s->joint%d, "
+              "s->joint%d_constant, s->joint%d_work);",
+              s->number, s->number, s->number);
+}
+
+static void emit_assemble(struct compiler *c, struct text *out,
+                          const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void assemble_%s(const struct state *s, const struct "
+                "gbm_team *team,\n    const struct gbm_joint *j_)\n{\n",
+                s->name);
+    emit_line(&e, "gbm_joint_clear(j_, team);");
+    int number = 0;
+    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+        emit_line(&e, "{ /* %s */", t->factor->text);
+        e.indent++;
+        emit_line(&e,
+                  "const struct gbm_joint_rows r_ = gbm_joint_rows_of(j_, "
+                  "%d);",
+                  number);
+        /* rows are computed even so where what is observed moves: geweke */
+        emit_line(&e, "GBM_TEAM_FOR(i_, 0, r_.rows, team) {");
+        e.indent++;
+        emit_line(&e, "const long long element_ = r_.element[i_];");
+        emit_line(&e, "row_%s_%d(s, element_, &r_.weight[i_], &r_.score[i_]);",
+                  s->name, number);
+        if (!t->constant_design)
+            emit_line(&e,
+                      "design_%s_%d(s, element_, r_.design + "
+                      "r_.begin[i_]);",
+                      s->name, number);
+        emit_close(&e, 1);
+        const char *scale = emit_expr(&e, t->scale);
+        emit_line(&e, "gbm_joint_add(j_, &r_, team, %s);", scale);
+        emit_close(&e, 1);
+    }
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars);
+    for (int v = 0; v < n; v++) {
+        emit_line(&e,
+                  "GBM_TEAM_FOR(i_, j_->held_first[%d], j_->held_first[%d], "
+                  "team)",
+                  v, v + 1);
+        emit_line(&e, "    j_->held[i_] = s->%s[j_->held_where[i_]];",
+                  vars[v]->cname);
+    }
+    emit_line(&e, "gbm_joint_hold(j_, team);");
+    text_append(out, "}\n\n");
+}
+
+/* One line per variable: its coordinates k_ from its cells or back. */
+static void emit_cells(struct emitter *e, const struct step *s,
+                       const char *format, bool team)
+{
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars);
+    for (int v = 0; v < n; v++) {
+        if (team)
+            emit_line(e, "GBM_TEAM_FOR(i_, j_.first[%d], j_.first[%d], team)",
+                      v, v + 1);
+        else
+            emit_line(e,
+                      "for (int i_ = j_.first[%d]; i_ < j_.first[%d]; "
+                      "i_++)",
+                      v, v + 1);
+        struct text t = {0};
+        for (const char *p = format; *p; p++) {
+            if (*p == '$')
+                text_printf(&t, "s->%s[j_.where[i_]]", vars[v]->cname);
+            else
+                text_append_n(&t, p, 1);
+        }
+        emit_line(e, "    %s", t.data);
+        text_free(&t);
+    }
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, int "
+                "adapting)\n{\n    (void)element;\n    (void)adapting;\n",
+                s->name);
+    emit_joint_of(&e, s);
+    emit_line(&e, "assemble_%s(s, team, &j_);", s->name);
+    emit_line(&e, "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x))");
+    emit_line(&e, "    return; /* not positive definite: the block stays */");
+    emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n\n");
+}
+
+static void emit_check(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    static const char *const heads[] = {
+        "static int dimension_%s(const void *state, int64_t element)\n{\n",
+        "static void get_%s(const void *state, int64_t element, double *x)\n"
+        "{\n",
+        "static void set_%s(const void *state, int64_t element, const double "
+        "*x)\n{\n",
+        "static double conditional_%s(const void *state, int64_t element, "
+        "const double *x)\n{\n"};
+    text_append(out, "#ifndef __CUDACC__\n");
+    for (int k = 0; k < 4; k++) {
+        struct emitter e = emitter_new(c, out);
+        const char *mark = strstr(heads[k], "%s");
+        text_append_n(out, heads[k], (size_t)(mark - heads[k]));
+        text_printf(out, "%s%s", s->name, mark + 2);
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        emit_line(&e, "(void)element;");
+        emit_joint_of(&e, s);
+        if (k == 0)
+            emit_line(&e, "return j_.d;");
+        if (k == 1)
+            emit_cells(&e, s, "x[i_] = (double)$;", false);
+        if (k == 2)
+            emit_cells(&e, s, "$ = (real)x[i_];", false);
+        if (k == 3) {
+            emit_line(&e, "assemble_%s(s, &gbm_alone, &j_);", s->name);
+            emit_line(&e, "return gbm_joint_density(&j_, x, j_.work + "
+                          "j_.table[GBM_J_WORK]);");
+        }
+        text_append(out, "}\n");
+    }
+    struct emitter e = emitter_new(c, out);
+    text_printf(
+        out,
+        "static int64_t cost_%s(const void *state)\n{\n    const struct "
+        "state *s = (const struct state *)state;\n",
+        s->name);
+    emit_line(&e, "return s->joint%d[GBM_J_COST];", s->number);
+    text_append(out, "}\n#endif\n\n");
+}
+
+void emit_joint(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_comment(c, out, s);
+    int number = 0;
+    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+        text_printf(out,
+                    "/* %s\n * scale (-weight/2 (a'x)^2 + score a'x), scale = "
+                    "%s%s */\n",
+                    t->factor->text, sym_text(c, t->scale),
+                    all_constant(t) ? ", the rest constant" : "");
+        emit_slots(c, out, s, t, number);
+        emit_row(c, out, s, t, number);
+    }
+    emit_assemble(c, out, s);
+    emit_update(c, out, s);
+    emit_check(c, out, s);
+}
+
+void emit_joint_table(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars), nterms = 0;
+    (void)c;
+    text_printf(out, "static const struct gbm_joint_term terms_%s[] = {\n",
+                s->name);
+    for (const struct joint_term *t = s->terms; t; t = t->next, nterms++)
+        text_printf(out,
+                    "    {.family = %d, .constant_design = %d, "
+                    ".constant_weight = %d, .constant_score = %d,\n     .slots "
+                    "= slots_%s_%d, .row = row_%s_%d_host, .design = "
+                    "design_%s_%d_host},\n",
+                    t->factor->family->number, t->constant_design,
+                    t->constant_weight, t->constant_score, s->name, nterms,
+                    s->name, nterms, s->name, nterms);
+    text_printf(out, "};\nstatic const int variables_%s[] = {", s->name);
+    for (int v = 0; v < n; v++)
+        text_printf(out, "%s%d", v ? ", " : "", vars[v]->slot);
+    text_printf(out, "};\nstatic const int families_%s[] = {", s->name);
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(out, "%s%d", i ? ", " : "", s->members[i].family->number);
+    text_printf(out,
+                "};\nstatic const struct gbm_joint_block joint_%s = {\n    "
+                ".table = %d, .constant = %d, .work = %d,\n    .nvariables = "
+                "%d, .variables = variables_%s,\n    .nfamilies = %d, "
+                ".families = families_%s,\n    .nterms = %d, .terms = "
+                "terms_%s};\n",
+                s->name, s->joint_slot, s->joint_slot + 1, s->joint_slot + 2, n,
+                s->name, s->nmembers, s->name, nterms, s->name);
+}

@@ -1,0 +1,510 @@
+/* joint.c: joint Gaussian blocks of families that enter common linear
+ * predictors: fixed and random effects together, time chains. Each such factor
+ * reads the block through one linear form a'x with few coefficients and is
+ * quadratic in it, so the block's precision is a sum of sparse rank-one terms.
+ *
+ * When a block is taken. Families whose full conditionals are normal belong
+ * together if they meet in a factor that is no one's own prior: given the rest,
+ * they are correlated a posteriori. A block is made of such a group if
+ *   - some member's own prior ties its elements (a chain), or
+ *   - members of different plates meet, one of them a plate whose elements do
+ *     not all meet each other.
+ * Families of one plate that meet element by element are independent small
+ * blocks, drawn in parallel (block.c); scalars alone, and plates that a sum
+ * over all their elements ties, are dense blocks (block.c). Normal nodes that
+ * stand only in a member's prior (hyper-means) join a block that is made
+ * anyway: one more coordinate costs little and frees them of their plate. */
+#include "gbmc.h"
+#include <string.h>
+
+/* A sum over more elements than this stays with the dense blocks. */
+#define MOST_IN_A_SUM 64
+
+/* ---- linear forms ---- */
+
+struct linear {
+    struct joint_slot slots[64];
+    int n;
+    symp rest; /* what is free of the block */
+};
+
+struct context {
+    struct var *vars[MAX_MEMBERS];
+    int nvars;
+    struct loop *bound[4];
+    symp lower[4], upper[4];
+    int nbound;
+};
+
+static int variable_number(const struct context *k, const struct var *v)
+{
+    for (int i = 0; i < k->nvars; i++)
+        if (k->vars[i] == v)
+            return i;
+    return -1;
+}
+
+static bool mentions(const struct context *k, symp e)
+{
+    for (int i = 0; i < k->nvars; i++)
+        if (sym_has_var(e, k->vars[i]))
+            return true;
+    return false;
+}
+
+static bool reads_latent(symp e)
+{
+    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
+        e->var->role != ROLE_CONSTANT)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_latent(e->args[i]))
+            return true;
+    return false;
+}
+
+static bool add_slot(struct compiler *c, const struct context *k,
+                     struct linear *out, symp ref, symp coefficient)
+{
+    for (int d = 0; d < ref->nargs; d++)
+        if (reads_latent(ref->args[d]))
+            return false; /* the pattern would move */
+    for (int i = 0; i < out->n && !k->nbound; i++)
+        if (!out->slots[i].nbound && sym_same(out->slots[i].reference, ref)) {
+            out->slots[i].coefficient =
+                sym_add2(c, out->slots[i].coefficient, coefficient);
+            return true;
+        }
+    if (out->n == 64)
+        return false;
+    struct joint_slot *s = &out->slots[out->n++];
+    *s = (struct joint_slot){.reference = ref,
+                             .coefficient = coefficient,
+                             .nbound = k->nbound,
+                             .variable = variable_number(k, ref->var)};
+    for (int i = 0; i < k->nbound; i++) {
+        s->bound[i] = k->bound[i];
+        s->lower[i] = k->lower[i];
+        s->upper[i] = k->upper[i];
+    }
+    return true;
+}
+
+static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
+                      struct linear *out);
+
+/* One factor of the product mentions the block. */
+static bool decompose_product(struct compiler *c, struct context *k, symp e,
+                              symp by, struct linear *out)
+{
+    symp inside = NULL;
+    for (int i = 0; i < e->nargs; i++) {
+        if (!mentions(k, e->args[i])) {
+            by = sym_mul2(c, by, e->args[i]);
+        } else if (inside) {
+            return false;
+        } else {
+            inside = e->args[i];
+        }
+    }
+    return decompose(c, k, inside, by, out);
+}
+
+static bool small_sum(struct compiler *c, symp lower, symp upper)
+{
+    double n;
+    return sym_difference(c, upper, lower, &n) && n < MOST_IN_A_SUM;
+}
+
+static bool decompose_sum(struct compiler *c, struct context *k, symp e,
+                          symp by, struct linear *out)
+{
+    if (k->nbound == 4 || reads_latent(e->args[0]) ||
+        reads_latent(e->args[1]) || !small_sum(c, e->args[0], e->args[1]))
+        return false;
+    struct linear inner = {.rest = sym_num(c, 0)};
+    k->bound[k->nbound] = e->loop;
+    k->lower[k->nbound] = e->args[0];
+    k->upper[k->nbound++] = e->args[1];
+    bool ok = decompose(c, k, e->args[2], by, &inner);
+    k->nbound--;
+    if (!ok || out->n + inner.n > 64)
+        return false;
+    for (int i = 0; i < inner.n; i++)
+        out->slots[out->n++] = inner.slots[i];
+    out->rest = sym_add2(
+        c, out->rest, sym_sum(c, e->loop, e->args[0], e->args[1], inner.rest));
+    return true;
+}
+
+/* Adds by * e to a linear form of the block; false if e is not linear. */
+static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
+                      struct linear *out)
+{
+    if (!mentions(k, e)) {
+        out->rest = sym_add2(c, out->rest, sym_mul2(c, by, e));
+        return true;
+    }
+    switch (e->kind) {
+    case SYM_REF:
+        return variable_number(k, e->var) >= 0 && add_slot(c, k, out, e, by);
+    case SYM_ADD:
+        for (int i = 0; i < e->nargs; i++)
+            if (!decompose(c, k, e->args[i], by, out))
+                return false;
+        return true;
+    case SYM_MUL:
+        return decompose_product(c, k, e, by, out);
+    case SYM_SUM:
+        return decompose_sum(c, k, e, by, out);
+    case SYM_SELECT: {
+        symp zero = sym_num(c, 0), when = e->args[0];
+        return !mentions(k, when) &&
+               decompose(c, k, e->args[1], sym_select(c, when, by, zero),
+                         out) &&
+               decompose(c, k, e->args[2], sym_select(c, when, zero, by), out);
+    }
+    case SYM_NUM:
+    case SYM_LOOP:
+    case SYM_EXTENT:
+    case SYM_SEEN:
+    case SYM_TARGET:
+    case SYM_PARAM:
+    case SYM_POW:
+    case SYM_CALL:
+    case SYM_ARRAY:
+        return false;
+    }
+    UNREACHABLE();
+}
+
+/* ---- one factor ---- */
+
+/* The largest expression through which alone logp depends on the block, and
+ * which is linear in it: found by descending to where all mentions are. */
+static symp find_predictor(struct compiler *c, struct context *k, symp logp,
+                           struct linear *form)
+{
+    symp e = logp, best = NULL;
+    for (int depth = 0; depth < 64; depth++) {
+        struct linear try = {.rest = sym_num(c, 0)};
+        symp rest = sym_replace(c, logp, e, sym_target(c));
+        if (e != logp && !mentions(k, rest) &&
+            decompose(c, k, e, sym_num(c, 1), &try)) {
+            best = e;
+            *form = try;
+        }
+        if (e->kind == SYM_REF || e->kind == SYM_SUM)
+            break;
+        symp next = NULL;
+        for (int i = 0; i < e->nargs && !next; i++)
+            if (mentions(k, e->args[i]))
+                next = e->args[i];
+        if (!next)
+            break;
+        e = next;
+    }
+    return best;
+}
+
+static bool has_loops_of(symp e, const struct factor *g)
+{
+    for (int i = 0; i < g->nloops; i++)
+        if (sym_has_loop(e, g->loops[i]))
+            return true;
+    return false;
+}
+
+/* y[i], of which only the seen instances count. */
+static bool seen_cell(symp e, const struct factor *g)
+{
+    if (!g->seen_ref || g->seen_ref->kind != SYM_SEEN ||
+        e->var != g->seen_ref->var || e->nargs != g->seen_ref->nargs)
+        return false;
+    for (int d = 0; d < e->nargs; d++)
+        if (!sym_same(e->args[d], g->seen_ref->args[d]))
+            return false;
+    return true;
+}
+
+/* Free of everything that moves. */
+static bool constant(symp e, const struct factor *g)
+{
+    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
+        e->var->role != ROLE_CONSTANT && !seen_cell(e, g))
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!constant(e->args[i], g))
+            return false;
+    return true;
+}
+
+/* w = scale * unit: the scale is what no instance changes. */
+static void split_scale(struct compiler *c, symp w, const struct factor *g,
+                        symp *scale, symp *unit)
+{
+    symp one[1] = {w};
+    symp const *args = w->kind == SYM_MUL ? w->args : one;
+    int n = w->kind == SYM_MUL ? w->nargs : 1;
+    *scale = *unit = sym_num(c, 1);
+    for (int i = 0; i < n; i++) {
+        bool apart = !constant(args[i], g) && !has_loops_of(args[i], g);
+        symp *to = apart ? scale : unit;
+        *to = sym_mul2(c, *to, args[i]);
+    }
+}
+
+/* e / scale, term by term, so that what both have in common goes. */
+static symp divide(struct compiler *c, symp e, symp scale)
+{
+    if (sym_is(scale, 1))
+        return e;
+    if (e->kind != SYM_ADD)
+        return sym_div(c, e, scale);
+    symp sum = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++)
+        sum = sym_add2(c, sum, sym_div(c, e->args[i], scale));
+    return sum;
+}
+
+static bool quadratic_in(struct compiler *c, symp logp, symp eta, symp *linear,
+                         symp *square)
+{
+    struct collected k;
+    symp t = sym_target(c), t2 = sym_pow(c, t, sym_num(c, 2));
+    sym_collect(c, sym_replace(c, logp, eta, t), false, &k);
+    *linear = *square = sym_num(c, 0);
+    for (int i = 0; i < k.n; i++) {
+        if (sym_same(k.statistic[i], t))
+            *linear = k.coefficient[i];
+        else if (sym_same(k.statistic[i], t2))
+            *square = k.coefficient[i];
+        else
+            return false;
+    }
+    return !k.overflow;
+}
+
+/* The support of the factor does not depend on the block. */
+static bool support_free(const struct context *k, const struct factor *g)
+{
+    return !(g->lower && mentions(k, g->lower)) &&
+           !(g->upper && mentions(k, g->upper)) &&
+           !(g->guard && (mentions(k, g->guard) || reads_latent(g->guard)));
+}
+
+static bool opaque_mention(struct compiler *c, const struct context *k,
+                           const struct factor *g)
+{
+    if (!g->opaque)
+        return false;
+    for (int i = 0; i < g->family->nargs; i++)
+        if (mentions(k, substitute_derived(c, g->family->args[i].body)))
+            return true;
+    return mentions(k, g->logp);
+}
+
+static struct joint_term *make_term(struct compiler *c, struct context *k,
+                                    struct factor *g)
+{
+    struct linear form;
+    symp eta = find_predictor(c, k, g->logp, &form), linear, square;
+    if (!eta || !quadratic_in(c, g->logp, eta, &linear, &square) ||
+        mentions(k, linear) || mentions(k, square))
+        return NULL;
+    struct joint_term *t = NEW(c, struct joint_term);
+    symp weight = sym_mul2(c, sym_num(c, -2), square);
+    t->factor = g;
+    split_scale(c, weight, g, &t->scale, &t->weight);
+    /* logp = linear eta + square eta^2, eta = a'x + rest */
+    t->score = sym_sub(c, divide(c, linear, t->scale),
+                       sym_mul2(c, t->weight, form.rest));
+    t->nslots = form.n;
+    t->slots = NEW_ARRAY(c, struct joint_slot, form.n);
+    t->constant_design = true;
+    for (int i = 0; i < form.n; i++) {
+        t->slots[i] = form.slots[i];
+        t->constant_design =
+            t->constant_design && constant(form.slots[i].coefficient, g);
+    }
+    t->constant_weight = constant(t->weight, g);
+    t->constant_score = constant(t->score, g);
+    return t;
+}
+
+/* ---- a block ---- */
+
+int joint_variables(const struct step *s, struct var **out)
+{
+    int n = 0;
+    for (int i = 0; i < s->nmembers; i++) {
+        bool known = false;
+        for (int j = 0; j < n; j++)
+            known = known || out[j] == s->members[i].family->var;
+        if (!known)
+            out[n++] = s->members[i].family->var;
+    }
+    return n;
+}
+
+static symp count_of(struct compiler *c, const struct family *f)
+{
+    symp n = sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        n = sym_mul2(
+            c, n,
+            sym_add(c, 3,
+                    (symp[]){f->loops[i]->upper, sym_neg(c, f->loops[i]->lower),
+                             sym_num(c, 1)}));
+    return n;
+}
+
+/* The block of these steps, or NULL if some factor is not quadratic in it. */
+static struct step *joint_block(struct compiler *c, struct model *m,
+                                struct step *const *steps, int n)
+{
+    struct step *s = NEW(c, struct step);
+    struct context k = {.nvars = 0};
+    s->method = METHOD_JOINT;
+    s->model = m;
+    s->family = steps[0]->family;
+    s->nmembers = n;
+    for (int i = 0; i < n; i++) {
+        s->members[i].family = steps[i]->family;
+        s->members[i].count = count_of(c, steps[i]->family);
+    }
+    k.nvars = joint_variables(s, k.vars);
+    struct joint_term **last = &s->terms;
+    for (struct factor *g = m->factors; g; g = g->next) {
+        if (g->replaced)
+            continue;
+        if (!support_free(&k, g) || opaque_mention(c, &k, g))
+            return NULL;
+        if (!mentions(&k, g->logp))
+            continue;
+        *last = make_term(c, &k, g);
+        if (!*last)
+            return NULL;
+        last = &(*last)->next;
+    }
+    return s->terms ? s : NULL;
+}
+
+static const char *block_name(struct compiler *c, const struct step *s)
+{
+    struct text t = {0};
+    text_append(&t, "update");
+    for (int i = 0; i < s->nmembers && i < 4; i++)
+        text_printf(&t, "_%s", family_id(c, s->members[i].family));
+    if (s->nmembers > 4)
+        text_printf(&t, "_and_%d", s->nmembers - 4);
+    const char *name = intern(c, t.data);
+    text_free(&t);
+    return name;
+}
+
+/* ---- which steps belong together ---- */
+
+static bool candidate(const struct step *s)
+{
+    return normal_scalar(s) && !s->family->nslices &&
+           s->family->var->role == ROLE_STOCHASTIC;
+}
+
+static bool in_group(struct step *const *group, int n, const struct step *s)
+{
+    for (int i = 0; i < n; i++)
+        if (group[i] == s)
+            return true;
+    return false;
+}
+
+/* a's elements stand in b's prior. */
+static bool in_prior(const struct step *a, const struct step *b)
+{
+    for (const struct part *p = a->parts; p; p = p->next)
+        if (!p->own && p->factor == b->family->factor)
+            return true;
+    return false;
+}
+
+static int find_group(struct model *m, struct step *seed, struct step **group,
+                      int capacity)
+{
+    int n = 0;
+    group[n++] = seed;
+    for (int i = 0; i < n; i++)
+        for (struct step *s = m->steps; s && n < capacity; s = s->next)
+            if (candidate(s) && !in_group(group, n, s) &&
+                share_likelihood(group[i], s))
+                group[n++] = s;
+    return n;
+}
+
+static bool is_chain(const struct step *s)
+{
+    return s->family->nloops > 0 && chained(s);
+}
+
+static bool worth(struct compiler *c, struct step *const *group, int n)
+{
+    bool plates = false, same = true;
+    for (int i = 0; i < n; i++) {
+        const struct step *s = group[i];
+        if (is_chain(s))
+            return true;
+        plates = plates || (s->family->nloops > 0 && !coupled(s));
+        same = same && s->family->nloops > 0 && !s->sequential &&
+               !s->conflicts && plain_plate(c, s->family) &&
+               same_plate(c, group[0]->family, s->family);
+    }
+    return n > 1 && plates && !same;
+}
+
+/* Adds s to the group if the block stays one. */
+static void try_member(struct compiler *c, struct model *m,
+                       struct step **members, int *n, struct step *s)
+{
+    if (*n == MAX_MEMBERS || in_group(members, *n, s))
+        return;
+    members[(*n)++] = s;
+    if (!joint_block(c, m, members, *n))
+        --*n;
+}
+
+static void add_hyper_means(struct compiler *c, struct model *m,
+                            struct step **members, int *n)
+{
+    for (int i = 0; i < *n; i++)
+        for (struct step *s = m->steps; s; s = s->next)
+            if (candidate(s) && !in_group(members, *n, s) &&
+                (in_prior(s, members[i]) || share_likelihood(s, members[i])))
+                try_member(c, m, members, n, s);
+}
+
+static void form_from(struct compiler *c, struct model *m, struct step *seed)
+{
+    struct step *group[MAX_MEMBERS], *members[MAX_MEMBERS];
+    int ngroup = find_group(m, seed, group, MAX_MEMBERS), n = 0;
+    if (!worth(c, group, ngroup))
+        return;
+    /* plates first: a coefficient that multiplies one (phi x[t-1]) is left */
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < ngroup; i++)
+            if ((group[i]->family->nloops > 0) == (pass == 0))
+                try_member(c, m, members, &n, group[i]);
+    if (n == 0 || !worth(c, members, n))
+        return;
+    add_hyper_means(c, m, members, &n);
+    struct step *block = joint_block(c, m, members, n);
+    block->name = block_name(c, block);
+    replace_steps(members, n, block);
+}
+
+void form_joint_blocks(struct compiler *c, struct model *m)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (struct step *s = m->steps; s; s = s->next)
+            if (candidate(s) && (s->family->nloops > 0) == (pass == 0))
+                form_from(c, m, s);
+}

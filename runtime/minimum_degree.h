@@ -1,0 +1,14 @@
+/* minimum_degree.h: a fill-reducing order of a sparse symmetric matrix. */
+#ifndef RT_MINIMUM_DEGREE_H
+#define RT_MINIMUM_DEGREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Neighbours of vertex i are neighbour[start[i] .. start[i + 1]), both
+ * directions; writes order[k] = the vertex that is eliminated as number k. The
+ * order depends on the arguments alone. False if there is no memory. */
+bool rt_minimum_degree(int n, const int64_t *start, const int *neighbour,
+                       int *order);
+
+#endif

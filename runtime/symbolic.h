@@ -1,0 +1,37 @@
+/* symbolic.h: the pattern of a sparse Cholesky factor and the lists that
+ * stdlib/sparse_cholesky.h works through. */
+#ifndef RT_SYMBOLIC_H
+#define RT_SYMBOLIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A growing list; `failed` stays set once memory or the range of an int has
+ * run out. */
+struct rt_ints {
+    int *items;
+    int64_t n, capacity;
+    bool failed;
+};
+void rt_ints_add(struct rt_ints *l, int64_t item);
+void rt_ints_free(struct rt_ints *l);
+
+struct rt_symbolic {
+    int d, sparse, levels;
+    int dense;    /* cell where the dense block begins */
+    int cells;    /* of all */
+    double flops; /* of a factorisation */
+    int *at;      /* [d] vertex i is row at[i] */
+    struct rt_ints start, row, place, level_cell, level_column, column, cell,
+        product, left, right, row_start, row_cell, row_column;
+};
+
+/* From the graph of the matrix (as in minimum_degree.h, without loops). False
+ * if there is no memory or the factor would be too large. */
+bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
+                        const int *neighbour);
+void rt_symbolic_free(struct rt_symbolic *s);
+/* The cell of rows a and b (in either order), or -1. */
+int rt_symbolic_cell(const struct rt_symbolic *s, int a, int b);
+
+#endif

@@ -1,0 +1,287 @@
+/* joint.h: assembles and draws a joint Gaussian block x of several variables.
+ *
+ * The log density of the block is a sum over terms and their rows,
+ *     scale * (-weight/2 (a'x)^2 + score a'x),
+ * a a sparse row. What of a term depends on data alone was summed when the
+ * block was laid out (runtime/joint.c): then the term costs one pass over the
+ * cells of Q that it touches, whatever the number of its rows. For the rest the
+ * rows' weights and scores are computed each sweep, and every cell of Q and b
+ * gathers its rows, in a fixed order.
+ *
+ * `table` is one array of integers: a header, the terms' headers, and the lists
+ * that they point to by their places in the table. */
+#ifndef GBM_JOINT_H
+#define GBM_JOINT_H
+
+#include "sparse_cholesky.h"
+
+/* Header of the table: numbers, and places of lists. */
+enum {
+    GBM_J_D,      /* coordinates */
+    GBM_J_SPARSE, /* columns kept sparse */
+    GBM_J_LEVELS, /* of the elimination tree */
+    GBM_J_CELLS,  /* of the factor */
+    GBM_J_LINKS,  /* cells of Q between a coordinate and a held value */
+    GBM_J_HELD,   /* values that rows read and the block does not move */
+    GBM_J_COST,   /* about how many operations a draw takes */
+    GBM_J_WORK,   /* cells of a chain's work space */
+    GBM_J_DENSE,  /* place of the dense block among the cells */
+    GBM_J_START,  /* lists of struct gbm_sparse */
+    GBM_J_ROW,
+    GBM_J_PLACE,
+    GBM_J_LEVEL_CELL,
+    GBM_J_LEVEL_COLUMN,
+    GBM_J_COLUMN,
+    GBM_J_CELL,
+    GBM_J_PRODUCT,
+    GBM_J_LEFT,
+    GBM_J_RIGHT,
+    GBM_J_ROW_START,
+    GBM_J_ROW_CELL,
+    GBM_J_ROW_COLUMN,
+    GBM_J_FIRST,      /* [variables + 1] coordinates of a variable */
+    GBM_J_WHERE,      /* [d] cell of its variable */
+    GBM_J_AT,         /* [d] its number in the fill-reducing order */
+    GBM_J_HELD_FIRST, /* [variables + 1] */
+    GBM_J_HELD_WHERE, /* [held] */
+    GBM_J_LINK_ROW,   /* [links] coordinate, in the fill-reducing order */
+    GBM_J_LINK_HELD,  /* [links] held value */
+    GBM_J_TERMS,      /* headers of the terms */
+    GBM_J_HEADER
+};
+
+/* Header of a term. A list of cells: `count` of them, `to` where each adds, and
+ * its contributions from `from[i]` to `from[i + 1]`; constant ones are summed:
+ * one value a cell. */
+enum {
+    GBM_T_ROWS,    /* rows to compute each sweep; 0: all is constant */
+    GBM_T_ELEMENT, /* [rows] element of the family */
+    GBM_T_BEGIN,   /* [rows + 1] places of its design */
+    GBM_T_WEIGHT,  /* place in the work space: weights, scores, designs */
+    GBM_T_SCORE,
+    GBM_T_DESIGN,
+    GBM_T_FIXED_WEIGHT, /* precision summed at load */
+    GBM_T_FIXED_SCORE,  /* potential summed at load */
+    GBM_T_FIXED_DESIGN,
+    GBM_T_Q, /* cells of the precision: count, lists, values */
+    GBM_T_Q_TO,
+    GBM_T_Q_FROM,
+    GBM_T_Q_ROW,
+    GBM_T_Q_LEFT, /* places of the two coefficients, if they vary */
+    GBM_T_Q_RIGHT,
+    GBM_T_Q_VALUE, /* place among the constants */
+    GBM_T_B,
+    GBM_T_B_TO,
+    GBM_T_B_FROM,
+    GBM_T_B_ROW,
+    GBM_T_B_LEFT,
+    GBM_T_B_VALUE,
+    GBM_T_SIZE
+};
+
+struct gbm_joint {
+    struct gbm_sparse factor;
+    const int *table;
+    const real *constant;
+    real *work;
+    int d, held_count, links;
+    real *V;    /* [cells], then [links] */
+    real *x;    /* [d] potential, then the draw, in the fill-reducing order */
+    real *held; /* [held] */
+    const int *first, *where, *at, *held_first, *held_where;
+};
+
+GBM_FN struct gbm_joint gbm_joint_of(const int *t, const real *constant,
+                                     real *work)
+{
+    struct gbm_joint j;
+    j.table = t;
+    j.constant = constant;
+    j.work = work;
+    j.d = t[GBM_J_D];
+    j.held_count = t[GBM_J_HELD];
+    j.links = t[GBM_J_LINKS];
+    j.V = work;
+    j.x = work + t[GBM_J_CELLS] + j.links;
+    j.held = j.x + j.d;
+    j.first = t + t[GBM_J_FIRST];
+    j.where = t + t[GBM_J_WHERE];
+    j.at = t + t[GBM_J_AT];
+    j.held_first = t + t[GBM_J_HELD_FIRST];
+    j.held_where = t + t[GBM_J_HELD_WHERE];
+    struct gbm_sparse *f = &j.factor;
+    f->d = j.d;
+    f->sparse = t[GBM_J_SPARSE];
+    f->levels = t[GBM_J_LEVELS];
+    f->dense = t[GBM_J_DENSE];
+    f->start = t + t[GBM_J_START];
+    f->row = t + t[GBM_J_ROW];
+    f->place = t + t[GBM_J_PLACE];
+    f->level_cell = t + t[GBM_J_LEVEL_CELL];
+    f->level_column = t + t[GBM_J_LEVEL_COLUMN];
+    f->column = t + t[GBM_J_COLUMN];
+    f->cell = t + t[GBM_J_CELL];
+    f->product = t + t[GBM_J_PRODUCT];
+    f->left = t + t[GBM_J_LEFT];
+    f->right = t + t[GBM_J_RIGHT];
+    f->row_start = t + t[GBM_J_ROW_START];
+    f->row_cell = t + t[GBM_J_ROW_CELL];
+    f->row_column = t + t[GBM_J_ROW_COLUMN];
+    return j;
+}
+
+/* The rows of a term that are computed each sweep. */
+struct gbm_joint_rows {
+    const int *header;
+    int rows;
+    const int *element, *begin;
+    real *weight, *score, *design;
+};
+
+GBM_FN struct gbm_joint_rows gbm_joint_rows_of(const struct gbm_joint *j,
+                                               int term)
+{
+    struct gbm_joint_rows r;
+    const int *h = j->table + j->table[GBM_J_TERMS] + term * GBM_T_SIZE;
+    r.header = h;
+    r.rows = h[GBM_T_ROWS];
+    r.element = j->table + h[GBM_T_ELEMENT];
+    r.begin = j->table + h[GBM_T_BEGIN];
+    r.weight = j->work + h[GBM_T_WEIGHT];
+    r.score = j->work + h[GBM_T_SCORE];
+    r.design = j->work + h[GBM_T_DESIGN];
+    return r;
+}
+
+GBM_FN void gbm_joint_clear(const struct gbm_joint *j,
+                            const struct gbm_team *team)
+{
+    const int n = (int)(j->held - j->V);
+    gbm_team_sync(team);
+    GBM_TEAM_FOR(i, 0, n, team)
+    j->V[i] = 0;
+    gbm_team_sync(team);
+}
+
+/* One list of a term: precision (what = GBM_T_Q) or potential (GBM_T_B). */
+struct gbm_joint_list {
+    int count;
+    const int *to, *from, *row, *left, *right;
+    const real *value;  /* constant coefficients, or NULL */
+    const real *design; /* else */
+    const real *by;     /* weights or scores of the rows */
+};
+
+GBM_FN real gbm_joint_gather(const struct gbm_joint_list *l, int first,
+                             int step, int end)
+{
+    gbm_total sum = 0;
+    if (l->value)
+        for (int p = first; p < end; p += step)
+            sum += l->by[l->row[p]] * l->value[p];
+    else if (l->right)
+        for (int p = first; p < end; p += step)
+            sum += l->by[l->row[p]] * l->design[l->left[p]] *
+                   l->design[l->right[p]];
+    else
+        for (int p = first; p < end; p += step)
+            sum += l->by[l->row[p]] * l->design[l->left[p]];
+    return (real)sum;
+}
+
+/* out[to[i]] += scale * the sum of cell i. Cells are ordered by the number of
+ * their contributions, most first: long ones are worth all lanes. */
+GBM_FN void gbm_joint_add_list(const struct gbm_joint_list *l,
+                               const struct gbm_team *team, real scale,
+                               real *out)
+{
+    int i = 0;
+    for (; team->lanes > 1 && i < l->count; i++) {
+        const int first = l->from[i], end = l->from[i + 1];
+        if (end - first < 4 * team->lanes)
+            break;
+        const real sum = (real)gbm_team_sum(
+            team, gbm_joint_gather(l, first + team->lane, team->lanes, end));
+        if (team->lane == 0)
+            out[l->to[i]] += scale * sum;
+    }
+    for (int k = i + team->lane; k < l->count; k += team->lanes)
+        out[l->to[k]] +=
+            scale * gbm_joint_gather(l, l->from[k], 1, l->from[k + 1]);
+}
+
+/* Adds a term whose rows (if any) have been computed. */
+GBM_FN void gbm_joint_add(const struct gbm_joint *j,
+                          const struct gbm_joint_rows *r,
+                          const struct gbm_team *team, real scale)
+{
+    const int *h = r->header, *t = j->table;
+    const bool fixed = h[GBM_T_FIXED_DESIGN] != 0;
+    const int nq = h[GBM_T_Q], nb = h[GBM_T_B];
+    const int *to = t + h[GBM_T_Q_TO];
+    const real *value = j->constant + h[GBM_T_Q_VALUE];
+    if (r->rows)
+        gbm_team_sync(team);
+    if (h[GBM_T_FIXED_WEIGHT]) {
+        GBM_TEAM_FOR(i, 0, nq, team)
+        j->V[to[i]] += scale * value[i];
+    } else {
+        const struct gbm_joint_list l = {nq,
+                                         to,
+                                         t + h[GBM_T_Q_FROM],
+                                         t + h[GBM_T_Q_ROW],
+                                         t + h[GBM_T_Q_LEFT],
+                                         t + h[GBM_T_Q_RIGHT],
+                                         fixed ? value : 0,
+                                         r->design,
+                                         r->weight};
+        gbm_joint_add_list(&l, team, scale, j->V);
+    }
+    to = t + h[GBM_T_B_TO];
+    value = j->constant + h[GBM_T_B_VALUE];
+    if (h[GBM_T_FIXED_SCORE]) {
+        GBM_TEAM_FOR(i, 0, nb, team)
+        j->x[to[i]] += scale * value[i];
+    } else {
+        const struct gbm_joint_list l = {nb,
+                                         to,
+                                         t + h[GBM_T_B_FROM],
+                                         t + h[GBM_T_B_ROW],
+                                         t + h[GBM_T_B_LEFT],
+                                         0,
+                                         fixed ? value : 0,
+                                         r->design,
+                                         r->score};
+        gbm_joint_add_list(&l, team, scale, j->x);
+    }
+    gbm_team_sync(team);
+}
+
+/* Conditions on the held values: the potential of a coordinate loses its link
+ * times the value. One lane does it: there are few. */
+GBM_FN void gbm_joint_hold(const struct gbm_joint *j,
+                           const struct gbm_team *team)
+{
+    gbm_team_sync(team);
+    const int *row = j->table + j->table[GBM_J_LINK_ROW];
+    const int *held = j->table + j->table[GBM_J_LINK_HELD];
+    const real *link = j->V + j->table[GBM_J_CELLS];
+    if (team->lane == 0)
+        for (int i = 0; i < j->links; i++)
+            j->x[row[i]] -= link[i] * j->held[held[i]];
+    gbm_team_sync(team);
+}
+
+/* -x'Qx/2 + b'x for x [d] in the order of the variables; for one lane. */
+GBM_FN double gbm_joint_density(const struct gbm_joint *j, const double *x,
+                                real *ordered)
+{
+    double total = 0;
+    for (int k = 0; k < j->d; k++) {
+        ordered[j->at[k]] = (real)x[k];
+        total += x[k] * (double)j->x[j->at[k]];
+    }
+    return total + (double)gbm_sparse_quadratic(&j->factor, j->V, ordered);
+}
+
+#endif

@@ -1,0 +1,327 @@
+/* sparse_cholesky.h: Cholesky factor, solves and draws for a sparse precision
+ * matrix, by one team of lanes (team.h).
+ *
+ * The rows are numbered in a fill-reducing order. The first `sparse` columns of
+ * the factor are kept as lists, the rest, which fill-in makes nearly full, is
+ * one dense triangle. One array of values holds the lower triangle of Q, then
+ * of L: of a sparse column k the cells start[k] .. start[k + 1] - 1, whose rows
+ * are row[], the diagonal first; then the dense block, of `d - sparse` rows and
+ * columns, at `dense`, by columns (cell r of column k at k * rows + r, r >= k).
+ * After the factorisation the diagonal cells hold 1 / L[k,k].
+ *
+ * A lone lane goes right-looking through the columns: column k updates what
+ * comes after it, whose cells `place` lists in order. A team goes through the
+ * levels of the elimination tree: the columns of a level do not depend on each
+ * other, and each cell gathers its products (Davis 2006, Direct Methods for
+ * Sparse Linear Systems, chapter 4). Either has a fixed order of its sums. */
+#ifndef GBM_SPARSE_CHOLESKY_H
+#define GBM_SPARSE_CHOLESKY_H
+
+#include "normal.h"
+#include "team.h"
+
+#if defined(_OPENMP) && !defined(__CUDACC__)
+#define GBM_SIMD _Pragma("omp simd")
+#define GBM_SIMD_SUM(x) _Pragma(GBM_SIMD_TEXT(omp simd reduction(+ : x)))
+#define GBM_SIMD_TEXT(x) #x
+#else
+#define GBM_SIMD
+#define GBM_SIMD_SUM(x)
+#endif
+
+struct gbm_sparse {
+    int d, sparse, levels, dense;
+    const int *start; /* [sparse + 1] */
+    const int *row;   /* [start[sparse]] */
+    const int *place; /* right-looking: the cells that are updated */
+    /* by levels: cells of level l are cell[level_cell[l] ..]; the last group,
+     * number `levels`, is the dense block's. The products of cell number i
+     * are left[p] * right[p], p from product[i] */
+    const int *level_cell;   /* [levels + 2] */
+    const int *level_column; /* [levels + 1] */
+    const int *column;       /* [sparse] by level */
+    const int *cell, *product, *left, *right;
+    /* row k of the sparse part of L: columns before k */
+    const int *row_start, *row_cell, *row_column; /* [d + 1], ... */
+};
+
+/* 1 / sqrt(x), or NaN if x is no pivot. */
+GBM_FN real gbm_pivot(real x)
+{
+    return x > 0 && x < GBM_INF ? 1 / real_sqrt(x) : GBM_NAN;
+}
+
+GBM_FN void gbm_dense_factor(int n, real *U, const struct gbm_team *team)
+{
+    for (int k = 0; k < n; k++) {
+        real *column = U + (int64_t)k * n;
+        const real inverse = gbm_pivot(column[k]);
+        gbm_team_sync(team); /* all have read the pivot */
+        if (team->lane == 0)
+            column[k] = inverse;
+        GBM_TEAM_FOR(i, k + 1, n, team)
+        column[i] *= inverse;
+        gbm_team_sync(team);
+        GBM_TEAM_FOR(i, k + 1, n, team)
+        {
+            const real by = column[i];
+            real *other = U + (int64_t)i * n;
+            GBM_SIMD
+            for (int r = i; r < n; r++)
+                other[r] -= by * column[r];
+        }
+        gbm_team_sync(team);
+    }
+}
+
+GBM_FN void gbm_sparse_factor_alone(const struct gbm_sparse *f, real *V)
+{
+    const int *place = f->place;
+    for (int k = 0; k < f->sparse; k++) {
+        const int first = f->start[k], end = f->start[k + 1];
+        const real inverse = gbm_pivot(V[first]);
+        V[first] = inverse;
+        for (int i = first + 1; i < end; i++)
+            V[i] *= inverse;
+        for (int j = first + 1; j < end; j++) {
+            const real by = V[j];
+            for (int i = j; i < end; i++)
+                V[*place++] -= V[i] * by;
+        }
+    }
+}
+
+GBM_FN void gbm_sparse_gather(const struct gbm_sparse *f, int level,
+                              const struct gbm_team *team, real *V)
+{
+    GBM_TEAM_FOR(i, f->level_cell[level], f->level_cell[level + 1], team)
+    {
+        gbm_total sum = 0;
+        for (int p = f->product[i]; p < f->product[i + 1]; p++)
+            sum += V[f->left[p]] * V[f->right[p]];
+        V[f->cell[i]] -= (real)sum;
+    }
+    gbm_team_sync(team);
+}
+
+GBM_FN void gbm_sparse_factor_levels(const struct gbm_sparse *f,
+                                     const struct gbm_team *team, real *V)
+{
+    for (int l = 0; l < f->levels; l++) {
+        gbm_sparse_gather(f, l, team, V);
+        GBM_TEAM_FOR(c, f->level_column[l], f->level_column[l + 1], team)
+        {
+            const int first = f->start[f->column[c]];
+            const int end = f->start[f->column[c] + 1];
+            const real inverse = gbm_pivot(V[first]);
+            V[first] = inverse;
+            for (int i = first + 1; i < end; i++)
+                V[i] *= inverse;
+        }
+        gbm_team_sync(team);
+    }
+    gbm_sparse_gather(f, f->levels, team, V);
+}
+
+/* V := the factor of the matrix in V. False if it is not positive definite (V
+ * is spoilt then). */
+GBM_FN bool gbm_sparse_factor(const struct gbm_sparse *f,
+                              const struct gbm_team *team, real *V)
+{
+    const int n = f->d - f->sparse;
+    if (team->lanes == 1)
+        gbm_sparse_factor_alone(f, V);
+    else
+        gbm_sparse_factor_levels(f, team, V);
+    gbm_dense_factor(n, V + f->dense, team);
+    gbm_total good = 1; /* a bad pivot is NaN */
+    GBM_TEAM_FOR(k, 0, f->sparse, team)
+    good = V[f->start[k]] > 0 ? good : 0;
+    GBM_TEAM_FOR(k, 0, n, team)
+    good = V[f->dense + (int64_t)k * n + k] > 0 ? good : 0;
+    return gbm_team_min(team, good) > 0;
+}
+
+GBM_FN void gbm_dense_forward(int n, const real *U, const struct gbm_team *team,
+                              real *x)
+{
+    for (int k = 0; k < n; k++) {
+        const real *column = U + (int64_t)k * n;
+        const real y = x[k] * column[k];
+        gbm_team_sync(team);
+        if (team->lane == 0)
+            x[k] = y;
+        if (team->lanes == 1) {
+            GBM_SIMD
+            for (int i = k + 1; i < n; i++)
+                x[i] -= column[i] * y;
+        } else {
+            GBM_TEAM_FOR(i, k + 1, n, team)
+            x[i] -= column[i] * y;
+        }
+        gbm_team_sync(team);
+    }
+}
+
+GBM_FN void gbm_dense_backward(int n, const real *U,
+                               const struct gbm_team *team, real *x)
+{
+    for (int k = n - 1; k >= 0; k--) {
+        const real *column = U + (int64_t)k * n;
+        gbm_total sum = 0;
+        if (team->lanes == 1) {
+            GBM_SIMD_SUM(sum)
+            for (int i = k + 1; i < n; i++)
+                sum += column[i] * x[i];
+        } else {
+            GBM_TEAM_FOR(i, k + 1, n, team)
+            sum += column[i] * x[i];
+            sum = gbm_team_sum(team, sum);
+        }
+        if (team->lane == 0)
+            x[k] = (x[k] - (real)sum) * column[k];
+        gbm_team_sync(team);
+    }
+}
+
+/* The sparse columns of x := L^-1 x, one after the other; and by levels, rows
+ * gathering. */
+GBM_FN void gbm_sparse_forward_alone(const struct gbm_sparse *f, const real *V,
+                                     real *x)
+{
+    for (int k = 0; k < f->sparse; k++) {
+        const int first = f->start[k], end = f->start[k + 1];
+        const real y = x[k] * V[first];
+        x[k] = y;
+        for (int i = first + 1; i < end; i++)
+            x[f->row[i]] -= V[i] * y;
+    }
+}
+
+GBM_FN void gbm_sparse_forward_levels(const struct gbm_sparse *f,
+                                      const struct gbm_team *team,
+                                      const real *V, real *x)
+{
+    for (int l = 0; l <= f->levels; l++) {
+        const bool last = l == f->levels; /* the dense rows */
+        const int first = last ? f->sparse : f->level_column[l];
+        const int end = last ? f->d : f->level_column[l + 1];
+        GBM_TEAM_FOR(c, first, end, team)
+        {
+            const int k = last ? c : f->column[c];
+            gbm_total sum = 0;
+            for (int p = f->row_start[k]; p < f->row_start[k + 1]; p++)
+                sum += V[f->row_cell[p]] * x[f->row_column[p]];
+            x[k] = (x[k] - (real)sum) * (last ? 1 : V[f->start[k]]);
+        }
+        gbm_team_sync(team);
+    }
+}
+
+/* Row k of x := L'^-1 x, a sparse one. */
+GBM_FN void gbm_sparse_backward_row(const struct gbm_sparse *f, int k,
+                                    const real *V, real *x)
+{
+    gbm_total sum = 0;
+    for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
+        sum += V[i] * x[f->row[i]];
+    x[k] = (x[k] - (real)sum) * V[f->start[k]];
+}
+
+GBM_FN void gbm_sparse_backward_levels(const struct gbm_sparse *f,
+                                       const struct gbm_team *team,
+                                       const real *V, real *x)
+{
+    for (int l = f->levels - 1; l >= 0; l--) {
+        GBM_TEAM_FOR(c, f->level_column[l], f->level_column[l + 1], team)
+        gbm_sparse_backward_row(f, f->column[c], V, x);
+        gbm_team_sync(team);
+    }
+}
+
+/* x := L^-1 x */
+GBM_FN void gbm_sparse_forward(const struct gbm_sparse *f,
+                               const struct gbm_team *team, const real *V,
+                               real *x)
+{
+    if (team->lanes == 1)
+        gbm_sparse_forward_alone(f, V, x);
+    else
+        gbm_sparse_forward_levels(f, team, V, x);
+    gbm_dense_forward(f->d - f->sparse, V + f->dense, team, x + f->sparse);
+}
+
+/* x := L'^-1 x */
+GBM_FN void gbm_sparse_backward(const struct gbm_sparse *f,
+                                const struct gbm_team *team, const real *V,
+                                real *x)
+{
+    gbm_dense_backward(f->d - f->sparse, V + f->dense, team, x + f->sparse);
+    if (team->lanes > 1)
+        gbm_sparse_backward_levels(f, team, V, x);
+    for (int k = f->sparse - 1; k >= 0 && team->lanes == 1; k--)
+        gbm_sparse_backward_row(f, k, V, x);
+}
+
+/* x[i] += independent standard normals, the same whatever the team: draw number
+ * i is where a lone lane's would be in the stream. */
+GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
+                            const struct gbm_team *team, real *x)
+{
+#ifdef GBM_SINGLE
+    const int per_block = 4;
+#else
+    const int per_block = 2;
+#endif
+    if (team->lanes == 1) {
+        for (int i = 0; i < n; i++)
+            x[i] += gbm_draw_normal(rng);
+        return;
+    }
+    GBM_TEAM_FOR(i, 0, n, team)
+    {
+        struct gbm_rng own = *rng;
+        own.block += (uint32_t)(i / per_block);
+        own.left = 0;
+        for (int skip = i % per_block; skip > 0; skip--)
+            gbm_draw_normal(&own);
+        x[i] += gbm_draw_normal(&own);
+    }
+    rng->block += (uint32_t)((n + per_block - 1) / per_block);
+    rng->left = 0;
+    gbm_team_sync(team);
+}
+
+/* b := a draw of N(Q^-1 b, Q^-1), that is L'^-1 (L^-1 b + z), Q in V (Rue 2001,
+ * Fast sampling of Gaussian Markov random fields). False if Q is not positive
+ * definite. */
+GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
+                            const struct gbm_team *team, real *V, real *b)
+{
+    if (!gbm_sparse_factor(f, team, V))
+        return false;
+    gbm_sparse_forward(f, team, V, b);
+    gbm_add_normals(f->d, rng, team, b);
+    gbm_sparse_backward(f, team, V, b);
+    return true;
+}
+
+/* -x'Qx/2, Q in V, for one lane. */
+GBM_FN gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f, const real *V,
+                                      const real *x)
+{
+    const int n = f->d - f->sparse;
+    gbm_total total = 0;
+    for (int k = 0; k < f->sparse; k++)
+        for (int i = f->start[k]; i < f->start[k + 1]; i++)
+            total -= (i == f->start[k] ? REAL_C(0.5) : 1) * V[i] * x[k] *
+                     x[f->row[i]];
+    for (int k = 0; k < n; k++)
+        for (int i = k; i < n; i++)
+            total -= (i == k ? REAL_C(0.5) : 1) *
+                     V[f->dense + (int64_t)k * n + i] * x[f->sparse + k] *
+                     x[f->sparse + i];
+    return total;
+}
+
+#endif
