@@ -54,18 +54,27 @@ static bool reads_random(symp e, void *unused)
             e->var->role == ROLE_AUXILIARY);
 }
 
-static bool mark_index(symp e, void *inside)
+/* Marks what a subscript or the end of a range reads: such data are integers,
+ * but for those that the expression rounds itself. */
+static void mark_index(symp e)
 {
-    if (e->kind == SYM_REF) {
-        if (inside)
-            e->var->indexes = true;
-        for (int i = 0; i < e->nargs; i++)
-            test_any(e->args[i], mark_index, (void *)1);
-    }
-    if (e->kind == SYM_SUM) {
-        test_any(e->args[0], mark_index, (void *)1);
-        test_any(e->args[1], mark_index, (void *)1);
-    }
+    static const char *const rounding[] = {"ceiling", "floor", "round",
+                                           "trunc"};
+    if (e->kind == SYM_REF)
+        e->var->indexes = true;
+    for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
+        if (e->kind == SYM_CALL && !strcmp(e->name, rounding[i]))
+            return;
+    for (int i = 0; i < e->nargs; i++)
+        mark_index(e->args[i]);
+}
+
+static bool mark_indices(symp e, void *unused)
+{
+    (void)unused;
+    int n = e->kind == SYM_REF ? e->nargs : e->kind == SYM_SUM ? 2 : 0;
+    for (int i = 0; i < n; i++)
+        mark_index(e->args[i]);
     return false;
 }
 
@@ -181,15 +190,15 @@ static void settle_roles(struct compiler *c, struct model *m)
                      v->name);
     }
     for (struct family *f = m->families; f; f = f->next) {
-        family_any(f, mark_index, NULL, true);
+        family_any(f, mark_indices, NULL, true);
         for (int i = 0; i < f->nloops; i++) {
-            test_any(f->loops[i]->lower, mark_index, (void *)1);
-            test_any(f->loops[i]->upper, mark_index, (void *)1);
+            mark_index(f->loops[i]->lower);
+            mark_index(f->loops[i]->upper);
         }
         for (int d = 0; d < f->var->ndim; d++) {
-            test_any(f->lower[d], mark_index, (void *)1);
+            mark_index(f->lower[d]);
             if (f->upper[d])
-                test_any(f->upper[d], mark_index, (void *)1);
+                mark_index(f->upper[d]);
         }
     }
     for (struct var *v = m->vars; v; v = v->next) {

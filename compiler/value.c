@@ -414,6 +414,33 @@ static bool call_library(struct resolver *r, const struct expr *e,
     return true;
 }
 
+/* rep(x, times): the elements of x, `times` times over; for a vector of times
+ * each element its own number of times. */
+static void repeat(struct resolver *r, const struct value *x,
+                   const struct value *times, struct value *out,
+                   struct span span)
+{
+    struct compiler *c = r->c;
+    *out = (struct value){.span = span};
+    symp n = count_of(c, x), one = sym_num(c, 1), place;
+    if (times->ndim) { /* 1 + the number of ends before k */
+        struct value before = {.span = span}, end = {.span = span};
+        symp k = add_dimension(r, out, sum_over(c, times), span);
+        symp i = add_dimension(r, &before, n, span);
+        symp j = add_dimension(r, &end, i, span);
+        end.body = element_in_order(c, times, j);
+        before.body = sym_call(c, ">", 2, (symp[]){k, sum_over(c, &end)});
+        place = sym_add2(c, one, sum_over(c, &before));
+    } else {
+        symp k = add_dimension(r, out, sym_mul2(c, n, times->body), span);
+        /* (k - 1/2) / n is far enough from whole numbers for rounding */
+        symp round = sym_div(c, sym_sub(c, k, sym_num(c, 0.5)), n);
+        place = sym_sub(
+            c, k, sym_mul2(c, n, sym_call(c, "floor", 1, (symp[]){round})));
+    }
+    out->body = x->ndim ? element_in_order(c, x, place) : x->body;
+}
+
 /* Functions of arrays that expand into sums. True if e was one of them. */
 static bool call_builtin(struct resolver *r, const struct expr *e,
                          struct value *args, struct value *out, bool *ok)
@@ -471,9 +498,8 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
         *ok = concatenate(r, n, args, out, e->span);
         return true;
     }
-    if (!strcmp(f, "rep") && n == 2 && !args[0].ndim) {
-        *out = (struct value){.span = e->span, .body = args[0].body};
-        add_dimension(r, out, args[1].body, e->span);
+    if (!strcmp(f, "rep") && n == 2) {
+        repeat(r, &args[0], &args[1], out, e->span);
         return true;
     }
     bool extreme = !strcmp(f, "max") || !strcmp(f, "min");
