@@ -201,11 +201,15 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s)
         if (h->loop) {
             emit_line(e, "const int rows = k_->rows%d;", n);
             emit_line(e, "GBM_SIMD_SUM");
-            emit_line(e, "for (int at = 0; at < rows; at++)");
+            emit_line(e, "for (int at = 0; at < rows; at++) {");
         } else {
-            emit_line(e, "if (k_->rows%d)", n);
+            emit_line(e, "if (k_->rows%d) {", n);
         }
-        emit_line(e, "    sum += %s;", emit_expr(e, h->body));
+        e->indent++;
+        const char *value = emit_expr(e, h->body);
+        emit_line(e, "sum += %s;", value);
+        e->indent--;
+        emit_line(e, "}");
         emit_line(e, "total += sum;");
         e->indent--;
         emit_line(e, "}");

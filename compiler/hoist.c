@@ -20,16 +20,29 @@ struct hoister {
     struct part *part;
     struct hoisted *h;
     struct var *var;
-    symp x;         /* the reference that is known to be the target */
-    symp guard;     /* the choices around, free of the target; or NULL */
+    symp x;                /* the reference that is known to be the target */
+    symp guard;            /* the choices around, free of the target; or NULL */
+    struct loop *inner[4]; /* of the sums around */
+    int ninner;
     bool uncertain; /* inside a choice that depends on the target */
     bool failed;
     int gain; /* operations saved per evaluation */
 };
 
+/* Whether the value of e does not depend on the target. Another cell of its
+ * variable does not. */
 static bool is_free(const struct hoister *k, symp e)
 {
-    return !sym_has_var(e, k->var) && !sym_has_target(e);
+    if (e->kind == SYM_TARGET)
+        return false;
+    bool other = false;
+    for (int i = 0; i < e->nargs; i++) {
+        if (!is_free(k, e->args[i]))
+            return false;
+        other = other || (e->kind == SYM_REF && e->var == k->var &&
+                          sym_is(sym_eq(k->c, e->args[i], k->x->args[i]), 0));
+    }
+    return e->kind != SYM_REF || e->var != k->var || other;
 }
 
 static bool has_draw(symp e)
@@ -100,10 +113,18 @@ static bool varies(const struct part *p, symp e)
     return false;
 }
 
-/* As cheap where it stands as a hoisted value would be. */
+static bool inside_sums(const struct hoister *k, symp e)
+{
+    for (int i = 0; i < k->ninner; i++)
+        if (sym_has_loop(e, k->inner[i]))
+            return true;
+    return false;
+}
+
+/* As cheap where it stands as a hoisted value would be, or many values. */
 static bool stays(const struct hoister *k, symp e)
 {
-    return e->kind == SYM_NUM || e->kind == SYM_EXTENT ||
+    return inside_sums(k, e) || e->kind == SYM_NUM || e->kind == SYM_EXTENT ||
            (e->kind == SYM_REF && e->nargs == 0) ||
            (e->kind == SYM_LOOP && !k->h->loop);
 }
@@ -196,7 +217,7 @@ static symp moved_by(struct hoister *k, symp e)
 {
     struct compiler *c = k->c;
     symp slope = sym_derivative(c, e, k->x);
-    if (!slope || sym_is(slope, 0) || !is_free(k, slope))
+    if (!slope || sym_is(slope, 0) || !is_free(k, slope) || inside_sums(k, e))
         return give_up(k);
     k->h->moved = true;
     symp at = hoist_value(k, e);
@@ -271,8 +292,9 @@ static symp reduce_mul(struct hoister *k, symp e)
         return sym_mul(c, n, factors);
     symp free = sym_mul(c, nrest, rest);
     symp at = hoist_value(k, free);
-    symp product = sym_mul2(c, at, sym_mul(c, n, factors));
-    if (!infinite || at->kind == SYM_NUM)
+    symp others = sym_mul(c, n, factors);
+    symp product = sym_mul2(c, at, others);
+    if (!infinite || at->kind == SYM_NUM || sym_may_be_infinite(others))
         return product;
     return sym_select(c, sym_call(c, "!=", 2, (symp[]){at, sym_num(c, 0)}),
                       product, sym_num(c, 0));
@@ -316,6 +338,20 @@ static symp reduce_select(struct hoister *k, symp e)
     return k->failed ? e : sym_select(c, reduced, value[0], value[1]);
 }
 
+/* A sum over terms: it stays, but what its terms share does not. */
+static symp reduce_sum(struct hoister *k, symp e)
+{
+    if (is_linear(k, e) && !inside_sums(k, e))
+        return moved_by(k, e);
+    if (k->h->loop || k->ninner == 4 || !is_free(k, e->args[0]) ||
+        !is_free(k, e->args[1]))
+        return give_up(k);
+    k->inner[k->ninner++] = e->loop;
+    symp body = reduce(k, e->args[2]);
+    k->ninner--;
+    return sym_sum(k->c, e->loop, e->args[0], e->args[1], body);
+}
+
 static symp reduce(struct hoister *k, symp e)
 {
     if (k->failed)
@@ -337,7 +373,7 @@ static symp reduce(struct hoister *k, symp e)
     case SYM_SELECT:
         return reduce_select(k, e);
     case SYM_SUM:
-        return is_linear(k, e) ? moved_by(k, e) : give_up(k);
+        return reduce_sum(k, e);
     case SYM_REF:
         if (e->var == k->var)
             return reduce_reference(k, e);
@@ -397,6 +433,17 @@ static bool reads_bound_loop(const struct part *p, const struct family *f,
     return false;
 }
 
+/* Whether no cell of the target's variable is read that may be the target. */
+static bool is_known(const struct hoister *k, symp e)
+{
+    if (e->kind == SYM_REF && e->var == k->var && !is_free(k, e))
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_known(k, e->args[i]))
+            return false;
+    return true;
+}
+
 static void hoist_part(struct compiler *c, struct step *s, struct part *p)
 {
     struct family *f = s->family;
@@ -413,7 +460,7 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
     symp logp = without_constants(&k, p->logp);
     k.h->body = is_free(&k, logp) ? sym_num(c, 0) : reduce(&k, logp);
     bool slice = s->method != METHOD_ENUMERATE;
-    if (k.failed || sym_has_var(k.h->body, f->var) || has_draw(p->logp))
+    if (k.failed || !is_known(&k, k.h->body) || has_draw(p->logp))
         return;
     if (k.gain >= 10 || (slice && k.gain >= 2) ||
         (slice && k.h->loop && has_call(k.h->body)))

@@ -3,7 +3,7 @@
 #ifndef GBM_GAMMA_FUNCTION_H
 #define GBM_GAMMA_FUNCTION_H
 
-#include "real.h"
+#include "log_factorial.h"
 
 /* lgamma(2 + w) for |w| <= 1/2: w times a minimax polynomial of relative error
  * 1e-18. */
@@ -66,6 +66,8 @@ GBM_FN_BIG real gbm_lgamma_positive(real x)
 /* log |Gamma(x)|; inf at 0, -1, -2, ... */
 GBM_FN real gbm_lgamma(real x)
 {
+    if (gbm_has_log_factorial(x - 1))
+        return gbm_log_factorial(x - 1);
     if (x > 0)
         return x < GBM_TINY ? -real_log(x) : gbm_lgamma_positive(x);
     if (x != x)
@@ -212,6 +214,9 @@ GBM_FN real gbm_log_choose(real n, real k)
         return -GBM_INF;
     if (k == 0 || k == n)
         return 0;
+    if (gbm_has_log_factorial(n) && gbm_has_log_factorial(k))
+        return gbm_log_factorial(n) - gbm_log_factorial(k) -
+               gbm_log_factorial(n - k);
     return -real_log1p(n) - gbm_log_beta(k + 1, n - k + 1);
 }
 
