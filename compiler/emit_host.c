@@ -143,6 +143,15 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
         hidden_slot(k, intern_format(c, "joint %d work", n), "GBM_JOINT", false,
                     1, f, intern_format(c, "joint%d_work", n), true);
     }
+    for (struct sequence *q = m->sequences; q; q = q->next)
+        if (q->kind == SEQUENCE_REFRESH) {
+            q->slot = k->n;
+            text_printf(k->bind, "    s->sequence%d_n = b[%d].dim[0];\n",
+                        q->number, k->n);
+            hidden_slot(k, intern_format(c, "sequence %d", q->number),
+                        "GBM_ORDER", true, 2, -1,
+                        intern_format(c, "sequence%d", q->number), false);
+        }
     for (struct inverse *i = m->inverses; i; i = i->next) {
         i->start_slot = k->n;
         hidden_slot(k, intern_format(c, "index %d start", i->number),
@@ -284,8 +293,12 @@ static void emit_families(struct text *out, struct compiler *c,
         if (!f->stochastic)
             text_printf(out,
                         ",\n     .derive = derive_%s_host, .derive_kernel = "
-                        "\"derive_%s_kernel\"",
-                        id, id);
+                        "\"%s_%s_kernel\"",
+                        id, f->sequence ? "refresh" : "derive", id);
+        if (f->sequence)
+            text_printf(out, ",\n     .refresh = refresh_%s_host", id);
+        if (f->recursive)
+            text_append(out, ",\n     .recursive = true");
         text_append(out, "},\n");
     }
     text_append(out, "};\n\n");
@@ -670,7 +683,9 @@ static void emit_steps(struct text *out, struct compiler *c,
                     "%d, .sequential = %d, .leaf = %d, .inverse = %d",
                     kinds[kind], s->name, step_variables(c, s),
                     sampler_name(c, s), s->family ? s->family->number : -1,
-                    s->number, s->sequential && kind == 0,
+                    s->number,
+                    (s->sequential && kind == 0) ||
+                        (kind == 3 && s->family->recursive),
                     s->family && s->family->var->leaf && kind == 0 &&
                         !s->family->auxiliary && s->method != METHOD_PAIR,
                     s->inverse && kind == 2 ? s->inverse->number : -1);
@@ -804,11 +819,14 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_order(out, c, m, &k);
     emit_families(out, c, m);
     emit_inverses(out, m);
+    emit_sequences(c, out, m);
     emit_steps(out, c, m);
     int nheaders = emit_headers(out, c);
-    int nfamilies = 0;
+    int nfamilies = 0, nsequences = 0;
     for (const struct family *f = m->families; f; f = f->next)
         nfamilies++;
+    for (const struct sequence *q = m->sequences; q; q = q->next)
+        nsequences++;
     text_append(out, "static const char program_text[] =\n");
     emit_string(out, program);
     text_append(out, ";\n\nconst struct gbm_model gbm_model = {\n    .name = ");
@@ -820,10 +838,11 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 "sizeof(struct state),\n    .nvariables = %d,\n    .variables "
                 "= variables,\n    .load_order = load_order,\n    .nfamilies "
                 "= %d,\n    .families = families,\n    .ninverses = %d,\n    "
-                ".inverses = inverses,\n    .nsteps = %d,\n    .steps = "
+                ".inverses = inverses,\n    .nsequences = %d, "
+                ".sequences = sequences,\n    .nsteps = %d,\n    .steps = "
                 "steps,\n    .bind = bind_state,\n    .shift = shift,\n    "
                 ".explain = ",
-                k.n, nfamilies, m->ninverses, m->nsteps);
+                k.n, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
     text_printf(out,
                 ",\n    .program = program_text,\n    .nheaders = %d,\n    "

@@ -183,7 +183,25 @@ struct family {
     bool recursive; /* deterministic and reads its own variable */
     bool constant;  /* deterministic: a function of given nodes alone */
     int table_slot; /* of its loop indices, if it is ragged */
+    struct sequence *sequence; /* of the derived families that are recomputed
+                                  together, in turn; or NULL */
     struct family *next_of_var, *next;
+    struct family *moved; /* sequence.c */
+};
+
+/* Families that feed each other element by element: the order of the elements
+ * is found at load. */
+enum sequence_kind {
+    SEQUENCE_LOAD,   /* constants */
+    SEQUENCE_START,  /* random and derived nodes, drawn forward */
+    SEQUENCE_REFRESH /* derived nodes, recomputed in a sweep */
+};
+struct sequence {
+    enum sequence_kind kind;
+    struct family **families;
+    int n, number;
+    int slot; /* SEQUENCE_REFRESH: of (place in families, element) pairs */
+    struct sequence *next;
 };
 
 /* A term of the log joint: for all instances, if `guard`, logp. */
@@ -216,6 +234,7 @@ struct model {
     struct factor *factors, **last_factor;
     struct step *steps, **last_step;
     struct inverse *inverses, **last_inverse;
+    struct sequence *sequences;
     int nfamilies, nfactors, nsteps, ninverses;
 };
 
@@ -257,6 +276,10 @@ symp family_lhs(struct compiler *c, const struct family *f, int nargs,
 symp family_extent(struct compiler *c, const struct family *f, int slice);
 /* e = loop + offset: the loop, or NULL. */
 const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
+
+/* sequence.c: the expressions that an element of f is computed from, NULL at
+ * the end. */
+symp *sequence_expressions(struct compiler *c, const struct family *f);
 
 /* ---- condition.c ------------------------------------------------------ */
 
@@ -588,6 +611,11 @@ bool part_shared_out(const struct part *p);
 void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
 void emit_dense(struct compiler *c, struct text *out, struct step *s);
 void emit_vector(struct compiler *c, struct text *out, struct step *s);
+/* emit_sequence.c */
+void emit_sequences(struct compiler *c, struct text *out,
+                    const struct model *m);
+void emit_refresh(struct compiler *c, struct text *out,
+                  const struct sequence *q);
 /* emit_pair.c */
 void emit_pair(struct compiler *c, struct text *out, struct step *s);
 /* What the self-check asks of a pair's step. True if there is something. */
@@ -610,6 +638,9 @@ void emit_in_place(struct emitter *e, const struct part *p);
 /* Recomputes the stored derived nodes that depend on v. */
 void emit_recompute(struct emitter *e, const struct model *m,
                     const struct var *v);
+/* Whether f is what is recomputed when v has moved. */
+bool recomputed_with(const struct model *m, const struct family *f,
+                     const struct var *v);
 /* cell_: the element's flat cell, if parts are found by an inverse index. */
 void emit_cell_if_needed(struct emitter *e, const struct step *s);
 /* Statements that draw the lhs of f from its prior into its cells. */

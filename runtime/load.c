@@ -302,27 +302,63 @@ static enum gbm_status fail_check(struct loader *l, int f,
                    problem->text);
 }
 
+static enum gbm_status compute_element(struct loader *l, int f, int64_t e)
+{
+    const struct gbm_family *fam = &l->model->families[f];
+    struct gbm_problem problem = {""};
+    if (fam->check && !fam->check(l->state, e, &problem))
+        return fail_check(l, f, &problem);
+    if (!fam->stochastic) {
+        fam->derive(l->state, e);
+        return GBM_OK;
+    }
+    struct gbm_rng rng;
+    gbm_rng_start(&rng, l->rt->options.seed, UINT32_MAX, UINT32_MAX,
+                  (uint32_t)f, (uint32_t)e);
+    fam->simulate(l->state, &rng, e);
+    return GBM_OK;
+}
+
 /* Evaluates (or simulates) the families that are computed at load. */
 static enum gbm_status compute_families(struct loader *l, int v)
 {
     for (int f = 0; f < l->model->nfamilies; f++) {
         const struct gbm_family *fam = &l->model->families[f];
-        if (fam->variable != v || (fam->stochastic && !fam->data_block))
+        bool first;
+        if (fam->variable != v || (fam->stochastic && !fam->data_block) ||
+            rt_sequence_of(l->model, GBM_SEQUENCE_LOAD, f, &first) >= 0)
             continue;
         int64_t n = count_elements(l, f);
         for (int64_t e = 0; e < n; e++) {
-            struct gbm_problem problem = {""};
-            if (fam->check && !fam->check(l->state, e, &problem))
-                return fail_check(l, f, &problem);
-            if (!fam->stochastic) {
-                fam->derive(l->state, e);
-                continue;
-            }
-            struct gbm_rng rng;
-            gbm_rng_start(&rng, l->rt->options.seed, UINT32_MAX, UINT32_MAX,
-                          (uint32_t)f, (uint32_t)e);
-            fam->simulate(l->state, &rng, e);
+            enum gbm_status s = compute_element(l, f, e);
+            if (s != GBM_OK)
+                return s;
         }
+    }
+    return GBM_OK;
+}
+
+/* Constants that feed each other: computed when the last of their arrays has
+ * its extents. */
+static enum gbm_status compute_sequences(struct loader *l, int v)
+{
+    for (int k = 0; k < l->model->nsequences; k++) {
+        const struct gbm_sequence *q = &l->model->sequences[k];
+        bool member = false, ready = q->kind == GBM_SEQUENCE_LOAD;
+        for (int r = 0; r < q->nreaders; r++) {
+            int w = l->model->families[q->readers[r].family].variable;
+            member = member || w == v;
+            ready = ready && (w == v || l->in->slots[w].settled);
+        }
+        if (!member || !ready)
+            continue;
+        struct rt_order *order = &l->in->orders[k];
+        enum gbm_status s = rt_sequence(l->rt, l->in, l->state, k, order);
+        for (int64_t i = 0; s == GBM_OK && i < order->count; i++)
+            s = compute_element(l, q->readers[order->pairs[2 * i]].family,
+                                order->pairs[2 * i + 1]);
+        if (s != GBM_OK)
+            return s;
     }
     return GBM_OK;
 }
@@ -342,7 +378,8 @@ static enum gbm_status settle_constant(struct loader *l, int v)
     if (s != GBM_OK)
         return s;
     rebind(l);
-    return compute_families(l, v);
+    s = compute_families(l, v);
+    return s == GBM_OK ? compute_sequences(l, v) : s;
 }
 
 static enum gbm_status settle_derived(struct loader *l, int v)
@@ -550,6 +587,7 @@ static enum gbm_status settle(struct loader *l, int v)
         s = settle_inverse(l, v);
         break;
     case GBM_JOINT: /* joint.c fills it when all else is settled */
+    case GBM_ORDER: /* when all families are known: settle_orders */
         break;
     }
     l->in->slots[v].settled = true;
@@ -643,6 +681,29 @@ static enum gbm_status bind_observed(struct loader *l)
     return s;
 }
 
+static enum gbm_status settle_orders(struct loader *l)
+{
+    for (int k = 0; k < l->model->nsequences; k++) {
+        const struct gbm_sequence *q = &l->model->sequences[k];
+        struct rt_order *order = &l->in->orders[k];
+        if (order->pairs)
+            continue;
+        enum gbm_status s = rt_sequence(l->rt, l->in, l->state, k, order);
+        if (s != GBM_OK)
+            return s;
+        if (q->slot < 0)
+            continue;
+        struct rt_slot *slot = &l->in->slots[q->slot];
+        slot->dim[0] = (int)order->count;
+        slot->dim[1] = 2;
+        slot->cells = 2 * order->count;
+        slot->values = order->pairs;
+        order->pairs = NULL; /* the slot's now */
+    }
+    rebind(l);
+    return GBM_OK;
+}
+
 static enum gbm_status load(struct loader *l)
 {
     const struct gbm_model *m = l->model;
@@ -659,6 +720,9 @@ static enum gbm_status load(struct loader *l)
         if (count_elements(l, f) > INT_MAX)
             return rt_fail(l->rt, GBM_USER_ERROR, "%s: too many elements",
                            m->families[f].where);
+    enum gbm_status ordered = settle_orders(l);
+    if (ordered != GBM_OK)
+        return ordered;
     for (int v = 0; v < m->nvariables; v++) {
         bool computed = m->variables[v].role == GBM_STOCHASTIC ||
                         m->variables[v].role == GBM_DERIVED ||
@@ -696,6 +760,7 @@ enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
     in->slots = calloc(nv, sizeof *in->slots);
     in->elements = malloc(nf * sizeof *in->elements);
     in->steps = calloc((size_t)m->nsteps + 1, sizeof *in->steps);
+    in->orders = calloc((size_t)m->nsequences + 1, sizeof *in->orders);
     struct loader l = {.rt = rt,
                        .model = m,
                        .data = data,
@@ -705,7 +770,8 @@ enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
                        .redraw = redraw,
                        .notes = notes};
     enum gbm_status s;
-    if (!in->slots || !in->elements || !in->steps || !l.bindings || !l.state) {
+    if (!in->slots || !in->elements || !in->steps || !in->orders ||
+        !l.bindings || !l.state) {
         s = rt_fail(rt, GBM_FAILURE, "no memory");
     } else {
         for (int f = 0; f < m->nfamilies; f++)

@@ -20,6 +20,7 @@ static const char *role_text(enum gbm_role role)
     case GBM_TABLE:
     case GBM_INVERSE:
     case GBM_JOINT:
+    case GBM_ORDER:
         break;
     }
     return NULL;

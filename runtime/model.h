@@ -44,7 +44,8 @@ enum gbm_role {
                        step, or as many as `cells` says. 1 at the start */
     GBM_TABLE,      /* int, shared: loop indices of a family's elements */
     GBM_INVERSE,    /* int: inverse index, see struct gbm_inverse */
-    GBM_JOINT       /* tables and work space of a struct gbm_joint_block */
+    GBM_JOINT,      /* tables and work space of a struct gbm_joint_block */
+    GBM_ORDER       /* int, shared: see struct gbm_sequence */
 };
 
 struct gbm_variable {
@@ -111,6 +112,10 @@ struct gbm_family {
     void (*settle)(const void *state, int64_t element);
     /* Computes a deterministic element. */
     void (*derive)(const void *state, int64_t element);
+    /* Of a derived family that is recomputed in turn with others: the first
+     * one's element 0 recomputes them all, the rest nothing. NULL: `derive`
+     * does. */
+    void (*refresh)(const void *state, int64_t element);
     /* Subscripts in range, parameters valid, observed value in the support.
      * True if all is well. */
     bool (*check)(const void *state, int64_t element,
@@ -131,6 +136,29 @@ struct gbm_inverse {
     bool latent;     /* depends on the chain's state: per chain */
     int64_t (*cell)(const void *state, int64_t element); /* -1: none */
     const char *cell_kernel; /* name of the device function, same meaning */
+};
+
+/* Families that feed each other element by element (a[t] from b[t-1], b[t]
+ * from a[t-1]): their elements have an order that only the data tell, which
+ * the runtime finds at load from what each element reads. */
+enum gbm_sequence_kind {
+    GBM_SEQUENCE_LOAD,   /* constants, computed at load */
+    GBM_SEQUENCE_START,  /* drawn forward: starting values, simulation */
+    GBM_SEQUENCE_REFRESH /* recomputed in a sweep: the order is in a slot */
+};
+struct gbm_reader {
+    int family;
+    /* Calls visit for each cell of the sequence's variables that the element
+     * reads. */
+    void (*reads)(const void *state, int64_t element,
+                  void (*visit)(void *context, int variable, int64_t cell),
+                  void *context);
+};
+struct gbm_sequence {
+    enum gbm_sequence_kind kind;
+    const struct gbm_reader *readers;
+    int nreaders;
+    int slot; /* role GBM_ORDER, int [count][2]: reader, element; or -1 */
 };
 
 /* What a run of a step needs beside the state. Lives in device memory too. */
@@ -286,6 +314,8 @@ struct gbm_model {
                                           before children */
     int ninverses;
     const struct gbm_inverse *inverses;
+    int nsequences;
+    const struct gbm_sequence *sequences;
     int nsteps;
     const struct gbm_step *steps; /* a sweep, in order */
     void (*bind)(void *state, const struct gbm_binding *bindings);

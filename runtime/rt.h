@@ -98,12 +98,19 @@ struct rt_monitor {
     int64_t offset;
 };
 
+/* A sequence of the model: pairs of reader and element. */
+struct rt_order {
+    int64_t count;
+    int *pairs; /* [count][2] */
+};
+
 struct rt_instance {
     const struct gbm_model *model;
     int nchains;
-    struct rt_slot *slots; /* [model->nvariables] */
-    int64_t *elements;     /* [model->nfamilies] number of elements */
-    struct rt_step *steps; /* [model->nsteps] */
+    struct rt_slot *slots;   /* [model->nvariables] */
+    int64_t *elements;       /* [model->nfamilies] number of elements */
+    struct rt_step *steps;   /* [model->nsteps] */
+    struct rt_order *orders; /* [model->nsequences] */
     /* What a kept sweep stores; see struct rt_block. */
     struct rt_monitor *monitors; /* [nmonitors] */
     int nmonitors;
@@ -262,6 +269,15 @@ int64_t rt_element_cells(const struct gbm_family *family, const void *state,
 /* "theta[3]" or, for a vector element, "beta[1:4]" of a family's element. */
 void rt_element_name(const struct rt_instance *in, const void *state,
                      int family, int64_t element, char *out, size_t capacity);
+/* sequence.c: the elements of a sequence, parents before children. An error if
+ * they depend on each other in a circle. */
+enum gbm_status rt_sequence(struct rt *rt, const struct rt_instance *in,
+                            const void *state, int sequence,
+                            struct rt_order *out);
+/* The sequence of a kind that has the family, and whether it is its first; -1:
+ * none. */
+int rt_sequence_of(const struct gbm_model *m, enum gbm_sequence_kind kind,
+                   int family, bool *first);
 /* Rebuilds an inverse index in the chain of `state`. */
 void rt_index(const struct rt_instance *in, const void *state, int inverse,
               int chain);

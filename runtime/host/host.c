@@ -153,14 +153,16 @@ static void derive_elements(const struct runner *r,
                             const struct gbm_family *family, int64_t n,
                             bool parallel)
 {
+    void (*derive)(const void *state, int64_t element) =
+        family->refresh ? family->refresh : family->derive;
     if (r->threads <= 1 || !parallel) {
         for (int64_t e = 0; e < n; e++)
-            family->derive(r->state, e);
+            derive(r->state, e);
         return;
     }
 #pragma omp parallel for num_threads(r->threads) schedule(static)
     for (int64_t e = 0; e < n; e++)
-        family->derive(r->state, e);
+        derive(r->state, e);
 }
 
 static void run_calls(struct runner *r, const struct call *calls, int n)
