@@ -540,27 +540,10 @@ static bool expr_reads(symp e, const struct var *v)
     return false;
 }
 
-/* Computed variables may depend on each other: each is visited once. */
-struct visited {
-    const struct var *vars[512];
-    int n;
-};
-
-static bool visit_once(struct visited *seen, const struct var *v)
-{
-    for (int i = 0; i < seen->n; i++)
-        if (seen->vars[i] == v)
-            return false;
-    if (seen->n == (int)(sizeof seen->vars / sizeof *seen->vars))
-        return false;
-    seen->vars[seen->n++] = v;
-    return true;
-}
-
 static bool depends(const struct model *m, const struct var *v,
-                    const struct var *on, struct visited *seen)
+                    const struct var *on, int depth)
 {
-    if (!visit_once(seen, v))
+    if (depth > 32)
         return false;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (f->stochastic || !f->body)
@@ -569,7 +552,7 @@ static bool depends(const struct model *m, const struct var *v,
             return true;
         for (const struct var *w = m->vars; w; w = w->next)
             if (w != v && (w->role == ROLE_DERIVED || w->stored) &&
-                expr_reads(f->body, w) && depends(m, w, on, seen))
+                expr_reads(f->body, w) && depends(m, w, on, depth + 1))
                 return true;
     }
     return false;
@@ -578,8 +561,7 @@ static bool depends(const struct model *m, const struct var *v,
 bool derived_depends(const struct model *m, const struct var *v,
                      const struct var *on)
 {
-    struct visited seen = {.n = 0};
-    return depends(m, v, on, &seen);
+    return depends(m, v, on, 0);
 }
 
 static bool through_stored(const struct model *m, symp e, const struct var *v)

@@ -57,6 +57,25 @@ static bool substitutable_family(struct compiler *c, const struct family *f)
     return true;
 }
 
+static bool reaches(struct model *m, const struct var *from, struct var *to,
+                    int depth)
+{
+    if (depth > 64)
+        return true;
+    for (const struct family *f = from->families; f; f = f->next_of_var) {
+        if (f->stochastic)
+            continue;
+        if (family_any(f, reads_var, to, false))
+            return true;
+        for (struct var *v = m->vars; v; v = v->next)
+            if (v != from && v->role == ROLE_DERIVED &&
+                family_any(f, reads_var, v, false) &&
+                reaches(m, v, to, depth + 1))
+                return true;
+    }
+    return false;
+}
+
 /* An element of a partly stochastic array that is a function of others: its
  * definition may read the array itself, at other elements, if it is one
  * element (else the substitution might not end). */
@@ -81,7 +100,7 @@ void choose_stored(struct compiler *c, struct model *m)
         for (struct family *f = v->families; f; f = f->next_of_var, n++)
             if (!substitutable_family(c, f))
                 v->stored = true;
-        if (n > 4)
+        if (n > 4 || reaches(m, v, v, 0))
             v->stored = true;
     }
 }

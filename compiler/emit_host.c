@@ -121,14 +121,6 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
                         "GBM_TABLE", true, 2, f->number,
                         intern_format(c, "%s_loops", family_id(c, f)), false);
         }
-    for (struct family *f = m->families; f; f = f->next)
-        if (f->together && f->together->first == f) {
-            const char *id = together_id(c, f->together);
-            text_printf(k->bind, "    s->%s_n = b[%d].dim[0];\n", id, k->n);
-            f->together->slot = k->n;
-            hidden_slot(k, intern_format(c, "%s order", f->var->name),
-                        "GBM_ORDER", true, 2, f->number, id, false);
-        }
     for (struct step *s = m->steps; s; s = s->next)
         if (step_tunes(s))
             hidden_slot(k, intern_format(c, "%s width", s->family->var->name),
@@ -151,6 +143,15 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
         hidden_slot(k, intern_format(c, "joint %d work", n), "GBM_JOINT", false,
                     1, f, intern_format(c, "joint%d_work", n), true);
     }
+    for (struct sequence *q = m->sequences; q; q = q->next)
+        if (q->kind == SEQUENCE_REFRESH) {
+            q->slot = k->n;
+            text_printf(k->bind, "    s->sequence%d_n = b[%d].dim[0];\n",
+                        q->number, k->n);
+            hidden_slot(k, intern_format(c, "sequence %d", q->number),
+                        "GBM_ORDER", true, 2, -1,
+                        intern_format(c, "sequence%d", q->number), false);
+        }
     for (struct inverse *i = m->inverses; i; i = i->next) {
         i->start_slot = k->n;
         hidden_slot(k, intern_format(c, "index %d start", i->number),
@@ -258,44 +259,9 @@ static void emit_order(struct text *out, struct compiler *c,
 /* ---- families
  * -------------------------------------------------------------------- */
 
-static bool plain_lhs(struct compiler *c, const struct family *f)
-{
-    if (!family_rectangular(f) || f->nslices)
-        return false;
-    int found = 0;
-    for (int d = 0; d < f->var->ndim; d++) {
-        symp offset;
-        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
-        bool own = false;
-        for (int i = 0; l && i < f->nloops; i++)
-            own = own || f->loops[i] == l;
-        for (int i = 0; i < f->nloops; i++)
-            if (!own && sym_has_loop(f->lower[d], f->loops[i]))
-                return false;
-        found += own;
-    }
-    return found == f->nloops;
-}
-
-/* Whether two elements of f may define one cell, which is asked at load. */
-static bool may_repeat(struct compiler *c, const struct family *f)
-{
-    return f->next_of_var || f->var->families != f || !plain_lhs(c, f);
-}
-
 static void emit_families(struct text *out, struct compiler *c,
                           const struct model *m)
 {
-    for (const struct family *f = m->families; f; f = f->next) {
-        if (f->component)
-            emit_component_reads(out, c, f);
-        if (!f->together || f->together->first != f)
-            continue;
-        text_printf(out,
-                    "static const struct gbm_together %s = {.order = %d, "
-                    ".first = %d};\n",
-                    together_id(c, f->together), f->together->slot, f->number);
-    }
     text_append(out, "static const struct gbm_family families[] = {\n");
     for (const struct family *f = m->families; f; f = f->next) {
         const char *id = family_id(c, f);
@@ -313,18 +279,6 @@ static void emit_families(struct text *out, struct compiler *c,
                     f->data_block || fixed, f->auxiliary,
                     f->factor && f->factor->replaced, f->nloops,
                     family_rectangular(f) ? -1 : f->table_slot, id, id, id, id);
-        if (may_repeat(c, f))
-            text_printf(out, ",\n     .repeats = %d", f->data_block ? 2 : 1);
-        if (f->component)
-            text_printf(out, ",\n     .component = %d, .reads = reads_%s",
-                        f->component, id);
-        if (f->together)
-            text_printf(out, ",\n     .together = &%s",
-                        together_id(c, f->together));
-        if (f->recursive || f->together)
-            text_append(out, ",\n     .recursive = true");
-        if (f->together && f->together->first == f)
-            id = together_id(c, f->together);
         if (f->stochastic && f->factor)
             text_printf(out,
                         ",\n     .logdensity = logdensity_%s_host, "
@@ -339,8 +293,12 @@ static void emit_families(struct text *out, struct compiler *c,
         if (!f->stochastic)
             text_printf(out,
                         ",\n     .derive = derive_%s_host, .derive_kernel = "
-                        "\"derive_%s_kernel\"",
-                        id, id);
+                        "\"%s_%s_kernel\"",
+                        id, f->sequence ? "refresh" : "derive", id);
+        if (f->sequence)
+            text_printf(out, ",\n     .refresh = refresh_%s_host", id);
+        if (f->recursive)
+            text_append(out, ",\n     .recursive = true");
         text_append(out, "},\n");
     }
     text_append(out, "};\n\n");
@@ -403,6 +361,25 @@ static const char *step_variables(struct compiler *c, const struct step *s)
     const char *r = intern(c, t.data);
     text_free(&t);
     return r;
+}
+
+static bool plain_lhs(struct compiler *c, const struct family *f)
+{
+    if (!family_rectangular(f) || f->nslices)
+        return false;
+    int found = 0;
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+        bool own = false;
+        for (int i = 0; l && i < f->nloops; i++)
+            own = own || f->loops[i] == l;
+        for (int i = 0; i < f->nloops; i++)
+            if (!own && sym_has_loop(f->lower[d], f->loops[i]))
+                return false;
+        found += own;
+    }
+    return found == f->nloops;
 }
 
 bool conflicts_can_be_emitted(struct compiler *c, const struct step *s)
@@ -706,7 +683,9 @@ static void emit_steps(struct text *out, struct compiler *c,
                     "%d, .sequential = %d, .leaf = %d, .inverse = %d",
                     kinds[kind], s->name, step_variables(c, s),
                     sampler_name(c, s), s->family ? s->family->number : -1,
-                    s->number, s->sequential && kind == 0,
+                    s->number,
+                    (s->sequential && kind == 0) ||
+                        (kind == 3 && s->family->recursive),
                     s->family && s->family->var->leaf && kind == 0 &&
                         !s->family->auxiliary && s->method != METHOD_PAIR,
                     s->inverse && kind == 2 ? s->inverse->number : -1);
@@ -840,11 +819,14 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_order(out, c, m, &k);
     emit_families(out, c, m);
     emit_inverses(out, m);
+    emit_sequences(c, out, m);
     emit_steps(out, c, m);
     int nheaders = emit_headers(out, c);
-    int nfamilies = 0;
+    int nfamilies = 0, nsequences = 0;
     for (const struct family *f = m->families; f; f = f->next)
         nfamilies++;
+    for (const struct sequence *q = m->sequences; q; q = q->next)
+        nsequences++;
     text_append(out, "static const char program_text[] =\n");
     emit_string(out, program);
     text_append(out, ";\n\nconst struct gbm_model gbm_model = {\n    .name = ");
@@ -856,10 +838,11 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 "sizeof(struct state),\n    .nvariables = %d,\n    .variables "
                 "= variables,\n    .load_order = load_order,\n    .nfamilies "
                 "= %d,\n    .families = families,\n    .ninverses = %d,\n    "
-                ".inverses = inverses,\n    .nsteps = %d,\n    .steps = "
+                ".inverses = inverses,\n    .nsequences = %d, "
+                ".sequences = sequences,\n    .nsteps = %d,\n    .steps = "
                 "steps,\n    .bind = bind_state,\n    .shift = shift,\n    "
                 ".explain = ",
-                k.n, nfamilies, m->ninverses, m->nsteps);
+                k.n, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
     text_printf(out,
                 ",\n    .program = program_text,\n    .nheaders = %d,\n    "

@@ -57,13 +57,12 @@ static void emit_state(struct text *out, struct compiler *c,
                         "    real *joint%d_constant, *joint%d_work;\n"
                         "    long long joint%d_work_stride;\n",
                         s->number, s->name, s->number, s->number, s->number);
-    for (const struct family *f = m->families; f; f = f->next)
-        if (f->together && f->together->first == f)
+    for (const struct sequence *q = m->sequences; q; q = q->next)
+        if (q->kind == SEQUENCE_REFRESH)
             text_printf(out,
-                        "    int *%s; /* family and element, pairs */\n"
-                        "    int %s_n;\n",
-                        together_id(c, f->together),
-                        together_id(c, f->together));
+                        "    int *sequence%d; /* family, element */\n"
+                        "    int sequence%d_n;\n",
+                        q->number, q->number);
     for (const struct inverse *i = m->inverses; i; i = i->next)
         text_printf(out,
                     "    int *index%d_start, *index%d_item; /* where %s hits "
@@ -209,11 +208,9 @@ static void emit_kernels(struct text *out, struct compiler *c,
             text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
     }
     for (const struct family *f = m->families; f; f = f->next) {
-        if (f->together && f->together->first == f)
-            text_printf(out, "GBM_KERNEL_DERIVE(derive_%s)\n",
-                        together_id(c, f->together));
-        else if (!f->stochastic && f->var->role != ROLE_CONSTANT)
-            text_printf(out, "GBM_KERNEL_DERIVE(derive_%s)\n", family_id(c, f));
+        if (!f->stochastic && f->var->role != ROLE_CONSTANT)
+            text_printf(out, "GBM_KERNEL_DERIVE(%s_%s)\n",
+                        f->sequence ? "refresh" : "derive", family_id(c, f));
         if (f->stochastic && f->factor)
             text_printf(out, "GBM_KERNEL_LOGDENSITY(logdensity_%s)\n",
                         family_id(c, f));
@@ -237,9 +234,9 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
         emit_index_cell(out, c, i);
     for (struct family *f = m->families; f; f = f->next)
         emit_family(c, out, m, f);
-    for (struct family *f = m->families; f; f = f->next)
-        if (f->together && f->together->first == f)
-            emit_together(c, out, m, f->together);
+    for (struct sequence *q = m->sequences; q; q = q->next)
+        if (q->kind == SEQUENCE_REFRESH)
+            emit_refresh(c, out, q);
     for (struct step *s = m->steps; s; s = s->next)
         emit_step(c, out, s);
     emit_kernels(out, c, m);

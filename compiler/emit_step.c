@@ -423,16 +423,27 @@ static void emit_prepare(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+/* Whether f is recomputed when v has moved; the first of a sequence stands for
+ * all its families. */
+bool recomputed_with(const struct model *m, const struct family *f,
+                     const struct var *v)
+{
+    const struct sequence *q = f->sequence;
+    if (!q)
+        return derived_depends(m, f->var, v);
+    bool any = false;
+    for (int i = 0; i < q->n; i++)
+        any = any || derived_depends(m, q->families[i]->var, v);
+    return any && f == q->families[0];
+}
+
 /* Statements that recompute the stored derived nodes that depend on v. */
 void emit_recompute(struct emitter *e, const struct model *m,
                     const struct var *v)
 {
     for (const struct family *f = m->families; f; f = f->next)
-        if (!f->stochastic && f->var->stored && !led(f) &&
-            derived_depends(m, f->var, v))
-            emit_line(e, "derive_all_%s(s, team);",
-                      f->together ? together_id(e->c, f->together)
-                                  : family_id(e->c, f));
+        if (!f->stochastic && f->var->stored && recomputed_with(m, f, v))
+            emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
 }
 
 void emit_in_place(struct emitter *e, const struct part *p)

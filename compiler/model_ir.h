@@ -182,26 +182,27 @@ struct family {
     struct factor *factor;
     bool recursive; /* deterministic and reads its own variable */
     bool constant;  /* deterministic: a function of given nodes alone */
-    int component;  /* of the families whose elements may depend on one another
-                       in an order that is found at load; 0: none */
-    struct together *together; /* computed in one such order, or NULL */
-    int table_slot;            /* of its loop indices, if it is ragged */
+    int table_slot; /* of its loop indices, if it is ragged */
+    struct sequence *sequence; /* of the derived families that are recomputed
+                                  together, in turn; or NULL */
     struct family *next_of_var, *next;
+    struct family *moved; /* sequence.c */
 };
 
-/* Computed families whose elements are computed in turns, in an order that the
- * sampler finds at load. */
-struct together {
-    int number;
-    struct family *first; /* in the order of families: stands for all */
-    int slot;             /* of the order */
+/* Families that feed each other element by element: the order of the elements
+ * is found at load. */
+enum sequence_kind {
+    SEQUENCE_LOAD,   /* constants */
+    SEQUENCE_START,  /* random and derived nodes, drawn forward */
+    SEQUENCE_REFRESH /* derived nodes, recomputed in a sweep */
 };
-
-/* Whether another family stands for f when it is computed. */
-static inline bool led(const struct family *f)
-{
-    return f->together && f->together->first != f;
-}
+struct sequence {
+    enum sequence_kind kind;
+    struct family **families;
+    int n, number;
+    int slot; /* SEQUENCE_REFRESH: of (place in families, element) pairs */
+    struct sequence *next;
+};
 
 /* A term of the log joint: for all instances, if `guard`, logp. */
 struct factor {
@@ -233,7 +234,8 @@ struct model {
     struct factor *factors, **last_factor;
     struct step *steps, **last_step;
     struct inverse *inverses, **last_inverse;
-    int nfamilies, nfactors, nsteps, ninverses, ncomponents, ntogether;
+    struct sequence *sequences;
+    int nfamilies, nfactors, nsteps, ninverses;
 };
 
 /* library.c */
@@ -275,6 +277,10 @@ symp family_extent(struct compiler *c, const struct family *f, int slice);
 /* e = loop + offset: the loop, or NULL. */
 const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
 
+/* sequence.c: the expressions that an element of f is computed from, NULL at
+ * the end. */
+symp *sequence_expressions(struct compiler *c, const struct family *f);
+
 /* ---- condition.c ------------------------------------------------------ */
 
 /* The instances of a factor that mention a target through one reference: the
@@ -296,7 +302,7 @@ struct part {
     symp value, lower, upper; /* its indicator in place, where x is in it */
     symp hit;   /* of a pair's step: which of its cells the instances mention */
     bool prior; /* there: it is that cell's own */
-    struct hoisted *hoisted; /* of an opaque part, or NULL: see hoist.c */
+    struct hoisted *hoisted;  /* of an opaque part, or NULL: see hoist.c */
     struct part *next;
 };
 struct inverse {
@@ -605,6 +611,11 @@ bool part_shared_out(const struct part *p);
 void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
 void emit_dense(struct compiler *c, struct text *out, struct step *s);
 void emit_vector(struct compiler *c, struct text *out, struct step *s);
+/* emit_sequence.c */
+void emit_sequences(struct compiler *c, struct text *out,
+                    const struct model *m);
+void emit_refresh(struct compiler *c, struct text *out,
+                  const struct sequence *q);
 /* emit_pair.c */
 void emit_pair(struct compiler *c, struct text *out, struct step *s);
 /* What the self-check asks of a pair's step. True if there is something. */
@@ -627,6 +638,9 @@ void emit_in_place(struct emitter *e, const struct part *p);
 /* Recomputes the stored derived nodes that depend on v. */
 void emit_recompute(struct emitter *e, const struct model *m,
                     const struct var *v);
+/* Whether f is what is recomputed when v has moved. */
+bool recomputed_with(const struct model *m, const struct family *f,
+                     const struct var *v);
 /* cell_: the element's flat cell, if parts are found by an inverse index. */
 void emit_cell_if_needed(struct emitter *e, const struct step *s);
 /* Statements that draw the lhs of f from its prior into its cells. */
@@ -654,15 +668,6 @@ void emit_hoisted_fill(struct emitter *e, const struct step *s,
                        const char *target);
 /* total += the hoisted parts' log densities at x */
 void emit_hoisted_sums(struct emitter *e, const struct step *s);
-
-/* emit_component.c: calls read(context, slot, cell) for what an element of f
- * reads of its component. */
-void emit_component_reads(struct text *out, struct compiler *c,
-                          const struct family *f);
-const char *together_id(struct compiler *c, const struct together *t);
-/* Computes families in turns: derive_ and derive_all_. */
-void emit_together(struct compiler *c, struct text *out, const struct model *m,
-                   const struct together *t);
 
 /* emit_program.c */
 /* Whether warm-up tunes something, kept in s-><family>_width. */

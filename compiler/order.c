@@ -1,6 +1,5 @@
 /* order.c: parents before children; cycles and double definitions. */
 #include "resolve.h"
-#include <limits.h>
 
 struct reads_of {
     struct compiler *c;
@@ -54,55 +53,25 @@ static void append_families(struct compiler *c, const struct var *v,
     }
 }
 
-/* Tarjan (1972): the variables in an order in which parents come before
- * children; those that depend on each other stand together. */
-struct sorter {
-    struct compiler *c;
-    struct model *m;
-    int *index, *low, *stack, *finished;
-    struct var **vars;
-    int count, depth, ndone;
-    struct family **last;
-};
-
-static void pop_component(struct sorter *s, int root)
+/* Families in an order in which parents come before children; a variable that
+ * reads itself at other subscripts is ordered by its elements at run time. */
+static void visit(struct compiler *c, struct model *m, struct var *v,
+                  char *state, struct family ***last)
 {
-    int first = s->depth;
-    while (s->stack[--first] != root)
-        ;
-    int n = s->depth - first, *members = s->stack + first;
-    for (int i = 1; i < n; i++) /* as they were finished */
-        for (int j = i;
-             j && s->finished[members[j]] < s->finished[members[j - 1]]; j--) {
-            int t = members[j];
-            members[j] = members[j - 1];
-            members[j - 1] = t;
-        }
-    for (int i = 0; i < n; i++) {
-        s->low[members[i]] = INT_MAX; /* no longer on the stack */
-        append_families(s->c, s->vars[members[i]], &s->last);
-    }
-    s->depth = first;
-}
-
-static void visit(struct sorter *s, int v)
-{
-    s->index[v] = s->low[v] = ++s->count;
-    s->stack[s->depth++] = v;
-    for (struct family *f = s->vars[v]->families; f; f = f->next_of_var) {
-        int i = 0;
-        for (struct var *w = s->m->vars; w; w = w->next, i++) {
-            if (i == v || !w->families || !family_any(f, reads_var, w, true))
-                continue;
-            if (!s->index[i])
-                visit(s, i);
-            if (s->low[i] < s->low[v])
-                s->low[v] = s->low[i];
-        }
-    }
-    s->finished[v] = s->ndone++;
-    if (s->low[v] == s->index[v])
-        pop_component(s, v);
+    int i = 0;
+    for (struct var *w = m->vars; w != v; w = w->next)
+        i++;
+    if (state[i] == 2)
+        return;
+    if (state[i] == 1)
+        return; /* through other variables: the elements must be ordered */
+    state[i] = 1;
+    for (struct family *f = v->families; f; f = f->next_of_var)
+        for (struct var *w = m->vars; w; w = w->next)
+            if (w != v && w->families && family_any(f, reads_var, w, true))
+                visit(c, m, w, state, last);
+    state[i] = 2;
+    append_families(c, v, last);
 }
 
 static bool reads_same_element(symp e, void *context)
@@ -183,26 +152,16 @@ void check_twice(struct compiler *c, struct model *m)
 
 void order_families(struct compiler *c, struct model *m)
 {
-    int n = 0, i = 0;
+    struct family *ordered = NULL, **last = &ordered;
+    int nvars = 0;
     for (struct var *v = m->vars; v; v = v->next)
-        n++;
-    struct family *ordered = NULL;
-    struct sorter s = {.c = c,
-                       .m = m,
-                       .index = NEW_ARRAY(c, int, n),
-                       .low = NEW_ARRAY(c, int, n),
-                       .stack = NEW_ARRAY(c, int, n),
-                       .finished = NEW_ARRAY(c, int, n),
-                       .vars = NEW_ARRAY(c, struct var *, n),
-                       .last = &ordered};
+        nvars++;
+    char *state = NEW_ARRAY(c, char, nvars);
     for (struct var *v = m->vars; v; v = v->next)
-        s.vars[i++] = v;
-    for (i = 0; i < n; i++)
-        if (!s.index[i])
-            visit(&s, i);
-    *s.last = NULL;
+        visit(c, m, v, state, &last);
+    *last = NULL;
     m->families = ordered;
-    m->last_family = s.last;
+    m->last_family = last;
     int number = 0;
     for (struct family *f = m->families; f; f = f->next)
         f->number = number++;

@@ -35,16 +35,17 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
 {
     struct step *last = s;
     for (struct family *f = m->families; f; f = f->next) {
-        if (f->stochastic || !f->var->stored || led(f))
+        if (f->stochastic || !f->var->stored)
             continue;
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
-            moved = moved || (moves(s, v) && derived_depends(m, f->var, v));
+            moved = moved || (moves(s, v) && recomputed_with(m, f, v));
         if (!moved || s->through)
             continue;
         last = insert_after(c, last, METHOD_DERIVE);
         last->family = f;
-        last->name = intern_format(c, "derive_%s", family_id(c, f));
+        last->name = intern_format(
+            c, "%s_%s", f->sequence ? "refresh" : "derive", family_id(c, f));
     }
     for (struct inverse *i = m->inverses; i; i = i->next) {
         bool moved = false;
@@ -77,10 +78,12 @@ void plan(struct compiler *c, struct model *m)
         last = last->next;
     for (struct family *f = m->families; f && last; f = f->next)
         if (!f->stochastic && f->var->role == ROLE_STOCHASTIC &&
-            !f->data_block && !led(f)) {
+            !f->data_block && (!f->sequence || f->sequence->families[0] == f)) {
             last = insert_after(c, last, METHOD_DERIVE);
             last->family = f;
-            last->name = intern_format(c, "derive_%s", family_id(c, f));
+            last->name =
+                intern_format(c, "%s_%s", f->sequence ? "refresh" : "derive",
+                              family_id(c, f));
         }
     m->nsteps = 0;
     for (struct step *s = m->steps; s; s = s->next)

@@ -330,7 +330,7 @@ struct model *resolve(struct compiler *c, struct program *p)
         return NULL;
     order_families(c, m);
     choose_stored(c, m);
-    find_components(c, m);
+    find_sequences(c, m);
     name_in_c(c, m);
     for (struct family *f = m->families; f; f = f->next)
         if (f->stochastic && !(f->data_block))

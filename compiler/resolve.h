@@ -104,9 +104,11 @@ void check_twice(struct compiler *c, struct model *m);
 /* Sorts m->families so that parents come first, and numbers them. */
 void order_families(struct compiler *c, struct model *m);
 
-/* ---- component.c */
-/* After order_families: numbers the components whose elements are ordered at
- * load, and marks what is computed together. */
-void find_components(struct compiler *c, struct model *m);
+
+/* ---- sequence.c */
+/* Finds the families whose elements must be put into one sequence, and brings
+ * such families together in the order of m->families. Requires choose_stored.
+ */
+void find_sequences(struct compiler *c, struct model *m);
 
 #endif

@@ -302,9 +302,8 @@ static enum gbm_status fail_check(struct loader *l, int f,
                    problem->text);
 }
 
-static enum gbm_status compute_element(void *context, int f, int64_t e)
+static enum gbm_status compute_element(struct loader *l, int f, int64_t e)
 {
-    struct loader *l = context;
     const struct gbm_family *fam = &l->model->families[f];
     struct gbm_problem problem = {""};
     if (fam->check && !fam->check(l->state, e, &problem))
@@ -320,45 +319,48 @@ static enum gbm_status compute_element(void *context, int f, int64_t e)
     return GBM_OK;
 }
 
-static bool computed_at_load(const struct gbm_family *fam, int v)
-{
-    return fam->variable == v && (!fam->stochastic || fam->data_block);
-}
-
-/* Those whose elements read each other in no plain order. */
-static enum gbm_status compute_in_order(struct loader *l, int v)
-{
-    int nfamilies = l->model->nfamilies;
-    bool *chosen = calloc((size_t)nfamilies + 1, sizeof *chosen), any = false;
-    if (!chosen)
-        return rt_fail(l->rt, GBM_FAILURE, "no memory");
-    for (int f = 0; f < nfamilies; f++) {
-        const struct gbm_family *fam = &l->model->families[f];
-        chosen[f] = fam->component > 0 && computed_at_load(fam, v);
-        any = any || chosen[f];
-        if (chosen[f])
-            (void)count_elements(l, f);
-    }
-    enum gbm_status s =
-        any ? rt_in_order(l->rt, l->in, l->state, chosen, compute_element, l)
-            : GBM_OK;
-    free(chosen);
-    return s;
-}
-
 /* Evaluates (or simulates) the families that are computed at load. */
 static enum gbm_status compute_families(struct loader *l, int v)
 {
-    enum gbm_status s = rt_check_twice(l->rt, l->in, l->state, v);
     for (int f = 0; f < l->model->nfamilies; f++) {
         const struct gbm_family *fam = &l->model->families[f];
-        if (!computed_at_load(fam, v) || fam->component)
+        bool first;
+        if (fam->variable != v || (fam->stochastic && !fam->data_block) ||
+            rt_sequence_of(l->model, GBM_SEQUENCE_LOAD, f, &first) >= 0)
             continue;
         int64_t n = count_elements(l, f);
-        for (int64_t e = 0; s == GBM_OK && e < n; e++)
-            s = compute_element(l, f, e);
+        for (int64_t e = 0; e < n; e++) {
+            enum gbm_status s = compute_element(l, f, e);
+            if (s != GBM_OK)
+                return s;
+        }
     }
-    return s == GBM_OK ? compute_in_order(l, v) : s;
+    return GBM_OK;
+}
+
+/* Constants that feed each other: computed when the last of their arrays has
+ * its extents. */
+static enum gbm_status compute_sequences(struct loader *l, int v)
+{
+    for (int k = 0; k < l->model->nsequences; k++) {
+        const struct gbm_sequence *q = &l->model->sequences[k];
+        bool member = false, ready = q->kind == GBM_SEQUENCE_LOAD;
+        for (int r = 0; r < q->nreaders; r++) {
+            int w = l->model->families[q->readers[r].family].variable;
+            member = member || w == v;
+            ready = ready && (w == v || l->in->slots[w].settled);
+        }
+        if (!member || !ready)
+            continue;
+        struct rt_order *order = &l->in->orders[k];
+        enum gbm_status s = rt_sequence(l->rt, l->in, l->state, k, order);
+        for (int64_t i = 0; s == GBM_OK && i < order->count; i++)
+            s = compute_element(l, q->readers[order->pairs[2 * i]].family,
+                                order->pairs[2 * i + 1]);
+        if (s != GBM_OK)
+            return s;
+    }
+    return GBM_OK;
 }
 
 static enum gbm_status settle_constant(struct loader *l, int v)
@@ -376,7 +378,8 @@ static enum gbm_status settle_constant(struct loader *l, int v)
     if (s != GBM_OK)
         return s;
     rebind(l);
-    return compute_families(l, v);
+    s = compute_families(l, v);
+    return s == GBM_OK ? compute_sequences(l, v) : s;
 }
 
 static enum gbm_status settle_derived(struct loader *l, int v)
@@ -557,65 +560,6 @@ static enum gbm_status settle_inverse(struct loader *l, int v)
     return GBM_OK;
 }
 
-/* Filled when all variables are settled: order_derived. */
-static enum gbm_status settle_order(struct loader *l, int v)
-{
-    struct rt_slot *slot = &l->in->slots[v];
-    int64_t n = 0;
-    for (int f = 0; f < l->model->nfamilies; f++) {
-        const struct gbm_together *t = l->model->families[f].together;
-        if (t && t->order == v)
-            n += count_elements(l, f);
-    }
-    if (n > INT_MAX / 2)
-        return rt_fail(l->rt, GBM_USER_ERROR, "%s has too many elements",
-                       l->model->variables[v].name);
-    slot->dim[0] = (int)n;
-    slot->dim[1] = 2;
-    slot->cells = 2 * n;
-    slot->values = calloc(n ? (size_t)n : 1, 2 * sizeof(int));
-    return slot->values ? GBM_OK : rt_fail(l->rt, GBM_FAILURE, "no memory");
-}
-
-struct filling {
-    int *order;
-    int64_t count;
-};
-
-static enum gbm_status append_place(void *context, int family, int64_t element)
-{
-    struct filling *fill = context;
-    fill->order[2 * fill->count] = family;
-    fill->order[2 * fill->count++ + 1] = (int)element;
-    return GBM_OK;
-}
-
-static enum gbm_status order_derived(struct loader *l)
-{
-    const struct gbm_model *m = l->model;
-    enum gbm_status s = GBM_OK;
-    int components = 0;
-    bool *chosen = calloc((size_t)m->nfamilies + 1, sizeof *chosen);
-    if (!chosen)
-        return rt_fail(l->rt, GBM_FAILURE, "no memory");
-    for (int f = 0; f < m->nfamilies; f++)
-        if (m->families[f].component > components)
-            components = m->families[f].component;
-    for (int k = 1; k <= components && s == GBM_OK; k++)
-        s = rt_check_cycles(l->rt, l->in, l->state, k);
-    for (int f = 0; f < m->nfamilies && s == GBM_OK; f++) {
-        const struct gbm_together *t = m->families[f].together;
-        if (!t || t->first != f)
-            continue;
-        struct filling fill = {.order = l->in->slots[t->order].values};
-        for (int g = 0; g < m->nfamilies; g++)
-            chosen[g] = m->families[g].together == t;
-        s = rt_in_order(l->rt, l->in, l->state, chosen, append_place, &fill);
-    }
-    free(chosen);
-    return s;
-}
-
 static enum gbm_status settle(struct loader *l, int v)
 {
     enum gbm_status s = GBM_OK;
@@ -643,9 +587,7 @@ static enum gbm_status settle(struct loader *l, int v)
         s = settle_inverse(l, v);
         break;
     case GBM_JOINT: /* joint.c fills it when all else is settled */
-        break;
-    case GBM_ORDER:
-        s = settle_order(l, v);
+    case GBM_ORDER: /* when all families are known: settle_orders */
         break;
     }
     l->in->slots[v].settled = true;
@@ -739,6 +681,29 @@ static enum gbm_status bind_observed(struct loader *l)
     return s;
 }
 
+static enum gbm_status settle_orders(struct loader *l)
+{
+    for (int k = 0; k < l->model->nsequences; k++) {
+        const struct gbm_sequence *q = &l->model->sequences[k];
+        struct rt_order *order = &l->in->orders[k];
+        if (order->pairs)
+            continue;
+        enum gbm_status s = rt_sequence(l->rt, l->in, l->state, k, order);
+        if (s != GBM_OK)
+            return s;
+        if (q->slot < 0)
+            continue;
+        struct rt_slot *slot = &l->in->slots[q->slot];
+        slot->dim[0] = (int)order->count;
+        slot->dim[1] = 2;
+        slot->cells = 2 * order->count;
+        slot->values = order->pairs;
+        order->pairs = NULL; /* the slot's now */
+    }
+    rebind(l);
+    return GBM_OK;
+}
+
 static enum gbm_status load(struct loader *l)
 {
     const struct gbm_model *m = l->model;
@@ -755,10 +720,10 @@ static enum gbm_status load(struct loader *l)
         if (count_elements(l, f) > INT_MAX)
             return rt_fail(l->rt, GBM_USER_ERROR, "%s: too many elements",
                            m->families[f].where);
+    enum gbm_status ordered = settle_orders(l);
+    if (ordered != GBM_OK)
+        return ordered;
     for (int v = 0; v < m->nvariables; v++) {
-        enum gbm_status once = rt_check_twice(l->rt, l->in, l->state, v);
-        if (once != GBM_OK)
-            return once;
         bool computed = m->variables[v].role == GBM_STOCHASTIC ||
                         m->variables[v].role == GBM_DERIVED ||
                         m->variables[v].role == GBM_AUXILIARY;
@@ -770,9 +735,6 @@ static enum gbm_status load(struct loader *l)
                 return s;
         }
     }
-    enum gbm_status ordered = order_derived(l);
-    if (ordered != GBM_OK)
-        return ordered;
     for (int k = 0; k < m->ninverses; k++)
         if (!m->inverses[k].latent)
             rt_index(l->in, l->state, k, 0);
@@ -798,6 +760,7 @@ enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
     in->slots = calloc(nv, sizeof *in->slots);
     in->elements = malloc(nf * sizeof *in->elements);
     in->steps = calloc((size_t)m->nsteps + 1, sizeof *in->steps);
+    in->orders = calloc((size_t)m->nsequences + 1, sizeof *in->orders);
     struct loader l = {.rt = rt,
                        .model = m,
                        .data = data,
@@ -807,7 +770,8 @@ enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
                        .redraw = redraw,
                        .notes = notes};
     enum gbm_status s;
-    if (!in->slots || !in->elements || !in->steps || !l.bindings || !l.state) {
+    if (!in->slots || !in->elements || !in->steps || !in->orders ||
+        !l.bindings || !l.state) {
         s = rt_fail(rt, GBM_FAILURE, "no memory");
     } else {
         for (int f = 0; f < m->nfamilies; f++)

@@ -45,9 +45,7 @@ enum gbm_role {
     GBM_TABLE,      /* int, shared: loop indices of a family's elements */
     GBM_INVERSE,    /* int: inverse index, see struct gbm_inverse */
     GBM_JOINT,      /* tables and work space of a struct gbm_joint_block */
-    GBM_ORDER       /* int, shared: family and element, [count][2], so that each
-                       stands after those that it reads. See struct
-                       gbm_together */
+    GBM_ORDER       /* int, shared: see struct gbm_sequence */
 };
 
 struct gbm_variable {
@@ -64,7 +62,7 @@ struct gbm_variable {
                         by steps. Otherwise no function reads it (its
                         definition stands in its place), and it is computed
                         only when monitored */
-    int family;      /* GBM_TABLE, GBM_TUNING, GBM_INVERSE, GBM_ORDER: whose */
+    int family;      /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
     int64_t (*cells)(const void *state); /* GBM_TUNING; NULL: one per element */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */
     void (*declared)(const void *state, int *out);
@@ -114,6 +112,10 @@ struct gbm_family {
     void (*settle)(const void *state, int64_t element);
     /* Computes a deterministic element. */
     void (*derive)(const void *state, int64_t element);
+    /* Of a derived family that is recomputed in turn with others: the first
+     * one's element 0 recomputes them all, the rest nothing. NULL: `derive`
+     * does. */
+    void (*refresh)(const void *state, int64_t element);
     /* Subscripts in range, parameters valid, observed value in the support.
      * True if all is well. */
     bool (*check)(const void *state, int64_t element,
@@ -123,26 +125,6 @@ struct gbm_family {
     const char *derive_kernel, *density_kernel;
     bool recursive; /* derive reads other elements of its own variable: they
                        are computed in order, one at a time */
-    int repeats; /* 0: no cell is defined twice. Else it must not be by families
-                    of the same number: a data block and the model may both
-                    define a node */
-    /* Families of one number (not 0) define variables whose elements may depend
-     * on one another in an order that only the data show. Calls read with the
-     * slot and cell of each that an element reads of these variables, of those
-     * that `read` may be: which one, if that is drawn, is not known. */
-    int component;
-    void (*reads)(const void *state, int64_t element,
-                  void (*read)(void *context, int variable, int64_t cell),
-                  void *context);
-    /* Derived families that are computed in turns share one of these; derive
-     * and derive_kernel of the first are of place k of the order, and there is
-     * nothing to do for the others. NULL: the family is computed alone. */
-    const struct gbm_together *together;
-};
-
-struct gbm_together {
-    int order; /* slot of role GBM_ORDER */
-    int first; /* family */
 };
 
 /* For each cell of `variable` the elements of `family` whose reference number
@@ -154,6 +136,29 @@ struct gbm_inverse {
     bool latent;     /* depends on the chain's state: per chain */
     int64_t (*cell)(const void *state, int64_t element); /* -1: none */
     const char *cell_kernel; /* name of the device function, same meaning */
+};
+
+/* Families that feed each other element by element (a[t] from b[t-1], b[t]
+ * from a[t-1]): their elements have an order that only the data tell, which
+ * the runtime finds at load from what each element reads. */
+enum gbm_sequence_kind {
+    GBM_SEQUENCE_LOAD,   /* constants, computed at load */
+    GBM_SEQUENCE_START,  /* drawn forward: starting values, simulation */
+    GBM_SEQUENCE_REFRESH /* recomputed in a sweep: the order is in a slot */
+};
+struct gbm_reader {
+    int family;
+    /* Calls visit for each cell of the sequence's variables that the element
+     * reads. */
+    void (*reads)(const void *state, int64_t element,
+                  void (*visit)(void *context, int variable, int64_t cell),
+                  void *context);
+};
+struct gbm_sequence {
+    enum gbm_sequence_kind kind;
+    const struct gbm_reader *readers;
+    int nreaders;
+    int slot; /* role GBM_ORDER, int [count][2]: reader, element; or -1 */
 };
 
 /* What a run of a step needs beside the state. Lives in device memory too. */
@@ -309,6 +314,8 @@ struct gbm_model {
                                           before children */
     int ninverses;
     const struct gbm_inverse *inverses;
+    int nsequences;
+    const struct gbm_sequence *sequences;
     int nsteps;
     const struct gbm_step *steps; /* a sweep, in order */
     void (*bind)(void *state, const struct gbm_binding *bindings);

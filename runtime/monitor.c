@@ -279,16 +279,6 @@ static enum gbm_status add_small(struct chooser *c, FILE *notes)
 
 /* ---- derived families that kept draws need ---- */
 
-/* Whether a derived family, or those that it stands for, define v. */
-static bool computes(const struct gbm_model *m, int f, int v)
-{
-    const struct gbm_together *t = m->families[f].together;
-    bool found = m->families[f].variable == v;
-    for (int g = 0; t && !found && g < m->nfamilies; g++)
-        found = m->families[g].together == t && m->families[g].variable == v;
-    return found;
-}
-
 /* Monitored ones; and those that are read, where leaves that are drawn after
  * the sweep's steps may have changed them. */
 static enum gbm_status list_kept_families(struct chooser *c)
@@ -306,7 +296,7 @@ static enum gbm_status list_kept_families(struct chooser *c)
         const struct gbm_family *fam = &m->families[f];
         bool wanted = leaves && rt_is_read(m, f);
         for (int k = 0; k < in->nmonitors; k++)
-            wanted = wanted || computes(m, f, in->monitors[k].variable);
+            wanted = wanted || in->monitors[k].variable == fam->variable;
         if (fam->stochastic || fam->data_block || !wanted)
             continue;
         in->kept_families[in->nkept_families++] = f;

@@ -235,7 +235,7 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
             step->dense->dimension(state) > 0;
         return GBM_OK;
     case GBM_STEP_DERIVE:
-        out->count = rt_derivations(in, step->family);
+        out->count = in->elements[step->family];
         break;
     case GBM_STEP_MAP:
         if (step->joint) /* one element, if there is anything to draw */
@@ -247,9 +247,7 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
         break;
     }
     out->active = out->count > 0;
-    out->sequential =
-        step->sequential || (step->kind == GBM_STEP_DERIVE &&
-                             in->model->families[step->family].recursive);
+    out->sequential = step->sequential;
     out->ncolours = 1;
     out->colour = calloc(2, sizeof *out->colour);
     if (!out->colour)

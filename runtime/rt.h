@@ -98,12 +98,19 @@ struct rt_monitor {
     int64_t offset;
 };
 
+/* A sequence of the model: pairs of reader and element. */
+struct rt_order {
+    int64_t count;
+    int *pairs; /* [count][2] */
+};
+
 struct rt_instance {
     const struct gbm_model *model;
     int nchains;
-    struct rt_slot *slots; /* [model->nvariables] */
-    int64_t *elements;     /* [model->nfamilies] number of elements */
-    struct rt_step *steps; /* [model->nsteps] */
+    struct rt_slot *slots;   /* [model->nvariables] */
+    int64_t *elements;       /* [model->nfamilies] number of elements */
+    struct rt_step *steps;   /* [model->nsteps] */
+    struct rt_order *orders; /* [model->nsequences] */
     /* What a kept sweep stores; see struct rt_block. */
     struct rt_monitor *monitors; /* [nmonitors] */
     int nmonitors;
@@ -115,15 +122,6 @@ struct rt_instance {
     bool has_moments; /* some slot has `moments` */
     bool interleaved; /* see rt_find_interleaved */
 };
-
-/* How often a family's derive is called to compute it: for 0, 1, ... */
-static inline int64_t rt_derivations(const struct rt_instance *in, int family)
-{
-    const struct gbm_together *t = in->model->families[family].together;
-    if (!t)
-        return in->elements[family];
-    return t->first == family ? in->slots[t->order].dim[0] : 0;
-}
 
 /* Running moments of one variable, Welford (1962). */
 struct rt_moments {
@@ -232,22 +230,6 @@ const char *rt_nearest(const char *name, int n,
                        const char *(*candidate)(const void *, int),
                        const void *context);
 
-/* graph.c. Elements that stand for themselves only after others. */
-/* Fails if an element of component `number` depends on itself. */
-enum gbm_status rt_check_cycles(struct rt *rt, const struct rt_instance *in,
-                                const void *state, int number);
-/* Calls use for the elements of the families for which `chosen` is true (one
- * per family), all of one component, each after those of them that it reads;
- * stops where it fails. */
-enum gbm_status rt_in_order(struct rt *rt, const struct rt_instance *in,
-                            const void *state, const bool *chosen,
-                            enum gbm_status (*use)(void *context, int family,
-                                                   int64_t element),
-                            void *context);
-/* Fails if two elements of v's families define one cell. */
-enum gbm_status rt_check_twice(struct rt *rt, const struct rt_instance *in,
-                               const void *state, int v);
-
 /* load.c. Binds data, settles extents, computes constants and lists. With
  * `redraw` observed nodes are per chain, so that they can be drawn anew. Notes
  * for the user go to `notes` if it is not NULL. */
@@ -287,6 +269,15 @@ int64_t rt_element_cells(const struct gbm_family *family, const void *state,
 /* "theta[3]" or, for a vector element, "beta[1:4]" of a family's element. */
 void rt_element_name(const struct rt_instance *in, const void *state,
                      int family, int64_t element, char *out, size_t capacity);
+/* sequence.c: the elements of a sequence, parents before children. An error if
+ * they depend on each other in a circle. */
+enum gbm_status rt_sequence(struct rt *rt, const struct rt_instance *in,
+                            const void *state, int sequence,
+                            struct rt_order *out);
+/* The sequence of a kind that has the family, and whether it is its first; -1:
+ * none. */
+int rt_sequence_of(const struct gbm_model *m, enum gbm_sequence_kind kind,
+                   int family, bool *first);
 /* Rebuilds an inverse index in the chain of `state`. */
 void rt_index(const struct rt_instance *in, const void *state, int inverse,
               int chain);

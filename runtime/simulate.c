@@ -21,8 +21,7 @@ static void simulate_once(const struct rt *rt, const struct rt_instance *in,
         enum gbm_role role = m->variables[fam->variable].role;
         if (fam->data_block || role == GBM_CONSTANT || fam->auxiliary)
             continue;
-        int64_t n = fam->stochastic ? in->elements[f] : rt_derivations(in, f);
-        for (int64_t e = 0; e < n; e++) {
+        for (int64_t e = 0; e < in->elements[f]; e++) {
             struct gbm_rng rng;
             if (!fam->stochastic) {
                 if (in->nmonitors > 0 || rt_is_read(m, f))
@@ -238,9 +237,7 @@ static void replicate(struct replica *r, int chain, int draw)
                        m->variables[fam->variable].role != GBM_CONSTANT;
         if (!derived && !r->observed[f])
             continue;
-        int64_t ne =
-            derived ? rt_derivations(&r->copy, f) : r->copy.elements[f];
-        for (int64_t e = 0; e < ne; e++) {
+        for (int64_t e = 0; e < r->copy.elements[f]; e++) {
             struct gbm_rng rng;
             if (derived) {
                 fam->derive(state, e);

@@ -72,9 +72,11 @@ bool rt_is_read(const struct gbm_model *model, int family)
 void rt_derive_all(const struct rt_instance *in, const void *state)
 {
     for (int f = 0; f < in->model->nfamilies; f++)
-        for (int64_t e = 0;
-             rt_is_read(in->model, f) && e < rt_derivations(in, f); e++)
-            in->model->families[f].derive(state, e);
+        for (int64_t e = 0; rt_is_read(in->model, f) && e < in->elements[f];
+             e++) {
+            const struct gbm_family *fam = &in->model->families[f];
+            (fam->refresh ? fam->refresh : fam->derive)(state, e);
+        }
 }
 
 /* Passes over the discrete nodes in search of possible values. */
@@ -88,6 +90,7 @@ struct starter {
     struct gbm_data *inits;        /* one per --init */
     const struct gbm_array **init; /* [nvariables] of the chain at hand */
     int chain, attempt;
+    bool in_sequence;
     void *state;
     struct rt_cells buffer;
     double *saved;
@@ -120,7 +123,9 @@ static void draw_start(struct starter *s, int f, int64_t e)
         fam->simulate(s->state, &rng, e);
     else
         fam->start(s->state, &rng, e,
-                   s->attempt > 20 ? 1 : spread_of(s->attempt));
+                   s->in_sequence    ? 0
+                   : s->attempt > 20 ? 1
+                                     : spread_of(s->attempt));
 }
 
 /* Starts an element, leaving observed and initialised cells as they are. */
@@ -190,31 +195,47 @@ static bool check_family(struct starter *s, int f)
     return set_failure(s, f, bad, false);
 }
 
-/* Derived families that are computed in turns: all at the first of them. */
-static bool start_together(struct starter *s, int f)
+static bool start_one(struct starter *s, int f, int64_t e)
 {
-    const struct gbm_family *families = s->in->model->families;
-    if (families[f].together->first != f)
-        return true;
-    for (int g = f; g < s->in->model->nfamilies; g++)
-        if (families[g].together == families[f].together && families[g].check &&
-            !check_family(s, g))
-            return false;
-    for (int64_t k = 0; k < rt_derivations(s->in, f); k++)
-        families[f].derive(s->state, k);
+    const struct gbm_family *fam = &s->in->model->families[f];
+    if (fam->settle)
+        fam->settle(s->state, e);
+    if (fam->check && !fam->check(s->state, e, &s->problem))
+        return set_failure(s, f, e, false);
+    if (!fam->stochastic)
+        fam->derive(s->state, e);
+    else if (s->in->slots[fam->variable].per_chain)
+        start_element(s, f, e);
     return true;
+}
+
+/* Families that feed each other: element by element. Each is at its mean given
+ * those before it, as noise of another size than the model's would add up. */
+static bool start_sequence(struct starter *s, int k)
+{
+    const struct gbm_sequence *q = &s->in->model->sequences[k];
+    const struct rt_order *order = &s->in->orders[k];
+    bool good = true;
+    s->in_sequence = true;
+    for (int64_t i = 0; good && i < order->count; i++)
+        good = start_one(s, q->readers[order->pairs[2 * i]].family,
+                         order->pairs[2 * i + 1]);
+    s->in_sequence = false;
+    return good;
 }
 
 static bool start_family(struct starter *s, int f)
 {
+    bool first;
+    int k = rt_sequence_of(s->in->model, GBM_SEQUENCE_START, f, &first);
+    if (k >= 0)
+        return !first || start_sequence(s, k);
     const struct gbm_family *fam = &s->in->model->families[f];
     const struct rt_slot *slot = &s->in->slots[fam->variable];
     for (int64_t e = 0; fam->settle && e < s->in->elements[f]; e++)
         fam->settle(s->state, e);
     if (fam->stochastic ? !slot->per_chain : !rt_is_read(s->in->model, f))
         return !fam->check || check_family(s, f);
-    if (fam->together)
-        return start_together(s, f);
     for (int64_t e = 0; e < s->in->elements[f]; e++) {
         if (fam->check && !fam->check(s->state, e, &s->problem))
             return set_failure(s, f, e, false);
@@ -330,12 +351,8 @@ static enum gbm_status report_check(struct starter *s)
 {
     const struct gbm_family *fam = &s->in->model->families[s->family];
     struct gbm_problem problem = s->problem;
-    char name[256];
-    rt_element_name(s->in, s->state, s->family, s->element, name, sizeof name);
-    bool named = strstr(problem.text, name) != NULL;
     enum gbm_status status =
-        rt_fail(s->rt, GBM_USER_ERROR, "%s: %s%s%s", fam->where,
-                named ? "" : name, named ? "" : ": ", problem.text);
+        rt_fail(s->rt, GBM_USER_ERROR, "%s: %s", fam->where, problem.text);
     size_t at = strlen(s->rt->message);
     const struct rt_slot *slot = &s->in->slots[fam->variable];
     int more = 0;
@@ -349,8 +366,7 @@ static enum gbm_status report_check(struct starter *s)
         else if (more == 5)
             append(s->rt, &at, "\n... and more");
     }
-    if (!strstr(s->problem.text, "is missing"))
-        append_missing(s, &at);
+    append_missing(s, &at);
     return status;
 }
 
@@ -458,12 +474,37 @@ static void note_init(const struct starter *s, const struct gbm_data *init,
                        "used; see --seed\n");
 }
 
+/* Families that feed each other may run away from dispersed parameters, to
+ * where no sampler finds back: of attempts with less and less spread the one
+ * with the largest density is taken. */
+static int best_attempt(struct starter *s)
+{
+    static const int tried[] = {0, 5, 6, 7, 9};
+    bool sequences = false;
+    int best = 0;
+    double largest = -(double)INFINITY;
+    for (int k = 0; k < s->in->model->nsequences; k++)
+        sequences =
+            sequences || s->in->model->sequences[k].kind == GBM_SEQUENCE_START;
+    for (size_t i = 0; sequences && i < sizeof tried / sizeof *tried; i++) {
+        s->attempt = tried[i];
+        double lp = attempt(s)
+                        ? rt_logdensity(s->in, s->state, false, s->rt->threads)
+                        : -(double)INFINITY;
+        if (lp > largest) {
+            largest = lp;
+            best = tried[i];
+        }
+    }
+    return best;
+}
+
 static enum gbm_status start_chain(struct starter *s)
 {
     struct gbm_problem previous = {""};
     int same = 0;
     rt_bind(s->in, s->state, s->chain);
-    for (s->attempt = 0; s->attempt < ATTEMPTS; s->attempt++) {
+    for (s->attempt = best_attempt(s); s->attempt < ATTEMPTS; s->attempt++) {
         if (attempt(s)) {
             for (int k = 0; k < s->in->model->ninverses; k++)
                 if (s->in->model->inverses[k].latent)

@@ -141,7 +141,7 @@ static enum gbm_status keep(struct cuda *c)
     TRY(run_steps(c, true));
     for (int k = 0; k < in->nkept_families; k++) {
         const int family = in->kept_families[k];
-        TRY(run_derive(c, &c->kept[k], rt_derivations(in, family),
+        TRY(run_derive(c, &c->kept[k], in->elements[family],
                        in->model->families[family].recursive));
     }
     TRY(add_moments(c));

@@ -827,6 +827,9 @@ static const struct gbm_family families[] = {
 static const struct gbm_inverse inverses[] = {
     {.variable = -1}};
 
+static const struct gbm_sequence sequences[] = {
+    {.nreaders = 0}};
+
 static int dimension_a(const void *state, int64_t element)
 {
     (void)state;

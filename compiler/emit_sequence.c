@@ -1,0 +1,273 @@
+/* emit_sequence.c: families whose elements are put into one sequence: what an
+ * element reads, which orders them at load, and the function that recomputes
+ * them all. */
+#include "gbmc.h"
+
+/* ---- what an element reads (host only) --------------------------------------
+ */
+
+static bool known_at_load(symp e)
+{
+    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
+        e->var->role != ROLE_CONSTANT)
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!known_at_load(e->args[i]))
+            return false;
+    return true;
+}
+
+static bool reads_member(symp e, const struct sequence *q)
+{
+    for (int i = 0; e->kind == SYM_REF && i < q->n; i++)
+        if (q->families[i]->var == e->var)
+            return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_member(e->args[i], q))
+            return true;
+    return false;
+}
+
+static void emit_visits(struct emitter *e, const struct sequence *q, symp x);
+
+static void visit_children(struct emitter *e, const struct sequence *q, symp x)
+{
+    for (int i = 0; i < x->nargs; i++)
+        emit_visits(e, q, x->args[i]);
+}
+
+static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
+{
+    bool member = false;
+    for (int i = 0; i < q->n; i++)
+        member = member || q->families[i]->var == x->var;
+    if (!member)
+        return;
+    for (int d = 0; d < x->nargs; d++)
+        if (!known_at_load(x->args[d]) || reads_member(x->args[d], q))
+            return; /* which one is not known: any order may be right */
+    emit_line(e, "{");
+    e->indent++;
+    for (int d = 0; d < x->nargs; d++)
+        emit_line(e, "const int at%d_ = %s;", d + 1, emit_int(e, x->args[d]));
+    struct text in = {0}, cell = {0};
+    text_append(&in, "1");
+    text_append(&cell, "0");
+    for (int d = 0; d < x->nargs; d++) {
+        text_printf(&in, " && at%d_ >= 1 && at%d_ <= s->%s_n%d", d + 1, d + 1,
+                    x->var->cname, d + 1);
+        char *head = cell.data;
+        cell = (struct text){0};
+        text_printf(&cell, "(%s) * s->%s_n%d + at%d_ - 1", head, x->var->cname,
+                    d + 1, d + 1);
+        text_free(&(struct text){.data = head});
+    }
+    emit_line(e, "if (%s)", in.data);
+    emit_line(e, "    visit(context, %d, (int64_t)(%s));", x->var->slot,
+              cell.data);
+    text_free(&in);
+    text_free(&cell);
+    emit_close(e, 1);
+}
+
+static void visit_sum(struct emitter *e, const struct sequence *q, symp x)
+{
+    if (!known_at_load(x->args[0]) || !known_at_load(x->args[1]))
+        return;
+    int depth = e->nloops;
+    const char *lower = emit_int(e, x->args[0]);
+    const char *upper = emit_int(e, x->args[1]);
+    const char *i = emit_loop_name(e, x->loop);
+    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", i, lower, i, upper, i);
+    e->indent++;
+    emit_visits(e, q, x->args[2]);
+    emit_close(e, 1);
+    e->nloops = depth;
+}
+
+static void visit_array(struct emitter *e, const struct sequence *q, symp x)
+{
+    int depth = e->nloops;
+    for (int d = 0; d < x->nloops; d++)
+        if (!known_at_load(x->args[1 + d]))
+            return;
+    for (int d = 0; d < x->nloops; d++) {
+        const char *upper = emit_int(e, x->args[1 + d]);
+        const char *i = emit_loop_name(e, x->loops[d]);
+        emit_line(e, "for (int %s = 1; %s <= %s; %s++) {", i, i, upper, i);
+        e->indent++;
+    }
+    emit_visits(e, q, x->args[0]);
+    emit_close(e, x->nloops);
+    e->nloops = depth;
+}
+
+static void visit_select(struct emitter *e, const struct sequence *q, symp x)
+{
+    emit_visits(e, q, x->args[0]);
+    bool known = known_at_load(x->args[0]) && !reads_member(x->args[0], q);
+    for (int i = 1; i <= 2; i++) {
+        if (!reads_member(x->args[i], q))
+            continue;
+        if (known) {
+            emit_line(e, i == 1 ? "if (%s) {" : "if (!(%s)) {",
+                      emit_expr(e, x->args[0]));
+            e->indent++;
+        }
+        emit_visits(e, q, x->args[i]);
+        if (known)
+            emit_close(e, 1);
+    }
+}
+
+static void emit_visits(struct emitter *e, const struct sequence *q, symp x)
+{
+    if (!reads_member(x, q))
+        return;
+    switch (x->kind) {
+    case SYM_REF:
+        visit_children(e, q, x);
+        visit_cell(e, q, x);
+        return;
+    case SYM_SUM:
+        visit_sum(e, q, x);
+        return;
+    case SYM_ARRAY:
+        visit_array(e, q, x);
+        return;
+    case SYM_SELECT:
+        visit_select(e, q, x);
+        return;
+    case SYM_NUM:
+    case SYM_LOOP:
+    case SYM_EXTENT:
+    case SYM_SEEN:
+    case SYM_TARGET:
+    case SYM_PARAM:
+    case SYM_ADD:
+    case SYM_MUL:
+    case SYM_POW:
+    case SYM_CALL:
+        visit_children(e, q, x);
+        return;
+    }
+    UNREACHABLE();
+}
+
+/* Array arguments of a distribution stand for all their elements. */
+static void visit_family(struct compiler *c, struct emitter *e,
+                         const struct sequence *q, const struct family *f)
+{
+    symp *list = sequence_expressions(c, f);
+    for (int i = 0; list[i]; i++) {
+        int depth = e->nloops, braces = 0;
+        const struct value *v =
+            f->stochastic && i < f->nargs ? &f->args[i] : NULL;
+        bool known = true;
+        for (int d = 0; v && d < v->ndim; d++)
+            known = known && known_at_load(v->extents[d]);
+        for (int d = 0; known && v && d < v->ndim; d++, braces++) {
+            const char *upper = emit_int(e, v->extents[d]);
+            const char *k = emit_loop_name(e, v->loops[d]);
+            emit_line(e, "for (int %s = 1; %s <= %s; %s++) {", k, k, upper, k);
+            e->indent++;
+        }
+        if (known)
+            emit_visits(e, q, list[i]);
+        emit_close(e, braces);
+        e->nloops = depth;
+    }
+}
+
+static void emit_reads(struct compiler *c, struct text *out,
+                       const struct sequence *q, const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static void reads_%d_%s(const void *state, int64_t element,\n"
+                "    void (*visit)(void *context, int variable, int64_t cell),"
+                "\n    void *context)\n{\n"
+                "    const struct state *s = (const struct state *)state;\n"
+                "    (void)s;\n    (void)element;\n    (void)visit;\n"
+                "    (void)context;\n",
+                q->number, family_id(c, f));
+    if (f->nloops)
+        emit_decode(&e, f, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    visit_family(c, &e, q, f);
+    text_append(out, "}\n");
+}
+
+void emit_sequences(struct compiler *c, struct text *out, const struct model *m)
+{
+    static const char *const kinds[] = {
+        "GBM_SEQUENCE_LOAD", "GBM_SEQUENCE_START", "GBM_SEQUENCE_REFRESH"};
+    for (const struct sequence *q = m->sequences; q; q = q->next) {
+        for (int i = 0; i < q->n; i++)
+            emit_reads(c, out, q, q->families[i]);
+        text_printf(out, "static const struct gbm_reader readers_%d[] = {\n",
+                    q->number);
+        for (int i = 0; i < q->n; i++)
+            text_printf(out, "    {.family = %d, .reads = reads_%d_%s},\n",
+                        q->families[i]->number, q->number,
+                        family_id(c, q->families[i]));
+        text_append(out, "};\n\n");
+    }
+    text_append(out, "static const struct gbm_sequence sequences[] = {\n");
+    for (const struct sequence *q = m->sequences; q; q = q->next)
+        text_printf(out,
+                    "    {.kind = %s, .readers = readers_%d, .nreaders = %d, "
+                    ".slot = %d},\n",
+                    kinds[q->kind], q->number, q->n,
+                    q->kind == SEQUENCE_REFRESH ? q->slot : -1);
+    text_append(out, "    {.nreaders = 0}};\n\n");
+}
+
+/* ---- recomputing ------------------------------------------------------------
+ */
+
+/* refresh_ of each member: the first one's recomputes all, in turn. */
+void emit_refresh(struct compiler *c, struct text *out,
+                  const struct sequence *q)
+{
+    const char *first = family_id(c, q->families[0]);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* in the order found at load */\n"
+                "GBM_FN void derive_all_%s(const struct state *s, const struct "
+                "gbm_team *team)\n{\n    gbm_team_sync(team);\n",
+                first);
+    emit_line(&e, "for (int at = 0; at < s->sequence%d_n; at++) {", q->number);
+    e.indent++;
+    emit_line(&e, "const int element = s->sequence%d[2 * at + 1];", q->number);
+    emit_line(&e, "switch (s->sequence%d[2 * at]) {", q->number);
+    for (int i = 0; i < q->n; i++) {
+        emit_line(&e, "case %d:", i);
+        emit_line(&e, "    derive_%s(s, team, element);",
+                  family_id(c, q->families[i]));
+        emit_line(&e, "    break;");
+    }
+    emit_close(&e, 2);
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n");
+    for (int i = 0; i < q->n; i++) {
+        const char *id = family_id(c, q->families[i]);
+        text_printf(out,
+                    "GBM_FN void refresh_%s(const struct state *s, const "
+                    "struct gbm_team *team, long long element)\n{\n",
+                    id);
+        if (i == 0)
+            text_printf(out,
+                        "    if (element == 0)\n        derive_all_%s(s, "
+                        "team);\n",
+                        id);
+        else
+            text_append(out, "    (void)s;\n    (void)team;\n"
+                             "    (void)element;\n");
+        text_printf(out,
+                    "}\n#ifndef __CUDACC__\nGBM_HOST_DERIVE(refresh_%s)\n"
+                    "#endif\n\n",
+                    id);
+    }
+}
