@@ -79,7 +79,7 @@ static bool reaches(struct model *m, const struct var *from, struct var *to,
 /* An element of a partly stochastic array that is a function of others: its
  * definition may read the array itself, at other elements, if it is one
  * element (else the substitution might not end). */
-static bool mixed_substitutable(struct compiler *c, const struct family *f)
+bool mixed_substitutable(struct compiler *c, const struct family *f)
 {
     struct family alone = *f;
     alone.recursive = f->recursive && f->nloops > 0;

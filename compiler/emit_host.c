@@ -100,6 +100,12 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
             (v->role == ROLE_GIVEN && v->used) || v->supplied, v->stored);
         if (declared)
             text_printf(k->table, ", .declared = declared_%s", v->cname);
+        if (v->whole) {
+            int whole = 0; /* slots are in the order of the variables */
+            for (const struct var *w = m->vars; w != v->whole; w = w->next)
+                whole++;
+            text_printf(k->table, ", .part = 1, .whole = %d", whole);
+        }
         text_append(k->table, "},\n");
         text_printf(k->bind, "    s->%s = (%s *)b[%d].values;\n", v->cname,
                     v->integer ? "int" : "real", k->n);

@@ -130,15 +130,16 @@ struct var {
     struct span span;
     enum role role;
     bool integer, declared_given, declared_observed;
-    bool leaf;        /* stochastic, and no other factor reads it */
-    bool stored;      /* derived: kept in memory because updates read it */
-    bool positive;    /* all its values are > 0 */
-    bool indexes;     /* used as a subscript or loop bound */
-    bool used;        /* some statement reads it */
-    bool supplied;    /* stochastic, and nothing here draws it: data */
-    bool seen_asked;  /* updates ask which cells are observed */
-    int ndim;         /* -1: not known yet */
-    symp declared[8]; /* extents of `var x[N]`, or NULL */
+    bool leaf;         /* stochastic, and no other factor reads it */
+    bool stored;       /* derived: kept in memory because updates read it */
+    bool positive;     /* all its values are > 0 */
+    bool indexes;      /* used as a subscript or loop bound */
+    bool used;         /* some statement reads it */
+    bool supplied;     /* stochastic, and nothing here draws it: data */
+    bool seen_asked;   /* updates ask which cells are observed */
+    struct var *whole; /* the random elements of this array (mixed.c) */
+    int ndim;          /* -1: not known yet */
+    symp declared[8];  /* extents of `var x[N]`, or NULL */
     struct family *families;
     int slot, seen_slot;
     struct var *next;
@@ -302,7 +303,7 @@ struct part {
     symp value, lower, upper; /* its indicator in place, where x is in it */
     symp hit;   /* of a pair's step: which of its cells the instances mention */
     bool prior; /* there: it is that cell's own */
-    struct hoisted *hoisted;  /* of an opaque part, or NULL: see hoist.c */
+    struct hoisted *hoisted; /* of an opaque part, or NULL: see hoist.c */
     struct part *next;
 };
 struct inverse {

@@ -328,6 +328,8 @@ struct model *resolve(struct compiler *c, struct program *p)
     check_cycles(c, m);
     if (c->nerrors)
         return NULL;
+    if (split_mixed(&r))
+        settle_roles(c, m);
     order_families(c, m);
     choose_stored(c, m);
     find_sequences(c, m);

@@ -91,7 +91,16 @@ void resolve_stmts(struct resolver *r, const struct stmt *s);
 /* `given`, `observed` and `var`: the variables with their roles and extents. */
 void resolve_declarations(struct resolver *r, const struct program *p);
 
+/* ---- mixed.c */
+/* Splits arrays of which elements are functions of others that cannot be put
+ * in their place; true if there were any. Roles must be settled before, and
+ * again after it. */
+bool split_mixed(struct resolver *r);
+
 /* ---- derived.c */
+/* Whether a computed element of a partly stochastic array can be replaced by
+ * its definition where it is read. */
+bool mixed_substitutable(struct compiler *c, const struct family *f);
 /* Marks the derived variables whose values are kept in memory. */
 void choose_stored(struct compiler *c, struct model *m);
 

@@ -236,7 +236,8 @@ static enum gbm_status needed_extents(struct loader *l, int v, int *needed,
         needed[d] = 0;
     for (int f = 0; f < l->model->nfamilies; f++) {
         const struct gbm_family *fam = &l->model->families[f];
-        if (fam->variable != v)
+        if (fam->variable != v &&
+            !(variable->part && fam->variable == variable->whole))
             continue;
         int64_t n = count_elements(l, f);
         if (variable->ndim == 0 || !fam->subscripts)
@@ -386,7 +387,11 @@ static enum gbm_status settle_derived(struct loader *l, int v)
 {
     const struct gbm_variable *variable = &l->model->variables[v];
     const struct gbm_array *a = gbm_data_find(l->data, variable->name);
-    if (a && variable->role == GBM_DERIVED)
+    bool supplied = a && variable->role == GBM_DERIVED;
+    for (int p = 0; p < l->model->nvariables; p++) /* for its random part */
+        supplied = supplied && !(l->model->variables[p].part &&
+                                 l->model->variables[p].whole == v);
+    if (supplied)
         return rt_fail(
             l->rt, GBM_USER_ERROR,
             "%s is computed by the model (%s); %s must not supply it",

@@ -62,7 +62,12 @@ struct gbm_variable {
                         by steps. Otherwise no function reads it (its
                         definition stands in its place), and it is computed
                         only when monitored */
-    int family;      /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
+    bool part;       /* GBM_STOCHASTIC: the random elements of the array in
+                        slot `whole`, which has the same name and is computed
+                        from it: this one takes data and starting values, that
+                        one is monitored */
+    int whole;
+    int family; /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
     int64_t (*cells)(const void *state); /* GBM_TUNING; NULL: one per element */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */
     void (*declared)(const void *state, int *out);

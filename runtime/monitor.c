@@ -25,7 +25,7 @@ static bool drawn(const struct rt_instance *in, int v)
     const struct gbm_variable *variable = &in->model->variables[v];
     return (variable->role == GBM_STOCHASTIC ||
             variable->role == GBM_DERIVED) &&
-           in->slots[v].per_chain;
+           !variable->part && in->slots[v].per_chain;
 }
 
 static bool drawn_cell(const struct rt_slot *slot, int64_t cell)
@@ -176,7 +176,8 @@ static enum gbm_status mark_named(struct chooser *c, char *item)
     for (int v = 0; v < c->model->nvariables; v++) {
         const struct gbm_variable *variable = &c->model->variables[v];
         if (strncmp(variable->name, item, length) != 0 ||
-            variable->name[length] != '\0' || variable->role > GBM_DERIVED)
+            variable->name[length] != '\0' || variable->part ||
+            variable->role > GBM_DERIVED)
             continue;
         if (!drawn(c->in, v))
             return rt_fail(c->rt, GBM_USER_ERROR,
