@@ -140,6 +140,37 @@ struct run {
     int block;      /* sweeps of the next block */
 };
 
+/* Fails if a sampled value is not a number. `kept` draws were there before the
+ * block that has just run; those from the first bad one on are dropped. A
+ * device of its own memory is asked for its state only at the `last` block. */
+static void check_numbers(struct run *r, bool adapting, int kept, bool last)
+{
+    struct rt *rt = r->rt;
+    struct rt_nan bad;
+    char name[256];
+    int64_t sweep = r->sweep;
+    if (!adapting &&
+        rt_nan_in_draws(&r->in, &r->draws, kept, r->draws.kept, &bad)) {
+        r->draws.kept = bad.draw;
+        sweep = rt->options.warmup + (int64_t)(bad.draw + 1) * rt->options.thin;
+    } else {
+        if (rt->device != &rt_host && (!last || rt->device->get(rt) != GBM_OK))
+            return;
+        if (!rt_nan_in_state(&r->in, &bad))
+            return;
+    }
+    rt_nan_name(&r->in, &bad, name, sizeof name);
+    rt_fail(rt, GBM_FAILURE,
+            "%s of chain %d is not a number after sweep %lld (%d of warm-up): "
+            "its full conditional has no finite parameters there; are data or "
+            "starting values of very different sizes? %d of %d draws a chain "
+            "were kept%s",
+            name, bad.chain + 1, (long long)sweep, rt->options.warmup,
+            r->draws.kept, r->draws.capacity,
+            r->draws.kept ? "; the run is marked incomplete"
+                          : ": nothing is written");
+}
+
 /* Runs `total` sweeps in blocks; the sampling ones keep draws. Returns the
  * sweeps done, fewer if stopped or failed. */
 static int64_t run_blocks(struct run *r, bool adapting, int64_t total)
@@ -171,8 +202,10 @@ static int64_t run_blocks(struct run *r, bool adapting, int64_t total)
         double spent = rt_clock() - began;
         r->sweep += (uint32_t)sweeps;
         done += sweeps;
+        int kept = r->draws.kept;
         if (!adapting)
             r->draws.kept += (int)(sweeps / thin);
+        check_numbers(r, adapting, kept, done == total);
         double next = spent > 0 ? (double)sweeps * BLOCK_SECONDS / spent : 1e6;
         double most = 8.0 * r->block;
         next = next < most ? next : most;

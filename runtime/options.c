@@ -112,8 +112,8 @@ void rt_print_help(const char *program, FILE *out)
     }
     fprintf(out,
             "\nExit status: 0 the run is complete and written; 1 a mistake "
-            "in options,\ndata or model; 2 a failure on the way (what was "
-            "drawn is kept).\n");
+            "in options,\ndata or model; 2 a failure on the way, or a sampled "
+            "value that is not a\nnumber (what was drawn is kept).\n");
 }
 
 /* Edits (insert, delete, replace, swap) that turn a into b, up to 63 letters.

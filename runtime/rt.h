@@ -1,8 +1,8 @@
 /* rt.h: the runtime's own types: options, the model bound to its data, and
  * what a device must do. Files: options.c load.c instance.c plan.c joint.c
- * symbolic.c minimum_degree.c start.c chains.c moments.c monitor.c progress.c
- * check.c simulate.c geweke.c host/, and the plugin cuda/, which includes
- * nothing of the runtime but this header and model.h. */
+ * symbolic.c minimum_degree.c start.c chains.c nan.c moments.c monitor.c
+ * progress.c check.c simulate.c geweke.c host/, and the plugin cuda/, which
+ * includes nothing of the runtime but this header and model.h. */
 #ifndef GBM_RT_H
 #define GBM_RT_H
 
@@ -313,6 +313,22 @@ void rt_moments_free(const struct rt_instance *in, struct rt_moments *moments);
 enum gbm_status rt_moments_store(struct rt *rt, const struct rt_instance *in,
                                  const struct rt_moments *moments,
                                  int64_t count, struct gbm_draws *draws);
+
+/* nan.c. The first value that is not a number among what the sweeps sample:
+ * in the chains' state (as it stands in in->slots), or in draws [from, to),
+ * earliest first. False if there is none. */
+struct rt_nan {
+    int variable, chain;
+    int64_t cell;
+    int draw; /* rt_nan_in_draws: its number */
+};
+bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out);
+bool rt_nan_in_draws(const struct rt_instance *in,
+                     const struct gbm_draws *draws, int from, int to,
+                     struct rt_nan *out);
+/* Writes the cell's name: "theta[3]". */
+void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,
+                 char *out, size_t capacity);
 
 /* simulate.c. Draws all of a chain from the prior; (replicate, stream) names
  * the draw. Auxiliary nodes are left. */
