@@ -265,6 +265,31 @@ static void emit_order(struct text *out, struct compiler *c,
 /* ---- families
  * -------------------------------------------------------------------- */
 
+static bool plain_lhs(struct compiler *c, const struct family *f)
+{
+    if (!family_rectangular(f) || f->nslices)
+        return false;
+    int found = 0;
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+        bool own = false;
+        for (int i = 0; l && i < f->nloops; i++)
+            own = own || f->loops[i] == l;
+        for (int i = 0; i < f->nloops; i++)
+            if (!own && sym_has_loop(f->lower[d], f->loops[i]))
+                return false;
+        found += own;
+    }
+    return found == f->nloops;
+}
+
+/* Whether two elements may define one cell, which is asked at load. */
+static bool may_repeat(struct compiler *c, const struct family *f)
+{
+    return f->next_of_var || f->var->families != f || !plain_lhs(c, f);
+}
+
 static void emit_families(struct text *out, struct compiler *c,
                           const struct model *m)
 {
@@ -303,6 +328,8 @@ static void emit_families(struct text *out, struct compiler *c,
                         id, f->sequence ? "refresh" : "derive", id);
         if (f->sequence)
             text_printf(out, ",\n     .refresh = refresh_%s_host", id);
+        if (may_repeat(c, f))
+            text_printf(out, ",\n     .repeats = %d", f->data_block ? 2 : 1);
         if (f->recursive)
             text_append(out, ",\n     .recursive = true");
         text_append(out, "},\n");
@@ -367,25 +394,6 @@ static const char *step_variables(struct compiler *c, const struct step *s)
     const char *r = intern(c, t.data);
     text_free(&t);
     return r;
-}
-
-static bool plain_lhs(struct compiler *c, const struct family *f)
-{
-    if (!family_rectangular(f) || f->nslices)
-        return false;
-    int found = 0;
-    for (int d = 0; d < f->var->ndim; d++) {
-        symp offset;
-        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
-        bool own = false;
-        for (int i = 0; l && i < f->nloops; i++)
-            own = own || f->loops[i] == l;
-        for (int i = 0; i < f->nloops; i++)
-            if (!own && sym_has_loop(f->lower[d], f->loops[i]))
-                return false;
-        found += own;
-    }
-    return found == f->nloops;
 }
 
 bool conflicts_can_be_emitted(struct compiler *c, const struct step *s)
@@ -683,18 +691,17 @@ static void emit_steps(struct text *out, struct compiler *c,
                    : s->method == METHOD_INDEX  ? 2
                    : s->method == METHOD_DERIVE ? 3
                                                 : 0;
-        text_printf(out,
-                    "    {.kind = %s, .name = \"%s\",\n     .variable = "
-                    "\"%s\", .sampler = \"%s\",\n     .family = %d, .number = "
-                    "%d, .sequential = %d, .leaf = %d, .inverse = %d",
-                    kinds[kind], s->name, step_variables(c, s),
-                    sampler_name(c, s), s->family ? s->family->number : -1,
-                    s->number,
-                    (s->sequential && kind == 0) ||
-                        (kind == 3 && s->family->recursive),
-                    s->family && s->family->var->leaf && kind == 0 &&
-                        !s->family->auxiliary && s->method != METHOD_PAIR,
-                    s->inverse && kind == 2 ? s->inverse->number : -1);
+        text_printf(
+            out,
+            "    {.kind = %s, .name = \"%s\",\n     .variable = "
+            "\"%s\", .sampler = \"%s\",\n     .family = %d, .number = "
+            "%d, .sequential = %d, .leaf = %d, .inverse = %d",
+            kinds[kind], s->name, step_variables(c, s), sampler_name(c, s),
+            s->family ? s->family->number : -1, s->number,
+            (s->sequential && kind == 0) || (kind == 3 && s->family->recursive),
+            s->family && s->family->var->leaf && kind == 0 &&
+                !s->family->auxiliary && s->method != METHOD_PAIR,
+            s->inverse && kind == 2 ? s->inverse->number : -1);
         if (s->method == METHOD_ENUMERATE || s->method == METHOD_PAIR)
             text_append(out, ", .repairs = true");
         if (s->method == METHOD_PAIR)

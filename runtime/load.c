@@ -729,6 +729,9 @@ static enum gbm_status load(struct loader *l)
     if (ordered != GBM_OK)
         return ordered;
     for (int v = 0; v < m->nvariables; v++) {
+        enum gbm_status once = rt_check_twice(l->rt, l->in, l->state, v);
+        if (once != GBM_OK)
+            return once;
         bool computed = m->variables[v].role == GBM_STOCHASTIC ||
                         m->variables[v].role == GBM_DERIVED ||
                         m->variables[v].role == GBM_AUXILIARY;

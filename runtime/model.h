@@ -128,6 +128,9 @@ struct gbm_family {
     /* Names of the device's kernels, or NULL: GBM_KERNEL_DERIVE(derive_mu) is
      * "derive_mu_kernel"; GBM_KERNEL_LOGDENSITY of `logdensity`. */
     const char *derive_kernel, *density_kernel;
+    int repeats;    /* 0: no cell is defined twice. Else it must not be by
+                       families of the same number: a data block and the model
+                       may both define a node */
     bool recursive; /* derive reads other elements of its own variable: they
                        are computed in order, one at a time */
 };

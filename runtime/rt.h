@@ -230,6 +230,10 @@ const char *rt_nearest(const char *name, int n,
                        const char *(*candidate)(const void *, int),
                        const void *context);
 
+/* definitions.c. Fails if two elements of v's families define one cell. */
+enum gbm_status rt_check_twice(struct rt *rt, const struct rt_instance *in,
+                               const void *state, int v);
+
 /* load.c. Binds data, settles extents, computes constants and lists. With
  * `redraw` observed nodes are per chain, so that they can be drawn anew. Notes
  * for the user go to `notes` if it is not NULL. */

@@ -87,14 +87,33 @@ static struct frame enter(struct walker *w, int node)
     return f;
 }
 
-static enum gbm_status fail_cycle(struct walker *w, int node)
+static int node_name(const struct walker *w, int node, char *out,
+                     size_t capacity)
 {
     int r = reader_of(w, node), f = w->q->readers[r].family;
-    char name[256];
-    rt_element_name(w->in, w->state, f, node - w->base[r], name, sizeof name);
+    rt_element_name(w->in, w->state, f, node - w->base[r], out, capacity);
+    return f;
+}
+
+/* The last node on the way reads `node`, which is on the way too. */
+static enum gbm_status fail_cycle(const struct walker *w, int node,
+                                  const struct frame *way, int64_t depth)
+{
+    char path[600] = "", name[256];
+    size_t at = 0;
+    int64_t k = depth - 1;
+    while (way[k].node != node)
+        k--;
+    for (int shown = 0; k < depth && shown < 8; k++, shown++) {
+        node_name(w, way[k].node, name, sizeof name);
+        at += (size_t)snprintf(path + at, sizeof path - at, "%.50s <- ", name);
+    }
+    int f = node_name(w, node, name, sizeof name);
     return rt_fail(w->rt, GBM_USER_ERROR,
-                   "%s: a cycle in the graph: %s depends on itself",
-                   w->in->model->families[f].where, name);
+                   "%s: a cycle in the graph: %s depends on itself "
+                   "(%s%s%.50s)",
+                   w->in->model->families[f].where, name, path,
+                   k < depth ? "... <- " : "", name);
 }
 
 static enum gbm_status walk(struct walker *w, int from, struct frame *stack)
@@ -111,7 +130,7 @@ static enum gbm_status walk(struct walker *w, int from, struct frame *stack)
         }
         int node = w->reads[--w->nreads];
         if (w->mark[node] == 1 && node != top->node)
-            return fail_cycle(w, node);
+            return fail_cycle(w, node, stack, depth);
         if (w->mark[node] == 0)
             stack[depth++] = enter(w, node);
     }

@@ -351,8 +351,12 @@ static enum gbm_status report_check(struct starter *s)
 {
     const struct gbm_family *fam = &s->in->model->families[s->family];
     struct gbm_problem problem = s->problem;
+    char name[256];
+    rt_element_name(s->in, s->state, s->family, s->element, name, sizeof name);
+    bool named = strstr(problem.text, name) != NULL;
     enum gbm_status status =
-        rt_fail(s->rt, GBM_USER_ERROR, "%s: %s", fam->where, problem.text);
+        rt_fail(s->rt, GBM_USER_ERROR, "%s: %s%s%s", fam->where,
+                named ? "" : name, named ? "" : ": ", problem.text);
     size_t at = strlen(s->rt->message);
     const struct rt_slot *slot = &s->in->slots[fam->variable];
     int more = 0;
@@ -366,7 +370,8 @@ static enum gbm_status report_check(struct starter *s)
         else if (more == 5)
             append(s->rt, &at, "\n... and more");
     }
-    append_missing(s, &at);
+    if (!strstr(s->problem.text, "is missing"))
+        append_missing(s, &at);
     return status;
 }
 

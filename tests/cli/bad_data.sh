@@ -42,4 +42,4 @@ rejects horseshoe_probit "d['X'][1][1] = None" 'X\[2, ?2\]'
 sampler radon
 # An index out of range for the data.
 rejects radon "d[[k for k in d if k.startswith('county')][0]][4] = 10**6" \
-    '1000000|county'
+    'log_radon\[5\]: subscript 1 of alpha is 1000000'

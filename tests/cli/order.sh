@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# The graph of elements where only the data show it: cycles and second
+# definitions are reported; what is computed in turns is computed in order.
+source "$GBM_ROOT/tests/cli/lib"
+
+# model TEXT DATA: compiles it into ./m
+model() {
+    printf '%s\n' "$1" >m.gbm
+    printf '%s\n' "$2" >m.json
+    status 0 "$GBMC" m.gbm -o m
+}
+rejects() { # TEXT DATA PATTERN
+    model "$1" "$2"
+    status 1 ./m --data m.json --quiet --out fit.nc
+    says "$3"
+    absent fit.nc
+}
+# draws VARIABLES 'PYTHON ON d': each draw, a dictionary, is as it should be
+draws() {
+    status 0 ./m check --data m.json
+    status 0 ./m --data m.json --quiet --chains 1 --warmup 5 --draws 20 \
+        --monitor "$1" --out fit.csv
+    python3 - "$2" <<'PY' || fail "draws of $1"
+import csv, sys
+with open("fit_1.csv") as f:
+    rows = list(csv.DictReader(r for r in f if not r.startswith("#")))
+assert len(rows) == 20
+for row in rows:
+    d = {k: float(v) for k, v in row.items()}
+    near = lambda a, b: abs(a - b) < 1e-6 * (1 + abs(b))
+    assert eval("(" + sys.argv[1] + ")"), d
+PY
+}
+
+# cycles
+printf 'model {\n a ~ dnorm(b, 1)\n b ~ dnorm(c, 1)\n c <- a + 1\n}\n' >c.gbm
+status 1 "$GBMC" c.gbm -o c
+says 'c\.gbm:2:2: error: a cycle in the graph: a depends on itself \(a <- c <- b <- a\)'
+absent c
+rejects 'model { for (i in 1:N) { x[i] ~ dnorm(x[adj[i]], 1) } }' \
+    '{"N": 3, "adj": [2, 3, 1]}' \
+    'm\.gbm:1:26: a cycle in the graph: x\[1\] depends on itself \(x\[1\] <- x\[2\] <- x\[3\] <- x\[1\]\)'
+rejects 'model { for (i in 1:N) { x[i] ~ dnorm(y[adj[i]], 1)
+                                  y[i] <- 2 * x[i] } }' \
+    '{"N": 2, "adj": [2, 1]}' 'x\[1\] <- x\[2\] <- x\[1\]'
+rejects 'model { x[1] ~ dnorm(x[N], 1)
+                 for (i in 2:N) { x[i] ~ dnorm(x[i-1], 1) } }' \
+    '{"N": 3}' 'm\.gbm:1:9: a cycle .*x\[1\] <- x\[3\] <- x\[2\] <- x\[1\]'
+rejects 'model { for (i in 1:N) { x[i] ~ dnorm(sum(x[1:N]), 1) } }' '{"N": 2}' \
+    'x\[1\] depends on itself'
+rejects 'model { for (i in 1:N) { c[i] <- c[adj[i]] + 1
+                                  y[i] ~ dnorm(c[i], 1) } }' \
+    '{"N": 2, "adj": [2, 1], "y": [1, 2]}' 'c\[1\] <- c\[2\] <- c\[1\]'
+# the same statement without a cycle
+model 'model { x[1] ~ dnorm(0, 1)
+               for (i in 2:N) { x[i] ~ dnorm(x[adj[i]], 1) } }' \
+    '{"N": 4, "adj": [0, 1, 1, 2]}'
+status 0 ./m check --data m.json
+status 1 ./m --data <(echo '{"N": 4, "adj": [0, 1, 4, 3]}') --quiet
+says 'x\[3\] <- x\[4\] <- x\[3\]'
+
+# second definitions
+rejects 'model { for (i in 1:N) { x[i] ~ dnorm(0, 1) }
+                 x[3] ~ dnorm(2, 1) }' '{"N": 3}' \
+    'm\.gbm:2:18: x\[3\] is defined twice: by .* at m\.gbm:1:26'
+rejects 'model { for (i in 1:N) { x[g[i]] ~ dnorm(0, 1) } }' \
+    '{"N": 3, "g": [1, 2, 1]}' 'x\[1\] is defined twice by x\[g\[i\]\]'
+rejects 'model { for (i in 1:N) { x ~ dnorm(0, 1) } }' '{"N": 2}' \
+    'x is defined twice'
+rejects 'model { for (i in 1:N) { m[i] <- i }
+                 m[2] <- 3
+                 y ~ dnorm(m[2], 1) }' '{"N": 3, "y": 1}' \
+    'm\[2\] is defined twice'
+# a data block and the model may both define a node
+model 'data { for (i in 1:N) { y[i] <- log(x[i]) } }
+       model { for (i in 1:N) { y[i] ~ dnorm(m, 1) }
+               m ~ dnorm(0, 1) }' '{"N": 2, "x": [1, 2]}'
+status 0 ./m --data m.json --quiet --draws 20 --warmup 20
+
+# orders: backwards, in turns, through a permutation
+model 'model { for (i in 1:(N-1)) { x[i] <- x[i+1] + 1 }
+               x[N] <- 5
+               y ~ dnorm(x[1], 1.0E8) }' '{"N": 4}'
+draws y 'abs(d["y"] - 8) < 0.01'
+model 'model { for (i in 1:(N-1)) { x[i] <- x[i+1] + 1 }
+               x[N] <- a
+               a ~ dnorm(5, 1)
+               y ~ dnorm(x[1], 1) }' '{"N": 4, "y": 9}'
+draws a,x 'near(d["x.1"], d["a"] + 3) and near(d["x.3"], d["a"] + 1)'
+model 'model { for (t in 2:T) {
+                   S[t] <- S[t-1] - b * S[t-1] * I[t-1]
+                   I[t] <- I[t-1] + b * S[t-1] * I[t-1] - g * I[t-1]
+                   cases[t] ~ dpois(100 * I[t]) }
+               S[1] <- 0.9
+               I[1] <- 0.1
+               b ~ dunif(0, 2)
+               g ~ dunif(0, 1) }' \
+    '{"T": 5, "cases": [null, 14, 18, 21, 22]}'
+draws b,g,S,I 'all(near(d["S.%d" % t], d["S.%d" % (t-1)] * (1 - d["b"] *
+    d["I.%d" % (t-1)])) and near(d["I.%d" % t], d["I.%d" % (t-1)] * (1 + d["b"]
+    * d["S.%d" % (t-1)] - d["g"])) for t in range(2, 6))'
+model 'model { for (i in 1:N) { v[i] <- 2 * v[p[i]] }
+               v[N+1] <- a / 2
+               a ~ dnorm(0, 1)
+               y ~ dnorm(v[1], 1) }' \
+    '{"N": 4, "p": [3, 4, 2, 5], "y": 4}'
+draws a,v 'near(d["v.4"], d["a"]) and near(d["v.2"], 2 * d["a"]) and
+    near(d["v.3"], 4 * d["a"]) and near(d["v.1"], 8 * d["a"])'
+exit 0
