@@ -598,6 +598,52 @@ bool share_likelihood(const struct step *a, const struct step *b)
     return false;
 }
 
+/* e of part q, in the loops of part p: those of the instance, and those of the
+ * element. */
+static symp in_loops_of(struct compiler *c, symp e, const struct part *q,
+                        const struct part *p, const struct family *from,
+                        const struct family *to)
+{
+    for (int i = 0; i < q->nloops; i++)
+        e = sym_replace_loop(c, e, q->loops[i], sym_loop(c, p->loops[i]));
+    for (int i = 0; i < from->nloops; i++)
+        e = sym_replace_loop(c, e, from->loops[i], sym_loop(c, to->loops[i]));
+    return e;
+}
+
+/* Whether elements of the same number are in the same instances of a factor:
+ * lambda[2,1] and lambda[3,2] are in other columns of x[i,j]. */
+static bool same_instances(struct compiler *c, const struct step *a,
+                           const struct part *p, const struct step *b,
+                           const struct part *q)
+{
+    if (p->nloops != q->nloops || !p->inverse != !q->inverse ||
+        !p->guard != !q->guard)
+        return false;
+    if (p->inverse)
+        return true;
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i] != !q->solved[i] ||
+            (p->solved[i] &&
+             !sym_same(p->solved[i], in_loops_of(c, q->solved[i], q, p,
+                                                 b->family, a->family))))
+            return false;
+    return !p->guard || sym_same(p->guard, in_loops_of(c, q->guard, q, p,
+                                                       b->family, a->family));
+}
+
+/* One block per element takes a factor's instances from one of its members. */
+static bool meet_everywhere(struct compiler *c, const struct step *a,
+                            const struct step *b)
+{
+    for (const struct part *p = a->parts; p; p = p->next)
+        for (const struct part *q = b->parts; q; q = q->next)
+            if (p->factor == q->factor && !p->own && !q->own &&
+                !same_instances(c, a, p, b, q))
+                return false;
+    return true;
+}
+
 static bool in_own_prior(const struct step *a, const struct step *b)
 {
     return sym_has_var(a->family->factor->logp, b->family->var) ||
@@ -632,8 +678,9 @@ static void merge_from(struct compiler *c, struct model *m, struct step *seed)
                 continue;
             meets = meets || share_likelihood(group[i], s);
         }
-        for (int i = 0; dense && i < n; i++)
-            meets = meets && !in_own_prior(group[i], s);
+        for (int i = 0; i < n; i++)
+            meets = meets && (dense ? !in_own_prior(group[i], s)
+                                    : meet_everywhere(c, group[i], s));
         if (!meets)
             continue;
         group[n++] = s;

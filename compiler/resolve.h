@@ -4,7 +4,7 @@
 
 #include "gbmc.h"
 
-#define MAX_LOOPS 20 /* with the slices of a left-hand side */
+#define MAX_LOOPS 12 /* with the slices of a left-hand side */
 
 /* Names bound by loops around the statement at hand, innermost first. */
 struct scope {

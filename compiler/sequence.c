@@ -256,9 +256,10 @@ static void place(struct sorter *s, int component)
 }
 
 /* Members of a component together, after what they read and before what reads
- * them; otherwise as they were. Families that are not live (definitions that
- * stand where they are read) keep their places. */
-static void sort_live(struct model *m, struct graph *g, struct compiler *c)
+ * them; otherwise as they were. Families that are not of the kind (definitions
+ * that stand where they are read) keep their places. */
+static void sort_families(struct model *m, struct graph *g, struct compiler *c,
+                          enum sequence_kind kind)
 {
     struct sorter s = {.g = g,
                        .done = NEW_ARRAY(c, char, g->n),
@@ -270,7 +271,7 @@ static void sort_live(struct model *m, struct graph *g, struct compiler *c)
     int k = 0;
     for (struct family *f = m->families; f; f = next) {
         next = f->next;
-        struct family *put = is_kind(f, SEQUENCE_START) ? s.out[k++] : f;
+        struct family *put = is_kind(f, kind) ? s.out[k++] : f;
         put->number = -1;
         *last = put;
         /* `next` of what is put is read no more: kept in the list of f */
@@ -287,6 +288,19 @@ static void sort_live(struct model *m, struct graph *g, struct compiler *c)
     }
 }
 
+/* In the order of the model: a sequence is run at its first family. */
+static void sort_members(struct sequence *q)
+{
+    for (int i = 1; i < q->n; i++)
+        for (int j = i;
+             j > 0 && q->families[j]->number < q->families[j - 1]->number;
+             j--) {
+            struct family *f = q->families[j];
+            q->families[j] = q->families[j - 1];
+            q->families[j - 1] = f;
+        }
+}
+
 void find_sequences(struct compiler *c, struct model *m)
 {
     static const enum sequence_kind kinds[] = {SEQUENCE_LOAD, SEQUENCE_START,
@@ -299,18 +313,12 @@ void find_sequences(struct compiler *c, struct model *m)
                 add_sequence(g, m, i, kinds[k]);
                 any = true;
             }
-        if (any && kinds[k] == SEQUENCE_START) {
-            sort_live(m, g, c);
-            /* their first family is where the sequence is run */
-            for (struct sequence *q = m->sequences; q; q = q->next)
-                for (int i = 1; i < q->n; i++)
-                    for (int j = i; j > 0 && q->families[j]->number <
-                                                 q->families[j - 1]->number;
-                         j--) {
-                        struct family *f = q->families[j];
-                        q->families[j] = q->families[j - 1];
-                        q->families[j - 1] = f;
-                    }
-        }
+        /* what starts together may still be computed one after the other:
+         * e[1] <- z[1], before m[t] from e[t-1] and e[t] from z[t] - m[t] */
+        if (any && kinds[k] != SEQUENCE_LOAD)
+            sort_families(m, g, c, kinds[k]);
     }
+    for (struct sequence *q = m->sequences; q; q = q->next)
+        if (q->kind != SEQUENCE_LOAD)
+            sort_members(q);
 }

@@ -33,11 +33,15 @@ static bool resolve_lhs(struct resolver *r, const struct stmt *s,
 }
 
 /* Turns the slices of a scalar statement into loops of its own. */
-static void slices_to_loops(struct resolver *r, struct family *f,
+static bool slices_to_loops(struct resolver *r, struct family *f,
                             struct value *args, int nargs)
 {
     struct compiler *c = r->c;
     int k = 0;
+    if (f->nloops + f->nslices > MAX_LOOPS) {
+        error_at(c, f->span, "loops are nested too deeply");
+        return false;
+    }
     for (int d = 0; d < f->var->ndim; d++) {
         if (!f->upper[d])
             continue;
@@ -59,6 +63,7 @@ static void slices_to_loops(struct resolver *r, struct family *f,
     for (int i = 0; i < nargs; i++)
         args[i].ndim = 0;
     f->nslices = 0;
+    return true;
 }
 
 /* A whole array on the left takes its shape from the right where that tells. */
@@ -110,7 +115,8 @@ static void resolve_deterministic(struct resolver *r, const struct stmt *s)
         }
         for (int i = 0; i < v.ndim; i++)
             shape_from(c, f, i, v.extents[i]);
-        slices_to_loops(r, f, &v, 1);
+        if (!slices_to_loops(r, f, &v, 1))
+            return;
     } else if (v.ndim) {
         error_at(c, s->rhs->span, "an array is assigned to a single element");
         return;
@@ -276,8 +282,8 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     for (int i = 0; !want && i < f->nargs; i++)
         for (int k = 0; f->args[i].ndim == f->nslices && k < f->nslices; k++)
             shape_from(c, f, k, f->args[i].extents[k]);
-    if (!want && f->nslices)
-        slices_to_loops(r, f, f->args, f->nargs);
+    if (!want && f->nslices && !slices_to_loops(r, f, f->args, f->nargs))
+        return;
     for (int i = 0; !want && i < f->nargs; i++)
         if (f->args[i].ndim && !d->parameters[i].ndims) {
             error_at(c, s->rhs->args[i]->span,
@@ -295,7 +301,7 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
 static void resolve_for(struct resolver *r, const struct stmt *s)
 {
     struct compiler *c = r->c;
-    if (r->nloops == MAX_LOOPS - MAX_DIMS) {
+    if (r->nloops == MAX_LOOPS - 2) {
         error_at(c, s->span, "loops are nested too deeply");
         return;
     }
