@@ -224,7 +224,8 @@ void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void assemble_%s(const struct state *s,\n    const "
-                "struct gbm_team *team, long long element, real *Q, real *b)\n"
+                "struct gbm_team *team, long long element,\n    real "
+                "*__restrict__ Q, real *__restrict__ b)\n"
                 "{\n    (void)team;\n    (void)element;\n",
                 s->name);
     open_element(&e, s);

@@ -35,6 +35,9 @@ static bool is_free(const struct hoister *k, symp e)
 {
     if (e->kind == SYM_TARGET)
         return false;
+    if (e->kind == SYM_REF && e->var != k->var && e->var->stored &&
+        derived_depends(k->step->model, e->var, k->var))
+        return false;
     bool other = false;
     for (int i = 0; i < e->nargs; i++) {
         if (!is_free(k, e->args[i]))
@@ -338,11 +341,59 @@ static symp reduce_select(struct hoister *k, symp e)
     return k->failed ? e : sym_select(c, reduced, value[0], value[1]);
 }
 
+/* The value of the sum's index at which alone e, its body, reads the target, or
+ * NULL: v[l + 2], where the target is v[x], reads it at l = x - 2. */
+static symp place_of_target(struct hoister *k, symp e, const struct loop *l,
+                            symp place)
+{
+    if (is_free(k, e))
+        return place;
+    if (e->kind == SYM_REF && e->var == k->var) {
+        for (int d = 0; d < e->nargs; d++) {
+            symp offset, x = k->x->args[d];
+            if (sym_plain_loop(k->c, e->args[d], &offset) != l ||
+                sym_has_loop(x, l) || !is_free(k, x) || !is_free(k, offset))
+                continue;
+            symp at = sym_sub(k->c, x, offset);
+            return !place || sym_same(place, at) ? at : give_up(k);
+        }
+        return give_up(k);
+    }
+    for (int i = 0; i < e->nargs && !k->failed; i++)
+        place = place_of_target(k, e->args[i], l, place);
+    return place;
+}
+
+/* A sum of which one term has the target: the others are one value. */
+static symp reduce_one_term(struct hoister *k, symp e)
+{
+    struct compiler *c = k->c;
+    symp lower = e->args[0], upper = e->args[1], body = e->args[2];
+    if (inside_sums(k, e) || !is_free(k, lower) || !is_free(k, upper))
+        return NULL;
+    symp at = place_of_target(k, body, e->loop, NULL);
+    if (k->failed || !at) {
+        k->failed = false;
+        return NULL;
+    }
+    symp here = sym_eq(c, sym_loop(c, e->loop), at), zero = sym_num(c, 0);
+    symp others =
+        sym_sum(c, e->loop, lower, upper, sym_select(c, here, zero, body));
+    symp exists = sym_and(c, sym_call(c, ">=", 2, (symp[]){at, lower}),
+                          sym_call(c, "<=", 2, (symp[]){at, upper}));
+    symp term = sym_replace_loop(c, body, e->loop, at);
+    symp rest = hoist_value(k, others);
+    return sym_add2(c, rest, reduce(k, sym_select(c, exists, term, zero)));
+}
+
 /* A sum over terms: it stays, but what its terms share does not. */
 static symp reduce_sum(struct hoister *k, symp e)
 {
     if (is_linear(k, e) && !inside_sums(k, e))
         return moved_by(k, e);
+    symp one = reduce_one_term(k, e);
+    if (one)
+        return one;
     if (k->h->loop || k->ninner == 4 || !is_free(k, e->args[0]) ||
         !is_free(k, e->args[1]))
         return give_up(k);
@@ -390,24 +441,157 @@ static symp reduce(struct hoister *k, symp e)
     return k->failed ? e : sym_rebuild(k->c, e, args);
 }
 
+/* ---- the log density as a sum of terms ------------------------------------
+ */
+
+#define TERMS_MOST 64
+struct terms {
+    symp at[TERMS_MOST];
+    int n;
+    bool overflow;
+};
+
+static void add_term(struct terms *t, symp e)
+{
+    if (t->n < TERMS_MOST)
+        t->at[t->n++] = e;
+    else
+        t->overflow = true;
+}
+
+/* Sums whose few terms can be written out. */
+#define WRITTEN_OUT 8
+
+static bool is_short(symp e)
+{
+    symp lower = e->args[0], upper = e->args[1];
+    return lower->kind == SYM_NUM && upper->kind == SYM_NUM &&
+           upper->number - lower->number < WRITTEN_OUT;
+}
+
+static symp written_out(struct compiler *c, symp e)
+{
+    symp terms[WRITTEN_OUT + 1];
+    int n = 0;
+    for (double i = e->args[0]->number; i <= e->args[1]->number; i++)
+        terms[n++] = sym_replace_loop(c, e->args[2], e->loop, sym_num(c, i));
+    return sym_add(c, n, terms);
+}
+
+static symp write_out_node(struct compiler *c, symp e, void *context)
+{
+    const struct hoister *k = context;
+    if (e->kind != SYM_SUM || is_free(k, e) || !is_short(e) || is_linear(k, e))
+        return NULL;
+    return sym_map(c, written_out(c, e), write_out_node, context);
+}
+
+static void expand(struct hoister *k, symp e, symp factor, struct terms *out);
+
+/* The terms of a sum's terms, each summed. */
+static void expand_sum(struct hoister *k, symp e, symp factor,
+                       struct terms *out)
+{
+    struct compiler *c = k->c;
+    struct terms inner = {.n = 0};
+    expand(k, e->args[2], sym_num(c, 1), &inner);
+    out->overflow = out->overflow || inner.overflow;
+    for (int i = 0; i < inner.n; i++)
+        add_term(out, sym_mul2(c, factor,
+                               sym_sum(c, e->loop, e->args[0], e->args[1],
+                                       inner.at[i])));
+}
+
+/* factor e, the factor being free of the target, as terms. */
+static void expand(struct hoister *k, symp e, symp factor, struct terms *out)
+{
+    struct compiler *c = k->c;
+    symp dependent = NULL, rest = factor;
+    bool one = true;
+    switch (is_free(k, e) ? SYM_NUM : e->kind) {
+    case SYM_ADD:
+        for (int i = 0; i < e->nargs; i++)
+            expand(k, e->args[i], factor, out);
+        return;
+    case SYM_SUM:
+        if (is_free(k, e->args[0]) && is_free(k, e->args[1])) {
+            expand_sum(k, e, factor, out);
+            return;
+        }
+        break;
+    case SYM_MUL:
+        for (int i = 0; i < e->nargs; i++)
+            if (is_free(k, e->args[i])) {
+                rest = sym_mul2(c, rest, e->args[i]);
+            } else {
+                one = one && !dependent;
+                dependent = e->args[i];
+            }
+        if (one && dependent) {
+            expand(k, dependent, rest, out);
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    add_term(out, sym_mul2(c, factor, e));
+}
+
+/* The a of a term coefficient * log(1 + exp(a)), or NULL. */
+static symp softplus(struct hoister *k, symp term, symp *coefficient)
+{
+    symp found = NULL, rest = sym_num(k->c, 1);
+    const symp *factors = term->kind == SYM_MUL ? term->args : &term;
+    int n = term->kind == SYM_MUL ? term->nargs : 1;
+    for (int i = 0; i < n; i++)
+        if (!found && factors[i]->kind == SYM_CALL &&
+            !strcmp(factors[i]->name, "log1pexp"))
+            found = factors[i]->args[0];
+        else
+            rest = sym_mul2(k->c, rest, factors[i]);
+    *coefficient = rest;
+    return found && is_free(k, rest) ? found : NULL;
+}
+
+/* log(1 + exp(-a)) is log(1 + exp(a)) - a: a Bernoulli density needs one. */
+static void merge_softplus(struct hoister *k, struct terms *t)
+{
+    struct compiler *c = k->c;
+    for (int i = 0; i < t->n; i++) {
+        symp first, second, a = softplus(k, t->at[i], &first), b;
+        for (int j = i + 1; a && j < t->n; j++) {
+            b = softplus(k, t->at[j], &second);
+            bool same = b && sym_same(a, b);
+            if (!same && !(b && sym_same(a, sym_neg(c, b))))
+                continue;
+            first = sym_add2(c, first, second);
+            t->at[i] = sym_mul2(c, first, sym_call(c, "log1pexp", 1, &a));
+            t->at[j] =
+                same ? sym_num(c, 0) : sym_neg(c, sym_mul2(c, second, a));
+        }
+    }
+}
+
 /* The log density of an instance without what is free of the target. Terms
  * that are linear in it become `slope` of all instances together. */
 static symp without_constants(struct hoister *k, symp e)
 {
     struct compiler *c = k->c;
-    symp kept[64], linear[64];
+    symp kept[2 * TERMS_MOST], linear[TERMS_MOST];
     int n = 0, nlinear = 0;
-    const symp *terms = e->kind == SYM_ADD ? e->args : &e;
-    int nterms = e->kind == SYM_ADD ? e->nargs : 1;
-    if (nterms > 64)
+    struct terms t = {.n = 0};
+    expand(k, sym_map(c, e, write_out_node, k), sym_num(c, 1), &t);
+    if (t.overflow)
         return e;
-    for (int i = 0; i < nterms; i++)
-        if (is_free(k, terms[i]))
-            k->gain += cost(terms[i]);
-        else if (is_linear(k, terms[i]))
-            linear[nlinear++] = terms[i];
+    merge_softplus(k, &t);
+    for (int i = 0; i < t.n; i++)
+        if (is_free(k, t.at[i]))
+            k->gain += cost(t.at[i]);
+        else if (is_linear(k, t.at[i]))
+            linear[nlinear++] = t.at[i];
         else
-            kept[n++] = terms[i];
+            kept[n++] = t.at[i];
     symp slope = NULL;
     if (nlinear)
         slope = sym_derivative(c, sym_add(c, nlinear, linear), k->x);
@@ -433,6 +617,19 @@ static bool reads_bound_loop(const struct part *p, const struct family *f,
     return false;
 }
 
+static void drop_constants(struct hoister *k, struct part *p)
+{
+    symp kept[TERMS_MOST];
+    int n = 0;
+    struct terms t = {.n = 0};
+    expand(k, p->logp, sym_num(k->c, 1), &t);
+    for (int i = 0; i < t.n; i++)
+        if (!is_free(k, t.at[i]))
+            kept[n++] = t.at[i];
+    if (!t.overflow)
+        p->logp = sym_add(k->c, n, kept);
+}
+
 /* Whether no cell of the target's variable is read that may be the target. */
 static bool is_known(const struct hoister *k, symp e)
 {
@@ -448,6 +645,12 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
 {
     struct family *f = s->family;
     symp x = sym_ref(c, f->var, f->var->ndim, f->lower);
+    if (s->through) { /* it reads what is recomputed at each trial value */
+        struct hoister k = {
+            .c = c, .step = s, .part = p, .var = f->var, .x = x};
+        drop_constants(&k, p);
+        return;
+    }
     if (p->lower || p->upper || (p->guard && sym_has_var(p->guard, f->var)))
         return;
     if (!p->own && p->reference && p->reference->kind == SYM_REF &&
@@ -470,7 +673,7 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
 void hoist(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
-        if (!s->opaque || s->through ||
+        if (!s->opaque ||
             (s->method != METHOD_SLICE && s->method != METHOD_SLICE_INTEGER &&
              s->method != METHOD_ENUMERATE))
             continue;

@@ -7,10 +7,8 @@
 /* 1 / (1 + exp(-x)), to full relative precision where it is small. */
 GBM_FN real gbm_ilogit(real x)
 {
-    if (x >= 0)
-        return 1 / (1 + real_exp(-x));
-    real e = real_exp(x);
-    return e / (1 + e);
+    const real e = real_exp(-real_fabs(x)), larger = 1 / (1 + e);
+    return x >= 0 ? larger : e * larger;
 }
 
 /* log(p / (1 - p)) */
@@ -19,7 +17,7 @@ GBM_FN real gbm_logit(real p) { return real_log(p) - real_log1p(-p); }
 /* log(1 + exp(x)) */
 GBM_FN real gbm_log1pexp(real x)
 {
-    return x > 0 ? x + real_log1p(real_exp(-x)) : real_log1p(real_exp(x));
+    return real_fmax(x, 0) + real_log1p(real_exp(-real_fabs(x)));
 }
 
 /* log(1 - exp(-x)), x > 0; Maechler (2012), "Accurately computing log(1 -
