@@ -25,128 +25,322 @@ void set_ndim(struct resolver *r, struct var *v, int ndim, struct span span)
                  v->name, ndim, ndim == 1 ? "" : "s", v->ndim);
 }
 
-/* Brackets tell; then (second pass) the functions that take whole arrays. */
-static void ndim_from_expr(struct resolver *r, const struct expr *e,
-                           const struct loop_name *loops, bool bare)
+static struct var *unbracketed(struct resolver *r, const struct expr *e,
+                               const struct loop_name *loops)
+{
+    if (e->kind != EXPR_NAME || e->nargs || is_loop_name(loops, e->name))
+        return NULL;
+    return get_var(r, e->name, e->span);
+}
+
+/* ---- brackets tell ------------------------------------------------------- */
+
+static void brackets_in_expr(struct resolver *r, const struct expr *e,
+                             const struct loop_name *loops)
 {
     if (!e)
         return;
     if (e->kind == EXPR_NAME &&
         !(e->nargs == 0 && is_loop_name(loops, e->name))) {
         struct var *v = get_var(r, e->name, e->span);
-        if (e->nargs > 8)
-            error_at(r->c, e->span, "at most 8 subscripts are supported");
-        else if (e->nargs && !bare)
+        if (e->nargs > MAX_DIMS)
+            error_at(r->c, e->span, "at most %d subscripts are supported",
+                     MAX_DIMS);
+        else if (e->nargs)
             set_ndim(r, v, e->nargs, e->span);
     }
-    if (bare && e->kind == EXPR_CALL) {
-        static const char *const of_vectors[] = {"sum",    "mean", "inprod",
-                                                 "length", "prod", "sd"};
-        const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
-        const struct entry *d = library_find(r->c, ENTRY_DISTRIBUTION, e->name);
-        /* max(a, b): scalars in the place of a vector */
-        if (f && e->nargs > f->nparameters)
-            f = NULL;
-        if (d && e->nargs > d->nparameters)
-            d = NULL;
-        if (e == r->distribution_call)
-            f = NULL;
-        else
-            d = NULL;
-        for (int i = 0; i < e->nargs; i++) {
-            const struct expr *a = e->args[i];
-            if (a->kind != EXPR_NAME || a->nargs ||
-                is_loop_name(loops, a->name))
-                continue;
-            struct var *v = get_var(r, a->name, a->span);
-            if (v->ndim != -1)
-                continue;
-            for (size_t k = 0; k < sizeof of_vectors / sizeof *of_vectors; k++)
-                if (f && !strcmp(e->name, of_vectors[k]))
-                    v->ndim = 1;
-            if (!strcmp(e->name, "%*%"))
-                v->ndim = i == 0 ? 2 : 1;
-            if (f && i < f->nparameters && f->parameters[i].ndims)
-                v->ndim = f->parameters[i].ndims;
-            if (d && i < d->nparameters && d->parameters[i].ndims)
-                v->ndim = d->parameters[i].ndims;
-        }
-    }
     for (int i = 0; i < e->nargs; i++)
-        ndim_from_expr(r, e->args[i], loops, bare);
+        brackets_in_expr(r, e->args[i], loops);
 }
 
-/* Names without subscripts in an expression whose value is a whole array. */
-static void ndim_elementwise(struct resolver *r, const struct expr *e,
-                             const struct loop_name *loops, int ndim)
-{
-    if (e->kind == EXPR_NAME && !e->nargs && !is_loop_name(loops, e->name)) {
-        struct var *v = get_var(r, e->name, e->span);
-        bool defined = false;
-        for (const struct stmt *s = r->m->program->model; s && !defined;
-             s = s->next)
-            defined = s->kind != STMT_FOR && s->lhs->name == e->name;
-        if (v->ndim == -1 && !defined)
-            v->ndim = ndim;
-        return;
-    }
-    if (e->kind != EXPR_CALL || !strcmp(e->name, "%*%"))
-        return;
-    /* operators, and functions of single values: element by element */
-    const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
-    bool letters = e->name[0] >= 'A' && strcmp(e->name, "neg") != 0;
-    if (letters && (!f || entry_clause(f, "builtin")))
-        return;
-    for (int i = 0; f && i < f->nparameters; i++)
-        if (f->parameters[i].ndims)
-            return;
-    for (int i = 0; i < e->nargs; i++)
-        ndim_elementwise(r, e->args[i], loops, ndim);
-}
-
-static void ndim_from_stmts(struct resolver *r, const struct stmt *s,
-                            const struct loop_name *loops, bool bare)
+static void brackets_in_stmts(struct resolver *r, const struct stmt *s,
+                              const struct loop_name *loops)
 {
     for (; s; s = s->next) {
         if (s->kind == STMT_FOR) {
             struct loop_name inner = {s->name, loops};
-            ndim_from_expr(r, s->range, loops, bare);
-            if (bare && s->range->kind == EXPR_NAME && !s->range->nargs) {
-                struct var *index = get_var(r, s->range->name, s->range->span);
-                if (index->ndim == -1) /* for (i in index) */
-                    index->ndim = 1;
-            }
-            ndim_from_stmts(r, s->body, &inner, bare);
+            brackets_in_expr(r, s->range, loops);
+            brackets_in_stmts(r, s->body, &inner);
             continue;
         }
-        ndim_from_expr(r, s->lhs, loops, bare);
-        r->distribution_call = s->kind == STMT_STOCHASTIC ? s->rhs : NULL;
-        ndim_from_expr(r, s->rhs, loops, bare);
-        r->distribution_call = NULL;
-        ndim_from_expr(r, s->lower, loops, bare);
-        ndim_from_expr(r, s->upper, loops, bare);
-        const struct entry *d =
-            s->kind == STMT_STOCHASTIC
-                ? library_find(r->c, ENTRY_DISTRIBUTION, s->rhs->name)
-                : NULL;
-        if (bare && d && d->result && s->lhs->nargs == 0) {
-            struct var *v = get_var(r, s->lhs->name, s->lhs->span);
-            if (v->ndim == -1)
-                v->ndim = d->result->ndims;
-        }
-        /* ly <- log(y): whole arrays of one shape */
-        struct var *whole = s->kind == STMT_DETERMINISTIC && !s->lhs->nargs
-                                ? find_var(r->m, s->lhs->name)
-                                : NULL;
-        if (bare && whole && whole->ndim > 0)
-            ndim_elementwise(r, s->rhs, loops, whole->ndim);
+        brackets_in_expr(r, s->lhs, loops);
+        brackets_in_expr(r, s->rhs, loops);
+        brackets_in_expr(r, s->lower, loops);
+        brackets_in_expr(r, s->upper, loops);
     }
+}
+
+/* ---- what an expression has, as far as it is known -------------------------
+ */
+
+/* Operators, and functions of single values: element by element. */
+static bool is_elementwise(struct resolver *r, const struct expr *e)
+{
+    const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
+    bool letters = e->name[0] >= 'A' && strcmp(e->name, "neg") != 0;
+    if (!strcmp(e->name, "%*%") ||
+        (letters && (!f || entry_clause(f, "builtin"))))
+        return false;
+    for (int i = 0; f && i < f->nparameters; i++)
+        if (f->parameters[i].ndims)
+            return false;
+    return true;
+}
+
+static bool is_one_of(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(name, list[i]))
+            return true;
+    return false;
+}
+
+/* Functions of all values of their arguments. */
+static bool takes_vectors(const char *name)
+{
+    static const char *const list[] = {"sum",    "mean", "inprod",
+                                       "length", "prod", "sd"};
+    return is_one_of(name, list, sizeof list / sizeof *list);
+}
+
+static bool gives_vector(const char *name)
+{
+    static const char *const list[] = {"c", "rep", "sort", "dim"};
+    return is_one_of(name, list, sizeof list / sizeof *list);
+}
+
+/* Dimensions of an expression's value; -1: not known yet. */
+static int ndim_of(struct resolver *r, const struct expr *e,
+                   const struct loop_name *loops)
+{
+    int n = 0;
+    if (e->kind == EXPR_RANGE)
+        return 1;
+    if (e->kind == EXPR_NAME) {
+        struct var *v = unbracketed(r, e, loops);
+        if (v)
+            return v->ndim;
+        for (int i = 0; i < e->nargs; i++) {
+            const struct expr *at = e->args[i];
+            n += at->kind == EXPR_ALL || ndim_of(r, at, loops) > 0;
+        }
+        return n;
+    }
+    if (e->kind != EXPR_CALL)
+        return 0;
+    if (gives_vector(e->name))
+        return 1;
+    if (!strcmp(e->name, "t") && e->nargs == 1)
+        return ndim_of(r, e->args[0], loops);
+    if (!strcmp(e->name, "%*%") && e->nargs == 2) {
+        int a = ndim_of(r, e->args[0], loops),
+            b = ndim_of(r, e->args[1], loops);
+        return a < 0 || b < 0 ? -1 : a + b > 2 ? a + b - 2 : a == 2 || b == 2;
+    }
+    const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
+    if (!is_elementwise(r, e))
+        return f && f->result ? f->result->ndims : 0;
+    for (int i = 0; i < e->nargs; i++) {
+        int k = ndim_of(r, e->args[i], loops);
+        n = k > n || (k < 0 && n == 0) ? k : n;
+    }
+    return n;
+}
+
+/* ---- what is asked of an expression ----------------------------------------
+ */
+
+/* The statement outside loops that defines the whole of a name, and so tells
+ * its dimensions; or NULL. */
+static struct stmt *defined_whole(const struct resolver *r, const char *name)
+{
+    struct stmt *blocks[2] = {r->m->program->data, r->m->program->model};
+    for (int i = 0; i < 2; i++)
+        for (struct stmt *s = blocks[i]; s; s = s->next)
+            if (s->kind != STMT_FOR && !s->lhs->nargs && s->lhs->name == name)
+                return s;
+    return NULL;
+}
+
+/* The value of e is asked to have ndim dimensions. */
+static void ask(struct resolver *r, const struct expr *e,
+                const struct loop_name *loops, int ndim)
+{
+    struct var *v = unbracketed(r, e, loops);
+    if (v && v->ndim == -1) {
+        struct stmt *s = defined_whole(r, e->name);
+        if (!s)
+            v->ndim = ndim;
+        else if (s->kind == STMT_DETERMINISTIC && !s->asked) {
+            s->asked = true; /* once: definitions may go in a circle */
+            ask(r, s->rhs, NULL, ndim);
+        }
+    }
+    if (e->kind != EXPR_CALL)
+        return;
+    if (!strcmp(e->name, "t") && e->nargs == 1 && ndim == 2)
+        ask(r, e->args[0], loops, 2);
+    bool known = false; /* an argument that has the shape */
+    for (int i = 0; i < e->nargs; i++)
+        known = known || ndim_of(r, e->args[i], loops) == ndim;
+    if (is_elementwise(r, e) && !known)
+        for (int i = 0; i < e->nargs; i++)
+            ask(r, e->args[i], loops, ndim);
+}
+
+static void ask_arguments(struct resolver *r, const struct expr *e,
+                          const struct entry *f, const struct loop_name *loops)
+{
+    if (!strcmp(e->name, "dim"))
+        return; /* of anything */
+    bool vectors = f->kind == ENTRY_FUNCTION && takes_vectors(e->name);
+    /* max(a, b): scalars in the place of a vector */
+    bool gathered = e->nargs > f->nparameters;
+    for (int i = 0; i < e->nargs; i++) {
+        if (vectors)
+            ask(r, e->args[i], loops, 1);
+        else if (!gathered && i < f->nparameters && f->parameters[i].ndims)
+            ask(r, e->args[i], loops, f->parameters[i].ndims);
+    }
+}
+
+static void asked_in_expr(struct resolver *r, const struct expr *e,
+                          const struct loop_name *loops)
+{
+    if (!e)
+        return;
+    for (int i = 0; i < e->nargs; i++)
+        asked_in_expr(r, e->args[i], loops);
+    if (e->kind != EXPR_CALL)
+        return;
+    if (!strcmp(e->name, "%*%") && e->nargs == 2) {
+        ask(r, e->args[0], loops, 2);
+        ask(r, e->args[1], loops, 1);
+    }
+    if (!strcmp(e->name, "t") && e->nargs == 1)
+        ask(r, e->args[0], loops, 2);
+    const struct entry *f = library_find(
+        r->c, e == r->distribution_call ? ENTRY_DISTRIBUTION : ENTRY_FUNCTION,
+        e->name);
+    if (f)
+        ask_arguments(r, e, f, loops);
+}
+
+/* x <- e, x ~ d(e) for a whole x: both sides have one shape. */
+static void asked_by_whole(struct resolver *r, const struct stmt *s)
+{
+    struct var *v = unbracketed(r, s->lhs, NULL);
+    const struct entry *d =
+        s->kind == STMT_STOCHASTIC
+            ? library_find(r->c, ENTRY_DISTRIBUTION, s->rhs->name)
+            : NULL;
+    if (!v)
+        return;
+    int n = 0;
+    if (s->kind == STMT_DETERMINISTIC) {
+        n = ndim_of(r, s->rhs, NULL);
+    } else if (d && d->result) {
+        n = d->result->ndims;
+    } else {
+        for (int i = 0;
+             d && d->nparameters == s->rhs->nargs && i < s->rhs->nargs; i++) {
+            int k =
+                d->parameters[i].ndims ? 0 : ndim_of(r, s->rhs->args[i], NULL);
+            n = k > n ? k : n;
+        }
+    }
+    if (v->ndim == -1 && n > 0)
+        v->ndim = n;
+    if (v->ndim > 0 && s->kind == STMT_DETERMINISTIC)
+        ask(r, s->rhs, NULL, v->ndim);
+}
+
+static void asked_in_stmts(struct resolver *r, const struct stmt *s,
+                           const struct loop_name *loops)
+{
+    for (; s; s = s->next) {
+        if (s->kind == STMT_FOR) {
+            struct loop_name inner = {s->name, loops};
+            asked_in_expr(r, s->range, loops);
+            if (s->range->kind == EXPR_NAME)
+                ask(r, s->range, loops, 1); /* for (i in index) */
+            asked_in_stmts(r, s->body, &inner);
+            continue;
+        }
+        asked_in_expr(r, s->lhs, loops);
+        r->distribution_call = s->kind == STMT_STOCHASTIC ? s->rhs : NULL;
+        asked_in_expr(r, s->rhs, loops);
+        r->distribution_call = NULL;
+        asked_in_expr(r, s->lower, loops);
+        asked_in_expr(r, s->upper, loops);
+        asked_by_whole(r, s);
+    }
+}
+
+/* ---- what is left -----------------------------------------------------------
+ */
+
+/* dim(X) of a name that nothing else tells of: a matrix. sum(a, x) or max(a,
+ * x): a vector, which a single number may stand for. */
+static void default_in_expr(struct resolver *r, const struct expr *e,
+                            const struct loop_name *loops)
+{
+    if (!e)
+        return;
+    for (int i = 0; i < e->nargs; i++)
+        default_in_expr(r, e->args[i], loops);
+    if (e->kind != EXPR_CALL)
+        return;
+    if (!strcmp(e->name, "dim") && e->nargs == 1)
+        ask(r, e->args[0], loops, 2);
+    static const char *const several[] = {"sum", "max", "min", "c"};
+    if (!is_one_of(e->name, several, sizeof several / sizeof *several))
+        return;
+    for (int i = 0; i < e->nargs; i++)
+        if (unbracketed(r, e->args[i], loops))
+            ask(r, e->args[i], loops, 1);
+}
+
+static void defaults_in_stmts(struct resolver *r, const struct stmt *s,
+                              const struct loop_name *loops)
+{
+    for (; s; s = s->next) {
+        if (s->kind == STMT_FOR) {
+            struct loop_name inner = {s->name, loops};
+            defaults_in_stmts(r, s->body, &inner);
+            continue;
+        }
+        default_in_expr(r, s->rhs, loops);
+    }
+}
+
+static int count_known(const struct model *m)
+{
+    int n = 0;
+    for (const struct var *v = m->vars; v; v = v->next)
+        n += v->ndim != -1;
+    return n;
 }
 
 void settle_dimensions(struct resolver *r, const struct program *p)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        ndim_from_stmts(r, p->data, NULL, pass == 1);
-        ndim_from_stmts(r, p->model, NULL, pass == 1);
+    brackets_in_stmts(r, p->data, NULL);
+    brackets_in_stmts(r, p->model, NULL);
+    for (const struct declaration *d = p->declarations; d; d = d->next) {
+        struct var *v = find_var(r->m, d->name);
+        if (v && v->ndim == -1 && d->ndims > 0 && d->ndims <= MAX_DIMS)
+            v->ndim = d->ndims;
+    }
+    for (int round = 0; round < 2; round++) {
+        int before;
+        do {
+            before = count_known(r->m);
+            asked_in_stmts(r, p->data, NULL);
+            asked_in_stmts(r, p->model, NULL);
+        } while (count_known(r->m) > before);
+        if (round == 0) {
+            defaults_in_stmts(r, p->data, NULL);
+            defaults_in_stmts(r, p->model, NULL);
+        }
     }
 }

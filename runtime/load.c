@@ -269,6 +269,11 @@ static enum gbm_status settle_extents(struct loader *l, int v,
     struct rt_slot *slot = &l->in->slots[v];
     int declared[GBM_MAX_DIMS] = {0}, needed[GBM_MAX_DIMS] = {0}, family = 0;
     declare_extents(l, v, declared);
+    /* a whole array on the left whose extents nothing tells has one element */
+    for (int d = 0; d < variable->ndim && !a; d++)
+        slot->dim[d] = declared[d] ? declared[d] : 1;
+    if (!a)
+        rebind(l);
     enum gbm_status s = needed_extents(l, v, needed, &family);
     if (s != GBM_OK)
         return s;
