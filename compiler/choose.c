@@ -184,6 +184,7 @@ static void ask(struct compiler *c, struct model *m,
                 !is_method(k, "enumerate"))
                 steps[j]->asked = k->method;
             steps[j]->width = option;
+            steps[j]->alone = steps[j]->alone || is_method(k, "enumerate");
         }
     }
     if (c->nerrors > errors || n == 0)

@@ -64,6 +64,7 @@ int compile_model(struct compiler *c, struct program *p)
     augment(c, m);
     condition(c, m);
     choose_samplers(c, m);
+    form_chains(c, m);
     form_blocks(c, m);
     check_samplers(c, m);
     if (c->nerrors)

@@ -411,7 +411,7 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
         p->opaque = true;
 }
 
-static void gather_statistics(struct step *s)
+void gather_statistics(struct step *s)
 {
     for (struct part *p = s->parts; p; p = p->next) {
         if (p->opaque) {
@@ -824,6 +824,8 @@ static const char *method_name(const struct step *s)
         return "slice by component";
     case METHOD_PAIR:
         return "slice that keeps a sum";
+    case METHOD_CHAIN:
+        return "forward-backward";
     case METHOD_WALK:
         return "random walk";
     case METHOD_ADAPTIVE:

@@ -37,6 +37,8 @@ struct part *whole_part(struct compiler *c, struct factor *g);
 /* An expression of the factor, in the part's free loops and the target's. */
 symp in_part(struct compiler *c, const struct part *p, symp e);
 void add_guard(struct compiler *c, struct part *p, symp condition);
+/* The distinct statistics of the step's parts, which are empty before. */
+void gather_statistics(struct step *s);
 /* Whether g depends on v through derived nodes kept in memory. */
 bool factor_through(const struct model *m, const struct factor *g,
                     const struct var *v);

@@ -130,7 +130,8 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
     for (struct step *s = m->steps; s; s = s->next)
         if (step_tunes(s))
             hidden_slot(k, intern_format(c, "%s width", s->family->var->name),
-                        s->method == METHOD_ADAPTIVE
+                        s->method == METHOD_ADAPTIVE ||
+                                s->method == METHOD_CHAIN
                             ? intern_format(c, "GBM_TUNING, .cells = tuning_%s",
                                             s->name)
                             : "GBM_TUNING",
@@ -364,6 +365,8 @@ static const char *sampler_name(struct compiler *c, const struct step *s)
         return "slice by component";
     case METHOD_PAIR:
         return "slice that keeps a sum";
+    case METHOD_CHAIN:
+        return "forward-backward";
     case METHOD_WALK:
         return "random walk";
     case METHOD_ADAPTIVE:
@@ -702,7 +705,8 @@ static void emit_steps(struct text *out, struct compiler *c,
             s->family && s->family->var->leaf && kind == 0 &&
                 !s->family->auxiliary && s->method != METHOD_PAIR,
             s->inverse && kind == 2 ? s->inverse->number : -1);
-        if (s->method == METHOD_ENUMERATE || s->method == METHOD_PAIR)
+        if (s->method == METHOD_ENUMERATE || s->method == METHOD_PAIR ||
+            s->method == METHOD_CHAIN)
             text_append(out, ", .repairs = true");
         if (s->method == METHOD_PAIR)
             text_append(out, ", .every = true");
@@ -716,6 +720,8 @@ static void emit_steps(struct text *out, struct compiler *c,
                         n, s->name);
         if (s->method == METHOD_JOINT)
             text_printf(out, ",\n     .joint = &joint_%s", s->name);
+        if (s->method == METHOD_CHAIN)
+            text_printf(out, ", .first = first_%s", s->name);
         if (s->whole)
             text_append(out, ", .whole = true");
         if (((s->nmembers > 1 && s->method != METHOD_PAIR) || s->whole) &&
@@ -740,7 +746,7 @@ static void emit_steps(struct text *out, struct compiler *c,
                 id, id, id, id);
         if (s->method == METHOD_GAUSSIAN || s->method == METHOD_VECTOR ||
             s->method == METHOD_JOINT || s->method == METHOD_SLICE_VECTOR ||
-            s->method == METHOD_ADAPTIVE ||
+            s->method == METHOD_ADAPTIVE || s->method == METHOD_CHAIN ||
             (s->method == METHOD_ELLIPTICAL && !is_scalar_step(s)))
             text_printf(
                 out,

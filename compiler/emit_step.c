@@ -549,8 +549,6 @@ static void emit_density(struct compiler *c, struct text *out,
         emit_line(&e, "(void)%s;", name);
     }
     emit_line(&e, "gbm_total total = 0;");
-    if (f->var->integer)
-        e.target = "(int)x";
     for (int i = 0; i < s->nstatistics; i++) {
         symp t = s->statistics[i];
         /* without an instance it may read beyond an array: x[t + 1] at the end
@@ -840,6 +838,12 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
     switch (s->method) {
     case METHOD_ADAPTIVE:
         emit_adaptive(c, out, s);
+        return;
+    case METHOD_CHAIN:
+        emit_struct(c, out, s);
+        emit_prepare(c, out, s);
+        emit_density(c, out, s->model, s);
+        emit_chain(c, out, s);
         return;
     case METHOD_DIRECT:
     case METHOD_ENUMERATE:

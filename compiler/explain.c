@@ -298,6 +298,10 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
                              s->simplex ? "in pairs" : "in turn");
     case METHOD_PAIR:
         return "slice that keeps the sum";
+    case METHOD_CHAIN:
+        return intern_format(
+            c, "path along %s, %s to %s", s->family->loops[s->along]->name,
+            expression_text(c, s->lower), expression_text(c, s->upper));
     case METHOD_WALK:
         return s->family->var->integer ? "integer random walk" : "random walk";
     case METHOD_ADAPTIVE:
@@ -338,6 +342,17 @@ const char *sampler_word(struct compiler *c, const struct step *s)
     return end ? intern_n(c, text, (size_t)(end - text)) : text;
 }
 
+/* The loops over paths. */
+static const char *path_loops(struct compiler *c, const struct step *s)
+{
+    struct loop *others[16];
+    int n = 0;
+    for (int i = 0; i < s->family->nloops && n < 16; i++)
+        if (i != s->along)
+            others[n++] = s->family->loops[i];
+    return n ? loop_names(c, others, n) : "-";
+}
+
 static const char *step_parallel(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
@@ -346,6 +361,8 @@ static const char *step_parallel(struct compiler *c, const struct step *s)
     if (s->method == METHOD_JOINT)
         return "elimination tree";
     const char *loops = loop_names(c, f->loops, f->nloops);
+    if (s->method == METHOD_CHAIN)
+        return path_loops(c, s);
     if (s->sequential || (s->method == METHOD_DERIVE && f->recursive))
         return "one at a time";
     if (s->conflicts)
@@ -712,6 +729,12 @@ static void print_reasons(struct text *out, struct compiler *c,
             why = intern_format(c, "%s, as samplers { } asks", s->asked);
         else if (is_slice(s))
             why = intern_format(c, "slice: %s", slice_reason(c, s));
+        else if (s->method == METHOD_CHAIN)
+            why = intern_format(c,
+                                "a path at once, by forward filtering and "
+                                "backward sampling: %s depends on its "
+                                "predecessor along %s alone",
+                                who, s->family->loops[s->along]->name);
         else if (s->method == METHOD_ELLIPTICAL)
             why = intern_format(c,
                                 "elliptical slice, as its prior is normal but "

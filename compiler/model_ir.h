@@ -330,6 +330,7 @@ enum method {
     METHOD_WALK,         /* random-walk Metropolis */
     METHOD_ADAPTIVE,     /* adaptive Metropolis, a group of nodes jointly */
     METHOD_ELLIPTICAL,   /* elliptical slice: an element or a group */
+    METHOD_CHAIN,        /* forward filtering, backward sampling of a path */
     METHOD_FORWARD,      /* leaf: drawn from its prior */
     METHOD_STATED,       /* an augmentation's `draw` */
     METHOD_INDEX,        /* rebuild an inverse index */
@@ -440,6 +441,9 @@ struct step {
     double width;            /* of slice or steps at first; 0: not given */
     bool whole;              /* all elements of all members move as one */
     struct part *priors;     /* elliptical: the members' own */
+    bool alone;              /* element by element, as `enumerate` asks */
+    int along;               /* chain: the loop it runs through */
+    symp before;             /* chain: the predecessor of an element */
     bool simplex;            /* slice by component: moves keep the sum */
     struct inverse *inverse; /* METHOD_INDEX */
     struct part *ties;       /* instances that hold an element fast */
@@ -516,6 +520,10 @@ void normal_prior_terms(struct compiler *c, const struct step *s,
                         symp *potential, symp *square);
 /* The ellipse of a vector node alone; false if its prior is not normal. */
 bool elliptical_vector(struct compiler *c, struct step *s);
+
+/* chain.c: discrete nodes that depend on their predecessor are drawn as paths.
+ */
+void form_chains(struct compiler *c, struct model *m);
 
 /* augment.c: applies the library's augmentations where they close a full
  * conditional. */
@@ -654,6 +662,8 @@ bool family_rectangular(const struct family *f);
 const char *family_id(struct compiler *c, const struct family *f);
 struct emitter emitter_new(struct compiler *c, struct text *out);
 
+/* emit_chain.c: a chain of discrete nodes. */
+void emit_chain(struct compiler *c, struct text *out, struct step *s);
 /* emit_group.c: adaptive Metropolis and elliptical slices. */
 void emit_adaptive(struct compiler *c, struct text *out, struct step *s);
 void emit_elliptical(struct compiler *c, struct text *out, struct step *s);

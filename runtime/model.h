@@ -263,6 +263,9 @@ struct gbm_step {
     int nmembers;
     int number;      /* of the step: enters the random number key */
     bool whole;      /* all elements of all members are one, number 0 */
+    /* Not NULL: elements are drawn a path at a time, by an update of the first
+     * element of the path that `element` is in. */
+    int64_t (*first)(const void *state, int64_t element);
     bool sequential; /* elements depend on each other: one at a time */
     bool repairs;    /* tries every value of a finite support, so it may
                         leave impossible starting values */

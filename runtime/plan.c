@@ -32,6 +32,22 @@ static bool whole_is_latent(const struct rt_instance *in,
     return some;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static void keep_distinct(struct rt_step *out)
+{
+    int64_t n = 0;
+    qsort(out->elements, (size_t)out->count, sizeof(int), by_number);
+    for (int64_t i = 0; i < out->count; i++)
+        if (i == 0 || out->elements[i] != out->elements[i - 1])
+            out->elements[n++] = out->elements[i];
+    out->count = n;
+}
+
 /* Fills step->elements with the elements that have something latent. */
 static enum gbm_status list_elements(struct rt *rt,
                                      const struct rt_instance *in,
@@ -48,6 +64,7 @@ static enum gbm_status list_elements(struct rt *rt,
         all = all && in->slots[v].per_chain && !in->slots[v].seen;
     }
     out->count = n;
+    all = all && !step->first;
     if (all || step->every || n == 0)
         return GBM_OK;
     struct rt_cells buffer = {0};
@@ -62,9 +79,12 @@ static enum gbm_status list_elements(struct rt *rt,
             some = e < in->elements[members[m]] &&
                    latent(in, state, members[m], e, &buffer);
         if (some)
-            out->elements[out->count++] = (int)e;
+            out->elements[out->count++] =
+                (int)(step->first ? step->first(state, e) : e);
     }
     free(buffer.cells);
+    if (step->first)
+        keep_distinct(out);
     if (out->count == n) {
         free(out->elements);
         out->elements = NULL;

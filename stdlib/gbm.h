@@ -19,6 +19,7 @@
 #include "slice.h"
 #include "linear.h"
 #include "joint.h"
+#include "forward_backward.h"
 #include "statistics.h"
 #include "metropolis.h"
 #include "elliptical.h"

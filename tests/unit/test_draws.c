@@ -823,6 +823,98 @@ static double ellipse_vector_p(const double *p, double x)
     return normal_p(p, (x - mean) / sqrt(variance));
 }
 
+/* A chain of four nodes with three values: the terms are any numbers, some of
+ * them impossible. A path's number has the values as its digits. */
+enum { CHAIN = 4, VALUES = 3, PATHS = 81 };
+struct chain_state {
+    int z[CHAIN];
+    bool homogeneous;
+};
+
+static real chain_enter(void *context, int k)
+{
+    (void)context;
+    return k == 1 ? REAL_C(0.5) : REAL_C(-0.3) * (real)k;
+}
+
+static real chain_transition(void *context, int t, int j, int k)
+{
+    const struct chain_state *s = (const struct chain_state *)context;
+    if (j == 0 && k == 2)
+        return 0;
+    return REAL_C(0.1) + (real)((3 * j + 5 * k + (s->homogeneous ? 0 : t)) % 7);
+}
+
+static real chain_emission(void *context, int t, int k)
+{
+    (void)context;
+    if (t == 2 && k == 1)
+        return -GBM_INF;
+    return REAL_C(0.4) * (real)((t + 2 * k) % 3) - 500;
+}
+
+static int chain_current(void *context, int t)
+{
+    return ((const struct chain_state *)context)->z[t];
+}
+
+static void chain_store(void *context, int t, int k)
+{
+    ((struct chain_state *)context)->z[t] = k;
+}
+
+static void set_path(struct chain_state *s, int number)
+{
+    for (int t = 0; t < CHAIN; t++, number /= VALUES)
+        s->z[t] = number % VALUES;
+}
+
+/* P(path number <= x) by definition, all paths being listed. */
+static double chain_p(const double *p, double x)
+{
+    double total = 0, wanted = 0;
+    for (int i = 0; i < PATHS; i++) {
+        struct chain_state s = {.homogeneous = p[0] > 0};
+        set_path(&s, i);
+        double sum = (double)chain_enter(&s, s.z[0]);
+        for (int t = 0; t < CHAIN; t++) {
+            sum += (double)chain_emission(&s, t, s.z[t]) + 500;
+            if (t)
+                sum += log((double)chain_transition(&s, t, s.z[t - 1], s.z[t]));
+        }
+        total += exp(sum);
+        if (i <= x)
+            wanted += exp(sum);
+    }
+    return wanted / total;
+}
+
+/* p: homogeneous, node by node. */
+static real chain(struct gbm_rng *rng, const real *p)
+{
+    static const struct gbm_team alone = {0, 1};
+    struct chain_state s = {.homogeneous = p[0] > 0};
+    const struct gbm_chain c = {&s,
+                                &alone,
+                                CHAIN,
+                                VALUES,
+                                s.homogeneous,
+                                chain_enter,
+                                chain_transition,
+                                chain_emission,
+                                chain_current,
+                                chain_store};
+    real filter[CHAIN * VALUES];
+    if (!gbm_chain_draw(rng, &c, filter, VALUES))
+        return -1;
+    if (p[1] > 0)
+        gbm_chain_sites(rng, &c);
+    int number = 0;
+    for (int t = CHAIN - 1; t >= 0; t--)
+        number = number * VALUES + s.z[t];
+    return (real)number;
+}
+
 static real enumerate(struct gbm_rng *rng, const real *p)
 {
     return gbm_enumerate_draw(rng, -2, 60, poisson_log_density, p);
@@ -854,6 +946,8 @@ static void updates(void **state)
     continuous("ellipse", ellipse, ellipse_p, CASES(seen), false, POINTS);
     continuous("ellipse of a vector", ellipse_vector, ellipse_vector_p,
                CASES(sums), false, POINTS);
+    double chains[][4] = {{0, 0}, {1, 0}, {0, 1}};
+    discrete("chain", chain, chain_p, CASES(chains));
     discrete("integer slice", slice_integer, poisson_p, CASES(rates));
     discrete("enumeration", enumerate, poisson_p, CASES(few));
     end();

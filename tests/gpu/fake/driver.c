@@ -133,7 +133,7 @@ static void run_block(const char *name, int n)
     for (int i = 0; i < n; i++) {
         uint64_t *top =
             (uint64_t *)(void *)(emu.stacks + (size_t)(i + 1) * STACK_BYTES);
-        top -= 2; /* alignment at the entry of a function */
+        top -= 3; /* at the entry of a function: 8 modulo 16 */
         *--top = (uint64_t)(uintptr_t)fiber_main;
         for (int k = 0; k < 6; k++)
             *--top = 0;
