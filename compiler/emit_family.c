@@ -493,6 +493,22 @@ static void check_refs(struct emitter *e, symp x, const char *where)
     }
 }
 
+/* The random nodes that an element reads must be data. */
+static void check_seen(struct emitter *e, symp x)
+{
+    for (int i = 0; i < x->nargs; i++)
+        check_seen(e, x->args[i]);
+    if (x->kind != SYM_REF || x->var->role != ROLE_STOCHASTIC)
+        return;
+    emit_line(e, "if (!%s)",
+              emit_expr(e, sym_seen(e->c, x->var, x->nargs, x->args)));
+    emit_line(
+        e,
+        "    return gbm_problem_text(problem, \"%s is read here, so it must be "
+        "supplied\");",
+        x->var->name);
+}
+
 static const char *quoted(struct compiler *c, const char *s)
 {
     struct text t = {0};
@@ -649,6 +665,8 @@ static void emit_check(struct compiler *c, struct text *out,
     const char *where = span_text(c, f->span);
     if (f->body)
         check_refs(&e, f->body, where);
+    if (f->of_data)
+        check_seen(&e, f->body);
     for (int i = 0; i < f->nargs; i++)
         check_refs(&e, f->args[i].body, where);
     if (f->trunc_lower)

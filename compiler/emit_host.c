@@ -217,7 +217,8 @@ static bool load_needs(const struct var *v, const struct var *w)
     for (int d = 0; d < v->ndim; d++)
         if (v->declared[d] && reads(v->declared[d], w))
             return true;
-    return false;
+    /* its extents are those of the whole array */
+    return v->whole && w != v->whole && load_needs(v->whole, w);
 }
 
 static void visit(struct slots *k, const struct model *m, struct var *v,
@@ -245,15 +246,21 @@ static void emit_order(struct text *out, struct compiler *c,
         visit(k, m, v, state);
     /* tables before the variables whose families they number */
     int *order = NEW_ARRAY(c, int, k->n), n = 0;
-    for (int i = 0; i < k->norder; i++) {
-        for (const struct family *f = m->families; f; f = f->next)
-            if (!family_rectangular(f) && f->var->slot == k->order[i])
-                order[n++] = f->table_slot;
-        order[n++] = k->order[i];
-    }
     char *done = NEW_ARRAY(c, char, k->n);
-    for (int i = 0; i < n; i++)
-        done[order[i]] = 1;
+    const struct var **of_slot = NEW_ARRAY(c, const struct var *, k->n);
+    for (const struct var *v = m->vars; v; v = v->next)
+        of_slot[v->slot] = v;
+    for (int i = 0; i < k->norder; i++) {
+        const struct var *v = of_slot[k->order[i]];
+        for (const struct family *f = m->families; f; f = f->next)
+            if (!family_rectangular(f) && !done[f->table_slot] &&
+                (f->var == v || f->var == v->whole)) {
+                order[n++] = f->table_slot;
+                done[f->table_slot] = 1;
+            }
+        order[n++] = v->slot;
+        done[v->slot] = 1;
+    }
     for (int i = 0; i < k->n; i++)
         if (!done[i])
             order[n++] = i;

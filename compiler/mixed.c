@@ -46,7 +46,26 @@ static bool depends(const struct model *m, const struct var *v, struct var *to,
     return false;
 }
 
-static bool must_split(struct compiler *c, const struct model *m, struct var *v)
+/* z[i,f[i]] <- y[i,f[i]]: a count or category that no other density reads is
+ * data as a rule; then the element is a constant. Otherwise told at load. */
+static bool copies_data(struct model *m, const struct family *f)
+{
+    if (f->recursive)
+        return false;
+    for (struct var *w = m->vars; w; w = w->next) {
+        if (w->role == ROLE_GIVEN || w->role == ROLE_CONSTANT ||
+            !family_any(f, reads_var, w, true))
+            continue;
+        if (w->role != ROLE_STOCHASTIC || !w->integer)
+            return false;
+        for (struct family *g = m->families; g; g = g->next)
+            if (g->stochastic && family_any(g, reads_var, w, true))
+                return false;
+    }
+    return true;
+}
+
+static bool must_split(struct compiler *c, struct model *m, struct var *v)
 {
     if (v->role != ROLE_STOCHASTIC || !has_computed(v))
         return false;
@@ -56,9 +75,12 @@ static bool must_split(struct compiler *c, const struct model *m, struct var *v)
     for (const struct family *f = v->families; f; f = f->next_of_var)
         if (f->data_block)
             return false;
-    for (const struct family *f = v->families; f; f = f->next_of_var)
-        if (computes(f) && !mixed_substitutable(c, f))
-            return true;
+    for (struct family *f = v->families; f; f = f->next_of_var)
+        if (computes(f) && !mixed_substitutable(c, f)) {
+            if (!copies_data(m, f))
+                return true;
+            f->of_data = true;
+        }
     /* of one element, that reads others: substituted after all */
     bool single = true;
     for (const struct family *f = v->families; f; f = f->next_of_var)

@@ -182,6 +182,8 @@ struct family {
     int number; /* order of emission */
     struct factor *factor;
     bool recursive; /* deterministic and reads its own variable */
+    bool of_data;   /* an element of a stochastic array that must turn out to
+                       be a function of observed nodes (mixed.c) */
     bool constant;  /* deterministic: a function of given nodes alone */
     int table_slot; /* of its loop indices, if it is ragged */
     struct sequence *sequence; /* of the derived families that are recomputed
