@@ -138,7 +138,8 @@ GBM_INLINE real gbm_slice_integer(struct gbm_rng *rng, real x0, real *width,
 
 /* Draws an integer of [lo, hi] from its log density up to a constant. One pass:
  * each value replaces the one kept with its share of the weight so far, so the
- * density is evaluated once per value. Returns lo if all weights are 0. */
+ * density is evaluated once per value; the first that is possible needs no
+ * uniform. Returns lo if all weights are 0. */
 GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
                                    real (*density)(const void *context, real x),
                                    const void *context)
@@ -150,13 +151,14 @@ GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
         if (!(value > -GBM_INF))
             continue;
         if (value > largest) {
-            total *= real_exp(largest - value);
+            if (total > 0)
+                total *= real_exp(largest - value);
             largest = value;
         } else {
             weight = real_exp(value - largest);
         }
         total += weight;
-        if (gbm_uniform(rng) * total < weight)
+        if (total <= weight || gbm_uniform(rng) * total < weight)
             kept = k;
     }
     return (real)kept;
