@@ -29,9 +29,45 @@ static bool has_own_loop(const struct family *f, symp e)
     return false;
 }
 
-/* True if a reference to f's variable can be replaced by f's expression:
- * every subscript is a distinct loop plus a constant, or free of loops. */
-static bool substitutable_family(struct compiler *c, const struct family *f)
+/* Whether e reads f's variable elsewhere than at f's own subscripts. */
+static bool reads_elsewhere(symp e, void *context)
+{
+    const struct family *f = context;
+    if (e->kind != SYM_REF || e->var != f->var)
+        return false;
+    for (int d = 0; d < f->var->ndim; d++)
+        if (!sym_same(e->args[d], f->lower[d]))
+            return true;
+    return false;
+}
+
+/* All that read f's variable stand in f's own loops and read the element of the
+ * same turn, as in
+ *     for (j in 1:J) { for (i in first[j]:last[j]) { mu[i] <- a[j]; y[i] ~ ...
+ * where mu's subscripts do not tell j. */
+static bool read_in_own_loops(struct model *m, struct family *f, int depth)
+{
+    if (depth > 16 || f->next_of_var || f->var->families != f)
+        return false;
+    for (struct family *g = m->families; g; g = g->next) {
+        if (!family_any(g, reads_var, f->var, true))
+            continue;
+        if (g->nloops < f->nloops || family_any(g, reads_elsewhere, f, true))
+            return false;
+        for (int i = 0; i < f->nloops; i++)
+            if (g->loops[i] != f->loops[i])
+                return false;
+        if (!g->stochastic && !read_in_own_loops(m, g, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/* True if a reference to f's variable can be replaced by f's expression: every
+ * subscript is a distinct loop plus a constant, or free of loops. `told`: the
+ * subscripts tell all loops. */
+static bool substitutable(struct compiler *c, const struct family *f,
+                          bool *told)
 {
     if (f->recursive || f->whole_call || f->nslices || f->stochastic)
         return false;
@@ -51,9 +87,9 @@ static bool substitutable_family(struct compiler *c, const struct family *f)
                 used[i] = true;
             }
     }
+    *told = true;
     for (int i = 0; i < f->nloops; i++)
-        if (!used[i])
-            return false;
+        *told = *told && used[i];
     return true;
 }
 
@@ -83,7 +119,8 @@ bool mixed_substitutable(struct compiler *c, const struct family *f)
 {
     struct family alone = *f;
     alone.recursive = f->recursive && f->nloops > 0;
-    return substitutable_family(c, &alone);
+    bool told;
+    return substitutable(c, &alone, &told) && told;
 }
 
 void choose_stored(struct compiler *c, struct model *m)
@@ -97,8 +134,10 @@ void choose_stored(struct compiler *c, struct model *m)
         if (v->role != ROLE_DERIVED)
             continue;
         int n = 0;
+        bool told;
         for (struct family *f = v->families; f; f = f->next_of_var, n++)
-            if (!substitutable_family(c, f))
+            if (!substitutable(c, f, &told) ||
+                !(told || read_in_own_loops(m, f, 0)))
                 v->stored = true;
         if (n > 4 || reaches(m, v, v, 0))
             v->stored = true;
@@ -126,6 +165,9 @@ static symp definition(struct compiler *c, const struct family *f, symp ref,
                 sym_and(c, condition, sym_eq(c, ref->args[d], f->lower[d]));
     }
     symp body = f->body;
+    for (int i = 0; i < f->nloops; i++)
+        if (!solved[i]) /* read in the same loop */
+            solved[i] = sym_loop(c, f->loops[i]);
     for (int i = f->nloops - 1; i >= 0; i--) {
         body = sym_replace_loop(c, body, f->loops[i], solved[i]);
         symp lower = f->loops[i]->lower, upper = f->loops[i]->upper;
