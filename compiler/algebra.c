@@ -180,6 +180,23 @@ static void flatten(struct compiler *c, enum sym_kind kind, struct list *out,
     }
 }
 
+/* Is e a call of the library's function `name`? */
+static bool is_call(struct compiler *c, symp e, const char *name)
+{
+    return e->kind == SYM_CALL && e->name == intern(c, name);
+}
+
+/* 1 - ilogit(a) is ilogit(-a); NULL if the sum is not of that form. */
+static symp logistic_complement(struct compiler *c, int n, const symp *terms)
+{
+    if (n != 2 || !sym_is(terms[1], 1) || terms[0]->kind != SYM_MUL ||
+        terms[0]->nargs != 2 || !sym_is(terms[0]->args[0], -1) ||
+        !is_call(c, terms[0]->args[1], "ilogit"))
+        return NULL;
+    return sym_call(c, "ilogit", 1,
+                    (symp[]){sym_neg(c, terms[0]->args[1]->args[0])});
+}
+
 symp sym_add(struct compiler *c, int n, const symp *terms)
 {
     struct list flat = {0}, rests = {0}, out = {0};
@@ -211,6 +228,9 @@ symp sym_add(struct compiler *c, int n, const symp *terms)
         push(c, &out, sym_num(c, constant));
     if (out.n == 1)
         return out.at[0];
+    symp logistic = logistic_complement(c, out.n, out.at);
+    if (logistic)
+        return logistic;
     return make(c, (struct sym){.kind = SYM_ADD}, out.n, out.at);
 }
 
@@ -238,6 +258,47 @@ static void split_power(struct compiler *c, symp e, symp *base, symp *exponent)
         *base = e;
         *exponent = sym_num(c, 1);
     }
+}
+
+/* If e is 1 + exp(a), also with positive factors before exp, then a with their
+ * logs; else NULL. */
+static symp exponent_beside_one(struct compiler *c, symp e)
+{
+    if (e->kind != SYM_ADD || e->nargs != 2)
+        return NULL;
+    int one = sym_is(e->args[0], 1) ? 0 : 1;
+    symp t = e->args[1 - one];
+    if (!sym_is(e->args[one], 1))
+        return NULL;
+    if (is_call(c, t, "exp"))
+        return t->args[0];
+    bool found = false, positive = t->kind == SYM_MUL;
+    for (int i = 0; positive && i < t->nargs; i++) {
+        found = found || is_call(c, t->args[i], "exp");
+        positive = sym_positive(t->args[i]);
+    }
+    return positive && found ? sym_log(c, t) : NULL;
+}
+
+/* exp(a) ilogit(-a) is ilogit(a): so exp(a) / (1 + exp(a)) is. Removes such a
+ * pair from the factors; true if there was one. */
+static bool join_logistic(struct compiler *c, struct list *factors)
+{
+    for (int i = 0; i < factors->n; i++) {
+        if (!is_call(c, factors->at[i], "ilogit"))
+            continue;
+        symp minus = factors->at[i]->args[0];
+        for (int j = 0; j < factors->n; j++) {
+            symp e = factors->at[j];
+            if (!is_call(c, e, "exp") ||
+                !sym_is(sym_add2(c, e->args[0], minus), 0))
+                continue;
+            factors->at[i] = sym_call(c, "ilogit", 1, e->args);
+            factors->at[j] = factors->at[--factors->n];
+            return true;
+        }
+    }
+    return false;
 }
 
 symp sym_mul(struct compiler *c, int n, const symp *factors)
@@ -286,6 +347,10 @@ symp sym_mul(struct compiler *c, int n, const symp *factors)
             number *= out.at[j]->number;
         else
             push(c, &all, out.at[j]);
+    }
+    if (join_logistic(c, &all)) {
+        push(c, &all, sym_num(c, number));
+        return sym_mul(c, all.n, all.at);
     }
     if (number == 0 || all.n == 0)
         return sym_num(c, number);
@@ -371,6 +436,9 @@ symp sym_pow(struct compiler *c, symp base, symp exponent)
     if (base->kind == SYM_CALL && base->name == intern(c, "exp"))
         return sym_call(c, "exp", 1,
                         (symp[]){sym_mul2(c, base->args[0], exponent)});
+    symp odds = sym_is(exponent, -1) ? exponent_beside_one(c, base) : NULL;
+    if (odds) /* 1 / (1 + exp(a)) */
+        return sym_call(c, "ilogit", 1, (symp[]){sym_neg(c, odds)});
     return make(c, (struct sym){.kind = SYM_POW}, 2, (symp[]){base, exponent});
 }
 
@@ -530,11 +598,6 @@ static symp plain_call(struct compiler *c, const char *name,
     if (!strncmp(name, "draw_", 5)) /* two draws are never the same */
         model.number = ++c->ndraws;
     return make(c, model, n, args);
-}
-
-static bool is_call(struct compiler *c, symp e, const char *name)
-{
-    return e->kind == SYM_CALL && e->name == intern(c, name);
 }
 
 /* Value of a library clause at the arguments of a call. */

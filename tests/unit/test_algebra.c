@@ -849,11 +849,22 @@ static void test_forms(void **state)
         {"i + 1 == i + 1", "1"},
         {"i + 1 == i", "0"},
         {"exp(a)^2", "exp(2 * a)"},
+        {"1 / (1 + exp(-a))", "ilogit(a)"},
+        {"exp(a + b) / (exp(a + b) + 1)", "ilogit(a + b)"},
+        {"1 / (1 + p * exp(-a))", "ilogit(a - log(p))"},
+        {"1 - 1 / (1 + exp(a))", "ilogit(a)"},
+        {"2 * exp(a) / (1 + exp(a)) * b", "2 * b * ilogit(a)"},
     };
     static const char *const different[][2] = {
-        {"sqrt(a^2)", "a"},         {"(i == 3)^(-1)", "i == 3"},
-        {"log(a^2)", "2 * log(a)"}, {"v[i]", "v[i + 1]"},
-        {"w[i,2]", "w[2,i]"},       {"a - b", "b - a"},
+        {"sqrt(a^2)", "a"},
+        {"(i == 3)^(-1)", "i == 3"},
+        {"log(a^2)", "2 * log(a)"},
+        {"v[i]", "v[i + 1]"},
+        {"w[i,2]", "w[2,i]"},
+        {"a - b", "b - a"},
+        {"1 / (2 + exp(-a))", "ilogit(a)"},
+        {"exp(b) / (1 + exp(a))", "ilogit(a)"},
+        {"1 / (1 + a * exp(-b))", "ilogit(b - log(a))"},
     };
     (void)state;
     for (size_t t = 0; t < sizeof different / sizeof *different; t++) {
