@@ -184,10 +184,27 @@ static bool as_value(struct as_context *k, const struct expr *e,
     return out->body != NULL;
 }
 
+/* Is the family's distribution about 0 and truncated to what is above it? */
+static bool is_folded(const struct family *f)
+{
+    return f->truncated && f->trunc_lower && sym_is(f->trunc_lower, 0) &&
+           !f->trunc_upper && f->nargs && !f->args[0].ndim &&
+           sym_is(f->args[0].body, 0);
+}
+
+/* Replaces the family's distribution by what it stands for: the clause `as`
+ * says so always, `folded` of a symmetric distribution under T(0,). */
 static bool canonical(struct resolver *r, struct family *f, struct span span)
 {
     for (int depth = 0; depth < 8; depth++) {
         const struct expr *as = entry_value(f->distribution, "as");
+        const struct expr *folded =
+            is_folded(f) ? entry_value(f->distribution, "folded") : NULL;
+        if (!as && folded) {
+            as = folded;
+            f->truncated = false;
+            f->trunc_lower = NULL;
+        }
         if (!as)
             return true;
         const struct entry *to =
@@ -196,7 +213,7 @@ static bool canonical(struct resolver *r, struct family *f, struct span span)
                 : NULL;
         if (!to || to->nparameters != as->nargs) {
             error_at(r->c, as->span,
-                     "`as` must name a distribution with its parameters");
+                     "this must name a distribution with its parameters");
             return false;
         }
         struct as_context k = {r, f->distribution, f->args};

@@ -115,6 +115,10 @@ def describe(case):
 def add_distribution(p, name, cases):
     if "multivariate" in cases[0]:
         return add_vector(p, name, cases)
+    folded = [c for c in cases if "folded" in c]
+    cases = [c for c in cases if "folded" not in c]
+    if folded:
+        add_densities(p, name, folded, "folded")
     add_densities(p, name, cases)
     if name not in NO_CDF:
         add_truncated(p, name, cases)
@@ -122,8 +126,9 @@ def add_distribution(p, name, cases):
         add_functions(p, name, cases)
 
 
-def add_densities(p, name, cases):
-    key, points, expected, tests = f"x.{name}", [], [], []
+def add_densities(p, name, cases, kind="x"):
+    """kind "folded": the first parameter is 0, and so is the lower bound."""
+    key, points, expected, tests = f"{kind}.{name}", [], [], []
     for case in cases:
         first = len(points)
         for x, value in zip(case["x"], case["log_density"]):
@@ -134,7 +139,10 @@ def add_densities(p, name, cases):
                           describe(case)))
     p.data[key] = [x for _, x in points]
     args = p.parameters(key, [v for v, _ in points])
-    p.statement(key, len(points), f"[j] ~ {name}({args})")
+    if kind == "folded":
+        args = "0," + args.split(",", 1)[1]
+    p.statement(key, len(points), f"[j] ~ {name}({args})" +
+                ("T(0,)" if kind == "folded" else ""))
     p.expect("density", key, expected)
     p.draws[key] = tests
 

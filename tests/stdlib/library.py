@@ -26,7 +26,7 @@ STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 CLAUSES = ("require support logdensity statistics solve draw draw_between log_mass mean "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
-           "mixing confine").split()
+           "mixing confine folded").split()
 
 TOKEN = re.compile(r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   |(?P<name>[A-Za-z][A-Za-z0-9._]*)

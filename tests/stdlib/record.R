@@ -78,7 +78,7 @@ spd <- function(k = 3) function() {
 scalar <- function(name, parameters, log_density, support, cdf = NULL,
                    survival = NULL, quantile = NULL, discrete = FALSE,
                    more = list(), mean = NULL, draws = TRUE, truncate = TRUE,
-                   points = NULL, edges = TRUE) {
+                   points = NULL, edges = TRUE, folded = FALSE) {
     if (is.null(cdf))
         cdf <- if (discrete) cumulate(log_density, support)
             else integral(log_density, support)
@@ -112,6 +112,8 @@ scalar <- function(name, parameters, log_density, support, cdf = NULL,
                      x = plain(x), log_density = plain(inside),
                      beyond = plain(beyond), edge = plain(edge),
                      edge_log_density = plain(vapply(edge, log_density, 0, v)))
+        if (folded)
+            item$folded <- 1
         item$cdf <- plain(vapply(x, cdf, 0, v))
         item$survival <- plain(vapply(x, survival, 0, v))
         if (random) {
@@ -244,7 +246,7 @@ continuous <- function() {
          mean = function(v) v[[1]])
     with("normal", list(m, p), normal(function(v) v[[2]]), LINE)
     lognormal <- function(sd) from_r("lnorm", function(v) list(v[[1]], sd(v)))
-    # At 0 the formula is Inf - Inf.
+    # edges = FALSE: the formula is Inf - Inf there, or the end is rounded.
     with("dlnorm", list(m, p), lognormal(function(v) v[[2]]^-0.5), HALF,
          more = list(list(20, 0.04)), edges = FALSE,
          mean = function(v) exp(v[[1]] + 0.5 / v[[2]]))
@@ -364,6 +366,14 @@ continuous <- function() {
     with("half_t", list(p, p), half(from_r("t", function(v) v[1]), second),
          HALF)
 
+    # About 0, and T(0,): another distribution of the library stands for it.
+    zero <- function() 0
+    one <- function(v) 1
+    with("dt", list(zero, p, p), half(moved(from_r("t", function(v) v[3]), first,
+        function(v) v[[2]]^-0.5), one), HALF, truncate = FALSE, folded = TRUE)
+    with("ddexp", list(zero, p), half(moved(laplace, first, reciprocal), one),
+         HALF, truncate = FALSE, folded = TRUE)
+
     with("dgev", list(m, p, choice(-0.4, 0, 0.3)),
          from_r("gev"), function(v) {
              end <- v[[1]] - v[[2]] / v[[3]]
@@ -371,7 +381,8 @@ continuous <- function() {
          }, more = list(list(0, 1, 1e-6)), edges = FALSE)
     with("dgpar", list(m, p, choice(-0.4, 0, 0.3)),
          from_r("gpd"), function(v)
-             c(v[[1]], if (v[[3]] < 0) v[[1]] - v[[2]] / v[[3]] else Inf))
+             c(v[[1]], if (v[[3]] < 0) v[[1]] - v[[2]] / v[[3]] else Inf),
+         edges = FALSE)
     with("gumbel", list(m, p), from_r("gumbel"), LINE,
          mean = function(v) v[[1]] - digamma(1) * v[[2]])
 
