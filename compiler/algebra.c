@@ -186,17 +186,6 @@ static bool is_call(struct compiler *c, symp e, const char *name)
     return e->kind == SYM_CALL && e->name == intern(c, name);
 }
 
-/* 1 - ilogit(a) is ilogit(-a); NULL if the sum is not of that form. */
-static symp logistic_complement(struct compiler *c, int n, const symp *terms)
-{
-    if (n != 2 || !sym_is(terms[1], 1) || terms[0]->kind != SYM_MUL ||
-        terms[0]->nargs != 2 || !sym_is(terms[0]->args[0], -1) ||
-        !is_call(c, terms[0]->args[1], "ilogit"))
-        return NULL;
-    return sym_call(c, "ilogit", 1,
-                    (symp[]){sym_neg(c, terms[0]->args[1]->args[0])});
-}
-
 symp sym_add(struct compiler *c, int n, const symp *terms)
 {
     struct list flat = {0}, rests = {0}, out = {0};
@@ -228,9 +217,6 @@ symp sym_add(struct compiler *c, int n, const symp *terms)
         push(c, &out, sym_num(c, constant));
     if (out.n == 1)
         return out.at[0];
-    symp logistic = logistic_complement(c, out.n, out.at);
-    if (logistic)
-        return logistic;
     return make(c, (struct sym){.kind = SYM_ADD}, out.n, out.at);
 }
 
@@ -299,6 +285,16 @@ static bool join_logistic(struct compiler *c, struct list *factors)
         }
     }
     return false;
+}
+
+symp sym_join_complement(struct compiler *c, symp e)
+{
+    if (e->kind != SYM_ADD || e->nargs != 2 || !sym_is(e->args[1], 1))
+        return e;
+    symp minus = sym_neg(c, e->args[0]);
+    if (!is_call(c, minus, "ilogit"))
+        return e;
+    return sym_call(c, "ilogit", 1, (symp[]){sym_neg(c, minus->args[0])});
 }
 
 symp sym_mul(struct compiler *c, int n, const symp *factors)

@@ -112,7 +112,10 @@ static bool matches(struct compiler *c, const struct entry *a,
     for (int i = 0; i < f->nargs; i++) {
         symp p = sym_from_library(c, call->args[i], bind_pattern, NULL);
         if (f->args[i].ndim || !p ||
-            !unify(c, p, substitute_derived(c, f->args[i].body), m))
+            !unify(
+                c, p,
+                sym_join_complement(c, substitute_derived(c, f->args[i].body)),
+                m))
             return false;
     }
     const struct clause *observed = entry_clause(a, "observed");

@@ -72,6 +72,9 @@ symp sym_call(struct compiler *c, const char *name, int nargs,
 symp sym_add2(struct compiler *c, symp a, symp b);
 symp sym_sub(struct compiler *c, symp a, symp b);
 symp sym_mul2(struct compiler *c, symp a, symp b);
+/* 1 - ilogit(a) as ilogit(-a); any other e as it is. Not done wherever one is
+ * built, as there 1 - p + p must stay 1. */
+symp sym_join_complement(struct compiler *c, symp e);
 symp sym_neg(struct compiler *c, symp a);
 symp sym_div(struct compiler *c, symp a, symp b);
 symp sym_eq(struct compiler *c, symp a, symp b); /* the condition a == b */

@@ -852,7 +852,7 @@ static void test_forms(void **state)
         {"1 / (1 + exp(-a))", "ilogit(a)"},
         {"exp(a + b) / (exp(a + b) + 1)", "ilogit(a + b)"},
         {"1 / (1 + p * exp(-a))", "ilogit(a - log(p))"},
-        {"1 - 1 / (1 + exp(a))", "ilogit(a)"},
+        {"1 - 1 / (1 + exp(a)) + ilogit(-a)", "1"},
         {"2 * exp(a) / (1 + exp(a)) * b", "2 * b * ilogit(a)"},
     };
     static const char *const different[][2] = {
