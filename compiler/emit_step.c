@@ -654,6 +654,46 @@ static const char *emit_draw(struct emitter *e, const struct entry *d,
     return emit_expr(e, draw);
 }
 
+/* C text: the conditional between bounds is flat, as where the likelihood of a
+ * slope with a uniform prior has weight 0. Then the family has no parameters.
+ * NULL: it cannot be. */
+static const char *flat_condition(struct emitter *e, const struct step *s,
+                                  const char *prefix)
+{
+    if (!s->bounded || s->family->var->integer || !s->nstatistics ||
+        !entry_clause(s->recognised, "solve"))
+        return NULL;
+    struct text t = {0};
+    for (int k = 0; k < s->nstatistics; k++)
+        text_printf(&t, "%sc%d == 0 && ", prefix, k + 1);
+    text_append(&t, "upper - lower < GBM_INF");
+    const char *condition = intern(e->c, t.data);
+    text_free(&t);
+    return condition;
+}
+
+/* The C text of a draw of a direct update. */
+static const char *emit_direct_value(struct emitter *e, const struct step *s,
+                                     const char *prefix)
+{
+    const char *flat = flat_condition(e, s, prefix);
+    if (!flat) {
+        emit_solve(e, s, prefix);
+        return emit_draw(e, s->recognised, s->bounded);
+    }
+    const char *value = emit_name(e, "value");
+    emit_line(e, "real %s;", value);
+    emit_line(e, "if (%s) {", flat);
+    emit_line(e, "    %s = lower + (upper - lower) * gbm_uniform(rng);", value);
+    emit_line(e, "} else {");
+    e->indent++;
+    emit_solve(e, s, prefix);
+    emit_line(e, "%s = %s;", value, emit_draw(e, s->recognised, s->bounded));
+    e->indent--;
+    emit_line(e, "}");
+    return value;
+}
+
 static void emit_direct_density(struct compiler *c, struct text *out,
                                 const struct step *s)
 {
@@ -672,6 +712,11 @@ static void emit_direct_density(struct compiler *c, struct text *out,
         emit_line(&e, "return 0 * x;");
         text_append(out, "}\n\n");
         return;
+    }
+    const char *flat = flat_condition(&e, s, "k_->");
+    if (flat) {
+        emit_line(&e, "if (%s)", flat);
+        emit_line(&e, "    return 0 * x;");
     }
     emit_solve(&e, s, "k_->");
     const char *value =
@@ -705,8 +750,7 @@ static void emit_finish(struct compiler *c, struct text *out,
     prologue(&e, s->family, "element");
     if (s->bounded)
         emit_line(&e, "const real lower = k_->lower, upper = k_->upper;");
-    emit_solve(&e, s, "k_->");
-    emit_store(&e, s, emit_draw(&e, s->recognised, s->bounded));
+    emit_store(&e, s, emit_direct_value(&e, s, "k_->"));
     text_append(out, "}\n\n");
 }
 
@@ -779,8 +823,7 @@ static void emit_update(struct compiler *c, struct text *out,
     } else if (s->method == METHOD_DIRECT) {
         if (s->bounded)
             emit_line(&e, "const real lower = k_.lower, upper = k_.upper;");
-        emit_solve(&e, s, "k_.");
-        emit_store(&e, s, emit_draw(&e, s->recognised, s->bounded));
+        emit_store(&e, s, emit_direct_value(&e, s, "k_."));
     } else if (s->method == METHOD_ENUMERATE) {
         emit_line(&e,
                   "const real value = gbm_enumerate_draw(rng, (int)k_.lower, "

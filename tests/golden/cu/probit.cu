@@ -447,6 +447,8 @@ GBM_INLINE real density_y_z(const void *context, real x)
     const real lower = k_->lower, upper = k_->upper;
     (void)lower;
     (void)upper;
+    if (k_->c1 == 0 && k_->c2 == 0 && upper - lower < GBM_INF)
+        return 0 * x;
     const real mu = -REAL_C(0.5) * k_->c2 / k_->c1;
     const real tau = -2 * k_->c1;
     return REAL_C(0.5) * real_log(tau) - REAL_C(0.5) * tau * gbm_square(x - mu) - REAL_C(0.9189385332046727);
@@ -459,11 +461,17 @@ GBM_FN void finish_y_z(const struct state *s, struct gbm_rng *rng,
     (void)adapting;
     const int i = (int)(element) + 1;
     const real lower = k_->lower, upper = k_->upper;
-    const real mu = -REAL_C(0.5) * k_->c2 / k_->c1;
-    const real tau = -2 * k_->c1;
-    const real truncated_normal = gbm_draw_truncated_normal(rng, mu, 1 / real_sqrt(tau), lower, upper);
+    real value;
+    if (k_->c1 == 0 && k_->c2 == 0 && upper - lower < GBM_INF) {
+        value = lower + (upper - lower) * gbm_uniform(rng);
+    } else {
+        const real mu = -REAL_C(0.5) * k_->c2 / k_->c1;
+        const real tau = -2 * k_->c1;
+        const real truncated_normal = gbm_draw_truncated_normal(rng, mu, 1 / real_sqrt(tau), lower, upper);
+        value = truncated_normal;
+    }
     gbm_team_sync(team);
-    y_z(i) = truncated_normal;
+    y_z(i) = value;
 }
 
 GBM_FN void update_y_z(const struct state *s, struct gbm_rng *rng,
