@@ -817,7 +817,7 @@ static const char *method_name(const struct step *s)
     case METHOD_DENSE:
         return "dense Gaussian block";
     case METHOD_JOINT:
-        return "joint Gaussian block";
+        return s->curved ? "joint elliptical slice" : "joint Gaussian block";
     case METHOD_VECTOR:
         return s->recognised ? s->recognised->name : "vector";
     case METHOD_SLICE_VECTOR:

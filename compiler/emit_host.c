@@ -365,7 +365,7 @@ static const char *sampler_name(struct compiler *c, const struct step *s)
     case METHOD_DENSE:
         return "dense Gaussian block";
     case METHOD_JOINT:
-        return "joint Gaussian block";
+        return s->curved ? "joint elliptical slice" : "joint Gaussian block";
     case METHOD_VECTOR:
         return s->recognised ? s->recognised->name : "vector";
     case METHOD_SLICE_VECTOR:

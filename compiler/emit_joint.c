@@ -96,19 +96,11 @@ static void emit_slots(struct compiler *c, struct text *out,
     text_append(out, "}\n#endif\n");
 }
 
-static void emit_row(struct compiler *c, struct text *out, const struct step *s,
-                     const struct joint_term *t, int number)
+static void emit_design(struct compiler *c, struct text *out,
+                        const struct step *s, const struct joint_term *t,
+                        int number)
 {
     struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void row_%s_%d(const struct state *s, long long "
-                "element,\n    real *weight_, real *score_)\n{\n",
-                s->name, number);
-    open_instance(&e, t->factor);
-    emit_line(&e, "*weight_ = %s;", emit_expr(&e, t->weight));
-    emit_line(&e, "*score_ = %s;", emit_expr(&e, t->score));
-    text_append(out, "}\n");
-    e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void design_%s_%d(const struct state *s, long long "
                 "element, real *a_)\n{\n    (void)s;\n",
@@ -131,16 +123,38 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
     }
     text_append(out, "}\n");
     text_printf(out,
+                "#ifndef __CUDACC__\nstatic void design_%s_%d_host(const void "
+                "*state, int64_t element, double *a)\n{\n    design_%s_%d("
+                "(const struct state *)state, element, (real *)a);\n}\n"
+                "#endif\n\n",
+                s->name, number, s->name, number);
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s,
+                     const struct joint_term *t, int number)
+{
+    struct emitter e = emitter_new(c, out);
+    if (t->curved) {
+        emit_curve(c, out, s, t, number);
+        emit_design(c, out, s, t, number);
+        return;
+    }
+    text_printf(out,
+                "GBM_FN void row_%s_%d(const struct state *s, long long "
+                "element,\n    real *weight_, real *score_)\n{\n",
+                s->name, number);
+    open_instance(&e, t->factor);
+    emit_line(&e, "*weight_ = %s;", emit_expr(&e, t->weight));
+    emit_line(&e, "*score_ = %s;", emit_expr(&e, t->score));
+    text_append(out, "}\n");
+    text_printf(out,
                 "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void "
                 "*state, int64_t element, double *weight, double *score)\n{\n"
                 "    real w, t;\n    row_%s_%d((const struct state *)state, "
                 "element, &w, &t);\n    *weight = (double)w;\n    *score = "
-                "(double)t;\n}\nstatic void design_%s_%d_host(const void "
-                "*state, int64_t element, double *a)\n{\n    design_%s_%d("
-                "(const struct state *)state, element, (real *)a);\n}\n"
-                "#endif\n\n",
-                s->name, number, s->name, number, s->name, number, s->name,
-                number);
+                "(double)t;\n}\n#endif\n",
+                s->name, number, s->name, number);
+    emit_design(c, out, s, t, number);
 }
 
 static bool all_constant(const struct joint_term *t)
@@ -167,6 +181,8 @@ static void emit_assemble(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_joint_clear(j_, team);");
     int number = 0;
     for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+        if (t->curved)
+            continue;
         emit_line(&e, "{ /* %s */", t->factor->text);
         e.indent++;
         emit_line(&e,
@@ -199,7 +215,8 @@ static void emit_assemble(struct compiler *c, struct text *out,
         emit_line(&e, "    j_->held[i_] = s->%s[j_->held_where[i_]];",
                   vars[v]->cname);
     }
-    emit_line(&e, "gbm_joint_hold(j_, team);");
+    if (!s->curved)
+        emit_line(&e, "gbm_joint_hold(j_, team);");
     text_append(out, "}\n\n");
 }
 
@@ -241,8 +258,23 @@ static void emit_update(struct compiler *c, struct text *out,
                 s->name);
     emit_joint_of(&e, s);
     emit_line(&e, "assemble_%s(s, team, &j_);", s->name);
-    emit_line(&e, "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x))");
-    emit_line(&e, "    return; /* not positive definite: the block stays */");
+    if (s->curved) {
+        emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(&j_);");
+        emit_line(&e,
+                  "const struct gbm_curved_model m_ = {s, expand_%s, "
+                  "project_%s, total_%s, along_%s};",
+                  s->name, s->name, s->name, s->name);
+        emit_cells(&e, s, "c_.noise[j_.at[i_]] = $;", true);
+        emit_line(&e, "prepare_%s(s, team, &j_);", s->name);
+        emit_line(&e,
+                  "if (!gbm_curved_draw(&m_, &j_, &c_, rng, team, adapting))");
+        emit_line(&e, "    return; /* the block stays */");
+    } else {
+        emit_line(&e,
+                  "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x))");
+        emit_line(&e,
+                  "    return; /* not positive definite: the block stays */");
+    }
     emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
@@ -276,8 +308,22 @@ static void emit_check(struct compiler *c, struct text *out,
             emit_cells(&e, s, "$ = (real)x[i_];", false);
         if (k == 3) {
             emit_line(&e, "assemble_%s(s, &gbm_alone, &j_);", s->name);
-            emit_line(&e, "return gbm_joint_density(&j_, x, j_.work + "
-                          "j_.table[GBM_J_WORK]);");
+            if (s->curved)
+                emit_line(&e, "gbm_joint_hold(&j_, &gbm_alone);");
+            emit_line(&e, "real *ordered = j_.work + j_.table[GBM_J_WORK];");
+            emit_line(&e, "double total = gbm_joint_density(&j_, x, ordered);");
+            if (s->curved) {
+                emit_line(&e, "prepare_%s(s, &gbm_alone, &j_);", s->name);
+                emit_line(&e,
+                          "project_%s(s, &gbm_alone, &j_, ordered, "
+                          "GBM_CURVE_BASE);",
+                          s->name);
+                emit_line(&e,
+                          "total += (double)total_%s(s, &gbm_alone, &j_, 0, 0, "
+                          "0);",
+                          s->name);
+            }
+            emit_line(&e, "return total;");
         }
         text_append(out, "}\n");
     }
@@ -296,15 +342,22 @@ void emit_joint(struct compiler *c, struct text *out, struct step *s)
     emit_comment(c, out, s);
     int number = 0;
     for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
-        text_printf(out,
-                    "/* %s\n * scale (-weight/2 (a'x)^2 + score a'x), scale = "
-                    "%s%s */\n",
-                    t->factor->text, sym_text(c, t->scale),
-                    all_constant(t) ? ", the rest constant" : "");
+        if (t->curved)
+            text_printf(out, "/* %s\n * L(offset + a'x), L(eta_) = %s */\n",
+                        t->factor->text, sym_text(c, t->value));
+        else
+            text_printf(
+                out,
+                "/* %s\n * scale (-weight/2 (a'x)^2 + score a'x), scale = "
+                "%s%s */\n",
+                t->factor->text, sym_text(c, t->scale),
+                all_constant(t) ? ", the rest constant" : "");
         emit_slots(c, out, s, t, number);
         emit_row(c, out, s, t, number);
     }
     emit_assemble(c, out, s);
+    if (s->curved)
+        emit_curved(c, out, s);
     emit_update(c, out, s);
     emit_check(c, out, s);
 }
@@ -317,15 +370,19 @@ void emit_joint_table(struct compiler *c, struct text *out,
     (void)c;
     text_printf(out, "static const struct gbm_joint_term terms_%s[] = {\n",
                 s->name);
-    for (const struct joint_term *t = s->terms; t; t = t->next, nterms++)
+    for (const struct joint_term *t = s->terms; t; t = t->next, nterms++) {
         text_printf(out,
                     "    {.family = %d, .constant_design = %d, "
-                    ".constant_weight = %d, .constant_score = %d,\n     .slots "
-                    "= slots_%s_%d, .row = row_%s_%d_host, .design = "
-                    "design_%s_%d_host},\n",
+                    ".constant_weight = %d, .constant_score = %d,\n     "
+                    ".curved = %d, .slots = slots_%s_%d, .design = "
+                    "design_%s_%d_host",
                     t->factor->family->number, t->constant_design,
-                    t->constant_weight, t->constant_score, s->name, nterms,
-                    s->name, nterms, s->name, nterms);
+                    t->constant_weight, t->constant_score, t->curved, s->name,
+                    nterms, s->name, nterms);
+        if (!t->curved)
+            text_printf(out, ", .row = row_%s_%d_host", s->name, nterms);
+        text_append(out, "},\n");
+    }
     text_printf(out, "};\nstatic const int variables_%s[] = {", s->name);
     for (int v = 0; v < n; v++)
         text_printf(out, "%s%d", v ? ", " : "", vars[v]->slot);

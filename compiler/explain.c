@@ -312,7 +312,8 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     case METHOD_DENSE:
         return block_text(c, s);
     case METHOD_JOINT:
-        return "joint Gaussian block, sparse";
+        return s->curved ? "elliptical slice of a joint block, sparse"
+                         : "joint Gaussian block, sparse";
     case METHOD_VECTOR:
         return vector_text(c, s);
     case METHOD_FORWARD:
@@ -332,7 +333,7 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
 const char *sampler_word(struct compiler *c, const struct step *s)
 {
     if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE ||
-        s->method == METHOD_JOINT)
+        (s->method == METHOD_JOINT && !s->curved))
         return "Gaussian block";
     if (s->method == METHOD_ENUMERATE)
         return "enumeration";
@@ -727,6 +728,9 @@ static void print_reasons(struct text *out, struct compiler *c,
         }
         if (s->asked)
             why = intern_format(c, "%s, as samplers { } asks", s->asked);
+        else if (s->beside)
+            why = "slice beside its block: it reaches the tails, where a "
+                  "normal fit is poor";
         else if (is_slice(s))
             why = intern_format(c, "slice: %s", slice_reason(c, s));
         else if (s->method == METHOD_CHAIN)
@@ -829,12 +833,19 @@ static void print_potentials(struct text *out, struct compiler *c,
 static void print_joint(struct text *out, struct compiler *c,
                         const struct joint_term *t)
 {
-    text_printf(out,
-                "  term %s\n    scale : %s\n    weight%s : %s\n    score%s "
-                ": %s\n",
-                t->factor->text, sym_text(c, t->scale),
-                t->constant_weight ? " (constant)" : "", sym_text(c, t->weight),
-                t->constant_score ? " (constant)" : "", sym_text(c, t->score));
+    text_printf(out, "  term %s\n", t->factor->text);
+    if (t->curved)
+        text_printf(out,
+                    "    eta_ : %s + what follows\n    L : %s\n    slope : "
+                    "%s\n    curvature : %s\n",
+                    sym_text(c, t->offset), sym_text(c, t->value),
+                    sym_text(c, t->slope), sym_text(c, t->curvature));
+    else
+        text_printf(
+            out, "    scale : %s\n    weight%s : %s\n    score%s : %s\n",
+            sym_text(c, t->scale), t->constant_weight ? " (constant)" : "",
+            sym_text(c, t->weight), t->constant_score ? " (constant)" : "",
+            sym_text(c, t->score));
     for (int i = 0; i < t->nslots; i++)
         text_printf(out, "    %s : %s\n", sym_text(c, t->slots[i].reference),
                     sym_text(c, t->slots[i].coefficient));

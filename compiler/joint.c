@@ -304,21 +304,71 @@ static bool opaque_mention(struct compiler *c, const struct context *k,
     return mentions(k, g->logp);
 }
 
+symp joint_eta(struct compiler *c) { return sym_param(c, intern(c, "eta_")); }
+
+/* Terms of a sum that mention the target. */
+static symp with_target(struct compiler *c, symp e)
+{
+    if (e->kind != SYM_ADD)
+        return e;
+    symp sum = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++)
+        if (sym_has_target(e->args[i]))
+            sum = sym_add2(c, sum, e->args[i]);
+    return sum;
+}
+
+/* L as a function of eta, with two derivatives. */
+static bool make_curve(struct compiler *c, symp logp, symp eta,
+                       struct joint_term *t)
+{
+    struct var *v = NEW(c, struct var);
+    v->name = "eta";
+    symp at = sym_ref(c, v, 0, NULL), target = sym_target(c);
+    symp of_target = with_target(c, sym_replace(c, logp, eta, target));
+    symp value = sym_replace(c, of_target, target, at);
+    symp slope = sym_derivative(c, value, at);
+    symp curvature = slope ? sym_derivative(c, slope, at) : NULL;
+    if (!curvature || sym_is(curvature, 0))
+        return false;
+    t->curved = true;
+    t->value = sym_replace(c, value, at, joint_eta(c));
+    t->slope = sym_replace(c, slope, at, joint_eta(c));
+    t->curvature = sym_replace(c, curvature, at, joint_eta(c));
+    return true;
+}
+
+static bool is_member_prior(const struct step *s, const struct factor *g)
+{
+    for (int i = 0; i < s->nmembers; i++)
+        if (s->members[i].family->factor == g)
+            return true;
+    return false;
+}
+
 static struct joint_term *make_term(struct compiler *c, struct context *k,
-                                    struct factor *g)
+                                    const struct step *s, struct factor *g)
 {
     struct linear form;
     symp eta = find_predictor(c, k, g->logp, &form), linear, square;
-    if (!eta || !quadratic_in(c, g->logp, eta, &linear, &square) ||
-        mentions(k, linear) || mentions(k, square))
+    if (!eta)
         return NULL;
     struct joint_term *t = NEW(c, struct joint_term);
-    symp weight = sym_mul2(c, sym_num(c, -2), square);
     t->factor = g;
-    split_scale(c, weight, g, &t->scale, &t->weight);
-    /* logp = linear eta + square eta^2, eta = a'x + rest */
-    t->score = sym_sub(c, divide(c, linear, t->scale),
-                       sym_mul2(c, t->weight, form.rest));
+    if (quadratic_in(c, g->logp, eta, &linear, &square)) {
+        if (mentions(k, linear) || mentions(k, square))
+            return NULL;
+        symp weight = sym_mul2(c, sym_num(c, -2), square);
+        split_scale(c, weight, g, &t->scale, &t->weight);
+        /* logp = linear eta + square eta^2, eta = a'x + rest */
+        t->score = sym_sub(c, divide(c, linear, t->scale),
+                           sym_mul2(c, t->weight, form.rest));
+        t->constant_weight = constant(t->weight, g);
+        t->constant_score = constant(t->score, g);
+    } else if (is_member_prior(s, g) || !make_curve(c, g->logp, eta, t)) {
+        return NULL;
+    }
+    t->offset = form.rest;
     t->nslots = form.n;
     t->slots = NEW_ARRAY(c, struct joint_slot, form.n);
     t->constant_design = true;
@@ -327,8 +377,6 @@ static struct joint_term *make_term(struct compiler *c, struct context *k,
         t->constant_design =
             t->constant_design && constant(form.slots[i].coefficient, g);
     }
-    t->constant_weight = constant(t->weight, g);
-    t->constant_score = constant(t->score, g);
     return t;
 }
 
@@ -382,9 +430,10 @@ static struct step *joint_block(struct compiler *c, struct model *m,
             return NULL;
         if (!mentions(&k, g->logp))
             continue;
-        *last = make_term(c, &k, g);
+        *last = make_term(c, &k, s, g);
         if (!*last)
             return NULL;
+        s->curved = s->curved || (*last)->curved;
         last = &(*last)->next;
     }
     return s->terms ? s : NULL;
@@ -411,6 +460,22 @@ static bool candidate(const struct step *s)
            s->family->var->role == ROLE_STOCHASTIC;
 }
 
+/* A slice only because of its likelihood: its prior is normal. */
+static bool curved_candidate(const struct step *s)
+{
+    const struct family *f = s->family;
+    return s->method == METHOD_SLICE && !s->beside && !s->asked && !s->bounds &&
+           !s->ties && !s->through && !f->nslices && !f->truncated &&
+           !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
+           !f->factor->replaced && f->distribution &&
+           !strcmp(f->distribution->name, "dnorm");
+}
+
+static bool joins(const struct step *s, bool curved)
+{
+    return candidate(s) || (curved && curved_candidate(s));
+}
+
 static bool in_group(struct step *const *group, int n, const struct step *s)
 {
     for (int i = 0; i < n; i++)
@@ -428,14 +493,14 @@ static bool in_prior(const struct step *a, const struct step *b)
     return false;
 }
 
-static int find_group(struct model *m, struct step *seed, struct step **group,
-                      int capacity)
+static int find_group(struct model *m, struct step *seed, bool curved,
+                      struct step **group, int capacity)
 {
     int n = 0;
     group[n++] = seed;
     for (int i = 0; i < n; i++)
         for (struct step *s = m->steps; s && n < capacity; s = s->next)
-            if (candidate(s) && !in_group(group, n, s) &&
+            if (joins(s, curved) && !in_group(group, n, s) &&
                 share_likelihood(group[i], s))
                 group[n++] = s;
     return n;
@@ -444,6 +509,14 @@ static int find_group(struct model *m, struct step *seed, struct step **group,
 static bool is_chain(const struct step *s)
 {
     return s->family->nloops > 0 && chained(s);
+}
+
+/* Slices one at a time are slow where elements meet, whatever the plates. */
+static bool worth_curved(struct step *const *group, int n)
+{
+    return n > 1 || is_chain(group[0]) ||
+           (group[0]->family->nloops > 0 &&
+            (group[0]->sequential || group[0]->conflicts));
 }
 
 static bool worth(struct compiler *c, struct step *const *group, int n)
@@ -482,29 +555,67 @@ static void add_hyper_means(struct compiler *c, struct model *m,
                 try_member(c, m, members, n, s);
 }
 
-static void form_from(struct compiler *c, struct model *m, struct step *seed)
+/* An element's slice reads few rows. */
+static bool cheap_slice(const struct step *s)
+{
+    if (s->family->nloops > 0)
+        return !s->sequential;
+    for (const struct part *p = s->parts; p; p = p->next)
+        for (int i = 0; i < p->nloops && !p->own; i++)
+            if (!p->solved[i])
+                return false;
+    return true;
+}
+
+/* The fitted normal has lighter tails than some posteriors, element by element:
+ * there the ellipse leaves a value only slowly. So what is cheap to draw one by
+ * one keeps its slices, after the block. */
+static void keep_slices(struct compiler *c, struct step *const *members, int n,
+                        struct step **kept, int *nkept)
+{
+    for (int i = 0; i < n; i++)
+        if (curved_candidate(members[i]) && cheap_slice(members[i])) {
+            kept[*nkept] = NEW(c, struct step);
+            *kept[(*nkept)++] = *members[i];
+        }
+}
+
+static void form_from(struct compiler *c, struct model *m, struct step *seed,
+                      bool curved)
 {
     struct step *group[MAX_MEMBERS], *members[MAX_MEMBERS];
-    int ngroup = find_group(m, seed, group, MAX_MEMBERS), n = 0;
-    if (!worth(c, group, ngroup))
+    int ngroup = find_group(m, seed, curved, group, MAX_MEMBERS), n = 0;
+    if (curved ? !worth_curved(group, ngroup) : !worth(c, group, ngroup))
         return;
     /* plates first: a coefficient that multiplies one (phi x[t-1]) is left */
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < ngroup; i++)
             if ((group[i]->family->nloops > 0) == (pass == 0))
                 try_member(c, m, members, &n, group[i]);
-    if (n == 0 || !worth(c, members, n))
+    if (n == 0 || (curved ? !worth_curved(members, n) : !worth(c, members, n)))
         return;
     add_hyper_means(c, m, members, &n);
     struct step *block = joint_block(c, m, members, n);
+    if (block->curved != curved)
+        return;
     block->name = block_name(c, block);
+    struct step *kept[MAX_MEMBERS];
+    int nkept = 0;
+    keep_slices(c, members, n, kept, &nkept);
     replace_steps(members, n, block);
+    for (int i = 0; i < nkept; i++) {
+        kept[i]->next = members[0]->next;
+        kept[i]->beside = true;
+        members[0]->next = kept[i];
+    }
 }
 
 void form_joint_blocks(struct compiler *c, struct model *m)
 {
-    for (int pass = 0; pass < 2; pass++)
-        for (struct step *s = m->steps; s; s = s->next)
-            if (candidate(s) && (s->family->nloops > 0) == (pass == 0))
-                form_from(c, m, s);
+    for (int curved = 0; curved < 2; curved++)
+        for (int pass = 0; pass < 2; pass++)
+            for (struct step *s = m->steps; s; s = s->next)
+                if ((curved ? curved_candidate(s) : candidate(s)) &&
+                    (s->family->nloops > 0) == (pass == 0))
+                    form_from(c, m, s, curved);
 }

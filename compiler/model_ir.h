@@ -410,6 +410,10 @@ struct joint_term {
     int nslots;
     symp weight, score, scale;
     bool constant_design, constant_weight, constant_score;
+    /* not quadratic: L(offset + a'x); L and its derivatives, where
+     * joint_eta() stands for its argument */
+    bool curved;
+    symp offset, value, slope, curvature;
     struct joint_term *next;
 };
 
@@ -440,6 +444,8 @@ struct step {
     int nmembers;
     struct joint_term *terms; /* METHOD_JOINT */
     int joint_slot;           /* of its table; constants and work follow */
+    bool curved;              /* METHOD_JOINT: some term is */
+    bool beside;              /* a slice that a joint block has beside it */
     struct quadratic *quadratics;
     bool coupled_prior;      /* dense: priors couple coordinates */
     const char *asked;       /* for by samplers { }: the method's word */
@@ -498,6 +504,8 @@ void replace_steps(struct step *const *old, int n, struct step *block);
 /* joint.c: sparse joint blocks of families that enter common linear
  * predictors, before smaller ones are formed. */
 void form_joint_blocks(struct compiler *c, struct model *m);
+/* What stands for the linear predictor in a curved term. */
+symp joint_eta(struct compiler *c);
 /* The block's variables, each once; returns their number. */
 int joint_variables(const struct step *s, struct var **out);
 /* Whether a vector node's full conditional is of a known family. */
@@ -645,6 +653,10 @@ bool has_settle(struct compiler *c, const struct family *f);
 const char *width_id(struct compiler *c, const struct step *s);
 /* emit_joint.c: the functions of a joint block, and its host's table. */
 void emit_joint(struct compiler *c, struct text *out, struct step *s);
+/* emit_curved.c: what a block with curved terms has in addition. */
+void emit_curve(struct compiler *c, struct text *out, const struct step *s,
+                const struct joint_term *t, int number);
+void emit_curved(struct compiler *c, struct text *out, const struct step *s);
 void emit_joint_table(struct compiler *c, struct text *out,
                       const struct step *s);
 /* total += the part's log densities at the state as it is. */

@@ -6,6 +6,7 @@
 #include "symbolic.h"
 #include "real.h" /* of stdlib, in double */
 #include "joint.h"
+#include "curved_block.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -479,6 +480,23 @@ static bool put_list(struct layout *l, int header, const struct fields *f,
     return ok && !l->failed;
 }
 
+/* Where the rows of a curved term find their values: of a coordinate, of a held
+ * value (from d on), or nowhere. */
+static void put_places(struct layout *l, const struct term *t, int header)
+{
+    struct rt_ints at = {0};
+    for (int64_t i = 0; i < t->place.n; i++) {
+        int place = t->place.items[i];
+        rt_ints_add(&at, place >= 0         ? l->symbolic.at[place]
+                         : place <= HELD(0) ? l->d + HELD(place)
+                                            : -1);
+    }
+    int where = put(l, &at);
+    l->table.failed = l->table.failed || at.failed;
+    l->table.items[header + GBM_T_AT] = where;
+    rt_ints_free(&at);
+}
+
 static bool put_term(struct layout *l, const struct links *links,
                      struct term *t, int header)
 {
@@ -502,6 +520,11 @@ static bool put_term(struct layout *l, const struct links *links,
         h[GBM_T_DESIGN] = (int)(l->work + 2 * rows);
         l->work += 2 * rows + (t->fixed_design ? 0 : places);
     }
+    if (t->term->curved) {
+        h[GBM_T_CURVE] = (int)l->work;
+        l->work += 4 * rows;
+        put_places(l, t, header);
+    }
     weight = malloc(((size_t)rows + 1) * sizeof *weight);
     score = malloc(((size_t)rows + 1) * sizeof *score);
     if (t->fixed_design)
@@ -516,6 +539,11 @@ static bool put_term(struct layout *l, const struct links *links,
             t->term->design(l->state, e, design + t->begin.items[r]);
         shares_of_precision(l, links, t, r, &q);
         shares_of_potential(l, t, r, &b);
+    }
+    if (design && t->term->curved) {
+        l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;
+        for (int64_t i = 0; i < places; i++)
+            add_constant(l, design[i]);
     }
     ok = put_list(l, header, &of_precision, l->symbolic.cells + links->n, &q,
                   design, t->fixed_weight ? weight : NULL) &&
@@ -618,7 +646,10 @@ static bool put_table(struct layout *l)
     l->work = (int64_t)l->symbolic.cells + links.n + l->d + l->held_where.n;
     for (int k = 0; ok && k < nterms; k++)
         ok = put_term(l, &links, &l->terms[k], terms + k * GBM_T_SIZE);
-    ok = ok && l->work + l->d < INT_MAX && !l->table.failed;
+    ok =
+        ok &&
+        l->work + 6 * ((int64_t)l->symbolic.cells + links.n + l->d) < INT_MAX &&
+        !l->table.failed;
     if (!ok)
         goto done;
     int *t = l->table.items;
@@ -633,8 +664,17 @@ static bool put_table(struct layout *l)
     t[GBM_J_CELLS] = l->symbolic.cells;
     t[GBM_J_LINKS] = (int)links.n;
     t[GBM_J_HELD] = (int)l->held_where.n;
-    t[GBM_J_COST] = cost < 1e9 ? (int)cost : 1000000000;
     t[GBM_J_DENSE] = l->symbolic.dense;
+    for (int k = 0; k < nterms; k++)
+        if (l->block->terms[k].curved) {
+            cost += 60.0 * t[terms + k * GBM_T_SIZE + GBM_T_ROWS];
+            t[GBM_J_CURVED] = (int)l->work;
+        }
+    if (t[GBM_J_CURVED]) {
+        cost += 4 * l->symbolic.flops;
+        l->work += gbm_curved_cells(l->symbolic.cells, (int)links.n, l->d);
+    }
+    t[GBM_J_COST] = cost < 1e9 ? (int)cost : 1000000000;
     t[GBM_J_WORK] = (int)l->work;
 done:
     free(links.pair);

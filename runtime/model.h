@@ -228,6 +228,7 @@ struct gbm_dense {
 struct gbm_joint_term {
     int family;
     bool constant_design, constant_weight, constant_score;
+    bool curved; /* not quadratic: see stdlib/curved_block.h; no `row` */
     /* The cells whose coefficients a row has: their variables (numbers in
      * `variables` of the block) and flat cells, -1 where there is none. Returns
      * their number, of which at most `capacity` are written, or -1 if the

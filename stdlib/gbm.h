@@ -20,6 +20,7 @@
 #include "linear.h"
 #include "joint.h"
 #include "forward_backward.h"
+#include "curved_block.h"
 #include "statistics.h"
 #include "metropolis.h"
 #include "elliptical.h"

@@ -47,6 +47,7 @@ enum {
     GBM_J_LINK_ROW,   /* [links] coordinate, in the fill-reducing order */
     GBM_J_LINK_HELD,  /* [links] held value */
     GBM_J_TERMS,      /* headers of the terms */
+    GBM_J_CURVED,     /* work space of curved_block.h, or 0 */
     GBM_J_HEADER
 };
 
@@ -76,6 +77,9 @@ enum {
     GBM_T_B_ROW,
     GBM_T_B_LEFT,
     GBM_T_B_VALUE,
+    GBM_T_AT,          /* curved: [places] coordinate, held value, or -1 */
+    GBM_T_COEFFICIENT, /* ... constant design: place among the constants */
+    GBM_T_CURVE,       /* ... [4][rows] of the work space */
     GBM_T_SIZE
 };
 

@@ -276,6 +276,7 @@ GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
     if (team->lanes == 1) {
         for (int i = 0; i < n; i++)
             x[i] += gbm_draw_normal(rng);
+        rng->left = 0; /* what follows begins a block, as for a team */
         return;
     }
     GBM_TEAM_FOR(i, 0, n, team)
@@ -304,6 +305,32 @@ GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
     gbm_add_normals(f->d, rng, team, b);
     gbm_sparse_backward(f, team, V, b);
     return true;
+}
+
+/* x'Qx from the factor: |L'x|^2. */
+GBM_FN gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
+                                 const struct gbm_team *team, const real *V,
+                                 const real *x)
+{
+    const int n = f->d - f->sparse;
+    gbm_total total = 0;
+    GBM_TEAM_FOR(k, 0, f->sparse, team)
+    {
+        gbm_total sum = x[k] / V[f->start[k]];
+        for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
+            sum += V[i] * x[f->row[i]];
+        total += sum * sum;
+    }
+    GBM_TEAM_FOR(k, 0, n, team)
+    {
+        const real *column = V + f->dense + (int64_t)k * n;
+        const real *rest = x + f->sparse;
+        gbm_total sum = rest[k] / column[k];
+        for (int i = k + 1; i < n; i++)
+            sum += column[i] * rest[i];
+        total += sum * sum;
+    }
+    return gbm_team_sum(team, total);
 }
 
 /* -x'Qx/2, Q in V, for one lane. */
