@@ -270,13 +270,27 @@ static void emit_update(struct compiler *c, struct text *out,
                   "if (!gbm_curved_draw(&m_, &j_, &c_, rng, team, adapting))");
         emit_line(&e, "    return; /* the block stays */");
     } else {
-        emit_line(&e,
-                  "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x))");
+        emit_line(
+            &e, "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x, %s))",
+            s->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0");
         emit_line(&e,
                   "    return; /* not positive definite: the block stays */");
     }
     emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
     emit_line(&e, "gbm_team_sync(team);");
+    if (s->rescalings) {
+        emit_line(&e, "if (adapting > 1)");
+        emit_line(&e, "    return; /* the self-check: the block alone */");
+    }
+    if (s->rescalings && s->curved) {
+        emit_line(&e, "const struct gbm_rescale z_ = gbm_rescale_of(&j_);");
+        emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_.d, team)");
+        emit_line(&e, "    z_.dev[i_] = j_.x[i_] - c_.mode[i_];");
+        emit_line(&e, "gbm_sparse_multiply(&j_.factor, team, j_.V, z_.dev, "
+                      "z_.normals);");
+    }
+    for (const struct rescaling *r = s->rescalings; r; r = r->next)
+        emit_line(&e, "rescale_%s_%d(s, rng, team, &j_);", s->name, r->number);
     text_append(out, "}\n\n");
 }
 
@@ -358,6 +372,7 @@ void emit_joint(struct compiler *c, struct text *out, struct step *s)
     emit_assemble(c, out, s);
     if (s->curved)
         emit_curved(c, out, s);
+    emit_rescalings(c, out, s);
     emit_update(c, out, s);
     emit_check(c, out, s);
 }
@@ -379,6 +394,9 @@ void emit_joint_table(struct compiler *c, struct text *out,
                     t->factor->family->number, t->constant_design,
                     t->constant_weight, t->constant_score, t->curved, s->name,
                     nterms, s->name, nterms);
+        for (const struct rescaling *r = s->rescalings; r; r = r->next)
+            if (r->term == t)
+                text_append(out, ", .listed = 1");
         if (!t->curved)
             text_printf(out, ", .row = row_%s_%d_host", s->name, nterms);
         text_append(out, "},\n");

@@ -129,7 +129,7 @@ struct stmt {
     struct expr *rhs; /* STMT_STOCHASTIC: EXPR_CALL of a distribution */
     enum truncation_kind truncation;
     struct expr *lower, *upper; /* NULL where open */
-    bool asked; /* dimensions.c */
+    bool asked;                 /* dimensions.c */
 };
 
 /* given X[N,p] / observed y[N] / var x[N] */

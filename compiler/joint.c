@@ -369,6 +369,7 @@ static struct joint_term *make_term(struct compiler *c, struct context *k,
         return NULL;
     }
     t->offset = form.rest;
+    t->predictor = eta;
     t->nslots = form.n;
     t->slots = NEW_ARRAY(c, struct joint_slot, form.n);
     t->constant_design = true;
@@ -599,6 +600,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     if (block->curved != curved)
         return;
     block->name = block_name(c, block);
+    find_rescalings(c, m, block);
     struct step *kept[MAX_MEMBERS];
     int nkept = 0;
     keep_slices(c, members, n, kept, &nkept);

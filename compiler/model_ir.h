@@ -414,7 +414,21 @@ struct joint_term {
      * joint_eta() stands for its argument */
     bool curved;
     symp offset, value, slope, curvature;
+    symp predictor; /* eta, where it stands */
     struct joint_term *next;
+};
+/* A plate of a block with the scale of its prior, u ~ N(m, 1 / scale), and the
+ * one node on which the scale depends, as its power: both can be moved along
+ * the line on which (u - m) sqrt(scale) stays. */
+struct rescaling {
+    struct family *hyper;
+    struct joint_term *term; /* the plate's prior */
+    int number;              /* of the term */
+    int slot;                /* the plate's own cell in it */
+    int variable;            /* the plate's, among the block's */
+    double sign;             /* of the cell in the predictor */
+    double power;            /* scale = constant * hyper^power */
+    struct rescaling *next;
 };
 
 enum { MAX_MEMBERS = 32 };
@@ -445,7 +459,8 @@ struct step {
     struct joint_term *terms; /* METHOD_JOINT */
     int joint_slot;           /* of its table; constants and work follow */
     bool curved;              /* METHOD_JOINT: some term is */
-    bool beside;              /* a slice that a joint block has beside it */
+    struct rescaling *rescalings;
+    bool beside; /* a slice that a joint block has beside it */
     struct quadratic *quadratics;
     bool coupled_prior;      /* dense: priors couple coordinates */
     const char *asked;       /* for by samplers { }: the method's word */
@@ -504,6 +519,8 @@ void replace_steps(struct step *const *old, int n, struct step *block);
 /* joint.c: sparse joint blocks of families that enter common linear
  * predictors, before smaller ones are formed. */
 void form_joint_blocks(struct compiler *c, struct model *m);
+/* rescale.c: the plates of a block that can be moved with their scales. */
+void find_rescalings(struct compiler *c, struct model *m, struct step *block);
 /* What stands for the linear predictor in a curved term. */
 symp joint_eta(struct compiler *c);
 /* The block's variables, each once; returns their number. */
@@ -653,6 +670,9 @@ bool has_settle(struct compiler *c, const struct family *f);
 const char *width_id(struct compiler *c, const struct step *s);
 /* emit_joint.c: the functions of a joint block, and its host's table. */
 void emit_joint(struct compiler *c, struct text *out, struct step *s);
+/* emit_rescale.c */
+void emit_rescalings(struct compiler *c, struct text *out,
+                     const struct step *s);
 /* emit_curved.c: what a block with curved terms has in addition. */
 void emit_curve(struct compiler *c, struct text *out, const struct step *s,
                 const struct joint_term *t, int number);

@@ -113,7 +113,6 @@ void check_twice(struct compiler *c, struct model *m);
 /* Sorts m->families so that parents come first, and numbers them. */
 void order_families(struct compiler *c, struct model *m);
 
-
 /* ---- sequence.c */
 /* Finds the families whose elements must be put into one sequence, and brings
  * such families together in the order of m->families. Requires choose_stored.

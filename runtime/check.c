@@ -111,7 +111,8 @@ static void judge(struct checker *c, int k, int64_t element, double conditional,
 static struct gbm_sweep next_sweep(struct checker *c)
 {
     return (struct gbm_sweep){.seed = c->rt->options.seed,
-                              .sweep = 1u << 30 | c->sweep++};
+                              .sweep = 1u << 30 | c->sweep++,
+                              .adapting = 2};
 }
 
 /* The block moved from a to where it stands now, b. `before` holds the

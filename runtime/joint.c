@@ -508,6 +508,7 @@ static bool put_term(struct layout *l, const struct links *links,
     if (l->table.failed)
         return false;
     int *h = l->table.items + header;
+    h[GBM_T_COUNT] = (int)rows;
     h[GBM_T_ROWS] = compute ? (int)rows : 0;
     h[GBM_T_ELEMENT] = at;
     h[GBM_T_BEGIN] = begin;
@@ -523,8 +524,9 @@ static bool put_term(struct layout *l, const struct links *links,
     if (t->term->curved) {
         h[GBM_T_CURVE] = (int)l->work;
         l->work += 4 * rows;
-        put_places(l, t, header);
     }
+    if (t->term->curved || t->term->listed)
+        put_places(l, t, header);
     weight = malloc(((size_t)rows + 1) * sizeof *weight);
     score = malloc(((size_t)rows + 1) * sizeof *score);
     if (t->fixed_design)
@@ -648,7 +650,7 @@ static bool put_table(struct layout *l)
         ok = put_term(l, &links, &l->terms[k], terms + k * GBM_T_SIZE);
     ok =
         ok &&
-        l->work + 6 * ((int64_t)l->symbolic.cells + links.n + l->d) < INT_MAX &&
+        l->work + 9 * ((int64_t)l->symbolic.cells + links.n + l->d) < INT_MAX &&
         !l->table.failed;
     if (!ok)
         goto done;
@@ -674,6 +676,8 @@ static bool put_table(struct layout *l)
         cost += 4 * l->symbolic.flops;
         l->work += gbm_curved_cells(l->symbolic.cells, (int)links.n, l->d);
     }
+    t[GBM_J_SPARE] = (int)l->work;
+    l->work += 3 * l->d;
     t[GBM_J_COST] = cost < 1e9 ? (int)cost : 1000000000;
     t[GBM_J_WORK] = (int)l->work;
 done:

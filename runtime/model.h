@@ -174,7 +174,8 @@ struct gbm_sweep {
     uint64_t seed;
     uint32_t sweep;    /* counts from 0, warm-up included */
     uint32_t chain0;   /* number of the device's first chain */
-    uint32_t adapting; /* 1 while warm-up tunes */
+    uint32_t adapting; /* 1 while warm-up tunes; 2 in the self-check: a block
+                          moves alone, without the scales beside it */
 };
 
 enum gbm_step_kind {
@@ -229,6 +230,7 @@ struct gbm_joint_term {
     int family;
     bool constant_design, constant_weight, constant_score;
     bool curved; /* not quadratic: see stdlib/curved_block.h; no `row` */
+    bool listed; /* the update reads which cells a row has */
     /* The cells whose coefficients a row has: their variables (numbers in
      * `variables` of the block) and flat cells, -1 where there is none. Returns
      * their number, of which at most `capacity` are written, or -1 if the

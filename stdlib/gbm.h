@@ -21,6 +21,7 @@
 #include "joint.h"
 #include "forward_backward.h"
 #include "curved_block.h"
+#include "rescale.h"
 #include "statistics.h"
 #include "metropolis.h"
 #include "elliptical.h"

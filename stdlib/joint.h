@@ -48,6 +48,7 @@ enum {
     GBM_J_LINK_HELD,  /* [links] held value */
     GBM_J_TERMS,      /* headers of the terms */
     GBM_J_CURVED,     /* work space of curved_block.h, or 0 */
+    GBM_J_SPARE,      /* [3][d] of the work space, for rescale.h */
     GBM_J_HEADER
 };
 
@@ -55,7 +56,8 @@ enum {
  * its contributions from `from[i]` to `from[i + 1]`; constant ones are summed:
  * one value a cell. */
 enum {
-    GBM_T_ROWS,    /* rows to compute each sweep; 0: all is constant */
+    GBM_T_COUNT,   /* rows */
+    GBM_T_ROWS,    /* of them computed each sweep; 0: all is constant */
     GBM_T_ELEMENT, /* [rows] element of the family */
     GBM_T_BEGIN,   /* [rows + 1] places of its design */
     GBM_T_WEIGHT,  /* place in the work space: weights, scores, designs */
@@ -77,7 +79,7 @@ enum {
     GBM_T_B_ROW,
     GBM_T_B_LEFT,
     GBM_T_B_VALUE,
-    GBM_T_AT,          /* curved: [places] coordinate, held value, or -1 */
+    GBM_T_AT,          /* if listed: [places] coordinate, held value, or -1 */
     GBM_T_COEFFICIENT, /* ... constant design: place among the constants */
     GBM_T_CURVE,       /* ... [4][rows] of the work space */
     GBM_T_SIZE

@@ -293,18 +293,51 @@ GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
     gbm_team_sync(team);
 }
 
-/* b := a draw of N(Q^-1 b, Q^-1), that is L'^-1 (L^-1 b + z), Q in V (Rue 2001,
- * Fast sampling of Gaussian Markov random fields). False if Q is not positive
- * definite. */
+/* b := a draw of N(Q^-1 b, Q^-1), that is m + L'^-1 z with m = Q^-1 b, Q in V
+ * (Rue 2001, Fast sampling of Gaussian Markov random fields). Leaves z in
+ * `normals` [d] if that is not NULL. False if Q is not positive definite. */
 GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
-                            const struct gbm_team *team, real *V, real *b)
+                            const struct gbm_team *team, real *V, real *b,
+                            real *normals)
 {
     if (!gbm_sparse_factor(f, team, V))
         return false;
     gbm_sparse_forward(f, team, V, b);
+    gbm_team_sync(team);
+    GBM_TEAM_FOR(i, 0, normals ? f->d : 0, team)
+    normals[i] = b[i];
+    gbm_team_sync(team);
     gbm_add_normals(f->d, rng, team, b);
+    GBM_TEAM_FOR(i, 0, normals ? f->d : 0, team)
+    normals[i] = b[i] - normals[i];
     gbm_sparse_backward(f, team, V, b);
     return true;
+}
+
+/* out := L'x */
+GBM_FN void gbm_sparse_multiply(const struct gbm_sparse *f,
+                                const struct gbm_team *team, const real *V,
+                                const real *x, real *out)
+{
+    const int n = f->d - f->sparse;
+    gbm_team_sync(team);
+    GBM_TEAM_FOR(k, 0, f->sparse, team)
+    {
+        gbm_total sum = x[k] / V[f->start[k]];
+        for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
+            sum += V[i] * x[f->row[i]];
+        out[k] = (real)sum;
+    }
+    GBM_TEAM_FOR(k, 0, n, team)
+    {
+        const real *column = V + f->dense + (int64_t)k * n;
+        const real *rest = x + f->sparse;
+        gbm_total sum = rest[k] / column[k];
+        for (int i = k + 1; i < n; i++)
+            sum += column[i] * rest[i];
+        out[f->sparse + k] = (real)sum;
+    }
+    gbm_team_sync(team);
 }
 
 /* x'Qx from the factor: |L'x|^2. */

@@ -281,7 +281,7 @@ static void draws(void **state)
         fill(&p);
         for (int i = 0; i < D; i++)
             x[p.symbolic.at[i]] = b[i];
-        assert_true(gbm_sparse_draw(&p.sparse, &rng, &alone, p.V, x));
+        assert_true(gbm_sparse_draw(&p.sparse, &rng, &alone, p.V, x, NULL));
         for (int i = 0; i < D; i++) {
             double y = x[p.symbolic.at[i]] - mean[i];
             sum[i] += y;

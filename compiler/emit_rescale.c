@@ -1,0 +1,139 @@
+/* emit_rescale.c: moves a plate of a joint block with the scale of its prior
+ * (rescale.c, stdlib/rescale.h), after the block's draw. */
+#include "gbmc.h"
+
+/* struct rescale_NAME_k, and the log density at t = log c: likelihood, the
+ * hyper node's prior and the derivative of its value by t. */
+static void emit_density(struct compiler *c, struct text *out,
+                         const struct step *s, const struct rescaling *r)
+{
+    const struct family *h = r->hyper;
+    const struct var *v = h->var;
+    symp node = sym_ref(c, h->var, v->ndim, h->lower);
+    symp value = sym_param(c, intern(c, "value_"));
+    text_printf(out,
+                "/* %s and the plate of %s\n * by one factor: both keep their "
+                "standardised values. */\n"
+                "struct rescale_%s_%d {\n    const struct state *s;\n    const "
+                "struct gbm_team *team;\n    const struct gbm_joint *j;\n    "
+                "const struct gbm_rescale *r;\n    real now;\n};\n"
+                "GBM_INLINE real rescaled_%s_%d(const void *context, real t_)"
+                "\n{\n    const struct rescale_%s_%d *k_ = (const struct "
+                "rescale_%s_%d *)context;\n    const struct state *s = "
+                "k_->s;\n    (void)s;\n",
+                h->text, r->term->factor->text, s->name, r->number, s->name,
+                r->number, s->name, r->number, s->name, r->number);
+    struct emitter e = emitter_new(c, out);
+    emit_param(&e, "value_", "value_");
+    emit_line(&e, "const real c_ = real_exp(t_);");
+    emit_line(&e, "const real value_ = k_->now * real_exp(%.17g * t_);",
+              -2 / r->power);
+    const struct factor *g = h->factor;
+    if (g->lower)
+        emit_line(&e, "if (!(value_ > %s))",
+                  emit_in_brackets(&e, sym_replace(c, g->lower, node, value)));
+    if (g->lower)
+        emit_line(&e, "    return -GBM_INF;");
+    if (g->upper)
+        emit_line(&e, "if (!(value_ < %s))",
+                  emit_in_brackets(&e, sym_replace(c, g->upper, node, value)));
+    if (g->upper)
+        emit_line(&e, "    return -GBM_INF;");
+    emit_line(&e, "gbm_total total = gbm_rescale_at(k_->r, c_) + "
+                  "real_log(real_fabs(value_));");
+    if (s->curved)
+        emit_line(&e, "total += total_%s(s, k_->team, k_->j, c_, 0, 1);",
+                  s->name);
+    emit_line(&e, "total += %s;",
+              emit_expr(&e, sym_replace(c, g->logp, node, value)));
+    emit_line(&e, "return (real)total;");
+    text_append(out, "}\n");
+}
+
+static void emit_deviation(struct compiler *c, struct text *out,
+                           const struct step *s, const struct rescaling *r)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN real deviation_%s_%d(const struct state *s, long long "
+                "element)\n{\n",
+                s->name, r->number);
+    emit_decode(&e, r->term->factor->family, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    emit_line(
+        &e, "return %s;",
+        emit_expr(&e, sym_mul2(c, sym_num(c, r->sign), r->term->predictor)));
+    text_append(out, "}\n");
+}
+
+static void emit_one(struct compiler *c, struct text *out, const struct step *s,
+                     const struct rescaling *r)
+{
+    emit_deviation(c, out, s, r);
+    emit_density(c, out, s, r);
+    struct emitter e = emitter_new(c, out);
+    struct var *vars[MAX_MEMBERS];
+    joint_variables(s, vars);
+    const char *plate = vars[r->variable]->cname;
+    const struct family *h = r->hyper;
+    text_printf(out,
+                "GBM_FN void rescale_%s_%d(const struct state *s, struct "
+                "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
+                "gbm_joint *j_)\n{\n",
+                s->name, r->number);
+    emit_line(&e, "struct gbm_rescale r_ = gbm_rescale_of(j_);");
+    emit_line(&e,
+              "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, %d);",
+              r->number);
+    emit_line(&e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
+    emit_line(&e, "gbm_total held_ = 0;");
+    emit_line(&e, "gbm_rescale_clear(&r_, j_->d, team);");
+    emit_line(&e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
+    e.indent++;
+    emit_line(&e, "const int place_ = at_[rows_.begin[i_] + %d];", r->slot);
+    emit_line(&e, "if (place_ < 0 || place_ >= j_->d)");
+    emit_line(&e, "    held_ = 1; /* an effect that does not move */");
+    emit_line(&e, "else");
+    emit_line(&e, "    r_.dev[place_] = deviation_%s_%d(s, rows_.element[i_]);",
+              s->name, r->number);
+    emit_close(&e, 1);
+    emit_line(&e, "if (gbm_team_sum(team, held_) > 0)");
+    emit_line(&e, "    return;");
+    emit_line(&e, "const real scale_ = %s;", emit_expr(&e, r->term->scale));
+    emit_line(&e, "gbm_rescale_parabola(j_, &r_, team, scale_);");
+    if (s->curved) {
+        emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
+        emit_line(&e, "    r_.along[i_] = j_->x[i_] - r_.dev[i_];");
+        emit_line(&e, "gbm_team_sync(team);");
+        emit_line(&e, "project_%s(s, team, j_, r_.along, GBM_CURVE_BASE);",
+                  s->name);
+        emit_line(&e, "project_%s(s, team, j_, r_.dev, GBM_CURVE_CO);",
+                  s->name);
+        emit_line(&e, "gbm_sparse_multiply(&j_->factor, team, j_->V, r_.dev, "
+                      "r_.along);");
+    }
+    const char *node =
+        emit_expr(&e, sym_ref(c, h->var, h->var->ndim, h->lower));
+    emit_line(&e, "const struct rescale_%s_%d k_ = {s, team, j_, &r_, %s};",
+              s->name, r->number, node);
+    emit_line(&e, "real width_ = 1;");
+    emit_line(&e,
+              "const real t_ = gbm_slice(rng, 0, &width_, 0, -GBM_INF, "
+              "GBM_INF, rescaled_%s_%d, &k_);",
+              s->name, r->number);
+    emit_line(&e, "const real c_ = real_exp(t_);");
+    emit_line(&e, "gbm_rescale_done(j_, &r_, team, c_);");
+    emit_line(&e, "GBM_TEAM_FOR(i_, j_->first[%d], j_->first[%d], team)",
+              r->variable, r->variable + 1);
+    emit_line(&e, "    s->%s[j_->where[i_]] = j_->x[j_->at[i_]];", plate);
+    emit_line(&e, "%s = k_.now * real_exp(%.17g * t_);", node, -2 / r->power);
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n\n");
+}
+
+void emit_rescalings(struct compiler *c, struct text *out, const struct step *s)
+{
+    for (const struct rescaling *r = s->rescalings; r; r = r->next)
+        emit_one(c, out, s, r);
+}

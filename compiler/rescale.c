@@ -1,0 +1,119 @@
+/* rescale.c: which plates of a joint block can be moved together with the scale
+ * of their prior. Drawing a variance given its effects and the effects given
+ * the variance is slow where the data say little of either; along the line on
+ * which the standardised effects stay, both move at once (Yu and Meng 2011, To
+ * center or not to center: that is not the question, J. Comput. Graph. Stat.
+ * 20(3): their ancillary step; the usual one, given the effects, stays too). */
+#include "gbmc.h"
+
+/* scale = constant * hyper^power */
+static bool is_power(symp scale, symp hyper, double *power)
+{
+    *power = 0;
+    for (int i = 0; i < (scale->kind == SYM_MUL ? scale->nargs : 1); i++) {
+        symp e = scale->kind == SYM_MUL ? scale->args[i] : scale;
+        if (!sym_has(e, hyper))
+            continue;
+        if (sym_same(e, hyper))
+            *power += 1;
+        else if (e->kind == SYM_POW && sym_same(e->args[0], hyper) &&
+                 e->args[1]->kind == SYM_NUM)
+            *power += e->args[1]->number;
+        else
+            return false;
+    }
+    return *power != 0;
+}
+
+/* The step of a scalar that stands in its own prior and the scale of one other
+ * alone. */
+static bool only_scale(const struct step *s, const struct factor *prior)
+{
+    int others = 0;
+    const struct family *f = s->family;
+    if (!f || f->nloops || f->nslices || f->var->integer || s->asked ||
+        s->through || s->bounds || s->nmembers || f->auxiliary ||
+        (s->method != METHOD_DIRECT && s->method != METHOD_SLICE) ||
+        f->var->role != ROLE_STOCHASTIC || f->factor->replaced)
+        return false;
+    for (const struct part *p = s->parts; p; p = p->next) {
+        if (p->own)
+            continue;
+        if (p->factor != prior)
+            return false;
+        others++;
+    }
+    return others == 1;
+}
+
+/* The plate's own cell in the predictor of its prior: alone of its variable,
+ * with coefficient 1 or -1. */
+static bool own_cell(struct compiler *c, const struct joint_term *t,
+                     const struct family *f, struct rescaling *r)
+{
+    symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
+    int n = 0;
+    for (int i = 0; i < t->nslots; i++) {
+        const struct joint_slot *slot = &t->slots[i];
+        if (slot->nbound)
+            return false;
+        if (slot->reference->var != f->var)
+            continue;
+        n++;
+        r->slot = i;
+        r->variable = slot->variable;
+        if (!sym_same(slot->reference, own) ||
+            slot->coefficient->kind != SYM_NUM)
+            return false;
+        r->sign = slot->coefficient->number;
+    }
+    return n == 1 && (r->sign == 1 || r->sign == -1);
+}
+
+static const struct family *plate_of(const struct step *block,
+                                     const struct factor *g)
+{
+    for (int i = 0; i < block->nmembers; i++)
+        if (block->members[i].family->factor == g &&
+            block->members[i].family->nloops > 0)
+            return block->members[i].family;
+    return NULL;
+}
+
+/* Another plate's prior must not have this one in it. */
+static bool reads_plate(const struct joint_term *t, const struct family *f)
+{
+    for (int i = 0; i < t->nslots; i++)
+        if (t->slots[i].reference->var == f->var)
+            return true;
+    return false;
+}
+
+void find_rescalings(struct compiler *c, struct model *m, struct step *block)
+{
+    struct rescaling **last = &block->rescalings;
+    int number = 0;
+    for (struct joint_term *t = block->terms; t; t = t->next, number++) {
+        const struct family *f = plate_of(block, t->factor);
+        struct rescaling try = {.term = t, .number = number};
+        if (!f || t->curved || !sym_is(t->weight, 1) ||
+            !own_cell(c, t, f, &try))
+            continue;
+        bool apart = true;
+        for (const struct rescaling *r = block->rescalings; r; r = r->next)
+            apart = apart && !reads_plate(r->term, f);
+        for (struct step *s = m->steps; apart && s; s = s->next) {
+            if (!only_scale(s, t->factor) ||
+                !is_power(t->scale,
+                          sym_ref(c, s->family->var, s->family->var->ndim,
+                                  s->family->lower),
+                          &try.power))
+                continue;
+            try.hyper = s->family;
+            *last = NEW(c, struct rescaling);
+            **last = try;
+            last = &(*last)->next;
+            break;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/* rescale.h: moves a plate u of a joint block together with the scale of its
+ * prior u ~ N(m, 1 / scale): along c, where u = m + c dev and scale / c^2 keep
+ * (u - m) sqrt(scale) as it is. What changes is the likelihood, a parabola in c
+ * for the quadratic terms, and the scale's own prior. See compiler/rescale.c.
+ *
+ * Afterwards the block stands at another value of the same density, so the fit
+ * in j->V stays good for the next plate; normals = L'(x - mean) follows. */
+#ifndef GBM_RESCALE_H
+#define GBM_RESCALE_H
+
+#include "joint.h"
+
+struct gbm_rescale {
+    real *normals, *along, *dev; /* [d]: z, L'dev, dev */
+    gbm_total squares;           /* scale * sum dev^2 */
+    gbm_total linear, quadratic; /* of the log likelihood in c - 1 */
+};
+
+GBM_FN struct gbm_rescale gbm_rescale_of(const struct gbm_joint *j)
+{
+    struct gbm_rescale r;
+    r.normals = j->work + j->table[GBM_J_SPARE];
+    r.along = r.normals + j->d;
+    r.dev = r.along + j->d;
+    r.squares = r.linear = r.quadratic = 0;
+    return r;
+}
+
+GBM_FN void gbm_rescale_clear(const struct gbm_rescale *r, int d,
+                              const struct gbm_team *team)
+{
+    gbm_team_sync(team);
+    GBM_TEAM_FOR(k, 0, d, team)
+    r->dev[k] = 0;
+    gbm_team_sync(team);
+}
+
+/* From dev: the parabola, without the plate's own prior, whose part of the
+ * precision is `scale` on the diagonal. */
+GBM_FN void gbm_rescale_parabola(const struct gbm_joint *j,
+                                 struct gbm_rescale *r,
+                                 const struct gbm_team *team, real scale)
+{
+    gbm_sparse_multiply(&j->factor, team, j->V, r->dev, r->along);
+    gbm_total own = 0, all = 0, cross = 0;
+    GBM_TEAM_FOR(k, 0, j->d, team)
+    {
+        own += r->dev[k] * r->dev[k];
+        all += r->along[k] * r->along[k];
+        cross += r->along[k] * r->normals[k];
+    }
+    own = gbm_team_sum(team, own);
+    r->squares = scale * own;
+    r->quadratic = gbm_team_sum(team, all) - r->squares;
+    r->linear = r->squares - gbm_team_sum(team, cross);
+}
+
+GBM_FN real gbm_rescale_at(const struct gbm_rescale *r, real c)
+{
+    return (real)((c - 1) * (r->linear - r->quadratic * (c - 1) / 2));
+}
+
+/* The block has moved by (c - 1) dev. */
+GBM_FN void gbm_rescale_done(const struct gbm_joint *j,
+                             const struct gbm_rescale *r,
+                             const struct gbm_team *team, real c)
+{
+    gbm_team_sync(team);
+    GBM_TEAM_FOR(k, 0, j->d, team)
+    {
+        j->x[k] += (c - 1) * r->dev[k];
+        r->normals[k] += (c - 1) * r->along[k];
+    }
+    gbm_team_sync(team);
+}
+
+#endif
