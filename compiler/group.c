@@ -116,6 +116,8 @@ static bool can_move(struct compiler *c, const struct step *s,
               "it";
     else if (f->var->integer)
         why = "it is discrete";
+    else if (s->ties)
+        why = "it is a summand of an observed sum, which holds it fast";
     else if (f->nslices) {
         const struct expr *support = entry_value(f->distribution, "support");
         if (f->nslices > 1 || !support || strcmp(support->name, "vector") != 0)
