@@ -87,6 +87,7 @@ void emit_param(struct emitter *e, const char *name, const char *as)
 {
     if (e->nparams < 64) {
         e->params[e->nparams].name = intern(e->c, name);
+        e->params[e->nparams].value = NULL;
         e->params[e->nparams++].as = as;
     }
 }

@@ -613,7 +613,28 @@ static void emit_solve(struct emitter *e, const struct step *s,
                 emit_param(e, d->parameters[i].name,
                            intern_format(e->c, "REAL_C(%s)",
                                          emit_expr(e, s->exponent)));
+            if (!solved && s->exponent->kind == SYM_NUM)
+                e->params[e->nparams - 1].value = s->exponent;
         }
+}
+
+static symp known_param(struct compiler *c, symp e, void *context)
+{
+    const struct emitter *k = context;
+    (void)c;
+    for (int i = k->nparams - 1; e->kind == SYM_PARAM && i >= 0; i--)
+        if (k->params[i].name == e->name)
+            return k->params[i].value;
+    return NULL;
+}
+
+/* A clause with the parameters that are numbers put in: g^(1 / p) is a root
+ * where p is 2. */
+static symp clause_at(struct emitter *e, const struct entry *d,
+                      const char *clause)
+{
+    symp value = entry_expression(e->c, d, entry_value(d, clause));
+    return sym_map(e->c, value, known_param, e);
 }
 
 static symp through_cdf(struct compiler *c, const struct entry *d,
@@ -645,11 +666,11 @@ static const char *emit_draw(struct emitter *e, const struct entry *d,
     if (bounded && entry_value(d, "draw_between")) {
         emit_param(e, "lower", "lower");
         emit_param(e, "upper", "upper");
-        draw = entry_expression(c, d, entry_value(d, "draw_between"));
+        draw = clause_at(e, d, "draw_between");
     } else if (bounded) {
         draw = through_cdf(c, d, e);
     } else {
-        draw = entry_expression(c, d, entry_value(d, "draw"));
+        draw = clause_at(e, d, "draw");
     }
     return emit_expr(e, draw);
 }
@@ -719,8 +740,7 @@ static void emit_direct_density(struct compiler *c, struct text *out,
         emit_line(&e, "    return 0 * x;");
     }
     emit_solve(&e, s, "k_->");
-    const char *value =
-        emit_expr(&e, entry_expression(c, d, entry_value(d, "logdensity")));
+    const char *value = emit_expr(&e, clause_at(&e, d, "logdensity"));
     emit_line(&e, "return %s;", value);
     text_append(out, "}\n\n");
 }

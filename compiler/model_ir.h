@@ -609,7 +609,8 @@ struct emitter {
     bool team;          /* outermost sums are shared out among lanes */
     struct {
         const char *name, *as;
-    } params[64]; /* what SYM_PARAM is called */
+        symp value; /* a number, if it is known to be one; or NULL */
+    } params[64];   /* what SYM_PARAM is called */
     int nparams;
 };
 void emit_line(struct emitter *e, const char *format, ...)
