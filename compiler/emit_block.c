@@ -76,6 +76,49 @@ int open_index(struct emitter *e, const struct member *m, struct loop *index,
     return 1;
 }
 
+/* Members with one coordinate each are summed in variables of their own, which
+ * registers hold, and then added to Q and b. */
+struct local_sums {
+    const char *potential[8], *precision[8][8]; /* NULL: none */
+};
+
+static struct local_sums open_sums(struct emitter *e, const struct step *s,
+                                   const struct quadratic *q)
+{
+    struct local_sums l = {{NULL}, {{NULL}}};
+    for (int i = 0; i < s->nmembers && part_shared_out(q->part); i++) {
+        if (s->members[i].index)
+            continue;
+        if (!sym_is(q->potential[i], 0)) {
+            l.potential[i] = emit_name(e, "b_sum");
+            emit_line(e, "real %s = 0;", l.potential[i]);
+        }
+        for (int j = 0; j <= i; j++)
+            if (!s->members[j].index && !sym_is(q->precision[i][j], 0)) {
+                l.precision[i][j] = emit_name(e, "Q_sum");
+                emit_line(e, "real %s = 0;", l.precision[i][j]);
+            }
+    }
+    return l;
+}
+
+static void close_sums(struct emitter *e, const struct step *s,
+                       const struct local_sums *l)
+{
+    for (int i = 0; i < s->nmembers; i++) {
+        if (l->potential[i])
+            emit_line(e, "b[at%d] += %s;", i, l->potential[i]);
+        for (int j = 0; j <= i; j++) {
+            if (!l->precision[i][j])
+                continue;
+            emit_line(e, "Q[at%d * d + at%d] += %s;", i, j, l->precision[i][j]);
+            if (i != j)
+                emit_line(e, "Q[at%d * d + at%d] += %s;", j, i,
+                          l->precision[i][j]);
+        }
+    }
+}
+
 static void emit_quadratic(struct emitter *e, const struct step *s,
                            const struct quadratic *q)
 {
@@ -84,6 +127,7 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
     emit_line(e, "{");
     e->indent++;
     emit_index_cell(e, s, q->part);
+    const struct local_sums sums = open_sums(e, s, q);
     int braces = emit_open_part(e, q->part, true);
     for (int i = 0; i < s->nmembers; i++) {
         int inside = e->nloops;
@@ -92,7 +136,10 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
             int n = open_index(e, &s->members[i], s->members[i].index, i, false,
                                &row);
             const char *value = emit_expr(e, q->potential[i]);
-            emit_line(e, "b[%s] += %s;", row, value);
+            if (sums.potential[i])
+                emit_line(e, "%s += %s;", sums.potential[i], value);
+            else
+                emit_line(e, "b[%s] += %s;", row, value);
             emit_close(e, n);
             e->nloops = inside;
         }
@@ -105,7 +152,9 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
                             i == j ? s->index2[j] : s->members[j].index, j,
                             false, &column);
             const char *value = emit_expr(e, q->precision[i][j]);
-            if (i == j) {
+            if (sums.precision[i][j]) {
+                emit_line(e, "%s += %s;", sums.precision[i][j], value);
+            } else if (i == j) {
                 emit_line(e, "Q[(%s) * d + %s] += %s;", row, column, value);
             } else {
                 const char *name = emit_name(e, "value");
@@ -118,6 +167,7 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
         }
     }
     emit_close(e, braces);
+    close_sums(e, s, &sums);
     e->indent--;
     emit_line(e, "}");
     e->nloops = depth;
