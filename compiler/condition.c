@@ -311,9 +311,19 @@ static bool add_bound(struct compiler *c, struct step *s, struct part *p,
     return true;
 }
 
-/* `confine t: real(lower, upper)` of the factor's distribution: its support as
- * a set of parameter t, for densities that only restrict. True if x occurs in
- * that parameter alone and was turned into bounds. */
+/* The whole numbers in an interval: its ends. */
+static void whole_ends(struct compiler *c, bool above, symp *lower, symp *upper)
+{
+    symp one = sym_num(c, 1);
+    *lower = above ? sym_add2(c, sym_call(c, "floor", 1, lower), one)
+                   : sym_call(c, "ceiling", 1, lower);
+    *upper = sym_call(c, "floor", 1, upper);
+}
+
+/* `confine t: real(lower, upper)` of the factor's distribution, or `above` if
+ * lower itself is excluded: its support as a set of parameter t, for densities
+ * that only restrict. True if x occurs in that parameter alone and was turned
+ * into bounds. */
 static bool stated_bounds(struct compiler *c, struct step *s, struct part *p,
                           struct var *v, const symp *target)
 {
@@ -338,6 +348,10 @@ static bool stated_bounds(struct compiler *c, struct step *s, struct part *p,
                 return false;
             lower = in_part(c, p, substitute_derived(c, lower));
             upper = in_part(c, p, substitute_derived(c, upper));
+            if (v->integer && arg->kind != SYM_TARGET)
+                return false;
+            if (v->integer)
+                whole_ends(c, !strcmp(i->value->name, "above"), &lower, &upper);
             /* lower <= arg(x) <= upper */
             if (!add_bound(c, s, p, arg, lower, false) ||
                 !add_bound(c, s, p, arg, upper, true))
