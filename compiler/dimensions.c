@@ -130,6 +130,8 @@ static int ndim_of(struct resolver *r, const struct expr *e,
         return 0;
     if (gives_vector(e->name))
         return 1;
+    if (!strcmp(e->name, "rank") && e->nargs == 2) /* of one element */
+        return 0;
     if (!strcmp(e->name, "t") && e->nargs == 1)
         return ndim_of(r, e->args[0], loops);
     if (!strcmp(e->name, "%*%") && e->nargs == 2) {

@@ -556,6 +556,14 @@ bool value_of(struct resolver *r, const struct expr *e, struct value *out)
         for (int i = 0; i < e->nargs; i++)
             if (!value_of(r, e->args[i], &args[i]))
                 return false;
+        /* one name of each function; BUGS's rank(v[], k) is another one */
+        struct expr named = *e;
+        const struct entry *f = library_find(c, ENTRY_FUNCTION, e->name);
+        if (f)
+            named.name = f->name;
+        if (!strcmp(named.name, "rank") && e->nargs == 2)
+            named.name = intern(c, "rank_of");
+        e = &named;
         bool ok;
         if (e->nargs && call_builtin(r, e, args, out, &ok))
             return ok;

@@ -143,6 +143,32 @@ GBM_FN_BIG void gbm_rank(int K, const real *x, real *out)
         out[i] = -out[i];
 }
 
+/* How many elements of x are at most element k, from 1. */
+GBM_FN real gbm_rank_of(int K, const real *x, real k)
+{
+    int at = (int)k, n = 0;
+    if (at < 1 || at > K)
+        return GBM_NAN;
+    for (int i = 0; i < K; i++)
+        n += x[i] <= x[at - 1];
+    return (real)n;
+}
+
+/* The k-th smallest element of x, k from 1. */
+GBM_FN real gbm_ranked(int K, const real *x, real k)
+{
+    for (int i = 0; i < K; i++) {
+        int below = 0, same = 0;
+        for (int j = 0; j < K; j++) {
+            below += x[j] < x[i];
+            same += x[j] == x[i];
+        }
+        if (below < (int)k && (int)k <= below + same)
+            return x[i];
+    }
+    return GBM_NAN;
+}
+
 /* The value of the sorted vector x at the fraction p of its way: type 7 of
  * Hyndman and Fan (1996). */
 GBM_FN real gbm_sorted_quantile(int K, const real *sorted, real p)
