@@ -39,10 +39,11 @@ static const char *library_folder(struct compiler *c)
     const char *here = own_folder(c);
     const char *places[] = {here, intern_format(c, "%s/../lib", here)};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (exists(intern_format(c, "%s/libgbm.a", places[i])))
+        if (exists(intern_format(c, "%s/libgbm.a", places[i])) &&
+            exists(intern_format(c, "%s/link_flags", places[i])))
             return places[i];
     error_at(c, nowhere,
-             "libgbm.a is not beside gbmc (%s); build it with "
+             "libgbm.a and link_flags are not beside gbmc (%s); build it with "
              "ninja",
              here);
     return NULL;
