@@ -595,6 +595,23 @@ static void check_observed(struct emitter *e, const struct family *f)
               f->written_distribution->name, args, value);
 }
 
+static void check_ranges(struct emitter *e, const struct family *f)
+{
+    for (const struct range_check *k = f->ranges; k; k = k->next) {
+        bool known = free_of_latents(k->lower) && free_of_latents(k->upper) &&
+                     loops_in_scope(e, k->lower) && loops_in_scope(e, k->upper);
+        if (!known || (k->lower->kind == SYM_NUM && k->upper->kind == SYM_NUM))
+            continue;
+        const char *lower = emit_int(e, k->lower);
+        const char *upper = emit_int(e, k->upper);
+        emit_line(e, "if (%s < %s)", upper, lower);
+        emit_line(e,
+                  "    return gbm_problem_text(problem, \"the range %s is "
+                  "%%d:%%d, which is empty\", (int)(%s), (int)(%s));",
+                  quoted(e->c, span_source(e->c, k->span)), lower, upper);
+    }
+}
+
 /* Whether a rule holds for each j, as in alpha[j] > 0: such rules are left to
  * the log density. */
 static bool has_free_index(const struct entry *d, const struct expr *e)
@@ -663,6 +680,7 @@ static void emit_check(struct compiler *c, struct text *out,
                                 id));
     emit_line(&e, "(void)problem;");
     const char *where = span_text(c, f->span);
+    check_ranges(&e, f);
     if (f->body)
         check_refs(&e, f->body, where);
     if (f->of_data)

@@ -8,7 +8,8 @@ bool step_tunes(const struct step *s)
     return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
            s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR ||
            s->method == METHOD_WALK || s->method == METHOD_ADAPTIVE ||
-           s->method == METHOD_CHAIN;
+           s->method == METHOD_CHAIN ||
+           (s->method == METHOD_ENUMERATE && s->through);
 }
 
 const char *width_id(struct compiler *c, const struct step *s)

@@ -226,7 +226,8 @@ struct factor *factor_of_family(struct compiler *c, struct model *m,
         factor->upper = upper && !is_infinite(upper) ? upper : NULL;
     }
     if (f->truncated) {
-        logp = sym_sub(c, logp, log_truncated_mass(c, f, factor->integer));
+        if (!f->censored)
+            logp = sym_sub(c, logp, log_truncated_mass(c, f, factor->integer));
         factor->lower = tighter(c, "max", factor->lower, f->trunc_lower);
         factor->upper = tighter(c, "min", factor->upper, f->trunc_upper);
     }

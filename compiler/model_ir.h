@@ -160,6 +160,13 @@ struct value {
     struct span span;
 };
 
+/* A range as an index or argument, a:b: an error if b < a. */
+struct range_check {
+    symp lower, upper;
+    struct span span;
+    struct range_check *next;
+};
+
 struct family {
     struct var *var;
     struct span span;
@@ -180,6 +187,9 @@ struct family {
     struct value *args;
     int nargs;
     bool truncated;
+    bool censored; /* C(,), I(,): lies between the bounds, but the density is
+                      that of the whole distribution */
+    bool interval; /* written I(,) */
     symp trunc_lower, trunc_upper; /* NULL where open */
     const char *text;
     int number; /* order of emission */
@@ -189,6 +199,7 @@ struct family {
                        be a function of observed nodes (mixed.c) */
     bool constant;  /* deterministic: a function of given nodes alone */
     int table_slot; /* of its loop indices, if it is ragged */
+    struct range_check *ranges; /* written in the statement */
     struct sequence *sequence; /* of the derived families that are recomputed
                                   together, in turn; or NULL */
     struct family *next_of_var, *next;

@@ -289,6 +289,9 @@ static void settle_leaves(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next) {
         v->leaf = v->role == ROLE_STOCHASTIC;
+        /* what is censored tells of its parameters without being seen */
+        for (const struct family *f = v->families; f; f = f->next_of_var)
+            v->leaf = v->leaf && !f->censored;
         for (struct factor *g = m->factors; g && v->leaf; g = g->next)
             if (g->family->var != v)
                 v->leaf = !factor_reads(c, m, g, v);
@@ -296,6 +299,21 @@ static void settle_leaves(struct compiler *c, struct model *m)
                 for (int i = 0; i < g->family->nargs && v->leaf; i++)
                     v->leaf = !reads_through(
                         m, substitute_derived(c, g->family->args[i].body), v);
+    }
+}
+
+/* JAGS takes I(,) where it cannot be misread: with fixed parameters. */
+static void warn_of_intervals(struct compiler *c, const struct model *m)
+{
+    for (const struct family *f = m->families; f; f = f->next) {
+        bool random = false;
+        for (int i = 0; f->interval && i < f->nargs; i++)
+            random = random || test_any(f->args[i].body, reads_random, NULL);
+        if (random)
+            warning_at(c, f->span,
+                       "I(,) is read as censoring, as in WinBUGS: the density "
+                       "is not divided by the probability of the interval; "
+                       "write T(,) for a truncated distribution");
     }
 }
 
@@ -324,6 +342,7 @@ struct model *resolve(struct compiler *c, struct program *p)
     if (c->nerrors)
         return NULL;
     settle_roles(c, m);
+    warn_of_intervals(c, m);
     check_twice(c, m);
     check_cycles(c, m);
     if (c->nerrors)

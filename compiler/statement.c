@@ -122,6 +122,7 @@ static void resolve_deterministic(struct resolver *r, const struct stmt *s)
         return;
     }
     f->body = v.body;
+    f->ranges = r->ranges;
     add_family(r->m, f);
     if (var->role == ROLE_GIVEN)
         var->role = ROLE_DERIVED;
@@ -277,12 +278,8 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     if (s->upper && !(f->trunc_upper = scalar_of(r, s->upper)))
         return;
     f->truncated = f->trunc_lower || f->trunc_upper;
-    if (s->truncation == TRUNC_C && f->truncated) {
-        error_at(c, s->span,
-                 "not supported yet: C(,) censoring; write "
-                 "dinterval");
-        return;
-    }
+    f->censored = f->truncated && s->truncation != TRUNC_T;
+    f->interval = f->truncated && s->truncation == TRUNC_I;
     if (!resolve_lhs(r, s, f))
         return;
     int want = d->result ? d->result->ndims : 0;
@@ -310,6 +307,7 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
         }
     if (!canonical(r, f, s->span))
         return;
+    f->ranges = r->ranges;
     add_family(r->m, f);
     if (var->role != ROLE_STOCHASTIC)
         var->role = ROLE_STOCHASTIC;
@@ -350,6 +348,7 @@ static void resolve_for(struct resolver *r, const struct stmt *s)
 void resolve_stmts(struct resolver *r, const struct stmt *s)
 {
     for (; s; s = s->next) {
+        r->ranges = NULL;
         if (s->kind == STMT_FOR)
             resolve_for(r, s);
         else if (s->kind == STMT_STOCHASTIC)

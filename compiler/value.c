@@ -59,6 +59,27 @@ symp extent_of(struct compiler *c, symp lower, symp upper)
     return sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
 }
 
+/* The ends of a range; false after an error. A range from high to low is an
+ * error, as in JAGS. */
+static bool range_ends(struct resolver *r, const struct expr *e, symp *lower,
+                       symp *upper)
+{
+    *lower = scalar_of(r, e->args[0]);
+    *upper = *lower ? scalar_of(r, e->args[1]) : NULL;
+    if (!*upper)
+        return false;
+    double length;
+    if (sym_difference(r->c, *upper, *lower, &length) && length < 0) {
+        error_at(r->c, e->span, "the range %s is empty",
+                 span_source(r->c, e->span));
+        return false;
+    }
+    struct range_check *k = NEW(r->c, struct range_check);
+    *k = (struct range_check){*lower, *upper, e->span, r->ranges};
+    r->ranges = k;
+    return true;
+}
+
 /* One subscript: a value, or a range that becomes a dimension of `out`. */
 static symp subscript(struct resolver *r, const struct expr *e, struct var *v,
                       int dim, struct value *out)
@@ -67,9 +88,8 @@ static symp subscript(struct resolver *r, const struct expr *e, struct var *v,
     if (e->kind == EXPR_ALL)
         return add_dimension(r, out, sym_extent(c, v, dim), e->span);
     if (e->kind == EXPR_RANGE) {
-        symp lower = scalar_of(r, e->args[0]);
-        symp upper = lower ? scalar_of(r, e->args[1]) : NULL;
-        if (!upper)
+        symp lower, upper;
+        if (!range_ends(r, e, &lower, &upper))
             return NULL;
         symp l = add_dimension(r, out, extent_of(c, lower, upper), e->span);
         return l ? sym_add(c, 3, (symp[]){lower, l, sym_num(c, -1)}) : NULL;
@@ -538,9 +558,8 @@ bool value_of(struct resolver *r, const struct expr *e, struct value *out)
     case EXPR_NAME:
         return value_of_name(r, e, out);
     case EXPR_RANGE: {
-        symp lower = scalar_of(r, e->args[0]);
-        symp upper = lower ? scalar_of(r, e->args[1]) : NULL;
-        if (!upper)
+        symp lower, upper;
+        if (!range_ends(r, e, &lower, &upper))
             return false;
         *out = (struct value){.span = e->span};
         symp k = add_dimension(r, out, extent_of(c, lower, upper), e->span);
