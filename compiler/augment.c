@@ -66,8 +66,8 @@ static bool unify(struct compiler *c, symp pattern, symp e, struct match *m)
         pattern->name != e->name || pattern->number != e->number)
         return false;
     if (e->kind == SYM_ADD || e->kind == SYM_MUL) {
-        bool taken[64] = {false};
-        return e->nargs <= 64 && unify_any_order(c, pattern, e, 0, taken, m);
+        bool *taken = NEW_ARRAY(c, bool, e->nargs);
+        return unify_any_order(c, pattern, e, 0, taken, m);
     }
     for (int i = 0; i < e->nargs; i++)
         if (!unify(c, pattern->args[i], e->args[i], m))
@@ -313,9 +313,9 @@ static bool try_one(struct compiler *c, struct model *m, const struct entry *a,
     struct match match;
     if (!matches(c, a, g, &match))
         return false;
-    struct family *families[64];
-    bool before[64];
-    int n = affected(m, g, families, 64);
+    struct family **families = NEW_ARRAY(c, struct family *, m->nfamilies);
+    bool *before = NEW_ARRAY(c, bool, m->nfamilies);
+    int n = affected(m, g, families, m->nfamilies);
     bool open = false;
     for (int i = 0; i < n; i++) {
         before[i] = closed(c, m, families[i]);

@@ -17,7 +17,13 @@ static void find_refs(struct finder *f, symp e, bool array, bool subscript)
         bool known = false;
         for (int i = 0; i < f->n; i++)
             known = known || sym_same(f->found[i].reference, e);
-        if (!known && f->n < f->capacity) {
+        if (!known && f->n == f->capacity) {
+            struct found *more = NEW_ARRAY(f->c, struct found, 2 * f->capacity);
+            memcpy(more, f->found, (size_t)f->n * sizeof *more);
+            f->found = more;
+            f->capacity *= 2;
+        }
+        if (!known) {
             struct found *r = &f->found[f->n++];
             r->reference = e;
             r->nbound = 0;
@@ -727,7 +733,7 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
         return;
     elements_dependence(c, s, g, &refs);
     sums_first(&refs);
-    struct found before[16];
+    struct found *before = NEW_ARRAY(c, struct found, refs.n + 1);
     int nbefore = 0;
     if (own)
         before[nbefore++] = (struct found){
@@ -747,8 +753,7 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
             continue;
         condition_part(c, s, p, &refs.found[i], trouble, target);
         add_part(s, p);
-        if (nbefore < 16)
-            before[nbefore++] = refs.found[i];
+        before[nbefore++] = refs.found[i];
         if (refs.found[i].nbound) {
             /* a sum takes all its instances: other references are inside */
             bool all_free = true;

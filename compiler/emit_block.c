@@ -320,11 +320,10 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
     for (int i = 0; i < s->nmembers; i++)
         seen = seen || s->members[i].family->nslices > 0;
     if (seen) {
-        emit_line(&e, "unsigned char fixed[64];");
+        emit_line(&e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
+        emit_line(&e, "unsigned char *const fixed = (unsigned char *)flags;");
         emit_line(&e, "int some = 0;");
-        emit_each(&e, s,
-                  "if (@ < 64 && (fixed[@] = (unsigned char)$)) some = 1;",
-                  true, false);
+        emit_each(&e, s, "some |= fixed[@] = (unsigned char)$;", true, false);
         emit_line(&e, "if (some) {");
         e.indent++;
         emit_each(&e, s, "drawn[@] = $;", false, false);

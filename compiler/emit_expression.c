@@ -68,18 +68,19 @@ const char *emit_name(struct emitter *e, const char *base)
     const char *name = intern(e->c, clean);
     for (int k = 1; name_used(e, name); k++)
         name = intern_format(e->c, "%s%d", clean, k);
-    if (e->nnames < 256)
-        e->names[e->nnames++] = name;
+    if (e->nnames == (int)(sizeof e->names / sizeof *e->names))
+        UNREACHABLE();
+    e->names[e->nnames++] = name;
     return name;
 }
 
 const char *emit_loop_name(struct emitter *e, const struct loop *loop)
 {
     const char *name = emit_name(e, loop->name);
-    if (e->nloops < 48) {
-        e->loops[e->nloops].loop = loop;
-        e->loops[e->nloops++].name = name;
-    }
+    if (e->nloops == (int)(sizeof e->loops / sizeof *e->loops))
+        UNREACHABLE();
+    e->loops[e->nloops].loop = loop;
+    e->loops[e->nloops++].name = name;
     return name;
 }
 
@@ -263,9 +264,9 @@ static const char *emit_mul(struct emitter *e, symp x)
     for (int i = 0; i < x->nargs; i++) {
         if (!is_named(x->args[i], "log"))
             continue;
-        symp others[64];
+        symp *others = NEW_ARRAY(c, symp, x->nargs);
         int n = 0;
-        for (int j = 0; j < x->nargs && n < 64; j++)
+        for (int j = 0; j < x->nargs; j++)
             if (j != i)
                 others[n++] = x->args[j];
         symp rest = sym_mul(c, n, others);
@@ -277,9 +278,9 @@ static const char *emit_mul(struct emitter *e, symp x)
     for (int i = 0; i < x->nargs; i++) {
         if (!sym_may_be_infinite(x->args[i]))
             continue;
-        symp others[64];
+        symp *others = NEW_ARRAY(c, symp, x->nargs);
         int n = 0;
-        for (int j = 0; j < x->nargs && n < 64; j++)
+        for (int j = 0; j < x->nargs; j++)
             if (j != i)
                 others[n++] = x->args[j];
         symp rest = sym_mul(c, n, others);

@@ -407,7 +407,7 @@ static void emit_vector_ellipse(struct compiler *c, struct text *out,
     emit_line(&e, "assemble_%s(s, team, element, Q, mean);", n);
     emit_each(&e, s, "x[@] = $;", false, false);
     /* observed components stay where they are: the prior given them */
-    emit_line(&e, "GBM_SCRATCH(flags, flags_small, d / 8 + 1);");
+    emit_line(&e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
     emit_line(&e, "unsigned char *const fixed = (unsigned char *)flags;");
     emit_line(&e, "int some = 0;");
     emit_each(&e, s, "some |= fixed[@] = (unsigned char)$;", true, false);

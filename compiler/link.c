@@ -112,6 +112,13 @@ static bool write_text(struct compiler *c, const char *path, const char *text)
     return ok;
 }
 
+/* Hundreds of statements make a program that the C compiler would take minutes
+ * over, for models that are sampled in seconds. */
+static const char *level_for(size_t length)
+{
+    return length < 1000000 ? "3" : length < 5000000 ? "1" : "0";
+}
+
 int link_sampler(struct compiler *c, const char *program)
 {
     const char *output = c->options.output;
@@ -132,7 +139,8 @@ int link_sampler(struct compiler *c, const char *program)
     char *command = NEW_ARRAY(c, char, 1024);
     snprintf(command, 1024, "%s", cc && *cc ? cc : "cc");
     split_words(command, argv, &n, 32);
-    const char *level = c->options.optimise ? c->options.optimise : "3";
+    const char *level =
+        c->options.optimise ? c->options.optimise : level_for(strlen(program));
     const char *fixed[] = {"-std=gnu11",
                            intern_format(c, "-O%s", level),
                            "-g1",

@@ -58,7 +58,7 @@ static const struct option_spec {
      "compile the GPU code now, for this architecture"},
     {OPT_INCLUDE, "-I", "DIR", "look here for imported files"},
     {OPT_OPTIMISE, "-O", "LEVEL",
-     "optimisation of the C compiler (default: 3)"},
+     "optimisation of the C compiler (default: 3, less for long programs)"},
     {OPT_CPU, "--cpu", "native",
      "run on CPUs like this one (default), or portable: on any"},
     {OPT_SAVE_TEMPS, "--save-temps", NULL,
@@ -311,7 +311,6 @@ static bool read_options(struct compiler *c, struct request *r, int argc,
 
     o->data = NEW_ARRAY(c, const char *, argc);
     o->include = NEW_ARRAY(c, const char *, argc);
-    o->optimise = "3";
     o->cpu = "native";
     for (int i = 1; i < argc; i++) {
         if (!only_files && strcmp(argv[i], "--") == 0) {

@@ -612,9 +612,9 @@ struct emitter {
     struct {
         const struct loop *loop;
         const char *name;
-    } loops[48];
+    } loops[512];
     int nloops;
-    const char *names[256]; /* identifiers of this function */
+    const char *names[4096]; /* identifiers of this function */
     int nnames;
     const char *target; /* what SYM_TARGET is called */
     bool team;          /* outermost sums are shared out among lanes */

@@ -189,8 +189,8 @@ void tie_to_sum(struct compiler *c, struct model *m, struct step *s,
  */
 
 struct hits { /* (reference, cell) of a factor that parts were made for */
-    struct found found[64];
-    symp cell[64];
+    struct found *found;
+    symp *cell;
     int n;
 };
 
@@ -239,10 +239,8 @@ static void take_hit(struct compiler *c, struct model *m, struct step *s,
     leave_hit(c, p, done);
     p->prior = prior;
     add_pair_part(c, s, p, cell);
-    if (done->n < 64) {
-        done->found[done->n] = *r;
-        done->cell[done->n++] = cell;
-    }
+    done->found[done->n] = *r;
+    done->cell[done->n++] = cell;
 }
 
 static struct found own_reference(struct compiler *c, const struct factor *g)
@@ -268,6 +266,8 @@ static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
         }
         find_in_factor(c, &refs[side], v, g);
     }
+    done.found = NEW_ARRAY(c, struct found, refs[0].n + refs[1].n + 2);
+    done.cell = NEW_ARRAY(c, symp, refs[0].n + refs[1].n + 2);
     for (int side = 0; side < 2; side++) /* the cells' own priors first */
         if (g->family->var == s->pair[side].cell->var) {
             struct found own = own_reference(c, g);

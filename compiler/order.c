@@ -24,32 +24,36 @@ static bool may_read(symp e, void *context)
 static void append_families(struct compiler *c, const struct var *v,
                             struct family ***last)
 {
-    struct family *left[64];
     int n = 0;
-    for (struct family *f = v->families; f; f = f->next_of_var) {
-        if (n < 64) {
-            left[n++] = f;
-            continue;
+    for (struct family *f = v->families; f; f = f->next_of_var)
+        n++;
+    struct family **all = NEW_ARRAY(c, struct family *, n);
+    bool *placed = NEW_ARRAY(c, bool, n), **waits = NEW_ARRAY(c, bool *, n);
+    n = 0;
+    for (struct family *f = v->families; f; f = f->next_of_var)
+        all[n++] = f;
+    for (int i = 0; i < n; i++) {
+        waits[i] = NEW_ARRAY(c, bool, n);
+        for (int j = 0; j < n; j++) {
+            struct reads_of r = {c, all[j]};
+            waits[i][j] = i != j && family_any(all[i], may_read, &r, false);
         }
-        **last = f;
-        *last = &f->next;
     }
-    while (n) {
-        int chosen = 0;
-        for (int i = n; i-- > 0;) {
-            bool waits = false;
-            for (int j = 0; j < n && !waits; j++) {
-                struct reads_of r = {c, left[j]};
-                waits = i != j && family_any(left[i], may_read, &r, false);
-            }
-            if (!waits)
+    for (int k = 0; k < n; k++) {
+        int chosen = -1;
+        for (int i = 0; i < n && chosen < 0; i++) {
+            bool ready = !placed[i];
+            for (int j = 0; j < n && ready; j++)
+                ready = placed[j] || !waits[i][j];
+            if (ready)
                 chosen = i;
         }
-        **last = left[chosen];
-        *last = &left[chosen]->next;
-        for (int j = chosen; j + 1 < n; j++)
-            left[j] = left[j + 1];
-        n--;
+        for (int i = 0; i < n && chosen < 0; i++) /* a circle */
+            if (!placed[i])
+                chosen = i;
+        placed[chosen] = true;
+        **last = all[chosen];
+        *last = &all[chosen]->next;
     }
 }
 

@@ -369,7 +369,7 @@ bool broadcast(struct resolver *r, const char *name, int n, struct value *args,
     for (int i = 0; i < n; i++)
         if (args[i].ndim && (!shape || args[i].ndim > shape->ndim))
             shape = &args[i];
-    symp bodies[16];
+    symp *bodies = NEW_ARRAY(c, symp, n);
     for (int i = 0; i < n; i++) {
         bodies[i] = args[i].body;
         for (int d = 0; shape && d < args[i].ndim; d++)
@@ -408,7 +408,7 @@ static bool call_library(struct resolver *r, const struct expr *e,
     }
     if (!arrays && !(f && f->result))
         return broadcast(r, e->name, e->nargs, args, out, e->span);
-    symp bodies[16];
+    symp *bodies = NEW_ARRAY(c, symp, e->nargs);
     for (int i = 0; i < e->nargs; i++) {
         if (f->parameters[i].ndims == 1)
             args[i] = value_as_vector(r, &args[i]);
@@ -567,11 +567,7 @@ bool value_of(struct resolver *r, const struct expr *e, struct value *out)
         return true;
     }
     case EXPR_CALL: {
-        struct value args[16];
-        if (e->nargs > 16) {
-            error_at(c, e->span, "more than 16 arguments");
-            return false;
-        }
+        struct value *args = NEW_ARRAY(c, struct value, e->nargs);
         for (int i = 0; i < e->nargs; i++)
             if (!value_of(r, e->args[i], &args[i]))
                 return false;
