@@ -5,6 +5,7 @@
  * Requires a resolved (and possibly augmented) model; adds one step a family.
  */
 #include "condition.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- looking for references --------------------------------------------- */
@@ -550,38 +551,60 @@ static void elements_dependence(struct compiler *c, struct step *s,
 /* ---- derived nodes kept in memory
  * ----------------------------------------------- */
 
-static bool expr_reads(symp e, const struct var *v)
+/* A walk along definitions, each variable once: they may go in circles, and
+ * meet again. */
+struct walk {
+    const struct var *on;
+    const struct var **been;
+    int nbeen, capacity;
+};
+
+static bool definition_depends(struct walk *k, const struct var *v);
+
+static bool reads_on(struct walk *k, symp e)
 {
-    if (e->kind == SYM_REF && e->var == v)
-        return true;
+    if (e->kind == SYM_REF) {
+        if (e->var == k->on)
+            return true;
+        if ((e->var->role == ROLE_DERIVED || e->var->stored) &&
+            definition_depends(k, e->var))
+            return true;
+    }
     for (int i = 0; i < e->nargs; i++)
-        if (expr_reads(e->args[i], v))
+        if (reads_on(k, e->args[i]))
             return true;
     return false;
 }
 
-static bool depends(const struct model *m, const struct var *v,
-                    const struct var *on, int depth)
+static bool definition_depends(struct walk *k, const struct var *v)
 {
-    if (depth > 32)
-        return false;
-    for (const struct family *f = v->families; f; f = f->next_of_var) {
-        if (f->stochastic || !f->body)
-            continue;
-        if (expr_reads(f->body, on))
-            return true;
-        for (const struct var *w = m->vars; w; w = w->next)
-            if (w != v && (w->role == ROLE_DERIVED || w->stored) &&
-                expr_reads(f->body, w) && depends(m, w, on, depth + 1))
-                return true;
+    for (int i = 0; i < k->nbeen; i++)
+        if (k->been[i] == v)
+            return false;
+    if (k->nbeen == k->capacity) {
+        int capacity = 2 * k->capacity + 16;
+        const struct var **been =
+            realloc(k->been, (size_t)capacity * sizeof *been);
+        if (!been)
+            abort();
+        k->been = been;
+        k->capacity = capacity;
     }
+    k->been[k->nbeen++] = v;
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (!f->stochastic && f->body && reads_on(k, f->body))
+            return true;
     return false;
 }
 
 bool derived_depends(const struct model *m, const struct var *v,
                      const struct var *on)
 {
-    return depends(m, v, on, 0);
+    (void)m;
+    struct walk k = {.on = on};
+    bool depends = definition_depends(&k, v);
+    free(k.been);
+    return depends;
 }
 
 static bool through_stored(const struct model *m, symp e, const struct var *v)

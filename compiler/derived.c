@@ -123,6 +123,36 @@ bool mixed_substitutable(struct compiler *c, const struct family *f)
     return substitutable(c, &alone, &told) && told;
 }
 
+/* Definitions that use others twice, and those others again, double at each
+ * step: beyond this many nodes a variable is kept instead. */
+#define MAX_EXPANDED 4000
+
+static double expanded_size(struct var *v);
+
+static double expanded_nodes(symp e)
+{
+    double n = 1;
+    for (int i = 0; i < e->nargs; i++)
+        n += expanded_nodes(e->args[i]);
+    if (e->kind == SYM_REF && e->var->role == ROLE_DERIVED && !e->var->stored)
+        n += expanded_size(e->var);
+    return n;
+}
+
+static double expanded_size(struct var *v)
+{
+    if (v->expanded > 0)
+        return v->expanded;
+    v->expanded = 1; /* in a circle: kept anyway */
+    double n = 1;
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (f->body)
+            n += expanded_nodes(f->body);
+    if (n > MAX_EXPANDED)
+        v->stored = true;
+    return v->expanded = v->stored ? 1 : n;
+}
+
 void choose_stored(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next) {
@@ -142,6 +172,9 @@ void choose_stored(struct compiler *c, struct model *m)
         if (n > 4 || reaches(m, v, v, 0))
             v->stored = true;
     }
+    for (struct var *v = m->vars; v; v = v->next)
+        if (v->role == ROLE_DERIVED)
+            (void)expanded_size(v);
 }
 
 /* The definition by family f of var[args]; *where: condition that f defines

@@ -144,6 +144,7 @@ struct var {
     int ndim;          /* -1: not known yet */
     symp declared[8];  /* extents of `var x[N]`, or NULL */
     struct family *families;
+    double expanded;  /* derived.c: nodes of its definition, others' in it */
     int slot, seen_slot;
     struct var *next;
     /* auxiliary: its support and full conditional, if stated */
