@@ -89,19 +89,42 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
     emit_line(&e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
     emit_line(&e, "gbm_total held_ = 0;");
     emit_line(&e, "gbm_rescale_clear(&r_, j_->d, team);");
-    emit_line(&e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
+    emit_line(&e, "gbm_total own_ = 0;");
+    if (r->chain) { /* each from the one before */
+        emit_line(&e, "const real *a_ = gbm_joint_design(j_, &rows_);");
+        emit_line(&e, "for (int i_ = 0; team->lane == 0 && i_ < "
+                      "rows_.header[GBM_T_COUNT]; i_++) {");
+    } else {
+        emit_line(&e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
+    }
     e.indent++;
     emit_line(&e, "const int place_ = at_[rows_.begin[i_] + %d];", r->slot);
+    emit_line(&e, "real dev_ = deviation_%s_%d(s, rows_.element[i_]);", s->name,
+              r->number);
+    emit_line(&e, "own_ += dev_ * dev_;");
+    for (int i = 0; r->chain && i < r->term->nslots; i++) {
+        const struct joint_slot *slot = &r->term->slots[i];
+        if (i == r->slot || slot->variable != r->variable)
+            continue;
+        emit_line(&e,
+                  "if (at_[rows_.begin[i_] + %d] >= 0 && "
+                  "at_[rows_.begin[i_] + %d] < j_->d)",
+                  i, i);
+        emit_line(&e,
+                  "    dev_ -= %s a_[rows_.begin[i_] + %d] * "
+                  "r_.dev[at_[rows_.begin[i_] + %d]];",
+                  r->sign < 0 ? "-" : "", i, i);
+    }
     emit_line(&e, "if (place_ < 0 || place_ >= j_->d)");
     emit_line(&e, "    held_ = 1; /* an effect that does not move */");
     emit_line(&e, "else");
-    emit_line(&e, "    r_.dev[place_] = deviation_%s_%d(s, rows_.element[i_]);",
-              s->name, r->number);
+    emit_line(&e, "    r_.dev[place_] = dev_;");
     emit_close(&e, 1);
     emit_line(&e, "if (gbm_team_sum(team, held_) > 0)");
     emit_line(&e, "    return;");
     emit_line(&e, "const real scale_ = %s;", emit_expr(&e, r->term->scale));
-    emit_line(&e, "gbm_rescale_parabola(j_, &r_, team, scale_);");
+    emit_line(&e, "gbm_rescale_parabola(j_, &r_, team, "
+                  "scale_ * gbm_team_sum(team, own_));");
     if (s->curved) {
         emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
         emit_line(&e, "    r_.along[i_] = j_->x[i_] - r_.dev[i_];");

@@ -749,6 +749,12 @@ static void print_reasons(struct text *out, struct compiler *c,
             why = why_block(c, s);
         if (why)
             note(out, c, who, why);
+        for (const struct rescaling *r = s->rescalings; r; r = r->next)
+            note(out, c, r->hyper->var->name,
+                 intern_format(c,
+                               "moved with %s too, by one factor: both keep "
+                               "the standardised values of %s",
+                               who, r->term->factor->text));
         why = why_order(c, s);
         if (why)
             note(out, c, who, why);

@@ -439,6 +439,7 @@ struct rescaling {
     int slot;                /* the plate's own cell in it */
     int variable;            /* the plate's, among the block's */
     double sign;             /* of the cell in the predictor */
+    bool chain;              /* earlier cells of the plate are in it too */
     double power;            /* scale = constant * hyper^power */
     struct rescaling *next;
 };

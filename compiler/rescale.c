@@ -46,8 +46,22 @@ static bool only_scale(const struct step *s, const struct factor *prior)
     return others == 1;
 }
 
-/* The plate's own cell in the predictor of its prior: alone of its variable,
- * with coefficient 1 or -1. */
+/* The other reference is to an earlier element: x[t - 1] beside x[t], or to one
+ * of another statement (x[1]). */
+static bool earlier(struct compiler *c, symp own, symp other)
+{
+    int behind = 0;
+    for (int d = 0; d < own->nargs; d++) {
+        double lag;
+        if (!sym_difference(c, own->args[d], other->args[d], &lag) || lag < 0)
+            return false;
+        behind += lag > 0;
+    }
+    return behind == 1;
+}
+
+/* The plate's own cell in the predictor of its prior: with coefficient 1 or -1;
+ * others of its variable stand before it. */
 static bool own_cell(struct compiler *c, const struct joint_term *t,
                      const struct family *f, struct rescaling *r)
 {
@@ -59,11 +73,16 @@ static bool own_cell(struct compiler *c, const struct joint_term *t,
             return false;
         if (slot->reference->var != f->var)
             continue;
+        if (!sym_same(slot->reference, own)) {
+            r->chain = true;
+            if (!earlier(c, own, slot->reference))
+                return false;
+            continue;
+        }
         n++;
         r->slot = i;
         r->variable = slot->variable;
-        if (!sym_same(slot->reference, own) ||
-            slot->coefficient->kind != SYM_NUM)
+        if (slot->coefficient->kind != SYM_NUM)
             return false;
         r->sign = slot->coefficient->number;
     }

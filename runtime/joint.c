@@ -542,7 +542,7 @@ static bool put_term(struct layout *l, const struct links *links,
         shares_of_precision(l, links, t, r, &q);
         shares_of_potential(l, t, r, &b);
     }
-    if (design && t->term->curved) {
+    if (design && (t->term->curved || t->term->listed)) {
         l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;
         for (int64_t i = 0; i < places; i++)
             add_constant(l, design[i]);

@@ -171,7 +171,7 @@ GBM_INLINE bool gbm_curved_fit(const struct gbm_curved_model *m,
 {
     const struct gbm_sparse *f = &j->factor;
     const gbm_total close =
-        sizeof(real) == 4 ? (gbm_total)1e-6 : (gbm_total)1e-9;
+        sizeof(real) == 4 ? (gbm_total)1e-6 : (gbm_total)1e-14;
     for (int i = 0; i < 50; i++) {
         gbm_curved_copy(c->count, team, c->saved, j->V);
         m->expand(m->state, team, j, c->mode);

@@ -159,6 +159,15 @@ GBM_FN struct gbm_joint_rows gbm_joint_rows_of(const struct gbm_joint *j,
     return r;
 }
 
+/* The coefficients of a listed term, by the places of its rows. */
+GBM_FN const real *gbm_joint_design(const struct gbm_joint *j,
+                                    const struct gbm_joint_rows *r)
+{
+    return r->header[GBM_T_FIXED_DESIGN]
+               ? j->constant + r->header[GBM_T_COEFFICIENT]
+               : r->design;
+}
+
 GBM_FN void gbm_joint_clear(const struct gbm_joint *j,
                             const struct gbm_team *team)
 {

@@ -12,7 +12,6 @@
 
 struct gbm_rescale {
     real *normals, *along, *dev; /* [d]: z, L'dev, dev */
-    gbm_total squares;           /* scale * sum dev^2 */
     gbm_total linear, quadratic; /* of the log likelihood in c - 1 */
 };
 
@@ -22,7 +21,7 @@ GBM_FN struct gbm_rescale gbm_rescale_of(const struct gbm_joint *j)
     r.normals = j->work + j->table[GBM_J_SPARE];
     r.along = r.normals + j->d;
     r.dev = r.along + j->d;
-    r.squares = r.linear = r.quadratic = 0;
+    r.linear = r.quadratic = 0;
     return r;
 }
 
@@ -36,23 +35,22 @@ GBM_FN void gbm_rescale_clear(const struct gbm_rescale *r, int d,
 }
 
 /* From dev: the parabola, without the plate's own prior, whose part of the
- * precision is `scale` on the diagonal. */
+ * precision along dev is `squares`: scale times the sum of the squares of u -
+ * m.
+ */
 GBM_FN void gbm_rescale_parabola(const struct gbm_joint *j,
                                  struct gbm_rescale *r,
-                                 const struct gbm_team *team, real scale)
+                                 const struct gbm_team *team, gbm_total squares)
 {
     gbm_sparse_multiply(&j->factor, team, j->V, r->dev, r->along);
-    gbm_total own = 0, all = 0, cross = 0;
+    gbm_total all = 0, cross = 0;
     GBM_TEAM_FOR(k, 0, j->d, team)
     {
-        own += r->dev[k] * r->dev[k];
         all += r->along[k] * r->along[k];
         cross += r->along[k] * r->normals[k];
     }
-    own = gbm_team_sum(team, own);
-    r->squares = scale * own;
-    r->quadratic = gbm_team_sum(team, all) - r->squares;
-    r->linear = r->squares - gbm_team_sum(team, cross);
+    r->quadratic = gbm_team_sum(team, all) - squares;
+    r->linear = squares - gbm_team_sum(team, cross);
 }
 
 GBM_FN real gbm_rescale_at(const struct gbm_rescale *r, real c)
