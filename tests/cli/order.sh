@@ -60,6 +60,11 @@ status 1 ./m --data <(echo '{"N": 4, "adj": [0, 1, 4, 3]}') --quiet
 says 'x\[3\] <- x\[4\] <- x\[3\]'
 
 # second definitions
+printf 'model {\n a ~ dnorm(0, 1)\n a <- 3\n}\n' >c.gbm
+status 1 "$GBMC" c.gbm -o c
+says 'c\.gbm:3:2: error: a is defined twice'
+says 'c\.gbm:2:2: note: the first definition is here'
+absent c
 rejects 'model { for (i in 1:N) { x[i] ~ dnorm(0, 1) }
                  x[3] ~ dnorm(2, 1) }' '{"N": 3}' \
     'm\.gbm:2:18: x\[3\] is defined twice: by .* at m\.gbm:1:26'

@@ -101,12 +101,43 @@ static void cholesky_factors(void **unused)
     }
 }
 
+/* log density of a normal around 0.3, a thousandth of its prior's width. */
+static real narrow(const void *context, real x)
+{
+    (void)context;
+    return -REAL_C(0.5) * gbm_square((x - REAL_C(0.3)) * 1000) -
+           REAL_C(0.5) * gbm_square(x);
+}
+
+/* An elliptical slice shrinks towards where it is: it always arrives. */
+static void elliptical_slices_move(void **unused)
+{
+    struct gbm_rng rng = stream(4);
+    real x = REAL_C(0.3);
+    double sum = 0, squares = 0;
+    (void)unused;
+
+    for (int k = 0; k < DRAWS; k++) {
+        const real before = x;
+        x = gbm_elliptical_scalar(&rng, x, 0, -REAL_C(0.5), -GBM_INF, GBM_INF,
+                                  narrow, NULL);
+        if (x == before)
+            fail_msg("draw %d stays where it was, %g", k, (double)x);
+        sum += ((double)x - 0.3) * 1000;
+        squares += pow(((double)x - 0.3) * 1000, 2);
+    }
+    /* draws depend on the last one: room for a tenth of them */
+    assert_true(fabs(sum / DRAWS) < 5 / sqrt(DRAWS / 10.0));
+    assert_true(fabs(squares / DRAWS - 1) < 5 * sqrt(2 / (DRAWS / 10.0)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gig_limits),
         cmocka_unit_test(samples),
         cmocka_unit_test(cholesky_factors),
+        cmocka_unit_test(elliptical_slices_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
