@@ -270,6 +270,7 @@ program:
 declaration:
     DECLARE declared
   | MODEL block             { build_block(p, true, $block, @MODEL); }
+  | MODEL name block        { build_block(p, true, $block, @MODEL); }
   | DATA block              { build_block(p, false, $block, @DATA); }
   | SAMPLERS '{' choices '}'
   | IMPORT STRING           { build_import(p, $STRING, @STRING); }

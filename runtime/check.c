@@ -76,6 +76,9 @@ static double joint_difference(struct checker *c, double *rounding)
         double d = c->after[i] - c->before[i];
         if (d == 0)
             continue;
+        /* impossible before and after: nothing is known of this move */
+        if (!isfinite(c->after[i]) && !isfinite(c->before[i]))
+            continue;
         *rounding += fabs(c->after[i]) + fabs(c->before[i]);
         double y = d - lost, t = sum + y; /* Kahan */
         lost = (t - sum) - y;
