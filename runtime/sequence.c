@@ -19,6 +19,9 @@ struct walker {
     int *out;
     int64_t count;
     bool failed;
+    bool values; /* what is observed depends on nothing: r <- sum(m[]), where
+                    m[] ~ dmulti(p[], r) is data */
+    bool again;  /* there is a cycle, but not of values */
 };
 
 /* A node on the way; what it reads and was not looked at lies from `first` on,
@@ -78,11 +81,30 @@ static void add_read(void *context, int variable, int64_t cell)
     w->reads[w->nreads++] = node;
 }
 
+static bool observed(const struct walker *w, int node)
+{
+    const struct gbm_model *m = w->in->model;
+    int r = reader_of(w, node), f = w->q->readers[r].family;
+    const struct rt_slot *slot = &w->in->slots[m->families[f].variable];
+    if (!m->families[f].stochastic)
+        return false;
+    struct rt_cells buffer = {0};
+    int64_t n =
+        rt_element_cells(&m->families[f], w->state, node - w->base[r], &buffer);
+    bool all = true;
+    for (int64_t i = 0; i < n; i++)
+        all = all && rt_seen(slot, buffer.cells[i]);
+    free(buffer.cells);
+    return all;
+}
+
 static struct frame enter(struct walker *w, int node)
 {
     struct frame f = {.node = node, .first = w->nreads};
     int r = reader_of(w, node);
     w->mark[node] = 1;
+    if (w->values && observed(w, node))
+        return f;
     w->q->readers[r].reads(w->state, node - w->base[r], add_read, w);
     return f;
 }
@@ -96,7 +118,7 @@ static int node_name(const struct walker *w, int node, char *out,
 }
 
 /* The last node on the way reads `node`, which is on the way too. */
-static enum gbm_status fail_cycle(const struct walker *w, int node,
+static enum gbm_status fail_cycle(struct walker *w, int node,
                                   const struct frame *way, int64_t depth)
 {
     char path[600] = "", name[256];
@@ -104,6 +126,11 @@ static enum gbm_status fail_cycle(const struct walker *w, int node,
     int64_t k = depth - 1;
     while (way[k].node != node)
         k--;
+    for (int64_t i = k; i < depth && !w->values; i++)
+        if (observed(w, way[i].node)) {
+            w->again = true;
+            return GBM_OK;
+        }
     for (int shown = 0; k < depth && shown < 8; k++, shown++) {
         node_name(w, way[k].node, name, sizeof name);
         at += (size_t)snprintf(path + at, sizeof path - at, "%.50s <- ", name);
@@ -144,9 +171,17 @@ static enum gbm_status order(struct walker *w, int64_t nodes)
     enum gbm_status s = GBM_OK;
     if (!stack || !w->mark || !w->out || !own_cells(w, &buffer))
         s = rt_fail(w->rt, GBM_FAILURE, "no memory for an order of elements");
-    for (int64_t node = 0; s == GBM_OK && node < nodes; node++)
+    for (int64_t node = 0; s == GBM_OK && node < nodes; node++) {
         if (w->mark[node] == 0)
             s = walk(w, (int)node, stack);
+        if (s != GBM_OK || !w->again)
+            continue;
+        memset(w->mark, 0, (size_t)nodes); /* from the first node on */
+        w->values = true;
+        w->again = false;
+        w->nreads = w->count = 0;
+        node = -1;
+    }
     free(buffer.cells);
     free(stack);
     return s;
