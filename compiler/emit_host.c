@@ -98,6 +98,8 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
             v->name, span_text(c, v->families ? v->families->span : v->span),
             role_constant(v->role), v->integer, v->ndim, observed,
             (v->role == ROLE_GIVEN && v->used) || v->supplied, v->stored);
+        if (v->hidden)
+            text_append(k->table, ", .hidden = 1");
         if (declared)
             text_printf(k->table, ", .declared = declared_%s", v->cname);
         if (v->whole) {

@@ -137,6 +137,7 @@ struct var {
     bool stored;       /* derived: kept in memory because updates read it */
     bool positive;     /* all its values are > 0 */
     bool indexes;      /* used as a subscript or loop bound */
+    bool hidden;      /* holds an array function's result */
     bool used;         /* some statement reads it */
     bool supplied;     /* stochastic, and nothing here draws it: data */
     bool seen_asked;   /* updates ask which cells are observed */

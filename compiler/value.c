@@ -296,6 +296,7 @@ bool hoist_array_call(struct resolver *r, const struct entry *f, symp call,
     struct var *v =
         get_var(r, intern_format(c, "%s.%d", f->name, ++r->nhoisted), span);
     v->role = ROLE_DERIVED;
+    v->hidden = true;
     v->ndim = r->nloops + f->result->ndims;
     struct family *family = new_family(r, v, span);
     family->whole_call = true;

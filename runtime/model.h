@@ -62,6 +62,7 @@ struct gbm_variable {
                         by steps. Otherwise no function reads it (its
                         definition stands in its place), and it is computed
                         only when monitored */
+    bool hidden;     /* GBM_DERIVED: made by the compiler, not in the model */
     bool part;       /* GBM_STOCHASTIC: the random elements of the array in
                         slot `whole`, which has the same name and is computed
                         from it: this one takes data and starting values, that

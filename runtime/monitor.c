@@ -25,7 +25,7 @@ static bool drawn(const struct rt_instance *in, int v)
     const struct gbm_variable *variable = &in->model->variables[v];
     return (variable->role == GBM_STOCHASTIC ||
             variable->role == GBM_DERIVED) &&
-           !variable->part && in->slots[v].per_chain;
+           !variable->part && !variable->hidden && in->slots[v].per_chain;
 }
 
 static bool drawn_cell(const struct rt_slot *slot, int64_t cell)
