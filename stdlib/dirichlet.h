@@ -6,8 +6,8 @@
 #include "gamma.h"
 
 /* x [K] from alpha [K]: gammas over their sum. They are drawn and compared in
- * logarithms, as with alpha small all would underflow. A zero alpha is a
- * structural zero; other coordinates are positive. */
+ * logarithms, as with alpha small all would underflow. For a zero alpha, a
+ * structural zero, stands 1e-30, so that logs stay finite. */
 GBM_FN_BIG void gbm_draw_dirichlet(struct gbm_rng *rng, int K,
                                    const real *alpha, real *x)
 {
@@ -21,7 +21,7 @@ GBM_FN_BIG void gbm_draw_dirichlet(struct gbm_rng *rng, int K,
         total += x[j];
     }
     for (int j = 0; j < K; j++)
-        x[j] = alpha[j] > 0 ? real_fmax(x[j] / total, GBM_TINY) : 0;
+        x[j] = alpha[j] > 0 ? real_fmax(x[j] / total, GBM_TINY) : REAL_C(1e-30);
 }
 
 /* Counts x [K] of n draws from the weights p [K], which need not sum to 1: one

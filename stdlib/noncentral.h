@@ -116,4 +116,27 @@ GBM_FN_BIG real gbm_nt_p(real x, real k, real ncp)
     return real_fmin(sum / total, 1);
 }
 
+/* Its quantile: bounds by steps that double, then bisection. */
+GBM_FN_BIG real gbm_nt_quantile(real p, real k, real ncp)
+{
+    if (!(p > 0 && p < 1))
+        return p == 0 ? -GBM_INF : (p == 1 ? GBM_INF : GBM_NAN);
+    real low = ncp - 1, high = ncp + 1;
+    for (real step = 1; gbm_nt_p(low, k, ncp) > p && step < GBM_HUGE; step *= 2)
+        low -= step;
+    for (real step = 1; gbm_nt_p(high, k, ncp) < p && step < GBM_HUGE;
+         step *= 2)
+        high += step;
+    for (int i = 0; i < 200; i++) {
+        real middle = low + (high - low) / 2;
+        if (!(middle > low && middle < high))
+            break;
+        if (gbm_nt_p(middle, k, ncp) < p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low + (high - low) / 2;
+}
+
 #endif

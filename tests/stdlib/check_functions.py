@@ -26,6 +26,9 @@ DOMAIN = {
     "besselK": [POSITIVE] * 2, "log_nchisqr_density": [POSITIVE] * 3,
     "nchisqr_p": [POSITIVE] * 3, "log_nt_density": [(-2.0, 2.0), POSITIVE,
                                                     (-2.0, 2.0)],
+    "nchisqr_quantile": [UNIT] + [POSITIVE] * 2,
+    "nt_quantile": [UNIT, POSITIVE, (-2.0, 2.0)],
+    "hyper_quantile": [UNIT, (10, 10), (12, 12), (9, 9), POSITIVE],
     "nt_p": [(-2.0, 2.0), POSITIVE, (-2.0, 2.0)], "log_bessel_i0": [POSITIVE],
     "logfact": [POSITIVE],
 }

@@ -314,6 +314,10 @@ CODE = {
     "gbm_nchisqr_p": lambda x, k, d: st.ncx2.cdf(x, k, d),
     "gbm_log_nt_density": lambda x, k, n: st.nct.logpdf(x, k, n),
     "gbm_nt_p": lambda x, k, n: st.nct.cdf(x, k, n),
+    "gbm_q_nchisqr": lambda p, k, d: st.ncx2.ppf(p, k, d),
+    "gbm_nt_quantile": lambda p, k, n: st.nct.ppf(p, k, n),
+    "gbm_q_hyper": lambda p, a, b, m, psi: st.nchypergeom_fisher.ppf(
+        p, int(a + b), int(a), int(m), psi),
     "gbm_log_subset_sum": log_subset_sum,
     "gbm_trace_solve": lambda a, b: np.trace(np.linalg.solve(b, a)),
     "gbm_car_logdet": car_logdet,

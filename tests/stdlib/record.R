@@ -160,6 +160,8 @@ truncated <- function(log_density, cdf, survival, quantile, v, ends, discrete) {
     }
     bounds <- list(c(q(0.7), Inf), c(-Inf, q(0.35)), c(q(0.3), q(0.6)),
                    c(q(0.9), q(0.999)))
+    if (discrete) # too rare for rejection
+        bounds <- c(bounds, list(c(q(1 - 1e-5), Inf)))
     result <- list()
     for (b in bounds) {
         lower <- max(b[1], ends[1])
@@ -623,6 +625,12 @@ vectors <- function() {
     for (name in c("ddirch", "dirichlet"))
         multivariate(name, list(weights()), dirichlet, simplex,
                      list(plain(c(0.5, 0.6, -0.1))))
+    # structural zeros: the density of the others
+    multivariate("ddirch", list(function() c(0, weights(2)())), function(x, v)
+        dirichlet(x[2:3], list(v[[1]][2:3])), function(v) {
+            x <- simplex(v)
+            c(1e-30, x[2:3] / sum(x[2:3]))
+        })
     multinomial <- function(i, j) function(x, v)
         dmultinom(x, v[[i]], v[[j]], log = TRUE)
     n <- whole(2, 9)
@@ -823,6 +831,19 @@ functions <- function() {
         log(nt(function(x, r, d) dnorm(x * r, d) * r)(x, k, d)),
         each(z, a, rev(z)))
     record("nt_p", nt(function(x, r, d) pnorm(x * r, d)), each(z, a, rev(z)))
+    inverse <- function(F, low) function(p, ...) uniroot(function(x)
+        F(x, ...) - p, c(low, 50), tol = 1e-13, extendInt = "upX")$root
+    few <- each(c(0.1, 0.5, 0.97), c(2, 3.5, 7), c(0.5, 1, 4))
+    record("nchisqr_quantile", inverse(function(x, k, d)
+        sum(dpois(j, d / 2) * pchisq(x, k + 2 * j)), 0), few)
+    record("nt_quantile", inverse(nt(function(x, r, d) pnorm(x * r, d)), -50),
+           few)
+    record("hyper_quantile", function(p, n1, n2, m1, psi) {
+        x <- max(0, m1 - n2):min(n1, m1)
+        f <- dhyper(x, n1, n2, m1) * psi^x
+        x[which(cumsum(f) / sum(f) >= p)[1]]
+    }, list(list(0.5, 10, 12, 9, 2), list(0.01, 10, 12, 9, 0.3),
+            list(0.99, 10, 4, 9, 1)))
     record("ifelse", function(c, a, b) if (c != 0) a else b,
            list(list(0, 2, 3), list(1, 2, 3), list(-0.5, 2, 3)))
     of_vectors()
