@@ -521,7 +521,8 @@ static real dirichlet(struct gbm_rng *rng, const real *p)
 {
     real x[4];
     gbm_draw_dirichlet(rng, 4, alphas, x);
-    if (real_fabs(x[0] + x[1] + x[2] + x[3] - 1) > 8 * GBM_EPSILON || x[1] != 0)
+    if (real_fabs(x[0] + x[1] + x[2] + x[3] - 1) > 8 * GBM_EPSILON ||
+        x[1] != REAL_C(1e-30)) /* a structural zero */
         return GBM_NAN;
     return x[(int)p[0]];
 }
