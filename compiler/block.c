@@ -947,6 +947,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
         p->opaque = true;
         own = own || p->own || p->factor == f->factor;
     }
+    keep_rules(c, s);
     if (!own && !f->factor->replaced) {
         struct part *p = own_prior(c, f);
         p->opaque = true;

@@ -818,9 +818,11 @@ struct step *condition_family(struct compiler *c, struct model *m,
     gather_statistics(s);
     if (s->through || s->ties)
         s->opaque = true;
-    if (!vector)
+    if (!vector) {
         recognise(c, s);
-    else
+        if (s->method != METHOD_DIRECT)
+            keep_rules(c, s);
+    } else
         s->method = METHOD_VECTOR;
     return s;
 }

@@ -365,7 +365,9 @@ static bool needs_statements(symp x)
 static const char *emit_select(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
-    const char *cond = emit_expr(e, x->args[0]);
+    symp when = x->args[0];
+    const char *cond = when->kind == SYM_SELECT ? emit_in_brackets(e, when)
+                                                : emit_expr(e, when);
     if (!needs_statements(x->args[1]) && !needs_statements(x->args[2]))
         return intern_format(c, "%s ? %s : %s", cond, emit_in(e, x->args[1], 1),
                              emit_in(e, x->args[2], 1));

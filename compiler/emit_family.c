@@ -153,7 +153,7 @@ static void emit_logdensity(struct compiler *c, struct text *out,
         if (g->upper)
             emit_line(&e, "    return -GBM_INF;");
     }
-    const char *value = emit_expr(&e, g->plain);
+    const char *value = emit_expr(&e, under_rule(c, g, g->plain));
     emit_line(&e, "return %s;", value);
     text_append(out, "}\n");
     text_printf(out,

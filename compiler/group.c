@@ -91,8 +91,8 @@ static struct part *all_instances(struct compiler *c, struct factor *g)
     p->nloops = g->nloops;
     p->loops = g->loops;
     p->solved = NEW_ARRAY(c, symp, g->nloops);
-    p->opaque = true;
-    p->logp = g->logp;
+    p->opaque = p->ruled = true;
+    p->logp = under_rule(c, g, g->logp);
     p->value = g->value;
     p->lower = g->lower;
     p->upper = g->upper;

@@ -234,6 +234,7 @@ struct factor {
     /* where it is not 0: lower <= value <= upper, each NULL if open or implied
      * by the data check */
     symp value, lower, upper;
+    symp rule;            /* required of latent parameters; NULL: nothing */
     bool integer;         /* the support's */
     bool replaced;        /* by an augmentation: no longer in the joint */
     bool opaque;          /* observable or array density: never collect */
@@ -256,6 +257,15 @@ struct model {
     struct sequence *sequences;
     int nfamilies, nfactors, nsteps, ninverses;
 };
+
+/* rules.c */
+/* Sets each factor's rule: what its distribution requires of parameters that
+ * depend on latent nodes, less what holds whatever the state. */
+void state_rules(struct compiler *c, struct model *m);
+/* logp where g's rule holds, else minus infinity. */
+symp under_rule(struct compiler *c, const struct factor *g, symp logp);
+/* Puts the rules into the parts of a step that evaluates densities. */
+void keep_rules(struct compiler *c, struct step *s);
 
 /* library.c */
 struct library;
@@ -317,6 +327,7 @@ struct part {
     bool own;                 /* the target's own prior */
     struct collected terms;   /* statistics free of the instance's loops */
     bool opaque;              /* evaluated in place at each trial value */
+    bool ruled;               /* the factor's rule is kept */
     symp logp;                /* of an instance, in the fresh loops */
     symp value, lower, upper; /* its indicator in place, where x is in it */
     symp hit;   /* of a pair's step: which of its cells the instances mention */

@@ -317,6 +317,29 @@ static void warn_of_intervals(struct compiler *c, const struct model *m)
     }
 }
 
+/* Whether any component of an element of f is data: of a vector node, the
+ * others are drawn with it. */
+static symp any_seen(struct compiler *c, const struct family *f)
+{
+    static const char *const names[2] = {"a", "b"};
+    symp at[2] = {sym_num(c, 1), sym_num(c, 1)};
+    struct loop *loops[2] = {NULL, NULL};
+    for (int i = 0; i < f->nslices; i++) {
+        loops[i] = NEW(c, struct loop);
+        loops[i]->name = names[i];
+        loops[i]->lower = sym_num(c, 1);
+        loops[i]->upper = family_extent(c, f, i);
+        at[i] = sym_loop(c, loops[i]);
+    }
+    symp ref = family_lhs(c, f, 2, at);
+    symp seen = sym_seen(c, ref->var, ref->nargs, ref->args);
+    if (!f->nslices)
+        return seen;
+    for (int i = f->nslices - 1; i >= 0; i--)
+        seen = sym_sum(c, loops[i], loops[i]->lower, loops[i]->upper, seen);
+    return sym_call(c, ">", 2, (symp[]){seen, sym_num(c, 0)});
+}
+
 struct model *resolve(struct compiler *c, struct program *p)
 {
     struct model *m = NEW(c, struct model);
@@ -357,12 +380,11 @@ struct model *resolve(struct compiler *c, struct program *p)
         if (f->stochastic && !(f->data_block))
             factor_of_family(c, m, f);
     settle_leaves(c, m);
+    state_rules(c, m);
     for (struct factor *f = m->factors; f; f = f->next)
         if (f->family->var->leaf) {
             f->seen_var = f->family->var;
-            symp at[2] = {sym_num(c, 1), sym_num(c, 1)};
-            symp ref = family_lhs(c, f->family, 2, at);
-            f->seen_ref = sym_seen(c, ref->var, ref->nargs, ref->args);
+            f->seen_ref = any_seen(c, f->family);
         }
     return c->nerrors ? NULL : m;
 }
@@ -414,6 +436,8 @@ void model_print(struct text *out, struct compiler *c, const struct model *m)
                         sym_text(c, f->factor->logp));
         else if (f->body)
             text_printf(out, "\n  value %s", sym_text(c, f->body));
+        if (f->factor && f->factor->rule)
+            text_printf(out, "\n  if %s", sym_text(c, f->factor->rule));
         text_append(out, "\n");
     }
 }
