@@ -431,6 +431,8 @@ static struct step *joint_block(struct compiler *c, struct model *m,
             return NULL;
         if (!mentions(&k, g->logp))
             continue;
+        if (g->rule && mentions(&k, g->rule))
+            return NULL; /* no normal fit where the density ends */
         *last = make_term(c, &k, s, g);
         if (!*last)
             return NULL;
@@ -443,7 +445,8 @@ static struct step *joint_block(struct compiler *c, struct model *m,
 static const char *block_name(struct compiler *c, const struct step *s)
 {
     struct text t = {0};
-    text_append(&t, "update");
+    /* of one family: its slices, kept beside the block, are update_... */
+    text_append(&t, s->nmembers == 1 ? "jointly" : "update");
     for (int i = 0; i < s->nmembers && i < 4; i++)
         text_printf(&t, "_%s", family_id(c, s->members[i].family));
     if (s->nmembers > 4)
