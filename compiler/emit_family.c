@@ -435,14 +435,18 @@ static void emit_start(struct compiler *c, struct text *out,
         emit_line(&e, "    %s = (int)upper;", cell);
         goto done;
     }
-    const struct expr *mean = entry_value(d, "mean");
+    /* the mean or, of what has none (a half-Cauchy) or one far out in the tail
+     * (a log-normal), the median */
+    const struct expr *typical = entry_value(d, "mean");
+    if (!typical && (typical = entry_value(d, "quantile")))
+        emit_param(&e, "p", "REAL_C(0.5)");
     if (f->auxiliary) {
         emit_line(&e, "%s = gbm_start(rng, GBM_NAN, lower, upper, 0);", cell);
         goto done;
     }
-    if (mean && !has_array_argument(f)) {
+    if (typical && !has_array_argument(f)) {
         bind_scalars(&e, f);
-        const char *value = emit_expr(&e, entry_expression(c, d, mean));
+        const char *value = emit_expr(&e, entry_expression(c, d, typical));
         emit_line(&e, "%s = gbm_start(rng, %s, lower, upper, (real)spread);",
                   cell, value);
     } else {

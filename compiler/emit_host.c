@@ -641,7 +641,7 @@ static void emit_dense_table(struct text *out, struct compiler *c,
     text_printf(out,
                 "    .prior_kernel = \"prior_%s_kernel\",\n    .get_kernel = "
                 "\"get_%s_kernel\",\n    .set_kernel = \"set_%s_kernel\",\n"
-                "    .nterms = %d,\n    .terms = terms_%s,\n};\n\n",
+                "    .nterms = %d,\n    .terms = size_%s,\n};\n\n",
                 s->name, s->name, s->name, n, s->name);
     (void)c;
 }
@@ -762,6 +762,8 @@ static void emit_steps(struct text *out, struct compiler *c,
                 ",\n     .block_size = dimension_%s, .block_get = get_%s, "
                 ".block_set = set_%s, .conditional = conditional_%s",
                 s->name, s->name, s->name, s->name);
+        if (s->method == METHOD_JOINT)
+            text_printf(out, ", .terms = size_%s", s->name);
         if (cost[s->number])
             text_printf(out, ",\n     .cost = cost_%s", s->name);
         text_append(out, "},\n");

@@ -304,9 +304,11 @@ static void emit_check(struct compiler *c, struct text *out,
         "static void set_%s(const void *state, int64_t element, const double "
         "*x)\n{\n",
         "static double conditional_%s(const void *state, int64_t element, "
+        "const double *x)\n{\n",
+        "static double size_%s(const void *state, int64_t element, "
         "const double *x)\n{\n"};
     text_append(out, "#ifndef __CUDACC__\n");
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         struct emitter e = emitter_new(c, out);
         const char *mark = strstr(heads[k], "%s");
         text_append_n(out, heads[k], (size_t)(mark - heads[k]));
@@ -320,13 +322,17 @@ static void emit_check(struct compiler *c, struct text *out,
             emit_cells(&e, s, "x[i_] = (double)$;", false);
         if (k == 2)
             emit_cells(&e, s, "$ = (real)x[i_];", false);
-        if (k == 3) {
+        if (k >= 3) {
             emit_line(&e, "assemble_%s(s, &gbm_alone, &j_);", s->name);
             if (s->curved)
                 emit_line(&e, "gbm_joint_hold(&j_, &gbm_alone);");
             emit_line(&e, "real *ordered = j_.work + j_.table[GBM_J_WORK];");
-            emit_line(&e, "double total = gbm_joint_density(&j_, x, ordered);");
-            if (s->curved) {
+            emit_line(&e, "double size;");
+            emit_line(&e, "%sgbm_joint_density(&j_, x, ordered, &size);",
+                      k == 3 ? "double total = " : "");
+            if (k == 4)
+                emit_line(&e, "return size;");
+            if (k == 3 && s->curved) {
                 emit_line(&e, "prepare_%s(s, &gbm_alone, &j_);", s->name);
                 emit_line(&e,
                           "project_%s(s, &gbm_alone, &j_, ordered, "
@@ -337,7 +343,8 @@ static void emit_check(struct compiler *c, struct text *out,
                           "0);",
                           s->name);
             }
-            emit_line(&e, "return total;");
+            if (k == 3)
+                emit_line(&e, "return total;");
         }
         text_append(out, "}\n");
     }

@@ -128,7 +128,11 @@ static void compare(struct checker *c, int k, int64_t element, const double *a,
     densities(c, c->after);
     double at_b = step->conditional(c->state, element, b);
     double at_a = step->conditional(c->state, element, a);
-    judge(c, k, element, at_b - at_a, 1e-14 * (fabs(at_a) + fabs(at_b)));
+    double size = fabs(at_a) + fabs(at_b);
+    if (step->terms)
+        size = step->terms(c->state, element, a) +
+               step->terms(c->state, element, b);
+    judge(c, k, element, at_b - at_a, 1e-14 * size);
 }
 
 /* An integer: its neighbours too, which a wrong conditional may never choose.

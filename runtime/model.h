@@ -265,8 +265,8 @@ struct gbm_step {
      * first; NULL: `family` alone. */
     const int *members;
     int nmembers;
-    int number;      /* of the step: enters the random number key */
-    bool whole;      /* all elements of all members are one, number 0 */
+    int number; /* of the step: enters the random number key */
+    bool whole; /* all elements of all members are one, number 0 */
     /* Not NULL: elements are drawn a path at a time, by an update of the first
      * element of the path that `element` is in. */
     int64_t (*first)(const void *state, int64_t element);
@@ -292,6 +292,9 @@ struct gbm_step {
     void (*block_get)(const void *state, int64_t element, double *x);
     void (*block_set)(const void *state, int64_t element, const double *x);
     double (*conditional)(const void *state, int64_t element, const double *x);
+    /* The sum of the absolute terms that conditional adds up, which its
+     * rounding error goes with; NULL: about its own size. */
+    double (*terms)(const void *state, int64_t element, const double *x);
     int inverse;                         /* GBM_STEP_INDEX */
     const struct gbm_dense *dense;       /* GBM_STEP_DENSE */
     const struct gbm_joint_block *joint; /* GBM_STEP_MAP: the block is its one

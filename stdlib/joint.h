@@ -287,16 +287,23 @@ GBM_FN void gbm_joint_hold(const struct gbm_joint *j,
     gbm_team_sync(team);
 }
 
-/* -x'Qx/2 + b'x for x [d] in the order of the variables; for one lane. */
+/* -x'Qx/2 + b'x for x [d] in the order of the variables, for one lane; *size:
+ * the sum of its absolute terms. */
 GBM_FN double gbm_joint_density(const struct gbm_joint *j, const double *x,
-                                real *ordered)
+                                real *ordered, double *size)
 {
-    double total = 0;
+    double total = 0, terms = 0;
     for (int k = 0; k < j->d; k++) {
+        const double term = x[k] * (double)j->x[j->at[k]];
         ordered[j->at[k]] = (real)x[k];
-        total += x[k] * (double)j->x[j->at[k]];
+        total += term;
+        terms += fabs(term);
     }
-    return total + (double)gbm_sparse_quadratic(&j->factor, j->V, ordered);
+    gbm_total quadratic;
+    total +=
+        (double)gbm_sparse_quadratic(&j->factor, j->V, ordered, &quadratic);
+    *size = terms + (double)quadratic;
+    return total;
 }
 
 #endif

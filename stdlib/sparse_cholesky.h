@@ -366,21 +366,29 @@ GBM_FN gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
     return gbm_team_sum(team, total);
 }
 
-/* -x'Qx/2, Q in V, for one lane. */
+/* -x'Qx/2, Q in V, for one lane; *size: the sum of its absolute terms, which
+ * its rounding error goes with. */
 GBM_FN gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f, const real *V,
-                                      const real *x)
+                                      const real *x, gbm_total *size)
 {
     const int n = f->d - f->sparse;
     gbm_total total = 0;
+    *size = 0;
     for (int k = 0; k < f->sparse; k++)
-        for (int i = f->start[k]; i < f->start[k + 1]; i++)
-            total -= (i == f->start[k] ? REAL_C(0.5) : 1) * V[i] * x[k] *
-                     x[f->row[i]];
+        for (int i = f->start[k]; i < f->start[k + 1]; i++) {
+            const real term = (i == f->start[k] ? REAL_C(0.5) : 1) * V[i] *
+                              x[k] * x[f->row[i]];
+            total -= term;
+            *size += real_fabs(term);
+        }
     for (int k = 0; k < n; k++)
-        for (int i = k; i < n; i++)
-            total -= (i == k ? REAL_C(0.5) : 1) *
-                     V[f->dense + (int64_t)k * n + i] * x[f->sparse + k] *
-                     x[f->sparse + i];
+        for (int i = k; i < n; i++) {
+            const real term = (i == k ? REAL_C(0.5) : 1) *
+                              V[f->dense + (int64_t)k * n + i] *
+                              x[f->sparse + k] * x[f->sparse + i];
+            total -= term;
+            *size += real_fabs(term);
+        }
     return total;
 }
 

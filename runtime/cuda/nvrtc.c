@@ -257,7 +257,6 @@ enum gbm_status cuda_compile(struct cuda *c, const char *name, const char *text,
     int n = 0;
     all[n++] = arch;
     all[n++] = "--std=c++17";
-    all[n++] = "--generate-line-info";
     for (int i = 0; i < noptions; i++)
         all[n++] = options[i];
 

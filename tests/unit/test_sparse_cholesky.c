@@ -122,7 +122,8 @@ static void compare(struct problem *p)
         for (int i = 0; i < d; i++)
             for (int j = 0; j < d; j++)
                 before -= 0.5 * x[i] * p->A[i * d + j] * x[j];
-        assert_true(fabs(gbm_sparse_quadratic(&p->sparse, p->V, mine) -
+        gbm_total size;
+        assert_true(fabs(gbm_sparse_quadratic(&p->sparse, p->V, mine, &size) -
                          before) < 1e-11 * fabs(before));
         for (int i = 0; i < d; i++)
             mine[p->symbolic.at[i]] = b[i];
