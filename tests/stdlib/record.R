@@ -862,6 +862,9 @@ of_vectors <- function() {
     record("sort", vector_of(sort), ties)
     record("order", vector_of(function(x) order(x)), ties)
     record("rank", vector_of(function(x) rank(x, ties.method = "first")), ties)
+    places <- lapply(c(1, 2, 4), function(k) list(plain(c(2, 1, 2, 3, 1)), k))
+    record("rank_of", function(x, k) sum(unclass(x) <= unclass(x)[k]), places)
+    record("ranked", function(x, k) sort(unclass(x))[k], places)
     record("c", vector_of(identity), lists)
     record("rep", function(x, n) plain(rep(unclass(x), n)),
            list(list(lists[[1]][[1]], 3)))
