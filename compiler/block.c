@@ -956,11 +956,23 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
     }
 }
 
+/* A leaf that is observed in part: its other cells given these. */
+static void rest_of_leaf(struct compiler *c, struct model *m, struct step *s)
+{
+    struct step *self[1] = {s};
+    s->rest = gaussian_block(c, m, self, 1, false);
+    if (s->rest)
+        s->rest->name = intern_format(c, "rest_%s", family_id(c, s->family));
+}
+
 void form_blocks(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
         if (s->method == METHOD_VECTOR)
             vector_node(c, m, s);
+        else if (s->method == METHOD_FORWARD && s->family->nslices == 1 &&
+                 !s->family->var->integer)
+            rest_of_leaf(c, m, s);
     form_joint_blocks(c, m);
     /* blocks with a design matrix first: they take the scalars that they can */
     for (struct step *s = m->steps; s; s = s->next)

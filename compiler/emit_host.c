@@ -719,6 +719,8 @@ static void emit_steps(struct text *out, struct compiler *c,
             text_append(out, ", .repairs = true");
         if (s->method == METHOD_PAIR)
             text_append(out, ", .every = true");
+        if (s->method == METHOD_FORWARD && s->family->nslices && !s->rest)
+            text_append(out, ", .undivided = true");
         text_append(out, ",\n     .text = ");
         emit_string(out, s->family ? s->family->text : "");
         int n = 0;

@@ -813,6 +813,8 @@ static void emit_update(struct compiler *c, struct text *out,
 {
     const struct family *f = s->family;
     const char *id = family_id(c, f);
+    if (s->rest)
+        emit_gaussian(c, out, s->rest);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
@@ -821,6 +823,12 @@ static void emit_update(struct compiler *c, struct text *out,
                 s->name);
     if (s->method == METHOD_FORWARD) {
         emit_line(&e, "(void)team;");
+        if (s->rest) {
+            emit_line(&e, "%s(s, rng, team, element, adapting);",
+                      s->rest->name);
+            text_append(out, "}\n\n");
+            return;
+        }
         emit_line(&e, "simulate_%s(s, rng, element);", id);
         text_append(out, "}\n\n");
         return;

@@ -137,7 +137,7 @@ struct var {
     bool stored;       /* derived: kept in memory because updates read it */
     bool positive;     /* all its values are > 0 */
     bool indexes;      /* used as a subscript or loop bound */
-    bool hidden;      /* holds an array function's result */
+    bool hidden;       /* holds an array function's result */
     bool used;         /* some statement reads it */
     bool supplied;     /* stochastic, and nothing here draws it: data */
     bool seen_asked;   /* updates ask which cells are observed */
@@ -145,7 +145,7 @@ struct var {
     int ndim;          /* -1: not known yet */
     symp declared[8];  /* extents of `var x[N]`, or NULL */
     struct family *families;
-    double expanded;  /* derived.c: nodes of its definition, others' in it */
+    double expanded; /* derived.c: nodes of its definition, others' in it */
     int slot, seen_slot;
     struct var *next;
     /* auxiliary: its support and full conditional, if stated */
@@ -202,8 +202,8 @@ struct family {
     bool constant;  /* deterministic: a function of given nodes alone */
     int table_slot; /* of its loop indices, if it is ragged */
     struct range_check *ranges; /* written in the statement */
-    struct sequence *sequence; /* of the derived families that are recomputed
-                                  together, in turn; or NULL */
+    struct sequence *sequence;  /* of the derived families that are recomputed
+                                   together, in turn; or NULL */
     struct family *next_of_var, *next;
     struct family *moved; /* sequence.c */
 };
@@ -487,15 +487,17 @@ struct step {
     struct rescaling *rescalings;
     bool beside; /* a slice that a joint block has beside it */
     struct quadratic *quadratics;
-    bool coupled_prior;      /* dense: priors couple coordinates */
-    const char *asked;       /* for by samplers { }: the method's word */
-    double width;            /* of slice or steps at first; 0: not given */
-    bool whole;              /* all elements of all members move as one */
-    struct part *priors;     /* elliptical: the members' own */
-    bool alone;              /* element by element, as `enumerate` asks */
-    int along;               /* chain: the loop it runs through */
-    symp before;             /* chain: the predecessor of an element */
-    bool simplex;            /* slice by component: moves keep the sum */
+    bool coupled_prior;  /* dense: priors couple coordinates */
+    const char *asked;   /* for by samplers { }: the method's word */
+    double width;        /* of slice or steps at first; 0: not given */
+    bool whole;          /* all elements of all members move as one */
+    struct part *priors; /* elliptical: the members' own */
+    bool alone;          /* element by element, as `enumerate` asks */
+    int along;           /* chain: the loop it runs through */
+    symp before;         /* chain: the predecessor of an element */
+    bool simplex;        /* slice by component: moves keep the sum */
+    struct step *rest; /* METHOD_FORWARD: a normal vector node's cells that are
+                          not seen, given those that are; NULL: none */
     struct inverse *inverse; /* METHOD_INDEX */
     struct part *ties;       /* instances that hold an element fast */
     struct summand pair[2];  /* METHOD_PAIR; each with an index of its own */

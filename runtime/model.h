@@ -275,6 +275,7 @@ struct gbm_step {
                         leave impossible starting values */
     bool every;      /* `family` is observed, and what its elements tie is
                         updated: all elements are run */
+    bool undivided;  /* draws all cells of an element: none may be seen */
     bool leaf;       /* updates only elements nobody else depends on:
                         missing data and predictions, drawn forward */
     /* Elements that share an instance of a factor must not move together: the

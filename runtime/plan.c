@@ -19,6 +19,29 @@ static bool latent(const struct rt_instance *in, const void *state, int family,
     return false;
 }
 
+/* An element that is drawn as a whole or given as a whole is not both. */
+static enum gbm_status refuse_division(struct rt *rt,
+                                       const struct rt_instance *in,
+                                       const struct gbm_step *step,
+                                       const void *state, int64_t element,
+                                       struct rt_cells *buffer)
+{
+    const struct gbm_family *f = &in->model->families[step->family];
+    const struct rt_slot *slot = &in->slots[f->variable];
+    int64_t n = rt_element_cells(f, state, element, buffer);
+    for (int64_t i = 0; slot->seen && i < n; i++) {
+        if (!slot->seen[buffer->cells[i]])
+            continue;
+        char name[128];
+        rt_element_name(in, state, step->family, element, name, sizeof name);
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "%s: %s is observed in part; a node of %s is given as "
+                       "a whole or not at all",
+                       f->where, name, f->text);
+    }
+    return GBM_OK;
+}
+
 /* All elements are one: it is drawn if any cell is latent. */
 static bool whole_is_latent(const struct rt_instance *in,
                             const struct gbm_step *step, const void *state)
@@ -78,6 +101,14 @@ static enum gbm_status list_elements(struct rt *rt,
         for (int m = 0; m < nmembers && !some; m++)
             some = e < in->elements[members[m]] &&
                    latent(in, state, members[m], e, &buffer);
+        if (some && step->undivided) {
+            enum gbm_status s =
+                refuse_division(rt, in, step, state, e, &buffer);
+            if (s != GBM_OK) {
+                free(buffer.cells);
+                return s;
+            }
+        }
         if (some)
             out->elements[out->count++] =
                 (int)(step->first ? step->first(state, e) : e);
