@@ -641,7 +641,7 @@ static void emit_dense_table(struct text *out, struct compiler *c,
     text_printf(out,
                 "    .prior_kernel = \"prior_%s_kernel\",\n    .get_kernel = "
                 "\"get_%s_kernel\",\n    .set_kernel = \"set_%s_kernel\",\n"
-                "    .nterms = %d,\n    .terms = size_%s,\n};\n\n",
+                "    .nterms = %d,\n    .terms = terms_%s,\n};\n\n",
                 s->name, s->name, s->name, n, s->name);
     (void)c;
 }
