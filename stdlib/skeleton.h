@@ -25,9 +25,6 @@ struct gbm_room {
 #define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (n) : 1]
 #endif
 
-/* 0, or the number of the sweep from 1 on while warm-up tunes. */
-#define GBM_ADAPTING(now) ((now)->adapting ? (int)(now)->sweep + 1 : 0)
-
 /* Room for the hoisted columns of an update: few cells stand on the stack. The
  * device has none. */
 #ifdef __CUDACC__

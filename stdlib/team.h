@@ -149,4 +149,7 @@ GBM_FN gbm_total gbm_team_min(const struct gbm_team *team, gbm_total x)
 }
 
 #endif
+/* 0, or the number of the sweep from 1 on while warm-up tunes. */
+#define GBM_ADAPTING(now) ((now)->adapting ? (int)(now)->sweep + 1 : 0)
+
 #endif
