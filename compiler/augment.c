@@ -83,14 +83,15 @@ static symp bind_pattern(struct compiler *c, const char *name, int nargs,
     return nargs ? NULL : sym_param(c, name);
 }
 
-static bool reads_latent(symp e)
+/* Leaves do not count: what is known of them does not change. */
+static bool reads_likelihood(symp e)
 {
     if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
         e->var->role != ROLE_CONSTANT &&
         !(e->var->role == ROLE_STOCHASTIC && e->var->leaf))
         return true;
     for (int i = 0; i < e->nargs; i++)
-        if (reads_latent(e->args[i]))
+        if (reads_likelihood(e->args[i]))
             return true;
     return false;
 }
@@ -122,7 +123,7 @@ static bool matches(struct compiler *c, const struct entry *a,
     for (const struct clause_item *i = observed ? observed->items : NULL; i;
          i = i->next) {
         symp e = lookup(m, i->value->name);
-        if (!e || reads_latent(e))
+        if (!e || reads_likelihood(e))
             return false;
     }
     return true;

@@ -534,8 +534,7 @@ static struct step *gaussian_block(struct compiler *c, struct model *m,
 bool normal_scalar(const struct step *s)
 {
     return s->method == METHOD_DIRECT && s->recognised &&
-           !strcmp(s->recognised->name, "dnorm") && !s->bounded &&
-           !s->through && !s->opaque;
+           is_normal(s->recognised) && !s->bounded && !s->through && !s->opaque;
 }
 
 /* Elements tied to each other inside one factor, by a sum or fixed places. */

@@ -56,7 +56,7 @@ static bool uses_loops(symp e, struct loop *const *loops, int n)
     return false;
 }
 
-static bool reads_latent(symp e)
+bool reads_latent(symp e)
 {
     if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
         e->var->role != ROLE_CONSTANT)
@@ -845,7 +845,7 @@ void condition(struct compiler *c, struct model *m)
 /* ---- --emit=conditionals
  * -------------------------------------------------------------- */
 
-static const char *method_name(const struct step *s)
+const char *method_name(const struct step *s)
 {
     switch (s->method) {
     case METHOD_DIRECT:

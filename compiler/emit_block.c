@@ -203,18 +203,7 @@ void emit_each(struct emitter *e, const struct step *s, const char *format,
         symp cell = coordinate(c, &s->members[i]);
         if (seen)
             cell = sym_seen(c, cell->var, cell->nargs, cell->args);
-        struct text t = {0};
-        const char *text = emit_expr(e, cell);
-        for (const char *p = format; *p; p++) {
-            if (*p == '@')
-                text_append(&t, place);
-            else if (*p == '$')
-                text_append(&t, text);
-            else
-                text_printf(&t, "%c", *p);
-        }
-        emit_line(e, "%s", t.data);
-        text_free(&t);
+        emit_filled(e, format, emit_expr(e, cell), place);
         emit_close(e, n);
         e->nloops = depth;
     }

@@ -27,6 +27,21 @@ void emit_line(struct emitter *e, const char *format, ...)
     free(line);
 }
 
+void emit_filled(struct emitter *e, const char *format, const char *cell,
+                 const char *place)
+{
+    struct text t = {0};
+    for (const char *p = format; *p; p++)
+        if (*p == '$')
+            text_append(&t, cell);
+        else if (*p == '@')
+            text_append(&t, place);
+        else
+            text_append_n(&t, p, 1);
+    emit_line(e, "%s", t.data);
+    text_free(&t);
+}
+
 static bool name_used(const struct emitter *e, const char *name)
 {
     for (int i = 0; i < e->nnames; i++)

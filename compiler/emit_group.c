@@ -75,14 +75,7 @@ static void for_each_latent(struct emitter *e, const struct step *s,
             emit_line(e, "upper[k++] = %s;",
                       high ? emit_expr(e, g->upper) : "GBM_INF");
         } else {
-            struct text t = {0};
-            for (const char *p = statement; *p; p++)
-                if (*p == '$')
-                    text_append(&t, text);
-                else
-                    text_printf(&t, "%c", *p);
-            emit_line(e, "%s", t.data);
-            text_free(&t);
+            emit_filled(e, statement, text, "");
         }
         emit_close(e, braces + 1);
         e->nloops = depth;
@@ -290,15 +283,7 @@ static void for_each_prior(struct emitter *e, const struct step *s,
         emit_line(e, "const real precision = %s;", emit_expr(e, precision));
         emit_line(e, "const real mean = %s;",
                   emit_expr(e, sym_div(c, potential, precision)));
-        struct text t = {0};
-        const char *text = emit_expr(e, cell);
-        for (const char *p = format; *p; p++)
-            if (*p == '$')
-                text_append(&t, text);
-            else
-                text_printf(&t, "%c", *p);
-        emit_line(e, "%s", t.data);
-        text_free(&t);
+        emit_filled(e, format, emit_expr(e, cell), "");
         emit_close(e, braces + 2);
         e->nloops = depth;
     }

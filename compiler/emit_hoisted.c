@@ -200,7 +200,7 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s)
         emit_line(e, "gbm_total sum = 0;");
         if (h->loop) {
             emit_line(e, "const int rows = k_->rows%d;", n);
-            emit_line(e, "GBM_SIMD_SUM");
+            emit_line(e, "GBM_SIMD_SUM(sum)");
             emit_line(e, "for (int at = 0; at < rows; at++) {");
         } else {
             emit_line(e, "if (k_->rows%d) {", n);

@@ -355,45 +355,17 @@ static const char *sampler_name(struct compiler *c, const struct step *s)
     switch (s->method) {
     case METHOD_DIRECT:
         return intern_format(c, "%s%s", s->bounded ? "truncated " : "",
-                             s->recognised->name);
-    case METHOD_ENUMERATE:
-        return "enumeration";
-    case METHOD_SLICE:
-        return "slice";
-    case METHOD_SLICE_INTEGER:
-        return "integer slice";
-    case METHOD_GAUSSIAN:
-        return "Gaussian block";
-    case METHOD_DENSE:
-        return "dense Gaussian block";
-    case METHOD_JOINT:
-        return s->curved ? "joint elliptical slice" : "joint Gaussian block";
-    case METHOD_VECTOR:
-        return s->recognised ? s->recognised->name : "vector";
-    case METHOD_SLICE_VECTOR:
-        return "slice by component";
-    case METHOD_PAIR:
-        return "slice that keeps a sum";
-    case METHOD_CHAIN:
-        return "forward-backward";
-    case METHOD_WALK:
-        return "random walk";
-    case METHOD_ADAPTIVE:
-        return "adaptive Metropolis";
-    case METHOD_ELLIPTICAL:
-        return "elliptical slice";
+                             method_name(s));
     case METHOD_FORWARD:
-        return "forward draw";
     case METHOD_STATED:
-        return "stated draw";
-    case METHOD_INDEX:
-        return "index";
+        return intern_format(c, "%s draw", method_name(s));
     case METHOD_DERIVE:
         return "derived";
     case METHOD_NONE:
         return "";
+    default:
+        return method_name(s);
     }
-    UNREACHABLE();
 }
 
 static const char *step_variables(struct compiler *c, const struct step *s)

@@ -235,15 +235,11 @@ static void emit_cells(struct emitter *e, const struct step *s,
                       "for (int i_ = j_.first[%d]; i_ < j_.first[%d]; "
                       "i_++)",
                       v, v + 1);
-        struct text t = {0};
-        for (const char *p = format; *p; p++) {
-            if (*p == '$')
-                text_printf(&t, "s->%s[j_.where[i_]]", vars[v]->cname);
-            else
-                text_append_n(&t, p, 1);
-        }
-        emit_line(e, "    %s", t.data);
-        text_free(&t);
+        e->indent++;
+        emit_filled(e, format,
+                    intern_format(e->c, "s->%s[j_.where[i_]]", vars[v]->cname),
+                    "");
+        e->indent--;
     }
 }
 

@@ -823,13 +823,11 @@ static void emit_update(struct compiler *c, struct text *out,
                 s->name);
     if (s->method == METHOD_FORWARD) {
         emit_line(&e, "(void)team;");
-        if (s->rest) {
+        if (s->rest)
             emit_line(&e, "%s(s, rng, team, element, adapting);",
                       s->rest->name);
-            text_append(out, "}\n\n");
-            return;
-        }
-        emit_line(&e, "simulate_%s(s, rng, element);", id);
+        else
+            emit_line(&e, "simulate_%s(s, rng, element);", id);
         text_append(out, "}\n\n");
         return;
     }

@@ -179,17 +179,8 @@ static void emit_matrix_cells(struct emitter *e, const struct step *s,
     e->indent++;
     symp at[2] = {sym_loop(c, s->members[0].index), sym_loop(c, s->index2[0])};
     const char *cell = emit_expr(e, family_lhs(c, f, 2, at));
-    struct text t = {0};
-    for (const char *p = format; *p; p++) {
-        if (*p == '@')
-            text_printf(&t, "(%s) * d + %s - 1", place, b);
-        else if (*p == '$')
-            text_append(&t, cell);
-        else
-            text_printf(&t, "%c", *p);
-    }
-    emit_line(e, "%s", t.data);
-    text_free(&t);
+    emit_filled(e, format, cell,
+                intern_format(c, "(%s) * d + %s - 1", place, b));
     emit_close(e, n + 1);
     e->nloops = depth;
 }

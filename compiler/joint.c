@@ -52,17 +52,6 @@ static bool mentions(const struct context *k, symp e)
     return false;
 }
 
-static bool reads_latent(symp e)
-{
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_latent(e->args[i]))
-            return true;
-    return false;
-}
-
 static bool add_slot(struct compiler *c, const struct context *k,
                      struct linear *out, symp ref, symp coefficient)
 {
@@ -472,7 +461,7 @@ static bool curved_candidate(const struct step *s)
            !s->ties && !s->through && !f->nslices && !f->truncated &&
            !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
            !f->factor->replaced && f->distribution &&
-           !strcmp(f->distribution->name, "dnorm");
+           is_normal(f->distribution);
 }
 
 static bool joins(const struct step *s, bool curved)

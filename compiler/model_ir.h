@@ -506,6 +506,8 @@ struct step {
     struct step *next;
 };
 
+/* Whether e changes from sweep to sweep: it reads more than given nodes. */
+bool reads_latent(symp e);
 void condition(struct compiler *c, struct model *m);
 /* The step for one family: parts, statistics, method; not added to m. */
 struct step *condition_family(struct compiler *c, struct model *m,
@@ -513,6 +515,8 @@ struct step *condition_family(struct compiler *c, struct model *m,
 /* Whether derived node v, stored, depends on `on` through derived nodes. */
 bool derived_depends(const struct model *m, const struct var *v,
                      const struct var *on);
+/* How a step samples, in a word or two. */
+const char *method_name(const struct step *s);
 void conditionals_print(struct text *out, struct compiler *c,
                         const struct model *m);
 
@@ -524,6 +528,9 @@ struct part *priors_of_cell(struct compiler *c, struct model *m, symp cell);
 
 /* recognise.c: sets method, recognised, place, exponent of a scalar step. */
 void recognise(struct compiler *c, struct step *s);
+/* Whether distribution e is the normal: on the whole line, with statistics x
+ * and x^2. */
+bool is_normal(const struct entry *e);
 
 /* block.c: merges jointly Gaussian steps into blocks; vector nodes. */
 void form_blocks(struct compiler *c, struct model *m);
@@ -642,6 +649,9 @@ struct emitter {
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A line in which $ stands for the text of a cell, @ for its place. */
+void emit_filled(struct emitter *e, const char *format, const char *cell,
+                 const char *place);
 /* An identifier not used yet in this function, from `base`. */
 const char *emit_name(struct emitter *e, const char *base);
 /* C text of an expression; appends the statements that it needs. */

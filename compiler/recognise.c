@@ -50,6 +50,35 @@ static bool number_of(const struct expr *e, double *out)
     return false;
 }
 
+static bool is_target(const struct expr *e)
+{
+    return e && e->kind == EXPR_NAME && !strcmp(e->name, "x");
+}
+
+static bool is_square_of_target(const struct expr *e)
+{
+    return e && e->kind == EXPR_CALL && e->nargs == 2 &&
+           !strcmp(e->name, "^") && is_target(e->args[0]) &&
+           e->args[1]->kind == EXPR_NUM && e->args[1]->number == 2;
+}
+
+bool is_normal(const struct entry *e)
+{
+    const struct clause *statistics = entry_clause(e, "statistics");
+    const struct expr *support = entry_value(e, "support");
+    double low, high;
+    if (!statistics || e->result || !support ||
+        strcmp(support->name, "real") != 0 || support->nargs != 2 ||
+        !number_of(support->args[0], &low) ||
+        !number_of(support->args[1], &high) || low > -HUGE_VAL ||
+        high < HUGE_VAL)
+        return false;
+    const struct clause_item *first = statistics->items;
+    const struct clause_item *second = first ? first->next : NULL;
+    return second && !second->next && is_target(first->label) &&
+           is_square_of_target(second->label);
+}
+
 static double number_or(symp e, double open)
 {
     if (!e)
@@ -153,7 +182,6 @@ static void recognise_direct(struct compiler *c, struct step *s)
 
 void recognise(struct compiler *c, struct step *s)
 {
-    const struct factor *own = s->family->factor;
     bool two_sided = finite_bound(s->lower) && finite_bound(s->upper);
     s->recognised = NULL;
     if (s->family->var->integer) {
@@ -169,5 +197,4 @@ void recognise(struct compiler *c, struct step *s)
     s->method = METHOD_SLICE;
     if (!s->opaque)
         recognise_direct(c, s);
-    (void)own;
 }

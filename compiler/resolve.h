@@ -20,7 +20,7 @@ struct resolver {
     int nloops;
     bool data_block;
     int nhoisted;
-    struct range_check *ranges; /* of the statement at hand */
+    struct range_check *ranges;           /* of the statement at hand */
     const struct expr *distribution_call; /* of the statement at hand: also a
                                              density function has its name */
 };

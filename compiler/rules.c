@@ -40,12 +40,12 @@ struct followed {
 static struct ends ends_of(symp e, const struct followed *in);
 
 /* Whether latent nodes are read, other than to choose among data. */
-static bool reads_latent(symp e)
+static bool takes_latent(symp e)
 {
     if (e->kind == SYM_REF)
         return e->var->role != ROLE_GIVEN && e->var->role != ROLE_CONSTANT;
     for (int i = 0; i < e->nargs; i++)
-        if (reads_latent(e->args[i]))
+        if (takes_latent(e->args[i]))
             return true;
     return false;
 }
@@ -57,7 +57,7 @@ static struct ends ends_of_power(struct ends b, symp exponent, struct ends k)
         return (struct ends){0, INFINITY};
     if (b.low < 0)
         return anything;
-    if (b.high <= 1 && !number && !reads_latent(exponent))
+    if (b.high <= 1 && !number && !takes_latent(exponent))
         return (struct ends){0, 1}; /* a number of trials */
     if (number && k.low > 0)
         return (struct ends){pow(b.low, k.low), pow(b.high, k.low)};
@@ -311,7 +311,7 @@ static bool never_negative(symp e)
     if (e->kind != SYM_MUL)
         return ends_of(e, NULL).low >= 0;
     for (int i = 0; i < e->nargs; i++)
-        if ((e->args[i]->kind == SYM_NUM || reads_latent(e->args[i])) &&
+        if ((e->args[i]->kind == SYM_NUM || takes_latent(e->args[i])) &&
             ends_of(e->args[i], NULL).low < 0)
             return ends_of(e, NULL).low >= 0;
     return true;
@@ -395,7 +395,7 @@ static symp reduced(struct compiler *c, symp e);
 /* e >= 0 (or > 0, as `name` says), in the simplest terms. */
 static symp reduced_sign(struct compiler *c, symp e, const char *name)
 {
-    if (!reads_latent(e) || never_negative(e))
+    if (!takes_latent(e) || never_negative(e))
         return sym_num(c, 1);
     if (e->kind == SYM_SELECT)
         return sym_select(c, e->args[0], reduced_sign(c, e->args[1], name),
@@ -419,7 +419,7 @@ static symp reduced_sign(struct compiler *c, symp e, const char *name)
  * data are checked when they are loaded. */
 static symp reduced(struct compiler *c, symp e)
 {
-    if (!reads_latent(e))
+    if (!takes_latent(e))
         return sym_num(c, 1);
     if (e->kind != SYM_CALL || e->nargs != 2)
         return e;

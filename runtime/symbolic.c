@@ -202,42 +202,46 @@ static bool list_places(struct rt_symbolic *s)
     return !s->place.failed;
 }
 
-/* Levels of the elimination tree; then the products that each cell takes, cells
- * ordered by the level of their column, those of the dense block last. */
+/* Columns by their level in the elimination tree: those of a level need only
+ * those of the levels before. */
 static bool list_levels(struct rt_symbolic *s, const struct pattern *p)
 {
     int m = s->sparse;
     int *level = calloc((size_t)s->d + 1, sizeof *level);
-    int64_t *count = calloc((size_t)s->cells + 1, sizeof *count);
-    bool ok = false;
-    if (!level || !count)
-        goto done;
+    int *first = NULL, *sorted = NULL;
+    if (!level)
+        return false;
     for (int k = 0; k < m; k++) {
         if (level[k] + 1 > s->levels)
             s->levels = level[k] + 1;
         if (p->parent[k] >= 0 && level[p->parent[k]] < level[k] + 1)
             level[p->parent[k]] = level[k] + 1;
     }
-    int *first = calloc((size_t)s->levels + 2, sizeof *first);
-    int *sorted = malloc(((size_t)m + 1) * sizeof *sorted);
-    if (!first || !sorted) {
-        free(first);
-        free(sorted);
-        goto done;
+    first = calloc((size_t)s->levels + 2, sizeof *first);
+    sorted = malloc(((size_t)m + 1) * sizeof *sorted);
+    bool ok = first && sorted;
+    if (ok) {
+        for (int k = 0; k < m; k++)
+            first[level[k] + 1]++;
+        for (int l = 0; l < s->levels; l++)
+            first[l + 1] += first[l];
+        for (int l = 0; l <= s->levels; l++)
+            rt_ints_add(&s->level_column, first[l]);
+        for (int k = 0; k < m; k++)
+            sorted[first[level[k]]++] = k;
+        for (int k = 0; k < m; k++)
+            rt_ints_add(&s->column, sorted[k]);
     }
-    for (int k = 0; k < m; k++)
-        first[level[k] + 1]++;
-    for (int l = 0; l < s->levels; l++)
-        first[l + 1] += first[l];
-    for (int l = 0; l <= s->levels; l++)
-        rt_ints_add(&s->level_column, first[l]);
-    for (int k = 0; k < m; k++)
-        sorted[first[level[k]]++] = k;
-    for (int k = 0; k < m; k++)
-        rt_ints_add(&s->column, sorted[k]);
+    free(level);
     free(first);
     free(sorted);
-    /* cells in order */
+    return ok && !s->column.failed && !s->level_column.failed;
+}
+
+/* Cells by the level of their column, those of the dense block last; count[i]:
+ * the products that cell i takes. */
+static bool list_cells(struct rt_symbolic *s, const int64_t *count)
+{
     for (int l = 0; l < s->levels; l++) {
         rt_ints_add(&s->level_cell, s->cell.n);
         for (int c = s->level_column.items[l]; c < s->level_column.items[l + 1];
@@ -248,41 +252,46 @@ static bool list_levels(struct rt_symbolic *s, const struct pattern *p)
         }
     }
     rt_ints_add(&s->level_cell, s->cell.n);
-    for (int64_t i = 0; i < s->place.n; i++)
-        count[s->place.items[i]]++;
     for (int i = s->dense; i < s->cells; i++)
         if (count[i])
             rt_ints_add(&s->cell, i);
     rt_ints_add(&s->level_cell, s->cell.n);
-    if (s->cell.failed || s->level_cell.failed)
-        goto done;
+    return !s->cell.failed && !s->level_cell.failed;
+}
+
+/* The products that each cell takes, in the order of the cells. */
+static bool list_products(struct rt_symbolic *s)
+{
+    int64_t *count = calloc((size_t)s->cells + 1, sizeof *count);
+    if (!count)
+        return false;
+    for (int64_t i = 0; i < s->place.n; i++)
+        count[s->place.items[i]]++;
+    bool ok = list_cells(s, count);
+    int64_t *to = count; /* where a cell's next product goes */
     int64_t at = 0;
-    for (int64_t i = 0; i < s->cell.n; i++) {
+    for (int64_t i = 0; ok && i < s->cell.n; i++) {
         rt_ints_add(&s->product, at);
         int64_t n = count[s->cell.items[i]];
-        count[s->cell.items[i]] = at; /* now where its products go */
+        to[s->cell.items[i]] = at;
         at += n;
     }
     rt_ints_add(&s->product, at);
-    for (int64_t i = 0; i < at; i++) {
+    for (int64_t i = 0; ok && i < at; i++) {
         rt_ints_add(&s->left, 0);
         rt_ints_add(&s->right, 0);
     }
-    if (s->left.failed || s->right.failed || s->product.failed)
-        goto done;
+    ok = ok && !s->left.failed && !s->right.failed && !s->product.failed;
     int64_t update = 0;
-    for (int k = 0; k < m; k++) {
+    for (int k = 0; ok && k < s->sparse; k++) {
         int begin = s->start.items[k], end = s->start.items[k + 1];
         for (int j = begin + 1; j < end; j++)
             for (int i = j; i < end; i++, update++) {
-                int64_t to = count[s->place.items[update]]++;
-                s->left.items[to] = i;
-                s->right.items[to] = j;
+                int64_t product = to[s->place.items[update]]++;
+                s->left.items[product] = i;
+                s->right.items[product] = j;
             }
     }
-    ok = true;
-done:
-    free(level);
     free(count);
     return ok;
 }
@@ -334,7 +343,7 @@ bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
     s->sparse = choose_sparse(&p, &s->flops);
     list_columns(s, &p);
     ok = !s->row.failed && !s->start.failed && list_places(s) &&
-         list_levels(s, &p) && list_rows(s);
+         list_levels(s, &p) && list_products(s) && list_rows(s);
 done:
     free(order);
     pattern_free(&p);

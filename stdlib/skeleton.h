@@ -52,8 +52,6 @@ GBM_FN real *gbm_columns(real *own, long long cells)
     return columns;
 }
 
-/* Before a loop that adds to `sum`: in the order of the vector unit. */
-#define GBM_SIMD_SUM _Pragma("omp simd reduction(+ : sum)")
 #endif
 
 /* x y, and 0 where x is 0 even if y is infinite: for y a sum of logs. */

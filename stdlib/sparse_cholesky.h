@@ -20,15 +20,6 @@
 #include "normal.h"
 #include "team.h"
 
-#if defined(_OPENMP) && !defined(__CUDACC__)
-#define GBM_SIMD _Pragma("omp simd")
-#define GBM_SIMD_SUM(x) _Pragma(GBM_SIMD_TEXT(omp simd reduction(+ : x)))
-#define GBM_SIMD_TEXT(x) #x
-#else
-#define GBM_SIMD
-#define GBM_SIMD_SUM(x)
-#endif
-
 struct gbm_sparse {
     int d, sparse, levels, dense;
     const int *start; /* [sparse + 1] */

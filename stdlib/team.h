@@ -149,7 +149,18 @@ GBM_FN gbm_total gbm_team_min(const struct gbm_team *team, gbm_total x)
 }
 
 #endif
+
 /* 0, or the number of the sweep from 1 on while warm-up tunes. */
 #define GBM_ADAPTING(now) ((now)->adapting ? (int)(now)->sweep + 1 : 0)
+
+/* Before a loop without order, or one that adds to x: by the vector unit. */
+#if defined(_OPENMP) && !defined(__CUDACC__)
+#define GBM_SIMD _Pragma("omp simd")
+#define GBM_SIMD_SUM(x) _Pragma(GBM_SIMD_TEXT(omp simd reduction(+ : x)))
+#define GBM_SIMD_TEXT(x) #x
+#else
+#define GBM_SIMD
+#define GBM_SIMD_SUM(x)
+#endif
 
 #endif
