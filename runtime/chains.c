@@ -467,8 +467,10 @@ static enum gbm_status prepare(struct run *r)
         r->opened = true;
         s = rt_start(rt, &r->in, r->notes);
     }
-    if (s == GBM_OK)
+    if (s == GBM_OK) {
+        rt_pilot(rt, &r->in);
         s = load_device(r);
+    }
     if (s == GBM_OK)
         s = prepare_draws(r);
     r->draws.timing.jit_s = rt->jit_s;

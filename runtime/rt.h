@@ -296,6 +296,8 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
 
 /* start.c. Starting values of all chains. */
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
+/* pilot.c. Other starts, where some are far better; after rt_start. */
+void rt_pilot(struct rt *rt, struct rt_instance *in);
 /* True if other functions read what the family computes from latent nodes. */
 bool rt_is_read(const struct gbm_model *model, int family);
 /* Computes all derived families that are read, parents first. */
