@@ -115,6 +115,12 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         emit_line(e, "if (%s) {", emit_expr(e, guard));
         braces += open_brace(e);
     }
+    if (!early && p->factor->seen_var) {
+        /* predictions without any data: no instance is looked at */
+        const char *leaf = p->factor->seen_var->cname;
+        emit_line(e, "if (s->%s_seen || s->%s_stride == 0) {", leaf, leaf);
+        braces += open_brace(e);
+    }
     if (p->inverse) {
         int n = p->inverse->number;
         const char *at = emit_name(e, "at");

@@ -42,17 +42,21 @@ GBM_FN real gbm_truncated_normal_far(struct gbm_rng *rng, real a, real b)
     }
 }
 
+/* The probability beyond b >= 0; none to work out where it underflows, as a
+ * bound that stands for infinity may lie anywhere. */
+GBM_FN real gbm_normal_beyond(real b) { return b < 40 ? gbm_phi(-b) : 0; }
+
 /* Standard normal on [a, b], 0 <= a < b, by inversion of the upper tail. */
 GBM_FN real gbm_truncated_normal_tail(struct gbm_rng *rng, real a, real b)
 {
-    real q = gbm_phi(-a), r = gbm_phi(-b);
+    real q = gbm_phi(-a), r = gbm_normal_beyond(b);
     return -gbm_probit(r + gbm_uniform(rng) * (q - r));
 }
 
 /* Standard normal on [a, b], a < 0 < b. */
 GBM_FN real gbm_truncated_normal_around(struct gbm_rng *rng, real a, real b)
 {
-    real p = gbm_phi(a), r = gbm_phi(-b);
+    real p = gbm_phi(a), r = gbm_normal_beyond(b);
     real left = REAL_C(0.5) - p, right = REAL_C(0.5) - r;
     real t = gbm_uniform(rng) * (left + right);
     return t < left ? gbm_probit(p + t) : -gbm_probit(r + (left + right - t));
