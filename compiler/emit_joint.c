@@ -58,6 +58,86 @@ static const char *in_range(struct emitter *e, symp ref)
     return text;
 }
 
+/* The instance of a vector and the numbers of two of its cells. */
+static void open_pair(struct emitter *e, const struct joint_term *t)
+{
+    const char *n = emit_int(e, family_extent(e->c, t->vector, 0));
+    emit_line(e, "const long long extent_ = %s;", n);
+    emit_line(e, "const long long vector_ = element / (extent_ * extent_);");
+    emit_line(e, "(void)vector_;");
+    emit_decode(e, t->vector, "vector_");
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
+    for (int k = 0; k < 2; k++) {
+        const char *name = emit_loop_name(e, t->pair[k]);
+        emit_line(e, "const int %s = (int)(element %s%% extent_) + 1;", name,
+                  k ? "" : "/ extent_ ");
+    }
+}
+
+/* x[a], a the number of a cell of the vector. */
+static symp cell_of_vector(struct compiler *c, const struct family *f,
+                           struct loop *a)
+{
+    symp subs[8];
+    for (int d = 0; d < f->var->ndim; d++)
+        subs[d] =
+            f->upper[d]
+                ? sym_add(c, 3,
+                          (symp[]){f->lower[d], sym_loop(c, a), sym_num(c, -1)})
+                : f->lower[d];
+    return sym_ref(c, f->var, f->var->ndim, subs);
+}
+
+static void emit_pairs(struct compiler *c, struct text *out,
+                       const struct step *s, const struct joint_term *t,
+                       int number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int extent_%s_%d(const void "
+                "*state)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n    (void)s;\n",
+                s->name, number);
+    emit_line(&e, "return %s;", emit_int(&e, family_extent(c, t->vector, 0)));
+    text_printf(out,
+                "}\nstatic int slots_%s_%d(const void *state, int64_t element, "
+                "int *variable_,\n    int64_t *cell_, int capacity_)\n{\n    "
+                "const struct state *s = (const struct state *)state;\n    "
+                "(void)s;\n    (void)capacity_;\n",
+                s->name, number);
+    e = emitter_new(c, out);
+    open_pair(&e, t);
+    const char *a = e.loops[e.nloops - 2].name;
+    const char *b = e.loops[e.nloops - 1].name;
+    if (sym_is(t->weight, 0))
+        emit_line(&e, "if (%s != %s)", b, a);
+    else
+        emit_line(&e, "if (%s > %s)", b, a);
+    emit_line(&e, "    return -1;");
+    if (t->constant_weight && t->constant_score) {
+        emit_line(&e, "real weight, score;");
+        emit_line(&e, "row_%s_%d(s, element, &weight, &score);", s->name,
+                  number);
+        emit_line(&e, "if (weight == 0 && score == 0)");
+        emit_line(&e, "    return -1;");
+    }
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars), variable = 0;
+    while (variable + 1 < n && vars[variable] != t->vector->var)
+        variable++;
+    for (int k = 0; k < 2; k++) {
+        symp cell = cell_of_vector(c, t->vector, t->pair[k]);
+        if (k == 1)
+            emit_line(&e, "if (%s == %s)\n        return 1;", a, b);
+        emit_line(&e, "variable_[%d] = %d;", k, variable);
+        emit_line(&e, "cell_[%d] = (int64_t)(%s);", k,
+                  emit_cell(&e, cell->var, cell->args));
+    }
+    emit_line(&e, "return 2;");
+    text_append(out, "}\n#endif\n");
+}
+
 static void emit_slots(struct compiler *c, struct text *out,
                        const struct step *s, const struct joint_term *t,
                        int number)
@@ -143,9 +223,23 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
                 "GBM_FN void row_%s_%d(const struct state *s, long long "
                 "element,\n    real *weight_, real *score_)\n{\n",
                 s->name, number);
-    open_instance(&e, t->factor);
-    emit_line(&e, "*weight_ = %s;", emit_expr(&e, t->weight));
-    emit_line(&e, "*score_ = %s;", emit_expr(&e, t->score));
+    if (t->vector) {
+        open_pair(&e, t);
+        const char *a = e.loops[e.nloops - 2].name;
+        const char *b = e.loops[e.nloops - 1].name;
+        emit_line(&e, "*weight_ = %s;", emit_expr(&e, t->weight));
+        emit_line(&e, "*score_ = 0;");
+        if (!sym_is(t->score, 0)) {
+            emit_line(&e, "if (%s == %s) {", a, b);
+            e.indent++;
+            emit_line(&e, "*score_ = %s;", emit_expr(&e, t->score));
+            emit_close(&e, 1);
+        }
+    } else {
+        open_instance(&e, t->factor);
+        emit_line(&e, "*weight_ = %s;", emit_expr(&e, t->weight));
+        emit_line(&e, "*score_ = %s;", emit_expr(&e, t->score));
+    }
     text_append(out, "}\n");
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void "
@@ -154,7 +248,8 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
                 "element, &w, &t);\n    *weight = (double)w;\n    *score = "
                 "(double)t;\n}\n#endif\n",
                 s->name, number, s->name, number);
-    emit_design(c, out, s, t, number);
+    if (!t->vector)
+        emit_design(c, out, s, t, number);
 }
 
 static bool all_constant(const struct joint_term *t)
@@ -369,8 +464,11 @@ void emit_joint(struct compiler *c, struct text *out, struct step *s)
                 "%s%s */\n",
                 t->factor->text, sym_text(c, t->scale),
                 all_constant(t) ? ", the rest constant" : "");
-        emit_slots(c, out, s, t, number);
+        if (!t->vector)
+            emit_slots(c, out, s, t, number);
         emit_row(c, out, s, t, number);
+        if (t->vector)
+            emit_pairs(c, out, s, t, number);
     }
     emit_assemble(c, out, s);
     if (s->curved)
@@ -392,11 +490,14 @@ void emit_joint_table(struct compiler *c, struct text *out,
         text_printf(out,
                     "    {.family = %d, .constant_design = %d, "
                     ".constant_weight = %d, .constant_score = %d,\n     "
-                    ".curved = %d, .slots = slots_%s_%d, .design = "
-                    "design_%s_%d_host",
+                    ".curved = %d, .slots = slots_%s_%d",
                     t->factor->family->number, t->constant_design,
                     t->constant_weight, t->constant_score, t->curved, s->name,
-                    nterms, s->name, nterms);
+                    nterms);
+        if (t->vector)
+            text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
+        else
+            text_printf(out, ", .design = design_%s_%d_host", s->name, nterms);
         for (const struct rescaling *r = s->rescalings; r; r = r->next)
             if (r->term == t)
                 text_append(out, ", .listed = 1");

@@ -420,6 +420,8 @@ static const char *joint_sum(struct compiler *c, const struct joint_term *t)
 {
     if (t->constant_design && t->constant_weight && t->constant_score)
         return "";
+    if (t->vector)
+        return "pairs of cells";
     return loop_names(c, t->factor->loops, t->factor->nloops);
 }
 
@@ -667,7 +669,8 @@ static const char *joint_reason(struct compiler *c, const struct step *s)
     const struct joint_term *meets = NULL;
     bool constant = true;
     for (const struct joint_term *t = s->terms; t; t = t->next) {
-        if (t->nslots > 1 && (!meets || t->nslots > meets->nslots))
+        const bool more = !meets || t->nslots > meets->nslots;
+        if ((t->nslots > 1 || t->vector) && more)
             meets = t;
         constant = constant && t->constant_design && t->constant_weight &&
                    t->constant_score;
@@ -852,6 +855,9 @@ static void print_joint(struct text *out, struct compiler *c,
             sym_text(c, t->scale), t->constant_weight ? " (constant)" : "",
             sym_text(c, t->weight), t->constant_score ? " (constant)" : "",
             sym_text(c, t->score));
+    if (t->vector)
+        text_printf(out, "    cells %s, %s of %s\n", t->pair[0]->name,
+                    t->pair[1]->name, t->vector->var->name);
     for (int i = 0; i < t->nslots; i++)
         text_printf(out, "    %s : %s\n", sym_text(c, t->slots[i].reference),
                     sym_text(c, t->slots[i].coefficient));

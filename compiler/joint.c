@@ -13,7 +13,9 @@
  * blocks, drawn in parallel (block.c); scalars alone, and plates that a sum
  * over all their elements ties, are dense blocks (block.c). Normal nodes that
  * stand only in a member's prior (hyper-means) join a block that is made
- * anyway: one more coordinate costs little and frees them of their plate. */
+ * anyway: one more coordinate costs little and frees them of their plate.
+ * A vector node whose prior is normal is a plate whose prior ties its elements
+ * (joint_vector.c). */
 #include "gbmc.h"
 #include <string.h>
 
@@ -169,6 +171,38 @@ static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
 
 /* ---- one factor ---- */
 
+/* The terms of a sum that mention the block. */
+static symp part_with_block(struct compiler *c, const struct context *k, symp e)
+{
+    symp sum = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++)
+        if (mentions(k, e->args[i]))
+            sum = sym_add2(c, sum, e->args[i]);
+    return sum;
+}
+
+struct replacing {
+    const struct context *k;
+    symp what, by;
+};
+
+static symp replace_in_sum(struct compiler *c, symp e, void *context)
+{
+    const struct replacing *r = context;
+    if (e->kind == SYM_ADD && sym_same(part_with_block(c, r->k, e), r->what))
+        return sym_add(c, 3, (symp[]){r->by, e, sym_neg(c, r->what)});
+    return NULL;
+}
+
+/* The predictor eta in logp becomes `by`, also where eta + log(E[i]) stands. */
+static symp replace_predictor(struct compiler *c, const struct context *k,
+                              symp logp, symp eta, symp by)
+{
+    struct replacing r = {k, eta, by};
+    symp e = sym_replace(c, logp, eta, by);
+    return mentions(k, e) ? sym_map(c, e, replace_in_sum, &r) : e;
+}
+
 /* The largest expression through which alone logp depends on the block, and
  * which is linear in it: found by descending to where all mentions are. */
 static symp find_predictor(struct compiler *c, struct context *k, symp logp,
@@ -176,11 +210,15 @@ static symp find_predictor(struct compiler *c, struct context *k, symp logp,
 {
     symp e = logp, best = NULL;
     for (int depth = 0; depth < 64; depth++) {
-        struct linear try = {.rest = sym_num(c, 0)};
-        symp rest = sym_replace(c, logp, e, sym_target(c));
-        if (e != logp && !mentions(k, rest) &&
-            decompose(c, k, e, sym_num(c, 1), &try)) {
-            best = e;
+        symp tries[2] = {e, e->kind == SYM_ADD ? part_with_block(c, k, e) : e};
+        for (int i = 0; i < 2 && (i == 0 || (best != e && tries[1] != e));
+             i++) {
+            struct linear try = {.rest = sym_num(c, 0)};
+            symp rest = replace_predictor(c, k, logp, tries[i], sym_target(c));
+            if (tries[i] == logp || mentions(k, rest) ||
+                !decompose(c, k, tries[i], sym_num(c, 1), &try))
+                continue;
+            best = tries[i];
             *form = try;
         }
         if (e->kind == SYM_REF || e->kind == SYM_SUM)
@@ -256,12 +294,13 @@ static symp divide(struct compiler *c, symp e, symp scale)
     return sum;
 }
 
-static bool quadratic_in(struct compiler *c, symp logp, symp eta, symp *linear,
+/* logp is that of the target, which stands for the predictor. */
+static bool quadratic_in(struct compiler *c, symp logp, symp *linear,
                          symp *square)
 {
     struct collected k;
     symp t = sym_target(c), t2 = sym_pow(c, t, sym_num(c, 2));
-    sym_collect(c, sym_replace(c, logp, eta, t), false, &k);
+    sym_collect(c, logp, false, &k);
     *linear = *square = sym_num(c, 0);
     for (int i = 0; i < k.n; i++) {
         if (sym_same(k.statistic[i], t))
@@ -295,27 +334,34 @@ static bool opaque_mention(struct compiler *c, const struct context *k,
 
 symp joint_eta(struct compiler *c) { return sym_param(c, intern(c, "eta_")); }
 
-/* Terms of a sum that mention the target. */
+/* Terms of a sum that mention the target, also where a factor free of it
+ * multiplies the sum. */
 static symp with_target(struct compiler *c, symp e)
 {
+    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
+        symp rest = sym_num(c, 1);
+        for (int j = 0; j < e->nargs; j++)
+            if (j != i)
+                rest = sym_mul2(c, rest, e->args[j]);
+        if (!sym_has_target(rest))
+            return sym_mul2(c, rest, with_target(c, e->args[i]));
+    }
     if (e->kind != SYM_ADD)
         return e;
     symp sum = sym_num(c, 0);
     for (int i = 0; i < e->nargs; i++)
         if (sym_has_target(e->args[i]))
-            sum = sym_add2(c, sum, e->args[i]);
+            sum = sym_add2(c, sum, with_target(c, e->args[i]));
     return sum;
 }
 
-/* L as a function of eta, with two derivatives. */
-static bool make_curve(struct compiler *c, symp logp, symp eta,
-                       struct joint_term *t)
+/* L as a function of eta, with two derivatives; logp is that of the target. */
+static bool make_curve(struct compiler *c, symp logp, struct joint_term *t)
 {
     struct var *v = NEW(c, struct var);
     v->name = "eta";
     symp at = sym_ref(c, v, 0, NULL), target = sym_target(c);
-    symp of_target = with_target(c, sym_replace(c, logp, eta, target));
-    symp value = sym_replace(c, of_target, target, at);
+    symp value = sym_replace(c, with_target(c, logp), target, at);
     symp slope = sym_derivative(c, value, at);
     symp curvature = slope ? sym_derivative(c, slope, at) : NULL;
     if (!curvature || sym_is(curvature, 0))
@@ -344,7 +390,8 @@ static struct joint_term *make_term(struct compiler *c, struct context *k,
         return NULL;
     struct joint_term *t = NEW(c, struct joint_term);
     t->factor = g;
-    if (quadratic_in(c, g->logp, eta, &linear, &square)) {
+    symp logp = replace_predictor(c, k, g->logp, eta, sym_target(c));
+    if (quadratic_in(c, logp, &linear, &square)) {
         if (mentions(k, linear) || mentions(k, square))
             return NULL;
         symp weight = sym_mul2(c, sym_num(c, -2), square);
@@ -354,7 +401,7 @@ static struct joint_term *make_term(struct compiler *c, struct context *k,
                            sym_mul2(c, t->weight, form.rest));
         t->constant_weight = constant(t->weight, g);
         t->constant_score = constant(t->score, g);
-    } else if (is_member_prior(s, g) || !make_curve(c, g->logp, eta, t)) {
+    } else if (is_member_prior(s, g) || !make_curve(c, logp, t)) {
         return NULL;
     }
     t->offset = form.rest;
@@ -387,7 +434,7 @@ int joint_variables(const struct step *s, struct var **out)
 
 static symp count_of(struct compiler *c, const struct family *f)
 {
-    symp n = sym_num(c, 1);
+    symp n = f->nslices ? family_extent(c, f, 0) : sym_num(c, 1);
     for (int i = 0; i < f->nloops; i++)
         n = sym_mul2(
             c, n,
@@ -395,6 +442,24 @@ static symp count_of(struct compiler *c, const struct family *f)
                     (symp[]){f->loops[i]->upper, sym_neg(c, f->loops[i]->lower),
                              sym_num(c, 1)}));
     return n;
+}
+
+/* Vector members' own priors, elsewhere than in other members' terms. */
+static struct family *vector_of(const struct step *s, const struct factor *g)
+{
+    for (int i = 0; i < s->nmembers; i++)
+        if (s->members[i].family->nslices && s->members[i].family->factor == g)
+            return s->members[i].family;
+    return NULL;
+}
+
+static bool free_of_block(const struct context *k, const struct joint_term *t)
+{
+    for (; t; t = t->next)
+        if (mentions(k, t->scale) || mentions(k, t->weight) ||
+            mentions(k, t->score))
+            return false;
+    return true;
 }
 
 /* The block of these steps, or NULL if some factor is not quadratic in it. */
@@ -422,11 +487,14 @@ static struct step *joint_block(struct compiler *c, struct model *m,
             continue;
         if (g->rule && mentions(&k, g->rule))
             return NULL; /* no normal fit where the density ends */
-        *last = make_term(c, &k, s, g);
-        if (!*last)
+        struct family *vector = vector_of(s, g);
+        *last =
+            vector ? vector_prior_terms(c, m, vector) : make_term(c, &k, s, g);
+        if (!*last || (vector && !free_of_block(&k, *last)))
             return NULL;
         s->curved = s->curved || (*last)->curved;
-        last = &(*last)->next;
+        while (*last)
+            last = &(*last)->next;
     }
     return s->terms ? s : NULL;
 }
@@ -447,8 +515,19 @@ static const char *block_name(struct compiler *c, const struct step *s)
 
 /* ---- which steps belong together ---- */
 
+/* A vector node with the rest of a normal prior: parts, no other step. */
+static bool vector_candidate(const struct step *s)
+{
+    const struct family *f = s->family;
+    return f && f->nslices == 1 && s->nmembers == 1 && s->parts && !s->asked &&
+           !s->through && !f->auxiliary && !f->factor->replaced &&
+           f->var->role == ROLE_STOCHASTIC;
+}
+
 static bool candidate(const struct step *s)
 {
+    if (vector_candidate(s) && s->method == METHOD_GAUSSIAN)
+        return true;
     return normal_scalar(s) && !s->family->nslices &&
            s->family->var->role == ROLE_STOCHASTIC;
 }
@@ -457,6 +536,10 @@ static bool candidate(const struct step *s)
 static bool curved_candidate(const struct step *s)
 {
     const struct family *f = s->family;
+    if (vector_candidate(s) &&
+        (s->method == METHOD_ELLIPTICAL ||
+         (s->method == METHOD_SLICE_VECTOR && !s->simplex)))
+        return true;
     return s->method == METHOD_SLICE && !s->beside && !s->asked && !s->bounds &&
            !s->ties && !s->through && !f->nslices && !f->truncated &&
            !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
@@ -467,6 +550,11 @@ static bool curved_candidate(const struct step *s)
 static bool joins(const struct step *s, bool curved)
 {
     return candidate(s) || (curved && curved_candidate(s));
+}
+
+static bool is_plate(const struct step *s)
+{
+    return s->family->nloops > 0 || s->family->nslices > 0;
 }
 
 static bool in_group(struct step *const *group, int n, const struct step *s)
@@ -507,7 +595,7 @@ static bool is_chain(const struct step *s)
 /* Slices one at a time are slow where elements meet, whatever the plates. */
 static bool worth_curved(struct step *const *group, int n)
 {
-    return n > 1 || is_chain(group[0]) ||
+    return n > 1 || is_chain(group[0]) || group[0]->family->nslices > 0 ||
            (group[0]->family->nloops > 0 &&
             (group[0]->sequential || group[0]->conflicts));
 }
@@ -517,7 +605,7 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
     bool plates = false, same = true;
     for (int i = 0; i < n; i++) {
         const struct step *s = group[i];
-        if (is_chain(s))
+        if (is_chain(s) || (n > 1 && s->family->nslices > 0))
             return true;
         plates = plates || (s->family->nloops > 0 && !coupled(s));
         same = same && s->family->nloops > 0 && !s->sequential &&
@@ -551,6 +639,8 @@ static void add_hyper_means(struct compiler *c, struct model *m,
 /* An element's slice reads few rows. */
 static bool cheap_slice(const struct step *s)
 {
+    if (s->family->nslices > 0)
+        return false;
     if (s->family->nloops > 0)
         return !s->sequential;
     for (const struct part *p = s->parts; p; p = p->next)
@@ -583,7 +673,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     /* plates first: a coefficient that multiplies one (phi x[t-1]) is left */
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < ngroup; i++)
-            if ((group[i]->family->nloops > 0) == (pass == 0))
+            if (is_plate(group[i]) == (pass == 0))
                 try_member(c, m, members, &n, group[i]);
     if (n == 0 || (curved ? !worth_curved(members, n) : !worth(c, members, n)))
         return;
@@ -610,6 +700,6 @@ void form_joint_blocks(struct compiler *c, struct model *m)
         for (int pass = 0; pass < 2; pass++)
             for (struct step *s = m->steps; s; s = s->next)
                 if ((curved ? curved_candidate(s) : candidate(s)) &&
-                    (s->family->nloops > 0) == (pass == 0))
+                    is_plate(s) == (pass == 0))
                     form_from(c, m, s, curved);
 }

@@ -439,6 +439,10 @@ struct joint_term {
     bool curved;
     symp offset, value, slope, curvature;
     symp predictor; /* eta, where it stands */
+    /* a vector's own prior, or NULL: rows are pairs of its cells, numbers
+     * pair[0] and pair[1], no slots; weight is that of the product of both */
+    struct family *vector;
+    struct loop *pair[2];
     struct joint_term *next;
 };
 /* A plate of a block with the scale of its prior, u ~ N(m, 1 / scale), and the
@@ -553,6 +557,10 @@ void replace_steps(struct step *const *old, int n, struct step *block);
 /* joint.c: sparse joint blocks of families that enter common linear
  * predictors, before smaller ones are formed. */
 void form_joint_blocks(struct compiler *c, struct model *m);
+/* joint_vector.c: a vector family's normal prior as terms of a joint block;
+ * NULL: it is not normal, or its extent is not the same for all. */
+struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
+                                      struct family *f);
 /* rescale.c: the plates of a block that can be moved with their scales. */
 void find_rescalings(struct compiler *c, struct model *m, struct step *block);
 /* What stands for the linear predictor in a curved term. */

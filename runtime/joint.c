@@ -146,8 +146,13 @@ static bool list_rows(struct layout *l, struct term *t)
     int capacity = 64, *variable = malloc(64 * sizeof *variable);
     int64_t *cell = malloc(64 * sizeof *cell);
     bool ok = variable && cell;
+    int64_t count = l->in->elements[t->term->family];
+    if (t->term->extent) {
+        const int64_t n = t->term->extent(l->state);
+        count *= n * n;
+    }
     rt_ints_add(&t->begin, 0);
-    for (int64_t e = 0; ok && e < l->in->elements[t->term->family]; e++) {
+    for (int64_t e = 0; ok && e < count; e++) {
         int n = t->term->slots(l->state, e, variable, cell, capacity);
         if (n > capacity) {
             free(variable);
@@ -333,8 +338,9 @@ static void shares_of_precision(const struct layout *l,
                                 const struct links *links, const struct term *t,
                                 int64_t row, struct shares *out)
 {
-    for (int i = t->begin.items[row]; i < t->begin.items[row + 1]; i++)
-        for (int j = t->begin.items[row]; j <= i; j++) {
+    const int first = t->begin.items[row], end = t->begin.items[row + 1];
+    for (int i = t->term->extent ? end - 1 : first; i < end; i++)
+        for (int j = first; j <= (t->term->extent ? first : i); j++) {
             int a = t->place.items[i], b = t->place.items[j];
             int64_t to = cell_of_pair(l, links, a, b);
             if (to < 0)
@@ -348,6 +354,8 @@ static void shares_of_precision(const struct layout *l,
 static void shares_of_potential(const struct layout *l, const struct term *t,
                                 int64_t row, struct shares *out)
 {
+    if (t->term->extent && t->begin.items[row + 1] - t->begin.items[row] == 2)
+        return;
     for (int i = t->begin.items[row]; i < t->begin.items[row + 1]; i++)
         if (t->place.items[i] >= 0)
             add_share(out, l->symbolic.at[t->place.items[i]], row, i, -1);
@@ -537,8 +545,11 @@ static bool put_term(struct layout *l, const struct links *links,
         int64_t e = t->element.items[r];
         if (t->fixed_weight || t->fixed_score)
             t->term->row(l->state, e, &weight[r], &score[r]);
-        if (design)
+        if (design && t->term->design)
             t->term->design(l->state, e, design + t->begin.items[r]);
+        for (int i = t->begin.items[r];
+             design && !t->term->design && i < t->begin.items[r + 1]; i++)
+            design[i] = 1;
         shares_of_precision(l, links, t, r, &q);
         shares_of_potential(l, t, r, &b);
     }

@@ -241,6 +241,11 @@ struct gbm_joint_term {
     void (*row)(const void *state, int64_t element, double *weight,
                 double *score);
     void (*design)(const void *state, int64_t element, double *a);
+    /* Not NULL: the quadratic form of a vector of that many cells, n. `element`
+     * counts pairs of cells, (instance * n + a) * n + b; of a row with two
+     * cells the weight is that of their product, with one, of its square, and
+     * the score is of that one. There is no `design`. */
+    int (*extent)(const void *state);
 };
 /* A joint Gaussian block of several families, drawn by a step of kind
  * GBM_STEP_MAP as its one element. runtime/joint.c lays it out at load. */
