@@ -372,6 +372,10 @@ struct model *resolve(struct compiler *c, struct program *p)
         return NULL;
     if (split_mixed(&r))
         settle_roles(c, m);
+    if (split_known(&r))
+        settle_roles(c, m);
+    if (c->nerrors)
+        return NULL;
     order_families(c, m);
     choose_stored(c, m);
     find_sequences(c, m);

@@ -98,6 +98,11 @@ void resolve_declarations(struct resolver *r, const struct program *p);
  * again after it. */
 bool split_mixed(struct resolver *r);
 
+/* ---- known.c */
+/* Splits variables whose values --data has in full into a leaf and what others
+ * read, which is given; true if there were any. As with split_mixed. */
+bool split_known(struct resolver *r);
+
 /* ---- derived.c */
 /* Whether a computed element of a partly stochastic array can be replaced by
  * its definition where it is read. */

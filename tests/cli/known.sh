@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# gbmc --data: a random variable whose values are all there is read as data; one
+# with a value missing is drawn as ever.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >path.gbm <<'E'
+model {
+  for (i in 1:N) {
+    m[i] ~ dnorm(a0 + a*x[i], pm)
+    y[i] ~ dnorm(b0 + b*m[i], py)
+  }
+  a0 ~ dnorm(0, 0.01); a ~ dnorm(0, 0.01)
+  b0 ~ dnorm(0, 0.01); b ~ dnorm(0, 0.01)
+  pm ~ dgamma(1, 1); py ~ dgamma(1, 1)
+}
+E
+python3 - <<'E'
+import json, random
+random.seed(1)
+x = [i / 10 for i in range(40)]
+m = [1 + 2 * v + random.gauss(0, 0.7) for v in x]
+y = [3 - v + random.gauss(0, 0.5) for v in m]
+d = {"N": 40, "x": x, "y": y}
+json.dump({**d, "m": m}, open("full.json", "w"))
+json.dump(d, open("without.json", "w"))
+m[7] = None
+json.dump({**d, "m": m}, open("part.json", "w"))
+E
+status 0 "$GBMC" path.gbm --data full.json --explain -o known
+prints '^[0-9] +(b0, b|b, b0) .*Gaussian block, 2 x 2'
+prints '^[0-9] +m .*data or forward draw'
+prints 'given: .*m'
+status 0 ./known check --data full.json
+status 0 "$GBMC" path.gbm --data part.json --explain -o part
+prints '^[0-9] +.*m.* joint Gaussian block'
+status 0 ./part check --data part.json
+# the file tells what, not how much: other data of the same kind will do
+python3 - <<'E'
+import json
+d = json.load(open("full.json"))
+json.dump({"N": 30, **{k: d[k][:30] for k in "xym"}}, open("fewer.json", "w"))
+E
+status 0 ./known --data fewer.json --quiet --out fewer.nc
+status 1 ./known --data part.json --quiet --out part.nc
+says 'm\[8\] is missing'
+absent part.nc
+status 1 ./known --data without.json --quiet --out without.nc
+says 'm must be supplied'
+absent without.nc
+
+# the same posterior either way, and that of least squares
+status 0 "$GBMC" path.gbm -o path
+for s in known path; do
+    status 0 ./$s --data full.json --draws 4000 --quiet --summary $s.json
+done
+python3 - <<'E' || fail "the posterior differs"
+import json, sys
+def nodes(f):
+    p = json.load(open(f))["parameters"]
+    return {r["name"]: r for r in p} if isinstance(p, list) else p
+a, b = nodes("known.json"), nodes("path.json")
+assert len(a) == len(b) == 6, (a.keys(), b.keys())
+for k in a:
+    z = (a[k]["mean"] - b[k]["mean"]) / (a[k]["mcse"]**2 + b[k]["mcse"]**2)**.5
+    assert abs(z) < 4, (k, z)
+    assert 0.9 < a[k]["sd"] / b[k]["sd"] < 1.1, k
+E
+
+# what cannot be read
+status 1 "$GBMC" path.gbm --data nowhere.json -o no
+says 'nowhere\.json: cannot read'
+printf '{"N": 4' >cut.json
+status 1 "$GBMC" path.gbm --data cut.json -o no
+says 'cut\.json'
+absent no
