@@ -764,6 +764,28 @@ symp sym_and(struct compiler *c, symp a, symp b)
     return plain_call(c, "&&", NULL, 2, (symp[]){a, b});
 }
 
+/* logdet(a A), a > 0 the same for all cells of A [K][K]: K log(a) + logdet(A).
+ * NULL if there is no such a. */
+static symp scaled_logdet(struct compiler *c, symp array)
+{
+    symp body = array->kind == SYM_ARRAY ? array->args[0] : NULL;
+    if (!body || array->nloops != 2 || body->kind != SYM_MUL)
+        return NULL;
+    symp scale = sym_num(c, 1), rest = sym_num(c, 1);
+    for (int i = 0; i < body->nargs; i++) {
+        symp e = body->args[i];
+        const bool all = sym_positive(e) && !sym_has_loop(e, array->loops[0]) &&
+                         !sym_has_loop(e, array->loops[1]);
+        symp *to = all ? &scale : &rest;
+        *to = sym_mul2(c, *to, e);
+    }
+    if (sym_is(scale, 1))
+        return NULL;
+    symp of = sym_array(c, 2, array->loops, &array->args[1], rest);
+    return sym_add2(c, sym_mul2(c, array->args[1], sym_log(c, scale)),
+                    sym_call(c, "logdet", 1, &of));
+}
+
 symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
 {
     static const char *const comparisons[] = {
@@ -794,6 +816,11 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
         return sym_and(c, args[0], args[1]);
     if (n == 1 && !strcmp(name, "step"))
         return plain_call(c, ">=", NULL, 2, (symp[]){args[0], sym_num(c, 0)});
+    if (n == 1 && !strcmp(name, "logdet")) {
+        symp scaled = scaled_logdet(c, args[0]);
+        if (scaled)
+            return scaled;
+    }
     if (n == 3 && (!strcmp(name, "ifelse") || !strcmp(name, "if_else")))
         return sym_select(c, args[0], args[1], args[2]);
     bool ordered = n == 2 && (!strcmp(name, ">=") || !strcmp(name, "<="));

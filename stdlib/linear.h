@@ -6,6 +6,7 @@
 #define GBM_LINEAR_H
 
 #include "normal.h"
+#include "team.h"
 
 #if defined(__CUDACC__)
 #ifndef GBM_MAX_SMALL
@@ -50,22 +51,34 @@ GBM_FN void gbm_copy(int64_t n, const real *x, real *out)
 GBM_FN real gbm_dot(int n, const real *x, const real *y)
 {
     real sum = 0;
+    if (n >= 16) { /* below, lanes cost more than they save */
+        GBM_SIMD_SUM(sum)
+        for (int i = 0; i < n; i++)
+            sum += x[i] * y[i];
+        return sum;
+    }
     for (int i = 0; i < n; i++)
         sum += x[i] * y[i];
     return sum;
 }
 
 /* A = L L' in place: reads and writes the lower triangle only. Returns 0 if A
- * is not positive definite (it is spoilt then). */
+ * is not positive definite (it is spoilt then). Zeros before the first other
+ * value of a row stay (the envelope of L is that of A): a lattice of k rows
+ * costs n k^2 and not n^3. */
 GBM_FN int gbm_cholesky(int n, real *A)
 {
     for (int i = 0; i < n; i++) {
         real *row = A + (int64_t)i * n;
-        for (int j = 0; j < i; j++) {
+        int first = 0;
+        while (first < i && row[first] == 0)
+            first++;
+        for (int j = first; j < i; j++) {
             const real *other = A + (int64_t)j * n;
-            row[j] = (row[j] - gbm_dot(j, row, other)) / other[j];
+            row[j] = (row[j] - gbm_dot(j - first, row + first, other + first)) /
+                     other[j];
         }
-        real pivot = row[i] - gbm_dot(i, row, row);
+        real pivot = row[i] - gbm_dot(i - first, row + first, row + first);
         if (!(pivot > 0 && pivot < GBM_INF))
             return 0;
         row[i] = real_sqrt(pivot);
