@@ -618,6 +618,12 @@ static void emit_dense_table(struct text *out, struct compiler *c,
     (void)c;
 }
 
+static void emit_run(struct text *out, const struct step *s)
+{
+    text_printf(out, "GBM_HOST_RUN(%s, %d, %d, %s)\n", s->name, s->number,
+                s->blocks, s->first_draw);
+}
+
 static void emit_steps(struct text *out, struct compiler *c,
                        const struct model *m)
 {
@@ -630,7 +636,7 @@ static void emit_steps(struct text *out, struct compiler *c,
             emit_scalar_checks(out, c, s);
         if (s->method == METHOD_JOINT) {
             emit_joint_table(c, out, s);
-            text_printf(out, "GBM_HOST_RUN(%s, %d)\n", s->name, s->number);
+            emit_run(out, s);
             cost[s->number] = true;
             continue;
         }
@@ -641,7 +647,7 @@ static void emit_steps(struct text *out, struct compiler *c,
             emit_dense_table(out, c, s);
             continue;
         }
-        text_printf(out, "GBM_HOST_RUN(%s, %d)\n", s->name, s->number);
+        emit_run(out, s);
         int n = 0;
         for (const struct conflict *k = s->conflicts; k; k = k->next)
             emit_conflict(out, c, s, k, n++);
@@ -713,6 +719,9 @@ static void emit_steps(struct text *out, struct compiler *c,
                         s->name, s->nmembers);
         if (kind == 0)
             text_printf(out, ",\n     .run = %s_run", s->name);
+        if (kind == 0 && s->blocks)
+            text_printf(out, ", .blocks = %d, .normal = GBM_NORMAL_FIRST(%s)",
+                        s->blocks, s->first_draw);
         if (kind == 1)
             text_printf(out, ",\n     .dense = &dense_%s", s->name);
         const char *id = s->family ? family_id(c, s->family) : "";
@@ -845,7 +854,7 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ".inverses = inverses,\n    .nsequences = %d, "
                 ".sequences = sequences,\n    .nsteps = %d,\n    .steps = "
                 "steps,\n    .bind = bind_state,\n    .shift = shift,\n    "
-                ".explain = ",
+                ".ahead = gbm_draw_ahead,\n    .explain = ",
                 k.n, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
     text_printf(out,

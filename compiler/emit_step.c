@@ -1,6 +1,7 @@
 /* emit_step.c: the function that updates one element of a step, and what it
  * stands on: the sums of its full conditional, its log density at a value. */
 #include "gbmc.h"
+#include <ctype.h>
 #include <string.h>
 
 /* ---- loops ------------------------------------------------------------------
@@ -920,7 +921,51 @@ static bool is_scalar_method(enum method method)
            method == METHOD_FORWARD || method == METHOD_STATED;
 }
 
-void emit_step(struct compiler *c, struct text *out, struct step *s)
+/* How many blocks of random numbers an update of an element mostly takes. A
+ * slice: two uniforms, an exponential, and one uniform or more to shrink. */
+static int blocks_of(const struct step *s)
+{
+    switch (s->method) {
+    case METHOD_SLICE:
+    case METHOD_SLICE_INTEGER:
+        return 3;
+    case METHOD_ELLIPTICAL:
+        return s->whole || s->family->nslices ? 0 : 2;
+    case METHOD_DIRECT:
+    case METHOD_ENUMERATE:
+    case METHOD_WALK:
+    case METHOD_FORWARD:
+    case METHOD_STATED:
+    case METHOD_GAUSSIAN:
+    case METHOD_VECTOR:
+    case METHOD_PAIR:
+        return 1;
+    case METHOD_ADAPTIVE:
+    case METHOD_CHAIN:
+    case METHOD_SLICE_VECTOR:
+    case METHOD_DENSE:
+    case METHOD_JOINT:
+    case METHOD_INDEX:
+    case METHOD_DERIVE:
+    case METHOD_NONE:
+        return 0;
+    }
+    UNREACHABLE();
+}
+
+/* The function that the emitted text calls first with the random numbers. */
+static const char *first_draw(struct compiler *c, const char *text)
+{
+    const char *call = strstr(text, "(rng"), *begin = call;
+    if (!call)
+        return "none";
+    while (begin > text &&
+           (begin[-1] == '_' || isalnum((unsigned char)begin[-1])))
+        begin--;
+    return intern_format(c, "%.*s", (int)(call - begin), begin);
+}
+
+static void emit_method(struct compiler *c, struct text *out, struct step *s)
 {
     size_t start;
 
@@ -986,4 +1031,13 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
         return;
     }
     UNREACHABLE();
+}
+
+void emit_step(struct compiler *c, struct text *out, struct step *s)
+{
+    size_t start = out->length;
+    emit_method(c, out, s);
+    s->blocks = blocks_of(s);
+    s->first_draw =
+        out->length > start ? first_draw(c, out->data + start) : "none";
 }

@@ -479,7 +479,9 @@ struct step {
     struct bound *bounds;
     bool bounded; /* the draw must respect bounds beyond the family's
                      own support */
-    bool split;   /* emitted as prepare_..., finish_... */
+    int blocks;   /* of random numbers to compute ahead, of each element */
+    const char *first_draw; /* C function that the update draws with first */
+    bool split;             /* emitted as prepare_..., finish_... */
     bool sequential;
     struct conflict *conflicts;
     struct member members[MAX_MEMBERS];

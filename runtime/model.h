@@ -21,7 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gbm_rng; /* stdlib/rng.h */
+struct gbm_rng;    /* stdlib/rng.h */
+struct gbm_ahead;  /* the same */
+struct gbm_places; /* stdlib/ahead.h */
 
 #define GBM_MAX_DIMS 8
 
@@ -177,6 +179,10 @@ struct gbm_sweep {
     uint32_t chain0;   /* number of the device's first chain */
     uint32_t adapting; /* 1 while warm-up tunes; 2 in the self-check: a block
                           moves alone, without the scales beside it */
+    /* Host only: random numbers of a run that were computed ahead, from number
+     * `place` on; NULL: none. */
+    const struct gbm_ahead *ahead;
+    uint32_t place;
 };
 
 enum gbm_step_kind {
@@ -292,6 +298,10 @@ struct gbm_step {
     void (*run)(const void *state, const struct gbm_sweep *sweep,
                 uint32_t chain, const int *elements, int64_t first,
                 int64_t last);
+    /* Blocks of random numbers of an element that are worth computing ahead; 0:
+     * none. `normal`: the first draw from them is a normal one. */
+    int blocks;
+    bool normal;
     /* For the self-check: the block's size, its value, and the log of the
      * derived full conditional at a value, up to a constant. */
     int (*block_size)(const void *state, int64_t element);
@@ -344,6 +354,9 @@ struct gbm_model {
     const struct gbm_step *steps; /* a sweep, in order */
     void (*bind)(void *state, const struct gbm_binding *bindings);
     void (*shift)(void *state, int chain);
+    /* gbm_draw_ahead of stdlib/ahead.h, compiled for this CPU; or NULL. */
+    void (*ahead)(uint64_t seed, uint32_t chain, uint32_t sweep, int ngroups,
+                  const struct gbm_places *places, struct gbm_ahead *out);
     const char *explain; /* what --explain prints */
     const char *program; /* the CUDA C text */
     int nheaders;

@@ -14,10 +14,25 @@ GBM_FN real gbm_ilogit(real x)
 /* log(p / (1 - p)) */
 GBM_FN real gbm_logit(real p) { return real_log(p) - real_log1p(-p); }
 
+/* log(1 + e), 0 <= e <= 1: 2 atanh(s), s = e / (2 + e), by a polynomial in s^2
+ * fitted at Chebyshev points, with an error of 5e-18. No branch, no exponent.
+ */
+GBM_FN real gbm_log1p_part(real e)
+{
+    const real c[10] = {
+        REAL_C(0.66666666666666658552),  REAL_C(0.40000000000014596614),
+        REAL_C(0.28571428567105060928),  REAL_C(0.22222222717801781691),
+        REAL_C(0.18181789417326447891),  REAL_C(0.15385570592912243603),
+        REAL_C(0.13314135550881162863),  REAL_C(0.12001155182857778692),
+        REAL_C(0.088003176508687734689), REAL_C(0.16164938169471338621)};
+    const real s = e / (2 + e), z = s * s;
+    return 2 * s + s * (z * gbm_polynomial(c, 10, z));
+}
+
 /* log(1 + exp(x)) */
 GBM_FN real gbm_log1pexp(real x)
 {
-    return real_fmax(x, 0) + real_log1p(real_exp(-real_fabs(x)));
+    return real_fmax(x, 0) + gbm_log1p_part(real_exp(-real_fabs(x)));
 }
 
 /* log(1 - exp(-x)), x > 0; Maechler (2012), "Accurately computing log(1 -
@@ -37,7 +52,7 @@ GBM_FN real gbm_cloglog(real p) { return real_log(-real_log1p(-p)); }
 GBM_FN real gbm_log_add(real a, real b)
 {
     real high = a > b ? a : b, low = a > b ? b : a;
-    return high > -GBM_INF ? high + real_log1p(real_exp(low - high)) : high;
+    return high > -GBM_INF ? high + gbm_log1p_part(real_exp(low - high)) : high;
 }
 
 #endif

@@ -9,6 +9,10 @@
 #include "exponential.h"
 #include "normal.h"
 
+#define GBM_BEGINS_gbm_draw_gamma ~, 1
+#define GBM_BEGINS_gbm_draw_log_gamma ~, 1
+#define GBM_BEGINS_gbm_draw_inverse_gamma ~, 1
+
 /* Shape at least 1 (at least 1/3 would do). */
 GBM_FN real gbm_draw_gamma_large(struct gbm_rng *rng, real shape)
 {
@@ -40,12 +44,13 @@ GBM_FN_BIG real gbm_draw_log_gamma(struct gbm_rng *rng, real shape)
  * number it is that number. NaN unless shape > 0. */
 GBM_FN real gbm_draw_gamma(struct gbm_rng *rng, real shape)
 {
-    if (shape >= 1)
-        return gbm_is_finite(shape) ? gbm_draw_gamma_large(rng, shape)
-                                    : GBM_NAN;
-    if (!(shape > 0))
+    if (!(shape > 0 && gbm_is_finite(shape)))
         return GBM_NAN;
-    return real_fmax(real_exp(gbm_draw_log_gamma(rng, shape)), GBM_TINY);
+    const real x = gbm_draw_gamma_large(rng, shape < 1 ? shape + 1 : shape);
+    if (shape >= 1)
+        return x;
+    const real power = gbm_draw_exponential(rng) / shape;
+    return real_fmax(real_exp(real_log(x) - power), GBM_TINY);
 }
 
 /* 1 / gamma: density proportional to x^(-shape-1) exp(-1/x). Finite. */

@@ -15,7 +15,23 @@ struct gbm_rng {
     uint32_t block, element, sweep, step; /* the next counter */
     uint32_t left;                        /* words not used yet */
     uint32_t word0, word1, word2, word3;  /* the next one is word0 */
+#ifndef __CUDACC__
+    /* The first nahead blocks stand at `place` and after it: ahead.h. */
+    const struct gbm_ahead *ahead;
+    uint32_t place, nahead;
+    bool normal; /* as a first draw, a normal one stands there too */
+#endif
 };
+
+#ifndef __CUDACC__
+/* Blocks are computed in groups of this many; one group's words 0 and 1, and 2
+ * and 3, the earlier one high, and the normals drawn from words 0 and 1. */
+#define GBM_AHEAD_GROUP 8
+struct gbm_ahead {
+    uint64_t words[2][GBM_AHEAD_GROUP];
+    double normal[GBM_AHEAD_GROUP];
+};
+#endif
 
 GBM_FN uint32_t gbm_multiply_high(uint32_t a, uint32_t b)
 {
@@ -73,10 +89,29 @@ GBM_FN void gbm_rng_start(struct gbm_rng *rng, uint64_t seed, uint32_t chain,
     rng->step = step;
     rng->left = 0;
     rng->word0 = rng->word1 = rng->word2 = rng->word3 = 0;
+#ifndef __CUDACC__
+    rng->ahead = NULL;
+    rng->place = rng->nahead = 0;
+    rng->normal = false;
+#endif
 }
 
 GBM_FN void gbm_rng_refill(struct gbm_rng *rng)
 {
+#ifndef __CUDACC__
+    if (rng->block < rng->nahead) {
+        const uint32_t place = rng->place + rng->block++;
+        const struct gbm_ahead *group = &rng->ahead[place / GBM_AHEAD_GROUP];
+        const uint64_t early = group->words[0][place % GBM_AHEAD_GROUP];
+        const uint64_t late = group->words[1][place % GBM_AHEAD_GROUP];
+        rng->word0 = (uint32_t)(early >> 32);
+        rng->word1 = (uint32_t)early;
+        rng->word2 = (uint32_t)(late >> 32);
+        rng->word3 = (uint32_t)late;
+        rng->left = 4;
+        return;
+    }
+#endif
     uint32_t x[4] = {rng->block, rng->element, rng->sweep, rng->step};
     gbm_philox(x, rng->key0, rng->key1);
     rng->block++;

@@ -78,6 +78,8 @@ GBM_FN void gbm_condition_on(int d, real *Q, real *b,
 
 #ifndef __CUDACC__
 
+#include "ahead.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -148,8 +150,9 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
 }
 
 /* The run of a step: each element's random numbers depend on (seed, chain,
- * sweep, step, element) alone. */
-#define GBM_HOST_RUN(function, number)                                         \
+ * sweep, step, element) alone. Of those that the device may have computed ahead
+ * an element has `blocks`; its first draw is the function `draw`. */
+#define GBM_HOST_RUN(function, number, blocks, draw)                           \
     static void function##_run(                                                \
         const void *state, const struct gbm_sweep *sweep, uint32_t chain,      \
         const int *elements, int64_t first, int64_t last)                      \
@@ -159,6 +162,12 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
             struct gbm_rng rng;                                                \
             gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number,      \
                           (uint32_t)element);                                  \
+            if (sweep->ahead && (blocks) > 0) {                                \
+                rng.ahead = sweep->ahead;                                      \
+                rng.place = sweep->place + (uint32_t)((k - first) * (blocks)); \
+                rng.nahead = (blocks);                                         \
+                rng.normal = GBM_NORMAL_FIRST(draw);                           \
+            }                                                                  \
             function((const struct state *)state, &rng, &gbm_alone, element,   \
                      GBM_ADAPTING(sweep));                                     \
         }                                                                      \

@@ -13,6 +13,8 @@ struct call {
     const int *elements;
     int64_t first, last;
     bool parallel; /* worth several threads */
+    int place;     /* of its first element in a batch of calls, or -1 */
+    struct host_batch *batch; /* that begins here, or NULL */
     const struct host_dense *dense;
 };
 
@@ -69,6 +71,32 @@ static void add_call(struct host *h, const struct gbm_step *step,
     h->large = h->large || call->parallel;
 }
 
+/* Calls of few elements share batches of random numbers. */
+static enum gbm_status share_batches(struct rt *rt, struct host *h,
+                                     struct call *calls, int n)
+{
+    struct host_batch *batch = NULL;
+    for (int k = 0; k < n; k++) {
+        struct call *call = &calls[k];
+        int64_t count = call->last - call->first;
+        call->place = -1;
+        if (call->step->kind != GBM_STEP_MAP || call->parallel ||
+            2 * count > host_batch_room(h->in, call->step))
+            continue;
+        if (batch)
+            call->place = host_batch_add(batch, call->step, call->elements,
+                                         call->first, call->last);
+        if (call->place >= 0)
+            continue;
+        batch = call->batch = calloc(1, sizeof *batch);
+        if (!batch)
+            return rt_fail(rt, GBM_FAILURE, "no memory");
+        call->place = host_batch_add(batch, call->step, call->elements,
+                                     call->first, call->last);
+    }
+    return GBM_OK;
+}
+
 static enum gbm_status list_calls(struct rt *rt, struct host *h)
 {
     const struct gbm_model *m = h->in->model;
@@ -90,7 +118,8 @@ static enum gbm_status list_calls(struct rt *rt, struct host *h)
                 add_call(h, &m->steps[k], plan, plan->colour[c],
                          plan->colour[c + 1]);
     }
-    return GBM_OK;
+    enum gbm_status s = share_batches(rt, h, h->sweep, h->nsweep);
+    return s == GBM_OK ? share_batches(rt, h, h->leaf, h->nleaf) : s;
 }
 
 static enum gbm_status host_load(struct rt *rt, struct rt_instance *in)
@@ -127,25 +156,56 @@ struct runner {
     int threads; /* of this chain */
     struct host_work *work;
     struct gbm_sweep sweep;
+    struct gbm_ahead *ahead; /* [HOST_BATCH] */
     int64_t jitters;
     const struct gbm_step *failed;
 };
 
-static void run_elements(const struct runner *r, const struct call *call)
+/* Elements of a call that is in no batch: it has its own, as many as it takes.
+ */
+static void run_piece(const struct runner *r, const struct call *call,
+                      int64_t first, int64_t last)
 {
     const struct gbm_step *step = call->step;
-    uint32_t chain = (uint32_t)r->chain;
+    struct gbm_sweep sweep = r->sweep;
+    struct gbm_ahead ahead[HOST_BATCH];
+    struct host_batch batch;
+    int64_t room = host_batch_room(r->host->in, step);
+    sweep.ahead = NULL;
+    for (int64_t k = first; k < last; k += room) {
+        int64_t end = room == 0 || last - k < room ? last : k + room;
+        if (room > 0) {
+            batch.count = 0;
+            host_batch_add(&batch, step, call->elements, k, end);
+            host_batch_draw(r->host->in, &batch, (uint32_t)r->chain, &sweep,
+                            ahead);
+        } else {
+            room = last - first;
+        }
+        step->run(r->state, &sweep, (uint32_t)r->chain, call->elements, k, end);
+    }
+}
+
+static void run_elements(struct runner *r, const struct call *call)
+{
+    if (call->place >= 0) {
+        if (call->batch)
+            host_batch_draw(r->host->in, call->batch, (uint32_t)r->chain,
+                            &r->sweep, r->ahead);
+        r->sweep.place = (uint32_t)call->place;
+        call->step->run(r->state, &r->sweep, (uint32_t)r->chain, call->elements,
+                        call->first, call->last);
+        return;
+    }
     if (r->threads <= 1 || !call->parallel) {
-        step->run(r->state, &r->sweep, chain, call->elements, call->first,
-                  call->last);
+        run_piece(r, call, call->first, call->last);
         return;
     }
     int64_t n = call->last - call->first;
     int64_t pieces = r->threads * 8 < n ? r->threads * 8 : n;
 #pragma omp parallel for num_threads(r->threads) schedule(dynamic)
     for (int64_t p = 0; p < pieces; p++)
-        step->run(r->state, &r->sweep, chain, call->elements,
-                  call->first + n * p / pieces,
+        run_piece(r, call, call->first + n * p / pieces,
                   call->first + n * (p + 1) / pieces);
 }
 
@@ -256,6 +316,8 @@ static void run_chain(struct runner *r)
 {
     const struct host *h = r->host;
     const struct rt_block *b = r->block;
+    struct gbm_ahead ahead[HOST_BATCH];
+    r->ahead = ahead;
     r->state = rt_state(h->in, h->states, r->chain);
     r->sweep = (struct gbm_sweep){.seed = b->seed,
                                   .sweep = b->first,
@@ -341,6 +403,10 @@ static void host_close(struct rt *rt)
     rt_moments_free(h->in, h->moments);
     free(h->dense);
     free(h->work);
+    for (int k = 0; h->sweep && k < h->nsweep; k++)
+        free(h->sweep[k].batch);
+    for (int k = 0; h->leaf && k < h->nleaf; k++)
+        free(h->leaf[k].batch);
     free(h->sweep);
     free(h->leaf);
     free(h->states);

@@ -3,6 +3,30 @@
 #define GBM_HOST_H
 
 #include "rt.h"
+#include "ahead.h"
+
+/* ---- ahead.c: random numbers of many elements at once ---- */
+
+#define HOST_BATCH 32 /* groups of GBM_AHEAD_GROUP places */
+
+struct host_batch {
+    int count; /* of places */
+    struct gbm_places places[HOST_BATCH];
+};
+
+/* How many elements of the step a batch holds; 0: none is computed ahead. */
+int64_t host_batch_room(const struct rt_instance *in,
+                        const struct gbm_step *step);
+
+/* Adds the places of elements[first..last), or of first..last if elements is
+ * NULL. Returns the first one's number, or -1 if there is no room for all. */
+int host_batch_add(struct host_batch *batch, const struct gbm_step *step,
+                   const int *elements, int64_t first, int64_t last);
+
+/* Fills out [HOST_BATCH]; sweep->ahead is `out` then. */
+void host_batch_draw(const struct rt_instance *in,
+                     const struct host_batch *batch, uint32_t chain,
+                     struct gbm_sweep *sweep, struct gbm_ahead *out);
 
 /* ---- dense.c: Gaussian blocks with a design matrix ---- */
 

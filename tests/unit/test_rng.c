@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include "gbm.h"
+#include "ahead.h"
 #include <cmocka.h>
 
 /* kat_vectors of Random123 1.14, philox4x32-10. */
@@ -112,6 +113,45 @@ static void a_stream_is_independent(void **state)
         assert_true(fabs(product[lag] * 12 / sqrt(N)) < 4);
 }
 
+/* What is computed ahead is what the streams give: words bit for bit, normals
+ * to rounding, those far out too; and a stream goes on after them. */
+static void ahead_is_the_stream(void **state)
+{
+    enum { GROUPS = 3, BLOCKS = 2, N = GROUPS * GBM_AHEAD_GROUP / BLOCKS };
+    struct gbm_places places[GROUPS];
+    struct gbm_ahead ahead[GROUPS];
+    int far = 0;
+    (void)state;
+    for (uint32_t sweep = 0; sweep < 4000; sweep++) {
+        for (uint32_t k = 0; k < N * BLOCKS; k++) {
+            struct gbm_places *p = &places[k / GBM_AHEAD_GROUP];
+            p->step[k % GBM_AHEAD_GROUP] = k / BLOCKS % 3;
+            p->element[k % GBM_AHEAD_GROUP] = 0xfffffff0u + k / BLOCKS;
+            p->block[k % GBM_AHEAD_GROUP] = k % BLOCKS;
+            p->normal = true;
+        }
+        gbm_draw_ahead(5, 1, sweep, GROUPS, places, ahead);
+        for (uint32_t k = 0; k < N; k++) {
+            struct gbm_rng now, then;
+            gbm_rng_start(&now, 5, 1, sweep, k % 3, 0xfffffff0u + k);
+            then = now;
+            then.ahead = ahead;
+            then.place = k * BLOCKS;
+            then.nahead = BLOCKS;
+            then.normal = k & 1;
+            double expected = (double)gbm_draw_normal(&now);
+            double found = (double)gbm_draw_normal(&then);
+            assert_true(fabs(found - expected) <= 2e-15 * fabs(expected));
+            far += fabs(found) > 3.5;
+            for (int i = 0; i < 12; i++)
+                assert_int_equal(gbm_rng_word(&then), gbm_rng_word(&now));
+        }
+    }
+    assert_true(far > 5);
+    assert_int_equal(GBM_NORMAL_FIRST(gbm_draw_gamma), 1);
+    assert_int_equal(GBM_NORMAL_FIRST(gbm_uniform), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +160,7 @@ int main(void)
         cmocka_unit_test(uniforms_are_inside),
         cmocka_unit_test(neighbours_are_independent),
         cmocka_unit_test(a_stream_is_independent),
+        cmocka_unit_test(ahead_is_the_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

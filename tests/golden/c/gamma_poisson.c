@@ -880,7 +880,7 @@ static int64_t cost_update_a(const void *state)
     return (int64_t)(*s->N);
 }
 
-GBM_HOST_RUN(update_a, 0)
+GBM_HOST_RUN(update_a, 0, 3, gbm_slice)
 static int dimension_b_(const void *state, int64_t element)
 {
     (void)state;
@@ -931,7 +931,7 @@ static int64_t cost_update_b_(const void *state)
     return (int64_t)(*s->N);
 }
 
-GBM_HOST_RUN(update_b_, 1)
+GBM_HOST_RUN(update_b_, 1, 1, gbm_draw_gamma)
 static int dimension_theta(const void *state, int64_t element)
 {
     (void)state;
@@ -976,34 +976,34 @@ static double conditional_theta_at(const void *state, int64_t element, const dou
     return value;
 }
 
-GBM_HOST_RUN(update_theta, 2)
-GBM_HOST_RUN(update_x_, 3)
+GBM_HOST_RUN(update_theta, 2, 1, gbm_draw_gamma)
+GBM_HOST_RUN(update_x_, 3, 1, none)
 
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_a",
      .variable = "a", .sampler = "slice",
      .family = 0, .number = 0, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "a ~ dexp(1)",
-     .run = update_a_run,
+     .run = update_a_run, .blocks = 3, .normal = GBM_NORMAL_FIRST(gbm_slice),
      .block_size = dimension_a, .block_get = get_a, .block_set = set_a, .conditional = conditional_a_at,
      .cost = cost_update_a},
     {.kind = GBM_STEP_MAP, .name = "update_b_",
      .variable = "b", .sampler = "dgamma",
      .family = 1, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "b ~ dgamma(0.1, 1)",
-     .run = update_b__run,
+     .run = update_b__run, .blocks = 1, .normal = GBM_NORMAL_FIRST(gbm_draw_gamma),
      .block_size = dimension_b_, .block_get = get_b_, .block_set = set_b_, .conditional = conditional_b__at,
      .cost = cost_update_b_},
     {.kind = GBM_STEP_MAP, .name = "update_theta",
      .variable = "theta", .sampler = "dgamma",
      .family = 2, .number = 2, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "theta[i] ~ dgamma(a, b)",
-     .run = update_theta_run,
+     .run = update_theta_run, .blocks = 1, .normal = GBM_NORMAL_FIRST(gbm_draw_gamma),
      .block_size = dimension_theta, .block_get = get_theta, .block_set = set_theta, .conditional = conditional_theta_at},
     {.kind = GBM_STEP_MAP, .name = "update_x_",
      .variable = "x", .sampler = "forward draw",
      .family = 3, .number = 3, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "x[i] ~ dpois(theta[i] * t[i])",
-     .run = update_x__run},
+     .run = update_x__run, .blocks = 1, .normal = GBM_NORMAL_FIRST(none)},
 };
 
