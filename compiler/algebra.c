@@ -471,7 +471,7 @@ static void push_factors(struct compiler *c, struct list *out, symp e)
         push_factors(c, out, e->args[i]);
 }
 
-/* If body = rest * (loop == e): e, with rest in *rest. */
+/* If body = rest * (loop + offset == e): e - offset, with rest in *rest. */
 static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
                      symp *rest)
 {
@@ -483,10 +483,11 @@ static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
         if (f->kind != SYM_CALL || f->name != equal)
             continue;
         for (int side = 0; side < 2; side++) {
-            symp me = f->args[side], other = f->args[1 - side];
-            if (me->kind != SYM_LOOP || me->loop != loop ||
-                sym_has_loop(other, loop))
+            symp offset, me = f->args[side];
+            if (sym_plain_loop(c, me, &offset) != loop ||
+                sym_has_loop(f->args[1 - side], loop))
                 continue;
+            symp other = sym_sub(c, f->args[1 - side], offset);
             struct list l = {0};
             for (int j = 0; j < factors.n; j++)
                 if (j != i)
@@ -704,32 +705,60 @@ static symp sym_exp(struct compiler *c, symp a)
                       library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1, &a);
 }
 
-/* The least and the largest value of e = loop + number, where the loop's ends
- * are numbers; infinite where they are not. */
-static bool range_of(symp e, double *least, double *largest)
+typedef bool (*sym_test)(symp e, const void *context);
+static bool any(symp e, sym_test test, const void *context)
 {
-    double offset = 0;
-    if (e->kind == SYM_ADD && e->nargs == 2 && e->args[1]->kind == SYM_NUM) {
-        offset = e->args[1]->number;
-        e = e->args[0];
-    }
-    if (e->kind != SYM_LOOP)
-        return false;
-    symp lower = e->loop->lower, upper = e->loop->upper;
-    bool low = lower && lower->kind == SYM_NUM;
-    bool high = upper && upper->kind == SYM_NUM;
-    *least = low ? lower->number + offset : -HUGE_VAL;
-    *largest = high ? upper->number + offset : HUGE_VAL;
+    if (test(e, context))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (any(e->args[i], test, context))
+            return true;
+    return false;
+}
+static bool is_any_loop(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_LOOP;
+}
+
+/* end + rest as a number; `otherwise` where it is none. What an end that
+ * depends on other loops says holds where the loop stands and not everywhere
+ * that it is put. */
+static double end_of(struct compiler *c, symp end, symp rest, double otherwise)
+{
+    if (!end || (end->kind != SYM_NUM && any(end, is_any_loop, NULL)))
+        return otherwise;
+    symp value = sym_add2(c, end, rest);
+    return value->kind == SYM_NUM ? value->number : otherwise;
+}
+
+/* The least and the largest value of e, a number or loop + rest, where the
+ * loop's ends make them numbers; infinite where they do not. */
+static bool range_of(struct compiler *c, symp e, double *least, double *largest)
+{
+    symp rest;
+    const struct loop *l = sym_plain_loop(c, e, &rest);
+    if (e->kind == SYM_NUM)
+        *least = *largest = e->number;
+    if (!l)
+        return e->kind == SYM_NUM;
+    *least = end_of(c, l->lower, rest, -HUGE_VAL);
+    *largest = end_of(c, l->upper, rest, HUGE_VAL);
     return true;
 }
 
-/* Compares a loop index with a number: 1 or 0 if all its values agree. */
+/* Compares two expressions that differ by a number, or by a loop index and what
+ * its ends turn into one: 1 or 0 if all values agree. */
 static symp decided(struct compiler *c, const char *name, symp a, symp b)
 {
     double least, largest;
-    symp d = sym_sub(c, a, b);
-    if (!range_of(d, &least, &largest))
-        return NULL;
+    if (!range_of(c, sym_sub(c, a, b), &least, &largest)) {
+        double low, high;
+        if (!range_of(c, sym_sub(c, b, a), &low, &high))
+            return NULL;
+        least = -high;
+        largest = -low;
+    }
     bool all = false, none = least > largest;
     if (!strcmp(name, "=="))
         none = least > 0 || largest < 0;
@@ -746,8 +775,6 @@ symp sym_eq(struct compiler *c, symp a, symp b)
     if (sym_difference(c, a, b, &d))
         return sym_num(c, d == 0);
     symp known = decided(c, "==", a, b);
-    if (!known)
-        known = decided(c, "==", b, a);
     return known ? known : plain_call(c, "==", NULL, 2, (symp[]){a, b});
 }
 
@@ -842,16 +869,6 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
 
 /* ---- questions -------------------------------------------------------- */
 
-typedef bool (*sym_test)(symp e, const void *context);
-static bool any(symp e, sym_test test, const void *context)
-{
-    if (test(e, context))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (any(e->args[i], test, context))
-            return true;
-    return false;
-}
 static bool is_loop(symp e, const void *loop)
 {
     return e->kind == SYM_LOOP && e->loop == loop;

@@ -50,38 +50,39 @@ static bool values_of_part(struct compiler *c, const struct family *f,
 }
 
 static symp member_cell(struct compiler *c, const struct member *m,
-                        struct loop *index, const struct plate_values *v)
+                        const struct indices *index,
+                        const struct plate_values *v)
 {
     const struct family *f = m->family;
+    const bool plate = m->index.n && !f->nslices; /* itself is the index */
     symp subs[8];
     for (int d = 0; d < f->var->ndim; d++) {
         symp e = f->lower[d];
-        if (f->upper[d]) {
-            e = sym_add(c, 3, (symp[]){e, sym_loop(c, index), sym_num(c, -1)});
-        } else if (m->index && !f->nslices) {
-            /* the plate itself is the index */
-            e = sym_replace_loop(c, e, f->loops[0], sym_loop(c, index));
-        }
-        for (int i = 0; i < f->nloops && !(m->index && !f->nslices); i++)
-            e = sym_replace_loop(c, e, f->loops[i], v->values[i]);
+        if (f->upper[d])
+            e = sym_add(
+                c, 3,
+                (symp[]){e, sym_loop(c, index->loops[0]), sym_num(c, -1)});
+        for (int i = 0; i < f->nloops; i++)
+            e = sym_replace_loop(c, e, f->loops[i],
+                                 plate ? sym_loop(c, index->loops[i])
+                                       : v->values[i]);
         subs[d] = e;
     }
     return sym_ref(c, f->var, f->var->ndim, subs);
 }
 
-static struct loop *index_loop(struct compiler *c, const struct family *f,
-                               const char *name)
+/* Loops through a vector node's components, or a plate's elements. */
+static struct indices index_loops(struct compiler *c, const struct family *f,
+                                  const char *name)
 {
-    struct loop *l = NEW(c, struct loop);
-    l->name = name;
-    if (f->nslices) {
-        l->lower = sym_num(c, 1);
-        l->upper = family_extent(c, f, 0);
-    } else {
-        l->lower = f->loops[0]->lower;
-        l->upper = f->loops[0]->upper;
+    struct indices x = {.n = f->nslices ? 1 : f->nloops};
+    for (int i = 0; i < x.n; i++) {
+        struct loop *l = x.loops[i] = NEW(c, struct loop);
+        l->name = i ? intern_format(c, "%s%d", name, i + 1) : name;
+        l->lower = f->nslices ? sym_num(c, 1) : f->loops[i]->lower;
+        l->upper = f->nslices ? family_extent(c, f, 0) : f->loops[i]->upper;
     }
-    return l;
+    return x;
 }
 
 static void set_members(struct compiler *c, struct step *s,
@@ -92,15 +93,18 @@ static void set_members(struct compiler *c, struct step *s,
         struct member *m = &s->members[i];
         m->family = families[i];
         bool indexed =
-            families[i]->nslices == 1 || (dense && families[i]->nloops == 1);
-        m->index = indexed ? index_loop(c, families[i], "a") : NULL;
-        s->index2[i] = indexed ? index_loop(c, families[i], "b") : NULL;
+            families[i]->nslices == 1 || (dense && families[i]->nloops > 0);
+        struct indices none = {.n = 0};
+        m->index = indexed ? index_loops(c, families[i], "a") : none;
+        s->index2[i] = indexed ? index_loops(c, families[i], "b") : none;
         m->count = sym_num(c, 1);
-        if (indexed)
-            m->count =
-                sym_add(c, 3,
-                        (symp[]){m->index->upper, sym_neg(c, m->index->lower),
-                                 sym_num(c, 1)});
+        for (int k = 0; k < m->index.n; k++) {
+            const struct loop *l = m->index.loops[k];
+            m->count = sym_mul2(c, m->count,
+                                sym_add(c, 3,
+                                        (symp[]){l->upper, sym_neg(c, l->lower),
+                                                 sym_num(c, 1)}));
+        }
     }
 }
 
@@ -219,7 +223,7 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
     struct zeroing z = {c, s, v, dense};
     bool any = false;
     for (int i = 0; i < s->nmembers; i++) {
-        symp x = member_cell(c, &s->members[i], s->members[i].index, v);
+        symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
         symp first = sym_derivative(c, logp, x);
         if (!first)
             return false;
@@ -227,7 +231,8 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
         if (has_members(c, s, q->potential[i]))
             return false;
         for (int j = 0; j <= i; j++) {
-            struct loop *index = i == j ? s->index2[j] : s->members[j].index;
+            const struct indices *index =
+                i == j ? &s->index2[j] : &s->members[j].index;
             symp y = member_cell(c, &s->members[j], index, v);
             symp second = sym_derivative(c, first, y);
             if (!second || has_members(c, s, second))
@@ -254,7 +259,7 @@ static symp find_predictor(struct compiler *c, const struct step *s, symp logp,
         symp rest = sym_replace(c, logp, e, sym_target(c));
         bool linear = !has_members(c, s, rest) && e != logp;
         for (int i = 0; linear && i < s->nmembers; i++) {
-            symp x = member_cell(c, &s->members[i], s->members[i].index, v);
+            symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
             symp d = sym_derivative(c, e, x);
             linear = d && !has_members(c, s, d);
         }
@@ -283,10 +288,11 @@ static struct var *direct_matrix(const struct step *s, const struct part *p,
         p->nloops != 1 || !sym_is(p->loops[0]->lower, 1))
         return NULL;
     const struct member *m = &s->members[0];
-    bool ok = design->args[0]->kind == SYM_LOOP &&
+    bool ok = m->index.n == 1 && design->args[0]->kind == SYM_LOOP &&
               design->args[0]->loop == p->loops[0] &&
               design->args[1]->kind == SYM_LOOP &&
-              design->args[1]->loop == m->index && sym_is(m->index->lower, 1);
+              design->args[1]->loop == m->index.loops[0] &&
+              sym_is(m->index.loops[0]->lower, 1);
     return ok ? design->var : NULL;
 }
 
@@ -331,10 +337,10 @@ static bool derive_row(struct compiler *c, const struct step *s,
         if (sym_has_loop(q->weight, q->part->loops[i]))
             q->constant_weight = false;
     for (int i = 0; i < s->nmembers; i++) {
-        symp x = member_cell(c, &s->members[i], s->members[i].index, v);
+        symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
         q->design[i] = sym_derivative(c, e, x);
         q->constant_design = q->constant_design && data_only(q->design[i]);
-        if (s->members[i].index && s->nmembers == 1)
+        if (s->members[i].index.n && s->nmembers == 1)
             q->matrix = direct_matrix(s, q->part, q->design[i]);
     }
     return true;
@@ -375,10 +381,11 @@ static bool prior_is_diagonal(struct compiler *c, const struct step *s,
         for (int j = 0; j <= i; j++) {
             if (i != j && !sym_is(q->precision[i][j], 0))
                 return false;
-            if (i == j && s->members[i].index &&
-                !is_diagonal(c, q->precision[i][i], s->members[i].index,
-                             s->index2[i]))
-                return false;
+            for (int k = 0; i == j && k < s->members[i].index.n; k++)
+                if (!is_diagonal(c, q->precision[i][i],
+                                 s->members[i].index.loops[k],
+                                 s->index2[i].loops[k]))
+                    return false;
         }
     return true;
 }
@@ -462,10 +469,10 @@ static bool add_factor(struct compiler *c, struct step *s,
                 return false;
         } else {
             q->part = own_prior(c, f);
-            if (s->members[whose].index && !f->nslices)
-                q->part->logp =
-                    sym_replace_loop(c, f->factor->logp, f->loops[0],
-                                     sym_loop(c, s->members[whose].index));
+            const struct indices *index = &s->members[whose].index;
+            for (int i = 0; i < index->n && !f->nslices; i++)
+                q->part->logp = sym_replace_loop(c, q->part->logp, f->loops[i],
+                                                 sym_loop(c, index->loops[i]));
             if (!derive_quadratic(c, s, &v, true, q))
                 return false;
             s->coupled_prior = s->coupled_prior || !prior_is_diagonal(c, s, q);
@@ -547,10 +554,56 @@ bool chained(const struct step *s)
     return false;
 }
 
+enum { MAX_BOUND = 16 };
+/* Whether sums around e run through a reference to f in all of f's loops, so
+ * that they tie each element to all others. */
+static bool sums_over_plate(symp e, const struct family *f,
+                            const struct loop *const *bound, int nbound)
+{
+    const struct loop *inside[MAX_BOUND];
+    if (e->kind == SYM_SUM && nbound < MAX_BOUND) {
+        memcpy(inside, bound, (size_t)nbound * sizeof *inside);
+        inside[nbound++] = e->loop;
+        bound = inside;
+    }
+    if (e->kind == SYM_REF && e->var == f->var) {
+        int run = 0;
+        for (int d = 0; d < f->var->ndim; d++) {
+            bool runs = false;
+            for (int i = 0; i < nbound; i++)
+                runs = runs || sym_has_loop(e->args[d], bound[i]);
+            run += runs;
+        }
+        if (run >= f->nloops)
+            return true;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (sums_over_plate(e->args[i], f, bound, nbound))
+            return true;
+    return false;
+}
+
+/* One block of a plate with several loops is worth its size where all elements
+ * meet at once. */
+static bool tied_throughout(const struct step *s)
+{
+    const struct family *f = s->family;
+    if (f->nloops == 1)
+        return true;
+    if (f->nloops > (int)(sizeof s->members[0].index.loops / sizeof(void *)) ||
+        !family_rectangular(f))
+        return false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (!p->own && sums_over_plate(p->factor->logp, f, NULL, 0))
+            return true;
+    return false;
+}
+
 bool coupled(const struct step *s)
 {
-    return s->family->nloops == 1 && !s->family->nslices &&
-           (s->sequential || s->conflicts) && normal_scalar(s) && !chained(s);
+    return s->family->nloops > 0 && !s->family->nslices &&
+           (s->sequential || s->conflicts) && normal_scalar(s) && !chained(s) &&
+           tied_throughout(s);
 }
 
 bool same_plate(struct compiler *c, const struct family *f,
@@ -784,7 +837,7 @@ static bool collect_logs(struct compiler *c, struct step *s)
         symp logp = sym_map(c, p->logp, log_node, &k);
         if (sym_has_var(logp, f->var))
             return false;
-        symp cell = member_cell(c, &s->members[0], s->members[0].index, &v);
+        symp cell = member_cell(c, &s->members[0], &s->members[0].index, &v);
         symp wrt = sym_ref(c, as, cell->nargs, cell->args);
         struct quadratic *q = NEW(c, struct quadratic);
         q->part = p;
@@ -822,9 +875,11 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
         if (f->upper[d])
             e = sym_add(
                 c, 3,
-                (symp[]){e,
-                         sym_loop(c, k++ ? s->index2[0] : s->members[0].index),
-                         sym_num(c, -1)});
+                (symp[]){
+                    e,
+                    sym_loop(
+                        c, (k++ ? s->index2 : &s->members[0].index)->loops[0]),
+                    sym_num(c, -1)});
         subs[d] = e;
     }
     return sym_ref(c, f->var, f->var->ndim, subs);
@@ -883,8 +938,8 @@ static bool recognise_vector(struct compiler *c, struct model *m,
     }
     set_members(c, s, &f, 1, false);
     if (f->nslices == 2) {
-        s->members[0].index = index_loop(c, f, "a");
-        s->index2[0] = index_loop(c, f, "b");
+        s->members[0].index = index_loops(c, f, "a");
+        s->index2[0] = index_loops(c, f, "b");
         s->members[0].count = family_extent(c, f, 0);
     }
     s->recognised = d;

@@ -112,15 +112,65 @@ static bool reaches(struct model *m, const struct var *from, struct var *to,
     return false;
 }
 
+static symp where_defined(struct compiler *c, const struct family *f, symp ref,
+                          symp *solved);
+
+/* Whether putting definitions in the place of what e reads of v comes to an
+ * end. `path`: the statements whose definitions e stands in. One met again may
+ * go on for ever, unless subscripts tell that it defines other elements. */
+static bool ends(struct compiler *c, symp e, const struct var *v,
+                 const struct family **path, int depth)
+{
+    for (int i = 0; i < e->nargs; i++)
+        if (!ends(c, e->args[i], v, path, depth))
+            return false;
+    if (e->kind != SYM_REF || e->var != v)
+        return true;
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        symp solved[MAX_LOOPS];
+        if (f->stochastic || f->constant ||
+            sym_is(where_defined(c, f, e, solved), 0))
+            continue;
+        for (int i = 0; i < depth; i++)
+            if (path[i] == f)
+                return false;
+        path[depth] = f;
+        if (!ends(c, f->body, v, path, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool definitions_end(struct compiler *c, const struct family *f)
+{
+    int n = 1;
+    for (const struct family *g = f->var->families; g; g = g->next_of_var)
+        n++;
+    const struct family **path = NEW_ARRAY(c, const struct family *, n);
+    path[0] = f;
+    return ends(c, f->body, f->var, path, 1);
+}
+
 /* An element of a partly stochastic array that is a function of others: its
- * definition may read the array itself, at other elements, if it is one
- * element (else the substitution might not end). */
+ * definition may read the array itself, at other elements, as long as the
+ * substitution ends. */
 bool mixed_substitutable(struct compiler *c, const struct family *f)
 {
     struct family alone = *f;
-    alone.recursive = f->recursive && f->nloops > 0;
     bool told;
-    return substitutable(c, &alone, &told) && told;
+    alone.recursive = false;
+    if (!substitutable(c, &alone, &told) || !told)
+        return false;
+    if (!f->recursive)
+        return true;
+    for (const struct family *g = f->var->families; g; g = g->next_of_var) {
+        struct family other = *g;
+        other.recursive = false;
+        if (!g->stochastic && !g->constant &&
+            (!substitutable(c, &other, &told) || !told))
+            return false;
+    }
+    return definitions_end(c, f);
 }
 
 /* Definitions that use others twice, and those others again, double at each
@@ -177,13 +227,14 @@ void choose_stored(struct compiler *c, struct model *m)
             (void)expanded_size(v);
 }
 
-/* The definition by family f of var[args]; *where: condition that f defines
- * that element (NULL: not asked). */
-static symp definition(struct compiler *c, const struct family *f, symp ref,
-                       symp *where)
+/* The condition that f defines the element `ref`, and the values of f's loops
+ * there. */
+static symp where_defined(struct compiler *c, const struct family *f, symp ref,
+                          symp *solved)
 {
-    symp solved[MAX_LOOPS] = {NULL};
     symp condition = sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        solved[i] = NULL;
     for (int d = 0; d < f->var->ndim; d++) {
         symp offset;
         const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
@@ -197,12 +248,10 @@ static symp definition(struct compiler *c, const struct family *f, symp ref,
             condition =
                 sym_and(c, condition, sym_eq(c, ref->args[d], f->lower[d]));
     }
-    symp body = f->body;
     for (int i = 0; i < f->nloops; i++)
         if (!solved[i]) /* read in the same loop */
             solved[i] = sym_loop(c, f->loops[i]);
     for (int i = f->nloops - 1; i >= 0; i--) {
-        body = sym_replace_loop(c, body, f->loops[i], solved[i]);
         symp lower = f->loops[i]->lower, upper = f->loops[i]->upper;
         for (int j = 0; j < i; j++) {
             lower = sym_replace_loop(c, lower, f->loops[j], solved[j]);
@@ -219,9 +268,7 @@ static symp definition(struct compiler *c, const struct family *f, symp ref,
                 c, condition, sym_call(c, "<=", 2, (symp[]){solved[i], upper}));
         }
     }
-    if (where)
-        *where = condition;
-    return body;
+    return condition;
 }
 
 static symp substitute_node(struct compiler *c, symp e, void *context)
@@ -241,10 +288,13 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (f->stochastic || (mixed && f->constant))
             continue;
-        symp where, body = definition(c, f, ref, &where);
+        symp solved[MAX_LOOPS], where = where_defined(c, f, ref, solved);
         if (value && sym_is(where, 0))
             continue;
-        body = sym_map(c, body, substitute_node, context);
+        /* what it reads first, while its loops still have their ends */
+        symp body = sym_map(c, f->body, substitute_node, context);
+        for (int i = f->nloops - 1; i >= 0; i--)
+            body = sym_replace_loop(c, body, f->loops[i], solved[i]);
         value = value ? sym_select(c, where, body, value) : body;
     }
     return value ? value : ref;

@@ -54,26 +54,31 @@ void emit_layout(struct emitter *e, const struct step *s)
         emit_line(e, "(void)n%d, (void)at%d;", i, i);
 }
 
-int open_index(struct emitter *e, const struct member *m, struct loop *index,
-               int i, bool shared, const char **place)
+int open_index(struct emitter *e, const struct indices *index, int i,
+               bool shared, const char **place)
 {
     struct compiler *c = e->c;
-    if (!m->index) {
-        *place = intern_format(c, "at%d", i);
-        return 0;
+    const char *number = NULL;
+    *place = intern_format(c, "at%d", i);
+    for (int k = 0; k < index->n; k++) {
+        const char *lower = emit_int(e, index->loops[k]->lower);
+        const char *upper = emit_int(e, index->loops[k]->upper);
+        const char *name = emit_loop_name(e, index->loops[k]);
+        if (shared && k == 0)
+            emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", name, lower,
+                      upper);
+        else
+            emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
+                      name, upper, name);
+        e->indent++;
+        number = number ? intern_format(c,
+                                        "(%s) * ((%s) - (%s) + 1) + %s - "
+                                        "(%s)",
+                                        number, upper, lower, name, lower)
+                        : intern_format(c, "%s - (%s)", name, lower);
+        *place = intern_format(c, "at%d + %s", i, number);
     }
-    const char *lower = emit_int(e, index->lower);
-    const char *upper = emit_int(e, index->upper);
-    const char *name = emit_loop_name(e, index);
-    if (shared)
-        emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", name, lower,
-                  upper);
-    else
-        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-                  upper, name);
-    e->indent++;
-    *place = intern_format(c, "at%d + %s - (%s)", i, name, lower);
-    return 1;
+    return index->n;
 }
 
 /* Members with one coordinate each are summed in variables of their own, which
@@ -87,14 +92,14 @@ static struct local_sums open_sums(struct emitter *e, const struct step *s,
 {
     struct local_sums l = {{NULL}, {{NULL}}};
     for (int i = 0; i < s->nmembers && part_shared_out(q->part); i++) {
-        if (s->members[i].index)
+        if (s->members[i].index.n)
             continue;
         if (!sym_is(q->potential[i], 0)) {
             l.potential[i] = emit_name(e, "b_sum");
             emit_line(e, "real %s = 0;", l.potential[i]);
         }
         for (int j = 0; j <= i; j++)
-            if (!s->members[j].index && !sym_is(q->precision[i][j], 0)) {
+            if (!s->members[j].index.n && !sym_is(q->precision[i][j], 0)) {
                 l.precision[i][j] = emit_name(e, "Q_sum");
                 emit_line(e, "real %s = 0;", l.precision[i][j]);
             }
@@ -133,8 +138,7 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
         int inside = e->nloops;
         const char *row, *column;
         if (!sym_is(q->potential[i], 0)) {
-            int n = open_index(e, &s->members[i], s->members[i].index, i, false,
-                               &row);
+            int n = open_index(e, &s->members[i].index, i, false, &row);
             const char *value = emit_expr(e, q->potential[i]);
             if (sums.potential[i])
                 emit_line(e, "%s += %s;", sums.potential[i], value);
@@ -146,10 +150,8 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
         for (int j = 0; j <= i; j++) {
             if (sym_is(q->precision[i][j], 0))
                 continue;
-            int n = open_index(e, &s->members[i], s->members[i].index, i, false,
-                               &row);
-            n += open_index(e, &s->members[j],
-                            i == j ? s->index2[j] : s->members[j].index, j,
+            int n = open_index(e, &s->members[i].index, i, false, &row);
+            n += open_index(e, i == j ? &s->index2[j] : &s->members[j].index, j,
                             false, &column);
             const char *value = emit_expr(e, q->precision[i][j]);
             if (sums.precision[i][j]) {
@@ -181,12 +183,13 @@ static symp coordinate(struct compiler *c, const struct member *m)
     for (int d = 0; d < f->var->ndim; d++) {
         subs[d] = f->lower[d];
         if (f->upper[d])
-            subs[d] = sym_add(
-                c, 3,
-                (symp[]){f->lower[d], sym_loop(c, m->index), sym_num(c, -1)});
-        else if (m->index && !f->nslices)
-            subs[d] = sym_replace_loop(c, subs[d], f->loops[0],
-                                       sym_loop(c, m->index));
+            subs[d] =
+                sym_add(c, 3,
+                        (symp[]){f->lower[d], sym_loop(c, m->index.loops[0]),
+                                 sym_num(c, -1)});
+        for (int i = 0; i < m->index.n && !f->nslices; i++)
+            subs[d] = sym_replace_loop(c, subs[d], f->loops[i],
+                                       sym_loop(c, m->index.loops[i]));
     }
     return sym_ref(c, f->var, f->var->ndim, subs);
 }
@@ -198,8 +201,7 @@ void emit_each(struct emitter *e, const struct step *s, const char *format,
     for (int i = 0; i < s->nmembers; i++) {
         int depth = e->nloops;
         const char *place;
-        int n = open_index(e, &s->members[i], s->members[i].index, i, shared,
-                           &place);
+        int n = open_index(e, &s->members[i].index, i, shared, &place);
         symp cell = coordinate(c, &s->members[i]);
         if (seen)
             cell = sym_seen(c, cell->var, cell->nargs, cell->args);
@@ -395,8 +397,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
     for (int i = 0; i < s->nmembers; i++) {
         int depth = e.nloops;
         const char *place;
-        int braces = open_index(&e, &s->members[i], s->members[i].index, i,
-                                true, &place);
+        int braces = open_index(&e, &s->members[i].index, i, true, &place);
         const char *value = emit_expr(&e, q->design[i]);
         emit_line(&e, "row[%s] = %s;", place, value);
         emit_close(&e, braces);
@@ -432,20 +433,32 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
                   i, i);
         e.indent++;
         int depth = e.nloops;
-        if (s->members[i].index) {
-            const char *lower = emit_int(&e, s->members[i].index->lower);
-            const char *a = emit_loop_name(&e, s->members[i].index);
-            emit_line(&e, "const int %s = (int)coordinate - at%d + %s;", a, i,
-                      lower);
+        const struct indices *index = &s->members[i].index;
+        const char *rest = intern_format(c, "((int)coordinate - at%d)", i);
+        for (int k = index->n - 1; k >= 0; k--) {
+            const struct loop *l = index->loops[k];
+            const char *lower = emit_int(&e, l->lower);
+            const char *extent =
+                emit_int(&e, sym_add(c, 3,
+                                     (symp[]){l->upper, sym_neg(c, l->lower),
+                                              sym_num(c, 1)}));
+            const char *a = emit_loop_name(&e, l);
+            if (k)
+                emit_line(&e, "const int %s = %s %% (%s) + %s;", a, rest,
+                          extent, lower);
+            else
+                emit_line(&e, "const int %s = %s + %s;", a, rest, lower);
             emit_line(&e, "(void)%s;", a);
+            rest = intern_format(c, "%s / (%s)", rest, extent);
         }
         for (const struct quadratic *q = s->quadratics; q; q = q->next) {
             if (q->row)
                 continue;
             symp precision = q->precision[i][i];
-            if (s->members[i].index) /* on the diagonal both are one index */
-                precision = sym_replace_loop(c, precision, s->index2[i],
-                                             sym_loop(c, s->members[i].index));
+            for (int k = 0; k < index->n; k++) /* on the diagonal they agree */
+                precision =
+                    sym_replace_loop(c, precision, s->index2[i].loops[k],
+                                     sym_loop(c, index->loops[k]));
             if (!sym_is(precision, 0))
                 emit_line(&e, "q += %s;", emit_expr(&e, precision));
             if (!sym_is(q->potential[i], 0))

@@ -11,10 +11,10 @@ void emit_index_cell(struct emitter *e, const struct step *s,
                      const struct part *p);
 /* n0, at0, ..., d: numbers and places of the members' coordinates. */
 void emit_layout(struct emitter *e, const struct step *s);
-/* Opens a loop over a member's coordinates, shared out among the lanes if
- * asked; *place: the coordinate's number. Returns the braces to close. */
-int open_index(struct emitter *e, const struct member *m, struct loop *index,
-               int i, bool shared, const char **place);
+/* Opens the loops over the coordinates of member i, shared out among the lanes
+ * if asked; *place: the coordinate's number. Returns the braces to close. */
+int open_index(struct emitter *e, const struct indices *index, int i,
+               bool shared, const char **place);
 /* One line for every coordinate: @ in format is its place, $ its cell (or
  * whether that is observed). */
 void emit_each(struct emitter *e, const struct step *s, const char *format,

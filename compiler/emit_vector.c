@@ -101,9 +101,9 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     if (v->matrix)
         emit_line(e, "whole += %s;", emit_expr(e, q->potential[0]));
     const char *row, *column = NULL;
-    int n = open_index(e, &s->members[0], s->members[0].index, 0, false, &row);
+    int n = open_index(e, &s->members[0].index, 0, false, &row);
     if (v->matrix)
-        n += open_index(e, &s->members[0], s->index2[0], 0, false, &column);
+        n += open_index(e, &s->index2[0], 0, false, &column);
     const char *value = emit_expr(e, q->potential[v->matrix ? 1 : 0]);
     if (v->matrix)
         emit_line(e, "sums[(%s) * d + %s] += %s;", row, column, value);
@@ -170,14 +170,15 @@ static void emit_matrix_cells(struct emitter *e, const struct step *s,
     const struct family *f = s->family;
     int depth = e->nloops;
     const char *place;
-    int n =
-        open_index(e, &s->members[0], s->members[0].index, 0, false, &place);
-    const char *lower = emit_int(e, s->index2[0]->lower);
-    const char *upper = emit_int(e, s->index2[0]->upper);
-    const char *b = emit_loop_name(e, s->index2[0]);
+    int n = open_index(e, &s->members[0].index, 0, false, &place);
+    struct loop *const second = s->index2[0].loops[0];
+    const char *lower = emit_int(e, second->lower);
+    const char *upper = emit_int(e, second->upper);
+    const char *b = emit_loop_name(e, second);
     emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", b, lower, b, upper, b);
     e->indent++;
-    symp at[2] = {sym_loop(c, s->members[0].index), sym_loop(c, s->index2[0])};
+    symp at[2] = {sym_loop(c, s->members[0].index.loops[0]),
+                  sym_loop(c, second)};
     const char *cell = emit_expr(e, family_lhs(c, f, 2, at));
     emit_filled(e, format, cell,
                 intern_format(c, "(%s) * d + %s - 1", place, b));

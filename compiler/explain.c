@@ -817,10 +817,11 @@ static void print_row_term(struct text *out, struct compiler *c,
     text_printf(out, "    weight : %s\n    score : %s\n",
                 sym_text(c, q->weight), sym_text(c, q->score));
     for (int i = 0; i < s->nmembers; i++) {
-        const struct loop *l = s->members[i].index;
-        text_printf(out, "    design of %s%s%s : %s\n",
-                    s->members[i].family->var->name, l ? " at " : "",
-                    l ? l->name : "", sym_text(c, q->design[i]));
+        const struct indices *x = &s->members[i].index;
+        text_printf(out, "    design of %s", s->members[i].family->var->name);
+        for (int k = 0; k < x->n; k++)
+            text_printf(out, "%s%s", k ? ", " : " at ", x->loops[k]->name);
+        text_printf(out, " : %s\n", sym_text(c, q->design[i]));
     }
 }
 

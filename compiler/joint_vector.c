@@ -167,8 +167,8 @@ struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
     if (f->nslices != 1 || extent_varies(c, f) || !gaussian_prior(c, &own))
         return NULL;
     const struct quadratic *q = own.quadratics;
-    const struct matrix matrix = {c, f->factor, own.members[0].index,
-                                  own.index2[0], f};
+    const struct matrix matrix = {c, f->factor, own.members[0].index.loops[0],
+                                  own.index2[0].loops[0], f};
     struct products precision = {.n = 0}, potential = {.n = 0};
     expand(&matrix, q->precision[0][0], &precision);
     expand(&matrix, q->potential[0], &potential);

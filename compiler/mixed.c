@@ -46,6 +46,37 @@ static bool depends(const struct model *m, const struct var *v, struct var *to,
     return false;
 }
 
+/* Whether computed elements of v depend on elements of v through other arrays,
+ * unless they are single ones. */
+static bool depends_through_others(struct compiler *c, const struct model *m,
+                                   struct var *v)
+{
+    bool single = true;
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        single = single && (!computes(f) || f->nloops == 0);
+    if (single)
+        return false;
+    int n = 0;
+    for (const struct var *w = m->vars; w; w = w->next)
+        n++;
+    bool *been = NEW_ARRAY(c, bool, n);
+    int i = 0;
+    for (struct var *w = m->vars; w; w = w->next, i++)
+        been[i] = w == v;
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        i = 0;
+        for (struct var *w = m->vars; computes(f) && w; w = w->next, i++) {
+            if (been[i] || !has_computed(w) ||
+                !family_any(f, reads_var, w, false))
+                continue;
+            been[i] = true;
+            if (depends(m, w, v, been))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* z[i,f[i]] <- y[i,f[i]]: a count or category that no other density reads is
  * data as a rule; then the element is a constant. Otherwise told at load. */
 static bool copies_data(struct model *m, const struct family *f)
@@ -69,9 +100,6 @@ static bool must_split(struct compiler *c, struct model *m, struct var *v)
 {
     if (v->role != ROLE_STOCHASTIC || !has_computed(v))
         return false;
-    int n = 0;
-    for (const struct var *w = m->vars; w; w = w->next)
-        n++;
     for (const struct family *f = v->families; f; f = f->next_of_var)
         if (f->data_block)
             return false;
@@ -81,11 +109,7 @@ static bool must_split(struct compiler *c, struct model *m, struct var *v)
                 return true;
             f->of_data = true;
         }
-    /* of one element, that reads others: substituted after all */
-    bool single = true;
-    for (const struct family *f = v->families; f; f = f->next_of_var)
-        single = single && (!computes(f) || f->nloops == 0);
-    return !single && depends(m, v, v, NEW_ARRAY(c, bool, n));
+    return depends_through_others(c, m, v);
 }
 
 struct renaming {

@@ -384,14 +384,19 @@ struct conflict {
     struct conflict *next;
 };
 
+/* The loops that run through a member's coordinates, outermost first; none:
+ * one coordinate. */
+struct indices {
+    struct loop *loops[4];
+    int n;
+};
 /* One family inside a Gaussian block. Its coordinates at an element are one
  * cell, or those that `index` runs through (a vector node, or the elements of
  * a plate whose sum enters the likelihood). */
 struct member {
     struct family *family;
-    struct loop *index; /* NULL: one coordinate */
-    symp cell;          /* the reference to coordinate `index` */
-    symp count;         /* number of coordinates */
+    struct indices index;
+    symp count; /* number of coordinates */
 };
 /* A factor's contribution to a Gaussian block, at each instance of a part:
  * potential[i] and precision[i][j] of members i, j, in their indices (the
@@ -485,7 +490,7 @@ struct step {
     bool sequential;
     struct conflict *conflicts;
     struct member members[MAX_MEMBERS];
-    struct loop *index2[MAX_MEMBERS];
+    struct indices index2[MAX_MEMBERS];
     int nmembers;
     struct joint_term *terms; /* METHOD_JOINT */
     int joint_slot;           /* of its table; constants and work follow */

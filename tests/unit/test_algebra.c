@@ -905,6 +905,8 @@ static void test_equalities(void **state)
         "sum(k in 1:5, (3 == k) * v[k] * a)",
         "sum(k in 1:5, (k == i) * v[k])",
         "sum(k in 2:4, (k == i) * v[k])",
+        "sum(k in 1:4, (k + 1 == i) * v[k])",
+        "sum(k in 2:5, (i == k - 1) * v[k])",
         "sum(k in 1:5, (k == 7) * v[i])",
         "sum(k in 1:5, ((k == i) && (i >= 2)) * v[k])",
         "sum(j in 1:5, sum(k in 1:5, ((j == 2) && (k == i)) * w[j,k]))",
@@ -949,6 +951,38 @@ static void test_sums(void **state)
     world_close(&w);
 }
 
+/* What the ends of a loop say of a comparison, be they numbers or not. */
+static void test_ends(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, 900);
+    struct compiler *c = &w.c;
+    symp a = sym_ref(c, &w.a, 0, NULL), one = sym_num(c, 1);
+    struct loop l = {.name = "k", .lower = sym_num(c, 2), .upper = a};
+    symp k = sym_loop(c, &l), above = sym_add2(c, a, one);
+    symp offset = sym_ref(c, &w.b, 0, NULL);
+    assert_true(sym_is(sym_eq(c, k, above), 0));
+    assert_true(sym_is(sym_eq(c, above, k), 0));
+    assert_true(sym_is(sym_eq(c, k, one), 0));
+    assert_true(sym_is(sym_call(c, "<=", 2, (symp[]){k, a}), 1));
+    assert_true(sym_is(sym_call(c, ">=", 2, (symp[]){a, k}), 1));
+    assert_true(sym_is(sym_call(c, ">=", 2, (symp[]){k, above}), 0));
+    assert_true(sym_is(
+        sym_call(c, "<=", 2,
+                 (symp[]){sym_add2(c, k, offset), sym_add2(c, a, offset)}),
+        1));
+    /* it may be its last value, or its first */
+    assert_int_equal(sym_eq(c, k, a)->kind, SYM_CALL);
+    assert_int_equal(sym_eq(c, k, sym_num(c, 2))->kind, SYM_CALL);
+    assert_int_equal(sym_call(c, ">=", 2, (symp[]){k, a})->kind, SYM_CALL);
+    /* an end that moves with another loop is not relied on */
+    struct loop within = {.name = "j", .lower = one, .upper = k};
+    symp j = sym_loop(c, &within);
+    assert_int_equal(sym_call(c, "<=", 2, (symp[]){j, k})->kind, SYM_CALL);
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -956,7 +990,7 @@ int main(void)
         cmocka_unit_test(test_collect),    cmocka_unit_test(test_statistics),
         cmocka_unit_test(test_derivative), cmocka_unit_test(test_same),
         cmocka_unit_test(test_forms),      cmocka_unit_test(test_equalities),
-        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_sums),       cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

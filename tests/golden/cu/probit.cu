@@ -542,7 +542,7 @@ GBM_FN void prior_update_beta(const struct state *s, long long coordinate,
     (void)d;
     real q = 0, p = 0;
     if (coordinate >= at0 && coordinate < at0 + n0) {
-        const int a = (int)coordinate - at0 + 1;
+        const int a = ((int)coordinate - at0) + 1;
         (void)a;
         q += REAL_C(0.01);
     }
