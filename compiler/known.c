@@ -6,6 +6,10 @@
 #include "data.h"
 #include "resolve.h"
 
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 static bool complete(const struct gbm_array *a)
 {
     for (int64_t i = 0; a->missing && i < a->length; i++)
@@ -46,20 +50,49 @@ static void split(struct resolver *r, struct var *v)
     v->used = true;
 }
 
+/* The values of the files; false after an error. */
+static bool read_data(struct compiler *c, struct gbm_data *data)
+{
+    for (int i = 0; i < c->options.ndata; i++) {
+        char error[GBM_ERROR];
+        if (gbm_data_read(data, c->options.data[i], error) != GBM_OK) {
+            error_at(c, (struct span){0}, "%s", error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Files are looked into only for variables that they could settle: otherwise
+ * the cost of a compilation does not grow with the data. */
+static bool files_exist(struct compiler *c)
+{
+    for (int i = 0; i < c->options.ndata; i++) {
+        const char *path = strchr(c->options.data[i], '=');
+        path = path ? path + 1 : c->options.data[i];
+        if (access(path, R_OK) != 0)
+            error_at(c, (struct span){0}, "cannot read %s: %s", path,
+                     strerror(errno));
+    }
+    return c->nerrors == 0;
+}
+
 bool split_known(struct resolver *r)
 {
     struct compiler *c = r->c;
     struct gbm_data data = {.allow_nonfinite = true};
-    bool any = false, good = true;
-    for (int i = 0; good && i < c->options.ndata; i++) {
-        char error[GBM_ERROR];
-        good = gbm_data_read(&data, c->options.data[i], error) == GBM_OK;
-        if (!good)
-            error_at(c, (struct span){0}, "%s", error);
-    }
-    for (struct var *v = r->m->vars; good && v; v = v->next) {
+    bool any = false, is_open = false, good = files_exist(c);
+    struct var *last = NULL; /* what is split ends behind it */
+    for (struct var *v = r->m->vars; v; v = v->next)
+        last = v;
+    for (struct var *v = r->m->vars; good && v;
+         v = v == last ? NULL : v->next) {
+        if (c->options.ndata == 0 || !random_throughout(v) || !is_read(r->m, v))
+            continue;
+        if (!is_open)
+            good = is_open = read_data(c, &data);
         const struct gbm_array *a = gbm_data_find(&data, v->name);
-        if (!a || !complete(a) || !random_throughout(v) || !is_read(r->m, v))
+        if (!good || !a || !complete(a))
             continue;
         split(r, v);
         any = true;

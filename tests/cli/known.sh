@@ -68,7 +68,7 @@ E
 
 # what cannot be read
 status 1 "$GBMC" path.gbm --data nowhere.json -o no
-says 'nowhere\.json: cannot read'
+says 'cannot read nowhere\.json'
 printf '{"N": 4' >cut.json
 status 1 "$GBMC" path.gbm --data cut.json -o no
 says 'cut\.json'
