@@ -10,14 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool complete(const struct gbm_array *a)
-{
-    for (int64_t i = 0; a->missing && i < a->length; i++)
-        if (a->missing[i])
-            return false;
-    return true;
-}
-
 static bool random_throughout(const struct var *v)
 {
     if (v->role != ROLE_STOCHASTIC || v->whole)
@@ -80,7 +72,7 @@ static bool files_exist(struct compiler *c)
 bool split_known(struct resolver *r)
 {
     struct compiler *c = r->c;
-    struct gbm_data data = {.allow_nonfinite = true};
+    struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
     bool any = false, is_open = false, good = files_exist(c);
     struct var *last = NULL; /* what is split ends behind it */
     for (struct var *v = r->m->vars; v; v = v->next)
@@ -92,7 +84,7 @@ bool split_known(struct resolver *r)
         if (!is_open)
             good = is_open = read_data(c, &data);
         const struct gbm_array *a = gbm_data_find(&data, v->name);
-        if (!good || !a || !complete(a))
+        if (!good || !a || a->gaps)
             continue;
         split(r, v);
         any = true;

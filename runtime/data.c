@@ -186,6 +186,7 @@ enum gbm_status rt_data_add(struct gbm_data *data, const struct rt_text *text,
                               .length = values->count,
                               .values = values->values,
                               .missing = values->missing,
+                              .gaps = values->gaps,
                               .scalar_like = scalar_like};
 
     *values = (struct rt_values){0};

@@ -28,6 +28,7 @@ struct gbm_array {
     int64_t length;         /* product of dim; 1 for a scalar */
     double *values;         /* [length], row-major; NaN where missing */
     unsigned char *missing; /* [length] 1 where missing (NA); NULL: nowhere */
+    bool gaps;              /* some value is missing */
     bool integer;           /* every value that is not missing is integral and
                                fits an int */
     bool scalar_like; /* length 1, and the format cannot tell a scalar from a
@@ -47,6 +48,8 @@ enum gbm_order {
 struct gbm_data {
     enum gbm_order order; /* option: of text in R's syntax */
     bool allow_nonfinite; /* option: NaN and Inf are values, not errors */
+    bool names_only; /* option: values are not wanted, and not kept where that
+                        spares memory */
     int narrays;
     struct gbm_array *arrays;
     char *rng_name; /* .RNG.name of an inits file, or NULL */

@@ -289,7 +289,8 @@ static enum gbm_status read_nest(struct rt_text *t, struct nest *nest)
 static enum gbm_status read_value(struct gbm_data *data, struct rt_text *t,
                                   const char *name, const char *at)
 {
-    struct nest nest = {.name = name, .ndim = -1};
+    struct nest nest = {
+        .name = name, .ndim = -1, .values.discard = data->names_only};
     enum gbm_status status;
 
     for (int d = 0; d < GBM_MAX_DIMS; d++)

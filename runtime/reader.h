@@ -17,6 +17,8 @@ struct rt_values {
     double *values;
     unsigned char *missing; /* NULL until one is missing */
     int64_t count, capacity;
+    bool gaps;    /* some value was missing */
+    bool discard; /* nothing is kept but gaps */
 };
 
 /* ---- scan.c */

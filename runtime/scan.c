@@ -153,6 +153,9 @@ const char *rt_parse_number(const char *at, const char *end, double *value)
 enum gbm_status rt_push(struct rt_values *v, double value, bool missing,
                         char *error)
 {
+    v->gaps = v->gaps || missing;
+    if (v->discard)
+        return GBM_OK;
     if (v->count == v->capacity) {
         int64_t capacity = v->capacity ? 2 * v->capacity : 16;
         double *values =
