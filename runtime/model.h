@@ -180,9 +180,9 @@ struct gbm_sweep {
     uint32_t adapting; /* 1 while warm-up tunes; 2 in the self-check: a block
                           moves alone, without the scales beside it */
     /* Host only: random numbers of a run that were computed ahead, from number
-     * `place` on; NULL: none. */
+     * `place` on, every `stride`; NULL: none. */
     const struct gbm_ahead *ahead;
-    uint32_t place;
+    uint32_t place, stride;
 };
 
 enum gbm_step_kind {

@@ -88,8 +88,10 @@ GBM_INLINE double gbm_uniform_of(uint64_t words)
     return (x - 1) + 1.1102230246251565e-16;
 }
 
-/* Places: each has block number `block` of the stream of (step, element). */
+/* Places: each has block number `block` of the stream of (step, element), so
+ * many sweeps later. */
 struct gbm_places {
+    uint64_t later[GBM_AHEAD_GROUP];
     uint64_t step[GBM_AHEAD_GROUP], element[GBM_AHEAD_GROUP];
     uint64_t block[GBM_AHEAD_GROUP];
     bool normal; /* some begins with a normal draw */
@@ -122,22 +124,21 @@ gbm_draw_ahead(uint64_t seed, uint32_t chain, uint32_t sweep, int n,
     for (int g = 0; g < n; g++) {
         const struct gbm_places *p = &places[g];
         for (int i = 0; i < GBM_AHEAD_GROUP; i += GBM_LANES) {
-            const gbm_lanes zero = {0};
             gbm_lanes x[4];
             __builtin_memcpy(&x[0], &p->block[i], sizeof x[0]);
             __builtin_memcpy(&x[1], &p->element[i], sizeof x[1]);
             __builtin_memcpy(&x[3], &p->step[i], sizeof x[3]);
-            x[2] = zero + sweep;
+            __builtin_memcpy(&x[2], &p->later[i], sizeof x[2]);
+            x[2] += sweep;
             gbm_philox_lanes(x, rng.key0, rng.key1);
             const gbm_lanes early = x[0] << 32 | (x[1] & 0xffffffffu);
             const gbm_lanes late = x[2] << 32 | (x[3] & 0xffffffffu);
             __builtin_memcpy(&out[g].words[0][i], &early, sizeof early);
             __builtin_memcpy(&out[g].words[1][i], &late, sizeof late);
         }
-    }
-    for (int g = 0; g < n; g++)
-        if (places[g].normal)
+        if (p->normal)
             gbm_normals_ahead(&out[g]);
+    }
 }
 
 /* 1 if the draw begins with a normal one: its file defines GBM_BEGINS_... as

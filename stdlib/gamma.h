@@ -2,7 +2,8 @@
  *
  * Marsaglia and Tsang, "A simple method for generating gamma variables" (ACM
  * TOMS 26, 2000). A shape below 1 is raised by one and the draw multiplied by
- * U^(1/shape), in logarithms, as shape 0.001 gives values like e^-1000. */
+ * U^(1/shape) = exp(-E/shape), E exponential. Shape 0.001 gives values like
+ * e^-1000: then the logarithm serves. */
 #ifndef GBM_GAMMA_H
 #define GBM_GAMMA_H
 
@@ -50,7 +51,7 @@ GBM_FN real gbm_draw_gamma(struct gbm_rng *rng, real shape)
     if (shape >= 1)
         return x;
     const real power = gbm_draw_exponential(rng) / shape;
-    return real_fmax(real_exp(real_log(x) - power), GBM_TINY);
+    return real_fmax(x * real_exp(-power), GBM_TINY);
 }
 
 /* 1 / gamma: density proportional to x^(-shape-1) exp(-1/x). Finite. */

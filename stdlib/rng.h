@@ -16,9 +16,10 @@ struct gbm_rng {
     uint32_t left;                        /* words not used yet */
     uint32_t word0, word1, word2, word3;  /* the next one is word0 */
 #ifndef __CUDACC__
-    /* The first nahead blocks stand at `place` and after it: ahead.h. */
+    /* The first nahead blocks stand at `place` and every `stride` after it:
+     * ahead.h. */
     const struct gbm_ahead *ahead;
-    uint32_t place, nahead;
+    uint32_t place, stride, nahead;
     bool normal; /* as a first draw, a normal one stands there too */
 #endif
 };
@@ -91,7 +92,7 @@ GBM_FN void gbm_rng_start(struct gbm_rng *rng, uint64_t seed, uint32_t chain,
     rng->word0 = rng->word1 = rng->word2 = rng->word3 = 0;
 #ifndef __CUDACC__
     rng->ahead = NULL;
-    rng->place = rng->nahead = 0;
+    rng->place = rng->stride = rng->nahead = 0;
     rng->normal = false;
 #endif
 }
@@ -100,7 +101,7 @@ GBM_FN void gbm_rng_refill(struct gbm_rng *rng)
 {
 #ifndef __CUDACC__
     if (rng->block < rng->nahead) {
-        const uint32_t place = rng->place + rng->block++;
+        const uint32_t place = rng->place + rng->stride * rng->block++;
         const struct gbm_ahead *group = &rng->ahead[place / GBM_AHEAD_GROUP];
         const uint64_t early = group->words[0][place % GBM_AHEAD_GROUP];
         const uint64_t late = group->words[1][place % GBM_AHEAD_GROUP];

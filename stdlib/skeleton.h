@@ -164,7 +164,9 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
                           (uint32_t)element);                                  \
             if (sweep->ahead && (blocks) > 0) {                                \
                 rng.ahead = sweep->ahead;                                      \
-                rng.place = sweep->place + (uint32_t)((k - first) * (blocks)); \
+                rng.stride = sweep->stride;                                    \
+                rng.place = sweep->place +                                     \
+                            (uint32_t)(k - first) * (blocks)*sweep->stride;    \
                 rng.nahead = (blocks);                                         \
                 rng.normal = GBM_NORMAL_FIRST(draw);                           \
             }                                                                  \

@@ -13,16 +13,18 @@ int64_t host_batch_room(const struct rt_instance *in,
 int host_batch_add(struct host_batch *batch, const struct gbm_step *step,
                    const int *elements, int64_t first, int64_t last)
 {
-    int place = batch->count;
-    if ((last - first) * step->blocks >
+    int place = batch->count, per_element = step->blocks * batch->stride;
+    if ((last - first) * per_element >
         (int64_t)HOST_BATCH * GBM_AHEAD_GROUP - place)
         return -1;
     for (int64_t k = first; k < last; k++) {
-        for (int block = 0; block < step->blocks; block++) {
+        for (int j = 0; j < per_element; j++) {
             int at = batch->count++, i = at % GBM_AHEAD_GROUP;
+            int block = j / batch->stride;
             struct gbm_places *group = &batch->places[at / GBM_AHEAD_GROUP];
             if (i == 0)
                 *group = (struct gbm_places){.normal = false};
+            group->later[i] = (uint64_t)(j % batch->stride);
             group->step[i] = (uint32_t)step->number;
             group->element[i] = (uint32_t)(elements ? elements[k] : k);
             group->block[i] = (uint64_t)block;
@@ -40,4 +42,5 @@ void host_batch_draw(const struct rt_instance *in,
     in->model->ahead(sweep->seed, chain, sweep->sweep, groups, batch->places,
                      out);
     sweep->ahead = out;
+    sweep->stride = (uint32_t)batch->stride;
 }

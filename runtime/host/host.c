@@ -71,17 +71,27 @@ static void add_call(struct host *h, const struct gbm_step *step,
     h->large = h->large || call->parallel;
 }
 
-/* Calls of few elements share batches of random numbers. */
-static enum gbm_status share_batches(struct rt *rt, struct host *h,
-                                     struct call *calls, int n)
+static bool is_small(const struct host *h, const struct call *call)
 {
+    return call->step->kind == GBM_STEP_MAP && !call->parallel &&
+           2 * (call->last - call->first) <= host_batch_room(h->in, call->step);
+}
+
+/* Calls of few elements share batches of random numbers. Those of `several`
+ * sweeps are one batch where that has room for all. */
+static enum gbm_status share_batches(struct rt *rt, struct host *h,
+                                     struct call *calls, int n, bool several)
+{
+    int64_t places = 0;
+    for (int k = 0; k < n; k++)
+        if (is_small(h, &calls[k]))
+            places += (calls[k].last - calls[k].first) * calls[k].step->blocks;
+    int stride = several && places <= HOST_BATCH ? GBM_AHEAD_GROUP : 1;
     struct host_batch *batch = NULL;
     for (int k = 0; k < n; k++) {
         struct call *call = &calls[k];
-        int64_t count = call->last - call->first;
         call->place = -1;
-        if (call->step->kind != GBM_STEP_MAP || call->parallel ||
-            2 * count > host_batch_room(h->in, call->step))
+        if (!is_small(h, call))
             continue;
         if (batch)
             call->place = host_batch_add(batch, call->step, call->elements,
@@ -91,6 +101,7 @@ static enum gbm_status share_batches(struct rt *rt, struct host *h,
         batch = call->batch = calloc(1, sizeof *batch);
         if (!batch)
             return rt_fail(rt, GBM_FAILURE, "no memory");
+        batch->stride = stride;
         call->place = host_batch_add(batch, call->step, call->elements,
                                      call->first, call->last);
     }
@@ -118,8 +129,8 @@ static enum gbm_status list_calls(struct rt *rt, struct host *h)
                 add_call(h, &m->steps[k], plan, plan->colour[c],
                          plan->colour[c + 1]);
     }
-    enum gbm_status s = share_batches(rt, h, h->sweep, h->nsweep);
-    return s == GBM_OK ? share_batches(rt, h, h->leaf, h->nleaf) : s;
+    enum gbm_status s = share_batches(rt, h, h->sweep, h->nsweep, true);
+    return s == GBM_OK ? share_batches(rt, h, h->leaf, h->nleaf, false) : s;
 }
 
 static enum gbm_status host_load(struct rt *rt, struct rt_instance *in)
@@ -156,7 +167,9 @@ struct runner {
     int threads; /* of this chain */
     struct host_work *work;
     struct gbm_sweep sweep;
-    struct gbm_ahead *ahead; /* [HOST_BATCH] */
+    struct gbm_ahead *ahead;   /* [HOST_BATCH]: what was computed last */
+    struct gbm_ahead *several; /* [HOST_BATCH]: the batch of several sweeps, */
+    uint32_t from, until;      /* which are these */
     int64_t jitters;
     const struct gbm_step *failed;
 };
@@ -172,6 +185,7 @@ static void run_piece(const struct runner *r, const struct call *call,
     struct host_batch batch;
     int64_t room = host_batch_room(r->host->in, step);
     sweep.ahead = NULL;
+    batch.stride = 1;
     for (int64_t k = first; k < last; k += room) {
         int64_t end = room == 0 || last - k < room ? last : k + room;
         if (room > 0) {
@@ -186,13 +200,31 @@ static void run_piece(const struct runner *r, const struct call *call,
     }
 }
 
+static void draw_batch(struct runner *r, const struct host_batch *batch)
+{
+    const struct rt_instance *in = r->host->in;
+    uint32_t chain = (uint32_t)r->chain;
+    if (batch->stride == 1) {
+        host_batch_draw(in, batch, chain, &r->sweep, r->ahead);
+        return;
+    }
+    if (r->sweep.sweep == r->until || r->from == r->until) {
+        r->from = r->sweep.sweep;
+        r->until = r->from + (uint32_t)batch->stride;
+        host_batch_draw(in, batch, chain, &r->sweep, r->several);
+    }
+    r->sweep.ahead = r->several;
+    r->sweep.stride = (uint32_t)batch->stride;
+}
+
 static void run_elements(struct runner *r, const struct call *call)
 {
     if (call->place >= 0) {
         if (call->batch)
-            host_batch_draw(r->host->in, call->batch, (uint32_t)r->chain,
-                            &r->sweep, r->ahead);
+            draw_batch(r, call->batch);
         r->sweep.place = (uint32_t)call->place;
+        if (r->sweep.stride > 1)
+            r->sweep.place += r->sweep.sweep - r->from;
         call->step->run(r->state, &r->sweep, (uint32_t)r->chain, call->elements,
                         call->first, call->last);
         return;
@@ -316,8 +348,9 @@ static void run_chain(struct runner *r)
 {
     const struct host *h = r->host;
     const struct rt_block *b = r->block;
-    struct gbm_ahead ahead[HOST_BATCH];
+    struct gbm_ahead ahead[HOST_BATCH], several[HOST_BATCH];
     r->ahead = ahead;
+    r->several = several;
     r->state = rt_state(h->in, h->states, r->chain);
     r->sweep = (struct gbm_sweep){.seed = b->seed,
                                   .sweep = b->first,

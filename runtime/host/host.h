@@ -7,14 +7,17 @@
 
 /* ---- ahead.c: random numbers of many elements at once ---- */
 
-#define HOST_BATCH 32 /* groups of GBM_AHEAD_GROUP places */
+#define HOST_BATCH 64 /* groups of GBM_AHEAD_GROUP places */
 
 struct host_batch {
-    int count; /* of places */
+    int count;  /* of places */
+    int stride; /* 1: a group has places of one sweep; GBM_AHEAD_GROUP: it is
+                   one place of as many sweeps */
     struct gbm_places places[HOST_BATCH];
 };
 
-/* How many elements of the step a batch holds; 0: none is computed ahead. */
+/* How many elements of the step a batch of one sweep holds; 0: none is computed
+ * ahead. */
 int64_t host_batch_room(const struct rt_instance *in,
                         const struct gbm_step *step);
 

@@ -125,6 +125,7 @@ static void ahead_is_the_stream(void **state)
     for (uint32_t sweep = 0; sweep < 4000; sweep++) {
         for (uint32_t k = 0; k < N * BLOCKS; k++) {
             struct gbm_places *p = &places[k / GBM_AHEAD_GROUP];
+            p->later[k % GBM_AHEAD_GROUP] = k / BLOCKS & 1;
             p->step[k % GBM_AHEAD_GROUP] = k / BLOCKS % 3;
             p->element[k % GBM_AHEAD_GROUP] = 0xfffffff0u + k / BLOCKS;
             p->block[k % GBM_AHEAD_GROUP] = k % BLOCKS;
@@ -133,10 +134,11 @@ static void ahead_is_the_stream(void **state)
         gbm_draw_ahead(5, 1, sweep, GROUPS, places, ahead);
         for (uint32_t k = 0; k < N; k++) {
             struct gbm_rng now, then;
-            gbm_rng_start(&now, 5, 1, sweep, k % 3, 0xfffffff0u + k);
+            gbm_rng_start(&now, 5, 1, sweep + (k & 1), k % 3, 0xfffffff0u + k);
             then = now;
             then.ahead = ahead;
             then.place = k * BLOCKS;
+            then.stride = 1;
             then.nahead = BLOCKS;
             then.normal = k & 1;
             double expected = (double)gbm_draw_normal(&now);
