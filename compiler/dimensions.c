@@ -149,6 +149,47 @@ static int ndim_of(struct resolver *r, const struct expr *e,
     return n;
 }
 
+/* ---- ends of ranges are single values --------------------------------------
+ */
+
+static void single_value(struct resolver *r, const struct expr *e,
+                         const struct loop_name *loops)
+{
+    struct var *v = unbracketed(r, e, loops);
+    if (v && v->ndim == -1)
+        v->ndim = 0;
+    for (int i = 0;
+         e->kind == EXPR_CALL && is_elementwise(r, e) && i < e->nargs; i++)
+        single_value(r, e->args[i], loops);
+}
+
+static void ends_in_expr(struct resolver *r, const struct expr *e,
+                         const struct loop_name *loops)
+{
+    for (int i = 0; e && i < e->nargs; i++) {
+        if (e->kind == EXPR_RANGE && e->args[i])
+            single_value(r, e->args[i], loops);
+        ends_in_expr(r, e->args[i], loops);
+    }
+}
+
+static void ends_in_stmts(struct resolver *r, const struct stmt *s,
+                          const struct loop_name *loops)
+{
+    for (; s; s = s->next) {
+        if (s->kind == STMT_FOR) {
+            struct loop_name inner = {s->name, loops};
+            ends_in_expr(r, s->range, loops);
+            ends_in_stmts(r, s->body, &inner);
+            continue;
+        }
+        ends_in_expr(r, s->lhs, loops);
+        ends_in_expr(r, s->rhs, loops);
+        ends_in_expr(r, s->lower, loops);
+        ends_in_expr(r, s->upper, loops);
+    }
+}
+
 /* ---- what is asked of an expression ----------------------------------------
  */
 
@@ -333,6 +374,8 @@ void settle_dimensions(struct resolver *r, const struct program *p)
         if (v && v->ndim == -1 && d->ndims > 0 && d->ndims <= MAX_DIMS)
             v->ndim = d->ndims;
     }
+    ends_in_stmts(r, p->data, NULL);
+    ends_in_stmts(r, p->model, NULL);
     for (int round = 0; round < 2; round++) {
         int before;
         do {
