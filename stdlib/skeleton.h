@@ -112,7 +112,9 @@ gbm_subscript(struct gbm_problem *problem, const char *name, int dimension,
 }
 
 /* A starting value near `mean`, `spread` wide, inside the bounds; if spread is
- * negative, near 0 or 1 from a bound, whatever the mean. */
+ * negative, near 0 or 1 from a bound, whatever the mean. Bounds on both sides
+ * of 0 are those of a location, often as wide as can be: it moves no further
+ * than without them. */
 GBM_FN real gbm_start(struct gbm_rng *rng, real mean, real lower, real upper,
                       real spread)
 {
@@ -127,6 +129,9 @@ GBM_FN real gbm_start(struct gbm_rng *rng, real mean, real lower, real upper,
     if (below && above) {
         real width = upper - lower, p = (mean - lower) / width;
         p = gbm_clamp(p, REAL_C(0.02), REAL_C(0.98));
+        real slope = width * p * (1 - p);
+        if (lower < 0 && upper > 0 && slope > 1)
+            z /= slope;
         real odds = p / (1 - p) * real_exp(z);
         return lower + width * odds / (1 + odds);
     }
