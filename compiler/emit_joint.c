@@ -499,7 +499,7 @@ void emit_joint_table(struct compiler *c, struct text *out,
         else
             text_printf(out, ", .design = design_%s_%d_host", s->name, nterms);
         for (const struct rescaling *r = s->rescalings; r; r = r->next)
-            if (r->term == t)
+            if (r->term == t || (t->vector && t->vector == r->term->vector))
                 text_append(out, ", .listed = 1");
         if (!t->curved)
             text_printf(out, ", .row = row_%s_%d_host", s->name, nterms);

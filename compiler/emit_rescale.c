@@ -16,7 +16,7 @@ static void emit_density(struct compiler *c, struct text *out,
                 "standardised values. */\n"
                 "struct rescale_%s_%d {\n    const struct state *s;\n    const "
                 "struct gbm_team *team;\n    const struct gbm_joint *j;\n    "
-                "const struct gbm_rescale *r;\n    real now;\n};\n"
+                "const struct gbm_rescale *r;\n    real now, lost;\n};\n"
                 "GBM_INLINE real rescaled_%s_%d(const void *context, real t_)"
                 "\n{\n    const struct rescale_%s_%d *k_ = (const struct "
                 "rescale_%s_%d *)context;\n    const struct state *s = "
@@ -41,6 +41,8 @@ static void emit_density(struct compiler *c, struct text *out,
         emit_line(&e, "    return -GBM_INF;");
     emit_line(&e, "gbm_total total = gbm_rescale_at(k_->r, c_) + "
                   "real_log(real_fabs(value_));");
+    if (r->order)
+        emit_line(&e, "total += k_->lost * t_;");
     if (s->curved)
         emit_line(&e, "total += total_%s(s, k_->team, k_->j, c_, 0, 1);",
                   s->name);
@@ -67,10 +69,111 @@ static void emit_deviation(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* Sets r_.dev to the cells of the vector, and own_ to scale times their
+ * quadratic form. */
+static void emit_vector_deviation(struct emitter *e, const struct step *s,
+                                  const struct rescaling *r)
+{
+    struct compiler *c = e->c;
+    int number = 0;
+    emit_line(e, "gbm_total held_ = 0, own_ = 0, moved_ = 0;");
+    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+        if (t->vector != r->term->vector)
+            continue;
+        emit_line(e, "{");
+        e->indent++;
+        emit_line(e,
+                  "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, "
+                  "%d);",
+                  number);
+        emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
+        emit_line(e, "const real *weight_ = gbm_joint_weight(j_, &rows_);");
+        emit_line(e, "if (!rows_.header[GBM_T_CENTRED])");
+        emit_line(e, "    held_ = 1;");
+        emit_line(e, "const real scale_ = %s;", emit_expr(e, t->scale));
+        emit_line(e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
+        e->indent++;
+        emit_line(e, "const int first_ = rows_.begin[i_];");
+        emit_line(e, "const int last_ = rows_.begin[i_ + 1] - 1;");
+        emit_line(e, "const int a_ = at_[first_], b_ = at_[last_];");
+        emit_line(e, "if (a_ < 0 || a_ >= j_->d || b_ < 0 || b_ >= j_->d) {");
+        emit_line(e, "    held_ = 1; /* a cell that does not move */");
+        emit_line(e, "    continue;");
+        emit_line(e, "}");
+        emit_line(e, "own_ += (a_ == b_ ? 1 : 2) * scale_ * weight_[i_] * "
+                     "j_->x[a_] * j_->x[b_];");
+        emit_line(e, "if (a_ == b_)");
+        emit_line(e, "    r_.dev[a_] = j_->x[a_];");
+        emit_close(e, 2);
+        emit_line(e, "gbm_team_sync(team);");
+    }
+    emit_line(e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
+    emit_line(e, "    moved_ += r_.dev[i_] != 0;");
+    emit_line(e, "if (gbm_team_sum(team, held_) > 0)");
+    emit_line(e, "    return;");
+    emit_line(e, "gbm_rescale_parabola(j_, &r_, team, gbm_team_sum(team, "
+                 "own_));");
+    emit_line(e,
+              "/* c^cells of the move, less the scale's power in the prior */");
+    emit_line(e,
+              "const real lost_ = (real)gbm_team_sum(team, moved_) - %.17g * "
+              "%s;",
+              2 / r->power, emit_in_brackets(e, r->order));
+    (void)c;
+}
+
+/* The same for a plate. */
+static void emit_plate_deviation(struct emitter *e, const struct step *s,
+                                 const struct rescaling *r)
+{
+    emit_line(e,
+              "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, %d);",
+              r->number);
+    emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
+    emit_line(e, "gbm_total held_ = 0;");
+    emit_line(e, "gbm_total own_ = 0;");
+    if (r->chain) { /* each from the one before */
+        emit_line(e, "const real *a_ = gbm_joint_design(j_, &rows_);");
+        emit_line(e, "for (int i_ = 0; team->lane == 0 && i_ < "
+                     "rows_.header[GBM_T_COUNT]; i_++) {");
+    } else {
+        emit_line(e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
+    }
+    e->indent++;
+    emit_line(e, "const int place_ = at_[rows_.begin[i_] + %d];", r->slot);
+    emit_line(e, "real dev_ = deviation_%s_%d(s, rows_.element[i_]);", s->name,
+              r->number);
+    emit_line(e, "own_ += dev_ * dev_;");
+    for (int i = 0; r->chain && i < r->term->nslots; i++) {
+        const struct joint_slot *slot = &r->term->slots[i];
+        if (i == r->slot || slot->variable != r->variable)
+            continue;
+        emit_line(e,
+                  "if (at_[rows_.begin[i_] + %d] >= 0 && "
+                  "at_[rows_.begin[i_] + %d] < j_->d)",
+                  i, i);
+        emit_line(e,
+                  "    dev_ -= %s a_[rows_.begin[i_] + %d] * "
+                  "r_.dev[at_[rows_.begin[i_] + %d]];",
+                  r->sign < 0 ? "-" : "", i, i);
+    }
+    emit_line(e, "if (place_ < 0 || place_ >= j_->d)");
+    emit_line(e, "    held_ = 1; /* an effect that does not move */");
+    emit_line(e, "else");
+    emit_line(e, "    r_.dev[place_] = dev_;");
+    emit_close(e, 1);
+    emit_line(e, "if (gbm_team_sum(team, held_) > 0)");
+    emit_line(e, "    return;");
+    emit_line(e, "const real scale_ = %s;", emit_expr(e, r->term->scale));
+    emit_line(e, "gbm_rescale_parabola(j_, &r_, team, "
+                 "scale_ * gbm_team_sum(team, own_));");
+}
+
 static void emit_one(struct compiler *c, struct text *out, const struct step *s,
                      const struct rescaling *r)
 {
-    emit_deviation(c, out, s, r);
+    if (!r->order)
+        emit_deviation(c, out, s, r);
     emit_density(c, out, s, r);
     struct emitter e = emitter_new(c, out);
     struct var *vars[MAX_MEMBERS];
@@ -83,48 +186,11 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
                 "gbm_joint *j_)\n{\n",
                 s->name, r->number);
     emit_line(&e, "struct gbm_rescale r_ = gbm_rescale_of(j_);");
-    emit_line(&e,
-              "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, %d);",
-              r->number);
-    emit_line(&e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
-    emit_line(&e, "gbm_total held_ = 0;");
     emit_line(&e, "gbm_rescale_clear(&r_, j_->d, team);");
-    emit_line(&e, "gbm_total own_ = 0;");
-    if (r->chain) { /* each from the one before */
-        emit_line(&e, "const real *a_ = gbm_joint_design(j_, &rows_);");
-        emit_line(&e, "for (int i_ = 0; team->lane == 0 && i_ < "
-                      "rows_.header[GBM_T_COUNT]; i_++) {");
-    } else {
-        emit_line(&e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
-    }
-    e.indent++;
-    emit_line(&e, "const int place_ = at_[rows_.begin[i_] + %d];", r->slot);
-    emit_line(&e, "real dev_ = deviation_%s_%d(s, rows_.element[i_]);", s->name,
-              r->number);
-    emit_line(&e, "own_ += dev_ * dev_;");
-    for (int i = 0; r->chain && i < r->term->nslots; i++) {
-        const struct joint_slot *slot = &r->term->slots[i];
-        if (i == r->slot || slot->variable != r->variable)
-            continue;
-        emit_line(&e,
-                  "if (at_[rows_.begin[i_] + %d] >= 0 && "
-                  "at_[rows_.begin[i_] + %d] < j_->d)",
-                  i, i);
-        emit_line(&e,
-                  "    dev_ -= %s a_[rows_.begin[i_] + %d] * "
-                  "r_.dev[at_[rows_.begin[i_] + %d]];",
-                  r->sign < 0 ? "-" : "", i, i);
-    }
-    emit_line(&e, "if (place_ < 0 || place_ >= j_->d)");
-    emit_line(&e, "    held_ = 1; /* an effect that does not move */");
-    emit_line(&e, "else");
-    emit_line(&e, "    r_.dev[place_] = dev_;");
-    emit_close(&e, 1);
-    emit_line(&e, "if (gbm_team_sum(team, held_) > 0)");
-    emit_line(&e, "    return;");
-    emit_line(&e, "const real scale_ = %s;", emit_expr(&e, r->term->scale));
-    emit_line(&e, "gbm_rescale_parabola(j_, &r_, team, "
-                  "scale_ * gbm_team_sum(team, own_));");
+    if (r->order)
+        emit_vector_deviation(&e, s, r);
+    else
+        emit_plate_deviation(&e, s, r);
     if (s->curved) {
         emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
         emit_line(&e, "    r_.along[i_] = j_->x[i_] - r_.dev[i_];");
@@ -138,8 +204,8 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
     }
     const char *node =
         emit_expr(&e, sym_ref(c, h->var, h->var->ndim, h->lower));
-    emit_line(&e, "const struct rescale_%s_%d k_ = {s, team, j_, &r_, %s};",
-              s->name, r->number, node);
+    emit_line(&e, "const struct rescale_%s_%d k_ = {s, team, j_, &r_, %s, %s};",
+              s->name, r->number, node, r->order ? "lost_" : "0");
     emit_line(&e, "real width_ = 1;");
     emit_line(&e,
               "const real t_ = gbm_slice(rng, 0, &width_, 0, -GBM_INF, "

@@ -9,7 +9,7 @@
  * no cell changes (tau, or tau * rho) and data for the rest are put together:
  * what is left of them is summed at load, where zeros drop out of the pattern.
  * So a conditional autoregression, tau * (D - rho * W), costs as much as it has
- * neighbours. All else is one term more, computed each sweep. */
+ * neighbours. All else is computed each sweep, also by its scale. */
 #include "gbmc.h"
 
 enum { MOST_PRODUCTS = 32 };
@@ -64,10 +64,6 @@ static void add_product(const struct matrix *m, symp e, struct products *out)
         *to = sym_mul2(c, *to, args[i]);
     }
     p.constant = data(p.unit);
-    if (!p.constant) {
-        p.unit = e;
-        p.scale = sym_num(c, 1);
-    }
     for (int i = 0; i < out->n; i++) {
         struct product *o = &out->items[i];
         if (o->constant == p.constant && sym_same(o->scale, p.scale)) {
@@ -182,5 +178,7 @@ struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
         const struct product *p = &potential.items[i];
         find_term(&matrix, &terms, p->scale, p->constant)->score = p->unit;
     }
+    for (struct joint_term *t = terms; t; t = t->next)
+        t->constant_score = t->constant_score || sym_is(t->score, 0);
     return terms;
 }

@@ -462,6 +462,9 @@ struct rescaling {
     double sign;             /* of the cell in the predictor */
     bool chain;              /* earlier cells of the plate are in it too */
     double power;            /* scale = constant * hyper^power */
+    /* of a vector: what the hyper node's log has in the prior's density as its
+     * coefficient; NULL: as much as belongs to the elements of a plate */
+    symp order;
     struct rescaling *next;
 };
 

@@ -3,7 +3,12 @@
  * the variance is slow where the data say little of either; along the line on
  * which the standardised effects stay, both move at once (Yu and Meng 2011, To
  * center or not to center: that is not the question, J. Comput. Graph. Stat.
- * 20(3): their ancillary step; the usual one, given the effects, stays too). */
+ * 20(3): their ancillary step; the usual one, given the effects, stays too).
+ *
+ * A vector node moves so around 0 if its prior's mean is 0, which the load
+ * tells. With a precision of less than full rank, as of dcar_normal, the scale
+ * stands in the prior to a power that does not belong to the number of cells.
+ */
 #include "gbmc.h"
 
 /* scale = constant * hyper^power */
@@ -108,11 +113,72 @@ static bool reads_plate(const struct joint_term *t, const struct family *f)
     return false;
 }
 
+/* The whole of a vector's precision has the same power of the hyper node, and
+ * the log density is linear in that power and the hyper node's log. */
+static bool scales_vector(struct compiler *c, const struct step *block,
+                          const struct family *f, symp hyper,
+                          struct rescaling *r)
+{
+    double power = 0;
+    for (const struct joint_term *t = block->terms; t; t = t->next) {
+        if (t->vector != f)
+            continue;
+        if (sym_has(t->weight, hyper) || !t->constant_score ||
+            !is_power(t->scale, hyper, &power) ||
+            (r->power != 0 && power != r->power))
+            return false;
+        r->power = power;
+    }
+    struct collected k;
+    symp x = sym_target(c), log_x = sym_log(c, x);
+    sym_collect(c, sym_replace(c, f->factor->logp, hyper, x), true, &k);
+    for (int i = 0; i < k.n && !k.overflow; i++) {
+        if (sym_same(k.statistic[i], log_x))
+            r->order = k.coefficient[i];
+        else if (!sym_same(k.statistic[i], sym_pow(c, x, sym_num(c, r->power))))
+            return false;
+    }
+    return r->order && !k.overflow && !sym_has_target(r->order);
+}
+
+/* t: the first term of the vector. */
+static void rescale_vector(struct compiler *c, struct model *m,
+                           const struct step *block, struct joint_term *t,
+                           int number, struct rescaling ***last)
+{
+    struct family *f = t->vector;
+    struct var *vars[MAX_MEMBERS];
+    const int n = joint_variables(block, vars);
+    for (struct step *s = m->steps; s; s = s->next) {
+        const struct family *h = s->family;
+        struct rescaling try = {.term = t, .number = number};
+        if (!only_scale(s, f->factor) ||
+            !scales_vector(c, block, f,
+                           sym_ref(c, h->var, h->var->ndim, h->lower), &try))
+            continue;
+        try.hyper = s->family;
+        while (try.variable + 1 < n && vars[try.variable] != f->var)
+            try.variable++;
+        **last = NEW(c, struct rescaling);
+        ***last = try;
+        *last = &(**last)->next;
+        return;
+    }
+}
+
 void find_rescalings(struct compiler *c, struct model *m, struct step *block)
 {
     struct rescaling **last = &block->rescalings;
     int number = 0;
     for (struct joint_term *t = block->terms; t; t = t->next, number++) {
+        if (t->vector) {
+            bool first = true;
+            for (struct joint_term *u = block->terms; u != t; u = u->next)
+                first = first && u->vector != t->vector;
+            if (first && t->vector->nloops == 0)
+                rescale_vector(c, m, block, t, number, &last);
+            continue;
+        }
         const struct family *f = plate_of(block, t->factor);
         struct rescaling try = {.term = t, .number = number};
         if (!f || t->curved || !sym_is(t->weight, 1) ||

@@ -553,7 +553,16 @@ static bool put_term(struct layout *l, const struct links *links,
         shares_of_precision(l, links, t, r, &q);
         shares_of_potential(l, t, r, &b);
     }
-    if (design && (t->term->curved || t->term->listed)) {
+    if (t->term->extent) {
+        const bool known = t->fixed_weight || t->fixed_score;
+        bool centred = t->term->constant_score;
+        l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;
+        for (int64_t r = 0; known && r < rows; r++) {
+            add_constant(l, weight[r]);
+            centred = centred && score[r] == 0;
+        }
+        l->table.items[header + GBM_T_CENTRED] = centred;
+    } else if (design && (t->term->curved || t->term->listed)) {
         l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;
         for (int64_t i = 0; i < places; i++)
             add_constant(l, design[i]);

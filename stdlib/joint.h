@@ -80,7 +80,9 @@ enum {
     GBM_T_B_LEFT,
     GBM_T_B_VALUE,
     GBM_T_AT,          /* if listed: [places] coordinate, held value, or -1 */
-    GBM_T_COEFFICIENT, /* ... constant design: place among the constants */
+    GBM_T_COEFFICIENT, /* ... constant design: place among the constants; of a
+                          vector's prior, constant weights of the rows */
+    GBM_T_CENTRED,     /* ... of a vector's prior: its mean is 0 */
     GBM_T_CURVE,       /* ... [4][rows] of the work space */
     GBM_T_SIZE
 };
@@ -166,6 +168,15 @@ GBM_FN const real *gbm_joint_design(const struct gbm_joint *j,
     return r->header[GBM_T_FIXED_DESIGN]
                ? j->constant + r->header[GBM_T_COEFFICIENT]
                : r->design;
+}
+
+/* The weights of a vector's listed term, by rows. */
+GBM_FN const real *gbm_joint_weight(const struct gbm_joint *j,
+                                    const struct gbm_joint_rows *r)
+{
+    return r->header[GBM_T_FIXED_WEIGHT]
+               ? j->constant + r->header[GBM_T_COEFFICIENT]
+               : r->weight;
 }
 
 GBM_FN void gbm_joint_clear(const struct gbm_joint *j,
