@@ -725,6 +725,25 @@ static void leave_other_statements(struct compiler *c, struct model *m,
     refs->n = n;
 }
 
+/* Of the instances of p those that the target's element reaches. Returns
+ * whether different elements then reach different ones. */
+static bool keep_to_aligned(struct compiler *c, const struct step *s,
+                            struct part *p)
+{
+    const struct family *f = s->family;
+    int apart = 0;
+    for (const struct alignment *a = s->alignments; a; a = a->next) {
+        const struct loop *l = aligned_in_factor(a, p->factor);
+        for (int i = 0; i < p->nloops; i++)
+            if (p->factor->loops[i] == l && !p->solved[i]) {
+                p->solved[i] = f->lower[a->dim];
+                apart++;
+            }
+    }
+    range_guards(c, p);
+    return apart == f->nloops;
+}
+
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
                         struct factor *g, const symp *target)
 {
@@ -740,15 +759,18 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     }
     bool through = factor_through(m, g, f->var);
     if (through) {
+        if (!s->through)
+            s->alignments = find_alignments(c, m, f);
         s->through = true;
         struct part *p = new_part(c, g);
+        bool apart = keep_to_aligned(c, s, p);
         p->opaque = true;
         p->logp = in_part(c, p, g->logp);
         p->value = in_part(c, p, g->value);
         p->lower = in_part(c, p, g->lower);
         p->upper = in_part(c, p, g->upper);
         add_part(s, p);
-        s->sequential = f->nloops > 0;
+        s->sequential = s->sequential || !apart;
         return;
     }
     leave_other_statements(c, m, g, &refs, target);

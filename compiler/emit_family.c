@@ -774,6 +774,20 @@ static void emit_whole_call(struct emitter *e, const struct family *f)
     emit_close(e, braces);
 }
 
+void emit_definition(struct emitter *e, const struct family *f)
+{
+    if (f->whole_call) {
+        emit_whole_call(e, f);
+        return;
+    }
+    symp value = f->var->role == ROLE_CONSTANT
+                     ? f->body
+                     : substitute_derived(e->c, f->body);
+    const char *text = emit_expr(e, value);
+    emit_line(e, "%s = %s(%s);", emit_expr(e, family_lhs(e->c, f, 0, NULL)),
+              f->var->integer ? "(int)" : "", text);
+}
+
 static void emit_derive(struct compiler *c, struct text *out,
                         const struct family *f)
 {
@@ -786,16 +800,7 @@ static void emit_derive(struct compiler *c, struct text *out,
                                 "element)",
                                 id));
     emit_line(&e, "(void)team;");
-    if (f->whole_call) {
-        emit_whole_call(&e, f);
-    } else {
-        symp value = f->var->role == ROLE_CONSTANT
-                         ? f->body
-                         : substitute_derived(c, f->body);
-        const char *text = emit_expr(&e, value);
-        emit_line(&e, "%s = %s(%s);", emit_expr(&e, family_lhs(c, f, 0, NULL)),
-                  f->var->integer ? "(int)" : "", text);
-    }
+    emit_definition(&e, f);
     text_append(out, "}\n");
     text_printf(out, "#ifndef __CUDACC__\nGBM_HOST_DERIVE(derive_%s)\n#endif\n",
                 id);

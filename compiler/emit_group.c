@@ -115,7 +115,7 @@ static void emit_coordinates(struct compiler *c, struct text *out,
                 again = again ||
                         s->members[j].family->var == s->members[i].family->var;
             if (!again)
-                emit_recompute(&e, s->model, s->members[i].family->var);
+                emit_recompute(&e, s, s->members[i].family->var);
         }
     text_append(out, "}\n\n");
 }
@@ -378,7 +378,7 @@ static void emit_vector_ellipse(struct compiler *c, struct text *out,
     emit_each(&e, s, "$ = x[@];", false, false);
     emit_line(&e, "gbm_team_sync(team);");
     if (s->through)
-        emit_recompute(&e, s->model, s->family->var);
+        emit_recompute(&e, s, s->family->var);
     text_append(out, "}\n\n");
     emit_likelihood(c, out, s);
     open_update(out, s);

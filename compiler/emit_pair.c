@@ -69,7 +69,7 @@ static void open_pair(struct emitter *e, const struct step *s)
 
 /* place_: the first cell to x, the second to what the sum leaves. */
 static void emit_place(struct compiler *c, struct text *out,
-                       const struct model *m, const struct step *s)
+                       const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
     text_printf(out,
@@ -85,7 +85,7 @@ static void emit_place(struct compiler *c, struct text *out,
     if (s->through)
         for (int i = 0; i < 2; i++)
             if (i == 0 || s->pair[1].cell->var != s->pair[0].cell->var)
-                emit_recompute(&e, m, s->pair[i].cell->var);
+                emit_recompute(&e, s, s->pair[i].cell->var);
     text_append(out, "}\n\n");
 }
 
@@ -274,7 +274,7 @@ static void emit_pair_update(struct compiler *c, struct text *out,
 void emit_pair(struct compiler *c, struct text *out, struct step *s)
 {
     emit_pair_struct(out, s);
-    emit_place(c, out, s->model, s);
+    emit_place(c, out, s);
     emit_pair_density(c, out, s);
     emit_pair_bounds(c, out, s);
     emit_pair_update(c, out, s);

@@ -430,29 +430,6 @@ static void emit_prepare(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-/* Whether f is recomputed when v has moved; the first of a sequence stands for
- * all its families. */
-bool recomputed_with(const struct model *m, const struct family *f,
-                     const struct var *v)
-{
-    const struct sequence *q = f->sequence;
-    if (!q)
-        return derived_depends(m, f->var, v);
-    bool any = false;
-    for (int i = 0; i < q->n; i++)
-        any = any || derived_depends(m, q->families[i]->var, v);
-    return any && f == q->families[0];
-}
-
-/* Statements that recompute the stored derived nodes that depend on v. */
-void emit_recompute(struct emitter *e, const struct model *m,
-                    const struct var *v)
-{
-    for (const struct family *f = m->families; f; f = f->next)
-        if (!f->stochastic && f->var->stored && recomputed_with(m, f, v))
-            emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
-}
-
 void emit_in_place(struct emitter *e, const struct part *p)
 {
     int depth = e->nloops;
@@ -497,8 +474,7 @@ static bool reads_cells(symp e)
 
 /* Parts that the host evaluates from hoisted values are evaluated in place by
  * the device. */
-static void emit_opaque_parts(struct emitter *e, const struct model *m,
-                              const struct step *s)
+static void emit_opaque_parts(struct emitter *e, const struct step *s)
 {
     const struct family *f = s->family;
     bool in_place = step_evaluates_in_place(s), hoisted = false;
@@ -519,7 +495,7 @@ static void emit_opaque_parts(struct emitter *e, const struct model *m,
     emit_line(e, "%s = %s;", cell, f->var->integer ? "(int)x" : "x");
     emit_line(e, "gbm_team_sync(team);");
     if (s->through)
-        emit_recompute(e, m, f->var);
+        emit_recompute(e, s, f->var);
     e->team = true;
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->opaque && !p->hoisted)
@@ -536,7 +512,7 @@ static void emit_opaque_parts(struct emitter *e, const struct model *m,
 
 /* Log density of the full conditional at x, up to a constant. */
 static void emit_density(struct compiler *c, struct text *out,
-                         const struct model *m, const struct step *s)
+                         const struct step *s)
 {
     const struct family *f = s->family;
     const char *id = family_id(c, f);
@@ -581,7 +557,7 @@ static void emit_density(struct compiler *c, struct text *out,
             emit_line(&e, "}");
         }
     }
-    emit_opaque_parts(&e, m, s);
+    emit_opaque_parts(&e, s);
     text_append(out, "    return (real)total;\n}\n\n");
 }
 
@@ -816,7 +792,7 @@ static void emit_ties(struct emitter *e, const struct step *s)
 }
 
 static void emit_update(struct compiler *c, struct text *out,
-                        const struct model *m, const struct step *s)
+                        const struct step *s)
 {
     const struct family *f = s->family;
     const char *id = family_id(c, f);
@@ -908,7 +884,7 @@ static void emit_update(struct compiler *c, struct text *out,
         emit_line(&e, "GBM_COLUMNS_END(k_);");
     if (s->through) {
         emit_line(&e, "gbm_team_sync(team);");
-        emit_recompute(&e, m, f->var);
+        emit_recompute(&e, s, f->var);
     }
     text_append(out, "}\n\n");
 }
@@ -969,6 +945,8 @@ static void emit_method(struct compiler *c, struct text *out, struct step *s)
 {
     size_t start;
 
+    if (s->method != METHOD_ADAPTIVE)
+        emit_recompute_aligned(c, out, s);
     if (s->method == METHOD_ELLIPTICAL && (s->whole || s->family->nslices)) {
         emit_elliptical(c, out, s);
         return;
@@ -982,7 +960,7 @@ static void emit_method(struct compiler *c, struct text *out, struct step *s)
     case METHOD_CHAIN:
         emit_struct(c, out, s);
         emit_prepare(c, out, s);
-        emit_density(c, out, s->model, s);
+        emit_density(c, out, s);
         emit_chain(c, out, s);
         return;
     case METHOD_DIRECT:
@@ -1000,14 +978,14 @@ static void emit_method(struct compiler *c, struct text *out, struct step *s)
         if (s->method == METHOD_DIRECT)
             emit_direct_density(c, out, s);
         else
-            emit_density(c, out, s->model, s);
+            emit_density(c, out, s);
         if (s->split)
             emit_finish(c, out, s);
-        emit_update(c, out, s->model, s);
+        emit_update(c, out, s);
         return;
     case METHOD_FORWARD:
     case METHOD_STATED:
-        emit_update(c, out, s->model, s);
+        emit_update(c, out, s);
         return;
     case METHOD_GAUSSIAN:
         emit_gaussian(c, out, s);

@@ -328,7 +328,7 @@ static void emit_components(struct compiler *c, struct text *out,
     open_element(&e, s);
     emit_cell_if_needed(&e, s);
     if (s->through)
-        emit_recompute(&e, s->model, f->var);
+        emit_recompute(&e, s, f->var);
     e.team = true;
     for (const struct part *p = s->parts; p; p = p->next)
         emit_in_place(&e, p);
@@ -391,7 +391,7 @@ static void emit_components(struct compiler *c, struct text *out,
     emit_line(&e, "}");
     emit_line(&e, "s->%s_width[element] = width;", id);
     if (s->through)
-        emit_recompute(&e, s->model, f->var);
+        emit_recompute(&e, s, f->var);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
     emit_block_access(c, out, s);
     text_printf(out,

@@ -310,6 +310,30 @@ const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
  * the end. */
 symp *sequence_expressions(struct compiler *c, const struct family *f);
 
+/* ---- alignment.c ------------------------------------------------------ */
+
+/* Along dimension `dim` of a target: cells of the stored derived variables
+ * with i at their place depend on the target's elements with i there alone.
+ */
+struct aligned_place {
+    const struct var *var;
+    int dim;
+};
+struct alignment {
+    int dim;
+    struct aligned_place *places; /* the target's first */
+    int n;
+    struct alignment *next;
+};
+struct alignment *find_alignments(struct compiler *c, const struct model *m,
+                                  const struct family *target);
+/* The loop of f, or of g, at which it reads what is aligned; NULL if it reads
+ * none (then *ok) or at different ones. */
+struct loop *aligned_in_family(struct compiler *c, const struct alignment *a,
+                               const struct family *f, bool *ok);
+struct loop *aligned_in_factor(const struct alignment *a,
+                               const struct factor *g);
+
 /* ---- condition.c ------------------------------------------------------ */
 
 /* The instances of a factor that mention a target through one reference: the
@@ -480,6 +504,7 @@ struct step {
     int nstatistics;
     bool opaque;  /* some part is evaluated in place */
     bool through; /* some factor depends on x through stored derived nodes */
+    struct alignment *alignments; /* what an element reaches of those */
     const struct entry *recognised;
     int place[24];     /* statistic i is number place[i] of the family */
     symp exponent;     /* what an x^p pattern bound, or NULL */
@@ -737,9 +762,16 @@ void emit_joint_table(struct compiler *c, struct text *out,
                       const struct step *s);
 /* total += the part's log densities at the state as it is. */
 void emit_in_place(struct emitter *e, const struct part *p);
-/* Recomputes the stored derived nodes that depend on v. */
-void emit_recompute(struct emitter *e, const struct model *m,
+/* The statement by which an instance of deterministic family f is computed, its
+ * loops being open. */
+void emit_definition(struct emitter *e, const struct family *f);
+/* Recomputes the stored derived nodes that depend on v, of which step s has
+ * moved one element or, if it has no alignments, any. */
+void emit_recompute(struct emitter *e, const struct step *s,
                     const struct var *v);
+/* The function that does it for an element of an aligned step. */
+void emit_recompute_aligned(struct compiler *c, struct text *out,
+                            const struct step *s);
 /* Whether f is what is recomputed when v has moved. */
 bool recomputed_with(const struct model *m, const struct family *f,
                      const struct var *v);
