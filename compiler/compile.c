@@ -73,6 +73,7 @@ int compile_model(struct compiler *c, struct program *p)
         conditionals_print(&out, c, m);
         return print_text(&out);
     }
+    sum_rows(c, m);
     plan(c, m);
     hoist(c, m);
     if (asked(c, "plan")) {

@@ -133,7 +133,8 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
     e->indent++;
     emit_index_cell(e, s, q->part);
     const struct local_sums sums = open_sums(e, s, q);
-    int braces = emit_open_part(e, q->part, true);
+    int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
+    braces += emit_open_part(e, q->part, true);
     for (int i = 0; i < s->nmembers; i++) {
         int inside = e->nloops;
         const char *row, *column;
@@ -285,9 +286,15 @@ void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
         emit_line(&e, "for (int i = 0; i < d && team->lanes > 1; i++)");
         emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
     }
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
         if (!part_shared_out(q->part))
             emit_quadratic(&e, s, q);
+        if (q->summed) {
+            int braces = emit_if_summed(&e, q->part);
+            emit_quadratic(&e, s, q->summed);
+            emit_close(&e, braces);
+        }
+    }
     text_append(out, "}\n\n");
 }
 

@@ -196,8 +196,29 @@ int emit_open_part(struct emitter *e, const struct part *p, bool team)
 void emit_count_part(struct emitter *e, const struct part *p, const char *count)
 {
     int depth = e->nloops;
-    emit_close(e, open_part(e, p, false, count));
+    int braces = emit_unless_summed(e, p->summed ? p : NULL);
+    emit_close(e, braces + open_part(e, p, false, count));
     e->nloops = depth;
+}
+
+static int open_if_summed(struct emitter *e, const struct part *p,
+                          const char *operator)
+{
+    if (!p)
+        return 0;
+    emit_line(e, "if (s->%s_stride %s 0) {",
+              p->factor->seen_var->cname, operator);
+    return open_brace(e);
+}
+
+int emit_if_summed(struct emitter *e, const struct part *p)
+{
+    return open_if_summed(e, p, "==");
+}
+
+int emit_unless_summed(struct emitter *e, const struct part *p)
+{
+    return open_if_summed(e, p, "!=");
 }
 
 bool part_shared_out(const struct part *p)
@@ -342,7 +363,8 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     if (p->opaque || p->terms.n == 0)
         return;
     int depth = e->nloops;
-    int braces = emit_open_part(e, p, true);
+    int braces = emit_unless_summed(e, p->summed ? p : NULL);
+    braces += emit_open_part(e, p, true);
     bool team = e->team;
     e->team = e->team && !part_shared_out(p);
     for (int i = 0; i < p->terms.n; i++) {
@@ -411,6 +433,12 @@ static void emit_prepare(struct compiler *c, struct text *out,
                 emit_sums_of_part(&e, s, p);
                 any_shared =
                     any_shared || (pass == 0 && !p->opaque && p->terms.n > 0);
+            }
+        for (const struct part *p = s->parts; p; p = p->next)
+            if (pass == 1 && p->summed) {
+                int braces = emit_if_summed(&e, p);
+                emit_sums_of_part(&e, s, p->summed);
+                emit_close(&e, braces);
             }
         for (int i = 0; pass == 0 && any_shared && i < s->nstatistics; i++)
             emit_line(&e, "c%d = gbm_team_sum(team, c%d);", i + 1, i + 1);

@@ -97,7 +97,8 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     emit_line(e, "{");
     e->indent++;
     emit_index_cell(e, s, q->part);
-    int braces = emit_open_part(e, q->part, true);
+    int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
+    braces += emit_open_part(e, q->part, true);
     if (v->matrix)
         emit_line(e, "whole += %s;", emit_expr(e, q->potential[0]));
     const char *row, *column = NULL;
@@ -155,9 +156,15 @@ static void emit_coefficients(struct compiler *c, struct text *out,
                   v->matrix ? "d * d" : "d");
         emit_line(&e, "    sums[i] = (real)gbm_team_sum(team, sums[i]);");
     }
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
         if (!part_shared_out(q->part))
             emit_coefficients_of(&e, s, v, q);
+        if (q->summed) {
+            int braces = emit_if_summed(&e, q->part);
+            emit_coefficients_of(&e, s, v, q->summed);
+            emit_close(&e, braces);
+        }
+    }
     emit_line(&e, "return (real)whole;");
     text_append(out, "}\n\n");
 }

@@ -400,6 +400,12 @@ static const char *part_sum(struct compiler *c, const struct part *p)
     return take_text(c, &t);
 }
 
+/* Of sums that need the rows only where some are not observed. */
+static const char *at_load(struct compiler *c, const char *over, bool summed)
+{
+    return summed && *over ? intern_format(c, "%s at load", over) : over;
+}
+
 static const char *row_sum(struct compiler *c, const struct step *s,
                            const struct quadratic *q)
 {
@@ -432,12 +438,13 @@ static const char *step_sums(struct compiler *c, const struct step *s)
     if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
         return "-";
     for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
-        found[n++] = q->row ? row_sum(c, s, q) : part_sum(c, q->part);
+        found[n++] = q->row ? row_sum(c, s, q)
+                            : at_load(c, part_sum(c, q->part), q->summed);
     for (const struct joint_term *t = s->terms; t && n < 32; t = t->next)
         found[n++] = joint_sum(c, t);
     for (const struct part *p = s->quadratics || s->terms ? NULL : s->parts;
          p && n < 32; p = p->next)
-        found[n++] = part_sum(c, p);
+        found[n++] = at_load(c, part_sum(c, p), p->summed);
     struct text t = {0};
     for (int i = 0; i < n; i++) {
         bool known = !*found[i];

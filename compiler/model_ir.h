@@ -357,6 +357,9 @@ struct part {
     symp hit;   /* of a pair's step: which of its cells the instances mention */
     bool prior; /* there: it is that cell's own */
     struct hoisted *hoisted; /* of an opaque part, or NULL: see hoist.c */
+    struct part *summed;     /* the same terms, summed over the instances, where
+                                the factor's node is observed throughout; or NULL:
+                                see row_sums.c */
     struct part *next;
 };
 struct inverse {
@@ -434,6 +437,7 @@ struct quadratic {
     symp weight, score, design[8];
     struct var *matrix; /* the design is this given matrix, as it is */
     bool constant_design, constant_weight;
+    struct quadratic *summed; /* as of a part */
     struct quadratic *next;
 };
 
@@ -643,6 +647,18 @@ void check_samplers(struct compiler *c, const struct model *m);
 /* Whether it asks for a sampler that needs no closed form for f. */
 bool asked_otherwise(const struct model *m, const struct family *f);
 
+/* constants.c: a reference to a constant of the program whose definition is e,
+ * at the loops that e stands in. NULL if their ends depend on other loops, or
+ * on what is not data. Requires that data settle e. */
+symp constant_of(struct compiler *c, struct model *m, symp e);
+/* Summaries of given arrays inside loops, as in x[i] - mean(x[]), become
+ * constants. */
+void keep_summaries(struct compiler *c, struct model *m);
+
+/* row_sums.c: terms that are sums over rows of data, from sums computed at
+ * load. */
+void sum_rows(struct compiler *c, struct model *m);
+
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
 
@@ -728,6 +744,10 @@ void emit_close(struct emitter *e, int braces);
 /* Whether the part's instances are shared out among lanes when it is opened
  * with team: there is a loop to share. */
 bool part_shared_out(const struct part *p);
+/* Opens a test whether p's sums computed at load hold, or whether not; nothing
+ * if p is NULL. Returns the braces to close. */
+int emit_if_summed(struct emitter *e, const struct part *p);
+int emit_unless_summed(struct emitter *e, const struct part *p);
 void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
 void emit_dense(struct compiler *c, struct text *out, struct step *s);
 void emit_vector(struct compiler *c, struct text *out, struct step *s);

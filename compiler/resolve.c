@@ -376,6 +376,7 @@ struct model *resolve(struct compiler *c, struct program *p)
         settle_roles(c, m);
     if (c->nerrors)
         return NULL;
+    keep_summaries(c, m);
     order_families(c, m);
     choose_stored(c, m);
     find_sequences(c, m);
