@@ -42,5 +42,6 @@ void host_batch_draw(const struct rt_instance *in,
     in->model->ahead(sweep->seed, chain, sweep->sweep, groups, batch->places,
                      out);
     sweep->ahead = out;
+    sweep->place = 0;
     sweep->stride = (uint32_t)batch->stride;
 }

@@ -26,7 +26,7 @@ int64_t host_batch_room(const struct rt_instance *in,
 int host_batch_add(struct host_batch *batch, const struct gbm_step *step,
                    const int *elements, int64_t first, int64_t last);
 
-/* Fills out [HOST_BATCH]; sweep->ahead is `out` then. */
+/* Fills out [HOST_BATCH]; sweep->ahead is `out` then, from place 0 on. */
 void host_batch_draw(const struct rt_instance *in,
                      const struct host_batch *batch, uint32_t chain,
                      struct gbm_sweep *sweep, struct gbm_ahead *out);
