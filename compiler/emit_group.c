@@ -344,8 +344,7 @@ static void emit_group_ellipse(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_fill(d, y, 0);");
     emit_line(&e, "ancestral_%s(s, team, y);", n);
     emit_line(&e, "read_%s(s, mean);", n);
-    emit_line(&e, "for (int i = 0; i < d; i++)");
-    emit_line(&e, "    y[i] = gbm_draw_normal(rng);");
+    emit_line(&e, "gbm_draw_normals(rng, d, y);");
     emit_line(&e, "ancestral_%s(s, team, y);", n);
     emit_line(&e, "read_%s(s, drawn);", n);
     emit_line(&e, "struct place_%s k_ = {s, team, element};", n);
@@ -410,8 +409,7 @@ static void emit_vector_ellipse(struct compiler *c, struct text *out,
      * are made of it. */
     emit_line(&e, "for (int move = 0; move < 1 + d / 4; move++) {");
     e.indent++;
-    emit_line(&e, "for (int i = 0; i < d; i++)");
-    emit_line(&e, "    drawn[i] = gbm_draw_normal(rng);");
+    emit_line(&e, "gbm_draw_normals(rng, d, drawn);");
     emit_line(&e, "gbm_solve_lower_transposed(d, Q, drawn);");
     emit_line(&e, "for (int i = 0; i < d; i++)");
     emit_line(&e,

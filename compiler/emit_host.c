@@ -720,7 +720,7 @@ static void emit_steps(struct text *out, struct compiler *c,
         if (kind == 0)
             text_printf(out, ",\n     .run = %s_run", s->name);
         if (kind == 0 && s->blocks)
-            text_printf(out, ", .blocks = %d, .normal = GBM_NORMAL_FIRST(%s)",
+            text_printf(out, ", .blocks = %d, .normals = GBM_NORMALS_FIRST(%s)",
                         s->blocks, s->first_draw);
         if (kind == 1)
             text_printf(out, ",\n     .dense = &dense_%s", s->name);

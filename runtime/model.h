@@ -299,9 +299,8 @@ struct gbm_step {
                 uint32_t chain, const int *elements, int64_t first,
                 int64_t last);
     /* Blocks of random numbers of an element that are worth computing ahead; 0:
-     * none. `normal`: the first draw from them is a normal one. */
-    int blocks;
-    bool normal;
+     * none. `normals` is how many normal ones are drawn from them first. */
+    int blocks, normals;
     /* For the self-check: the block's size, its value, and the log of the
      * derived full conditional at a value, up to a constant. */
     int (*block_size)(const void *state, int64_t element);

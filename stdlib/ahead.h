@@ -94,24 +94,35 @@ struct gbm_places {
     uint64_t later[GBM_AHEAD_GROUP];
     uint64_t step[GBM_AHEAD_GROUP], element[GBM_AHEAD_GROUP];
     uint64_t block[GBM_AHEAD_GROUP];
-    bool normal; /* some begins with a normal draw */
+    int normals; /* 1, 2: wanted are those of a block's first words, of all */
 };
 
-GBM_FN void gbm_normals_ahead(struct gbm_ahead *out)
+/* What gbm_draw_normal makes of pairs of words. */
+GBM_FN void gbm_normals_ahead(const uint64_t *words, double *normals)
 {
     double w[GBM_AHEAD_GROUP], beyond = 0;
     GBM_SIMD_SUM(beyond)
     for (int i = 0; i < GBM_AHEAD_GROUP; i++) {
-        const double u = gbm_uniform_of(out->words[0][i]);
+        const double u = gbm_uniform_of(words[i]);
         w[i] = -real_log(4 * u * (1 - u));
         beyond += w[i] > 2 * GBM_NORMAL_CENTRE ? 1 : 0;
-        out->normal[i] = gbm_normal_centre(2 * u - 1, w[i]);
+        normals[i] = gbm_normal_centre(2 * u - 1, w[i]);
     }
     if (beyond == 0)
         return;
     for (int i = 0; i < GBM_AHEAD_GROUP; i++)
         if (w[i] > 2 * GBM_NORMAL_CENTRE)
-            out->normal[i] = gbm_probit(gbm_uniform_of(out->words[0][i]));
+            normals[i] = gbm_probit(gbm_uniform_of(words[i]));
+}
+
+/* Keeps the words of the lanes i and after. */
+GBM_INLINE void gbm_store_lanes(const gbm_lanes x[4], int i,
+                                struct gbm_ahead *out)
+{
+    const gbm_lanes early = x[0] << 32 | (x[1] & 0xffffffffu);
+    const gbm_lanes late = x[2] << 32 | (x[3] & 0xffffffffu);
+    __builtin_memcpy(&out->words[0][i], &early, sizeof early);
+    __builtin_memcpy(&out->words[1][i], &late, sizeof late);
 }
 
 /* n groups of places of the streams of (seed, chain, sweep). */
@@ -131,19 +142,16 @@ gbm_draw_ahead(uint64_t seed, uint32_t chain, uint32_t sweep, int n,
             __builtin_memcpy(&x[2], &p->later[i], sizeof x[2]);
             x[2] += sweep;
             gbm_philox_lanes(x, rng.key0, rng.key1);
-            const gbm_lanes early = x[0] << 32 | (x[1] & 0xffffffffu);
-            const gbm_lanes late = x[2] << 32 | (x[3] & 0xffffffffu);
-            __builtin_memcpy(&out[g].words[0][i], &early, sizeof early);
-            __builtin_memcpy(&out[g].words[1][i], &late, sizeof late);
+            gbm_store_lanes(x, i, &out[g]);
         }
-        if (p->normal)
-            gbm_normals_ahead(&out[g]);
+        for (int half = 0; half < p->normals; half++)
+            gbm_normals_ahead(out[g].words[half], out[g].normal[half]);
     }
 }
 
-/* 1 if the draw begins with a normal one: its file defines GBM_BEGINS_... as
- * "~, 1". Else 0. */
-#define GBM_NORMAL_FIRST(draw) GBM_SECOND(GBM_BEGINS_##draw, 0, 0)
+/* How many normals the draw begins with: its file may define GBM_BEGINS_... as
+ * "~, 1" or "~, 2". Else 0. */
+#define GBM_NORMALS_FIRST(draw) GBM_SECOND(GBM_BEGINS_##draw, 0, 0)
 #define GBM_SECOND(...) GBM_SECOND_OF(__VA_ARGS__)
 #define GBM_SECOND_OF(first, second, ...) second
 

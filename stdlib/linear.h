@@ -5,7 +5,7 @@
 #ifndef GBM_LINEAR_H
 #define GBM_LINEAR_H
 
-#include "normal.h"
+#include "normals.h"
 #include "team.h"
 
 #if defined(__CUDACC__)
@@ -123,8 +123,7 @@ GBM_FN int gbm_gaussian_draw(struct gbm_rng *rng, int d, real *Q, real *b,
     if (!gbm_cholesky(d, Q))
         return 0;
     gbm_solve_lower(d, Q, b);
-    for (int i = 0; i < d; i++)
-        b[i] += gbm_draw_normal(rng);
+    gbm_shift_normals(rng, d, b);
     gbm_solve_lower_transposed(d, Q, b);
     gbm_copy(d, b, x);
     return 1;

@@ -4,6 +4,7 @@
 
 #include "gamma.h"
 #include "linear.h"
+#include "normals.h"
 
 /* x = mu + scale e with e ~ N(0, M), or N(0, M^-1) if M is a `precision`. NaN
  * throughout if M [K][K] is not positive definite. */
@@ -15,8 +16,7 @@ GBM_FN_BIG void gbm_mvn(struct gbm_rng *rng, int K, const real *mu,
     if (L)
         gbm_copy((int64_t)K * K, M, L);
     if (L && gbm_cholesky(K, L)) {
-        for (int i = 0; i < K; i++)
-            x[i] = gbm_draw_normal(rng);
+        gbm_draw_normals(rng, K, x);
         if (precision)
             gbm_solve_lower_transposed(K, L, x);
         else

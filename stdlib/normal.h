@@ -25,21 +25,22 @@ GBM_NORMAL_OF real gbm_draw_normal_now(struct gbm_rng *rng)
 #endif
 }
 
-GBM_FN real gbm_draw_normal(struct gbm_rng *rng)
+GBM_INLINE real gbm_draw_normal(struct gbm_rng *rng)
 {
 #if !defined(__CUDACC__) && !defined(GBM_SINGLE)
-    if (rng->normal && rng->block == 0) { /* nothing was drawn yet */
-        const struct gbm_ahead *group =
-            &rng->ahead[rng->place / GBM_AHEAD_GROUP];
+    const uint32_t at = 2 * rng->block - rng->left / 2; /* pairs of words */
+    if (at < rng->normals && rng->left % 2 == 0) {
+        const uint32_t place = rng->place + rng->stride * (at / 2);
         gbm_uniform(rng);
-        return group->normal[rng->place % GBM_AHEAD_GROUP];
+        return rng->ahead[place / GBM_AHEAD_GROUP]
+            .normal[at % 2][place % GBM_AHEAD_GROUP];
     }
 #endif
     return gbm_draw_normal_now(rng);
 }
 
-/* GBM_BEGINS_...: such a draw begins with a normal one, whatever its arguments,
- * if it draws at all; see GBM_NORMAL_FIRST. */
+/* GBM_BEGINS_...: so many normals are what such a draw mostly begins with; see
+ * GBM_NORMALS_FIRST. */
 #define GBM_BEGINS_gbm_draw_normal ~, 1
 
 #endif

@@ -20,17 +20,17 @@ struct gbm_rng {
      * ahead.h. */
     const struct gbm_ahead *ahead;
     uint32_t place, stride, nahead;
-    bool normal; /* as a first draw, a normal one stands there too */
+    uint32_t normals; /* so many of the normal draws stand there too */
 #endif
 };
 
 #ifndef __CUDACC__
 /* Blocks are computed in groups of this many; one group's words 0 and 1, and 2
- * and 3, the earlier one high, and the normals drawn from words 0 and 1. */
+ * and 3, the earlier one high, and the normals that are drawn from these. */
 #define GBM_AHEAD_GROUP 8
 struct gbm_ahead {
     uint64_t words[2][GBM_AHEAD_GROUP];
-    double normal[GBM_AHEAD_GROUP];
+    double normal[2][GBM_AHEAD_GROUP];
 };
 #endif
 
@@ -93,7 +93,7 @@ GBM_FN void gbm_rng_start(struct gbm_rng *rng, uint64_t seed, uint32_t chain,
 #ifndef __CUDACC__
     rng->ahead = NULL;
     rng->place = rng->stride = rng->nahead = 0;
-    rng->normal = false;
+    rng->normals = 0;
 #endif
 }
 

@@ -162,21 +162,22 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
         const void *state, const struct gbm_sweep *sweep, uint32_t chain,      \
         const int *elements, int64_t first, int64_t last)                      \
     {                                                                          \
+        struct gbm_rng rng;                                                    \
+        gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number, 0);      \
+        if (sweep->ahead && (blocks) > 0) {                                    \
+            rng.ahead = sweep->ahead;                                          \
+            rng.place = sweep->place;                                          \
+            rng.stride = sweep->stride;                                        \
+            rng.nahead = (blocks);                                             \
+            rng.normals = GBM_NORMALS_FIRST(draw);                             \
+        }                                                                      \
         for (int64_t k = first; k < last; k++) {                               \
             const long long element = elements ? elements[k] : k;              \
-            struct gbm_rng rng;                                                \
-            gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number,      \
-                          (uint32_t)element);                                  \
-            if (sweep->ahead && (blocks) > 0) {                                \
-                rng.ahead = sweep->ahead;                                      \
-                rng.stride = sweep->stride;                                    \
-                rng.place = sweep->place +                                     \
-                            (uint32_t)(k - first) * (blocks)*sweep->stride;    \
-                rng.nahead = (blocks);                                         \
-                rng.normal = GBM_NORMAL_FIRST(draw);                           \
-            }                                                                  \
+            rng.element = (uint32_t)element;                                   \
+            rng.block = rng.left = 0;                                          \
             function((const struct state *)state, &rng, &gbm_alone, element,   \
                      GBM_ADAPTING(sweep));                                     \
+            rng.place += (blocks)*rng.stride;                                  \
         }                                                                      \
     }
 

@@ -17,7 +17,7 @@
 #ifndef GBM_SPARSE_CHOLESKY_H
 #define GBM_SPARSE_CHOLESKY_H
 
-#include "normal.h"
+#include "normals.h"
 #include "team.h"
 
 struct gbm_sparse {
@@ -265,8 +265,7 @@ GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
     const int per_block = 2;
 #endif
     if (team->lanes == 1) {
-        for (int i = 0; i < n; i++)
-            x[i] += gbm_draw_normal(rng);
+        gbm_shift_normals(rng, n, x);
         rng->left = 0; /* what follows begins a block, as for a team */
         return;
     }

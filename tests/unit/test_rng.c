@@ -129,7 +129,7 @@ static void ahead_is_the_stream(void **state)
             p->step[k % GBM_AHEAD_GROUP] = k / BLOCKS % 3;
             p->element[k % GBM_AHEAD_GROUP] = 0xfffffff0u + k / BLOCKS;
             p->block[k % GBM_AHEAD_GROUP] = k % BLOCKS;
-            p->normal = true;
+            p->normals = 2;
         }
         gbm_draw_ahead(5, 1, sweep, GROUPS, places, ahead);
         for (uint32_t k = 0; k < N; k++) {
@@ -140,18 +140,44 @@ static void ahead_is_the_stream(void **state)
             then.place = k * BLOCKS;
             then.stride = 1;
             then.nahead = BLOCKS;
-            then.normal = k & 1;
+            then.normals = k % 4;
             double expected = (double)gbm_draw_normal(&now);
             double found = (double)gbm_draw_normal(&then);
             assert_true(fabs(found - expected) <= 2e-15 * fabs(expected));
             far += fabs(found) > 3.5;
+            expected = (double)gbm_draw_normal(&now);
+            found = (double)gbm_draw_normal(&then);
+            assert_true(fabs(found - expected) <= 2e-15 * fabs(expected));
             for (int i = 0; i < 12; i++)
                 assert_int_equal(gbm_rng_word(&then), gbm_rng_word(&now));
         }
     }
     assert_true(far > 5);
-    assert_int_equal(GBM_NORMAL_FIRST(gbm_draw_gamma), 1);
-    assert_int_equal(GBM_NORMAL_FIRST(gbm_uniform), 0);
+    assert_int_equal(GBM_NORMALS_FIRST(gbm_draw_gamma), 1);
+    assert_int_equal(GBM_NORMALS_FIRST(gbm_uniform), 0);
+}
+
+/* Many normals at once are those drawn one by one, and leave the stream where
+ * these do. */
+static void many_normals(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 40; n++) {
+        real z[40];
+        struct gbm_rng one, many;
+        gbm_rng_start(&one, 9, 0, (uint32_t)n, 1, 2);
+        if (n % 3 == 1)
+            gbm_uniform(&one);
+        many = one;
+        gbm_draw_normals(&many, n, z);
+        for (int i = 0; i < n; i++) {
+            double expected = (double)gbm_draw_normal(&one);
+            assert_true(fabs((double)z[i] - expected) <=
+                        2e-15 * fabs(expected));
+        }
+        for (int i = 0; i < 7; i++)
+            assert_int_equal(gbm_rng_word(&many), gbm_rng_word(&one));
+    }
 }
 
 int main(void)
@@ -163,6 +189,7 @@ int main(void)
         cmocka_unit_test(neighbours_are_independent),
         cmocka_unit_test(a_stream_is_independent),
         cmocka_unit_test(ahead_is_the_stream),
+        cmocka_unit_test(many_normals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,77 @@
+/* normals.h: many standard normals of one stream. */
+#ifndef GBM_NORMALS_H
+#define GBM_NORMALS_H
+
+#include "normal.h"
+#if !defined(__CUDACC__) && !defined(GBM_SINGLE)
+#include "ahead.h"
+
+/* So many are worth the vector unit. */
+#define GBM_NORMALS_WORTH 8
+
+/* The next n normals, n <= 2 GBM_AHEAD_GROUP, of a stream between blocks. */
+GBM_FN_BIG void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
+{
+    struct gbm_ahead out;
+    for (int i = 0; i < GBM_AHEAD_GROUP; i += GBM_LANES) {
+        const gbm_lanes zero = {0};
+        gbm_lanes x[4] = {zero + rng->block + (uint32_t)i, zero + rng->element,
+                          zero + rng->sweep, zero + rng->step};
+        for (int lane = 0; lane < GBM_LANES; lane++)
+            x[0][lane] += (uint32_t)lane;
+        gbm_philox_lanes(x, rng->key0, rng->key1);
+        gbm_store_lanes(x, i, &out);
+    }
+    for (int half = 0; half < 2; half++)
+        gbm_normals_ahead(out.words[half], out.normal[half]);
+    for (int i = 0; i < n; i++)
+        z[i] = out.normal[i % 2][i / 2];
+    rng->block += (uint32_t)(n + 1) / 2;
+    rng->left = 0;
+    if (n % 2 == 1) {
+        const uint64_t late = out.words[1][n / 2];
+        rng->word0 = (uint32_t)(late >> 32);
+        rng->word1 = (uint32_t)late;
+        rng->left = 2;
+    }
+}
+#endif
+
+/* z[0 .. n - 1], as gbm_draw_normal gives them one after another. */
+GBM_FN void gbm_draw_normals(struct gbm_rng *rng, int n, real *z)
+{
+    for (int i = 0; i < n; i++) {
+#if !defined(__CUDACC__) && !defined(GBM_SINGLE)
+        const int left = n - i;
+        if (left >= GBM_NORMALS_WORTH && rng->left == 0 &&
+            rng->block >= rng->nahead) {
+            const int some =
+                left < 2 * GBM_AHEAD_GROUP ? left : 2 * GBM_AHEAD_GROUP;
+            gbm_draw_normals_at_once(rng, some, z + i);
+            i += some - 1;
+            continue;
+        }
+#endif
+        z[i] = gbm_draw_normal(rng);
+    }
+}
+
+/* x[i] += the same. */
+GBM_FN void gbm_shift_normals(struct gbm_rng *rng, int n, real *x)
+{
+    int i = 0;
+#if !defined(__CUDACC__) && !defined(GBM_SINGLE)
+    while (n - i >= GBM_NORMALS_WORTH) {
+        real z[2 * GBM_AHEAD_GROUP];
+        const int most = 2 * GBM_AHEAD_GROUP;
+        const int some = n - i < most ? n - i : most;
+        gbm_draw_normals(rng, some, z);
+        for (int j = 0; j < some; j++)
+            x[i++] += z[j];
+    }
+#endif
+    for (; i < n; i++)
+        x[i] += gbm_draw_normal(rng);
+}
+
+#endif
