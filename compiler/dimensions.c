@@ -205,6 +205,20 @@ static struct stmt *defined_whole(const struct resolver *r, const char *name)
     return NULL;
 }
 
+static void ask(struct resolver *r, const struct expr *e,
+                const struct loop_name *loops, int ndim);
+
+/* The product of two matrices is one; of a matrix and a vector, a vector. */
+static void ask_of_product(struct resolver *r, const struct expr *e,
+                           const struct loop_name *loops, int ndim)
+{
+    for (int i = 0; i < 2; i++)
+        if (ndim == 2)
+            ask(r, e->args[i], loops, 2);
+        else if (ndim == 1 && ndim_of(r, e->args[1 - i], loops) == 2)
+            ask(r, e->args[i], loops, 1);
+}
+
 /* The value of e is asked to have ndim dimensions. */
 static void ask(struct resolver *r, const struct expr *e,
                 const struct loop_name *loops, int ndim)
@@ -223,6 +237,8 @@ static void ask(struct resolver *r, const struct expr *e,
         return;
     if (!strcmp(e->name, "t") && e->nargs == 1 && ndim == 2)
         ask(r, e->args[0], loops, 2);
+    if (!strcmp(e->name, "%*%") && e->nargs == 2)
+        ask_of_product(r, e, loops, ndim);
     bool known = false; /* an argument that has the shape */
     for (int i = 0; i < e->nargs; i++)
         known = known || ndim_of(r, e->args[i], loops) == ndim;
@@ -256,10 +272,6 @@ static void asked_in_expr(struct resolver *r, const struct expr *e,
         asked_in_expr(r, e->args[i], loops);
     if (e->kind != EXPR_CALL)
         return;
-    if (!strcmp(e->name, "%*%") && e->nargs == 2) {
-        ask(r, e->args[0], loops, 2);
-        ask(r, e->args[1], loops, 1);
-    }
     if (!strcmp(e->name, "t") && e->nargs == 1)
         ask(r, e->args[0], loops, 2);
     const struct entry *f = library_find(
@@ -317,14 +329,18 @@ static void asked_in_stmts(struct resolver *r, const struct stmt *s,
         asked_in_expr(r, s->lower, loops);
         asked_in_expr(r, s->upper, loops);
         asked_by_whole(r, s);
+        if (s->kind == STMT_DETERMINISTIC && s->lhs->nargs &&
+            ndim_of(r, s->lhs, loops) > 0) /* m[t, 1:k] <- A + B %*% ... */
+            ask(r, s->rhs, loops, ndim_of(r, s->lhs, loops));
     }
 }
 
 /* ---- what is left -----------------------------------------------------------
  */
 
-/* dim(X) of a name that nothing else tells of: a matrix. sum(a, x) or max(a,
- * x): a vector, which a single number may stand for. */
+/* dim(X) of a name that nothing else tells of: a matrix; A %*% x: a matrix and
+ * a vector. sum(a, x) or max(a, x): a vector, which a single number may stand
+ * for. */
 static void default_in_expr(struct resolver *r, const struct expr *e,
                             const struct loop_name *loops)
 {
@@ -336,6 +352,10 @@ static void default_in_expr(struct resolver *r, const struct expr *e,
         return;
     if (!strcmp(e->name, "dim") && e->nargs == 1)
         ask(r, e->args[0], loops, 2);
+    if (!strcmp(e->name, "%*%") && e->nargs == 2) {
+        ask(r, e->args[0], loops, 2);
+        ask(r, e->args[1], loops, 1);
+    }
     static const char *const several[] = {"sum", "max", "min", "c"};
     if (!is_one_of(e->name, several, sizeof several / sizeof *several))
         return;
