@@ -75,9 +75,20 @@ static bool alike(struct pairs *k, symp a, symp b)
         k->a[k->n] = a->kind == SYM_SUM ? a->loop : a->loops[i];
         k->b[k->n] = b->kind == SYM_SUM ? b->loop : b->loops[i];
     }
-    bool same = true;
-    for (int i = 0; same && i < a->nargs; i++)
-        same = alike(k, a->args[i], b->args[i]);
+    bool same = true, any_order = a->kind == SYM_ADD || a->kind == SYM_MUL;
+    unsigned long long taken = 0;
+    if (any_order && a->nargs > 64)
+        same = false;
+    for (int i = 0; same && i < a->nargs; i++) {
+        int j = any_order ? 0 : i;
+        const int last = any_order ? a->nargs - 1 : i;
+        while (j <= last &&
+               ((taken >> j & 1) || !alike(k, a->args[i], b->args[j])))
+            j++;
+        same = j <= last;
+        if (same && any_order)
+            taken |= 1ull << j;
+    }
     k->n = depth;
     return same;
 }

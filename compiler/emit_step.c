@@ -357,13 +357,62 @@ static int statistic_index(const struct step *s, symp statistic)
     return -1;
 }
 
+/* Sums computed at load that may cancel: by_rows says whether too few digits
+ * are left of one of them, or rows are not observed. */
+static void emit_checked_sums(struct emitter *e, const struct part *p,
+                              int number)
+{
+    const struct part *sum = p->summed;
+    const char *by_rows = intern_format(e->c, "by_rows%d", number);
+    emit_line(e, "int %s = s->%s_stride != 0;", by_rows,
+              p->factor->seen_var->cname);
+    for (int i = 0; i < sum->terms.n; i++)
+        emit_line(e, "real kept%d_%d = 0;", number, i + 1);
+    emit_line(e, "if (!%s) {", by_rows);
+    e->indent++;
+    for (int i = 0; i < sum->terms.n; i++) {
+        emit_line(e, "kept%d_%d = %s;", number, i + 1,
+                  emit_expr(e, sum->terms.coefficient[i]));
+        if (sum->sizes[i])
+            emit_line(e, "%s |= gbm_cancelled(kept%d_%d, %s);", by_rows, number,
+                      i + 1, emit_expr(e, sum->sizes[i]));
+    }
+    emit_close(e, 1);
+}
+
+static void emit_kept_sums(struct emitter *e, const struct step *s,
+                           const struct part *p, int number)
+{
+    emit_line(e, "if (!by_rows%d) {", number);
+    for (int i = 0; i < p->terms.n; i++)
+        emit_line(e, "    c%d += kept%d_%d;",
+                  statistic_index(s, p->terms.statistic[i]) + 1, number, i + 1);
+    emit_line(e, "}");
+}
+
+/* The part's number among the step's. */
+static int part_number(const struct step *s, const struct part *p)
+{
+    int n = 1;
+    for (const struct part *q = s->parts; q && q != p; q = q->next)
+        n++;
+    return n;
+}
+
 static void emit_sums_of_part(struct emitter *e, const struct step *s,
                               const struct part *p)
 {
     if (p->opaque || p->terms.n == 0)
         return;
-    int depth = e->nloops;
-    int braces = emit_unless_summed(e, p->summed ? p : NULL);
+    int depth = e->nloops, braces = 0;
+    if (p->summed && p->summed->sizes) {
+        const int number = part_number(s, p);
+        emit_checked_sums(e, p, number);
+        emit_line(e, "if (by_rows%d) {", number);
+        braces = open_brace(e);
+    } else {
+        braces = emit_unless_summed(e, p->summed ? p : NULL);
+    }
     braces += emit_open_part(e, p, true);
     bool team = e->team;
     e->team = e->team && !part_shared_out(p);
@@ -435,7 +484,9 @@ static void emit_prepare(struct compiler *c, struct text *out,
                     any_shared || (pass == 0 && !p->opaque && p->terms.n > 0);
             }
         for (const struct part *p = s->parts; p; p = p->next)
-            if (pass == 1 && p->summed) {
+            if (pass == 1 && p->summed && p->summed->sizes) {
+                emit_kept_sums(&e, s, p, part_number(s, p));
+            } else if (pass == 1 && p->summed) {
                 int braces = emit_if_summed(&e, p);
                 emit_sums_of_part(&e, s, p->summed);
                 emit_close(&e, braces);

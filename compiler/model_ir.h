@@ -360,6 +360,9 @@ struct part {
     struct part *summed;     /* the same terms, summed over the instances, where
                                 the factor's node is observed throughout; or NULL:
                                 see row_sums.c */
+    symp *sizes; /* of a summed part: of each coefficient, what its products add
+                    up to in absolute value, where they may cancel; NULL: they
+                    cannot */
     struct part *next;
 };
 struct inverse {

@@ -10,13 +10,17 @@
  * Observed values are first centred, Y[i,k] = mean_k + r[i,k], and of each
  * factor of a product the part that is the same for all rows is kept together,
  * (mean_k - mu_k): no digits are lost where values are large beside their
- * spread. Other data that vary by row enter sums of squares only where the
- * products are added up as they stand (precisions and potentials of normals):
- * a residual sum of squares from X'X and X'y would cancel.
+ * spread. Other data that vary by row are taken as they stand in precisions and
+ * potentials of normals. A residual sum of squares about a regression, from X'X
+ * and X'y of centred data, cancels where the fit is very close: it is compared
+ * with the size of its products, and a sweep in which too few digits would be
+ * left goes through the rows.
  *
  * All this holds where the observed array is observed throughout, which the
  * program asks at run time; otherwise it goes through the rows. */
 #include "gbmc.h"
+
+#include <math.h>
 #include <string.h>
 
 enum { MOST_STEPS = 2000 };
@@ -25,10 +29,14 @@ struct rows {
     struct compiler *c;
     struct model *m;
     const struct part *part;
-    struct var *data;     /* the observed array */
-    struct var *residual; /* stands for it, centred; not in the model */
-    symp count;           /* of rows */
-    bool plain;           /* other data may vary by row */
+    struct var *data; /* the observed array */
+    struct {
+        struct var *of, *as; /* not in the model */
+    } residuals[16];         /* stand for data less their means */
+    int nresiduals;
+    symp count;   /* of rows */
+    bool plain;   /* other data may vary by row */
+    bool guarded; /* so they may, centred, where the sum is then checked */
     int steps;
     bool failed;
 };
@@ -51,6 +59,31 @@ static bool varies(const struct rows *r, symp e)
     return false;
 }
 
+/* The data that v stands for, centred; NULL: none. */
+static struct var *centred_data(const struct rows *r, const struct var *v)
+{
+    for (int i = 0; i < r->nresiduals; i++)
+        if (r->residuals[i].as == v)
+            return r->residuals[i].of;
+    return NULL;
+}
+
+static struct var *residual_of(struct rows *r, struct var *v)
+{
+    struct var *as = NULL;
+    for (int i = 0; i < r->nresiduals; i++)
+        if (r->residuals[i].of == v)
+            as = r->residuals[i].as;
+    if (as || r->nresiduals == 16)
+        return as;
+    as = NEW(r->c, struct var);
+    *as = *v;
+    as->name = intern_format(r->c, "%s.centred", v->name);
+    r->residuals[r->nresiduals].of = v;
+    r->residuals[r->nresiduals++].as = as;
+    return as;
+}
+
 /* Whether data settle e. */
 static bool settled(const struct rows *r, symp e)
 {
@@ -59,7 +92,7 @@ static bool settled(const struct rows *r, symp e)
         return false;
     if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
         e->var->role != ROLE_CONSTANT && e->var != r->data &&
-        e->var != r->residual)
+        !centred_data(r, e->var))
         return false;
     for (int i = 0; i < e->nargs; i++)
         if (!settled(r, e->args[i]))
@@ -70,7 +103,7 @@ static bool settled(const struct rows *r, symp e)
 /* Whether rows differ by the centred observed values alone. */
 static bool varies_by_residual(const struct rows *r, symp e)
 {
-    if (e->kind == SYM_REF && e->var == r->residual)
+    if (e->kind == SYM_REF && centred_data(r, e->var) == r->data)
         return true;
     if (e->kind == SYM_LOOP)
         return !is_row_loop(r, e->loop);
@@ -147,28 +180,75 @@ static symp mean_of(struct rows *r, symp ref)
 static symp centre(struct compiler *c, symp e, void *context)
 {
     struct rows *r = context;
-    if (e->kind != SYM_REF || e->var != r->data || !varies(r, e))
+    bool of_rows = e->kind == SYM_REF && settled(r, e) && varies(r, e);
+    if (!of_rows || (e->var != r->data && !r->guarded))
         return NULL;
-    return sym_add2(c, mean_of(r, e),
-                    sym_ref(c, r->residual, e->nargs, e->args));
+    struct var *residual = residual_of(r, e->var);
+    return residual ? sym_add2(c, mean_of(r, e),
+                               sym_ref(c, residual, e->nargs, e->args))
+                    : NULL;
 }
 
 static symp uncentre(struct compiler *c, symp e, void *context)
 {
     struct rows *r = context;
-    if (e->kind != SYM_REF || e->var != r->residual)
+    struct var *data = e->kind == SYM_REF ? centred_data(r, e->var) : NULL;
+    if (!data)
         return NULL;
-    symp ref = sym_ref(c, r->data, e->nargs, e->args);
+    symp ref = sym_ref(c, data, e->nargs, e->args);
     return sym_sub(c, ref, mean_of(r, ref));
 }
 
 static symp sum_of(struct rows *r, symp e);
+
+/* A product with a sum that alone varies as a sum: b (x[i] - m) with x[i]
+ * centred gives its part that is the same for all rows. */
+static symp spread(struct rows *r, symp e)
+{
+    struct compiler *c = r->c;
+    symp sum = NULL, others = sym_num(c, 1), same = sym_num(c, 0);
+    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
+        symp f = e->args[i];
+        if (!varies(r, f))
+            others = sym_mul2(c, others, f);
+        else if (sum || f->kind != SYM_ADD)
+            return e;
+        else
+            sum = f;
+    }
+    if (!sum)
+        return e;
+    symp total = sym_num(c, 0);
+    for (int i = 0; i < sum->nargs; i++)
+        if (varies(r, sum->args[i]))
+            total = sym_add2(c, total,
+                             spread(r, sym_mul2(c, others, sum->args[i])));
+        else
+            same = sym_add2(c, same, sum->args[i]);
+    return sym_add2(c, total, sym_mul2(c, others, same));
+}
+
+/* factor * sum, term by term: what stays together as a factor is one value. */
+static symp times(struct compiler *c, symp factor, symp sum)
+{
+    if (sum->kind != SYM_ADD)
+        return sym_mul2(c, factor, sum);
+    symp total = sym_num(c, 0);
+    for (int i = 0; i < sum->nargs; i++)
+        total = sym_add2(c, total, sym_mul2(c, factor, sum->args[i]));
+    return total;
+}
 
 /* Sums sum * others over the rows, by the terms of the sum: together those that
  * are the same for all rows, and those that data settle. */
 static symp distribute(struct rows *r, symp sum, symp others)
 {
     struct compiler *c = r->c;
+    symp flat = sym_num(c, 0);
+    for (int i = 0; i < sum->nargs; i++)
+        flat = sym_add2(c, flat, spread(r, sum->args[i]));
+    if (flat->kind == SYM_ADD)
+        sum = flat;
     symp same = sym_num(c, 0), data = same, total = same;
     for (int i = 0; i < sum->nargs; i++) {
         symp term = sum->args[i];
@@ -182,7 +262,7 @@ static symp distribute(struct rows *r, symp sum, symp others)
     if (!sym_is(data, 0))
         total = sym_add2(c, total, sum_of(r, sym_mul2(c, data, others)));
     if (!sym_is(same, 0))
-        total = sym_add2(c, total, sym_mul2(c, same, sum_of(r, others)));
+        total = sym_add2(c, total, times(c, same, sum_of(r, others)));
     return total;
 }
 
@@ -206,7 +286,7 @@ static symp sum_of_product(struct rows *r, int n, const symp *factors)
         *to = sym_mul2(c, *to, factors[i]);
     }
     if (settled(r, product))
-        return sym_mul2(c, same, sum_of(r, product));
+        return times(c, same, sum_of(r, product));
     for (int i = 0; i < n; i++) {
         symp f = factors[i];
         if (!varies(r, f) || (f->kind != SYM_ADD && f->kind != SYM_SUM))
@@ -218,9 +298,9 @@ static symp sum_of_product(struct rows *r, int n, const symp *factors)
         for (int j = 0; j < n; j++)
             if (j != i && varies(r, factors[j]))
                 others = sym_mul2(c, others, factors[j]);
-        return sym_mul2(c, same,
-                        f->kind == SYM_ADD ? distribute(r, f, others)
-                                           : into_sum(r, f, others));
+        return times(c, same,
+                     f->kind == SYM_ADD ? distribute(r, f, others)
+                                        : into_sum(r, f, others));
     }
     r->failed = true;
     return product;
@@ -271,19 +351,47 @@ static bool start(struct compiler *c, struct model *m, const struct part *p,
     if (!data || !any || p->own || p->inverse || p->guard || p->opaque)
         return false;
     *r = (struct rows){.c = c, .m = m, .part = p, .data = data, .plain = plain};
-    r->residual = NEW(c, struct var);
-    *r->residual = *data;
-    r->residual->name = intern_format(c, "%s.centred", data->name);
     symp count = over_rows(r, sym_num(c, 1));
     r->count = count->kind == SYM_SUM ? constant(r, count) : count;
     return !r->failed;
+}
+
+/* Whether a sum within a row varies: its square has as many terms as it has,
+ * squared, which rows may have fewer of. */
+static bool sums_within(const struct rows *r, symp e)
+{
+    if (e->kind == SYM_SUM && varies(r, e))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (sums_within(r, e->args[i]))
+            return true;
+    return false;
+}
+
+/* What the terms of a sum add up to in absolute value. A factor of a product
+ * that is a sum is one value, the same for all rows. */
+static symp size_of(struct compiler *c, symp e, bool factor)
+{
+    if (e->kind == SYM_NUM)
+        return sym_num(c, fabs(e->number));
+    if ((e->kind == SYM_ADD && !factor) || e->kind == SYM_MUL) {
+        symp *args = NEW_ARRAY(c, symp, e->nargs);
+        for (int i = 0; i < e->nargs; i++)
+            args[i] = size_of(c, e->args[i], e->kind == SYM_MUL);
+        return sym_rebuild(c, e, args);
+    }
+    if (e->kind == SYM_POW && sym_is(e->args[1], 2))
+        return e;
+    return sym_call(c, "abs", 1, &e);
 }
 
 /* The sum of e over the rows of r's part, or NULL. */
 static symp without_rows(struct rows *r, symp e)
 {
     symp centred = sym_map(r->c, e, centre, r);
-    if (!r->plain && !keeps_digits(r, centred))
+    if (!r->plain && !r->guarded && !keeps_digits(r, centred))
+        r->failed = true;
+    if (r->guarded && sums_within(r, centred))
         r->failed = true;
     symp sum = sum_of(r, centred);
     return r->failed ? NULL : sum;
@@ -341,19 +449,24 @@ static void sum_quadratic(struct compiler *c, struct model *m, struct step *s,
         q->summed = sum;
 }
 
-static void sum_part(struct compiler *c, struct model *m, struct step *s,
-                     struct part *p)
+static void sum_part(struct compiler *c, struct model *m, struct part *p,
+                     bool plain, bool guarded)
 {
     const struct mark mark = {m->families, m->last_var};
     struct rows r = {.failed = false};
-    bool plain = s->recognised && is_normal(s->recognised);
     if (!p->terms.n || !start(c, m, p, plain, &r)) {
         take_back(m, &mark);
         return;
     }
     struct part *sum = no_rows(c, p);
-    for (int i = 0; i < p->terms.n; i++)
-        sum->terms.coefficient[i] = without_rows(&r, p->terms.coefficient[i]);
+    r.guarded = guarded;
+    sum->sizes = guarded ? NEW_ARRAY(c, symp, p->terms.n) : NULL;
+    for (int i = 0; i < p->terms.n && !r.failed; i++) {
+        symp e = without_rows(&r, p->terms.coefficient[i]);
+        sum->terms.coefficient[i] = e;
+        if (guarded && !r.failed && varies(&r, p->terms.coefficient[i]))
+            sum->sizes[i] = size_of(c, e, false);
+    }
     if (r.failed)
         take_back(m, &mark);
     else
@@ -368,7 +481,11 @@ void sum_rows(struct compiler *c, struct model *m)
         for (struct quadratic *q = block ? s->quadratics : NULL; q; q = q->next)
             sum_quadratic(c, m, s, q);
         bool direct = s->method == METHOD_DIRECT && !s->through;
-        for (struct part *p = direct ? s->parts : NULL; p; p = p->next)
-            sum_part(c, m, s, p);
+        bool plain = s->recognised && is_normal(s->recognised);
+        for (struct part *p = direct ? s->parts : NULL; p; p = p->next) {
+            sum_part(c, m, p, plain, false);
+            if (!p->summed)
+                sum_part(c, m, p, plain, true);
+        }
     }
 }

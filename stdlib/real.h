@@ -163,6 +163,20 @@ GBM_FN real gbm_clamp(real x, real lower, real upper)
 
 GBM_FN real gbm_square(real x) { return x * x; }
 
+/* Whether a sum of terms, whose absolute values add up to `size`, has lost too
+ * many digits: to rounding, it may be wrong by more than 1e-10 of
+ * itself (1e-5 in single
+ * precision). */
+GBM_FN bool gbm_cancelled(real sum, real size)
+{
+#ifdef GBM_SINGLE
+    const real least = REAL_C(0.02);
+#else
+    const real least = REAL_C(3e-5);
+#endif
+    return !(real_fabs(sum) > least * size);
+}
+
 /* x log y, and 0 where x is 0. */
 GBM_FN real gbm_xlogy(real x, real y)
 {
