@@ -264,6 +264,7 @@ GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
 #else
     const int per_block = 2;
 #endif
+    rng->left = 0; /* of a block that something else began */
     if (team->lanes == 1) {
         gbm_shift_normals(rng, n, x);
         rng->left = 0; /* what follows begins a block, as for a team */
