@@ -37,7 +37,8 @@ struct gbm_diagnoser {
     double *rho;         /* [half + 1] */
     int fft_size;        /* power of two, at least 2 half */
     double *fft;         /* [2 fft_size] complex; NULL until needed */
-    double *roots;       /* [fft_size] complex roots, fft_size / 2 of them */
+    double *power;       /* [fft_size] of all chains */
+    double *roots;       /* [2 fft_size] complex roots of 1 */
 };
 
 /* ---- the normal quantile function: Wichura (1988), algorithm AS 241, PPND16,
@@ -120,6 +121,7 @@ void gbm_diagnoser_free(struct gbm_diagnoser *g)
     free(g->autocov);
     free(g->rho);
     free(g->fft);
+    free(g->power);
     free(g->roots);
     free(g);
 }
@@ -275,6 +277,25 @@ static double split_rhat(struct gbm_diagnoser *g, const double *x)
 
 /* ---- autocovariances: biased (divisor half), averaged over sequences */
 
+/* Sum of (a[i] - mean) (b[i] - mean), in PARTS sums that do not wait for one
+ * another. */
+static double centred_product(const double *a, const double *b, int n,
+                              double mean)
+{
+    enum { PARTS = 16 };
+    double part[PARTS] = {0}, sum = 0;
+    int i = 0;
+
+    for (; i + PARTS <= n; i += PARTS)
+        for (int j = 0; j < PARTS; j++)
+            part[j] += (a[i + j] - mean) * (b[i + j] - mean);
+    for (; i < n; i++)
+        sum += (a[i] - mean) * (b[i] - mean);
+    for (int j = 0; j < PARTS; j++)
+        sum += part[j];
+    return sum;
+}
+
 static double autocov_direct(const struct gbm_diagnoser *g, const double *x,
                              int lag)
 {
@@ -282,48 +303,56 @@ static double autocov_direct(const struct gbm_diagnoser *g, const double *x,
 
     for (int s = 0; s < g->sequences; s++) {
         const double *y = x + (int64_t)s * g->half;
-        double mean = g->mean[s], sum = 0;
 
-        for (int i = 0; i + lag < g->half; i++)
-            sum += (y[i] - mean) * (y[i + lag] - mean);
-        total += sum / g->half;
+        total +=
+            centred_product(y, y + lag, g->half - lag, g->mean[s]) / g->half;
     }
     return total / g->sequences;
 }
 
-/* In-place complex FFT of size n (a power of two), sign -1; `roots` holds
- * exp(-2 pi i k / n), k < n / 2. Decimation in time. */
-static void fft(double *z, int n, const double *roots)
+/* Complex FFTs in place, n a power of two, sign -1. One takes the natural order
+ * to bit-reversed order (decimation in frequency), the other goes back: what is
+ * between them does not mind the order. Halves are transformed one after the
+ * other, so that the small ones stay in the cache. `roots` holds exp(-i pi k /
+ * h), k < h, from place h on, for every h < n. */
+static void fft_forward(double *z, int n, const double *roots)
 {
-    for (int i = 1, j = 0; i < n; i++) {
-        int bit = n >> 1;
+    const int h = n / 2;
+    const double *w = roots + 2 * h;
+    double *a = z, *b = z + 2 * h;
 
-        for (; j & bit; bit >>= 1)
-            j ^= bit;
-        j ^= bit;
-        if (i < j) {
-            double re = z[2 * i], im = z[2 * i + 1];
+    if (n < 2)
+        return;
+    for (int k = 0; k < 2 * h; k += 2) {
+        double re = a[k] - b[k], im = a[k + 1] - b[k + 1];
 
-            z[2 * i] = z[2 * j];
-            z[2 * i + 1] = z[2 * j + 1];
-            z[2 * j] = re;
-            z[2 * j + 1] = im;
-        }
+        a[k] += b[k];
+        a[k + 1] += b[k + 1];
+        b[k] = re * w[k] - im * w[k + 1];
+        b[k + 1] = re * w[k + 1] + im * w[k];
     }
-    for (int size = 2; size <= n; size *= 2) {
-        int half = size / 2, step = n / size;
+    fft_forward(a, h, roots);
+    fft_forward(b, h, roots);
+}
 
-        for (int block = 0; block < n; block += size)
-            for (int k = 0; k < half; k++) {
-                double *a = z + 2 * (block + k), *b = a + 2 * half;
-                double c = roots[2 * k * step], s = roots[2 * k * step + 1];
-                double re = b[0] * c - b[1] * s, im = b[0] * s + b[1] * c;
+static void fft_back(double *z, int n, const double *roots)
+{
+    const int h = n / 2;
+    const double *w = roots + 2 * h;
+    double *a = z, *b = z + 2 * h;
 
-                b[0] = a[0] - re;
-                b[1] = a[1] - im;
-                a[0] += re;
-                a[1] += im;
-            }
+    if (n < 2)
+        return;
+    fft_back(a, h, roots);
+    fft_back(b, h, roots);
+    for (int k = 0; k < 2 * h; k += 2) {
+        double re = b[k] * w[k] - b[k + 1] * w[k + 1];
+        double im = b[k] * w[k + 1] + b[k + 1] * w[k];
+
+        b[k] = a[k] - re;
+        b[k + 1] = a[k + 1] - im;
+        a[k] += re;
+        a[k + 1] += im;
     }
 }
 
@@ -337,31 +366,38 @@ static bool prepare_fft(struct gbm_diagnoser *g)
     while (n < 2 * g->half)
         n *= 2;
     g->fft = malloc((size_t)n * 2 * sizeof *g->fft);
-    g->roots = malloc((size_t)n * sizeof *g->roots);
-    if (!g->fft || !g->roots) {
+    g->power = malloc((size_t)n * sizeof *g->power);
+    g->roots = malloc((size_t)n * 2 * sizeof *g->roots);
+    if (!g->fft || !g->power || !g->roots) {
         free(g->fft);
+        free(g->power);
         free(g->roots);
-        g->fft = g->roots = NULL;
+        g->fft = g->power = g->roots = NULL;
         return false;
     }
-    for (int k = 0; k < n / 2; k++) {
-        g->roots[2 * k] = cos(2 * pi * k / n);
-        g->roots[2 * k + 1] = -sin(2 * pi * k / n);
-    }
+    for (int h = n / 2; h >= 1; h /= 2)
+        for (int k = 0; k < h; k++) {
+            int of = n / 2 / h; /* the largest h has all */
+            double *root = g->roots + 2 * (h + k);
+
+            root[0] = of > 1 ? g->roots[n + 2 * k * of] : cos(pi * k / h);
+            root[1] = of > 1 ? g->roots[n + 2 * k * of + 1] : -sin(pi * k / h);
+        }
     g->fft_size = n;
     return true;
 }
 
 /* All lags at once. Two sequences (one chain's halves) make one complex
  * sequence; the sum of their autocovariances is the real part of the inverse
- * transform of |Z|^2, as the cross terms are odd in the frequency. */
+ * transform of |Z|^2, as the cross terms are odd in the frequency. The |Z|^2 of
+ * all chains are transformed together. */
 static void autocov_fft(struct gbm_diagnoser *g, const double *x)
 {
     int n = g->fft_size;
-    double *z = g->fft, scale = 1.0 / n / g->half / g->sequences;
+    double *z = g->fft, *power = g->power;
+    double scale = 1.0 / n / g->half / g->sequences;
 
-    for (int i = 0; i < g->half; i++)
-        g->autocov[i] = 0;
+    memset(power, 0, (size_t)n * sizeof *power);
     for (int s = 0; s < g->sequences; s += 2) {
         const double *a = x + (int64_t)s * g->half, *b = a + g->half;
 
@@ -370,15 +406,17 @@ static void autocov_fft(struct gbm_diagnoser *g, const double *x)
             z[2 * i] = a[i] - g->mean[s];
             z[2 * i + 1] = b[i] - g->mean[s + 1];
         }
-        fft(z, n, g->roots);
-        for (int i = 0; i < n; i++) {
-            z[2 * i] = z[2 * i] * z[2 * i] + z[2 * i + 1] * z[2 * i + 1];
-            z[2 * i + 1] = 0;
-        }
-        fft(z, n, g->roots);
-        for (int i = 0; i < g->half; i++)
-            g->autocov[i] += z[2 * i] * scale;
+        fft_forward(z, n, g->roots);
+        for (int i = 0; i < n; i++)
+            power[i] += z[2 * i] * z[2 * i] + z[2 * i + 1] * z[2 * i + 1];
     }
+    for (int i = 0; i < n; i++) {
+        z[2 * i] = power[i];
+        z[2 * i + 1] = 0;
+    }
+    fft_back(z, n, g->roots);
+    for (int i = 0; i < g->half; i++)
+        g->autocov[i] = z[2 * i] * scale;
 }
 
 /* ---- effective sample size of split chains x: [sequences][half] */
