@@ -307,6 +307,18 @@ static bool data_only(symp e)
     return true;
 }
 
+/* Whether data settle e, if `leaf` is observed throughout. */
+static bool data_with(symp e, const struct var *leaf)
+{
+    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
+        e->var->role != ROLE_CONSTANT && e->var != leaf)
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!data_with(e->args[i], leaf))
+            return false;
+    return true;
+}
+
 static bool derive_row(struct compiler *c, const struct step *s,
                        const struct plate_values *v, struct quadratic *q)
 {
@@ -331,6 +343,9 @@ static bool derive_row(struct compiler *c, const struct step *s,
     q->weight = sym_mul2(c, sym_num(c, -2), c2);
     q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));
     q->row = true;
+    q->constant_score =
+        q->part->factor->seen_var &&
+        data_with(sym_div(c, q->score, q->weight), q->part->factor->seen_var);
     q->constant_design = true;
     q->constant_weight = true;
     for (int i = 0; i < q->part->nloops; i++)

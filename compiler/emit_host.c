@@ -593,12 +593,13 @@ static void emit_dense_table(struct text *out, struct compiler *c,
         text_printf(
             out,
             "    {.family = %d, .matrix = %d, .constant_design = %d, "
-            ".constant_weight = %d,\n     .design = design_%s_%d_host, .row = "
+            ".constant_weight = %d,\n     .constant_score = %d, .design = "
+            "design_%s_%d_host, .row = "
             "row_%s_%d_host,\n     .row_kernel = \"row_%s_%d_kernel\", "
             ".design_kernel = \"design_%s_%d_kernel\"},\n",
             q->part->factor->family->number, q->matrix ? q->matrix->slot : -1,
-            q->constant_design, q->constant_weight, s->name, k, s->name, k,
-            s->name, k, s->name, k);
+            q->constant_design, q->constant_weight, q->constant_score, s->name,
+            k, s->name, k, s->name, k, s->name, k);
     }
     text_printf(out,
                 "};\nstatic const struct gbm_dense dense_%s = {\n"

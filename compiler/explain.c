@@ -418,7 +418,10 @@ static const char *row_sum(struct compiler *c, const struct step *s,
     if (!constant_product(s))
         what = intern_format(c, "%s, %s", q->constant_weight ? "X'X" : "X'WX",
                              what);
-    return *over ? intern_format(c, "%s over %s", what, over) : what;
+    bool once = q->constant_design && q->constant_weight && q->constant_score;
+    return *over ? intern_format(c, "%s over %s%s", what, over,
+                                 once ? " at load" : "")
+                 : what;
 }
 
 /* What is computed anew each sweep. */

@@ -440,6 +440,8 @@ struct quadratic {
     symp weight, score, design[8];
     struct var *matrix; /* the design is this given matrix, as it is */
     bool constant_design, constant_weight;
+    bool constant_score; /* beside the weight, where the factor's node is data
+                          */
     struct quadratic *summed; /* as of a part */
     struct quadratic *next;
 };

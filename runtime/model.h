@@ -203,6 +203,8 @@ struct gbm_dense_term {
     bool constant_weight; /* the same for all rows, sweeps and chains, but
                              for a factor common to all rows that `scale`
                              gives */
+    bool constant_score;  /* score / weight depends on data alone where the
+                             family's variable is observed throughout */
     void (*design)(const void *state, int64_t element, double *row); /* [d] */
     /* seen == false: the row is unobserved and weight = score = 0. */
     void (*row)(const void *state, int64_t element, double *weight,

@@ -28,6 +28,7 @@ struct term {
     const double *design; /* [rows][d] where constant, or NULL */
     double *own;          /* the same, if it was tabulated here */
     double *gram;         /* [d][d] sum_i w_i/w_ref a_i a_i', or NULL */
+    double *scores;       /* [d] sum_i s_i/w_ref a_i, where constant, or NULL */
     int64_t reference;    /* row whose weight is w_ref; -1: none has any */
 };
 
@@ -253,7 +254,10 @@ static void assemble(const struct host_dense *h, const void *state, int threads,
         for (int64_t i = 0; i < d; i++)
             for (int64_t j = 0; j <= i; j++)
                 q[i * d + j] += weight * t->gram[i * d + j];
-        add_scores(h, t, state, threads, work, b);
+        if (!t->scores)
+            add_scores(h, t, state, threads, work, b);
+        for (int j = 0; t->scores && j < d; j++)
+            b[j] += weight * t->scores[j];
     }
 }
 
@@ -542,9 +546,23 @@ static bool tabulate(struct host_dense *h, const struct rt_instance *in,
     return true;
 }
 
+/* Scores relative to a weight that is not 0. */
+static bool precompute_scores(struct host_dense *h, const void *state,
+                              struct term *t, int threads, double weight,
+                              double *work)
+{
+    t->scores = calloc((size_t)h->d + 1, sizeof *t->scores);
+    if (!t->scores)
+        return false;
+    add_scores(h, t, state, threads, work, t->scores);
+    for (int j = 0; j < h->d; j++)
+        t->scores[j] /= weight;
+    return true;
+}
+
 /* The Gram matrix with weights relative to the first row that has any. */
-static bool precompute_gram(struct host_dense *h, const void *state,
-                            struct term *t, int threads)
+static bool precompute_gram(struct host_dense *h, const struct rt_instance *in,
+                            const void *state, struct term *t, int threads)
 {
     double weight = 0, score;
     t->reference = -1;
@@ -564,8 +582,12 @@ static bool precompute_gram(struct host_dense *h, const void *state,
              NULL);
     for (size_t i = 0; i < n; i++)
         t->gram[i] /= weight;
+    const struct gbm_family *family = &in->model->families[t->term->family];
+    bool done = true;
+    if (t->term->constant_score && !in->slots[family->variable].per_chain)
+        done = precompute_scores(h, state, t, threads, weight, work.cells);
     free(work.cells);
-    return true;
+    return done;
 }
 
 /* Flops of a draw by Cholesky of d x d, and by a solve of rows x rows. */
@@ -615,7 +637,7 @@ struct host_dense *host_dense_create(struct rt *rt,
     for (int k = 0; k < h->dense->nterms && !h->wide; k++) {
         struct term *t = &h->terms[k];
         if (t->design && t->term->constant_weight &&
-            !precompute_gram(h, state, t, rt->threads))
+            !precompute_gram(h, in, state, t, rt->threads))
             goto no_memory;
     }
     return h;
@@ -633,6 +655,7 @@ void host_dense_free(struct host_dense *h)
     for (int k = 0; h->terms && k < h->dense->nterms; k++) {
         free(h->terms[k].own);
         free(h->terms[k].gram);
+        free(h->terms[k].scores);
     }
     free(h->terms);
     free(h);
