@@ -100,6 +100,22 @@ static void emit_pairs(struct compiler *c, struct text *out,
                 "*)state;\n    (void)s;\n",
                 s->name, number);
     emit_line(&e, "return %s;", emit_int(&e, family_extent(c, t->vector, 0)));
+    const bool scattered = can_scatter(c, t);
+    if (scattered) {
+        text_printf(out,
+                    "}\nstatic void scatter_%s_%d(const void *state, int64_t "
+                    "vector_, double *cells_)\n{\n    const struct state *s = "
+                    "(const struct state *)state;\n    (void)s;\n    "
+                    "(void)vector_;\n",
+                    s->name, number);
+        e = emitter_new(c, out);
+        emit_line(&e, "const int extent_ = %s;",
+                  emit_int(&e, family_extent(c, t->vector, 0)));
+        emit_decode(&e, t->vector, "vector_");
+        for (int i = 0; i < e.nloops; i++)
+            emit_line(&e, "(void)%s;", e.loops[i].name);
+        emit_scatter(&e, t);
+    }
     text_printf(out,
                 "}\nstatic int slots_%s_%d(const void *state, int64_t element, "
                 "int *variable_,\n    int64_t *cell_, int capacity_)\n{\n    "
@@ -115,7 +131,7 @@ static void emit_pairs(struct compiler *c, struct text *out,
     else
         emit_line(&e, "if (%s > %s)", b, a);
     emit_line(&e, "    return -1;");
-    if (t->constant_weight && t->constant_score) {
+    if (t->constant_weight && t->constant_score && !scattered) {
         emit_line(&e, "real weight, score;");
         emit_line(&e, "row_%s_%d(s, element, &weight, &score);", s->name,
                   number);
@@ -496,7 +512,9 @@ void emit_joint_table(struct compiler *c, struct text *out,
                     nterms);
         if (t->vector)
             text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
-        else
+        if (t->vector && can_scatter(c, t))
+            text_printf(out, ", .scatter = scatter_%s_%d", s->name, nterms);
+        if (!t->vector)
             text_printf(out, ", .design = design_%s_%d_host", s->name, nterms);
         for (const struct rescaling *r = s->rescalings; r; r = r->next)
             if (r->term == t || (t->vector && t->vector == r->term->vector))

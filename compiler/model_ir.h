@@ -776,6 +776,10 @@ bool has_settle(struct compiler *c, const struct family *f);
 const char *width_id(struct compiler *c, const struct step *s);
 /* emit_joint.c: the functions of a joint block, and its host's table. */
 void emit_joint(struct compiler *c, struct text *out, struct step *s);
+/* emit_scatter.c: whether, and how, a vector's constant weights are had from
+ * the terms of their sums; statements that add them to cells_. */
+bool can_scatter(struct compiler *c, const struct joint_term *t);
+void emit_scatter(struct emitter *e, const struct joint_term *t);
 /* emit_rescale.c */
 void emit_rescalings(struct compiler *c, struct text *out,
                      const struct step *s);

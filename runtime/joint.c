@@ -23,6 +23,8 @@ struct term {
     const struct gbm_joint_term *term;
     bool fixed_weight, fixed_score, fixed_design;
     struct rt_ints element, begin, place;
+    double *weight; /* of the rows, if they are scattered; or NULL */
+    int64_t weights;
 };
 
 /* One contribution to a cell of Q or b. */
@@ -141,8 +143,54 @@ static int place_of(struct layout *l, int variable, int64_t cell)
 
 /* ---- rows ---- */
 
+/* The rows of a vector's scattered weights: the pairs (a, b), b <= a, of which
+ * one is not 0. */
+static bool list_scattered(struct layout *l, struct term *t)
+{
+    const int64_t n = t->term->extent(l->state);
+    const int64_t instances = l->in->elements[t->term->family];
+    double *cells = malloc(((size_t)(n * n) + 1) * sizeof *cells);
+    bool ok = cells != NULL;
+    rt_ints_add(&t->begin, 0);
+    for (int64_t v = 0; ok && v < instances; v++) {
+        memset(cells, 0, (size_t)(n * n) * sizeof *cells);
+        t->term->scatter(l->state, v, cells);
+        int64_t used = 0;
+        for (int64_t i = 0; i < n * n; i++)
+            used += cells[i] != 0;
+        double *weight = realloc(t->weight, (size_t)(t->weights + used + 1) *
+                                                sizeof *weight);
+        ok = weight != NULL;
+        t->weight = ok ? weight : t->weight;
+        for (int64_t i = 0; ok && i < n * n; i++) {
+            int variable[2], place[2];
+            int64_t cell[2];
+            const int64_t e = v * n * n + i;
+            if (cells[i] == 0 || i % n > i / n)
+                continue;
+            const int places = t->term->slots(l->state, e, variable, cell, 2);
+            bool moves = false;
+            for (int k = 0; k < places; k++) {
+                place[k] = place_of(l, variable[k], cell[k]);
+                moves = moves || place[k] >= 0;
+            }
+            if (!moves)
+                continue;
+            for (int k = 0; k < places; k++)
+                rt_ints_add(&t->place, place[k]);
+            rt_ints_add(&t->element, e);
+            rt_ints_add(&t->begin, t->place.n);
+            t->weight[t->weights++] = cells[i];
+        }
+    }
+    free(cells);
+    return ok && !t->place.failed && !t->begin.failed && !t->element.failed;
+}
+
 static bool list_rows(struct layout *l, struct term *t)
 {
+    if (t->term->scatter)
+        return list_scattered(l, t);
     int capacity = 64, *variable = malloc(64 * sizeof *variable);
     int64_t *cell = malloc(64 * sizeof *cell);
     bool ok = variable && cell;
@@ -543,7 +591,10 @@ static bool put_term(struct layout *l, const struct links *links,
         goto done;
     for (int64_t r = 0; r < rows; r++) {
         int64_t e = t->element.items[r];
-        if (t->fixed_weight || t->fixed_score)
+        score[r] = 0;
+        if (t->weight)
+            weight[r] = t->weight[r];
+        else if (t->fixed_weight || t->fixed_score)
             t->term->row(l->state, e, &weight[r], &score[r]);
         if (design && t->term->design)
             t->term->design(l->state, e, design + t->begin.items[r]);
@@ -737,6 +788,7 @@ static void layout_free(struct layout *l)
         rt_ints_free(&l->terms[k].element);
         rt_ints_free(&l->terms[k].begin);
         rt_ints_free(&l->terms[k].place);
+        free(l->terms[k].weight);
     }
     free(l->terms);
     free(l->start);

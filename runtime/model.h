@@ -254,6 +254,9 @@ struct gbm_joint_term {
      * cells the weight is that of their product, with one, of its square, and
      * the score is of that one. There is no `design`. */
     int (*extent)(const void *state);
+    /* Not NULL: `row` is slow and constant, with scores of 0; its weights are
+     * what this adds to cells [n][n] of an instance. */
+    void (*scatter)(const void *state, int64_t instance, double *cells);
 };
 /* A joint Gaussian block of several families, drawn by a step of kind
  * GBM_STEP_MAP as its one element. runtime/joint.c lays it out at load. */

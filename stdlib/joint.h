@@ -170,6 +170,13 @@ GBM_FN const real *gbm_joint_design(const struct gbm_joint *j,
                : r->design;
 }
 
+/* cells [n][n] of the pair (a, b), counted from 1, += by. */
+GBM_FN void gbm_scatter(double *cells, int n, int a, int b, double by)
+{
+    if (a >= 1 && a <= n && b >= 1 && b <= n)
+        cells[(int64_t)(a - 1) * n + b - 1] += by;
+}
+
 /* The weights of a vector's listed term, by rows. */
 GBM_FN const real *gbm_joint_weight(const struct gbm_joint *j,
                                     const struct gbm_joint_rows *r)
