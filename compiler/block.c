@@ -1014,7 +1014,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
     bool own = false;
     for (struct part *p = s->parts; p; p = p->next) {
         p->opaque = true;
-        own = own || p->own || p->factor == f->factor;
+        own = own || p->own || (p->factor == f->factor && !p->reference);
     }
     keep_rules(c, s);
     if (!own && !f->factor->replaced) {

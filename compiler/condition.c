@@ -785,8 +785,8 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
             .reference = sym_ref(c, f->var, f->var->ndim, f->lower)};
     bool trouble = refs.in_array || refs.in_subscript;
     for (int i = 0; i < refs.n; i++) {
-        if (own && sym_same(refs.found[i].reference,
-                            sym_ref(c, f->var, f->var->ndim, f->lower)))
+        if (own && same_node(f, refs.found[i].reference,
+                             sym_ref(c, f->var, f->var->ndim, f->lower)))
             continue;
         struct part *p = new_part(c, g);
         match_reference(c, m, p, &refs.found[i], target);
@@ -835,7 +835,7 @@ struct step *condition_family(struct compiler *c, struct model *m,
     if (!vector && !own->replaced && !factor_through(m, own, f->var))
         own_part(c, s, own, target);
     for (struct factor *g = m->factors; g; g = g->next)
-        if (!g->replaced && (!vector || g != own))
+        if (!g->replaced)
             child_parts(c, m, s, g, target);
     gather_statistics(s);
     if (s->through || s->ties)

@@ -350,6 +350,9 @@ bool elliptical_vector(struct compiler *c, struct step *s)
 {
     if (s->family->nslices != 1 || !gaussian_prior(c, s))
         return false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->factor == s->family->factor && !p->reference)
+            return false; /* its prior is among what is evaluated in place */
     s->method = METHOD_ELLIPTICAL;
     s->recognised = NULL;
     for (struct part *p = s->parts; p; p = p->next)
