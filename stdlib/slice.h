@@ -144,22 +144,25 @@ GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
                                    real (*density)(const void *context, real x),
                                    const void *context)
 {
-    real largest = -GBM_INF, total = 0;
+    real largest = 0, total = 0;
     int kept = lo;
     for (int k = lo; k <= hi; k++) {
-        real value = density(context, (real)k), weight = 1;
+        const real value = density(context, (real)k);
         if (!(value > -GBM_INF))
             continue;
-        if (value > largest) {
-            if (total > 0)
-                total *= real_exp(largest - value);
+        if (total == 0) {
             largest = value;
-        } else {
-            weight = real_exp(value - largest);
-        }
-        total += weight;
-        if (total <= weight || gbm_uniform(rng) * total < weight)
+            total = 1;
             kept = k;
+            continue;
+        }
+        /* choices, not branches: nobody can foresee them */
+        const real share = real_exp(-real_fabs(value - largest));
+        const bool larger = value > largest;
+        const real weight = larger ? 1 : share;
+        total = larger ? total * share + 1 : total + share;
+        largest = larger ? value : largest;
+        kept = gbm_uniform(rng) * total < weight ? k : kept;
     }
     return (real)kept;
 }

@@ -35,6 +35,9 @@ struct term {
 struct host_dense {
     const struct gbm_step *step;
     const struct gbm_dense *dense;
+    /* gbm_model.ahead */
+    void (*ahead)(uint64_t seed, uint32_t chain, uint32_t sweep, int ngroups,
+                  const struct gbm_places *places, struct gbm_ahead *out);
     int d;
     int64_t rows; /* of all terms */
     bool wide;
@@ -109,7 +112,16 @@ static void add_gram(int d, int64_t count, const double *a, int threads,
 {
     int tiles = (d + TILE - 1) / TILE, pairs = tiles * (tiles + 1) / 2;
     if (d <= SMALL) {
-        for (int64_t r = 0; r < count; r++)
+        int64_t r = 0;
+        for (; r + 4 <= count; r += 4) {
+            const double *b = a + r * d;
+            for (int i = 0; i < d; i++)
+                for (int j = 0; j <= i; j++)
+                    q[i * d + j] += (b[i] * b[j] + b[d + i] * b[d + j]) +
+                                    (b[2 * d + i] * b[2 * d + j] +
+                                     b[3 * d + i] * b[3 * d + j]);
+        }
+        for (; r < count; r++)
             for (int i = 0; i < d; i++)
                 for (int j = 0; j <= i; j++)
                     q[i * d + j] += a[r * d + i] * a[r * d + j];
@@ -149,7 +161,15 @@ static void add_scored_rows(int d, int64_t count, const double *a,
                     1, out, 1);
         return;
     }
-    for (int64_t i = 0; i < count; i++)
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4) { /* four rows wait for one another once */
+        const double *r = a + i * d;
+        for (int j = 0; j < d; j++)
+            out[j] +=
+                (score[i] * r[j] + score[i + 1] * r[d + j]) +
+                (score[i + 2] * r[2 * d + j] + score[i + 3] * r[3 * d + j]);
+    }
+    for (; i < count; i++)
         for (int j = 0; j < d; j++)
             out[j] += score[i] * a[i * d + j];
 }
@@ -399,11 +419,26 @@ static void condition_on_fixed(int d, const unsigned char *fixed,
     }
 }
 
+/* The first normals of the streams of elements `first` and after. */
 static void normals(const struct host_dense *h, const struct gbm_sweep *sweep,
                     uint32_t chain, int64_t first, int64_t count, double *out)
 {
     struct gbm_rng rng;
-    for (int64_t j = 0; j < count; j++) {
+    int64_t j = 0;
+    while (h->ahead && j < count) {
+        struct gbm_places places;
+        struct gbm_ahead drawn;
+        for (int i = 0; i < GBM_AHEAD_GROUP; i++) {
+            places.later[i] = places.block[i] = 0;
+            places.step[i] = (uint32_t)h->step->number;
+            places.element[i] = (uint32_t)(first + j + i);
+        }
+        places.normals = 1;
+        h->ahead(sweep->seed, chain, sweep->sweep, 1, &places, &drawn);
+        for (int i = 0; i < GBM_AHEAD_GROUP && j < count; i++)
+            out[j++] = drawn.normal[0][i];
+    }
+    for (; j < count; j++) {
         gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep,
                       (uint32_t)h->step->number, (uint32_t)(first + j));
         out[j] = gbm_draw_normal(&rng);
@@ -612,6 +647,7 @@ struct host_dense *host_dense_create(struct rt *rt,
         goto no_memory;
     h->step = step;
     h->dense = step->dense;
+    h->ahead = in->model->ahead;
     h->d = step->dense->dimension(state);
     h->terms = calloc((size_t)h->dense->nterms + 1, sizeof *h->terms);
     if (!h->terms)
