@@ -366,6 +366,8 @@ static void emit_checked_sums(struct emitter *e, const struct part *p,
     const char *by_rows = intern_format(e->c, "by_rows%d", number);
     emit_line(e, "int %s = s->%s_stride != 0;", by_rows,
               p->factor->seen_var->cname);
+    if (sum->needs)
+        emit_line(e, "%s |= !(%s);", by_rows, emit_expr(e, sum->needs));
     for (int i = 0; i < sum->terms.n; i++)
         emit_line(e, "real kept%d_%d = 0;", number, i + 1);
     emit_line(e, "if (!%s) {", by_rows);

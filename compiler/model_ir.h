@@ -363,6 +363,7 @@ struct part {
     symp *sizes; /* of a summed part: of each coefficient, what its products add
                     up to in absolute value, where they may cancel; NULL: they
                     cannot */
+    symp needs;  /* with sizes: the condition to use it at all; NULL: none */
     struct part *next;
 };
 struct inverse {

@@ -35,6 +35,7 @@ struct rows {
     } residuals[16];         /* stand for data less their means */
     int nresiduals;
     symp count;   /* of rows */
+    symp needs;   /* a condition under which it is worth it, or NULL */
     bool plain;   /* other data may vary by row */
     bool guarded; /* so they may, centred, where the sum is then checked */
     int steps;
@@ -203,6 +204,29 @@ static symp sum_of(struct rows *r, symp e);
 
 /* A product with a sum that alone varies as a sum: b (x[i] - m) with x[i]
  * centred gives its part that is the same for all rows. */
+static symp spread(struct rows *r, symp e);
+
+/* The same for a sum within a row, sum(k, b[k] (x[i,k] - m[k])). */
+static symp spread_sum(struct rows *r, symp sum, symp others)
+{
+    struct compiler *c = r->c;
+    symp body = spread(r, sum->args[2]), parts[2] = {sym_num(c, 0)};
+    parts[1] = parts[0];
+    int n = body->kind == SYM_ADD ? body->nargs : 1;
+    for (int i = 0; i < n; i++) {
+        symp term = body->kind == SYM_ADD ? body->args[i] : body;
+        symp *to = &parts[varies(r, term)];
+        *to = sym_add2(c, *to, term);
+    }
+    symp total = sym_num(c, 0);
+    for (int k = 0; k < 2; k++)
+        total = sym_add2(c, total,
+                         sym_mul2(c, others,
+                                  sym_sum(c, sum->loop, sum->args[0],
+                                          sum->args[1], parts[k])));
+    return total;
+}
+
 static symp spread(struct rows *r, symp e)
 {
     struct compiler *c = r->c;
@@ -211,13 +235,17 @@ static symp spread(struct rows *r, symp e)
         symp f = e->args[i];
         if (!varies(r, f))
             others = sym_mul2(c, others, f);
-        else if (sum || f->kind != SYM_ADD)
+        else if (sum || (f->kind != SYM_ADD && f->kind != SYM_SUM))
             return e;
         else
             sum = f;
     }
+    if (e->kind == SYM_SUM)
+        sum = e;
     if (!sum)
         return e;
+    if (sum->kind == SYM_SUM)
+        return spread_sum(r, sum, others);
     symp total = sym_num(c, 0);
     for (int i = 0; i < sum->nargs; i++)
         if (varies(r, sum->args[i]))
@@ -272,6 +300,16 @@ static symp into_sum(struct rows *r, symp sum, symp others)
     struct compiler *c = r->c;
     struct loop *l = NEW(c, struct loop);
     *l = *sum->loop;
+    if (r->guarded) {
+        /* a square of as many terms as there are products of two: worth it
+         * for fewer of them than rows */
+        l->lower = sum->args[0];
+        symp few = sym_call(c, "<=", 2, (symp[]){sum->args[1], r->count});
+        symp none = sym_add2(c, l->lower, sym_num(c, -1));
+        l->upper =
+            sym_add2(c, none, sym_mul2(c, few, sym_sub(c, sum->args[1], none)));
+        r->needs = r->needs ? sym_and(c, r->needs, few) : few;
+    }
     symp body = sym_replace_loop(c, sum->args[2], sum->loop, sym_loop(c, l));
     symp total = sum_of(r, sym_mul2(c, body, others));
     return sym_sum(c, l, sum->args[0], sum->args[1], total);
@@ -356,18 +394,6 @@ static bool start(struct compiler *c, struct model *m, const struct part *p,
     return !r->failed;
 }
 
-/* Whether a sum within a row varies: its square has as many terms as it has,
- * squared, which rows may have fewer of. */
-static bool sums_within(const struct rows *r, symp e)
-{
-    if (e->kind == SYM_SUM && varies(r, e))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (sums_within(r, e->args[i]))
-            return true;
-    return false;
-}
-
 /* What the terms of a sum add up to in absolute value. A factor of a product
  * that is a sum is one value, the same for all rows. */
 static symp size_of(struct compiler *c, symp e, bool factor)
@@ -380,6 +406,9 @@ static symp size_of(struct compiler *c, symp e, bool factor)
             args[i] = size_of(c, e->args[i], e->kind == SYM_MUL);
         return sym_rebuild(c, e, args);
     }
+    if (e->kind == SYM_SUM)
+        return sym_sum(c, e->loop, e->args[0], e->args[1],
+                       size_of(c, e->args[2], false));
     if (e->kind == SYM_POW && sym_is(e->args[1], 2))
         return e;
     return sym_call(c, "abs", 1, &e);
@@ -390,8 +419,6 @@ static symp without_rows(struct rows *r, symp e)
 {
     symp centred = sym_map(r->c, e, centre, r);
     if (!r->plain && !r->guarded && !keeps_digits(r, centred))
-        r->failed = true;
-    if (r->guarded && sums_within(r, centred))
         r->failed = true;
     symp sum = sum_of(r, centred);
     return r->failed ? NULL : sum;
@@ -467,6 +494,7 @@ static void sum_part(struct compiler *c, struct model *m, struct part *p,
         if (guarded && !r.failed && varies(&r, p->terms.coefficient[i]))
             sum->sizes[i] = size_of(c, e, false);
     }
+    sum->needs = r.needs;
     if (r.failed)
         take_back(m, &mark);
     else
