@@ -309,6 +309,12 @@ static double von_mises_p(const double *p, double x)
     return look_up(&table, x);
 }
 
+/* An infinite mean: lambda times the inverse square of a normal. */
+static double levy_p(const double *p, double x)
+{
+    return erfc(sqrt(p[1] / (2 * x)));
+}
+
 DRAW(inverse_gaussian, gbm_draw_inverse_gaussian(rng, p[0], p[1]))
 DRAW(gig, gbm_draw_gig(rng, p[0], p[1], p[2]))
 DRAW(von_mises, gbm_draw_von_mises(rng, p[0], p[1]))
@@ -338,6 +344,7 @@ static void inverse_gaussians(void **state)
                      {0.1, 100, 200}, {2, 1e-4, 1},       {-2.5, 3, 1e-3},
                      {0.6, 0.4, 0.5}, {1.5, 20, 0.01},    {300, 2, 400}};
     double limits[][4] = {{2.5, 2, 0}, {0.7, 2, 0}};
+    double levy[][4] = {{INFINITY, 3}, {INFINITY, 0.2}};
     double vm[][4] = {{0, 0},    {1, 0.01}, {0, 0.5}, {-2, 2},
                       {0.5, 20}, {0, 500},  {3, 1e5}};
     (void)state;
@@ -350,6 +357,8 @@ static void inverse_gaussians(void **state)
                    false, POINTS);
         free(table.sum);
     }
+    continuous("inverse Gaussian of infinite mean", inverse_gaussian, levy_p,
+               CASES(levy), false, POINTS);
     for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
         double from, to;
         log_range(gig_density, p[i], &from, &to);
