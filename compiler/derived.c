@@ -174,33 +174,84 @@ bool mixed_substitutable(struct compiler *c, const struct family *f)
 }
 
 /* Definitions that use others twice, and those others again, double at each
- * step: beyond this many nodes a variable is kept instead. */
+ * step: beyond this many nodes a variable is kept instead. So it is, if updates
+ * read it, where its value takes as much work: normalisations of normalised
+ * values have sums in sums in sums. */
 #define MAX_EXPANDED 4000
+/* What the range of a sum counts for: mostly the data alone tell. */
+#define TYPICAL_EXTENT 8
 
-static double expanded_size(struct var *v);
+/* Of an expression, definitions in their places. */
+struct expansion {
+    double nodes, work;
+};
 
-static double expanded_nodes(symp e)
+/* Whether a distribution reads v, itself or through definitions. */
+static bool feeds_distribution(const struct model *m, struct var *v, int depth)
 {
-    double n = 1;
-    for (int i = 0; i < e->nargs; i++)
-        n += expanded_nodes(e->args[i]);
-    if (e->kind == SYM_REF && e->var->role == ROLE_DERIVED && !e->var->stored)
-        n += expanded_size(e->var);
+    if (depth > 16)
+        return true;
+    for (const struct family *f = m->families; f; f = f->next)
+        if (f->var != v && family_any(f, reads_var, v, false) &&
+            (f->stochastic || feeds_distribution(m, f->var, depth + 1)))
+            return true;
+    return false;
+}
+
+static double typical_turns(symp lower, symp upper)
+{
+    bool known = lower->kind == SYM_NUM && upper->kind == SYM_NUM;
+    double n = known ? upper->number - lower->number + 1 : TYPICAL_EXTENT;
+    return n < TYPICAL_EXTENT ? n : TYPICAL_EXTENT;
+}
+
+static struct expansion expansion_of_var(struct compiler *c,
+                                         const struct model *m, struct var *v);
+
+static struct expansion expansion_of(struct compiler *c, const struct model *m,
+                                     symp e)
+{
+    struct expansion n = {1, 1};
+    double turns = 1;
+    if (e->kind == SYM_SUM)
+        turns = typical_turns(e->args[0], e->args[1]);
+    for (int i = 0; e->kind == SYM_ARRAY && i < e->nloops; i++)
+        turns *= typical_turns(sym_num(c, 1), e->args[1 + i]);
+    int body = e->kind == SYM_SUM ? 2 : e->kind == SYM_ARRAY ? 0 : -1;
+    for (int i = 0; i < e->nargs; i++) {
+        struct expansion a = expansion_of(c, m, e->args[i]);
+        n.nodes += a.nodes;
+        n.work += i == body ? turns * a.work : a.work;
+    }
+    if (e->kind == SYM_REF && e->var->role == ROLE_DERIVED && !e->var->stored) {
+        struct expansion a = expansion_of_var(c, m, e->var);
+        n.nodes += a.nodes;
+        n.work += a.work;
+    }
     return n;
 }
 
-static double expanded_size(struct var *v)
+static struct expansion expansion_of_var(struct compiler *c,
+                                         const struct model *m, struct var *v)
 {
     if (v->expanded > 0)
-        return v->expanded;
-    v->expanded = 1; /* in a circle: kept anyway */
-    double n = 1;
-    for (const struct family *f = v->families; f; f = f->next_of_var)
-        if (f->body)
-            n += expanded_nodes(f->body);
-    if (n > MAX_EXPANDED)
+        return (struct expansion){v->expanded, v->work};
+    v->expanded = v->work = 1; /* in a circle: kept anyway */
+    struct expansion n = {1, 1};
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        struct expansion a =
+            f->body ? expansion_of(c, m, f->body) : (struct expansion){0, 0};
+        n.nodes += a.nodes;
+        n.work += a.work;
+    }
+    if (n.nodes > MAX_EXPANDED ||
+        (n.work > MAX_EXPANDED && feeds_distribution(m, v, 0)))
         v->stored = true;
-    return v->expanded = v->stored ? 1 : n;
+    if (v->stored)
+        n = (struct expansion){1, 1};
+    v->expanded = n.nodes;
+    v->work = n.work;
+    return n;
 }
 
 void choose_stored(struct compiler *c, struct model *m)
@@ -224,7 +275,7 @@ void choose_stored(struct compiler *c, struct model *m)
     }
     for (struct var *v = m->vars; v; v = v->next)
         if (v->role == ROLE_DERIVED)
-            (void)expanded_size(v);
+            (void)expansion_of_var(c, m, v);
 }
 
 /* The condition that f defines the element `ref`, and the values of f's loops

@@ -145,7 +145,8 @@ struct var {
     int ndim;          /* -1: not known yet */
     symp declared[8];  /* extents of `var x[N]`, or NULL */
     struct family *families;
-    double expanded; /* derived.c: nodes of its definition, others' in it */
+    double expanded, work; /* derived.c: nodes of its definition, others' in it,
+                              and how many of them a value takes */
     int slot, seen_slot;
     struct var *next;
     /* auxiliary: its support and full conditional, if stated */
