@@ -531,9 +531,35 @@ symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
                 (symp[]){lower, upper, body});
 }
 
+/* k == e is false of an index k = 1 .. extent where e lies beyond its ends, as
+ * t does of k <= t - 1. */
+struct span_of_index {
+    const struct loop *loop;
+    symp extent;
+};
+static symp beyond_ends(struct compiler *c, symp e, void *context)
+{
+    const struct span_of_index *k = context;
+    if (e->kind != SYM_CALL || e->nargs != 2 || strcmp(e->name, "=="))
+        return NULL;
+    for (int i = 0; i < 2; i++) {
+        double d;
+        if (e->args[i]->kind != SYM_LOOP || e->args[i]->loop != k->loop)
+            continue;
+        if ((sym_difference(c, e->args[1 - i], k->extent, &d) && d > 0) ||
+            (e->args[1 - i]->kind == SYM_NUM && e->args[1 - i]->number < 1))
+            return sym_num(c, 0);
+    }
+    return NULL;
+}
+
 symp sym_array(struct compiler *c, int nloops, struct loop *const *loops,
                const symp *extents, symp body)
 {
+    for (int i = 0; i < nloops; i++) {
+        struct span_of_index k = {loops[i], extents[i]};
+        body = sym_map(c, body, beyond_ends, &k);
+    }
     struct sym model = {.kind = SYM_ARRAY, .nloops = nloops};
     symp args[3] = {body};
     for (int i = 0; i < nloops; i++) {
@@ -959,9 +985,10 @@ symp sym_rebuild(struct compiler *c, symp e, const symp *args)
         return sym_sum(c, e->loop, args[0], args[1], args[2]);
     case SYM_CALL:
         return sym_call(c, e->name, e->nargs, args);
+    case SYM_ARRAY:
+        return sym_array(c, e->nloops, e->loops, args + 1, args[0]);
     case SYM_REF:
     case SYM_SEEN:
-    case SYM_ARRAY:
     case SYM_NUM:
     case SYM_LOOP:
     case SYM_EXTENT:

@@ -566,6 +566,9 @@ static const char *emit_call(struct emitter *e, symp x)
         return intern_format(c, "real_f%s(%s, %s)", name,
                              emit_expr(e, x->args[0]),
                              emit_expr(e, x->args[1]));
+    if (e->clamped && !strcmp(name, "log") && x->args[0]->kind == SYM_ADD)
+        return intern_format(c, "real_log(real_fmax(0, %s))",
+                             emit_expr(e, x->args[0]));
     const struct expr *code = x->entry ? entry_value(x->entry, "code") : NULL;
     const char *function = code ? code->name : intern_format(c, "gbm_%s", name);
     struct text t = {0};

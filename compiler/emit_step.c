@@ -418,11 +418,13 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     braces += emit_open_part(e, p, true);
     bool team = e->team;
     e->team = e->team && !part_shared_out(p);
+    e->clamped = s->method == METHOD_ENUMERATE; /* of log(p) - log(1 - p) */
     for (int i = 0; i < p->terms.n; i++) {
         int k = statistic_index(s, p->terms.statistic[i]);
         const char *value = emit_expr(e, p->terms.coefficient[i]);
         emit_line(e, "c%d += %s;", k + 1, value);
     }
+    e->clamped = false;
     e->team = team;
     emit_close(e, braces);
     e->nloops = depth;
@@ -627,11 +629,14 @@ static void emit_density(struct compiler *c, struct text *out,
             emit_line(&e, "total += gbm_xlogy(k_->c%d, %s);", i + 1, inner);
         } else {
             const char *value = emit_expr(&e, t);
-            /* one branch may be log(0) where the coefficient is 0 */
-            emit_line(&e,
-                      t->kind == SYM_SELECT ? "total += gbm_times(k_->c%d, %s);"
-                                            : "total += k_->c%d * (%s);",
-                      i + 1, value);
+            /* one branch may be log(0) where the coefficient is 0, or the
+             * coefficient log(0) where the value is 0 */
+            if (t->kind == SYM_SELECT)
+                emit_line(&e, "total += gbm_times(k_->c%d, %s);", i + 1, value);
+            else if (s->method == METHOD_ENUMERATE)
+                emit_line(&e, "total += gbm_times(%s, k_->c%d);", value, i + 1);
+            else
+                emit_line(&e, "total += k_->c%d * (%s);", i + 1, value);
         }
         if (reads) {
             e.indent--;

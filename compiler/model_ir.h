@@ -707,6 +707,7 @@ struct emitter {
     int nnames;
     const char *target; /* what SYM_TARGET is called */
     bool team;          /* outermost sums are shared out among lanes */
+    bool clamped;       /* log(a - b) is that of 0 where rounding makes a < b */
     struct {
         const char *name, *as;
         symp value; /* a number, if it is known to be one; or NULL */

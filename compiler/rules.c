@@ -392,6 +392,11 @@ static symp without_common(struct compiler *c, symp e)
 
 static symp reduced(struct compiler *c, symp e);
 
+/* A bound that may be reached is reached up to rounding: the last of several
+ * conditional probabilities, p[n] / (1 - sum(p[1:(n - 1)])), is 1, and the
+ * conditionals of different nodes round it differently. */
+#define ROUNDING 1e-9
+
 /* e >= 0 (or > 0, as `name` says), in the simplest terms. */
 static symp reduced_sign(struct compiler *c, symp e, const char *name)
 {
@@ -411,8 +416,9 @@ static symp reduced_sign(struct compiler *c, symp e, const char *name)
         symp d = expanded(c, sign[0] > 0 ? sym_sub(c, x, y) : sym_sub(c, y, x));
         return reduced_sign(c, without_common(c, d), name);
     }
+    double least = !strcmp(name, ">=") ? -ROUNDING : 0;
     return sym_call(c, name, 2,
-                    (symp[]){without_positive(c, e), sym_num(c, 0)});
+                    (symp[]){without_positive(c, e), sym_num(c, least)});
 }
 
 /* A condition less what holds whatever the latent nodes; 1: all of it. The

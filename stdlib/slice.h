@@ -139,7 +139,8 @@ GBM_INLINE real gbm_slice_integer(struct gbm_rng *rng, real x0, real *width,
 /* Draws an integer of [lo, hi] from its log density up to a constant. One pass:
  * each value replaces the one kept with its share of the weight so far, so the
  * density is evaluated once per value; the first that is possible needs no
- * uniform. Returns lo if all weights are 0. */
+ * uniform. If all weights are 0, as other nodes may make them before a start is
+ * found, any value: else two nodes that wait for each other wait for ever. */
 GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
                                    real (*density)(const void *context, real x),
                                    const void *context)
@@ -163,6 +164,11 @@ GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
         total = larger ? total * share + 1 : total + share;
         largest = larger ? value : largest;
         kept = gbm_uniform(rng) * total < weight ? k : kept;
+    }
+    if (!(total > 0)) {
+        real any =
+            (real)lo + real_floor(gbm_uniform(rng) * ((real)(hi - lo) + 1));
+        return gbm_clamp(any, (real)lo, (real)hi);
     }
     return (real)kept;
 }
