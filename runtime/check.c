@@ -157,9 +157,20 @@ static void check_neighbours(struct checker *c, int k, int64_t element,
     }
 }
 
+/* Whether an element counts for nothing: added to what has no data. */
+static bool is_dropped(const struct checker *c, int family, int64_t element)
+{
+    int64_t at = 0;
+    for (int f = 0; f < family; f++)
+        at += counts(&c->in.model->families[f]) ? c->in.elements[f] : 0;
+    return c->in.model->families[family].auxiliary && c->dropped[at + element];
+}
+
 static void check_element(struct checker *c, int k, int64_t element)
 {
     const struct gbm_step *step = &c->in.model->steps[k];
+    if (is_dropped(c, step->family, element))
+        return;
     int v = c->in.model->families[step->family].variable;
     int n = step->block_size ? step->block_size(c->state, element) : 1;
     if (n < 1)
@@ -284,11 +295,19 @@ static void drop_leaves(struct checker *c)
         bool leaf = false;
         if (!counts(&m->families[f]))
             continue;
+        /* an added node goes with the element that it was added to */
+        int of = f;
+        while (m->families[f].auxiliary && of > 0 && !m->families[of].augmented)
+            of--;
+        if (c->in.elements[of] != c->in.elements[f])
+            of = f;
+        slot = &c->in.slots[m->families[of].variable];
         for (int k = 0; k < m->nsteps; k++)
             leaf = leaf || (m->steps[k].kind == GBM_STEP_MAP &&
-                            m->steps[k].leaf && m->steps[k].family == f);
+                            m->steps[k].leaf && m->steps[k].family == of);
         for (int64_t e = 0; leaf && e < c->in.elements[f]; e++) {
-            int64_t n = rt_element_cells(&m->families[f], c->state, e, &buffer);
+            int64_t n =
+                rt_element_cells(&m->families[of], c->state, e, &buffer);
             bool seen = false;
             for (int64_t i = 0; i < n; i++)
                 seen = seen || rt_seen(slot, buffer.cells[i]);
