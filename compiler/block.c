@@ -1040,7 +1040,7 @@ void form_blocks(struct compiler *c, struct model *m)
         if (s->method == METHOD_VECTOR)
             vector_node(c, m, s);
         else if (s->method == METHOD_FORWARD && s->family->nslices == 1 &&
-                 !s->family->var->integer)
+                 !draws_integers(s->family))
             rest_of_leaf(c, m, s);
     form_joint_blocks(c, m);
     /* blocks with a design matrix first: they take the scalars that they can */

@@ -140,9 +140,9 @@ static void take_scalar(struct compiler *c, const char *what,
                  target->name);
         return;
     }
-    s->method = !strcmp(what, "rw")       ? METHOD_WALK
-                : s->family->var->integer ? METHOD_SLICE_INTEGER
-                                          : METHOD_SLICE;
+    s->method = !strcmp(what, "rw")         ? METHOD_WALK
+                : draws_integers(s->family) ? METHOD_SLICE_INTEGER
+                                            : METHOD_SLICE;
     s->recognised = NULL;
     s->exponent = NULL;
     s->bounded = false;
@@ -229,7 +229,7 @@ static void check_promise(struct compiler *c, const struct sampler_choice *k,
     if (!strcmp(k->method, "enumerate") && s->method != METHOD_ENUMERATE)
         error_at(c, target->span, "%s cannot be enumerated: %s", target->name,
                  s->method == METHOD_FORWARD ? "it is drawn forward"
-                 : s->family->var->integer   ? "its values have no two ends"
+                 : draws_integers(s->family) ? "its values have no two ends"
                                              : "it is not discrete");
 }
 

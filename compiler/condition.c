@@ -566,8 +566,7 @@ static bool reads_on(struct walk *k, symp e)
     if (e->kind == SYM_REF) {
         if (e->var == k->on)
             return true;
-        if ((e->var->role == ROLE_DERIVED || e->var->stored) &&
-            definition_depends(k, e->var))
+        if (definition_depends(k, e->var)) /* of elements that are computed */
             return true;
     }
     for (int i = 0; i < e->nargs; i++)

@@ -303,7 +303,7 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
                   emit_in_brackets(e, entry_expression(c, d, between)));
         return;
     }
-    if (cdf && quantile && !has_array_argument(f) && !f->var->integer) {
+    if (cdf && quantile && !has_array_argument(f) && !draws_integers(f)) {
         symp at = entry_expression(c, d, cdf);
         e->target = "lower";
         emit_line(e, "const real below = lower > -GBM_INF ? %s : 0;",
@@ -318,7 +318,8 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
                   emit_expr(e, entry_expression(c, d, quantile)));
         return;
     }
-    bool inverts = cdf && f->var->integer && !has_array_argument(f) && g->lower;
+    bool inverts =
+        cdf && draws_integers(f) && !has_array_argument(f) && g->lower;
     emit_line(e, "for (int attempt = 0; attempt < %d; attempt++) {",
               inverts ? 200 : 100000);
     e->indent++;
@@ -346,7 +347,7 @@ void emit_prior_draw(struct emitter *e, const struct family *f)
     }
     bool inversion = !draw && entry_value(d, "cdf") &&
                      entry_value(d, "quantile") && !has_array_argument(f) &&
-                     !f->var->integer;
+                     !draws_integers(f);
     if (!draw && !inversion) {
         emit_line(e, "/* %s has no draw: the value stays */", d->name);
         return;
@@ -427,7 +428,7 @@ static void emit_start(struct compiler *c, struct text *out,
         e.nloops = depth;
     }
     const char *cell = emit_expr(&e, g->value);
-    if (f->var->integer) {
+    if (draws_integers(f)) {
         emit_line(&e, "simulate_%s(s, rng, element);", id);
         emit_line(&e, "if (%s < lower)", cell);
         emit_line(&e, "    %s = (int)lower;", cell);

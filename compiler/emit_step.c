@@ -750,7 +750,7 @@ static const char *emit_draw(struct emitter *e, const struct entry *d,
 static const char *flat_condition(struct emitter *e, const struct step *s,
                                   const char *prefix)
 {
-    if (!s->bounded || s->family->var->integer || !s->nstatistics ||
+    if (!s->bounded || draws_integers(s->family) || !s->nstatistics ||
         !entry_clause(s->recognised, "solve"))
         return NULL;
     struct text t = {0};
@@ -955,7 +955,7 @@ static void emit_update(struct compiler *c, struct text *out,
                   target_cell(&e, f), p, q, id);
         emit_store(&e, s, "value");
     } else {
-        bool integer = f->var->integer;
+        bool integer = draws_integers(f);
         const char *unit = emit_width(&e, s);
         emit_line(&e,
                   "const real value = gbm_%s%s(rng, (real)%s, &width, "

@@ -303,7 +303,8 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
             c, "path along %s, %s to %s", s->family->loops[s->along]->name,
             expression_text(c, s->lower), expression_text(c, s->upper));
     case METHOD_WALK:
-        return s->family->var->integer ? "integer random walk" : "random walk";
+        return draws_integers(s->family) ? "integer random walk"
+                                         : "random walk";
     case METHOD_ADAPTIVE:
         return "adaptive Metropolis";
     case METHOD_ELLIPTICAL:
@@ -647,7 +648,7 @@ const char *slice_reason(struct compiler *c, const struct step *s)
     if (s->ties)
         return "elements of an observed sum move in pairs, by steps of their "
                "own";
-    if (f->var->integer)
+    if (draws_integers(f))
         return "its values have no two known ends";
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->opaque)

@@ -114,7 +114,7 @@ static bool can_move(struct compiler *c, const struct step *s,
     if (s->method == METHOD_FORWARD)
         why = "it is drawn forward from its distribution: nothing depends on "
               "it";
-    else if (f->var->integer)
+    else if (draws_integers(f))
         why = "it is discrete";
     else if (s->ties)
         why = "it is a summand of an observed sum, which holds it fast";

@@ -132,7 +132,8 @@ struct var {
     const char *cname; /* in the generated program */
     struct span span;
     enum role role;
-    bool integer, declared_given, declared_observed;
+    bool integer; /* in memory; an array may have columns of both kinds */
+    bool declared_given, declared_observed;
     bool leaf;         /* stochastic, and no other factor reads it */
     bool stored;       /* derived: kept in memory because updates read it */
     bool positive;     /* all its values are > 0 */
@@ -310,6 +311,10 @@ const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
 /* sequence.c: the expressions that an element of f is computed from, NULL at
  * the end. */
 symp *sequence_expressions(struct compiler *c, const struct family *f);
+
+bool is_integer_distribution(const struct entry *d);
+/* Whether the elements that f draws are whole numbers. */
+bool draws_integers(const struct family *f);
 
 /* ---- alignment.c ------------------------------------------------------ */
 

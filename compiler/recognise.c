@@ -184,7 +184,7 @@ void recognise(struct compiler *c, struct step *s)
 {
     bool two_sided = finite_bound(s->lower) && finite_bound(s->upper);
     s->recognised = NULL;
-    if (s->family->var->integer) {
+    if (draws_integers(s->family)) {
         s->method = two_sided ? METHOD_ENUMERATE : METHOD_SLICE_INTEGER;
         return;
     }

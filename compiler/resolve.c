@@ -117,11 +117,18 @@ bool family_any(const struct family *f, bool (*test)(symp, void *),
     return found;
 }
 
-static bool is_integer_distribution(const struct entry *d)
+bool is_integer_distribution(const struct entry *d)
 {
     const struct expr *support = entry_value(d, "support");
     return support && (!strcmp(support->name, "integer") ||
                        !strcmp(support->name, "counts"));
+}
+
+bool draws_integers(const struct family *f)
+{
+    /* an added node has the distribution of what it was added to */
+    return f->var->integer || (f->stochastic && !f->auxiliary &&
+                               is_integer_distribution(f->distribution));
 }
 
 static bool positive_support(const struct family *f)
@@ -175,12 +182,17 @@ static void settle_roles(struct compiler *c, struct model *m)
         if (v->ndim == -1)
             v->ndim = 0;
         bool data_only = v->families != NULL, positive = v->families != NULL;
+        bool continuous = false;
         for (struct family *f = v->families; f; f = f->next_of_var) {
             data_only = data_only && f->data_block;
             positive = positive && f->stochastic && positive_support(f);
             if (f->stochastic && is_integer_distribution(f->distribution))
                 v->integer = true;
+            continuous =
+                continuous ||
+                (f->stochastic && !is_integer_distribution(f->distribution));
         }
+        v->integer = v->integer && !continuous; /* columns of both kinds */
         v->positive = positive;
         if (data_only)
             v->role = ROLE_CONSTANT;
