@@ -577,7 +577,8 @@ static bool sums_over_plate(symp e, const struct family *f,
 {
     const struct loop *inside[MAX_BOUND];
     if (e->kind == SYM_SUM && nbound < MAX_BOUND) {
-        memcpy(inside, bound, (size_t)nbound * sizeof *inside);
+        for (int i = 0; i < nbound; i++)
+            inside[i] = bound[i];
         inside[nbound++] = e->loop;
         bound = inside;
     }
