@@ -62,15 +62,20 @@ static bool is_square_of_target(const struct expr *e)
            e->args[1]->kind == EXPR_NUM && e->args[1]->number == 2;
 }
 
+/* Whether e is a scalar on an interval with numbers as ends. */
+static bool real_support(const struct entry *e, double *low, double *high)
+{
+    const struct expr *support = entry_value(e, "support");
+    return !e->result && support && strcmp(support->name, "real") == 0 &&
+           support->nargs == 2 && number_of(support->args[0], low) &&
+           number_of(support->args[1], high);
+}
+
 bool is_normal(const struct entry *e)
 {
     const struct clause *statistics = entry_clause(e, "statistics");
-    const struct expr *support = entry_value(e, "support");
     double low, high;
-    if (!statistics || e->result || !support ||
-        strcmp(support->name, "real") != 0 || support->nargs != 2 ||
-        !number_of(support->args[0], &low) ||
-        !number_of(support->args[1], &high) || low > -HUGE_VAL ||
+    if (!statistics || !real_support(e, &low, &high) || low > -HUGE_VAL ||
         high < HUGE_VAL)
         return false;
     const struct clause_item *first = statistics->items;
@@ -91,12 +96,8 @@ static bool try_family(struct compiler *c, struct step *s,
                        const struct entry *e, int *npatterns)
 {
     const struct clause *statistics = entry_clause(e, "statistics");
-    const struct expr *support = entry_value(e, "support");
     double low, high;
-    if (!statistics || e->result || !support ||
-        strcmp(support->name, "real") != 0 || support->nargs != 2 ||
-        !number_of(support->args[0], &low) ||
-        !number_of(support->args[1], &high))
+    if (!statistics || !real_support(e, &low, &high))
         return false;
     double own_low = number_or(s->lower, -(double)INFINITY);
     double own_high = number_or(s->upper, (double)INFINITY);
