@@ -84,17 +84,13 @@ static symp bind_pattern(struct compiler *c, const char *name, int nargs,
 }
 
 /* Leaves do not count: what is known of them does not change. */
-static bool reads_likelihood(symp e)
+static bool is_no_leaf(symp e, const void *unused)
 {
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT &&
-        !(e->var->role == ROLE_STOCHASTIC && e->var->leaf))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_likelihood(e->args[i]))
-            return true;
-    return false;
+    return is_latent(e, unused) &&
+           !(e->var->role == ROLE_STOCHASTIC && e->var->leaf);
 }
+
+static bool reads_likelihood(symp e) { return sym_any(e, is_no_leaf, NULL); }
 
 static bool matches(struct compiler *c, const struct entry *a,
                     const struct factor *g, struct match *m)

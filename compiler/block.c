@@ -296,27 +296,15 @@ static struct var *direct_matrix(const struct step *s, const struct part *p,
     return ok ? design->var : NULL;
 }
 
-static bool data_only(symp e)
+static bool moves_beside(symp e, const void *leaf)
 {
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT)
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!data_only(e->args[i]))
-            return false;
-    return true;
+    return is_latent(e, NULL) && e->var != leaf;
 }
 
 /* Whether data settle e, if `leaf` is observed throughout. */
 static bool data_with(symp e, const struct var *leaf)
 {
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT && e->var != leaf)
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!data_with(e->args[i], leaf))
-            return false;
-    return true;
+    return !sym_any(e, moves_beside, leaf);
 }
 
 static bool derive_row(struct compiler *c, const struct step *s,
@@ -354,7 +342,7 @@ static bool derive_row(struct compiler *c, const struct step *s,
     for (int i = 0; i < s->nmembers; i++) {
         symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
         q->design[i] = sym_derivative(c, e, x);
-        q->constant_design = q->constant_design && data_only(q->design[i]);
+        q->constant_design = q->constant_design && !reads_latent(q->design[i]);
         if (s->members[i].index.n && s->nmembers == 1)
             q->matrix = direct_matrix(s, q->part, q->design[i]);
     }

@@ -24,17 +24,9 @@ static int references(struct compiler *c, struct factor *g, struct var *v,
 }
 
 /* Whether e is the same at load and ever after, for all elements. */
-static bool fixed_bound(const struct family *f, symp e)
+static bool fixed_bound(symp e)
 {
-    if (!e || e->kind == SYM_LOOP)
-        return false;
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT)
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!fixed_bound(f, e->args[i]))
-            return false;
-    return true;
+    return e && !sym_has_any_loop(e) && !reads_latent(e);
 }
 
 /* The loop along which `before` is the predecessor of f's element, or -1. */
@@ -125,8 +117,8 @@ static void try_chain(struct compiler *c, struct step *s)
     const struct family *f = s->family;
     struct factor *own = f->factor;
     if (s->alone || s->through || s->ties || own->replaced || own->opaque ||
-        f->nloops == 0 || f->nslices || !fixed_bound(f, s->lower) ||
-        !fixed_bound(f, s->upper))
+        f->nloops == 0 || f->nslices || !fixed_bound(s->lower) ||
+        !fixed_bound(s->upper))
         return;
     symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
     symp found[2];

@@ -48,25 +48,6 @@ static void find_refs(struct finder *f, symp e, bool array, bool subscript)
 /* ---- instances ------------------------------------------------------------
  */
 
-static bool uses_loops(symp e, struct loop *const *loops, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (sym_has_loop(e, loops[i]))
-            return true;
-    return false;
-}
-
-bool reads_latent(symp e)
-{
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_latent(e->args[i]))
-            return true;
-    return false;
-}
-
 static symp fresh(struct compiler *c, const struct part *p, symp e)
 {
     for (int i = 0; e && i < p->nloops; i++)
@@ -167,10 +148,9 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
         for (int i = 0; l && i < p->nloops; i++)
             if (p->loops[i] == l)
                 k = i;
-        bool clean =
-            l && !uses_loops(offset, p->loops, p->nloops) &&
-            !uses_loops(offset, (struct loop *const *)r->bound, r->nbound) &&
-            !reads_latent(offset);
+        bool clean = l && !sym_has_loop_of(offset, p->loops, p->nloops) &&
+                     !sym_has_loop_of(offset, r->bound, r->nbound) &&
+                     !reads_latent(offset);
         if (k >= 0 && clean && !p->solved[k])
             p->solved[k] = sym_sub(c, target[d], offset);
         else
@@ -182,7 +162,7 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
             if (!hard[d])
                 continue;
             symp e = ref->args[d];
-            if (uses_loops(e, (struct loop *const *)r->bound, r->nbound))
+            if (sym_has_loop_of(e, r->bound, r->nbound))
                 continue; /* inside a sum: every instance may hit */
             bool unsolved = false;
             for (int i = 0; i < p->nloops; i++)
@@ -211,7 +191,7 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
             if (!hard[d])
                 continue;
             symp e = solve(c, p, ref->args[d]);
-            if (!uses_loops(e, (struct loop *const *)r->bound, r->nbound))
+            if (!sym_has_loop_of(e, r->bound, r->nbound))
                 add_guard(c, p, sym_eq(c, e, target[d]));
         }
     }
@@ -221,8 +201,7 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
 
 bool subscript_runs(const struct found *r, int d)
 {
-    return uses_loops(r->reference->args[d], (struct loop *const *)r->bound,
-                      r->nbound);
+    return sym_has_loop_of(r->reference->args[d], r->bound, r->nbound);
 }
 
 struct part *part_of_reference(struct compiler *c, struct model *m,
@@ -273,7 +252,7 @@ static symp put_target(struct compiler *c, symp e, const struct part *p,
 
 static bool statistic_ok(const struct part *p, symp statistic)
 {
-    return !uses_loops(statistic, p->loops, p->nloops);
+    return !sym_has_loop_of(statistic, p->loops, p->nloops);
 }
 
 /* x = target inside a sum: closed if the log density is quadratic in x. */
@@ -479,23 +458,13 @@ static void add_conflict(struct compiler *c, struct step *s, struct factor *g,
     s->conflicts = k;
 }
 
-static bool has_any_loop(symp e)
-{
-    if (e->kind == SYM_LOOP)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_any_loop(e->args[i]))
-            return true;
-    return false;
-}
-
 /* A sum over part of the subscripts, as in inprod(X[n,], beta[g,]), ties the
  * elements of one g alone: they can be listed for each instance. One over all
  * elements leaves nothing to do at once. */
 static bool ties_can_be_listed(const struct family *f, const struct loop *bound)
 {
     return f->nloops >= 2 && bound->lower && bound->upper &&
-           !has_any_loop(bound->lower) && !has_any_loop(bound->upper) &&
+           !sym_has_any_loop(bound->lower) && !sym_has_any_loop(bound->upper) &&
            !reads_latent(bound->lower) && !reads_latent(bound->upper);
 }
 
@@ -694,11 +663,9 @@ static void leave_taken(struct compiler *c, struct part *p,
     symp hit = sym_num(c, 1);
     for (int d = 0; d < earlier->reference->nargs; d++) {
         symp e = earlier->reference->args[d];
-        if (!target[d] || uses_loops(e, (struct loop *const *)earlier->bound,
-                                     earlier->nbound))
+        if (!target[d] || sym_has_loop_of(e, earlier->bound, earlier->nbound))
             continue;
-        bool runs = uses_loops(r->reference->args[d],
-                               (struct loop *const *)r->bound, r->nbound);
+        bool runs = sym_has_loop_of(r->reference->args[d], r->bound, r->nbound);
         hit = sym_and(c, hit,
                       sym_eq(c, in_part(c, p, e),
                              runs ? target[d] : p->reference->args[d]));

@@ -40,16 +40,6 @@ static void find_loops(struct loops *k, symp e)
     k->nbound = depth;
 }
 
-static bool has_loop(symp e)
-{
-    if (e->kind == SYM_LOOP)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_loop(e->args[i]))
-            return true;
-    return false;
-}
-
 /* Pairs of loops that stand for each other. */
 struct pairs {
     const struct loop *a[24], *b[24];
@@ -126,8 +116,8 @@ symp constant_of(struct compiler *c, struct model *m, symp e)
     struct loop **loops = NEW_ARRAY(c, struct loop *, k.n);
     for (int d = 0; d < k.n; d++) {
         const struct loop *l = k.at[d];
-        if (!l->lower || !l->upper || has_loop(l->lower) ||
-            has_loop(l->upper) || reads_latent(l->lower) ||
+        if (!l->lower || !l->upper || sym_has_any_loop(l->lower) ||
+            sym_has_any_loop(l->upper) || reads_latent(l->lower) ||
             reads_latent(l->upper))
             return NULL;
         loops[d] = NEW(c, struct loop);
@@ -174,16 +164,12 @@ symp constant_of(struct compiler *c, struct model *m, symp e)
 
 /* ---- of the model -------------------------------------------------------- */
 
-static bool of_given(symp e)
+static bool is_no_given(symp e, const void *unused)
 {
-    if (e->kind == SYM_SEEN || e->kind == SYM_TARGET || e->kind == SYM_PARAM ||
-        (e->kind == SYM_REF && e->var->role != ROLE_GIVEN) ||
-        (e->kind == SYM_CALL && !strncmp(e->name, "draw_", 5)))
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!of_given(e->args[i]))
-            return false;
-    return true;
+    (void)unused;
+    return e->kind == SYM_SEEN || e->kind == SYM_TARGET ||
+           e->kind == SYM_PARAM || sym_is_draw(e, NULL) ||
+           (e->kind == SYM_REF && e->var->role != ROLE_GIVEN);
 }
 
 static bool is_summary(symp e)
@@ -192,7 +178,7 @@ static bool is_summary(symp e)
     for (int i = 0; e->kind == SYM_CALL && i < e->nargs; i++)
         summary = summary || e->args[i]->kind == SYM_ARRAY;
     struct loops k = {.n = 0};
-    if (!summary || !of_given(e))
+    if (!summary || sym_any(e, is_no_given, NULL))
         return false;
     find_loops(&k, e);
     return !k.failed && k.n == 0;

@@ -21,16 +21,8 @@ const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset)
     return found;
 }
 
-static bool has_own_loop(const struct family *f, symp e)
-{
-    for (int i = 0; i < f->nloops; i++)
-        if (sym_has_loop(e, f->loops[i]))
-            return true;
-    return false;
-}
-
 /* Whether e reads f's variable elsewhere than at f's own subscripts. */
-static bool reads_elsewhere(symp e, void *context)
+static bool reads_elsewhere(symp e, const void *context)
 {
     const struct family *f = context;
     if (e->kind != SYM_REF || e->var != f->var)
@@ -76,13 +68,13 @@ static bool substitutable(struct compiler *c, const struct family *f,
         symp offset;
         const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
         if (!l) {
-            if (has_own_loop(f, f->lower[d]))
+            if (sym_has_loop_of(f->lower[d], f->loops, f->nloops))
                 return false;
             continue;
         }
         for (int i = 0; i < f->nloops; i++)
             if (f->loops[i] == l) {
-                if (used[i] || has_own_loop(f, offset))
+                if (used[i] || sym_has_loop_of(offset, f->loops, f->nloops))
                     return false;
                 used[i] = true;
             }

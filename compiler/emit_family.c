@@ -466,17 +466,6 @@ done:
 /* ---- checks
  * -------------------------------------------------------------------------- */
 
-static bool free_of_latents(symp e)
-{
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT)
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!free_of_latents(e->args[i]))
-            return false;
-    return true;
-}
-
 static bool loops_in_scope(const struct emitter *e, symp x)
 {
     if (x->kind == SYM_LOOP) {
@@ -493,7 +482,7 @@ static bool loops_in_scope(const struct emitter *e, symp x)
 
 static void check_refs(struct emitter *e, symp x, const char *where)
 {
-    if (x->kind == SYM_SELECT && free_of_latents(x->args[0]) &&
+    if (x->kind == SYM_SELECT && !reads_latent(x->args[0]) &&
         loops_in_scope(e, x->args[0])) { /* one branch is read: c(a[], b) */
         check_refs(e, x->args[0], where);
         emit_line(e, "if (%s) {", emit_expr(e, x->args[0]));
@@ -509,14 +498,14 @@ static void check_refs(struct emitter *e, symp x, const char *where)
         return;
     for (int d = 0; d < x->nargs; d++) {
         symp at = x->args[d];
-        if (!free_of_latents(at) || !loops_in_scope(e, at) ||
+        if (reads_latent(at) || !loops_in_scope(e, at) ||
             (at->kind == SYM_NUM && at->number == 1))
             continue;
         emit_line(e, "if (!gbm_subscript(problem, \"%s\", %d, %s, s->%s_n%d))",
                   x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
         emit_line(e, "    return false;");
     }
-    bool known = free_of_latents(x) && loops_in_scope(e, x);
+    bool known = !reads_latent(x) && loops_in_scope(e, x);
     if (x->var->role == ROLE_GIVEN && known) {
         struct text at = {0};
         for (int d = 0; d < x->nargs; d++)
@@ -619,8 +608,8 @@ static void check_observed(struct emitter *e, const struct family *f)
     const struct factor *g = f->factor;
     if (!g || f->nslices || (!g->lower && !g->upper))
         return;
-    symp low = g->lower && free_of_latents(g->lower) ? g->lower : NULL;
-    symp high = g->upper && free_of_latents(g->upper) ? g->upper : NULL;
+    symp low = g->lower && !reads_latent(g->lower) ? g->lower : NULL;
+    symp high = g->upper && !reads_latent(g->upper) ? g->upper : NULL;
     if (!low && !high)
         return;
     const char *args, *name = element_format(e, f, &args);
@@ -643,7 +632,7 @@ static void check_observed(struct emitter *e, const struct family *f)
 static void check_ranges(struct emitter *e, const struct family *f)
 {
     for (const struct range_check *k = f->ranges; k; k = k->next) {
-        bool known = free_of_latents(k->lower) && free_of_latents(k->upper) &&
+        bool known = !reads_latent(k->lower) && !reads_latent(k->upper) &&
                      loops_in_scope(e, k->lower) && loops_in_scope(e, k->upper);
         if (!known || (k->lower->kind == SYM_NUM && k->upper->kind == SYM_NUM))
             continue;
@@ -694,7 +683,7 @@ static void check_requirements(struct emitter *e, const struct family *f)
         if (!cond || cond->kind == SYM_NUM)
             continue;
         cond = substitute_derived(c, cond);
-        if (!free_of_latents(cond))
+        if (reads_latent(cond))
             continue;
         struct text t = {0};
         expr_print(&t, i->value);

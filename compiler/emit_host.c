@@ -177,26 +177,15 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
  * sides and (for constants) expressions read; a table after its bounds. */
 static bool reads(symp e, const struct var *v)
 {
-    if ((e->kind == SYM_REF || e->kind == SYM_EXTENT) && e->var == v)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads(e->args[i], v))
-            return true;
-    return false;
+    return sym_any(e, reads_var_or_extent, v);
 }
 
 /* Extents of what is observed are known from the data before anything is
  * loaded; its values are not. */
 static bool reads_at_load(symp e, const struct var *v)
 {
-    if (e->kind == SYM_EXTENT && v->role == ROLE_STOCHASTIC)
-        return false;
-    if ((e->kind == SYM_REF || e->kind == SYM_EXTENT) && e->var == v)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_at_load(e->args[i], v))
-            return true;
-    return false;
+    return sym_any(
+        e, v->role == ROLE_STOCHASTIC ? reads_var : reads_var_or_extent, v);
 }
 
 static bool load_needs(const struct var *v, const struct var *w)
@@ -510,22 +499,13 @@ static bool is_scalar_step(const struct step *s)
            (s->method == METHOD_ELLIPTICAL && !s->whole && !s->family->nslices);
 }
 
-static bool has_loops(symp e)
-{
-    if (e->kind == SYM_LOOP)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_loops(e->args[i]))
-            return true;
-    return false;
-}
-
 /* Terms of the sums inside an expression, as far as they are the same for all
  * elements. */
 static symp sum_terms(struct compiler *c, symp e)
 {
     symp total = sym_num(c, 0);
-    if (e->kind == SYM_SUM && !has_loops(e->args[0]) && !has_loops(e->args[1]))
+    if (e->kind == SYM_SUM && !sym_has_any_loop(e->args[0]) &&
+        !sym_has_any_loop(e->args[1]))
         total = sym_add(
             c, 3, (symp[]){e->args[1], sym_neg(c, e->args[0]), sym_num(c, 1)});
     for (int i = 0; i < e->nargs; i++)

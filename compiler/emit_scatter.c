@@ -138,21 +138,17 @@ static bool scatter(const struct scatter *s, symp e)
     return add_product(s, e);
 }
 
-static bool has_sum(symp e)
+static bool is_sum(symp e, const void *unused)
 {
-    if (e->kind == SYM_SUM)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_sum(e->args[i]))
-            return true;
-    return false;
+    (void)unused;
+    return e->kind == SYM_SUM;
 }
 
 bool can_scatter(struct compiler *c, const struct joint_term *t)
 {
     const struct scatter s = {c, NULL, t->pair[0], t->pair[1]};
     return t->vector && t->constant_weight && sym_is(t->score, 0) &&
-           has_sum(t->weight) && scatter(&s, t->weight);
+           sym_any(t->weight, is_sum, NULL) && scatter(&s, t->weight);
 }
 
 void emit_scatter(struct emitter *e, const struct joint_term *t)

@@ -6,26 +6,18 @@
 /* ---- what an element reads (host only) --------------------------------------
  */
 
-static bool known_at_load(symp e)
+static bool is_member(symp e, const void *sequence)
 {
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT)
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!known_at_load(e->args[i]))
-            return false;
-    return true;
+    const struct sequence *q = sequence;
+    for (int i = 0; e->kind == SYM_REF && i < q->n; i++)
+        if (q->families[i]->var == e->var)
+            return true;
+    return false;
 }
 
 static bool reads_member(symp e, const struct sequence *q)
 {
-    for (int i = 0; e->kind == SYM_REF && i < q->n; i++)
-        if (q->families[i]->var == e->var)
-            return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_member(e->args[i], q))
-            return true;
-    return false;
+    return sym_any(e, is_member, q);
 }
 
 static void emit_visits(struct emitter *e, const struct sequence *q, symp x);
@@ -44,7 +36,7 @@ static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
     if (!member)
         return;
     for (int d = 0; d < x->nargs; d++)
-        if (!known_at_load(x->args[d]) || reads_member(x->args[d], q))
+        if (reads_latent(x->args[d]) || reads_member(x->args[d], q))
             return; /* which one is not known: any order may be right */
     emit_line(e, "{");
     e->indent++;
@@ -72,7 +64,7 @@ static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
 
 static void visit_sum(struct emitter *e, const struct sequence *q, symp x)
 {
-    if (!known_at_load(x->args[0]) || !known_at_load(x->args[1]))
+    if (reads_latent(x->args[0]) || reads_latent(x->args[1]))
         return;
     int depth = e->nloops;
     const char *lower = emit_int(e, x->args[0]);
@@ -89,7 +81,7 @@ static void visit_array(struct emitter *e, const struct sequence *q, symp x)
 {
     int depth = e->nloops;
     for (int d = 0; d < x->nloops; d++)
-        if (!known_at_load(x->args[1 + d]))
+        if (reads_latent(x->args[1 + d]))
             return;
     for (int d = 0; d < x->nloops; d++) {
         const char *upper = emit_int(e, x->args[1 + d]);
@@ -105,7 +97,7 @@ static void visit_array(struct emitter *e, const struct sequence *q, symp x)
 static void visit_select(struct emitter *e, const struct sequence *q, symp x)
 {
     emit_visits(e, q, x->args[0]);
-    bool known = known_at_load(x->args[0]) && !reads_member(x->args[0], q);
+    bool known = !reads_latent(x->args[0]) && !reads_member(x->args[0], q);
     for (int i = 1; i <= 2; i++) {
         if (!reads_member(x->args[i], q))
             continue;
@@ -165,7 +157,7 @@ static void visit_family(struct compiler *c, struct emitter *e,
             f->stochastic && i < f->nargs ? &f->args[i] : NULL;
         bool known = true;
         for (int d = 0; v && d < v->ndim; d++)
-            known = known && known_at_load(v->extents[d]);
+            known = known && !reads_latent(v->extents[d]);
         for (int d = 0; known && v && d < v->ndim; d++, braces++) {
             const char *upper = emit_int(e, v->extents[d]);
             const char *k = emit_loop_name(e, v->loops[d]);

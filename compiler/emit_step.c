@@ -544,17 +544,6 @@ void emit_in_place(struct emitter *e, const struct part *p)
     emit_line(e, "}");
 }
 
-/* Whether the value of e depends on cells with subscripts. */
-static bool reads_cells(symp e)
-{
-    if (e->kind == SYM_REF && e->nargs > 0)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_cells(e->args[i]))
-            return true;
-    return false;
-}
-
 /* Parts that the host evaluates from hoisted values are evaluated in place by
  * the device. */
 static void emit_opaque_parts(struct emitter *e, const struct step *s)
@@ -619,7 +608,7 @@ static void emit_density(struct compiler *c, struct text *out,
         symp t = s->statistics[i];
         /* without an instance it may read beyond an array: x[t + 1] at the end
          */
-        bool reads = reads_cells(t);
+        bool reads = sym_has_cells(t);
         if (reads) {
             emit_line(&e, "if (k_->c%d != 0) {", i + 1);
             e.indent++;

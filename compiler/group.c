@@ -17,21 +17,20 @@ static bool has_member(const struct step *s, symp e)
     return false;
 }
 
-static bool through_stored(const struct step *s, symp e)
+/* Whether e is a value in memory that follows a member. */
+static bool follows_member(symp e, const void *step)
 {
+    const struct step *s = step;
     for (int i = 0; i < s->nmembers; i++)
         if (e->kind == SYM_REF && e->var->stored &&
             derived_depends(s->model, e->var, s->members[i].family->var))
-            return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (through_stored(s, e->args[i]))
             return true;
     return false;
 }
 
 static bool depends(const struct step *s, symp e)
 {
-    return e && (has_member(s, e) || through_stored(s, e));
+    return e && (has_member(s, e) || sym_any(e, follows_member, s));
 }
 
 static bool mentions(struct compiler *c, const struct step *s,
@@ -283,7 +282,7 @@ static bool group_prior(struct compiler *c, const struct step *s,
     symp potential, square;
     normal_terms(c, own, &potential, &square);
     symp mean = sym_div(c, potential, sym_mul2(c, sym_num(c, -2), square));
-    return !depends(s, square) && !through_stored(s, mean) &&
+    return !depends(s, square) && !sym_any(mean, follows_member, s) &&
            affine(c, s, f, mean, mean);
 }
 

@@ -48,16 +48,6 @@ static bool is_free(const struct hoister *k, symp e)
     return e->kind != SYM_REF || e->var != k->var || other;
 }
 
-static bool has_draw(symp e)
-{
-    if (e->kind == SYM_CALL && !strncmp(e->name, "draw_", 5))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_draw(e->args[i]))
-            return true;
-    return false;
-}
-
 /* Operations, a call or power counted as ten. */
 static int cost(symp e)
 {
@@ -78,24 +68,10 @@ static int cost(symp e)
     }
 }
 
-static bool has_call(symp e)
+static bool is_costly(symp e, const void *unused)
 {
-    if (e->kind == SYM_CALL || e->kind == SYM_POW)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_call(e->args[i]))
-            return true;
-    return false;
-}
-
-static bool reads_cells(symp e)
-{
-    if (e->kind == SYM_REF && e->nargs > 0)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_cells(e->args[i]))
-            return true;
-    return false;
+    (void)unused;
+    return e->kind == SYM_CALL || e->kind == SYM_POW;
 }
 
 static bool is_loop_of(const struct loop *loop, struct loop *const *loops,
@@ -118,10 +94,7 @@ static bool varies(const struct part *p, symp e)
 
 static bool inside_sums(const struct hoister *k, symp e)
 {
-    for (int i = 0; i < k->ninner; i++)
-        if (sym_has_loop(e, k->inner[i]))
-            return true;
-    return false;
+    return sym_has_loop_of(e, k->inner, k->ninner);
 }
 
 /* As cheap where it stands as a hoisted value would be, or many values. */
@@ -144,7 +117,7 @@ static symp hoist_value(struct hoister *k, symp e)
     struct hoisted *h = k->h;
     if (stays(k, e))
         return e;
-    if (k->uncertain && reads_cells(e)) /* it may not exist */
+    if (k->uncertain && sym_has_cells(e)) /* it may not exist */
         return give_up(k);
     k->gain += cost(e);
     if (k->guard)
@@ -407,7 +380,7 @@ static symp reduce(struct hoister *k, symp e)
 {
     if (k->failed)
         return e;
-    if (has_draw(e))
+    if (sym_any(e, sym_is_draw, NULL))
         return give_up(k);
     if (sym_same(e, k->x))
         return sym_target(k->c);
@@ -663,10 +636,11 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
     symp logp = without_constants(&k, p->logp);
     k.h->body = is_free(&k, logp) ? sym_num(c, 0) : reduce(&k, logp);
     bool slice = s->method != METHOD_ENUMERATE;
-    if (k.failed || !is_known(&k, k.h->body) || has_draw(p->logp))
+    if (k.failed || !is_known(&k, k.h->body) ||
+        sym_any(p->logp, sym_is_draw, NULL))
         return;
     if (k.gain >= 10 || (slice && k.gain >= 2) ||
-        (slice && k.h->loop && has_call(k.h->body)))
+        (slice && k.h->loop && sym_any(k.h->body, is_costly, NULL)))
         p->hoisted = k.h;
 }
 

@@ -234,14 +234,6 @@ static symp find_predictor(struct compiler *c, struct context *k, symp logp,
     return best;
 }
 
-static bool has_loops_of(symp e, const struct factor *g)
-{
-    for (int i = 0; i < g->nloops; i++)
-        if (sym_has_loop(e, g->loops[i]))
-            return true;
-    return false;
-}
-
 /* y[i], of which only the seen instances count. */
 static bool seen_cell(symp e, const struct factor *g)
 {
@@ -254,16 +246,15 @@ static bool seen_cell(symp e, const struct factor *g)
     return true;
 }
 
+static bool moves(symp e, const void *factor)
+{
+    return is_latent(e, NULL) && !seen_cell(e, factor);
+}
+
 /* Free of everything that moves. */
 static bool constant(symp e, const struct factor *g)
 {
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT && !seen_cell(e, g))
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!constant(e->args[i], g))
-            return false;
-    return true;
+    return !sym_any(e, moves, g);
 }
 
 /* w = scale * unit: the scale is what no instance changes. */
@@ -275,7 +266,8 @@ static void split_scale(struct compiler *c, symp w, const struct factor *g,
     int n = w->kind == SYM_MUL ? w->nargs : 1;
     *scale = *unit = sym_num(c, 1);
     for (int i = 0; i < n; i++) {
-        bool apart = !constant(args[i], g) && !has_loops_of(args[i], g);
+        bool apart = !constant(args[i], g) &&
+                     !sym_has_loop_of(args[i], g->loops, g->nloops);
         symp *to = apart ? scale : unit;
         *to = sym_mul2(c, *to, args[i]);
     }

@@ -32,24 +32,11 @@ struct matrix {
     struct family *family;
 };
 
-static bool data(symp e)
-{
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT)
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!data(e->args[i]))
-            return false;
-    return true;
-}
-
 /* Changes from cell to cell, or between instances. */
 static bool varies(const struct matrix *m, symp e)
 {
-    for (int i = 0; i < m->prior->nloops; i++)
-        if (sym_has_loop(e, m->prior->loops[i]))
-            return true;
-    return sym_has_loop(e, m->a) || sym_has_loop(e, m->b);
+    return sym_has_loop_of(e, m->prior->loops, m->prior->nloops) ||
+           sym_has_loop(e, m->a) || sym_has_loop(e, m->b);
 }
 
 static void add_product(const struct matrix *m, symp e, struct products *out)
@@ -60,10 +47,11 @@ static void add_product(const struct matrix *m, symp e, struct products *out)
     const int n = e->kind == SYM_MUL ? e->nargs : 1;
     struct product p = {sym_num(c, 1), sym_num(c, 1), false};
     for (int i = 0; i < n; i++) {
-        symp *to = !data(args[i]) && !varies(m, args[i]) ? &p.scale : &p.unit;
+        symp *to =
+            reads_latent(args[i]) && !varies(m, args[i]) ? &p.scale : &p.unit;
         *to = sym_mul2(c, *to, args[i]);
     }
-    p.constant = data(p.unit);
+    p.constant = !reads_latent(p.unit);
     for (int i = 0; i < out->n; i++) {
         struct product *o = &out->items[i];
         if (o->constant == p.constant && sym_same(o->scale, p.scale)) {
@@ -90,7 +78,8 @@ static void expand(const struct matrix *m, symp e, struct products *out)
     }
     for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
         symp inner = e->args[i];
-        if (data(inner) || (inner->kind != SYM_ADD && inner->kind != SYM_SUM))
+        if (!reads_latent(inner) ||
+            (inner->kind != SYM_ADD && inner->kind != SYM_SUM))
             continue;
         symp rest = sym_num(c, 1);
         for (int j = 0; j < e->nargs; j++)
@@ -108,8 +97,8 @@ static void expand(const struct matrix *m, symp e, struct products *out)
                    out);
         return;
     }
-    if (e->kind == SYM_SUM && !data(e) && data(e->args[0]) &&
-        data(e->args[1])) {
+    if (e->kind == SYM_SUM && reads_latent(e) && !reads_latent(e->args[0]) &&
+        !reads_latent(e->args[1])) {
         struct products parts = {.n = 0};
         expand(m, e->args[2], &parts);
         if (!parts.failed && (parts.n > 1 || parts.items[0].constant)) {

@@ -91,7 +91,22 @@ symp sym_map(struct compiler *c, symp e, sym_rewrite f, void *context);
 symp sym_replace_loop(struct compiler *c, symp e, const struct loop *loop,
                       symp by);
 symp sym_replace(struct compiler *c, symp e, symp what, symp by);
+/* Is the test true of e or of anything inside it? */
+typedef bool (*sym_test)(symp e, const void *context);
+bool sym_any(symp e, sym_test test, const void *context);
 bool sym_has_loop(symp e, const struct loop *loop);
+bool sym_has_loop_of(symp e, struct loop *const *loops, int n);
+bool sym_has_any_loop(symp e);
+/* Whether e depends on elements of arrays. */
+bool sym_has_cells(symp e);
+/* Tests for sym_any: a reference to what is neither data nor a constant; a
+ * random draw; a reference to the variable; the same, or an extent of it. */
+bool is_latent(symp e, const void *unused);
+bool sym_is_draw(symp e, const void *unused);
+bool reads_var(symp e, const void *var);
+bool reads_var_or_extent(symp e, const void *var);
+/* Whether e changes from sweep to sweep: it reads more than given nodes. */
+bool reads_latent(symp e);
 bool sym_has_var(symp e, const struct var *v);
 bool sym_has(symp e, symp what);
 bool sym_has_target(symp e);
@@ -561,8 +576,6 @@ struct step {
     struct step *next;
 };
 
-/* Whether e changes from sweep to sweep: it reads more than given nodes. */
-bool reads_latent(symp e);
 void condition(struct compiler *c, struct model *m);
 /* The step for one family: parts, statistics, method; not added to m. */
 struct step *condition_family(struct compiler *c, struct model *m,

@@ -25,16 +25,11 @@ struct summands {
     bool ok;
 };
 
-static bool reads_drawn(symp e)
+static bool is_drawn(symp e, const void *unused)
 {
-    if (e->kind == SYM_REF && e->var->role == ROLE_STOCHASTIC)
-        return true;
-    if (e->kind == SYM_REF && e->var->stored)
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_drawn(e->args[i]))
-            return true;
-    return false;
+    (void)unused;
+    return e->kind == SYM_REF &&
+           (e->var->role == ROLE_STOCHASTIC || e->var->stored);
 }
 
 static void refuse(struct summands *k, symp e)
@@ -56,7 +51,7 @@ static void add_summand(struct summands *k, symp cell, double weight,
     for (int d = 0; d < cell->nargs; d++) {
         symp offset;
         bool runs = index && sym_has_loop(cell->args[d], index);
-        fits = fits && !reads_drawn(cell->args[d]) &&
+        fits = fits && !sym_any(cell->args[d], is_drawn, NULL) &&
                (!runs || sym_plain_loop(k->c, cell->args[d], &offset) == index);
     }
     if (!fits || (index && !sym_has_loop(cell, index))) {
@@ -74,7 +69,7 @@ static void add_terms(struct summands *k, symp e, double weight,
                       struct loop *index)
 {
     struct compiler *c = k->c;
-    if (!reads_drawn(e))
+    if (!sym_any(e, is_drawn, NULL))
         return;
     if (e->kind == SYM_REF) {
         add_summand(k, e, weight, index);

@@ -7,9 +7,9 @@ struct reads_of {
 };
 
 /* Whether an element that f reads may be one that `context` defines. */
-static bool may_read(symp e, void *context)
+static bool may_read(symp e, const void *context)
 {
-    struct reads_of *r = context;
+    const struct reads_of *r = context;
     const struct family *g = r->defines;
     if (e->kind != SYM_REF || e->var != g->var)
         return false;
@@ -78,7 +78,7 @@ static void visit(struct compiler *c, struct model *m, struct var *v,
     append_families(c, v, last);
 }
 
-static bool reads_same_element(symp e, void *context)
+static bool reads_same_element(symp e, const void *context)
 {
     const struct family *f = context;
     if (e->kind != SYM_REF || e->var != f->var)

@@ -36,24 +36,6 @@ struct var *get_var(struct resolver *r, const char *name, struct span span)
 }
 /* ---- roles -------------------------------------------------------------- */
 
-static bool test_any(symp e, bool (*test)(symp, void *), void *context)
-{
-    if (test(e, context))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (test_any(e->args[i], test, context))
-            return true;
-    return false;
-}
-
-static bool reads_random(symp e, void *unused)
-{
-    (void)unused;
-    return e->kind == SYM_REF &&
-           (e->var->role == ROLE_STOCHASTIC || e->var->role == ROLE_DERIVED ||
-            e->var->role == ROLE_AUXILIARY);
-}
-
 /* Marks what a subscript or the end of a range reads: such data are integers,
  * but for those that the expression rounds itself. */
 static void mark_index(symp e)
@@ -69,7 +51,7 @@ static void mark_index(symp e)
         mark_index(e->args[i]);
 }
 
-static bool mark_indices(symp e, void *unused)
+static bool mark_indices(symp e, const void *unused)
 {
     (void)unused;
     int n = e->kind == SYM_REF ? e->nargs : e->kind == SYM_SUM ? 2 : 0;
@@ -78,41 +60,30 @@ static bool mark_indices(symp e, void *unused)
     return false;
 }
 
-bool reads_var(symp e, void *var)
-{
-    return e->kind == SYM_REF && e->var == (struct var *)var;
-}
-
-static bool reads_var_or_extent(symp e, void *var)
-{
-    return (e->kind == SYM_REF || e->kind == SYM_EXTENT) &&
-           e->var == (struct var *)var;
-}
-
 /* Calls f on every expression of a family. */
-bool family_any(const struct family *f, bool (*test)(symp, void *),
-                void *context, bool with_lhs)
+bool family_any(const struct family *f, sym_test test, const void *context,
+                bool with_lhs)
 {
     bool found = false;
     if (f->body)
-        found = test_any(f->body, test, context) || found;
+        found = sym_any(f->body, test, context) || found;
     for (int i = 0; i < f->nargs; i++) {
-        found = test_any(f->args[i].body, test, context) || found;
+        found = sym_any(f->args[i].body, test, context) || found;
         for (int d = 0; d < f->args[i].ndim; d++)
-            found = test_any(f->args[i].extents[d], test, context) || found;
+            found = sym_any(f->args[i].extents[d], test, context) || found;
     }
     if (f->trunc_lower)
-        found = test_any(f->trunc_lower, test, context) || found;
+        found = sym_any(f->trunc_lower, test, context) || found;
     if (f->trunc_upper)
-        found = test_any(f->trunc_upper, test, context) || found;
+        found = sym_any(f->trunc_upper, test, context) || found;
     for (int i = 0; i < f->nloops; i++) {
-        found = test_any(f->loops[i]->lower, test, context) || found;
-        found = test_any(f->loops[i]->upper, test, context) || found;
+        found = sym_any(f->loops[i]->lower, test, context) || found;
+        found = sym_any(f->loops[i]->upper, test, context) || found;
     }
     for (int d = 0; with_lhs && d < f->var->ndim; d++) {
-        found = test_any(f->lower[d], test, context) || found;
+        found = sym_any(f->lower[d], test, context) || found;
         if (f->upper[d])
-            found = test_any(f->upper[d], test, context) || found;
+            found = sym_any(f->upper[d], test, context) || found;
     }
     return found;
 }
@@ -167,9 +138,8 @@ static void settle_roles(struct compiler *c, struct model *m)
             for (struct family *f = v->families; f; f = f->next_of_var) {
                 enum role own = v->role;
                 v->role = ROLE_CONSTANT; /* reading itself does not count */
-                constant =
-                    constant &&
-                    (f->data_block || !family_any(f, reads_random, NULL, true));
+                constant = constant && (f->data_block ||
+                                        !family_any(f, is_latent, NULL, true));
                 v->role = own;
             }
             if (constant) {
@@ -220,8 +190,7 @@ static void settle_roles(struct compiler *c, struct model *m)
             v->used = v->used || family_any(f, reads_var_or_extent, v, true);
     }
     for (struct family *f = m->families; f; f = f->next)
-        f->constant =
-            !f->stochastic && !family_any(f, reads_random, NULL, true);
+        f->constant = !f->stochastic && !family_any(f, is_latent, NULL, true);
 }
 
 static void name_in_c(struct compiler *c, struct model *m)
@@ -270,16 +239,21 @@ static void name_in_c(struct compiler *c, struct model *m)
     }
 }
 
+struct reading {
+    const struct model *m;
+    const struct var *v;
+};
+static bool leads_to(symp e, const void *reading)
+{
+    const struct reading *r = reading;
+    return e->kind == SYM_REF &&
+           (e->var == r->v || (e->var->role == ROLE_DERIVED &&
+                               derived_depends(r->m, e->var, r->v)));
+}
 /* Whether e reads v, itself or through derived nodes kept in memory. */
 static bool reads_through(const struct model *m, symp e, const struct var *v)
 {
-    if (e->kind == SYM_REF && (e->var == v || (e->var->role == ROLE_DERIVED &&
-                                               derived_depends(m, e->var, v))))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_through(m, e->args[i], v))
-            return true;
-    return false;
+    return sym_any(e, leads_to, &(struct reading){m, v});
 }
 
 static bool factor_reads(struct compiler *c, const struct model *m,
@@ -320,7 +294,7 @@ static void warn_of_intervals(struct compiler *c, const struct model *m)
     for (const struct family *f = m->families; f; f = f->next) {
         bool random = false;
         for (int i = 0; f->interval && i < f->nargs; i++)
-            random = random || test_any(f->args[i].body, reads_random, NULL);
+            random = random || sym_any(f->args[i].body, is_latent, NULL);
         if (random)
             warning_at(c, f->span,
                        "I(,) is read as censoring, as in WinBUGS: the density "

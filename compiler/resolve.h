@@ -32,10 +32,8 @@ struct var *find_var(struct model *m, const char *name);
 struct var *get_var(struct resolver *r, const char *name, struct span span);
 /* Calls test on every node of every expression of f, of its left-hand side
  * too if with_lhs; true if it was for one of them. */
-bool family_any(const struct family *f, bool (*test)(symp, void *),
-                void *context, bool with_lhs);
-/* A test for family_any: whether e is a reference to the variable. */
-bool reads_var(symp e, void *var);
+bool family_any(const struct family *f, sym_test test, const void *context,
+                bool with_lhs);
 
 /* ---- dimensions.c */
 /* Says that v has ndim dimensions; an error if it is known to have others. */

@@ -85,20 +85,19 @@ static struct var *residual_of(struct rows *r, struct var *v)
     return as;
 }
 
+static bool is_unsettled(symp e, const void *rows)
+{
+    const struct rows *r = rows;
+    return e->kind == SYM_TARGET || e->kind == SYM_PARAM ||
+           e->kind == SYM_SEEN || sym_is_draw(e, NULL) ||
+           (is_latent(e, NULL) && e->var != r->data &&
+            !centred_data(r, e->var));
+}
+
 /* Whether data settle e. */
 static bool settled(const struct rows *r, symp e)
 {
-    if (e->kind == SYM_TARGET || e->kind == SYM_PARAM || e->kind == SYM_SEEN ||
-        (e->kind == SYM_CALL && !strncmp(e->name, "draw_", 5)))
-        return false;
-    if (e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
-        e->var->role != ROLE_CONSTANT && e->var != r->data &&
-        !centred_data(r, e->var))
-        return false;
-    for (int i = 0; i < e->nargs; i++)
-        if (!settled(r, e->args[i]))
-            return false;
-    return true;
+    return !sym_any(e, is_unsettled, r);
 }
 
 /* Whether rows differ by the centred observed values alone. */
