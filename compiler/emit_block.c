@@ -124,16 +124,28 @@ static void close_sums(struct emitter *e, const struct step *s,
     }
 }
 
+static void share_coefficients(struct emitter *e, const struct step *s,
+                               const struct quadratic *q)
+{
+    for (int i = 0; i < s->nmembers; i++) {
+        emit_shared(e, q->potential[i]);
+        for (int j = 0; j <= i; j++)
+            emit_shared(e, q->precision[i][j]);
+    }
+}
+
 static void emit_quadratic(struct emitter *e, const struct step *s,
                            const struct quadratic *q)
 {
     struct compiler *c = e->c;
-    int depth = e->nloops;
+    int depth = e->nloops, nshared = e->nshared;
     emit_line(e, "{");
     e->indent++;
     emit_index_cell(e, s, q->part);
     const struct local_sums sums = open_sums(e, s, q);
     int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
+    if (part_shared_out(q->part))
+        share_coefficients(e, s, q);
     braces += emit_open_part(e, q->part, true);
     for (int i = 0; i < s->nmembers; i++) {
         int inside = e->nloops;
@@ -174,6 +186,7 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
     e->indent--;
     emit_line(e, "}");
     e->nloops = depth;
+    e->nshared = nshared;
     (void)c;
 }
 

@@ -605,6 +605,9 @@ static const char *emit_add(struct emitter *e, symp x)
 
 const char *emit_expr(struct emitter *e, symp x)
 {
+    const char *known = emitted_before(e, x);
+    if (known)
+        return known;
     switch (x->kind) {
     case SYM_NUM:
         return emit_number(e->c, x->number);

@@ -103,7 +103,7 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
                       const char *first)
 {
     const struct hoisted *h = p->hoisted;
-    int depth = e->nloops, at = 0;
+    int depth = e->nloops, nshared = e->nshared, at = 0;
     emit_line(e, "k_->rows%d = 0;", n);
     if (h->slope)
         emit_line(e, "gbm_total slope = 0;");
@@ -112,6 +112,10 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
             /* free of the instance, but an instance may be needed to exist */
             emit_line(e, "k_->%s_%d = 0;", h->name[i], n);
         }
+    for (int i = 0; i < h->n && h->loop; i++)
+        emit_shared(e, h->value[i]);
+    if (h->slope && h->loop)
+        emit_shared(e, h->slope);
     int braces = emit_open_part(e, p, false);
     if (h->loop)
         emit_line(e, "real *const row = %s + k_->rows%d;", first, n);
@@ -135,6 +139,7 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
     if (h->slope)
         emit_line(e, "k_->slope%d = (real)slope;", n);
     e->nloops = depth;
+    e->nshared = nshared;
 }
 
 void emit_hoisted_fill(struct emitter *e, const struct step *s,

@@ -406,7 +406,7 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
 {
     if (p->opaque || p->terms.n == 0)
         return;
-    int depth = e->nloops, braces = 0;
+    int depth = e->nloops, nshared = e->nshared, braces = 0;
     if (p->summed && p->summed->sizes) {
         const int number = part_number(s, p);
         emit_checked_sums(e, p, number);
@@ -415,6 +415,8 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     } else {
         braces = emit_unless_summed(e, p->summed ? p : NULL);
     }
+    for (int i = 0; i < p->terms.n && part_shared_out(p); i++)
+        emit_shared(e, p->terms.coefficient[i]);
     braces += emit_open_part(e, p, true);
     bool team = e->team;
     e->team = e->team && !part_shared_out(p);
@@ -428,6 +430,7 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     e->team = team;
     emit_close(e, braces);
     e->nloops = depth;
+    e->nshared = nshared;
 }
 
 static void emit_bounds(struct emitter *e, const struct step *s)
@@ -515,11 +518,13 @@ static void emit_prepare(struct compiler *c, struct text *out,
 
 void emit_in_place(struct emitter *e, const struct part *p)
 {
-    int depth = e->nloops;
+    int depth = e->nloops, nshared = e->nshared;
     emit_line(e, "{");
     e->indent++;
     bool shared = part_shared_out(p);
     emit_line(e, "gbm_total sum = 0;");
+    if (shared)
+        emit_shared(e, p->logp);
     int braces = emit_open_part(e, p, true);
     bool team = e->team;
     e->team = team && !shared;
@@ -539,6 +544,7 @@ void emit_in_place(struct emitter *e, const struct part *p)
     emit_close(e, braces);
     e->team = team;
     e->nloops = depth;
+    e->nshared = nshared;
     emit_line(e, "total += %s;", shared ? "gbm_team_sum(team, sum)" : "sum");
     e->indent--;
     emit_line(e, "}");

@@ -731,6 +731,11 @@ struct emitter {
         symp value; /* a number, if it is known to be one; or NULL */
     } params[64];   /* what SYM_PARAM is called */
     int nparams;
+    struct {
+        symp value;
+        const char *name;
+    } shared[16]; /* computed before, in a variable: emit_shared.c */
+    int nshared;
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -753,6 +758,12 @@ bool sym_is_integer(symp x);
 bool sym_may_be_infinite(symp x);
 /* An array argument as a pointer to contiguous `real`s. */
 const char *emit_array(struct emitter *e, symp array);
+
+/* emit_shared.c: computes now what in x has sums over what is in scope, so that
+ * the loops opened next need not. The caller restores nshared after them. */
+void emit_shared(struct emitter *e, symp x);
+/* The variable that holds x, or NULL. */
+const char *emitted_before(const struct emitter *e, symp x);
 
 /* ---- emit_step.c, emit_family.c: the functions of steps and families ---- */
 void emit_step(struct compiler *c, struct text *out, struct step *s);
