@@ -496,6 +496,14 @@ static bool add_factor(struct compiler *c, struct step *s,
     return true;
 }
 
+/* Any real vector will do; not so one on the simplex, or of counts. */
+static bool unconfined_vector(const struct family *f)
+{
+    const struct expr *support =
+        f->nslices ? entry_value(f->distribution, "support") : NULL;
+    return !support || !strcmp(support->name, "vector");
+}
+
 /* Tries to make one Gaussian block of the steps' families. */
 static struct step *gaussian_block(struct compiler *c, struct model *m,
                                    struct step *const *steps, int n, bool dense)
@@ -503,10 +511,16 @@ static struct step *gaussian_block(struct compiler *c, struct model *m,
     struct step *s = NEW(c, struct step);
     struct family *families[8];
     struct text name = {0};
+    bool confined = false;
     text_append(&name, "update");
     for (int i = 0; i < n; i++) {
         families[i] = steps[i]->family;
         text_printf(&name, "_%s", family_id(c, families[i]));
+        confined = confined || !unconfined_vector(families[i]);
+    }
+    if (confined) {
+        text_free(&name);
+        return NULL;
     }
     s->name = intern(c, name.data);
     text_free(&name);
@@ -959,7 +973,7 @@ bool vector_closed(struct compiler *c, struct model *m, struct step *s)
 bool gaussian_prior(struct compiler *c, struct step *s)
 {
     struct family *f = s->family;
-    if (f->factor->replaced)
+    if (f->factor->replaced || !unconfined_vector(f))
         return false;
     set_members(c, s, &f, 1, false);
     struct plate_values v;

@@ -317,7 +317,9 @@ static void emit_families(struct text *out, struct compiler *c,
         if (f->stochastic)
             text_printf(out, ",\n     .start = start_%s", id);
         if (has_settle(c, f))
-            text_printf(out, ",\n     .settle = settle_%s", id);
+            text_printf(out,
+                        ",\n     .settle = settle_%s, .summands = summands_%s",
+                        id, id);
         if (f->stochastic && !f->auxiliary)
             text_printf(out, ",\n     .simulate = simulate_%s_host", id);
         if (!f->stochastic)

@@ -397,12 +397,66 @@ static void emit_share(struct emitter *e, struct model *m,
     e->nloops = depth;
 }
 
+static int slot_of(const struct model *m, const struct var *v)
+{
+    int slot = 0; /* slots are in the order of the variables */
+    for (const struct var *w = m->vars; w != v; w = w->next)
+        slot++;
+    return slot;
+}
+
+/* summands_: what the sum holds fast. */
+static void emit_summands(struct compiler *c, struct text *out,
+                          const struct model *m, const struct family *f,
+                          const struct summand *list)
+{
+    const char *id = family_id(c, f);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static int64_t summands_%s_in(const struct state *s, int64_t "
+                "element, int *variables, int64_t *cells)\n{\n"
+                "    (void)element;\n    int64_t count = 0;\n",
+                id);
+    if (f->nloops)
+        emit_decode(&e, f, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    symp value = f->factor->value;
+    emit_line(
+        &e, "if (!(%s))",
+        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
+    emit_line(&e, "    return 0;");
+    for (const struct summand *s = list; s; s = s->next) {
+        int depth = e.nloops, braces = open_index(&e, s);
+        emit_line(&e, "if (!(%s)) {", seen_of(&e, s));
+        emit_line(&e, "    if (variables) {");
+        emit_line(&e, "        variables[count] = %d;",
+                  slot_of(m, s->cell->var));
+        emit_line(&e, "        cells[count] = %s;",
+                  emit_cell(&e, s->cell->var, s->cell->args));
+        emit_line(&e, "    }");
+        emit_line(&e, "    count++;");
+        emit_line(&e, "}");
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    text_printf(
+        out,
+        "    return count;\n}\n"
+        "static int64_t summands_%s(const void *state, int64_t element, "
+        "int *variables, int64_t *cells)\n{\n"
+        "    return summands_%s_in((const struct state *)state, "
+        "element, variables, cells);\n}\n\n",
+        id, id);
+}
+
 void emit_settle(struct compiler *c, struct text *out, struct model *m,
                  const struct family *f)
 {
     struct summand *list;
     if (!summands_of(c, f, &list))
         return;
+    emit_summands(c, out, m, f, list);
     const char *id = family_id(c, f);
     struct emitter e = emitter_new(c, out);
     text_printf(out,

@@ -748,6 +748,9 @@ static enum gbm_status load(struct loader *l)
                 return s;
         }
     }
+    enum gbm_status apart = rt_check_sums(l->rt, l->in, l->state);
+    if (apart != GBM_OK)
+        return apart;
     for (int k = 0; k < m->ninverses; k++)
         if (!m->inverses[k].latent)
             rt_index(l->in, l->state, k, 0);

@@ -118,6 +118,10 @@ struct gbm_family {
     /* Of an observed sum: moves its latent summands until they have the
      * observed sum. NULL: not such a family. */
     void (*settle)(const void *state, int64_t element);
+    /* Of the same: the latent cells that an observed element sums, as slots
+     * and flat cells; returns their number. Both may be NULL. */
+    int64_t (*summands)(const void *state, int64_t element, int *variables,
+                        int64_t *cells);
     /* Computes a deterministic element. */
     void (*derive)(const void *state, int64_t element);
     /* Of a derived family that is recomputed in turn with others: the first

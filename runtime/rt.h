@@ -234,6 +234,10 @@ const char *rt_nearest(const char *name, int n,
 enum gbm_status rt_check_twice(struct rt *rt, const struct rt_instance *in,
                                const void *state, int v);
 
+/* observed_sums.c. Fails if a latent cell is in two observed sums. */
+enum gbm_status rt_check_sums(struct rt *rt, const struct rt_instance *in,
+                              const void *state);
+
 /* load.c. Binds data, settles extents, computes constants and lists. With
  * `redraw` observed nodes are per chain, so that they can be drawn anew. Notes
  * for the user go to `notes` if it is not NULL. */

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# What no sampler can do yet, where only the data show it, is refused when they
+# are read.
+source "$GBM_ROOT/tests/cli/lib"
+
+# model TEXT: compiled into ./m
+model() {
+    printf '%s\n' "$1" >m.bug
+    status 0 "$GBMC" m.bug -o m
+}
+# refuses DATA PATTERN
+refuses() {
+    printf '%s\n' "$1" >d.R
+    status 1 ./m --data d.R --quiet --out fit.nc
+    says "$2"
+    absent fit.nc
+}
+
+# A chain of sums: each inner node is in two.
+model 'model {
+  for (i in 1:2) { w[i] ~ dsum(u[i], u[i+1]) }
+  for (i in 1:3) { u[i] ~ dnorm(0, 1) }
+}'
+refuses 'w <- c(1, 2)' 'm.bug:2:20: .*u\[2\] is in several observed sums'
+printf 'w <- c(1, NA)\n' >d.R
+status 0 ./m --data d.R --quiet
+
+# Sums at two places of the model.
+model 'model {
+  for (i in 1:3) { x[i] ~ dpois(4) }
+  a ~ dsum(x[1], x[2])
+  b ~ dsum(x[2], x[3])
+}'
+refuses 'a <- 7
+b <- 9' 'm.bug:4:3: .*x\[2\] is in several observed sums .see m.bug:3:3'
+printf 'a <- 7\nb <- 9\nx <- c(NA, 3, NA)\n' >d.R
+status 0 ./m --data d.R --quiet
+
+# A latent vector of counts, though its density and its child's are those of a
+# normal block.
+model 'model {
+  x ~ dsample(p, 2)
+  y ~ dnorm(inprod(x, v), 1)
+}'
+refuses 'p <- c(0.2, 0.3, 0.5, 0.1)
+v <- c(1, 2, 3, 4)
+y <- 4.2' 'x\[1\] must be supplied'
