@@ -996,14 +996,14 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
     const struct expr *support = entry_value(f->distribution, "support");
     bool simplex = support && !strcmp(support->name, "simplex");
     bool vector = support && !strcmp(support->name, "vector");
-    bool counts = support && (!strcmp(support->name, "counts") ||
-                              !strcmp(support->name, "set"));
-    if (f->nslices == 1 && counts) { /* data as a rule: told at load */
+    bool counts = support && !strcmp(support->name, "counts");
+    bool set = support && !strcmp(support->name, "set");
+    if (f->nslices == 1 && set) { /* data as a rule: told at load */
         f->var->supplied = true;
         s->method = METHOD_NONE;
         return;
     }
-    if (f->nslices != 1 || !(simplex || vector)) {
+    if (f->nslices != 1 || !(simplex || counts || vector)) {
         error_at(c, f->span,
                  "not supported yet: the full conditional of %s, a %s node, "
                  "is not of a known family",
@@ -1011,7 +1011,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
         return;
     }
     s->method = METHOD_SLICE_VECTOR;
-    s->simplex = simplex;
+    s->keeps_sum = simplex || counts;
     s->quadratics = NULL;
     set_members(c, s, &f, 1, false);
     bool own = false;

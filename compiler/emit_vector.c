@@ -292,8 +292,30 @@ static void emit_known(struct compiler *c, struct text *out, struct step *s)
 
 /* ---- component by component ---- */
 
-/* A vector node by slices along its axes or, on the simplex, along lines that
- * exchange the mass of two components. */
+/* A new value x of a component, from `before`, between low and high. */
+static void emit_component_draw(struct emitter *e, const struct step *s,
+                                const char *low, const char *high)
+{
+    const char *slice = "gbm_slice";
+    emit_line(e, "real x;");
+    if (s->family->var->integer) { /* exact while there is little to share */
+        emit_line(e, "if (%s < 24)", high);
+        emit_line(e,
+                  "    x = gbm_enumerate_draw(rng, %s, (int)%s, density_%s, "
+                  "&k_);",
+                  low, high, s->name);
+        emit_line(e, "else");
+        slice = "    gbm_slice_integer";
+    }
+    emit_line(e,
+              "%.*sx = %s(rng, before, &width, adapting, %s, %s, density_%s, "
+              "&k_);",
+              (int)strspn(slice, " "), slice, slice + strspn(slice, " "), low,
+              high, s->name);
+}
+
+/* A vector node by slices along its axes or, where its sum is fixed (on the
+ * simplex, or counts), along lines that exchange the mass of two components. */
 static void emit_components(struct compiler *c, struct text *out,
                             struct step *s)
 {
@@ -307,7 +329,7 @@ static void emit_components(struct compiler *c, struct text *out,
                 "int place, other; /* components, from 0 */\n    real total; "
                 "/* of both */\n};\n\n",
                 f->text, span_text(c, f->span),
-                s->simplex ? ", the mass of two exchanged" : "", s->name);
+                s->keeps_sum ? ", the mass of two exchanged" : "", s->name);
     for (int k = 0; k < 2; k++) {
         struct emitter e = emitter_new(c, out);
         text_printf(out,
@@ -321,9 +343,9 @@ static void emit_components(struct compiler *c, struct text *out,
         emit_param(&e, "place", "place_");
         const char *cell = emit_expr(&e, family_lhs(c, f, 1, &at));
         if (k)
-            emit_line(&e, "%s = x;", cell);
+            emit_line(&e, "%s = %sx;", cell, f->var->integer ? "(int)" : "");
         else
-            emit_line(&e, "return %s;", cell);
+            emit_line(&e, "return (real)%s;", cell);
         text_append(out, "}\n");
     }
     struct emitter e = emitter_new(c, out);
@@ -348,7 +370,7 @@ static void emit_components(struct compiler *c, struct text *out,
     text_printf(out,
                 "    component_%s_set(k_->s, k_->element, k_->place, x);\n",
                 s->name);
-    if (s->simplex)
+    if (s->keeps_sum)
         text_printf(out,
                     "    component_%s_set(k_->s, k_->element, k_->other, "
                     "k_->total - x);\n",
@@ -371,7 +393,7 @@ static void emit_components(struct compiler *c, struct text *out,
     emit_line(&e, "const real before = component_%s_get(s, element, place);",
               s->name);
     const char *low = "-GBM_INF", *high = "GBM_INF";
-    if (s->simplex) {
+    if (s->keeps_sum) {
         emit_line(&e, "if (d < 2)");
         emit_line(&e, "    break;");
         emit_line(&e, "const int step = 1 + (int)(gbm_uniform(rng) * (real)(d "
@@ -384,13 +406,10 @@ static void emit_components(struct compiler *c, struct text *out,
         low = "0";
         high = "k_.total";
     }
-    emit_line(&e,
-              "const real x = gbm_slice(rng, before, &width, adapting, %s, "
-              "%s, density_%s, &k_);",
-              low, high, s->name);
+    emit_component_draw(&e, s, low, high);
     emit_line(&e, "gbm_team_sync(team);");
     emit_line(&e, "component_%s_set(s, element, place, x);", s->name);
-    if (s->simplex)
+    if (s->keeps_sum)
         emit_line(&e, "component_%s_set(s, element, k_.other, k_.total - x);",
                   s->name);
     emit_line(&e, "gbm_team_sync(team);");

@@ -293,9 +293,10 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     case METHOD_SLICE_INTEGER:
         return "integer slice";
     case METHOD_SLICE_VECTOR:
-        return intern_format(c, "slice, %s cells %s",
+        return intern_format(c, "%sslice, %s cells %s",
+                             s->family->var->integer ? "integer " : "",
                              count_text(c, family_extent(c, s->family, 0)),
-                             s->simplex ? "in pairs" : "in turn");
+                             s->keeps_sum ? "in pairs" : "in turn");
     case METHOD_PAIR:
         return "slice that keeps the sum";
     case METHOD_CHAIN:
@@ -648,6 +649,8 @@ const char *slice_reason(struct compiler *c, const struct step *s)
     if (s->ties)
         return "elements of an observed sum move in pairs, by steps of their "
                "own";
+    if (draws_integers(f) && s->keeps_sum)
+        return "its cells have a sum to keep";
     if (draws_integers(f))
         return "its values have no two known ends";
     for (const struct part *p = s->parts; p; p = p->next)

@@ -530,7 +530,7 @@ static bool curved_candidate(const struct step *s)
     const struct family *f = s->family;
     if (vector_candidate(s) &&
         (s->method == METHOD_ELLIPTICAL ||
-         (s->method == METHOD_SLICE_VECTOR && !s->simplex)))
+         (s->method == METHOD_SLICE_VECTOR && !s->keeps_sum)))
         return true;
     return s->method == METHOD_SLICE && !s->beside && !s->asked && !s->bounds &&
            !s->ties && !s->through && !f->nslices && !f->truncated &&

@@ -565,7 +565,7 @@ struct step {
     bool alone;          /* element by element, as `enumerate` asks */
     int along;           /* chain: the loop it runs through */
     symp before;         /* chain: the predecessor of an element */
-    bool simplex;        /* slice by component: moves keep the sum */
+    bool keeps_sum;      /* slice by component: two at a time */
     struct step *rest; /* METHOD_FORWARD: a normal vector node's cells that are
                           not seen, given those that are; NULL: none */
     struct inverse *inverse; /* METHOD_INDEX */

@@ -36,12 +36,12 @@ b <- 9' 'm.bug:4:3: .*x\[2\] is in several observed sums .see m.bug:3:3'
 printf 'a <- 7\nb <- 9\nx <- c(NA, 3, NA)\n' >d.R
 status 0 ./m --data d.R --quiet
 
-# A latent vector of counts, though its density and its child's are those of a
-# normal block.
+# A latent vector of counts can be drawn, and is not taken for a normal block
+# though the density of its child is quadratic.
 model 'model {
   x ~ dsample(p, 2)
   y ~ dnorm(inprod(x, v), 1)
 }'
-refuses 'p <- c(0.2, 0.3, 0.5, 0.1)
-v <- c(1, 2, 3, 4)
-y <- 4.2' 'x\[1\] must be supplied'
+printf '%s\n' 'p <- c(0.2, 0.3, 0.5, 0.1)' 'v <- c(1, 2, 3, 4)' 'y <- 4.2' >d.R
+status 0 ./m check --data d.R
+prints '^x +slice by component .* pass$'
