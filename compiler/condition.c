@@ -94,12 +94,19 @@ void add_guard(struct compiler *c, struct part *p, symp condition)
         p->guard = NULL;
 }
 
+/* A definition's instances make a factor for each step that reaches them. */
+static bool same_instances(const struct factor *a, const struct factor *b)
+{
+    return a == b || (a->family == b->family && !a->family->stochastic);
+}
+
 static struct inverse *get_inverse(struct compiler *c, struct model *m,
                                    struct var *v, struct factor *g,
                                    symp reference)
 {
     for (struct inverse *i = m->inverses; i; i = i->next)
-        if (i->var == v && i->factor == g && sym_same(i->reference, reference))
+        if (i->var == v && same_instances(i->factor, g) &&
+            sym_same(i->reference, reference))
             return i;
     struct inverse *i = NEW(c, struct inverse);
     i->var = v;
@@ -691,23 +698,77 @@ static void leave_other_statements(struct compiler *c, struct model *m,
     refs->n = n;
 }
 
-/* Of the instances of p those that the target's element reaches. Returns
- * whether different elements then reach different ones. */
-static bool keep_to_aligned(struct compiler *c, const struct step *s,
-                            struct part *p)
+/* The loops of the target that tell apart what its elements reach through
+ * stored nodes: all of them. `at`: its subscripts that the instances tell. */
+static bool apart(const struct step *s, const symp *at)
 {
     const struct family *f = s->family;
-    int apart = 0;
-    for (const struct alignment *a = s->alignments; a; a = a->next) {
-        const struct loop *l = aligned_in_factor(a, p->factor);
-        for (int i = 0; i < p->nloops; i++)
-            if (p->factor->loops[i] == l && !p->solved[i]) {
-                p->solved[i] = f->lower[a->dim];
-                apart++;
-            }
+    for (int i = 0; i < f->nloops; i++) {
+        bool told = false;
+        for (const struct alignment *a = s->alignments; a; a = a->next)
+            told =
+                told || (at[a->dim] && at[a->dim]->kind == SYM_LOOP &&
+                         at[a->dim]->loop == f->loops[i] && all_have_keys(a));
+        if (!told)
+            return false;
     }
-    range_guards(c, p);
-    return apart == f->nloops;
+    return true;
+}
+
+/* The instances of g, where it reads what is aligned, that the target's element
+ * reaches; at[d] is set for the subscripts that tell. */
+static struct part *reached_part(struct compiler *c, struct model *m,
+                                 const struct step *s, struct factor *g,
+                                 symp *at)
+{
+    const struct family *f = s->family;
+    struct part *p = new_part(c, g);
+    symp key[8], cell[8];
+    bool any = false;
+    for (int d = 0; d < f->var->ndim; d++) {
+        key[d] = cell[d] = sym_num(c, 1);
+        at[d] = NULL;
+    }
+    for (const struct alignment *a = s->alignments; a; a = a->next) {
+        symp k = aligned_at(c, a, g);
+        if (!k)
+            continue;
+        key[a->dim] = k;
+        at[a->dim] = cell[a->dim] = f->lower[a->dim];
+        any = true;
+    }
+    if (!any)
+        return p;
+    struct found r = {.reference = sym_ref(c, f->var, f->var->ndim, key)};
+    match_reference(c, m, p, &r, at);
+    p->reference = NULL; /* it is not read there */
+    if (p->inverse)
+        p->cell = sym_ref(c, f->var, f->var->ndim, cell);
+    return p;
+}
+
+/* The instances of stored definitions that the target's element reaches, as of
+ * factors; of a sequence its first family, whole. */
+static struct part *reached_definitions(struct compiler *c, struct model *m,
+                                        const struct step *s)
+{
+    struct part *list = NULL, **last = &list;
+    for (struct family *f = m->families; f; f = f->next) {
+        if (f->stochastic || !f->var->stored ||
+            !recomputed_with(m, f, s->family->var) ||
+            (!f->sequence && !reads_aligned(c, s->alignments, f)))
+            continue;
+        struct factor *g = NEW(c, struct factor);
+        g->family = f;
+        g->loops = f->loops;
+        g->nloops = f->nloops;
+        g->text = f->text;
+        g->logp = substitute_derived(c, f->body);
+        symp at[8];
+        *last = f->sequence ? new_part(c, g) : reached_part(c, m, s, g, at);
+        last = &(*last)->next;
+    }
+    return list;
 }
 
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
@@ -725,18 +786,21 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     }
     bool through = factor_through(m, g, f->var);
     if (through) {
-        if (!s->through)
+        if (!s->through) {
             s->alignments = find_alignments(c, m, f);
+            if (s->alignments)
+                s->reached = reached_definitions(c, m, s);
+        }
         s->through = true;
-        struct part *p = new_part(c, g);
-        bool apart = keep_to_aligned(c, s, p);
+        symp at[8];
+        struct part *p = reached_part(c, m, s, g, at);
         p->opaque = true;
         p->logp = in_part(c, p, g->logp);
         p->value = in_part(c, p, g->value);
         p->lower = in_part(c, p, g->lower);
         p->upper = in_part(c, p, g->upper);
         add_part(s, p);
-        s->sequential = s->sequential || !apart;
+        s->sequential = s->sequential || !apart(s, at);
         return;
     }
     leave_other_statements(c, m, g, &refs, target);

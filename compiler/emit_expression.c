@@ -89,13 +89,18 @@ const char *emit_name(struct emitter *e, const char *base)
     return name;
 }
 
-const char *emit_loop_name(struct emitter *e, const struct loop *loop)
+void emit_loop_as(struct emitter *e, const struct loop *loop, const char *name)
 {
-    const char *name = emit_name(e, loop->name);
     if (e->nloops == (int)(sizeof e->loops / sizeof *e->loops))
         UNREACHABLE();
     e->loops[e->nloops].loop = loop;
     e->loops[e->nloops++].name = name;
+}
+
+const char *emit_loop_name(struct emitter *e, const struct loop *loop)
+{
+    const char *name = emit_name(e, loop->name);
+    emit_loop_as(e, loop, name);
     return name;
 }
 

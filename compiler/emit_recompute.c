@@ -40,52 +40,40 @@ void emit_recompute(struct emitter *e, const struct step *s,
             emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
 }
 
-/* The alignment that fixes loop l of f, or NULL. */
-static const struct alignment *fixing(struct compiler *c, const struct step *s,
-                                      const struct family *f,
-                                      const struct loop *l)
+/* The loops of a definition as those of its part, which are open. */
+static void name_loops(struct emitter *e, const struct part *p)
 {
-    bool ok;
-    for (const struct alignment *a = s->alignments; a; a = a->next)
-        if (aligned_in_family(c, a, f, &ok) == l)
-            return a;
-    return NULL;
-}
-
-static bool same_bounds(const struct loop *a, const struct loop *b)
-{
-    return sym_same(a->lower, b->lower) && sym_same(a->upper, b->upper);
-}
-
-/* Opens the loops of f; those that are aligned have one value. */
-static int open_aligned(struct emitter *e, const struct step *s,
-                        const struct family *f)
-{
-    int braces = 0;
+    const struct family *f = p->factor->family;
+    const char **value = NEW_ARRAY(e->c, const char *, f->nloops + 1);
     for (int i = 0; i < f->nloops; i++) {
-        struct loop *l = f->loops[i];
-        const struct alignment *a = fixing(e->c, s, f, l);
-        const char *lower = emit_int(e, l->lower);
-        const char *upper = emit_int(e, l->upper);
-        symp at = a ? s->family->lower[a->dim] : NULL;
-        const char *value = at ? emit_expr(e, at) : NULL;
-        if (value && !same_bounds(l, at->loop)) {
-            emit_line(e, "if (%s >= %s && %s <= %s) {", value, lower, value,
-                      upper);
-            e->indent++;
-            braces++;
-        }
-        const char *name = emit_loop_name(e, l);
-        if (value)
-            emit_line(e, "const int %s = %s;", name, value);
-        else {
-            emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
-                      name, upper, name);
-            e->indent++;
-            braces++;
+        symp at = p->inverse ? NULL : p->solved[i];
+        value[i] = emit_expr(e, at ? at : sym_loop(e->c, p->loops[i]));
+        if (at) {
+            const char *name = emit_name(e, f->loops[i]->name);
+            emit_line(e, "const int %s = %s;", name, value[i]);
+            value[i] = name;
         }
     }
-    return braces;
+    for (int i = 0; i < f->nloops; i++)
+        emit_loop_as(e, f->loops[i], value[i]);
+}
+
+static void emit_reached(struct emitter *e, const struct part *p)
+{
+    const struct family *f = p->factor->family;
+    if (f->sequence) {
+        emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
+        return;
+    }
+    int depth = e->nloops;
+    emit_line(e, "{");
+    e->indent++;
+    int braces = emit_open_part(e, p, false);
+    name_loops(e, p);
+    emit_definition(e, f);
+    emit_close(e, braces + 1);
+    e->nloops = depth;
+    emit_line(e, "gbm_team_sync(team);");
 }
 
 /* recompute_ of the target's loop indices. Definitions that read neither the
@@ -109,20 +97,7 @@ void emit_recompute_aligned(struct compiler *c, struct text *out,
         emit_line(&e, "(void)%s;",
                   emit_expr(&e, sym_loop(c, target->loops[i])));
     emit_line(&e, "gbm_team_sync(team);");
-    for (const struct family *f = s->model->families; f; f = f->next) {
-        bool ok;
-        if (f->stochastic || !f->var->stored ||
-            !recomputed_with(s->model, f, target->var) ||
-            !aligned_in_family(c, s->alignments, f, &ok))
-            continue;
-        int depth = e.nloops;
-        emit_line(&e, "{");
-        e.indent++;
-        int braces = open_aligned(&e, s, f);
-        emit_definition(&e, f);
-        emit_close(&e, braces + 1);
-        e.nloops = depth;
-        emit_line(&e, "gbm_team_sync(team);");
-    }
+    for (const struct part *p = s->reached; p; p = p->next)
+        emit_reached(&e, p);
     text_append(out, "}\n\n");
 }

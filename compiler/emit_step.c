@@ -126,7 +126,9 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         int n = p->inverse->number;
         const char *at = emit_name(e, "at");
         const char *cell = emit_name(e, "cell");
-        emit_line(e, "const long long %s = cell_;", cell);
+        emit_line(e, "const long long %s = %s;", cell,
+                  p->cell ? emit_cell(e, p->cell->var, p->cell->args)
+                          : "cell_");
         if (count) {
             emit_line(e,
                       "%s += s->index%d_start[%s + 1] - s->index%d_start[%s];",
@@ -340,7 +342,7 @@ void emit_cell_if_needed(struct emitter *e, const struct step *s)
 {
     bool needed = false;
     for (const struct part *p = s->parts; p; p = p->next)
-        needed = needed || p->inverse;
+        needed = needed || (p->inverse && !p->cell);
     symp first[8]; /* of a vector node: its first cell */
     for (int d = 0; d < s->family->var->ndim; d++)
         first[d] = s->family->upper[d] ? sym_num(e->c, 1) : s->family->lower[d];

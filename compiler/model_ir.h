@@ -333,27 +333,30 @@ bool draws_integers(const struct family *f);
 
 /* ---- alignment.c ------------------------------------------------------ */
 
-/* Along dimension `dim` of a target: cells of the stored derived variables
- * with i at their place depend on the target's elements with i there alone.
- */
+/* Along dimension `dim` of a target: cells of a stored derived variable depend
+ * on the target's elements that have `key` there, and on no others. */
 struct aligned_place {
     const struct var *var;
-    int dim;
+    symp key; /* in at[d], the cell's subscripts; NULL: on any element */
 };
 struct alignment {
     int dim;
+    struct loop *at[MAX_DIMS];
     struct aligned_place *places; /* the target's first */
     int n;
     struct alignment *next;
 };
 struct alignment *find_alignments(struct compiler *c, const struct model *m,
                                   const struct family *target);
-/* The loop of f, or of g, at which it reads what is aligned; NULL if it reads
- * none (then *ok) or at different ones. */
-struct loop *aligned_in_family(struct compiler *c, const struct alignment *a,
-                               const struct family *f, bool *ok);
-struct loop *aligned_in_factor(const struct alignment *a,
-                               const struct factor *g);
+/* The only subscript, in the loops of g, at which g reads what is aligned; NULL
+ * if there is none such. */
+symp aligned_at(struct compiler *c, const struct alignment *a,
+                const struct factor *g);
+/* Whether deterministic family f reads what is aligned. */
+bool reads_aligned(struct compiler *c, const struct alignment *a,
+                   const struct family *f);
+/* Whether all that depends on the target has a key. */
+bool all_have_keys(const struct alignment *a);
 
 /* ---- condition.c ------------------------------------------------------ */
 
@@ -368,6 +371,7 @@ struct part {
     symp *solved; /* per loop: its value, or NULL if it is free */
     int nloops;
     struct inverse *inverse;  /* not NULL: instances come from it */
+    symp cell; /* with inverse: where it is looked up; NULL: the target's own */
     symp guard;               /* NULL: none */
     bool own;                 /* the target's own prior */
     struct collected terms;   /* statistics free of the instance's loops */
@@ -536,6 +540,7 @@ struct step {
     bool opaque;  /* some part is evaluated in place */
     bool through; /* some factor depends on x through stored derived nodes */
     struct alignment *alignments; /* what an element reaches of those */
+    struct part *reached;         /* their instances, in order of computation */
     const struct entry *recognised;
     int place[24];     /* statistic i is number place[i] of the family */
     symp exponent;     /* what an x^p pattern bound, or NULL */
@@ -750,6 +755,8 @@ const char *emit_int(struct emitter *e, symp x);
 const char *emit_in_brackets(struct emitter *e, symp x);
 /* Enters a loop index into scope under a name that is free. */
 const char *emit_loop_name(struct emitter *e, const struct loop *loop);
+/* Enters it under a name that is there. */
+void emit_loop_as(struct emitter *e, const struct loop *loop, const char *name);
 void emit_param(struct emitter *e, const char *name, const char *as);
 /* 0-based flat cell of a reference. */
 const char *emit_cell(struct emitter *e, const struct var *v, symp const *args);
