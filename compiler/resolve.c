@@ -215,7 +215,7 @@ static void name_in_c(struct compiler *c, struct model *m)
         "log10",    "exp2",     "isnan",     "isinf",    "abs",     "asinh",
         "acosh",    "atanh",    "atan2",     "copysign", "malloc",  "free",
         "printf",   "b",        "out",       "tuples",   "stdin",   "stdout",
-        "stderr",   "signal",   "I",         "NULL"};
+        "stderr",   "signal",   "I",         "NULL",     "shift"};
     for (struct var *v = m->vars; v; v = v->next) {
         char *name = NEW_ARRAY(c, char, strlen(v->name) + 8);
         strcpy(name, v->name);
@@ -365,6 +365,7 @@ struct model *resolve(struct compiler *c, struct program *p)
     keep_summaries(c, m);
     order_families(c, m);
     choose_stored(c, m);
+    keep_repeated(c, m);
     find_sequences(c, m);
     name_in_c(c, m);
     for (struct family *f = m->families; f; f = f->next)

@@ -108,6 +108,11 @@ bool mixed_substitutable(struct compiler *c, const struct family *f);
 /* Marks the derived variables whose values are kept in memory. */
 void choose_stored(struct compiler *c, struct model *m);
 
+/* ---- kept.c */
+/* Marks, or makes, further ones that definitions of those would compute again
+ * and again. */
+void keep_repeated(struct compiler *c, struct model *m);
+
 /* ---- order.c */
 /* Reports variables that depend on themselves whatever the order of elements.
  */
