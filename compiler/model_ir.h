@@ -370,7 +370,7 @@ struct part {
     struct loop **loops;
     symp *solved; /* per loop: its value, or NULL if it is free */
     int nloops;
-    struct inverse *inverse;  /* not NULL: instances come from it */
+    struct inverse *inverse; /* not NULL: instances come from it */
     symp cell; /* with inverse: where it is looked up; NULL: the target's own */
     symp guard;               /* NULL: none */
     bool own;                 /* the target's own prior */
