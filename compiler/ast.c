@@ -110,6 +110,8 @@ static void print_list(struct text *out, struct expr *const *all, int n)
 {
     for (int i = 0; i < n; i++) {
         text_append(out, i ? ", " : "");
+        if (all[i]->label)
+            text_printf(out, "%s = ", all[i]->label);
         print(out, all[i], BIND_LIST);
     }
 }

@@ -53,6 +53,7 @@ static int finish(struct compiler *c, struct model *m)
 int compile_model(struct compiler *c, struct program *p)
 {
     struct text out = {0};
+    order_arguments(c, p);
     struct model *m = resolve(c, p);
     if (!m || c->nerrors)
         return 1;

@@ -43,7 +43,7 @@ static const char *const clause_keywords[] = {
     "factor",       "builtin",
     "log",          "log_complement",
     "mixing",       "confine",
-    "folded",
+    "folded",       "named",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 

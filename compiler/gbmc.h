@@ -106,6 +106,7 @@ struct expr {
     bool bracket; /* EXPR_NAME: written with [ ] */
     struct span span;
     const char *name;
+    const char *label; /* of an argument that is given by name, or NULL */
     double number;
     struct expr **args;
     int nargs;

@@ -306,6 +306,9 @@ symp sym_from_library(struct compiler *c, const struct expr *e, bind_name bind,
                       void *context);
 
 struct model *resolve(struct compiler *c, struct program *p);
+
+/* named.c: before resolve(): puts arguments that are given by name in order. */
+void order_arguments(struct compiler *c, struct program *p);
 /* The factor's log density etc. from the family's distribution. */
 struct factor *factor_of_family(struct compiler *c, struct model *m,
                                 struct family *f);

@@ -57,6 +57,7 @@ static const char *const never[] = {"a new beginning", "T(,)", NULL};
 static const char *const seldom[] = {"'in'", "'['", "the end of the file",
                                      NULL};
 static const char *const beside_assign[] = {"'='", "'('", NULL};
+static const char *const beside_comma[] = {"'='", NULL}; /* f(name = x) */
 
 /* Replaces the usual groups of symbols by one word each. */
 static void summarise(struct expected *e)
@@ -91,6 +92,8 @@ static void summarise(struct expected *e)
         drop(e, seldom);
     if (expects(e, "'<-'") && expects(e, "'~'"))
         drop(e, beside_assign);
+    if (expects(e, "','"))
+        drop(e, beside_comma);
     if (operation && e->n > 0 && n == 1 && !clause)
         n = 0; /* operators go without saying beside ')' */
     if (n + e->n > MAX_EXPECTED)

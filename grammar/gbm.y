@@ -243,8 +243,8 @@ static void yyerror(const struct span *span, struct parser *p,
 %right '^'
 
 %type <expr> expression variable sum
-%type <exprs> arguments indices dims targets
-%type <expr> index
+%type <exprs> arguments call_arguments indices dims targets
+%type <expr> index argument
 %type <stmt> statement relation for
 %type <stmts> statements block
 %type <bounds> bounds
@@ -379,11 +379,24 @@ arguments:
                             { $$ = $1; append_expr(p, &$$, $3); }
   ;
 
+/* dnorm(mean = m, sd = s): compiler/named.c */
+call_arguments:
+    argument                { $$ = (struct exprs){0}; append_expr(p, &$$, $1); }
+  | call_arguments ',' argument
+                            { $$ = $1; append_expr(p, &$$, $3); }
+  ;
+
+argument:
+    expression
+  | NAME '=' expression     { $$ = $3; $$->label = $1; }
+  ;
+
 expression:
     variable
   | NUMBER                  { $$ = build_number(p, $1, @$); }
   | NAME '(' ')'            { $$ = build_call(p, $1, (struct exprs){0}, @$); }
-  | NAME '(' arguments ')'  { $$ = build_call(p, $1, $3, @$); }
+  | NAME '(' call_arguments ')'
+                            { $$ = build_call(p, $1, $3, @$); }
   | sum
   | '(' expression ')'      { $$ = $2; }
   | '-' expression %prec NEGATIVE
