@@ -701,6 +701,62 @@ static void check_requirements(struct emitter *e, const struct family *f)
     }
 }
 
+/* The length of dimension k of a parameter, or of the node itself. */
+static symp length_of(struct emitter *e, const struct family *f, int parameter,
+                      int k)
+{
+    return parameter < f->distribution->nparameters
+               ? f->args[parameter].extents[k]
+               : family_extent(e->c, f, k);
+}
+
+static const struct parameter *parameter_at(const struct entry *d, int i)
+{
+    return i < d->nparameters ? &d->parameters[i] : d->result;
+}
+
+static void check_length(struct emitter *e, const struct family *f, int i,
+                         int k, int j, int l)
+{
+    const struct entry *d = f->distribution;
+    symp a = length_of(e, f, i, k), b = length_of(e, f, j, l);
+    if (sym_same(a, b) || reads_latent(a) || reads_latent(b) ||
+        !loops_in_scope(e, a) || !loops_in_scope(e, b))
+        return;
+    const char *first = emit_int(e, a), *second = emit_int(e, b);
+    emit_line(e, "if (%s != %s)", first, second);
+    emit_line(e,
+              "    return gbm_problem_text(problem, \"%s and %s of %s must "
+              "agree in length: they have %%d and %%d elements%s\", "
+              "(int)(%s), (int)(%s));",
+              parameter_at(d, i)->name, parameter_at(d, j)->name, d->name,
+              parameter_at(d, i)->ndims > 1 || parameter_at(d, j)->ndims > 1
+                  ? " along a side"
+                  : "",
+              first, second);
+}
+
+/* Dimensions that the distribution gives one name must agree in length. */
+static void check_lengths(struct emitter *e, const struct family *f)
+{
+    const struct entry *d = f->distribution;
+    int n = d->nparameters + (d->result != NULL);
+    for (int j = 0; j < n; j++)
+        for (int l = 0; l < parameter_at(d, j)->ndims; l++) {
+            const char *name = parameter_at(d, j)->dims[l];
+            for (int i = 0; i <= j; i++) { /* with the first of that name */
+                const struct parameter *p = parameter_at(d, i);
+                int k = 0, end = i < j ? p->ndims : l;
+                while (k < end && p->dims[k] != name)
+                    k++;
+                if (k == end)
+                    continue;
+                check_length(e, f, i, k, j, l);
+                break;
+            }
+        }
+}
+
 static void emit_check(struct compiler *c, struct text *out,
                        const struct family *f)
 {
@@ -726,6 +782,7 @@ static void emit_check(struct compiler *c, struct text *out,
     if (f->trunc_upper)
         check_refs(&e, f->trunc_upper, where);
     if (f->stochastic && !f->auxiliary) {
+        check_lengths(&e, f);
         check_requirements(&e, f);
         check_observed(&e, f);
     }

@@ -164,18 +164,62 @@ static bool is_infinite(symp e)
     return e->kind == SYM_NUM && (e->number > 1e308 || e->number < -1e308);
 }
 
-/* The sum of a whole node on the simplex is 1. */
+static symp as_declared(symp e)
+{
+    symp declared = e->kind == SYM_EXTENT ? e->var->declared[e->dim] : NULL;
+    return declared ? declared : e;
+}
+
+/* Is `length` that of a vector which the family's distribution says has as
+ * many elements as its dimension `name`? */
+static bool is_length_of(struct compiler *c, const struct family *f,
+                         const char *name, symp length)
+{
+    const struct entry *d = f->distribution;
+    for (int i = 0; i <= d->nparameters; i++) {
+        const struct parameter *p =
+            i < d->nparameters ? &d->parameters[i] : d->result;
+        for (int k = 0; p && k < p->ndims; k++)
+            if (p->dims[k] == name &&
+                sym_same(length,
+                         as_declared(i < d->nparameters ? f->args[i].extents[k]
+                                                        : lhs_extent(c, f, k))))
+                return true;
+    }
+    return false;
+}
+
+/* Are two lengths the same, as declared or as the family's distribution needs
+ * them (checked at load)? */
+static bool same_length(struct compiler *c, const struct family *f, symp a,
+                        symp b)
+{
+    const struct entry *d = f->distribution;
+    a = as_declared(a);
+    b = as_declared(b);
+    if (sym_same(a, b))
+        return true;
+    for (int i = 0; i < d->nparameters; i++)
+        for (int k = 0; k < d->parameters[i].ndims; k++) {
+            const char *name = d->parameters[i].dims[k];
+            if (is_length_of(c, f, name, a) && is_length_of(c, f, name, b))
+                return true;
+        }
+    return false;
+}
+
+/* The sum of a whole node on the simplex is 1. `context`: the family whose
+ * density it stands in. */
 static symp simplex_node(struct compiler *c, symp e, void *context)
 {
-    (void)context;
     if (e->kind != SYM_SUM || e->args[2]->kind != SYM_REF)
         return NULL;
     symp ref = e->args[2];
-    const struct var *v = ref->var;
+    struct var *v = ref->var;
     if (v->role != ROLE_STOCHASTIC || !v->families ||
         v->families->next_of_var || !v->families->stochastic)
         return NULL;
-    const struct family *f = v->families;
+    const struct family *f = v->families, *in = context;
     const struct expr *support = entry_value(f->distribution, "support");
     if (f->nslices != 1 || !support || strcmp(support->name, "simplex") != 0)
         return NULL;
@@ -184,17 +228,17 @@ static symp simplex_node(struct compiler *c, symp e, void *context)
         bool bound = sym_has_loop(ref->args[d], e->loop);
         if (slice != bound || (bound && ref->args[d]->kind != SYM_LOOP))
             return NULL;
-        symp top = e->args[1];
-        bool whole = top->kind == SYM_EXTENT && top->var == v && top->dim == d;
         if (slice && (!sym_same(e->args[0], f->lower[d]) ||
-                      !(whole || sym_same(top, f->upper[d]))))
+                      !(same_length(c, in, e->args[1], sym_extent(c, v, d)) ||
+                        same_length(c, in, e->args[1], f->upper[d]))))
             return NULL;
     }
     return sym_num(c, 1);
 }
-static symp simplex_sums(struct compiler *c, symp e)
+
+static symp simplex_sums(struct compiler *c, struct family *f, symp e)
 {
-    return sym_map(c, e, simplex_node, NULL);
+    return sym_map(c, e, simplex_node, f);
 }
 
 struct factor *factor_of_family(struct compiler *c, struct model *m,
@@ -231,7 +275,7 @@ struct factor *factor_of_family(struct compiler *c, struct model *m,
         factor->lower = tighter(c, "max", factor->lower, f->trunc_lower);
         factor->upper = tighter(c, "min", factor->upper, f->trunc_upper);
     }
-    factor->logp = simplex_sums(c, substitute_derived(c, logp));
+    factor->logp = simplex_sums(c, f, substitute_derived(c, logp));
     factor->plain = factor->logp;
     if (factor->lower)
         factor->lower = substitute_derived(c, factor->lower);

@@ -304,7 +304,8 @@ static enum gbm_status settle_extents(struct loader *l, int v,
 static enum gbm_status fail_check(struct loader *l, int f,
                                   const struct gbm_problem *problem)
 {
-    return rt_fail(l->rt, GBM_USER_ERROR, "%s: %s", l->model->families[f].where,
+    const char *where = l->model->families[f].where; /* "": made by gbmc */
+    return rt_fail(l->rt, GBM_USER_ERROR, "%s%s%s", where, *where ? ": " : "",
                    problem->text);
 }
 

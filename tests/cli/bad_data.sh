@@ -43,3 +43,16 @@ sampler radon
 # An index out of range for the data.
 rejects radon "d[[k for k in d if k.startswith('county')][0]][4] = 10**6" \
     'log_radon\[5\]: subscript 1 of alpha is 1000000'
+
+# Vectors that a distribution takes must agree in length.
+cat > lengths.gbm <<'M'
+model {
+  y[1:n] ~ dmnorm(mu[1:m], Q[,])
+  mu[1:m] ~ dmnorm(zero[], Q[,])
+}
+M
+status 0 "$GBMC" lengths.gbm -o lengths
+echo '{"y": [1, 2], "n": 2, "m": 3, "zero": [0, 0, 0],
+       "Q": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}' > bad.json
+status 1 ./lengths --data bad.json --quiet
+says 'lengths.gbm:2:3: .*mu and x of dmnorm must agree in length'
