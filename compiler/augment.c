@@ -136,21 +136,6 @@ static symp bind_matched(struct compiler *c, const char *name, int nargs,
     return nargs ? NULL : lookup(context, name);
 }
 
-static void unique_names(struct compiler *c, struct model *m, struct var *v)
-{
-    char text[128];
-    snprintf(text, sizeof text, "%.100s", v->name);
-    for (char *p = text; *p; p++)
-        if (*p == '.')
-            *p = '_';
-    v->cname = intern(c, text);
-    for (struct var *w = m->vars; w; w = w->next)
-        if (w != v && w->cname == v->cname) {
-            v->cname = intern_format(c, "%s_", v->cname);
-            w = m->vars;
-        }
-}
-
 /* The new node, its family and its factor; linked into the model. */
 static struct factor *apply(struct compiler *c, struct model *m,
                             const struct entry *a, struct factor *g,
@@ -225,7 +210,7 @@ static struct factor *apply(struct compiler *c, struct model *m,
         last = &(*last)->next;
     *last = v;
     m->last_var = &v->next;
-    unique_names(c, m, v);
+    name_added_in_c(c, m, v);
     return n;
 }
 

@@ -129,17 +129,17 @@ symp constant_of(struct compiler *c, struct model *m, symp e)
     if (v)
         return sym_ref(c, v, k.n, at);
     v = NEW(c, struct var);
+    v->ndim = k.n;
     int number = 0;
     for (const struct var *w = m->vars, *same = w; same;) {
         v->name = intern_format(c, "constant.%d", ++number);
-        v->cname = intern_format(c, "constant_%d", number);
         for (same = NULL, w = m->vars; w; w = w->next)
-            if (w->name == v->name || w->cname == v->cname)
+            if (w->name == v->name)
                 same = w;
     }
+    name_added_in_c(c, m, v);
     v->role = ROLE_CONSTANT;
     v->hidden = v->used = true;
-    v->ndim = k.n;
     v->seen_slot = -1;
     struct family *f = NEW(c, struct family);
     f->var = v;

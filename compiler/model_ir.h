@@ -669,6 +669,11 @@ bool elliptical_vector(struct compiler *c, struct step *s);
  */
 void form_chains(struct compiler *c, struct model *m);
 
+/* names.c: what the program calls the model's variables; the same for one that
+ * is added later. */
+void name_in_c(struct compiler *c, struct model *m);
+void name_added_in_c(struct compiler *c, const struct model *m, struct var *v);
+
 /* augment.c: applies the library's augmentations where they close a full
  * conditional. */
 void augment(struct compiler *c, struct model *m);

@@ -193,52 +193,6 @@ static void settle_roles(struct compiler *c, struct model *m)
         f->constant = !f->stochastic && !family_any(f, is_latent, NULL, true);
 }
 
-static void name_in_c(struct compiler *c, struct model *m)
-{
-    static const char *const reserved[] = {
-        "auto",     "break",    "case",      "char",     "const",   "continue",
-        "default",  "do",       "double",    "else",     "enum",    "extern",
-        "float",    "for",      "goto",      "if",       "inline",  "int",
-        "long",     "register", "restrict",  "return",   "short",   "signed",
-        "sizeof",   "static",   "struct",    "switch",   "typedef", "union",
-        "unsigned", "void",     "volatile",  "while",    "real",    "rng",
-        "team",     "s",        "x",         "sum",      "new",     "class",
-        "template", "this",     "bool",      "true",     "false",   "state",
-        "element",  "adapting", "asm",       "typename", "private", "public",
-        "delete",   "operator", "namespace", "using",    "virtual", "and",
-        "or",       "not",      "xor",       "main",     "linux",   "unix",
-        "errno",    "exp",      "log",       "pow",      "sqrt",    "sin",
-        "cos",      "tan",      "asin",      "acos",     "atan",    "sinh",
-        "cosh",     "tanh",     "floor",     "ceil",     "round",   "trunc",
-        "fabs",     "lgamma",   "tgamma",    "log1p",    "expm1",   "fmod",
-        "fmin",     "fmax",     "erf",       "erfc",     "cbrt",    "log2",
-        "log10",    "exp2",     "isnan",     "isinf",    "abs",     "asinh",
-        "acosh",    "atanh",    "atan2",     "copysign", "malloc",  "free",
-        "printf",   "b",        "out",       "tuples",   "stdin",   "stdout",
-        "stderr",   "signal",   "I",         "NULL",     "shift"};
-    for (struct var *v = m->vars; v; v = v->next) {
-        char *name = NEW_ARRAY(c, char, strlen(v->name) + 8);
-        strcpy(name, v->name);
-        for (char *p = name; *p; p++)
-            if (*p == '.' || (unsigned char)*p >= 128)
-                *p = '_';
-        for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-            if (!strcmp(name, reserved[i])) {
-                strcat(name, "_");
-                break;
-            }
-        v->cname = intern(c, name);
-        for (struct var *w = m->vars; w != v; w = w->next)
-            if (w->cname == v->cname) {
-                strcat(name, "_");
-                v->cname = intern(c, name);
-                w = m->vars;
-                if (w == v)
-                    break;
-            }
-    }
-}
-
 struct reading {
     const struct model *m;
     const struct var *v;

@@ -43,3 +43,27 @@ says 'two\.gbm:2:.*dnrom'
 says 'did you mean .*dnorm'
 says 'two\.gbm:3:' # both errors in one run
 absent y
+
+# names of the model that read as the program's own for another
+cat >names.bug <<'END'
+model {
+  a[1] ~ dnorm(0, 1)
+  for (i in 2:3) { a[i] ~ dnorm(a[i-1], 1) }
+  a.1 ~ dnorm(0, 1)
+  r ~ dgamma(1, 1)
+  y.n1 ~ dgamma(1, 1)
+  y.stride ~ dnorm(0, y.n1)
+  constant[1] <- log(3)
+  constant[2] <- log(4)
+  for (i in 1:3) {
+    a_2[i] ~ dgamma(1, 1)
+    start.r[i] ~ dnorm(a.1, r)
+    start.r_[i] ~ dnorm(0, 1)
+    real_log[i] <- log(a_2[i]) + constant[1]
+    y[i] ~ dnorm(a[i] + y.stride + sum(log(x[])), constant[2] * a_2[i])
+    y.seen[i] ~ dnorm(real_log[i] + update_y[i], 1)
+  }
+}
+END
+status 0 "$GBMC" names.bug -o names
+exists names
