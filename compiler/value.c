@@ -488,6 +488,10 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
         *out = scalar_value(sum_over(c, &product), e->span);
         return true;
     }
+    if (!strcmp(f, "%*%") && n == 2 && !args[0].ndim && !args[1].ndim) {
+        *ok = broadcast(r, "*", 2, args, out, e->span);
+        return true;
+    }
     if (!strcmp(f, "%*%") && n == 2 && args[0].ndim && args[1].ndim) {
         *ok = matrix_product(r, &args[0], &args[1], out);
         return true;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct loader {
     struct rt *rt;
@@ -165,6 +166,37 @@ static enum gbm_status find_missing(struct loader *l, int v,
     return GBM_OK;
 }
 
+/* What the model defines, then what the data have for nothing. */
+static const char *known_name(const void *context, int i)
+{
+    const struct loader *l = context;
+    const struct gbm_model *m = l->model;
+    if (i < m->nvariables) {
+        const struct gbm_variable *v = &m->variables[i];
+        bool plain = v->role <= GBM_DERIVED && !v->hidden && !v->part;
+        return plain && v->role != GBM_GIVEN ? v->name : NULL;
+    }
+    const char *name = l->data->arrays[i - m->nvariables].name;
+    for (int v = 0; v < m->nvariables; v++)
+        if (!strcmp(m->variables[v].name, name))
+            return NULL;
+    return name;
+}
+
+static enum gbm_status fail_missing(struct loader *l,
+                                    const struct gbm_variable *variable)
+{
+    int n = l->model->nvariables + l->data->narrays;
+    const char *near = rt_nearest(variable->name, n, known_name, l);
+    if (near && strlen(variable->name) < 3 && strcasecmp(near, variable->name))
+        near = NULL; /* all short names are near */
+    return rt_fail(l->rt, GBM_USER_ERROR,
+                   "%s must be supplied: it is used at %s, but no data file "
+                   "has it%s%s%s",
+                   variable->name, variable->where, near ? "; is it " : "",
+                   near ? near : "", near ? "?" : "");
+}
+
 static enum gbm_status settle_given(struct loader *l, int v)
 {
     const struct gbm_variable *variable = &l->model->variables[v];
@@ -172,10 +204,7 @@ static enum gbm_status settle_given(struct loader *l, int v)
     const struct gbm_array *a = gbm_data_find(l->data, variable->name);
     if (!a) {
         if (variable->needed)
-            return rt_fail(l->rt, GBM_USER_ERROR,
-                           "%s must be supplied: it is used at %s, but no data "
-                           "file has it",
-                           variable->name, variable->where);
+            return fail_missing(l, variable);
         return allocate(l, v, false);
     }
     if (!array_dims(a, variable->ndim, slot->dim))

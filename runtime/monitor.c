@@ -14,6 +14,7 @@ struct chooser {
     struct rt *rt;
     struct rt_instance *in;
     const struct gbm_model *model;
+    FILE *notes;
     /* of --monitor: which cells of a variable are named; NULL: none */
     unsigned char **wanted;
     int *order, nordered; /* variables in the order of their first mention */
@@ -179,10 +180,14 @@ static enum gbm_status mark_named(struct chooser *c, char *item)
             variable->name[length] != '\0' || variable->part ||
             variable->role > GBM_DERIVED)
             continue;
-        if (!drawn(c->in, v))
-            return rt_fail(c->rt, GBM_USER_ERROR,
-                           "--monitor %s: it is not drawn, its values are data",
-                           variable->name);
+        if (!drawn(c->in, v)) {
+            if (c->notes)
+                fprintf(c->notes,
+                        "note: --monitor %s: left out, as its values are data "
+                        "or follow from them\n",
+                        variable->name);
+            return GBM_OK;
+        }
         return bracket ? mark_part(c, v, item, bracket + 1) : mark_all(c, v);
     }
     item[length] = '\0';
@@ -307,7 +312,7 @@ static enum gbm_status list_kept_families(struct chooser *c)
 
 enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
 {
-    struct chooser c = {.rt = rt, .in = in, .model = in->model};
+    struct chooser c = {.rt = rt, .in = in, .model = in->model, .notes = notes};
     const char *list = rt->options.monitor;
     enum gbm_status s =
         list && strcmp(list, "all") != 0 ? add_list(&c, list) : GBM_OK;
@@ -320,7 +325,8 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
     }
     if (s == GBM_OK && in->row == 0 && !in->has_moments)
         s = rt_fail(rt, GBM_USER_ERROR,
-                    "there is nothing to draw: every variable has data");
+                    list ? "--monitor names nothing that is drawn"
+                         : "there is nothing to draw: every variable has data");
     return s == GBM_OK ? list_kept_families(&c) : s;
 }
 

@@ -416,7 +416,9 @@ static enum gbm_status report_density(struct starter *s)
         append(s->rt, &at, "%s", ps->cells > 6 ? " ..." : "");
     }
     append_missing(s, &at);
-    append(s->rt, &at, "\nGive starting values with --init.");
+    append(s->rt, &at,
+           init ? "\nGive other starting values."
+                : "\nGive starting values with --init.");
     return status;
 }
 
