@@ -5,6 +5,7 @@
 #define GBM_MATRIX_EXPONENTIAL_H
 
 #include "linear.h"
+#include "categorical.h"
 
 /* The largest absolute row sum. */
 GBM_FN real gbm_row_norm(int K, const real *A)
@@ -63,6 +64,56 @@ GBM_FN_BIG void gbm_mexp(int K, const real *A, real *out)
         gbm_scratch_free(small_scaled, scaled);
     if (work)
         gbm_scratch_free(small_work, work);
+}
+
+/* row [K] = row `from`, 1-based, of exp(time Lambda [K][K]). */
+GBM_FN_BIG void gbm_transition_row(int K, const real *Lambda, real from,
+                                   real time, real *row)
+{
+    real small_rates[GBM_SMALL_CELLS], small_moves[GBM_SMALL_CELLS];
+    int64_t cells = (int64_t)K * K;
+    real *rates = gbm_scratch(small_rates, cells);
+    real *moves = gbm_scratch(small_moves, cells);
+    bool known = rates && moves && from >= 1 && from <= (real)K;
+    if (known) {
+        for (int64_t i = 0; i < cells; i++)
+            rates[i] = time * Lambda[i];
+        gbm_mexp(K, rates, moves);
+    }
+    for (int j = 0; j < K; j++)
+        row[j] = known ? moves[(int64_t)((int)from - 1) * K + j] : GBM_NAN;
+    if (rates)
+        gbm_scratch_free(small_rates, rates);
+    if (moves)
+        gbm_scratch_free(small_moves, moves);
+}
+
+GBM_FN_BIG real gbm_log_transition(int K, const real *Lambda, real from,
+                                   real to, real time)
+{
+    real small_row[GBM_SMALL_CELLS];
+    real *row = gbm_scratch(small_row, K);
+    real p = GBM_NAN;
+    if (row) {
+        gbm_transition_row(K, Lambda, from, time, row);
+        p = to >= 1 && to <= (real)K ? row[(int)to - 1] : 0;
+        gbm_scratch_free(small_row, row);
+    }
+    return p > 0 ? real_log(p) : p <= 0 ? -GBM_INF : GBM_NAN;
+}
+
+GBM_FN_BIG real gbm_draw_transition(struct gbm_rng *rng, int K,
+                                    const real *Lambda, real from, real time)
+{
+    real small_row[GBM_SMALL_CELLS];
+    real *row = gbm_scratch(small_row, K);
+    real to = GBM_NAN;
+    if (row) {
+        gbm_transition_row(K, Lambda, from, time, row);
+        to = gbm_draw_category(rng, K, row);
+        gbm_scratch_free(small_row, row);
+    }
+    return to;
 }
 
 #endif

@@ -7,7 +7,7 @@ import sys
 import warnings
 
 import library as L
-from library import math, np, sp, st
+from library import math, np, scipy, sp, st
 
 FAILURES = L.Failures()
 POINTS = 5     # random parameter values per distribution
@@ -24,6 +24,12 @@ def spd(rng, k=3):
 
 def cutpoints(rng):
     return np.sort(rng.normal(0, 2, size=4))
+
+
+def intensities(rng):
+    q = rng.gamma(1.0, size=(3, 3))
+    np.fill_diagonal(q, 0)
+    return q - np.diag(q.sum(1))
 
 
 # Parameters that need more than a positive random number, by entry and name.
@@ -55,6 +61,7 @@ SPECIAL = {
     "df": {"n": lambda rng: 1 + rng.gamma(3.0)},
     "dnormmix": {"pi": lambda rng: rng.gamma(2.0, size=3)},
     "dsample": {"k": WHOLE(1, 3)},
+    "dmstate": {"initial": WHOLE(1, 3), "Lambda": intensities},
     "dmulti": {"n": WHOLE(1, 6)}, "multinomial": {"n": WHOLE(1, 6)},
     "dlkj_corr_cholesky": {"p": lambda rng: 2.0,
                            "eta": lambda rng: 0.6 + rng.gamma(2.0)},
@@ -116,6 +123,8 @@ SCIPY = {
     "dbetabin": lambda a, b, n: st.betabinom(n, a, b),
     "dhyper": lambda n1, n2, m1, psi: st.nchypergeom_fisher(
         int(n1 + n2), int(n1), int(m1), psi),
+    "dmstate": lambda i, t, q: st.rv_discrete(values=(
+        np.arange(1, 4), scipy.linalg.expm(t * q)[int(i) - 1])),
     "gumbel": st.gumbel_r, "von_mises": lambda mu, k: st.vonmises(k, mu),
     "dgev": lambda mu, s, eta: st.genextreme(-eta, mu, s),
     "dgpar": lambda mu, s, eta: st.genpareto(eta, mu, s),
@@ -559,6 +568,66 @@ def check_observables():
                    "dsum: 1 + 2.5")
 
 
+# The other names of arguments: NIMBLE's parametrisations, as its manual
+# defines them, at one value of each name. Means and standard deviations are
+# their own check.
+AT = {"mean": 0.4, "sd": 0.2, "tau": 1.7, "var": 0.6, "prob": 0.3, "size": 6.0,
+      "shape": 2.2, "rate": 0.8, "scale": 1.3, "shape1": 1.5, "shape2": 2.5,
+      "df": 5.0, "location": 0.5, "min": -1.0, "max": 2.5, "meanlog": 0.3,
+      "taulog": 1.6, "sdlog": 0.7, "varlog": 0.5, "lambda": 1.9, "mu": 0.2,
+      "sigma": 1.4, "sigma2": 0.9}
+NAMED = {
+    "dbern prob": lambda p: st.bernoulli(p),
+    "dbin prob size": lambda p, n: st.binom(n, p),
+    "dnegbin prob size": lambda p, n: st.nbinom(n, p),
+    "dbeta shape1 shape2": st.beta, "dchisqr df": st.chi2,
+    "ddexp location rate": lambda m, r: st.laplace(m, 1 / r),
+    "ddexp location scale": st.laplace,
+    "ddexp location var": lambda m, v: st.laplace(m, math.sqrt(v / 2)),
+    "dexp rate": lambda r: st.expon(scale=1 / r),
+    "dexp scale": lambda s: st.expon(scale=s),
+    "dgamma shape rate": lambda a, r: st.gamma(a, scale=1 / r),
+    "dgamma shape scale": lambda a, s: st.gamma(a, scale=s),
+    "dinvgamma shape scale": lambda a, s: st.invgamma(a, scale=s),
+    "dinvgamma shape rate": lambda a, r: st.invgamma(a, scale=1 / r),
+    "dlnorm meanlog taulog": lambda m, t: st.lognorm(t ** -0.5, 0, np.exp(m)),
+    "dlnorm meanlog sdlog": lambda m, s: st.lognorm(s, 0, np.exp(m)),
+    "dlnorm meanlog varlog": lambda m, v: st.lognorm(v ** 0.5, 0, np.exp(m)),
+    "dlogis location rate": lambda m, r: st.logistic(m, 1 / r),
+    "dlogis location scale": st.logistic,
+    "dnorm mean tau": lambda m, t: st.norm(m, t ** -0.5),
+    "dnorm mean var": lambda m, v: st.norm(m, v ** 0.5),
+    "dt mu tau df": t, "dt mu sigma df": lambda m, s, k: st.t(k, m, s),
+    "dt mu sigma2 df": lambda m, v, k: st.t(k, m, v ** 0.5),
+    "dunif min max": lambda a, b: st.uniform(a, b - a),
+    "dweib shape lambda": lambda v, l: st.weibull_min(v, scale=l ** (-1 / v)),
+    "dweib shape scale": lambda v, s: st.weibull_min(v, scale=s),
+    "dweib shape rate": lambda v, r: st.weibull_min(v, scale=1 / r),
+}
+
+
+def check_form(entry, label, value):
+    names = [a[1] for a in label[2]]
+    form = " ".join([label[1]] + names)
+    v = [L.evaluate(a, AT) for a in value[2]]
+    ours = (st.chi2 if entry.name == "dchisqr" else SCIPY[value[1]])(*v)
+    if names == ["mean", "sd"]:
+        FAILURES.near(ours.mean(), AT["mean"], 1e-10, form)
+        FAILURES.near(ours.std(), AT["sd"], 1e-10, form)
+        return
+    theirs = NAMED[form](*[AT[n] for n in names])
+    for p in (0.1, 0.5, 0.9):
+        FAILURES.near(ours.ppf(p), theirs.ppf(p), 1e-9,
+                      f"{form}, quantile {p}")
+
+
+def check_forms():
+    for name, entry in L.LIBRARY["distribution"].items():
+        for label, value in entry.clauses.get("named", []):
+            if name == entry.name and not entry.over and name != "dcat":
+                check_form(entry, label, value)
+
+
 def main():
     warnings.simplefilter("ignore")  # quad's doubts: results are compared
     only = sys.argv[1:]
@@ -579,6 +648,8 @@ def main():
     if not only:
         check_subsets()
         check_observables()
+    if not only or only == ["named"]:
+        check_forms()
     FAILURES.finish()
 
 

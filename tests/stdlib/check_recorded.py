@@ -46,7 +46,7 @@ NOT_RECORDED = {
 NO_CDF = {"gig", "root_gig", "von_mises"}
 # No quantile function; JAGS has none of these either.
 NO_QUANTILE = {"dnormmix", "dgeom", "dgeom0", "dbetabin", "dcat",
-               "dordered.logit", "dordered.probit"}
+               "dordered.logit", "dordered.probit", "dmstate"}
 # No logdensity. function: it would hold the inverse of a matrix.
 NO_LOGDENSITY = {"dmnorm.vcov"}
 # Named after Stan's: no logdensity.irichlet.

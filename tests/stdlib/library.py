@@ -26,7 +26,7 @@ STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 CLAUSES = ("require support logdensity statistics solve draw draw_between log_mass mean "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
-           "mixing confine folded").split()
+           "mixing confine folded named").split()
 
 TOKEN = re.compile(r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   |(?P<name>[A-Za-z][A-Za-z0-9._]*)
@@ -285,6 +285,10 @@ def car_logdet(c, adj, num, gamma):
     return np.linalg.slogdet(a)[1]
 
 
+def log_transition(rates, start, end, time):
+    return np.log(scipy.linalg.expm(time * rates)[int(start) - 1, int(end) - 1])
+
+
 CODE = {
     "real_exp": math.exp, "real_log": lambda x: np.log(x),
     "real_sqrt": math.sqrt, "real_fabs": abs, "real_sin": math.sin,
@@ -318,7 +322,7 @@ CODE = {
     "gbm_nt_quantile": lambda p, k, n: st.nct.ppf(p, k, n),
     "gbm_q_hyper": lambda p, a, b, m, psi: st.nchypergeom_fisher.ppf(
         p, int(a + b), int(a), int(m), psi),
-    "gbm_log_subset_sum": log_subset_sum,
+    "gbm_log_subset_sum": log_subset_sum, "gbm_log_transition": log_transition,
     "gbm_trace_solve": lambda a, b: np.trace(np.linalg.solve(b, a)),
     "gbm_car_logdet": car_logdet,
     "gbm_prod": lambda x: float(np.prod(x)),

@@ -585,6 +585,19 @@ discrete <- function() {
     }
 }
 
+states <- function() {
+    intensities <- function() {
+        q <- matrix(round(0.1 + rgamma(9, 1), 3), 3)
+        diag(q) <- 0
+        diag(q) <- -round(rowSums(q), 3)
+        q
+    }
+    probability <- function(v) pmax((expm::expm(v[[2]] * v[[3]]))[v[[1]], ], 0)
+    scalar("dmstate", list(whole(1, 3), positive(0.1, 1), intensities),
+           function(x, v) log(probability(v)[x]), function(v) c(1, 3),
+           discrete = TRUE)
+}
+
 # ---- vectors and matrices: log densities only; draws: check_samplers.py ----
 
 multivariate <- function(name, parameters, log_density, value, impossible =
@@ -897,6 +910,10 @@ of_matrices <- function() {
            list(list(matrix(round(rnorm(6), 3), 2))))
     record("mexp", function(A) expm::expm(A),
            c(one, list(list(matrix(c(-3, 1, 0, 2, -2, 0.5, 1, 1, -0.5), 3)))))
+    Q <- matrix(c(-3, 1, 0, 2, -2, 0.5, 1, 1, -0.5), 3)
+    record("log_transition", function(A, from, to, time)
+        log(expm::expm(time * A)[from, to]),
+        list(list(Q, 1, 2, 0.7), list(Q, 3, 1, 2.5), list(Q, 2, 2, 0.01)))
     record("linear_solve", function(A, b) plain(solve(A, unclass(b))),
            lapply(one, function(a) list(a[[1]], plain(round(rnorm(3), 3)))))
     record("trace_solve", function(A, B) sum(diag(A %*% solve(B))),
@@ -909,6 +926,7 @@ begin("distributions.json")
 continuous()
 discrete()
 vectors()
+states()
 finish()
 begin("functions.json")
 functions()
