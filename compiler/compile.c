@@ -54,6 +54,7 @@ int compile_model(struct compiler *c, struct program *p)
 {
     struct text out = {0};
     order_arguments(c, p);
+    draw_states(c, p);
     struct model *m = resolve(c, p);
     if (!m || c->nerrors)
         return 1;

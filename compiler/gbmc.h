@@ -131,6 +131,7 @@ struct stmt {
     enum truncation_kind truncation;
     struct expr *lower, *upper; /* NULL where open */
     bool asked;                 /* dimensions.c */
+    const char *text;           /* NULL: as in the source; innovation.c */
 };
 
 /* given X[N,p] / observed y[N] / var x[N] */
@@ -242,6 +243,9 @@ void ast_print(struct text *out, const struct program *p);
  * errors (already reported). Both model files and library files. */
 bool parse_source(struct compiler *c, const struct source *source,
                   struct program *program);
+
+/* innovation.c: draws states in place of their normal innovations. */
+void draw_states(struct compiler *c, struct program *p);
 
 /* main.c */
 struct options {

@@ -92,7 +92,7 @@ static void resolve_deterministic(struct resolver *r, const struct stmt *s)
     if (var->ndim == -1)
         var->ndim = s->lhs->nargs ? s->lhs->nargs : v.ndim;
     struct family *f = new_family(r, var, s->span);
-    f->text = span_source(c, s->span);
+    f->text = s->text ? s->text : span_source(c, s->span);
     if (!resolve_lhs(r, s, f))
         return;
     if (s->link) {
@@ -245,7 +245,7 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     }
     struct family *f = new_family(r, var, s->span);
     f->stochastic = true;
-    f->text = span_source(c, s->span);
+    f->text = s->text ? s->text : span_source(c, s->span);
     f->distribution = f->written_distribution = d;
     f->args = NEW_ARRAY(c, struct value, s->rhs->nargs + 4);
     f->nargs = s->rhs->nargs;
