@@ -44,6 +44,7 @@ static const char *const clause_keywords[] = {
     "log",          "log_complement",
     "mixing",       "confine",
     "folded",       "named",
+    "single",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 

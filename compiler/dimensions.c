@@ -140,6 +140,11 @@ static int ndim_of(struct resolver *r, const struct expr *e,
         return a < 0 || b < 0 ? -1 : a + b > 2 ? a + b - 2 : a == 2 || b == 2;
     }
     const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
+    if (f && entry_clause(f, "single") && e->nargs) { /* inverse(x) */
+        int k = ndim_of(r, e->args[0], loops);
+        if (k <= 0)
+            return k;
+    }
     if (!is_elementwise(r, e))
         return f && f->result ? f->result->ndims : 0;
     for (int i = 0; i < e->nargs; i++) {

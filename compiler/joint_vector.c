@@ -87,7 +87,10 @@ static void expand(const struct matrix *m, symp e, struct products *out)
                 rest = sym_mul2(c, rest, e->args[j]);
         struct products parts = {.n = 0};
         expand(m, inner, &parts);
-        if (parts.failed || (parts.n == 1 && !parts.items[0].constant))
+        /* a sum that is one scale as a whole would come back as it is */
+        if (parts.failed ||
+            (parts.n == 1 && (!parts.items[0].constant ||
+                              sym_same(parts.items[0].scale, inner))))
             continue;
         for (int k = 0; k < parts.n; k++)
             expand(m,

@@ -323,11 +323,15 @@ static void resolve_for(struct resolver *r, const struct stmt *s)
     struct loop *l = NEW(c, struct loop);
     l->name = s->name;
     symp index = sym_loop(c, l), value = index;
+    bool single = false;
     if (s->range->kind == EXPR_RANGE) {
         l->lower = scalar_of(r, s->range->args[0]);
         l->upper = scalar_of(r, s->range->args[1]);
         if (!l->lower || !l->upper)
             return;
+        single = l->lower->kind == SYM_NUM && sym_same(l->lower, l->upper);
+        if (single) /* 1:1 is no plate */
+            value = l->lower;
     } else { /* for (i in index) */
         struct value v;
         if (!value_of(r, s->range, &v))
@@ -339,9 +343,11 @@ static void resolve_for(struct resolver *r, const struct stmt *s)
     }
     struct scope inner = {s->name, value, r->scope};
     r->scope = &inner;
-    r->loops[r->nloops++] = l;
+    if (!single)
+        r->loops[r->nloops++] = l;
     resolve_stmts(r, s->body);
-    r->nloops--;
+    if (!single)
+        r->nloops--;
     r->scope = inner.outer;
 }
 

@@ -1,6 +1,7 @@
 /* value.c: expressions of the model as symbolic values: scalars, or arrays of
  * at most two dimensions whose element is an expression of their indices. */
 #include "resolve.h"
+#include "algebra.h"
 #include <string.h>
 
 static symp scope_value(const struct resolver *r, const char *name)
@@ -385,6 +386,20 @@ bool broadcast(struct resolver *r, const char *name, int n, struct value *args,
     return true;
 }
 
+/* A single number is a matrix of one row, too: inverse(x) is 1 / x. */
+static bool of_single_value(struct compiler *c, const struct entry *f,
+                            const struct value *args, struct value *out,
+                            struct span span)
+{
+    const struct expr *single = entry_value(f, "single");
+    if (!single || args[0].ndim)
+        return false;
+    struct at_arguments at = {f, &args[0].body};
+    *out =
+        scalar_value(sym_from_library(c, single, sym_bind_argument, &at), span);
+    return true;
+}
+
 static bool call_library(struct resolver *r, const struct expr *e,
                          struct value *args, struct value *out)
 {
@@ -409,6 +424,8 @@ static bool call_library(struct resolver *r, const struct expr *e,
     }
     if (!arrays && !(f && f->result))
         return broadcast(r, e->name, e->nargs, args, out, e->span);
+    if (of_single_value(c, f, args, out, e->span))
+        return true;
     symp *bodies = NEW_ARRAY(c, symp, e->nargs);
     for (int i = 0; i < e->nargs; i++) {
         if (f->parameters[i].ndims == 1)
