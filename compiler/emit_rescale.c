@@ -2,6 +2,23 @@
  * (rescale.c, stdlib/rescale.h), after the block's draw. */
 #include "gbmc.h"
 
+/* What else the hyper node stands in: terms of one instance each. */
+static void emit_parts_apart(struct emitter *e, const struct rescaling *r)
+{
+    e->target = "value_";
+    for (const struct part *p = r->parts; p; p = p->next) {
+        if (p->own || p->factor == r->term->factor)
+            continue;
+        int depth = e->nloops, braces = emit_open_part(e, p, false);
+        for (int i = 0; i < p->terms.n; i++)
+            emit_line(e, "total += %s;",
+                      emit_expr(e, sym_mul2(e->c, p->terms.coefficient[i],
+                                            p->terms.statistic[i])));
+        emit_close(e, braces);
+        e->nloops = depth;
+    }
+}
+
 /* struct rescale_NAME_k, and the log density at t = log c: likelihood, the
  * hyper node's prior and the derivative of its value by t. */
 static void emit_density(struct compiler *c, struct text *out,
@@ -48,6 +65,7 @@ static void emit_density(struct compiler *c, struct text *out,
                   s->name);
     emit_line(&e, "total += %s;",
               emit_expr(&e, sym_replace(c, g->logp, node, value)));
+    emit_parts_apart(&e, r);
     emit_line(&e, "return (real)total;");
     text_append(out, "}\n");
 }

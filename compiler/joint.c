@@ -184,23 +184,34 @@ static symp part_with_block(struct compiler *c, const struct context *k, symp e)
 struct replacing {
     const struct context *k;
     symp what, by;
+    bool mirrored; /* set where -what was met */
 };
 
 static symp replace_in_sum(struct compiler *c, symp e, void *context)
 {
-    const struct replacing *r = context;
-    if (e->kind == SYM_ADD && sym_same(part_with_block(c, r->k, e), r->what))
+    struct replacing *r = context;
+    if (e->kind != SYM_ADD)
+        return NULL;
+    symp part = part_with_block(c, r->k, e);
+    if (sym_same(part, r->what))
         return sym_add(c, 3, (symp[]){r->by, e, sym_neg(c, r->what)});
-    return NULL;
+    if (!sym_same(part, sym_neg(c, r->what)))
+        return NULL;
+    r->mirrored = true;
+    return sym_add(c, 3, (symp[]){sym_neg(c, r->by), e, r->what});
 }
 
-/* The predictor eta in logp becomes `by`, also where eta + log(E[i]) stands. */
+/* The predictor eta in logp becomes `by`, also where eta + log(E[i]) or, as in
+ * the log odds of a failure, -eta stands. */
 static symp replace_predictor(struct compiler *c, const struct context *k,
-                              symp logp, symp eta, symp by)
+                              symp logp, symp eta, symp by, bool *mirrored)
 {
-    struct replacing r = {k, eta, by};
+    struct replacing r = {k, eta, by, false};
     symp e = sym_replace(c, logp, eta, by);
-    return mentions(k, e) ? sym_map(c, e, replace_in_sum, &r) : e;
+    if (mentions(k, e))
+        e = sym_map(c, e, replace_in_sum, &r);
+    *mirrored = r.mirrored;
+    return e;
 }
 
 /* The largest expression through which alone logp depends on the block, and
@@ -214,7 +225,9 @@ static symp find_predictor(struct compiler *c, struct context *k, symp logp,
         for (int i = 0; i < 2 && (i == 0 || (best != e && tries[1] != e));
              i++) {
             struct linear try = {.rest = sym_num(c, 0)};
-            symp rest = replace_predictor(c, k, logp, tries[i], sym_target(c));
+            bool mirrored;
+            symp rest = replace_predictor(c, k, logp, tries[i], sym_target(c),
+                                          &mirrored);
             if (tries[i] == logp || mentions(k, rest) ||
                 !decompose(c, k, tries[i], sym_num(c, 1), &try))
                 continue;
@@ -382,7 +395,8 @@ static struct joint_term *make_term(struct compiler *c, struct context *k,
         return NULL;
     struct joint_term *t = NEW(c, struct joint_term);
     t->factor = g;
-    symp logp = replace_predictor(c, k, g->logp, eta, sym_target(c));
+    symp logp =
+        replace_predictor(c, k, g->logp, eta, sym_target(c), &t->mirrored);
     if (quadratic_in(c, logp, &linear, &square)) {
         if (mentions(k, linear) || mentions(k, square))
             return NULL;
@@ -655,6 +669,33 @@ static void keep_slices(struct compiler *c, struct step *const *members, int n,
         }
 }
 
+/* e changes only with the block. */
+static bool settled(const struct context *k, symp e, const struct factor *g)
+{
+    if (e->kind == SYM_REF && variable_number(k, e->var) < 0 && !constant(e, g))
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!settled(k, e->args[i], g))
+            return false;
+    return true;
+}
+
+/* Coefficients of the log odds of counts mix well enough one by one, at half
+ * the cost of the fits, where the latter have to follow something that moves
+ * (the states of an occupancy model). Not so effects whose scale can move with
+ * them. */
+static bool worth_fits(const struct step *block)
+{
+    struct context k = {.nvars = 0};
+    k.nvars = joint_variables(block, k.vars);
+    bool mirrored = false, all_settled = true;
+    for (const struct joint_term *t = block->terms; t; t = t->next) {
+        mirrored = mirrored || t->mirrored;
+        all_settled = all_settled && settled(&k, t->factor->logp, t->factor);
+    }
+    return !mirrored || all_settled || block->rescalings;
+}
+
 static void form_from(struct compiler *c, struct model *m, struct step *seed,
                       bool curved)
 {
@@ -675,6 +716,8 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
         return;
     block->name = block_name(c, block);
     find_rescalings(c, m, block);
+    if (!worth_fits(block))
+        return;
     struct step *kept[MAX_MEMBERS];
     int nkept = 0;
     keep_slices(c, members, n, kept, &nkept);

@@ -504,6 +504,7 @@ struct joint_term {
     /* not quadratic: L(offset + a'x); L and its derivatives, where
      * joint_eta() stands for its argument */
     bool curved;
+    bool mirrored; /* -eta stands in it, too */
     symp offset, value, slope, curvature;
     symp predictor; /* eta, where it stands */
     /* a vector's own prior, or NULL: rows are pairs of its cells, numbers
@@ -517,13 +518,14 @@ struct joint_term {
  * the line on which (u - m) sqrt(scale) stays. */
 struct rescaling {
     struct family *hyper;
-    struct joint_term *term; /* the plate's prior */
-    int number;              /* of the term */
-    int slot;                /* the plate's own cell in it */
-    int variable;            /* the plate's, among the block's */
-    double sign;             /* of the cell in the predictor */
-    bool chain;              /* earlier cells of the plate are in it too */
-    double power;            /* scale = constant * hyper^power */
+    const struct part *parts; /* of the hyper node's conditional */
+    struct joint_term *term;  /* the plate's prior */
+    int number;               /* of the term */
+    int slot;                 /* the plate's own cell in it */
+    int variable;             /* the plate's, among the block's */
+    double sign;              /* of the cell in the predictor */
+    bool chain;               /* earlier cells of the plate are in it too */
+    double power;             /* scale = constant * hyper^power */
     /* of a vector: what the hyper node's log has in the prior's density as its
      * coefficient; NULL: as much as belongs to the elements of a plate */
     symp order;

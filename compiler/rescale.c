@@ -30,11 +30,30 @@ static bool is_power(symp scale, symp hyper, double *power)
     return *power != 0;
 }
 
-/* The step of a scalar that stands in its own prior and the scale of one other
- * alone. */
-static bool only_scale(const struct step *s, const struct factor *prior)
+/* A part of the hyper node's conditional beside the plate's prior that stays
+ * when the plate moves: a term of one instance, without the plate, and without
+ * plates of the block, whose fit has the old scale in it (a new effect drawn
+ * from the same prior). */
+static bool stands_apart(const struct step *block, const struct part *p,
+                         const struct var *plate)
 {
-    int others = 0;
+    if (p->opaque || p->lower || p->upper || part_shared_out(p) ||
+        sym_has_var(p->factor->logp, plate))
+        return false;
+    for (const struct joint_term *t = block->terms; t; t = t->next)
+        for (int i = 0; t->factor == p->factor && i < t->nslots; i++)
+            if (t->slots[i].reference->nargs)
+                return false;
+    return true;
+}
+
+/* The step of a scalar that stands in its own prior, in the scale of the plate,
+ * once, and otherwise apart. */
+static bool only_scale(const struct step *block, const struct step *s,
+                       const struct family *plate)
+{
+    const struct factor *prior = plate->factor;
+    int scales = 0;
     const struct family *f = s->family;
     if (!f || f->nloops || f->nslices || f->var->integer || s->asked ||
         s->through || s->bounds || s->nmembers || f->auxiliary ||
@@ -42,13 +61,12 @@ static bool only_scale(const struct step *s, const struct factor *prior)
         f->var->role != ROLE_STOCHASTIC || f->factor->replaced)
         return false;
     for (const struct part *p = s->parts; p; p = p->next) {
-        if (p->own)
-            continue;
-        if (p->factor != prior)
+        if (p->factor == prior)
+            scales++;
+        else if (!p->own && !stands_apart(block, p, plate->var))
             return false;
-        others++;
     }
-    return others == 1;
+    return scales == 1;
 }
 
 /* The other reference is to an earlier element: x[t - 1] beside x[t], or to one
@@ -152,11 +170,12 @@ static void rescale_vector(struct compiler *c, struct model *m,
     for (struct step *s = m->steps; s; s = s->next) {
         const struct family *h = s->family;
         struct rescaling try = {.term = t, .number = number};
-        if (!only_scale(s, f->factor) ||
+        if (!only_scale(block, s, f) ||
             !scales_vector(c, block, f,
                            sym_ref(c, h->var, h->var->ndim, h->lower), &try))
             continue;
         try.hyper = s->family;
+        try.parts = s->parts;
         while (try.variable + 1 < n && vars[try.variable] != f->var)
             try.variable++;
         **last = NEW(c, struct rescaling);
@@ -188,13 +207,14 @@ void find_rescalings(struct compiler *c, struct model *m, struct step *block)
         for (const struct rescaling *r = block->rescalings; r; r = r->next)
             apart = apart && !reads_plate(r->term, f);
         for (struct step *s = m->steps; apart && s; s = s->next) {
-            if (!only_scale(s, t->factor) ||
+            if (!only_scale(block, s, f) ||
                 !is_power(t->scale,
                           sym_ref(c, s->family->var, s->family->var->ndim,
                                   s->family->lower),
                           &try.power))
                 continue;
             try.hyper = s->family;
+            try.parts = s->parts;
             *last = NEW(c, struct rescaling);
             **last = try;
             last = &(*last)->next;
