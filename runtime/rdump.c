@@ -612,6 +612,23 @@ static enum gbm_status settle_shape(struct reader *r, const char *at,
                    "writes them (--data-order=column reads them as R would)");
 }
 
+/* What the same file gives twice counts as it stands last, as in R. */
+static enum gbm_status replace_earlier(struct reader *r, const char *name)
+{
+    struct gbm_data *data = r->data;
+    for (int i = 0; i < data->narrays; i++) {
+        struct gbm_array *a = &data->arrays[i];
+        if (strcmp(a->name, name) != 0 || strcmp(a->source, r->t->path) != 0)
+            continue;
+        rt_array_free(a);
+        data->narrays--;
+        memmove(a, a + 1, sizeof *a * (size_t)(data->narrays - i));
+        return rt_note(data, r->t, "'%.200s' is given twice: the last counts",
+                       name);
+    }
+    return GBM_OK;
+}
+
 static enum gbm_status read_variable(struct reader *r, const char *at,
                                      const char *name)
 {
@@ -636,6 +653,8 @@ static enum gbm_status read_variable(struct reader *r, const char *at,
     bare = value.ndim < 0;
     if (status == GBM_OK)
         status = settle_shape(r, at, name, &value);
+    if (status == GBM_OK)
+        status = replace_earlier(r, name);
     if (status == GBM_OK)
         status = rt_data_add(r->data, r->t, at, name, value.ndim, value.dim,
                              &value.v, bare && value.v.count == 1);

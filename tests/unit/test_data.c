@@ -258,6 +258,18 @@ static void winbugs_list(void **unused)
     gbm_data_free(&d);
 }
 
+static void rdump_given_twice(void **unused)
+{
+    struct gbm_data d = good("a.R", "x <- 1\ny <- c(3, 4)\nx <- c(5, 6, 7)\n");
+
+    (void)unused;
+    HAS(&d, "x", "3", 5, 6, 7);
+    HAS(&d, "y", "2", 3, 4);
+    assert_int_equal(d.narrays, 2);
+    assert_non_null(strstr(d.notes, "'x' is given twice: the last counts"));
+    gbm_data_free(&d);
+}
+
 static void rdump_mistakes(void **unused)
 {
     (void)unused;
@@ -277,7 +289,6 @@ static void rdump_mistakes(void **unused)
     bad("a.R", "x <- c(\"a\", \"b\")",
         "a.R:1:1: 'x' has text or a list where numbers are expected");
     bad("a.R", "x <- 1 + 2", "a.R:1:8: expected a variable's name, found '+'");
-    bad("a.R", "x <- 1\nx <- 2", "a.R:2:1: 'x' is given already, by a.R");
     bad("a.R", "x <- c(1, Inf)",
         "a.R:1:1: x[2] = Inf: data must be finite (missing values are written "
         "NA or null)");
@@ -601,6 +612,7 @@ int main(void)
         cmocka_unit_test(rdump_values),
         cmocka_unit_test(rdump_three_dimensions),
         cmocka_unit_test(winbugs_list),
+        cmocka_unit_test(rdump_given_twice),
         cmocka_unit_test(rdump_mistakes),
         cmocka_unit_test(deep_nesting),
         cmocka_unit_test(csv_columns),
