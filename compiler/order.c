@@ -149,7 +149,12 @@ void check_twice(struct compiler *c, struct model *m)
                 }
                 if (same) {
                     error_at(c, g->span, "%s is defined twice", v->name);
-                    note_at(c, f->span, "the first definition is here");
+                    note_at(c, f->span,
+                            f->stochastic == g->stochastic
+                                ? "the first definition is here"
+                                : "the first definition is here; data that "
+                                  "statements compute are computed in a block "
+                                  "of its own, data { }");
                 }
             }
 }

@@ -326,7 +326,8 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
     if (s == GBM_OK && in->row == 0 && !in->has_moments)
         s = rt_fail(rt, GBM_USER_ERROR,
                     list ? "--monitor names nothing that is drawn"
-                         : "there is nothing to draw: every variable has data");
+                         : "there is nothing to draw: all variables have data "
+                           "or follow from them");
     return s == GBM_OK ? list_kept_families(&c) : s;
 }
 
