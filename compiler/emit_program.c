@@ -3,13 +3,41 @@
 #include "gbmc.h"
 #include <string.h>
 
+/* With more values than these a slice tries some, where a node's values are
+ * ordered. */
+enum { MOST_ENUMERATED = 128, MOST_RECOMPUTED = 16 };
+
+/* Counts; categories, with a probability each, have no order. */
+static bool is_ordered(const struct step *s)
+{
+    const struct entry *d = s->family->distribution;
+    for (int i = 0; i < d->nparameters; i++)
+        if (d->parameters[i].ndims)
+            return false;
+    return true;
+}
+
+int most_enumerated(const struct step *s)
+{
+    if (s->method != METHOD_ENUMERATE)
+        return 0;
+    if (s->through) /* each trial recomputes derived nodes: few of them */
+        return MOST_RECOMPUTED;
+    symp lower = s->lower, upper = s->upper;
+    bool few = lower && upper && lower->kind == SYM_NUM &&
+               upper->kind == SYM_NUM &&
+               upper->number - lower->number < MOST_ENUMERATED;
+    if (few || !is_ordered(s) || asked_to_enumerate(s->model, s->family))
+        return 0;
+    return MOST_ENUMERATED;
+}
+
 bool step_tunes(const struct step *s)
 {
     return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
            s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR ||
            s->method == METHOD_WALK || s->method == METHOD_ADAPTIVE ||
-           s->method == METHOD_CHAIN ||
-           (s->method == METHOD_ENUMERATE && s->through);
+           s->method == METHOD_CHAIN || most_enumerated(s);
 }
 
 const char *width_id(struct compiler *c, const struct step *s)

@@ -916,14 +916,13 @@ static void emit_update(struct compiler *c, struct text *out,
         if (s->bounded)
             emit_line(&e, "const real lower = k_.lower, upper = k_.upper;");
         emit_store(&e, s, emit_direct_value(&e, s, "k_."));
-    } else if (s->method == METHOD_ENUMERATE && s->through) {
-        /* each trial recomputes derived nodes: few of them */
+    } else if (most_enumerated(s)) {
         const char *unit = emit_width(&e, s);
         emit_line(&e, "real value;");
         emit_line(&e,
-                  "if (k_.upper - k_.lower < 16 || !(density_%s(&k_, (real)%s) "
+                  "if (k_.upper - k_.lower < %d || !(density_%s(&k_, (real)%s) "
                   "> -GBM_INF))",
-                  id, target_cell(&e, f));
+                  most_enumerated(s), id, target_cell(&e, f));
         emit_line(&e,
                   "    value = gbm_enumerate_draw(rng, (int)k_.lower, "
                   "(int)k_.upper, density_%s, &k_);",

@@ -686,6 +686,8 @@ void choose_samplers(struct compiler *c, struct model *m);
 void check_samplers(struct compiler *c, const struct model *m);
 /* Whether it asks for a sampler that needs no closed form for f. */
 bool asked_otherwise(const struct model *m, const struct family *f);
+/* Whether `samplers {}` asks for enumerate. */
+bool asked_to_enumerate(const struct model *m, const struct family *f);
 
 /* constants.c: a reference to a constant of the program whose definition is e,
  * at the loops that e stands in. NULL if their ends depend on other loops, or
@@ -886,6 +888,9 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s);
 /* emit_program.c */
 /* Whether warm-up tunes something, kept in s-><family>_width. */
 bool step_tunes(const struct step *s);
+/* The values up to which an enumeration tries all, beyond which it is a slice;
+ * 0: it always tries all, or is none. */
+int most_enumerated(const struct step *s);
 void emit_program(struct text *out, struct compiler *c, struct model *m);
 /* Whether the elements that an instance ties can be numbered at load. */
 bool conflicts_can_be_emitted(struct compiler *c, const struct step *s);
