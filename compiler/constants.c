@@ -83,6 +83,12 @@ static bool alike(struct pairs *k, symp a, symp b)
     return same;
 }
 
+bool sym_alike(symp a, symp b)
+{
+    struct pairs k = {.n = 0};
+    return alike(&k, a, b);
+}
+
 /* A constant made before with the same definition. */
 static struct var *known_constant(const struct model *m, symp e,
                                   const struct loops *loops)

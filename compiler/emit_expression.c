@@ -366,7 +366,8 @@ static const char *emit_power(struct emitter *e, symp x)
                 c, "1 / %s",
                 emit_in(e, sym_pow(c, base, sym_num(c, -n->number)), 3));
     }
-    return intern_format(c, "real_pow(%s, %s)", emit_expr(e, base),
+    const char *power = sym_is_integer(n) ? "gbm_whole_power" : "real_pow";
+    return intern_format(c, "%s(%s, %s)", power, emit_expr(e, base),
                          emit_expr(e, n));
 }
 
@@ -399,10 +400,11 @@ static const char *emit_select(struct emitter *e, symp x)
         else
             emit_line(e, "} else {");
         e->indent++;
-        int depth = e->nloops;
+        int depth = e->nloops, nshared = e->nshared;
         const char *value = emit_expr(e, x->args[b]);
         emit_line(e, "%s = %s;", name, value);
         e->nloops = depth;
+        e->nshared = nshared;
         e->indent--;
     }
     emit_line(e, "}");
@@ -429,7 +431,7 @@ static const char *emit_sum(struct emitter *e, symp x)
     const char *upper = emit_int(e, x->args[1]);
     const char *name = emit_name(e, intern_format(c, "sum_%s", x->loop->name));
     emit_line(e, "gbm_total %s = 0;", name);
-    int depth = e->nloops;
+    int depth = e->nloops, nshared = e->nshared;
     const char *i = emit_loop_name(e, x->loop);
     int budget = 12;
     if (team && mostly_loads(x->args[2], &budget))
@@ -447,9 +449,13 @@ static const char *emit_sum(struct emitter *e, symp x)
     emit_line(e, "}");
     e->team = team;
     e->nloops = depth;
+    e->nshared = nshared;
     if (team)
         emit_line(e, "%s = gbm_team_sum(team, %s);", name, name);
-    return intern_format(c, "(real)%s", name);
+    const char *value = intern_format(c, "(real)%s", name);
+    if (e->shares)
+        emit_remember(e, x, value);
+    return value;
 }
 
 /* If the array is contiguous in memory: a pointer to its first cell. */
@@ -500,7 +506,7 @@ const char *emit_array(struct emitter *e, symp array)
     emit_line(e, "GBM_SCRATCH(%s, %s, %s);", name, small, count);
     bool team = e->team;
     e->team = false;
-    int depth = e->nloops;
+    int depth = e->nloops, nshared = e->nshared;
     const char *place = NULL;
     for (int l = 0; l < array->nloops; l++) {
         const char *upper = emit_int(e, array->args[1 + l]);
@@ -518,6 +524,7 @@ const char *emit_array(struct emitter *e, symp array)
         emit_line(e, "}");
     }
     e->nloops = depth;
+    e->nshared = nshared;
     e->team = team;
     return name;
 }

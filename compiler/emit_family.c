@@ -830,7 +830,11 @@ void emit_definition(struct emitter *e, const struct family *f)
     symp value = f->var->role == ROLE_CONSTANT
                      ? f->body
                      : substitute_derived(e->c, f->body);
+    int nshared = e->nshared;
+    e->shares = true;
     const char *text = emit_expr(e, value);
+    e->shares = false;
+    e->nshared = nshared;
     emit_line(e, "%s = %s(%s);", emit_expr(e, family_lhs(e->c, f, 0, NULL)),
               f->var->integer ? "(int)" : "", text);
 }

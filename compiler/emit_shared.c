@@ -1,6 +1,7 @@
 /* emit_shared.c: sums and array functions that are the same at all instances of
  * a part, as sd(a[]) and the mean in a[j] - mean(a[]) are in every row, are
- * computed before its loops. */
+ * computed before its loops; and sums that stand more than once in one instance
+ * are computed once. */
 #include "gbmc.h"
 #include <string.h>
 
@@ -58,9 +59,17 @@ static bool takes_loop(symp x)
 const char *emitted_before(const struct emitter *e, symp x)
 {
     for (int i = 0; i < e->nshared; i++)
-        if (sym_same(e->shared[i].value, x))
+        if (sym_alike(e->shared[i].value, x))
             return e->shared[i].name;
     return NULL;
+}
+
+void emit_remember(struct emitter *e, symp x, const char *name)
+{
+    if (e->nshared == (int)(sizeof e->shared / sizeof *e->shared))
+        return;
+    e->shared[e->nshared].value = x;
+    e->shared[e->nshared++].name = name;
 }
 
 /* What stands in a choice may not exist. */
@@ -82,6 +91,5 @@ void emit_shared(struct emitter *e, symp x)
     const char *text = emit_expr(e, x);
     const char *name = emit_name(e, "shared");
     emit_line(e, "const real %s = %s;", name, text);
-    e->shared[e->nshared].value = x;
-    e->shared[e->nshared++].name = name;
+    emit_remember(e, x, name);
 }

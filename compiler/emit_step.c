@@ -423,11 +423,13 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     bool team = e->team;
     e->team = e->team && !part_shared_out(p);
     e->clamped = s->method == METHOD_ENUMERATE; /* of log(p) - log(1 - p) */
+    e->shares = true;
     for (int i = 0; i < p->terms.n; i++) {
         int k = statistic_index(s, p->terms.statistic[i]);
         const char *value = emit_expr(e, p->terms.coefficient[i]);
         emit_line(e, "c%d += %s;", k + 1, value);
     }
+    e->shares = false;
     e->clamped = false;
     e->team = team;
     emit_close(e, braces);
@@ -541,8 +543,10 @@ void emit_in_place(struct emitter *e, const struct part *p)
         if (p->upper)
             emit_line(e, "    sum = -GBM_INF;");
     }
+    e->shares = true;
     const char *value = emit_expr(e, p->logp);
     emit_line(e, "sum += %s;", value);
+    e->shares = false;
     emit_close(e, braces);
     e->team = team;
     e->nloops = depth;

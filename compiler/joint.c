@@ -360,13 +360,24 @@ static symp with_target(struct compiler *c, symp e)
     return sum;
 }
 
+static symp with_cases(struct compiler *c, symp e)
+{
+    if (e->kind != SYM_ADD)
+        return e;
+    symp *terms = NEW_ARRAY(c, symp, e->nargs);
+    memcpy(terms, e->args, (size_t)e->nargs * sizeof *terms);
+    merge_cases(c, terms, e->nargs, NULL);
+    return sym_add(c, e->nargs, terms);
+}
+
 /* L as a function of eta, with two derivatives; logp is that of the target. */
 static bool make_curve(struct compiler *c, symp logp, struct joint_term *t)
 {
     struct var *v = NEW(c, struct var);
     v->name = "eta";
     symp at = sym_ref(c, v, 0, NULL), target = sym_target(c);
-    symp value = sym_replace(c, with_target(c, logp), target, at);
+    symp value =
+        sym_replace(c, with_cases(c, with_target(c, logp)), target, at);
     symp slope = sym_derivative(c, value, at);
     symp curvature = slope ? sym_derivative(c, slope, at) : NULL;
     if (!curvature || sym_is(curvature, 0))

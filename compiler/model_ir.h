@@ -83,6 +83,8 @@ symp sym_log(struct compiler *c, symp a);
 
 bool sym_is(symp e, double number);
 bool sym_same(symp a, symp b);
+/* constants.c: the same but for the names of bound indices. */
+bool sym_alike(symp a, symp b);
 /* Rebuilds e with new children (same kind), simplifying. */
 symp sym_rebuild(struct compiler *c, symp e, const symp *args);
 /* Replaces every node for which `f` returns non-NULL (outermost first). */
@@ -722,6 +724,10 @@ struct hoisted {
 };
 
 void hoist(struct compiler *c, struct model *m);
+/* Of terms of a log density, those that distinguish whether a node
+ * other than the target's is 0 or 1 become one; what is merged becomes 0. */
+void merge_cases(struct compiler *c, symp *terms, int n,
+                 const struct var *target);
 /* For --emit=plan. */
 void hoisted_print(struct text *out, struct compiler *c, const struct step *s);
 
@@ -751,8 +757,9 @@ struct emitter {
     struct {
         symp value;
         const char *name;
-    } shared[16]; /* computed before, in a variable: emit_shared.c */
+    } shared[64]; /* computed before, in a variable: emit_shared.c */
     int nshared;
+    bool shares; /* sums are remembered where they are computed */
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -781,6 +788,9 @@ const char *emit_array(struct emitter *e, symp array);
 /* emit_shared.c: computes now what in x has sums over what is in scope, so that
  * the loops opened next need not. The caller restores nshared after them. */
 void emit_shared(struct emitter *e, symp x);
+/* From here `name` holds the value of x; while it is in scope and the state
+ * stays. */
+void emit_remember(struct emitter *e, symp x, const char *name);
 /* The variable that holds x, or NULL. */
 const char *emitted_before(const struct emitter *e, symp x);
 

@@ -163,6 +163,18 @@ GBM_FN real gbm_clamp(real x, real lower, real upper)
 
 GBM_FN real gbm_square(real x) { return x * x; }
 
+/* x^n by squaring; by the library where rounding would add up. */
+GBM_FN real gbm_whole_power(real x, int n)
+{
+    if (n < 0 || n > 63)
+        return real_pow(x, (real)n);
+    real power = 1;
+    for (; n > 0; n >>= 1, x *= x)
+        if (n & 1)
+            power *= x;
+    return power;
+}
+
 /* Whether a sum of terms, whose absolute values add up to `size`, has lost too
  * many digits: to rounding, it may be wrong by more than 1e-10 of
  * itself (1e-5 in single
