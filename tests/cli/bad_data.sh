@@ -56,3 +56,26 @@ echo '{"y": [1, 2], "n": 2, "m": 3, "zero": [0, 0, 0],
        "Q": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}' > bad.json
 status 1 ./lengths --data bad.json --quiet
 says 'lengths.gbm:2:3: .*mu and x of dmnorm must agree in length'
+
+# A misspelt name, in the model or the data, and what it may be for.
+cat >m.bug <<'E'
+model {
+  for (i in 1:Nobs) { y[i] ~ dnorm(mean.y, tau %*% 2) }
+  mean.y ~ dnorm(0, 1)
+  tau <- half
+  half <- 0.5
+}
+E
+status 0 "$GBMC" m.bug -o m
+printf 'N.obs <- 2\ny <- c(1, 2)\n' >d.R
+status 1 ./m --data d.R --quiet
+says 'Nobs must be supplied.* is it N\.obs\?'
+printf 'Nobs <- 2\ny <- c(1, 2)\n' >d.R
+# What is settled by the data is left out of the monitors, not refused.
+status 0 ./m --data d.R --monitor mean.y,half --out fit.csv
+says 'note: --monitor half: left out'
+status 1 ./m --data d.R --monitor half --quiet
+sed 's/(mean.y,/(meany,/' m.bug >n.bug
+status 0 "$GBMC" n.bug -o n
+status 1 ./n --data d.R --quiet
+says 'meany must be supplied.* is it mean\.y\?'
