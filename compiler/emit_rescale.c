@@ -70,20 +70,23 @@ static void emit_density(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* From the prior's mean, which the predictor may have in it or not. */
 static void emit_deviation(struct compiler *c, struct text *out,
                            const struct step *s, const struct rescaling *r)
 {
     struct emitter e = emitter_new(c, out);
+    const struct joint_term *t = r->term;
+    symp mean = sym_add2(c, t->score, t->offset);
+    symp deviation = sym_sub(c, t->predictor, mean);
     text_printf(out,
                 "GBM_FN real deviation_%s_%d(const struct state *s, long long "
                 "element)\n{\n",
                 s->name, r->number);
-    emit_decode(&e, r->term->factor->family, "element");
+    emit_decode(&e, t->factor->family, "element");
     for (int i = 0; i < e.nloops; i++)
         emit_line(&e, "(void)%s;", e.loops[i].name);
-    emit_line(
-        &e, "return %s;",
-        emit_expr(&e, sym_mul2(c, sym_num(c, r->sign), r->term->predictor)));
+    emit_line(&e, "return %s;",
+              emit_expr(&e, sym_mul2(c, sym_num(c, r->sign), deviation)));
     text_append(out, "}\n");
 }
 

@@ -159,6 +159,16 @@ static bool scales_vector(struct compiler *c, const struct step *block,
     return r->order && !k.overflow && !sym_has_target(r->order);
 }
 
+/* The hyper node stands in the prior's mean as well: in delta * sigma, or in
+ * the coefficient of another member. */
+static bool in_mean(const struct joint_term *t, symp hyper)
+{
+    for (int i = 0; i < t->nslots; i++)
+        if (sym_has(t->slots[i].coefficient, hyper))
+            return true;
+    return sym_has(t->score, hyper) || sym_has(t->offset, hyper);
+}
+
 /* t: the first term of the vector. */
 static void rescale_vector(struct compiler *c, struct model *m,
                            const struct step *block, struct joint_term *t,
@@ -207,11 +217,11 @@ void find_rescalings(struct compiler *c, struct model *m, struct step *block)
         for (const struct rescaling *r = block->rescalings; r; r = r->next)
             apart = apart && !reads_plate(r->term, f);
         for (struct step *s = m->steps; apart && s; s = s->next) {
-            if (!only_scale(block, s, f) ||
-                !is_power(t->scale,
-                          sym_ref(c, s->family->var, s->family->var->ndim,
-                                  s->family->lower),
-                          &try.power))
+            if (!only_scale(block, s, f))
+                continue;
+            symp hyper = sym_ref(c, s->family->var, s->family->var->ndim,
+                                 s->family->lower);
+            if (!is_power(t->scale, hyper, &try.power) || in_mean(t, hyper))
                 continue;
             try.hyper = s->family;
             try.parts = s->parts;
