@@ -321,17 +321,30 @@ static bool try_one(struct compiler *c, struct model *m, const struct entry *a,
     return false;
 }
 
-void augment(struct compiler *c, struct model *m)
+/* Whether any density was replaced, which may let another one be: the prior's
+ * of a coefficient, once the likelihood has become quadratic in it. */
+static bool augment_once(struct compiler *c, struct model *m)
 {
     const struct entry *const *all;
     int n = library_all(c, &all);
+    bool any = false;
     for (struct factor *g = m->factors; g; g = g->next) {
         if (g->replaced || g->auxiliary || g->family->data_block)
             continue;
         for (int i = 0; i < n; i++)
-            if (all[i]->kind == ENTRY_AUGMENTATION && try_one(c, m, all[i], g))
+            if (all[i]->kind == ENTRY_AUGMENTATION &&
+                try_one(c, m, all[i], g)) {
+                any = true;
                 break;
+            }
     }
+    return any;
+}
+
+void augment(struct compiler *c, struct model *m)
+{
+    while (augment_once(c, m))
+        ;
     /* what the trials asked for is asked for again */
     m->inverses = NULL;
     m->last_inverse = &m->inverses;
