@@ -155,10 +155,12 @@ static bool place_var(struct compiler *c, struct alignment *a, struct var *w)
     return true;
 }
 
+/* What affine.c has added is recomputed after the update. */
 static bool depends(const struct model *m, const struct var *w,
                     const struct var *v)
 {
-    return w->stored && derived_depends(m, w, v);
+    return w->stored && !(w->families && w->families->expansion) &&
+           derived_depends(m, w, v);
 }
 
 static void settle_places(struct compiler *c, const struct model *m,

@@ -528,9 +528,11 @@ static struct step *gaussian_block(struct compiler *c, struct model *m,
     s->family = families[0];
     s->method = dense ? METHOD_DENSE : METHOD_GAUSSIAN;
     set_members(c, s, families, n, dense);
-    for (struct factor *g = m->factors; g; g = g->next)
-        if (!g->replaced && !add_factor(c, s, steps, g, dense))
+    for (struct factor *h = m->factors; h; h = h->next) {
+        struct factor *g = seen_by_all(c, steps, n, h);
+        if (!g || (!g->replaced && !add_factor(c, s, steps, g, dense)))
             return NULL;
+    }
     if (!s->quadratics)
         return NULL;
     bool rows = false;

@@ -754,7 +754,7 @@ static struct part *reached_definitions(struct compiler *c, struct model *m,
 {
     struct part *list = NULL, **last = &list;
     for (struct family *f = m->families; f; f = f->next) {
-        if (f->stochastic || !f->var->stored ||
+        if (f->stochastic || !f->var->stored || f->expansion ||
             !recomputed_with(m, f, s->family->var) ||
             (!f->sequence && !reads_aligned(c, s->alignments, f)))
             continue;
@@ -776,6 +776,7 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
 {
     struct family *f = s->family;
     struct finder refs;
+    g = seen_by(c, f, g);
     find_in_factor(c, &refs, f->var, g);
     bool own = g->family == f && !g->auxiliary;
     if (g == f->factor)

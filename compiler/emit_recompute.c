@@ -36,7 +36,8 @@ void emit_recompute(struct emitter *e, const struct step *s,
         return;
     }
     for (const struct family *f = m->families; f; f = f->next)
-        if (!f->stochastic && f->var->stored && recomputed_with(m, f, v))
+        if (!f->stochastic && f->var->stored && !f->expansion &&
+            recomputed_with(m, f, v))
             emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
 }
 

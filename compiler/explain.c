@@ -573,7 +573,8 @@ static void print_table(struct text *out, struct compiler *c,
         {"step", "variable", "elements", "sampler", "parallel over", "sums"}};
     n = 1;
     for (const struct step *s = m->steps; s; s = s->next)
-        rows[n++] = step_row(c, s);
+        if (s->method != METHOD_DERIVE || !s->family->expansion)
+            rows[n++] = step_row(c, s);
     size_t width[COLUMNS];
     choose_widths(rows, n, width);
     for (int i = 0; i < n; i++)
@@ -743,6 +744,10 @@ static void print_reasons(struct text *out, struct compiler *c,
                                first_sentence(c, a), *source ? ". " : "",
                                source));
         }
+        if (s->family->affine)
+            note(out, c, who,
+                 "kept arrays are affine in it: its slope in them, and the "
+                 "rest, are kept too, and recomputed when either changes");
         if (s->asked)
             why = intern_format(c, "%s, as samplers { } asks", s->asked);
         else if (s->beside)

@@ -495,9 +495,12 @@ static struct step *joint_block(struct compiler *c, struct model *m,
     }
     k.nvars = joint_variables(s, k.vars);
     struct joint_term **last = &s->terms;
-    for (struct factor *g = m->factors; g; g = g->next) {
-        if (g->replaced)
+    for (struct factor *h = m->factors; h; h = h->next) {
+        if (h->replaced)
             continue;
+        struct factor *g = seen_by_all(c, steps, n, h);
+        if (!g)
+            return NULL;
         if (!support_free(&k, g) || opaque_mention(c, &k, g))
             return NULL;
         if (!mentions(&k, g->logp))

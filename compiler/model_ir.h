@@ -163,6 +163,7 @@ struct var {
     int ndim;          /* -1: not known yet */
     symp declared[8];  /* extents of `var x[N]`, or NULL */
     struct family *families;
+    int degree; /* affine.c: in the members of the set at hand */
     double expanded, work; /* derived.c: nodes of its definition, others' in it,
                               and how many of them a value takes */
     int slot, seen_slot;
@@ -223,6 +224,8 @@ struct family {
     struct range_check *ranges; /* written in the statement */
     struct sequence *sequence;  /* of the derived families that are recomputed
                                    together, in turn; or NULL */
+    struct affine *affine;      /* stochastic: the set that it is in, or NULL */
+    bool expansion;             /* deterministic: made for such a set */
     struct family *next_of_var, *next;
     struct family *moved; /* sequence.c */
 };
@@ -327,6 +330,14 @@ symp family_lhs(struct compiler *c, const struct family *f, int nargs,
 symp family_extent(struct compiler *c, const struct family *f, int slice);
 /* e = loop + offset: the loop, or NULL. */
 const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
+
+/* affine.c: the factor as the update of f sees it: where f's element enters
+ * kept arrays in an affine way, they are sums of such as are free of it. */
+struct factor *seen_by(struct compiler *c, const struct family *f,
+                       struct factor *g);
+/* The same for several families; NULL if they see it in different ways. */
+struct factor *seen_by_all(struct compiler *c, struct step *const *steps, int n,
+                           struct factor *g);
 
 /* sequence.c: the expressions that an element of f is computed from, NULL at
  * the end. */

@@ -43,7 +43,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
             moved = moved || (moves(s, v) && recomputed_with(m, f, v));
-        if (!moved || s->through)
+        if (!moved || (s->through && !f->expansion))
             continue;
         last = insert_after(c, last, METHOD_DERIVE);
         last->family = f;

@@ -113,6 +113,11 @@ void choose_stored(struct compiler *c, struct model *m);
  * and again. */
 void keep_repeated(struct compiler *c, struct model *m);
 
+/* ---- affine.c */
+/* Adds the arrays by which updates of scalars see kept arrays that are affine
+ * in them. Requires choose_stored. */
+void split_affine(struct compiler *c, struct model *m);
+
 /* ---- order.c */
 /* Reports variables that depend on themselves whatever the order of elements.
  */
