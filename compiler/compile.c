@@ -76,6 +76,7 @@ int compile_model(struct compiler *c, struct program *p)
         return print_text(&out);
     }
     sum_rows(c, m);
+    count_copies(c, m);
     plan(c, m);
     hoist(c, m);
     if (asked(c, "plan")) {

@@ -16,7 +16,7 @@ static int columns_of(const struct part *p)
     int n = 0;
     for (int i = 0; i < p->hoisted->n; i++)
         n += p->hoisted->column[i];
-    return n;
+    return n + (p->copies != NULL);
 }
 
 static bool any_hoisted(const struct step *s)
@@ -117,6 +117,8 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
     if (h->slope && h->loop)
         emit_shared(e, h->slope);
     int braces = emit_open_part(e, p, false);
+    const char *copies;
+    braces += emit_copies(e, p, &copies);
     if (h->loop)
         emit_line(e, "real *const row = %s + k_->rows%d;", first, n);
     for (int i = 0; i < h->n; i++) {
@@ -131,9 +133,13 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
             emit_line(e, "k_->%s_%d = (real)(%s);", h->name[i], n, value);
     }
     if (h->slope) {
-        const char *slope = emit_expr(e, h->slope);
-        emit_line(e, "slope += %s;", slope);
+        const char *slope =
+            copies ? emit_in_brackets(e, h->slope) : emit_expr(e, h->slope);
+        emit_line(e, "slope += %s%s%s;", copies ? copies : "",
+                  copies ? " * " : "", slope);
     }
+    if (copies)
+        emit_line(e, "row[%d * k_->room%d] = %s;", at, n, copies);
     emit_line(e, "k_->rows%d++;", n);
     emit_close(e, braces);
     if (h->slope)
@@ -202,6 +208,9 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s)
                 emit_param(e, h->name[i], name);
             }
         }
+        if (p->copies)
+            emit_line(e, "const real *const copies_%d = %s + %d * k_->room%d;",
+                      n, first, at, n);
         emit_line(e, "gbm_total sum = 0;");
         if (h->loop) {
             emit_line(e, "const int rows = k_->rows%d;", n);
@@ -211,8 +220,12 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s)
             emit_line(e, "if (k_->rows%d) {", n);
         }
         e->indent++;
-        const char *value = emit_expr(e, h->body);
-        emit_line(e, "sum += %s;", value);
+        const char *value =
+            p->copies ? emit_in_brackets(e, h->body) : emit_expr(e, h->body);
+        if (p->copies)
+            emit_line(e, "sum += copies_%d[at] * %s;", n, value);
+        else
+            emit_line(e, "sum += %s;", value);
         e->indent--;
         emit_line(e, "}");
         emit_line(e, "total += sum;");

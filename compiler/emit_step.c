@@ -520,6 +520,20 @@ static void emit_prepare(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+int emit_copies(struct emitter *e, const struct part *p, const char **copies)
+{
+    *copies = NULL;
+    if (!p->copies)
+        return 0;
+    const char *row = emit_expr(e, p->copies->args[0]);
+    *copies = emit_name(e, "copies");
+    emit_line(e, "const real %s = s->%s_stride != 0 || %s > %d ? 1 : %s;",
+              *copies, p->factor->seen_var->cname, row, COMPARED_MOST,
+              emit_expr(e, p->copies));
+    emit_line(e, "if (%s > 0) {", *copies);
+    return open_brace(e);
+}
+
 void emit_in_place(struct emitter *e, const struct part *p)
 {
     int depth = e->nloops, nshared = e->nshared;
@@ -530,6 +544,8 @@ void emit_in_place(struct emitter *e, const struct part *p)
     if (shared)
         emit_shared(e, p->logp);
     int braces = emit_open_part(e, p, true);
+    const char *copies;
+    braces += emit_copies(e, p, &copies);
     bool team = e->team;
     e->team = team && !shared;
     if (p->lower || p->upper) {
@@ -545,7 +561,10 @@ void emit_in_place(struct emitter *e, const struct part *p)
     }
     e->shares = true;
     const char *value = emit_expr(e, p->logp);
-    emit_line(e, "sum += %s;", value);
+    if (copies)
+        emit_line(e, "sum += %s * (%s);", copies, value);
+    else
+        emit_line(e, "sum += %s;", value);
     e->shares = false;
     emit_close(e, braces);
     e->team = team;

@@ -730,9 +730,14 @@ void hoisted_print(struct text *out, struct compiler *c, const struct step *s)
 {
     for (const struct part *p = s->parts; p; p = p->next) {
         const struct hoisted *h = p->hoisted;
-        if (!h)
+        if (!h && !p->copies)
             continue;
         text_printf(out, "      %s\n", p->factor->text);
+        if (p->copies)
+            text_printf(out, "        rows that are the same at once: %s\n",
+                        sym_text(c, p->copies));
+        if (!h)
+            continue;
         text_printf(out, "        at x: %s", sym_text(c, h->body));
         if (h->slope)
             text_printf(out, " + moved * (%s)", sym_text(c, h->slope));

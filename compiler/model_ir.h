@@ -163,7 +163,7 @@ struct var {
     int ndim;          /* -1: not known yet */
     symp declared[8];  /* extents of `var x[N]`, or NULL */
     struct family *families;
-    int degree; /* affine.c: in the members of the set at hand */
+    int degree;            /* affine.c: in the members of the set at hand */
     double expanded, work; /* derived.c: nodes of its definition, others' in it,
                               and how many of them a value takes */
     int slot, seen_slot;
@@ -262,6 +262,8 @@ struct factor {
     bool opaque;          /* observable or array density: never collect */
     struct var *seen_var; /* leaf: drop the instances where it is not seen */
     symp seen_ref;
+    struct var *copies; /* how often each row occurs, at the first of its kind;
+                           or NULL: see copies.c */
     struct var *auxiliary; /* the node that an augmentation added, or NULL */
     const char *text;
     int number;
@@ -397,6 +399,8 @@ struct part {
     symp value, lower, upper; /* its indicator in place, where x is in it */
     symp hit;   /* of a pair's step: which of its cells the instances mention */
     bool prior; /* there: it is that cell's own */
+    symp
+        copies; /* of an opaque part: how often to take the instance; NULL: 1 */
     struct hoisted *hoisted; /* of an opaque part, or NULL: see hoist.c */
     struct part *summed;     /* the same terms, summed over the instances, where
                                 the factor's node is observed throughout; or NULL:
@@ -714,6 +718,10 @@ void keep_summaries(struct compiler *c, struct model *m);
  * load. */
 void sum_rows(struct compiler *c, struct model *m);
 
+/* copies.c: rows that are the same, evaluated once. */
+void count_copies(struct compiler *c, struct model *m);
+enum { COMPARED_MOST = 20000 }; /* rows beyond are taken once each */
+
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
 
@@ -861,6 +869,9 @@ void emit_curve(struct compiler *c, struct text *out, const struct step *s,
 void emit_curved(struct compiler *c, struct text *out, const struct step *s);
 void emit_joint_table(struct compiler *c, struct text *out,
                       const struct step *s);
+/* Opens a test whether an instance is the first of its kind; *copies: the name
+ * of how many there are, NULL if that is not known. Returns the braces. */
+int emit_copies(struct emitter *e, const struct part *p, const char **copies);
 /* total += the part's log densities at the state as it is. */
 void emit_in_place(struct emitter *e, const struct part *p);
 /* The statement by which an instance of deterministic family f is computed, its

@@ -143,6 +143,53 @@ GBM_FN_BIG void gbm_rank(int K, const real *x, real *out)
         out[i] = -out[i];
 }
 
+/* Whether row a of the columns x, y, z comes before row b; ties by place. */
+GBM_FN bool gbm_row_before(const real *x, const real *y, const real *z, int a,
+                           int b)
+{
+    if (x[a] != x[b])
+        return x[a] < x[b];
+    if (y[a] != y[b])
+        return y[a] < y[b];
+    return z[a] != z[b] ? z[a] < z[b] : a < b;
+}
+
+/* out [K]: how often the row occurs, where it is the first of its kind, or 0.
+ * By heap sort, as above; place [K] is working space. */
+GBM_FN_BIG void gbm_copies(int K, const real *x, const real *y, const real *z,
+                           real *place, real *out)
+{
+    for (int i = 0; i < K; i++)
+        place[i] = (real)i;
+    for (int begin = K / 2 - 1, end = K; end > 1;) {
+        if (begin < 0) {
+            real last = place[--end];
+            place[end] = place[0];
+            place[0] = last;
+        }
+        int at = begin > 0 ? begin : 0;
+        begin -= begin >= 0;
+        const real moved = place[at];
+        for (int child; (child = 2 * at + 1) < end; at = child) {
+            if (child + 1 < end && gbm_row_before(x, y, z, (int)place[child],
+                                                  (int)place[child + 1]))
+                child++;
+            if (!gbm_row_before(x, y, z, (int)moved, (int)place[child]))
+                break;
+            place[at] = place[child];
+        }
+        place[at] = moved;
+    }
+    int first = 0;
+    for (int i = 0; i < K; i++) {
+        const int a = first, b = (int)place[i];
+        out[b] = 0;
+        if (i == 0 || x[a] != x[b] || y[a] != y[b] || z[a] != z[b])
+            first = b;
+        out[first] += 1;
+    }
+}
+
 /* How many elements of x are at most element k, from 1. */
 GBM_FN real gbm_rank_of(int K, const real *x, real k)
 {

@@ -20,6 +20,8 @@ struct state {
     int *g; /* g[g_n1] */
     int g_n1;
     int *J; /* J */
+    real *copies_3; /* copies.3[copies_3_n1] */
+    int copies_3_n1;
     real *b__width; /* tuned in warm-up */
     long long b__width_stride;
     real *z_width; /* tuned in warm-up */
@@ -36,6 +38,7 @@ struct state {
 #define z(at1) s->z[(at1) - 1]
 #define z_seen(at1) (s->z_seen ? s->z_seen[(at1) - 1] : s->z_stride == 0)
 #define g(at1) s->g[(at1) - 1]
+#define copies_3(at1) s->copies_3[(at1) - 1]
 
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
@@ -66,6 +69,103 @@ static int64_t index0_host(const void *state, int64_t element)
 {
     return index0((const struct state *)state, element);
 }
+#endif
+
+/* copies.3     */
+
+GBM_FN void derive_copies_3(const struct state *s, const struct gbm_team *team, long long element)
+{
+    (void)s;
+    (void)element;
+    (void)team;
+    GBM_SCRATCH(values, small, (int)(real_fmin(*s->N, 20000)));
+    for (int i = 1; i <= (int)(real_fmin(*s->N, 20000)); i++) {
+        values[i - 1] = y(i);
+    }
+    GBM_SCRATCH(values1, small1, (int)(real_fmin(*s->N, 20000)));
+    for (int i1 = 1; i1 <= (int)(real_fmin(*s->N, 20000)); i1++) {
+        values1[i1 - 1] = g(i1);
+    }
+    GBM_SCRATCH(values2, small2, (int)(real_fmin(*s->N, 20000)));
+    for (int i2 = 1; i2 <= (int)(real_fmin(*s->N, 20000)); i2++) {
+        values2[i2 - 1] = 0;
+    }
+    GBM_SCRATCH(values3, small3, (int)(real_fmin(*s->N, 20000)));
+    for (int i3 = 1; i3 <= (int)(real_fmin(*s->N, 20000)); i3++) {
+        values3[i3 - 1] = 0;
+    }
+    GBM_SCRATCH(result, result_small, ((int)(real_fmin(*s->N, 20000))) * (1));
+    gbm_copies(real_fmin(*s->N, 20000), values, values1, values2, values3, result);
+    for (int row = 1; row <= (int)(real_fmin(*s->N, 20000)); row++) {
+        copies_3(row) = result[row - 1];
+    }
+}
+#ifndef __CUDACC__
+GBM_HOST_DERIVE(derive_copies_3)
+#endif
+
+#ifndef __CUDACC__
+static int64_t cells_copies_3_in(const struct state *s, int64_t element, int64_t *out)
+{
+    (void)s;
+    (void)element;
+    int64_t count = 0;
+    for (int row = 1; row <= (int)(real_fmin(*s->N, 20000)); row++) {
+        if (out)
+            out[count] = (row) - 1;
+        count++;
+    }
+    return count;
+}
+static int64_t cells_copies_3(const void *state, int64_t element, int64_t *out)
+{
+    return cells_copies_3_in((const struct state *)state, element, out);
+}
+
+static void subscripts_copies_3_in(const struct state *s, int64_t element, int *out)
+{
+    (void)s;
+    (void)element;
+    (void)out;
+    out[0] = (int)(real_fmin(*s->N, 20000));
+}
+static void subscripts_copies_3(const void *state, int64_t element, int *out)
+{
+    subscripts_copies_3_in((const struct state *)state, element, out);
+}
+
+static int64_t enumerate_copies_3(const void *state, int *tuples)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)tuples;
+    int64_t count = 0;
+    count++;
+    return count;
+}
+
+static bool check_copies_3_in(const struct state *s, int64_t element, struct gbm_problem *problem)
+{
+    (void)s;
+    (void)element;
+    (void)problem;
+    if (gbm_is_missing(*s->N))
+        return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
+    if (gbm_is_missing(*s->N))
+        return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
+    if (gbm_is_missing(*s->N))
+        return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
+    if (gbm_is_missing(*s->N))
+        return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
+    if (gbm_is_missing(*s->N))
+        return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
+    return true;
+}
+static bool check_copies_3(const void *state, int64_t element, struct gbm_problem *problem)
+{
+    return check_copies_3_in((const struct state *)state, element, problem);
+}
+
 #endif
 
 /* b ~ dnorm(0, 1)    standardised.gbm:8:3 */
@@ -458,7 +558,7 @@ GBM_FN long long room_b_(struct conditional_b_ *k_,
         if ((*s->N) >= (1))
             k_->room2 += (long long)(*s->N) - (1) + 1;
     }
-    cells += k_->room2 * 1;
+    cells += k_->room2 * 2;
     return cells;
 }
 #endif
@@ -491,10 +591,14 @@ GBM_FN void prepare_b_(struct conditional_b_ *k_,
         if (s->y_seen || s->y_stride == 0) {
             for (int i = 1; i <= *s->N; i++) {
                 if (y_seen(i)) {
-                    real *const row = k_->columns + k_->rows2;
-                    row[0 * k_->room2] = (real)((z(g(i)) - shared / (real)s->z_n1) / shared1);
-                    slope += (real)y(i) * (z(g(i)) - shared / (real)s->z_n1) / shared1;
-                    k_->rows2++;
+                    const real copies = s->y_stride != 0 || i > 20000 ? 1 : copies_3(i);
+                    if (copies > 0) {
+                        real *const row = k_->columns + k_->rows2;
+                        row[0 * k_->room2] = (real)((z(g(i)) - shared / (real)s->z_n1) / shared1);
+                        slope += copies * (real)y(i) * (z(g(i)) - shared / (real)s->z_n1) / shared1;
+                        row[1 * k_->room2] = copies;
+                        k_->rows2++;
+                    }
                 }
             }
         }
@@ -517,11 +621,12 @@ GBM_INLINE real density_b_(const void *context, real x)
     total += k_->slope2 * moved_;
     {
         const real *const h1_2 = k_->columns + 0 * k_->room2;
+        const real *const copies_2 = k_->columns + 1 * k_->room2;
         gbm_total sum = 0;
         const int rows = k_->rows2;
         GBM_SIMD_SUM(sum)
         for (int at = 0; at < rows; at++) {
-            sum += -real_exp(h1_2[at] * x);
+            sum += copies_2[at] * (-real_exp(h1_2[at] * x));
         }
         total += sum;
     }
@@ -543,7 +648,10 @@ GBM_INLINE real density_b_(const void *context, real x)
         if (s->y_seen || s->y_stride == 0) {
             GBM_TEAM_FOR(i, 1, (*s->N) + 1, team) {
                 if (y_seen(i)) {
-                    sum += (real)y(i) * *s->b_ * (z(g(i)) - shared / (real)s->z_n1) / shared1 - real_exp(*s->b_ * (z(g(i)) - shared / (real)s->z_n1) / shared1) - gbm_lgamma(y(i) + 1);
+                    const real copies = s->y_stride != 0 || i > 20000 ? 1 : copies_3(i);
+                    if (copies > 0) {
+                        sum += copies * ((real)y(i) * *s->b_ * (z(g(i)) - shared / (real)s->z_n1) / shared1 - real_exp(*s->b_ * (z(g(i)) - shared / (real)s->z_n1) / shared1) - gbm_lgamma(y(i) + 1));
+                    }
                 }
             }
         }
@@ -627,7 +735,10 @@ GBM_INLINE real density_z(const void *context, real x)
         if (s->y_seen || s->y_stride == 0) {
             GBM_TEAM_FOR(i, 1, (*s->N) + 1, team) {
                 if (y_seen(i)) {
-                    sum += (real)y(i) * *s->b_ * (z(g(i)) - shared / (real)s->z_n1) / shared1 - real_exp(*s->b_ * (z(g(i)) - shared / (real)s->z_n1) / shared1) - gbm_lgamma(y(i) + 1);
+                    const real copies = s->y_stride != 0 || i > 20000 ? 1 : copies_3(i);
+                    if (copies > 0) {
+                        sum += copies * ((real)y(i) * *s->b_ * (z(g(i)) - shared / (real)s->z_n1) / shared1 - real_exp(*s->b_ * (z(g(i)) - shared / (real)s->z_n1) / shared1) - gbm_lgamma(y(i) + 1));
+                    }
                 }
             }
         }
