@@ -116,7 +116,9 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
         emit_shared(e, h->value[i]);
     if (h->slope && h->loop)
         emit_shared(e, h->slope);
+    e->in_rows = h;
     int braces = emit_open_part(e, p, false);
+    e->in_rows = NULL;
     const char *copies;
     braces += emit_copies(e, p, &copies);
     if (h->loop)

@@ -1,7 +1,8 @@
 /* emit_shared.c: sums and array functions that are the same at all instances of
  * a part, as sd(a[]) and the mean in a[j] - mean(a[]) are in every row, are
- * computed before its loops; and sums that stand more than once in one instance
- * are computed once. */
+ * computed before its loops; those that are the same in the innermost loop, as
+ * sum(rate[i,]) where each visit k to i has a count, before that; and sums that
+ * stand more than once in one instance are computed once. */
 #include "gbmc.h"
 #include <string.h>
 
@@ -88,8 +89,20 @@ void emit_shared(struct emitter *e, symp x)
     }
     if (e->nshared == most || emitted_before(e, x))
         return;
-    const char *text = emit_expr(e, x);
     const char *name = emit_name(e, "shared");
-    emit_line(e, "const real %s = %s;", name, text);
+    if (e->shared_if) {
+        const int nshared = e->nshared;
+        emit_line(e, "real %s = 0;", name);
+        emit_line(e, "if (%s) {", e->shared_if);
+        e->indent++;
+        const char *text = emit_expr(e, x);
+        emit_line(e, "%s = %s;", name, text);
+        e->indent--;
+        emit_line(e, "}");
+        e->nshared = nshared; /* what stands in the brackets ends there */
+    } else {
+        const char *text = emit_expr(e, x);
+        emit_line(e, "const real %s = %s;", name, text);
+    }
     emit_remember(e, x, name);
 }

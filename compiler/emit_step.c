@@ -97,6 +97,19 @@ static symp whole_guard(struct compiler *c, const struct part *p)
     return guard;
 }
 
+/* Before the innermost loop of a part, which may have no turn. What a guard
+ * excludes may not exist. */
+static void share_in_rows(struct emitter *e, const struct part *p,
+                          const char *lower, const char *upper)
+{
+    if (!e->in_rows || p->guard)
+        return;
+    e->shared_if = intern_format(e->c, "%s <= %s", lower, upper);
+    for (int i = 0; i < e->in_rows->n; i++)
+        emit_shared(e, e->in_rows->value[i]);
+    e->shared_if = NULL;
+}
+
 /* Opens the loops of a part. With `count`, not the innermost one: the number of
  * its turns is added to `count` instead, and what is tested inside it is not.
  */
@@ -172,6 +185,8 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
                           upper, lower);
                 return braces;
             }
+            if (i == innermost && braces)
+                share_in_rows(e, p, lower, upper);
             const char *name = emit_loop_name(e, p->loops[i]);
             if (first)
                 emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", name,

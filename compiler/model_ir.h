@@ -778,7 +778,11 @@ struct emitter {
         const char *name;
     } shared[64]; /* computed before, in a variable: emit_shared.c */
     int nshared;
-    bool shares; /* sums are remembered where they are computed */
+    bool shares;           /* sums are remembered where they are computed */
+    const char *shared_if; /* they exist if this holds; NULL: always */
+    /* emit_open_part: what is shared in these is computed before the innermost
+     * loop; NULL: nothing is. */
+    const struct hoisted *in_rows;
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
