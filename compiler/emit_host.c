@@ -188,6 +188,12 @@ static bool reads_at_load(symp e, const struct var *v)
         e, v->role == ROLE_STOCHASTIC ? reads_var : reads_var_or_extent, v);
 }
 
+/* Elements of a stochastic array that only constants define. */
+static bool fixed_part(const struct family *f)
+{
+    return !f->stochastic && f->var->role == ROLE_STOCHASTIC && f->constant;
+}
+
 static bool load_needs(const struct var *v, const struct var *w)
 {
     for (const struct family *f = v->families; f; f = f->next_of_var) {
@@ -198,7 +204,8 @@ static bool load_needs(const struct var *v, const struct var *w)
             if (w != v && (reads(f->lower[d], w) ||
                            (f->upper[d] && reads(f->upper[d], w))))
                 return true;
-        bool computed = v->role == ROLE_CONSTANT || f->data_block;
+        bool computed =
+            v->role == ROLE_CONSTANT || f->data_block || fixed_part(f);
         if (computed && f->body && reads_at_load(f->body, w))
             return true;
         for (int i = 0; computed && i < f->nargs; i++)
@@ -295,8 +302,6 @@ static void emit_families(struct text *out, struct compiler *c,
     text_append(out, "static const struct gbm_family families[] = {\n");
     for (const struct family *f = m->families; f; f = f->next) {
         const char *id = family_id(c, f);
-        bool fixed =
-            !f->stochastic && f->var->role == ROLE_STOCHASTIC && f->constant;
         text_printf(out, "    {.variable = %d,\n     .text = ", f->var->slot);
         emit_string(out, f->text);
         text_printf(out,
@@ -306,7 +311,7 @@ static void emit_families(struct text *out, struct compiler *c,
                     "enumerate_%s,\n     .subscripts = subscripts_%s,\n"
                     "     .cells = cells_%s,\n     .check = check_%s",
                     span_text(c, f->span), f->stochastic,
-                    f->data_block || fixed, f->auxiliary,
+                    f->data_block || fixed_part(f), f->auxiliary,
                     f->factor && f->factor->replaced, f->nloops,
                     family_rectangular(f) ? -1 : f->table_slot, id, id, id, id);
         if (f->stochastic && f->factor)

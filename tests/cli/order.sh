@@ -111,4 +111,10 @@ model 'model { for (i in 1:N) { v[i] <- 2 * v[p[i]] }
     '{"N": 4, "p": [3, 4, 2, 5], "y": 4}'
 draws a,v 'near(d["v.4"], d["a"]) and near(d["v.2"], 2 * d["a"]) and
     near(d["v.3"], 4 * d["a"]) and near(d["v.1"], 8 * d["a"])'
+model 'model { for (i in 1:N) { y[i] ~ dnorm(u[i,2], 1)
+                                u[i,1] <- low
+                                u[i,2] ~ dnorm(u[i,1], 1) }
+               low <- half / 2
+               half <- 0.5 }' '{"N": 2, "y": [1, 2]}'
+draws u 'd["u.1.2"] != 0'
 exit 0
