@@ -103,14 +103,6 @@ symp aligned_at(struct compiler *c, const struct alignment *a,
     return is_key(&r, g->loops, g->nloops) ? r.key : NULL;
 }
 
-static bool has_loop_of(const struct family *f, symp e)
-{
-    for (int i = 0; i < f->nloops; i++)
-        if (sym_has_loop(e, f->loops[i]))
-            return true;
-    return false;
-}
-
 /* A key in f's loops, in the subscripts of what f defines; NULL if they do not
  * tell it. */
 static symp by_subscripts(struct compiler *c, const struct alignment *a,
@@ -120,11 +112,11 @@ static symp by_subscripts(struct compiler *c, const struct alignment *a,
         symp offset;
         const struct loop *l =
             f->upper[d] ? NULL : sym_plain_loop(c, f->lower[d], &offset);
-        if (l && !has_loop_of(f, offset))
+        if (l && !sym_has_loop_of(offset, f->loops, f->nloops))
             key = sym_replace_loop(c, key, l,
                                    sym_sub(c, sym_loop(c, a->at[d]), offset));
     }
-    return has_loop_of(f, key) ? NULL : key;
+    return sym_has_loop_of(key, f->loops, f->nloops) ? NULL : key;
 }
 
 /* Settles the place of w as far as the others' are; true if it changes: from

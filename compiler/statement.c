@@ -229,6 +229,26 @@ static bool canonical(struct resolver *r, struct family *f, struct span span)
     return true;
 }
 
+/* x[1:2] ~ dsum(a[], b[]): arrays of one shape are summed element by element,
+ * as by JAGS. */
+static bool sums_by_elements(struct compiler *c, const struct family *f)
+{
+    const struct expr *how = entry_value(f->distribution, "observable");
+    bool yes = how && how->name == intern(c, "sum") && f->nslices > 0;
+    for (int i = 0; i < f->nargs; i++)
+        yes = yes && f->args[i].ndim == f->nslices;
+    return yes;
+}
+
+/* The slices of a left-hand side whose distribution is one of single values. */
+static bool spread_over_slices(struct resolver *r, struct family *f)
+{
+    for (int i = 0; i < f->nargs; i++)
+        for (int k = 0; f->args[i].ndim == f->nslices && k < f->nslices; k++)
+            shape_from(r->c, f, k, f->args[i].extents[k]);
+    return slices_to_loops(r, f, f->args, f->nargs);
+}
+
 static void resolve_stochastic(struct resolver *r, const struct stmt *s)
 {
     struct compiler *c = r->c;
@@ -252,7 +272,9 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     for (int i = 0; i < f->nargs; i++)
         if (!value_of(r, s->rhs->args[i], &f->args[i]))
             return;
-    if (!gather_arguments(r, d, &f->nargs, f->args, s->rhs->span))
+    if (!resolve_lhs(r, s, f) ||
+        (sums_by_elements(c, f) && !spread_over_slices(r, f)) ||
+        !gather_arguments(r, d, &f->nargs, f->args, s->rhs->span))
         return;
     if (f->nargs != d->nparameters) {
         wrong_arguments(r, d, s->rhs->span, f->nargs);
@@ -280,8 +302,6 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     f->truncated = f->trunc_lower || f->trunc_upper;
     f->censored = f->truncated && s->truncation != TRUNC_T;
     f->interval = f->truncated && s->truncation == TRUNC_I;
-    if (!resolve_lhs(r, s, f))
-        return;
     int want = d->result ? d->result->ndims : 0;
     if (want && f->nslices != want) {
         error_at(c, s->lhs->span,
@@ -293,10 +313,15 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     }
     for (int k = 0; k < want; k++)
         shape_from(c, f, k, named_extent(d, f->args, d->result->dims[k]));
-    for (int i = 0; !want && i < f->nargs; i++)
-        for (int k = 0; f->args[i].ndim == f->nslices && k < f->nslices; k++)
-            shape_from(c, f, k, f->args[i].extents[k]);
-    if (!want && f->nslices && !slices_to_loops(r, f, f->args, f->nargs))
+    for (int i = 0; !want && f->nslices && i < f->nargs; i++)
+        if (d->parameters[i].ndims) {
+            error_at(c, s->lhs->span,
+                     "%s is a distribution of a single value of one %s: the "
+                     "left-hand side cannot be a range",
+                     d->name, d->parameters[i].name);
+            return;
+        }
+    if (!want && f->nslices && !spread_over_slices(r, f))
         return;
     for (int i = 0; !want && i < f->nargs; i++)
         if (f->args[i].ndim && !d->parameters[i].ndims) {

@@ -242,6 +242,15 @@ GBM_FN_BIG real gbm_hyper_part(real x, const struct gbm_hypergeometric *h,
     return sum / h->total;
 }
 
+GBM_FN real gbm_log_hyper_total(real n1, real n2, real m1, real psi)
+{
+    if (!(n1 >= 0 && n2 >= 0 && m1 >= 0 && m1 <= n1 + n2 && psi > 0))
+        return GBM_NAN;
+    struct gbm_hypergeometric h = gbm_hyper(n1, n2, m1, psi);
+    return gbm_log_choose(h.n1, h.mode) + gbm_log_choose(h.n2, h.m1 - h.mode) +
+           h.mode * real_log(psi) + real_log(h.total);
+}
+
 GBM_FN real gbm_d_hyper(real x, real n1, real n2, real m1, real psi)
 {
     struct gbm_hypergeometric h = gbm_hyper(n1, n2, m1, psi);

@@ -29,6 +29,7 @@ DOMAIN = {
     "nchisqr_quantile": [UNIT] + [POSITIVE] * 2,
     "nt_quantile": [UNIT, POSITIVE, (-2.0, 2.0)],
     "hyper_quantile": [UNIT, (10, 10), (12, 12), (9, 9), POSITIVE],
+    "log_hyper_total": [(10, 10), (12, 12), (9, 9), POSITIVE],
     "nt_p": [(-2.0, 2.0), POSITIVE, (-2.0, 2.0)], "log_bessel_i0": [POSITIVE],
     "logfact": [POSITIVE],
 }

@@ -26,7 +26,7 @@ STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 CLAUSES = ("require support logdensity statistics solve draw draw_between log_mass mean "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
-           "mixing confine folded named").split()
+           "mixing confine folded named single").split()
 
 TOKEN = re.compile(r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   |(?P<name>[A-Za-z][A-Za-z0-9._]*)
@@ -289,6 +289,10 @@ def log_transition(rates, start, end, time):
     return np.log(scipy.linalg.expm(time * rates)[int(start) - 1, int(end) - 1])
 
 
+def log_choose(n, k):
+    return sp.gammaln(n + 1) - sp.gammaln(k + 1) - sp.gammaln(n - k + 1)
+
+
 CODE = {
     "real_exp": math.exp, "real_log": lambda x: np.log(x),
     "real_sqrt": math.sqrt, "real_fabs": abs, "real_sin": math.sin,
@@ -301,8 +305,10 @@ CODE = {
     "real_log1p": math.log1p, "real_expm1": math.expm1,
     "gbm_lgamma": sp.gammaln, "gbm_digamma": sp.digamma,
     "gbm_trigamma": lambda x: sp.polygamma(1, x),
-    "gbm_log_choose": lambda n, k: (sp.gammaln(n + 1) - sp.gammaln(k + 1)
-                                    - sp.gammaln(n - k + 1)),
+    "gbm_log_choose": log_choose,
+    "gbm_log_hyper_total": lambda n1, n2, m1, psi: sp.logsumexp(
+        [log_choose(n1, j) + log_choose(n2, m1 - j) + j * math.log(psi)
+         for j in range(int(max(0, m1 - n2)), int(min(n1, m1)) + 1)]),
     "gbm_log_phi_between": lambda a, b: (
         np.log(sp.ndtr(b) - sp.ndtr(a)) if b > a else -np.inf),
     "gbm_phi": sp.ndtr, "gbm_log_phi": sp.log_ndtr, "gbm_probit": sp.ndtri,

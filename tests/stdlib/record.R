@@ -857,6 +857,10 @@ functions <- function() {
         x[which(cumsum(f) / sum(f) >= p)[1]]
     }, list(list(0.5, 10, 12, 9, 2), list(0.01, 10, 12, 9, 0.3),
             list(0.99, 10, 4, 9, 1)))
+    record("log_hyper_total", function(n1, n2, m1, psi) {
+        x <- max(0, m1 - n2):min(n1, m1)
+        log(sum(choose(n1, x) * choose(n2, m1 - x) * psi^x))
+    }, list(list(10, 12, 9, 2), list(10, 4, 9, 0.3), list(40, 300, 60, 5.5)))
     record("ifelse", function(c, a, b) if (c != 0) a else b,
            list(list(0, 2, 3), list(1, 2, 3), list(-0.5, 2, 3)))
     of_vectors()
