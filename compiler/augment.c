@@ -349,7 +349,5 @@ void augment(struct compiler *c, struct model *m)
     m->inverses = NULL;
     m->last_inverse = &m->inverses;
     m->ninverses = 0;
-    int number = 0;
-    for (struct family *f = m->families; f; f = f->next)
-        f->number = number++;
+    number_families(m);
 }

@@ -159,9 +159,7 @@ symp constant_of(struct compiler *c, struct model *m, symp e)
     v->families = f;
     f->next = m->families; /* before all that read it */
     m->families = f;
-    int order = 0;
-    for (struct family *g = m->families; g; g = g->next)
-        g->number = order++;
+    number_families(m);
     v->next = NULL;
     *m->last_var = v;
     m->last_var = &v->next;

@@ -63,11 +63,11 @@ static struct var *new_constant(struct compiler *c, struct model *m)
 {
     struct var *v = NEW(c, struct var);
     v->name = intern_format(c, "copies.%d", m->nfamilies);
-    v->cname = intern_format(c, "copies_%d", m->nfamilies);
     v->role = ROLE_CONSTANT;
     v->hidden = v->used = true;
     v->ndim = 1;
     v->seen_slot = -1;
+    name_added_in_c(c, m, v);
     *m->last_var = v;
     m->last_var = &v->next;
     return v;
@@ -107,9 +107,7 @@ static struct var *counted(struct compiler *c, struct model *m,
     f->next = m->families;
     m->families = f;
     m->nfamilies++;
-    int order = 0;
-    for (struct family *h = m->families; h; h = h->next)
-        h->number = order++;
+    number_families(m);
     return f->var;
 }
 

@@ -4,7 +4,6 @@
  * sum(rate[i,]) where each visit k to i has a count, before that; and sums that
  * stand more than once in one instance are computed once. */
 #include "gbmc.h"
-#include <string.h>
 
 /* The indices that the text so far, and the sums around, have opened. */
 struct scope {
@@ -30,7 +29,7 @@ static bool is_settled(struct scope *k, symp x)
     int depth = k->nbound, n = 0;
     if (x->kind == SYM_PARAM || x->kind == SYM_TARGET)
         return false;
-    if (x->kind == SYM_CALL && !strncmp(x->name, "draw_", 5))
+    if (sym_is_draw(x, NULL))
         return false;
     if (x->kind == SYM_LOOP)
         return is_open(k, x->loop);

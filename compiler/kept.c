@@ -28,20 +28,18 @@ static bool feeds_stored_alone(const struct model *m, struct var *v, int depth)
     return true;
 }
 
-/* More than a few operations, definitions of others not counted. */
-static bool takes_work(symp e)
+static bool is_costly(symp e, const void *unused)
 {
+    (void)unused;
     bool power = e->kind == SYM_POW &&
                  !(e->args[1]->kind == SYM_NUM &&
                    (e->args[1]->number == -1 || e->args[1]->number == 2));
-    if (e->kind == SYM_SUM || e->kind == SYM_ARRAY || power ||
-        (e->kind == SYM_CALL && !sym_is_integer(e)))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (takes_work(e->args[i]))
-            return true;
-    return false;
+    return e->kind == SYM_SUM || e->kind == SYM_ARRAY || power ||
+           (e->kind == SYM_CALL && !sym_is_integer(e));
 }
+
+/* More than a few operations, definitions of others not counted. */
+static bool takes_work(symp e) { return sym_any(e, is_costly, NULL); }
 
 /* ---- nodes ----------------------------------------------------------------
  */
@@ -137,14 +135,6 @@ struct definition {
     struct around around;
 };
 
-static bool has_loop_elsewhere(const struct around *k, int first, symp e)
-{
-    for (int i = first; i < k->n; i++)
-        if (sym_has_loop(e, k->loops[i]))
-            return true;
-    return false;
-}
-
 /* Whether the ends of the loops that e has are settled by these loops. */
 static bool stands_alone(const struct family *f, symp e)
 {
@@ -221,9 +211,7 @@ static symp new_node(struct compiler *c, struct model *m, struct family *f,
     g->next = f;
     *link = g;
     m->nfamilies++;
-    int order = 0;
-    for (g = m->families; g; g = g->next)
-        g->number = order++;
+    number_families(m);
     return sym_ref(c, v, v->ndim, at);
 }
 
@@ -233,8 +221,9 @@ static symp keep_parts(struct compiler *c, struct definition *k, symp e)
 {
     const struct family *f = k->family;
     if (takes_work(e) && e->kind != SYM_ARRAY && reads_latent(e) &&
-        !has_loop_elsewhere(&k->around, f->nloops, e) && stands_alone(f, e) &&
-        !goes_round(k->m, f, e))
+        !sym_has_loop_of(e, k->around.loops + f->nloops,
+                         k->around.n - f->nloops) &&
+        stands_alone(f, e) && !goes_round(k->m, f, e))
         return new_node(c, k->m, k->family, e);
     symp *args = NEW_ARRAY(c, symp, e->nargs);
     bool changed = false;

@@ -688,6 +688,8 @@ bool elliptical_vector(struct compiler *c, struct step *s);
  */
 void form_chains(struct compiler *c, struct model *m);
 
+/* Numbers the families in their order. */
+void number_families(struct model *m);
 /* names.c: what the program calls the model's variables; the same for one that
  * is added later. */
 void name_in_c(struct compiler *c, struct model *m);

@@ -159,6 +159,13 @@ void check_twice(struct compiler *c, struct model *m)
             }
 }
 
+void number_families(struct model *m)
+{
+    int number = 0;
+    for (struct family *f = m->families; f; f = f->next)
+        f->number = number++;
+}
+
 void order_families(struct compiler *c, struct model *m)
 {
     struct family *ordered = NULL, **last = &ordered;
@@ -171,7 +178,5 @@ void order_families(struct compiler *c, struct model *m)
     *last = NULL;
     m->families = ordered;
     m->last_family = last;
-    int number = 0;
-    for (struct family *f = m->families; f; f = f->next)
-        f->number = number++;
+    number_families(m);
 }

@@ -434,9 +434,7 @@ static void take_back(struct model *m, const struct mark *k)
     m->families = k->families;
     m->last_var = k->last_var;
     *m->last_var = NULL;
-    int number = 0;
-    for (struct family *f = m->families; f; f = f->next)
-        f->number = number++;
+    number_families(m);
 }
 
 static struct part *no_rows(struct compiler *c, const struct part *p)
