@@ -45,16 +45,68 @@ static void set_hash(struct sym *e)
     e->hash = h ^ h >> 15;
 }
 
+/* Every node that was made, by its hash: an open table. What is built again is
+ * the same node, so that many rewritten copies of an expression take the memory
+ * of what differs in them. */
+struct syms {
+    symp *slots;
+    size_t used, size; /* a power of 2, at least twice `used` */
+};
+
+static bool same_node(symp a, symp b)
+{
+    if (a->hash != b->hash || a->kind != b->kind || a->loop != b->loop ||
+        memcmp(&a->number, &b->number, sizeof a->number) != 0 ||
+        a->var != b->var || a->dim != b->dim || a->name != b->name ||
+        a->entry != b->entry || a->nloops != b->nloops || a->nargs != b->nargs)
+        return false;
+    for (int i = 0; i < a->nloops; i++)
+        if (a->loops[i] != b->loops[i])
+            return false;
+    for (int i = 0; i < a->nargs; i++)
+        if (a->args[i] != b->args[i])
+            return false;
+    return true;
+}
+
+static symp *find_slot(const struct syms *all, symp e)
+{
+    const unsigned mixed = (e->hash ^ e->hash >> 16) * 0x45d9f3bu;
+    size_t i = (mixed ^ mixed >> 16) & (all->size - 1);
+    while (all->slots[i] && !same_node(all->slots[i], e))
+        i = (i + 1) & (all->size - 1);
+    return &all->slots[i];
+}
+
+static void grow_syms(struct compiler *c)
+{
+    if (!c->syms)
+        c->syms = NEW(c, struct syms);
+    struct syms old = *c->syms;
+    c->syms->size = old.size ? 2 * old.size : 1024;
+    c->syms->slots = gbmc_alloc(c, c->syms->size * sizeof *c->syms->slots);
+    for (size_t i = 0; i < old.size; i++)
+        if (old.slots[i])
+            *find_slot(c->syms, old.slots[i]) = old.slots[i];
+}
+
 symp sym_make(struct compiler *c, struct sym model, int nargs, const symp *args)
 {
+    if (!c->syms || 2 * (c->syms->used + 1) > c->syms->size)
+        grow_syms(c);
+    model.nargs = nargs;
+    model.args = (symp *)(uintptr_t)args; /* until they are copied */
+    set_hash(&model);
+    symp *slot = find_slot(c->syms, &model);
+    if (*slot)
+        return *slot;
     struct sym *e = NEW(c, struct sym);
     *e = model;
-    e->nargs = nargs;
     e->args = NEW_ARRAY(c, symp, nargs);
     for (int i = 0; i < nargs; i++)
         e->args[i] = args[i];
-    set_hash(e);
-    return e;
+    c->syms->used++;
+    return *slot = e;
 }
 
 symp sym_num(struct compiler *c, double x)
@@ -77,6 +129,12 @@ symp sym_seen(struct compiler *c, struct var *v, int nargs, const symp *args)
     return sym_make(c, (struct sym){.kind = SYM_SEEN, .var = v}, nargs, args);
 }
 
+symp sym_live(struct compiler *c, symp ref)
+{
+    return sym_make(c, (struct sym){.kind = SYM_LIVE, .var = ref->var},
+                    ref->nargs, ref->args);
+}
+
 symp sym_extent(struct compiler *c, struct var *v, int dim)
 {
     return sym_make(c, (struct sym){.kind = SYM_EXTENT, .var = v, .dim = dim},
@@ -91,6 +149,11 @@ symp sym_target(struct compiler *c)
 symp sym_param(struct compiler *c, const char *name)
 {
     return sym_make(c, (struct sym){.kind = SYM_PARAM, .name = name}, 0, NULL);
+}
+
+bool sym_is_list(symp e)
+{
+    return e->kind == SYM_CALL && !strcmp(e->name, SYM_LIST);
 }
 
 bool sym_is(symp e, double number)
@@ -137,7 +200,7 @@ void list_push(struct compiler *c, struct list *l, symp e)
 {
     if (l->n == l->capacity) {
         int capacity = l->capacity ? 2 * l->capacity : 8;
-        symp *at = NEW_ARRAY(c, symp, capacity);
+        symp *at = scratch_alloc(c, (size_t)capacity * sizeof *at);
         for (int i = 0; i < l->n; i++)
             at[i] = l->at[i];
         l->at = at;
@@ -180,38 +243,81 @@ bool sym_is_call(struct compiler *c, symp e, const char *name)
     return e->kind == SYM_CALL && e->name == intern(c, name);
 }
 
-symp sym_add(struct compiler *c, int n, const symp *terms)
+/* Terms that are alike but for a number. */
+struct like {
+    symp rest;
+    double coefficient;
+    symp term; /* the only one so far, or NULL */
+};
+struct likes {
+    struct like *at;
+    int n;
+    int *slots; /* by the hash of `rest`: a place in `at`, or -1 */
+    unsigned mask;
+};
+
+static struct likes likes_of_at_most(struct compiler *c, int n)
 {
-    struct list flat = {0}, rests = {0}, out = {0};
+    struct likes l = {.mask = 7};
+    while (l.mask < 2 * (unsigned)n)
+        l.mask = 2 * l.mask + 1;
+    l.at = scratch_alloc(c, (size_t)n * sizeof *l.at);
+    l.slots = scratch_alloc(c, (l.mask + 1) * sizeof *l.slots);
+    for (unsigned i = 0; i <= l.mask; i++)
+        l.slots[i] = -1;
+    return l;
+}
+
+static void add_like(struct likes *l, symp rest, double coefficient, symp term)
+{
+    unsigned i = rest->hash & l->mask;
+    while (l->slots[i] >= 0 && !sym_same(l->at[l->slots[i]].rest, rest))
+        i = (i + 1) & l->mask;
+    if (l->slots[i] < 0) {
+        l->slots[i] = l->n;
+        l->at[l->n++] = (struct like){rest, coefficient, term};
+        return;
+    }
+    struct like *found = &l->at[l->slots[i]];
+    found->coefficient += coefficient;
+    found->term = NULL;
+}
+
+static symp add_terms(struct compiler *c, int n, const symp *terms)
+{
+    struct list flat = {0}, out = {0};
     sym_flatten(c, SYM_ADD, &flat, n, terms);
-    double *coefficients = NEW_ARRAY(c, double, flat.n);
+    struct likes likes = likes_of_at_most(c, flat.n);
     double constant = 0;
     for (int i = 0; i < flat.n; i++) {
         double k;
         symp rest = split_number(c, flat.at[i], &k);
-        if (sym_is(rest, 1)) {
+        if (sym_is(rest, 1))
             constant += k;
-            continue;
-        }
-        int j = 0;
-        while (j < rests.n && !sym_same(rests.at[j], rest))
-            j++;
-        if (j == rests.n)
-            list_push(c, &rests, rest);
-        coefficients[j] += k;
+        else
+            add_like(&likes, rest, k, flat.at[i]);
     }
-    for (int j = 0; j < rests.n; j++) {
-        if (coefficients[j] == 0)
-            continue;
-        symp factors[2] = {sym_num(c, coefficients[j]), rests.at[j]};
-        list_push(c, &out,
-                  coefficients[j] == 1 ? rests.at[j] : sym_mul(c, 2, factors));
+    for (int j = 0; j < likes.n; j++) {
+        const struct like *l = &likes.at[j];
+        if (l->coefficient != 0)
+            list_push(c, &out,
+                      l->term
+                          ? l->term
+                          : sym_mul2(c, sym_num(c, l->coefficient), l->rest));
     }
     if (constant != 0 || out.n == 0)
         list_push(c, &out, sym_num(c, constant));
     if (out.n == 1)
         return out.at[0];
     return sym_make(c, (struct sym){.kind = SYM_ADD}, out.n, out.at);
+}
+
+symp sym_add(struct compiler *c, int n, const symp *terms)
+{
+    struct scratch_mark mark = scratch_mark(c);
+    symp sum = add_terms(c, n, terms);
+    scratch_release(c, mark);
+    return sum;
 }
 
 symp sym_add2(struct compiler *c, symp a, symp b)
@@ -291,7 +397,7 @@ symp sym_join_complement(struct compiler *c, symp e)
     return sym_call(c, "ilogit", 1, (symp[]){sym_neg(c, minus->args[0])});
 }
 
-symp sym_mul(struct compiler *c, int n, const symp *factors)
+static symp multiply(struct compiler *c, int n, const symp *factors)
 {
     struct list flat = {0}, bases = {0}, exponents = {0}, out = {0};
     sym_flatten(c, SYM_MUL, &flat, n, factors);
@@ -362,6 +468,14 @@ symp sym_mul(struct compiler *c, int n, const symp *factors)
     return sym_make(c, (struct sym){.kind = SYM_MUL}, result.n, result.at);
 }
 
+symp sym_mul(struct compiler *c, int n, const symp *factors)
+{
+    struct scratch_mark mark = scratch_mark(c);
+    symp product = multiply(c, n, factors);
+    scratch_release(c, mark);
+    return product;
+}
+
 symp sym_mul2(struct compiler *c, symp a, symp b)
 {
     return sym_mul(c, 2, (symp[]){a, b});
@@ -383,7 +497,7 @@ static bool is_condition(symp e)
 {
     static const char *const names[] = {
         "==", "!=", "<", "<=", ">", ">=", "&&", "!"};
-    if (e->kind == SYM_SEEN)
+    if (e->kind == SYM_SEEN || e->kind == SYM_LIVE)
         return true;
     if (e->kind != SYM_CALL)
         return false;
@@ -610,6 +724,8 @@ static symp plain_call(struct compiler *c, const char *name,
                        const struct entry *entry, int n, const symp *args)
 {
     double value;
+    if (!strcmp(name, SYM_LIST) && args[0]->kind == SYM_NUM)
+        return args[(int)args[0]->number];
     if (fold_call(name, n, args, &value))
         return sym_num(c, value);
     struct sym model = {
@@ -722,6 +838,15 @@ symp sym_exp(struct compiler *c, symp a)
                       library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1, &a);
 }
 
+double largest_of(symp e)
+{
+    double most = e->kind == SYM_NUM ? e->number : HUGE_VAL;
+    if (e->kind == SYM_CALL && !strcmp(e->name, "min"))
+        for (int i = 0; i < e->nargs; i++)
+            most = fmin(most, largest_of(e->args[i]));
+    return most;
+}
+
 /* end + rest as a number; `otherwise` where it is none. What an end that
  * depends on other loops says holds where the loop stands and not everywhere
  * that it is put. */
@@ -745,6 +870,8 @@ static bool range_of(struct compiler *c, symp e, double *least, double *largest)
         return e->kind == SYM_NUM;
     *least = end_of(c, l->lower, rest, -HUGE_VAL);
     *largest = end_of(c, l->upper, rest, HUGE_VAL);
+    if (rest->kind == SYM_NUM && l->upper)
+        *largest = fmin(*largest, largest_of(l->upper) + rest->number);
     return true;
 }
 
@@ -762,7 +889,7 @@ static symp decided(struct compiler *c, const char *name, symp a, symp b)
     }
     bool all = false, none = least > largest;
     if (!strcmp(name, "=="))
-        none = least > 0 || largest < 0;
+        all = least == 0 && largest == 0, none = least > 0 || largest < 0;
     else if (!strcmp(name, ">="))
         all = least >= 0, none = largest < 0;
     else if (!strcmp(name, "<="))

@@ -288,6 +288,7 @@ static void collect(const struct collector *k, symp e, symp coefficient)
     case SYM_REF:
     case SYM_EXTENT:
     case SYM_SEEN:
+    case SYM_LIVE:
     case SYM_PARAM:
     case SYM_ARRAY:
         add_statistic(k, e, coefficient);
@@ -301,7 +302,9 @@ void sym_collect(struct compiler *c, symp e, bool target_positive,
 {
     *out = (struct collected){.rest = sym_num(c, 0)};
     struct collector k = {c, target_positive, out};
+    struct scratch_mark mark = scratch_mark(c);
     collect(&k, e, sym_num(c, 1));
+    scratch_release(c, mark);
     int n = 0; /* drop what cancelled */
     for (int i = 0; i < out->n; i++)
         if (!sym_is(out->coefficient[i], 0)) {

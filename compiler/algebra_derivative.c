@@ -57,6 +57,7 @@ symp sym_derivative(struct compiler *c, symp e, symp wrt)
     case SYM_LOOP:
     case SYM_EXTENT:
     case SYM_SEEN:
+    case SYM_LIVE:
     case SYM_TARGET:
     case SYM_PARAM:
         return sym_num(c, 0);

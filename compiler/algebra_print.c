@@ -69,13 +69,18 @@ static void print_product(struct text *out, symp e)
 
 static void print_reference(struct text *out, symp e)
 {
-    text_printf(out, e->kind == SYM_SEEN ? "seen(%s" : "%s", e->var->name);
+    const bool asked = e->kind == SYM_SEEN || e->kind == SYM_LIVE;
+    text_printf(out, "%s%s",
+                !asked                ? ""
+                : e->kind == SYM_SEEN ? "seen("
+                                      : "live(",
+                e->var->name);
     if (e->nargs) {
         text_append(out, "[");
         print_list(out, e, 0);
         text_append(out, "]");
     }
-    if (e->kind == SYM_SEEN)
+    if (asked)
         text_append(out, ")");
 }
 
@@ -162,6 +167,7 @@ void sym_print(struct text *out, symp e)
         return;
     case SYM_REF:
     case SYM_SEEN:
+    case SYM_LIVE:
         print_reference(out, e);
         return;
     case SYM_EXTENT:

@@ -107,6 +107,7 @@ bool sym_positive_if(symp e, bool target_positive)
     }
     case SYM_LOOP:
     case SYM_SEEN:
+    case SYM_LIVE:
     case SYM_PARAM:
     case SYM_ARRAY:
         return false;
@@ -145,6 +146,7 @@ symp sym_rebuild(struct compiler *c, symp e, const symp *args)
         return sym_array(c, e->nloops, e->loops, args + 1, args[0]);
     case SYM_REF:
     case SYM_SEEN:
+    case SYM_LIVE:
     case SYM_NUM:
     case SYM_LOOP:
     case SYM_EXTENT:
@@ -171,6 +173,16 @@ symp sym_map(struct compiler *c, symp e, sym_rewrite f, void *context)
         changed = changed || args[i] != e->args[i];
     }
     return changed ? sym_rebuild(c, e, args) : e;
+}
+
+symp sym_again(struct compiler *c, symp e)
+{
+    if (e->nargs == 0)
+        return e;
+    symp *args = NEW_ARRAY(c, symp, e->nargs);
+    for (int i = 0; i < e->nargs; i++)
+        args[i] = sym_again(c, e->args[i]);
+    return sym_rebuild(c, e, args);
 }
 
 struct replacement {

@@ -11,6 +11,7 @@ struct block {
 };
 struct arena {
     struct block *blocks;
+    struct block *scratch; /* the newest is filled; released in their order */
 };
 
 enum { BLOCK_BYTES = 1 << 16 };
@@ -31,16 +32,30 @@ struct arena *arena_create(void)
     return a;
 }
 
+/* Frees blocks down to `last`. */
+static void free_blocks(struct block **blocks, const struct block *last)
+{
+    while (*blocks != last) {
+        struct block *next = (*blocks)->next;
+        free(*blocks);
+        *blocks = next;
+    }
+}
+
 void arena_free(struct arena *a)
 {
     if (!a)
         return;
-    while (a->blocks) {
-        struct block *next = a->blocks->next;
-        free(a->blocks);
-        a->blocks = next;
-    }
+    free_blocks(&a->blocks, NULL);
+    free_blocks(&a->scratch, NULL);
     free(a);
+}
+
+static size_t aligned(size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        out_of_memory();
+    return (bytes + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
 }
 
 void *arena_alloc(struct arena *a, size_t bytes)
@@ -48,9 +63,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
     struct block *b = a->blocks;
     char *result;
 
-    if (bytes > SIZE_MAX / 2)
-        out_of_memory();
-    bytes = (bytes + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
+    bytes = aligned(bytes);
     if (!b || bytes > b->size - b->used) {
         size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         b = calloc(1, sizeof *b + size);
@@ -73,4 +86,37 @@ void *arena_alloc(struct arena *a, size_t bytes)
 void *gbmc_alloc(struct compiler *c, size_t bytes)
 {
     return arena_alloc(c->arena, bytes);
+}
+
+void *scratch_alloc(struct compiler *c, size_t bytes)
+{
+    struct arena *a = c->arena;
+    struct block *b = a->scratch;
+
+    bytes = aligned(bytes);
+    if (!b || bytes > b->size - b->used) {
+        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        b = malloc(sizeof *b + size);
+        if (!b)
+            out_of_memory();
+        *b = (struct block){.next = a->scratch, .size = size};
+        a->scratch = b;
+    }
+    char *result = (char *)b->data + b->used;
+    b->used += bytes;
+    return result;
+}
+
+struct scratch_mark scratch_mark(const struct compiler *c)
+{
+    struct block *b = c->arena->scratch;
+    return (struct scratch_mark){b, b ? b->used : 0};
+}
+
+void scratch_release(struct compiler *c, struct scratch_mark mark)
+{
+    struct arena *a = c->arena;
+    free_blocks(&a->scratch, mark.block);
+    if (a->scratch)
+        a->scratch->used = mark.used;
 }

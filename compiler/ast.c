@@ -140,6 +140,18 @@ static void print_operation(struct text *out, const struct expr *e,
     text_append(out, brackets ? ")" : "");
 }
 
+/* c(1.5, 0.2, ...)[i]: the first few tell enough. */
+static void print_numbers(struct text *out, const struct expr *e)
+{
+    for (int i = 1; i < e->nargs && i <= 3; i++) {
+        text_append(out, i == 1 ? "c(" : ", ");
+        print(out, e->args[i], BIND_LIST);
+    }
+    text_append(out, e->nargs > 4 ? ", ...)[" : ")[");
+    print(out, e->args[0], BIND_LIST);
+    text_append(out, "]");
+}
+
 /* Prints e where an operand must bind at least as tightly as `needed`. */
 static void print(struct text *out, const struct expr *e,
                   enum precedence needed)
@@ -187,6 +199,12 @@ static void print(struct text *out, const struct expr *e,
         print(out, e->args[2], BIND_OR);
         text_append(out, ")");
         return;
+    case EXPR_INDEX:
+        text_append(out, e->name);
+        return;
+    case EXPR_LIST:
+        print_numbers(out, e);
+        return;
     }
     UNREACHABLE();
 }
@@ -198,7 +216,7 @@ void expr_print(struct text *out, const struct expr *e)
 
 /* ---- The whole tree ----------------------------------------------------- */
 
-static void print_relation(struct text *out, const struct stmt *s)
+void relation_print(struct text *out, const struct stmt *s)
 {
     static const char *const truncations[] = {
         [TRUNC_T] = " T(", [TRUNC_I] = " I(", [TRUNC_C] = " C("};
@@ -218,7 +236,15 @@ static void print_relation(struct text *out, const struct stmt *s)
             expr_print(out, s->upper);
         text_append(out, ")");
     }
-    text_append(out, "\n");
+}
+
+const char *relation_text(struct compiler *c, const struct stmt *s)
+{
+    struct text t = {0};
+    relation_print(&t, s);
+    const char *text = intern(c, t.data);
+    text_free(&t);
+    return text;
 }
 
 static void print_statements(struct text *out, const struct stmt *s, int depth)
@@ -226,7 +252,8 @@ static void print_statements(struct text *out, const struct stmt *s, int depth)
     for (; s; s = s->next) {
         text_printf(out, "%*s", 2 * depth, "");
         if (s->kind != STMT_FOR) {
-            print_relation(out, s);
+            relation_print(out, s);
+            text_append(out, "\n");
             continue;
         }
         text_printf(out, "for (%s in ", s->name);

@@ -101,7 +101,7 @@ static bool matches(struct compiler *c, const struct entry *a,
     if (!pattern || pattern->nargs != 2 || f->nslices || f->truncated)
         return false;
     const struct expr *node = pattern->args[0], *call = pattern->args[1];
-    const struct entry *d = library_find(c, ENTRY_DISTRIBUTION, call->name);
+    const struct entry *d = library_meant(c, a, ENTRY_DISTRIBUTION, call->name);
     if (d != f->distribution || call->nargs != f->nargs)
         return false;
     m->bound[m->n].name = node->name;
@@ -146,7 +146,7 @@ static struct factor *apply(struct compiler *c, struct model *m,
     struct family *f = g->family;
     struct var *v = NEW(c, struct var);
     v->name =
-        intern_format(c, "%s.%s", family_id(c, f), add->items->label->name);
+        intern_format(c, "%s.%s", family_label(c, f), add->items->label->name);
     v->span = f->span;
     v->role = ROLE_AUXILIARY;
     v->ndim = f->nloops;

@@ -111,102 +111,32 @@ static void set_members(struct compiler *c, struct step *s,
 /* ---- one factor of a block
  * ---------------------------------------------------------- */
 
-struct zeroing {
-    struct compiler *c;
-    const struct step *s;
-    const struct plate_values *values;
-    bool dense;
-};
-
-/* Whether the ends of e's loop keep it from lower on, or up to upper. */
-static bool never_below(struct compiler *c, symp e, symp lower)
+/* coefficient[i] x[i] over all coordinates of member i, summed. */
+static symp times_member(struct compiler *c, const struct member *m,
+                         const struct indices *index,
+                         const struct plate_values *v, symp coefficient)
 {
-    symp offset;
-    double d;
-    const struct loop *l = sym_plain_loop(c, e, &offset);
-    return l && l->lower &&
-           sym_difference(c, sym_add2(c, l->lower, offset), lower, &d) &&
-           d >= 0;
+    symp sum = sym_mul2(c, coefficient, member_cell(c, m, index, v));
+    for (int k = index->n - 1; k >= 0; k--)
+        sum = sym_sum(c, index->loops[k], index->loops[k]->lower,
+                      index->loops[k]->upper, sum);
+    return sum;
 }
 
-static bool never_above(struct compiler *c, symp e, symp upper)
+static struct elements block_elements(const struct step *s)
 {
-    symp offset;
-    double d;
-    const struct loop *l = sym_plain_loop(c, e, &offset);
-    return l && l->upper &&
-           sym_difference(c, upper, sym_add2(c, l->upper, offset), &d) &&
-           d >= 0;
-}
-
-/* The condition that a reference to f's variable is to an element of f, and
- * not to one that another statement defines. */
-static symp is_element(struct compiler *c, const struct family *f, symp ref)
-{
-    symp hit = sym_num(c, 1);
-    bool alone = true; /* what is left where definitions are put in place? */
-    for (const struct family *g = f->var->families; g; g = g->next_of_var)
-        if (g != f && (g->stochastic || g->constant || f->var->stored))
-            alone = false;
-    if (alone)
-        return hit;
-    for (int d = 0; d < f->var->ndim; d++) {
-        symp offset, e = ref->args[d], lower = f->lower[d], upper = f->upper[d];
-        const struct loop *l = upper ? NULL : sym_plain_loop(c, lower, &offset);
-        if (!l && !upper) {
-            hit = sym_and(c, hit, sym_eq(c, e, lower));
-            continue;
-        }
-        if (l) {
-            e = sym_sub(c, e, offset);
-            lower = l->lower;
-            upper = l->upper;
-        }
-        if (!never_below(c, e, lower))
-            hit = sym_and(c, hit, sym_call(c, ">=", 2, (symp[]){e, lower}));
-        if (!never_above(c, e, upper))
-            hit = sym_and(c, hit, sym_call(c, "<=", 2, (symp[]){e, upper}));
-    }
-    return hit;
-}
-
-/* A reference to the block's own element becomes 0. */
-static symp zero_node(struct compiler *c, symp e, void *context)
-{
-    const struct zeroing *z = context;
-    if (e->kind != SYM_REF)
-        return NULL;
-    symp rest = e;
-    for (int i = 0; i < z->s->nmembers; i++) {
-        const struct family *f = z->s->members[i].family;
-        if (f->var != e->var)
-            continue;
-        if (z->dense) {
-            /* by what the statements before it left of it */
-            rest = sym_select(c, is_element(c, f, e), sym_num(c, 0), rest);
-            continue;
-        }
-        bool same = true;
-        for (int d = 0; d < f->var->ndim; d++) {
-            if (f->upper[d])
-                continue;
-            symp own = f->lower[d];
-            for (int l = 0; l < f->nloops; l++)
-                own =
-                    sym_replace_loop(c, own, f->loops[l], z->values->values[l]);
-            same = same && sym_same(own, e->args[d]);
-        }
-        if (same)
-            return sym_num(c, 0);
-    }
-    return rest == e ? NULL : rest;
+    struct elements e = {.n = s->nmembers};
+    for (int i = 0; i < s->nmembers; i++)
+        e.families[i] = s->members[i].family;
+    return e;
 }
 
 static bool has_members(struct compiler *c, const struct step *s, symp e)
 {
     for (int i = 0; e->kind == SYM_REF && i < s->nmembers; i++) {
         const struct family *f = s->members[i].family;
-        if (f->var == e->var && !sym_is(is_element(c, f, e), 0))
+        symp hit = f->var == e->var ? is_element(c, f, e) : sym_num(c, 0);
+        if (!hit || !sym_is(hit, 0))
             return true;
     }
     for (int i = 0; i < e->nargs; i++)
@@ -215,31 +145,54 @@ static bool has_members(struct compiler *c, const struct step *s, symp e)
     return false;
 }
 
+static const struct indices *second_index(const struct step *s, int i, int j)
+{
+    return i == j ? &s->index2[j] : &s->members[j].index;
+}
+
+/* first[i] + sum over j of precision[i][j] x[j]: the potential, whatever the
+ * block's elements are. */
+static symp at_origin(struct compiler *c, const struct step *s,
+                      const struct plate_values *v, const struct quadratic *q,
+                      int i, symp first)
+{
+    for (int j = 0; j < s->nmembers; j++)
+        first = sym_add2(
+            c, first,
+            times_member(c, &s->members[j], second_index(s, i, j), v,
+                         j <= i ? q->precision[i][j] : q->precision[j][i]));
+    return first;
+}
+
 static bool derive_quadratic(struct compiler *c, const struct step *s,
                              const struct plate_values *v, bool dense,
                              struct quadratic *q)
 {
-    symp logp = q->part->logp;
-    struct zeroing z = {c, s, v, dense};
+    symp logp = q->part->logp, first[8];
+    struct elements own = block_elements(s);
+    own.node = dense ? NULL : v->values;
     bool any = false;
     for (int i = 0; i < s->nmembers; i++) {
         symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
-        symp first = sym_derivative(c, logp, x);
-        if (!first)
-            return false;
-        q->potential[i] = sym_map(c, first, zero_node, &z);
-        if (has_members(c, s, q->potential[i]))
+        first[i] = sym_derivative(c, logp, x);
+        if (!first[i])
             return false;
         for (int j = 0; j <= i; j++) {
-            const struct indices *index =
-                i == j ? &s->index2[j] : &s->members[j].index;
-            symp y = member_cell(c, &s->members[j], index, v);
-            symp second = sym_derivative(c, first, y);
+            symp y = member_cell(c, &s->members[j], second_index(s, i, j), v);
+            symp second = sym_derivative(c, first[i], y);
             if (!second || has_members(c, s, second))
                 return false;
             q->precision[i][j] = sym_neg(c, second);
             any = any || !sym_is(second, 0);
         }
+    }
+    for (int i = 0; i < s->nmembers; i++) {
+        bool told;
+        q->potential[i] = without_elements(c, first[i], &own, &told);
+        if (!told && !dense)
+            return false; /* it meets other elements */
+        if (!told)
+            q->potential[i] = at_origin(c, s, v, q, i, first[i]);
         any = any || !sym_is(q->potential[i], 0);
     }
     return any;
@@ -278,11 +231,22 @@ static symp find_predictor(struct compiler *c, const struct step *s, symp logp,
     return best;
 }
 
-static struct var *direct_matrix(const struct step *s, const struct part *p,
-                                 symp design)
+/* The condition says no more than that the matrix has such a column. */
+static bool all_columns(struct compiler *c, symp condition, symp cell)
 {
-    if (design->kind == SYM_SELECT && sym_is(design->args[2], 0))
+    symp columns = sym_extent(c, cell->var, 1);
+    return sym_same(condition,
+                    sym_call(c, "<=", 2, (symp[]){cell->args[1], columns}));
+}
+
+static struct var *direct_matrix(struct compiler *c, const struct step *s,
+                                 const struct part *p, symp design)
+{
+    symp within = NULL;
+    if (design->kind == SYM_SELECT && sym_is(design->args[2], 0)) {
+        within = design->args[0];
         design = design->args[1];
+    }
     if (s->nmembers != 1 || design->kind != SYM_REF || design->nargs != 2 ||
         design->var->role != ROLE_GIVEN || design->var->integer ||
         p->nloops != 1 || !sym_is(p->loops[0]->lower, 1))
@@ -292,7 +256,8 @@ static struct var *direct_matrix(const struct step *s, const struct part *p,
               design->args[0]->loop == p->loops[0] &&
               design->args[1]->kind == SYM_LOOP &&
               design->args[1]->loop == m->index.loops[0] &&
-              sym_is(m->index.loops[0]->lower, 1);
+              sym_is(m->index.loops[0]->lower, 1) &&
+              (!within || all_columns(c, within, design));
     return ok ? design->var : NULL;
 }
 
@@ -305,6 +270,32 @@ static bool moves_beside(symp e, const void *leaf)
 static bool data_with(symp e, const struct var *leaf)
 {
     return !sym_any(e, moves_beside, leaf);
+}
+
+/* The score at a block of 0, where log density is c1 e - weight/2 e^2. */
+static void derive_score(struct compiler *c, const struct step *s,
+                         const struct plate_values *v, symp e, symp c1,
+                         struct quadratic *q)
+{
+    const struct elements own = block_elements(s);
+    struct var *seen = q->part->factor->seen_var;
+    bool told;
+    symp offset = without_elements(c, e, &own, &told);
+    if (told && seen) {
+        /* what is left of an array of its own statement is data */
+        symp at_load = without_arrays(c, e, &own);
+        q->constant_score =
+            data_with(sym_sub(c, sym_div(c, c1, q->weight), at_load), seen);
+    }
+    if (!told) {
+        offset = e;
+        for (int i = 0; i < s->nmembers; i++)
+            offset =
+                sym_sub(c, offset,
+                        times_member(c, &s->members[i], &s->members[i].index, v,
+                                     q->design[i]));
+    }
+    q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));
 }
 
 static bool derive_row(struct compiler *c, const struct step *s,
@@ -326,14 +317,8 @@ static bool derive_row(struct compiler *c, const struct step *s,
         else
             return false;
     }
-    struct zeroing z = {c, s, v, true};
-    symp offset = sym_map(c, e, zero_node, &z);
     q->weight = sym_mul2(c, sym_num(c, -2), c2);
-    q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));
     q->row = true;
-    q->constant_score =
-        q->part->factor->seen_var &&
-        data_with(sym_div(c, q->score, q->weight), q->part->factor->seen_var);
     q->constant_design = true;
     q->constant_weight = true;
     for (int i = 0; i < q->part->nloops; i++)
@@ -344,8 +329,9 @@ static bool derive_row(struct compiler *c, const struct step *s,
         q->design[i] = sym_derivative(c, e, x);
         q->constant_design = q->constant_design && !reads_latent(q->design[i]);
         if (s->members[i].index.n && s->nmembers == 1)
-            q->matrix = direct_matrix(s, q->part, q->design[i]);
+            q->matrix = direct_matrix(c, s, q->part, q->design[i]);
     }
+    derive_score(c, s, v, e, c1, q);
     return true;
 }
 
@@ -938,6 +924,14 @@ static bool collect_determinant(struct compiler *c, struct step *s)
     return true;
 }
 
+static void matrix_members(struct compiler *c, struct step *s)
+{
+    struct family *f = s->family;
+    s->members[0].index = index_loops(c, f, "a");
+    s->index2[0] = index_loops(c, f, "b");
+    s->members[0].count = family_extent(c, f, 0);
+}
+
 /* Finds the family of a vector node; a Gaussian one becomes a block. */
 static bool recognise_vector(struct compiler *c, struct model *m,
                              struct step *s)
@@ -957,11 +951,8 @@ static bool recognise_vector(struct compiler *c, struct model *m,
         }
     }
     set_members(c, s, &f, 1, false);
-    if (f->nslices == 2) {
-        s->members[0].index = index_loops(c, f, "a");
-        s->index2[0] = index_loops(c, f, "b");
-        s->members[0].count = family_extent(c, f, 0);
-    }
+    if (f->nslices == 2)
+        matrix_members(c, s);
     s->recognised = d;
     return (is_log_statistic(d) && collect_logs(c, s)) ||
            (is_determinant_statistic(d) && collect_determinant(c, s));
@@ -988,6 +979,29 @@ bool gaussian_prior(struct compiler *c, struct step *s)
     return true;
 }
 
+/* Whether f's node can be sliced by component, and what moves with one. */
+static bool sliced_by_component(const struct family *f,
+                                enum companion *companion)
+{
+    static const struct {
+        const char *support;
+        int nslices;
+        enum companion companion;
+    } table[] = {{"vector", 1, COMPANION_NONE},
+                 {"simplex", 1, COMPANION_SUM},
+                 {"counts", 1, COMPANION_SUM},
+                 {"positive_definite", 2, COMPANION_MIRROR},
+                 {"correlation_cholesky", 2, COMPANION_NORM}};
+    const struct expr *support = entry_value(f->distribution, "support");
+    for (size_t i = 0; support && i < sizeof table / sizeof *table; i++)
+        if (!strcmp(support->name, table[i].support) &&
+            f->nslices == table[i].nslices) {
+            *companion = table[i].companion;
+            return true;
+        }
+    return false;
+}
+
 /* Otherwise an ellipse if its prior is normal, or component by component, all
  * factors evaluated in place. */
 static void vector_node(struct compiler *c, struct model *m, struct step *s)
@@ -996,16 +1010,13 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
     if (recognise_vector(c, m, s) || elliptical_vector(c, s))
         return;
     const struct expr *support = entry_value(f->distribution, "support");
-    bool simplex = support && !strcmp(support->name, "simplex");
-    bool vector = support && !strcmp(support->name, "vector");
-    bool counts = support && !strcmp(support->name, "counts");
     bool set = support && !strcmp(support->name, "set");
     if (f->nslices == 1 && set) { /* data as a rule: told at load */
         f->var->supplied = true;
         s->method = METHOD_NONE;
         return;
     }
-    if (f->nslices != 1 || !(simplex || counts || vector)) {
+    if (!sliced_by_component(f, &s->companion)) {
         error_at(c, f->span,
                  "not supported yet: the full conditional of %s, a %s node, "
                  "is not of a known family",
@@ -1013,9 +1024,10 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
         return;
     }
     s->method = METHOD_SLICE_VECTOR;
-    s->keeps_sum = simplex || counts;
     s->quadratics = NULL;
     set_members(c, s, &f, 1, false);
+    if (f->nslices == 2)
+        matrix_members(c, s);
     bool own = false;
     for (struct part *p = s->parts; p; p = p->next) {
         p->opaque = true;

@@ -23,6 +23,20 @@ static const char *model_name(struct compiler *c)
     return intern_n(c, base, dot ? (size_t)(dot - base) : strlen(base));
 }
 
+/* What nothing but itself depends on, as a series y[t] of y[t-1], is data or a
+ * prediction. Taken for random it bars the way for augmentations and blocks. */
+static void note_unknown(struct compiler *c, const struct model *m)
+{
+    for (const struct step *s = m->steps; s && !c->options.ndata; s = s->next)
+        if (s->method == METHOD_FORWARD && s->sequential &&
+            s->family->var->barren && !s->family->var->expects_data)
+            note_at(c, s->family->span,
+                    "%s may be data or a prediction; if it is data, gbmc %s "
+                    "DATA compiles for them: what it depends on may then be "
+                    "drawn many times faster",
+                    s->family->var->name, c->options.input);
+}
+
 static int finish(struct compiler *c, struct model *m)
 {
     struct text program = {0}, host = {0}, plan_text = {0};
@@ -35,6 +49,8 @@ static int finish(struct compiler *c, struct model *m)
         emit_program(&program, c, m);
         if (!asked(c, "cuda"))
             emit_host(&host, c, m, program.data, plan_text.data);
+        if (!emits)
+            note_unknown(c, m);
         if (c->nerrors)
             status = 1;
         else if (asked(c, "cuda"))
@@ -53,7 +69,9 @@ static int finish(struct compiler *c, struct model *m)
 int compile_model(struct compiler *c, struct program *p)
 {
     struct text out = {0};
+    library_add_own(c, p);
     order_arguments(c, p);
+    roll(c, p);
     draw_states(c, p);
     struct model *m = resolve(c, p);
     if (!m || c->nerrors)

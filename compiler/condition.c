@@ -19,10 +19,12 @@ static void find_refs(struct finder *f, symp e, bool array, bool subscript)
         for (int i = 0; i < f->n; i++)
             known = known || sym_same(f->found[i].reference, e);
         if (!known && f->n == f->capacity) {
-            struct found *more = NEW_ARRAY(f->c, struct found, 2 * f->capacity);
-            memcpy(more, f->found, (size_t)f->n * sizeof *more);
+            int capacity = f->capacity ? 2 * f->capacity : 4;
+            struct found *more = NEW_ARRAY(f->c, struct found, capacity);
+            if (f->n)
+                memcpy(more, f->found, (size_t)f->n * sizeof *more);
             f->found = more;
-            f->capacity *= 2;
+            f->capacity = capacity;
         }
         if (!known) {
             struct found *r = &f->found[f->n++];
@@ -299,6 +301,9 @@ static bool add_bound(struct compiler *c, struct step *s, struct part *p,
     b->part = p;
     b->is_lower = limit_is_lower ? slope < 0 : slope > 0;
     b->value = sym_mul2(c, sym_num(c, 1 / slope), sym_sub(c, value, k.rest));
+    symp child = p->own ? NULL : p->factor->value;
+    if (child && child->kind == SYM_REF && child->var->role == ROLE_STOCHASTIC)
+        b->child = in_part(c, p, child);
     b->next = s->bounds;
     s->bounds = b;
     return true;
@@ -407,12 +412,15 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
     } else {
         symp e = put_target(c, p->logp, p, v, target);
         sym_collect(c, e, v->positive, &p->terms);
-        ok = !p->terms.overflow;
-        for (int i = 0; ok && i < p->terms.n; i++)
-            ok = statistic_ok(p, p->terms.statistic[i]);
+        symp resists = NULL;
+        for (int i = 0; !resists && i < p->terms.n; i++)
+            if (!statistic_ok(p, p->terms.statistic[i]))
+                resists = p->terms.statistic[i];
+        ok = !p->terms.overflow && !resists;
         if (!ok) /* inside sums it may be quadratic all the same */
             ok = collect_quadratic(c, p, p->logp,
                                    sym_ref(c, v, v->ndim, target));
+        p->resists = ok ? NULL : resists;
     }
     if (!ok)
         p->opaque = true;
@@ -614,8 +622,7 @@ static void add_part(struct step *s, struct part *p)
 void find_in_factor(struct compiler *c, struct finder *f, struct var *v,
                     struct factor *g)
 {
-    *f = (struct finder){.var = v, .capacity = 16, .c = c};
-    f->found = NEW_ARRAY(c, struct found, f->capacity);
+    *f = (struct finder){.var = v, .c = c};
     find_refs(f, g->logp, false, false);
     if (g->lower)
         find_refs(f, g->lower, false, false);

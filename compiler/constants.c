@@ -171,8 +171,9 @@ symp constant_of(struct compiler *c, struct model *m, symp e)
 static bool is_no_given(symp e, const void *unused)
 {
     (void)unused;
-    return e->kind == SYM_SEEN || e->kind == SYM_TARGET ||
-           e->kind == SYM_PARAM || sym_is_draw(e, NULL) ||
+    return e->kind == SYM_SEEN || e->kind == SYM_LIVE ||
+           e->kind == SYM_TARGET || e->kind == SYM_PARAM ||
+           sym_is_draw(e, NULL) ||
            (e->kind == SYM_REF && e->var->role != ROLE_GIVEN);
 }
 
@@ -188,19 +189,27 @@ static bool is_summary(symp e)
     return !k.failed && k.n == 0;
 }
 
-static symp summary_node(struct compiler *c, symp e, void *model)
+struct keeping {
+    struct model *m;
+    const struct family *f;
+};
+static symp kept_node(struct compiler *c, symp e, void *context)
 {
-    return is_summary(e) ? constant_of(c, model, e) : NULL;
+    const struct keeping *k = context;
+    if (sym_is_list(e) || (k->f->nloops && is_summary(e)))
+        return constant_of(c, k->m, e);
+    return NULL;
 }
 
 void keep_summaries(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next) {
+        struct keeping k = {m, f};
         if (f->whole_call || (f->var->hidden && f->var->role == ROLE_CONSTANT))
             continue;
-        if (f->body && f->nloops)
-            f->body = sym_map(c, f->body, summary_node, m);
-        for (int i = 0; i < f->nargs && f->nloops; i++)
-            f->args[i].body = sym_map(c, f->args[i].body, summary_node, m);
+        if (f->body)
+            f->body = sym_map(c, f->body, kept_node, &k);
+        for (int i = 0; i < f->nargs; i++)
+            f->args[i].body = sym_map(c, f->args[i].body, kept_node, &k);
     }
 }

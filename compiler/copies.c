@@ -41,7 +41,7 @@ static void find_keys(struct keys *k, symp e)
     k->called = k->called || e->kind == SYM_CALL || e->kind == SYM_POW;
     if (k->failed || !of_row(k, e))
         return;
-    if (e->kind == SYM_LOOP || e->kind == SYM_SEEN) {
+    if (e->kind == SYM_LOOP || e->kind == SYM_SEEN || e->kind == SYM_LIVE) {
         k->failed = true;
         return;
     }

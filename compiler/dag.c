@@ -4,12 +4,9 @@
  * moves has one colour. */
 #include "gbmc.h"
 #include <errno.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* ---- What is drawn -------------------------------------------------------
  */
@@ -333,14 +330,9 @@ static bool run_dot(struct compiler *c, const char *from, const char *to)
 {
     static const struct span nowhere = {0};
     const char *argv[] = {"dot", "-Tsvg", "-o", to, from, NULL};
-    pid_t pid;
     int status = 0;
-    /* posix_spawnp does not write to its arguments */
-    int failed =
-        posix_spawnp(&pid, "dot", NULL, NULL, (char *const *)argv, environ);
-    if (!failed)
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
+    /* it is not written to */
+    int failed = run_program((char *const *)argv, &status);
     if (failed || (WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
         error_at(c, nowhere,
                  "no picture without Graphviz: the program dot is not found; "
@@ -357,10 +349,13 @@ static bool run_dot(struct compiler *c, const char *from, const char *to)
 static bool write_picture(struct compiler *c, const char *path,
                           const struct text *graph)
 {
+    path = path_argument(c, path);
     const char *source = intern_format(c, "%s.%ld.dot", path, (long)getpid());
     const char *picture = intern_format(c, "%s.%ld.svg", path, (long)getpid());
     if (!file_write(c, source, graph->data, graph->length))
         return false;
+    temporary_begins(source);
+    temporary_begins(picture);
     bool ok = run_dot(c, source, picture);
     unlink(source);
     if (ok && rename(picture, path) != 0) {
@@ -370,6 +365,8 @@ static bool write_picture(struct compiler *c, const char *path,
     }
     if (!ok)
         unlink(picture);
+    temporary_ends(source);
+    temporary_ends(picture);
     return ok;
 }
 

@@ -262,7 +262,8 @@ void choose_stored(struct compiler *c, struct model *m)
             if (!substitutable(c, f, &told) ||
                 !(told || read_in_own_loops(m, f, 0)))
                 v->stored = true;
-        if (n > 4 || reaches(m, v, v, 0))
+        if ((n > MOST_CASES && !pieces_are_told(c, m, v)) ||
+            reaches(m, v, v, 0))
             v->stored = true;
     }
     for (struct var *v = m->vars; v; v = v->next)
@@ -328,12 +329,17 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
         args[i] = sym_map(c, e->args[i], substitute_node, context);
     symp ref = sym_ref(c, e->var, e->nargs, args);
     symp value = derived ? NULL : ref;
+    bool stands_in = false; /* the value, as there is no other yet */
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (f->stochastic || (mixed && f->constant))
             continue;
         symp solved[MAX_LOOPS], where = where_defined(c, f, ref, solved);
-        if (value && sym_is(where, 0))
+        const bool elsewhere = sym_is(where, 0);
+        if (value && elsewhere)
             continue;
+        if (stands_in)
+            value = NULL;
+        stands_in = elsewhere;
         /* what it reads first, while its loops still have their ends */
         symp body = sym_map(c, f->body, substitute_node, context);
         for (int i = f->nloops - 1; i >= 0; i--)

@@ -64,6 +64,23 @@ static bool is_space(char ch)
     return ch == ' ' || (ch >= '\t' && ch <= '\r');
 }
 
+/* Bytes of the comment that begins at `at`; 0: none does. */
+static size_t comment_length(const struct source *s, size_t at)
+{
+    size_t end = at;
+
+    if (s->text[at] == '#') {
+        while (end < s->length && s->text[end] != '\n')
+            end++;
+    } else if (s->length - at > 3 && !strncmp(s->text + at, "/*", 2)) {
+        end = at + 2;
+        while (end + 1 < s->length && strncmp(s->text + end, "*/", 2) != 0)
+            end++;
+        end += 2;
+    }
+    return end - at;
+}
+
 const char *span_source(struct compiler *c, struct span span)
 {
     const struct source *s = span.source;
@@ -73,8 +90,10 @@ const char *span_source(struct compiler *c, struct span span)
 
     text_append(&out, "");
     for (size_t i = span.begin; s && i < span.end && i < s->length; i++) {
-        if (is_space(s->text[i])) {
+        size_t comment = comment_length(s, i);
+        if (comment || is_space(s->text[i])) {
             blank = out.length > 0;
+            i += comment ? comment - 1 : 0;
             continue;
         }
         if (blank)

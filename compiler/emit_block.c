@@ -146,6 +146,7 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
     int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
     if (part_shared_out(q->part))
         share_coefficients(e, s, q);
+    bool team = e->team;
     braces += emit_open_part(e, q->part, true);
     for (int i = 0; i < s->nmembers; i++) {
         int inside = e->nloops;
@@ -182,6 +183,7 @@ static void emit_quadratic(struct emitter *e, const struct step *s,
         }
     }
     emit_close(e, braces);
+    e->team = team;
     close_sums(e, s, &sums);
     e->indent--;
     emit_line(e, "}");
@@ -232,7 +234,7 @@ static void emit_comment(struct compiler *c, struct text *out,
     text_append(out, "/* A joint Gaussian block:\n");
     for (int i = 0; i < s->nmembers; i++)
         text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    span_text(c, s->members[i].family->span));
+                    place_in_comment(c, s->members[i].family->span));
     text_append(out, " * Its precision Q and potential b come from\n");
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         text_printf(out, " *     %s\n", q->part->factor->text);
@@ -327,27 +329,21 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
     emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, d);");
     emit_line(&e, "assemble_%s(s, team, element, Q, b);", s->name);
-    bool seen = false;
-    for (int i = 0; i < s->nmembers; i++)
-        seen = seen || s->members[i].family->nslices > 0;
-    if (seen) {
-        emit_line(&e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
-        emit_line(&e, "unsigned char *const fixed = (unsigned char *)flags;");
-        emit_line(&e, "int some = 0;");
-        emit_each(&e, s, "some |= fixed[@] = (unsigned char)$;", true, false);
-        emit_line(&e, "if (some) {");
-        e.indent++;
-        emit_each(&e, s, "drawn[@] = $;", false, false);
-        emit_line(&e, "gbm_condition_on(d, Q, b, fixed, drawn);");
-        e.indent--;
-        emit_line(&e, "}");
-    }
+    /* observed coordinates stay where they are; a member may be data */
+    emit_line(&e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
+    emit_line(&e, "unsigned char *const fixed = (unsigned char *)flags;");
+    emit_line(&e, "int some = 0;");
+    emit_each(&e, s, "some |= fixed[@] = (unsigned char)$;", true, false);
+    emit_line(&e, "if (some) {");
+    e.indent++;
+    emit_each(&e, s, "drawn[@] = $;", false, false);
+    emit_line(&e, "gbm_condition_on(d, Q, b, fixed, drawn);");
+    e.indent--;
+    emit_line(&e, "}");
     emit_line(&e, "if (!gbm_gaussian_draw(rng, d, Q, b, drawn))");
     emit_line(&e, "    return; /* not positive definite: the block stays */");
     emit_line(&e, "gbm_team_sync(team);");
-    emit_each(&e, s,
-              seen ? "if (!some || !fixed[@]) $ = drawn[@];" : "$ = drawn[@];",
-              false, false);
+    emit_each(&e, s, "if (!some || !fixed[@]) $ = drawn[@];", false, false);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
     emit_block_access(c, out, s);
     e = emitter_new(c, out);
@@ -390,7 +386,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
     emit_decode(&e, q->part->factor->family, "element");
     for (int i = 0; i < e.nloops; i++)
         emit_line(&e, "(void)%s;", e.loops[i].name);
-    symp seen = q->part->factor->seen_ref;
+    symp seen = counted_instances(q->part->factor);
     if (seen) {
         emit_line(&e, "if (!%s) {", emit_expr(&e, seen));
         emit_line(&e, "    *weight = *score = 0;");

@@ -63,8 +63,6 @@ static void open_prior(struct emitter *e, const struct step *s,
                 "GBM_FN real %s_%s(const struct state *s, long long element, "
                 "%s)\n{\n    (void)s;\n",
                 name, s->name, arguments);
-    emit_name(e, "to");
-    emit_name(e, "from");
     open_element(e, s, "element");
 }
 
@@ -176,9 +174,6 @@ static void emit_callbacks(struct compiler *c, struct text *out,
                 "p->lowest + j,\n        p->lowest + k);\n}\n",
                 n);
     e = emitter_new(c, out);
-    emit_name(&e, "t");
-    emit_name(&e, "k");
-    emit_name(&e, "p");
     open_callback(out, s, "real", "emission", ", int t, int k");
     emit_line(&e, "const long long element = p->first + t * p->stride;");
     emit_line(&e, "const int value = p->lowest + k;");
@@ -203,16 +198,11 @@ static void emit_callbacks(struct compiler *c, struct text *out,
     }
     text_append(out, "}\n");
     e = emitter_new(c, out);
-    emit_name(&e, "t");
-    emit_name(&e, "p");
     open_callback(out, s, "int", "current", ", int t");
     open_element(&e, s, "p->first + t * p->stride");
     emit_line(&e, "return %s - p->lowest;", emit_expr(&e, lhs));
     text_append(out, "}\n");
     e = emitter_new(c, out);
-    emit_name(&e, "t");
-    emit_name(&e, "k");
-    emit_name(&e, "p");
     open_callback(out, s, "void", "store", ", int t, int k");
     open_element(&e, s, "p->first + t * p->stride");
     emit_line(&e, "gbm_team_sync(p->team);");
@@ -309,7 +299,7 @@ static void emit_chain_host(struct compiler *c, struct text *out,
 void emit_chain(struct compiler *c, struct text *out, struct step *s)
 {
     text_printf(out, "/* %s    %s\n", s->family->text,
-                span_text(c, s->family->span));
+                place_in_comment(c, s->family->span));
     text_printf(out,
                 " * Drawn as a whole along %s: forward filtering, backward "
                 "sampling. Emissions:\n",

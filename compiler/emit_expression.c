@@ -47,46 +47,26 @@ static bool name_used(const struct emitter *e, const char *name)
     for (int i = 0; i < e->nnames; i++)
         if (e->names[i] == name)
             return true;
-    static const char *const ours[] = {"s",     "rng",  "team",     "element",
-                                       "state", "k_",   "adapting", "int",
-                                       "x",     "real", "sweep"};
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (!strcmp(ours[i], name))
-            return true;
     return false;
 }
 
 const char *emit_name(struct emitter *e, const char *base)
 {
-    char clean[64];
-    int n = 0;
-    for (; base[n] && n < 40; n++) {
-        char ch = base[n];
-        bool ok = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-                  (ch >= '0' && ch <= '9') || ch == '_';
-        clean[n] = ok ? ch : '_';
-    }
-    clean[n] = 0;
-    static const char *const keywords[] = {
-        "auto",   "break",  "case",     "char",   "const",    "continue",
-        "do",     "double", "else",     "enum",   "extern",   "float",
-        "for",    "goto",   "if",       "inline", "long",     "new",
-        "return", "short",  "signed",   "sizeof", "static",   "struct",
-        "switch", "this",   "typedef",  "union",  "unsigned", "void",
-        "while",  "class",  "template", "true",   "false",    "and",
-        "or",     "not",    "default",  "I",      "complex",  "bool"};
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-        if (!strcmp(clean, keywords[i])) {
-            strcat(clean, "_");
-            break;
-        }
-    const char *name = intern(e->c, clean);
+    const char *name = intern(e->c, base);
     for (int k = 1; name_used(e, name); k++)
-        name = intern_format(e->c, "%s%d", clean, k);
+        name = intern_format(e->c, "%s%d", base, k);
     if (e->nnames == (int)(sizeof e->names / sizeof *e->names))
         UNREACHABLE();
     e->names[e->nnames++] = name;
     return name;
+}
+
+const char *emit_name_of_model(struct emitter *e, const char *name)
+{
+    const char *marked = marked_name(e->c, name);
+    for (int k = 1; name_used(e, marked); k++)
+        marked = marked_name(e->c, intern_format(e->c, "%s%d", name, k));
+    return emit_name(e, marked);
 }
 
 void emit_loop_as(struct emitter *e, const struct loop *loop, const char *name)
@@ -99,7 +79,7 @@ void emit_loop_as(struct emitter *e, const struct loop *loop, const char *name)
 
 const char *emit_loop_name(struct emitter *e, const struct loop *loop)
 {
-    const char *name = emit_name(e, loop->name);
+    const char *name = emit_name_of_model(e, loop->name);
     emit_loop_as(e, loop, name);
     return name;
 }
@@ -121,6 +101,7 @@ bool sym_is_integer(symp x)
     case SYM_LOOP:
     case SYM_EXTENT:
     case SYM_SEEN:
+    case SYM_LIVE:
         return true;
     case SYM_REF:
         return x->var->integer;
@@ -203,8 +184,8 @@ static const char *emit_real(struct emitter *e, symp x, int outer)
 
 const char *emit_int(struct emitter *e, symp x)
 {
-    if (sym_is_integer(x))
-        return emit_expr(e, x);
+    if (sym_is_integer(x)) /* also as an end, behind a comparison */
+        return x->kind == SYM_SELECT ? emit_in_brackets(e, x) : emit_expr(e, x);
     return intern_format(e->c, "(int)(%s)", emit_expr(e, x));
 }
 
@@ -225,9 +206,13 @@ static const char *emit_args(struct emitter *e, symp x)
 
 static const char *emit_ref(struct emitter *e, symp x)
 {
-    const char *seen = x->kind == SYM_SEEN ? "_seen" : "";
+    const char *seen = x->kind == SYM_SEEN   ? "_seen"
+                       : x->kind == SYM_LIVE ? "_live"
+                                             : "";
     if (x->kind == SYM_REF && x->nargs == 0)
         return intern_format(e->c, "*s->%s", x->var->cname);
+    if (x->kind == SYM_LIVE && !x->var->barren)
+        return "1"; /* a step of its draws all elements whatever the data */
     return intern_format(e->c, "%s%s(%s)", x->var->cname, seen,
                          emit_args(e, x));
 }
@@ -374,7 +359,7 @@ static const char *emit_power(struct emitter *e, symp x)
 /* Whether the text of x needs statements before it. */
 static bool needs_statements(symp x)
 {
-    if (x->kind == SYM_SUM || x->kind == SYM_ARRAY ||
+    if (x->kind == SYM_SUM || x->kind == SYM_ARRAY || sym_is_list(x) ||
         (x->kind == SYM_CALL && !strncmp(x->name, "draw_", 5)))
         return true;
     for (int i = 0; i < x->nargs; i++)
@@ -429,7 +414,8 @@ static const char *emit_sum(struct emitter *e, symp x)
     bool team = e->team;
     const char *lower = emit_int(e, x->args[0]);
     const char *upper = emit_int(e, x->args[1]);
-    const char *name = emit_name(e, intern_format(c, "sum_%s", x->loop->name));
+    const char *name =
+        emit_name(e, intern_format(c, "%s_sum", marked_name(c, x->loop->name)));
     emit_line(e, "gbm_total %s = 0;", name);
     int depth = e->nloops, nshared = e->nshared;
     const char *i = emit_loop_name(e, x->loop);
@@ -548,10 +534,24 @@ static void emit_extents(struct emitter *e, symp x, struct text *t)
     }
 }
 
+static const char *emit_list(struct emitter *e, symp x)
+{
+    struct text t = {0};
+    const char *name = emit_name(e, "list");
+    for (int i = 1; i < x->nargs; i++)
+        text_printf(&t, "%s%s", i > 1 ? ", " : "",
+                    emit_number(e->c, x->args[i]->number));
+    emit_line(e, "static const real %s[] = {%s};", name, t.data);
+    text_free(&t);
+    return intern_format(e->c, "%s[(%s) - 1]", name, emit_int(e, x->args[0]));
+}
+
 static const char *emit_call(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
     const char *name = x->name;
+    if (sym_is_list(x))
+        return emit_list(e, x);
     if (!strncmp(name, "draw_", 5)) {
         struct text t = {0};
         bool extent = false; /* the vectors that a draw takes share theirs */
@@ -630,6 +630,7 @@ const char *emit_expr(struct emitter *e, symp x)
         return intern_format(e->c, "UNBOUND_%s", x->loop->name);
     case SYM_REF:
     case SYM_SEEN:
+    case SYM_LIVE:
         return emit_ref(e, x);
     case SYM_EXTENT:
         return intern_format(e->c, "s->%s_n%d", x->var->cname, x->dim + 1);

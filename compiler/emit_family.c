@@ -4,14 +4,25 @@
 #include "gbmc.h"
 #include <string.h>
 
-const char *family_id(struct compiler *c, const struct family *f)
+static const char *numbered(struct compiler *c, const struct family *f,
+                            const char *name)
 {
     if (!f->var->families->next_of_var)
-        return f->var->cname;
+        return name;
     int n = 1;
     for (const struct family *g = f->var->families; g != f; g = g->next_of_var)
         n++;
-    return intern_format(c, "%s_%d", f->var->cname, n);
+    return intern_format(c, "%s_%d", name, n);
+}
+
+const char *family_id(struct compiler *c, const struct family *f)
+{
+    return numbered(c, f, f->var->cname);
+}
+
+const char *family_label(struct compiler *c, const struct family *f)
+{
+    return numbered(c, f, f->var->name);
 }
 
 static void open_function(struct emitter *e, const struct family *f,
@@ -176,7 +187,7 @@ static void bind_scalars(struct emitter *e, const struct family *f)
             continue;
         const char *value =
             emit_expr(e, substitute_derived(c, f->args[i].body));
-        const char *name = emit_name(e, d->parameters[i].name);
+        const char *name = emit_name_of_model(e, d->parameters[i].name);
         emit_line(e, "const real %s = %s;", name, value);
         emit_line(e, "(void)%s;", name);
         emit_param(e, d->parameters[i].name, name);
@@ -392,6 +403,17 @@ static void emit_simulate(struct compiler *c, struct text *out,
 /* ---- starting values
  * -------------------------------------------------------------- */
 
+/* "child is observed && ": one that is drawn starts later, within the bounds
+ * that its parents leave. */
+static const char *child_is_seen(struct emitter *e, symp x)
+{
+    if (!x || x->kind != SYM_REF)
+        return "";
+    return intern_format(
+        e->c, "%s && ",
+        emit_expr(e, sym_seen(e->c, x->var, x->nargs, x->args)));
+}
+
 /* Near the mean where the library states one, else a draw; inside the support,
  * the truncation, and what `confine` and the children's supports leave. */
 static void emit_start(struct compiler *c, struct text *out,
@@ -421,7 +443,8 @@ static void emit_start(struct compiler *c, struct text *out,
         int depth = e.nloops;
         int braces = emit_open_part(&e, b->part, false);
         const char *value = emit_in_brackets(&e, b->value);
-        emit_line(&e, "if (%s %s %s)", value, b->is_lower ? ">" : "<",
+        emit_line(&e, "if (%s%s %s %s)", child_is_seen(&e, b->child),
+                  value, b->is_lower ? ">" : "<",
                   b->is_lower ? "lower" : "upper");
         emit_line(&e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
         emit_close(&e, braces);
@@ -543,19 +566,6 @@ static void check_seen(struct emitter *e, symp x)
         x->var->name);
 }
 
-static const char *quoted(struct compiler *c, const char *s)
-{
-    struct text t = {0};
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            text_append(&t, "\\");
-        text_printf(&t, "%c", *s);
-    }
-    const char *r = intern(c, t.data ? t.data : "");
-    text_free(&t);
-    return r;
-}
-
 static const char *element_format(struct emitter *e, const struct family *f,
                                   const char **args)
 {
@@ -625,7 +635,7 @@ static void check_observed(struct emitter *e, const struct family *f)
               "    return gbm_problem_text(problem, \""
               "%s = %%g is outside "
               "the support %s of %s\"%s, (double)%s);",
-              name, quoted(c, support_text(c, f)),
+              name, in_format(c, support_text(c, f)),
               f->written_distribution->name, args, value);
 }
 
@@ -642,7 +652,7 @@ static void check_ranges(struct emitter *e, const struct family *f)
         emit_line(e,
                   "    return gbm_problem_text(problem, \"the range %s is "
                   "%%d:%%d, which is empty\", (int)(%s), (int)(%s));",
-                  quoted(e->c, span_source(e->c, k->span)), lower, upper);
+                  in_format(e->c, span_source(e->c, k->span)), lower, upper);
     }
 }
 
@@ -694,7 +704,7 @@ static void check_requirements(struct emitter *e, const struct family *f)
         emit_line(e,
                   "    return gbm_problem_text(problem, \"the parameters of "
                   "%s at %s break the rule %s\"%s);",
-                  d->name, name, quoted(c, t.data), args);
+                  d->name, name, in_format(c, t.data), args);
         e->indent--;
         emit_line(e, "}");
         text_free(&t);
@@ -769,7 +779,7 @@ static void emit_check(struct compiler *c, struct text *out,
                                 "*problem)",
                                 id));
     emit_line(&e, "(void)problem;");
-    const char *where = span_text(c, f->span);
+    const char *where = in_string(c, span_text(c, f->span));
     check_ranges(&e, f);
     if (f->body)
         check_refs(&e, f->body, where);
@@ -880,11 +890,13 @@ static void emit_derive(struct compiler *c, struct text *out,
 void emit_family(struct compiler *c, struct text *out, struct model *m,
                  struct family *f)
 {
-    const struct step *step = NULL;
+    const struct step *step = NULL; /* how it is drawn where it is not barren */
     for (const struct step *s = m->steps; s; s = s->next)
-        if (s->family == f && f->stochastic)
+        if (s->family == f && f->stochastic &&
+            (!step || s->method != METHOD_FORWARD))
             step = s;
-    text_printf(out, "/* %s    %s */\n\n", f->text, span_text(c, f->span));
+    text_printf(out, "/* %s    %s */\n\n", f->text,
+                place_in_comment(c, f->span));
     if (!f->stochastic)
         emit_derive(c, out, f);
     if (f->stochastic && f->factor)

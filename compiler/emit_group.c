@@ -4,19 +4,6 @@
 #include "emit_block.h"
 #include <string.h>
 
-/* An emitter that keeps the names of the functions below for them. */
-static struct emitter group_emitter(struct compiler *c, struct text *out)
-{
-    static const char *const ours[] = {
-        "k",         "total", "lower", "upper",  "z",   "y",
-        "precision", "mean",  "drawn", "d",      "Q",   "b",
-        "fixed",     "some",  "flags", "before", "move"};
-    struct emitter e = emitter_new(c, out);
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        emit_name(&e, ours[i]);
-    return e;
-}
-
 /* ---- the coordinates of a group --------------------------------------------
  */
 
@@ -85,7 +72,7 @@ static void for_each_latent(struct emitter *e, const struct step *s,
 static void emit_coordinates(struct compiler *c, struct text *out,
                              const struct step *s)
 {
-    struct emitter e = group_emitter(c, out);
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "/* Numbers of unobserved cells. */\n"
                 "GBM_FN int count_%s(const struct state *s)\n{\n    (void)s;\n"
@@ -93,14 +80,14 @@ static void emit_coordinates(struct compiler *c, struct text *out,
                 s->name);
     for_each_latent(&e, s, "k++;", false);
     text_append(out, "    return k;\n}\n");
-    e = group_emitter(c, out);
+    e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void read_%s(const struct state *s, real *x)\n{\n"
                 "    int k = 0;\n",
                 s->name);
     for_each_latent(&e, s, "x[k++] = $;", false);
     text_append(out, "}\n");
-    e = group_emitter(c, out);
+    e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void write_%s(const struct state *s, const struct "
                 "gbm_team *team, const real *x)\n{\n    int k = 0;\n    "
@@ -123,7 +110,7 @@ static void emit_coordinates(struct compiler *c, struct text *out,
 static void emit_parts(struct compiler *c, struct text *out,
                        const struct step *s, const char *what)
 {
-    struct emitter e = group_emitter(c, out);
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN_BIG real %s_%s(const struct state *s, const struct "
                 "gbm_team *team,\n    long long element)\n{\n    (void)s;\n"
@@ -180,7 +167,7 @@ static void emit_comment(struct compiler *c, struct text *out,
     text_printf(out, "/* %s:\n", what);
     for (int i = 0; i < s->nmembers; i++)
         text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    span_text(c, s->members[i].family->span));
+                    place_in_comment(c, s->members[i].family->span));
     text_append(out, " */\n");
 }
 
@@ -201,7 +188,7 @@ void emit_adaptive(struct compiler *c, struct text *out, struct step *s)
     const char *n = s->name;
     emit_comment(c, out, s, "Adaptive Metropolis");
     emit_coordinates(c, out, s);
-    struct emitter e = group_emitter(c, out);
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "/* The ends of their supports. */\n"
                 "GBM_FN void ends_%s(const struct state *s, real *lower, real "
@@ -211,7 +198,7 @@ void emit_adaptive(struct compiler *c, struct text *out, struct step *s)
     text_append(out, "}\n\n");
     emit_parts(c, out, s, "density");
     open_update(out, s);
-    e = group_emitter(c, out);
+    e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
     emit_line(&e, "real *const tuning = s->%s_width;", family_id(c, s->family));
     emit_line(&e, "GBM_SCRATCH(x, x_small, d);");
@@ -242,7 +229,7 @@ void emit_adaptive(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
     emit_group_access(out, s, "density", false);
-    e = group_emitter(c, out);
+    e = emitter_new(c, out);
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
                 "*state)\n{\n    const struct state *s = (const struct state "
@@ -313,7 +300,7 @@ static void emit_group_ellipse(struct compiler *c, struct text *out,
     const char *n = s->name;
     emit_comment(c, out, s, "Elliptical slice, jointly");
     emit_coordinates(c, out, s);
-    struct emitter e = group_emitter(c, out);
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "/* From standard normals z, the nodes from their prior, in "
                 "order; z = 0 gives\n * the mean. */\n"
@@ -328,14 +315,14 @@ static void emit_group_ellipse(struct compiler *c, struct text *out,
                 "static real prior_%s(const struct state *s)\n{\n    "
                 "gbm_total total = 0;\n",
                 n);
-    e = group_emitter(c, out);
+    e = emitter_new(c, out);
     for_each_prior(&e, s,
                    "total -= precision * gbm_square($ - mean) / 2 - "
                    "real_log(precision) / 2;");
     text_append(out, "    return (real)total;\n}\n#endif\n\n");
     emit_likelihood(c, out, s);
     open_update(out, s);
-    e = group_emitter(c, out);
+    e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
     static const char *const arrays[] = {"x", "y", "mean", "drawn"};
     for (int i = 0; i < 4; i++)
@@ -365,7 +352,7 @@ static void emit_vector_ellipse(struct compiler *c, struct text *out,
     const char *n = s->name;
     emit_comment(c, out, s, "Elliptical slice of a vector node");
     emit_assemble(c, out, s);
-    struct emitter e = group_emitter(c, out);
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void write_%s(const struct state *s, const struct "
                 "gbm_team *team,\n    long long element, const real *x)\n{\n"
@@ -381,7 +368,7 @@ static void emit_vector_ellipse(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
     emit_likelihood(c, out, s);
     open_update(out, s);
-    e = group_emitter(c, out);
+    e = emitter_new(c, out);
     open_element(&e, s);
     emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
@@ -424,7 +411,7 @@ static void emit_vector_ellipse(struct compiler *c, struct text *out,
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
     emit_block_access(c, out, s);
     /* the prior by Q and b, as the ellipse has it */
-    e = group_emitter(c, out);
+    e = emitter_new(c, out);
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
                 "element, const double *x)\n{\n    const struct state *s = "

@@ -11,12 +11,8 @@ static void emit_string(struct text *out, const char *s)
     for (; s && *s; s++) {
         if (*s == '\n')
             text_append(out, s[1] ? "\\n\"\n\"" : "\\n");
-        else if (*s == '"' || *s == '\\')
-            text_printf(out, "\\%c", *s);
-        else if ((unsigned char)*s < 32)
-            text_printf(out, "\\%03o", *s);
         else
-            text_printf(out, "%c", *s);
+            text_escape(out, (unsigned char)*s);
     }
     text_append(out, "\"");
 }
@@ -90,16 +86,20 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
         v->slot = k->n;
         bool observed = v->declared_observed || v->supplied ||
                         (v->leaf && v->role == ROLE_STOCHASTIC);
-        text_printf(
-            k->table,
-            "    {.name = \"%s\", .where = \"%s\", .role = %s, "
-            ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "
-            ".maintained = %d",
-            v->name, span_text(c, v->families ? v->families->span : v->span),
-            role_constant(v->role), v->integer, v->ndim, observed,
-            (v->role == ROLE_GIVEN && v->used) || v->supplied, v->stored);
+        text_printf(k->table,
+                    "    {.name = \"%s\", .where = \"%s\", .role = %s, "
+                    ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "
+                    ".maintained = %d",
+                    v->name,
+                    in_string(c, span_text(c, v->families ? v->families->span
+                                                          : v->span)),
+                    role_constant(v->role), v->integer, v->ndim, observed,
+                    (v->role == ROLE_GIVEN && v->used) || v->supplied,
+                    v->stored);
         if (v->hidden)
             text_append(k->table, ", .hidden = 1");
+        if (v->barren)
+            text_append(k->table, ", .barren = 1");
         if (declared)
             text_printf(k->table, ", .declared = declared_%s", v->cname);
         if (v->whole) {
@@ -296,6 +296,25 @@ static bool may_repeat(struct compiler *c, const struct family *f)
     return f->next_of_var || f->var->families != f || !plain_lhs(c, f);
 }
 
+/* NULL: GBM_SUPPORT_ANY. */
+static const char *support_constant(const struct family *f)
+{
+    static const struct {
+        const char *name, *constant;
+    } table[] = {{"simplex", "GBM_SUPPORT_SIMPLEX"},
+                 {"counts", "GBM_SUPPORT_COUNTS"},
+                 {"positive_definite", "GBM_SUPPORT_MATRIX"},
+                 {"correlation_cholesky", "GBM_SUPPORT_CORRELATION"},
+                 {"set", "GBM_SUPPORT_OTHER"}};
+    const struct expr *support = f->stochastic && !f->auxiliary
+                                     ? entry_value(f->distribution, "support")
+                                     : NULL;
+    for (size_t i = 0; support && i < sizeof table / sizeof *table; i++)
+        if (!strcmp(support->name, table[i].name))
+            return table[i].constant;
+    return NULL;
+}
+
 static void emit_families(struct text *out, struct compiler *c,
                           const struct model *m)
 {
@@ -310,7 +329,7 @@ static void emit_families(struct text *out, struct compiler *c,
                     "     .nloops = %d, .table = %d,\n     .enumerate = "
                     "enumerate_%s,\n     .subscripts = subscripts_%s,\n"
                     "     .cells = cells_%s,\n     .check = check_%s",
-                    span_text(c, f->span), f->stochastic,
+                    in_string(c, span_text(c, f->span)), f->stochastic,
                     f->data_block || fixed_part(f), f->auxiliary,
                     f->factor && f->factor->replaced, f->nloops,
                     family_rectangular(f) ? -1 : f->table_slot, id, id, id, id);
@@ -321,6 +340,8 @@ static void emit_families(struct text *out, struct compiler *c,
                         id, id);
         if (f->stochastic)
             text_printf(out, ",\n     .start = start_%s", id);
+        if (support_constant(f))
+            text_printf(out, ",\n     .support = %s", support_constant(f));
         if (has_settle(c, f))
             text_printf(out,
                         ",\n     .settle = settle_%s, .summands = summands_%s",
@@ -334,6 +355,12 @@ static void emit_families(struct text *out, struct compiler *c,
                         id, f->sequence ? "refresh" : "derive", id);
         if (f->sequence)
             text_printf(out, ",\n     .refresh = refresh_%s_host", id);
+        if (f->var->leaf && f->stochastic && !f->auxiliary)
+            text_append(out, ",\n     .leaf = true");
+        if (f->var->barren && f->stochastic)
+            text_printf(out, ",\n     .barren = %d",
+                        f->unit == BARREN_TOGETHER ? 2 + f->together->number
+                                                   : 1);
         if (may_repeat(c, f))
             text_printf(out, ",\n     .repeats = %d", f->data_block ? 2 : 1);
         if (f->recursive)
@@ -677,12 +704,13 @@ static void emit_steps(struct text *out, struct compiler *c,
             kinds[kind], s->name, step_variables(c, s), sampler_name(c, s),
             s->family ? s->family->number : -1, s->number,
             (s->sequential && kind == 0) || (kind == 3 && s->family->recursive),
-            s->family && s->family->var->leaf && kind == 0 &&
-                !s->family->auxiliary && s->method != METHOD_PAIR,
+            s->late,
             s->inverse && kind == 2 ? s->inverse->number : -1);
         if (s->method == METHOD_ENUMERATE || s->method == METHOD_PAIR ||
             s->method == METHOD_CHAIN)
             text_append(out, ", .repairs = true");
+        if (s->after)
+            text_printf(out, ", .after = %d", s->after->number + 1);
         if (s->method == METHOD_PAIR)
             text_append(out, ", .every = true");
         if (s->method == METHOD_FORWARD && s->family->nslices && !s->rest)
@@ -781,7 +809,7 @@ static int emit_headers(struct text *out, struct compiler *c)
                 text_append(&t, line);
             }
             fclose(f);
-            text_printf(out, "{\"%s\",\n", files[i]->d_name);
+            text_printf(out, "{\"%s\",\n", in_string(c, files[i]->d_name));
             emit_string(out, t.data ? t.data : "");
             text_append(out, "},\n");
             text_free(&t);
@@ -821,6 +849,7 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_families(out, c, m);
     emit_inverses(out, m);
     emit_sequences(c, out, m);
+    bool readers = emit_readers(c, out, m);
     emit_steps(out, c, m);
     int nheaders = emit_headers(out, c);
     int nfamilies = 0, nsequences = 0;
@@ -845,6 +874,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ".ahead = gbm_draw_ahead,\n    .explain = ",
                 k.n, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
+    if (readers)
+        text_append(out, ",\n    .readers = readers");
     text_printf(out,
                 ",\n    .program = program_text,\n    .nheaders = %d,\n    "
                 ".headers = headers,\n};\n",

@@ -10,7 +10,7 @@ static void emit_comment(struct compiler *c, struct text *out,
     text_append(out, "/* A joint Gaussian block:\n");
     for (int i = 0; i < s->nmembers; i++)
         text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    span_text(c, s->members[i].family->span));
+                    place_in_comment(c, s->members[i].family->span));
     text_append(out, " * Its sparse precision and potential come from\n");
     for (const struct joint_term *t = s->terms; t; t = t->next)
         text_printf(out, " *     %s\n", t->factor->text);
@@ -41,7 +41,8 @@ static int open_bounds(struct emitter *e, const struct joint_slot *slot)
 static symp instance_counts(struct compiler *c, const struct factor *g)
 {
     symp guard = g->guard ? g->guard : sym_num(c, 1);
-    return g->seen_ref ? sym_and(c, guard, g->seen_ref) : guard;
+    symp counted = counted_instances(g);
+    return counted ? sym_and(c, guard, counted) : guard;
 }
 
 /* The reference's subscripts are within the variable. */

@@ -231,7 +231,7 @@ static void emit_pair_update(struct compiler *c, struct text *out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, "
                 "int adapting)\n{\n    (void)adapting;\n    (void)element;\n",
-                s->family->text, span_text(c, s->family->span),
+                s->family->text, place_in_comment(c, s->family->span),
                 sym_text(c, s->pair[0].cell), sym_text(c, s->pair[1].cell),
                 s->name);
     if (s->family->nloops)

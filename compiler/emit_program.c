@@ -129,8 +129,12 @@ static void emit_accessor(struct text *out, const struct var *v,
             text_free(&(struct text){.data = head});
         }
     }
-    if (*suffix)
-        text_printf(out, "(s->%s_seen ? s->%s_seen[%s] : s->%s_stride == 0)\n",
+    if (!strcmp(suffix, "_live"))
+        text_printf(out, "(!s->%s_seen || s->%s_seen[%s] != 2)\n", v->cname,
+                    v->cname, at.data);
+    else if (*suffix)
+        text_printf(out,
+                    "(s->%s_seen ? s->%s_seen[%s] == 1 : s->%s_stride == 0)\n",
                     v->cname, v->cname, at.data, v->cname);
     else
         text_printf(out, "s->%s[%s]\n", v->cname, at.data);
@@ -144,6 +148,8 @@ static void emit_accessors(struct text *out, const struct model *m)
             emit_accessor(out, v, "");
         if (v->role == ROLE_STOCHASTIC)
             emit_accessor(out, v, "_seen");
+        if (v->barren)
+            emit_accessor(out, v, "_live");
     }
     text_append(out, "\n");
 }
@@ -255,7 +261,7 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     text_printf(out,
                 "/* %s: written by gbmc from %s. */\n#include \"gbm.h\"\n"
                 "#include \"team.h\"\n\n",
-                m->name, c->options.input);
+                in_comment(c, m->name), in_comment(c, c->options.input));
     emit_state(out, c, m);
     text_append(out, "#include \"skeleton.h\"\n\n");
     emit_accessors(out, m);

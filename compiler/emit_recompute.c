@@ -50,7 +50,7 @@ static void name_loops(struct emitter *e, const struct part *p)
         symp at = p->inverse ? NULL : p->solved[i];
         value[i] = emit_expr(e, at ? at : sym_loop(e->c, p->loops[i]));
         if (at) {
-            const char *name = emit_name(e, f->loops[i]->name);
+            const char *name = emit_name_of_model(e, f->loops[i]->name);
             emit_line(e, "const int %s = %s;", name, value[i]);
             value[i] = name;
         }

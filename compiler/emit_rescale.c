@@ -109,7 +109,8 @@ static void emit_vector_deviation(struct emitter *e, const struct step *s,
                   number);
         emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
         emit_line(e, "const real *weight_ = gbm_joint_weight(j_, &rows_);");
-        emit_line(e, "if (!rows_.header[GBM_T_CENTRED])");
+        emit_line(e, "if (!rows_.header[GBM_T_CENTRED] || "
+                     "rows_.header[GBM_T_LEFT_OUT])");
         emit_line(e, "    held_ = 1;");
         emit_line(e, "const real scale_ = %s;", emit_expr(e, t->scale));
         emit_line(e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
@@ -151,7 +152,8 @@ static void emit_plate_deviation(struct emitter *e, const struct step *s,
               "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, %d);",
               r->number);
     emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
-    emit_line(e, "gbm_total held_ = 0;");
+    emit_line(e, "/* observed effects have no row and do not move */");
+    emit_line(e, "gbm_total held_ = rows_.header[GBM_T_LEFT_OUT];");
     emit_line(e, "gbm_total own_ = 0;");
     if (r->chain) { /* each from the one before */
         emit_line(e, "const real *a_ = gbm_joint_design(j_, &rows_);");
@@ -206,6 +208,11 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
                 "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
                 "gbm_joint *j_)\n{\n",
                 s->name, r->number);
+    const char *node =
+        emit_expr(&e, sym_ref(c, h->var, h->var->ndim, h->lower));
+    emit_line(&e, "if (%s)",
+              emit_expr(&e, sym_seen(c, h->var, h->var->ndim, h->lower)));
+    emit_line(&e, "    return; /* the scale is data */");
     emit_line(&e, "struct gbm_rescale r_ = gbm_rescale_of(j_);");
     emit_line(&e, "gbm_rescale_clear(&r_, j_->d, team);");
     if (r->order)
@@ -223,8 +230,6 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
         emit_line(&e, "gbm_sparse_multiply(&j_->factor, team, j_->V, r_.dev, "
                       "r_.along);");
     }
-    const char *node =
-        emit_expr(&e, sym_ref(c, h->var, h->var->ndim, h->lower));
     emit_line(&e, "const struct rescale_%s_%d k_ = {s, team, j_, &r_, %s, %s};",
               s->name, r->number, node, r->order ? "lost_" : "0");
     emit_line(&e, "real width_ = 1;");

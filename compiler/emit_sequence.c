@@ -22,6 +22,17 @@ static bool reads_member(symp e, const struct sequence *q)
 
 static void emit_visits(struct emitter *e, const struct sequence *q, symp x);
 
+/* Which cells x reads is not known: any order may be right, but what may be
+ * read is all of the arrays. */
+static void visit_unknown(struct emitter *e, const struct sequence *q, symp x)
+{
+    if (q->kind != SEQUENCE_READ)
+        return;
+    for (int i = 0; i < q->n; i++)
+        if (sym_has_var(x, q->families[i]->var))
+            emit_line(e, "visit(context, %d, -1);", q->families[i]->var->slot);
+}
+
 static void visit_children(struct emitter *e, const struct sequence *q, symp x)
 {
     for (int i = 0; i < x->nargs; i++)
@@ -36,8 +47,10 @@ static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
     if (!member)
         return;
     for (int d = 0; d < x->nargs; d++)
-        if (reads_latent(x->args[d]) || reads_member(x->args[d], q))
-            return; /* which one is not known: any order may be right */
+        if (reads_latent(x->args[d]) || reads_member(x->args[d], q)) {
+            visit_unknown(e, q, x);
+            return;
+        }
     emit_line(e, "{");
     e->indent++;
     for (int d = 0; d < x->nargs; d++)
@@ -64,8 +77,10 @@ static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
 
 static void visit_sum(struct emitter *e, const struct sequence *q, symp x)
 {
-    if (reads_latent(x->args[0]) || reads_latent(x->args[1]))
+    if (reads_latent(x->args[0]) || reads_latent(x->args[1])) {
+        visit_unknown(e, q, x);
         return;
+    }
     int depth = e->nloops;
     const char *lower = emit_int(e, x->args[0]);
     const char *upper = emit_int(e, x->args[1]);
@@ -81,8 +96,10 @@ static void visit_array(struct emitter *e, const struct sequence *q, symp x)
 {
     int depth = e->nloops;
     for (int d = 0; d < x->nloops; d++)
-        if (reads_latent(x->args[1 + d]))
+        if (reads_latent(x->args[1 + d])) {
+            visit_unknown(e, q, x);
             return;
+        }
     for (int d = 0; d < x->nloops; d++) {
         const char *upper = emit_int(e, x->args[1 + d]);
         const char *i = emit_loop_name(e, x->loops[d]);
@@ -134,6 +151,7 @@ static void emit_visits(struct emitter *e, const struct sequence *q, symp x)
     case SYM_LOOP:
     case SYM_EXTENT:
     case SYM_SEEN:
+    case SYM_LIVE:
     case SYM_TARGET:
     case SYM_PARAM:
     case SYM_ADD:
@@ -166,6 +184,8 @@ static void visit_family(struct compiler *c, struct emitter *e,
         }
         if (known)
             emit_visits(e, q, list[i]);
+        else
+            visit_unknown(e, q, list[i]);
         emit_close(e, braces);
         e->nloops = depth;
     }
@@ -214,6 +234,49 @@ void emit_sequences(struct compiler *c, struct text *out, const struct model *m)
                     kinds[q->kind], q->number, q->n,
                     q->kind == SEQUENCE_REFRESH ? q->slot : -1);
     text_append(out, "    {.nreaders = 0}};\n\n");
+}
+
+/* Derived nodes through which a variable that may be barren is read. */
+static bool leads_to_barren(const struct model *m, const struct family *f)
+{
+    bool leads = false;
+    for (const struct var *v = m->vars; v; v = v->next)
+        leads = leads || (v->barren && derived_depends(m, f->var, v));
+    return leads && !f->stochastic && f->var->stored;
+}
+
+bool emit_readers(struct compiler *c, struct text *out, const struct model *m)
+{
+    struct sequence q = {.kind = SEQUENCE_READ};
+    for (const struct sequence *s = m->sequences; s; s = s->next)
+        q.number++;
+    int n = 0;
+    for (const struct family *f = m->families; f; f = f->next)
+        n++;
+    q.families = NEW_ARRAY(c, struct family *, n);
+    for (struct family *f = m->families; f; f = f->next)
+        if ((f->var->barren && f->stochastic) || leads_to_barren(m, f))
+            q.families[q.n++] = f;
+    if (!q.n)
+        return false;
+    struct text table = {0};
+    for (struct family *f = m->families; f; f = f->next) {
+        bool reads = false;
+        for (symp *e = sequence_expressions(c, f); *e; e++)
+            reads = reads || reads_member(*e, &q);
+        if (!reads || f->auxiliary || f->data_block ||
+            !(f->stochastic || leads_to_barren(m, f)))
+            continue;
+        emit_reads(c, out, &q, f);
+        text_printf(&table, "    {.family = %d, .reads = reads_%d_%s},\n",
+                    f->number, q.number, family_id(c, f));
+    }
+    text_printf(out,
+                "static const struct gbm_reader readers[] = {\n%s"
+                "    {.family = -1}};\n\n",
+                table.data ? table.data : "");
+    text_free(&table);
+    return true;
 }
 
 /* ---- recomputing ------------------------------------------------------------

@@ -84,8 +84,8 @@ static int open_brace(struct emitter *e)
 static symp whole_guard(struct compiler *c, const struct part *p)
 {
     symp guard = p->guard ? p->guard : sym_num(c, 1);
-    if (p->factor->seen_ref && !p->own) {
-        symp seen = p->factor->seen_ref;
+    symp seen = counted_instances(p->factor);
+    if (seen && !p->own) {
         for (int i = 0; i < p->nloops; i++)
             seen = sym_replace_loop(c, seen, p->factor->loops[i],
                                     sym_loop(c, p->loops[i]));
@@ -112,7 +112,8 @@ static void share_in_rows(struct emitter *e, const struct part *p,
 
 /* Opens the loops of a part. With `count`, not the innermost one: the number of
  * its turns is added to `count` instead, and what is tested inside it is not.
- */
+ * With `team` its lanes share the turns of the outermost loop; inside it each
+ * lane is alone, so e->team is off until the caller restores it. */
 static int open_part(struct emitter *e, const struct part *p, bool team,
                      const char *count)
 {
@@ -159,6 +160,7 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
                       "s->index%d_start[%s + 1]; %s++) {",
                       at, n, cell, at, n, cell, at);
         braces += open_brace(e);
+        e->team = e->team && !team;
         decode_as(e, p->factor->family, p->loops,
                   intern_format(c, "s->index%d_item[%s]", n, at));
     } else {
@@ -194,6 +196,7 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
             else
                 emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
                           name, upper, name);
+            e->team = e->team && !first;
             first = false;
             braces += open_brace(e);
         }
@@ -307,7 +310,7 @@ static void emit_comment(struct compiler *c, struct text *out,
                          const struct step *s)
 {
     const struct family *f = s->family;
-    text_printf(out, "/* %s    %s\n", f->text, span_text(c, f->span));
+    text_printf(out, "/* %s    %s\n", f->text, place_in_comment(c, f->span));
     switch (s->method) {
     case METHOD_DIRECT:
         text_printf(out, " * Its full conditional has the statistics of %s",
@@ -434,9 +437,8 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     }
     for (int i = 0; i < p->terms.n && part_shared_out(p); i++)
         emit_shared(e, p->terms.coefficient[i]);
-    braces += emit_open_part(e, p, true);
     bool team = e->team;
-    e->team = e->team && !part_shared_out(p);
+    braces += emit_open_part(e, p, true);
     e->clamped = s->method == METHOD_ENUMERATE; /* of log(p) - log(1 - p) */
     e->shares = true;
     for (int i = 0; i < p->terms.n; i++) {
@@ -461,9 +463,8 @@ static void emit_bounds(struct emitter *e, const struct step *s)
     emit_line(e, "gbm_total upper = %s;", high);
     for (const struct bound *b = s->bounds; b; b = b->next) {
         int depth = e->nloops;
-        int braces = emit_open_part(e, b->part, true);
         bool team = e->team;
-        e->team = false;
+        int braces = emit_open_part(e, b->part, true);
         const char *value = emit_in_brackets(e, b->value);
         emit_line(e, "if (%s %s %s)", value, b->is_lower ? ">" : "<",
                   b->is_lower ? "lower" : "upper");
@@ -558,11 +559,10 @@ void emit_in_place(struct emitter *e, const struct part *p)
     emit_line(e, "gbm_total sum = 0;");
     if (shared)
         emit_shared(e, p->logp);
+    bool team = e->team;
     int braces = emit_open_part(e, p, true);
     const char *copies;
     braces += emit_copies(e, p, &copies);
-    bool team = e->team;
-    e->team = team && !shared;
     if (p->lower || p->upper) {
         const char *value = emit_expr(e, p->value);
         if (p->lower)
@@ -702,7 +702,7 @@ static void emit_solve(struct emitter *e, const struct step *s,
     for (const struct clause_item *i = solve ? solve->items : NULL; i;
          i = i->next) {
         symp value = entry_expression(c, d, i->value);
-        const char *name = emit_name(e, i->label->name);
+        const char *name = emit_name_of_model(e, i->label->name);
         const char *text = emit_expr(e, value);
         emit_line(e, "const real %s = %s;", name, text);
         emit_param(e, i->label->name, name);
@@ -819,6 +819,19 @@ static const char *emit_direct_value(struct emitter *e, const struct step *s,
     return value;
 }
 
+/* The terms that change with the variable. What is left out is constant, and
+ * for a member that bounds alone make proper it may be infinite. */
+static symp changing_terms(struct compiler *c, symp density)
+{
+    if (density->kind != SYM_ADD)
+        return density;
+    symp *terms = NEW_ARRAY(c, symp, (size_t)density->nargs);
+    for (int k = 0; k < density->nargs; k++)
+        terms[k] = sym_has_target(density->args[k]) ? density->args[k]
+                                                    : sym_num(c, 0);
+    return sym_add(c, density->nargs, terms);
+}
+
 static void emit_direct_density(struct compiler *c, struct text *out,
                                 const struct step *s)
 {
@@ -844,7 +857,8 @@ static void emit_direct_density(struct compiler *c, struct text *out,
         emit_line(&e, "    return 0 * x;");
     }
     emit_solve(&e, s, "k_->");
-    const char *value = emit_expr(&e, clause_at(&e, d, "logdensity"));
+    symp density = changing_terms(c, clause_at(&e, d, "logdensity"));
+    const char *value = emit_expr(&e, density);
     emit_line(&e, "return %s;", value);
     text_append(out, "}\n\n");
 }
@@ -957,13 +971,16 @@ static void emit_update(struct compiler *c, struct text *out,
     } else if (most_enumerated(s)) {
         const char *unit = emit_width(&e, s);
         emit_line(&e, "real value;");
-        emit_line(&e,
-                  "if (k_.upper - k_.lower < %d || !(density_%s(&k_, (real)%s) "
-                  "> -GBM_INF))",
-                  most_enumerated(s), id, target_cell(&e, f));
+        emit_line(&e, "if (k_.upper - k_.lower < %d)", most_enumerated(s));
         emit_line(&e,
                   "    value = gbm_enumerate_draw(rng, (int)k_.lower, "
                   "(int)k_.upper, density_%s, &k_);",
+                  id);
+        emit_line(&e, "else if (!(density_%s(&k_, (real)%s) > -GBM_INF))", id,
+                  target_cell(&e, f));
+        emit_line(&e,
+                  "    value = gbm_search_draw(rng, k_.lower, k_.upper, "
+                  "density_%s, &k_);",
                   id);
         emit_line(&e, "else");
         emit_line(&e,

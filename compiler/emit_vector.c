@@ -71,7 +71,7 @@ static void emit_solve(struct emitter *e, struct vector_family *v,
             if (i->label->name != draw->args[k]->name)
                 continue;
             symp value = sym_from_library(c, i->value, bind_coefficients, v);
-            const char *name = emit_name(e, i->label->name);
+            const char *name = emit_name_of_model(e, i->label->name);
             text_printf(arguments, ", %s", name);
             if (!i->label->nargs) {
                 emit_line(e, "const real %s = %s;", name, emit_expr(e, value));
@@ -98,6 +98,7 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     e->indent++;
     emit_index_cell(e, s, q->part);
     int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
+    bool team = e->team;
     braces += emit_open_part(e, q->part, true);
     if (v->matrix)
         emit_line(e, "whole += %s;", emit_expr(e, q->potential[0]));
@@ -111,6 +112,7 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     else
         emit_line(e, "sums[%s] += %s;", row, value);
     emit_close(e, n + braces);
+    e->team = team;
     e->indent--;
     emit_line(e, "}");
     e->nloops = depth;
@@ -135,7 +137,7 @@ static void emit_coefficients(struct compiler *c, struct text *out,
         "GBM_FN real coefficients_%s(const struct state *s, const "
         "struct gbm_team *team,\n    long long element, real *sums)\n"
         "{\n    (void)team;\n    (void)element;\n",
-        s->family->text, span_text(c, s->family->span), v->entry->name,
+        s->family->text, place_in_comment(c, s->family->span), v->entry->name,
         statistics.data, s->name);
     text_free(&statistics);
     struct emitter e = emitter_new(c, out);
@@ -204,9 +206,9 @@ static void emit_cells(struct emitter *e, const struct step *s,
 }
 
 static void emit_access(struct compiler *c, struct text *out,
-                        const struct step *s, const struct vector_family *v)
+                        const struct step *s, bool matrix)
 {
-    if (!v->matrix) {
+    if (!matrix) {
         emit_block_access(c, out, s);
         return;
     }
@@ -262,7 +264,7 @@ static void emit_known(struct compiler *c, struct text *out, struct step *s)
     emit_cells(&e, s, &v, "$ = drawn[@];");
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
 
-    emit_access(c, out, s, &v);
+    emit_access(c, out, s, v.matrix);
     e = emitter_new(c, out);
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
@@ -314,8 +316,149 @@ static void emit_component_draw(struct emitter *e, const struct step *s,
               high, s->name);
 }
 
-/* A vector node by slices along its axes or, where its sum is fixed (on the
- * simplex, or counts), along lines that exchange the mass of two components. */
+/* Whether some components of an element may be data and others not: where
+ * components do not move in pairs. */
+static bool partly_observed(const struct step *s)
+{
+    return s->companion == COMPANION_NONE &&
+           s->family->var->role == ROLE_STOCHASTIC;
+}
+
+/* Reads and writes a cell by its number from 0, row by row of a matrix; tells
+ * whether it is observed. */
+static void emit_component_access(struct compiler *c, struct text *out,
+                                  const struct step *s)
+{
+    static const struct {
+        const char *type, *name, *more;
+    } what[] = {
+        {"real", "get", ""}, {"void", "set", ", real x"}, {"bool", "seen", ""}};
+    const struct family *f = s->family;
+    for (int k = 0; k < (partly_observed(s) ? 3 : 2); k++) {
+        struct emitter e = emitter_new(c, out);
+        text_printf(out,
+                    "GBM_FN %s component_%s_%s(const struct state *s, long "
+                    "long element, int place_%s)\n{\n    (void)s;\n    "
+                    "(void)element;\n",
+                    what[k].type, s->name, what[k].name, what[k].more);
+        open_element(&e, s);
+        symp at[2] = {
+            sym_add2(c, sym_param(c, intern(c, "row")), sym_num(c, 1)),
+            sym_add2(c, sym_param(c, intern(c, "column")), sym_num(c, 1))};
+        emit_param(&e, "row", "place_");
+        if (f->nslices == 2) {
+            emit_layout(&e, s);
+            emit_param(&e, "row", "(place_ / d)");
+            emit_param(&e, "column", "(place_ % d)");
+        }
+        symp left = family_lhs(c, f, f->nslices, at);
+        const char *cell = emit_expr(&e, left);
+        if (k == 2)
+            emit_line(&e, "return %s;",
+                      emit_expr(&e, sym_seen(c, left->var, left->nargs,
+                                             left->args)));
+        else if (k == 1)
+            emit_line(&e, "%s = %sx;", cell, f->var->integer ? "(int)" : "");
+        else
+            emit_line(&e, "return (real)%s;", cell);
+        text_append(out, "}\n");
+    }
+}
+
+/* Sets a component to x, and what goes with it. */
+static void emit_component_moved(struct text *out, const struct step *s)
+{
+    static const char *const companions[] = {
+        [COMPANION_SUM] = "k_->total - x",
+        [COMPANION_MIRROR] = "x",
+        [COMPANION_NORM] = "real_sqrt(real_fmax(k_->total - x * x, 0))"};
+    text_printf(out,
+                "GBM_FN void component_%s_moved(const struct conditional_%s "
+                "*k_, real x)\n{\n    component_%s_set(k_->s, k_->element, "
+                "k_->place, x);\n",
+                s->name, s->name, s->name);
+    if (s->companion != COMPANION_NONE)
+        text_printf(out,
+                    "    if (k_->other != k_->place)\n        "
+                    "component_%s_set(k_->s, k_->element, k_->other, %s);\n",
+                    s->name, companions[s->companion]);
+    text_append(out, "}\n\n");
+}
+
+static void emit_component_density(struct compiler *c, struct text *out,
+                                   const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN gbm_total density_%s_here(const struct state *s, const "
+                "struct gbm_team *team,\n    long long element)\n{\n    "
+                "(void)team;\n    (void)element;\n    gbm_total total = 0;\n",
+                s->name);
+    open_element(&e, s);
+    emit_cell_if_needed(&e, s);
+    if (s->through)
+        emit_recompute(&e, s, s->family->var);
+    e.team = true;
+    for (const struct part *p = s->parts; p; p = p->next)
+        emit_in_place(&e, p);
+    text_printf(out,
+                "    return total;\n}\n\n"
+                "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
+                "    const struct conditional_%s *k_ = (const struct "
+                "conditional_%s *)context;\n    gbm_team_sync(k_->team);\n"
+                "    component_%s_moved(k_, x);\n    gbm_team_sync(k_->team);\n"
+                "    return (real)density_%s_here(k_->s, k_->team, "
+                "k_->element);\n}\n\n",
+                s->name, s->name, s->name, s->name, s->name);
+}
+
+/* Chooses the companion of the component at `place`; between which ends the
+ * component may move. `continue` where it has no turn of its own. */
+static void emit_companion(struct emitter *e, const struct step *s,
+                           const char **low, const char **high)
+{
+    *low = "-GBM_INF";
+    *high = "GBM_INF";
+    switch (s->companion) {
+    case COMPANION_NONE:
+        return;
+    case COMPANION_SUM:
+        emit_line(e, "if (d < 2)");
+        emit_line(e, "    break;");
+        emit_line(e, "const int step = 1 + (int)(gbm_uniform(rng) * (real)(d "
+                     "- 1));");
+        emit_line(e, "k_.other = (place + step) %% d;");
+        emit_line(e,
+                  "k_.total = before + component_%s_get(s, element, "
+                  "k_.other);",
+                  s->name);
+        *low = "0";
+        *high = "k_.total";
+        return;
+    case COMPANION_MIRROR:
+        emit_line(e, "k_.other = place %% d * d + place / d;");
+        emit_line(e, "if (k_.other > place)");
+        emit_line(e, "    continue;");
+        emit_line(e, "const real low = k_.other == place ? 0 : -GBM_INF;");
+        *low = "low";
+        return;
+    case COMPANION_NORM:
+        emit_line(e, "if (place / d >= place %% d)");
+        emit_line(e, "    continue;");
+        emit_line(e, "k_.other = place %% d * (d + 1);");
+        emit_line(e,
+                  "k_.total = gbm_square(before) + "
+                  "gbm_square(component_%s_get(s, element, k_.other));",
+                  s->name);
+        emit_line(e, "const real end = real_sqrt(k_.total);");
+        *low = "-end";
+        *high = "end";
+        return;
+    }
+}
+
+/* A vector or matrix node by slices along its axes or, where it would leave
+ * its support, along lines on which a second cell follows the first. */
 static void emit_components(struct compiler *c, struct text *out,
                             struct step *s)
 {
@@ -328,90 +471,38 @@ static void emit_components(struct compiler *c, struct text *out,
                 "const struct gbm_team *team;\n    long long element;\n    "
                 "int place, other; /* components, from 0 */\n    real total; "
                 "/* of both */\n};\n\n",
-                f->text, span_text(c, f->span),
-                s->keeps_sum ? ", the mass of two exchanged" : "", s->name);
-    for (int k = 0; k < 2; k++) {
-        struct emitter e = emitter_new(c, out);
-        text_printf(out,
-                    "GBM_FN %s component_%s_%s(const struct state *s, long "
-                    "long element, int place_%s)\n{\n    (void)s;\n    "
-                    "(void)element;\n",
-                    k ? "void" : "real", s->name, k ? "set" : "get",
-                    k ? ", real x" : "");
-        open_element(&e, s);
-        symp at = sym_add2(c, sym_param(c, intern(c, "place")), sym_num(c, 1));
-        emit_param(&e, "place", "place_");
-        const char *cell = emit_expr(&e, family_lhs(c, f, 1, &at));
-        if (k)
-            emit_line(&e, "%s = %sx;", cell, f->var->integer ? "(int)" : "");
-        else
-            emit_line(&e, "return (real)%s;", cell);
-        text_append(out, "}\n");
-    }
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN gbm_total density_%s_here(const struct state *s, const "
-                "struct gbm_team *team,\n    long long element)\n{\n    "
-                "(void)team;\n    (void)element;\n    gbm_total total = 0;\n",
+                f->text, place_in_comment(c, f->span),
+                s->companion == COMPANION_SUM ? ", the mass of two exchanged"
+                                              : "",
                 s->name);
-    open_element(&e, s);
-    emit_cell_if_needed(&e, s);
-    if (s->through)
-        emit_recompute(&e, s, f->var);
-    e.team = true;
-    for (const struct part *p = s->parts; p; p = p->next)
-        emit_in_place(&e, p);
+    emit_component_access(c, out, s);
+    emit_component_moved(out, s);
+    emit_component_density(c, out, s);
     text_printf(out,
-                "    return total;\n}\n\n"
-                "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
-                "    const struct conditional_%s *k_ = (const struct "
-                "conditional_%s *)context;\n    gbm_team_sync(k_->team);\n",
-                s->name, s->name, s->name);
-    text_printf(out,
-                "    component_%s_set(k_->s, k_->element, k_->place, x);\n",
-                s->name);
-    if (s->keeps_sum)
-        text_printf(out,
-                    "    component_%s_set(k_->s, k_->element, k_->other, "
-                    "k_->total - x);\n",
-                    s->name);
-    text_printf(out,
-                "    gbm_team_sync(k_->team);\n    return (real)"
-                "density_%s_here(k_->s, k_->team, k_->element);\n}\n\n"
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, int "
                 "adapting)\n{\n",
-                s->name, s->name);
-    e = emitter_new(c, out);
+                s->name);
+    struct emitter e = emitter_new(c, out);
     open_element(&e, s);
     emit_layout(&e, s);
     emit_line(&e, "real width = s->%s_width[element];", id);
-    emit_line(&e, "for (int place = 0; place < d; place++) {");
+    emit_line(&e, "for (int place = 0; place < %s; place++) {",
+              f->nslices == 2 ? "d * d" : "d");
     e.indent++;
+    if (partly_observed(s)) {
+        emit_line(&e, "if (component_%s_seen(s, element, place))", s->name);
+        emit_line(&e, "    continue;");
+    }
     emit_line(&e, "struct conditional_%s k_ = {s, team, element, place, 0, 0};",
               s->name);
     emit_line(&e, "const real before = component_%s_get(s, element, place);",
               s->name);
-    const char *low = "-GBM_INF", *high = "GBM_INF";
-    if (s->keeps_sum) {
-        emit_line(&e, "if (d < 2)");
-        emit_line(&e, "    break;");
-        emit_line(&e, "const int step = 1 + (int)(gbm_uniform(rng) * (real)(d "
-                      "- 1));");
-        emit_line(&e, "k_.other = (place + step) %% d;");
-        emit_line(&e,
-                  "k_.total = before + component_%s_get(s, element, "
-                  "k_.other);",
-                  s->name);
-        low = "0";
-        high = "k_.total";
-    }
+    const char *low, *high;
+    emit_companion(&e, s, &low, &high);
     emit_component_draw(&e, s, low, high);
     emit_line(&e, "gbm_team_sync(team);");
-    emit_line(&e, "component_%s_set(s, element, place, x);", s->name);
-    if (s->keeps_sum)
-        emit_line(&e, "component_%s_set(s, element, k_.other, k_.total - x);",
-                  s->name);
+    emit_line(&e, "component_%s_moved(&k_, x);", s->name);
     emit_line(&e, "gbm_team_sync(team);");
     e.indent--;
     emit_line(&e, "}");
@@ -419,15 +510,19 @@ static void emit_components(struct compiler *c, struct text *out,
     if (s->through)
         emit_recompute(&e, s, f->var);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
-    emit_block_access(c, out, s);
+    emit_access(c, out, s, f->nslices == 2);
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
-                "element, const double *x)\n{\n    double before[1024];\n    "
-                "get_%s(state, element, before);\n    set_%s(state, element, "
-                "x);\n    double total = (double)density_%s_here((const struct "
-                "state *)state, &gbm_alone, element);\n    set_%s(state, "
-                "element, before);\n    return total;\n}\n#endif\n\n",
-                s->name, s->name, s->name, s->name, s->name);
+                "element, const double *x)\n{\n    const int cells = "
+                "dimension_%s(state, element);\n    double *before = "
+                "malloc((size_t)cells * sizeof *before);\n    if (!before)\n"
+                "        return GBM_NAN;\n"
+                "    get_%s(state, element, before);\n    set_%s(state, "
+                "element, x);\n    double total = (double)density_%s_here("
+                "(const struct state *)state, &gbm_alone, element);\n    "
+                "set_%s(state, element, before);\n    free(before);\n    "
+                "return total;\n}\n#endif\n\n",
+                s->name, s->name, s->name, s->name, s->name, s->name);
 }
 
 void emit_vector(struct compiler *c, struct text *out, struct step *s)

@@ -212,7 +212,8 @@ static const char *direct_text(struct compiler *c, const struct step *s)
     if (!e)
         return "uniform";
     const char *word = family_word(c, e);
-    if (!strcmp(e->name, "power_gamma") && s->exponent) {
+    if (e == library_standard(c, ENTRY_DISTRIBUTION, "power_gamma") &&
+        s->exponent) {
         if (sym_is(s->exponent, 1))
             word = "gamma";
         else if (sym_is(s->exponent, -1))
@@ -222,7 +223,8 @@ static const char *direct_text(struct compiler *c, const struct step *s)
         else
             word = intern_format(c, "gamma in x^%s", sym_text(c, s->exponent));
     }
-    bool inherent = !strcmp(e->name, "dunif") || !strcmp(e->name, "power_law");
+    bool inherent = e == library_standard(c, ENTRY_DISTRIBUTION, "dunif") ||
+                    e == library_standard(c, ENTRY_DISTRIBUTION, "power_law");
     bool cut = s->bounded && !inherent, phrase = strchr(word, ' ') != NULL;
     return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
                          word, cut && phrase ? ", truncated" : "",
@@ -281,6 +283,18 @@ static const char *enumeration_text(struct compiler *c, const struct step *s)
     return intern_format(c, "enumeration%s", shared);
 }
 
+static const char *vector_slice_text(struct compiler *c, const struct step *s)
+{
+    const char *side = count_text(c, family_extent(c, s->family, 0));
+    if (s->family->nslices == 2)
+        return intern_format(c, "slice, cells of a %s x %s matrix in turn",
+                             side, side);
+    return intern_format(c, "%sslice, %s cells %s",
+                         s->family->var->integer ? "integer " : "", side,
+                         s->companion == COMPANION_SUM ? "in pairs"
+                                                       : "in turn");
+}
+
 static const char *step_sampler(struct compiler *c, const struct step *s)
 {
     switch (s->method) {
@@ -293,10 +307,7 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     case METHOD_SLICE_INTEGER:
         return "integer slice";
     case METHOD_SLICE_VECTOR:
-        return intern_format(c, "%sslice, %s cells %s",
-                             s->family->var->integer ? "integer " : "",
-                             count_text(c, family_extent(c, s->family, 0)),
-                             s->keeps_sum ? "in pairs" : "in turn");
+        return vector_slice_text(c, s);
     case METHOD_PAIR:
         return "slice that keeps the sum";
     case METHOD_CHAIN:
@@ -319,7 +330,7 @@ static const char *step_sampler(struct compiler *c, const struct step *s)
     case METHOD_VECTOR:
         return vector_text(c, s);
     case METHOD_FORWARD:
-        return "data or forward draw";
+        return s->family->var->barren ? "forward draw" : "data or forward draw";
     case METHOD_STATED:
         return stated_text(c, s);
     case METHOD_INDEX:
@@ -562,6 +573,18 @@ static void print_wrapped(struct text *out, const char *s, size_t at,
     }
 }
 
+/* Which of a variable's steps draws its elements, its own or the one that draws
+ * forward, only the data tell; shown is the one to expect. */
+static bool is_shown(const struct step *s)
+{
+    const struct var *v = s->family ? s->family->var : NULL;
+    if (s->method == METHOD_DERIVE || s->method == METHOD_INDEX)
+        return !s->late && !(s->family && s->family->expansion);
+    if (!v || !v->barren || s->nmembers > 1)
+        return true;
+    return (s->method == METHOD_FORWARD) != v->expects_data;
+}
+
 static void print_table(struct text *out, struct compiler *c,
                         const struct model *m)
 {
@@ -573,7 +596,7 @@ static void print_table(struct text *out, struct compiler *c,
         {"step", "variable", "elements", "sampler", "parallel over", "sums"}};
     n = 1;
     for (const struct step *s = m->steps; s; s = s->next)
-        if (s->method != METHOD_DERIVE || !s->family->expansion)
+        if (is_shown(s))
             rows[n++] = step_row(c, s);
     size_t width[COLUMNS];
     choose_widths(rows, n, width);
@@ -630,17 +653,53 @@ static const struct var *stored_in(symp e)
     return NULL;
 }
 
-static const char *why_opaque(struct compiler *c, const struct step *s,
-                              const struct factor *g)
+/* Of a bound that may change a value: max(p, 0.001) of a probability. */
+static const char *why_clamp(struct compiler *c, symp e, const char *text)
 {
+    symp clamp = find_clamp(e);
+    return clamp ? intern_format(c,
+                                 "%s reads %s, a bound that may bind: what it "
+                                 "says of a value beyond is flat",
+                                 text, expression_text(c, clamp))
+                 : NULL;
+}
+
+/* The loops of p that e has, as "i, t". */
+static const char *loops_in(struct compiler *c, const struct part *p, symp e)
+{
+    struct loop **found = NEW_ARRAY(c, struct loop *, p->nloops);
+    int n = 0;
+    for (int i = 0; i < p->nloops; i++)
+        if (sym_has_loop(e, p->loops[i]))
+            found[n++] = p->loops[i];
+    return loop_names(c, found, n);
+}
+
+static const char *why_opaque(struct compiler *c, const struct step *s,
+                              const struct part *p, symp x)
+{
+    const struct factor *g = p->factor;
     const struct var *v = s->through ? stored_in(g->logp) : NULL;
     if (v)
         return intern_format(c,
                              "it enters %s through %s, which is "
                              "recomputed for each trial value",
                              g->text, v->name);
-    return intern_format(c, "the term of %s has no sufficient statistics",
-                         g->text);
+    const char *clamp = why_clamp(c, g->logp, g->text);
+    if (clamp)
+        return clamp;
+    if (p->resists)
+        return intern_format(
+            c, "%s of %s is another function of it for each %s",
+            expression_text(c, sym_replace(c, p->resists, sym_target(c), x)),
+            g->text, loops_in(c, p, p->resists));
+    if (g->opaque)
+        return intern_format(
+            c, "the density of %s is evaluated whole, as it takes arrays",
+            g->text);
+    return intern_format(
+        c, "the term of %s is no sum of coefficients times statistics of it",
+        g->text);
 }
 
 const char *slice_reason(struct compiler *c, const struct step *s)
@@ -650,19 +709,22 @@ const char *slice_reason(struct compiler *c, const struct step *s)
     if (s->ties)
         return "elements of an observed sum move in pairs, by steps of their "
                "own";
-    if (draws_integers(f) && s->keeps_sum)
+    if (draws_integers(f) && s->companion == COMPANION_SUM)
         return "its cells have a sum to keep";
     if (draws_integers(f))
         return "its values have no two known ends";
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->opaque)
-            return why_opaque(c, s, p->factor);
+            return why_opaque(c, s, p, x);
     struct text t = {0};
     for (int i = 0; i < s->nstatistics; i++) {
         if (is_plain(s->statistics[i]))
             continue;
         const struct factor *g = factor_with(s, s->statistics[i]);
         symp shown = sym_replace(c, s->statistics[i], sym_target(c), x);
+        const char *clamp = g ? why_clamp(c, shown, g->text) : NULL;
+        if (clamp)
+            return clamp;
         return intern_format(c, "no family has the statistic %s of %s",
                              expression_text(c, shown),
                              g ? g->text : "its prior");
@@ -729,8 +791,13 @@ static void print_reasons(struct text *out, struct compiler *c,
                           const struct model *m)
 {
     for (const struct step *s = m->steps; s; s = s->next) {
+        if (s->family && s->method == METHOD_FORWARD && s->family->var->barren &&
+            !s->family->var->expects_data)
+            note(out, c, step_variables(c, s),
+                 "drawn forward: no observed descendant, unless the data "
+                 "supply one");
         if (!s->family || s->method == METHOD_FORWARD ||
-            s->method == METHOD_DERIVE)
+            s->method == METHOD_DERIVE || !is_shown(s))
             continue;
         const char *who = step_variables(c, s), *why = NULL;
         const struct entry *a = s->family->var->augmentation;
@@ -823,7 +890,8 @@ void explain(struct text *out, struct compiler *c, const struct model *m)
     print_wrapped(
         out,
         "What the data supply of a stochastic variable, all or some of "
-        "its elements, is kept; the rest is drawn.",
+        "its elements, is kept; the rest is drawn: forward, for kept sweeps "
+        "alone, where nothing observed depends on it.",
         0, 0);
 }
 

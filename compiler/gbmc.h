@@ -26,6 +26,16 @@ void *gbmc_alloc(struct compiler *c, size_t bytes);
 #define NEW_ARRAY(c, type, n)                                                  \
     ((type *)gbmc_alloc((c), sizeof(type) * (size_t)((n) > 0 ? (n) : 1)))
 
+/* Memory that is not zeroed, for lists on the way: a stack, given back down to
+ * a mark. */
+struct scratch_mark {
+    void *block;
+    size_t used;
+};
+void *scratch_alloc(struct compiler *c, size_t bytes);
+struct scratch_mark scratch_mark(const struct compiler *c);
+void scratch_release(struct compiler *c, struct scratch_mark mark);
+
 /* intern.c: one pointer per distinct name, so names compare with ==. */
 const char *intern(struct compiler *c, const char *text);
 const char *intern_n(struct compiler *c, const char *text, size_t length);
@@ -84,9 +94,30 @@ const struct source *source_read(struct compiler *c, const char *path,
 bool file_write(struct compiler *c, const char *path, const char *data,
                 size_t length);
 bool file_exists(const char *path);
+/* What is wrong with a file: 2 if the machine's fault (a full disk), else 1. */
+int file_status(int code);
+/* The same file by a name that no program takes for an option. */
+const char *path_argument(struct compiler *c, const char *path);
 /* Names of paths, interned. The folder ends with '/', or is empty. */
 const char *path_join(struct compiler *c, const char *folder, const char *name);
 const char *path_folder(struct compiler *c, const char *path);
+
+/* quote.c: text of others inside a C string, a format, a comment. */
+void text_escape(struct text *t, unsigned char ch);
+const char *in_string(struct compiler *c, const char *s);
+const char *in_format(struct compiler *c, const char *s);
+const char *in_comment(struct compiler *c, const char *s);
+/* span_text for a comment. */
+const char *place_in_comment(struct compiler *c, struct span span);
+
+/* interrupt.c: files that exist only while gbmc runs, and programs that it
+ * runs, are gone when a signal ends it. */
+void catch_signals(void);
+void temporary_begins(const char *path);
+void temporary_ends(const char *path);
+/* Runs a program to its end, and gives its wait status; returns 0, or the error
+ * number if it cannot be started. */
+int run_program(char *const *argv, int *status);
 
 /* ast.c: the tree that the parser builds.
  *
@@ -99,7 +130,10 @@ enum expr_kind {
     EXPR_CALL,  /* name(args) */
     EXPR_RANGE, /* args[0]:args[1] */
     EXPR_ALL,   /* an empty index, as both in X[,] */
-    EXPR_SUM    /* library files only: sum(name in args[0]:args[1], args[2]) */
+    EXPR_SUM,   /* sum(name in args[0]:args[1], args[2]): of library files, or
+                   made by roll.c */
+    EXPR_INDEX, /* roll.c: the index `name` of a sum around it */
+    EXPR_LIST   /* roll.c: of the numbers args[1 ...], number args[0] */
 };
 struct expr {
     enum expr_kind kind;
@@ -208,6 +242,7 @@ struct entry {
     struct parameter *result;
     struct clause *clauses;
     const char *doc; /* the comment block above the entry, '#' stripped */
+    bool standard;   /* of the standard library; else of the model's own */
     struct entry *next;
 };
 
@@ -236,6 +271,10 @@ struct expr *expr_call(struct compiler *c, const char *name, struct span span,
 void expr_print(struct text *out, const struct expr *e);
 /* "dgamma(r, lambda)", "ddirch(alpha[K]) over x[K]" */
 void entry_print_head(struct text *out, const struct entry *e);
+/* "x[i] ~ dnorm(0, 1) T(0, )" */
+void relation_print(struct text *out, const struct stmt *s);
+/* The same, interned. */
+const char *relation_text(struct compiler *c, const struct stmt *s);
 /* --emit=ast: the program as gbm text in one form; parses to the same tree. */
 void ast_print(struct text *out, const struct program *p);
 
@@ -243,6 +282,9 @@ void ast_print(struct text *out, const struct program *p);
  * errors (already reported). Both model files and library files. */
 bool parse_source(struct compiler *c, const struct source *source,
                   struct program *program);
+
+/* roll.c: writes as loops and sums what is written out one by one. */
+void roll(struct compiler *c, struct program *p);
 
 /* innovation.c: draws states in place of their normal innovations. */
 void draw_states(struct compiler *c, struct program *p);
@@ -264,6 +306,7 @@ struct options {
 struct compiler {
     struct arena *arena;
     struct names *names;     /* intern.c */
+    struct syms *syms;       /* algebra.c: one node per distinct expression */
     struct library *library; /* library.c */
     struct options options;
     const char *stdlib; /* folder of the standard library */

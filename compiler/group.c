@@ -349,6 +349,8 @@ bool elliptical_vector(struct compiler *c, struct step *s)
 {
     if (s->family->nslices != 1 || !gaussian_prior(c, s))
         return false;
+    if (!entry_value(s->family->distribution, "draw"))
+        return false; /* improper: an ellipse as wide as it is stands still */
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->factor == s->family->factor && !p->reference)
             return false; /* its prior is among what is evaluated in place */

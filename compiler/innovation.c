@@ -73,6 +73,7 @@ struct pair {
     const struct program *program;
     struct stmt *state;      /* x[t+1] <- ... */
     struct stmt *innovation; /* r[t] ~ dnorm(m, tau) */
+    int mean;                /* the place of m */
 };
 
 /* The sign with which r stands in a sum; 0 if it does not, or elsewhere. */
@@ -120,6 +121,16 @@ static bool is_scalar_element(const struct expr *e)
     return e->nargs > 0;
 }
 
+/* Which argument of the call of a normal distribution is the mean, or -1. */
+static int mean_of(struct compiler *c, const struct stmt *s)
+{
+    const struct entry *d =
+        s->kind == STMT_STOCHASTIC && s->rhs->kind == EXPR_CALL
+            ? library_find(c, ENTRY_DISTRIBUTION, s->rhs->name)
+            : NULL;
+    return d && d->nparameters == s->rhs->nargs ? normal_mean(c, d) : -1;
+}
+
 static bool forms_match(const struct pair *k)
 {
     const struct stmt *s = k->state, *n = k->innovation;
@@ -127,12 +138,13 @@ static bool forms_match(const struct pair *k)
     if (s->kind != STMT_DETERMINISTIC || s->link || x == r ||
         n->kind != STMT_STOCHASTIC || n->truncation != TRUNC_NONE)
         return false;
-    if (!is_call(n->rhs, "dnorm", 2) && !is_call(n->rhs, "normal", 2))
-        return false;
+    for (int i = 0; i < n->rhs->nargs; i++)
+        if (i != k->mean && count_reads(n->rhs->args[i], x))
+            return false;
     return is_scalar_element(s->lhs) && is_scalar_element(n->lhs) &&
            count_reads(s->rhs, x) > 0 && count_reads(s->rhs, r) == 1 &&
            sign_in_sum(s->rhs, n->lhs) && is_linear(s->rhs, x) &&
-           is_linear(n->rhs->args[0], x) && !count_reads(n->rhs->args[1], x);
+           is_linear(n->rhs->args[k->mean], x);
 }
 
 /* ---- the rest of the model -------------------------------------------------
@@ -243,15 +255,17 @@ static struct expr *without(struct compiler *c, const struct expr *sum,
                      first ? right : without(c, right, r));
 }
 
-static const char *statement_text(struct compiler *c, const struct stmt *s)
+static struct expr *with_mean(struct compiler *c, const struct expr *call,
+                              int mean, struct expr *value)
 {
-    struct text t = {0};
-    expr_print(&t, s->lhs);
-    text_append(&t, s->kind == STMT_STOCHASTIC ? " ~ " : " <- ");
-    expr_print(&t, s->rhs);
-    const char *text = intern(c, t.data);
-    text_free(&t);
-    return text;
+    struct expr *copy = expr_new(c, call->kind, call->span);
+    *copy = *call;
+    copy->args = NEW_ARRAY(c, struct expr *, call->nargs);
+    for (int i = 0; i < call->nargs; i++)
+        copy->args[i] = i == mean ? value : call->args[i];
+    if (copy->depth <= value->depth)
+        copy->depth = value->depth + 1;
+    return copy;
 }
 
 static void exchange(struct compiler *c, const struct pair *k)
@@ -261,14 +275,13 @@ static void exchange(struct compiler *c, const struct pair *k)
     bool added = sign_in_sum(sum, n->lhs) > 0;
     struct expr *rest = without(c, sum, n->lhs);
     s->kind = STMT_STOCHASTIC;
-    s->rhs =
-        expr_call(c, n->rhs->name, n->rhs->span, 2,
-                  replaced(c, sum, n->lhs, n->rhs->args[0]), n->rhs->args[1]);
+    s->rhs = with_mean(c, n->rhs, k->mean,
+                       replaced(c, sum, n->lhs, n->rhs->args[k->mean]));
     n->kind = STMT_DETERMINISTIC;
     n->rhs = expr_call(c, "-", n->span, 2, added ? s->lhs : rest,
                        added ? rest : s->lhs);
-    s->text = statement_text(c, s);
-    n->text = statement_text(c, n);
+    s->text = relation_text(c, s);
+    n->text = relation_text(c, n);
 }
 
 static void draw_states_of(struct compiler *c, const struct program *p,
@@ -278,8 +291,11 @@ static void draw_states_of(struct compiler *c, const struct program *p,
         if (s->kind == STMT_FOR)
             draw_states_of(c, p, s->body);
         for (struct stmt *n = list; n && s->kind != STMT_FOR; n = n->next) {
-            struct pair k = {.program = p, .state = s, .innovation = n};
-            if (n->kind != STMT_FOR && forms_match(&k) &&
+            struct pair k = {.program = p,
+                             .state = s,
+                             .innovation = n,
+                             .mean = mean_of(c, n)};
+            if (k.mean >= 0 && forms_match(&k) &&
                 any_stmt(p->model, draws_first_state, &k) &&
                 !any_stmt(p->model, needs_innovation, &k) && !is_declared(&k))
                 exchange(c, &k);

@@ -159,6 +159,7 @@ static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
     case SYM_LOOP:
     case SYM_EXTENT:
     case SYM_SEEN:
+    case SYM_LIVE:
     case SYM_TARGET:
     case SYM_PARAM:
     case SYM_POW:
@@ -558,7 +559,8 @@ static bool curved_candidate(const struct step *s)
     const struct family *f = s->family;
     if (vector_candidate(s) &&
         (s->method == METHOD_ELLIPTICAL ||
-         (s->method == METHOD_SLICE_VECTOR && !s->keeps_sum)))
+         (s->method == METHOD_SLICE_VECTOR &&
+          s->companion == COMPANION_NONE)))
         return true;
     return s->method == METHOD_SLICE && !s->beside && !s->asked && !s->bounds &&
            !s->ties && !s->through && !f->nslices && !f->truncated &&

@@ -8,7 +8,8 @@
 
 struct named {
     const char *name;
-    const struct entry *entry;
+    const struct entry *entry;    /* as the model means it */
+    const struct entry *standard; /* as the standard library's files do */
 };
 struct library {
     struct named *names[3]; /* by entry_kind, in the order of reading */
@@ -25,6 +26,8 @@ static void add_name(struct compiler *c, const char *name,
     for (int i = 0; i < l->nnames[k]; i++)
         if (l->names[k][i].name == name) { /* a later one replaces it */
             l->names[k][i].entry = e;
+            if (e->standard)
+                l->names[k][i].standard = e;
             return;
         }
     if (l->nnames[k] == l->capacity[k]) {
@@ -35,10 +38,11 @@ static void add_name(struct compiler *c, const char *name,
         l->names[k] = names;
         l->capacity[k] = capacity;
     }
-    l->names[k][l->nnames[k]++] = (struct named){name, e};
+    l->names[k][l->nnames[k]++] = (struct named){
+        .name = name, .entry = e, .standard = e->standard ? e : NULL};
 }
 
-void library_add(struct compiler *c, struct entry *entries)
+static void library_add(struct compiler *c, struct entry *entries)
 {
     struct library *l = c->library;
     for (const struct entry *e = entries; e; e = e->next) {
@@ -93,7 +97,10 @@ static void load(struct compiler *c)
         const struct source *s = read_source(
             c, intern_format(c, "%s/%s", c->stdlib, files[i]->d_name));
         struct program p = {0};
-        if (s && parse_source(c, s, &p))
+        bool good = s && parse_source(c, s, &p);
+        for (struct entry *e = p.entries; e; e = e->next)
+            e->standard = true;
+        if (good)
             library_add(c, p.entries);
         free(files[i]);
     }
@@ -105,15 +112,66 @@ static void load(struct compiler *c)
                  c->stdlib);
 }
 
-const struct entry *library_find(struct compiler *c, enum entry_kind kind,
-                                 const char *name)
+static const struct named *find_named(struct compiler *c, enum entry_kind kind,
+                                      const char *name)
 {
     if (!c->library)
         load(c);
     for (int i = 0; i < c->library->nnames[kind]; i++)
         if (c->library->names[kind][i].name == name)
-            return c->library->names[kind][i].entry;
-    return kind == ENTRY_FUNCTION ? density_function(c, name) : NULL;
+            return &c->library->names[kind][i];
+    return NULL;
+}
+
+const struct entry *library_find(struct compiler *c, enum entry_kind kind,
+                                 const char *name)
+{
+    const struct named *found = find_named(c, kind, name);
+    return found                    ? found->entry
+           : kind == ENTRY_FUNCTION ? density_function(c, name)
+                                    : NULL;
+}
+
+const struct entry *library_standard(struct compiler *c, enum entry_kind kind,
+                                     const char *name)
+{
+    const struct named *found = find_named(c, kind, intern(c, name));
+    return found ? found->standard : NULL;
+}
+
+const struct entry *library_meant(struct compiler *c, const struct entry *from,
+                                  enum entry_kind kind, const char *name)
+{
+    return from->standard ? library_standard(c, kind, name)
+                          : library_find(c, kind, name);
+}
+
+/* The algebra knows functions by their names, and the standard library's files
+ * are written in them. */
+static void refuse_known(struct compiler *c, const struct entry *e,
+                         const char *name, struct span span)
+{
+    if (e->kind == ENTRY_FUNCTION && library_standard(c, ENTRY_FUNCTION, name))
+        error_at(c, span,
+                 "%s is a function of the library, whose own files use it; "
+                 "give this one another name",
+                 name);
+}
+
+void library_add_own(struct compiler *c, const struct program *p)
+{
+    if (p->entries && !c->library)
+        load(c);
+    for (const struct entry *e = p->entries; e; e = e->next) {
+        refuse_known(c, e, e->name, e->span);
+        const struct clause *alias = entry_clause(e, "alias");
+        const struct clause_item *item = alias ? alias->items : NULL;
+        for (; item; item = item->next)
+            if (item->value->kind == EXPR_NAME)
+                refuse_known(c, e, item->value->name, item->value->span);
+    }
+    if (p->entries)
+        library_add(c, p->entries);
 }
 
 int library_all(struct compiler *c, const struct entry *const **out)
@@ -254,6 +312,8 @@ static symp read_expr(struct compiler *c, const struct expr *e,
     }
     case EXPR_RANGE:
     case EXPR_ALL:
+    case EXPR_INDEX:
+    case EXPR_LIST:
         break;
     }
     error_at(c, e->span, "not an expression that a library entry may hold");

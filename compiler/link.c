@@ -5,14 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static const struct span nowhere = {0};
 
@@ -83,8 +80,7 @@ static void split_words(char *text, char **argv, int *n, int capacity)
 
 static int run_compiler(struct compiler *c, char **argv)
 {
-    pid_t pid;
-    int failed = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+    int status = 0, failed = run_program(argv, &status);
     if (failed) {
         error_at(c, nowhere,
                  "no C compiler: %s: %s; install one (gcc or clang) or name "
@@ -92,24 +88,10 @@ static int run_compiler(struct compiler *c, char **argv)
                  argv[0], strerror(failed));
         return 2;
     }
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     error_at(c, nowhere, "the C compiler failed on the generated program");
     return 2;
-}
-
-static bool write_text(struct compiler *c, const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    bool ok = f && fputs(text, f) >= 0;
-    if (f)
-        ok = fclose(f) == 0 && ok;
-    if (!ok)
-        error_at(c, nowhere, "cannot write %s: %s", path, strerror(errno));
-    return ok;
 }
 
 /* Hundreds of statements make a program that the C compiler would take minutes
@@ -121,7 +103,7 @@ static const char *level_for(size_t length)
 
 int link_sampler(struct compiler *c, const char *program)
 {
-    const char *output = c->options.output;
+    const char *output = path_argument(c, c->options.output);
     const char *libraries = library_folder(c);
     const char *headers = runtime_headers(c);
     if (!libraries || !headers)
@@ -131,8 +113,8 @@ int link_sampler(struct compiler *c, const char *program)
     const char *source = c->options.save_temps
                              ? intern_format(c, "%s.c", output)
                              : intern_format(c, "%s.c", temporary);
-    if (!write_text(c, source, program))
-        return 1;
+    if (!file_write(c, source, program, strlen(program)))
+        return file_status(errno);
     const char *cc = getenv("CC");
     char *argv[128];
     int n = 0;
@@ -161,9 +143,15 @@ int link_sampler(struct compiler *c, const char *program)
     if (!c->options.cpu || strcmp(c->options.cpu, "native") == 0)
         argv[n++] = (char *)(uintptr_t) "-march=native";
     split_words(read_words(c, intern_format(c, "%s/link_flags", libraries)),
-                argv, &n, 120);
-    argv[n++] = (char *)(uintptr_t)intern_format(c, "-Wl,-rpath,%s", libraries);
+                argv, &n, 116);
+    /* not -Wl: a comma in the folder's name would end it */
+    const char *search[] = {"-Xlinker", "-rpath", "-Xlinker", libraries};
+    for (size_t i = 0; i < sizeof search / sizeof *search; i++)
+        argv[n++] = (char *)(uintptr_t)search[i];
     argv[n] = NULL;
+    temporary_begins(temporary);
+    if (!c->options.save_temps)
+        temporary_begins(source);
     int status = run_compiler(c, argv);
     if (!c->options.save_temps)
         unlink(source);
@@ -173,5 +161,7 @@ int link_sampler(struct compiler *c, const char *program)
     }
     if (status)
         unlink(temporary);
+    temporary_ends(source);
+    temporary_ends(temporary);
     return status;
 }

@@ -52,7 +52,7 @@ static const struct option_spec {
     {OPT_EMIT, "--emit", "PASS",
      "print what a pass makes of the model; PASS is"},
     {OPT_DATA, "--data", "FILE",
-     "tell by this file what is data, what is drawn"},
+     "compile for what this file supplies; or name it behind the model"},
     {OPT_LIST, "--list", NULL, "list all distributions and functions"},
     {OPT_ARCH, "--arch", "sm_90",
      "compile the GPU code now, for this architecture"},
@@ -78,7 +78,7 @@ static const struct span nowhere = {0};
 
 static void print_help(void)
 {
-    puts("usage: gbmc [options] model.gbm -o sampler\n\n"
+    puts("usage: gbmc [options] model.gbm [data.json ...] -o sampler\n\n"
          "Compiles a Bayesian model (BUGS, JAGS or gbm text: .gbm .bug .bugs "
          ".jags .txt)\ninto a program that draws from its posterior.\n");
     for (int i = 0; i < NSPECS; i++) {
@@ -147,6 +147,22 @@ static int help_about(struct compiler *c, const char *name)
              near ? "; did you mean '" : "; gbmc --list prints all it has",
              near ? near : "", near ? "'?" : "");
     return 1;
+}
+
+/* The part of a file's name from its last dot, "" if there is none. */
+static const char *extension_of(const char *path)
+{
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+
+    return dot && dot != path && (!slash || dot > slash + 1) ? dot : "";
+}
+
+static bool has_model_extension(const char *path)
+{
+    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++)
+        if (strcmp(extension_of(path), extensions[i]) == 0)
+            return true;
+    return false;
 }
 
 /* ---- Options ------------------------------------------------------------ */
@@ -317,10 +333,13 @@ static bool read_options(struct compiler *c, struct request *r, int argc,
             only_files = true;
         } else if (!only_files && argv[i][0] == '-' && argv[i][1]) {
             good = read_option(c, r, argv, &i) && good;
-        } else if (o->input) {
+        } else if (o->input && (!*extension_of(argv[i]) ||
+                                has_model_extension(argv[i]))) {
             error_at(c, nowhere, "one model at a time: %s or %s", o->input,
                      argv[i]);
             good = false;
+        } else if (o->input) { /* what the model is to be compiled for */
+            o->data[o->ndata++] = argv[i];
         } else {
             o->input = argv[i];
         }
@@ -355,23 +374,14 @@ static const char *find_stdlib(struct compiler *c)
     return path_join(c, folder, places[0]);
 }
 
-/* The part of a file's name from its last dot, "" if there is none. */
-static const char *extension_of(const char *path)
-{
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-
-    return dot && dot != path && (!slash || dot > slash + 1) ? dot : "";
-}
-
 static bool is_model_name(struct compiler *c, const char *path)
 {
     const char *extension = extension_of(path);
 
     if (!*extension)
         return true;
-    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++)
-        if (strcmp(extension, extensions[i]) == 0)
-            return true;
+    if (has_model_extension(path))
+        return true;
     error_at(c, nowhere,
              "%s is not a model file: these end in .gbm, .bug, .bugs, .jags "
              "or .txt",
@@ -527,6 +537,7 @@ static int run(struct compiler *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct compiler c = {.arena = arena_create(), .messages = stderr};
+    catch_signals();
     const char *terminal = getenv("TERM");
     int status;
 

@@ -4,6 +4,8 @@
 
 /* Most dimensions of an array: GBM_MAX_DIMS of the runtime. */
 #define MAX_DIMS 8
+/* Most loops around a statement, with the slices of its left-hand side. */
+#define MAX_LOOPS 12
 
 /* ---- algebra.c: symbolic expressions -------------------------------------
  *
@@ -18,6 +20,7 @@ enum sym_kind {
     SYM_REF,    /* var[args]: one 1-based subscript per dimension */
     SYM_EXTENT, /* extent of var's dimension `dim` (0-based) */
     SYM_SEEN,   /* 1 if var[args] is observed, else 0 */
+    SYM_LIVE,   /* 1 if it, or a node that depends on it, is; else 0 */
     SYM_TARGET, /* the x of a full conditional */
     SYM_PARAM,  /* name: s1, s2, ... and other symbols of library text */
     SYM_ADD,    /* sum of args */
@@ -55,6 +58,7 @@ symp sym_num(struct compiler *c, double x);
 symp sym_loop(struct compiler *c, struct loop *loop);
 symp sym_ref(struct compiler *c, struct var *v, int nargs, const symp *args);
 symp sym_seen(struct compiler *c, struct var *v, int nargs, const symp *args);
+symp sym_live(struct compiler *c, symp ref);
 symp sym_extent(struct compiler *c, struct var *v, int dim);
 symp sym_target(struct compiler *c);
 symp sym_param(struct compiler *c, const char *name);
@@ -81,6 +85,10 @@ symp sym_eq(struct compiler *c, symp a, symp b); /* the condition a == b */
 symp sym_and(struct compiler *c, symp a, symp b);
 symp sym_log(struct compiler *c, symp a);
 
+/* Name of a call: of the numbers args[1 ...], number args[0]. */
+#define SYM_LIST "number of"
+bool sym_is_list(symp e);
+
 bool sym_is(symp e, double number);
 bool sym_same(symp a, symp b);
 /* constants.c: the same but for the names of bound indices. */
@@ -90,6 +98,8 @@ symp sym_rebuild(struct compiler *c, symp e, const symp *args);
 /* Replaces every node for which `f` returns non-NULL (outermost first). */
 typedef symp (*sym_rewrite)(struct compiler *c, symp node, void *context);
 symp sym_map(struct compiler *c, symp e, sym_rewrite f, void *context);
+/* e built again: more may be known of the signs of its variables by now. */
+symp sym_again(struct compiler *c, symp e);
 symp sym_replace_loop(struct compiler *c, symp e, const struct loop *loop,
                       symp by);
 symp sym_replace(struct compiler *c, symp e, symp what, symp by);
@@ -116,6 +126,9 @@ bool sym_has_target(symp e);
 bool sym_positive(symp e);
 /* The number that a - b is, if it is one. */
 bool sym_difference(struct compiler *c, symp a, symp b, double *out);
+/* What e is at most, where it is a number or the smallest of some; else
+ * infinite. */
+double largest_of(symp e);
 void sym_print(struct text *out, symp e);
 const char *sym_text(struct compiler *c, symp e);
 
@@ -152,6 +165,9 @@ struct var {
     bool integer; /* in memory; an array may have columns of both kinds */
     bool declared_given, declared_observed;
     bool leaf;         /* stochastic, and no other factor reads it */
+    bool barren;       /* some elements may have no observed descendant: they
+                          are no leaves, but drawn forward as leaves are */
+    bool expects_data; /* a leaf depends on it, or is it: known only at load */
     bool stored;       /* derived: kept in memory because updates read it */
     bool positive;     /* all its values are > 0 */
     bool indexes;      /* used as a subscript or loop bound */
@@ -167,6 +183,7 @@ struct var {
     double expanded, work; /* derived.c: nodes of its definition, others' in it,
                               and how many of them a value takes */
     int slot, seen_slot;
+    int walk; /* resolve.c: the last that came here */
     struct var *next;
     /* auxiliary: its support and full conditional, if stated */
     symp draw;
@@ -188,6 +205,10 @@ struct range_check {
     struct span span;
     struct range_check *next;
 };
+
+/* How elements without observed descendants are left out of a step: each for
+ * itself, all of the families that `together` draws at once, or not at all. */
+enum barren_unit { BARREN_EACH, BARREN_TOGETHER, BARREN_NEVER };
 
 struct family {
     struct var *var;
@@ -225,7 +246,9 @@ struct family {
     struct sequence *sequence;  /* of the derived families that are recomputed
                                    together, in turn; or NULL */
     struct affine *affine;      /* stochastic: the set that it is in, or NULL */
-    bool expansion;             /* deterministic: made for such a set */
+    enum barren_unit unit;      /* where var->barren */
+    const struct step *together;
+    bool expansion; /* deterministic: made for such a set */
     struct family *next_of_var, *next;
     struct family *moved; /* sequence.c */
 };
@@ -233,9 +256,10 @@ struct family {
 /* Families that feed each other element by element: the order of the elements
  * is found at load. */
 enum sequence_kind {
-    SEQUENCE_LOAD,   /* constants */
-    SEQUENCE_START,  /* random and derived nodes, drawn forward */
-    SEQUENCE_REFRESH /* derived nodes, recomputed in a sweep */
+    SEQUENCE_LOAD,    /* constants */
+    SEQUENCE_START,   /* random and derived nodes, drawn forward */
+    SEQUENCE_REFRESH, /* derived nodes, recomputed in a sweep */
+    SEQUENCE_READ     /* no sequence: whatever an element may read is told */
 };
 struct sequence {
     enum sequence_kind kind;
@@ -288,13 +312,29 @@ struct model {
 void state_rules(struct compiler *c, struct model *m);
 /* logp where g's rule holds, else minus infinity. */
 symp under_rule(struct compiler *c, const struct factor *g, symp logp);
+/* Whether a >= b whatever the state and the data, also as computed: not only
+ * up to rounding. */
+bool sym_never_below(symp a, symp b);
 /* Puts the rules into the parts of a step that evaluates densities. */
 void keep_rules(struct compiler *c, struct step *s);
 
+/* clamp.c: max(a, e) or min(a, e), a a number and e random, inside e; or
+ * NULL. */
+symp find_clamp(symp e);
+
 /* library.c */
 struct library;
+/* Adds the model's own entries, before any name is looked up. */
+void library_add_own(struct compiler *c, const struct program *p);
+/* What the model means by a name: its own entry before the library's. */
 const struct entry *library_find(struct compiler *c, enum entry_kind kind,
                                  const char *name);
+/* The standard library's entry, whatever the model calls so; and what the text
+ * of the entry `from` means. */
+const struct entry *library_standard(struct compiler *c, enum entry_kind kind,
+                                     const char *name);
+const struct entry *library_meant(struct compiler *c, const struct entry *from,
+                                  enum entry_kind kind, const char *name);
 const struct clause *entry_clause(const struct entry *e, const char *keyword);
 /* First item's value of a clause, or NULL. */
 const struct expr *entry_value(const struct entry *e, const char *keyword);
@@ -302,7 +342,6 @@ const struct expr *entry_value(const struct entry *e, const char *keyword);
  * functions, made from the distribution; NULL if there is none such. */
 const struct entry *density_function(struct compiler *c, const char *name);
 int library_all(struct compiler *c, const struct entry *const **out);
-void library_add(struct compiler *c, struct entry *entries);
 void library_list(struct compiler *c, FILE *out);
 
 /* Text of a library expression as a symbolic one; `bind` gives the value of a
@@ -394,6 +433,7 @@ struct part {
     bool own;                 /* the target's own prior */
     struct collected terms;   /* statistics free of the instance's loops */
     bool opaque;              /* evaluated in place at each trial value */
+    symp resists;             /* why: no statistic, as it has their loops */
     bool ruled;               /* the factor's rule is kept */
     symp logp;                /* of an instance, in the fresh loops */
     symp value, lower, upper; /* its indicator in place, where x is in it */
@@ -448,6 +488,7 @@ struct bound {
     struct part *part;
     bool is_lower;
     symp value;
+    symp child; /* the stochastic node whose density bounds x; or NULL */
     struct bound *next;
 };
 struct conflict {
@@ -551,6 +592,16 @@ struct rescaling {
 
 enum { MAX_MEMBERS = 32 };
 
+/* A slice along a component of a vector or matrix node takes the cell along
+ * that keeps the node in its support. */
+enum companion {
+    COMPANION_NONE,   /* any vector will do */
+    COMPANION_SUM,    /* another cell: their sum is kept */
+    COMPANION_MIRROR, /* of a symmetric matrix: the mirror image */
+    COMPANION_NORM    /* of a correlation's upper Cholesky factor: the
+                         column's diagonal cell; its norm stays 1 */
+};
+
 struct step {
     enum method method;
     const char *name;      /* update_theta */
@@ -584,17 +635,19 @@ struct step {
     struct rescaling *rescalings;
     bool beside; /* a slice that a joint block has beside it */
     struct quadratic *quadratics;
-    bool coupled_prior;  /* dense: priors couple coordinates */
-    const char *asked;   /* for by samplers { }: the method's word */
-    double width;        /* of slice or steps at first; 0: not given */
-    bool whole;          /* all elements of all members move as one */
-    struct part *priors; /* elliptical: the members' own */
-    bool alone;          /* element by element, as `enumerate` asks */
-    int along;           /* chain: the loop it runs through */
-    symp before;         /* chain: the predecessor of an element */
-    bool keeps_sum;      /* slice by component: two at a time */
-    struct step *rest; /* METHOD_FORWARD: a normal vector node's cells that are
-                          not seen, given those that are; NULL: none */
+    bool coupled_prior;       /* dense: priors couple coordinates */
+    const char *asked;        /* for by samplers { }: the method's word */
+    double width;             /* of slice or steps at first; 0: not given */
+    bool whole;               /* all elements of all members move as one */
+    struct part *priors;      /* elliptical: the members' own */
+    bool alone;               /* element by element, as `enumerate` asks */
+    int along;                /* chain: the loop it runs through */
+    symp before;              /* chain: the predecessor of an element */
+    enum companion companion; /* slice by component: what moves with it */
+    bool late;                /* for what is kept alone, after the sweep */
+    struct step *after; /* METHOD_DERIVE, METHOD_INDEX: that makes it due */
+    struct step *rest;  /* METHOD_FORWARD: a normal vector node's cells that are
+                           not seen, given those that are; NULL: none */
     struct inverse *inverse; /* METHOD_INDEX */
     struct part *ties;       /* instances that hold an element fast */
     struct summand pair[2];  /* METHOD_PAIR; each with an index of its own */
@@ -626,6 +679,8 @@ void recognise(struct compiler *c, struct step *s);
 /* Whether distribution e is the normal: on the whole line, with statistics x
  * and x^2. */
 bool is_normal(const struct entry *e);
+/* Which parameter of a normal distribution is its mean; -1: it is none. */
+int normal_mean(struct compiler *c, const struct entry *e);
 
 /* block.c: merges jointly Gaussian steps into blocks; vector nodes. */
 void form_blocks(struct compiler *c, struct model *m);
@@ -644,6 +699,24 @@ bool plain_plate(struct compiler *c, const struct family *f);
 bool share_likelihood(const struct step *a, const struct step *b);
 /* `block` takes the place of old[0]; the others are marked METHOD_NONE. */
 void replace_steps(struct step *const *old, int n, struct step *block);
+
+/* element.c: which references hit the elements of a statement. */
+/* The condition that ref, to f's variable, is to an element of f; NULL where
+ * f's subscripts do not tell, as in X[row[k], col[k]]. */
+symp is_element(struct compiler *c, const struct family *f, symp ref);
+/* The elements of statements; or of each only the node where its loops have
+ * the values `node`. */
+struct elements {
+    struct family *families[MAX_MEMBERS];
+    int n;
+    const symp *node;
+};
+/* e where these elements are 0; `told` is false if some may be left. */
+symp without_elements(struct compiler *c, symp e, const struct elements *of,
+                      bool *told);
+/* The same; where one statement fills its array but for cells that are data,
+ * these are 0 as well. */
+symp without_arrays(struct compiler *c, symp e, const struct elements *of);
 
 /* joint.c: sparse joint blocks of families that enter common linear
  * predictors, before smaller ones are formed. */
@@ -691,9 +764,10 @@ void form_chains(struct compiler *c, struct model *m);
 /* Numbers the families in their order. */
 void number_families(struct model *m);
 /* names.c: what the program calls the model's variables; the same for one that
- * is added later. */
+ * is added later. A name as no identifier of the program's own is spelled. */
 void name_in_c(struct compiler *c, struct model *m);
 void name_added_in_c(struct compiler *c, const struct model *m, struct var *v);
+const char *marked_name(struct compiler *c, const char *name);
 
 /* augment.c: applies the library's augmentations where they close a full
  * conditional. */
@@ -713,7 +787,7 @@ bool asked_to_enumerate(const struct model *m, const struct family *f);
  * on what is not data. Requires that data settle e. */
 symp constant_of(struct compiler *c, struct model *m, symp e);
 /* Summaries of given arrays inside loops, as in x[i] - mean(x[]), become
- * constants. */
+ * constants; so do lists of numbers. */
 void keep_summaries(struct compiler *c, struct model *m);
 
 /* row_sums.c: terms that are sums over rows of data, from sums computed at
@@ -723,6 +797,14 @@ void sum_rows(struct compiler *c, struct model *m);
 /* copies.c: rows that are the same, evaluated once. */
 void count_copies(struct compiler *c, struct model *m);
 enum { COMPARED_MOST = 20000 }; /* rows beyond are taken once each */
+
+/* barren.c: the steps that draw forward, behind all others, in the order of the
+ * families: of leaves, and of what turns out at load to have no observed
+ * descendant. Requires blocks. */
+void add_forward_steps(struct compiler *c, struct model *m);
+/* The condition under which an instance counts: of a leaf, that it is seen;
+ * else that it, or a descendant, is. NULL: all count. Known after plan(). */
+symp counted_instances(const struct factor *g);
 
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
@@ -791,8 +873,10 @@ void emit_line(struct emitter *e, const char *format, ...)
 /* A line in which $ stands for the text of a cell, @ for its place. */
 void emit_filled(struct emitter *e, const char *format, const char *cell,
                  const char *place);
-/* An identifier not used yet in this function, from `base`. */
+/* An identifier not used yet in this function: one of our own, from `base`; one
+ * for something of the model, or of a library file, that is called `name`. */
 const char *emit_name(struct emitter *e, const char *base);
+const char *emit_name_of_model(struct emitter *e, const char *name);
 /* C text of an expression; appends the statements that it needs. */
 const char *emit_expr(struct emitter *e, symp x);
 const char *emit_int(struct emitter *e, symp x);
@@ -843,6 +927,8 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
 void emit_dense(struct compiler *c, struct text *out, struct step *s);
 void emit_vector(struct compiler *c, struct text *out, struct step *s);
 /* emit_sequence.c */
+/* What elements read of variables that may be barren; false: there are none. */
+bool emit_readers(struct compiler *c, struct text *out, const struct model *m);
 void emit_sequences(struct compiler *c, struct text *out,
                     const struct model *m);
 void emit_refresh(struct compiler *c, struct text *out,
@@ -902,7 +988,9 @@ symp entry_expression(struct compiler *c, const struct entry *d,
                       const struct expr *value);
 /* No loop's bounds depend on another loop of f. */
 bool family_rectangular(const struct family *f);
+/* What a family is called, in the program and for readers. */
 const char *family_id(struct compiler *c, const struct family *f);
+const char *family_label(struct compiler *c, const struct family *f);
 struct emitter emitter_new(struct compiler *c, struct text *out);
 
 /* emit_chain.c: a chain of discrete nodes. */

@@ -154,7 +154,7 @@ static void index_in_range(struct compiler *c, struct part *p,
 
 static void guard_seen(struct compiler *c, struct part *p)
 {
-    if (p->factor->seen_ref)
+    if (p->factor->seen_var)
         return; /* whoever opens the part asks */
     symp value = in_part(c, p, p->factor->value);
     add_guard(c, p, sym_seen(c, value->var, value->nargs, value->args));

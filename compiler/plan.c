@@ -34,6 +34,16 @@ static bool latent_subscript(symp ref, const struct var *v)
     return false;
 }
 
+/* What follows the draw of barren elements waits for a kept sweep with it. What
+ * follows a leaf's does not: its index is of data, too. */
+static void depend_on(struct step *last, struct step *s)
+{
+    if (s->method == METHOD_FORWARD && !s->family->var->barren)
+        return;
+    last->after = s;
+    last->late = s->late;
+}
+
 static void follow_up(struct compiler *c, struct model *m, struct step *s)
 {
     struct step *last = s;
@@ -47,6 +57,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             continue;
         last = insert_after(c, last, METHOD_DERIVE);
         last->family = f;
+        depend_on(last, s);
         last->name = intern_format(
             c, "%s_%s", f->sequence ? "refresh" : "derive", family_id(c, f));
     }
@@ -58,6 +69,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             continue;
         last = insert_after(c, last, METHOD_INDEX);
         last->inverse = i;
+        depend_on(last, s);
         last->name = intern_format(c, "index%d", i->number);
     }
 }
@@ -71,6 +83,7 @@ void plan(struct compiler *c, struct model *m)
         else
             link = &(*link)->next;
     }
+    add_forward_steps(c, m);
     for (struct step *s = m->steps, *next; s; s = next) {
         next = s->next;
         follow_up(c, m, s);

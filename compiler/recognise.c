@@ -84,6 +84,49 @@ bool is_normal(const struct entry *e)
            is_square_of_target(second->label);
 }
 
+static bool mentions(const struct expr *e, const char *name)
+{
+    if (e->kind == EXPR_NAME && e->name == name)
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (mentions(e->args[i], name))
+            return true;
+    return false;
+}
+
+/* The parameter that e names. */
+static int parameter_at(const struct entry *d, const struct expr *e)
+{
+    for (int i = 0; e && e->kind == EXPR_NAME && i < d->nparameters; i++)
+        if (e->nargs == 0 && e->name == d->parameters[i].name)
+            return i;
+    return -1;
+}
+
+int normal_mean(struct compiler *c, const struct entry *e)
+{
+    const struct expr *as = entry_value(e, "as");
+    if (!as && is_normal(e)) {
+        int mean = parameter_at(e, entry_value(e, "mean"));
+        const struct clause_item *x = entry_clause(e, "statistics")->items;
+        return mean >= 0 && !mentions(x->next->value, e->parameters[mean].name)
+                   ? mean
+                   : -1;
+    }
+    const struct entry *to =
+        as && as->kind == EXPR_CALL
+            ? library_meant(c, e, ENTRY_DISTRIBUTION, as->name)
+            : NULL;
+    int of_it = to && to != e ? normal_mean(c, to) : -1;
+    if (of_it < 0 || as->nargs != to->nparameters)
+        return -1;
+    int mean = parameter_at(e, as->args[of_it]);
+    for (int i = 0; mean >= 0 && i < as->nargs; i++)
+        if (i != of_it && mentions(as->args[i], e->parameters[mean].name))
+            return -1;
+    return mean;
+}
+
 static double number_or(symp e, double open)
 {
     if (!e)
@@ -190,7 +233,7 @@ void recognise(struct compiler *c, struct step *s)
         return;
     }
     if (!s->opaque && s->nstatistics == 0 && two_sided) {
-        s->recognised = library_find(c, ENTRY_DISTRIBUTION, intern(c, "dunif"));
+        s->recognised = library_standard(c, ENTRY_DISTRIBUTION, "dunif");
         s->bounded = true;
         s->method = METHOD_DIRECT;
         return;

@@ -193,53 +193,66 @@ static void settle_roles(struct compiler *c, struct model *m)
         f->constant = !f->stochastic && !family_any(f, is_latent, NULL, true);
 }
 
+/* What a factor reads, itself or through derived nodes kept in memory. */
 struct reading {
-    const struct model *m;
-    const struct var *v;
+    const struct var *but; /* its own node, where that does not count */
+    int walk;              /* its number: a definition is looked into once */
+    bool inside;           /* a definition */
 };
-static bool leads_to(symp e, const void *reading)
+static bool read_node(symp e, const void *reading);
+
+static void read_definitions(struct var *v, const struct reading *r)
 {
-    const struct reading *r = reading;
-    return e->kind == SYM_REF &&
-           (e->var == r->v || (e->var->role == ROLE_DERIVED &&
-                               derived_depends(r->m, e->var, r->v)));
-}
-/* Whether e reads v, itself or through derived nodes kept in memory. */
-static bool reads_through(const struct model *m, symp e, const struct var *v)
-{
-    return sym_any(e, leads_to, &(struct reading){m, v});
+    if (v->walk == r->walk)
+        return;
+    v->walk = r->walk;
+    const struct reading inner = {r->but, r->walk, true};
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (!f->stochastic && f->body)
+            (void)sym_any(f->body, read_node, &inner);
 }
 
-static bool factor_reads(struct compiler *c, const struct model *m,
-                         const struct factor *g, const struct var *v)
+/* A test for sym_any that fails: what is read is no leaf. */
+static bool read_node(symp e, const void *reading)
 {
-    if (reads_through(m, g->logp, v) ||
-        (g->lower && reads_through(m, g->lower, v)) ||
-        (g->upper && reads_through(m, g->upper, v)))
-        return true;
-    for (int i = 0; i < g->family->nargs; i++)
-        if (reads_through(m, substitute_derived(c, g->family->args[i].body), v))
-            return true;
+    const struct reading *r = reading;
+    if (e->kind != SYM_REF)
+        return false;
+    if (e->var != r->but)
+        e->var->leaf = false;
+    if (e->var->role == ROLE_DERIVED || r->inside)
+        read_definitions(e->var, r);
     return false;
+}
+
+static void read_factor(struct compiler *c, const struct factor *g, int *walk)
+{
+    const struct family *f = g->family;
+    struct reading own = {f->var, ++*walk, false},
+                   other = {NULL, ++*walk, false};
+    (void)sym_any(g->logp, read_node, &own);
+    if (g->lower)
+        (void)sym_any(g->lower, read_node, &own);
+    if (g->upper)
+        (void)sym_any(g->upper, read_node, &own);
+    for (int i = 0; i < f->nargs; i++)
+        (void)sym_any(substitute_derived(c, f->args[i].body), read_node,
+                      &other);
 }
 
 /* A leaf: no other node's density reads it, so it is data, or is drawn
  * forward. */
 static void settle_leaves(struct compiler *c, struct model *m)
 {
+    int walk = 0;
     for (struct var *v = m->vars; v; v = v->next) {
         v->leaf = v->role == ROLE_STOCHASTIC;
         /* what is censored tells of its parameters without being seen */
         for (const struct family *f = v->families; f; f = f->next_of_var)
             v->leaf = v->leaf && !f->censored;
-        for (struct factor *g = m->factors; g && v->leaf; g = g->next)
-            if (g->family->var != v)
-                v->leaf = !factor_reads(c, m, g, v);
-            else
-                for (int i = 0; i < g->family->nargs && v->leaf; i++)
-                    v->leaf = !reads_through(
-                        m, substitute_derived(c, g->family->args[i].body), v);
     }
+    for (const struct factor *g = m->factors; g; g = g->next)
+        read_factor(c, g, &walk);
 }
 
 /* JAGS takes I(,) where it cannot be misread: with fixed parameters. */
@@ -280,6 +293,16 @@ static symp any_seen(struct compiler *c, const struct family *f)
     return sym_call(c, ">", 2, (symp[]){seen, sym_num(c, 0)});
 }
 
+/* Roles tell which variables are positive, so more can be simplified. */
+static void simplify_again(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next) {
+        f->body = f->body ? sym_again(c, f->body) : NULL;
+        for (int i = 0; i < f->nargs; i++)
+            f->args[i].body = sym_again(c, f->args[i].body);
+    }
+}
+
 struct model *resolve(struct compiler *c, struct program *p)
 {
     struct model *m = NEW(c, struct model);
@@ -290,10 +313,6 @@ struct model *resolve(struct compiler *c, struct program *p)
     m->last_step = &m->steps;
     m->last_inverse = &m->inverses;
     struct resolver r = {.c = c, .m = m};
-    if (p->entries) {
-        (void)library_find(c, ENTRY_FUNCTION, intern(c, "log"));
-        library_add(c, p->entries);
-    }
     settle_dimensions(&r, p);
     resolve_declarations(&r, p);
     if (c->nerrors)
@@ -316,6 +335,9 @@ struct model *resolve(struct compiler *c, struct program *p)
         settle_roles(c, m);
     if (c->nerrors)
         return NULL;
+    take_pieces_apart(c, m);
+    drop_clamps(c, m);
+    simplify_again(c, m);
     keep_summaries(c, m);
     order_families(c, m);
     choose_stored(c, m);
@@ -333,6 +355,7 @@ struct model *resolve(struct compiler *c, struct program *p)
             f->seen_var = f->family->var;
             f->seen_ref = any_seen(c, f->family);
         }
+    find_barren(c, m);
     return c->nerrors ? NULL : m;
 }
 

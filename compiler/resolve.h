@@ -4,7 +4,6 @@
 
 #include "gbmc.h"
 
-#define MAX_LOOPS 12 /* with the slices of a left-hand side */
 
 /* Names bound by loops around the statement at hand, innermost first. */
 struct scope {
@@ -23,6 +22,12 @@ struct resolver {
     struct range_check *ranges;           /* of the statement at hand */
     const struct expr *distribution_call; /* of the statement at hand: also a
                                              density function has its name */
+    /* of the left-hand side at hand: subscripts that are vectors, whose values
+     * are no range; body NULL: none */
+    struct {
+        const struct loop *loop;
+        symp body;
+    } vectors[MAX_DIMS];
 };
 
 /* ---- resolve.c */
@@ -101,6 +106,26 @@ bool split_mixed(struct resolver *r);
  * read, which is given; true if there were any. As with split_mixed. */
 bool split_known(struct resolver *r);
 
+/* ---- pieces.c */
+/* Definitions of an array that are put in the place of what reads it as cases;
+ * of more, the array is kept in memory. */
+#define MOST_CASES 4
+/* Takes loops apart by which statements go through such an array. */
+void take_pieces_apart(struct compiler *c, struct model *m);
+/* Whether all that read v say which of its statements is meant. */
+bool pieces_are_told(struct compiler *c, const struct model *m,
+                     const struct var *v);
+
+/* ---- barren.c */
+/* Marks the variables of which elements may have no observed descendant, and
+ * leaves such elements' factors out of the joint. Requires leaves. */
+void find_barren(struct compiler *c, struct model *m);
+
+/* ---- clamp.c */
+/* Replaces max(), min() and comparisons that the ranges of their arguments
+ * decide. Requires settled roles. */
+void drop_clamps(struct compiler *c, struct model *m);
+
 /* ---- derived.c */
 /* Whether a computed element of a partly stochastic array can be replaced by
  * its definition where it is read. */
@@ -132,5 +157,7 @@ void order_families(struct compiler *c, struct model *m);
  * such families together in the order of m->families. Requires choose_stored.
  */
 void find_sequences(struct compiler *c, struct model *m);
+/* Whether e reads an element that g may define. */
+bool reads_element(struct compiler *c, symp e, const struct family *g);
 
 #endif

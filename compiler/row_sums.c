@@ -89,7 +89,7 @@ static bool is_unsettled(symp e, const void *rows)
 {
     const struct rows *r = rows;
     return e->kind == SYM_TARGET || e->kind == SYM_PARAM ||
-           e->kind == SYM_SEEN || sym_is_draw(e, NULL) ||
+           e->kind == SYM_SEEN || e->kind == SYM_LIVE || sym_is_draw(e, NULL) ||
            (is_latent(e, NULL) && e->var != r->data &&
             !centred_data(r, e->var));
 }

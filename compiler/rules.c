@@ -32,9 +32,11 @@ static struct ends product(struct ends a, struct ends b)
 
 /* Variables whose definitions are being followed, innermost first. */
 struct followed {
-    const struct var *var;
-    struct ends supposed; /* of its elements */
+    const struct var *var; /* NULL: none is; the outermost */
+    struct ends supposed;  /* of its elements */
     const struct followed *outer;
+    bool computed; /* ends that rounding may not pass: of each operation on its
+                      own, from those of its arguments */
 };
 
 static struct ends ends_of(symp e, const struct followed *in);
@@ -50,14 +52,16 @@ static bool takes_latent(symp e)
     return false;
 }
 
-static struct ends ends_of_power(struct ends b, symp exponent, struct ends k)
+static struct ends ends_of_power(struct ends b, symp exponent, struct ends k,
+                                 const struct followed *in)
 {
     bool number = exponent->kind == SYM_NUM;
     if (number && fmod(exponent->number, 2) == 0)
         return (struct ends){0, INFINITY};
     if (b.low < 0)
         return anything;
-    if (b.high <= 1 && !number && !takes_latent(exponent))
+    if (b.high <= 1 && !number && !takes_latent(exponent) &&
+        !(in && in->computed))
         return (struct ends){0, 1}; /* a number of trials */
     if (number && k.low > 0)
         return (struct ends){pow(b.low, k.low), pow(b.high, k.low)};
@@ -66,19 +70,50 @@ static struct ends ends_of_power(struct ends b, symp exponent, struct ends k)
     return (struct ends){0, b.high <= 1 && k.low >= 0 ? 1 : INFINITY};
 }
 
+/* An end of the support as the library states it: a number or a parameter. */
+static struct ends stated_end(const struct family *f, const struct expr *e,
+                              const struct followed *in)
+{
+    if (e->kind == EXPR_NUM)
+        return (struct ends){e->number, e->number};
+    for (int i = 0; i < f->nargs && e->kind == EXPR_NAME; i++)
+        if (f->distribution->parameters[i].name == e->name && !f->args[i].ndim)
+            return ends_of(f->args[i].body, in);
+    return anything;
+}
+
+/* The same where no factor has been made yet. */
+static struct ends stated_ends(const struct family *f,
+                               const struct expr *support,
+                               const struct followed *in)
+{
+    struct ends r = anything;
+    if (support->nargs == 2) {
+        r.low = stated_end(f, support->args[0], in).low;
+        r.high = stated_end(f, support->args[1], in).high;
+    }
+    if (f->trunc_lower)
+        r.low = fmax(r.low, ends_of(f->trunc_lower, in).low);
+    if (f->trunc_upper)
+        r.high = fmin(r.high, ends_of(f->trunc_upper, in).high);
+    return r;
+}
+
 static struct ends ends_of_family(const struct family *f,
                                   const struct followed *in)
 {
     if (!f->stochastic)
         return f->body ? ends_of(f->body, in) : anything;
     const struct expr *support = entry_value(f->distribution, "support");
-    if (!support || !f->factor)
+    if (!support)
         return anything;
     if (!strcmp(support->name, "simplex"))
         return (struct ends){0, 1};
     if (!strcmp(support->name, "counts"))
         return (struct ends){0, INFINITY};
     const struct factor *g = f->factor;
+    if (!g)
+        return stated_ends(f, support, in);
     return (struct ends){g->lower ? ends_of(g->lower, in).low : -INFINITY,
                          g->upper ? ends_of(g->upper, in).high : INFINITY};
 }
@@ -95,7 +130,8 @@ static struct ends ends_of_variable(const struct var *v,
         if (k->var == v)
             return k->supposed;
     for (int i = 0; i < 2; i++) {
-        const struct followed here = {v, supposed[i], in};
+        const struct followed here = {v, supposed[i], in,
+                                      in ? in->computed : false};
         struct ends e = {INFINITY, -INFINITY};
         for (const struct family *f = v->families; f; f = f->next_of_var)
             e = both(e, ends_of_family(f, &here));
@@ -215,7 +251,7 @@ static struct ends ends_of_sum(symp e, const struct followed *in)
         r = (struct ends){r.low + a.low, r.high + a.high};
     }
     struct atoms a = {.n = 0};
-    bool ok = true;
+    bool ok = !in || !in->computed;
     find_atoms(e, &a, in, &ok);
     if (!ok)
         return r;
@@ -256,7 +292,7 @@ static struct ends ends_of_product(symp e, const struct followed *in)
 {
     int over = -1, under = -1;
     struct ends r = {1, 1};
-    if (find_ratio(e, in, &over, &under))
+    if (!(in && in->computed) && find_ratio(e, in, &over, &under))
         r.low = 0;
     for (int i = 0; i < e->nargs; i++)
         if (i != over && i != under)
@@ -274,6 +310,7 @@ static struct ends ends_of(symp e, const struct followed *in)
     case SYM_EXTENT:
         return (struct ends){0, INFINITY};
     case SYM_SEEN:
+    case SYM_LIVE:
         return (struct ends){0, 1};
     case SYM_LOOP:
         return (struct ends){
@@ -286,7 +323,7 @@ static struct ends ends_of(symp e, const struct followed *in)
         return ends_of_product(e, in);
     case SYM_POW:
         return ends_of_power(ends_of(e->args[0], in), e->args[1],
-                             ends_of(e->args[1], in));
+                             ends_of(e->args[1], in), in);
     case SYM_SELECT:
         return both(ends_of(e->args[1], in), ends_of(e->args[2], in));
     case SYM_SUM:
@@ -302,6 +339,13 @@ static struct ends ends_of(symp e, const struct followed *in)
         return anything;
     }
     UNREACHABLE();
+}
+
+bool sym_never_below(symp a, symp b)
+{
+    static const struct followed computed = {.computed = true};
+    const double low = ends_of(a, &computed).low;
+    return !isinf(low) && low >= ends_of(b, &computed).high;
 }
 
 /* e >= 0 whatever the latent nodes. Factors that are data alone are taken to

@@ -56,8 +56,7 @@ static symp other_instance(struct compiler *c, const struct family *g, symp e)
     return e;
 }
 
-/* Whether e reads an element that g may define. */
-static bool reads_element(struct compiler *c, symp e, const struct family *g)
+bool reads_element(struct compiler *c, symp e, const struct family *g)
 {
     bool hit = e->kind == SYM_REF && e->var == g->var;
     for (int d = 0; hit && d < g->var->ndim; d++)
@@ -210,6 +209,8 @@ static bool is_kind(const struct family *f, enum sequence_kind kind)
         return !constant && (f->stochastic || f->var->stored);
     case SEQUENCE_REFRESH:
         return !constant && !f->stochastic && f->var->stored;
+    case SEQUENCE_READ:
+        return false;
     }
     UNREACHABLE();
 }

@@ -55,6 +55,7 @@ bool file_write(struct compiler *c, const char *path, const char *data,
 {
     const char *temporary =
         intern_format(c, "%s.%ld.tmp", path, (long)getpid());
+    temporary_begins(temporary);
     FILE *f = fopen(temporary, "wb");
     bool ok = f != NULL;
 
@@ -70,11 +71,27 @@ bool file_write(struct compiler *c, const char *path, const char *data,
                  strerror(reason));
         if (f)
             unlink(temporary);
+        errno = reason;
     }
+    temporary_ends(temporary);
     return ok;
 }
 
 bool file_exists(const char *path) { return access(path, R_OK) == 0; }
+
+int file_status(int code)
+{
+    return code == ENOSPC || code == EFBIG || code == EDQUOT || code == EIO ||
+                   code == ENOMEM
+               ? 2
+               : 1;
+}
+
+const char *path_argument(struct compiler *c, const char *path)
+{
+    bool plain = *path != '-' && *path != '@'; /* @FILE: more arguments */
+    return plain ? path : intern_format(c, "./%s", path);
+}
 
 const char *path_join(struct compiler *c, const char *folder, const char *name)
 {

@@ -1,6 +1,36 @@
 /* statement.c: statements to families: loops around them, left-hand sides,
  * canonical distributions and their arguments. */
 #include "resolve.h"
+#include <string.h>
+
+/* A subscript that is no range as written: one value; values that rise by 1,
+ * as (t - 1) * 2 + (1:2), which are a range; or other ones. */
+static bool resolve_subscript(struct resolver *r, const struct expr *e,
+                              struct family *f, int d)
+{
+    struct compiler *c = r->c;
+    struct value v;
+    if (!value_of(r, e, &v))
+        return false;
+    if (v.ndim > 1) {
+        error_at(c, e->span, "a subscript is a value or a vector, no matrix");
+        return false;
+    }
+    f->lower[d] = v.body;
+    if (!v.ndim)
+        return true;
+    symp first = sym_replace_loop(c, v.body, v.loops[0], sym_num(c, 1));
+    symp rest = sym_sub(c, v.body, sym_loop(c, v.loops[0]));
+    f->upper[d] = v.extents[0];
+    if (sym_has_loop(rest, v.loops[0])) {
+        r->vectors[d].loop = v.loops[0];
+        r->vectors[d].body = v.body;
+        return true;
+    }
+    f->lower[d] = first;
+    f->upper[d] = sym_add(c, 3, (symp[]){first, v.extents[0], sym_num(c, -1)});
+    return true;
+}
 
 /* The left-hand side's subscripts; slices stay slices. */
 static bool resolve_lhs(struct resolver *r, const struct stmt *s,
@@ -11,6 +41,7 @@ static bool resolve_lhs(struct resolver *r, const struct stmt *s,
     struct var *v = f->var;
     if (v->ndim == -1)
         v->ndim = lhs->nargs;
+    memset(r->vectors, 0, sizeof r->vectors);
     for (int d = 0; d < v->ndim; d++) {
         const struct expr *e = d < lhs->nargs ? lhs->args[d] : NULL;
         if (!e || e->kind == EXPR_ALL) {
@@ -21,8 +52,8 @@ static bool resolve_lhs(struct resolver *r, const struct stmt *s,
             f->upper[d] = scalar_of(r, e->args[1]);
             if (!f->upper[d])
                 return false;
-        } else {
-            f->lower[d] = scalar_of(r, e);
+        } else if (!resolve_subscript(r, e, f, d)) {
+            return false;
         }
         if (!f->lower[d])
             return false;
@@ -47,16 +78,19 @@ static bool slices_to_loops(struct resolver *r, struct family *f,
             continue;
         static const char *const names[MAX_DIMS] = {"k", "l", "m", "n",
                                                     "o", "u", "v", "w"};
-        struct loop *l = new_loop(c, names[k], f->lower[d], f->upper[d]);
+        symp one = sym_num(c, 1), vector = r->vectors[d].body;
+        symp lower = vector ? one : f->lower[d];
+        struct loop *l = new_loop(c, names[k], lower, f->upper[d]);
         f->loops[f->nloops++] = l;
-        symp place = sym_add(
-            c, 3,
-            (symp[]){sym_loop(c, l), sym_neg(c, f->lower[d]), sym_num(c, 1)});
+        symp place =
+            sym_add(c, 3, (symp[]){sym_loop(c, l), sym_neg(c, lower), one});
         for (int i = 0; i < nargs; i++)
             if (args[i].ndim > k)
                 args[i].body =
                     sym_replace_loop(c, args[i].body, args[i].loops[k], place);
-        f->lower[d] = sym_loop(c, l);
+        f->lower[d] = vector ? sym_replace_loop(c, vector, r->vectors[d].loop,
+                                                sym_loop(c, l))
+                             : sym_loop(c, l);
         f->upper[d] = NULL;
         k++;
     }
@@ -209,9 +243,9 @@ static bool canonical(struct resolver *r, struct family *f, struct span span)
         if (!as)
             return true;
         const struct entry *to =
-            as->kind == EXPR_CALL
-                ? library_find(r->c, ENTRY_DISTRIBUTION, as->name)
-                : NULL;
+            as->kind == EXPR_CALL ? library_meant(r->c, f->distribution,
+                                                  ENTRY_DISTRIBUTION, as->name)
+                                  : NULL;
         if (!to || to->nparameters != as->nargs) {
             error_at(r->c, as->span,
                      "this must name a distribution with its parameters");
@@ -311,6 +345,14 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
                  want == 1 ? "" : "s", var->name, want == 1 ? "" : ",1:n");
         return;
     }
+    for (int k = 0; k < var->ndim; k++)
+        if (want && r->vectors[k].body) {
+            error_at(c, s->lhs->args[k]->span,
+                     "the elements of a draw of %s stand beside each other: "
+                     "write a range, as in %s[1:n%s]",
+                     f->distribution->name, var->name, want == 1 ? "" : ",1:n");
+            return;
+        }
     for (int k = 0; k < want; k++)
         shape_from(c, f, k, named_extent(d, f->args, d->result->dims[k]));
     for (int i = 0; !want && f->nslices && i < f->nargs; i++)

@@ -570,6 +570,38 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
     return false;
 }
 
+static bool value_of_sum(struct resolver *r, const struct expr *e,
+                         struct value *out)
+{
+    struct compiler *c = r->c;
+    symp lower = scalar_of(r, e->args[0]);
+    symp upper = lower ? scalar_of(r, e->args[1]) : NULL;
+    if (!upper)
+        return false;
+    struct loop *l = new_loop(c, e->name, lower, upper);
+    struct scope inner = {e->name, sym_loop(c, l), r->scope};
+    r->scope = &inner;
+    bool ok = value_of(r, e->args[2], out);
+    r->scope = inner.outer;
+    if (ok)
+        out->body = sym_sum(c, l, lower, upper, out->body);
+    return ok;
+}
+
+static bool value_of_list(struct resolver *r, const struct expr *e,
+                          struct value *out)
+{
+    symp *args = NEW_ARRAY(r->c, symp, e->nargs);
+    for (int i = 0; i < e->nargs; i++) {
+        args[i] = scalar_of(r, e->args[i]);
+        if (!args[i])
+            return false;
+    }
+    const char *name = intern(r->c, SYM_LIST);
+    *out = scalar_value(sym_call(r->c, name, e->nargs, args), e->span);
+    return true;
+}
+
 bool value_of(struct resolver *r, const struct expr *e, struct value *out)
 {
     struct compiler *c = r->c;
@@ -606,8 +638,14 @@ bool value_of(struct resolver *r, const struct expr *e, struct value *out)
             return ok;
         return call_library(r, e, args, out);
     }
-    case EXPR_ALL:
     case EXPR_SUM:
+        return value_of_sum(r, e, out);
+    case EXPR_INDEX:
+        *out = scalar_value(scope_value(r, e->name), e->span);
+        return true;
+    case EXPR_LIST:
+        return value_of_list(r, e, out);
+    case EXPR_ALL:
         error_at(c, e->span, "this can only stand in a subscript");
         return false;
     }

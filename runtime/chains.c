@@ -1,11 +1,13 @@
 /* chains.c: a run: load, start, warm up, draw, deliver. */
 #include "rt.h"
 #include "data.h"
+#include "spool.h"
 #include "summary.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,6 +96,14 @@ enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
     const char *which = rt->options.device;
     char why[512] = "";
     rt->device = &rt_host;
+    if (rt->options.plain) {
+        if (strncmp(which, "cuda", 4) == 0)
+            return rt_fail(rt, GBM_USER_ERROR,
+                           "--plain runs on the CPU, not with --device %s",
+                           which);
+        rt->device = &rt_plain;
+        return rt->device->open(rt, which);
+    }
     if (strncmp(which, "cuda", 4) == 0) {
         rt->device = load_plugin(why, sizeof why);
         if (!rt->device)
@@ -133,6 +143,7 @@ struct run {
     struct gbm_data data;
     struct rt_instance in;
     struct gbm_draws draws;
+    struct rt_spool spool;
     struct rt_progress progress;
     bool loaded, opened, quick;
     int lp;         /* number of the stat, or -1 */
@@ -171,13 +182,29 @@ static void check_numbers(struct run *r, bool adapting, int kept, bool last)
                           : ": nothing is written");
 }
 
-/* Runs `total` sweeps in blocks; the sampling ones keep draws. Returns the
- * sweeps done, fewer if stopped or failed. */
-static int64_t run_blocks(struct run *r, bool adapting, int64_t total)
+/* Draws kept so far go to disk. */
+static void spool(struct run *r, bool now)
+{
+    char error[GBM_ERROR];
+    bool first = r->spool.fd < 0;
+    enum gbm_status s = rt_spool_add(&r->spool, &r->draws, now, error);
+    if (first && r->spool.kept > 0 && r->notes)
+        fprintf(r->notes,
+                "note: what is drawn is in %s until the run ends; %s summary "
+                "reads it\n",
+                r->spool.path, r->rt->options.program);
+    if (s != GBM_OK)
+        rt_fail(r->rt, s, "%s: the run stops", error);
+}
+
+/* Runs sweeps in blocks until `total` of a phase are done, `done` of them
+ * before; the sampling ones keep draws. Returns the sweeps done, fewer if
+ * stopped or failed. */
+static int64_t run_blocks(struct run *r, bool adapting, int64_t done,
+                          int64_t total)
 {
     struct rt *rt = r->rt;
     int thin = adapting ? 1 : rt->options.thin;
-    int64_t done = 0;
     while (done < total && !rt_stopped() && rt->status == GBM_OK) {
         int64_t sweeps = ((int64_t)r->block + thin - 1) / thin * thin;
         if (sweeps > total - done)
@@ -206,6 +233,7 @@ static int64_t run_blocks(struct run *r, bool adapting, int64_t total)
         if (!adapting)
             r->draws.kept += (int)(sweeps / thin);
         check_numbers(r, adapting, kept, done == total);
+        spool(r, false);
         double next = spent > 0 ? (double)sweeps * BLOCK_SECONDS / spent : 1e6;
         double most = 8.0 * r->block;
         next = next < most ? next : most;
@@ -221,7 +249,19 @@ static enum gbm_status warm_up(struct run *r)
     int total = r->rt->options.warmup;
     r->block = 1;
     rt_progress_begin(&r->progress, "warm-up", total);
-    int64_t done = run_blocks(r, true, total);
+    struct rt_arrival arrival;
+    int64_t done = 0;
+    if (!rt_arrival_create(&arrival, r->rt, &r->in))
+        rt_fail(r->rt, GBM_FAILURE, "no memory");
+    for (int64_t next; done < total && r->rt->status == GBM_OK;) {
+        next = rt_arrival_next(&arrival, total);
+        done = run_blocks(r, true, done, next);
+        if (done < next)
+            break;
+        if (next < total)
+            rt_arrival_look(&arrival, r->rt, &r->in, done, r->notes);
+    }
+    rt_arrival_free(&arrival);
     rt_progress_end(&r->progress, done);
     r->draws.timing.warmup_s = rt_clock() - wall;
     r->draws.timing.warmup_cpu_s = rt_cpu_clock() - cpu;
@@ -310,7 +350,7 @@ static enum gbm_status sample(struct run *r, const struct until *until)
         int wanted = r->draws.capacity - r->draws.kept;
         int64_t sweeps = (int64_t)wanted * o->thin;
         rt_progress_begin(&r->progress, "sampling", sweeps);
-        int64_t done = run_blocks(r, false, sweeps);
+        int64_t done = run_blocks(r, false, 0, sweeps);
         rt_progress_end(&r->progress, done);
         r->draws.complete = done == sweeps && r->rt->status == GBM_OK;
         if (!o->until || !r->draws.complete)
@@ -384,19 +424,23 @@ static enum gbm_status deliver_summary(struct rt *rt,
     return s == GBM_OK ? s : rt_fail(rt, s, "%s", error);
 }
 
-enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws)
+static enum gbm_status deliver_draws(struct rt *rt,
+                                     const struct gbm_draws *draws)
 {
     const struct rt_options *o = &rt->options;
     char error[GBM_ERROR];
     enum gbm_format format;
-    enum gbm_status s = GBM_OK;
-    if (o->out) {
-        s = gbm_format_of(o->format, o->out, &format, error);
-        if (s == GBM_OK)
-            s = gbm_draws_write(draws, format, o->out, error);
-        if (s != GBM_OK)
-            rt_fail(rt, s, "%s", error);
-    }
+    if (!o->out)
+        return GBM_OK;
+    enum gbm_status s = gbm_format_of(o->format, o->out, &format, error);
+    if (s == GBM_OK)
+        s = gbm_draws_write(draws, format, o->out, error);
+    return s == GBM_OK ? s : rt_fail(rt, s, "%s", error);
+}
+
+enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws)
+{
+    enum gbm_status s = deliver_draws(rt, draws);
     enum gbm_status t = deliver_summary(rt, draws);
     return s == GBM_OK ? t : s;
 }
@@ -409,6 +453,7 @@ static enum gbm_status prepare_draws(struct run *r)
     gbm_draws_init(&r->draws);
     enum gbm_status s = rt_monitor_draws(rt, &r->in, &r->data, &r->draws);
     r->draws.device = rt->device_text;
+    r->draws.unchecked = o->no_check && !o->plain;
     r->draws.data = o->ndata ? o->data[0] : NULL;
     if (s == GBM_OK &&
         gbm_draws_allocate(&r->draws, o->chains, capacity) != GBM_OK)
@@ -416,12 +461,8 @@ static enum gbm_status prepare_draws(struct run *r)
                     "no memory for %d draws of %d chains of %lld values; name "
                     "fewer with --monitor, or --thin",
                     capacity, o->chains, (long long)r->in.row);
-    int64_t terms = 0;
-    for (int f = 0; f < r->in.model->nfamilies; f++)
-        if (r->in.model->families[f].stochastic)
-            terms += r->in.elements[f];
     r->lp = -1;
-    if (s == GBM_OK && (o->lp || (o->out && terms <= LP_ELEMENTS))) {
+    if (s == GBM_OK && (o->lp || (o->out && rt_terms(&r->in) <= LP_ELEMENTS))) {
         r->lp = gbm_draws_add_stat(&r->draws, "lp", false);
         if (r->lp < 0)
             s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
@@ -468,9 +509,12 @@ static enum gbm_status prepare(struct run *r)
         s = rt_start(rt, &r->in, r->notes);
     }
     if (s == GBM_OK) {
-        rt_pilot(rt, &r->in);
+        if (!rt->options.plain) /* the sampler that is in doubt */
+            rt_pilot(rt, &r->in);
         s = load_device(r);
     }
+    if (s == GBM_OK && !rt->options.no_check && !rt->options.plain)
+        s = rt_self_check(rt, &r->in, r->notes);
     if (s == GBM_OK)
         s = prepare_draws(r);
     r->draws.timing.jit_s = rt->jit_s;
@@ -494,14 +538,73 @@ static enum gbm_status fetch_moments(struct run *r)
     return s;
 }
 
+/* For the summary, which compares modes: where no draw has a log density. */
+static void keep_end_density(struct run *r)
+{
+    struct rt *rt = r->rt;
+    const struct rt_instance *in = &r->in;
+    if (r->lp >= 0 || in->nchains > GBM_MODES_CHAINS ||
+        !rt_worth_scoring(rt, in))
+        return;
+    char *states = rt_states_create(in);
+    double *lp = calloc((size_t)in->nchains, sizeof *lp);
+    if (states && lp && rt->device->get(rt) == GBM_OK) {
+        for (int c = 0; c < in->nchains; c++)
+            lp[c] =
+                rt_logdensity(in, rt_state(in, states, c), false, rt->threads);
+        r->draws.end_lp = lp;
+        lp = NULL;
+    }
+    free(lp);
+    free(states);
+}
+
+static void add_to_message(struct rt *rt, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void add_to_message(struct rt *rt, const char *format, ...)
+{
+    size_t n = strlen(rt->message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(rt->message + n, sizeof rt->message - n, format, args);
+    va_end(args);
+}
+
+/* The spool goes once the draws have their place; else it is what is left. */
+static void deliver(struct run *r)
+{
+    struct rt *rt = r->rt;
+    bool written = false;
+    if (r->spool.fd >= 0)
+        spool(r, true);
+    if (!r->spool.failed)
+        written = deliver_draws(rt, &r->draws) == GBM_OK;
+    deliver_summary(rt, &r->draws);
+    if (!written && r->spool.fd >= 0 && r->spool.kept > 0)
+        add_to_message(rt,
+                       "; %d of %d draws a chain are in %s: %s summary %s "
+                       "reads them, and with --out FILE writes them",
+                       r->spool.kept, r->draws.capacity, r->spool.path,
+                       rt->options.program, r->spool.path);
+    rt_spool_end(&r->spool, !written);
+}
+
 static void execute(struct run *r, const struct until *until)
 {
     struct rt *rt = r->rt;
     rt_catch_signals();
+    rt_spool_begin(&r->spool, rt->options.out);
+    if (r->notes && r->spool.path[0] && access(r->spool.path, F_OK) == 0)
+        fprintf(r->notes,
+                "note: %s, of an earlier run that did not end, is replaced by "
+                "this run's\n",
+                r->spool.path);
     if (r->notes)
         fprintf(r->notes, "%s: %d chain%s on %s\n", rt->model->name,
                 rt->options.chains, rt->options.chains == 1 ? "" : "s",
                 rt->device_text);
+    if (r->draws.unchecked && r->notes)
+        fprintf(r->notes, "warning: " GBM_UNCHECKED "\n");
     if (warm_up(r) == GBM_OK && !rt_stopped())
         sample(r, until);
     if (r->draws.kept == 0) {
@@ -512,9 +615,11 @@ static void execute(struct run *r, const struct until *until)
         return;
     }
     enum gbm_status failed = rt->status;
-    if (failed == GBM_OK)
+    if (failed == GBM_OK) {
         fetch_moments(r);
-    rt_deliver(rt, &r->draws);
+        keep_end_density(r);
+    }
+    deliver(r);
     if (rt->jitters && r->notes)
         fprintf(r->notes,
                 "warning: %lld factorisations of Gaussian blocks needed "
@@ -529,7 +634,7 @@ static void execute(struct run *r, const struct until *until)
 
 int rt_command_run(struct rt *rt)
 {
-    struct run r = {.rt = rt, .lp = -1};
+    struct run r = {.rt = rt, .lp = -1, .spool.fd = -1};
     struct until until;
     r.notes = rt->options.quiet ? NULL : stderr;
     bool terminal = isatty(STDERR_FILENO) != 0;
@@ -554,11 +659,11 @@ int rt_command_summary(struct rt *rt)
     struct gbm_draws draws;
     char error[GBM_ERROR];
     gbm_draws_init(&draws);
-    enum gbm_status s = gbm_draws_read_netcdf(&draws, rt->options.file, error);
+    enum gbm_status s = gbm_draws_read(&draws, rt->options.file, error);
     if (s != GBM_OK)
         rt_fail(rt, s, "%s", error);
-    else
-        deliver_summary(rt, &draws);
+    else if (check_output(rt) == GBM_OK)
+        rt_deliver(rt, &draws);
     gbm_draws_free(&draws);
     return rt_report(rt);
 }

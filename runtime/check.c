@@ -1,65 +1,40 @@
-/* check.c: the self-check. At several points, for some elements of each step,
- * the derived full conditional must differ between two values of the block by
- * what the joint log density of the whole model differs by. The joint is the
- * plain sum of all families, without any of the compiler's algebra. */
-#include "rt.h"
-#include "data.h"
-#include "host/host.h"
+/* check.c: whether a derived full conditional is that of the model: between two
+ * values of its block it must differ by what the joint log density of the whole
+ * model differs by. The joint is the plain sum of all families, without any of
+ * the compiler's algebra. And the command `check`, which compares at several
+ * points, far out ones too, for some elements of each step. */
+#include "check.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TOLERANCE 1e-8
-#define POINTS 3   /* per chain: the start, and after some sweeps */
-#define ELEMENTS 6 /* of a step, at a point */
-#define SECONDS 60 /* after this, one element per step and point */
+#define ELEMENTS 6  /* of a step, at a point */
+#define SECONDS 60  /* after this, one element per step and point */
+#define HALVINGS 24 /* to the end of a support */
 
-struct row {
-    int checked;
-    double worst; /* error over tolerance; over 1 fails */
-    double error; /* relative */
-    char where[160];
-};
-
-struct checker {
-    struct rt *rt;
-    struct rt_instance in;
-    struct gbm_data data;
-    void *state;
-    int chain;
-    double *before, *after; /* log density of every element */
-    unsigned char *dropped; /* elements that no conditional counts */
-    int64_t terms;
-    struct row *rows; /* [nsteps] */
-    struct host_dense **dense;
-    struct host_work work, scratch;
-    uint32_t sweep;
-    double began;
-};
-
-static bool counts(const struct gbm_family *f)
+bool check_counts(const struct gbm_family *f)
 {
     return f->stochastic && !f->data_block && !f->augmented;
 }
 
-/* Everything that follows from the stochastic nodes. */
-static void refresh(struct checker *c)
+void check_refresh(const struct checker *c)
 {
-    rt_derive_all(&c->in, c->state);
-    for (int k = 0; k < c->in.model->ninverses; k++)
-        if (c->in.model->inverses[k].latent)
-            rt_index(&c->in, c->state, k, c->chain);
+    rt_derive_all(c->in, c->state);
+    for (int k = 0; k < c->in->model->ninverses; k++)
+        if (c->in->model->inverses[k].latent)
+            rt_index(c->in, c->state, k, c->chain);
 }
 
 static void densities(struct checker *c, double *out)
 {
     int64_t at = 0;
-    for (int f = 0; f < c->in.model->nfamilies; f++) {
-        const struct gbm_family *fam = &c->in.model->families[f];
-        if (!counts(fam))
+    for (int f = 0; f < c->in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &c->in->model->families[f];
+        if (!check_counts(fam))
             continue;
-        int64_t n = c->in.elements[f];
+        int64_t n = c->in->elements[f];
 #pragma omp parallel for num_threads(c->rt->threads) if (n > 1000)
         for (int64_t e = 0; e < n; e++)
             out[at + e] = c->dropped[at + e] ? 0 : fam->logdensity(c->state, e);
@@ -67,48 +42,60 @@ static void densities(struct checker *c, double *out)
     }
 }
 
-/* Difference of the joint and the rounding error that it may have. */
+/* Difference of the joint and the rounding error that it may have. -inf: it is
+ * impossible now; NaN: it was not possible before. */
 static double joint_difference(struct checker *c, double *rounding)
 {
     double sum = 0, lost = 0;
+    bool impossible = false;
     *rounding = 0;
     for (int64_t i = 0; i < c->terms; i++) {
         double d = c->after[i] - c->before[i];
         if (d == 0)
             continue;
-        /* impossible before and after: nothing is known of this move */
-        if (!isfinite(c->after[i]) && !isfinite(c->before[i]))
+        if (!isfinite(c->before[i]))
+            return NAN;
+        if (c->after[i] == (double)INFINITY)
+            return (double)INFINITY;
+        if (!isfinite(c->after[i])) {
+            impossible = true;
             continue;
+        }
         *rounding += fabs(c->after[i]) + fabs(c->before[i]);
         double y = d - lost, t = sum + y; /* Kahan */
         lost = (t - sum) - y;
         sum = t;
     }
     *rounding *= 1e-14;
-    return sum;
+    return impossible ? -(double)INFINITY : sum;
 }
 
 static void judge(struct checker *c, int k, int64_t element, double conditional,
                   double rounding_conditional)
 {
-    struct row *row = &c->rows[k];
+    struct check_row *row = &c->rows[k];
     double rounding, joint = joint_difference(c, &rounding);
     double scale = fmax(1, fmax(fabs(joint), fabs(conditional)));
     double error = fabs(joint - conditional) / scale;
     double allowed = TOLERANCE + (rounding + rounding_conditional) / scale;
     double ratio = error / allowed;
+    /* where neither can be, there is nothing to compare */
+    if (c->far && joint == -(double)INFINITY &&
+        (isnan(conditional) || conditional == joint))
+        return;
     row->checked++;
-    if (isnan(error) || isinf(joint))
+    if (!isfinite(joint) || !isfinite(conditional))
         ratio = error = (double)INFINITY;
     if (row->checked > 1 && ratio <= row->worst)
         return;
     row->worst = ratio;
     row->error = error;
-    int at = snprintf(row->where, sizeof row->where,
-                      "conditional %.10g, joint %.10g at ", conditional, joint);
-    if (element >= 0 && at > 0 && (size_t)at < sizeof row->where)
-        rt_element_name(&c->in, c->state, c->in.model->steps[k].family, element,
-                        row->where + at, sizeof row->where - (size_t)at);
+    row->conditional = conditional;
+    row->joint = joint;
+    row->element[0] = '\0';
+    if (element >= 0)
+        rt_element_name(c->in, c->state, c->in->model->steps[k].family, element,
+                        row->element, sizeof row->element);
 }
 
 static struct gbm_sweep next_sweep(struct checker *c)
@@ -123,8 +110,8 @@ static struct gbm_sweep next_sweep(struct checker *c)
 static void compare(struct checker *c, int k, int64_t element, const double *a,
                     const double *b)
 {
-    const struct gbm_step *step = &c->in.model->steps[k];
-    refresh(c);
+    const struct gbm_step *step = &c->in->model->steps[k];
+    check_refresh(c);
     densities(c, c->after);
     double at_b = step->conditional(c->state, element, b);
     double at_a = step->conditional(c->state, element, a);
@@ -135,26 +122,115 @@ static void compare(struct checker *c, int k, int64_t element, const double *a,
     judge(c, k, element, at_b - at_a, 1e-14 * size);
 }
 
+/* The block at a + t (b - a). */
+static void push(const struct checker *c, const struct gbm_step *step,
+                 int64_t element, const double *a, const double *b, double t,
+                 double *x)
+{
+    int n = step->block_size ? step->block_size(c->state, element) : 1;
+    int v = c->in->model->families[step->family].variable;
+    for (int i = 0; i < n; i++) {
+        x[i] = a[i] + t * (b[i] - a[i]);
+        if (c->in->model->variables[v].integer)
+            x[i] = rint(x[i]);
+    }
+    step->block_set(c->state, element, x);
+}
+
+/* How far along the line from a to b its own density lets a number go, if that
+ * is less than `far`: nearly to the end of its support. */
+static double end_of_support(const struct checker *c,
+                             const struct gbm_step *step, int64_t element,
+                             const double *a, const double *b, double far,
+                             double *x)
+{
+    const struct gbm_family *family = &c->in->model->families[step->family];
+    double inside = 0, outside = far;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = i ? (inside + outside) / 2 : far;
+        push(c, step, element, a, b, middle, x);
+        if (isfinite(family->logdensity(c->state, element))) {
+            inside = middle;
+            if (i == 0)
+                break;
+        } else {
+            outside = middle;
+        }
+    }
+    return inside;
+}
+
+/* Values that the sampler would hardly reach: the block pushed on the way that
+ * it moved, several times as far, and near the ends of the support. `before`
+ * holds the densities at a. */
+static void check_far(struct checker *c, int k, int64_t element,
+                      const double *a, const double *b, int n)
+{
+    static const double times[] = {-4, 6, 30};
+    const struct gbm_step *step = &c->in->model->steps[k];
+    double *x = malloc((size_t)n * sizeof *x);
+    if (!x)
+        abort();
+    c->far = true;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        double t = times[i];
+        if (n == 1 && !step->whole)
+            t = end_of_support(c, step, element, a, b, t, x);
+        push(c, step, element, a, b, t, x);
+        if (memcmp(x, a, (size_t)n * sizeof *x) != 0 &&
+            rt_in_support(c->in, c->state, c->chain, step->family, element))
+            compare(c, k, element, a, x);
+    }
+    c->far = false;
+    step->block_set(c->state, element, a);
+    check_refresh(c);
+    free(x);
+}
+
+/* Numbers of an observed sum move in twos, by a step of their own: not alone. */
+static bool is_summed(const struct checker *c, int family, int64_t element)
+{
+    const struct gbm_family *own = &c->in->model->families[family];
+    struct rt_cells cell = {0};
+    bool found = false;
+    for (int f = 0; f < c->in->model->nfamilies; f++) {
+        const struct gbm_family *sum = &c->in->model->families[f];
+        for (int64_t e = 0; sum->summands && e < c->in->elements[f]; e++) {
+            int64_t n = sum->summands(c->state, e, NULL, NULL);
+            int *variables = malloc(((size_t)n + 1) * sizeof *variables);
+            int64_t *cells = malloc(((size_t)n + 1) * sizeof *cells);
+            if (!variables || !cells)
+                abort();
+            sum->summands(c->state, e, variables, cells);
+            rt_element_cells(own, c->state, element, &cell);
+            for (int64_t i = 0; i < n; i++)
+                found = found || (variables[i] == own->variable &&
+                                  cells[i] == cell.cells[0]);
+            free(variables);
+            free(cells);
+        }
+    }
+    free(cell.cells);
+    return found;
+}
+
 /* An integer: its neighbours too, which a wrong conditional may never choose.
- * Impossible ones are left out, after their own prior's word. */
+ * What its own density excludes, others may not be able to read. */
 static void check_neighbours(struct checker *c, int k, int64_t element,
                              const double *a)
 {
-    const struct gbm_step *step = &c->in.model->steps[k];
-    const struct gbm_family *family = &c->in.model->families[step->family];
+    const struct gbm_step *step = &c->in->model->steps[k];
+    const struct gbm_family *family = &c->in->model->families[step->family];
+    c->far = true;
     for (int side = -1; side <= 1; side += 2) {
         double b[1] = {a[0] + side};
         step->block_set(c->state, element, b);
-        if (isfinite(family->logdensity(c->state, element))) {
-            refresh(c);
-            densities(c, c->after);
-            double rounding, joint = joint_difference(c, &rounding);
-            if (isfinite(joint))
-                compare(c, k, element, a, b);
-        }
+        if (isfinite(family->logdensity(c->state, element)))
+            compare(c, k, element, a, b);
         step->block_set(c->state, element, a);
-        refresh(c);
+        check_refresh(c);
     }
+    c->far = false;
 }
 
 /* Whether an element counts for nothing: added to what has no data. */
@@ -162,16 +238,31 @@ static bool is_dropped(const struct checker *c, int family, int64_t element)
 {
     int64_t at = 0;
     for (int f = 0; f < family; f++)
-        at += counts(&c->in.model->families[f]) ? c->in.elements[f] : 0;
-    return c->in.model->families[family].auxiliary && c->dropped[at + element];
+        at += check_counts(&c->in->model->families[f]) ? c->in->elements[f] : 0;
+    return c->in->model->families[family].auxiliary && c->dropped[at + element];
 }
 
-static void check_element(struct checker *c, int k, int64_t element)
+/* May the block be set to any value on a line through two? Not so integers that
+ * others count on. */
+static bool may_push(const struct checker *c, const struct gbm_step *step,
+                     int n)
 {
-    const struct gbm_step *step = &c->in.model->steps[k];
+    const struct gbm_model *m = c->in->model;
+    bool unbound = !m->variables[m->families[step->family].variable].integer;
+    for (int i = 0; i < step->nmembers; i++)
+        unbound = unbound &&
+                  !m->variables[m->families[step->members[i]].variable].integer;
+    enum gbm_support support = m->families[step->family].support;
+    return step->block_set && (unbound || n == 1) &&
+           support != GBM_SUPPORT_CORRELATION && support != GBM_SUPPORT_OTHER;
+}
+
+void check_element(struct checker *c, int k, int64_t element, bool far)
+{
+    const struct gbm_step *step = &c->in->model->steps[k];
     if (is_dropped(c, step->family, element))
         return;
-    int v = c->in.model->families[step->family].variable;
+    int v = c->in->model->families[step->family].variable;
     int n = step->block_size ? step->block_size(c->state, element) : 1;
     if (n < 1)
         return;
@@ -179,10 +270,11 @@ static void check_element(struct checker *c, int k, int64_t element)
     if (!a)
         abort();
     int list[1] = {(int)element};
-    refresh(c);
+    check_refresh(c);
     step->block_get(c->state, element, a);
     densities(c, c->before);
-    if (n == 1 && c->in.model->variables[v].integer && step->block_set)
+    if (n == 1 && c->in->model->variables[v].integer && step->block_set &&
+        !is_summed(c, step->family, element))
         check_neighbours(c, k, element, a);
     for (int attempt = 0; attempt < 10; attempt++) {
         struct gbm_sweep sweep = next_sweep(c);
@@ -191,83 +283,121 @@ static void check_element(struct checker *c, int k, int64_t element)
         if (memcmp(a, b, (size_t)n * sizeof *a) != 0)
             break;
     }
-    if (memcmp(a, b, (size_t)n * sizeof *a) != 0)
+    if (memcmp(a, b, (size_t)n * sizeof *a) != 0) {
         compare(c, k, element, a, b);
+        if (far && may_push(c, step, n)) {
+            check_far(c, k, element, a, b, n);
+            step->block_set(c->state, element, b);
+            check_refresh(c);
+        }
+    }
     free(a);
 }
 
-static void check_dense(struct checker *c, int k)
+double check_quadratic(size_t d, const double *q, const double *p,
+                       const double *a, const double *b, double *rounding)
 {
-    const struct gbm_step *step = &c->in.model->steps[k];
+    double difference = 0;
+    *rounding = 0;
+    for (size_t i = 0; i < d; i++) {
+        double row = 0, move = b[i] - a[i];
+        for (size_t j = 0; j < d; j++)
+            row += (j <= i ? q[i * d + j] : q[j * d + i]) * (a[j] + b[j]);
+        difference += move * (p[i] - row / 2);
+        *rounding += fabs(move) * (fabs(p[i]) + fabs(row));
+    }
+    *rounding *= 1e-12;
+    return difference;
+}
+
+void check_dense(struct checker *c, int k, bool far)
+{
+    static const double times[] = {1, -4, 6, 30};
+    const struct gbm_step *step = &c->in->model->steps[k];
     size_t d = (size_t)host_dense_dimension(c->dense[k]);
-    double *q = malloc((d * d + 3 * d) * sizeof *q);
+    double *q = malloc((d * d + 4 * d) * sizeof *q);
     if (!q)
         abort();
-    double *p = q + d * d, *a = p + d, *b = a + d;
+    double *p = q + d * d, *a = p + d, *b = a + d, *x = b + d;
     int64_t jitters = 0;
     struct gbm_sweep sweep = next_sweep(c);
-    refresh(c);
+    check_refresh(c);
     step->dense->get(c->state, a);
     densities(c, c->before);
     host_dense_assemble(c->dense[k], c->state, c->rt->threads, &c->work, q, p);
     host_dense_draw(c->dense[k], c->state, &sweep, (uint32_t)c->chain,
                     c->rt->threads, &c->work, &jitters);
     step->dense->get(c->state, b);
-    refresh(c);
-    densities(c, c->after);
-    double difference = 0, rounding = 0;
-    for (size_t i = 0; i < d; i++) {
-        double row = 0, move = b[i] - a[i];
-        for (size_t j = 0; j < d; j++)
-            row += (j <= i ? q[i * d + j] : q[j * d + i]) * (a[j] + b[j]);
-        difference += move * (p[i] - row / 2);
-        rounding += fabs(move) * (fabs(p[i]) + fabs(row));
+    for (size_t t = 0; t < (far ? sizeof times / sizeof *times : 1); t++) {
+        double rounding;
+        for (size_t i = 0; i < d; i++)
+            x[i] = a[i] + times[t] * (b[i] - a[i]);
+        step->dense->set(c->state, x);
+        check_refresh(c);
+        densities(c, c->after);
+        double difference = check_quadratic(d, q, p, a, x, &rounding);
+        judge(c, k, -1, difference, rounding);
     }
-    judge(c, k, -1, difference, 1e-12 * rounding);
+    step->dense->set(c->state, b);
+    check_refresh(c);
     free(q);
 }
 
-static void check_point(struct checker *c, int point)
+/* ---- the command ---- */
+
+struct command {
+    struct checker checker;
+    struct rt_instance in;
+    struct gbm_data data;
+    double began;
+};
+
+static void check_point(struct command *command, int point)
 {
-    for (int k = 0; k < c->in.model->nsteps; k++) {
-        const struct gbm_step *step = &c->in.model->steps[k];
-        const struct rt_step *plan = &c->in.steps[k];
+    struct checker *c = &command->checker;
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        const struct gbm_step *step = &c->in->model->steps[k];
+        const struct rt_step *plan = &c->in->steps[k];
+        bool late = rt_clock() - command->began > SECONDS;
         if (!plan->active)
             continue;
         if (step->kind == GBM_STEP_DENSE) {
-            check_dense(c, k);
+            check_dense(c, k, !late);
             continue;
         }
         if (step->kind != GBM_STEP_MAP || !step->conditional ||
             !step->block_get)
             continue;
         int64_t n = plan->count < ELEMENTS ? plan->count : ELEMENTS;
-        if (rt_clock() - c->began > SECONDS)
-            n = 1;
         for (int64_t i = 0; i < n; i++) {
+            late = rt_clock() - command->began > SECONDS;
+            if (late && i > 0)
+                break;
             int64_t at =
                 plan->count <= ELEMENTS
                     ? i
                     : (i * 7919 + point * 104729 + c->chain * 1299709) %
                           plan->count;
-            check_element(c, k, plan->elements ? plan->elements[at] : at);
+            check_element(c, k, plan->elements ? plan->elements[at] : at,
+                          !late);
         }
     }
 }
 
 static bool print_rows(const struct checker *c)
 {
-    const struct gbm_model *m = c->in.model;
+    const struct gbm_model *m = c->in->model;
     bool good = true;
     printf("%-28s %-30s %7s  %9s\n", "block", "sampler", "points", "error");
     for (int k = 0; k < m->nsteps; k++) {
-        const struct row *row = &c->rows[k];
+        const struct check_row *row = &c->rows[k];
         const struct gbm_step *step = &m->steps[k];
-        if (step->kind != GBM_STEP_MAP && step->kind != GBM_STEP_DENSE)
+        if ((step->kind != GBM_STEP_MAP && step->kind != GBM_STEP_DENSE) ||
+            (step->leaf && !c->in->steps[k].active))
             continue;
         printf("%-28s %-30s %7d  ", step->variable, step->sampler,
                row->checked);
-        if (!c->in.steps[k].active) {
+        if (!c->in->steps[k].active) {
             printf("%9s  nothing to draw\n", "-");
         } else if (row->checked == 0) {
             printf("%9s  not checked: %s\n", "-",
@@ -277,60 +407,42 @@ static bool print_rows(const struct checker *c)
             printf("%9.1e  pass\n", row->error);
         } else {
             good = false;
-            printf("%9.1e  FAIL: %s\n", row->error, row->where);
+            printf("%9.1e  FAIL: conditional %.10g, joint %.10g at %s\n",
+                   row->error, row->conditional, row->joint, row->element);
         }
     }
     return good;
 }
 
-/* Leaves without data are drawn forward after the sweep: they are integrated
- * out of the joint that it samples. */
-static void drop_leaves(struct checker *c)
+void check_drop(const struct rt_instance *in, const void *state,
+                unsigned char *dropped)
 {
-    const struct gbm_model *m = c->in.model;
+    const struct gbm_model *m = in->model;
     struct rt_cells buffer = {0};
     int64_t at = 0;
     for (int f = 0; f < m->nfamilies; f++) {
-        const struct rt_slot *slot = &c->in.slots[m->families[f].variable];
-        bool leaf = false;
-        if (!counts(&m->families[f]))
+        if (!check_counts(&m->families[f]))
             continue;
         /* an added node goes with the element that it was added to */
         int of = f;
         while (m->families[f].auxiliary && of > 0 && !m->families[of].augmented)
             of--;
-        if (c->in.elements[of] != c->in.elements[f])
+        if (in->elements[of] != in->elements[f])
             of = f;
-        slot = &c->in.slots[m->families[of].variable];
-        for (int k = 0; k < m->nsteps; k++)
-            leaf = leaf || (m->steps[k].kind == GBM_STEP_MAP &&
-                            m->steps[k].leaf && m->steps[k].family == of);
-        for (int64_t e = 0; leaf && e < c->in.elements[f]; e++) {
-            int64_t n =
-                rt_element_cells(&m->families[of], c->state, e, &buffer);
-            bool seen = false;
-            for (int64_t i = 0; i < n; i++)
-                seen = seen || rt_seen(slot, buffer.cells[i]);
-            c->dropped[at + e] = !seen;
-        }
-        at += c->in.elements[f];
+        for (int64_t e = 0; e < in->elements[f]; e++)
+            dropped[at + e] = rt_drawn_forward(in, state, of, e, &buffer);
+        at += in->elements[f];
     }
     free(buffer.cells);
 }
 
-static enum gbm_status prepare(struct checker *c, FILE *notes)
+enum gbm_status check_create(struct checker *c, struct rt *rt,
+                             const struct rt_instance *in)
 {
-    struct rt *rt = c->rt;
-    const struct gbm_model *m = rt->model;
-    enum gbm_status s = rt_read_data(rt, &c->data, notes);
-    if (s == GBM_OK)
-        s = rt_load(rt, &c->data, false, &c->in, notes);
-    if (s == GBM_OK)
-        s = rt_start(rt, &c->in, notes);
-    if (s != GBM_OK)
-        return s;
+    const struct gbm_model *m = in->model;
+    *c = (struct checker){.rt = rt, .in = in};
     for (int f = 0; f < m->nfamilies; f++)
-        c->terms += counts(&m->families[f]) ? c->in.elements[f] : 0;
+        c->terms += check_counts(&m->families[f]) ? in->elements[f] : 0;
     size_t n = (size_t)c->terms + 1;
     c->state = calloc(1, m->state_size + 1);
     c->before = malloc(n * sizeof *c->before);
@@ -341,64 +453,87 @@ static enum gbm_status prepare(struct checker *c, FILE *notes)
     if (!c->dropped || !c->state || !c->before || !c->after || !c->rows ||
         !c->dense)
         return rt_fail(rt, GBM_FAILURE, "no memory");
-    rt_bind(&c->in, c->state, 0);
-    drop_leaves(c);
+    rt_bind(in, c->state, 0);
+    check_drop(in, c->state, c->dropped);
     for (int k = 0; k < m->nsteps; k++)
-        if (m->steps[k].kind == GBM_STEP_DENSE && c->in.steps[k].active) {
-            c->dense[k] = host_dense_create(rt, &c->in, &m->steps[k], c->state);
+        if (m->steps[k].kind == GBM_STEP_DENSE && in->steps[k].active) {
+            c->dense[k] = host_dense_create(rt, in, &m->steps[k], c->state);
             if (!c->dense[k])
                 return GBM_FAILURE;
         }
     return GBM_OK;
 }
 
-static void check_all(struct checker *c)
+void check_free(struct checker *c)
 {
-    struct rt *rt = c->rt;
-    static const int sweeps[POINTS] = {0, 3, 20};
+    for (int k = 0; c->dense && k < c->in->model->nsteps; k++)
+        host_dense_free(c->dense[k]);
+    free(c->work.cells);
+    free(c->state);
+    free(c->before);
+    free(c->after);
+    free(c->dropped);
+    free(c->rows);
+    free(c->dense);
+    *c = (struct checker){0};
+}
+
+static enum gbm_status prepare(struct command *command, struct rt *rt)
+{
+    FILE *notes = rt->options.quiet ? NULL : stderr;
+    struct rt_instance *in = &command->in;
+    enum gbm_status s = rt_read_data(rt, &command->data, notes);
+    if (s == GBM_OK)
+        s = rt_load(rt, &command->data, false, in, notes);
+    if (s == GBM_OK)
+        s = rt_start(rt, in, notes);
+    if (s == GBM_OK)
+        s = check_create(&command->checker, rt, in);
     rt->device = &rt_host;
-    if (rt_host.open(rt, "cpu") != GBM_OK || rt_host.load(rt, &c->in) != GBM_OK)
-        return;
-    c->began = rt_clock();
+    if (s == GBM_OK)
+        s = rt_host.open(rt, "cpu");
+    return s == GBM_OK ? rt_host.load(rt, in) : s;
+}
+
+/* At the start, after 3 sweeps, and then every 20. */
+static void check_all(struct command *command)
+{
+    struct checker *c = &command->checker;
+    struct rt *rt = c->rt;
     uint32_t done = 0;
-    for (int point = 0; point < POINTS; point++) {
+    command->began = rt_clock();
+    for (int point = 0; point < rt->options.points; point++) {
         struct rt_block block = {.seed = rt->options.seed,
                                  .first = done,
-                                 .sweeps = sweeps[point],
+                                 .sweeps = point == 0   ? 0
+                                           : point == 1 ? 3
+                                                        : 20,
                                  .adapting = true};
         if (rt_host.run(rt, &block) != GBM_OK)
             break;
-        done += (uint32_t)sweeps[point];
-        for (c->chain = 0; c->chain < c->in.nchains; c->chain++) {
-            rt_bind(&c->in, c->state, c->chain);
-            check_point(c, point);
+        done += (uint32_t)block.sweeps;
+        for (c->chain = 0; c->chain < c->in->nchains; c->chain++) {
+            rt_bind(c->in, c->state, c->chain);
+            check_point(command, point);
         }
     }
 }
 
 int rt_command_check(struct rt *rt)
 {
-    struct checker c = {.rt = rt};
-    FILE *notes = rt->options.quiet ? NULL : stderr;
-    if (prepare(&c, notes) == GBM_OK) {
-        check_all(&c);
-        if (rt->status == GBM_OK && !print_rows(&c))
+    struct command command = {0};
+    if (prepare(&command, rt) == GBM_OK) {
+        check_all(&command);
+        if (rt->status == GBM_OK && !print_rows(&command.checker))
             rt_fail(rt, GBM_USER_ERROR,
                     "a full conditional differs from the joint density: this "
                     "sampler is wrong");
-        rt_host.close(rt);
     }
-    for (int k = 0; c.dense && k < rt->model->nsteps; k++)
-        host_dense_free(c.dense[k]);
-    free(c.work.cells);
-    free(c.state);
-    free(c.before);
-    free(c.after);
-    free(c.dropped);
-    free(c.rows);
-    free(c.dense);
-    if (c.in.model)
-        rt_instance_free(&c.in);
-    gbm_data_free(&c.data);
+    rt_host.close(rt);
+    if (command.checker.in)
+        check_free(&command.checker);
+    if (command.in.model)
+        rt_instance_free(&command.in);
+    gbm_data_free(&command.data);
     return rt_report(rt);
 }

@@ -114,6 +114,8 @@ static void write_settings(struct rt_out *out, const struct gbm_draws *draws,
                   (unsigned long long)draws->seed);
     rt_out_format(out, "# inference_library = gbm %.100s\n# complete = %d\n",
                   draws->version ? draws->version : "", draws->complete);
+    if (draws->unchecked)
+        rt_out_text(out, "# warning = " GBM_UNCHECKED "\n");
     if (!draws->complete)
         rt_out_text(out, "# the run was stopped early: this is what was drawn "
                          "until then\n");

@@ -1,7 +1,8 @@
 /* csv.c: tables of numbers. Fields are separated by commas, tabs, semicolons or
- * blanks, as the first line shows; a first line with any text is a header.
+ * blanks, as the first line shows; it is a header if no field of it is a value.
  * Empty fields and NA are missing. A column of text (row names) is left out,
- * with a note. */
+ * with a note, unless some of it are numbers: then a slip of the pen made text
+ * of the others. */
 #include "reader.h"
 
 #include <limits.h>
@@ -12,6 +13,7 @@
 
 struct field {
     const char *at, *end; /* without quotes and blanks */
+    bool quoted;
 };
 
 struct column {
@@ -46,13 +48,14 @@ static enum gbm_status next_field(struct rt_text *t, const char *line_end,
 
         if (!close)
             return rt_fail_at(t, p, "the quote is not closed on this line");
-        *field = (struct field){p + 1, close};
+        *field = (struct field){p + 1, close, true};
         p = close + 1;
         while (p < line_end && blank(*p) && *p != separator)
             p++;
         if (p < line_end && *p != separator)
             return rt_fail_at(t, p, "text after the closing quote");
     } else {
+        field->quoted = false;
         field->at = p;
         while (p < line_end && *p != separator &&
                !(separator == ' ' && blank(*p)))
@@ -158,10 +161,48 @@ static enum gbm_status add_column(struct rt_text *t, struct table *table,
     return GBM_OK;
 }
 
+static int shown(const struct field *f)
+{
+    return (int)(f->end - f->at < 60 ? f->end - f->at : 60);
+}
+
+/* Text that was meant as a number: no name begins so. */
+static bool begins_as_number(const struct field *f)
+{
+    const char *p = f->at;
+
+    while (p < f->end && (*p == '+' || *p == '-' || *p == '.'))
+        p++;
+    return p < f->end && *p >= '0' && *p <= '9';
+}
+
+/* `text` is the first field of the first line that is none of the values, of
+ * which `values` stand there too. */
+static enum gbm_status judge_first(struct rt_text *t, struct table *table,
+                                   const struct field *text, int column,
+                                   int values)
+{
+    if (!text->at)
+        return GBM_OK;
+    table->header = true;
+    if (values > 0)
+        return rt_fail_at(t, text->at,
+                          "'%.*s' in column %d is not a number, and the line "
+                          "is no header, as it has numbers",
+                          shown(text), text->at, column);
+    if (begins_as_number(text))
+        return rt_fail_at(t, text->at,
+                          "'%.*s' in column %d is neither a number nor a name",
+                          shown(text), text->at, column);
+    return GBM_OK;
+}
+
 /* Reads the first line: the columns, and whether it is a header. */
 static enum gbm_status read_first(struct rt_text *t, struct table *table)
 {
     const char *end = next_line(t), *start = t->at;
+    struct field text = {0};
+    int values = 0, column = 0;
     bool last = false;
 
     if (!end)
@@ -178,9 +219,17 @@ static enum gbm_status read_first(struct rt_text *t, struct table *table)
             status = add_column(t, table, &f);
         if (status)
             return status;
-        if (!parse_field(&f, &value, &missing))
-            table->header = true;
+        if (parse_field(&f, &value, &missing)) {
+            values += f.end > f.at;
+        } else if (!text.at ||
+                   (begins_as_number(&f) && !begins_as_number(&text))) {
+            text = f;
+            column = table->ncolumns;
+        }
     }
+    enum gbm_status status = judge_first(t, table, &text, column, values);
+    if (status)
+        return status;
     t->at = table->header ? (end < t->end ? end + 1 : end) : start;
     return GBM_OK;
 }
@@ -192,6 +241,12 @@ static enum gbm_status read_cell(struct rt_text *t, struct table *table,
     double value = 0;
     bool missing = false;
 
+    if (column->text && !f->quoted && f->end > f->at &&
+        rt_parse_number(f->at, f->end, &value) == f->end)
+        return rt_fail_at(t, f->at,
+                          "'%.*s' in column %d, %.100s is a number where the "
+                          "first row has text",
+                          shown(f), f->at, number, column->name);
     if (column->text)
         return GBM_OK;
     if (!parse_field(f, &value, &missing)) {
@@ -202,8 +257,7 @@ static enum gbm_status read_cell(struct rt_text *t, struct table *table,
         return rt_fail_at(t, f->at,
                           "'%.*s' in column %d%s%.100s is not a "
                           "number",
-                          (int)(f->end - f->at < 60 ? f->end - f->at : 60),
-                          f->at, number, table->header ? ", " : "",
+                          shown(f), f->at, number, table->header ? ", " : "",
                           table->header ? column->name : "");
     }
     return rt_push(&column->values, value, missing, t->error);

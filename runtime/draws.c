@@ -188,6 +188,7 @@ void gbm_draws_free(struct gbm_draws *draws)
         moments_free(&draws->moments[i]);
     free(draws->variables);
     free(draws->stats);
+    free(draws->end_lp);
     free(draws->moments);
     free((void *)draws->observed);
     free((void *)draws->constant);

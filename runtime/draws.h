@@ -11,6 +11,10 @@
 #include "data.h"
 #include "status.h"
 
+/* What is said of draws that were made without the self-check. */
+#define GBM_UNCHECKED                                                          \
+    "drawn with --no-check: the sampler was not compared with the model"
+
 /* A monitored variable. */
 struct gbm_draws_variable {
     char *name;
@@ -58,6 +62,7 @@ struct gbm_draws {
     int warmup, thin;         /* * sweeps; draws are kept every `thin` sweeps */
     struct gbm_timing timing; /* * */
     bool complete;            /* * false: the run was stopped early */
+    bool unchecked;           /* * true: made without the self-check */
 
     int nvariables;
     struct gbm_draws_variable *variables;
@@ -70,6 +75,8 @@ struct gbm_draws {
 
     int nstats;
     struct gbm_draws_stat *stats;
+    double *end_lp; /* [chains] log density of the last states, where no stat
+                       has it; or NULL */
     int nmoments;
     struct gbm_moments_variable *moments;
     int nobserved, nconstant; /* borrowed arrays of the data groups */
@@ -143,6 +150,10 @@ enum gbm_status gbm_draws_write(const struct gbm_draws *draws,
                                 enum gbm_format format, const char *path,
                                 char error[GBM_ERROR]);
 
+/* Reads back draws, from a netCDF file or from what a run left when it was
+ * ended (spool.h). A damaged file is an error. */
+enum gbm_status gbm_draws_read(struct gbm_draws *draws, const char *path,
+                               char error[GBM_ERROR]);
 /* Reads back a netCDF file (groups posterior and sample_stats), also one that
  * another program wrote. `draws` must be free of content. */
 enum gbm_status gbm_draws_read_netcdf(struct gbm_draws *draws, const char *path,

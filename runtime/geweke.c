@@ -127,7 +127,7 @@ static bool usable(const struct geweke *g, const void *state, int chain)
             !slot->seen)
             continue;
         for (int64_t i = 0; i < slot->cells; i++)
-            if (slot->seen[i] &&
+            if (rt_seen(slot, i) &&
                 !(fabs(rt_value(slot, false, chain, i)) < 1e70))
                 return false;
     }

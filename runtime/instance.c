@@ -1,7 +1,9 @@
 /* instance.c: the model bound to its data: cells, names, states of chains,
  * inverse indices. */
 #include "rt.h"
+#include "gbm.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +72,32 @@ int64_t rt_element_cells(const struct gbm_family *family, const void *state,
             abort();
     }
     return n > 0 ? family->cells(state, element, buffer->cells) : 0;
+}
+
+bool rt_in_support(const struct rt_instance *in, const void *state, int chain,
+                   int family, int64_t element)
+{
+    const struct gbm_family *f = &in->model->families[family];
+    const struct rt_slot *slot = &in->slots[f->variable];
+    bool integer = in->model->variables[f->variable].integer;
+    struct rt_cells buffer = {0};
+    if (f->support == GBM_SUPPORT_ANY || f->support == GBM_SUPPORT_OTHER)
+        return true;
+    int64_t n = rt_element_cells(f, state, element, &buffer);
+    double *x = malloc(((size_t)n + 1) * sizeof *x);
+    if (!x)
+        abort();
+    bool good = true;
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = rt_value(slot, integer, chain, buffer.cells[i]);
+        good = good && (f->support == GBM_SUPPORT_MATRIX ||
+                        f->support == GBM_SUPPORT_CORRELATION || x[i] >= 0);
+    }
+    if (f->support == GBM_SUPPORT_MATRIX)
+        good = gbm_cholesky((int)lround(sqrt((double)n)), x);
+    free(buffer.cells);
+    free(x);
+    return good;
 }
 
 void rt_element_name(const struct rt_instance *in, const void *state,

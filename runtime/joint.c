@@ -25,6 +25,7 @@ struct term {
     struct rt_ints element, begin, place;
     double *weight; /* of the rows, if they are scattered; or NULL */
     int64_t weights;
+    int left_out; /* elements without a row, as nothing of theirs moves */
 };
 
 /* One contribution to a cell of Q or b. */
@@ -115,7 +116,8 @@ static bool number_coordinates(struct layout *l)
                 int64_t n = rt_element_cells(fam, l->state, e, &buffer);
                 for (int64_t i = 0; i < n; i++) {
                     int64_t cell = buffer.cells[i];
-                    if (rt_seen(slot, cell) || l->number[v][cell] >= 0)
+                    if (rt_seen(slot, cell) || rt_barren(slot, cell) ||
+                        l->number[v][cell] >= 0)
                         continue;
                     l->number[v][cell] = l->d++;
                     rt_ints_add(&l->where, cell);
@@ -174,8 +176,10 @@ static bool list_scattered(struct layout *l, struct term *t)
                 place[k] = place_of(l, variable[k], cell[k]);
                 moves = moves || place[k] >= 0;
             }
-            if (!moves)
+            if (!moves) {
+                t->left_out++;
                 continue;
+            }
             for (int k = 0; k < places; k++)
                 rt_ints_add(&t->place, place[k]);
             rt_ints_add(&t->element, e);
@@ -221,6 +225,7 @@ static bool list_rows(struct layout *l, struct term *t)
         }
         if (!moves) {
             t->place.n = before;
+            t->left_out += n > 0;
             continue;
         }
         rt_ints_add(&t->element, e);
@@ -565,6 +570,7 @@ static bool put_term(struct layout *l, const struct links *links,
         return false;
     int *h = l->table.items + header;
     h[GBM_T_COUNT] = (int)rows;
+    h[GBM_T_LEFT_OUT] = t->left_out;
     h[GBM_T_ROWS] = compute ? (int)rows : 0;
     h[GBM_T_ELEMENT] = at;
     h[GBM_T_BEGIN] = begin;

@@ -298,17 +298,16 @@ static enum gbm_status settle_extents(struct loader *l, int v,
     struct rt_slot *slot = &l->in->slots[v];
     int declared[GBM_MAX_DIMS] = {0}, needed[GBM_MAX_DIMS] = {0}, family = 0;
     declare_extents(l, v, declared);
-    /* a whole array on the left whose extents nothing tells has one element */
-    for (int d = 0; d < variable->ndim && !a; d++)
-        slot->dim[d] = declared[d] ? declared[d] : 1;
-    if (!a)
-        rebind(l);
-    enum gbm_status s = needed_extents(l, v, needed, &family);
-    if (s != GBM_OK)
-        return s;
     int supplied[GBM_MAX_DIMS];
     if (a && !array_dims(a, variable->ndim, supplied))
         return fail_shape(l, variable, a);
+    /* a whole array on the left whose extents nothing tells has one element */
+    for (int d = 0; d < variable->ndim; d++)
+        slot->dim[d] = declared[d] ? declared[d] : a ? supplied[d] : 1;
+    rebind(l);
+    enum gbm_status s = needed_extents(l, v, needed, &family);
+    if (s != GBM_OK)
+        return s;
     for (int d = 0; d < variable->ndim; d++) {
         slot->dim[d] = declared[d] ? declared[d] : a ? supplied[d] : needed[d];
         if (a && supplied[d] != slot->dim[d])
@@ -399,16 +398,32 @@ static enum gbm_status compute_sequences(struct loader *l, int v)
     return GBM_OK;
 }
 
+/* Of an array without a value only the extents count, as in JAGS. */
+static bool all_missing(const struct gbm_array *a)
+{
+    for (int64_t i = 0; i < a->length; i++)
+        if (!a->missing || !a->missing[i])
+            return false;
+    return true;
+}
+
+static enum gbm_status fail_computed(struct loader *l,
+                                     const struct gbm_variable *variable,
+                                     const struct gbm_array *a)
+{
+    return rt_fail(l->rt, GBM_USER_ERROR,
+                   "%s is computed by the model (%s); %s must not supply it, "
+                   "but for its extents as missing values",
+                   variable->name, variable->where, a->source);
+}
+
 static enum gbm_status settle_constant(struct loader *l, int v)
 {
     const struct gbm_variable *variable = &l->model->variables[v];
     const struct gbm_array *a = gbm_data_find(l->data, variable->name);
-    if (a)
-        return rt_fail(
-            l->rt, GBM_USER_ERROR,
-            "%s is computed by the model (%s); %s must not supply it",
-            variable->name, variable->where, a->source);
-    enum gbm_status s = settle_extents(l, v, NULL);
+    if (a && !all_missing(a))
+        return fail_computed(l, variable, a);
+    enum gbm_status s = settle_extents(l, v, a);
     if (s == GBM_OK)
         s = allocate(l, v, false);
     if (s != GBM_OK)
@@ -426,12 +441,9 @@ static enum gbm_status settle_derived(struct loader *l, int v)
     for (int p = 0; p < l->model->nvariables; p++) /* for its random part */
         supplied = supplied && !(l->model->variables[p].part &&
                                  l->model->variables[p].whole == v);
-    if (supplied)
-        return rt_fail(
-            l->rt, GBM_USER_ERROR,
-            "%s is computed by the model (%s); %s must not supply it",
-            variable->name, variable->where, a->source);
-    enum gbm_status s = settle_extents(l, v, NULL);
+    if (supplied && !all_missing(a))
+        return fail_computed(l, variable, a);
+    enum gbm_status s = settle_extents(l, v, supplied ? a : NULL);
     return s == GBM_OK ? allocate(l, v, true) : s;
 }
 
@@ -781,6 +793,10 @@ static enum gbm_status load(struct loader *l)
     enum gbm_status apart = rt_check_sums(l->rt, l->in, l->state);
     if (apart != GBM_OK)
         return apart;
+    enum gbm_status barren = rt_find_barren(l->rt, l->in, l->state, l->notes);
+    if (barren != GBM_OK)
+        return barren;
+    rebind(l);
     for (int k = 0; k < m->ninverses; k++)
         if (!m->inverses[k].latent)
             rt_index(l->in, l->state, k, 0);

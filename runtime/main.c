@@ -1,8 +1,11 @@
 /* main.c: main of every sampler: options, then one command. */
 #include "rt.h"
 
+#include <errno.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *role_text(enum gbm_role role)
 {
@@ -77,10 +80,20 @@ static int run_command(struct rt *rt)
     return 2;
 }
 
+/* What was printed must be there. */
+static int check_printed(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "failed: cannot write the output: %s\n", strerror(errno));
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     struct rt rt = {.model = &gbm_model};
     int status;
+    signal(SIGXFSZ, SIG_IGN); /* a write fails instead */
     if (rt_options_parse(&rt, argc, argv) != GBM_OK) {
         status = rt_report(&rt);
     } else {
@@ -91,5 +104,5 @@ int main(int argc, char **argv)
         status = run_command(&rt);
     }
     rt_options_free(&rt.options);
-    return status;
+    return check_printed(status);
 }

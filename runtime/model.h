@@ -31,8 +31,10 @@ struct gbm_places; /* stdlib/ahead.h */
 struct gbm_binding {
     void *values;              /* of chain 0 */
     const int *dim;            /* extents, [ndim] */
-    const unsigned char *seen; /* per cell: 1 observed; NULL: all observed if
-                                  stride is 0, none otherwise */
+    const unsigned char *seen; /* per cell: 1 observed; 2 not, nor is any node
+                                  that depends on it, where that was asked;
+                                  NULL: all observed if stride is 0, none
+                                  otherwise */
     int64_t stride;            /* cells from one chain to the next, or 0 */
 };
 
@@ -64,6 +66,8 @@ struct gbm_variable {
                         by steps. Otherwise no function reads it (its
                         definition stands in its place), and it is computed
                         only when monitored */
+    bool barren;     /* GBM_STOCHASTIC, and no leaf: elements that no observed
+                        node depends on are drawn forward, as leaves are */
     bool hidden;     /* GBM_DERIVED: made by the compiler, not in the model */
     bool part;       /* GBM_STOCHASTIC: the random elements of the array in
                         slot `whole`, which has the same name and is computed
@@ -81,6 +85,17 @@ struct gbm_problem {
     char text[512];
 };
 
+/* What ties the cells of one element to each other; the density of an element
+ * says the rest. */
+enum gbm_support {
+    GBM_SUPPORT_ANY,
+    GBM_SUPPORT_SIMPLEX, /* not negative, of sum 1 */
+    GBM_SUPPORT_COUNTS,  /* integers, not negative, of a given sum */
+    GBM_SUPPORT_MATRIX,  /* symmetric, positive definite */
+    GBM_SUPPORT_CORRELATION, /* the upper Cholesky factor of one */
+    GBM_SUPPORT_OTHER    /* a set that the library does not describe */
+};
+
 struct gbm_family {
     int variable;      /* slot of the left-hand side */
     const char *text;  /* "theta[i] ~ dgamma(alpha, beta)" */
@@ -91,6 +106,7 @@ struct gbm_family {
     bool augmented;     /* an auxiliary family's factor stands in for its
                            density in the joint that the sweep samples;
                            logdensity and simulate stay the model's own */
+    enum gbm_support support; /* stochastic families only */
     const int *parents; /* slots that it reads beside its own, or NULL: not
                            known */
     int nparents;
@@ -135,6 +151,10 @@ struct gbm_family {
     /* Names of the device's kernels, or NULL: GBM_KERNEL_DERIVE(derive_mu) is
      * "derive_mu_kernel"; GBM_KERNEL_LOGDENSITY of `logdensity`. */
     const char *derive_kernel, *density_kernel;
+    bool leaf;      /* no density reads it: not observed, it is drawn forward */
+    int barren;     /* of such a variable; 1: each element for itself; else
+                       all elements of the families with the same number or
+                       none */
     int repeats;    /* 0: no cell is defined twice. Else it must not be by
                        families of the same number: a data block and the model
                        may both define a node */
@@ -169,6 +189,7 @@ struct gbm_reader {
                   void (*visit)(void *context, int variable, int64_t cell),
                   void *context);
 };
+/* Cell -1 is any of the variable: which one depends on latent nodes. */
 struct gbm_sequence {
     enum gbm_sequence_kind kind;
     const struct gbm_reader *readers;
@@ -296,8 +317,10 @@ struct gbm_step {
     bool every;      /* `family` is observed, and what its elements tie is
                         updated: all elements are run */
     bool undivided;  /* draws all cells of an element: none may be seen */
-    bool leaf;       /* updates only elements nobody else depends on:
-                        missing data and predictions, drawn forward */
+    bool leaf;       /* drawn forward when a sweep is kept, or derived from
+                        such: elements that no observed one depends on */
+    int after;       /* derived, index: number of the step that makes it due,
+                        plus 1; 0: none alone does */
     /* Elements that share an instance of a factor must not move together: the
      * instances of `conflict_families`, each with the cells that it reads. The
      * runtime colours the elements at load. */
@@ -358,6 +381,9 @@ struct gbm_model {
     const struct gbm_inverse *inverses;
     int nsequences;
     const struct gbm_sequence *sequences;
+    /* What stochastic and derived elements read of variables that may be
+     * barren, up to family -1; or NULL. */
+    const struct gbm_reader *readers;
     int nsteps;
     const struct gbm_step *steps; /* a sweep, in order */
     void (*bind)(void *state, const struct gbm_binding *bindings);

@@ -33,7 +33,8 @@ static bool is_sampled(const struct rt_instance *in, int variable)
 
 static bool counts(const struct rt_slot *slot, int64_t cell)
 {
-    return (!slot->defined || slot->defined[cell]) && !rt_seen(slot, cell);
+    return (!slot->defined || slot->defined[cell]) && !rt_seen(slot, cell) &&
+           !rt_barren(slot, cell);
 }
 
 bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out)

@@ -8,6 +8,7 @@
 #include "output.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <netcdf.h>
 #include <stdio.h>
@@ -113,8 +114,9 @@ static bool check(struct file *f, int code, const char *what)
     if (code == NC_NOERR)
         return f->status == GBM_OK;
     if (f->status == GBM_OK) {
+        bool full = errno == ENOSPC || errno == EFBIG || errno == EDQUOT;
         snprintf(f->error, GBM_ERROR, "%.600s: %s: %s", f->path, what,
-                 f->nc.nc_strerror(code));
+                 full ? strerror(errno) : f->nc.nc_strerror(code));
         f->status = GBM_FAILURE;
     }
     return false;
@@ -188,6 +190,8 @@ static void run_attributes(struct file *f, int group)
     text_attribute(f, group, "device", d->device);
     text_attribute(f, group, "data", d->data);
     integer_attribute(f, group, "complete", d->complete);
+    if (d->unchecked)
+        text_attribute(f, group, "warning", GBM_UNCHECKED);
     integer_attribute(f, group, "seed", (long long)d->seed);
     integer_attribute(f, group, "thin", d->thin);
     integer_attribute(f, group, "tuning_steps", d->warmup);
@@ -471,25 +475,23 @@ static void write_moments(struct file *f, int root)
     }
 }
 
-enum gbm_status rt_write_netcdf(const struct gbm_draws *draws, const char *path,
-                                char *error)
+struct writing {
+    const struct gbm_draws *draws;
+    const char *path, *temporary;
+};
+
+static enum gbm_status write_whole(void *context, char *error)
 {
-    struct file f = {.draws = draws, .path = path, .error = error};
-    struct rt_target target;
+    const struct writing *w = context;
+    const struct gbm_draws *draws = w->draws;
+    struct file f = {.draws = draws, .path = w->path, .error = error};
     int root = -1;
     enum gbm_status status = open_library(&f.nc, error);
 
-    if (status == GBM_OK)
-        status = rt_target_set(&target, path, error);
     if (status)
         return status;
-    if (target.direct) {
-        snprintf(error, GBM_ERROR,
-                 "%.600s: cannot write netCDF: not a regular file", path);
-        return GBM_USER_ERROR;
-    }
-    if (!check(&f,
-               f.nc.nc_create(target.temporary, NC_NETCDF4 | NC_CLOBBER, &root),
+    errno = 0; /* the library's own messages do not name a full disk */
+    if (!check(&f, f.nc.nc_create(w->temporary, NC_NETCDF4 | NC_CLOBBER, &root),
                "cannot write"))
         return f.status;
     run_attributes(&f, root);
@@ -501,10 +503,31 @@ enum gbm_status rt_write_netcdf(const struct gbm_draws *draws, const char *path,
                false);
     write_moments(&f, root);
     check(&f, f.nc.nc_close(root), "cannot write");
-    if (f.status == GBM_OK)
+    return f.status;
+}
+
+enum gbm_status rt_write_netcdf(const struct gbm_draws *draws, const char *path,
+                                char *error)
+{
+    struct rt_target target;
+    struct writing w = {draws, path, target.temporary};
+    char broken[GBM_ERROR];
+    enum gbm_status status = rt_target_set(&target, path, error);
+
+    if (status)
+        return status;
+    if (target.direct) {
+        snprintf(error, GBM_ERROR,
+                 "%.600s: cannot write netCDF: not a regular file", path);
+        return GBM_USER_ERROR;
+    }
+    snprintf(broken, sizeof broken,
+             "%.600s: cannot write: the netCDF library broke down", path);
+    status = rt_apart(write_whole, &w, broken, error);
+    if (status == GBM_OK)
         return rt_target_commit(&target, error);
     rt_target_discard(&target);
-    return f.status;
+    return status;
 }
 
 /* ---- reading back */
@@ -715,6 +738,8 @@ static void read_attributes(struct file *f, int group, struct gbm_draws *draws)
     double seed = number_of(f, group, "seed", 0);
 
     draws->complete = number_of(f, group, "complete", 1) > 0;
+    draws->unchecked = f->nc.nc_inq_att(group, NC_GLOBAL, "warning", &type,
+                                        &n) == NC_NOERR;
     draws->thin = thin >= 1 && thin < 1e9 ? (int)thin : 1;
     draws->warmup = warmup >= 0 && warmup < 2e9 ? (int)warmup : 0;
     draws->seed = seed >= 0 && seed < 9e18 ? (uint64_t)seed : 0;

@@ -10,6 +10,7 @@
 enum option_id {
     OPTION_DATA,
     OPTION_INIT,
+    OPTION_START,
     OPTION_CHAINS,
     OPTION_WARMUP,
     OPTION_DRAWS,
@@ -26,6 +27,9 @@ enum option_id {
     OPTION_LP,
     OPTION_POSTERIOR,
     OPTION_DETAILS,
+    OPTION_POINTS,
+    OPTION_NO_CHECK,
+    OPTION_PLAIN,
     OPTION_PROGRESS,
     OPTION_QUIET,
     OPTION_EXPLAIN,
@@ -48,6 +52,8 @@ static const struct option options[] = {
      "data: FILE (.json, .R) or NAME=FILE (.npy, .csv); repeated"},
     {"--init", OPTION_INIT, "FILE",
      "starting values, any part; repeated: one file a chain, in turn"},
+    {"--start", OPTION_START, "KIND",
+     "of what --init leaves: dispersed, typical or prior (dispersed)"},
     {"--chains", OPTION_CHAINS, "N", "number of chains (4)"},
     {"--warmup", OPTION_WARMUP, "N", "sweeps thrown away at first (1000)"},
     {"--draws", OPTION_DRAWS, "N", "sweeps after warm-up (1000)"},
@@ -67,7 +73,14 @@ static const struct option options[] = {
     {"--lp", OPTION_LP, NULL, "compute the log density of every kept draw"},
     {"--posterior", OPTION_POSTERIOR, NULL,
      "simulate: new data given posterior draws, not prior ones"},
-    {"--details", OPTION_DETAILS, NULL, "check, geweke: print every row"},
+    {"--details", OPTION_DETAILS, NULL,
+     "check, geweke: print every row; run: what was checked"},
+    {"--points", OPTION_POINTS, "N",
+     "check: states of each chain at which it compares (3)"},
+    {"--no-check", OPTION_NO_CHECK, NULL,
+     "run without the self-check; what is written says so"},
+    {"--plain", OPTION_PLAIN, NULL,
+     "for tests: every number by its own slice or enumeration; slow"},
     {"--progress", OPTION_PROGRESS, "KIND", "bar, lines or none"},
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
@@ -91,7 +104,9 @@ static const struct {
     {"simulate", RT_SIMULATE, "draw all that is not given forward, data too"},
     {"geweke", RT_GEWEKE,
      "joint distribution test: --draws replicates of --warmup sweeps"},
-    {"summary", RT_SUMMARY, "summary FILE.nc: summarise draws"},
+    {"summary", RT_SUMMARY,
+     "summary FILE: summarise draws, of fit.nc or of a run that was ended "
+     "(fit.nc.part); with --out write them"},
 };
 #define NCOMMANDS ((int)(sizeof commands / sizeof commands[0]))
 
@@ -110,10 +125,16 @@ void rt_print_help(const char *program, FILE *out)
         if (options[i].help)
             fprintf(out, "  %-18s %s\n", name, options[i].help);
     }
-    fprintf(out,
-            "\nExit status: 0 the run is complete and written; 1 a mistake "
-            "in options,\ndata or model; 2 a failure on the way, or a sampled "
-            "value that is not a\nnumber (what was drawn is kept).\n");
+    fprintf(
+        out,
+        "\nStarts: dispersed ones are near typical values of the priors, each "
+        "chain's apart\nfrom the others', so that R-hat can tell; what is "
+        "caught far below the others early\nin warm-up goes on from where "
+        "these are. typical: all chains at the priors' means or\nmedians. "
+        "prior: draws from the priors. The last two stay as they are.\n"
+        "\nExit status: 0 the run is complete and written; 1 a mistake "
+        "in options,\ndata or model; 2 a failure on the way, or a sampled "
+        "value that is not a\nnumber (what was drawn is kept).\n");
 }
 
 /* Edits (insert, delete, replace, swap) that turn a into b, up to 63 letters.
@@ -220,6 +241,18 @@ static enum gbm_status parse_precision(struct rt *rt, const char *text)
                    "--precision '%s': double, single or mixed is wanted", text);
 }
 
+static enum gbm_status parse_start(struct rt *rt, const char *text)
+{
+    static const char *const names[] = {"dispersed", "typical", "prior"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            rt->options.starts = (enum rt_starts)i;
+            return GBM_OK;
+        }
+    return rt_fail(rt, GBM_USER_ERROR,
+                   "--start '%s': dispersed, typical or prior is wanted", text);
+}
+
 static enum gbm_status parse_progress(struct rt *rt, const char *text)
 {
     if (strcmp(text, "bar") == 0)
@@ -256,6 +289,8 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_INIT:
         o->init[o->ninit++] = value;
         return GBM_OK;
+    case OPTION_START:
+        return parse_start(rt, value);
     case OPTION_CHAINS:
         return parse_int(rt, option->name, value, 1, &o->chains);
     case OPTION_WARMUP:
@@ -297,6 +332,14 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return GBM_OK;
     case OPTION_DETAILS:
         o->details = true;
+        return GBM_OK;
+    case OPTION_POINTS:
+        return parse_int(rt, option->name, value, 1, &o->points);
+    case OPTION_NO_CHECK:
+        o->no_check = true;
+        return GBM_OK;
+    case OPTION_PLAIN:
+        o->plain = true;
         return GBM_OK;
     case OPTION_PROGRESS:
         return parse_progress(rt, value);
@@ -378,6 +421,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .thin = 1,
                              .seed = 1,
                              .device = "auto",
+                             .points = 3,
                              .progress = -1};
     o->data = calloc(n, sizeof *o->data);
     o->init = calloc(n, sizeof *o->init);
@@ -398,6 +442,8 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                         argv[i]);
         }
     }
+    if (s == GBM_OK && o->plain && o->command != RT_RUN)
+        s = rt_fail(rt, GBM_USER_ERROR, "--plain is an option of run");
     if (s == GBM_OK && o->command == RT_SUMMARY && !o->file)
         s = rt_fail(rt, GBM_USER_ERROR, "summary: which file? summary fit.nc");
     return s;

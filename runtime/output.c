@@ -12,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum gbm_status write_failure(const char *path, int code, char *error)
+enum gbm_status rt_write_failure(const char *path, int code, char *error)
 {
     snprintf(error, GBM_ERROR, "%.600s: cannot write: %s", path,
              strerror(code));
-    return code == ENOSPC || code == EIO || code == ENOMEM ? GBM_FAILURE
-                                                           : GBM_USER_ERROR;
+    return code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO ||
+                   code == ENOMEM
+               ? GBM_FAILURE
+               : GBM_USER_ERROR;
 }
 
 enum gbm_status rt_target_set(struct rt_target *target, const char *path,
@@ -28,19 +30,19 @@ enum gbm_status rt_target_set(struct rt_target *target, const char *path,
 
     *target = (struct rt_target){0};
     if (path[0] == '\0')
-        return write_failure("''", ENOENT, error);
+        return rt_write_failure("''", ENOENT, error);
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
-            return write_failure(path, EISDIR, error);
+            return rt_write_failure(path, EISDIR, error);
         target->direct = !S_ISREG(info.st_mode);
         if (!target->direct && access(path, W_OK) != 0)
-            return write_failure(path, errno, error);
+            return rt_write_failure(path, errno, error);
         /* through a symbolic link to the file itself */
         if (!target->direct && realpath(path, real))
             path = real;
     }
     if (strlen(path) > RT_PATH - 32)
-        return write_failure("the output file", ENAMETOOLONG, error);
+        return rt_write_failure("the output file", ENAMETOOLONG, error);
     snprintf(target->path, sizeof target->path, "%s", path);
     if (target->direct)
         snprintf(target->temporary, sizeof target->temporary, "%s", path);
@@ -56,7 +58,7 @@ enum gbm_status rt_target_commit(const struct rt_target *target, char *error)
 
     if (target->direct || rename(target->temporary, target->path) == 0)
         return GBM_OK;
-    status = write_failure(target->path, errno, error);
+    status = rt_write_failure(target->path, errno, error);
     rt_target_discard(target);
     return status;
 }
@@ -86,7 +88,7 @@ enum gbm_status rt_target_try(const char *path, char *error)
         return status;
     fd = open_target(&target);
     if (fd < 0)
-        return write_failure(path, errno, error);
+        return rt_write_failure(path, errno, error);
     close(fd);
     rt_target_discard(&target);
     return GBM_OK;
@@ -103,7 +105,7 @@ enum gbm_status rt_out_open(struct rt_out *out, const char *path, char *error)
     if (status)
         return status;
     out->fd = open_target(&out->target);
-    return out->fd < 0 ? write_failure(path, errno, error) : GBM_OK;
+    return out->fd < 0 ? rt_write_failure(path, errno, error) : GBM_OK;
 }
 
 static void flush(struct rt_out *out)
@@ -189,8 +191,9 @@ enum gbm_status rt_out_close(struct rt_out *out, bool keep, char *error)
     if (keep && !out->failure)
         return rt_target_commit(&out->target, error);
     rt_target_discard(&out->target);
-    return out->failure ? write_failure(out->target.path, out->failure, error)
-                        : GBM_OK;
+    return out->failure
+               ? rt_write_failure(out->target.path, out->failure, error)
+               : GBM_OK;
 }
 
 /* ---- numbers: printf would take longer than sampling */

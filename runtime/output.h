@@ -20,6 +20,8 @@ struct rt_target {
     bool direct;
 };
 
+/* Says why a file cannot be written: a full disk is GBM_FAILURE. */
+enum gbm_status rt_write_failure(const char *path, int code, char *error);
 /* Chooses the names; fails if `path` is a folder. Touches nothing. */
 enum gbm_status rt_target_set(struct rt_target *target, const char *path,
                               char *error);
@@ -27,6 +29,12 @@ enum gbm_status rt_target_commit(const struct rt_target *target, char *error);
 void rt_target_discard(const struct rt_target *target);
 /* Can the file be written? Leaves nothing behind. */
 enum gbm_status rt_target_try(const char *path, char *error);
+
+/* apart.c: does `work` in a process of its own, whose memory is a copy, and
+ * hands back its status and message; `broken` if it does not end by itself. */
+typedef enum gbm_status rt_work(void *context, char *error);
+enum gbm_status rt_apart(rt_work *work, void *context, const char *broken,
+                         char error[GBM_ERROR]);
 
 /* Buffered text. The first failure is kept and told by the close. */
 struct rt_out {

@@ -51,17 +51,20 @@ static void copy_chain(const struct pilot *p, int chain, bool back)
 static double mode_logdensity(const struct pilot *p, const void *state)
 {
     const struct rt_instance *in = p->in;
+    struct rt_cells buffer = {0};
     double sum = 0;
     for (int f = 0; f < in->model->nfamilies; f++) {
         const struct gbm_family *fam = &in->model->families[f];
         const struct rt_slot *slot = &in->slots[fam->variable];
-        bool counts = in->model->variables[fam->variable].integer ||
-                      slot->seen || !slot->per_chain;
+        bool counts =
+            in->model->variables[fam->variable].integer || rt_any_seen(slot);
         if (!fam->stochastic || fam->data_block || fam->auxiliary || !counts)
             continue;
         for (int64_t e = 0; e < in->elements[f]; e++)
-            sum += fam->logdensity(state, e);
+            if (!fam->barren || !rt_drawn_forward(in, state, f, e, &buffer))
+                sum += fam->logdensity(state, e);
     }
+    free(buffer.cells);
     return sum;
 }
 
@@ -174,7 +177,8 @@ void rt_pilot(struct rt *rt, struct rt_instance *in)
     void *device_data = rt->device_data;
     int64_t jitters = rt->jitters;
     int threads = rt->threads;
-    if (rt->options.ninit == 0 && prepare(&p)) {
+    bool wanted = rt->options.ninit == 0 && rt->options.starts == RT_DISPERSED;
+    if (wanted && prepare(&p)) {
         rt->device = &rt_host;
         rt->device_data = NULL;
         rt->threads = 1; /* too little to wake others for */

@@ -4,17 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True if some cell of the element is latent. */
-static bool latent(const struct rt_instance *in, const void *state, int family,
-                   int64_t element, struct rt_cells *buffer)
+/* True if some cell of the element is latent, and is the step's to draw: of
+ * barren ones the steps that draw forward alone. */
+static bool latent(const struct rt_instance *in, const struct gbm_step *step,
+                   const void *state, int family, int64_t element,
+                   struct rt_cells *buffer)
 {
     const struct gbm_family *f = &in->model->families[family];
     const struct rt_slot *slot = &in->slots[f->variable];
+    if (f->barren &&
+        rt_drawn_forward(in, state, family, element, buffer) != step->leaf)
+        return false;
     if (!slot->seen)
         return slot->per_chain;
     int64_t n = rt_element_cells(f, state, element, buffer);
     for (int64_t i = 0; i < n; i++)
-        if (!slot->seen[buffer->cells[i]])
+        if (!rt_seen(slot, buffer->cells[i]))
             return true;
     return false;
 }
@@ -30,7 +35,7 @@ static enum gbm_status refuse_division(struct rt *rt,
     const struct rt_slot *slot = &in->slots[f->variable];
     int64_t n = rt_element_cells(f, state, element, buffer);
     for (int64_t i = 0; slot->seen && i < n; i++) {
-        if (!slot->seen[buffer->cells[i]])
+        if (!rt_seen(slot, buffer->cells[i]))
             continue;
         char name[128];
         rt_element_name(in, state, step->family, element, name, sizeof name);
@@ -50,7 +55,7 @@ static bool whole_is_latent(const struct rt_instance *in,
     bool some = false;
     for (int m = 0; m < step->nmembers; m++)
         for (int64_t e = 0; e < in->elements[step->members[m]] && !some; e++)
-            some = latent(in, state, step->members[m], e, &buffer);
+            some = latent(in, step, state, step->members[m], e, &buffer);
     free(buffer.cells);
     return some;
 }
@@ -84,7 +89,8 @@ static enum gbm_status list_elements(struct rt *rt,
     bool all = true;
     for (int m = 0; m < nmembers; m++) {
         int v = in->model->families[members[m]].variable;
-        all = all && in->slots[v].per_chain && !in->slots[v].seen;
+        all = all && in->slots[v].per_chain && !in->slots[v].seen &&
+              !(step->leaf && in->model->variables[v].barren);
     }
     out->count = n;
     all = all && !step->first;
@@ -100,7 +106,7 @@ static enum gbm_status list_elements(struct rt *rt,
         bool some = false;
         for (int m = 0; m < nmembers && !some; m++)
             some = e < in->elements[members[m]] &&
-                   latent(in, state, members[m], e, &buffer);
+                   latent(in, step, state, members[m], e, &buffer);
         if (some && step->undivided) {
             enum gbm_status s =
                 refuse_division(rt, in, step, state, e, &buffer);
@@ -270,6 +276,43 @@ done:
     return s;
 }
 
+/* Whether barren elements alone are left of what the step would draw. */
+static bool all_barren(const struct rt_instance *in,
+                       const struct gbm_step *step, const void *state)
+{
+    const int *members = step->members ? step->members : &step->family;
+    int n = step->members ? step->nmembers : 1;
+    if (step->joint) {
+        members = step->joint->families;
+        n = step->joint->nfamilies;
+    }
+    struct rt_cells buffer = {0};
+    bool some = false, all = true;
+    for (int m = 0; m < n; m++) {
+        const struct gbm_family *f = &in->model->families[members[m]];
+        const struct rt_slot *slot = &in->slots[f->variable];
+        for (int64_t e = 0; all && e < in->elements[members[m]]; e++) {
+            bool forward = f->barren &&
+                           rt_drawn_forward(in, state, members[m], e, &buffer);
+            some = some || forward;
+            int64_t k = forward ? 0 : rt_element_cells(f, state, e, &buffer);
+            for (int64_t i = 0; i < k; i++)
+                all = all && rt_seen(slot, buffer.cells[i]);
+        }
+    }
+    free(buffer.cells);
+    return some && all;
+}
+
+/* What a step makes due is not, where it draws nothing as all is barren; for a
+ * kept sweep, where it draws nothing at all. */
+static bool is_due(const struct rt_instance *in, const struct gbm_step *step)
+{
+    const struct rt_step *after =
+        step->after ? &in->steps[step->after - 1] : NULL;
+    return !after || (step->leaf ? after->active : !after->barren);
+}
+
 static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
                                  const struct gbm_step *step, const void *state,
                                  struct rt_step *out)
@@ -278,15 +321,17 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
     switch (step->kind) {
     case GBM_STEP_INDEX:
         out->active =
+            is_due(in, step) &&
             in->elements[in->model->inverses[step->inverse].family] > 0;
         return GBM_OK;
     case GBM_STEP_DENSE:
+        out->barren = all_barren(in, step, state);
         out->active =
             in->slots[in->model->families[step->family].variable].per_chain &&
-            step->dense->dimension(state) > 0;
+            step->dense->dimension(state) > 0 && !out->barren;
         return GBM_OK;
     case GBM_STEP_DERIVE:
-        out->count = in->elements[step->family];
+        out->count = is_due(in, step) ? in->elements[step->family] : 0;
         break;
     case GBM_STEP_MAP:
         if (step->joint) /* one element, if there is anything to draw */
@@ -298,6 +343,8 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
         break;
     }
     out->active = out->count > 0;
+    if (!out->active && step->kind == GBM_STEP_MAP && !step->leaf)
+        out->barren = all_barren(in, step, state);
     out->sequential = step->sequential;
     out->ncolours = 1;
     out->colour = calloc(2, sizeof *out->colour);

@@ -1,8 +1,9 @@
 /* rt.h: the runtime's own types: options, the model bound to its data, and
  * what a device must do. Files: options.c load.c instance.c plan.c joint.c
- * symbolic.c minimum_degree.c start.c chains.c nan.c moments.c monitor.c
- * progress.c check.c simulate.c geweke.c host/, and the plugin cuda/, which
- * includes nothing of the runtime but this header and model.h. */
+ * symbolic.c minimum_degree.c start.c pilot.c arrival.c chains.c nan.c
+ * moments.c monitor.c progress.c keep.c plain.c check.c self_check.c simulate.c
+ * geweke.c host/, and the plugin cuda/, which includes nothing of the runtime
+ * but this header and model.h. */
 #ifndef GBM_RT_H
 #define GBM_RT_H
 
@@ -30,6 +31,10 @@ enum rt_command {
     RT_VERSION
 };
 
+/* Where chains start: apart, moderately, and moved on if they are caught far
+ * out; all at their priors' typical values; at draws from the priors. */
+enum rt_starts { RT_DISPERSED, RT_TYPICAL, RT_PRIOR };
+
 enum rt_precision { RT_DOUBLE, RT_SINGLE, RT_MIXED };
 
 /* What the command line says. Strings belong to argv, lists to the options. */
@@ -40,6 +45,7 @@ struct rt_options {
     int ndata;
     const char **init; /* one file per chain, in turn */
     int ninit;
+    enum rt_starts starts;
     int chains, warmup, draws, thin;
     bool warmup_given, draws_given; /* the user said so */
     uint64_t seed;
@@ -57,6 +63,9 @@ struct rt_options {
     bool posterior; /* simulate: data from the posterior */
     bool lp;        /* the model's log density of every kept draw */
     bool details;   /* check, geweke: print every row */
+    bool plain;     /* run: by the plain sampler */
+    bool no_check;  /* run: without the self-check */
+    int points;     /* check: states of each chain where it compares */
     int progress;   /* -1: if a terminal; 0: plain lines; 1: a bar */
 };
 
@@ -64,6 +73,7 @@ struct rt_options {
 
 /* One variable. On the host its cells are `double` or `int` whatever the
  * precision of the device; row-major; [chains][cells] if `per_chain`. */
+enum { RT_SEEN = 1, RT_BARREN = 2 }; /* of a slot's `seen` */
 struct rt_slot {
     int dim[GBM_MAX_DIMS];
     int64_t cells;
@@ -81,6 +91,7 @@ struct rt_slot {
 /* The elements that a step updates. */
 struct rt_step {
     bool active;     /* false: nothing to do, skip it */
+    bool barren;     /* nothing, as all that it would draw is barren */
     bool sequential; /* one at a time, in order */
     int64_t count;   /* elements to update */
     int *elements;   /* [count], or NULL: 0, 1, ..., count - 1. Sorted by
@@ -176,7 +187,8 @@ struct rt {
      (uint64_t)sizeof(struct rt_block) << 28 ^                                 \
      (uint64_t)sizeof(struct gbm_model) << 36 ^                                \
      (uint64_t)sizeof(struct gbm_family) << 44 ^                               \
-     (uint64_t)sizeof(struct gbm_step) << 52)
+     (uint64_t)sizeof(struct gbm_step) << 52 ^                                 \
+     (uint64_t)sizeof(struct rt_device) << 56)
 
 /* What the runtime asks of a device. A plugin exports one such table under the
  * name "rt_cuda". Functions return GBM_OK, or what rt_fail returned. */
@@ -197,10 +209,15 @@ struct rt_device {
     /* moments[v] for slots with `moments`: fills the caller's arrays. */
     enum gbm_status (*moments)(struct rt *rt, struct rt_moments *moments,
                                int64_t *count);
+    /* For the self-check: sums[chain], the log density of a family at the
+     * state as it stands; NaN where the device cannot tell. NULL: the chains
+     * are in host memory. */
+    enum gbm_status (*density)(struct rt *rt, int family, double *sums);
     void (*close)(struct rt *rt);
 };
 
 extern const struct rt_device rt_host;
+extern const struct rt_device rt_plain; /* plain.c: for tests */
 
 /* Keeps the first failure's message; returns `status`. */
 #if defined(__GNUC__)
@@ -265,8 +282,18 @@ void rt_set_value(const struct rt_slot *slot, bool integer, int chain,
 /* True if the cell is observed. */
 static inline bool rt_seen(const struct rt_slot *slot, int64_t cell)
 {
-    return slot->seen ? slot->seen[cell] != 0 : !slot->per_chain;
+    return slot->seen ? slot->seen[cell] == RT_SEEN : !slot->per_chain;
 }
+/* True if it is latent and no observed node depends on it: barren.c. */
+static inline bool rt_barren(const struct rt_slot *slot, int64_t cell)
+{
+    return slot->seen && slot->seen[cell] == RT_BARREN;
+}
+/* True if some cell is observed. */
+bool rt_any_seen(const struct rt_slot *slot);
+/* Marks the cells that no observed node depends on. Needs all families. */
+enum gbm_status rt_find_barren(struct rt *rt, struct rt_instance *in,
+                               const void *state, FILE *notes);
 /* Cells of a family's element; the buffer grows. Returns their number. */
 struct rt_cells {
     int64_t *cells;
@@ -274,6 +301,14 @@ struct rt_cells {
 };
 int64_t rt_element_cells(const struct gbm_family *family, const void *state,
                          int64_t element, struct rt_cells *buffer);
+/* Whether an element is drawn forward, so no part of the joint that a sweep
+ * samples: an unobserved leaf, or barren. */
+bool rt_drawn_forward(const struct rt_instance *in, const void *state,
+                      int family, int64_t element, struct rt_cells *buffer);
+/* What the density of a vector node leaves unsaid: no component of a simplex or
+ * of counts is negative, a matrix is positive definite. */
+bool rt_in_support(const struct rt_instance *in, const void *state, int chain,
+                   int family, int64_t element);
 /* "theta[3]" or, for a vector element, "beta[1:4]" of a family's element. */
 void rt_element_name(const struct rt_instance *in, const void *state,
                      int family, int64_t element, char *out, size_t capacity);
@@ -302,6 +337,32 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
 /* pilot.c. Other starts, where some are far better; after rt_start. */
 void rt_pilot(struct rt *rt, struct rt_instance *in);
+/* arrival.c. Chains that are far below the others early in warm-up go on from
+ * where these are. */
+struct rt_arrival {
+    int nmoments, moment; /* when chains are compared; the next */
+    int gap;              /* sweeps between the states that are compared */
+    int states;           /* looked at for the next comparison */
+    double *scores;       /* [4][chains] */
+};
+/* False if there is no memory. */
+bool rt_arrival_create(struct rt_arrival *arrival, const struct rt *rt,
+                       const struct rt_instance *in);
+void rt_arrival_free(struct rt_arrival *arrival);
+/* The sweep of warm-up after which to look next, or all of them. */
+int64_t rt_arrival_next(const struct rt_arrival *arrival, int64_t warmup);
+enum gbm_status rt_arrival_look(struct rt_arrival *arrival, struct rt *rt,
+                                struct rt_instance *in, int64_t sweep,
+                                FILE *notes);
+/* Terms of a chain's log density. */
+int64_t rt_terms(const struct rt_instance *in);
+/* Whether the log densities of all chains, which the host evaluates, cost no
+ * more than some sweeps of the device. */
+bool rt_worth_scoring(const struct rt *rt, const struct rt_instance *in);
+/* The score of a chain's state, a log density that is comparable between
+ * regions; -inf where it is not finite. */
+double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
+                int chain);
 /* True if other functions read what the family computes from latent nodes. */
 bool rt_is_read(const struct gbm_model *model, int family);
 /* Computes all derived families that are read, parents first. */
@@ -323,6 +384,20 @@ void rt_moments_free(const struct rt_instance *in, struct rt_moments *moments);
 enum gbm_status rt_moments_store(struct rt *rt, const struct rt_instance *in,
                                  const struct rt_moments *moments,
                                  int64_t count, struct gbm_draws *draws);
+
+/* keep.c. What a kept sweep stores on a device whose chains are in host memory:
+ * derives what is kept, then k-th moments (`count` were there before the
+ * block), draws and lp of struct rt_block. */
+void rt_keep(const struct rt_instance *in, const struct rt_block *block,
+             const void *state, int chain, int64_t k,
+             const struct rt_moments *moments, int64_t count, int threads);
+void rt_moments_copy(const struct rt_instance *in,
+                     const struct rt_moments *from, struct rt_moments *to);
+
+/* self_check.c. Compares the steps with the model's joint density, on the host,
+ * from the chains' state as it stands in in->slots; leaves that as it was. */
+enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
+                              FILE *notes);
 
 /* nan.c. The first value that is not a number among what the sweeps sample:
  * in the chains' state (as it stands in in->slots), or in draws [from, to),

@@ -188,8 +188,7 @@ static enum gbm_status monitor_observed(struct replica *r)
         return rt_fail(r->rt, GBM_FAILURE, "no memory");
     for (int v = 0; v < m->nvariables; v++) {
         const struct rt_slot *slot = &r->in.slots[v];
-        if (m->variables[v].role == GBM_STOCHASTIC &&
-            (slot->seen || !slot->per_chain))
+        if (m->variables[v].role == GBM_STOCHASTIC && rt_any_seen(slot))
             at += (size_t)snprintf(list + at, size - at, "%s%s", at ? "," : "",
                                    m->variables[v].name);
     }
@@ -211,9 +210,9 @@ static enum gbm_status mark_observed(struct replica *r)
         return rt_fail(r->rt, GBM_FAILURE, "no memory");
     for (int f = 0; f < m->nfamilies; f++) {
         const struct rt_slot *slot = &r->in.slots[m->families[f].variable];
-        r->observed[f] =
-            m->families[f].stochastic && !m->families[f].data_block &&
-            !m->families[f].auxiliary && (slot->seen || !slot->per_chain);
+        r->observed[f] = m->families[f].stochastic &&
+                         !m->families[f].data_block &&
+                         !m->families[f].auxiliary && rt_any_seen(slot);
     }
     return GBM_OK;
 }

@@ -9,6 +9,11 @@
 #include <string.h>
 
 #define ATTEMPTS 100
+/* Candidates of a chain whose model has recursions, and the work that they are
+ * worth: elements started. */
+#define CANDIDATES 64
+#define FEW 5 /* at least, and as many may be repaired */
+#define SEARCH_WORK 200000
 #define CHUNK 1024 /* terms of a partial sum: fixes the shape of all sums */
 
 /* ---- log density ---- */
@@ -104,8 +109,14 @@ struct starter {
 
 /* Near the priors' means; then, in turn, closer and near the unit values, as
  * vague priors have means at which no data are possible. */
-static double spread_of(int attempt)
+static double spread_of(const struct starter *s)
 {
+    int attempt = s->attempt;
+    static const double of_candidates[] = {1, 2, 0.5, -1};
+    if (attempt >= ATTEMPTS)
+        return of_candidates[attempt % 4];
+    if (attempt == 0 && s->rt->options.starts == RT_TYPICAL)
+        return 0;
     if (attempt >= 4 && attempt % 2 == 0)
         return -1;
     return attempt < 4 ? 1 : attempt < 20 ? pow(0.5, attempt - 3) : 0;
@@ -115,17 +126,21 @@ static void draw_start(struct starter *s, int f, int64_t e)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
     struct gbm_rng rng;
-    gbm_rng_start(&rng, s->rt->options.seed, (uint32_t)s->chain,
+    bool alike = s->rt->options.starts == RT_TYPICAL && s->attempt == 0;
+    gbm_rng_start(&rng, s->rt->options.seed, alike ? 0 : (uint32_t)s->chain,
                   UINT32_MAX - 1 - (uint32_t)s->attempt, (uint32_t)f,
                   (uint32_t)e);
-    bool simulate = s->attempt > 20 && s->attempt % 4 != 0 && fam->simulate;
+    enum rt_starts kind = s->rt->options.starts;
+    bool late = s->attempt > 20 && s->attempt < ATTEMPTS;
+    bool simulate =
+        fam->simulate && (kind == RT_PRIOR || (late && s->attempt % 4 != 0));
     if (simulate)
         fam->simulate(s->state, &rng, e);
     else
         fam->start(s->state, &rng, e,
-                   s->in_sequence    ? 0
-                   : s->attempt > 20 ? 1
-                                     : spread_of(s->attempt));
+                   s->in_sequence ? 0
+                   : late         ? 1
+                                  : spread_of(s));
 }
 
 /* Starts an element, leaving observed and initialised cells as they are. */
@@ -309,7 +324,8 @@ static bool attempt(struct starter *s)
     for (int k = 0; k < m->nsteps; k++)
         repairable = repairable || m->steps[k].repairs;
     bool ok = all_finite(s);
-    for (int pass = 0; !ok && repairable && pass < REPAIRS; pass++) {
+    bool few = s->attempt >= ATTEMPTS + FEW; /* of many candidates */
+    for (int pass = 0; !ok && repairable && !few && pass < REPAIRS; pass++) {
         repair(s, pass);
         ok = all_finite(s);
     }
@@ -481,29 +497,51 @@ static void note_init(const struct starter *s, const struct gbm_data *init,
                        "used; see --seed\n");
 }
 
-/* Families that feed each other may run away from dispersed parameters, to
- * where no sampler finds back: of attempts with less and less spread the one
- * with the largest density is taken. */
-static int best_attempt(struct starter *s)
+/* How many candidates are compared: recursions may run away from the data, as
+ * a population that triples each year does, to where no sampler finds back. */
+static int count_candidates(const struct starter *s)
 {
-    static const int tried[] = {0, 5, 6, 7, 9};
-    bool sequences = false;
-    int best = 0;
+    const struct gbm_model *m = s->in->model;
+    int64_t elements = 1;
+    bool recursive = false;
+    for (int f = 0; f < m->nfamilies; f++) {
+        recursive = recursive || m->families[f].recursive;
+        elements += s->in->elements[f];
+    }
+    for (int k = 0; k < m->nsequences; k++)
+        recursive = recursive || m->sequences[k].kind == GBM_SEQUENCE_START;
+    int64_t most = SEARCH_WORK / elements;
+    return !recursive || s->rt->options.starts != RT_DISPERSED ? 0
+           : most > CANDIDATES                                 ? CANDIDATES
+           : most < FEW                                        ? FEW
+                                                               : (int)most;
+}
+
+/* Of candidates with less and more spread the one with the largest score; false
+ * if none is possible. */
+static bool start_best(struct starter *s)
+{
+    int best = -1, n = count_candidates(s);
     double largest = -(double)INFINITY;
-    for (int k = 0; k < s->in->model->nsequences; k++)
-        sequences =
-            sequences || s->in->model->sequences[k].kind == GBM_SEQUENCE_START;
-    for (size_t i = 0; sequences && i < sizeof tried / sizeof *tried; i++) {
-        s->attempt = tried[i];
-        double lp = attempt(s)
-                        ? rt_logdensity(s->in, s->state, false, s->rt->threads)
-                        : -(double)INFINITY;
-        if (lp > largest) {
-            largest = lp;
-            best = tried[i];
+    for (int k = 0; k < n; k++) {
+        s->attempt = ATTEMPTS + k;
+        if (!attempt(s))
+            continue;
+        double score = rt_score(s->rt, s->in, s->state, s->chain);
+        if (score > largest) {
+            largest = score;
+            best = s->attempt;
         }
     }
-    return best;
+    s->attempt = best;
+    return best >= 0 && attempt(s);
+}
+
+static void index_latents(struct starter *s)
+{
+    for (int k = 0; k < s->in->model->ninverses; k++)
+        if (s->in->model->inverses[k].latent)
+            rt_index(s->in, s->state, k, s->chain);
 }
 
 static enum gbm_status start_chain(struct starter *s)
@@ -511,11 +549,13 @@ static enum gbm_status start_chain(struct starter *s)
     struct gbm_problem previous = {""};
     int same = 0;
     rt_bind(s->in, s->state, s->chain);
-    for (s->attempt = best_attempt(s); s->attempt < ATTEMPTS; s->attempt++) {
+    if (start_best(s)) {
+        index_latents(s);
+        return GBM_OK;
+    }
+    for (s->attempt = 0; s->attempt < ATTEMPTS; s->attempt++) {
         if (attempt(s)) {
-            for (int k = 0; k < s->in->model->ninverses; k++)
-                if (s->in->model->inverses[k].latent)
-                    rt_index(s->in, s->state, k, s->chain);
+            index_latents(s);
             return GBM_OK;
         }
         if (s->density)

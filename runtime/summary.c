@@ -251,8 +251,14 @@ static void print_names(FILE *out, const struct fault *fault)
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
-static void warn_rhat(FILE *out, const struct fault *fault)
+static void warn_rhat(FILE *out, const struct fault *fault, bool modes)
 {
+    static const char *const advice[] = {
+        "Run longer\n  (--warmup, --draws). If that does "
+        "not help, the posterior may have several modes\n  or the "
+        "parameters may be confounded: look at the traces of those "
+        "above.\n",
+        "Chains\n  are in different modes: see below.\n"};
     if (fault->count == 0)
         return;
     fprintf(out, "Warning: R-hat is above %.2f for %lld quantit%s (", good_rhat,
@@ -260,11 +266,8 @@ static void warn_rhat(FILE *out, const struct fault *fault)
     print_names(out, fault);
     fprintf(out,
             "; largest %.3f).\n  The chains do not agree yet, so do not use "
-            "these numbers. Run longer\n  (--warmup, --draws). If that does "
-            "not help, the posterior may have several modes\n  or the "
-            "parameters may be confounded: look at the traces of those "
-            "above.\n",
-            fault->worst[0].badness);
+            "these numbers. %s",
+            fault->worst[0].badness, advice[modes]);
 }
 
 static void warn_ess(FILE *out, const struct fault *fault,
@@ -288,6 +291,60 @@ static void warn_ess(FILE *out, const struct fault *fault,
             least, 100 * ceil(1.2 * wanted / 100));
 }
 
+static void print_chains(FILE *out, const struct gbm_modes *m, int g)
+{
+    const char *before = "";
+    for (int c = 0; c < m->chains; c++)
+        if (m->group[c] == g) {
+            fprintf(out, "%s%d", before, c + 1);
+            before = ", ";
+        }
+}
+
+/* The name of a drawn cell. */
+static void cell_name(const struct gbm_draws *draws, int64_t cell, char *name,
+                      size_t capacity)
+{
+    for (int i = 0; i < draws->nvariables; i++) {
+        const struct gbm_draws_variable *v = &draws->variables[i];
+        int64_t at = cell - v->offset;
+        if (at >= 0 && at < v->count)
+            gbm_cell_name(v->name, v->ndim, v->dim,
+                          v->cells ? v->cells[at] : at, name, capacity);
+    }
+}
+
+static void warn_modes(FILE *out, const struct gbm_modes *m,
+                       const struct gbm_draws *draws)
+{
+    char name[256] = "";
+    if (m->count < 2)
+        return;
+    cell_name(draws, m->cell, name, sizeof name);
+    for (int g = 0; g < m->count; g++) {
+        double higher = m->lp[g] - m->lp[m->main];
+        if (g == m->main)
+            continue;
+        fprintf(out, "Warning: %d of %d chains (", m->size[g], m->chains);
+        print_chains(out, m, g);
+        fprintf(out, ") %s in another mode than chain%s ",
+                m->size[g] == 1 ? "is" : "are",
+                m->size[m->main] == 1 ? "" : "s");
+        print_chains(out, m, m->main);
+        if (isfinite(higher))
+            fprintf(out, ", %.3g %s in log density", fabs(higher),
+                    higher < 0 ? "lower" : "higher");
+        fprintf(out, ":\n  %s is about %.4g there, %.4g here.\n", name,
+                m->value[g], m->value[m->main]);
+    }
+    fprintf(out,
+            "  How many chains are in a mode says nothing of its probability. "
+            "Modes that differ in\n  names alone (of groups, of signs) need "
+            "an order or a sign in the model; of others, those\n  whose log "
+            "density is far lower may be left by other starts (--seed, "
+            "--init).\n");
+}
+
 static void print_warnings(const struct gbm_summary *summary, FILE *out)
 {
     const struct gbm_draws *draws = summary->draws;
@@ -295,6 +352,8 @@ static void print_warnings(const struct gbm_summary *summary, FILE *out)
     struct rows at = {.summary = summary};
     struct row row;
 
+    if (draws->unchecked)
+        fprintf(out, "Warning: %s.\n", GBM_UNCHECKED);
     if (!draws->complete)
         fprintf(out,
                 "Warning: the run was stopped early, after %d draw%s per "
@@ -320,7 +379,11 @@ static void print_warnings(const struct gbm_summary *summary, FILE *out)
     if (draws->chains == 1)
         fprintf(out, "Note: one chain cannot show that chains disagree; "
                      "--chains 4 can.\n");
-    warn_rhat(out, &rhat);
+    struct gbm_modes modes;
+    gbm_find_modes(&modes, summary); /* no memory: none are shown */
+    warn_rhat(out, &rhat, modes.count > 1);
+    warn_modes(out, &modes, draws);
+    gbm_modes_free(&modes);
     warn_ess(out, &ess, draws);
     if (undefined.count > 0) {
         fprintf(out,
@@ -424,9 +487,11 @@ enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
     put_json_number(out, ",\n    \"warmup_cpu_s\": ", time->warmup_cpu_s);
     put_json_number(out, ", \"sampling_cpu_s\": ", time->sampling_cpu_s);
     rt_out_format(out,
-                  "},\n  \"complete\": %s,\n  \"chains\": %d,\n"
+                  "},\n  \"complete\": %s,\n  \"checked\": %s,\n"
+                  "  \"chains\": %d,\n"
                   "  \"draws\": %d,\n  \"parameters\": {",
                   summary->draws->complete ? "true" : "false",
+                  summary->draws->unchecked ? "false" : "true",
                   summary->draws->chains, summary->draws->kept);
     for (bool first = true; next_row(&at, &row); first = false) {
         rt_out_text(out, first ? "\n" : ",\n");

@@ -26,6 +26,22 @@ void gbm_summary_free(struct gbm_summary *summary);
 void gbm_summary_worst(const struct gbm_summary *summary, double *ess,
                        double *rhat);
 
+/* modes.c. Chains by the modes that they stay in; of more chains than this all
+ * are taken for one. */
+#define GBM_MODES_CHAINS 64
+struct gbm_modes {
+    int chains, count; /* 1: no chain is apart from the others */
+    int *group;        /* [chains] mode of a chain */
+    int *size;         /* [count] chains of a mode */
+    int main;          /* the mode of most chains */
+    double *lp;        /* [count] mean log density; NaN: not known */
+    int64_t cell;      /* of a record: the quantity that differs most */
+    double *value;     /* [count] its means */
+};
+enum gbm_status gbm_find_modes(struct gbm_modes *modes,
+                               const struct gbm_summary *summary);
+void gbm_modes_free(struct gbm_modes *modes);
+
 /* Prints the table and, below it, warnings in plain words. At most `max_rows`
  * rows (0: no limit, negative: the default 60); says how many were left out. */
 void gbm_summary_print(const struct gbm_summary *summary, FILE *out,

@@ -173,4 +173,43 @@ GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
     return (real)kept;
 }
 
+/* The same for a count whose range may be large, as that of a part of a count
+ * that has run away: of more than GBM_SEARCHED values those that lie closer and
+ * closer to either end are tried, and some at random. It is not the full
+ * conditional, and is for leaving a value that is impossible, which a chain
+ * does once. */
+#define GBM_SEARCHED 4096
+GBM_INLINE real gbm_search_draw(struct gbm_rng *rng, real lo, real hi,
+                                real (*density)(const void *context, real x),
+                                const void *context)
+{
+    const real span = hi - lo;
+    const bool all = span < GBM_SEARCHED;
+    const int ends = 64, tried = all ? (int)span + 1 : 3 * ends;
+    real best = lo, most = -GBM_INF, place = 1;
+    for (int k = 0; k < tried; k++) {
+        real x = lo + (real)k;
+        if (!all) {
+            if (k % ends == 0)
+                place = 1;
+            const real step = real_floor(real_fmin(place, span)) - 1;
+            x = k < ends       ? lo + step
+                : k < 2 * ends ? hi - step
+                               : lo + real_floor(gbm_uniform(rng) * span);
+            place *= REAL_C(1.4);
+        }
+        /* the largest of values with Gumbel noise has their distribution */
+        const real value =
+            density(context, x) - real_log(gbm_draw_exponential(rng));
+        if (value > most) {
+            most = value;
+            best = x;
+        }
+    }
+    if (!(most > -GBM_INF))
+        best =
+            gbm_clamp(lo + real_floor(gbm_uniform(rng) * (span + 1)), lo, hi);
+    return best;
+}
+
 #endif

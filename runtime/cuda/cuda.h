@@ -315,6 +315,8 @@ enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
                                struct cuda_index *index);
 
 /* ---- sweep.c ---- */
+/* lp = (first) or += the log density of a family that has a kernel for it. */
+enum gbm_status cuda_sum_density(struct cuda *c, int family, int first);
 enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block);
 /* Forgets graphs (after a reload). */
 void cuda_forget_graphs(struct cuda *c);

@@ -271,7 +271,7 @@ static void plan_density(struct cuda *c)
     const struct rt_instance *in = c->in;
     const struct rt_options *options = &c->rt->options;
 
-    c->has_lp = options->lp || options->out;
+    c->has_lp = options->lp || options->out || !options->no_check;
     for (int f = 0; f < in->model->nfamilies; f++) {
         const struct gbm_family *family = &in->model->families[f];
         if (family->stochastic && !family->data_block && !family->auxiliary &&
@@ -656,6 +656,22 @@ static enum gbm_status cuda_moments(struct rt *rt, struct rt_moments *moments,
     return GBM_OK;
 }
 
+static enum gbm_status cuda_density(struct rt *rt, int family, double *sums)
+{
+    struct cuda *c = rt->device_data;
+
+    CU(cuCtxSetCurrent(c->context));
+    for (int chain = 0; chain < c->in->nchains; chain++)
+        sums[chain] = (double)NAN;
+    if (!c->has_lp || !c->densities[family].name[0])
+        return GBM_OK;
+    TRY(cuda_sum_density(c, family, 1));
+    CU(cuMemcpyDtoHAsync(sums, c->lp,
+                         (size_t)c->in->nchains * sizeof *sums, c->stream));
+    CU(cuStreamSynchronize(c->stream));
+    return GBM_OK;
+}
+
 extern const uint64_t rt_cuda_layout;
 __attribute__((visibility("default"))) const uint64_t rt_cuda_layout =
     RT_LAYOUT;
@@ -668,5 +684,6 @@ __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .put = cuda_put,
     .get = cuda_get,
     .moments = cuda_moments,
+    .density = cuda_density,
     .close = cuda_close,
 };

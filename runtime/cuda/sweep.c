@@ -114,20 +114,27 @@ static enum gbm_status gather(struct cuda *c)
     return c->with_lp ? gather_cells(c, c->lp, 2, 1, 0, 1, c->in->row) : GBM_OK;
 }
 
+enum gbm_status cuda_sum_density(struct cuda *c, int family, int first)
+{
+    int chains = c->in->nchains;
+    long long count = c->in->elements[family];
+    void *args[] = {c->state, &count, &chains, &c->density};
+    void *sum_args[] = {&c->density, &count, &first, &c->lp};
+
+    TRY(cuda_launch(c, &c->densities[family], count * chains, args));
+    return cuda_launch_grid(c, &c->fixed.add_densities, chains, 1, 256, 0,
+                            sum_args);
+}
+
 /* lp = the sum of the families' log densities, chain by chain. */
 static enum gbm_status sum_densities(struct cuda *c)
 {
-    int chains = c->in->nchains, first = 1;
+    int first = 1;
 
     for (int f = 0; f < c->in->model->nfamilies; f++) {
-        long long count = c->in->elements[f];
-        void *args[] = {c->state, &count, &chains, &c->density};
-        void *sum_args[] = {&c->density, &count, &first, &c->lp};
         if (!c->densities[f].name[0])
             continue;
-        TRY(cuda_launch(c, &c->densities[f], count * chains, args));
-        TRY(cuda_launch_grid(c, &c->fixed.add_densities, chains, 1, 256, 0,
-                             sum_args));
+        TRY(cuda_sum_density(c, f, first));
         first = 0;
     }
     return GBM_OK;

@@ -285,63 +285,12 @@ static void run_calls(struct runner *r, const struct call *calls, int n)
 
 /* ---- keeping ---- */
 
-static void copy_cells(const struct rt_instance *in, const struct rt_monitor *m,
-                       int chain, double *out)
-{
-    const struct rt_slot *slot = &in->slots[m->variable];
-    int64_t base = slot->per_chain ? chain * slot->cells : 0;
-    if (in->model->variables[m->variable].integer) {
-        const int *x = (const int *)slot->values + base;
-        for (int64_t i = 0; i < m->count; i++)
-            out[i] = x[m->cells ? m->cells[i] : i];
-        return;
-    }
-    const double *x = (const double *)slot->values + base;
-    for (int64_t i = 0; i < m->count; i++)
-        out[i] = x[m->cells ? m->cells[i] : i];
-}
-
-/* Welford (1962). */
-static void add_moments(const struct rt_instance *in,
-                        const struct rt_moments *moments, int chain,
-                        int64_t count)
-{
-    double share = 1 / (double)count;
-    for (int v = 0; v < in->model->nvariables; v++) {
-        const struct rt_slot *slot = &in->slots[v];
-        if (!slot->moments)
-            continue;
-        double *mean = moments[v].mean + chain * slot->cells;
-        double *m2 = moments[v].m2 + chain * slot->cells;
-        bool integer = in->model->variables[v].integer;
-        for (int64_t i = 0; i < slot->cells; i++) {
-            double x = rt_value(slot, integer, chain, i);
-            double delta = x - mean[i];
-            mean[i] += delta * share;
-            m2[i] += delta * (x - mean[i]);
-        }
-    }
-}
-
 static void keep(struct runner *r, int64_t k)
 {
-    struct host *h = r->host;
-    const struct rt_instance *in = h->in;
-    const struct rt_block *b = r->block;
+    const struct host *h = r->host;
     run_calls(r, h->leaf, h->nleaf);
-    for (int i = 0; i < in->nkept_families; i++) {
-        int f = in->kept_families[i];
-        derive_elements(r, &in->model->families[f], in->elements[f], false);
-    }
-    if (in->has_moments)
-        add_moments(in, h->moments, r->chain, h->count + k + 1);
-    for (int i = 0; b->draws && i < in->nmonitors; i++)
-        copy_cells(in, &in->monitors[i], r->chain,
-                   b->draws + r->chain * b->chain_stride + k * in->row +
-                       in->monitors[i].offset);
-    if (b->lp)
-        b->lp[r->chain * b->lp_stride + k] =
-            rt_logdensity(in, r->state, false, r->threads);
+    rt_keep(h->in, r->block, r->state, r->chain, k, h->moments, h->count,
+            r->threads);
 }
 
 static void run_chain(struct runner *r)
@@ -413,13 +362,7 @@ static enum gbm_status host_moments(struct rt *rt, struct rt_moments *moments,
                                     int64_t *count)
 {
     const struct host *h = rt->device_data;
-    for (int v = 0; v < h->in->model->nvariables; v++) {
-        if (!h->in->slots[v].moments)
-            continue;
-        size_t n = (size_t)h->in->slots[v].cells * (size_t)h->in->nchains;
-        memcpy(moments[v].mean, h->moments[v].mean, n * sizeof(double));
-        memcpy(moments[v].m2, h->moments[v].m2, n * sizeof(double));
-    }
+    rt_moments_copy(h->in, h->moments, moments);
     *count = h->count;
     return GBM_OK;
 }

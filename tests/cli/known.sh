@@ -73,3 +73,25 @@ printf '{"N": 4' >cut.json
 status 1 "$GBMC" path.gbm --data cut.json -o no
 says 'cut\.json'
 absent no
+
+# data behind the model's name, and a hint where they would help
+cat >series.gbm <<'E'
+model {
+  for (i in 1:N) {
+    y[i,1] ~ dbern(phi(a))
+    for (t in 2:T) { y[i,t] ~ dbern(phi(a + g * y[i,t-1])) }
+  }
+  a ~ dnorm(0, 1)
+  g ~ dnorm(0, 1)
+}
+E
+echo '{"N": 2, "T": 3, "y": [[0, 1, 1], [1, 0, 1]]}' >series.json
+status 0 "$GBMC" series.gbm -O0 -o series
+says 'series\.gbm:4:.* y may be data or a prediction'
+status 0 "$GBMC" series.gbm series.json -O0 --explain -o series
+prints 'a, g .*Gaussian block'
+grep -q 'may be data' .err && fail 'data are given'
+status 0 ./series --data series.json --quiet
+status 1 "$GBMC" series.gbm path.gbm -o no
+says 'one model at a time'
+absent no

@@ -47,3 +47,204 @@ for seed in 1 2 3; do
     found=$(modes free.json $seed)
     [ "$(wc -w <<<"$found")" = 4 ] || fail "free, seed $seed: $found"
 done
+
+# ---- chains that were caught far out arrive
+
+worst() { # FILE: the largest R-hat of a summary
+    python3 -c 'import json, sys
+all = json.load(open(sys.argv[1]))["parameters"].values()
+print(max(p["rhat"] or 1 for p in all))' "$1"
+}
+# agree SAMPLER DATA SEED [OPTION...]: chains end where the others are
+agree() {
+    local sampler=$1 data=$2 seed=$3
+    shift 3
+    status 0 "$sampler" --data "$data" --seed "$seed" --warmup 500 --draws 500 \
+        --summary fit.json "$@"
+    python3 -c "exit(not $(worst fit.json) < 1.2)" ||
+        fail "$sampler, seed $seed: R-hat $(worst fit.json)"
+}
+
+cat >factors.gbm <<'E'
+# Two factors, the second measured by three of six items. Where it has little
+# variance and large loadings is a minor mode; its density there is high, as it
+# has many elements.
+model {
+  for (i in 1:n) {
+    for (j in 1:6) { Y[i,j] ~ dnorm(mu[i,j], psi[j]) }
+    mu[i,1] <- nu[1] + xi[i]
+    mu[i,2] <- nu[2] + lam[1] * xi[i]
+    mu[i,3] <- nu[3] + lam[2] * xi[i]
+    mu[i,4] <- nu[4] + eta[i]
+    mu[i,5] <- nu[5] + lam[3] * eta[i]
+    mu[i,6] <- nu[6] + lam[4] * eta[i]
+    eta[i] ~ dnorm(gam * xi[i], psd)
+    xi[i] ~ dnorm(0, phi)
+  }
+  for (j in 1:6) {
+    nu[j] ~ dnorm(0, .01)
+    psi[j] ~ dgamma(1, .5)
+  }
+  for (k in 1:4) { lam[k] ~ dnorm(1, .1) }
+  gam ~ dnorm(0, .1)
+  psd ~ dgamma(1, .5)
+  phi ~ dgamma(1, .5)
+}
+E
+cat >factors.py <<'E'
+import json, random
+random.seed(3)
+def row():
+    xi = random.gauss(0, 1)
+    eta = 0.6 * xi + random.gauss(0, 0.7)
+    return [round(f + random.gauss(0, 0.5), 3) for f in
+            (xi, 0.8 * xi, 1.1 * xi, eta, 0.9 * eta, 0.7 * eta)]
+print(json.dumps({"n": 150, "Y": [row() for _ in range(150)]}))
+E
+python3 factors.py >factors.json
+status 0 "$GBMC" -O 1 factors.gbm -o factors
+noted=0
+for seed in 1 2 3 4; do
+    agree ./factors factors.json $seed --monitor lam,psd,gam,phi
+    noted=$((noted + $(grep -c 'goes on from where' .err)))
+done
+[ "$noted" -gt 0 ] || fail "no chain of factors was in the minor mode"
+# the same whatever the threads
+for threads in 1 3; do
+    status 0 ./factors --data factors.json --seed 2 --warmup 100 --draws 10 \
+        --threads $threads --quiet --monitor lam,psd --out at$threads.csv
+done
+for chain in 1 2 3 4; do
+    same <(grep -v '^#' at1_$chain.csv) <(grep -v '^#' at3_$chain.csv)
+done
+
+cat >counts.gbm <<'E'
+# A population by its counts, its broods and its recaptures; at the priors'
+# middle it trebles each year.
+model {
+  first ~ dnorm(25, tau) T(0,)
+  adult ~ dnorm(25, tau) T(0,)
+  young[1] <- round(first)
+  old[1] <- round(adult)
+  tau <- pow(s, -2)
+  s ~ dunif(0, 50)
+  phi.y ~ dunif(0, 1)
+  phi.o ~ dunif(0, 1)
+  f ~ dunif(0, 20)
+  for (t in 2:T) {
+    young[t] ~ dpois(0.5 * f * phi.y * total[t-1])
+    old[t] ~ dbin(phi.o, total[t-1])
+  }
+  for (t in 1:T) {
+    total[t] <- young[t] + old[t]
+    y[t] ~ dnorm(total[t], tau)
+    broods[t] ~ dpois(f * nests[t])
+  }
+  a ~ dbin(phi.y, 200)
+  b ~ dbin(phi.o, 200)
+}
+E
+cat >counts.json <<'E'
+{"T": 12, "y": [58, 52, 50, 51, 53, 50, 48, 48, 59, 56, 48, 39],
+ "broods": [78, 59, 54, 61, 75, 56, 74, 46, 93, 86, 55, 44],
+ "nests": [24, 20, 17, 19, 22, 18, 19, 18, 22, 23, 22, 16], "a": 60, "b": 100}
+E
+status 0 "$GBMC" -O 1 counts.gbm -o counts
+for seed in 1 2; do
+    agree ./counts counts.json $seed --monitor phi.y,phi.o,f
+    python3 -c 'import json
+f = json.load(open("fit.json"))["parameters"]["f"]
+exit(not 2.8 < f["mean"] < 3.7)' || fail "f of counts, seed $seed"
+done
+# the search itself, for each of 4 chains, with the pilots: seconds of work
+python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+exit(f"the search for a start took {used} s" if used > 3 else 0)' \
+    ./counts --data counts.json --warmup 0 --draws 1 --threads 1 --quiet ||
+    fail "a slow search"
+
+# predictions that are drawn when a sweep is kept, and not before, say nothing
+# of where a chain is
+cat >ahead.gbm <<'E'
+model {
+  for (i in 1:n) { y[i] ~ dnorm(a + b * x[i], tau) }
+  a ~ dnorm(0, 0.001)
+  b ~ dnorm(0, 0.001)
+  tau ~ dgamma(0.01, 0.01)
+}
+E
+python3 -c 'import json
+y = [3 + 2 * i + 0.01 * (i * 7 % 5 - 2) for i in range(20)]
+print(json.dumps({"n": 60, "x": list(range(60)), "y": y + [None] * 40}))' >ahead.json
+status 0 "$GBMC" -O 1 ahead.gbm -o ahead
+for seed in 1 2 3; do
+    agree ./ahead ahead.json $seed
+    grep -q 'goes on from' .err && fail "stale predictions move a chain"
+done
+
+# ---- modes that are alike keep their chains, and are told
+
+cat >modes.gbm <<'E'
+model {
+  for (i in 1:n) { y[i] ~ dt(mu, 25, 2) }
+  mu ~ dnorm(0, 1e-4)
+}
+E
+cat >modes.json <<'E'
+{"n": 15, "y": [-10.1, -10, -9.9, -10.2, -9.8, -10, -10.1, -9.9,
+                10, 9.9, 10.1, 9.8, 10.2, 10, 10.1]}
+E
+status 0 "$GBMC" -O 1 modes.gbm -o modes
+status 0 ./modes --data modes.json --seed 4 --out modes.nc
+prints 'Warning: [12] of 4 chains \(.*\) (is|are) in another mode than chains '
+prints '(higher|lower) in log density:'
+prints '  mu is about -?(9.9|10).* there, -?(9.9|10).* here'
+prints 'different modes: see below'
+# one point more is 1.5 log(1 + 25 * 20^2 / 2) = 13
+by=$(sed -n 's/.*, \([0-9.]*\) \(higher\|lower\) in log density:/\1/p' .out)
+[ "${by%.*}" -ge 11 ] && [ "${by%.*}" -le 15 ] || fail "modes differ by $by"
+grep -q 'goes on from' .err && fail "a chain left a mode that is 13 lower"
+status 0 ./modes summary modes.nc
+prints 'in another mode than chains '
+status 0 ./modes --data modes.json --seed 4 # the last states' density
+prints 'in log density:'
+# chains that agree are in no mode of their own
+status 0 ./factors --data factors.json --seed 1 --monitor lam,psd
+grep -q 'another mode' .out && fail "no other mode is there"
+
+# ---- --start
+
+cat >vague.gbm <<'E'
+model {
+  for (i in 1:3) { y[i] ~ dnorm(m, 0.01) }
+  m ~ dnorm(5, 1e-6)
+}
+samplers { m : rw(scale = 1e-9) }
+E
+echo '{"y": [4, 5, 6]}' >vague.json
+status 0 "$GBMC" -O 1 vague.gbm -o vague
+# starts TEST OPTION...: where m of the four chains starts, less 5; the one sweep
+# hardly moves it
+starts() {
+    rm -f start_?.csv
+    status 0 ./vague --data vague.json --warmup 0 --draws 1 --quiet \
+        --out start.csv "${@:2}"
+    for i in 1 2 3 4; do
+        grep -v '^#' start_$i.csv | tail -1 |
+            cut -d, -f"$(column start_$i.csv m)"
+    done >places
+    python3 -c 'import sys
+m = sorted(float(x) - 5 for x in open("places"))
+apart = min(b - a for a, b in zip(m, m[1:]))
+far = max(abs(x) for x in m)
+exit(not eval(sys.argv[1]))' "$1" || fail "${*:2}: starts at $(cat places)"
+}
+starts 'apart > 1e-3 and far < 5'
+starts 'apart > 1e-3 and far < 5' --start dispersed --seed 5
+starts 'far < 1e-6' --start typical
+starts '100 < far < 5000' --start prior
+echo '{"m": 8}' >given.json
+starts 'all(abs(x - 3) < 1e-6 for x in m)' --start prior --init given.json
+status 1 ./vague --data vague.json --start anywhere
+says "'anywhere': dispersed, typical or prior"

@@ -502,7 +502,8 @@ def run_sampler(sampler, data, summary, inits=(), chains=4, warmup=1000,
 
 def run_gbm(model, data, monitors=None, inits=(), chains=4, warmup=1000,
             draws=1000, seed=1, target_ess=None, nodes=None, max_draws=400000,
-            max_seconds=120, threads=1, gbmc=None, keep=20000, timeout=900):
+            max_seconds=120, threads=1, gbmc=None, keep=20000, timeout=900,
+            extra=()):
     """Compiles and runs; doubles the draws until every node of `nodes` has
     target_ess.  Returns (parameters, timing, draws)."""
     with tempfile.TemporaryDirectory(prefix="oracle-") as tmp:
@@ -513,7 +514,7 @@ def run_gbm(model, data, monitors=None, inits=(), chains=4, warmup=1000,
             start = time.time()
             s = run_sampler(sampler, data, os.path.join(tmp, "s.json"), inits,
                             chains, warmup, draws, thin, seed,
-                            monitors, threads, timeout=timeout)
+                            monitors, threads, extra, timeout)
             seconds = time.time() - start
             timing = dict(s["timing"], compile_s=compile_s)
             pars = s["parameters"]

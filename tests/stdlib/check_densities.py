@@ -400,6 +400,10 @@ def random_value(entry, v, rng):
     """A point of a multivariate distribution's support."""
     word = L.support(entry, v)[0]
     canonical, w = L.canonical(entry, v)
+    if word == "correlation_cholesky":
+        S = spd(rng, int(w[-1]))
+        sd = np.sqrt(np.diag(S))
+        return np.linalg.cholesky(S / np.outer(sd, sd)).T
     K = next(np.shape(x)[0] for x in w if np.ndim(x))
     if word == "simplex":
         return rng.dirichlet(np.ones(K))

@@ -256,6 +256,7 @@ static double value_of(struct world *w, symp e)
         return *cell_of(w, e->var, e->nargs > 0 ? (int)t[0] : 1,
                         e->nargs > 1 ? (int)t[1] : 1);
     case SYM_SEEN:
+    case SYM_LIVE:
     case SYM_PARAM:
     case SYM_ARRAY:
         break;

@@ -347,6 +347,22 @@ static void csv_columns(void **unused)
         "a.csv: x[2] = NaN: data must be finite "
         "(missing values are written NA)");
     bad("a.csv", "", "a.csv: the file has no values");
+    bad("a.csv", "1e3x\n2\n3\n",
+        "a.csv:1:1: '1e3x' in column 1 is neither a number nor a name");
+    bad("a.csv", "1,\"two\",3\n",
+        "a.csv:1:4: 'two' in column 2 is not a number, and the line is no "
+        "header, as it has numbers");
+    bad("a.csv", "x,NA\n1,2\n",
+        "a.csv:1:1: 'x' in column 1 is not a number, and the line is no "
+        "header, as it has numbers");
+    bad("a.csv", "x,y\n1,2o\n3,4\n",
+        "a.csv:3:3: '4' in column 2, y is a number where the first row has "
+        "text");
+    d = good("a.csv", "id,y\n\"a1\",2\n\"12\",4\n");
+    gbm_data_free(&d);
+    d = good("a.csv", "\xEF\xBB\xBFy\r\n1\r\n2");
+    HAS(&d, "y", "2", 1, 2);
+    gbm_data_free(&d);
 }
 
 static void csv_matrix(void **unused)

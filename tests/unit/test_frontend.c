@@ -178,6 +178,10 @@ static void shape(struct text *out, const struct expr *e)
     case EXPR_SUM:
         text_printf(out, "(sum %s", e->name);
         break;
+    case EXPR_INDEX: /* roll.c's: the parser makes neither */
+    case EXPR_LIST:
+        text_append(out, "(?");
+        break;
     }
     for (int i = 0; i < e->nargs; i++) {
         text_append(out, " ");

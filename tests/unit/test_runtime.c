@@ -327,6 +327,7 @@ static const struct gbm_family families[] = {
      .text = "y[i] ~ dnorm(inprod(X[i,], beta[]), tau)",
      .where = "m.gbm:2:1",
      .stochastic = true,
+     .leaf = true,
      .nloops = 1,
      .table = -1,
      .enumerate = rows,
@@ -631,6 +632,7 @@ static int command(int (*run)(struct rt *), int draws)
                                      .draws = draws,
                                      .draws_given = true,
                                      .thin = 1,
+                                     .points = 3,
                                      .seed = 7,
                                      .quiet = true};
     return run(&rt);

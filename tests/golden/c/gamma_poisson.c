@@ -7,85 +7,86 @@
 /* All nodes of one chain. Arrays are row-major; macros give them
  * the model's subscripts, from 1. */
 struct state {
-    int *N; /* N */
-    int *x_; /* x[x__n1] */
-    int x__n1;
-    const unsigned char *x__seen;
-    long long x__stride;
-    real *theta; /* theta[theta_n1] */
-    int theta_n1;
-    const unsigned char *theta_seen;
-    long long theta_stride;
-    real *t; /* t[t_n1] */
-    int t_n1;
-    real *a; /* a */
-    const unsigned char *a_seen;
-    long long a_stride;
-    real *b_; /* b */
-    const unsigned char *b__seen;
-    long long b__stride;
-    real *a_width; /* tuned in warm-up */
-    long long a_width_stride;
+    int *N_v; /* N */
+    int *x_v; /* x[x_v_n1] */
+    int x_v_n1;
+    const unsigned char *x_v_seen;
+    long long x_v_stride;
+    real *theta_v; /* theta[theta_v_n1] */
+    int theta_v_n1;
+    const unsigned char *theta_v_seen;
+    long long theta_v_stride;
+    real *t_v; /* t[t_v_n1] */
+    int t_v_n1;
+    real *a_v; /* a */
+    const unsigned char *a_v_seen;
+    long long a_v_stride;
+    real *b_v; /* b */
+    const unsigned char *b_v_seen;
+    long long b_v_stride;
+    real *a_v_width; /* tuned in warm-up */
+    long long a_v_width_stride;
 };
 
 #include "skeleton.h"
 
-#define x_(at1) s->x_[(at1) - 1]
-#define x__seen(at1) (s->x__seen ? s->x__seen[(at1) - 1] : s->x__stride == 0)
-#define theta(at1) s->theta[(at1) - 1]
-#define theta_seen(at1) (s->theta_seen ? s->theta_seen[(at1) - 1] : s->theta_stride == 0)
-#define t(at1) s->t[(at1) - 1]
-#define a_seen() (s->a_seen ? s->a_seen[0] : s->a_stride == 0)
-#define b__seen() (s->b__seen ? s->b__seen[0] : s->b__stride == 0)
+#define x_v(at1) s->x_v[(at1) - 1]
+#define x_v_seen(at1) (s->x_v_seen ? s->x_v_seen[(at1) - 1] == 1 : s->x_v_stride == 0)
+#define theta_v(at1) s->theta_v[(at1) - 1]
+#define theta_v_seen(at1) (s->theta_v_seen ? s->theta_v_seen[(at1) - 1] == 1 : s->theta_v_stride == 0)
+#define theta_v_live(at1) (!s->theta_v_seen || s->theta_v_seen[(at1) - 1] != 2)
+#define t_v(at1) s->t_v[(at1) - 1]
+#define a_v_seen() (s->a_v_seen ? s->a_v_seen[0] == 1 : s->a_v_stride == 0)
+#define b_v_seen() (s->b_v_seen ? s->b_v_seen[0] == 1 : s->b_v_stride == 0)
 
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
 {
     (void)s;
     (void)chain;
-    s->x_ += chain * s->x__stride;
-    s->theta += chain * s->theta_stride;
-    s->a += chain * s->a_stride;
-    s->b_ += chain * s->b__stride;
-    s->a_width += chain * s->a_width_stride;
+    s->x_v += chain * s->x_v_stride;
+    s->theta_v += chain * s->theta_v_stride;
+    s->a_v += chain * s->a_v_stride;
+    s->b_v += chain * s->b_v_stride;
+    s->a_v_width += chain * s->a_v_width_stride;
 }
 
 /* a ~ dexp(1)    gamma_poisson.gbm:7:3 */
 
-GBM_FN real logdensity_a(const struct state *s, long long element)
+GBM_FN real logdensity_a_v(const struct state *s, long long element)
 {
     (void)s;
     (void)element;
-    if (!(*s->a >= 0))
+    if (!(*s->a_v >= 0))
         return -GBM_INF;
-    return -*s->a;
+    return -*s->a_v;
 }
 #ifndef __CUDACC__
-static double logdensity_a_host(const void *state, int64_t element)
+static double logdensity_a_v_host(const void *state, int64_t element)
 {
-    return (double)logdensity_a((const struct state *)state, element);
+    return (double)logdensity_a_v((const struct state *)state, element);
 }
 #endif
 
-GBM_FN void simulate_a(const struct state *s, struct gbm_rng *rng, long long element)
+GBM_FN void simulate_a_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
     (void)s;
     (void)element;
     (void)rng;
-    const real lambda = 1;
-    (void)lambda;
+    const real lambda_v = 1;
+    (void)lambda_v;
     const real exponential = gbm_draw_exponential(rng);
-    *s->a = (exponential / lambda);
+    *s->a_v = (exponential / lambda_v);
 }
 #ifndef __CUDACC__
-static void simulate_a_host(const void *state, struct gbm_rng *rng, int64_t element)
+static void simulate_a_v_host(const void *state, struct gbm_rng *rng, int64_t element)
 {
-    simulate_a((const struct state *)state, rng, element);
+    simulate_a_v((const struct state *)state, rng, element);
 }
 #endif
 
 #ifndef __CUDACC__
-static int64_t cells_a_in(const struct state *s, int64_t element, int64_t *out)
+static int64_t cells_a_v_in(const struct state *s, int64_t element, int64_t *out)
 {
     (void)s;
     (void)element;
@@ -95,23 +96,23 @@ static int64_t cells_a_in(const struct state *s, int64_t element, int64_t *out)
     count++;
     return count;
 }
-static int64_t cells_a(const void *state, int64_t element, int64_t *out)
+static int64_t cells_a_v(const void *state, int64_t element, int64_t *out)
 {
-    return cells_a_in((const struct state *)state, element, out);
+    return cells_a_v_in((const struct state *)state, element, out);
 }
 
-static void subscripts_a_in(const struct state *s, int64_t element, int *out)
+static void subscripts_a_v_in(const struct state *s, int64_t element, int *out)
 {
     (void)s;
     (void)element;
     (void)out;
 }
-static void subscripts_a(const void *state, int64_t element, int *out)
+static void subscripts_a_v(const void *state, int64_t element, int *out)
 {
-    subscripts_a_in((const struct state *)state, element, out);
+    subscripts_a_v_in((const struct state *)state, element, out);
 }
 
-static int64_t enumerate_a(const void *state, int *tuples)
+static int64_t enumerate_a_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
@@ -121,75 +122,75 @@ static int64_t enumerate_a(const void *state, int *tuples)
     return count;
 }
 
-static void start_a_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_a_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
     (void)spread;
     real lower = 0, upper = GBM_INF;
-    const real lambda = 1;
-    (void)lambda;
-    *s->a = gbm_start(rng, 1 / lambda, lower, upper, (real)spread);
+    const real lambda_v = 1;
+    (void)lambda_v;
+    *s->a_v = gbm_start(rng, 1 / lambda_v, lower, upper, (real)spread);
 }
-static void start_a(const void *state, struct gbm_rng *rng, int64_t element, double spread)
+static void start_a_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
 {
-    start_a_in((const struct state *)state, rng, element, spread);
+    start_a_v_in((const struct state *)state, rng, element, spread);
 }
 
-static bool check_a_in(const struct state *s, int64_t element, struct gbm_problem *problem)
+static bool check_a_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     (void)s;
     (void)element;
     (void)problem;
-    if (a_seen() && (*s->a < 0))
-        return gbm_problem_text(problem, "a = %g is outside the support real [0, inf] of dexp", (double)*s->a);
+    if (a_v_seen() && (*s->a_v < 0))
+        return gbm_problem_text(problem, "a = %g is outside the support real [0, inf] of dexp", (double)*s->a_v);
     return true;
 }
-static bool check_a(const void *state, int64_t element, struct gbm_problem *problem)
+static bool check_a_v(const void *state, int64_t element, struct gbm_problem *problem)
 {
-    return check_a_in((const struct state *)state, element, problem);
+    return check_a_v_in((const struct state *)state, element, problem);
 }
 
 #endif
 
 /* b ~ dgamma(0.1, 1)    gamma_poisson.gbm:8:3 */
 
-GBM_FN real logdensity_b_(const struct state *s, long long element)
+GBM_FN real logdensity_b_v(const struct state *s, long long element)
 {
     (void)s;
     (void)element;
-    if (!(*s->b_ >= 0))
+    if (!(*s->b_v >= 0))
         return -GBM_INF;
-    return -REAL_C(0.9) * real_log(*s->b_) - *s->b_ - REAL_C(2.2527126517342055);
+    return -REAL_C(0.9) * real_log(*s->b_v) - *s->b_v - REAL_C(2.2527126517342055);
 }
 #ifndef __CUDACC__
-static double logdensity_b__host(const void *state, int64_t element)
+static double logdensity_b_v_host(const void *state, int64_t element)
 {
-    return (double)logdensity_b_((const struct state *)state, element);
+    return (double)logdensity_b_v((const struct state *)state, element);
 }
 #endif
 
-GBM_FN void simulate_b_(const struct state *s, struct gbm_rng *rng, long long element)
+GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
     (void)s;
     (void)element;
     (void)rng;
-    const real r = REAL_C(0.1);
-    (void)r;
-    const real lambda = 1;
-    (void)lambda;
-    const real gamma = gbm_draw_gamma(rng, r);
-    *s->b_ = (gamma / lambda);
+    const real r_v = REAL_C(0.1);
+    (void)r_v;
+    const real lambda_v = 1;
+    (void)lambda_v;
+    const real gamma = gbm_draw_gamma(rng, r_v);
+    *s->b_v = (gamma / lambda_v);
 }
 #ifndef __CUDACC__
-static void simulate_b__host(const void *state, struct gbm_rng *rng, int64_t element)
+static void simulate_b_v_host(const void *state, struct gbm_rng *rng, int64_t element)
 {
-    simulate_b_((const struct state *)state, rng, element);
+    simulate_b_v((const struct state *)state, rng, element);
 }
 #endif
 
 #ifndef __CUDACC__
-static int64_t cells_b__in(const struct state *s, int64_t element, int64_t *out)
+static int64_t cells_b_v_in(const struct state *s, int64_t element, int64_t *out)
 {
     (void)s;
     (void)element;
@@ -199,23 +200,23 @@ static int64_t cells_b__in(const struct state *s, int64_t element, int64_t *out)
     count++;
     return count;
 }
-static int64_t cells_b_(const void *state, int64_t element, int64_t *out)
+static int64_t cells_b_v(const void *state, int64_t element, int64_t *out)
 {
-    return cells_b__in((const struct state *)state, element, out);
+    return cells_b_v_in((const struct state *)state, element, out);
 }
 
-static void subscripts_b__in(const struct state *s, int64_t element, int *out)
+static void subscripts_b_v_in(const struct state *s, int64_t element, int *out)
 {
     (void)s;
     (void)element;
     (void)out;
 }
-static void subscripts_b_(const void *state, int64_t element, int *out)
+static void subscripts_b_v(const void *state, int64_t element, int *out)
 {
-    subscripts_b__in((const struct state *)state, element, out);
+    subscripts_b_v_in((const struct state *)state, element, out);
 }
 
-static int64_t enumerate_b_(const void *state, int *tuples)
+static int64_t enumerate_b_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
@@ -225,285 +226,285 @@ static int64_t enumerate_b_(const void *state, int *tuples)
     return count;
 }
 
-static void start_b__in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_b_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
     (void)spread;
     real lower = 0, upper = GBM_INF;
-    const real r = REAL_C(0.1);
-    (void)r;
-    const real lambda = 1;
-    (void)lambda;
-    *s->b_ = gbm_start(rng, r / lambda, lower, upper, (real)spread);
+    const real r_v = REAL_C(0.1);
+    (void)r_v;
+    const real lambda_v = 1;
+    (void)lambda_v;
+    *s->b_v = gbm_start(rng, r_v / lambda_v, lower, upper, (real)spread);
 }
-static void start_b_(const void *state, struct gbm_rng *rng, int64_t element, double spread)
+static void start_b_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
 {
-    start_b__in((const struct state *)state, rng, element, spread);
+    start_b_v_in((const struct state *)state, rng, element, spread);
 }
 
-static bool check_b__in(const struct state *s, int64_t element, struct gbm_problem *problem)
+static bool check_b_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     (void)s;
     (void)element;
     (void)problem;
-    if (b__seen() && (*s->b_ < 0))
-        return gbm_problem_text(problem, "b = %g is outside the support real [0, inf] of dgamma", (double)*s->b_);
+    if (b_v_seen() && (*s->b_v < 0))
+        return gbm_problem_text(problem, "b = %g is outside the support real [0, inf] of dgamma", (double)*s->b_v);
     return true;
 }
-static bool check_b_(const void *state, int64_t element, struct gbm_problem *problem)
+static bool check_b_v(const void *state, int64_t element, struct gbm_problem *problem)
 {
-    return check_b__in((const struct state *)state, element, problem);
+    return check_b_v_in((const struct state *)state, element, problem);
 }
 
 #endif
 
 /* theta[i] ~ dgamma(a, b)    gamma_poisson.gbm:5:5 */
 
-GBM_FN real logdensity_theta(const struct state *s, long long element)
+GBM_FN real logdensity_theta_v(const struct state *s, long long element)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
-    if (!(theta(i) >= 0))
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
+    if (!(theta_v(i_v) >= 0))
         return -GBM_INF;
-    return *s->a * real_log(*s->b_) - gbm_lgamma(*s->a) + gbm_xlogy(*s->a - 1, theta(i)) - *s->b_ * theta(i);
+    return *s->a_v * real_log(*s->b_v) - gbm_lgamma(*s->a_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v)) - *s->b_v * theta_v(i_v);
 }
 #ifndef __CUDACC__
-static double logdensity_theta_host(const void *state, int64_t element)
+static double logdensity_theta_v_host(const void *state, int64_t element)
 {
-    return (double)logdensity_theta((const struct state *)state, element);
+    return (double)logdensity_theta_v((const struct state *)state, element);
 }
 #endif
 
-GBM_FN void simulate_theta(const struct state *s, struct gbm_rng *rng, long long element)
+GBM_FN void simulate_theta_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     (void)rng;
-    const real r = *s->a;
-    (void)r;
-    const real lambda = *s->b_;
-    (void)lambda;
-    const real gamma = gbm_draw_gamma(rng, r);
-    theta(i) = (gamma / lambda);
+    const real r_v = *s->a_v;
+    (void)r_v;
+    const real lambda_v = *s->b_v;
+    (void)lambda_v;
+    const real gamma = gbm_draw_gamma(rng, r_v);
+    theta_v(i_v) = (gamma / lambda_v);
 }
 #ifndef __CUDACC__
-static void simulate_theta_host(const void *state, struct gbm_rng *rng, int64_t element)
+static void simulate_theta_v_host(const void *state, struct gbm_rng *rng, int64_t element)
 {
-    simulate_theta((const struct state *)state, rng, element);
+    simulate_theta_v((const struct state *)state, rng, element);
 }
 #endif
 
 #ifndef __CUDACC__
-static int64_t cells_theta_in(const struct state *s, int64_t element, int64_t *out)
+static int64_t cells_theta_v_in(const struct state *s, int64_t element, int64_t *out)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     int64_t count = 0;
     if (out)
-        out[count] = (i) - 1;
+        out[count] = (i_v) - 1;
     count++;
     return count;
 }
-static int64_t cells_theta(const void *state, int64_t element, int64_t *out)
+static int64_t cells_theta_v(const void *state, int64_t element, int64_t *out)
 {
-    return cells_theta_in((const struct state *)state, element, out);
+    return cells_theta_v_in((const struct state *)state, element, out);
 }
 
-static void subscripts_theta_in(const struct state *s, int64_t element, int *out)
+static void subscripts_theta_v_in(const struct state *s, int64_t element, int *out)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     (void)out;
-    out[0] = i;
+    out[0] = i_v;
 }
-static void subscripts_theta(const void *state, int64_t element, int *out)
+static void subscripts_theta_v(const void *state, int64_t element, int *out)
 {
-    subscripts_theta_in((const struct state *)state, element, out);
+    subscripts_theta_v_in((const struct state *)state, element, out);
 }
 
-static int64_t enumerate_theta(const void *state, int *tuples)
+static int64_t enumerate_theta_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
     (void)tuples;
     int64_t count = 0;
-    for (int i = 1; i <= *s->N; i++) {
+    for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
-            tuples[count * 1 + 0] = i;
+            tuples[count * 1 + 0] = i_v;
         count++;
     }
     return count;
 }
 
-static void start_theta_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_theta_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     (void)spread;
     real lower = 0, upper = GBM_INF;
-    const real r = *s->a;
-    (void)r;
-    const real lambda = *s->b_;
-    (void)lambda;
-    theta(i) = gbm_start(rng, r / lambda, lower, upper, (real)spread);
+    const real r_v = *s->a_v;
+    (void)r_v;
+    const real lambda_v = *s->b_v;
+    (void)lambda_v;
+    theta_v(i_v) = gbm_start(rng, r_v / lambda_v, lower, upper, (real)spread);
 }
-static void start_theta(const void *state, struct gbm_rng *rng, int64_t element, double spread)
+static void start_theta_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
 {
-    start_theta_in((const struct state *)state, rng, element, spread);
+    start_theta_v_in((const struct state *)state, rng, element, spread);
 }
 
-static bool check_theta_in(const struct state *s, int64_t element, struct gbm_problem *problem)
+static bool check_theta_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     (void)problem;
-    if (theta_seen(i) && (theta(i) < 0))
-        return gbm_problem_text(problem, "theta[%d] = %g is outside the support real [0, inf] of dgamma", i, (double)theta(i));
+    if (theta_v_seen(i_v) && (theta_v(i_v) < 0))
+        return gbm_problem_text(problem, "theta[%d] = %g is outside the support real [0, inf] of dgamma", i_v, (double)theta_v(i_v));
     return true;
 }
-static bool check_theta(const void *state, int64_t element, struct gbm_problem *problem)
+static bool check_theta_v(const void *state, int64_t element, struct gbm_problem *problem)
 {
-    return check_theta_in((const struct state *)state, element, problem);
+    return check_theta_v_in((const struct state *)state, element, problem);
 }
 
 #endif
 
 /* x[i] ~ dpois(theta[i] * t[i])    gamma_poisson.gbm:4:5 */
 
-GBM_FN real logdensity_x_(const struct state *s, long long element)
+GBM_FN real logdensity_x_v(const struct state *s, long long element)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
-    if (!(x_(i) >= 0))
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
+    if (!(x_v(i_v) >= 0))
         return -GBM_INF;
-    return gbm_times(x_(i), real_log(theta(i)) + real_log(t(i))) - theta(i) * t(i) - gbm_lgamma(x_(i) + 1);
+    return gbm_times(x_v(i_v), real_log(theta_v(i_v)) + real_log(t_v(i_v))) - theta_v(i_v) * t_v(i_v) - gbm_lgamma(x_v(i_v) + 1);
 }
 #ifndef __CUDACC__
-static double logdensity_x__host(const void *state, int64_t element)
+static double logdensity_x_v_host(const void *state, int64_t element)
 {
-    return (double)logdensity_x_((const struct state *)state, element);
+    return (double)logdensity_x_v((const struct state *)state, element);
 }
 #endif
 
-GBM_FN void simulate_x_(const struct state *s, struct gbm_rng *rng, long long element)
+GBM_FN void simulate_x_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     (void)rng;
-    const real lambda = theta(i) * t(i);
-    (void)lambda;
-    const real poisson = gbm_draw_poisson(rng, lambda);
-    x_(i) = (int)(poisson);
+    const real lambda_v = theta_v(i_v) * t_v(i_v);
+    (void)lambda_v;
+    const real poisson = gbm_draw_poisson(rng, lambda_v);
+    x_v(i_v) = (int)(poisson);
 }
 #ifndef __CUDACC__
-static void simulate_x__host(const void *state, struct gbm_rng *rng, int64_t element)
+static void simulate_x_v_host(const void *state, struct gbm_rng *rng, int64_t element)
 {
-    simulate_x_((const struct state *)state, rng, element);
+    simulate_x_v((const struct state *)state, rng, element);
 }
 #endif
 
 #ifndef __CUDACC__
-static int64_t cells_x__in(const struct state *s, int64_t element, int64_t *out)
+static int64_t cells_x_v_in(const struct state *s, int64_t element, int64_t *out)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     int64_t count = 0;
     if (out)
-        out[count] = (i) - 1;
+        out[count] = (i_v) - 1;
     count++;
     return count;
 }
-static int64_t cells_x_(const void *state, int64_t element, int64_t *out)
+static int64_t cells_x_v(const void *state, int64_t element, int64_t *out)
 {
-    return cells_x__in((const struct state *)state, element, out);
+    return cells_x_v_in((const struct state *)state, element, out);
 }
 
-static void subscripts_x__in(const struct state *s, int64_t element, int *out)
+static void subscripts_x_v_in(const struct state *s, int64_t element, int *out)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     (void)out;
-    out[0] = i;
+    out[0] = i_v;
 }
-static void subscripts_x_(const void *state, int64_t element, int *out)
+static void subscripts_x_v(const void *state, int64_t element, int *out)
 {
-    subscripts_x__in((const struct state *)state, element, out);
+    subscripts_x_v_in((const struct state *)state, element, out);
 }
 
-static int64_t enumerate_x_(const void *state, int *tuples)
+static int64_t enumerate_x_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
     (void)tuples;
     int64_t count = 0;
-    for (int i = 1; i <= *s->N; i++) {
+    for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
-            tuples[count * 1 + 0] = i;
+            tuples[count * 1 + 0] = i_v;
         count++;
     }
     return count;
 }
 
-static void start_x__in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_x_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     (void)spread;
     real lower = 0, upper = GBM_INF;
-    simulate_x_(s, rng, element);
-    if (x_(i) < lower)
-        x_(i) = (int)lower;
-    if (x_(i) > upper)
-        x_(i) = (int)upper;
+    simulate_x_v(s, rng, element);
+    if (x_v(i_v) < lower)
+        x_v(i_v) = (int)lower;
+    if (x_v(i_v) > upper)
+        x_v(i_v) = (int)upper;
 }
-static void start_x_(const void *state, struct gbm_rng *rng, int64_t element, double spread)
+static void start_x_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
 {
-    start_x__in((const struct state *)state, rng, element, spread);
+    start_x_v_in((const struct state *)state, rng, element, spread);
 }
 
-static bool check_x__in(const struct state *s, int64_t element, struct gbm_problem *problem)
+static bool check_x_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     (void)s;
     (void)element;
-    const int i = (int)(element) + 1;
-    (void)i;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
     (void)problem;
-    if (!gbm_subscript(problem, "theta", 1, i, s->theta_n1))
+    if (!gbm_subscript(problem, "theta", 1, i_v, s->theta_v_n1))
         return false;
-    if (!gbm_subscript(problem, "t", 1, i, s->t_n1))
+    if (!gbm_subscript(problem, "t", 1, i_v, s->t_v_n1))
         return false;
-    if (gbm_is_nan(t(i)))
-        return gbm_problem_text(problem, "t[%d] is missing in the data, but %s reads it", i, "gamma_poisson.gbm:4:5");
-    if (x__seen(i) && (x_(i) < 0))
-        return gbm_problem_text(problem, "x[%d] = %g is outside the support integer [0, inf] of dpois", i, (double)x_(i));
+    if (gbm_is_nan(t_v(i_v)))
+        return gbm_problem_text(problem, "t[%d] is missing in the data, but %s reads it", i_v, "gamma_poisson.gbm:4:5");
+    if (x_v_seen(i_v) && (x_v(i_v) < 0))
+        return gbm_problem_text(problem, "x[%d] = %g is outside the support integer [0, inf] of dpois", i_v, (double)x_v(i_v));
     return true;
 }
-static bool check_x_(const void *state, int64_t element, struct gbm_problem *problem)
+static bool check_x_v(const void *state, int64_t element, struct gbm_problem *problem)
 {
-    return check_x__in((const struct state *)state, element, problem);
+    return check_x_v_in((const struct state *)state, element, problem);
 }
 
 #endif
@@ -512,7 +513,7 @@ static bool check_x_(const void *state, int64_t element, struct gbm_problem *pro
  * No closed form: slice sampling.
  * child: theta[i] ~ dgamma(a, b)
  */
-struct conditional_a {
+struct conditional_a_v {
     const struct state *s;
     const struct gbm_team *team;
     long long element;
@@ -521,14 +522,16 @@ struct conditional_a {
     real lower, upper;
 };
 
-GBM_FN void prepare_a(struct conditional_a *k_,
+GBM_FN void prepare_a_v(struct conditional_a_v *k_,
     const struct state *s, const struct gbm_team *team,
     long long element)
 {
     gbm_total c1 = 0, c2 = 0;
-    GBM_TEAM_FOR(i, 1, (*s->N) + 1, team) {
-        c1 += real_log(*s->b_) + real_log(theta(i));
-        c2 += -1;
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        if (theta_v_live(i_v)) {
+            c1 += real_log(*s->b_v) + real_log(theta_v(i_v));
+            c2 += -1;
+        }
     }
     c1 = gbm_team_sum(team, c1);
     c2 = gbm_team_sum(team, c2);
@@ -544,9 +547,9 @@ GBM_FN void prepare_a(struct conditional_a *k_,
     k_->upper = (real)upper;
 }
 
-GBM_INLINE real density_a(const void *context, real x)
+GBM_INLINE real density_a_v(const void *context, real x)
 {
-    const struct conditional_a *k_ = (const struct conditional_a *)context;
+    const struct conditional_a_v *k_ = (const struct conditional_a_v *)context;
     const struct state *s = k_->s;
     const struct gbm_team *team = k_->team;
     (void)s;
@@ -557,18 +560,18 @@ GBM_INLINE real density_a(const void *context, real x)
     return (real)total;
 }
 
-GBM_FN void update_a(const struct state *s, struct gbm_rng *rng,
+GBM_FN void update_a_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
     (void)adapting;
-    struct conditional_a k_;
-    prepare_a(&k_, s, team, element);
-    real width = s->a_width[element];
-    const real value = gbm_slice(rng, (real)*s->a, &width, adapting, k_.lower, k_.upper, density_a, &k_);
+    struct conditional_a_v k_;
+    prepare_a_v(&k_, s, team, element);
+    real width = s->a_v_width[element];
+    const real value = gbm_slice(rng, (real)*s->a_v, &width, adapting, k_.lower, k_.upper, density_a_v, &k_);
     gbm_team_sync(team);
-    s->a_width[element] = width;
+    s->a_v_width[element] = width;
     gbm_team_sync(team);
-    *s->a = value;
+    *s->a_v = value;
 }
 
 /* b ~ dgamma(0.1, 1)    gamma_poisson.gbm:8:3
@@ -577,7 +580,7 @@ GBM_FN void update_a(const struct state *s, struct gbm_rng *rng,
  *     c2 multiplies x
  * child: theta[i] ~ dgamma(a, b)
  */
-struct conditional_b_ {
+struct conditional_b_v {
     const struct state *s;
     const struct gbm_team *team;
     long long element;
@@ -586,14 +589,16 @@ struct conditional_b_ {
     real lower, upper;
 };
 
-GBM_FN void prepare_b_(struct conditional_b_ *k_,
+GBM_FN void prepare_b_v(struct conditional_b_v *k_,
     const struct state *s, const struct gbm_team *team,
     long long element)
 {
     gbm_total c1 = 0, c2 = 0;
-    GBM_TEAM_FOR(i, 1, (*s->N) + 1, team) {
-        c1 += *s->a;
-        c2 += -theta(i);
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        if (theta_v_live(i_v)) {
+            c1 += *s->a_v;
+            c2 += -theta_v(i_v);
+        }
     }
     c1 = gbm_team_sum(team, c1);
     c2 = gbm_team_sum(team, c2);
@@ -610,36 +615,36 @@ GBM_FN void prepare_b_(struct conditional_b_ *k_,
     k_->upper = (real)upper;
 }
 
-GBM_INLINE real density_b_(const void *context, real x)
+GBM_INLINE real density_b_v(const void *context, real x)
 {
-    const struct conditional_b_ *k_ = (const struct conditional_b_ *)context;
+    const struct conditional_b_v *k_ = (const struct conditional_b_v *)context;
     const real lower = k_->lower, upper = k_->upper;
     (void)lower;
     (void)upper;
-    const real r = k_->c1 + 1;
-    const real lambda = -k_->c2;
-    return gbm_xlogy(r, lambda) - gbm_lgamma(r) + gbm_xlogy(r - 1, x) - lambda * x;
+    const real r_v = k_->c1 + 1;
+    const real lambda_v = -k_->c2;
+    return gbm_xlogy(r_v - 1, x) - lambda_v * x;
 }
 
-GBM_FN void finish_b_(const struct state *s, struct gbm_rng *rng,
+GBM_FN void finish_b_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting,
-    const struct conditional_b_ *k_)
+    const struct conditional_b_v *k_)
 {
     (void)adapting;
-    const real r = k_->c1 + 1;
-    const real lambda = -k_->c2;
-    const real gamma = gbm_draw_gamma(rng, r);
+    const real r_v = k_->c1 + 1;
+    const real lambda_v = -k_->c2;
+    const real gamma = gbm_draw_gamma(rng, r_v);
     gbm_team_sync(team);
-    *s->b_ = gamma / lambda;
+    *s->b_v = gamma / lambda_v;
 }
 
-GBM_FN void update_b_(const struct state *s, struct gbm_rng *rng,
+GBM_FN void update_b_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
     (void)adapting;
-    struct conditional_b_ k_;
-    prepare_b_(&k_, s, team, element);
-    finish_b_(s, rng, team, element, adapting, &k_);
+    struct conditional_b_v k_;
+    prepare_b_v(&k_, s, team, element);
+    finish_b_v(s, rng, team, element, adapting, &k_);
 }
 
 /* theta[i] ~ dgamma(a, b)    gamma_poisson.gbm:5:5
@@ -648,7 +653,7 @@ GBM_FN void update_b_(const struct state *s, struct gbm_rng *rng,
  *     c2 multiplies x
  * child: x[i] ~ dpois(theta[i] * t[i])
  */
-struct conditional_theta {
+struct conditional_theta_v {
     const struct state *s;
     const struct gbm_team *team;
     long long element;
@@ -658,75 +663,86 @@ struct conditional_theta {
     real lower, upper;
 };
 
-GBM_FN void prepare_theta(struct conditional_theta *k_,
+GBM_FN void prepare_theta_v(struct conditional_theta_v *k_,
     const struct state *s, const struct gbm_team *team,
     long long element)
 {
-    const int i = (int)(element) + 1;
+    const int i_v = (int)(element) + 1;
     gbm_total c1 = 0, c2 = 0;
-    c1 += *s->a - 1;
-    c2 += -*s->b_;
-    if (x__seen(i)) {
-        c1 += x_(i);
-        c2 += -t(i);
+    c1 += *s->a_v - 1;
+    c2 += -*s->b_v;
+    if (x_v_seen(i_v)) {
+        c1 += x_v(i_v);
+        c2 += -t_v(i_v);
     }
     gbm_total lower = 0;
     gbm_total upper = GBM_INF;
     k_->s = s;
     k_->team = team;
     k_->element = element;
-    k_->loop0 = i;
+    k_->loop0 = i_v;
     k_->c1 = (real)c1;
     k_->c2 = (real)c2;
     k_->lower = (real)lower;
     k_->upper = (real)upper;
 }
 
-GBM_INLINE real density_theta(const void *context, real x)
+GBM_INLINE real density_theta_v(const void *context, real x)
 {
-    const struct conditional_theta *k_ = (const struct conditional_theta *)context;
+    const struct conditional_theta_v *k_ = (const struct conditional_theta_v *)context;
     const real lower = k_->lower, upper = k_->upper;
     (void)lower;
     (void)upper;
-    const real r = k_->c1 + 1;
-    const real lambda = -k_->c2;
-    return gbm_xlogy(r, lambda) - gbm_lgamma(r) + gbm_xlogy(r - 1, x) - lambda * x;
+    const real r_v = k_->c1 + 1;
+    const real lambda_v = -k_->c2;
+    return gbm_xlogy(r_v - 1, x) - lambda_v * x;
 }
 
-GBM_FN void update_theta(const struct state *s, struct gbm_rng *rng,
+GBM_FN void update_theta_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
     (void)adapting;
-    const int i = (int)(element) + 1;
-    struct conditional_theta k_;
-    prepare_theta(&k_, s, team, element);
-    const real r = k_.c1 + 1;
-    const real lambda = -k_.c2;
-    const real gamma = gbm_draw_gamma(rng, r);
+    const int i_v = (int)(element) + 1;
+    struct conditional_theta_v k_;
+    prepare_theta_v(&k_, s, team, element);
+    const real r_v = k_.c1 + 1;
+    const real lambda_v = -k_.c2;
+    const real gamma = gbm_draw_gamma(rng, r_v);
     gbm_team_sync(team);
-    theta(i) = gamma / lambda;
+    theta_v(i_v) = gamma / lambda_v;
 }
 
-/* x[i] ~ dpois(theta[i] * t[i])    gamma_poisson.gbm:4:5
+/* theta[i] ~ dgamma(a, b)    gamma_poisson.gbm:5:5
  */
-GBM_FN void update_x_(const struct state *s, struct gbm_rng *rng,
+GBM_FN void forward_theta_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
     (void)adapting;
     (void)team;
-    simulate_x_(s, rng, element);
+    simulate_theta_v(s, rng, element);
+}
+
+/* x[i] ~ dpois(theta[i] * t[i])    gamma_poisson.gbm:4:5
+ */
+GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
+    const struct gbm_team *team, long long element, int adapting)
+{
+    (void)adapting;
+    (void)team;
+    simulate_x_v(s, rng, element);
 }
 
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
-GBM_KERNEL(update_a, 0)
-GBM_KERNEL_SPLIT(update_b_, prepare_b_, finish_b_, struct conditional_b_, 1)
-GBM_KERNEL(update_theta, 2)
-GBM_KERNEL(update_x_, 3)
-GBM_KERNEL_LOGDENSITY(logdensity_a)
-GBM_KERNEL_LOGDENSITY(logdensity_b_)
-GBM_KERNEL_LOGDENSITY(logdensity_theta)
-GBM_KERNEL_LOGDENSITY(logdensity_x_)
+GBM_KERNEL(update_a_v, 0)
+GBM_KERNEL_SPLIT(update_b_v, prepare_b_v, finish_b_v, struct conditional_b_v, 1)
+GBM_KERNEL(update_theta_v, 2)
+GBM_KERNEL(forward_theta_v, 3)
+GBM_KERNEL(update_x_v, 4)
+GBM_KERNEL_LOGDENSITY(logdensity_a_v)
+GBM_KERNEL_LOGDENSITY(logdensity_b_v)
+GBM_KERNEL_LOGDENSITY(logdensity_theta_v)
+GBM_KERNEL_LOGDENSITY(logdensity_x_v)
 #endif
 
 /* ---- the host's tables ---- */
@@ -734,7 +750,7 @@ GBM_KERNEL_LOGDENSITY(logdensity_x_)
 static const struct gbm_variable variables[] = {
     {.name = "N", .where = "gamma_poisson.gbm:3:15", .role = GBM_GIVEN, .integer = 1, .ndim = 0, .observed = 0, .needed = 1, .maintained = 0},
     {.name = "x", .where = "gamma_poisson.gbm:4:5", .role = GBM_STOCHASTIC, .integer = 1, .ndim = 1, .observed = 1, .needed = 0, .maintained = 0},
-    {.name = "theta", .where = "gamma_poisson.gbm:5:5", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 0},
+    {.name = "theta", .where = "gamma_poisson.gbm:5:5", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 0, .barren = 1},
     {.name = "t", .where = "gamma_poisson.gbm:4:29", .role = GBM_GIVEN, .integer = 0, .ndim = 1, .observed = 0, .needed = 1, .maintained = 0},
     {.name = "a", .where = "gamma_poisson.gbm:7:3", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 0, .observed = 0, .needed = 0, .maintained = 0},
     {.name = "b", .where = "gamma_poisson.gbm:8:3", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 0, .observed = 0, .needed = 0, .maintained = 0},
@@ -746,25 +762,25 @@ static void bind_state(void *state, const struct gbm_binding *b)
     struct state *s = (struct state *)state;
     (void)b;
     (void)s;
-    s->N = (int *)b[0].values;
-    s->x_ = (int *)b[1].values;
-    s->x__n1 = b[1].dim[0];
-    s->x__seen = b[1].seen;
-    s->x__stride = b[1].stride;
-    s->theta = (real *)b[2].values;
-    s->theta_n1 = b[2].dim[0];
-    s->theta_seen = b[2].seen;
-    s->theta_stride = b[2].stride;
-    s->t = (real *)b[3].values;
-    s->t_n1 = b[3].dim[0];
-    s->a = (real *)b[4].values;
-    s->a_seen = b[4].seen;
-    s->a_stride = b[4].stride;
-    s->b_ = (real *)b[5].values;
-    s->b__seen = b[5].seen;
-    s->b__stride = b[5].stride;
-    s->a_width = (real *)b[6].values;
-    s->a_width_stride = b[6].stride;
+    s->N_v = (int *)b[0].values;
+    s->x_v = (int *)b[1].values;
+    s->x_v_n1 = b[1].dim[0];
+    s->x_v_seen = b[1].seen;
+    s->x_v_stride = b[1].stride;
+    s->theta_v = (real *)b[2].values;
+    s->theta_v_n1 = b[2].dim[0];
+    s->theta_v_seen = b[2].seen;
+    s->theta_v_stride = b[2].stride;
+    s->t_v = (real *)b[3].values;
+    s->t_v_n1 = b[3].dim[0];
+    s->a_v = (real *)b[4].values;
+    s->a_v_seen = b[4].seen;
+    s->a_v_stride = b[4].stride;
+    s->b_v = (real *)b[5].values;
+    s->b_v_seen = b[5].seen;
+    s->b_v_stride = b[5].stride;
+    s->a_v_width = (real *)b[6].values;
+    s->a_v_width_stride = b[6].stride;
 }
 static void shift(void *state, int chain)
 {
@@ -779,49 +795,51 @@ static const struct gbm_family families[] = {
      .where = "gamma_poisson.gbm:7:3",
      .stochastic = 1, .data_block = 0, .auxiliary = 0, .augmented = 0,
      .nloops = 0, .table = -1,
-     .enumerate = enumerate_a,
-     .subscripts = subscripts_a,
-     .cells = cells_a,
-     .check = check_a,
-     .logdensity = logdensity_a_host, .density_kernel = "logdensity_a_kernel",
-     .start = start_a,
-     .simulate = simulate_a_host},
+     .enumerate = enumerate_a_v,
+     .subscripts = subscripts_a_v,
+     .cells = cells_a_v,
+     .check = check_a_v,
+     .logdensity = logdensity_a_v_host, .density_kernel = "logdensity_a_v_kernel",
+     .start = start_a_v,
+     .simulate = simulate_a_v_host},
     {.variable = 5,
      .text = "b ~ dgamma(0.1, 1)",
      .where = "gamma_poisson.gbm:8:3",
      .stochastic = 1, .data_block = 0, .auxiliary = 0, .augmented = 0,
      .nloops = 0, .table = -1,
-     .enumerate = enumerate_b_,
-     .subscripts = subscripts_b_,
-     .cells = cells_b_,
-     .check = check_b_,
-     .logdensity = logdensity_b__host, .density_kernel = "logdensity_b__kernel",
-     .start = start_b_,
-     .simulate = simulate_b__host},
+     .enumerate = enumerate_b_v,
+     .subscripts = subscripts_b_v,
+     .cells = cells_b_v,
+     .check = check_b_v,
+     .logdensity = logdensity_b_v_host, .density_kernel = "logdensity_b_v_kernel",
+     .start = start_b_v,
+     .simulate = simulate_b_v_host},
     {.variable = 2,
      .text = "theta[i] ~ dgamma(a, b)",
      .where = "gamma_poisson.gbm:5:5",
      .stochastic = 1, .data_block = 0, .auxiliary = 0, .augmented = 0,
      .nloops = 1, .table = -1,
-     .enumerate = enumerate_theta,
-     .subscripts = subscripts_theta,
-     .cells = cells_theta,
-     .check = check_theta,
-     .logdensity = logdensity_theta_host, .density_kernel = "logdensity_theta_kernel",
-     .start = start_theta,
-     .simulate = simulate_theta_host},
+     .enumerate = enumerate_theta_v,
+     .subscripts = subscripts_theta_v,
+     .cells = cells_theta_v,
+     .check = check_theta_v,
+     .logdensity = logdensity_theta_v_host, .density_kernel = "logdensity_theta_v_kernel",
+     .start = start_theta_v,
+     .simulate = simulate_theta_v_host,
+     .barren = 1},
     {.variable = 1,
      .text = "x[i] ~ dpois(theta[i] * t[i])",
      .where = "gamma_poisson.gbm:4:5",
      .stochastic = 1, .data_block = 0, .auxiliary = 0, .augmented = 0,
      .nloops = 1, .table = -1,
-     .enumerate = enumerate_x_,
-     .subscripts = subscripts_x_,
-     .cells = cells_x_,
-     .check = check_x_,
-     .logdensity = logdensity_x__host, .density_kernel = "logdensity_x__kernel",
-     .start = start_x_,
-     .simulate = simulate_x__host},
+     .enumerate = enumerate_x_v,
+     .subscripts = subscripts_x_v,
+     .cells = cells_x_v,
+     .check = check_x_v,
+     .logdensity = logdensity_x_v_host, .density_kernel = "logdensity_x_v_kernel",
+     .start = start_x_v,
+     .simulate = simulate_x_v_host,
+     .leaf = true},
 };
 
 static const struct gbm_inverse inverses[] = {
@@ -830,180 +848,207 @@ static const struct gbm_inverse inverses[] = {
 static const struct gbm_sequence sequences[] = {
     {.nreaders = 0}};
 
-static int dimension_a(const void *state, int64_t element)
-{
-    (void)state;
-    (void)element;
-    return 1;
-}
-static void get_a_cell(const struct state *s, int64_t element, real **cell_, int **count_)
-{
-    (void)element;
-    (void)cell_;
-    (void)count_;
-    *cell_ = &*s->a;
-}
-static void get_a(const void *state, int64_t element, double *x)
-{
-    real *cell = 0;
-    int *count = 0;
-    get_a_cell((const struct state *)state, element, &cell, &count);
-    *x = cell ? (double)*cell : *count;
-}
-static void set_a(const void *state, int64_t element, const double *x)
-{
-    real *cell = 0;
-    int *count = 0;
-    get_a_cell((const struct state *)state, element, &cell, &count);
-    if (cell)
-        *cell = (real)*x;
-    else
-        *count = (int)*x;
-}
-static double conditional_a_at(const void *state, int64_t element, const double *x)
-{
-    const struct state *s = (const struct state *)state;
-    struct conditional_a k_;
-    double before, value = -GBM_INF;
-    prepare_a(&k_, s, &gbm_alone, element);
-    get_a(state, element, &before);
-    if (*x >= k_.lower && *x <= k_.upper)
-        value = (double)density_a(&k_, (real)*x);
-    set_a(state, element, &before);
-    return value;
-}
-
-static int64_t cost_update_a(const void *state)
+static void reads_0_x_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
-    return (int64_t)(*s->N);
+    (void)element;
+    (void)visit;
+    (void)context;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
+    {
+        const int at1_ = i_v;
+        if (1 && at1_ >= 1 && at1_ <= s->theta_v_n1)
+            visit(context, 2, (int64_t)((0) * s->theta_v_n1 + at1_ - 1));
+    }
 }
+static const struct gbm_reader readers[] = {
+    {.family = 3, .reads = reads_0_x_v},
+    {.family = -1}};
 
-GBM_HOST_RUN(update_a, 0, 3, gbm_slice)
-static int dimension_b_(const void *state, int64_t element)
+static int dimension_a_v(const void *state, int64_t element)
 {
     (void)state;
     (void)element;
     return 1;
 }
-static void get_b__cell(const struct state *s, int64_t element, real **cell_, int **count_)
+static void get_a_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
 {
     (void)element;
     (void)cell_;
     (void)count_;
-    *cell_ = &*s->b_;
+    *cell_ = &*s->a_v;
 }
-static void get_b_(const void *state, int64_t element, double *x)
+static void get_a_v(const void *state, int64_t element, double *x)
 {
     real *cell = 0;
     int *count = 0;
-    get_b__cell((const struct state *)state, element, &cell, &count);
+    get_a_v_cell((const struct state *)state, element, &cell, &count);
     *x = cell ? (double)*cell : *count;
 }
-static void set_b_(const void *state, int64_t element, const double *x)
+static void set_a_v(const void *state, int64_t element, const double *x)
 {
     real *cell = 0;
     int *count = 0;
-    get_b__cell((const struct state *)state, element, &cell, &count);
+    get_a_v_cell((const struct state *)state, element, &cell, &count);
     if (cell)
         *cell = (real)*x;
     else
         *count = (int)*x;
 }
-static double conditional_b__at(const void *state, int64_t element, const double *x)
+static double conditional_a_v_at(const void *state, int64_t element, const double *x)
 {
     const struct state *s = (const struct state *)state;
-    struct conditional_b_ k_;
+    struct conditional_a_v k_;
     double before, value = -GBM_INF;
-    prepare_b_(&k_, s, &gbm_alone, element);
-    get_b_(state, element, &before);
+    prepare_a_v(&k_, s, &gbm_alone, element);
+    get_a_v(state, element, &before);
     if (*x >= k_.lower && *x <= k_.upper)
-        value = (double)density_b_(&k_, (real)*x);
-    set_b_(state, element, &before);
+        value = (double)density_a_v(&k_, (real)*x);
+    set_a_v(state, element, &before);
     return value;
 }
 
-static int64_t cost_update_b_(const void *state)
+static int64_t cost_update_a_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
-    return (int64_t)(*s->N);
+    return (int64_t)(*s->N_v);
 }
 
-GBM_HOST_RUN(update_b_, 1, 1, gbm_draw_gamma)
-static int dimension_theta(const void *state, int64_t element)
+GBM_HOST_RUN(update_a_v, 0, 3, gbm_slice)
+static int dimension_b_v(const void *state, int64_t element)
 {
     (void)state;
     (void)element;
     return 1;
 }
-static void get_theta_cell(const struct state *s, int64_t element, real **cell_, int **count_)
+static void get_b_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
 {
     (void)element;
     (void)cell_;
     (void)count_;
-    const int i = (int)(element) + 1;
-    *cell_ = &theta(i);
+    *cell_ = &*s->b_v;
 }
-static void get_theta(const void *state, int64_t element, double *x)
+static void get_b_v(const void *state, int64_t element, double *x)
 {
     real *cell = 0;
     int *count = 0;
-    get_theta_cell((const struct state *)state, element, &cell, &count);
+    get_b_v_cell((const struct state *)state, element, &cell, &count);
     *x = cell ? (double)*cell : *count;
 }
-static void set_theta(const void *state, int64_t element, const double *x)
+static void set_b_v(const void *state, int64_t element, const double *x)
 {
     real *cell = 0;
     int *count = 0;
-    get_theta_cell((const struct state *)state, element, &cell, &count);
+    get_b_v_cell((const struct state *)state, element, &cell, &count);
     if (cell)
         *cell = (real)*x;
     else
         *count = (int)*x;
 }
-static double conditional_theta_at(const void *state, int64_t element, const double *x)
+static double conditional_b_v_at(const void *state, int64_t element, const double *x)
 {
     const struct state *s = (const struct state *)state;
-    struct conditional_theta k_;
+    struct conditional_b_v k_;
     double before, value = -GBM_INF;
-    prepare_theta(&k_, s, &gbm_alone, element);
-    get_theta(state, element, &before);
+    prepare_b_v(&k_, s, &gbm_alone, element);
+    get_b_v(state, element, &before);
     if (*x >= k_.lower && *x <= k_.upper)
-        value = (double)density_theta(&k_, (real)*x);
-    set_theta(state, element, &before);
+        value = (double)density_b_v(&k_, (real)*x);
+    set_b_v(state, element, &before);
     return value;
 }
 
-GBM_HOST_RUN(update_theta, 2, 1, gbm_draw_gamma)
-GBM_HOST_RUN(update_x_, 3, 1, none)
+static int64_t cost_update_b_v(const void *state)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    return (int64_t)(*s->N_v);
+}
+
+GBM_HOST_RUN(update_b_v, 1, 1, gbm_draw_gamma)
+static int dimension_theta_v(const void *state, int64_t element)
+{
+    (void)state;
+    (void)element;
+    return 1;
+}
+static void get_theta_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
+{
+    (void)element;
+    (void)cell_;
+    (void)count_;
+    const int i_v = (int)(element) + 1;
+    *cell_ = &theta_v(i_v);
+}
+static void get_theta_v(const void *state, int64_t element, double *x)
+{
+    real *cell = 0;
+    int *count = 0;
+    get_theta_v_cell((const struct state *)state, element, &cell, &count);
+    *x = cell ? (double)*cell : *count;
+}
+static void set_theta_v(const void *state, int64_t element, const double *x)
+{
+    real *cell = 0;
+    int *count = 0;
+    get_theta_v_cell((const struct state *)state, element, &cell, &count);
+    if (cell)
+        *cell = (real)*x;
+    else
+        *count = (int)*x;
+}
+static double conditional_theta_v_at(const void *state, int64_t element, const double *x)
+{
+    const struct state *s = (const struct state *)state;
+    struct conditional_theta_v k_;
+    double before, value = -GBM_INF;
+    prepare_theta_v(&k_, s, &gbm_alone, element);
+    get_theta_v(state, element, &before);
+    if (*x >= k_.lower && *x <= k_.upper)
+        value = (double)density_theta_v(&k_, (real)*x);
+    set_theta_v(state, element, &before);
+    return value;
+}
+
+GBM_HOST_RUN(update_theta_v, 2, 1, gbm_draw_gamma)
+GBM_HOST_RUN(forward_theta_v, 3, 1, none)
+GBM_HOST_RUN(update_x_v, 4, 1, none)
 
 static const struct gbm_step steps[] = {
-    {.kind = GBM_STEP_MAP, .name = "update_a",
+    {.kind = GBM_STEP_MAP, .name = "update_a_v",
      .variable = "a", .sampler = "slice",
      .family = 0, .number = 0, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "a ~ dexp(1)",
-     .run = update_a_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(gbm_slice),
-     .block_size = dimension_a, .block_get = get_a, .block_set = set_a, .conditional = conditional_a_at,
-     .cost = cost_update_a},
-    {.kind = GBM_STEP_MAP, .name = "update_b_",
+     .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(gbm_slice),
+     .block_size = dimension_a_v, .block_get = get_a_v, .block_set = set_a_v, .conditional = conditional_a_v_at,
+     .cost = cost_update_a_v},
+    {.kind = GBM_STEP_MAP, .name = "update_b_v",
      .variable = "b", .sampler = "dgamma",
      .family = 1, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "b ~ dgamma(0.1, 1)",
-     .run = update_b__run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
-     .block_size = dimension_b_, .block_get = get_b_, .block_set = set_b_, .conditional = conditional_b__at,
-     .cost = cost_update_b_},
-    {.kind = GBM_STEP_MAP, .name = "update_theta",
+     .run = update_b_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
+     .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
+     .cost = cost_update_b_v},
+    {.kind = GBM_STEP_MAP, .name = "update_theta_v",
      .variable = "theta", .sampler = "dgamma",
      .family = 2, .number = 2, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "theta[i] ~ dgamma(a, b)",
-     .run = update_theta_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
-     .block_size = dimension_theta, .block_get = get_theta, .block_set = set_theta, .conditional = conditional_theta_at},
-    {.kind = GBM_STEP_MAP, .name = "update_x_",
+     .run = update_theta_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
+     .block_size = dimension_theta_v, .block_get = get_theta_v, .block_set = set_theta_v, .conditional = conditional_theta_v_at},
+    {.kind = GBM_STEP_MAP, .name = "forward_theta_v",
+     .variable = "theta", .sampler = "forward draw",
+     .family = 2, .number = 3, .sequential = 0, .leaf = 1, .inverse = -1,
+     .text = "theta[i] ~ dgamma(a, b)",
+     .run = forward_theta_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
+    {.kind = GBM_STEP_MAP, .name = "update_x_v",
      .variable = "x", .sampler = "forward draw",
-     .family = 3, .number = 3, .sequential = 0, .leaf = 1, .inverse = -1,
+     .family = 3, .number = 4, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "x[i] ~ dpois(theta[i] * t[i])",
-     .run = update_x__run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
+     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
 };
 

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# What no observed node depends on is drawn forward when it is kept: whether it
+# is kept changes nothing else, nor whether data settle it at load.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >model.gbm <<'E'
+model {
+  for (j in 1:m) {
+    theta[j] ~ dnorm(mu, tau)
+    for (i in 1:n) { y[j,i] ~ dpois(exp(theta[j])) }
+  }
+  mu ~ dnorm(0, 1)
+  tau ~ dgamma(4, 2)
+  new[1] ~ dnorm(mu, tau)
+  for (k in 2:4) { new[k] ~ dnorm(new[k-1], tau) }
+}
+E
+echo '{"m": 3, "n": 2, "y": [[1, 2], [0, 1], [3, 1]]}' >all.json
+echo '{"m": 3, "n": 2, "y": [[1, 2], [null, null], [3, null]]}' >part.json
+echo '{"m": 3, "n": 2, "y": [[1, 2], [0, 1], [3, 1]],
+       "new": [null, null, 0.5, null]}' >inside.json
+status 0 "$GBMC" model.gbm -O1 --explain -o model
+prints 'new\[k\]: drawn forward: no observed descendant'
+prints '^[0-9]+ +theta +m +slice'
+
+status 0 ./model check --data all.json
+says '^note: new is drawn forward: no observed descendant'
+grep -q theta .err && fail 'theta has data'
+status 0 ./model check --data part.json
+says '^note: 1 of 3 values of theta are drawn forward'
+prints '^theta +forward draw'
+status 0 ./model check --data inside.json
+says '^note: 1 of 4 values of new are drawn forward'
+prints '^new, new, mu .* [1-9][0-9]* .*pass'
+
+# the same draws of the rest, whether it is kept or not and how often
+run() {
+    status 0 ./model --data part.json --draws 60 --quiet --format csv "$@"
+}
+run --out all.csv
+run --out mu.csv --monitor mu,tau
+run --out some.csv --monitor mu,new --thin 3
+python3 - <<'E' || fail "keeping a prediction changes other draws"
+def column(path, name):
+    rows = [r.split(",") for r in open(path) if r[0] != "#"]
+    at = rows[0].index(name)
+    return [r[at].strip() for r in rows[1:]]
+assert column("all_1.csv", "mu") == column("mu_1.csv", "mu")
+for name in ("mu", "new.2"):
+    assert column("all_1.csv", name)[2::3] == column("some_1.csv", name), name
+E

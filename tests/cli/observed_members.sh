@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# What is observed stays where it is, whatever it is drawn together with: a
+# scalar that is data in a Gaussian block with one that is not, and cells of a
+# vector node that is sliced cell by cell.
+source "$GBM_ROOT/tests/cli/lib"
+
+agrees() { # MODEL DATA: the sampler's moments are the plain one's
+    status 0 "$GBMC" -O 1 "$1" -o sampler
+    status 0 ./sampler --data "$2" --quiet --draws 4000 --summary derived.json
+    status 0 ./sampler --data "$2" --quiet --draws 4000 --summary plain.json \
+        --plain --device cpu
+    python3 - <<'E' || fail "$1: the moments differ"
+import json, sys
+a, b = (json.load(open(f))["parameters"] for f in ("derived.json",
+                                                   "plain.json"))
+bad, moved = 0, 0
+for n, r in a.items():
+    s = b[n]
+    if not r["sd"]:
+        continue
+    moved += 1
+    z = (r["mean"] - s["mean"]) / (r["mcse"] ** 2 + s["mcse"] ** 2) ** 0.5
+    if not abs(z) < 4.5 or not s["ess_bulk"] > 200:
+        print(n, r["mean"], s["mean"], z, s["ess_bulk"])
+        bad += 1
+sys.exit(bad > 0 or set(a) != set(b) or moved < 3)
+E
+}
+
+cat >scalar.bug <<'E'
+model {
+  b ~ dnorm(0, 1)
+  b2 ~ dnorm(1, 1)
+  logit(p) <- b + b2
+  effect[1] ~ dbin(p, 1)
+  effect[2] ~ dbin(p, 1)
+}
+E
+echo '{"b2": -3, "effect": [1, null]}' >scalar.json
+agrees scalar.bug scalar.json
+
+cat >vectors.bug <<'E'
+model {
+  for (k in 1:2) { m[k] ~ dnorm(0.5, 2) }
+  Omega[1:2, 1:2] ~ dwish(R[,], 6)
+  B[1, 1:2] ~ dmnorm(m[], Omega[,])
+  for (t in 2:4) { B[t, 1:2] ~ dmnorm(B[t - 1, 1:2], Omega[,]) }
+}
+E
+echo '{"R": [[4, 0.5], [0.5, 3]],
+  "B": [[-2, null], [null, -0.5], [-0.6, 1.5], [null, -1.5]]}' >vectors.json
+agrees vectors.bug vectors.json
+
+# a scale that is data does not move with its plate
+cat >scale.bug <<'E'
+model {
+  for (g in 1:4) {
+    for (k in 1:3) { y[g, k] ~ dnorm(b + u[g] * x[k], 1.4) }
+    u[g] ~ dnorm(0.16, tau)
+  }
+  b ~ dnorm(0, 1)
+  tau ~ dgamma(4.5, s)
+  s ~ dgamma(3.7, 2.4)
+}
+E
+cat >scale.json <<'E'
+{"tau": 0.35, "x": [-1, 0.5, 2],
+ "y": [[5.8, 1, 2], [-0.3, 1.8, 0.4], [0.6, 3.3, 0.5], [0.8, -2.3, 0.1]]}
+E
+agrees scale.bug scale.json

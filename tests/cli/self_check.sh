@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Every run compares its steps with the model's log density before it draws: a
+# sampler whose C text was broken is refused, with the statement and the step.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >model.gbm <<'E'
+model {
+  for (i in 1:N) {
+    theta[i] ~ dgamma(alpha, beta)
+    y[i] ~ dpois(theta[i] * t[i])
+    x[i] ~ dnorm(a + b * t[i], tau)
+    z[i] ~ dcat(p[])
+    w[i] ~ dnorm(m[z[i]], 1)
+  }
+  alpha ~ dexp(1)
+  beta ~ dgamma(0.1, 1)
+  a ~ dnorm(0, 0.01)
+  b ~ dnorm(0, 0.01)
+  tau ~ dgamma(1, 1)
+  for (k in 1:2) { m[k] ~ dnorm(0, 0.1) }
+}
+E
+cat >data.json <<'E'
+{"N": 8, "p": [0.4, 0.6], "t": [1, 2, 0.5, 1.5, 3, 0.7, 1.2, 2.2],
+ "y": [2, 5, 0, 3, 4, 2, 1, 6], "x": [1, 2.1, 0.2, 1.3, 3.3, 0.9, 1, 2],
+ "w": [-1, -1.4, 2, 1.8, 2.2, -0.7, -1.2, 1.5]}
+E
+status 0 "$GBMC" --emit=c model.gbm
+mv .out model.c
+# shellcheck disable=SC2046 # flags are words
+compile() { # NAME, from NAME.c
+    "${CC:-cc}" -std=c11 -O0 -fopenmp -D_GNU_SOURCE -I"$GBM_ROOT/stdlib" \
+        -I"$GBM_ROOT/runtime" "$1.c" -o "$1" \
+        "$GBM_ROOT/$GBM_BUILD/libgbm.a" \
+        $(cat "$GBM_ROOT/$GBM_BUILD/link_flags") || fail "$1.c"
+}
+cat >run <<'E'
+#!/bin/sh
+exec ./"$@" --data data.json --device cpu --warmup 100 --draws 100
+E
+chmod +x run
+
+# The right one draws, and as it does without the check.
+compile model
+status 0 ./run model --details --out checked.nc --summary checked.json
+says 'self-check: 7 of 7 steps, [0-9]+ moves in [1-9]'
+grep -q '"checked": true' checked.json || fail "no word of the check"
+status 0 ./run model --out checked.csv --quiet
+grep -q 'no-check' checked_1.csv && fail "a warning for nothing"
+status 0 ./run model --no-check --quiet --out free.nc
+status 0 ./model summary free.nc
+prints 'Warning: drawn with --no-check'
+status 0 ./model summary checked.nc
+grep -q 'no-check' .out && fail "a warning for nothing"
+status 0 ./run model --no-check --out free.csv --summary free.json
+says 'warning: .*--no-check'
+grep -q '^# warning = drawn with --no-check' free_1.csv || fail "free_1.csv"
+grep -q '"checked": false' free.json || fail "free.json"
+for k in 1 2 3 4; do
+    cmp <(grep -v '^#' checked_$k.csv) <(grep -v '^#' free_$k.csv) ||
+        fail "the check changes the draws"
+done
+
+# broken NAME SED STEP ELEMENT: what sed changes in the host's text is found
+broken() {
+    sed "1,/^static const char program/{$2}" model.c >"$1.c"
+    cmp -s model.c "$1.c" && fail "$1: nothing was broken"
+    compile "$1"
+    status 2 ./run "$1" --out "$1.nc" --summary "$1.json"
+    says "^failed: model.gbm:[0-9]+:[0-9]+: this sampler is wrong: no draws"
+    says "The update of $3 \(.*where $4 moves, its full conditional changes by"
+    absent "$1.nc"
+    absent "$1.json"
+    status 1 ./"$1" check --data data.json
+    status 0 ./run "$1" --no-check --out "$1.nc" --quiet
+    exists "$1.nc"
+}
+broken likelihood '/^GBM_FN void prepare_theta/,/^}/s/c2 += -t/c2 += -0.9 * t/' \
+    theta 'theta\[[1-8]\]'
+broken row '/^GBM_FN void assemble_.*a.*b/,/^}/s/real value = /&0.9 * /' \
+    'a, b' 'a.*'
+broken index '/real density_z/,/^}/s/- m_v(z_v(i_v))/- m_v(1)/' \
+    z 'z\[[1-8]\]'
+broken prior '/^GBM_FN void prepare_tau/,/^}/s/c1 += -1;/c1 += -2;/' tau 'tau'

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# What is written out one by one, as scripts do, is compiled as a loop or a sum
+# would be: 1000 statements, or terms of a sum, take no time, no memory and no
+# longer a program. Nodes that have names of their own take some of each, but in
+# proportion: an expression that they share is in memory once.
+source "$GBM_ROOT/tests/cli/lib"
+if ! command -v python3 >/dev/null; then
+    echo "needs python3"
+    exit 77
+fi
+python3 - <<'END'
+def write(name, form):
+    for n in (10, 1000):
+        with open(f"{name}.{n}.bug", "w") as f:
+            f.write("model {\n" + form(range(1, n + 1), n) + "}\n")
+
+priors = "a ~ dnorm(0, 1)\nb ~ dnorm(0, 1)\ntau ~ dgamma(1, 1)\n"
+write("statements", lambda r, n: priors + "".join(
+    f"y[{i}] ~ dnorm(a + b * {i}, tau)\n" for i in r))
+write("pairs", lambda r, n: priors + "".join(
+    f"mu[{i}] <- a + b * x[{i}]\ny[{i}] ~ dnorm(mu[{i}], tau)\n" for i in r))
+write("numbers", lambda r, n: priors + "".join(
+    f"y[{i}] ~ dnorm(a + b * {i * i % 17 / 10 - 0.5}, tau)\n" for i in r))
+write("chain", lambda r, n: "x[1] ~ dnorm(0, 1)\n" + "".join(
+    f"x[{i + 1}] ~ dnorm(x[{i}], 1)\ny[{i}] ~ dpois(exp(x[{i}]))\n" for i in r))
+write("names", lambda r, n: priors + "".join(
+    f"u{i} ~ dnorm(a, tau)\ny{i} ~ dpois(exp(u{i} + b * {i / 1000}))\n"
+    for i in range(1, n // 4 + 1)))
+write("sum", lambda r, n: f"for (i in 1:{n}) {{ b[i] ~ dnorm(0, 1) }}\n"
+      "y ~ dnorm(" + " + ".join(f"b[{i}] * {i}" for i in r) + ", 1)\n")
+write("likelihood", lambda r, n: "p ~ dunif(0, 1)\nz ~ dpois(1000 - ll)\n"
+      "ll <- " + " + ".join(f"log(p * v[{i}] + (1 - p) * w[{i}])" for i in r)
+      + "\n")
+END
+
+# CPU milliseconds and KiB of gbmc itself
+cost() {
+    python3 - "$GBMC" "$1" <<'END'
+import resource, subprocess, sys
+gbmc, model = sys.argv[1:]
+with open(model + ".c", "w") as out:
+    subprocess.run([gbmc, "--emit=c", model + ".bug"], stdout=out, check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(int(1000 * (used.ru_utime + used.ru_stime)), used.ru_maxrss)
+END
+}
+for form in statements pairs numbers chain sum likelihood; do
+    read -r _ _ < <(cost $form.10)
+    read -r time memory < <(cost $form.1000)
+    bytes=$(($(wc -c <$form.1000.c) - $(wc -c <$form.10.c)))
+    echo "$form: $time ms, $memory KiB, $bytes more bytes of C"
+    [ "$time" -le 1000 ] && [ "$memory" -le 50000 ] && [ $bytes -le 120000 ] ||
+        { echo "the cost grows with the text"; exit 1; }
+done
+read -r time memory < <(cost names.1000)
+echo "names: $time ms, $memory KiB"
+[ "$memory" -le 120000 ] || { echo "memory grows faster than the text"; exit 1; }

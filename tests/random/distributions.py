@@ -1,0 +1,329 @@
+"""The distributions that random models use: how to draw from one, and its log
+density, written from the textbooks and not from the library, so that the two
+can disagree.  Parameters as in BUGS; modern names are put in terms of these."""
+
+import math
+
+import numpy as np
+
+lgamma = math.lgamma
+INF = math.inf
+
+
+def log(x):
+    return math.log(x) if x > 0 else (-INF if x == 0 else math.nan)
+
+
+def gamma_log(x, r, rate):
+    return r * log(rate) - lgamma(r) + (r - 1) * log(x) - rate * x \
+        if x > 0 else -INF
+
+
+def normal_log(x, mu, tau):
+    return 0.5 * log(tau / (2 * math.pi)) - 0.5 * tau * (x - mu) ** 2
+
+
+def t_log(x, mu, tau, k):
+    return lgamma((k + 1) / 2) - lgamma(k / 2) \
+        + 0.5 * log(tau / (k * math.pi)) \
+        - (k + 1) / 2 * math.log1p(tau * (x - mu) ** 2 / k)
+
+
+def choose(n, k):
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+def xlogy(x, y):
+    return 0.0 if x == 0 else x * log(y)
+
+
+def binomial_log(x, p, n):
+    return choose(n, x) + xlogy(x, p) + xlogy(n - x, 1 - p) \
+        if 0 <= x <= n else -INF
+
+
+def poisson_log(x, m):
+    return xlogy(x, m) - m - lgamma(x + 1) if x >= 0 else -INF
+
+
+def negbin_log(x, p, r):
+    return lgamma(x + r) - lgamma(x + 1) - lgamma(r) + r * log(p) \
+        + xlogy(x, 1 - p) if x >= 0 else -INF
+
+
+def weib_log(x, v, rate):
+    return log(v * rate) + (v - 1) * log(x) - rate * x ** v \
+        if x > 0 else -INF
+
+
+def beta_log(x, a, b):
+    return lgamma(a + b) - lgamma(a) - lgamma(b) + (a - 1) * log(x) \
+        + (b - 1) * log(1 - x) if 0 < x < 1 else -INF
+
+
+def cat_log(x, p):
+    x = int(x)
+    return log(p[x - 1] / np.sum(p)) if 1 <= x <= len(p) else -INF
+
+
+def logis_log(x, mu, tau):
+    z = abs(tau * (x - mu))
+    return log(tau) - z - 2 * math.log1p(math.exp(-z))
+
+
+def mnorm_log(x, mu, omega):
+    d = np.asarray(x) - mu
+    return 0.5 * np.linalg.slogdet(omega)[1] \
+        - 0.5 * len(d) * math.log(2 * math.pi) - 0.5 * float(d @ omega @ d)
+
+
+def mt_log(x, mu, omega, k):
+    d = np.asarray(x) - mu
+    n = len(d)
+    return lgamma((k + n) / 2) - lgamma(k / 2) \
+        + 0.5 * np.linalg.slogdet(omega)[1] \
+        - 0.5 * n * math.log(k * math.pi) \
+        - (k + n) / 2 * math.log1p(float(d @ omega @ d) / k)
+
+
+def wish_log(x, r, k):
+    n = len(r)
+    return 0.5 * k * np.linalg.slogdet(r)[1] \
+        + 0.5 * (k - n - 1) * np.linalg.slogdet(x)[1] \
+        - 0.5 * float(np.trace(r @ x)) - 0.5 * k * n * math.log(2) \
+        - n * (n - 1) / 4 * math.log(math.pi) \
+        - sum(lgamma((k - j) / 2) for j in range(n))
+
+
+def wish_draw(g, r, k):
+    n = len(r)
+    a = np.zeros((n, n))
+    for i in range(n):
+        a[i, i] = math.sqrt(g.chisquare(k - i))
+        a[i, :i] = g.normal(size=i)
+    factor = np.linalg.cholesky(np.linalg.inv(r)) @ a
+    x = factor @ factor.T
+    return (x + x.T) / 2
+
+
+def dirch_log(x, a):
+    return lgamma(np.sum(a)) + sum((a[j] - 1) * log(x[j]) - lgamma(a[j])
+                                   for j in range(len(a)))
+
+
+def multi_log(x, p, n):
+    if np.sum(x) != n:
+        return -INF
+    return lgamma(n + 1) + sum(xlogy(x[j], p[j] / np.sum(p))
+                               - lgamma(x[j] + 1) for j in range(len(p)))
+
+
+def ordered(cdf):
+    def mass(x, mu, c):
+        x = int(x)
+        if not 1 <= x <= len(c) + 1:
+            return -INF
+        high = cdf(c[x - 1] - mu) if x <= len(c) else 1.0
+        low = cdf(c[x - 2] - mu) if x > 1 else 0.0
+        return log(high - low)
+    return mass
+
+
+def phi(x):
+    return 0.5 * math.erfc(-x / math.sqrt(2))
+
+
+def ilogit(x):
+    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+
+
+def count_below(t, c):
+    return float(np.sum(np.atleast_1d(c) < t))
+
+
+def normmix_log(x, mu, tau, p):
+    return log(sum(p[k] / np.sum(p) * math.exp(normal_log(x, mu[k], tau[k]))
+                   for k in range(len(p))))
+
+
+def normmix_draw(g, mu, tau, p):
+    k = g.choice(len(p), p=p / np.sum(p))
+    return g.normal(mu[k], tau[k] ** -0.5)
+
+
+def inverse_wish_draw(g, s, k):
+    return np.linalg.inv(wish_draw(g, s, k))
+
+
+def inverse_wish_log(x, s, k):
+    n = len(s)
+    return wish_log(np.linalg.inv(x), s, k) \
+        - (n + 1) * np.linalg.slogdet(x)[1]
+
+
+def hyper_mass(n1, n2, m, psi):
+    low, high = int(max(0, m - n2)), int(min(n1, m))
+    xs = np.arange(low, high + 1)
+    w = np.array([choose(n1, x) + choose(n2, m - x) + x * log(psi)
+                  for x in xs])
+    w = np.exp(w - w.max())
+    return xs, w / w.sum()
+
+
+def hyper_log(x, n1, n2, m, psi):
+    xs, p = hyper_mass(n1, n2, m, psi)
+    return log(dict(zip(xs.tolist(), p)).get(int(x), 0.0))
+
+
+def betabin_log(x, a, b, n):
+    return choose(n, x) + lgamma(x + a) + lgamma(n - x + b) \
+        - lgamma(n + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b) \
+        if 0 <= x <= n else -INF
+
+
+# name -> (draw(generator, arguments...), log density(x, arguments...))
+SCALAR = {
+    "dnorm": (lambda g, m, t: g.normal(m, t ** -0.5), normal_log),
+    "dlnorm": (lambda g, m, t: math.exp(g.normal(m, t ** -0.5)),
+               lambda x, m, t: normal_log(log(x), m, t) - log(x)
+               if x > 0 else -INF),
+    "dt": (lambda g, m, t, k: m + g.standard_t(k) * t ** -0.5, t_log),
+    "dgamma": (lambda g, r, l: g.gamma(r) / l, gamma_log),
+    "dinvgamma": (lambda g, r, b: b / g.gamma(r),
+                  lambda x, r, b: gamma_log(1 / x, r, b) - 2 * log(x)
+                  if x > 0 else -INF),
+    "dexp": (lambda g, l: g.exponential(1 / l),
+             lambda x, l: log(l) - l * x if x >= 0 else -INF),
+    "dchisqr": (lambda g, k: g.chisquare(k),
+                lambda x, k: gamma_log(x, k / 2, 0.5)),
+    "dunif": (lambda g, a, b: g.uniform(a, b),
+              lambda x, a, b: -log(b - a) if a <= x <= b else -INF),
+    "dbeta": (lambda g, a, b: g.beta(a, b), beta_log),
+    "dweib": (lambda g, v, l: (g.exponential() / l) ** (1 / v), weib_log),
+    "ddexp": (lambda g, m, t: g.laplace(m, 1 / t),
+              lambda x, m, t: log(t / 2) - t * abs(x - m)),
+    "dlogis": (lambda g, m, t: g.logistic(m, 1 / t), logis_log),
+    "dpar": (lambda g, a, c: c * (1 + g.pareto(a)),
+             lambda x, a, c: log(a) + a * log(c) - (a + 1) * log(x)
+             if x >= c else -INF),
+    "dgen.gamma": (lambda g, r, l, b: g.gamma(r) ** (1 / b) / l,
+                   lambda x, r, l, b: log(b) + b * r * log(l)
+                   + (b * r - 1) * log(x) - (l * x) ** b - lgamma(r)
+                   if x > 0 else -INF),
+    "df": (lambda g, n, m: g.f(n, m),
+           lambda x, n, m: lgamma((n + m) / 2) - lgamma(n / 2)
+           - lgamma(m / 2) + n / 2 * log(n / m) + (n / 2 - 1) * log(x)
+           - (n + m) / 2 * math.log1p(n * x / m) if x > 0 else -INF),
+    "half_normal": (lambda g, s: abs(g.normal(0, s)),
+                    lambda x, s: log(2) + normal_log(x, 0, s ** -2)
+                    if x > 0 else -INF),
+    "half_t": (lambda g, k, s: abs(g.standard_t(k)) * s,
+               lambda x, k, s: log(2) + t_log(x, 0, s ** -2, k)
+               if x > 0 else -INF),
+    "half_cauchy": (lambda g, s: abs(g.standard_cauchy()) * s,
+                    lambda x, s: log(2) + t_log(x, 0, s ** -2, 1)
+                    if x > 0 else -INF),
+    "rayleigh": (lambda g, s: s * math.sqrt(2 * g.exponential()),
+                 lambda x, s: log(x) - 2 * log(s) - x * x / (2 * s * s)
+                 if x > 0 else -INF),
+    "gumbel": (lambda g, m, b: g.gumbel(m, b),
+               lambda x, m, b: -log(b) - (x - m) / b
+               - math.exp(-(x - m) / b)),
+    "von_mises": (lambda g, m, k: m + g.vonmises(0, k),
+                  lambda x, m, k: k * math.cos(x - m)
+                  - log(2 * math.pi * float(np.i0(k)))
+                  if abs(x - m) <= math.pi else -INF),
+    "dnormmix": (normmix_draw, normmix_log),
+    "dbern": (lambda g, p: float(g.random() < p),
+              lambda x, p: binomial_log(x, p, 1)),
+    "dbin": (lambda g, p, n: float(g.binomial(int(n), p)), binomial_log),
+    "dpois": (lambda g, m: float(g.poisson(m)), poisson_log),
+    "dnegbin": (lambda g, p, r: float(g.poisson(g.gamma(r) * (1 - p) / p)),
+                negbin_log),
+    "dgeom": (lambda g, p: float(g.geometric(p)),
+              lambda x, p: log(p) + xlogy(x - 1, 1 - p)
+              if x >= 1 else -INF),
+    "dcat": (lambda g, p: 1.0 + g.choice(len(p), p=p / np.sum(p)), cat_log),
+    "dbetabin": (lambda g, a, b, n: float(g.binomial(int(n), g.beta(a, b))),
+                 betabin_log),
+    "dhyper": (lambda g, n1, n2, m, psi:
+               float(g.choice(hyper_mass(n1, n2, m, psi)[0],
+                              p=hyper_mass(n1, n2, m, psi)[1])), hyper_log),
+    "dordered.logit": (lambda g, mu, c: 1 + count_below(g.logistic(mu), c),
+                       ordered(ilogit)),
+    "dordered.probit": (lambda g, mu, c: 1 + count_below(g.normal(mu), c),
+                        ordered(phi)),
+    "dinterval": (lambda g, t, c: count_below(t, c),
+                  lambda x, t, c: 0.0 if count_below(t, c) == x else -INF),
+    "dsum": (lambda g, *a: float(sum(np.sum(v) for v in a)),
+             lambda x, *a: 0.0 if abs(sum(np.sum(v) for v in a) - x) < 1e-6
+             else -INF),
+    "dround": (lambda g, t, d: round(t * 10 ** d) / 10 ** d,
+               lambda x, t, d: 0.0 if abs(x - t) <= 0.5 * 10 ** -d * 1.0001
+               else -INF),
+}
+
+VECTOR = {
+    "dmnorm": (lambda g, m, o: g.multivariate_normal(m, np.linalg.inv(o)),
+               mnorm_log),
+    "dmnorm.vcov": (lambda g, m, s: g.multivariate_normal(m, s),
+                    lambda x, m, s: mnorm_log(x, m, np.linalg.inv(s))),
+    "dmt": (lambda g, m, o, k: m + g.multivariate_normal(
+        np.zeros(len(m)), np.linalg.inv(o)) / math.sqrt(g.chisquare(k) / k),
+        mt_log),
+    "ddirch": (lambda g, a: g.dirichlet(a), dirch_log),
+    "dmulti": (lambda g, p, n: g.multinomial(int(n), p / np.sum(p)) * 1.0,
+               multi_log),
+    "dwish": (wish_draw, wish_log),
+    "dinvwish": (inverse_wish_draw, inverse_wish_log),
+}
+
+# modern name -> (BUGS name, its arguments)
+MODERN = {
+    "normal": ("dnorm", lambda m, s: (m, s ** -2)),
+    "lognormal": ("dlnorm", lambda m, s: (m, s ** -2)),
+    "student_t": ("dt", lambda k, m, s: (m, s ** -2, k)),
+    "cauchy": ("dt", lambda m, s: (m, s ** -2, 1.0)),
+    "gamma": ("dgamma", lambda a, b: (a, b)),
+    "inverse_gamma": ("dinvgamma", lambda a, b: (a, b)),
+    "exponential": ("dexp", lambda a: (a,)),
+    "chi_square": ("dchisqr", lambda k: (k,)),
+    "uniform": ("dunif", lambda a, b: (a, b)),
+    "beta": ("dbeta", lambda a, b: (a, b)),
+    "weibull": ("dweib", lambda a, s: (a, s ** -a)),
+    "laplace": ("ddexp", lambda m, s: (m, 1 / s)),
+    "logistic": ("dlogis", lambda m, s: (m, 1 / s)),
+    "pareto": ("dpar", lambda c, a: (a, c)),
+    "bernoulli": ("dbern", lambda p: (p,)),
+    "bernoulli_logit": ("dbern", lambda e: (ilogit(e),)),
+    "binomial": ("dbin", lambda n, p: (p, n)),
+    "binomial_logit": ("dbin", lambda n, e: (ilogit(e), n)),
+    "poisson": ("dpois", lambda m: (m,)),
+    "poisson_log": ("dpois", lambda e: (math.exp(e),)),
+    "neg_binomial": ("dnegbin", lambda a, b: (b / (1 + b), a)),
+    "neg_binomial_2": ("dnegbin", lambda m, k: (k / (k + m), k)),
+    "neg_binomial_2_log": ("dnegbin", lambda e, k:
+                           (k / (k + math.exp(e)), k)),
+    "categorical": ("dcat", lambda p: (p,)),
+    "ordered_logistic": ("dordered.logit", lambda e, c: (e, c)),
+    "ordered_probit": ("dordered.probit", lambda e, c: (e, c)),
+    "beta_binomial": ("dbetabin", lambda n, a, b: (a, b, n)),
+    "multi_normal": ("dmnorm.vcov", lambda m, s: (m, s)),
+    "multi_normal_precision": ("dmnorm", lambda m, o: (m, o)),
+    "multi_student_t": ("dmt", lambda k, m, s: (m, np.linalg.inv(s), k)),
+    "dirichlet": ("ddirch", lambda a: (a,)),
+    "multinomial": ("dmulti", lambda n, p: (p, n)),
+    "wishart": ("dwish", lambda k, s: (np.linalg.inv(s), k)),
+    "inv_wishart": ("dinvwish", lambda k, s: (s, k)),
+}
+ALL = {**SCALAR, **VECTOR}
+DISCRETE = {"dbern", "dbin", "dpois", "dnegbin", "dgeom", "dcat", "dbetabin",
+            "dhyper", "dordered.logit", "dordered.probit", "dinterval"}
+
+
+def bugs(name, args):
+    """(BUGS name, arguments) of a distribution of either family of names."""
+    if name in MODERN:
+        other, put = MODERN[name]
+        return other, put(*args)
+    return name, args

@@ -1,0 +1,597 @@
+"""What is asked of a random model.  Each oracle gives None, or a Failure whose
+`kind` names the fault without names and numbers of the model, so that one fault
+is told once."""
+
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+import density
+import syntax
+from syntax import to_json
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LIMIT = 5.0  # |z| that is looked at again, and that fails if met again
+ESS = 100  # fewer effective draws say nothing
+RHAT = 1.03
+FAR = 1e8  # means beyond say nothing: the tail is too heavy for one
+
+
+@dataclass
+class Failure:
+    oracle: str
+    kind: str
+    detail: str = ""
+
+    @property
+    def group(self):
+        return f"{self.oracle}: {self.kind}"
+
+
+@dataclass
+class Settings:
+    gbmc: str = os.path.join(ROOT, "build", "gbmc")
+    level: str = "0"
+    oracles: tuple = ("check", "density", "plain")
+    seconds: float = 60
+    replicates: int = 250
+    draws: int = 1000
+
+
+@dataclass
+class Bench:
+    """One model with its files, and the sampler made of it."""
+    folder: str
+    settings: Settings
+    seed: int
+    data_at_compile: bool = False
+    counts: dict = field(default_factory=dict)
+    notes: list = field(default_factory=list)
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def names(self):
+        with open(self.at("model.gbm")) as f:
+            return syntax.all_names(syntax.parse(f.read()))
+
+    def write(self, text, data):
+        with open(self.at("model.gbm"), "w") as f:
+            f.write(text)
+        with open(self.at("data.json"), "w") as f:
+            f.write(data)
+
+    def run(self, words, seconds=None):
+        seconds = seconds or self.settings.seconds
+        environment = dict(os.environ, OMP_NUM_THREADS="1",
+                           OPENBLAS_NUM_THREADS="1")
+        with subprocess.Popen(words, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=self.folder,
+                              stdin=subprocess.DEVNULL, env=environment,
+                              text=True, errors="replace",
+                              start_new_session=True) as p:
+            try:
+                out, err = p.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(p.pid, signal.SIGKILL)
+                out, err = p.communicate()
+                return 124, out, err
+        return p.returncode, out, err
+
+    def sampler(self, command, *options, seconds=None):
+        return self.run([self.at("sampler"), command, "--data", "data.json",
+                         "--threads", "1", *options], seconds)
+
+
+def plain_kind(text, names=()):
+    """A message without what is of this model alone."""
+    for name in sorted(names, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", "x", text)
+    text = re.sub(r"\S*model\.gbm:[\d:]+:? *", "", text)
+    text = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "'...'", text)
+    text = re.sub(r"\b[A-Za-z_][\w.]*\[[^\]]*\]", "x[...]", text)
+    text = re.sub(r"-?\b(nan|inf|\d[\d.]*(e[-+]?\d+)?)\b", "#", text)
+    return text.strip()[:160]
+
+
+def broke(oracle, status, out, err):
+    """A failure of the program itself: a crash, a sanitizer's report, no
+    end."""
+    text = out + err
+    m = re.search(r"(AddressSanitizer: \S+|runtime error: .*|"
+                  r"LeakSanitizer)", text)
+    if m:
+        frame = re.search(r"#[01] .* in (gbm\w+|rt\w+|\w+) ", text)
+        return Failure(oracle, "sanitizer: " + plain_kind(m.group(1))
+                       + (f" in {frame.group(1)}" if frame else ""),
+                       text[-1500:])
+    if status == 124:
+        return Failure(oracle, "no end", text[-800:])
+    if status < 0 or status >= 128:
+        return Failure(oracle, f"signal {-status if status < 0 else status}",
+                       text[-1500:])
+    return None
+
+
+def message(err):
+    lines = [l for l in err.splitlines() if "error" in l] or \
+        [l for l in err.splitlines() if l.strip()] or ["(nothing said)"]
+    return lines[0]
+
+
+# -------------------------------------------------------------------- compile
+
+def compile_model(bench):
+    words = [bench.settings.gbmc, "-O", bench.settings.level, "model.gbm",
+             "-o", "sampler"]
+    if bench.data_at_compile:
+        words += ["--data", "data.json"]
+    status, out, err = bench.run(words, 120)
+    failed = broke("gbmc", status, out, err)
+    if failed:
+        return failed
+    if status:
+        if "C compiler failed" in err:
+            lines = [l for l in err.splitlines() if " error: " in l]
+            return Failure("cc", plain_kind(lines[0].split("error: ")[1]
+                                            if lines else err), err[:1500])
+        what = message(err)
+        return Failure("refused", plain_kind(what.split("error: ")[-1],
+                                             bench.names()), err[:1500])
+    return None
+
+
+def warnings_of_c(bench):
+    """What the C compiler has to say of the text, without -w."""
+    words = [bench.settings.gbmc, "--emit=c", "model.gbm"]
+    if bench.data_at_compile:
+        words += ["--data", "data.json"]
+    status, out, err = bench.run(words)
+    if status:
+        return Failure("cc", "--emit=c fails", err[:500])
+    with open(bench.at("model.c"), "w") as f:
+        f.write(out)
+    stdlib = os.path.join(ROOT, "stdlib")
+    runtime = os.path.join(ROOT, "runtime")
+    status, out, err = bench.run(
+        ["cc", "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra",
+         "-Wno-unused-parameter", "-Wno-unused-variable",
+         "-Wno-unused-function", "-Wno-unused-but-set-variable",
+         "-I", runtime, "-I", stdlib, "model.c"])
+    lines = [l for l in err.splitlines()
+             if re.search(r"model\.c:.*(warning|error):", l)]
+    if lines:
+        return Failure("cc", plain_kind(re.split(r"(?:warning|error): ",
+                                                 lines[0])[1]), err[:1500])
+    return None
+
+
+def nvrtc(bench):
+    """The CUDA text compiles."""
+    status, out, err = bench.run(
+        [bench.settings.gbmc, "--emit=cuda", "model.gbm"])
+    if status:
+        return Failure("nvrtc", "--emit=cuda fails", err[:500])
+    with open(bench.at("model.cu"), "w") as f:
+        f.write(out)
+    check = os.path.join(ROOT, "build", "tests", "gpu", "nvrtc_check")
+    status, out, err = bench.run(
+        [check, "model.cu", "sm_90", "--std=c++17",
+         "-I" + os.path.join(ROOT, "stdlib")], 200)
+    if status:
+        lines = [l for l in (out + err).splitlines() if "error" in l]
+        return Failure("nvrtc", plain_kind(re.sub(
+            r"^.*error: ", "", lines[0]) if lines else "fails"),
+            (out + err)[:1500])
+    return None
+
+
+# ------------------------------------------------------------- self-checks
+
+def far_out(text, truth):
+    """Starting values far from the bulk, for what has no bounds."""
+    model, far = syntax.parse(text), {}
+    bounded = {r.left[1] for r in syntax.relations(model.body) if r.bounds or
+               not r.random or r.value[1] not in FREE}
+    read = set()
+    for r in syntax.relations(model.body):
+        if r.value[0] == "call" and r.value[1] in ("dinterval", "dsum"):
+            read |= syntax.reads(r)
+    for r in syntax.relations(model.body):
+        name = r.left[1]
+        if name in bounded or name in read or name not in truth:
+            continue
+        far[name] = truth[name] * FREE[r.value[1]]
+    return far
+
+
+# how much farther a value of these may be
+FREE = {"dnorm": 12, "normal": 12, "dt": 12, "ddexp": 12, "dlogis": 12,
+        "dgamma": 9, "gamma": 9, "dlnorm": 0.1, "lognormal": 0.1,
+        "dmnorm": 12, "dexp": 9, "laplace": 12, "dweib": 3}
+
+
+def check(bench, text, truth):
+    """At the sampler's own starts, then at points far out."""
+    failed = check_from(bench, ())
+    far = far_out(text, truth) if failed is None else {}
+    if not far:
+        return failed
+    with open(bench.at("far.json"), "w") as f:
+        json.dump(to_json(far), f)
+    failed = check_from(bench, ("--init", "far.json"))
+    if failed:
+        failed.kind += ", far out"
+    return failed
+
+
+def check_from(bench, more):
+    status, out, err = bench.sampler("check", "--seed", str(bench.seed), *more)
+    failed = broke("check", status, out, err)
+    if failed:
+        return failed
+    if status == 0:
+        return None
+    rows = [l for l in out.splitlines() if "FAIL" in l]
+    if rows:
+        kind = rows[0][28:60].strip() if len(rows[0]) > 60 else rows[0]
+        m = re.match(r"^.*?\s{2,}(.*?)\s+\d+\s+\S+\s+FAIL", rows[0])
+        kind = m.group(1) if m else kind
+        what = "inf or NaN" if re.search(r"\b(inf|nan)\b", rows[0]) else \
+            "another density"
+        return Failure("check", f"{kind}: {what}", "\n".join(rows))
+    return Failure("check", plain_kind(message(err)), err[:1000])
+
+
+def geweke(bench):
+    status, out, err = bench.sampler(
+        "geweke", "--seed", str(bench.seed), "--draws",
+        str(bench.settings.replicates))
+    failed = broke("geweke", status, out, err)
+    if failed:
+        if failed.kind == "no end":  # prior draws may be far out: it is slow
+            bench.notes.append("geweke: no end")
+            return None
+        return failed
+    if status == 0 or "too vague" in err:
+        return None
+    rows = [l for l in out.splitlines() if "FAIL" in l and " z of " in l]
+    if not rows:
+        return Failure("geweke", plain_kind(message(err)), err[:1000])
+    # once more, with more replicates: a limit is passed by chance, too
+    status, again, err = bench.sampler(
+        "geweke", "--seed", str(bench.seed + 7919), "--draws",
+        str(4 * bench.settings.replicates),
+        seconds=4 * bench.settings.seconds)
+    names = {l.split("  ")[0] for l in rows}
+    more = [l for l in again.splitlines() if "FAIL" in l and
+            l.split("  ")[0] in names]
+    if status in (0, 124) or not more:
+        bench.notes.append("geweke: only once")
+        return None
+    return Failure("geweke", "joint distribution", "\n".join(more))
+
+
+# --------------------------------------------------- the density, on its own
+
+def read_draws(stem):
+    """Rows of a CSV file of draws: dictionaries of columns."""
+    with open(stem) as f:
+        rows = list(csv.reader(l for l in f if not l.startswith("#")))
+    return [dict(zip(rows[0], map(float, row))) for row in rows[1:]]
+
+
+def density_agrees(bench, text, data):
+    """lp__ of some draws beside the log density that plain Python adds up;
+    only differences, as constants are the compiler's own."""
+    status, out, err = bench.sampler(
+        "run", "--quiet", "--chains", "2", "--warmup", "4", "--draws", "4",
+        "--seed", str(bench.seed), "--lp", "--out", "few.csv",
+        "--device", "cpu")
+    failed = broke("run", status, out, err)
+    if failed:
+        return failed
+    if status:
+        return Failure("run", plain_kind(message(err)), err[:1000])
+    model = density.Density(text, data)
+    if not model.possible:
+        return None
+    pairs = []
+    for chain in (1, 2):
+        path = bench.at(f"few_{chain}.csv")
+        for row in read_draws(path):
+            if not all(math.isfinite(v) for v in row.values()):
+                bad = [n for n, v in row.items() if not math.isfinite(v)]
+                return Failure("run", "a draw is not finite", str(bad[:8]))
+            try:
+                own = model.log_density(row)
+            except density.Unknown as why:
+                bench.notes.append(f"density: {plain_kind(str(why))}")
+                return None
+            if model.differs:
+                return Failure("density", "a computed value",
+                               "\n".join(model.differs[:8]))
+            pairs.append((row["lp__"], own))
+    impossible = [p for p in pairs if not math.isfinite(p[1])]
+    if impossible:
+        return Failure("density", "a draw is impossible",
+                       f"lp__, own: {pairs}\n{model.why}")
+    offset = pairs[0][0] - pairs[0][1]
+    worst = max(abs(a - b - offset) / max(1, abs(b)) for a, b in pairs)
+    if worst > 1e-5:
+        return Failure("density", "lp__ moves otherwise",
+                       "\n".join(f"{a:.10g} {b:.10g} {a - b:.6g}"
+                                 for a, b in pairs))
+    return None
+
+
+# ------------------------------------------------------------ two posteriors
+
+def summary(bench, name, seed, draws, warmup, *more, seconds=None):
+    path = f"{name}.json"
+    status, out, err = bench.sampler(
+        "run", "--quiet", "--device", "cpu", "--chains", "4", "--warmup",
+        str(warmup), "--draws", str(draws), "--seed", str(seed),
+        "--thin", str(max(1, draws // 4000)), "--summary", path, *more,
+        seconds=seconds)
+    if status:
+        return status, out, err
+    with open(bench.at(path)) as f:
+        return 0, json.load(f), err
+
+
+def z_scores(a, b):
+    """[(|z|, name, text)], largest first; spreads are compared, too, where
+    both have many draws."""
+    rows = []
+    for name, p in a.items():
+        q = b.get(name)
+        if q is None or p.get("mean") is None or q.get("mean") is None:
+            continue
+        if max(abs(p["mean"]), abs(q["mean"])) > FAR:
+            continue
+        ea, eb = p.get("mcse") or 0.0, q.get("mcse") or 0.0
+        na, nb = p.get("ess_bulk") or 0.0, q.get("ess_bulk") or 0.0
+        spread = max(p.get("sd") or 0.0, q.get("sd") or 0.0)
+        if spread == 0:
+            z = 0.0 if abs(p["mean"] - q["mean"]) <= \
+                1e-6 * max(1, abs(p["mean"])) else math.inf
+            rows.append((z, name, f"{name} {p['mean']:.6g} "
+                         f"{q['mean']:.6g}, constant"))
+            continue
+        if min(na, nb) < ESS or \
+                max(p.get("rhat") or 9, q.get("rhat") or 9) > RHAT:
+            continue
+        # what a summary's error is too sure of: rounding of six digits
+        error = math.hypot(ea, eb) + 1e-5 * abs(p["mean"])
+        z = abs(p["mean"] - q["mean"]) / error
+        rows.append((z, name, f"{name} mean {p['mean']:.5g} {q['mean']:.5g} "
+                     f"sd {p['sd']:.4g} {q['sd']:.4g} ess {na:.0f} {nb:.0f}"))
+        # widths of the 90 % interval: robust, where tails are heavy
+        if min(na, nb) >= 4 * ESS and None not in (
+                p.get("q5"), p.get("q95"), q.get("q5"), q.get("q95")):
+            wide = p["q95"] - p["q5"], q["q95"] - q["q5"]
+            tail = min(p.get("ess_tail") or 0, q.get("ess_tail") or 0)
+            whole = all(v == round(v) for v in
+                        (p["q5"], p["q95"], q["q5"], q["q95"]))
+            if tail >= ESS and min(wide) > 0 and not whole:
+                # of an interval's log width, for all but odd shapes
+                z = abs(math.log(wide[0] / wide[1])) * math.sqrt(tail) / 3
+                rows.append((z, name, f"{name} width {wide[0]:.4g} "
+                             f"{wide[1]:.4g} ess {tail:.0f}"))
+    return sorted(rows, reverse=True)
+
+
+def compare_runs(bench, oracle, other):
+    """The derived sampler beside `other(seed, draws)`."""
+    n = bench.settings.draws
+    got = {}
+
+    def derived(seed, draws, seconds=None):
+        return summary(bench, "derived", seed, draws, draws // 2,
+                       seconds=seconds)
+    for times, seed in ((1, bench.seed), (8, bench.seed + 104729)):
+        sides = []
+        for side in (derived, other):
+            status, out, err = side(seed, times * n,
+                                    seconds=bench.settings.seconds * times)
+            if status == 77:
+                return None
+            failed = broke(oracle if side is other else "run", status, str(out),
+                           err)
+            if failed and failed.kind == "no end" and (times > 1 or
+                                                       side is other):
+                bench.notes.append(f"{oracle}: no end")
+                return None
+            if failed:
+                return failed
+            if status:
+                return Failure("run" if side is derived else oracle,
+                               plain_kind(message(err)), err[:1000])
+            sides.append(out["parameters"])
+        rows = z_scores(*sides)
+        suspects = {r[1] for r in rows if r[0] > LIMIT}
+        if times == 1:
+            got = suspects
+            if not rows:
+                bench.notes.append(f"{oracle}: too few effective draws")
+            if not suspects:
+                return None
+    met = [r for r in rows if r[0] > LIMIT and r[1] in got]
+    if not met:
+        bench.notes.append(f"{oracle}: only once")
+        return None
+    if any("constant" in r[2] for r in met):
+        kind = "one side never moves"
+    else:
+        kind = "another posterior"
+    return Failure(oracle, kind, "\n".join(r[2] + f" z {r[0]:.1f}"
+                                           for r in met[:8]))
+
+
+def plain(bench):
+    """Every node by itself on the joint density."""
+    def other(seed, draws, seconds=None):
+        status, out, err = summary(bench, "plain", seed + 1, draws, draws // 2,
+                                   "--plain", seconds=seconds)
+        if status == 1 and "--plain" in err and "option" in err:
+            return 77, "", ""
+        return status, out, err
+    return compare_runs(bench, "plain", other)
+
+
+# ------------------------------------------------------------------------ JAGS
+
+def jags(bench, names, data):
+    sys.path.insert(0, os.path.join(ROOT, "tests", "oracle"))
+    import oraclelib as o
+
+    def other(seed, draws, seconds=None):
+        o.write_rdump(data, bench.at("data.R"))
+        lines = ["load glm", 'model in "model.gbm"']
+        lines += ['data in "data.R"'] if data else []
+        lines += ["compile, nchains(2)"]
+        for k in (1, 2):
+            with open(bench.at(f"init{k}.R"), "w") as f:
+                f.write('".RNG.name" <- "base::Mersenne-Twister"\n'
+                        f'".RNG.seed" <- {seed * 2 + k}\n')
+            lines.append(f'parameters in "init{k}.R", chain({k})')
+        lines += ["initialize", "adapt 1000", f"update {draws}"]
+        lines += [f"monitor {n}" for n in names]
+        lines += [f"update {2 * draws}", 'coda *, stem("jags_")', "exit"]
+        with open(bench.at("script.cmd"), "w") as f:
+            f.write("\n".join(lines) + "\n")
+        status, out, err = bench.run(["jags", "script.cmd"], seconds)
+        if status == 124:
+            return 124, out, err
+        if not os.path.exists(bench.at("jags_chain1.txt")):
+            bench.jags_said = out + err
+            return 78, out, err
+        draws_of = o.read_coda(bench.at("jags_"), 2)
+        for k in (1, 2):
+            os.unlink(bench.at(f"jags_chain{k}.txt"))
+        return 0, {"parameters": {n: with_tails(o.describe(x))
+                                  for n, x in draws_of.items()}}, ""
+
+    def with_tails(p):
+        return {**p, "ess_bulk": p["ess"], "ess_tail": p["ess"] / 2}
+    failed = compare_runs(bench, "jags", other)
+    if failed and failed.oracle == "jags" and hasattr(bench, "jags_said"):
+        said = [l for l in bench.jags_said.splitlines()
+                if re.search("rror|nvalid|annot|ailed", l)]
+        bench.notes.append("jags refuses: " + plain_kind(" ".join(
+            bench.jags_said.split("Error")[-1].split())[:120]
+            if said else "?"))
+        return None
+    return failed
+
+
+def jags_accepts(bench, data):
+    """Whether JAGS starts the model (for what gbmc refuses)."""
+    sys.path.insert(0, os.path.join(ROOT, "tests", "oracle"))
+    import oraclelib as o
+    o.write_rdump(data, bench.at("data.R"))
+    with open(bench.at("script.cmd"), "w") as f:
+        f.write('load glm\nmodel in "model.gbm"\ndata in "data.R"\n'
+                "compile, nchains(1)\ninitialize\nupdate 5\nexit\n")
+    status, out, err = bench.run(["jags", "script.cmd"])
+    text = out + err
+    return status == 0 and not re.search(
+        r"(?i)error|syntax|failure|cannot|invalid", text)
+
+
+# ------------------------------------------------------------- host and GPU
+
+def gpu(bench):
+    """The first sweeps, draw by draw."""
+    draws = {}
+    for device in ("cpu", "cuda"):
+        status, out, err = bench.sampler(
+            "run", "--quiet", "--device", device, "--chains", "2", "--warmup",
+            "0", "--draws", "4", "--seed", "3", "--out", f"{device}.csv",
+            seconds=300)
+        failed = broke("gpu", status, out, err)
+        if failed:
+            return failed
+        if status:
+            return Failure("gpu", f"{device}: " + plain_kind(message(err)),
+                           err[:1000])
+        draws[device] = [read_draws(bench.at(f"{device}_{k}.csv"))
+                         for k in (1, 2)]
+    for a, b in zip(draws["cpu"], draws["cuda"]):
+        for name, x in a[0].items():
+            y = b[0].get(name, math.nan)
+            if name.endswith("__") and name != "lp__":
+                continue
+            if not abs(x - y) <= 1e-6 * max(1, abs(x)) and not (
+                    math.isnan(x) and math.isnan(y)):
+                return Failure("gpu", "the first sweep differs",
+                               f"{name}: {x!r} {y!r}")
+    return None
+
+
+# ------------------------------------------------------------------ all of it
+
+def examine(text, data_text, data, seed, folder, settings, bugs=True,
+            only=None, truth=None):
+    """(failures, notes, oracles that ran) of a model; `only` one oracle's."""
+    folder = os.path.abspath(folder)
+    os.makedirs(folder, exist_ok=True)
+    bench = Bench(folder, settings, seed % 1000000, seed % 4 == 3)
+    bench.write(text, data_text)
+    ran, failures = ["gbmc"], []
+    failed = compile_model(bench)
+    if failed:
+        if failed.oracle == "refused":
+            if "jags" in settings.oracles and bugs:
+                ran.append("jags")
+                if jags_accepts(bench, data):
+                    failed.oracle = "refused, but JAGS accepts it"
+        return [failed], bench.notes, ran
+    steps = {
+        "warnings": lambda: warnings_of_c(bench),
+        "nvrtc": lambda: nvrtc(bench),
+        "check": lambda: check(bench, text, truth or {}),
+        "density": lambda: density_agrees(bench, text, data),
+        "plain": lambda: plain(bench),
+        "geweke": lambda: geweke(bench),
+        "jags": lambda: jags(bench, monitors(bench), data) if bugs else None,
+        "gpu": lambda: gpu(bench),
+    }
+    wanted = [o for o in settings.oracles if o in steps]
+    if only is not None:
+        wanted = [o for o in wanted if o in only]
+    for name in wanted:
+        ran.append(name)
+        failed = steps[name]()
+        if failed:
+            failures.append(failed)
+            if failed.kind.startswith(("signal", "no end", "sanitizer")) or \
+                    failed.oracle == "run":
+                break
+    return failures, bench.notes, ran
+
+
+def monitors(bench):
+    """Names of what the sampler reports."""
+    path = bench.at("few_1.csv")
+    if not os.path.exists(path):
+        bench.sampler("run", "--quiet", "--chains", "2", "--warmup", "1",
+                      "--draws", "1", "--out", "few.csv", "--device", "cpu")
+    if not os.path.exists(path):
+        return []
+    columns = {n.split(".")[0] for n in read_draws(path)[0]
+               if not n.endswith("__")}
+    return sorted(n for n in bench.names() if re.sub(r"\W", "_", n) in columns)
+
+
+def clean(folder):
+    shutil.rmtree(folder, ignore_errors=True)
