@@ -5,6 +5,7 @@
  * points, far out ones too, for some elements of each step. */
 #include "check.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define ELEMENTS 6  /* of a step, at a point */
 #define SECONDS 60  /* after this, one element per step and point */
 #define HALVINGS 24 /* to the end of a support */
+#define WAYS 4      /* errors, in the changes that other rounding makes */
 
 bool check_counts(const struct gbm_family *f)
 {
@@ -70,28 +72,34 @@ static double joint_difference(struct checker *c, double *rounding)
     return impossible ? -(double)INFINITY : sum;
 }
 
-static void judge(struct checker *c, int k, int64_t element, double conditional,
-                  double rounding_conditional)
+/* What the block's move changes in the conditional and in the joint, and the
+ * rounding error that both have together. */
+struct comparison {
+    double conditional, joint, rounding;
+};
+
+/* The error over the one that is allowed; over 1 fails. */
+static double error_ratio(const struct comparison *move, double *error)
+{
+    double scale = fmax(1, fmax(fabs(move->joint), fabs(move->conditional)));
+    *error = fabs(move->joint - move->conditional) / scale;
+    if (!isfinite(move->joint) || !isfinite(move->conditional))
+        return *error = (double)INFINITY;
+    return *error / (TOLERANCE + move->rounding / scale);
+}
+
+static void record(struct checker *c, int k, int64_t element,
+                   const struct comparison *move)
 {
     struct check_row *row = &c->rows[k];
-    double rounding, joint = joint_difference(c, &rounding);
-    double scale = fmax(1, fmax(fabs(joint), fabs(conditional)));
-    double error = fabs(joint - conditional) / scale;
-    double allowed = TOLERANCE + (rounding + rounding_conditional) / scale;
-    double ratio = error / allowed;
-    /* where neither can be, there is nothing to compare */
-    if (c->far && joint == -(double)INFINITY &&
-        (isnan(conditional) || conditional == joint))
-        return;
+    double error, ratio = error_ratio(move, &error);
     row->checked++;
-    if (!isfinite(joint) || !isfinite(conditional))
-        ratio = error = (double)INFINITY;
     if (row->checked > 1 && ratio <= row->worst)
         return;
     row->worst = ratio;
     row->error = error;
-    row->conditional = conditional;
-    row->joint = joint;
+    row->conditional = move->conditional;
+    row->joint = move->joint;
     row->element[0] = '\0';
     if (element >= 0)
         rt_element_name(c->in, c->state, c->in->model->steps[k].family, element,
@@ -105,21 +113,106 @@ static struct gbm_sweep next_sweep(struct checker *c)
                               .adapting = 2};
 }
 
-/* The block moved from a to where it stands now, b. `before` holds the
- * densities at a. */
+static bool can_set(const struct gbm_step *step)
+{
+    return step->kind == GBM_STEP_DENSE || step->block_set;
+}
+
+static void set_block(const struct checker *c, const struct gbm_step *step,
+                      int64_t element, const double *x)
+{
+    if (step->kind == GBM_STEP_DENSE)
+        step->dense->set(c->state, x);
+    else
+        step->block_set(c->state, element, x);
+    check_refresh(c);
+}
+
+/* The conditional at x, and the size of what it adds up. */
+static double conditional_at(const struct checker *c,
+                             const struct gbm_step *step, int64_t element,
+                             const double *x, double *size)
+{
+    double value = step->conditional(c->state, element, x);
+    *size = step->terms ? step->terms(c->state, element, x) : fabs(value);
+    return value;
+}
+
+/* The densities of all elements, and the conditional, with the block at x. */
+static double densities_at(struct checker *c, const struct gbm_step *step,
+                           int64_t element, const double *x, double *out)
+{
+    double size;
+    set_block(c, step, element, x);
+    densities(c, out); /* before trial values change what is stored */
+    return step->kind == GBM_STEP_DENSE
+               ? 0
+               : conditional_at(c, step, element, x, &size);
+}
+
+/* What the densities of all elements, and the conditional, at x change by if
+ * every operation rounds another way, as in Vignes, A stochastic arithmetic for
+ * reliable scientific computation (1993): where the model itself cancels (1 - p
+ * of a p near 1), the joint has no more digits than that. Infinite: none. */
+static double rounding_at(struct checker *c, const struct gbm_step *step,
+                          int64_t element, const double *x)
+{
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    int usual = fegetround(), threads = c->rt->threads;
+    double *other = malloc(2 * ((size_t)c->terms + 1) * sizeof *other);
+    if (!other)
+        abort();
+    double *nearest = other + c->terms, worst = 0;
+    double conditional = densities_at(c, step, element, x, nearest);
+    c->rt->threads = 1; /* a mode is of one thread */
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        fesetround(modes[m]);
+        double change =
+            fabs(densities_at(c, step, element, x, other) - conditional);
+        fesetround(usual);
+        for (int64_t i = 0; i < c->terms; i++)
+            if (other[i] != nearest[i])
+                change += fabs(other[i] - nearest[i]);
+        if (!(change <= worst)) /* NaN too */
+            worst = isnan(change) ? (double)INFINITY : change;
+    }
+    c->rt->threads = threads;
+    free(other);
+    return worst;
+}
+
+/* The block moved from a to where it stands now, b. `before` and
+ * `after` hold the densities; the conditional's part of `move` is there. */
+static void judge(struct checker *c, int k, int64_t element, const double *a,
+                  const double *b, struct comparison *move)
+{
+    const struct gbm_step *step = &c->in->model->steps[k];
+    double rounding, error;
+    move->joint = joint_difference(c, &rounding);
+    move->rounding += rounding;
+    /* where neither can be, there is nothing to compare */
+    if (c->far && move->joint == -(double)INFINITY &&
+        (isnan(move->conditional) || move->conditional == move->joint))
+        return;
+    if (error_ratio(move, &error) > 1 && isfinite(error) && can_set(step))
+        move->rounding += WAYS * (rounding_at(c, step, element, a) +
+                                  rounding_at(c, step, element, b));
+    if (!isinf(move->rounding))
+        record(c, k, element, move);
+}
+
 static void compare(struct checker *c, int k, int64_t element, const double *a,
                     const double *b)
 {
     const struct gbm_step *step = &c->in->model->steps[k];
+    struct comparison move = {0};
+    double at_b, at_a;
     check_refresh(c);
-    densities(c, c->after);
-    double at_b = step->conditional(c->state, element, b);
-    double at_a = step->conditional(c->state, element, a);
-    double size = fabs(at_a) + fabs(at_b);
-    if (step->terms)
-        size = step->terms(c->state, element, a) +
-               step->terms(c->state, element, b);
-    judge(c, k, element, at_b - at_a, 1e-14 * size);
+    densities(c, c->after); /* before trial values change what is stored */
+    move.conditional = conditional_at(c, step, element, b, &at_b) -
+                       conditional_at(c, step, element, a, &at_a);
+    move.rounding = 1e-14 * (at_a + at_b);
+    judge(c, k, element, a, b, &move);
 }
 
 /* The block at a + t (b - a). */
@@ -182,12 +275,12 @@ static void check_far(struct checker *c, int k, int64_t element,
             compare(c, k, element, a, x);
     }
     c->far = false;
-    step->block_set(c->state, element, a);
-    check_refresh(c);
+    set_block(c, step, element, a);
     free(x);
 }
 
-/* Numbers of an observed sum move in twos, by a step of their own: not alone. */
+/* Numbers of an observed sum move in twos, by a step of their own: not alone.
+ */
 static bool is_summed(const struct checker *c, int family, int64_t element)
 {
     const struct gbm_family *own = &c->in->model->families[family];
@@ -227,8 +320,7 @@ static void check_neighbours(struct checker *c, int k, int64_t element,
         step->block_set(c->state, element, b);
         if (isfinite(family->logdensity(c->state, element)))
             compare(c, k, element, a, b);
-        step->block_set(c->state, element, a);
-        check_refresh(c);
+        set_block(c, step, element, a);
     }
     c->far = false;
 }
@@ -287,8 +379,7 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
         compare(c, k, element, a, b);
         if (far && may_push(c, step, n)) {
             check_far(c, k, element, a, b, n);
-            step->block_set(c->state, element, b);
-            check_refresh(c);
+            set_block(c, step, element, b);
         }
     }
     free(a);
@@ -329,17 +420,15 @@ void check_dense(struct checker *c, int k, bool far)
                     c->rt->threads, &c->work, &jitters);
     step->dense->get(c->state, b);
     for (size_t t = 0; t < (far ? sizeof times / sizeof *times : 1); t++) {
-        double rounding;
+        struct comparison move = {0};
         for (size_t i = 0; i < d; i++)
             x[i] = a[i] + times[t] * (b[i] - a[i]);
-        step->dense->set(c->state, x);
-        check_refresh(c);
+        set_block(c, step, -1, x);
         densities(c, c->after);
-        double difference = check_quadratic(d, q, p, a, x, &rounding);
-        judge(c, k, -1, difference, rounding);
+        move.conditional = check_quadratic(d, q, p, a, x, &move.rounding);
+        judge(c, k, -1, a, x, &move);
     }
-    step->dense->set(c->state, b);
-    check_refresh(c);
+    set_block(c, step, -1, b);
     free(q);
 }
 
