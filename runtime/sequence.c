@@ -156,7 +156,7 @@ static enum gbm_status walk(struct walker *w, int from, struct frame *stack)
             continue;
         }
         int node = w->reads[--w->nreads];
-        if (w->mark[node] == 1 && node != top->node)
+        if (w->mark[node] == 1)
             return fail_cycle(w, node, stack, depth);
         if (w->mark[node] == 0)
             stack[depth++] = enter(w, node);

@@ -47,10 +47,14 @@ rejects 'model { x[1] ~ dnorm(x[N], 1)
                  for (i in 2:N) { x[i] ~ dnorm(x[i-1], 1) } }' \
     '{"N": 3}' 'm\.gbm:1:9: a cycle .*x\[1\] <- x\[3\] <- x\[2\] <- x\[1\]'
 rejects 'model { for (i in 1:N) { x[i] ~ dnorm(sum(x[1:N]), 1) } }' '{"N": 2}' \
-    'x\[1\] depends on itself'
+    'x\[.\] depends on itself'
 rejects 'model { for (i in 1:N) { c[i] <- c[adj[i]] + 1
                                   y[i] ~ dnorm(c[i], 1) } }' \
     '{"N": 2, "adj": [2, 1], "y": [1, 2]}' 'c\[1\] <- c\[2\] <- c\[1\]'
+rejects 'model { for (i in 1:N) { x[i] ~ dnorm(x[2], 1) } }' '{"N": 3}' \
+    'x\[2\] depends on itself \(x\[2\] <- x\[2\]\)'
+rejects 'model { for (i in 1:N) { x[i] ~ dnorm(x[adj[i]], 1) } }' \
+    '{"N": 3, "adj": [2, 3, 3]}' 'x\[3\] <- x\[3\]'
 # the same statement without a cycle
 model 'model { x[1] ~ dnorm(0, 1)
                for (i in 2:N) { x[i] ~ dnorm(x[adj[i]], 1) } }' \
