@@ -184,11 +184,21 @@ static enum barren_unit unit_of(const struct step *s)
     UNREACHABLE();
 }
 
+/* Together with one that counts in any case, none is left out. */
+static enum barren_unit unit_in(const struct step *s)
+{
+    enum barren_unit unit = unit_of(s);
+    bool any_counts = !s->family->var->barren;
+    for (int i = 0; i < s->nmembers; i++)
+        any_counts = any_counts || !s->members[i].family->var->barren;
+    return unit == BARREN_TOGETHER && any_counts ? BARREN_NEVER : unit;
+}
+
 static void settle_unit(struct model *m, struct family *f)
 {
     f->unit = BARREN_EACH;
     for (struct step *s = m->steps; s; s = s->next) {
-        enum barren_unit unit = has_member(s, f) ? unit_of(s) : BARREN_EACH;
+        enum barren_unit unit = has_member(s, f) ? unit_in(s) : BARREN_EACH;
         if (unit == BARREN_TOGETHER)
             f->together = s;
         if (unit > f->unit)
@@ -196,6 +206,20 @@ static void settle_unit(struct model *m, struct family *f)
     }
     if (f->unit == BARREN_NEVER)
         f->var->barren = false;
+}
+
+static void settle_units(struct model *m)
+{
+    bool settled;
+    do {
+        settled = true;
+        for (struct family *f = m->families; f; f = f->next) {
+            if (!f->var->barren || !f->stochastic || f->auxiliary)
+                continue;
+            settle_unit(m, f);
+            settled = settled && f->var->barren;
+        }
+    } while (!settled);
 }
 
 static struct step *forward_step(struct compiler *c, struct model *m,
@@ -233,9 +257,7 @@ static struct step *take_leaves(struct model *m)
 
 void add_forward_steps(struct compiler *c, struct model *m)
 {
-    for (struct family *f = m->families; f; f = f->next)
-        if (f->var->barren && f->stochastic && !f->auxiliary)
-            settle_unit(m, f);
+    settle_units(m);
     struct step *leaves = take_leaves(m), **last = &m->steps;
     while (*last)
         last = &(*last)->next;
