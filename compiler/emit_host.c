@@ -849,7 +849,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_families(out, c, m);
     emit_inverses(out, m);
     emit_sequences(c, out, m);
-    bool readers = emit_readers(c, out, m);
+    bool readers, gaps;
+    emit_readers(c, out, m, &readers, &gaps);
     emit_steps(out, c, m);
     int nheaders = emit_headers(out, c);
     int nfamilies = 0, nsequences = 0;
@@ -876,6 +877,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_string(out, explanation);
     if (readers)
         text_append(out, ",\n    .readers = readers");
+    if (gaps)
+        text_append(out, ",\n    .gap_readers = gap_readers");
     text_printf(out,
                 ",\n    .program = program_text,\n    .nheaders = %d,\n    "
                 ".headers = headers,\n};\n",

@@ -1,5 +1,5 @@
-/* emit_sequence.c: families whose elements are put into one sequence: what an
- * element reads, which orders them at load, and the function that recomputes
+/* emit_sequence.c: what an element reads; families whose elements are put into
+ * one sequence, which that orders at load, and the function that recomputes
  * them all. */
 #include "gbmc.h"
 
@@ -164,11 +164,18 @@ static void emit_visits(struct emitter *e, const struct sequence *q, symp x)
     UNREACHABLE();
 }
 
+static symp *read_expressions(struct compiler *c, const struct sequence *q,
+                              const struct family *f)
+{
+    return q->kind == SEQUENCE_GAPS ? written_expressions(c, f)
+                                    : sequence_expressions(c, f);
+}
+
 /* Array arguments of a distribution stand for all their elements. */
 static void visit_family(struct compiler *c, struct emitter *e,
                          const struct sequence *q, const struct family *f)
 {
-    symp *list = sequence_expressions(c, f);
+    symp *list = read_expressions(c, q, f);
     for (int i = 0; list[i]; i++) {
         int depth = e->nloops, braces = 0;
         const struct value *v =
@@ -245,38 +252,84 @@ static bool leads_to_barren(const struct model *m, const struct family *f)
     return leads && !f->stochastic && f->var->stored;
 }
 
-bool emit_readers(struct compiler *c, struct text *out, const struct model *m)
+/* Whether the statement fills its array: x[i,j] for i in 1:n and j in 1:m. */
+static bool fills(struct compiler *c, const struct family *f)
 {
-    struct sequence q = {.kind = SEQUENCE_READ};
-    for (const struct sequence *s = m->sequences; s; s = s->next)
-        q.number++;
-    int n = 0;
-    for (const struct family *f = m->families; f; f = f->next)
-        n++;
-    q.families = NEW_ARRAY(c, struct family *, n);
-    for (struct family *f = m->families; f; f = f->next)
-        if ((f->var->barren && f->stochastic) || leads_to_barren(m, f))
-            q.families[q.n++] = f;
-    if (!q.n)
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        if (f->upper[d] && sym_is(f->lower[d], 1))
+            continue;
+        const struct loop *l =
+            f->upper[d] ? NULL : sym_plain_loop(c, f->lower[d], &offset);
+        if (!l || !sym_is(offset, 0) || !sym_is(l->lower, 1))
+            return false;
+    }
+    return family_rectangular(f);
+}
+
+static bool may_have_gaps(struct compiler *c, const struct var *v)
+{
+    return v->ndim > 0 && v->families &&
+           (v->role == ROLE_STOCHASTIC || v->role == ROLE_DERIVED) &&
+           (v->families->next_of_var || !fills(c, v->families));
+}
+
+/* What q's readers read of its families' variables. */
+static bool emit_table(struct compiler *c, struct text *out,
+                       const struct model *m, const struct sequence *q,
+                       const char *name)
+{
+    if (!q->n)
         return false;
     struct text table = {0};
     for (struct family *f = m->families; f; f = f->next) {
         bool reads = false;
-        for (symp *e = sequence_expressions(c, f); *e; e++)
-            reads = reads || reads_member(*e, &q);
+        for (symp *e = read_expressions(c, q, f); *e; e++)
+            reads = reads || reads_member(*e, q);
         if (!reads || f->auxiliary || f->data_block ||
-            !(f->stochastic || leads_to_barren(m, f)))
+            (q->kind == SEQUENCE_READ && !f->stochastic &&
+             !leads_to_barren(m, f)))
             continue;
-        emit_reads(c, out, &q, f);
+        emit_reads(c, out, q, f);
         text_printf(&table, "    {.family = %d, .reads = reads_%d_%s},\n",
-                    f->number, q.number, family_id(c, f));
+                    f->number, q->number, family_id(c, f));
     }
-    text_printf(out,
-                "static const struct gbm_reader readers[] = {\n%s"
-                "    {.family = -1}};\n\n",
-                table.data ? table.data : "");
+    const bool any = table.data != NULL;
+    if (any)
+        text_printf(out,
+                    "static const struct gbm_reader %s[] = {\n%s"
+                    "    {.family = -1}};\n\n",
+                    name, table.data);
     text_free(&table);
-    return true;
+    return any;
+}
+
+static struct sequence new_table(struct compiler *c, const struct model *m,
+                                 enum sequence_kind kind)
+{
+    struct sequence q = {.kind = kind, .number = kind == SEQUENCE_GAPS};
+    int n = 0;
+    for (const struct sequence *s = m->sequences; s; s = s->next)
+        q.number++;
+    for (const struct family *f = m->families; f; f = f->next)
+        n++;
+    q.families = NEW_ARRAY(c, struct family *, n);
+    return q;
+}
+
+void emit_readers(struct compiler *c, struct text *out, const struct model *m,
+                  bool *readers, bool *gaps)
+{
+    struct sequence read = new_table(c, m, SEQUENCE_READ);
+    struct sequence gap = new_table(c, m, SEQUENCE_GAPS);
+    for (struct family *f = m->families; f; f = f->next) {
+        if ((f->var->barren && f->stochastic) || leads_to_barren(m, f))
+            read.families[read.n++] = f;
+        if (may_have_gaps(c, f->var))
+            gap.families[gap.n++] = f;
+    }
+    *readers = emit_table(c, out, m, &read, "readers");
+    *gaps = emit_table(c, out, m, &gap, "gap_readers");
 }
 
 /* ---- recomputing ------------------------------------------------------------

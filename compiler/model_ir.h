@@ -259,7 +259,8 @@ enum sequence_kind {
     SEQUENCE_LOAD,    /* constants */
     SEQUENCE_START,   /* random and derived nodes, drawn forward */
     SEQUENCE_REFRESH, /* derived nodes, recomputed in a sweep */
-    SEQUENCE_READ     /* no sequence: whatever an element may read is told */
+    SEQUENCE_READ,    /* no sequence: whatever an element may read is told */
+    SEQUENCE_GAPS     /* the same as it is written, of what is surely read */
 };
 struct sequence {
     enum sequence_kind kind;
@@ -383,6 +384,8 @@ struct factor *seen_by_all(struct compiler *c, struct step *const *steps, int n,
 /* sequence.c: the expressions that an element of f is computed from, NULL at
  * the end. */
 symp *sequence_expressions(struct compiler *c, const struct family *f);
+/* The same without definitions in the place of derived nodes. */
+symp *written_expressions(struct compiler *c, const struct family *f);
 
 bool is_integer_distribution(const struct entry *d);
 /* Whether the elements that f draws are whole numbers. */
@@ -928,7 +931,8 @@ void emit_dense(struct compiler *c, struct text *out, struct step *s);
 void emit_vector(struct compiler *c, struct text *out, struct step *s);
 /* emit_sequence.c */
 /* What elements read of variables that may be barren; false: there are none. */
-bool emit_readers(struct compiler *c, struct text *out, const struct model *m);
+void emit_readers(struct compiler *c, struct text *out, const struct model *m,
+                  bool *readers, bool *gaps);
 void emit_sequences(struct compiler *c, struct text *out,
                     const struct model *m);
 void emit_refresh(struct compiler *c, struct text *out,

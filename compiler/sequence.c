@@ -19,11 +19,11 @@ struct graph {
 
 /* What an element's value or density is computed from: as it will be emitted,
  * with definitions in the place of derived nodes that are not kept. */
-static symp *expressions(struct compiler *c, const struct family *f)
+static symp *list_expressions(struct compiler *c, const struct family *f,
+                              bool plain)
 {
     symp *list = NEW_ARRAY(c, symp, f->nargs + 4);
     int n = 0;
-    bool plain = f->var->role == ROLE_CONSTANT || f->data_block;
     if (f->body)
         list[n++] = plain ? f->body : substitute_derived(c, f->body);
     for (int i = 0; i < f->nargs; i++)
@@ -40,7 +40,13 @@ static symp *expressions(struct compiler *c, const struct family *f)
 
 symp *sequence_expressions(struct compiler *c, const struct family *f)
 {
-    return expressions(c, f);
+    return list_expressions(c, f,
+                            f->var->role == ROLE_CONSTANT || f->data_block);
+}
+
+symp *written_expressions(struct compiler *c, const struct family *f)
+{
+    return list_expressions(c, f, true);
 }
 
 /* The left-hand side's subscript at an instance of its own: statements of one
@@ -117,7 +123,7 @@ static struct graph *new_graph(struct compiler *c, int n)
 static void add_edges(struct graph *g)
 {
     for (int i = 0; i < g->n; i++) {
-        g->reads[i] = expressions(g->c, g->families[i]);
+        g->reads[i] = sequence_expressions(g->c, g->families[i]);
         g->edge[i] = NEW_ARRAY(g->c, char, g->n);
         for (int j = 0; j < g->n; j++)
             for (symp *e = g->reads[i]; *e && !g->edge[i][j]; e++)
@@ -210,6 +216,7 @@ static bool is_kind(const struct family *f, enum sequence_kind kind)
     case SEQUENCE_REFRESH:
         return !constant && !f->stochastic && f->var->stored;
     case SEQUENCE_READ:
+    case SEQUENCE_GAPS:
         return false;
     }
     UNREACHABLE();

@@ -793,6 +793,9 @@ static enum gbm_status load(struct loader *l)
     enum gbm_status apart = rt_check_sums(l->rt, l->in, l->state);
     if (apart != GBM_OK)
         return apart;
+    enum gbm_status whole = rt_check_undefined(l->rt, l->in, l->state);
+    if (whole != GBM_OK)
+        return whole;
     enum gbm_status barren = rt_find_barren(l->rt, l->in, l->state, l->notes);
     if (barren != GBM_OK)
         return barren;

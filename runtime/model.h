@@ -384,6 +384,9 @@ struct gbm_model {
     /* What stochastic and derived elements read of variables that may be
      * barren, up to family -1; or NULL. */
     const struct gbm_reader *readers;
+    /* What any of them read for sure, as it is written, of variables whose
+     * statements may leave gaps; so ended, or NULL. */
+    const struct gbm_reader *gap_readers;
     int nsteps;
     const struct gbm_step *steps; /* a sweep, in order */
     void (*bind)(void *state, const struct gbm_binding *bindings);

@@ -291,6 +291,9 @@ static inline bool rt_barren(const struct rt_slot *slot, int64_t cell)
 }
 /* True if some cell is observed. */
 bool rt_any_seen(const struct rt_slot *slot);
+/* An error if a statement reads what nothing defines. Needs all families. */
+enum gbm_status rt_check_undefined(struct rt *rt, const struct rt_instance *in,
+                                   const void *state);
 /* Marks the cells that no observed node depends on. Needs all families. */
 enum gbm_status rt_find_barren(struct rt *rt, struct rt_instance *in,
                                const void *state, FILE *notes);

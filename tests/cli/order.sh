@@ -121,4 +121,22 @@ model 'model { for (i in 1:N) { y[i] ~ dnorm(u[i,2], 1)
                low <- half / 2
                half <- 0.5 }' '{"N": 2, "y": [1, 2]}'
 draws u 'd["u.1.2"] != 0'
+
+# what is read must be defined, or given
+rejects 'model { mu[3] <- z
+                 z ~ dnorm(0, 1)
+                 for (i in 1:N) { y[i] ~ dnorm(mu[i], 1) } }' \
+    '{"N": 3, "y": [1, 2, 3]}' \
+    'm\.gbm:3:35: mu\[1\] is read here for y\[1\], but no statement'
+rejects 'model { x[1] ~ dnorm(0, 1)
+                 for (t in 3:N) { x[t] ~ dnorm(x[t-1], 1) } }' '{"N": 4}' \
+    'x\[2\] is read here for x\[3\]'
+rejects 'model { for (i in 1:2) { m[3,i] ~ dnorm(0, 1) }
+                 for (k in 2:3) { y[k] ~ dnorm(sum(m[k,]), 1) } }' \
+    '{"y": [null, 2, 3]}' 'm\[2,1\] is read here for y\[2\]'
+model 'model { for (t in 3:N) { x[t] ~ dnorm(x[t-1] + x[k[t]], 1) }
+               k[3] ~ dcat(p[])
+               for (t in 4:N) { k[t] <- 3 } }' \
+    '{"N": 4, "x": [1, 2, null, null], "p": [0.5, 0.5]}'
+status 0 ./m check --data m.json
 exit 0
