@@ -138,16 +138,20 @@ static double conditional_at(const struct checker *c,
     return value;
 }
 
-/* The densities of all elements, and the conditional, with the block at x. */
+/* The densities of all elements, and the conditional, with the block at x; of
+ * no step, where all stands. */
 static double densities_at(struct checker *c, const struct gbm_step *step,
                            int64_t element, const double *x, double *out)
 {
     double size;
-    set_block(c, step, element, x);
+    if (step)
+        set_block(c, step, element, x);
+    else
+        check_refresh(c);
     densities(c, out); /* before trial values change what is stored */
-    return step->kind == GBM_STEP_DENSE
-               ? 0
-               : conditional_at(c, step, element, x, &size);
+    return step && step->kind != GBM_STEP_DENSE
+               ? conditional_at(c, step, element, x, &size)
+               : 0;
 }
 
 /* What the densities of all elements, and the conditional, at x change by if
@@ -177,8 +181,14 @@ static double rounding_at(struct checker *c, const struct gbm_step *step,
             worst = isnan(change) ? (double)INFINITY : change;
     }
     c->rt->threads = threads;
+    check_refresh(c);
     free(other);
-    return worst;
+    return WAYS * worst;
+}
+
+double check_rounding(struct checker *c)
+{
+    return rounding_at(c, NULL, -1, NULL);
 }
 
 /* The block moved from a to where it stands now, b. `before` and
@@ -195,8 +205,8 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
         (isnan(move->conditional) || move->conditional == move->joint))
         return;
     if (error_ratio(move, &error) > 1 && isfinite(error) && can_set(step))
-        move->rounding += WAYS * (rounding_at(c, step, element, a) +
-                                  rounding_at(c, step, element, b));
+        move->rounding +=
+            rounding_at(c, step, element, a) + rounding_at(c, step, element, b);
     if (!isinf(move->rounding))
         record(c, k, element, move);
 }

@@ -47,6 +47,8 @@ void check_refresh(const struct checker *c);
 void check_element(struct checker *c, int step, int64_t element, bool far);
 /* The same for a dense Gaussian block. */
 void check_dense(struct checker *c, int step, bool far);
+/* What rounding may have done to the joint where all nodes stand. */
+double check_rounding(struct checker *c);
 /* Log density of a dense block at b less that at a, of precision q (lower
  * triangle) and potential p; its rounding error. */
 double check_quadratic(size_t d, const double *q, const double *p,
