@@ -15,6 +15,7 @@
 #define SECONDS 60  /* after this, one element per step and point */
 #define HALVINGS 24 /* to the end of a support */
 #define WAYS 4      /* errors, in the changes that other rounding makes */
+#define NUDGE 4e-16 /* of a number, in its own size */
 
 bool check_counts(const struct gbm_family *f)
 {
@@ -138,51 +139,97 @@ static double conditional_at(const struct checker *c,
     return value;
 }
 
-/* The densities of all elements, and the conditional, with the block at x; of
- * no step, where all stands. */
-static double densities_at(struct checker *c, const struct gbm_step *step,
-                           int64_t element, const double *x, double *out)
+/* Every free real number of the chain, its last digit or two changed. */
+static void nudge(const struct checker *c, int way)
 {
-    double size;
+    const struct gbm_model *m = c->in->model;
+    struct rt_cells buffer = {0};
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        const struct rt_slot *slot = &c->in->slots[fam->variable];
+        bool free_numbers = check_counts(fam) && slot->per_chain &&
+                            !m->variables[fam->variable].integer &&
+                            fam->support == GBM_SUPPORT_ANY;
+        for (int64_t e = 0; free_numbers && e < c->in->elements[f]; e++) {
+            int64_t n = rt_element_cells(fam, c->state, e, &buffer);
+            for (int64_t i = 0; i < n; i++) {
+                int64_t cell = buffer.cells[i];
+                double x = rt_value(slot, false, c->chain, cell);
+                if (!rt_seen(slot, cell))
+                    rt_set_value(slot, false, c->chain, cell,
+                                 x * (1 + way * NUDGE));
+            }
+        }
+    }
+    free(buffer.cells);
+    check_refresh(c);
+}
+
+/* The density of every element, and behind them the conditional, with the block
+ * at x and every operation rounded by `mode`, every number nudged. */
+static void other_way(struct checker *c, const struct gbm_step *step,
+                      int64_t element, const double *x, int mode, int way,
+                      double *out)
+{
+    int usual = fegetround(), threads = c->rt->threads;
+    c->rt->threads = 1; /* a mode is of one thread */
+    fesetround(mode);
     if (step)
         set_block(c, step, element, x);
+    if (way)
+        nudge(c, way);
     else
         check_refresh(c);
     densities(c, out); /* before trial values change what is stored */
-    return step && step->kind != GBM_STEP_DENSE
-               ? conditional_at(c, step, element, x, &size)
-               : 0;
+    out[c->terms] = 0;
+    if (step && step->kind != GBM_STEP_DENSE) {
+        int n = step->block_size ? step->block_size(c->state, element) : 1;
+        double size, *at = malloc((size_t)n * sizeof *at);
+        if (!at)
+            abort();
+        step->block_get(c->state, element, at);
+        out[c->terms] = conditional_at(c, step, element, at, &size);
+        free(at);
+    }
+    fesetround(usual);
+    c->rt->threads = threads;
 }
 
 /* What the densities of all elements, and the conditional, at x change by if
  * every operation rounds another way, as in Vignes, A stochastic arithmetic for
- * reliable scientific computation (1993): where the model itself cancels (1 - p
- * of a p near 1), the joint has no more digits than that. Infinite: none. */
+ * reliable scientific computation (1993), or every number is another by its
+ * rounding: where the model itself cancels (1 - p of a p near 1), the joint has
+ * no more digits than that. Infinite: none. */
 static double rounding_at(struct checker *c, const struct gbm_step *step,
                           int64_t element, const double *x)
 {
-    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    int usual = fegetround(), threads = c->rt->threads;
-    double *other = malloc(2 * ((size_t)c->terms + 1) * sizeof *other);
-    if (!other)
+    static const struct {
+        int mode, way;
+    } others[] = {{FE_UPWARD, 0},
+                  {FE_DOWNWARD, 0},
+                  {FE_TOWARDZERO, 0},
+                  {FE_TONEAREST, 1},
+                  {FE_TONEAREST, -1}};
+    size_t n = (size_t)c->terms + 1;
+    double *nearest = malloc(2 * n * sizeof *nearest), worst = 0;
+    void **values = rt_save(c->in);
+    if (!nearest || !values)
         abort();
-    double *nearest = other + c->terms, worst = 0;
-    double conditional = densities_at(c, step, element, x, nearest);
-    c->rt->threads = 1; /* a mode is of one thread */
-    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
-        fesetround(modes[m]);
-        double change =
-            fabs(densities_at(c, step, element, x, other) - conditional);
-        fesetround(usual);
-        for (int64_t i = 0; i < c->terms; i++)
+    double *other = nearest + n;
+    other_way(c, step, element, x, FE_TONEAREST, 0, nearest);
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        double change = 0;
+        other_way(c, step, element, x, others[k].mode, others[k].way, other);
+        rt_put_back(c->in, values);
+        for (size_t i = 0; i < n; i++)
             if (other[i] != nearest[i])
                 change += fabs(other[i] - nearest[i]);
         if (!(change <= worst)) /* NaN too */
             worst = isnan(change) ? (double)INFINITY : change;
     }
-    c->rt->threads = threads;
+    rt_forget(c->in, values);
     check_refresh(c);
-    free(other);
+    free(nearest);
     return WAYS * worst;
 }
 

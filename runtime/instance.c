@@ -51,6 +51,44 @@ void rt_bind(const struct rt_instance *in, void *state, int chain)
     in->model->shift(state, chain);
 }
 
+static size_t slot_bytes(const struct rt_instance *in, int v)
+{
+    const struct rt_slot *slot = &in->slots[v];
+    size_t size =
+        in->model->variables[v].integer ? sizeof(int) : sizeof(double);
+    return slot->per_chain ? (size_t)in->nchains * (size_t)slot->cells * size
+                           : 0;
+}
+
+void **rt_save(const struct rt_instance *in)
+{
+    void **values = calloc((size_t)in->model->nvariables + 1, sizeof *values);
+    for (int v = 0; values && v < in->model->nvariables; v++) {
+        size_t bytes = slot_bytes(in, v);
+        if (bytes == 0)
+            continue;
+        values[v] = malloc(bytes);
+        if (!values[v])
+            abort();
+        memcpy(values[v], in->slots[v].values, bytes);
+    }
+    return values;
+}
+
+void rt_put_back(const struct rt_instance *in, void *const *values)
+{
+    for (int v = 0; v < in->model->nvariables; v++)
+        if (values[v])
+            memcpy(in->slots[v].values, values[v], slot_bytes(in, v));
+}
+
+void rt_forget(const struct rt_instance *in, void **values)
+{
+    for (int v = 0; values && v < in->model->nvariables; v++)
+        free(values[v]);
+    free(values);
+}
+
 char *rt_states_create(const struct rt_instance *in)
 {
     size_t size = in->model->state_size;

@@ -263,6 +263,10 @@ enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
 
 /* instance.c */
 void rt_instance_free(struct rt_instance *in);
+/* The values of all chains, by slot; NULL if there is no memory. */
+void **rt_save(const struct rt_instance *in);
+void rt_put_back(const struct rt_instance *in, void *const *values);
+void rt_forget(const struct rt_instance *in, void **values);
 /* Binds a state of chain 0; bindings: scratch, [nvariables]. */
 void rt_bind_with(const struct rt_instance *in, struct gbm_binding *bindings,
                   void *state);

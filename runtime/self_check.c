@@ -50,47 +50,6 @@ struct self_check {
     size_t capacity;
 };
 
-/* ---- states ---- */
-
-static size_t slot_bytes(const struct rt_instance *in, int v)
-{
-    const struct rt_slot *slot = &in->slots[v];
-    size_t size =
-        in->model->variables[v].integer ? sizeof(int) : sizeof(double);
-    return slot->per_chain ? (size_t)in->nchains * (size_t)slot->cells * size
-                           : 0;
-}
-
-/* The values of all chains; NULL if there is no memory. */
-static void **save(const struct rt_instance *in)
-{
-    void **values = calloc((size_t)in->model->nvariables + 1, sizeof *values);
-    for (int v = 0; values && v < in->model->nvariables; v++) {
-        size_t bytes = slot_bytes(in, v);
-        if (bytes == 0)
-            continue;
-        values[v] = malloc(bytes);
-        if (!values[v])
-            abort();
-        memcpy(values[v], in->slots[v].values, bytes);
-    }
-    return values;
-}
-
-static void put_back(const struct rt_instance *in, void *const *values)
-{
-    for (int v = 0; v < in->model->nvariables; v++)
-        if (values[v])
-            memcpy(in->slots[v].values, values[v], slot_bytes(in, v));
-}
-
-static void forget(const struct rt_instance *in, void **values)
-{
-    for (int v = 0; values && v < in->model->nvariables; v++)
-        free(values[v]);
-    free(values);
-}
-
 /* ---- the joint ---- */
 
 static double left(const struct self_check *s)
@@ -411,17 +370,17 @@ static bool rounding_explains(struct self_check *s, void *const *from,
 {
     struct checker c = {0};
     double rounding = 0;
-    void **now = save(s->in);
+    void **now = rt_save(s->in);
     if (now && check_create(&c, s->rt, s->in) == GBM_OK) {
         rt_bind(s->in, c.state, s->chain);
         rounding = check_rounding(&c);
-        put_back(s->in, from);
+        rt_put_back(s->in, from);
         rounding += check_rounding(&c);
-        put_back(s->in, now);
+        rt_put_back(s->in, now);
         refresh(s);
     }
     check_free(&c);
-    forget(s->in, now);
+    rt_forget(s->in, now);
     return 2 * rounding >= fabs(difference); /* the conditional's too */
 }
 
@@ -435,7 +394,7 @@ static enum gbm_status blame(struct self_check *s, uint32_t first,
     struct change before = joint(s);
     for (s->sweep = first; s->sweep <= last; s->sweep++)
         for (int k = 0; k < s->in->model->nsteps; k++) {
-            void **from = save(s->in);
+            void **from = rt_save(s->in);
             struct change one = run_step(s, k, s->deadline);
             if (is_checked(s, k)) {
                 refresh(s);
@@ -448,7 +407,7 @@ static enum gbm_status blame(struct self_check *s, uint32_t first,
                            moved);
                 before = after;
             }
-            forget(s->in, from);
+            rt_forget(s->in, from);
             if (s->rt->status != GBM_OK)
                 return s->rt->status;
         }
@@ -472,7 +431,7 @@ static enum gbm_status check_chain(struct self_check *s, int chain,
         enum verdict verdict = check_sweep(s, &density);
         s->points += verdict == ADDS_UP;
         if (verdict == DOES_NOT) {
-            put_back(s->in, values);
+            rt_put_back(s->in, values);
             return blame(s, first, sweep);
         }
         if (verdict == UNKNOWN || left(s) < 0)
@@ -533,7 +492,7 @@ static enum gbm_status check_device(struct self_check *s, void **start)
     double *sums = malloc((size_t)s->in->nchains * sizeof *sums);
     if (!sums)
         return rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
-    put_back(s->in, start);
+    rt_put_back(s->in, start);
     s->deadline = rt_clock() + SECONDS / 2;
     enum gbm_status status = rt->device->run(rt, &block);
     if (status == GBM_OK)
@@ -545,12 +504,12 @@ static enum gbm_status check_device(struct self_check *s, void **start)
     }
     free(sums);
     if (status == GBM_OK) {
-        void **values = save(s->in);
+        void **values = rt_save(s->in);
         if (values)
             status = check_chain(s, 0, values);
-        forget(s->in, values);
+        rt_forget(s->in, values);
     }
-    put_back(s->in, start);
+    rt_put_back(s->in, start);
     return status == GBM_OK ? rt->device->put(rt) : status;
 }
 
@@ -624,7 +583,7 @@ enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
 {
     struct self_check s = {.rt = rt, .in = in, .began = rt_clock()};
     enum gbm_status status = GBM_OK;
-    void **start = save(in);
+    void **start = rt_save(in);
     s.deadline = s.began + SECONDS;
     if (!start || !create(&s))
         status = rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
@@ -636,8 +595,8 @@ enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
     if (status == GBM_OK && notes)
         note(&s, notes);
     if (start)
-        put_back(in, start);
-    forget(in, start);
+        rt_put_back(in, start);
+    rt_forget(in, start);
     destroy(&s);
     return status;
 }
