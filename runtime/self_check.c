@@ -573,9 +573,9 @@ static void note(const struct self_check *s, FILE *notes)
     else if (s->rt->options.details)
         fprintf(notes,
                 "self-check: %d of %d steps, %lld moves in %d sweeps agree "
-                "with the model's log density; %.3f s\n",
+                "with the model's log density; %.3g ms\n",
                 reached, steps, (long long)s->moves, s->points,
-                rt_clock() - s->began);
+                1e3 * (rt_clock() - s->began));
 }
 
 enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
