@@ -270,7 +270,8 @@ static bool fills(struct compiler *c, const struct family *f)
 static bool may_have_gaps(struct compiler *c, const struct var *v)
 {
     return v->ndim > 0 && v->families &&
-           (v->role == ROLE_STOCHASTIC || v->role == ROLE_DERIVED) &&
+           (v->role == ROLE_STOCHASTIC || v->role == ROLE_DERIVED ||
+            v->role == ROLE_CONSTANT) &&
            (v->families->next_of_var || !fills(c, v->families));
 }
 
@@ -286,7 +287,8 @@ static bool emit_table(struct compiler *c, struct text *out,
         bool reads = false;
         for (symp *e = read_expressions(c, q, f); *e; e++)
             reads = reads || reads_member(*e, q);
-        if (!reads || f->auxiliary || f->data_block ||
+        if (!reads || f->auxiliary ||
+            (f->data_block && q->kind == SEQUENCE_READ) ||
             (q->kind == SEQUENCE_READ && !f->stochastic &&
              !leads_to_barren(m, f)))
             continue;

@@ -782,9 +782,10 @@ static enum gbm_status load(struct loader *l)
         bool computed = m->variables[v].role == GBM_STOCHASTIC ||
                         m->variables[v].role == GBM_DERIVED ||
                         m->variables[v].role == GBM_AUXILIARY;
-        if (computed && l->in->slots[v].per_chain) {
+        bool constant = m->variables[v].role == GBM_CONSTANT;
+        if (constant || (computed && l->in->slots[v].per_chain)) {
             enum gbm_status s = mark_defined(l, v);
-            if (s == GBM_OK && m->variables[v].needed && !l->redraw)
+            if (s == GBM_OK && !constant && m->variables[v].needed && !l->redraw)
                 s = check_supplied(l, v);
             if (s != GBM_OK)
                 return s;

@@ -14,8 +14,10 @@ static void look(void *context, int variable, int64_t cell)
 {
     struct search *s = context;
     const struct rt_slot *slot = &s->in->slots[variable];
+    const bool constant =
+        s->in->model->variables[variable].role == GBM_CONSTANT;
     if (s->variable >= 0 || cell < 0 || !slot->defined || slot->defined[cell] ||
-        rt_seen(slot, cell))
+        (!constant && rt_seen(slot, cell)))
         return;
     s->variable = variable;
     s->cell = cell;
@@ -29,6 +31,12 @@ static enum gbm_status fail(struct rt *rt, const struct search *s,
     char what[256], where[256];
     gbm_cell_name(v->name, v->ndim, s->in->slots[s->variable].dim, s->cell,
                   what, sizeof what);
+    if (reader->where[0] ==
+        '\0') /* a part of statements that the compiler made */
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "%s: %s is read, but no statement defines it and the "
+                       "data do not give it",
+                       v->where, what);
     rt_element_name(s->in, state, family, element, where, sizeof where);
     return rt_fail(rt, GBM_USER_ERROR,
                    "%s: %s is read here for %s, but no statement defines it "

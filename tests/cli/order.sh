@@ -134,6 +134,11 @@ rejects 'model { x[1] ~ dnorm(0, 1)
 rejects 'model { for (i in 1:2) { m[3,i] ~ dnorm(0, 1) }
                  for (k in 2:3) { y[k] ~ dnorm(sum(m[k,]), 1) } }' \
     '{"y": [null, 2, 3]}' 'm\[2,1\] is read here for y\[2\]'
+rejects 'data { w[1] <- 2 * x[1]
+                w[3] <- 2 * x[3] }
+         model { m ~ dnorm(0, 1)
+                 for (i in 1:3) { y[i] ~ dnorm(m * w[i], 1) } }' \
+    '{"x": [1, 2, 3], "y": [1, 2, 3]}' 'w\[2\] is read, but no statement'
 model 'model { for (t in 3:N) { x[t] ~ dnorm(x[t-1] + x[k[t]], 1) }
                k[3] ~ dcat(p[])
                for (t in 4:N) { k[t] <- 3 } }' \
