@@ -249,8 +249,8 @@ static void emit_pair_update(struct compiler *c, struct text *out,
     if (whole_numbers(s)) { /* exact while the sum is small */
         emit_line(&e, "if (upper - lower < 24 ||");
         emit_line(&e,
-                  "    (upper - lower < 100000 && !(density_%s(&k_, "
-                  "k_.a) > -GBM_INF)))",
+                  "    (upper - lower < 100000 && !gbm_is_finite("
+                  "density_%s(&k_, k_.a))))",
                   id);
         emit_line(&e,
                   "    value = gbm_enumerate_draw(rng, (int)lower, "

@@ -668,6 +668,11 @@ static void emit_density(struct compiler *c, struct text *out,
              * coefficient log(0) where the value is 0 */
             if (t->kind == SYM_SELECT)
                 emit_line(&e, "total += gbm_times(k_->c%d, %s);", i + 1, value);
+            else if (f->var->integer && t->kind == SYM_TARGET)
+                emit_line(&e,
+                          "total += gbm_log_odds(k_->c%d, %s, k_->lower, "
+                          "k_->upper);",
+                          i + 1, value);
             else if (s->method == METHOD_ENUMERATE)
                 emit_line(&e, "total += gbm_times(%s, k_->c%d);", value, i + 1);
             else
@@ -827,8 +832,8 @@ static symp changing_terms(struct compiler *c, symp density)
         return density;
     symp *terms = NEW_ARRAY(c, symp, (size_t)density->nargs);
     for (int k = 0; k < density->nargs; k++)
-        terms[k] = sym_has_target(density->args[k]) ? density->args[k]
-                                                    : sym_num(c, 0);
+        terms[k] =
+            sym_has_target(density->args[k]) ? density->args[k] : sym_num(c, 0);
     return sym_add(c, density->nargs, terms);
 }
 
@@ -976,7 +981,7 @@ static void emit_update(struct compiler *c, struct text *out,
                   "    value = gbm_enumerate_draw(rng, (int)k_.lower, "
                   "(int)k_.upper, density_%s, &k_);",
                   id);
-        emit_line(&e, "else if (!(density_%s(&k_, (real)%s) > -GBM_INF))", id,
+        emit_line(&e, "else if (!gbm_is_finite(density_%s(&k_, (real)%s)))", id,
                   target_cell(&e, f));
         emit_line(&e,
                   "    value = gbm_search_draw(rng, k_.lower, k_.upper, "

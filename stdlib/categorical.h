@@ -31,26 +31,22 @@ GBM_FN real gbm_draw_category(struct gbm_rng *rng, int K, const real *p)
     return gbm_draw_categorical(rng, p, K) + 1;
 }
 
-/* A 0-based index from logarithms of weights, up to a common constant. -inf and
- * NaN are never chosen; 0 if there is nothing else. The first that is inf, if
- * any. */
+/* A 0-based index from logarithms of weights, up to a common constant. What is
+ * infinite or NaN is never chosen; 0 if there is nothing else. */
 GBM_FN real gbm_draw_categorical_log(struct gbm_rng *rng, const real *logw,
                                      int n)
 {
     real largest = -GBM_INF;
     for (int i = 0; i < n; i++)
-        largest = logw[i] > largest ? logw[i] : largest;
-    if (largest == GBM_INF)
-        for (int i = 0; i < n; i++)
-            if (logw[i] == GBM_INF)
-                return (real)i;
+        if (gbm_is_finite(logw[i]) && logw[i] > largest)
+            largest = logw[i];
     real total = 0;
     for (int i = 0; i < n; i++)
-        total += logw[i] > -GBM_INF ? real_exp(logw[i] - largest) : 0;
+        total += gbm_is_finite(logw[i]) ? real_exp(logw[i] - largest) : 0;
     real left = gbm_uniform(rng) * total;
     int last = 0;
     for (int i = 0; i < n; i++) {
-        if (!(logw[i] > -GBM_INF))
+        if (!gbm_is_finite(logw[i]))
             continue;
         last = i;
         left -= real_exp(logw[i] - largest);

@@ -238,10 +238,10 @@ GBM_INLINE bool gbm_curved_ellipse(const struct gbm_curved_model *m,
     gbm_sparse_backward(&j->factor, team, j->V, c->noise);
     m->project(m->state, team, j, c->move, GBM_CURVE_CO);
     m->project(m->state, team, j, c->noise, GBM_CURVE_SI);
-    const gbm_total level =
+    gbm_total level =
         m->total(m->state, team, j, 1, 0, 1) + real_log(gbm_uniform(rng));
-    if (level != level)
-        return false; /* the present value is impossible */
+    if (!(level - level == 0))
+        level = -GBM_INF; /* from an impossible value to any possible one */
     if (adapting &&
         level > m->total(m->state, team, j, 0, 0, 1) + GBM_CURVED_FAR) {
         GBM_TEAM_FOR(k, 0, j->d, team)
@@ -253,7 +253,8 @@ GBM_INLINE bool gbm_curved_ellipse(const struct gbm_curved_model *m,
     real low = angle - 2 * GBM_PI, high = angle;
     for (int i = 0; i < 200; i++) {
         const real co = real_cos(angle), si = real_sin(angle);
-        if (m->total(m->state, team, j, co, si, 1) > level) {
+        const gbm_total there = m->total(m->state, team, j, co, si, 1);
+        if (there > level && there < GBM_INF) {
             gbm_team_sync(team);
             GBM_TEAM_FOR(k, 0, j->d, team)
             j->x[k] = c->mode[k] + co * c->move[k] + si * c->noise[k];

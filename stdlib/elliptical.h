@@ -1,7 +1,7 @@
 /* elliptical.h: elliptical slice sampling, for nodes whose prior is normal
  * given the rest: Murray, Adams and MacKay (2010), Elliptical slice sampling,
- * figure 2. The density is evaluated at one place of the code, as in slice.h.
- */
+ * figure 2. The density is evaluated at one place of the code, and what is no
+ * number or infinite is kept away from, as in slice.h. */
 #ifndef GBM_ELLIPTICAL_H
 #define GBM_ELLIPTICAL_H
 
@@ -27,16 +27,17 @@ GBM_INLINE void gbm_elliptical(struct gbm_rng *rng, int d, const real *x,
                        ? x[i]
                        : m[i] + (x[i] - m[i]) * along + (v[i] - m[i]) * across;
         real value = likelihood(context, y);
+        const bool possible = gbm_is_finite(value);
         if (tries == 0) {
-            if (!(value > -GBM_INF))
-                return;
-            height = value - gbm_draw_exponential(rng);
+            height = -GBM_INF;
+            if (possible)
+                height = value - gbm_draw_exponential(rng);
             angle = 2 * GBM_PI * gbm_uniform(rng);
             low = angle - 2 * GBM_PI;
             high = angle;
             continue;
         }
-        if (value > height || angle == 0)
+        if ((possible && value > height) || angle == 0)
             return;
         if (angle < 0)
             low = angle;
@@ -62,14 +63,15 @@ GBM_INLINE real gbm_elliptical_scalar(
         real value = -GBM_INF;
         if (x >= lower && x <= upper)
             value = density(context, x) - x * (potential + square * x);
+        const bool possible = gbm_is_finite(value);
         if (tries == 0) {
-            if (!(value > -GBM_INF))
-                return x0;
-            height = value - gbm_draw_exponential(rng);
+            height = -GBM_INF;
+            if (possible)
+                height = value - gbm_draw_exponential(rng);
             angle = 2 * GBM_PI * gbm_uniform(rng);
             low = angle - 2 * GBM_PI;
             high = angle;
-        } else if (value > height) {
+        } else if (possible && value > height) {
             return x;
         } else {
             if (angle < 0)

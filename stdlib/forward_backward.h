@@ -9,8 +9,8 @@
  *     enter(context, k)             log p(z[0] = k | what is before)
  *     transition(context, t, j, k)  p(z[t] = k | z[t-1] = j), t >= 1
  *     emission(context, t, k)       the log of all else that depends on z[t],
- *                                   at k; -inf where z[t] cannot be k. Asked
- *                                   for with k = 0, 1, ...
+ *                                   at k; -inf, inf or NaN where z[t] cannot
+ *                                   be k. Asked for with k = 0, 1, ...
  *     current(context, t)           the value in the state
  *     store(context, t, k) */
 #ifndef GBM_FORWARD_BACKWARD_H
@@ -41,8 +41,10 @@ GBM_INLINE void gbm_chain_emissions(const struct gbm_chain *c, int t,
 {
     for (int k = 0; k < c->K; k++) {
         value[k] = c->emission(c->context, t, k);
-        if (t == 0 && value[k] > -GBM_INF)
+        if (t == 0 && gbm_is_finite(value[k]))
             value[k] += c->enter(c->context, k);
+        if (!gbm_is_finite(value[k]))
+            value[k] = -GBM_INF;
     }
 }
 
@@ -114,13 +116,13 @@ GBM_INLINE void gbm_chain_sites(struct gbm_rng *rng, const struct gbm_chain *c)
         int right = t < c->n - 1 ? c->current(c->context, t + 1) : 0;
         for (int k = 0; k < c->K; k++) {
             real value = c->emission(c->context, t, k), weight = 1;
-            if (!(value > -GBM_INF))
+            if (!gbm_is_finite(value))
                 continue;
             value += t > 0 ? real_log(c->transition(c->context, t, left, k))
                            : c->enter(c->context, k);
             if (t < c->n - 1)
                 value += real_log(c->transition(c->context, t + 1, k, right));
-            if (!(value > -GBM_INF))
+            if (!gbm_is_finite(value))
                 continue;
             if (value > largest) {
                 total *= real_exp(largest - value);

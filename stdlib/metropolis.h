@@ -54,19 +54,20 @@ GBM_FN real gbm_line_jacobian(real x, real lower, real upper)
 
 /* Whether a move is accepted whose log densities, Jacobians included, are
  * `there` and `here`. *probability: what it was accepted with. From where the
- * density is 0 every possible move is taken. */
+ * density is 0, no number or infinite every move to where it is a number is
+ * taken; none to elsewhere. */
 GBM_FN bool gbm_metropolis(struct gbm_rng *rng, real here, real there,
                            real *probability)
 {
     real height = -gbm_draw_exponential(rng);
     *probability = 0;
-    if (!(there > -GBM_INF))
+    if (!gbm_is_finite(there))
         return false;
-    if (!(here > -GBM_INF) || there >= here)
+    if (!gbm_is_finite(here) || there >= here)
         *probability = 1;
     else
         *probability = real_exp(there - here);
-    return !(here > -GBM_INF) || there - here > height;
+    return !gbm_is_finite(here) || there - here > height;
 }
 
 /* Robbins and Monro (1951) on the log of a scale: up if more moves than
@@ -83,7 +84,8 @@ GBM_FN real gbm_tuned_scale(real scale, real probability, real target, int t)
 
 /* One update of x0 by a normal step. *scale: its standard deviation, on the
  * scale without ends; tuned to an acceptance of 0.44 (Gelman, Roberts and Gilks
- * 1996; Roberts and Rosenthal 2001, Optimal scaling). */
+ * 1996; Roberts and Rosenthal 2001, Optimal scaling), though not by moves from
+ * where the density is 0: they tell nothing of it. */
 GBM_INLINE real gbm_walk(struct gbm_rng *rng, real x0, real *scale,
                          int adapting, real lower, real upper,
                          real (*density)(const void *context, real x),
@@ -103,7 +105,7 @@ GBM_INLINE real gbm_walk(struct gbm_rng *rng, real x0, real *scale,
     for (int k = 0; k < (inside ? 2 : 1); k++)
         value[k] = density(context, k ? x : x0) + (k ? jacobian : jacobian0);
     bool moves = gbm_metropolis(rng, value[0], value[1], &probability);
-    if (adapting)
+    if (adapting && gbm_is_finite(value[0]))
         *scale = gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
     return moves ? x : x0;
 }
@@ -122,7 +124,7 @@ GBM_INLINE real gbm_walk_integer(struct gbm_rng *rng, real x0, real *scale,
     for (int k = 0; k < (inside ? 2 : 1); k++)
         value[k] = density(context, k ? x : x0);
     bool moves = gbm_metropolis(rng, value[0], value[1], &probability);
-    if (adapting) {
+    if (adapting && gbm_is_finite(value[0])) {
         *scale = gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
         *scale = gbm_clamp(*scale, REAL_C(0.01), REAL_C(1e8));
     }

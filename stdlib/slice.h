@@ -4,7 +4,12 @@
  * (Annals of Statistics 31, 2003), figures 3 and 5. The density is evaluated at
  * one place of the code, whatever the phase, so that the threads of a warp that
  * are in different phases evaluate together, and so that a large density is
- * inlined once. NaN counts as -inf. */
+ * inlined once.
+ *
+ * A point whose log density is NaN or infinite, +inf too, is never chosen: no
+ * height lies above it, and what a chain cannot leave would absorb it. Nor does
+ * an update stay at such a point, where other nodes' updates may have left it:
+ * every point whose density is a number is then above the height. */
 #ifndef GBM_SLICE_H
 #define GBM_SLICE_H
 
@@ -51,11 +56,12 @@ GBM_INLINE real gbm_slice_any(struct gbm_rng *rng, real x0, real *width,
 
     for (;;) {
         real value = density(context, integer ? real_floor(x) : x);
-        bool inside = value > height;
+        bool possible = gbm_is_finite(value),
+             inside = possible && value > height;
         if (phase == GBM_SLICE_START) {
-            if (!(value > -GBM_INF))
-                return x0;
-            height = value - gbm_draw_exponential(rng);
+            height = -GBM_INF;
+            if (possible)
+                height = value - gbm_draw_exponential(rng);
             phase = GBM_SLICE_LEFT;
         } else if (phase == GBM_SLICE_LEFT) {
             if (inside) {
@@ -104,14 +110,14 @@ GBM_INLINE real gbm_slice_any(struct gbm_rng *rng, real x0, real *width,
         right = real_fmin(right, upper);
         x = left + gbm_uniform(rng) * (right - left);
     }
-    if (adapting)
+    if (adapting && height > -GBM_INF)
         gbm_slice_tune(width, real_fabs(x - x0));
     return x;
 }
 
 /* One update of x0. *width is the scale of the interval, positive; tuned if
  * `adapting`. Bounds may be infinite; the density is never evaluated outside
- * them. Returns x0 if the log density there is -inf or NaN. */
+ * them. */
 GBM_INLINE real gbm_slice(struct gbm_rng *rng, real x0, real *width,
                           int adapting, real lower, real upper,
                           real (*density)(const void *context, real x),
@@ -149,7 +155,7 @@ GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
     int kept = lo;
     for (int k = lo; k <= hi; k++) {
         const real value = density(context, (real)k);
-        if (!(value > -GBM_INF))
+        if (!gbm_is_finite(value))
             continue;
         if (total == 0) {
             largest = value;
@@ -201,7 +207,7 @@ GBM_INLINE real gbm_search_draw(struct gbm_rng *rng, real lo, real hi,
         /* the largest of values with Gumbel noise has their distribution */
         const real value =
             density(context, x) - real_log(gbm_draw_exponential(rng));
-        if (value > most) {
+        if (value > most && value < GBM_INF) {
             most = value;
             best = x;
         }

@@ -131,6 +131,100 @@ static void elliptical_slices_move(void **unused)
     assert_true(fabs(squares / DRAWS - 1) < 5 * sqrt(2 / (DRAWS / 10.0)));
 }
 
+/* A normal on [-2, 2]; infinite above, as a density that has underflown below
+ * the bar is, and no number below. */
+static real holed(const void *context, real x)
+{
+    (void)context;
+    return x > 2 ? GBM_INF : x < -2 ? GBM_NAN : -gbm_square(x) / 2;
+}
+
+static real holed_ends(void *context, const real *x)
+{
+    const real a = holed(context, x[0]), b = holed(context, x[1]);
+    return a + b + gbm_square(x[0]) / 2 + gbm_square(x[1]) / 2;
+}
+
+static real holed_pair(struct gbm_rng *rng, real x0)
+{
+    const real m[2] = {0, 0};
+    const real v[2] = {gbm_draw_normal(rng), gbm_draw_normal(rng)};
+    real x[2] = {x0, 0}, y[2];
+    gbm_elliptical(rng, 2, x, m, v, y, holed_ends, NULL);
+    return gbm_is_finite(y[1]) && real_fabs(y[1]) <= 2 ? y[0] : GBM_INF;
+}
+
+static real jump(struct gbm_rng *rng, real x0)
+{
+    real there = 5 * gbm_draw_normal(rng), probability;
+    return gbm_metropolis(rng, holed(NULL, x0), holed(NULL, there),
+                          &probability)
+               ? there
+               : x0;
+}
+
+static real category(struct gbm_rng *rng)
+{
+    real logw[9];
+    for (int k = 0; k < 9; k++)
+        logw[k] = holed(NULL, (real)(k - 4));
+    return gbm_draw_categorical_log(rng, logw, 9) - 4;
+}
+
+enum { WAYS = 9 };
+static real update(struct gbm_rng *rng, int way, real x, real *width)
+{
+    const real inf = GBM_INF, half = REAL_C(0.5);
+    switch (way) {
+    case 0:
+        return gbm_slice(rng, x, width, 1, -inf, inf, holed, NULL);
+    case 1:
+        return gbm_slice_integer(rng, x, width, 1, -inf, inf, holed, NULL);
+    case 2:
+        return gbm_walk(rng, x, width, 1, -inf, inf, holed, NULL);
+    case 3:
+        return gbm_walk_integer(rng, x, width, 1, -inf, inf, holed, NULL);
+    case 4:
+        return gbm_elliptical_scalar(rng, x, 0, -half, -inf, inf, holed, NULL);
+    case 5:
+        return holed_pair(rng, x);
+    case 6:
+        return gbm_enumerate_draw(rng, -9, 9, holed, NULL);
+    case 7:
+        return gbm_search_draw(rng, -9, 9, holed, NULL);
+    case 8:
+        return category(rng);
+    default:
+        return jump(rng, x);
+    }
+}
+
+/* What is infinite or no number is never chosen, and left if a chain is there.
+ */
+static void no_update_is_absorbed(void **unused)
+{
+    struct gbm_rng rng = stream(5);
+    (void)unused;
+
+    for (int way = 0; way <= WAYS; way++)
+        for (int start = -1; start <= 1; start++) {
+            real x = (real)(3 * start), width = 2;
+            bool entered = false;
+            int moves = 0;
+            for (int k = 0; k < 3000; k++) {
+                const real before = x;
+                x = update(&rng, way, x, &width);
+                entered = entered || gbm_is_finite(holed(NULL, x));
+                if (entered && !gbm_is_finite(holed(NULL, x)))
+                    fail_msg("way %d goes from %g to %g", way, (double)before,
+                             (double)x);
+                moves += x != before;
+            }
+            if (!entered || moves < 100)
+                fail_msg("way %d stays at %g, where it began", way, (double)x);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +232,7 @@ int main(void)
         cmocka_unit_test(samples),
         cmocka_unit_test(cholesky_factors),
         cmocka_unit_test(elliptical_slices_move),
+        cmocka_unit_test(no_update_is_absorbed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
