@@ -351,6 +351,14 @@ def summary(bench, name, seed, draws, warmup, *more, seconds=None):
         return 0, json.load(f), err
 
 
+def skewness(p):
+    """The standard deviation of the log of a lognormal whose median lies as far
+    from the ends of the 90 % interval."""
+    wide = p["q95"] - p["q5"]
+    near = min(p["q50"] - p["q5"], p["q95"] - p["q50"])
+    return math.log(wide / near) / 1.645 if near > 0 else 99
+
+
 def z_scores(a, b):
     """[(|z|, name, text)], largest first; spreads are compared, too, where
     both have many draws."""
@@ -387,7 +395,8 @@ def z_scores(a, b):
                         (p["q5"], p["q95"], q["q5"], q["q95"]))
             if tail >= ESS and min(wide) > 0 and not whole:
                 # of an interval's log width, for all but odd shapes
-                z = abs(math.log(wide[0] / wide[1])) * math.sqrt(tail) / 3
+                z = abs(math.log(wide[0] / wide[1])) * math.sqrt(tail) / max(
+                    3, 2.5 * skewness(p), 2.5 * skewness(q))
                 rows.append((z, name, f"{name} width {wide[0]:.4g} "
                              f"{wide[1]:.4g} ess {tail:.0f}"))
     return sorted(rows, reverse=True)
