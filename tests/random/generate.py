@@ -327,9 +327,10 @@ class Builder:
         """inprod of a thing's row with another."""
         self.feature("inprod")
         n = q.dims[-1]
-        a, b = self.row(context, n), self.row(context, n)
-        form = self.weighted([(6, "inprod({}, {})"), (1, "sum({} * {})")])
-        return form.format(a, b)
+        a, b, c = (self.row(context, n) for _ in range(3))
+        form = self.weighted([(6, "inprod({}, {})"), (1, "sum({} * {})"),
+                              (2, "sum({} * {} + {})")])
+        return form.format(a, b, c)
 
     def predictor(self, context, most=3):
         """A linear predictor, sometimes by way of a computed array."""
