@@ -65,7 +65,8 @@ COMPILER_SITES = [
      "sym_select(c, when, by, zero)"),
     # what is the same for all rows of a sum
     ("row_sums.c",
-     "total = sym_add2(c, total, times(c, same, sum_of(r, others)));", ";"),
+     "total = sym_add2(c, total, times(c, same, sum_of(r, others)));",
+     "total = sym_add2(c, total, same);"),
     # a scale moves with its plate by another power
     ("rescale.c", "*power += 1;", "*power += 2;"),
 ]
