@@ -23,7 +23,7 @@ static bool takes_latent(const struct family *f)
            (f->trunc_upper && reads_latent(f->trunc_upper));
 }
 
-static bool can_be_drawn(const struct family *f)
+bool can_be_drawn(const struct family *f)
 {
     return entry_clause(f->distribution, "draw") != NULL;
 }

@@ -240,8 +240,8 @@ static void read_factor(struct compiler *c, const struct factor *g, int *walk)
                       &other);
 }
 
-/* A leaf: no other node's density reads it, so it is data, or is drawn
- * forward. */
+/* A leaf: no other node's density reads it, so it is data, or is drawn forward,
+ * which its distribution must tell how. */
 static void settle_leaves(struct compiler *c, struct model *m)
 {
     int walk = 0;
@@ -249,7 +249,8 @@ static void settle_leaves(struct compiler *c, struct model *m)
         v->leaf = v->role == ROLE_STOCHASTIC;
         /* what is censored tells of its parameters without being seen */
         for (const struct family *f = v->families; f; f = f->next_of_var)
-            v->leaf = v->leaf && !f->censored;
+            v->leaf = v->leaf && !f->censored &&
+                      (!f->stochastic || can_be_drawn(f));
     }
     for (const struct factor *g = m->factors; g; g = g->next)
         read_factor(c, g, &walk);

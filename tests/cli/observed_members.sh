@@ -4,29 +4,6 @@
 # vector node that is sliced cell by cell.
 source "$GBM_ROOT/tests/cli/lib"
 
-agrees() { # MODEL DATA: the sampler's moments are the plain one's
-    status 0 "$GBMC" -O 1 "$1" -o sampler
-    status 0 ./sampler --data "$2" --quiet --draws 4000 --summary derived.json
-    status 0 ./sampler --data "$2" --quiet --draws 4000 --summary plain.json \
-        --plain --device cpu
-    python3 - <<'E' || fail "$1: the moments differ"
-import json, sys
-a, b = (json.load(open(f))["parameters"] for f in ("derived.json",
-                                                   "plain.json"))
-bad, moved = 0, 0
-for n, r in a.items():
-    s = b[n]
-    if not r["sd"]:
-        continue
-    moved += 1
-    z = (r["mean"] - s["mean"]) / (r["mcse"] ** 2 + s["mcse"] ** 2) ** 0.5
-    if not abs(z) < 4.5 or not s["ess_bulk"] > 200:
-        print(n, r["mean"], s["mean"], z, s["ess_bulk"])
-        bad += 1
-sys.exit(bad > 0 or set(a) != set(b) or moved < 3)
-E
-}
-
 cat >scalar.bug <<'E'
 model {
   b ~ dnorm(0, 1)
