@@ -157,7 +157,7 @@ def modelled_covariate(b, n):
     if b.chance(0.7):
         cells = b.world.places.get(name, [])
         out = {c for c in cells if b.chance(0.7)}
-        b.fixed_cells[name] = sorted(out)
+        b.fixed_cells[name] = sorted(out | set(b.fixed_cells.get(name, [])))
         b.latent_always.add(name)
         b.feature("missing values")
     return b.add(Thing(name, "real", (n,)))
