@@ -206,10 +206,49 @@ static bool collect_exp(const struct collector *k, symp e, symp coefficient)
     return true;
 }
 
+/* sum(i, x a[i] + b[i]) as x sum(i, a[i]) + sum(i, b[i]); e as it is where its
+ * terms have statistics of their own. */
+static symp spread_sum(const struct collector *k, symp e)
+{
+    struct compiler *c = k->c;
+    if (e->kind != SYM_SUM || sym_has_target(e->args[0]) ||
+        sym_has_target(e->args[1]) || !sym_has_target(e->args[2]))
+        return e;
+    struct collected body;
+    sym_collect(c, e->args[2], k->positive, &body);
+    symp total = sym_sum(c, e->loop, e->args[0], e->args[1], body.rest);
+    for (int i = 0; i < body.n; i++) {
+        if (body.overflow || sym_has_loop(body.statistic[i], e->loop))
+            return e;
+        symp a =
+            sym_sum(c, e->loop, e->args[0], e->args[1], body.coefficient[i]);
+        total = sym_add2(c, total, sym_mul2(c, a, body.statistic[i]));
+    }
+    return total;
+}
+
+static symp spread_sums(const struct collector *k, symp e)
+{
+    if (e->kind != SYM_ADD)
+        return spread_sum(k, e);
+    symp *terms = NEW_ARRAY(k->c, symp, e->nargs);
+    for (int i = 0; i < e->nargs; i++)
+        terms[i] = spread_sum(k, e->args[i]);
+    return sym_add(k->c, e->nargs, terms);
+}
+
 static void collect_power(const struct collector *k, symp e, symp coefficient)
 {
     struct compiler *c = k->c;
     symp base = e->args[0], exponent = e->args[1];
+    if (sym_is_whole(exponent) && exponent->number >= 2 &&
+        exponent->number <= 4) {
+        symp spread = spread_sums(k, base);
+        if (!sym_same(spread, base)) {
+            collect(k, sym_pow(c, spread, exponent), coefficient);
+            return;
+        }
+    }
     if (base->kind == SYM_ADD && sym_is_whole(exponent) &&
         exponent->number >= 2 && exponent->number <= 4) {
         collect_product(k, e, coefficient);

@@ -306,7 +306,7 @@ static bool try_one(struct compiler *c, struct model *m, const struct entry *a,
     if (!open)
         return false;
     struct factor *added = apply(c, m, a, g, &match);
-    struct family *gained[64];
+    struct family **gained = NEW_ARRAY(c, struct family *, n);
     int ngained = 0;
     bool lost = !closed(c, m, added->family);
     for (int i = 0; i < n && !lost; i++) {

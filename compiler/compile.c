@@ -71,6 +71,7 @@ int compile_model(struct compiler *c, struct program *p)
     struct text out = {0};
     library_add_own(c, p);
     order_arguments(c, p);
+    gather_scalars(c, p);
     roll(c, p);
     draw_states(c, p);
     struct model *m = resolve(c, p);

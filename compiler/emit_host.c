@@ -74,6 +74,14 @@ static void emit_declared(struct text *out, struct compiler *c,
     text_append(out, "}\n\n");
 }
 
+static void emit_names(struct text *out, const struct var *v)
+{
+    text_printf(out, "static const char *const names_%s[] = {\n", v->cname);
+    for (int i = 0; i < v->gathered->n; i++)
+        text_printf(out, "    \"%s\",\n", v->gathered->names[i]);
+    text_append(out, "    0};\n\n");
+}
+
 static void emit_slots(struct text *out, struct compiler *c, struct model *m,
                        struct slots *k)
 {
@@ -83,6 +91,8 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
             declared = declared || v->declared[d];
         if (declared)
             emit_declared(out, c, v);
+        if (v->gathered)
+            emit_names(out, v);
         v->slot = k->n;
         bool observed = v->declared_observed || v->supplied ||
                         (v->leaf && v->role == ROLE_STOCHASTIC);
@@ -96,6 +106,8 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
                     role_constant(v->role), v->integer, v->ndim, observed,
                     (v->role == ROLE_GIVEN && v->used) || v->supplied,
                     v->stored);
+        if (v->gathered)
+            text_printf(k->table, ", .names = names_%s", v->cname);
         if (v->hidden)
             text_append(k->table, ", .hidden = 1");
         if (v->barren)
@@ -704,8 +716,7 @@ static void emit_steps(struct text *out, struct compiler *c,
             kinds[kind], s->name, step_variables(c, s), sampler_name(c, s),
             s->family ? s->family->number : -1, s->number,
             (s->sequential && kind == 0) || (kind == 3 && s->family->recursive),
-            s->late,
-            s->inverse && kind == 2 ? s->inverse->number : -1);
+            s->late, s->inverse && kind == 2 ? s->inverse->number : -1);
         if (s->method == METHOD_ENUMERATE || s->method == METHOD_PAIR ||
             s->method == METHOD_CHAIN)
             text_append(out, ", .repairs = true");

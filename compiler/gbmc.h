@@ -260,6 +260,7 @@ struct program {
     struct sampler_choice *samplers;
     struct import *imports;
     struct entry *entries;
+    struct gathered *gathered; /* scalars.c */
 };
 
 struct expr *expr_new(struct compiler *c, enum expr_kind kind,
@@ -283,8 +284,25 @@ void ast_print(struct text *out, const struct program *p);
 bool parse_source(struct compiler *c, const struct source *source,
                   struct program *program);
 
+/* scalars.c: makes one array of scalars that are defined and used alike. */
+void gather_scalars(struct compiler *c, struct program *p);
+/* The array's name, and those of its elements. */
+struct gathered {
+    const char *name;
+    const char **names; /* [n] */
+    int n;
+    struct gathered *next;
+};
+
 /* roll.c: writes as loops and sums what is written out one by one. */
 void roll(struct compiler *c, struct program *p);
+/* A function of single values, whose result is one. */
+bool is_function_of_scalars(struct compiler *c, const char *name);
+/* What a statement is but for its numbers, interned; `named` says what stands
+ * for a whole variable's name. */
+typedef const char *name_stand_in(void *context, const char *name);
+const char *shape_by_names(struct compiler *c, const struct stmt *s,
+                           name_stand_in *named, void *context);
 
 /* innovation.c: draws states in place of their normal innovations. */
 void draw_states(struct compiler *c, struct program *p);

@@ -42,6 +42,20 @@ static void split(struct resolver *r, struct var *v)
     v->used = true;
 }
 
+/* The data's array of a variable, or of the scalars that it stands for; NULL
+ * after an error too. */
+static const struct gbm_array *
+supplied(struct compiler *c, struct gbm_data *data, const struct var *v)
+{
+    char error[GBM_ERROR];
+    if (v->gathered && gbm_data_gather(data, v->name, v->gathered->names,
+                                       v->gathered->n, error) != GBM_OK) {
+        error_at(c, v->span, "%s", error);
+        return NULL;
+    }
+    return gbm_data_find(data, v->name);
+}
+
 /* The values of the files; false after an error. */
 static bool read_data(struct compiler *c, struct gbm_data *data)
 {
@@ -83,8 +97,8 @@ bool split_known(struct resolver *r)
             continue;
         if (!is_open)
             good = is_open = read_data(c, &data);
-        const struct gbm_array *a = gbm_data_find(&data, v->name);
-        if (!good || !a || a->gaps)
+        const struct gbm_array *a = good ? supplied(c, &data, v) : NULL;
+        if (!a || a->gaps)
             continue;
         split(r, v);
         any = true;

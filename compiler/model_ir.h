@@ -176,6 +176,8 @@ struct var {
     bool supplied;     /* stochastic, and nothing here draws it: data */
     bool seen_asked;   /* updates ask which cells are observed */
     struct var *whole; /* the random elements of this array (mixed.c) */
+    const struct gathered *gathered; /* its elements are scalars that have
+                                        names of their own; or NULL */
     int ndim;          /* -1: not known yet */
     symp declared[8];  /* extents of `var x[N]`, or NULL */
     struct family *families;

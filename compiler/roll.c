@@ -50,6 +50,8 @@ struct reader {
     struct text key;
     struct shape *shape;
     int relation;
+    name_stand_in *named; /* what stands for a name, or NULL: it does */
+    void *context;
 };
 
 static void add_hole(struct reader *r, struct hole hole)
@@ -93,8 +95,7 @@ static bool is_operator(const char *name)
     return false;
 }
 
-/* A function of single values, whose result is one. */
-static bool is_scalar_function(struct compiler *c, const char *name)
+bool is_function_of_scalars(struct compiler *c, const char *name)
 {
     const struct entry *f = library_find(c, ENTRY_FUNCTION, name);
     if (is_operator(name))
@@ -113,7 +114,7 @@ static void read_call(struct reader *r, const struct expr *e, enum place place)
 {
     bool power = !strcmp(e->name, "^") || !strcmp(e->name, "pow");
     bool inherits = is_operator(e->name);
-    bool any = !power && is_scalar_function(r->c, e->name);
+    bool any = !power && is_function_of_scalars(r->c, e->name);
     enum place operand = place == PLACE_ARGUMENT ? PLACE_VALUE : place;
     enum place inside = inherits ? operand : any ? PLACE_VALUE : PLACE_FIXED;
     for (int i = 0; i < e->nargs; i++) {
@@ -145,7 +146,10 @@ static void read_expr(struct reader *r, const struct expr *e, enum place place)
     }
     if (read_number(r, e, place))
         return;
-    text_printf(&r->key, "%s %s(", begins[e->kind], e->name ? e->name : "");
+    const char *name = e->name;
+    if (r->named && e->kind == EXPR_NAME && !e->bracket && e->nargs == 0)
+        name = r->named(r->context, name);
+    text_printf(&r->key, "%s %s(", begins[e->kind], name ? name : "");
     switch (e->kind) {
     case EXPR_CALL:
         read_call(r, e, place);
@@ -220,6 +224,19 @@ static struct shape shape_of_statement(struct compiler *c, const struct stmt *s)
     struct reader r = {.c = c, .shape = &shape, .relation = -1};
     read_statement(&r, s);
     return finish_shape(&r);
+}
+
+const char *shape_by_names(struct compiler *c, const struct stmt *s,
+                           name_stand_in *named, void *context)
+{
+    struct shape shape = {0};
+    struct reader r = {.c = c,
+                       .shape = &shape,
+                       .relation = -1,
+                       .named = named,
+                       .context = context};
+    read_statement(&r, s);
+    return finish_shape(&r).key;
 }
 
 static struct shape shape_of_term(struct compiler *c, const struct expr *e,
@@ -549,7 +566,7 @@ static void collect_terms(struct compiler *c, struct expr *e, bool negative,
 static bool is_scalar_term(struct compiler *c, const struct expr *e)
 {
     if (e->kind == EXPR_RANGE || e->kind == EXPR_ALL ||
-        (e->kind == EXPR_CALL && !is_scalar_function(c, e->name)))
+        (e->kind == EXPR_CALL && !is_function_of_scalars(c, e->name)))
         return false;
     for (int i = 0; i < e->nargs; i++)
         if (!is_scalar_term(c, e->args[i]))

@@ -45,6 +45,53 @@ const struct gbm_array *gbm_data_find(const struct gbm_data *data,
     return NULL;
 }
 
+static enum gbm_status gather_value(struct gbm_array *to, int i,
+                                    const struct gbm_array *a,
+                                    char error[GBM_ERROR])
+{
+    if (a && a->length != 1) {
+        snprintf(error, GBM_ERROR,
+                 "%.200s is a single number in the model, but %.600s has %lld",
+                 a->name, a->source, (long long)a->length);
+        return GBM_USER_ERROR;
+    }
+    to->missing[i] = !a || a->gaps;
+    to->values[i] = a && !a->gaps && a->values ? a->values[0] : (double)NAN;
+    to->gaps = to->gaps || to->missing[i];
+    to->integer = to->integer && (to->missing[i] || a->integer);
+    return GBM_OK;
+}
+
+enum gbm_status gbm_data_gather(struct gbm_data *data, const char *name,
+                                const char *const *names, int n,
+                                char error[GBM_ERROR])
+{
+    const struct gbm_array *a = NULL;
+    for (int i = 0; i < n && !a; i++)
+        a = gbm_data_find(data, names[i]);
+    if (!a)
+        return GBM_OK;
+    struct gbm_array all = {.ndim = 1, .length = n, .integer = true};
+    all.dim[0] = n;
+    all.name = strdup(name);
+    all.source = strdup(a->source);
+    struct gbm_array *arrays =
+        realloc(data->arrays, ((size_t)data->narrays + 1) * sizeof *arrays);
+    if (arrays)
+        data->arrays = arrays;
+    all.values = calloc((size_t)n, sizeof *all.values);
+    all.missing = calloc((size_t)n, 1);
+    bool memory = arrays && all.name && all.source && all.values && all.missing;
+    enum gbm_status status = memory ? GBM_OK : rt_no_memory(error);
+    for (int i = 0; i < n && status == GBM_OK; i++)
+        status = gather_value(&all, i, gbm_data_find(data, names[i]), error);
+    if (status == GBM_OK)
+        data->arrays[data->narrays++] = all;
+    else
+        rt_array_free(&all);
+    return status;
+}
+
 void rt_array_free(struct gbm_array *array)
 {
     free(array->name);

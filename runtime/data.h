@@ -68,6 +68,12 @@ enum gbm_status gbm_data_read(struct gbm_data *data, const char *spec,
 const struct gbm_array *gbm_data_find(const struct gbm_data *data,
                                       const char *name);
 
+/* Adds the vector `name` of the numbers names[0 .. n) that `data` has, which
+ * stay; those that it has not are missing. Nothing if there are none. */
+enum gbm_status gbm_data_gather(struct gbm_data *data, const char *name,
+                                const char *const *names, int n,
+                                char error[GBM_ERROR]);
+
 /* Writes "name[3,2]" (1-based) for a flat row-major cell, or "name" for a
  * scalar. */
 void gbm_cell_name(const char *name, int ndim, const int *dim, int64_t cell,

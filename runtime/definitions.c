@@ -6,11 +6,9 @@
 static enum gbm_status fail_twice(struct rt *rt, const struct rt_instance *in,
                                   int v, int64_t cell, int f, int g)
 {
-    const struct gbm_variable *variable = &in->model->variables[v];
     const struct gbm_family *families = in->model->families;
     char name[256];
-    gbm_cell_name(variable->name, variable->ndim, in->slots[v].dim, cell, name,
-                  sizeof name);
+    rt_cell_name(in, v, cell, name, sizeof name);
     if (f == g)
         return rt_fail(rt, GBM_USER_ERROR, "%s: %s is defined twice by %s",
                        families[f].where, name, families[f].text);

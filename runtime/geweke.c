@@ -357,9 +357,7 @@ static void report(struct geweke *g)
         if (!bad && !g->rt->options.details)
             continue;
         if (q->variable >= 0)
-            gbm_cell_name(
-                m->variables[q->variable].name, m->variables[q->variable].ndim,
-                g->in.slots[q->variable].dim, q->cell, name, sizeof name);
+            rt_cell_name(&g->in, q->variable, q->cell, name, sizeof name);
         else
             snprintf(name, sizeof name, "log density of %s",
                      m->families[q->family].text);

@@ -138,6 +138,37 @@ bool rt_in_support(const struct rt_instance *in, const void *state, int chain,
     return good;
 }
 
+void rt_cell_name(const struct rt_instance *in, int v, int64_t cell, char *out,
+                  size_t capacity)
+{
+    const struct gbm_variable *variable = &in->model->variables[v];
+    if (variable->names)
+        snprintf(out, capacity, "%s", variable->names[cell]);
+    else
+        gbm_cell_name(variable->name, variable->ndim, in->slots[v].dim, cell,
+                      out, capacity);
+}
+
+int rt_scalar_called(const struct gbm_variable *variable, const char *name,
+                     size_t length)
+{
+    for (int i = 0; variable->names && variable->names[i]; i++)
+        if (strlen(variable->names[i]) == length &&
+            !strncmp(variable->names[i], name, length))
+            return i;
+    return -1;
+}
+
+int rt_variable_called(const struct gbm_model *m, const char *name)
+{
+    for (int v = 0; v < m->nvariables; v++)
+        if (m->variables[v].role <= GBM_DERIVED &&
+            (!strcmp(m->variables[v].name, name) ||
+             rt_scalar_called(&m->variables[v], name, strlen(name)) >= 0))
+            return v;
+    return -1;
+}
+
 void rt_element_name(const struct rt_instance *in, const void *state,
                      int family, int64_t element, char *out, size_t capacity)
 {
@@ -149,8 +180,7 @@ void rt_element_name(const struct rt_instance *in, const void *state,
     if (n <= 0) {
         snprintf(out, capacity, "%s", v->name);
     } else if (n == 1 || v->ndim == 0) {
-        gbm_cell_name(v->name, v->ndim, slot->dim, buffer.cells[0], out,
-                      capacity);
+        rt_cell_name(in, f->variable, buffer.cells[0], out, capacity);
     } else {
         /* a slice: first and last subscript of every dimension */
         int first[GBM_MAX_DIMS], last[GBM_MAX_DIMS];

@@ -126,8 +126,7 @@ static enum gbm_status copy_values(struct loader *l, int v,
         double x = a->values[i];
         bool integral = x == floor(x) && x >= INT_MIN && x <= INT_MAX;
         if (!isfinite(x) || (variable->integer && !integral)) {
-            gbm_cell_name(variable->name, variable->ndim, slot->dim, i, name,
-                          sizeof name);
+            rt_cell_name(l->in, v, i, name, sizeof name);
             return rt_fail(l->rt, GBM_USER_ERROR, "%s = %.17g in %s must be %s",
                            name, x, a->source,
                            variable->integer ? "an integer" : "finite");
@@ -143,14 +142,12 @@ static enum gbm_status copy_values(struct loader *l, int v,
 static enum gbm_status find_missing(struct loader *l, int v,
                                     const struct gbm_array *a)
 {
-    const struct gbm_variable *variable = &l->model->variables[v];
     struct rt_slot *slot = &l->in->slots[v];
     for (int64_t i = 0; a->missing && i < a->length; i++) {
         char name[256];
         if (!a->missing[i])
             continue;
-        gbm_cell_name(variable->name, variable->ndim, slot->dim, i, name,
-                      sizeof name);
+        rt_cell_name(l->in, v, i, name, sizeof name);
         if (a->length == 1)
             return rt_fail(l->rt, GBM_USER_ERROR,
                            "%s is missing in %s: only variables with a "
@@ -202,6 +199,12 @@ static enum gbm_status settle_given(struct loader *l, int v)
     const struct gbm_variable *variable = &l->model->variables[v];
     struct rt_slot *slot = &l->in->slots[v];
     const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+    for (int i = 0; variable->names && variable->names[i]; i++) {
+        struct gbm_variable one = *variable;
+        one.name = variable->names[i];
+        if (!a || a->missing[i])
+            return fail_missing(l, &one);
+    }
     if (!a) {
         if (variable->needed)
             return fail_missing(l, variable);
@@ -657,8 +660,7 @@ static enum gbm_status check_supplied(struct loader *l, int v)
         if ((slot->defined && !slot->defined[i]) || rt_seen(slot, i))
             continue;
         char name[256];
-        gbm_cell_name(variable->name, variable->ndim, slot->dim, i, name,
-                      sizeof name);
+        rt_cell_name(l->in, v, i, name, sizeof name);
         return rt_fail(l->rt, GBM_USER_ERROR,
                        "%s must be supplied: other nodes depend on %s (%s), "
                        "and there is no sampler yet for such a node",
@@ -698,11 +700,7 @@ static void note_unused(struct loader *l)
 {
     for (int i = 0; l->notes && i < l->data->narrays; i++) {
         const char *name = l->data->arrays[i].name;
-        bool used = false;
-        for (int v = 0; v < l->model->nvariables && !used; v++)
-            used = l->model->variables[v].role <= GBM_DERIVED &&
-                   strcmp(l->model->variables[v].name, name) == 0;
-        if (!used)
+        if (rt_variable_called(l->model, name) < 0)
             fprintf(l->notes, "note: the model does not use %s (%s)\n", name,
                     l->data->arrays[i].source);
     }

@@ -40,7 +40,8 @@ int rt_command_info(struct rt *rt)
         if (!role_text(variable->role))
             continue;
         size_t at = (size_t)snprintf(name, sizeof name, "%s", variable->name);
-        for (int d = 0; d < variable->ndim && at < sizeof name; d++)
+        for (int d = 0;
+             d < variable->ndim && at < sizeof name && !variable->names; d++)
             at += (size_t)snprintf(name + at, sizeof name - at, "%s%s",
                                    d ? "," : "[",
                                    d + 1 == variable->ndim ? "]" : "");

@@ -74,6 +74,9 @@ struct gbm_variable {
                         from it: this one takes data and starting values, that
                         one is monitored */
     int whole;
+    /* Not NULL: its cells are scalars of the model that are alike, ndim is 1.
+     * These are their names, [extent] and a NULL; `name` is for messages. */
+    const char *const *names;
     int family; /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
     int64_t (*cells)(const void *state); /* GBM_TUNING; NULL: one per element */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */

@@ -51,8 +51,8 @@ static const char *variable_name(const void *context, int i)
 }
 
 /* Adds a monitor of the cells that `wanted` marks (NULL: all that is drawn). */
-static enum gbm_status add(struct chooser *c, int v,
-                           const unsigned char *wanted)
+static enum gbm_status add_cells(struct chooser *c, int v,
+                                 const unsigned char *wanted)
 {
     struct rt_instance *in = c->in;
     const struct rt_slot *slot = &in->slots[v];
@@ -79,6 +79,25 @@ static enum gbm_status add(struct chooser *c, int v,
     in->monitors[in->nmonitors++] = m;
     in->row += n;
     return GBM_OK;
+}
+
+/* The same; scalars with names of their own are variables of the draws. */
+static enum gbm_status add(struct chooser *c, int v,
+                           const unsigned char *wanted)
+{
+    int64_t n = c->in->slots[v].cells;
+    if (!c->model->variables[v].names)
+        return add_cells(c, v, wanted);
+    unsigned char *one = calloc((size_t)n + 1, 1);
+    enum gbm_status s = one ? GBM_OK : rt_fail(c->rt, GBM_FAILURE, "no memory");
+    for (int64_t i = 0; i < n && s == GBM_OK; i++) {
+        one[i] = 1;
+        if (!wanted || wanted[i])
+            s = add_cells(c, v, one);
+        one[i] = 0;
+    }
+    free(one);
+    return s;
 }
 
 /* ---- --monitor LIST ---- */
@@ -176,17 +195,25 @@ static enum gbm_status mark_named(struct chooser *c, char *item)
     size_t length = bracket ? (size_t)(bracket - item) : strlen(item);
     for (int v = 0; v < c->model->nvariables; v++) {
         const struct gbm_variable *variable = &c->model->variables[v];
-        if (strncmp(variable->name, item, length) != 0 ||
-            variable->name[length] != '\0' || variable->part ||
-            variable->role > GBM_DERIVED)
+        int scalar = rt_scalar_called(variable, item, length);
+        if (((strncmp(variable->name, item, length) != 0 ||
+              variable->name[length] != '\0') &&
+             scalar < 0) ||
+            variable->part || variable->role > GBM_DERIVED)
             continue;
         if (!drawn(c->in, v)) {
             if (c->notes)
                 fprintf(c->notes,
                         "note: --monitor %s: left out, as its values are data "
                         "or follow from them\n",
-                        variable->name);
+                        item);
             return GBM_OK;
+        }
+        if (scalar >= 0 && !bracket) {
+            unsigned char *wanted = marks_of(c, v);
+            if (wanted)
+                wanted[scalar] = 1;
+            return c->rt->status;
         }
         return bracket ? mark_part(c, v, item, bracket + 1) : mark_all(c, v);
     }
@@ -264,7 +291,8 @@ static enum gbm_status add_small(struct chooser *c, FILE *notes)
             int64_t n = drawn_cells(&in->slots[v]);
             if (n == 0)
                 continue;
-            if (in->row + n <= limit && (!derived || n <= SMALL_DERIVED)) {
+            if (variable->names ||
+                (in->row + n <= limit && (!derived || n <= SMALL_DERIVED))) {
                 s = add(c, v, NULL);
             } else if (!derived) {
                 in->slots[v].moments = in->has_moments = true;
@@ -339,6 +367,9 @@ static enum gbm_status add_draws(const struct rt_instance *in,
 {
     const struct gbm_variable *v = &in->model->variables[m->variable];
     const struct rt_slot *slot = &in->slots[m->variable];
+    if (v->names)
+        return gbm_draws_add_variable(draws, v->names[m->cells ? *m->cells : 0],
+                                      0, slot->dim, v->integer);
     if (!m->cells)
         return gbm_draws_add_variable(draws, v->name, v->ndim, slot->dim,
                                       v->integer);
@@ -364,11 +395,16 @@ enum gbm_status rt_monitor_draws(struct rt *rt, const struct rt_instance *in,
         s = add_draws(in, &in->monitors[k], draws);
     for (int v = 0; v < in->model->nvariables && s == GBM_OK; v++) {
         const struct gbm_variable *variable = &in->model->variables[v];
-        const struct gbm_array *a = gbm_data_find(data, variable->name);
-        if (!a || variable->role > GBM_STOCHASTIC)
-            continue;
-        s = variable->role == GBM_STOCHASTIC ? gbm_draws_add_observed(draws, a)
-                                             : gbm_draws_add_constant(draws, a);
+        const char *const one[] = {variable->name, NULL};
+        const char *const *names = variable->names ? variable->names : one;
+        for (; *names && s == GBM_OK && variable->role <= GBM_STOCHASTIC;
+             names++) {
+            const struct gbm_array *a = gbm_data_find(data, *names);
+            if (a)
+                s = variable->role == GBM_STOCHASTIC
+                        ? gbm_draws_add_observed(draws, a)
+                        : gbm_draws_add_constant(draws, a);
+        }
     }
     draws->model = in->model->name;
     draws->version = in->model->version;

@@ -86,7 +86,5 @@ bool rt_nan_in_draws(const struct rt_instance *in,
 void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,
                  char *out, size_t capacity)
 {
-    const struct gbm_variable *v = &in->model->variables[nan->variable];
-    gbm_cell_name(v->name, v->ndim, in->slots[nan->variable].dim, nan->cell,
-                  out, capacity);
+    rt_cell_name(in, nan->variable, nan->cell, out, capacity);
 }

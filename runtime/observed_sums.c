@@ -35,7 +35,6 @@ static enum gbm_status make_room(struct sums *k, int64_t n)
 static enum gbm_status mark(struct sums *k, int f, int v, int64_t cell)
 {
     const struct rt_slot *slot = &k->in->slots[v];
-    const struct gbm_variable *variable = &k->in->model->variables[v];
     const struct gbm_family *families = k->in->model->families;
     if (!k->sum[v] &&
         !(k->sum[v] = calloc((size_t)slot->cells + 1, sizeof **k->sum)))
@@ -46,8 +45,7 @@ static enum gbm_status mark(struct sums *k, int f, int v, int64_t cell)
         return GBM_OK;
     }
     char name[256];
-    gbm_cell_name(variable->name, variable->ndim, slot->dim, cell, name,
-                  sizeof name);
+    rt_cell_name(k->in, v, cell, name, sizeof name);
     return rt_fail(k->rt, GBM_USER_ERROR,
                    "%s: not supported yet: %s is in several observed sums (see "
                    "%s); define one summand of each as what the others leave "

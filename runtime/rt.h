@@ -262,6 +262,14 @@ enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
                         struct rt_instance *in, FILE *notes);
 
 /* instance.c */
+/* Writes the name of a cell: "theta[3,2]". */
+void rt_cell_name(const struct rt_instance *in, int v, int64_t cell, char *out,
+                  size_t capacity);
+/* The variable called that, as one of its scalars too; or -1. */
+int rt_variable_called(const struct gbm_model *m, const char *name);
+/* Number of the scalar of that name and length in a variable, or -1. */
+int rt_scalar_called(const struct gbm_variable *variable, const char *name,
+                     size_t length);
 void rt_instance_free(struct rt_instance *in);
 /* The values of all chains, by slot; NULL if there is no memory. */
 void **rt_save(const struct rt_instance *in);
@@ -467,6 +475,8 @@ int rt_command_info(struct rt *rt);
 int rt_command_summary(struct rt *rt);
 /* Reads the data files of the options. */
 enum gbm_status rt_read_data(struct rt *rt, struct gbm_data *data, FILE *notes);
+/* Adds the arrays of variables that stand for scalars with names. */
+enum gbm_status rt_gather(struct rt *rt, struct gbm_data *data);
 /* Prints rt->message to standard error; returns the exit status. */
 int rt_report(const struct rt *rt);
 /* Writes draws and summary as the options ask, and prints the summary. */

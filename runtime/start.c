@@ -350,13 +350,11 @@ static void append(struct rt *rt, size_t *at, const char *format, ...)
 static void append_missing(struct starter *s, size_t *at)
 {
     for (int v = 0; v < s->in->model->nvariables; v++) {
-        const struct gbm_variable *variable = &s->in->model->variables[v];
         const struct rt_slot *slot = &s->in->slots[v];
         char name[256];
         if (slot->missing == 0)
             continue;
-        gbm_cell_name(variable->name, variable->ndim, slot->dim,
-                      slot->missing - 1, name, sizeof name);
+        rt_cell_name(s->in, v, slot->missing - 1, name, sizeof name);
         append(s->rt, at, "\n%s is missing in the data: is it used here?",
                name);
     }
@@ -480,10 +478,8 @@ static void note_init(const struct starter *s, const struct gbm_data *init,
             rng = true;
             continue;
         }
-        int v = 0;
-        while (v < m->nvariables && strcmp(m->variables[v].name, a->name) != 0)
-            v++;
-        if (v == m->nvariables || m->variables[v].role != GBM_STOCHASTIC)
+        int v = rt_variable_called(m, a->name);
+        if (v < 0 || m->variables[v].role != GBM_STOCHASTIC)
             fprintf(notes,
                     "note: %s in %s is not a random variable of the "
                     "model: not used\n",
@@ -578,6 +574,9 @@ static enum gbm_status read_inits(struct starter *s, FILE *notes)
             return rt_fail(s->rt, status, "%s", error);
         if (notes)
             note_init(s, &s->inits[i], notes);
+        status = rt_gather(s->rt, &s->inits[i]);
+        if (status != GBM_OK)
+            return status;
     }
     return GBM_OK;
 }
