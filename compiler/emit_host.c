@@ -774,6 +774,8 @@ static void emit_steps(struct text *out, struct compiler *c,
                 s->name, s->name, s->name, s->name);
         if (s->method == METHOD_JOINT)
             text_printf(out, ", .terms = size_%s", s->name);
+        if (s->rescalings)
+            text_printf(out, ", .scales = scales_%s", s->name);
         if (cost[s->number])
             text_printf(out, ",\n     .cost = cost_%s", s->name);
         text_append(out, "},\n");

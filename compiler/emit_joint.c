@@ -387,18 +387,10 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
     emit_line(&e, "gbm_team_sync(team);");
     if (s->rescalings) {
-        emit_line(&e, "if (adapting > 1)");
-        emit_line(&e, "    return; /* the self-check: the block alone */");
+        emit_line(&e, "if (adapting == GBM_ALONE)");
+        emit_line(&e, "    return;");
+        emit_line(&e, "rescale_all_%s(s, rng, team, &j_, 0);", s->name);
     }
-    if (s->rescalings && s->curved) {
-        emit_line(&e, "const struct gbm_rescale z_ = gbm_rescale_of(&j_);");
-        emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_.d, team)");
-        emit_line(&e, "    z_.dev[i_] = j_.x[i_] - c_.mode[i_];");
-        emit_line(&e, "gbm_sparse_multiply(&j_.factor, team, j_.V, z_.dev, "
-                      "z_.normals);");
-    }
-    for (const struct rescaling *r = s->rescalings; r; r = r->next)
-        emit_line(&e, "rescale_%s_%d(s, rng, team, &j_);", s->name, r->number);
     text_append(out, "}\n\n");
 }
 
@@ -456,6 +448,8 @@ static void emit_check(struct compiler *c, struct text *out,
         }
         text_append(out, "}\n");
     }
+    if (s->rescalings)
+        emit_rescale_check(out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(
         out,

@@ -97,7 +97,7 @@ static void emit_vector_deviation(struct emitter *e, const struct step *s,
 {
     struct compiler *c = e->c;
     int number = 0;
-    emit_line(e, "gbm_total held_ = 0, own_ = 0, moved_ = 0;");
+    emit_line(e, "gbm_total held_ = 0, own_ = 0, count_ = 0;");
     for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
         if (t->vector != r->term->vector)
             continue;
@@ -130,15 +130,16 @@ static void emit_vector_deviation(struct emitter *e, const struct step *s,
         emit_line(e, "gbm_team_sync(team);");
     }
     emit_line(e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
-    emit_line(e, "    moved_ += r_.dev[i_] != 0;");
+    emit_line(e, "    count_ += r_.dev[i_] != 0;");
     emit_line(e, "if (gbm_team_sum(team, held_) > 0)");
-    emit_line(e, "    return;");
+    emit_line(e, "    return 0;");
+    emit_line(e, "const gbm_total moved_ = gbm_team_sum(team, count_);");
     emit_line(e, "gbm_rescale_parabola(j_, &r_, team, gbm_team_sum(team, "
                  "own_));");
     emit_line(e,
               "/* c^cells of the move, less the scale's power in the prior */");
     emit_line(e,
-              "const real lost_ = (real)gbm_team_sum(team, moved_) - %.17g * "
+              "const real lost_ = (real)moved_ - %.17g * "
               "%s;",
               2 / r->power, emit_in_brackets(e, r->order));
     (void)c;
@@ -186,7 +187,8 @@ static void emit_plate_deviation(struct emitter *e, const struct step *s,
     emit_line(e, "    r_.dev[place_] = dev_;");
     emit_close(e, 1);
     emit_line(e, "if (gbm_team_sum(team, held_) > 0)");
-    emit_line(e, "    return;");
+    emit_line(e, "    return 0;");
+    emit_line(e, "const gbm_total moved_ = rows_.header[GBM_T_COUNT];");
     emit_line(e, "const real scale_ = %s;", emit_expr(e, r->term->scale));
     emit_line(e, "gbm_rescale_parabola(j_, &r_, team, "
                  "scale_ * gbm_team_sum(team, own_));");
@@ -204,15 +206,15 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
     const char *plate = vars[r->variable]->cname;
     const struct family *h = r->hyper;
     text_printf(out,
-                "GBM_FN void rescale_%s_%d(const struct state *s, struct "
+                "GBM_FN gbm_total rescale_%s_%d(const struct state *s, struct "
                 "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
-                "gbm_joint *j_)\n{\n",
+                "gbm_joint *j_, int telling)\n{\n",
                 s->name, r->number);
     const char *node =
         emit_expr(&e, sym_ref(c, h->var, h->var->ndim, h->lower));
     emit_line(&e, "if (%s)",
               emit_expr(&e, sym_seen(c, h->var, h->var->ndim, h->lower)));
-    emit_line(&e, "    return; /* the scale is data */");
+    emit_line(&e, "    return 0; /* the scale is data */");
     emit_line(&e, "struct gbm_rescale r_ = gbm_rescale_of(j_);");
     emit_line(&e, "gbm_rescale_clear(&r_, j_->d, team);");
     if (r->order)
@@ -238,12 +240,45 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
               "GBM_INF, rescaled_%s_%d, &k_);",
               s->name, r->number);
     emit_line(&e, "const real c_ = real_exp(t_);");
+    emit_line(&e, "gbm_total told_ = 0;");
+    emit_line(&e, "if (telling)");
+    emit_line(&e,
+              "    told_ = (gbm_total)rescaled_%s_%d(&k_, t_) - rescaled_%s_%d("
+              "&k_, 0) - (moved_ - %.17g) * t_;",
+              s->name, r->number, s->name, r->number, 2 / r->power);
     emit_line(&e, "gbm_rescale_done(j_, &r_, team, c_);");
     emit_line(&e, "GBM_TEAM_FOR(i_, j_->first[%d], j_->first[%d], team)",
               r->variable, r->variable + 1);
     emit_line(&e, "    s->%s[j_->where[i_]] = j_->x[j_->at[i_]];", plate);
     emit_line(&e, "%s = k_.now * real_exp(%.17g * t_);", node, -2 / r->power);
     emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "(void)moved_;");
+    emit_line(&e, "return told_;");
+    text_append(out, "}\n\n");
+}
+
+/* All of a block's, after its draw, which left its factor and its normals. What
+ * the log density changes by is told where it is asked for. */
+static void emit_all(struct compiler *c, struct text *out, const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN gbm_total rescale_all_%s(const struct state *s, struct "
+                "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
+                "gbm_joint *j_, int telling)\n{\n    gbm_total told_ = 0;\n",
+                s->name);
+    if (s->curved) {
+        emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(j_);");
+        emit_line(&e, "const struct gbm_rescale z_ = gbm_rescale_of(j_);");
+        emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
+        emit_line(&e, "    z_.dev[i_] = j_->x[i_] - c_.mode[i_];");
+        emit_line(&e, "gbm_sparse_multiply(&j_->factor, team, j_->V, z_.dev, "
+                      "z_.normals);");
+    }
+    for (const struct rescaling *r = s->rescalings; r; r = r->next)
+        emit_line(&e, "told_ += rescale_%s_%d(s, rng, team, j_, telling);",
+                  s->name, r->number);
+    emit_line(&e, "return told_;");
     text_append(out, "}\n\n");
 }
 
@@ -251,4 +286,22 @@ void emit_rescalings(struct compiler *c, struct text *out, const struct step *s)
 {
     for (const struct rescaling *r = s->rescalings; r; r = r->next)
         emit_one(c, out, s, r);
+    if (s->rescalings)
+        emit_all(c, out, s);
+}
+
+void emit_rescale_check(struct text *out, const struct step *s)
+{
+    text_printf(
+        out,
+        "static double scales_%s(const void *state, const struct gbm_sweep "
+        "*sweep,\n    uint32_t chain, void (*between)(void *context), void "
+        "*context)\n{\n    const struct state *s = (const struct state "
+        "*)state;\n    struct gbm_rng rng;\n    gbm_rng_start(&rng, "
+        "sweep->seed, chain, sweep->sweep, %d, 0);\n    %s(s, &rng, "
+        "&gbm_alone, 0, GBM_ALONE);\n    between(context);\n    const struct "
+        "gbm_joint j_ = gbm_joint_of(s->joint%d, s->joint%d_constant, "
+        "s->joint%d_work);\n    return (double)rescale_all_%s(s, &rng, "
+        "&gbm_alone, &j_, 1);\n}\n",
+        s->name, s->number, s->name, s->number, s->number, s->number, s->name);
 }

@@ -959,6 +959,7 @@ void emit_joint(struct compiler *c, struct text *out, struct step *s);
 bool can_scatter(struct compiler *c, const struct joint_term *t);
 void emit_scatter(struct emitter *e, const struct joint_term *t);
 /* emit_rescale.c */
+void emit_rescale_check(struct text *out, const struct step *s);
 void emit_rescalings(struct compiler *c, struct text *out,
                      const struct step *s);
 /* emit_curved.c: what a block with curved terms has in addition. */

@@ -406,6 +406,32 @@ static bool may_push(const struct checker *c, const struct gbm_step *step,
            support != GBM_SUPPORT_CORRELATION && support != GBM_SUPPORT_OTHER;
 }
 
+static void take_before(void *checker)
+{
+    struct checker *c = checker;
+    check_refresh(c);
+    densities(c, c->before);
+}
+
+/* The scales that move with their plates after the block. */
+static void check_scales(struct checker *c, int k)
+{
+    const struct gbm_step *step = &c->in->model->steps[k];
+    struct gbm_sweep sweep = next_sweep(c);
+    struct comparison move = {0};
+    check_refresh(c);
+    move.conditional =
+        step->scales(c->state, &sweep, (uint32_t)c->chain, take_before, c);
+    check_refresh(c);
+    densities(c, c->after);
+    move.joint = joint_difference(c, &move.rounding);
+    double error;
+    if (error_ratio(&move, &error) > 1 && isfinite(error))
+        move.rounding += 2 * check_rounding(c);
+    if (!isinf(move.rounding))
+        record(c, k, -1, &move);
+}
+
 void check_element(struct checker *c, int k, int64_t element, bool far)
 {
     const struct gbm_step *step = &c->in->model->steps[k];
@@ -440,6 +466,8 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
         }
     }
     free(a);
+    if (step->scales)
+        check_scales(c, k);
 }
 
 double check_quadratic(size_t d, const double *q, const double *p,

@@ -92,11 +92,11 @@ struct gbm_problem {
  * says the rest. */
 enum gbm_support {
     GBM_SUPPORT_ANY,
-    GBM_SUPPORT_SIMPLEX, /* not negative, of sum 1 */
-    GBM_SUPPORT_COUNTS,  /* integers, not negative, of a given sum */
-    GBM_SUPPORT_MATRIX,  /* symmetric, positive definite */
+    GBM_SUPPORT_SIMPLEX,     /* not negative, of sum 1 */
+    GBM_SUPPORT_COUNTS,      /* integers, not negative, of a given sum */
+    GBM_SUPPORT_MATRIX,      /* symmetric, positive definite */
     GBM_SUPPORT_CORRELATION, /* the upper Cholesky factor of one */
-    GBM_SUPPORT_OTHER    /* a set that the library does not describe */
+    GBM_SUPPORT_OTHER        /* a set that the library does not describe */
 };
 
 struct gbm_family {
@@ -104,11 +104,11 @@ struct gbm_family {
     const char *text;  /* "theta[i] ~ dgamma(alpha, beta)" */
     const char *where; /* "pump.gbm:3:5" */
     bool stochastic;
-    bool data_block;    /* evaluated (or simulated) once at load */
-    bool auxiliary;     /* an augmentation's own factor */
-    bool augmented;     /* an auxiliary family's factor stands in for its
-                           density in the joint that the sweep samples;
-                           logdensity and simulate stay the model's own */
+    bool data_block;          /* evaluated (or simulated) once at load */
+    bool auxiliary;           /* an augmentation's own factor */
+    bool augmented;           /* an auxiliary family's factor stands in for its
+                                 density in the joint that the sweep samples;
+                                 logdensity and simulate stay the model's own */
     enum gbm_support support; /* stochastic families only */
     const int *parents; /* slots that it reads beside its own, or NULL: not
                            known */
@@ -345,6 +345,12 @@ struct gbm_step {
     /* The sum of the absolute terms that conditional adds up, which its
      * rounding error goes with; NULL: about its own size. */
     double (*terms)(const void *state, int64_t element, const double *x);
+    /* Of a block that is followed by moves of scales with their plates: moves
+     * the block, calls `between`, moves the scales, and tells what the latter
+     * changes the log density by. NULL: it is not. */
+    double (*scales)(const void *state, const struct gbm_sweep *sweep,
+                     uint32_t chain, void (*between)(void *context),
+                     void *context);
     int inverse;                         /* GBM_STEP_INDEX */
     const struct gbm_dense *dense;       /* GBM_STEP_DENSE */
     const struct gbm_joint_block *joint; /* GBM_STEP_MAP: the block is its one

@@ -99,6 +99,14 @@ static struct change joint(struct self_check *s)
 
 /* ---- a sweep ---- */
 
+static void refresh(const struct self_check *s)
+{
+    rt_derive_all(s->in, s->state);
+    for (int k = 0; k < s->in->model->ninverses; k++)
+        if (s->in->model->inverses[k].latent)
+            rt_index(s->in, s->state, k, s->chain);
+}
+
 static bool is_checked(const struct self_check *s, int k)
 {
     const struct gbm_step *step = &s->in->model->steps[k];
@@ -187,6 +195,34 @@ static struct change move_chunk(struct self_check *s, int k,
     return total;
 }
 
+struct between {
+    struct self_check *s;
+    struct change joint;
+};
+
+static void take_joint(void *context)
+{
+    struct between *b = context;
+    refresh(b->s);
+    b->joint = joint(b->s);
+}
+
+/* A block and the scales that move with its plates: what the scales tell. The
+ * block's part is that of the joint, as other sweeps check the block alone. */
+static struct change move_scales(struct self_check *s, int k,
+                                 const struct gbm_sweep *sweep)
+{
+    const struct gbm_step *step = &s->in->model->steps[k];
+    struct between b = {.s = s};
+    refresh(s);
+    struct change start = joint(s);
+    double told =
+        step->scales(s->state, sweep, (uint32_t)s->chain, take_joint, &b);
+    s->moves++;
+    return (struct change){b.joint.value - start.value + told,
+                           b.joint.size + start.size};
+}
+
 /* As many elements of the step as there is time for, from a random one of each
  * colour on. */
 static struct change move_elements(struct self_check *s, int k,
@@ -263,16 +299,10 @@ static struct change run_step(struct self_check *s, int k, double until)
         s->swept += rt_clock() - began;
     if (!is_checked(s, k))
         return (struct change){0, 0};
-    return step->kind == GBM_STEP_DENSE ? move_dense(s, k, &sweep)
+    if (step->kind == GBM_STEP_DENSE)
+        return move_dense(s, k, &sweep);
+    return step->scales && s->sweep % 2 ? move_scales(s, k, &sweep)
                                         : move_elements(s, k, &sweep, until);
-}
-
-static void refresh(const struct self_check *s)
-{
-    rt_derive_all(s->in, s->state);
-    for (int k = 0; k < s->in->model->ninverses; k++)
-        if (s->in->model->inverses[k].latent)
-            rt_index(s->in, s->state, k, s->chain);
 }
 
 enum verdict { ADDS_UP, DOES_NOT, UNKNOWN };

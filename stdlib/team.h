@@ -151,7 +151,10 @@ GBM_FN gbm_total gbm_team_min(const struct gbm_team *team, gbm_total x)
 #endif
 
 /* 0, or the number of the sweep from 1 on while warm-up tunes. */
-#define GBM_ADAPTING(now) ((now)->adapting ? (int)(now)->sweep + 1 : 0)
+#define GBM_ALONE 0x7fffffff /* a step's move without what follows it */
+#define GBM_ADAPTING(now)                                                      \
+    ((now)->adapting > 1 ? GBM_ALONE                                           \
+                         : ((now)->adapting ? (int)(now)->sweep + 1 : 0))
 
 /* Before a loop without order, or one that adds to x: by the vector unit. */
 #if defined(_OPENMP) && !defined(__CUDACC__)
