@@ -25,8 +25,8 @@ const char *family_label(struct compiler *c, const struct family *f)
     return numbered(c, f, f->var->name);
 }
 
-static void open_function(struct emitter *e, const struct family *f,
-                          const char *head)
+void open_element_function(struct emitter *e, const struct family *f,
+                           const char *head)
 {
     text_printf(e->out, "%s\n{\n", head);
     emit_line(e, "(void)s;");
@@ -65,11 +65,12 @@ static void emit_cells(struct compiler *c, struct text *out,
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_function(&e, f,
-                  intern_format(c,
-                                "static int64_t cells_%s_in(const struct "
-                                "state *s, int64_t element, int64_t *out)",
-                                id));
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static int64_t cells_%s_in(const struct "
+                      "state *s, int64_t element, int64_t *out)",
+                      id));
     emit_line(&e, "int64_t count = 0;");
     symp at[2];
     int braces = open_slices(&e, f, at);
@@ -91,11 +92,12 @@ static void emit_subscripts(struct compiler *c, struct text *out,
                             const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    open_function(&e, f,
-                  intern_format(c,
-                                "static void subscripts_%s_in(const struct "
-                                "state *s, int64_t element, int *out)",
-                                family_id(c, f)));
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static void subscripts_%s_in(const struct "
+                      "state *s, int64_t element, int *out)",
+                      family_id(c, f)));
     emit_line(&e, "(void)out;");
     for (int d = 0; d < f->var->ndim; d++) {
         symp top = f->upper[d] ? f->upper[d] : f->lower[d];
@@ -146,11 +148,12 @@ static void emit_logdensity(struct compiler *c, struct text *out,
     const struct factor *g = f->factor;
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_function(&e, f,
-                  intern_format(c,
-                                "GBM_FN real logdensity_%s(const struct state "
-                                "*s, long long element)",
-                                id));
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "GBM_FN real logdensity_%s(const struct state "
+                      "*s, long long element)",
+                      id));
     if (g->lower || g->upper) {
         const char *value = emit_expr(&e, g->value);
         if (g->lower)
@@ -384,11 +387,12 @@ static void emit_simulate(struct compiler *c, struct text *out,
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_function(&e, f,
-                  intern_format(c,
-                                "GBM_FN void simulate_%s(const struct state "
-                                "*s, struct gbm_rng *rng, long long element)",
-                                id));
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "GBM_FN void simulate_%s(const struct state "
+                      "*s, struct gbm_rng *rng, long long element)",
+                      id));
     emit_line(&e, "(void)rng;");
     emit_prior_draw(&e, f);
     text_append(out, "}\n");
@@ -422,12 +426,13 @@ static void emit_start(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
     const struct entry *d = f->distribution;
-    open_function(&e, f,
-                  intern_format(c,
-                                "static void start_%s_in(const struct state "
-                                "*s, struct gbm_rng *rng, int64_t element, "
-                                "double spread)",
-                                id));
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static void start_%s_in(const struct state "
+                      "*s, struct gbm_rng *rng, int64_t element, "
+                      "double spread)",
+                      id));
     emit_line(&e, "(void)spread;");
     if (f->nslices || !f->factor) {
         emit_line(&e, "simulate_%s(s, rng, element);", id);
@@ -443,9 +448,8 @@ static void emit_start(struct compiler *c, struct text *out,
         int depth = e.nloops;
         int braces = emit_open_part(&e, b->part, false);
         const char *value = emit_in_brackets(&e, b->value);
-        emit_line(&e, "if (%s%s %s %s)", child_is_seen(&e, b->child),
-                  value, b->is_lower ? ">" : "<",
-                  b->is_lower ? "lower" : "upper");
+        emit_line(&e, "if (%s%s %s %s)", child_is_seen(&e, b->child), value,
+                  b->is_lower ? ">" : "<", b->is_lower ? "lower" : "upper");
         emit_line(&e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
         emit_close(&e, braces);
         e.nloops = depth;
@@ -489,7 +493,7 @@ done:
 /* ---- checks
  * -------------------------------------------------------------------------- */
 
-static bool loops_in_scope(const struct emitter *e, symp x)
+bool loops_in_scope(const struct emitter *e, symp x)
 {
     if (x->kind == SYM_LOOP) {
         for (int i = 0; i < e->nloops; i++)
@@ -658,7 +662,7 @@ static void check_ranges(struct emitter *e, const struct family *f)
 
 /* Whether a rule holds for each j, as in alpha[j] > 0: such rules are left to
  * the log density. */
-static bool has_free_index(const struct entry *d, const struct expr *e)
+bool has_free_index(const struct entry *d, const struct expr *e)
 {
     if (e->kind == EXPR_SUM)
         return false;
@@ -772,12 +776,13 @@ static void emit_check(struct compiler *c, struct text *out,
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_function(&e, f,
-                  intern_format(c,
-                                "static bool check_%s_in(const struct state "
-                                "*s, int64_t element, struct gbm_problem "
-                                "*problem)",
-                                id));
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static bool check_%s_in(const struct state "
+                      "*s, int64_t element, struct gbm_problem "
+                      "*problem)",
+                      id));
     emit_line(&e, "(void)problem;");
     const char *where = in_string(c, span_text(c, f->span));
     check_ranges(&e, f);
@@ -854,12 +859,13 @@ static void emit_derive(struct compiler *c, struct text *out,
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_function(&e, f,
-                  intern_format(c,
-                                "GBM_FN void derive_%s(const struct state *s, "
-                                "const struct gbm_team *team, long long "
-                                "element)",
-                                id));
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "GBM_FN void derive_%s(const struct state *s, "
+                      "const struct gbm_team *team, long long "
+                      "element)",
+                      id));
     emit_line(&e, "(void)team;");
     emit_definition(&e, f);
     text_append(out, "}\n");
@@ -885,6 +891,12 @@ static void emit_derive(struct compiler *c, struct text *out,
         text_append(out, "    gbm_team_sync(team);\n}\n");
     }
     text_append(out, "\n");
+}
+
+bool has_parents(const struct family *f)
+{
+    return !f->data_block && !f->auxiliary &&
+           (f->stochastic || f->var->role == ROLE_DERIVED);
 }
 
 void emit_family(struct compiler *c, struct text *out, struct model *m,

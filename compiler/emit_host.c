@@ -330,6 +330,12 @@ static const char *support_constant(const struct family *f)
 static void emit_families(struct text *out, struct compiler *c,
                           const struct model *m)
 {
+    for (const struct family *f = m->families; f; f = f->next) {
+        if (f->stochastic && f->factor && !f->auxiliary)
+            emit_violation(c, out, f);
+        if (has_parents(f))
+            emit_parents(c, out, f);
+    }
     text_append(out, "static const struct gbm_family families[] = {\n");
     for (const struct family *f = m->families; f; f = f->next) {
         const char *id = family_id(c, f);
@@ -352,6 +358,10 @@ static void emit_families(struct text *out, struct compiler *c,
                         id, id);
         if (f->stochastic)
             text_printf(out, ",\n     .start = start_%s", id);
+        if (f->stochastic && f->factor && !f->auxiliary)
+            text_printf(out, ",\n     .violation = violation_%s", id);
+        if (has_parents(f))
+            text_printf(out, ",\n     .parents = parents_%s", id);
         if (support_constant(f))
             text_printf(out, ",\n     .support = %s", support_constant(f));
         if (has_settle(c, f))

@@ -6,13 +6,20 @@
 /* ---- what an element reads (host only) --------------------------------------
  */
 
-static bool is_member(symp e, const void *sequence)
+/* Whose cells are told. */
+static bool has_member(const struct sequence *q, const struct var *v)
 {
-    const struct sequence *q = sequence;
-    for (int i = 0; e->kind == SYM_REF && i < q->n; i++)
-        if (q->families[i]->var == e->var)
+    if (q->kind == SEQUENCE_PARENTS)
+        return v->role == ROLE_STOCHASTIC || v->role == ROLE_DERIVED;
+    for (int i = 0; i < q->n; i++)
+        if (q->families[i]->var == v)
             return true;
     return false;
+}
+
+static bool is_member(symp e, const void *sequence)
+{
+    return e->kind == SYM_REF && has_member(sequence, e->var);
 }
 
 static bool reads_member(symp e, const struct sequence *q)
@@ -22,15 +29,22 @@ static bool reads_member(symp e, const struct sequence *q)
 
 static void emit_visits(struct emitter *e, const struct sequence *q, symp x);
 
+static void visit_any_cell(struct emitter *e, const struct sequence *q,
+                           const struct var *v)
+{
+    if (q->kind == SEQUENCE_READ || q->kind == SEQUENCE_PARENTS)
+        emit_line(e, "visit(context, %d, -1);", v->slot);
+}
+
 /* Which cells x reads is not known: any order may be right, but what may be
  * read is all of the arrays. */
 static void visit_unknown(struct emitter *e, const struct sequence *q, symp x)
 {
-    if (q->kind != SEQUENCE_READ)
-        return;
-    for (int i = 0; i < q->n; i++)
-        if (sym_has_var(x, q->families[i]->var))
-            emit_line(e, "visit(context, %d, -1);", q->families[i]->var->slot);
+    if (is_member(x, q))
+        visit_any_cell(e, q, x->var);
+    for (int i = 0; i < x->nargs; i++)
+        if (reads_member(x->args[i], q))
+            visit_unknown(e, q, x->args[i]);
 }
 
 static void visit_children(struct emitter *e, const struct sequence *q, symp x)
@@ -41,14 +55,9 @@ static void visit_children(struct emitter *e, const struct sequence *q, symp x)
 
 static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
 {
-    bool member = false;
-    for (int i = 0; i < q->n; i++)
-        member = member || q->families[i]->var == x->var;
-    if (!member)
-        return;
     for (int d = 0; d < x->nargs; d++)
         if (reads_latent(x->args[d]) || reads_member(x->args[d], q)) {
-            visit_unknown(e, q, x);
+            visit_any_cell(e, q, x->var);
             return;
         }
     emit_line(e, "{");
@@ -136,7 +145,8 @@ static void emit_visits(struct emitter *e, const struct sequence *q, symp x)
     switch (x->kind) {
     case SYM_REF:
         visit_children(e, q, x);
-        visit_cell(e, q, x);
+        if (has_member(q, x->var))
+            visit_cell(e, q, x);
         return;
     case SYM_SUM:
         visit_sum(e, q, x);
@@ -167,8 +177,9 @@ static void emit_visits(struct emitter *e, const struct sequence *q, symp x)
 static symp *read_expressions(struct compiler *c, const struct sequence *q,
                               const struct family *f)
 {
-    return q->kind == SEQUENCE_GAPS ? written_expressions(c, f)
-                                    : sequence_expressions(c, f);
+    return q->kind == SEQUENCE_GAPS || q->kind == SEQUENCE_PARENTS
+               ? written_expressions(c, f)
+               : sequence_expressions(c, f);
 }
 
 /* Array arguments of a distribution stand for all their elements. */
@@ -189,6 +200,10 @@ static void visit_family(struct compiler *c, struct emitter *e,
             emit_line(e, "for (int %s = 1; %s <= %s; %s++) {", k, k, upper, k);
             e->indent++;
         }
+        bool given = q->kind == SEQUENCE_PARENTS && list[i]->kind == SYM_REF &&
+                     !has_member(q, list[i]->var);
+        if (known && given) /* messages show it */
+            visit_cell(e, q, list[i]);
         if (known)
             emit_visits(e, q, list[i]);
         else
@@ -202,14 +217,17 @@ static void emit_reads(struct compiler *c, struct text *out,
                        const struct sequence *q, const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "static void reads_%d_%s(const void *state, int64_t element,\n"
+    if (q->kind == SEQUENCE_PARENTS)
+        text_printf(out, "static void parents_%s", family_id(c, f));
+    else
+        text_printf(out, "static void reads_%d_%s", q->number, family_id(c, f));
+    text_append(out,
+                "(const void *state, int64_t element,\n"
                 "    void (*visit)(void *context, int variable, int64_t cell),"
                 "\n    void *context)\n{\n"
                 "    const struct state *s = (const struct state *)state;\n"
                 "    (void)s;\n    (void)element;\n    (void)visit;\n"
-                "    (void)context;\n",
-                q->number, family_id(c, f));
+                "    (void)context;\n");
     if (f->nloops)
         emit_decode(&e, f, "element");
     for (int i = 0; i < e.nloops; i++)
@@ -241,6 +259,12 @@ void emit_sequences(struct compiler *c, struct text *out, const struct model *m)
                     kinds[q->kind], q->number, q->n,
                     q->kind == SEQUENCE_REFRESH ? q->slot : -1);
     text_append(out, "    {.nreaders = 0}};\n\n");
+}
+
+void emit_parents(struct compiler *c, struct text *out, const struct family *f)
+{
+    struct sequence q = {.kind = SEQUENCE_PARENTS};
+    emit_reads(c, out, &q, f);
 }
 
 /* Derived nodes through which a variable that may be barren is read. */

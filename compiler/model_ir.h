@@ -262,7 +262,9 @@ enum sequence_kind {
     SEQUENCE_START,   /* random and derived nodes, drawn forward */
     SEQUENCE_REFRESH, /* derived nodes, recomputed in a sweep */
     SEQUENCE_READ,    /* no sequence: whatever an element may read is told */
-    SEQUENCE_GAPS     /* the same as it is written, of what is surely read */
+    SEQUENCE_GAPS,    /* the same as it is written, of what is surely read */
+    SEQUENCE_PARENTS  /* the same of all random and derived variables, as the
+                         model's text reads them */
 };
 struct sequence {
     enum sequence_kind kind;
@@ -912,6 +914,14 @@ const char *emitted_before(const struct emitter *e, symp x);
 void emit_step(struct compiler *c, struct text *out, struct step *s);
 void emit_family(struct compiler *c, struct text *out, struct model *m,
                  struct family *f);
+/* Opens a function of s and `element`: its loop indices are in scope. */
+void open_element_function(struct emitter *e, const struct family *f,
+                           const char *head);
+bool loops_in_scope(const struct emitter *e, symp x);
+/* Whether a rule of d holds for each j, as in alpha[j] > 0. */
+bool has_free_index(const struct entry *d, const struct expr *e);
+/* Whether f's elements may read random or derived ones. */
+bool has_parents(const struct family *f);
 /* int i = ..., j = ...: a family's loop indices from `element` */
 void emit_decode(struct emitter *e, const struct family *f,
                  const char *element);
@@ -939,6 +949,12 @@ void emit_sequences(struct compiler *c, struct text *out,
                     const struct model *m);
 void emit_refresh(struct compiler *c, struct text *out,
                   const struct sequence *q);
+/* Which random and derived cells an element of f reads. */
+void emit_parents(struct compiler *c, struct text *out, const struct family *f);
+/* emit_violation.c */
+/* How far an element of f is from a density that is not 0. */
+void emit_violation(struct compiler *c, struct text *out,
+                    const struct family *f);
 /* emit_pair.c */
 void emit_pair(struct compiler *c, struct text *out, struct step *s);
 /* What the self-check asks of a pair's step. True if there is something. */

@@ -215,6 +215,7 @@ static bool is_kind(const struct family *f, enum sequence_kind kind)
         return !constant && (f->stochastic || f->var->stored);
     case SEQUENCE_REFRESH:
         return !constant && !f->stochastic && f->var->stored;
+    case SEQUENCE_PARENTS:
     case SEQUENCE_READ:
     case SEQUENCE_GAPS:
         return false;

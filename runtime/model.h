@@ -110,9 +110,6 @@ struct gbm_family {
                                  density in the joint that the sweep samples;
                                  logdensity and simulate stay the model's own */
     enum gbm_support support; /* stochastic families only */
-    const int *parents; /* slots that it reads beside its own, or NULL: not
-                           known */
-    int nparents;
     int nloops;
     int table; /* slot of role GBM_TABLE, or -1: rectangular */
     /* Number of elements; writes their loop indices if tuples is not NULL. */
@@ -134,6 +131,16 @@ struct gbm_family {
      * children impose. Falls back to a draw. */
     void (*start)(const void *state, struct gbm_rng *rng, int64_t element,
                   double spread);
+    /* 0, or how far an element with a density of 0 is from the support, the
+     * bounds and the rules of its distribution, as far as these say. */
+    double (*violation)(const void *state, int64_t element);
+    /* Calls visit for each random or derived cell that an element reads, as the
+     * model's text has it, and each given one that is an argument by itself;
+     * cell -1: some of the variable's. NULL: data alone are read, as in a data
+     * block. */
+    void (*parents)(const void *state, int64_t element,
+                    void (*visit)(void *context, int variable, int64_t cell),
+                    void *context);
     /* Of an observed sum: moves its latent summands until they have the
      * observed sum. NULL: not such a family. */
     void (*settle)(const void *state, int64_t element);

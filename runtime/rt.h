@@ -1,9 +1,10 @@
 /* rt.h: the runtime's own types: options, the model bound to its data, and
  * what a device must do. Files: options.c load.c instance.c plan.c joint.c
- * symbolic.c minimum_degree.c start.c pilot.c arrival.c chains.c nan.c
- * moments.c monitor.c progress.c keep.c plain.c check.c self_check.c simulate.c
- * geweke.c host/, and the plugin cuda/, which includes nothing of the runtime
- * but this header and model.h. */
+ * symbolic.c minimum_degree.c start.c (with graph.c, mend.c, start_report.c:
+ * start.h) density.c pilot.c arrival.c chains.c nan.c moments.c monitor.c
+ * progress.c keep.c plain.c check.c self_check.c simulate.c geweke.c host/, and
+ * the plugin cuda/, which includes nothing of the runtime but this header and
+ * model.h. */
 #ifndef GBM_RT_H
 #define GBM_RT_H
 
@@ -378,6 +379,8 @@ bool rt_worth_scoring(const struct rt *rt, const struct rt_instance *in);
  * regions; -inf where it is not finite. */
 double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
                 int chain);
+
+/* density.c */
 /* True if other functions read what the family computes from latent nodes. */
 bool rt_is_read(const struct gbm_model *model, int family);
 /* Computes all derived families that are read, parents first. */

@@ -1,7 +1,5 @@
-/* start.c: starting values, dispersed per chain and always feasible, and the
- * log density of a state. */
-#include "rt.h"
-#include "data.h"
+/* start.c: starting values, dispersed per chain and always feasible. */
+#include "start.h"
 #include "gbm.h"
 
 #include <math.h>
@@ -9,107 +7,24 @@
 #include <string.h>
 
 #define ATTEMPTS 100
+#define PLAIN 3 /* of them before any is mended */
+/* Densities that the search of a chain's start may evaluate, about a second's
+ * work, and one that is mended. */
+#define START_WORK 4000000
+#define MEND_WORK 1000000
 /* Candidates of a chain whose model has recursions, and the work that they are
  * worth: elements started. */
 #define CANDIDATES 64
 #define FEW 5 /* at least, and as many may be repaired */
 #define SEARCH_WORK 200000
-#define CHUNK 1024 /* terms of a partial sum: fixes the shape of all sums */
-
-/* ---- log density ---- */
-
-static double family_logdensity(const struct rt_instance *in, int f,
-                                const void *state, int threads)
-{
-    const struct gbm_family *fam = &in->model->families[f];
-    int64_t n = in->elements[f], chunks = (n + CHUNK - 1) / CHUNK;
-    double total = 0;
-    if (threads <= 1 || chunks < 4) {
-        for (int64_t c = 0; c < chunks; c++) {
-            int64_t last = c * CHUNK + CHUNK < n ? c * CHUNK + CHUNK : n;
-            double sum = 0;
-            for (int64_t e = c * CHUNK; e < last; e++)
-                sum += fam->logdensity(state, e);
-            total += sum;
-        }
-        return total;
-    }
-    double *sums = malloc((size_t)chunks * sizeof *sums);
-    if (!sums)
-        return family_logdensity(in, f, state, 1);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t c = 0; c < chunks; c++) {
-        int64_t last = c * CHUNK + CHUNK < n ? c * CHUNK + CHUNK : n;
-        double sum = 0;
-        for (int64_t e = c * CHUNK; e < last; e++)
-            sum += fam->logdensity(state, e);
-        sums[c] = sum;
-    }
-    for (int64_t c = 0; c < chunks; c++)
-        total += sums[c];
-    free(sums);
-    return total;
-}
-
-double rt_logdensity(const struct rt_instance *in, const void *state,
-                     bool augmented, int threads)
-{
-    double sum = 0;
-    for (int f = 0; f < in->model->nfamilies; f++) {
-        const struct gbm_family *fam = &in->model->families[f];
-        if (!fam->stochastic || fam->data_block ||
-            (augmented ? fam->augmented : fam->auxiliary))
-            continue;
-        sum += family_logdensity(in, f, state, threads);
-    }
-    return sum;
-}
-
-bool rt_is_read(const struct gbm_model *model, int family)
-{
-    const struct gbm_family *f = &model->families[family];
-    const struct gbm_variable *v = &model->variables[f->variable];
-    return !f->stochastic && !f->data_block &&
-           (v->role == GBM_STOCHASTIC ||
-            (v->role == GBM_DERIVED && v->maintained));
-}
-
-void rt_derive_all(const struct rt_instance *in, const void *state)
-{
-    for (int f = 0; f < in->model->nfamilies; f++)
-        for (int64_t e = 0; rt_is_read(in->model, f) && e < in->elements[f];
-             e++) {
-            const struct gbm_family *fam = &in->model->families[f];
-            (fam->refresh ? fam->refresh : fam->derive)(state, e);
-        }
-}
-
 /* Passes over the discrete nodes in search of possible values. */
 #define REPAIRS 20
 
 /* ---- one chain ---- */
 
-struct starter {
-    struct rt *rt;
-    struct rt_instance *in;
-    struct gbm_data *inits;        /* one per --init */
-    const struct gbm_array **init; /* [nvariables] of the chain at hand */
-    int chain, attempt;
-    bool in_sequence;
-    void *state;
-    struct rt_cells buffer;
-    double *saved;
-    int64_t saved_capacity;
-    /* what went wrong last */
-    int family; /* -1: nothing */
-    int64_t element;
-    bool density; /* the density is 0; else the element's check failed */
-    struct gbm_problem problem;
-};
-
 /* Near the priors' means; then, in turn, closer and near the unit values, as
  * vague priors have means at which no data are possible. */
-static double spread_of(const struct starter *s)
+static double spread_of(const struct rt_starter *s)
 {
     int attempt = s->attempt;
     static const double of_candidates[] = {1, 2, 0.5, -1};
@@ -122,7 +37,14 @@ static double spread_of(const struct starter *s)
     return attempt < 4 ? 1 : attempt < 20 ? pow(0.5, attempt - 3) : 0;
 }
 
-static void draw_start(struct starter *s, int f, int64_t e)
+bool rt_start_is_fixed(const struct rt_starter *s, int variable, int64_t cell)
+{
+    const struct gbm_array *init = s->init[variable];
+    return rt_seen(&s->in->slots[variable], cell) ||
+           (init && !(init->missing && init->missing[cell]));
+}
+
+static void draw_start(struct rt_starter *s, int f, int64_t e)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
     struct gbm_rng rng;
@@ -144,7 +66,7 @@ static void draw_start(struct starter *s, int f, int64_t e)
 }
 
 /* Starts an element, leaving observed and initialised cells as they are. */
-static void start_element(struct starter *s, int f, int64_t e)
+static void start_element(struct rt_starter *s, int f, int64_t e)
 {
     int v = s->in->model->families[f].variable;
     const struct rt_slot *slot = &s->in->slots[v];
@@ -182,7 +104,7 @@ static void start_element(struct starter *s, int f, int64_t e)
                          s->saved[i]);
 }
 
-static bool set_failure(struct starter *s, int f, int64_t e, bool density)
+static bool set_failure(struct rt_starter *s, int f, int64_t e, bool density)
 {
     s->family = f;
     s->element = e;
@@ -192,7 +114,7 @@ static bool set_failure(struct starter *s, int f, int64_t e, bool density)
 
 /* A family that is observed throughout, or that nothing reads: only checked, in
  * parallel. */
-static bool check_family(struct starter *s, int f)
+static bool check_family(struct rt_starter *s, int f)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
     int64_t n = s->in->elements[f], bad = n;
@@ -210,7 +132,7 @@ static bool check_family(struct starter *s, int f)
     return set_failure(s, f, bad, false);
 }
 
-static bool start_one(struct starter *s, int f, int64_t e)
+static bool start_one(struct rt_starter *s, int f, int64_t e)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
     if (fam->settle)
@@ -226,7 +148,7 @@ static bool start_one(struct starter *s, int f, int64_t e)
 
 /* Families that feed each other: element by element. Each is at its mean given
  * those before it, as noise of another size than the model's would add up. */
-static bool start_sequence(struct starter *s, int k)
+static bool start_sequence(struct rt_starter *s, int k)
 {
     const struct gbm_sequence *q = &s->in->model->sequences[k];
     const struct rt_order *order = &s->in->orders[k];
@@ -239,7 +161,7 @@ static bool start_sequence(struct starter *s, int k)
     return good;
 }
 
-static bool start_family(struct starter *s, int f)
+static bool start_family(struct rt_starter *s, int f)
 {
     bool first;
     int k = rt_sequence_of(s->in->model, GBM_SEQUENCE_START, f, &first);
@@ -262,7 +184,7 @@ static bool start_family(struct starter *s, int f)
     return true;
 }
 
-static bool densities_finite(struct starter *s, int f)
+static bool densities_finite(struct rt_starter *s, int f)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
     int64_t n = s->in->elements[f], bad = n;
@@ -277,7 +199,7 @@ static bool densities_finite(struct starter *s, int f)
     return bad == n || set_failure(s, f, bad, true);
 }
 
-static bool all_finite(struct starter *s)
+static bool all_finite(struct rt_starter *s)
 {
     const struct gbm_model *m = s->in->model;
     for (int f = 0; f < m->nfamilies; f++)
@@ -288,7 +210,7 @@ static bool all_finite(struct starter *s)
 
 /* Leaves impossible values of discrete nodes where others are possible: steps
  * that try every value of a finite support never choose one of density 0. */
-static void repair(struct starter *s, int pass)
+static void repair(struct rt_starter *s, int pass)
 {
     const struct gbm_model *m = s->in->model;
     for (int k = 0; k < m->ninverses; k++)
@@ -310,7 +232,19 @@ static void repair(struct starter *s, int pass)
     rt_derive_all(s->in, s->state);
 }
 
-static bool attempt(struct starter *s)
+/* Moves what makes a density 0, and starts anew what augmentations add. */
+static bool mend(struct rt_starter *s)
+{
+    const struct gbm_model *m = s->in->model;
+    bool ok = rt_mend(s, s->work < MEND_WORK ? s->work : MEND_WORK);
+    for (int f = 0; f < m->nfamilies; f++)
+        if (m->families[f].auxiliary && !start_family(s, f))
+            return false;
+    rt_derive_all(s->in, s->state);
+    return !s->hopeless && all_finite(s) && ok;
+}
+
+static bool attempt(struct rt_starter *s)
 {
     const struct gbm_model *m = s->in->model;
     for (int f = 0; f < m->nfamilies; f++) {
@@ -332,113 +266,10 @@ static bool attempt(struct starter *s)
     return ok;
 }
 
-/* ---- messages ---- */
-
-static void append(struct rt *rt, size_t *at, const char *format, ...)
-{
-    if (*at >= sizeof rt->message - 1)
-        return;
-    va_list args;
-    va_start(args, format);
-    int n =
-        vsnprintf(rt->message + *at, sizeof rt->message - *at, format, args);
-    va_end(args);
-    *at += n > 0 ? (size_t)n : 0;
-}
-
-/* Given cells that are missing: whoever reads them fails. */
-static void append_missing(struct starter *s, size_t *at)
-{
-    for (int v = 0; v < s->in->model->nvariables; v++) {
-        const struct rt_slot *slot = &s->in->slots[v];
-        char name[256];
-        if (slot->missing == 0)
-            continue;
-        rt_cell_name(s->in, v, slot->missing - 1, name, sizeof name);
-        append(s->rt, at, "\n%s is missing in the data: is it used here?",
-               name);
-    }
-}
-
-/* The first few problems of the family, in the model's words. */
-static enum gbm_status report_check(struct starter *s)
-{
-    const struct gbm_family *fam = &s->in->model->families[s->family];
-    struct gbm_problem problem = s->problem;
-    char name[256];
-    rt_element_name(s->in, s->state, s->family, s->element, name, sizeof name);
-    bool named = strstr(problem.text, name) != NULL;
-    enum gbm_status status =
-        rt_fail(s->rt, GBM_USER_ERROR, "%s: %s%s%s", fam->where,
-                named ? "" : name, named ? "" : ": ", problem.text);
-    size_t at = strlen(s->rt->message);
-    const struct rt_slot *slot = &s->in->slots[fam->variable];
-    int more = 0;
-    /* Beyond the first one only where checking reads nothing that is not set */
-    for (int64_t e = s->element + 1;
-         e < s->in->elements[s->family] && !slot->per_chain && more < 6; e++) {
-        if (fam->check(s->state, e, &problem))
-            continue;
-        if (++more < 5)
-            append(s->rt, &at, "\n%s: %s", fam->where, problem.text);
-        else if (more == 5)
-            append(s->rt, &at, "\n... and more");
-    }
-    if (!strstr(s->problem.text, "is missing"))
-        append_missing(s, &at);
-    return status;
-}
-
-static enum gbm_status report_density(struct starter *s)
-{
-    const struct gbm_model *m = s->in->model;
-    const struct gbm_family *fam = &m->families[s->family];
-    const struct gbm_variable *v = &m->variables[fam->variable];
-    const struct rt_slot *slot = &s->in->slots[fam->variable];
-    char name[256];
-    rt_element_name(s->in, s->state, s->family, s->element, name, sizeof name);
-    double density = fam->logdensity(s->state, s->element);
-    enum gbm_status status = rt_fail(
-        s->rt, GBM_USER_ERROR,
-        "%s: no starting point found in %d attempts (chain %d): the density of "
-        "%s is %s under\n    %s\n",
-        fam->where, ATTEMPTS, s->chain + 1, name,
-        isnan(density) ? "not a number"
-        : density > 0  ? "infinite"
-                       : "zero",
-        fam->text);
-    size_t at = strlen(s->rt->message);
-    int64_t n = rt_element_cells(fam, s->state, s->element, &s->buffer);
-    append(s->rt, &at, "at %s =", name);
-    for (int64_t i = 0; i < n && i < 6; i++)
-        append(s->rt, &at, " %.6g",
-               rt_value(slot, v->integer, s->chain, s->buffer.cells[i]));
-    const struct gbm_array *init = s->init[fam->variable];
-    append(s->rt, &at, "%s%s", n > 6 ? " ..." : "",
-           n > 0 && rt_seen(slot, s->buffer.cells[0]) ? " (data)"
-           : init                                     ? " (from --init)"
-                                                      : "");
-    for (int k = 0; k < fam->nparents && k < 8; k++) {
-        int p = fam->parents[k];
-        const struct rt_slot *ps = &s->in->slots[p];
-        if (m->variables[p].role > GBM_AUXILIARY)
-            continue;
-        append(s->rt, &at, "\n  with %s =", m->variables[p].name);
-        for (int64_t i = 0; i < ps->cells && i < 6; i++)
-            append(s->rt, &at, " %.6g",
-                   rt_value(ps, m->variables[p].integer, s->chain, i));
-        append(s->rt, &at, "%s", ps->cells > 6 ? " ..." : "");
-    }
-    append_missing(s, &at);
-    append(s->rt, &at,
-           init ? "\nGive other starting values."
-                : "\nGive starting values with --init.");
-    return status;
-}
-
 /* ---- all chains ---- */
 
-static enum gbm_status use_init(struct starter *s, const struct gbm_data *init)
+static enum gbm_status use_init(struct rt_starter *s,
+                                const struct gbm_data *init)
 {
     const struct gbm_model *m = s->in->model;
     for (int v = 0; v < m->nvariables; v++) {
@@ -467,7 +298,7 @@ static enum gbm_status use_init(struct starter *s, const struct gbm_data *init)
     return GBM_OK;
 }
 
-static void note_init(const struct starter *s, const struct gbm_data *init,
+static void note_init(const struct rt_starter *s, const struct gbm_data *init,
                       FILE *notes)
 {
     const struct gbm_model *m = s->in->model;
@@ -495,7 +326,7 @@ static void note_init(const struct starter *s, const struct gbm_data *init,
 
 /* How many candidates are compared: recursions may run away from the data, as
  * a population that triples each year does, to where no sampler finds back. */
-static int count_candidates(const struct starter *s)
+static int count_candidates(const struct rt_starter *s)
 {
     const struct gbm_model *m = s->in->model;
     int64_t elements = 1;
@@ -515,7 +346,7 @@ static int count_candidates(const struct starter *s)
 
 /* Of candidates with less and more spread the one with the largest score; false
  * if none is possible. */
-static bool start_best(struct starter *s)
+static bool start_best(struct rt_starter *s)
 {
     int best = -1, n = count_candidates(s);
     double largest = -(double)INFINITY;
@@ -533,38 +364,49 @@ static bool start_best(struct starter *s)
     return best >= 0 && attempt(s);
 }
 
-static void index_latents(struct starter *s)
+static void index_latents(struct rt_starter *s)
 {
     for (int k = 0; k < s->in->model->ninverses; k++)
         if (s->in->model->inverses[k].latent)
             rt_index(s->in, s->state, k, s->chain);
 }
 
-static enum gbm_status start_chain(struct starter *s)
+static enum gbm_status start_chain(struct rt_starter *s)
 {
     struct gbm_problem previous = {""};
+    int64_t elements = rt_terms(s->in);
     int same = 0;
+    s->work = START_WORK;
+    s->hopeless = false;
     rt_bind(s->in, s->state, s->chain);
     if (start_best(s)) {
         index_latents(s);
         return GBM_OK;
     }
     for (s->attempt = 0; s->attempt < ATTEMPTS; s->attempt++) {
-        if (attempt(s)) {
+        bool mends = s->attempt >= PLAIN || s->rt->options.starts == RT_TYPICAL;
+        s->density = false;
+        if (attempt(s) || (mends && s->density && mend(s))) {
             index_latents(s);
             return GBM_OK;
         }
+        s->work -= elements;
+        if (s->density && (s->hopeless || (s->work < 0 && s->attempt > PLAIN)))
+            break;
         if (s->density)
             continue;
         same = strcmp(previous.text, s->problem.text) == 0 ? same + 1 : 1;
         previous = s->problem;
         if (same == 3) /* no start changes it: the data are wrong */
-            return report_check(s);
+            return rt_start_report_check(s);
     }
-    return s->density ? report_density(s) : report_check(s);
+    return s->density
+               ? rt_start_report_density(
+                     s, s->attempt < ATTEMPTS ? s->attempt + 1 : ATTEMPTS)
+               : rt_start_report_check(s);
 }
 
-static enum gbm_status read_inits(struct starter *s, FILE *notes)
+static enum gbm_status read_inits(struct rt_starter *s, FILE *notes)
 {
     const struct rt_options *o = &s->rt->options;
     for (int i = 0; i < o->ninit; i++) {
@@ -584,7 +426,7 @@ static enum gbm_status read_inits(struct starter *s, FILE *notes)
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes)
 {
     int ninit = rt->options.ninit;
-    struct starter s = {.rt = rt, .in = in, .family = -1};
+    struct rt_starter s = {.rt = rt, .in = in, .family = -1};
     s.inits = calloc((size_t)ninit + 1, sizeof *s.inits);
     s.init = calloc((size_t)in->model->nvariables + 1, sizeof *s.init);
     s.state = calloc(1, in->model->state_size + 1);
@@ -600,6 +442,8 @@ enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes)
     }
     for (int i = 0; s.inits && i < ninit; i++)
         gbm_data_free(&s.inits[i]);
+    if (s.has_graph)
+        rt_graph_free(&s.graph);
     free(s.inits);
     free(s.init);
     free(s.state);

@@ -120,6 +120,15 @@ gbm_subscript(struct gbm_problem *problem, const char *name, int dimension,
                             dimension, name, at, extent);
 }
 
+/* How far x is from an interval; far if it is not a number. */
+GBM_FN real gbm_outside(real x, real lower, real upper)
+{
+    return x < lower                  ? lower - x
+           : x > upper                ? x - upper
+           : x >= lower && x <= upper ? 0
+                                      : REAL_C(1e30);
+}
+
 /* A starting value near `mean`, `spread` wide, inside the bounds; if spread is
  * negative, near 0 or 1 from a bound, whatever the mean. Bounds on both sides
  * of 0 are those of a location, often as wide as can be: it moves no further

@@ -789,6 +789,124 @@ static void shift(void *state, int chain)
 
 static const int load_order[] = {0, 3, 1, 2, 4, 5, 6};
 
+static double violation_a_v_in(const struct state *s, int64_t element)
+{
+    (void)s;
+    (void)element;
+    double sum = 0;
+    sum += gbm_outside(*s->a_v, 0, GBM_INF);
+    return sum;
+}
+static double violation_a_v(const void *state, int64_t element)
+{
+    return violation_a_v_in((const struct state *)state, element);
+}
+
+static void parents_a_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)element;
+    (void)visit;
+    (void)context;
+}
+static double violation_b_v_in(const struct state *s, int64_t element)
+{
+    (void)s;
+    (void)element;
+    double sum = 0;
+    sum += gbm_outside(*s->b_v, 0, GBM_INF);
+    return sum;
+}
+static double violation_b_v(const void *state, int64_t element)
+{
+    return violation_b_v_in((const struct state *)state, element);
+}
+
+static void parents_b_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)element;
+    (void)visit;
+    (void)context;
+}
+static double violation_theta_v_in(const struct state *s, int64_t element)
+{
+    (void)s;
+    (void)element;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
+    double sum = 0;
+    sum += gbm_outside(theta_v(i_v), 0, GBM_INF);
+    sum += gbm_outside(*s->a_v, 0, GBM_INF);
+    sum += gbm_outside(*s->b_v, 0, GBM_INF);
+    return sum;
+}
+static double violation_theta_v(const void *state, int64_t element)
+{
+    return violation_theta_v_in((const struct state *)state, element);
+}
+
+static void parents_theta_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)element;
+    (void)visit;
+    (void)context;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
+    {
+        if (1)
+            visit(context, 4, (int64_t)(0));
+    }
+    {
+        if (1)
+            visit(context, 5, (int64_t)(0));
+    }
+}
+static double violation_x_v_in(const struct state *s, int64_t element)
+{
+    (void)s;
+    (void)element;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
+    double sum = 0;
+    sum += gbm_outside(x_v(i_v), 0, GBM_INF);
+    sum += gbm_outside(theta_v(i_v) * t_v(i_v), 0, GBM_INF);
+    sum += gbm_outside(theta_v(i_v), 0, GBM_INF);
+    sum += gbm_outside(t_v(i_v), 0, GBM_INF);
+    return sum;
+}
+static double violation_x_v(const void *state, int64_t element)
+{
+    return violation_x_v_in((const struct state *)state, element);
+}
+
+static void parents_x_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)element;
+    (void)visit;
+    (void)context;
+    const int i_v = (int)(element) + 1;
+    (void)i_v;
+    {
+        const int at1_ = i_v;
+        if (1 && at1_ >= 1 && at1_ <= s->theta_v_n1)
+            visit(context, 2, (int64_t)((0) * s->theta_v_n1 + at1_ - 1));
+    }
+}
 static const struct gbm_family families[] = {
     {.variable = 4,
      .text = "a ~ dexp(1)",
@@ -801,6 +919,8 @@ static const struct gbm_family families[] = {
      .check = check_a_v,
      .logdensity = logdensity_a_v_host, .density_kernel = "logdensity_a_v_kernel",
      .start = start_a_v,
+     .violation = violation_a_v,
+     .parents = parents_a_v,
      .simulate = simulate_a_v_host},
     {.variable = 5,
      .text = "b ~ dgamma(0.1, 1)",
@@ -813,6 +933,8 @@ static const struct gbm_family families[] = {
      .check = check_b_v,
      .logdensity = logdensity_b_v_host, .density_kernel = "logdensity_b_v_kernel",
      .start = start_b_v,
+     .violation = violation_b_v,
+     .parents = parents_b_v,
      .simulate = simulate_b_v_host},
     {.variable = 2,
      .text = "theta[i] ~ dgamma(a, b)",
@@ -825,6 +947,8 @@ static const struct gbm_family families[] = {
      .check = check_theta_v,
      .logdensity = logdensity_theta_v_host, .density_kernel = "logdensity_theta_v_kernel",
      .start = start_theta_v,
+     .violation = violation_theta_v,
+     .parents = parents_theta_v,
      .simulate = simulate_theta_v_host,
      .barren = 1},
     {.variable = 1,
@@ -838,6 +962,8 @@ static const struct gbm_family families[] = {
      .check = check_x_v,
      .logdensity = logdensity_x_v_host, .density_kernel = "logdensity_x_v_kernel",
      .start = start_x_v,
+     .violation = violation_x_v,
+     .parents = parents_x_v,
      .simulate = simulate_x_v_host,
      .leaf = true},
 };

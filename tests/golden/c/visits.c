@@ -646,6 +646,90 @@ static void shift(void *state, int chain)
 
 static const int load_order[] = {0, 1, 4, 6, 7, 2, 3, 5, 8};
 
+static double violation_b_v_in(const struct state *s, int64_t element)
+{
+    (void)s;
+    (void)element;
+    const int j_v = (int)(element) + 1;
+    (void)j_v;
+    double sum = 0;
+    return sum;
+}
+static double violation_b_v(const void *state, int64_t element)
+{
+    return violation_b_v_in((const struct state *)state, element);
+}
+
+static void parents_b_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)element;
+    (void)visit;
+    (void)context;
+    const int j_v = (int)(element) + 1;
+    (void)j_v;
+}
+static void parents_rate_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)element;
+    (void)visit;
+    (void)context;
+    const int i_v = (int)((element) / (*s->J_v)) + 1;
+    const int j_v = (int)((element) % (*s->J_v)) + 1;
+    (void)i_v;
+    (void)j_v;
+    {
+        const int at1_ = j_v;
+        if (1 && at1_ >= 1 && at1_ <= s->b_v_n1)
+            visit(context, 5, (int64_t)((0) * s->b_v_n1 + at1_ - 1));
+    }
+}
+static double violation_y_v_in(const struct state *s, int64_t element)
+{
+    (void)s;
+    (void)element;
+    const int i_v = s->y_v_loops[(element) * 2 + 0];
+    const int k_v = s->y_v_loops[(element) * 2 + 1];
+    (void)i_v;
+    (void)k_v;
+    double sum = 0;
+    sum += gbm_outside(y_v(i_v, k_v), 0, GBM_INF);
+    return sum;
+}
+static double violation_y_v(const void *state, int64_t element)
+{
+    return violation_y_v_in((const struct state *)state, element);
+}
+
+static void parents_y_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)element;
+    (void)visit;
+    (void)context;
+    const int i_v = s->y_v_loops[(element) * 2 + 0];
+    const int k_v = s->y_v_loops[(element) * 2 + 1];
+    (void)i_v;
+    (void)k_v;
+    for (int k1_v = 1; k1_v <= s->rate_v_n2; k1_v++) {
+        {
+            const int at1_ = i_v;
+            const int at2_ = k1_v;
+            if (1 && at1_ >= 1 && at1_ <= s->rate_v_n1 && at2_ >= 1 && at2_ <= s->rate_v_n2)
+                visit(context, 3, (int64_t)(((0) * s->rate_v_n1 + at1_ - 1) * s->rate_v_n2 + at2_ - 1));
+        }
+    }
+}
 static const struct gbm_family families[] = {
     {.variable = 5,
      .text = "b[j] ~ dnorm(0, 1)",
@@ -658,6 +742,8 @@ static const struct gbm_family families[] = {
      .check = check_b_v,
      .logdensity = logdensity_b_v_host, .density_kernel = "logdensity_b_v_kernel",
      .start = start_b_v,
+     .violation = violation_b_v,
+     .parents = parents_b_v,
      .simulate = simulate_b_v_host},
     {.variable = 3,
      .text = "rate[i,j] <- exp(b[j] * x[i,j])",
@@ -668,6 +754,7 @@ static const struct gbm_family families[] = {
      .subscripts = subscripts_rate_v,
      .cells = cells_rate_v,
      .check = check_rate_v,
+     .parents = parents_rate_v,
      .derive = derive_rate_v_host, .derive_kernel = "derive_rate_v_kernel"},
     {.variable = 2,
      .text = "y[i,k] ~ dpois(sum(rate[i,]))",
@@ -680,6 +767,8 @@ static const struct gbm_family families[] = {
      .check = check_y_v,
      .logdensity = logdensity_y_v_host, .density_kernel = "logdensity_y_v_kernel",
      .start = start_y_v,
+     .violation = violation_y_v,
+     .parents = parents_y_v,
      .simulate = simulate_y_v_host,
      .leaf = true,
      .repeats = 1},
