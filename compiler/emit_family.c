@@ -40,8 +40,7 @@ void open_element_function(struct emitter *e, const struct family *f,
 /* ---- the left-hand side
  * ------------------------------------------------------ */
 
-/* Opens loops over the slices; at[] are the places (from 1). */
-static int open_slices(struct emitter *e, const struct family *f, symp *at)
+int emit_open_slices(struct emitter *e, const struct family *f, symp *at)
 {
     struct compiler *c = e->c;
     static const char *const names[] = {"row", "column"};
@@ -73,7 +72,7 @@ static void emit_cells(struct compiler *c, struct text *out,
                       id));
     emit_line(&e, "int64_t count = 0;");
     symp at[2];
-    int braces = open_slices(&e, f, at);
+    int braces = emit_open_slices(&e, f, at);
     symp ref = family_lhs(c, f, f->nslices, at);
     const char *cell = emit_cell(&e, f->var, ref->args);
     emit_line(&e, "if (out)");
@@ -245,7 +244,7 @@ static void emit_vector_draw(struct emitter *e, const struct family *f)
     emit_line(e, "gbm_%s(rng, %s%sdrawn);", draw->name,
               extents.data ? extents.data : "", args.data ? args.data : "");
     symp at[2];
-    int braces = open_slices(e, f, at);
+    int braces = emit_open_slices(e, f, at);
     symp ref = family_lhs(c, f, f->nslices, at);
     const char *row = emit_expr(e, at[0]);
     const char *place = f->nslices == 2
@@ -435,7 +434,7 @@ static void emit_start(struct compiler *c, struct text *out,
                       id));
     emit_line(&e, "(void)spread;");
     if (f->nslices || !f->factor) {
-        emit_line(&e, "simulate_%s(s, rng, element);", id);
+        emit_vector_start(&e, f);
         goto done;
     }
     const struct factor *g = f->factor;
@@ -660,28 +659,26 @@ static void check_ranges(struct emitter *e, const struct family *f)
     }
 }
 
-/* Whether a rule holds for each j, as in alpha[j] > 0: such rules are left to
- * the log density. */
-bool has_free_index(const struct entry *d, const struct expr *e)
+const char *free_index(const struct entry *d, const struct expr *e)
 {
     if (e->kind == EXPR_SUM)
-        return false;
+        return NULL;
     if (e->kind == EXPR_NAME && e->nargs == 0) {
         if (!strcmp(e->name, "inf"))
-            return false;
+            return NULL;
         for (int i = 0; i < d->nparameters; i++) {
             if (d->parameters[i].name == e->name)
-                return false;
+                return NULL;
             for (int k = 0; k < d->parameters[i].ndims; k++)
                 if (d->parameters[i].dims[k] == e->name)
-                    return false;
+                    return NULL;
         }
-        return true;
+        return e->name;
     }
-    for (int i = 0; i < e->nargs; i++)
-        if (has_free_index(d, e->args[i]))
-            return true;
-    return false;
+    const char *found = NULL;
+    for (int i = 0; i < e->nargs && !found; i++)
+        found = free_index(d, e->args[i]);
+    return found;
 }
 
 static void check_requirements(struct emitter *e, const struct family *f)
@@ -691,8 +688,8 @@ static void check_requirements(struct emitter *e, const struct family *f)
     const struct clause *require = entry_clause(d, "require");
     for (const struct clause_item *i = require ? require->items : NULL; i;
          i = i->next) {
-        if (has_free_index(d, i->value))
-            continue;
+        if (free_index(d, i->value))
+            continue; /* left to the log density */
         symp cond = family_expression(c, f, i->value);
         if (!cond || cond->kind == SYM_NUM)
             continue;
@@ -825,7 +822,7 @@ static void emit_whole_call(struct emitter *e, const struct family *f)
               width);
     emit_line(e, "%.*s, result);", (int)n - 1, text);
     symp at[2];
-    int braces = open_slices(e, f, at);
+    int braces = emit_open_slices(e, f, at);
     symp ref = family_lhs(c, f, f->nslices, at);
     const char *row = emit_expr(e, at[0]);
     const char *place = f->nslices == 2

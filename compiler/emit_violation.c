@@ -32,7 +32,7 @@ static void add_rules(const struct distances *d, const struct family *f)
     const struct clause *rules = entry_clause(f->distribution, "require");
     for (const struct clause_item *i = rules ? rules->items : NULL; i;
          i = i->next) {
-        if (has_free_index(f->distribution, i->value))
+        if (free_index(f->distribution, i->value))
             continue;
         symp rule = family_expression(c, f, i->value);
         rule = rule ? substitute_derived(c, rule) : NULL;

@@ -5,6 +5,8 @@
 
 struct density_context {
     const struct family *f;
+    const char *index; /* a name that stands for `at`, or NULL */
+    symp at;
 };
 
 symp family_lhs(struct compiler *c, const struct family *f, int nargs,
@@ -58,6 +60,8 @@ static symp bind_density(struct compiler *c, const char *name, int nargs,
     const struct family *f = k->f;
     const struct entry *d = f->distribution;
     const char *x = d->result ? d->result->name : intern(c, "x");
+    if (nargs == 0 && k->index && name == k->index)
+        return k->at;
     if (name == x) {
         if (nargs == 0 && d->result)
             return lhs_array(c, f);
@@ -82,7 +86,14 @@ static symp bind_density(struct compiler *c, const char *name, int nargs,
 static symp clause_of_family(struct compiler *c, const struct family *f,
                              const struct expr *e)
 {
-    struct density_context k = {f};
+    struct density_context k = {.f = f};
+    return sym_from_library(c, e, bind_density, &k);
+}
+
+symp family_expression_at(struct compiler *c, const struct family *f,
+                          const struct expr *e, const char *index, symp at)
+{
+    struct density_context k = {f, index, at};
     return sym_from_library(c, e, bind_density, &k);
 }
 
@@ -122,7 +133,7 @@ static symp bind_mass(struct compiler *c, const char *name, int nargs,
         return f->trunc_lower ? f->trunc_lower : sym_num(c, -(double)INFINITY);
     if (!strcmp(name, "upper"))
         return f->trunc_upper ? f->trunc_upper : sym_num(c, (double)INFINITY);
-    struct density_context k = {f};
+    struct density_context k = {.f = f};
     return bind_density(c, name, nargs, args, &k);
 }
 

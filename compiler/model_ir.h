@@ -178,8 +178,8 @@ struct var {
     struct var *whole; /* the random elements of this array (mixed.c) */
     const struct gathered *gathered; /* its elements are scalars that have
                                         names of their own; or NULL */
-    int ndim;          /* -1: not known yet */
-    symp declared[8];  /* extents of `var x[N]`, or NULL */
+    int ndim;                        /* -1: not known yet */
+    symp declared[8];                /* extents of `var x[N]`, or NULL */
     struct family *families;
     int degree;            /* affine.c: in the members of the set at hand */
     double expanded, work; /* derived.c: nodes of its definition, others' in it,
@@ -369,6 +369,9 @@ void model_print(struct text *out, struct compiler *c, const struct model *m);
 /* A library expression at the arguments of a family. */
 symp family_expression(struct compiler *c, const struct family *f,
                        const struct expr *e);
+/* The same with `at` in the place of a free index. */
+symp family_expression_at(struct compiler *c, const struct family *f,
+                          const struct expr *e, const char *index, symp at);
 /* The element of the left-hand side at slice places args (1-based). */
 symp family_lhs(struct compiler *c, const struct family *f, int nargs,
                 const symp *args);
@@ -918,8 +921,12 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
 void open_element_function(struct emitter *e, const struct family *f,
                            const char *head);
 bool loops_in_scope(const struct emitter *e, symp x);
-/* Whether a rule of d holds for each j, as in alpha[j] > 0. */
-bool has_free_index(const struct entry *d, const struct expr *e);
+/* The index of what d states for each element, the j of alpha[j] > 0, or
+ * NULL. */
+const char *free_index(const struct entry *d, const struct expr *e);
+/* Opens loops over the slices of f's left-hand side; at[] are the places from
+ * 1. Returns the braces to close. */
+int emit_open_slices(struct emitter *e, const struct family *f, symp *at);
 /* Whether f's elements may read random or derived ones. */
 bool has_parents(const struct family *f);
 /* int i = ..., j = ...: a family's loop indices from `element` */
@@ -951,6 +958,9 @@ void emit_refresh(struct compiler *c, struct text *out,
                   const struct sequence *q);
 /* Which random and derived cells an element of f reads. */
 void emit_parents(struct compiler *c, struct text *out, const struct family *f);
+/* emit_vector_start.c */
+/* A starting value of a vector node, from draws of its prior. */
+void emit_vector_start(struct emitter *e, const struct family *f);
 /* emit_violation.c */
 /* How far an element of f is from a density that is not 0. */
 void emit_violation(struct compiler *c, struct text *out,

@@ -160,6 +160,26 @@ GBM_FN real gbm_start(struct gbm_rng *rng, real mean, real lower, real upper,
     return mean + z;
 }
 
+/* Of vector nodes, which start between the mean and a draw from the prior: the
+ * farthest that a component is from the mean; how much of the way they go; a
+ * component there, or as far from 0, whatever the mean. */
+GBM_FN real gbm_widest(real widest, real far)
+{
+    return real_fabs(far) <= widest ? widest : real_fabs(far);
+}
+GBM_FN real gbm_share_of_draw(real spread, real widest, int simplex)
+{
+    const real size = real_fabs(spread);
+    if (simplex)
+        return (size < 1 ? size : 1) / 2;
+    return size * (widest <= 2 ? 1 : 2 / widest);
+}
+GBM_FN real gbm_drawn_in(real x, real mean, real share, int at_unit)
+{
+    const real far = share > 0 ? share * (x - mean) : 0;
+    return at_unit ? far : mean + far;
+}
+
 /* x moved by `step`, inside the bounds: of a summand towards an observed sum. A
  * whole number moves by at least 1; a real one not onto a bound. */
 GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)

@@ -213,6 +213,31 @@ prints 'in log density:'
 status 0 ./factors --data factors.json --seed 1 --monitor lam,psd
 grep -q 'another mode' .out && fail "no other mode is there"
 
+# ---- vectors of wide priors start where something can be seen of the data
+
+cat >rates.gbm <<'E'
+model {
+  for (i in 1:N) { y[i] ~ dpois(exp(inprod(x[i,], b[g[i],]))) }
+  for (j in 1:3) { b[j,1:2] ~ dmnorm(m[], P[,]) }
+}
+E
+python3 -c 'import json
+n = 60
+x = [[1, (i * 37 % 19 - 9) / 6] for i in range(n)]
+print(json.dumps({"N": n, "x": x, "g": [i % 3 + 1 for i in range(n)],
+                  "y": [(i * 7 % 5) + i % 3 * 2 for i in range(n)],
+                  "m": [0, 0], "P": [[1e-6, 0], [0, 1e-6]]}))' >rates.json
+status 0 "$GBMC" -O 1 rates.gbm -o rates
+for seed in 1 2 3; do
+    status 0 ./rates --data rates.json --seed $seed --warmup 0 --draws 1 \
+        --quiet --lp --out rates.csv
+    for chain in 1 2 3 4; do
+        grep -v '^#' rates_$chain.csv | tail -1 |
+            cut -d, -f"$(column rates_$chain.csv lp__)"
+    done >places
+    awk '!($1 > -1e5) { exit 1 }' places || fail "rates start at $(cat places)"
+done
+
 # ---- --start
 
 cat >vague.gbm <<'E'
