@@ -228,8 +228,9 @@ static void find_readers(struct mend *m)
              k++)
             add_reader(m, g->child[k]);
     }
-    qsort(m->derived.at, (size_t)m->derived.n, sizeof *m->derived.at,
-          ascending);
+    if (m->derived.n)
+        qsort(m->derived.at, (size_t)m->derived.n, sizeof *m->derived.at,
+              ascending);
 }
 
 static void derive(struct mend *m)
