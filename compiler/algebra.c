@@ -769,6 +769,51 @@ static symp clause_at(struct compiler *c, symp call, const char *keyword)
 
 /* log(a): splits products and powers of positive things; functions may state
  * their own log, and the log of one minus them, for accuracy and algebra. */
+/* log(u / (u + v)) = -log1p(v / u), which keeps its digits where one is far
+ * larger than the other; NULL if `sum` has no such term. */
+static symp log_share(struct compiler *c, symp u, symp sum)
+{
+    bool term = false;
+    for (int i = 0; sum->kind == SYM_ADD && i < sum->nargs; i++)
+        term = term || sym_same(sum->args[i], u);
+    symp v = term && sym_positive(u) ? sym_sub(c, sum, u) : NULL;
+    if (!v || !sym_positive(v))
+        return NULL;
+    symp odds = sym_div(c, v, u);
+    return sym_neg(
+        c, plain_call(c, "log1p",
+                      library_find(c, ENTRY_FUNCTION, intern(c, "log1p")), 1,
+                      &odds));
+}
+
+/* The sum that e is one over, or NULL. */
+static symp one_over(symp e)
+{
+    bool inverse = e->kind == SYM_POW && sym_is(e->args[1], -1);
+    return inverse ? e->args[0] : NULL;
+}
+
+/* A product with a share u / (u + v) in it; NULL if there is none. */
+static symp log_of_shares(struct compiler *c, symp product)
+{
+    for (int i = 0; i < product->nargs; i++)
+        for (int j = 0; j < product->nargs; j++) {
+            symp sum = one_over(product->args[i]);
+            symp share =
+                sum && i != j ? log_share(c, product->args[j], sum) : NULL;
+            if (!share)
+                continue;
+            struct list rest = {0};
+            for (int k = 0; k < product->nargs; k++)
+                if (k != i && k != j)
+                    list_push(c, &rest, product->args[k]);
+            return rest.n ? sym_add2(c, share,
+                                     sym_log(c, sym_mul(c, rest.n, rest.at)))
+                          : share;
+        }
+    return NULL;
+}
+
 symp sym_log(struct compiler *c, symp a)
 {
     if (sym_is_call(c, a, "exp"))
@@ -776,6 +821,9 @@ symp sym_log(struct compiler *c, symp a)
     if (a->kind == SYM_POW &&
         (sym_positive(a->args[0]) || !sym_is_whole(a->args[1])))
         return sym_mul2(c, a->args[1], sym_log(c, a->args[0]));
+    symp shares = a->kind == SYM_MUL ? log_of_shares(c, a) : NULL;
+    if (shares)
+        return shares;
     if (a->kind == SYM_MUL) {
         struct list logs = {0}, other = {0};
         for (int i = 0; i < a->nargs; i++) {
@@ -808,6 +856,16 @@ symp sym_log(struct compiler *c, symp a)
             symp own = clause_at(c, complement, "log_complement");
             if (own)
                 return own;
+        }
+        for (int i = 0; complement->kind == SYM_MUL && i < 2; i++) {
+            symp u = complement->args[1 - i];
+            symp sum =
+                complement->nargs == 2 ? one_over(complement->args[i]) : NULL;
+            symp share = sum && log_share(c, u, sum)
+                             ? log_share(c, sym_sub(c, sum, u), sum)
+                             : NULL;
+            if (share)
+                return share;
         }
     }
     return plain_call(c, "log",

@@ -102,7 +102,7 @@ static void find_expectations(struct compiler *c, struct model *m)
     for (struct family *f = m->families; f; f = f->next)
         all[n++] = f;
     for (struct var *v = m->vars; v; v = v->next)
-        v->expects_data = v->leaf || v->declared_observed || v->supplied;
+        v->expects_data = v->unread || v->declared_observed || v->supplied;
     while (n--) /* children first */
         if (all[n]->var->expects_data)
             family_any(all[n], expect_data, NULL, true);

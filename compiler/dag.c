@@ -126,7 +126,7 @@ static const char *stochastic_text(struct graph *g, const struct family *f)
     struct compiler *c = g->c;
     const char *name = quoted(c, lhs_text(c, f));
     const struct step *s = step_of(g->m, f);
-    if (!s || f->var->leaf || f->var->declared_observed)
+    if (!s || f->var->unread || f->var->declared_observed)
         return intern_format(c,
                              "[label=\"%s\", shape=ellipse, style=filled, "
                              "fillcolor=\"#cccccc\"]",

@@ -95,7 +95,7 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
             emit_names(out, v);
         v->slot = k->n;
         bool observed = v->declared_observed || v->supplied ||
-                        (v->leaf && v->role == ROLE_STOCHASTIC);
+                        (v->unread && v->role == ROLE_STOCHASTIC);
         text_printf(k->table,
                     "    {.name = \"%s\", .where = \"%s\", .role = %s, "
                     ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "

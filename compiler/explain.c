@@ -289,10 +289,9 @@ static const char *vector_slice_text(struct compiler *c, const struct step *s)
     if (s->family->nslices == 2)
         return intern_format(c, "slice, cells of a %s x %s matrix in turn",
                              side, side);
-    return intern_format(c, "%sslice, %s cells %s",
-                         s->family->var->integer ? "integer " : "", side,
-                         s->companion == COMPANION_SUM ? "in pairs"
-                                                       : "in turn");
+    return intern_format(
+        c, "%sslice, %s cells %s", s->family->var->integer ? "integer " : "",
+        side, s->companion == COMPANION_SUM ? "in pairs" : "in turn");
 }
 
 static const char *step_sampler(struct compiler *c, const struct step *s)
@@ -791,8 +790,8 @@ static void print_reasons(struct text *out, struct compiler *c,
                           const struct model *m)
 {
     for (const struct step *s = m->steps; s; s = s->next) {
-        if (s->family && s->method == METHOD_FORWARD && s->family->var->barren &&
-            !s->family->var->expects_data)
+        if (s->family && s->method == METHOD_FORWARD &&
+            s->family->var->barren && !s->family->var->expects_data)
             note(out, c, step_variables(c, s),
                  "drawn forward: no observed descendant, unless the data "
                  "supply one");
@@ -868,7 +867,7 @@ static bool wanted_given(const struct var *v)
 }
 static bool wanted_data(const struct var *v)
 {
-    return v->role == ROLE_STOCHASTIC && (v->leaf || v->declared_observed);
+    return v->role == ROLE_STOCHASTIC && (v->unread || v->declared_observed);
 }
 static bool wanted_stored(const struct var *v)
 {

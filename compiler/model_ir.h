@@ -165,6 +165,7 @@ struct var {
     bool integer; /* in memory; an array may have columns of both kinds */
     bool declared_given, declared_observed;
     bool leaf;         /* stochastic, and no other factor reads it */
+    bool unread;       /* no density reads it: data are expected of it */
     bool barren;       /* some elements may have no observed descendant: they
                           are no leaves, but drawn forward as leaves are */
     bool expects_data; /* a leaf depends on it, or is it: known only at load */

@@ -252,11 +252,15 @@ static void settle_leaves(struct compiler *c, struct model *m)
         v->leaf = v->role == ROLE_STOCHASTIC;
         /* what is censored tells of its parameters without being seen */
         for (const struct family *f = v->families; f; f = f->next_of_var)
-            v->leaf = v->leaf && !f->censored &&
-                      (!f->stochastic || can_be_drawn(f));
+            v->leaf = v->leaf && !f->censored;
     }
     for (const struct factor *g = m->factors; g; g = g->next)
         read_factor(c, g, &walk);
+    for (struct var *v = m->vars; v; v = v->next) {
+        v->unread = v->leaf;
+        for (const struct family *f = v->families; f; f = f->next_of_var)
+            v->leaf = v->leaf && (!f->stochastic || can_be_drawn(f));
+    }
 }
 
 /* JAGS takes I(,) where it cannot be misread: with fixed parameters. */

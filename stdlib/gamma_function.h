@@ -79,6 +79,18 @@ GBM_FN real gbm_lgamma(real x)
     return real_log(GBM_PI / (-x * sine)) - gbm_lgamma_positive(-x);
 }
 
+/* log Gamma(a + n) - log Gamma(a) for a > 0, n >= 0: with all its digits where
+ * a is far larger than n, too. */
+GBM_FN real gbm_log_rising(real a, real n)
+{
+    if (!(a >= 8))
+        return gbm_lgamma(a + n) - gbm_lgamma(a);
+    if (n == 0 || a == GBM_INF)
+        return n == 0 ? 0 : a;
+    return (a - REAL_C(0.5)) * real_log1p(n / a) + n * (real_log(a + n) - 1) +
+           (gbm_stirling_remainder(a + n) - gbm_stirling_remainder(a));
+}
+
 /* lgamma(x + 1) less Stirling's (x + 1/2) log x - x + log(2 pi)/2; Loader
  * (2000), "Fast and accurate computation of binomial probabilities". */
 GBM_FN real gbm_stirling_error(real x)

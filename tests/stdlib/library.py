@@ -293,6 +293,12 @@ def log_choose(n, k):
     return sp.gammaln(n + 1) - sp.gammaln(k + 1) - sp.gammaln(n - k + 1)
 
 
+def log_rising(a, n):
+    if n == round(n) and 0 <= n < 1000:
+        return math.fsum(math.log(a + j) for j in range(int(n)))
+    return sp.gammaln(a + n) - sp.gammaln(a)
+
+
 CODE = {
     "real_exp": math.exp, "real_log": lambda x: np.log(x),
     "real_sqrt": math.sqrt, "real_fabs": abs, "real_sin": math.sin,
@@ -305,7 +311,7 @@ CODE = {
     "real_log1p": math.log1p, "real_expm1": math.expm1,
     "gbm_lgamma": sp.gammaln, "gbm_digamma": sp.digamma,
     "gbm_trigamma": lambda x: sp.polygamma(1, x),
-    "gbm_log_choose": log_choose,
+    "gbm_log_choose": log_choose, "gbm_log_rising": log_rising,
     "gbm_log_hyper_total": lambda n1, n2, m1, psi: sp.logsumexp(
         [log_choose(n1, j) + log_choose(n2, m1 - j) + j * math.log(psi)
          for j in range(int(max(0, m1 - n2)), int(min(n1, m1)) + 1)]),

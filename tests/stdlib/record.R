@@ -819,6 +819,8 @@ functions <- function() {
     two(lbeta, c(a, 1e-3, 1e6), c(x, 1e3, 3), "log_beta")
     two(lchoose, c(5, 10, 100, 1e6, 7, 7), c(2, 10, 50, 3, 0, 7),
         "log_choose")
+    two(Vectorize(function(a, n) sum(log(a + seq_len(n) - 1))), c(0.5, 3, 8,
+        100, 1e6, 1e12, 1e15), c(4, 0, 7, 50, 3, 12, 30), "log_rising")
     log_between <- function(a, b) if (a > 0) log_between(-b, -a) else {
         u <- pnorm(b, log.p = TRUE)
         l <- pnorm(a, log.p = TRUE)
