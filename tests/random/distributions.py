@@ -5,6 +5,7 @@ can disagree.  Parameters as in BUGS; modern names are put in terms of these."""
 import math
 
 import numpy as np
+import scipy.stats as stats
 
 lgamma = math.lgamma
 INF = math.inf
@@ -234,6 +235,24 @@ SCALAR = {
                   - log(2 * math.pi * float(np.i0(k)))
                   if abs(x - m) <= math.pi else -INF),
     "dnormmix": (normmix_draw, normmix_log),
+    "dnchisqr": (lambda g, k, d: g.noncentral_chisquare(k, d),
+                 lambda x, k, d: float(stats.ncx2.logpdf(x, k, d))
+                 if x > 0 else -INF),
+    "dnt": (lambda g, m, t, k: (m + g.normal() * t ** -0.5)
+            / math.sqrt(g.chisquare(k) / k),
+            lambda x, m, t, k: float(stats.nct.logpdf(
+                x * t ** 0.5, k, m * t ** 0.5)) + 0.5 * log(t)),
+    "dgev": (lambda g, m, s, e: float(stats.genextreme.rvs(
+        -e, m, s, random_state=g)),
+        lambda x, m, s, e: float(stats.genextreme.logpdf(x, -e, m, s))),
+    "dscaled.gamma": (
+        lambda g, s, k: float(g.gamma(k / 2) / g.gamma(0.5) / (k * s * s)),
+        lambda x, s, k: log(2) + t_log(x ** -0.5, 0, s ** -2, k)
+        - log(2) - 1.5 * log(x) if x > 0 else -INF),
+    "gig": (lambda g, p, a, b: float(stats.geninvgauss.rvs(
+        p, math.sqrt(a * b), scale=math.sqrt(b / a), random_state=g)),
+        lambda x, p, a, b: float(stats.geninvgauss.logpdf(
+            x, p, math.sqrt(a * b), scale=math.sqrt(b / a)))),
     "dbern": (lambda g, p: float(g.random() < p),
               lambda x, p: binomial_log(x, p, 1)),
     "dbin": (lambda g, p, n: float(g.binomial(int(n), p)), binomial_log),
@@ -288,6 +307,9 @@ MODERN = {
     "inverse_gamma": ("dinvgamma", lambda a, b: (a, b)),
     "exponential": ("dexp", lambda a: (a,)),
     "chi_square": ("dchisqr", lambda k: (k,)),
+    "inv_chi_square": ("dinvgamma", lambda k: (k / 2, 0.5)),
+    "scaled_inv_chi_square": ("dinvgamma",
+                              lambda k, s: (k / 2, k * s * s / 2)),
     "uniform": ("dunif", lambda a, b: (a, b)),
     "beta": ("dbeta", lambda a, b: (a, b)),
     "weibull": ("dweib", lambda a, s: (a, s ** -a)),

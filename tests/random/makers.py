@@ -22,13 +22,17 @@ def real_prior(b, context, spread=1.0):
         return b.pick([f"normal({mu}, {s})"] * 5 +
                       [f"student_t({b.between(4, 8)}, {mu}, {s})",
                        f"laplace({mu}, {s})", f"logistic({mu}, 0.5)",
-                       f"gumbel({mu}, {s})", "uniform(-2, 2)"])
+                       f"gumbel({mu}, {s})", "uniform(-2, 2)",
+                       f"von_mises({mu}, {b.number(1, 3)})"])
     return b.weighted([
         (10, lambda: f"dnorm({mu}, {tau})"),
         (1, lambda: f"dt({mu}, {tau}, {b.between(4, 8)})"),
         (0.7, lambda: f"ddexp({mu}, {b.number(0.7, 2)})"),
         (0.7, lambda: f"dlogis({mu}, {b.number(1, 3)})"),
         (1, lambda: f"dunif({b.number(-3, -1)}, {b.number(1, 3)})"),
+        (0.4, lambda: f"dnt({mu}, {b.number(1, 3)}, {b.between(6, 9)})"),
+        (0.4, lambda: f"dgev({mu}, {b.number(0.5, 1)}, "
+         f"{b.number(-0.3, -0.1)})"),
         (0.8, lambda: truncated(b, f"dnorm({mu}, {tau})", context)),
     ])()
 
@@ -54,6 +58,12 @@ def positive_prior(b, context):
                        f"half_t({b.between(4, 7)}, {b.number(0.5, 1)})",
                        "lognormal(0, 0.5)", "uniform(0.2, 2.5)",
                        f"inverse_gamma({b.between(4, 6)}, 3)",
+                       f"rayleigh({b.number(0.5, 1.2)})",
+                       f"inv_chi_square({b.between(6, 9)})",
+                       f"scaled_inv_chi_square({b.between(6, 9)}, 0.8)",
+                       f"chi_square({b.between(2, 4)})",
+                       f"gig({b.number(0.5, 2)}, 2, {b.number(0.5, 2)})",
+                       f"half_cauchy({b.number(0.3, 0.9)}) T(, 4)",
                        f"weibull(2, {b.number(0.8, 1.5)})"])
     return b.weighted([
         (4, lambda: f"dgamma({shape}, {rate})"),
@@ -66,6 +76,9 @@ def positive_prior(b, context):
         (0.5, lambda: f"dweib({b.number(1.5, 3)}, 1)"),
         (0.4, lambda: f"dchisqr({b.between(3, 5)})"),
         (0.3, lambda: f"dgen.gamma(2, 1.5, {b.number(1, 1.5)})"),
+        (0.3, lambda: f"dinvgamma({b.between(5, 7)}, {shape})"),
+        (0.3, lambda: f"dnchisqr({b.between(2, 4)}, {b.number(0.5, 1.5)})"),
+        (0.3, lambda: f"dscaled.gamma({b.number(0.5, 1.5)}, 4) T(, 6)"),
     ])()
 
 
