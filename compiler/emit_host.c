@@ -370,6 +370,8 @@ static void emit_families(struct text *out, struct compiler *c,
                         id, id);
         if (f->stochastic && !f->auxiliary)
             text_printf(out, ",\n     .simulate = simulate_%s_host", id);
+        if (f->stochastic && !f->auxiliary && !can_be_drawn(f))
+            text_append(out, ", .no_draw = true");
         if (!f->stochastic)
             text_printf(out,
                         ",\n     .derive = derive_%s_host, .derive_kernel = "

@@ -809,6 +809,9 @@ void sum_rows(struct compiler *c, struct model *m);
 void count_copies(struct compiler *c, struct model *m);
 enum { COMPARED_MOST = 20000 }; /* rows beyond are taken once each */
 
+/* barren.c: its distribution tells how to draw from it. */
+bool can_be_drawn(const struct family *f);
+
 /* barren.c: the steps that draw forward, behind all others, in the order of the
  * families: of leaves, and of what turns out at load to have no observed
  * descendant. Requires blocks. */

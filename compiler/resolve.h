@@ -120,8 +120,6 @@ bool pieces_are_told(struct compiler *c, const struct model *m,
 /* Marks the variables of which elements may have no observed descendant, and
  * leaves such elements' factors out of the joint. Requires leaves. */
 void find_barren(struct compiler *c, struct model *m);
-/* Its distribution tells how to draw from it. */
-bool can_be_drawn(const struct family *f);
 
 /* ---- clamp.c */
 /* Replaces max(), min() and comparisons that the ranges of their arguments

@@ -403,6 +403,8 @@ static enum gbm_status prepare(struct geweke *g)
     o->chains = g->batch;
     enum gbm_status s = rt_load_free(rt, &g->data, &g->in, false);
     if (s == GBM_OK)
+        s = rt_check_draws(rt, &g->in);
+    if (s == GBM_OK)
         s = choose_quantities(g);
     if (s != GBM_OK)
         return s;

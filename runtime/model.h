@@ -104,11 +104,13 @@ struct gbm_family {
     const char *text;  /* "theta[i] ~ dgamma(alpha, beta)" */
     const char *where; /* "pump.gbm:3:5" */
     bool stochastic;
-    bool data_block;          /* evaluated (or simulated) once at load */
-    bool auxiliary;           /* an augmentation's own factor */
-    bool augmented;           /* an auxiliary family's factor stands in for its
-                                 density in the joint that the sweep samples;
-                                 logdensity and simulate stay the model's own */
+    bool data_block; /* evaluated (or simulated) once at load */
+    bool auxiliary;  /* an augmentation's own factor */
+    bool no_draw;    /* its distribution does not tell how: simulate leaves
+                        the value as it is */
+    bool augmented;  /* an auxiliary family's factor stands in for its
+                        density in the joint that the sweep samples;
+                        logdensity and simulate stay the model's own */
     enum gbm_support support; /* stochastic families only */
     int nloops;
     int table; /* slot of role GBM_TABLE, or -1: rectangular */

@@ -443,6 +443,8 @@ void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
  * of chain 0; it is drawn. */
 void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
                          const void *state);
+/* An error if a distribution does not tell how to draw from it. */
+enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in);
 /* Reads the options' data and loads with observed nodes per chain, so that they
  * can be drawn anew; with `forget_seen` nothing counts as observed. */
 enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,

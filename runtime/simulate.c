@@ -77,6 +77,19 @@ void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
     in->interleaved = fingerprint(in, 0) != first;
 }
 
+enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in)
+{
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        if (fam->no_draw && !fam->data_block && in->elements[f] > 0)
+            return rt_fail(rt, GBM_USER_ERROR,
+                           "%s: the model cannot be simulated: the "
+                           "distribution has no clause draw\n    %s",
+                           fam->where, fam->text);
+    }
+    return GBM_OK;
+}
+
 enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
                              struct rt_instance *in, bool forget_seen)
 {
@@ -139,6 +152,8 @@ static int simulate_prior(struct rt *rt)
     char *states = NULL;
     gbm_draws_init(&draws);
     enum gbm_status s = rt_load_free(rt, &data, &in, true);
+    if (s == GBM_OK)
+        s = rt_check_draws(rt, &in);
     if (s == GBM_OK)
         s = rt_monitor(rt, &in, rt->options.quiet ? NULL : stderr);
     if (s == GBM_OK)

@@ -36,4 +36,9 @@ for name, mean, sd in (("w", 1.35, 2.3 / 12 ** 0.5),
 E
 status 0 ./sampler check --data all.json
 prints '^w +slice .*pass'
+status 1 ./sampler geweke
+says 'triangle.gbm:8:20: the model cannot be simulated'
+status 1 ./sampler simulate --out s.nc
+says 'has no clause draw'
+absent s.nc
 exit 0

@@ -264,7 +264,7 @@ def geweke(bench):
             bench.notes.append("geweke: no end")
             return None
         return failed
-    if status == 0 or "too vague" in err:
+    if status == 0 or "too vague" in err or "cannot be simulated" in err:
         return None
     rows = [l for l in out.splitlines() if "FAIL" in l and " z of " in l]
     if not rows:
