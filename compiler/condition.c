@@ -107,7 +107,7 @@ static struct inverse *get_inverse(struct compiler *c, struct model *m,
                                    symp reference)
 {
     for (struct inverse *i = m->inverses; i; i = i->next)
-        if (i->var == v && same_instances(i->factor, g) &&
+        if (i->var == v && !i->reach && same_instances(i->factor, g) &&
             sym_same(i->reference, reference))
             return i;
     struct inverse *i = NEW(c, struct inverse);
@@ -117,6 +117,24 @@ static struct inverse *get_inverse(struct compiler *c, struct model *m,
     i->number = m->ninverses++;
     for (int d = 0; d < reference->nargs; d++)
         i->latent = i->latent || reads_latent(reference->args[d]);
+    *m->last_inverse = i;
+    m->last_inverse = &i->next;
+    return i;
+}
+
+/* The list of what each cell of the target reaches among the instances of g. */
+static struct inverse *get_reach(struct compiler *c, struct model *m,
+                                 struct family *f, struct factor *g)
+{
+    for (struct inverse *i = m->inverses; i; i = i->next)
+        if (i->reach == f && same_instances(i->factor, g))
+            return i;
+    struct inverse *i = NEW(c, struct inverse);
+    i->var = f->var;
+    i->factor = g;
+    i->reach = f;
+    i->reference = sym_ref(c, f->var, f->var->ndim, f->lower);
+    i->number = m->ninverses++;
     *m->last_inverse = i;
     m->last_inverse = &i->next;
     return i;
@@ -722,6 +740,29 @@ static bool apart(const struct step *s, const symp *at)
     return true;
 }
 
+/* Whether lists tell more than nothing: an array's element is one of many. The
+ * instances of g must be those of its family. */
+static bool may_be_listed(const struct family *f, const struct factor *g)
+{
+    return f->nloops > 0 && !f->nslices && !g->auxiliary &&
+           !g->family->auxiliary && g->loops == g->family->loops &&
+           g->nloops == g->family->nloops;
+}
+
+/* The instances of g that the target's element reaches as lists tell that are
+ * made at load; all of them where it has none. */
+static struct part *listed_part(struct compiler *c, struct model *m,
+                                const struct step *s, struct factor *g)
+{
+    struct family *f = s->family;
+    struct part *p = new_part(c, g);
+    if (!may_be_listed(f, g))
+        return p;
+    p->inverse = get_reach(c, m, f, g);
+    p->cell = sym_ref(c, f->var, f->var->ndim, f->lower);
+    return p;
+}
+
 /* The instances of g, where it reads what is aligned, that the target's element
  * reaches; at[d] is set for the subscripts that tell. */
 static struct part *reached_part(struct compiler *c, struct model *m,
@@ -745,7 +786,7 @@ static struct part *reached_part(struct compiler *c, struct model *m,
         any = true;
     }
     if (!any)
-        return p;
+        return listed_part(c, m, s, g);
     struct found r = {.reference = sym_ref(c, f->var, f->var->ndim, key)};
     match_reference(c, m, p, &r, at);
     p->reference = NULL; /* it is not read there */
@@ -754,8 +795,20 @@ static struct part *reached_part(struct compiler *c, struct model *m,
     return p;
 }
 
+/* Whether f is computed from the target, or from stored nodes that are. */
+static bool reads_reached(struct compiler *c, const struct model *m,
+                          const struct family *f, const struct var *target)
+{
+    symp body = substitute_derived(c, f->body);
+    bool reads = sym_has_var(body, target);
+    for (const struct var *v = m->vars; v && !reads; v = v->next)
+        reads =
+            v->stored && sym_has_var(body, v) && derived_depends(m, v, target);
+    return reads;
+}
+
 /* The instances of stored definitions that the target's element reaches, as of
- * factors; of a sequence its first family, whole. */
+ * factors; of a sequence its first family, for all. */
 static struct part *reached_definitions(struct compiler *c, struct model *m,
                                         const struct step *s)
 {
@@ -763,7 +816,7 @@ static struct part *reached_definitions(struct compiler *c, struct model *m,
     for (struct family *f = m->families; f; f = f->next) {
         if (f->stochastic || !f->var->stored || f->expansion ||
             !recomputed_with(m, f, s->family->var) ||
-            (!f->sequence && !reads_aligned(c, s->alignments, f)))
+            (!f->sequence && !reads_reached(c, m, f, s->family->var)))
             continue;
         struct factor *g = NEW(c, struct factor);
         g->family = f;
@@ -772,7 +825,8 @@ static struct part *reached_definitions(struct compiler *c, struct model *m,
         g->text = f->text;
         g->logp = substitute_derived(c, f->body);
         symp at[8];
-        *last = f->sequence ? new_part(c, g) : reached_part(c, m, s, g, at);
+        *last = f->sequence ? listed_part(c, m, s, g)
+                            : reached_part(c, m, s, g, at);
         last = &(*last)->next;
     }
     return list;
@@ -796,7 +850,7 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     if (through) {
         if (!s->through) {
             s->alignments = find_alignments(c, m, f);
-            if (s->alignments)
+            if (s->alignments || f->nloops > 0)
                 s->reached = reached_definitions(c, m, s);
         }
         s->through = true;
@@ -963,7 +1017,9 @@ static void print_part(struct text *out, struct compiler *c,
         else
             text_printf(out, ", for %s", p->loops[i]->name);
     }
-    if (p->inverse)
+    if (p->inverse && p->inverse->reach)
+        text_printf(out, ", what it reaches");
+    else if (p->inverse)
         text_printf(out, ", by the index of %s%s",
                     sym_text(c, p->inverse->reference),
                     p->inverse->latent ? " (latent)" : "");

@@ -798,13 +798,29 @@ static void emit_steps(struct text *out, struct compiler *c,
 static void emit_inverses(struct text *out, const struct model *m)
 {
     text_append(out, "static const struct gbm_inverse inverses[] = {\n");
-    for (const struct inverse *i = m->inverses; i; i = i->next)
+    for (const struct inverse *i = m->inverses; i; i = i->next) {
         text_printf(out,
                     "    {.variable = %d, .family = %d, .start = %d, .item = "
-                    "%d, .latent = %d, .cell = index%d_host, .cell_kernel = "
-                    "\"index%d_kernel\"},\n",
+                    "%d, .latent = %d",
                     i->var->slot, i->factor->family->number, i->start_slot,
-                    i->item_slot, i->latent, i->number, i->number);
+                    i->item_slot, i->latent);
+        if (i->reach) {
+            const struct inverse *first = m->inverses;
+            while (first->reach != i->reach)
+                first = first->next;
+            int order = -1, k = 0;
+            for (const struct sequence *q = m->sequences; q; q = q->next, k++)
+                if (q == i->factor->family->sequence)
+                    order = k;
+            text_printf(out, ", .ways = ways_%d, .sequence = %d},\n",
+                        first->number, order);
+        } else {
+            text_printf(out,
+                        ", .cell = index%d_host, .cell_kernel = "
+                        "\"index%d_kernel\"},\n",
+                        i->number, i->number);
+        }
+    }
     text_append(out, "    {.variable = -1}};\n\n");
 }
 
@@ -872,6 +888,7 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     text_free(&bind);
     emit_order(out, c, m, &k);
     emit_families(out, c, m);
+    emit_reach_readers(c, out, m);
     emit_inverses(out, m);
     emit_sequences(c, out, m);
     bool readers, gaps;

@@ -252,7 +252,8 @@ static void emit_kernels(struct text *out, struct compiler *c,
                         family_id(c, f));
     }
     for (const struct inverse *i = m->inverses; i; i = i->next)
-        text_printf(out, "GBM_KERNEL_CELL(index%d)\n", i->number);
+        if (!i->reach)
+            text_printf(out, "GBM_KERNEL_CELL(index%d)\n", i->number);
     text_append(out, "#endif\n");
 }
 
@@ -267,7 +268,8 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     emit_accessors(out, m);
     emit_shift(out, c, m);
     for (struct inverse *i = m->inverses; i; i = i->next)
-        emit_index_cell(out, c, i);
+        if (!i->reach)
+            emit_index_cell(out, c, i);
     for (struct family *f = m->families; f; f = f->next)
         emit_family(c, out, m, f);
     for (struct sequence *q = m->sequences; q; q = q->next)

@@ -16,10 +16,7 @@ bool recomputed_with(const struct model *m, const struct family *f,
     return any && f == q->families[0];
 }
 
-static bool is_aligned(const struct step *s)
-{
-    return s->alignments && !s->whole;
-}
+static bool is_aligned(const struct step *s) { return s->reached && !s->whole; }
 
 void emit_recompute(struct emitter *e, const struct step *s,
                     const struct var *v)
@@ -59,9 +56,33 @@ static void name_loops(struct emitter *e, const struct part *p)
         emit_loop_as(e, f->loops[i], value[i]);
 }
 
+/* Of a sequence: the listed places in its order. */
+static void emit_reached_places(struct emitter *e, const struct part *p)
+{
+    const struct sequence *q = p->factor->family->sequence;
+    const int n = p->inverse->number;
+    const char *cell = emit_cell(e, p->cell->var, p->cell->args);
+    emit_line(e, "const long long cell = %s;", cell);
+    emit_line(e, "for (int at = %s; at < %s; at++) {",
+              emit_index_begin(e, p->inverse, "cell"),
+              emit_index_end(e, p->inverse, "cell"));
+    e->indent++;
+    emit_line(e, "const int place = s->index%d_item[at];", n);
+    emit_sequence_place(e, q, "place");
+    emit_close(e, 1);
+    emit_line(e, "gbm_team_sync(team);");
+}
+
 static void emit_reached(struct emitter *e, const struct part *p)
 {
     const struct family *f = p->factor->family;
+    if (f->sequence && p->inverse) {
+        emit_line(e, "{");
+        e->indent++;
+        emit_reached_places(e, p);
+        emit_close(e, 1);
+        return;
+    }
     if (f->sequence) {
         emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
         return;

@@ -358,8 +358,72 @@ void emit_readers(struct compiler *c, struct text *out, const struct model *m,
     *gaps = emit_table(c, out, m, &gap, "gap_readers");
 }
 
+/* Whether what f computes or its density may depend on the target through
+ * stored nodes, or directly. */
+static bool on_the_way(struct compiler *c, const struct sequence *q,
+                       const struct family *f)
+{
+    bool reads = false;
+    for (symp *e = read_expressions(c, q, f); *e; e++)
+        reads = reads || reads_member(*e, q);
+    return reads && !f->data_block && !f->auxiliary && !f->expansion &&
+           (f->stochastic || f->var->stored);
+}
+
+static void emit_ways(struct compiler *c, struct text *out,
+                      const struct model *m, const struct inverse *i)
+{
+    struct sequence q = new_table(c, m, SEQUENCE_READ);
+    q.number += 2 + i->number;
+    for (struct family *f = m->families; f; f = f->next)
+        if (f == i->reach || (!f->stochastic && f->var->stored &&
+                              derived_depends(m, f->var, i->var)))
+            q.families[q.n++] = f;
+    struct text table = {0};
+    for (const struct family *f = m->families; f; f = f->next) {
+        if (!on_the_way(c, &q, f))
+            continue;
+        emit_reads(c, out, &q, f);
+        text_printf(&table, "    {.family = %d, .reads = reads_%d_%s},\n",
+                    f->number, q.number, family_id(c, f));
+    }
+    text_printf(out,
+                "static const struct gbm_reader ways_%d[] = {\n%s"
+                "    {.family = -1}};\n\n",
+                i->number, table.data ? table.data : "");
+    text_free(&table);
+}
+
+void emit_reach_readers(struct compiler *c, struct text *out,
+                        const struct model *m)
+{
+    for (const struct inverse *i = m->inverses; i; i = i->next) {
+        const struct inverse *first = m->inverses;
+        while (first->reach != i->reach)
+            first = first->next;
+        if (i->reach && i == first)
+            emit_ways(c, out, m, i);
+    }
+}
+
 /* ---- recomputing ------------------------------------------------------------
  */
+
+void emit_sequence_place(struct emitter *e, const struct sequence *q,
+                         const char *place)
+{
+    emit_line(e, "const int element = s->sequence%d[2 * %s + 1];", q->number,
+              place);
+    emit_line(e, "switch (s->sequence%d[2 * %s]) {", q->number, place);
+    e->indent++;
+    for (int i = 0; i < q->n; i++) {
+        emit_line(e, "case %d:", i);
+        emit_line(e, "    derive_%s(s, team, element);",
+                  family_id(e->c, q->families[i]));
+        emit_line(e, "    break;");
+    }
+    emit_close(e, 1);
+}
 
 /* refresh_ of each member: the first one's recomputes all, in turn. */
 void emit_refresh(struct compiler *c, struct text *out,
@@ -374,15 +438,8 @@ void emit_refresh(struct compiler *c, struct text *out,
                 first);
     emit_line(&e, "for (int at = 0; at < s->sequence%d_n; at++) {", q->number);
     e.indent++;
-    emit_line(&e, "const int element = s->sequence%d[2 * at + 1];", q->number);
-    emit_line(&e, "switch (s->sequence%d[2 * at]) {", q->number);
-    for (int i = 0; i < q->n; i++) {
-        emit_line(&e, "case %d:", i);
-        emit_line(&e, "    derive_%s(s, team, element);",
-                  family_id(c, q->families[i]));
-        emit_line(&e, "    break;");
-    }
-    emit_close(&e, 2);
+    emit_sequence_place(&e, q, "at");
+    emit_close(&e, 1);
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n");
     for (int i = 0; i < q->n; i++) {

@@ -110,6 +110,22 @@ static void share_in_rows(struct emitter *e, const struct part *p,
     e->shared_if = NULL;
 }
 
+/* Of what is reached, cells have a beginning and an end each, as lists may have
+ * items in common. */
+const char *emit_index_begin(struct emitter *e, const struct inverse *i,
+                             const char *cell)
+{
+    return intern_format(e->c, "s->index%d_start[%s%s]", i->number,
+                         i->reach ? "2 * " : "", cell);
+}
+
+const char *emit_index_end(struct emitter *e, const struct inverse *i,
+                           const char *cell)
+{
+    return intern_format(e->c, "s->index%d_start[%s%s + 1]", i->number,
+                         i->reach ? "2 * " : "", cell);
+}
+
 /* Opens the loops of a part. With `count`, not the innermost one: the number of
  * its turns is added to `count` instead, and what is tested inside it is not.
  * With `team` its lanes share the turns of the outermost loop; inside it each
@@ -143,22 +159,17 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         emit_line(e, "const long long %s = %s;", cell,
                   p->cell ? emit_cell(e, p->cell->var, p->cell->args)
                           : "cell_");
+        const char *begin = emit_index_begin(e, p->inverse, cell);
+        const char *end = emit_index_end(e, p->inverse, cell);
         if (count) {
-            emit_line(e,
-                      "%s += s->index%d_start[%s + 1] - s->index%d_start[%s];",
-                      count, n, cell, n, cell);
+            emit_line(e, "%s += %s - %s;", count, end, begin);
             return braces;
         }
         if (team)
-            emit_line(e,
-                      "GBM_TEAM_FOR(%s, s->index%d_start[%s], "
-                      "s->index%d_start[%s + 1], team) {",
-                      at, n, cell, n, cell);
+            emit_line(e, "GBM_TEAM_FOR(%s, %s, %s, team) {", at, begin, end);
         else
-            emit_line(e,
-                      "for (int %s = s->index%d_start[%s]; %s < "
-                      "s->index%d_start[%s + 1]; %s++) {",
-                      at, n, cell, at, n, cell, at);
+            emit_line(e, "for (int %s = %s; %s < %s; %s++) {", at, begin, at,
+                      end, at);
         braces += open_brace(e);
         e->team = e->team && !team;
         decode_as(e, p->factor->family, p->loops,

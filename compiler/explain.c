@@ -401,6 +401,10 @@ static const char *part_sum(struct compiler *c, const struct part *p)
 {
     if (p->own)
         return "";
+    if (p->inverse && p->inverse->reach)
+        return intern_format(
+            c, "%s reached",
+            loop_names(c, p->factor->loops, p->factor->nloops));
     if (p->inverse)
         return intern_format(c, "%s by %s",
                              loop_names(c, p->factor->loops, p->factor->nloops),
@@ -1039,8 +1043,13 @@ void plan_print(struct text *out, struct compiler *c, const struct model *m)
     if (m->inverses)
         text_append(out, "\ninverse indices:\n");
     for (const struct inverse *i = m->inverses; i; i = i->next)
-        text_printf(out, "  %d: %s in %s, %s\n", i->number,
-                    sym_text(c, i->reference), i->factor->text,
+        text_printf(out, "  %d: %s%s %s, %s\n", i->number,
+                    i->reach ? "what is reached by " : "",
+                    i->reach
+                        ? i->var->name
+                        : intern_format(c, "%s in", sym_text(c, i->reference)),
+                    i->reach ? intern_format(c, "in %s", i->factor->text)
+                             : i->factor->text,
                     i->latent ? "rebuilt when it moves" : "built at load");
     print_order(out, c, m);
 }

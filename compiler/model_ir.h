@@ -465,8 +465,12 @@ struct part {
 struct inverse {
     struct var *var;
     struct factor *factor;
-    symp reference; /* in the factor's own loops */
+    symp reference; /* in the factor's own loops; of a reach: any cell */
     bool latent;
+    /* Not NULL: the instances are all that a cell of this family reaches
+     * through stored derived nodes, listed at load; of a sequence, places in
+     * its order. */
+    const struct family *reach;
     int number;
     int start_slot, item_slot;
     struct inverse *next;
@@ -624,7 +628,8 @@ struct step {
     bool opaque;  /* some part is evaluated in place */
     bool through; /* some factor depends on x through stored derived nodes */
     struct alignment *alignments; /* what an element reaches of those */
-    struct part *reached;         /* their instances, in order of computation */
+    struct part *reached;         /* their instances, in order of computation;
+                                     NULL: all */
     const struct entry *recognised;
     int place[24];     /* statistic i is number place[i] of the family */
     symp exponent;     /* what an x^p pattern bound, or NULL */
@@ -936,6 +941,14 @@ bool has_parents(const struct family *f);
 /* int i = ..., j = ...: a family's loop indices from `element` */
 void emit_decode(struct emitter *e, const struct family *f,
                  const char *element);
+/* Where the items of a cell begin and end in an inverse index. */
+const char *emit_index_begin(struct emitter *e, const struct inverse *i,
+                             const char *cell);
+const char *emit_index_end(struct emitter *e, const struct inverse *i,
+                           const char *cell);
+/* Recomputes what is at a place of the order of a sequence. */
+void emit_sequence_place(struct emitter *e, const struct sequence *q,
+                         const char *place);
 /* Opens the loops over a part's instances; close with emit_close. */
 int emit_open_part(struct emitter *e, const struct part *p, bool team);
 /* count += the number of a part's instances, or more. */
@@ -958,6 +971,9 @@ void emit_readers(struct compiler *c, struct text *out, const struct model *m,
                   bool *readers, bool *gaps);
 void emit_sequences(struct compiler *c, struct text *out,
                     const struct model *m);
+/* What is read along the ways of the reaches that are listed at load. */
+void emit_reach_readers(struct compiler *c, struct text *out,
+                        const struct model *m);
 void emit_refresh(struct compiler *c, struct text *out,
                   const struct sequence *q);
 /* Which random and derived cells an element of f reads. */

@@ -600,6 +600,8 @@ static enum gbm_status settle_inverse(struct loader *l, int v)
         const struct gbm_inverse *inv = &l->model->inverses[k];
         if (inv->start != v && inv->item != v)
             continue;
+        if (inv->ways)
+            return GBM_OK; /* rt_reach fills it */
         int64_t n = inv->start == v ? l->in->slots[inv->variable].cells + 1
                                     : count_elements(l, inv->family);
         slot->dim[0] = (int)n;
@@ -799,9 +801,16 @@ static enum gbm_status load(struct loader *l)
     if (barren != GBM_OK)
         return barren;
     rebind(l);
-    for (int k = 0; k < m->ninverses; k++)
-        if (!m->inverses[k].latent)
+    for (int k = 0; k < m->ninverses; k++) {
+        if (m->inverses[k].ways) {
+            enum gbm_status s = rt_reach(l->rt, l->in, l->state, k);
+            if (s != GBM_OK)
+                return s;
+        } else if (!m->inverses[k].latent) {
             rt_index(l->in, l->state, k, 0);
+        }
+    }
+    rebind(l);
     note_unused(l);
     for (int k = 0; k < m->nsteps; k++) {
         if (!m->steps[k].joint)

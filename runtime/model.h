@@ -174,6 +174,7 @@ struct gbm_family {
                        are computed in order, one at a time */
 };
 
+struct gbm_reader;
 /* For each cell of `variable` the elements of `family` whose reference number
  * `reference` hits it, ascending: two int slots, start[cells + 1] and
  * item[count]. Built at load; if `latent`, rebuilt whenever a step says so. */
@@ -183,6 +184,12 @@ struct gbm_inverse {
     bool latent;     /* depends on the chain's state: per chain */
     int64_t (*cell)(const void *state, int64_t element); /* -1: none */
     const char *cell_kernel; /* name of the device function, same meaning */
+    /* Not NULL: instead, start[2 * cell] to start[2 * cell + 1] are the items
+     * of all elements of `family` that depend on the cell through elements of
+     * these families (the last has family -1); or if `sequence` is one, of all
+     * such places in its order. */
+    const struct gbm_reader *ways;
+    int sequence;
 };
 
 /* Families that feed each other element by element (a[t] from b[t-1], b[t]

@@ -337,6 +337,9 @@ enum gbm_status rt_sequence(struct rt *rt, const struct rt_instance *in,
  * none. */
 int rt_sequence_of(const struct gbm_model *m, enum gbm_sequence_kind kind,
                    int family, bool *first);
+/* reach.c: lists what each cell reaches, of an inverse index with `ways`. */
+enum gbm_status rt_reach(struct rt *rt, struct rt_instance *in,
+                         const void *state, int inverse);
 /* Rebuilds an inverse index in the chain of `state`. */
 void rt_index(const struct rt_instance *in, const void *state, int inverse,
               int chain);
