@@ -69,10 +69,28 @@ static bool same_node(symp a, symp b)
     return true;
 }
 
+static uint64_t mix(uint64_t h, const void *p)
+{
+    h = (h ^ (uint64_t)(uintptr_t)p >> 4) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+/* Where to look for a node. Its hash, which orders terms and must be the same
+ * in each run, knows loops by name: nodes of as many loops of one name have the
+ * same. This knows the nodes and loops themselves. */
+static uint64_t hash_by_parts(symp e)
+{
+    uint64_t h = mix(e->hash, e->loop);
+    for (int i = 0; i < e->nloops; i++)
+        h = mix(h, e->loops[i]);
+    for (int i = 0; i < e->nargs; i++)
+        h = mix(h, e->args[i]);
+    return h;
+}
+
 static symp *find_slot(const struct syms *all, symp e)
 {
-    const unsigned mixed = (e->hash ^ e->hash >> 16) * 0x45d9f3bu;
-    size_t i = (mixed ^ mixed >> 16) & (all->size - 1);
+    size_t i = (size_t)hash_by_parts(e) & (all->size - 1);
     while (all->slots[i] && !same_node(all->slots[i], e))
         i = (i + 1) & (all->size - 1);
     return &all->slots[i];

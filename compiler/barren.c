@@ -103,9 +103,16 @@ static void find_expectations(struct compiler *c, struct model *m)
         all[n++] = f;
     for (struct var *v = m->vars; v; v = v->next)
         v->expects_data = v->unread || v->declared_observed || v->supplied;
-    while (n--) /* children first */
-        if (all[n]->var->expects_data)
-            family_any(all[n], expect_data, NULL, true);
+    /* children first; once will do where arrays do not feed each other */
+    for (int expected = -1, before = -2; expected != before;) {
+        before = expected;
+        for (int i = n - 1; i >= 0; i--)
+            if (all[i]->var->expects_data)
+                family_any(all[i], expect_data, NULL, true);
+        expected = 0;
+        for (struct var *v = m->vars; v; v = v->next)
+            expected += v->expects_data;
+    }
 }
 
 static symp first_cell(struct compiler *c, const struct family *f)
