@@ -19,6 +19,8 @@
 #define TRIES 16        /* values of a move, of which the best is taken */
 #define MOVED 4         /* nodes that may move together */
 #define UP 0.3          /* probability to go on to a parent's parents */
+#define ENOUGH 3        /* of them, once nothing is broken */
+#define CHEAP 100       /* densities that a move may always evaluate */
 #define TEMPERATURE 0.2 /* of what is broken */
 #define HEAVIER 1.2     /* each time that an element could not be mended */
 #define STREAM 700      /* in the random number key */
@@ -43,6 +45,8 @@ struct mend {
     double *broken;      /* [nodes] 0: the density is positive */
     double *lp;          /* [nodes] where that is so */
     double *weight;      /* [nodes] of what is broken */
+    int *cost;           /* [nodes] densities that a move of it evaluates; 0:
+                            not known */
     unsigned char *mark; /* [nodes] on a list */
     int64_t *place;      /* [nodes] on the list `bad`, or -1 */
     struct list bad;     /* elements whose density is 0 */
@@ -280,8 +284,9 @@ static void set_cells(struct mend *m, bool best)
         set_cell(m, &m->cells[i], best ? m->cells[i].best : m->cells[i].before);
 }
 
-/* What is broken after a change, and the log density of the rest. */
-static double measure(struct mend *m, double *lp)
+/* What is broken after a change, or more than `most`, and the log density of
+ * the rest. */
+static double measure(struct mend *m, double most, double *lp)
 {
     double broken = 0, one;
     *lp = 0;
@@ -293,7 +298,7 @@ static double measure(struct mend *m, double *lp)
     }
     restore_fixed(m);
     derive(m);
-    for (int64_t i = 0; i < m->terms.n; i++) {
+    for (int64_t i = 0; i < m->terms.n && broken <= most; i++) {
         broken += m->weight[m->terms.at[i]] * look(m, m->terms.at[i], &one);
         *lp += one;
     }
@@ -379,13 +384,15 @@ static bool move(struct mend *m)
     for (int k = 0; k < TRIES && m->work > 0; k++) {
         double now_lp, now;
         change(m, k);
-        now = measure(m, &now_lp);
+        now = measure(m, best, &now_lp);
         if (now < best || (now <= best && now_lp > best_lp)) {
             best = now;
             best_lp = now_lp;
             keep_best(m);
         }
         set_cells(m, false);
+        if (best <= 0 && k + 1 >= ENOUGH)
+            break;
     }
     double worse = best > broken   ? (best - broken) / TEMPERATURE
                    : best < broken ? 0
@@ -422,6 +429,12 @@ static int64_t ancestor(struct mend *m, int64_t node)
     return -1;
 }
 
+/* What many densities read moves where less did not help. */
+static bool is_worth(struct mend *m, int64_t node, int64_t bad)
+{
+    return uniform(m) * m->cost[node] <= CHEAP * m->weight[bad];
+}
+
 static void choose(struct mend *m, int64_t bad)
 {
     double u = uniform(m);
@@ -429,10 +442,12 @@ static void choose(struct mend *m, int64_t bad)
     clear(m);
     for (int k = 0; k < 2 * most && m->moved.n < most; k++) {
         int64_t node = ancestor(m, bad);
-        if (node >= 0)
+        if (node >= 0 && is_worth(m, node, bad))
             add_moved(m, node);
     }
     find_readers(m);
+    if (m->moved.n == 1)
+        m->cost[m->moved.at[0]] = (int)m->terms.n;
 }
 
 /* Whether anything that a density depends on can move. */
@@ -462,8 +477,9 @@ static bool prepare(struct mend *m)
     size_t nodes = (size_t)m->g->nodes + 1;
     m->broken = calloc(3 * nodes, sizeof *m->broken);
     m->mark = calloc(nodes, 1);
+    m->cost = calloc(nodes, sizeof *m->cost);
     m->place = malloc(nodes * sizeof *m->place);
-    if (!m->broken || !m->mark || !m->place)
+    if (!m->broken || !m->mark || !m->cost || !m->place)
         return false;
     m->lp = m->broken + nodes;
     m->weight = m->lp + nodes;
@@ -504,6 +520,7 @@ bool rt_mend(struct rt_starter *s, int64_t work)
     s->work -= work - m.work;
     free(m.broken);
     free(m.mark);
+    free(m.cost);
     free(m.place);
     free(m.bad.at);
     free(m.moved.at);

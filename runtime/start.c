@@ -9,9 +9,9 @@
 #define ATTEMPTS 100
 #define PLAIN 3 /* of them before any is mended */
 /* Densities that the search of a chain's start may evaluate, about a second's
- * work, and one that is mended. */
-#define START_WORK 4000000
-#define MEND_WORK 1000000
+ * work, and that one attempt to mend may, beside some for each element. */
+#define START_WORK 10000000
+#define MEND_WORK 2000000
 /* Candidates of a chain whose model has recursions, and the work that they are
  * worth: elements started. */
 #define CANDIDATES 64
@@ -236,7 +236,8 @@ static void repair(struct rt_starter *s, int pass)
 static bool mend(struct rt_starter *s)
 {
     const struct gbm_model *m = s->in->model;
-    bool ok = rt_mend(s, s->work < MEND_WORK ? s->work : MEND_WORK);
+    int64_t work = MEND_WORK + 50 * rt_terms(s->in);
+    bool ok = rt_mend(s, s->work < work ? s->work : work);
     for (int f = 0; f < m->nfamilies; f++)
         if (m->families[f].auxiliary && !start_family(s, f))
             return false;
