@@ -35,6 +35,7 @@ static const char *const clause_keywords[] = {
     "draw_between", "log_mass",
     "mean",         "mode",
     "cdf",          "quantile",
+    "log_cdf",      "log_survival",
     "as",           "alias",
     "observable",   "code",
     "derivative",   "range",

@@ -258,42 +258,6 @@ static void emit_vector_draw(struct emitter *e, const struct family *f)
     text_free(&args);
 }
 
-/* Of integers, where the interval has little mass: the least value of it whose
- * distribution function reaches a uniform number, by bisection. */
-static void emit_integer_inversion(struct emitter *e, symp cdf,
-                                   const char *cell)
-{
-    emit_line(e, "if (!(%s >= lower && %s <= upper)) {", cell, cell);
-    e->indent++;
-    emit_line(e, "const real before = lower - 1;");
-    e->target = "before";
-    emit_line(e, "const real below = %s;", emit_expr(e, cdf));
-    e->target = "upper";
-    emit_line(e, "const real above = upper < GBM_INF ? %s : 1;",
-              emit_expr(e, cdf));
-    emit_line(e, "const real p_ = below + (above - below) * "
-                 "gbm_uniform(rng);");
-    emit_line(e, "real left = lower, right = upper < GBM_INF ? upper : "
-                 "2 * real_fabs(lower) + 16;");
-    e->target = "right";
-    emit_line(e, "while (upper == GBM_INF && right < 1e9 && %s < p_)",
-              emit_expr(e, cdf));
-    emit_line(e, "    right *= 2;");
-    emit_line(e, "while (left < right) {");
-    e->indent++;
-    emit_line(e, "const real middle = real_floor((left + right) / 2);");
-    e->target = "middle";
-    emit_line(e, "if (%s < p_)", emit_expr(e, cdf));
-    emit_line(e, "    left = middle + 1;");
-    emit_line(e, "else");
-    emit_line(e, "    right = middle;");
-    e->indent--;
-    emit_line(e, "}");
-    emit_line(e, "%s = (int)right;", cell);
-    e->indent--;
-    emit_line(e, "}");
-}
-
 static void emit_truncated_draw(struct emitter *e, const struct family *f)
 {
     struct compiler *c = e->c;
@@ -317,18 +281,7 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
         return;
     }
     if (cdf && quantile && !has_array_argument(f) && !draws_integers(f)) {
-        symp at = entry_expression(c, d, cdf);
-        e->target = "lower";
-        emit_line(e, "const real below = lower > -GBM_INF ? %s : 0;",
-                  emit_expr(e, at));
-        e->target = "upper";
-        emit_line(e, "const real above = upper < GBM_INF ? %s : 1;",
-                  emit_expr(e, at));
-        emit_line(e, "const real p_ = below + (above - below) * "
-                     "gbm_uniform(rng);");
-        emit_param(e, "p", "p_");
-        emit_line(e, "%s = %s;", cell,
-                  emit_expr(e, entry_expression(c, d, quantile)));
+        emit_line(e, "%s = %s;", cell, emit_real_between(e, d));
         return;
     }
     bool inverts =
@@ -346,7 +299,7 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
     e->indent--;
     emit_line(e, "}");
     if (inverts)
-        emit_integer_inversion(e, entry_expression(c, d, cdf), cell);
+        emit_integer_between(e, d, cell);
 }
 
 void emit_prior_draw(struct emitter *e, const struct family *f)

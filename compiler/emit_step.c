@@ -757,38 +757,18 @@ static symp clause_at(struct emitter *e, const struct entry *d,
     return sym_map(e->c, value, known_param, e);
 }
 
-static symp through_cdf(struct compiler *c, const struct entry *d,
-                        struct emitter *e)
-{
-    symp cdf = entry_expression(c, d, entry_value(d, "cdf"));
-    e->target = "lower";
-    const char *low = emit_expr(e, cdf);
-    const char *a = emit_name(e, "below");
-    emit_line(e, "const real %s = lower > -GBM_INF ? %s : 0;", a, low);
-    e->target = "upper";
-    const char *high = emit_expr(e, cdf);
-    const char *b = emit_name(e, "above");
-    emit_line(e, "const real %s = upper < GBM_INF ? %s : 1;", b, high);
-    const char *p = emit_name(e, "p");
-    emit_line(e, "const real %s = %s + (%s - %s) * gbm_uniform(rng);", p, a, b,
-              a);
-    emit_param(e, "p", p);
-    return entry_expression(c, d, entry_value(d, "quantile"));
-}
-
 /* A draw of entry d whose parameters are in scope; bounds are the locals
  * lower and upper if `bounded`. Returns its C text. */
 static const char *emit_draw(struct emitter *e, const struct entry *d,
                              bool bounded)
 {
-    struct compiler *c = e->c;
     symp draw;
     if (bounded && entry_value(d, "draw_between")) {
         emit_param(e, "lower", "lower");
         emit_param(e, "upper", "upper");
         draw = clause_at(e, d, "draw_between");
     } else if (bounded) {
-        draw = through_cdf(c, d, e);
+        return emit_real_between(e, d);
     } else {
         draw = clause_at(e, d, "draw");
     }

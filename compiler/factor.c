@@ -117,11 +117,20 @@ static symp cdf_at(struct compiler *c, const struct family *f, symp at)
     return e ? sym_replace(c, e, family_lhs(c, f, 0, NULL), at) : at;
 }
 
-static symp truncated_mass(struct compiler *c, const struct family *f,
-                           bool integer);
+/* log of the distribution function at a place or, if `upper`, of its
+ * complement. */
+static symp log_tail_at(struct compiler *c, const struct family *f, symp at,
+                        bool upper)
+{
+    const struct expr *stated =
+        entry_value(f->distribution, upper ? "log_survival" : "log_cdf");
+    symp e = stated ? clause_of_family(c, f, stated) : NULL;
+    if (e)
+        return sym_replace(c, e, family_lhs(c, f, 0, NULL), at);
+    e = cdf_at(c, f, at);
+    return sym_log(c, upper ? sym_sub(c, sym_num(c, 1), e) : e);
+}
 
-/* log of the probability between the bounds, where the library states it
- * better than as a difference of cdfs. */
 struct mass_context {
     const struct family *f;
 };
@@ -130,35 +139,33 @@ static symp bind_mass(struct compiler *c, const char *name, int nargs,
 {
     const struct family *f = ((struct mass_context *)context)->f;
     if (!strcmp(name, "lower"))
-        return f->trunc_lower ? f->trunc_lower : sym_num(c, -(double)INFINITY);
+        return f->trunc_lower;
     if (!strcmp(name, "upper"))
-        return f->trunc_upper ? f->trunc_upper : sym_num(c, (double)INFINITY);
+        return f->trunc_upper;
     struct density_context k = {.f = f};
     return bind_density(c, name, nargs, args, &k);
 }
 
+/* log of the probability between the bounds: as the library states it, or of
+ * the logs of the tails. */
 static symp log_truncated_mass(struct compiler *c, const struct family *f,
                                bool integer)
 {
     const struct expr *stated = entry_value(f->distribution, "log_mass");
-    if (stated && !integer && f->trunc_lower && f->trunc_upper) {
+    symp lower = f->trunc_lower, upper = f->trunc_upper;
+    if (stated && lower && upper) {
         struct mass_context k = {f};
         return sym_from_library(c, stated, bind_mass, &k);
     }
-    return sym_log(c, truncated_mass(c, f, integer));
-}
-
-static symp truncated_mass(struct compiler *c, const struct family *f,
-                           bool integer)
-{
-    symp upper = sym_num(c, 1), lower = sym_num(c, 0);
-    if (f->trunc_upper)
-        upper = cdf_at(c, f, f->trunc_upper);
-    if (f->trunc_lower)
-        lower = cdf_at(c, f,
-                       integer ? sym_sub(c, f->trunc_lower, sym_num(c, 1))
-                               : f->trunc_lower);
-    return sym_sub(c, upper, lower);
+    if (integer && lower)
+        lower = sym_sub(c, lower, sym_num(c, 1));
+    if (!lower || !upper)
+        return log_tail_at(c, f, lower ? lower : upper, lower != NULL);
+    return sym_call(c, "log_between", 4,
+                    (symp[]){log_tail_at(c, f, lower, false),
+                             log_tail_at(c, f, lower, true),
+                             log_tail_at(c, f, upper, false),
+                             log_tail_at(c, f, upper, true)});
 }
 
 static symp tighter(struct compiler *c, const char *which, symp a, symp b)

@@ -1036,6 +1036,11 @@ bool recomputed_with(const struct model *m, const struct family *f,
 void emit_cell_if_needed(struct emitter *e, const struct step *s);
 /* Statements that draw the lhs of f from its prior into its cells. */
 void emit_prior_draw(struct emitter *e, const struct family *f);
+/* cell: a draw of integers between the locals lower and upper, if the value
+ * in it is none; a local with a real one, whose name is returned. Of entry d. */
+void emit_integer_between(struct emitter *e, const struct entry *d,
+                          const char *cell);
+const char *emit_real_between(struct emitter *e, const struct entry *d);
 /* A clause of library entry d, parameters called as emit_param said. */
 symp entry_expression(struct compiler *c, const struct entry *d,
                       const struct expr *value);

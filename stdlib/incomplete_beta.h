@@ -20,7 +20,7 @@ GBM_FN real gbm_log_beta_term(real a, real b, real x, real y)
            (real_log(b) - real_log(a + b));
 }
 
-/* I_x(a, b), y = 1 - x, for x at most a / (a + b) or so. */
+/* log I_x(a, b), y = 1 - x, for x at most a / (a + b) or so. */
 GBM_FN_BIG real gbm_beta_fraction(real a, real b, real x, real y)
 {
     real lambda = a > b ? (a + b) * y - b : a - (a + b) * x;
@@ -42,11 +42,11 @@ GBM_FN_BIG real gbm_beta_fraction(real a, real b, real x, real y)
         if (real_fabs(factor - 1) < GBM_EPSILON)
             break;
     }
-    return real_exp(gbm_log_beta_term(a, b, x, y)) / h;
+    return gbm_log_beta_term(a, b, x, y) - real_log(h);
 }
 
-/* I_x(a, b) by a power series in x, for x small: all terms positive after the
- * first if b < 1, and small otherwise as b x <= 0.7. */
+/* log I_x(a, b) by a power series in x, for x small: all terms positive after
+ * the first if b < 1, and small otherwise as b x <= 0.7. */
 GBM_FN_BIG real gbm_beta_series(real a, real b, real x)
 {
     real term = 1, sum = 1 / a;
@@ -58,7 +58,14 @@ GBM_FN_BIG real gbm_beta_series(real a, real b, real x)
             break;
         sum = next;
     }
-    return sum * real_exp(a * real_log(x) - gbm_log_beta(a, b));
+    return real_log(sum) + a * real_log(x) - gbm_log_beta(a, b);
+}
+
+/* log I_x(a, b) where it is smaller than its complement. */
+GBM_FN real gbm_log_beta_tail(real a, real b, real x, real y)
+{
+    return x * (b > 1 ? b : 1) <= REAL_C(0.7) ? gbm_beta_series(a, b, x)
+                                              : gbm_beta_fraction(a, b, x, y);
 }
 
 /* I_x(a, b), y = 1 - x; both are given so that neither need cancel. If `upper`
@@ -80,8 +87,7 @@ GBM_FN_BIG real gbm_incomplete_beta(real a, real b, real x, real y, bool upper)
         y = t;
         upper = !upper;
     }
-    real p = x * (b > 1 ? b : 1) <= REAL_C(0.7) ? gbm_beta_series(a, b, x)
-                                                : gbm_beta_fraction(a, b, x, y);
+    const real p = real_exp(gbm_log_beta_tail(a, b, x, y));
     return upper ? 1 - p : p;
 }
 

@@ -13,7 +13,8 @@
 
 #define GBM_GAMMA_TERMS 2000
 
-/* P(a, x) for x below a or so: a series of positive terms. */
+/* P(a, x) for x below a or so, divided by the Poisson density of a at x: a
+ * series of positive terms. */
 GBM_FN_BIG real gbm_gamma_series(real a, real x)
 {
     real term = 1, sum = 1, k = a;
@@ -24,10 +25,11 @@ GBM_FN_BIG real gbm_gamma_series(real a, real x)
         if (term < sum * GBM_EPSILON / 4)
             break;
     }
-    return sum * real_exp(gbm_log_poisson_term(a, x));
+    return sum;
 }
 
-/* Q(a, x) for x above a or so, and at least 1: Lentz's algorithm. */
+/* Q(a, x) for x above a or so, and at least 1, divided likewise: Lentz's
+ * algorithm. */
 GBM_FN_BIG real gbm_gamma_fraction(real a, real x)
 {
     real b = x + 1 - a, c = 1 / GBM_LENTZ, d = 1 / b, h = d;
@@ -43,7 +45,7 @@ GBM_FN_BIG real gbm_gamma_fraction(real a, real x)
         if (real_fabs(factor - 1) < GBM_EPSILON)
             break;
     }
-    return h * a * real_exp(gbm_log_poisson_term(a, x));
+    return h * a;
 }
 
 /* Q(a, x) for a < 1/2 and x < 1, where 1 - P would cancel. */
@@ -154,11 +156,12 @@ GBM_FN_BIG real gbm_incomplete_gamma(real a, real x, bool upper)
         return gbm_gamma_uniform(a, x, upper);
     if (upper && a < REAL_C(0.5) && x < 1)
         return gbm_gamma_q_small(a, x);
+    const real density = real_exp(gbm_log_poisson_term(a, x));
     if (x < 1 || x < a) {
-        real p = gbm_gamma_series(a, x);
+        real p = gbm_gamma_series(a, x) * density;
         return upper ? 1 - p : p;
     }
-    real q = gbm_gamma_fraction(a, x);
+    real q = gbm_gamma_fraction(a, x) * density;
     return upper ? q : 1 - q;
 }
 

@@ -47,11 +47,12 @@ GBM_FN_BIG real gbm_log_phi(real x)
 }
 
 /* log(Phi(b) - Phi(a)), a < b: in the lower tail, to which the upper one is
- * mirrored, the difference loses nothing. */
+ * mirrored, the difference loses nothing; of a narrow interval it would, and
+ * the density is expanded around its middle. */
 GBM_FN_BIG real gbm_log_phi_between(real a, real b)
 {
     if (!(a < b))
-        return -GBM_INF;
+        return a >= b ? -GBM_INF : GBM_NAN;
     if (a > 0) {
         const real mirrored = -a;
         a = -b;
@@ -59,6 +60,12 @@ GBM_FN_BIG real gbm_log_phi_between(real a, real b)
     }
     if (b == GBM_INF)
         return gbm_log_phi(-a);
+    const real width = b - a, middle = a + width / 2;
+    if (width * (1 + real_fabs(middle)) < REAL_C(1e-3)) {
+        const real square = width * width;
+        return real_log(width) - middle * middle / 2 - GBM_LOG_SQRT_2PI +
+               square * (middle * middle - 1) / 24;
+    }
     const real log_b = gbm_log_phi(b);
     return log_b + real_log1p(-real_exp(gbm_log_phi(a) - log_b));
 }

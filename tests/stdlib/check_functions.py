@@ -32,6 +32,14 @@ DOMAIN = {
     "log_hyper_total": [(10, 10), (12, 12), (9, 9), POSITIVE],
     "nt_p": [(-2.0, 2.0), POSITIVE, (-2.0, 2.0)], "log_bessel_i0": [POSITIVE],
     "logfact": [POSITIVE],
+    "log_gamma_p": [POSITIVE] * 2, "log_gamma_upper": [POSITIVE] * 2,
+    "log_beta_i": [POSITIVE] * 2 + [UNIT], "log_t_p": [POSITIVE, (-3.0, 3.0)],
+    "log_gamma_between": [POSITIVE, (0.2, 1.0), (1.1, 2.0)],
+    "log_beta_between": [POSITIVE] * 2 + [(0.1, 0.4), (0.5, 0.9)],
+    "log_odds_between": [POSITIVE] * 2 + [(0.2, 1.0), (1.1, 2.0)],
+    "log_t_between": [POSITIVE, (-2.5, 0.0), (0.5, 2.5)],
+    "log_laplace_between": [(-2.5, 0.0), (0.5, 2.5)],
+    "log_between": [(-3.0, -2.0), (-0.2, -0.1), (-1.0, -0.5), (-1.0, -0.5)],
 }
 
 

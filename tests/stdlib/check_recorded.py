@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every distribution and function that `gbmc --list` shows, as compiled for
-the CPU in double precision, against what R says (recorded/*.json, by record.R):
+the CPU in double precision, against what R says (recorded/*.json, by record.R;
+far.json, where R loses too many digits itself, by mpmath and record_far.py):
 log densities, also truncated and at and beyond the ends of the support, the
 functions logdensity.foo, pfoo and qfoo, and draws, also truncated, by
 chi-square. What has no recorded values fails by name.
@@ -147,9 +148,9 @@ def add_densities(p, name, cases, kind="x"):
     p.draws[key] = tests
 
 
-def add_truncated(p, name, cases):
+def add_truncated(p, name, cases, prefix=""):
     for kind in ("lower", "upper", "both"):
-        key, points, expected, tests = f"{kind}.{name}", [], [], []
+        key, points, expected, tests = f"{prefix}{kind}.{name}", [], [], []
         for case in cases:
             for t in case.get("truncated", []):
                 ends = ("both" if math.isfinite(t["lower"] + t["upper"]) else
@@ -371,6 +372,10 @@ def main():
     names = listed()
     distributions = recorded("distributions.json")
     functions = recorded("functions.json")
+    far = {}
+    for name, cases in recorded("far.json").items():
+        table = functions if "arguments" in cases[0] else far
+        table.setdefault(name, []).extend(cases)
     for kind, table in (("Distributions", distributions),
                         ("Functions", functions)):
         for name in names[kind]:
@@ -381,6 +386,7 @@ def main():
     for name, cases in distributions.items():
         if not only or name in only:
             add_distribution(p, name, cases)
+            add_truncated(p, name, far.get(name, []), "far.")
     for i, (name, cases) in enumerate(functions.items()):
         if not only or name in only:
             add_function(p, name, cases, i)

@@ -23,7 +23,8 @@ except ImportError as missing:
 
 STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "..", "..", "stdlib")
-CLAUSES = ("require support logdensity statistics solve draw draw_between log_mass mean "
+CLAUSES = ("require support logdensity statistics solve draw draw_between "
+           "log_mass log_cdf log_survival mean "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
            "mixing confine folded named single").split()
@@ -322,6 +323,21 @@ CODE = {
     "gbm_log1mexp": log1mexp, "gbm_icloglog": lambda x: -math.expm1(
         -math.exp(x)),
     "gbm_gamma_p": sp.gammainc, "gbm_gamma_q": sp.gammaincc,
+    "gbm_log_gamma_p": lambda a, x: math.log(sp.gammainc(a, x)),
+    "gbm_log_gamma_q": lambda a, x: math.log(sp.gammaincc(a, x)),
+    "gbm_log_beta_i": lambda a, b, x: math.log(sp.betainc(a, b, x)),
+    "gbm_log_t_p": lambda k, x: math.log(sp.stdtr(k, x)),
+    "gbm_log_gamma_between": lambda a, l, h: math.log(
+        sp.gammainc(a, h) - sp.gammainc(a, l)),
+    "gbm_log_beta_mass": lambda a, b, l, h: math.log(
+        sp.betainc(a, b, h) - sp.betainc(a, b, l)),
+    "gbm_log_odds_mass": lambda a, b, l, h: math.log(
+        sp.betainc(a, b, h / (1 + h)) - sp.betainc(a, b, l / (1 + l))),
+    "gbm_log_t_between": lambda k, l, h: math.log(
+        sp.stdtr(k, h) - sp.stdtr(k, l)),
+    "gbm_log_laplace_between": lambda l, h: math.log(
+        st.laplace.cdf(h) - st.laplace.cdf(l)),
+    "gbm_log_between": lambda a, b, c, d: math.log(math.exp(c) - math.exp(a)),
     "gbm_gamma_quantile": sp.gammaincinv, "gbm_beta_i": sp.betainc,
     "gbm_beta_quantile": sp.betaincinv, "gbm_t_p": sp.stdtr,
     "gbm_t_quantile": sp.stdtrit, "gbm_log_bessel_k": log_bessel_k,
