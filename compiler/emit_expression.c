@@ -93,6 +93,60 @@ void emit_param(struct emitter *e, const char *name, const char *as)
     }
 }
 
+/* ---- subscripts that the state decides ---------------------------------- */
+
+/* Whether a subscript takes what the state holds, itself or as an end of a
+ * loop. */
+static bool depends_on_state(symp at)
+{
+    if (at->kind == SYM_TARGET || is_latent(at, NULL))
+        return true;
+    if (at->kind == SYM_LOOP)
+        return (at->loop->lower && depends_on_state(at->loop->lower)) ||
+               (at->loop->upper && depends_on_state(at->loop->upper));
+    for (int i = 0; i < at->nargs; i++)
+        if (depends_on_state(at->args[i]))
+            return true;
+    return false;
+}
+
+/* Whether `at` is a node whose support is 1 .. the extent of dimension d. */
+static bool always_inside(symp at, const struct var *v, int d)
+{
+    if (at->kind != SYM_REF || !at->var->families)
+        return false;
+    for (const struct family *f = at->var->families; f; f = f->next_of_var) {
+        const struct factor *g = f->stochastic ? f->factor : NULL;
+        if (!g || !g->lower || !g->upper || g->lower->kind != SYM_NUM ||
+            g->lower->number < 1)
+            return false;
+        symp upper = g->upper;
+        if (!(upper->kind == SYM_EXTENT && upper->var == v &&
+              upper->dim == d) &&
+            !(v->declared[d] && sym_same(upper, v->declared[d])))
+            return false;
+    }
+    return true;
+}
+
+static bool subscript_may_miss(symp ref, int d)
+{
+    return depends_on_state(ref->args[d]) &&
+           !always_inside(ref->args[d], ref->var, d);
+}
+
+/* Whether a reference may lie outside its array at some state: then what is
+ * read there is no number, and the density of the state is none. */
+bool sym_may_miss(symp ref)
+{
+    for (int d = 0; d < ref->nargs; d++)
+        if (subscript_may_miss(ref, d))
+            return true;
+    return false;
+}
+
+/* ---- expressions --------------------------------------------------------- */
+
 bool sym_is_integer(symp x)
 {
     switch (x->kind) {
@@ -104,7 +158,7 @@ bool sym_is_integer(symp x)
     case SYM_LIVE:
         return true;
     case SYM_REF:
-        return x->var->integer;
+        return x->var->integer && !sym_may_miss(x);
     case SYM_ADD:
     case SYM_MUL:
         for (int i = 0; i < x->nargs; i++)
@@ -213,8 +267,21 @@ static const char *emit_ref(struct emitter *e, symp x)
         return intern_format(e->c, "*s->%s", x->var->cname);
     if (x->kind == SYM_LIVE && !x->var->barren)
         return "1"; /* a step of its draws all elements whatever the data */
-    return intern_format(e->c, "%s%s(%s)", x->var->cname, seen,
-                         emit_args(e, x));
+    const char *cell =
+        intern_format(e->c, "%s%s(%s)", x->var->cname, seen, emit_args(e, x));
+    if (!sym_may_miss(x))
+        return cell;
+    struct text t = {0};
+    for (int d = 0; d < x->nargs; d++)
+        if (subscript_may_miss(x, d))
+            text_printf(&t, "%sgbm_within(%s, s->%s_n%d)", t.data ? " && " : "",
+                        emit_int(e, x->args[d]), x->var->cname, d + 1);
+    const char *inside = intern(e->c, t.data);
+    text_free(&t);
+    return x->kind == SYM_REF
+               ? intern_format(e->c, "(%s ? %s%s : GBM_NAN)", inside,
+                               x->var->integer ? "(real)" : "", cell)
+               : intern_format(e->c, "(%s && %s)", inside, cell);
 }
 
 const char *emit_cell(struct emitter *e, const struct var *v, symp const *args)
@@ -448,7 +515,7 @@ static const char *emit_sum(struct emitter *e, symp x)
 static const char *contiguous(struct emitter *e, symp array)
 {
     symp ref = array->args[0];
-    if (ref->kind != SYM_REF || ref->var->integer)
+    if (ref->kind != SYM_REF || ref->var->integer || sym_may_miss(ref))
         return NULL;
     int n = array->nloops, nd = ref->nargs;
     if (nd < n)

@@ -908,6 +908,7 @@ void emit_param(struct emitter *e, const char *name, const char *as);
 /* 0-based flat cell of a reference. */
 const char *emit_cell(struct emitter *e, const struct var *v, symp const *args);
 bool sym_is_integer(symp x);
+bool sym_may_miss(symp ref);
 /* A sum or choice of logs of what is not known to be positive. */
 bool sym_may_be_infinite(symp x);
 /* An array argument as a pointer to contiguous `real`s. */

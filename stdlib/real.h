@@ -150,6 +150,9 @@ GBM_FN bool gbm_is_finite(real x) { return x - x == 0; }
 
 GBM_FN bool gbm_is_nan(real x) { return x != x; }
 
+/* Whether a subscript lies in 1 .. extent. */
+GBM_FN bool gbm_within(int at, int extent) { return at >= 1 && at <= extent; }
+
 /* Without libm's care for NaN: the second argument if either is NaN. */
 GBM_FN real real_fmin(real a, real b) { return a < b ? a : b; }
 

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# A subscript that the state decides and that lies outside its array: the state
+# has density 0 in every sampler, and nothing outside is read. One that data
+# decide is an error that names the statement and the value.
+source "$GBM_ROOT/tests/cli/lib"
+
+echo '{"y": [-1, 0, 1]}' >y.json
+echo '{"y": [-1, 0, 1], "g": [1, 1, 1]}' >g.json
+
+# fractions NAME MODEL DATA WANTED...: k is 0, 1, ... with these probabilities
+fractions() {
+    local name=$1 model=$2 data=$3
+    shift 3
+    echo "$model" >"$name.gbm"
+    status 0 "$GBMC" "$name.gbm" -o "$name"
+    for plain in "" --plain; do
+        status 0 "./$name" --data "$data" --device cpu --chains 2 --draws 6000 \
+            --monitor k --quiet $plain --out "$name.csv"
+        cat "$name"*.csv | grep -v '^#' >all
+        rm -f "$name"*.csv
+        awk -F, -v wanted="$*" '
+            { for (i = 1; i <= NF; i++) if ($i == "k") { at = i; next } }
+            at { n++; count[$at]++ }
+            END {
+                cells = split(wanted, p, " ")
+                for (i = 1; i <= cells; i++) sum += p[i]
+                for (k in count) if (k < 0 || k >= cells) bad = 1
+                for (i = 1; i <= cells; i++) {
+                    share = count[i - 1] / n
+                    if ((share - p[i] / sum)^2 > 0.03^2) bad = 1
+                    printf "%d: %.3f, wanted %.3f\n", i - 1, share, p[i] / sum
+                }
+                exit bad || n < 12000
+            }' all >.out || fail "$name $plain: k"
+    done
+}
+
+fractions scalar 'model {
+  for (i in 1:3) { y[i] ~ dnorm(m[k + 1], 1) }
+  for (j in 1:3) { m[j] ~ dnorm(0, 1) }
+  k ~ dpois(2)
+}' y.json 1 2 2
+
+fractions below 'model {
+  for (i in 1:3) { y[i] ~ dnorm(m[3 - k], 1) }
+  for (j in 1:3) { m[j] ~ dnorm(0, 1) }
+  k ~ dpois(2)
+}' y.json 1 2 2
+
+fractions matrix 'model {
+  for (i in 1:3) { y[i] ~ dnorm(m[2, k + 1], 1) }
+  for (a in 1:2) { for (j in 1:3) { m[a, j] ~ dnorm(0, 1) } }
+  k ~ dpois(2)
+}' y.json 1 2 2
+
+fractions row 'model {
+  y[1:3] ~ dmnorm(m[k + 1, 1:3], I)
+  for (a in 1:2) { for (j in 1:3) { m[a, j] <- 0 * a } }
+  for (a in 1:3) { for (j in 1:3) { I[a, j] <- equals(a, j) } }
+  k ~ dpois(2)
+}' y.json 1 2
+
+fractions nested 'model {
+  for (i in 1:3) { y[i] ~ dnorm(b[g[k + 1]], 1) }
+  for (j in 1:2) { b[j] ~ dnorm(0, 1) }
+  k ~ dpois(2)
+}' g.json 1 2 2
+
+# The same in data
+cat >data.gbm <<'END'
+model {
+  for (i in 1:3) { y[i] ~ dnorm(m[g[i]], 1) }
+  for (j in 1:2) { m[j] ~ dnorm(0, 1) }
+}
+END
+status 0 "$GBMC" data.gbm -o data
+echo '{"y": [-1, 0, 1], "g": [1, 2, 3]}' >g.json
+status 1 ./data --data g.json --device cpu --draws 10
+says 'data.gbm:2'
+says 'is 3'
