@@ -29,13 +29,16 @@ static void emit_search(struct emitter *e, const struct entry *d,
 {
     const char *s = emit_name(e, "search"), *x = emit_name(e, "place");
     symp below = log_tail(e->c, d, false), above = log_tail(e->c, d, true);
+    /* an expression may write lines of its own before its value */
+    const char *const value[] = {at(e, below, low), at(e, above, low),
+                                 at(e, below, "upper"), at(e, above, "upper")};
     emit_line(e, "struct gbm_search %s = gbm_search_between(rng, %s, upper,", s,
               low);
-    emit_line(e, "    %s > -GBM_INF ? %s : -GBM_INF,", low, at(e, below, low));
-    emit_line(e, "    %s > -GBM_INF ? %s : 0,", low, at(e, above, low));
-    emit_line(e, "    upper < GBM_INF ? %s : 0,", at(e, below, "upper"));
-    emit_line(e, "    upper < GBM_INF ? %s : -GBM_INF, %s);",
-              at(e, above, "upper"), whole ? "true" : "false");
+    emit_line(e, "    %s > -GBM_INF ? %s : -GBM_INF,", low, value[0]);
+    emit_line(e, "    %s > -GBM_INF ? %s : 0,", low, value[1]);
+    emit_line(e, "    upper < GBM_INF ? %s : 0,", value[2]);
+    emit_line(e, "    upper < GBM_INF ? %s : -GBM_INF, %s);", value[3],
+              whole ? "true" : "false");
     emit_line(e, "while (!%s.found) {", s);
     e->indent++;
     emit_line(e, "const real %s = %s.x;", x, s);
