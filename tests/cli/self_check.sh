@@ -79,6 +79,6 @@ broken likelihood '/^GBM_FN void prepare_theta/,/^}/s/c2 += -t/c2 += -0.9 * t/' 
     theta 'theta\[[1-8]\]'
 broken row '/^GBM_FN void assemble_.*a.*b/,/^}/s/real value = /&0.9 * /' \
     'a, b' 'a.*'
-broken index '/real density_z/,/^}/s/- m_v(z_v(i_v))/- m_v(1)/' \
+broken index '/real density_z/,/^}/s/m_v(z_v(i_v))/m_v(1)/' \
     z 'z\[[1-8]\]'
 broken prior '/^GBM_FN void prepare_tau/,/^}/s/c1 += -1;/c1 += -2;/' tau 'tau'
