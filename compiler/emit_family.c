@@ -251,8 +251,9 @@ static void emit_vector_draw(struct emitter *e, const struct family *f)
                             ? intern_format(c, "(%s - 1) * (%s) + %s - 1", row,
                                             width, emit_expr(e, at[1]))
                             : intern_format(c, "%s - 1", row);
-    emit_line(e, "%s = %sdrawn[%s];", emit_expr(e, ref),
-              f->var->integer ? "(int)" : "", place);
+    emit_line(e, "%s = %sdrawn[%s]%s;", emit_expr(e, ref),
+              f->var->integer ? "gbm_whole(" : "", place,
+              f->var->integer ? ")" : "");
     emit_close(e, braces);
     text_free(&extents);
     text_free(&args);
@@ -269,7 +270,7 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
     emit_line(e, "(void)lower;");
     emit_line(e, "(void)upper;");
     const char *cell = emit_expr(e, g->value);
-    const char *cast = f->var->integer ? "(int)" : "";
+    const char *cast = f->var->integer ? "gbm_whole" : "";
     const struct expr *between = entry_value(d, "draw_between");
     const struct expr *cdf = entry_value(d, "cdf");
     const struct expr *quantile = entry_value(d, "quantile");
@@ -331,7 +332,7 @@ void emit_prior_draw(struct emitter *e, const struct family *f)
     emit_line(
         e, "%s = %s(%s);",
         emit_expr(e, f->factor ? f->factor->value : family_lhs(c, f, 0, NULL)),
-        f->var->integer ? "(int)" : "", text);
+        f->var->integer ? "gbm_whole" : "", text);
 }
 
 static void emit_simulate(struct compiler *c, struct text *out,

@@ -1,6 +1,7 @@
 /* keep.c: what a kept sweep stores, where the chains are in host memory. */
 #include "rt.h"
 
+#include <math.h>
 #include <string.h>
 
 static void copy_cells(const struct rt_instance *in, const struct rt_monitor *m,
@@ -10,8 +11,10 @@ static void copy_cells(const struct rt_instance *in, const struct rt_monitor *m,
     int64_t base = slot->per_chain ? chain * slot->cells : 0;
     if (in->model->variables[m->variable].integer) {
         const int *x = (const int *)slot->values + base;
-        for (int64_t i = 0; i < m->count; i++)
-            out[i] = x[m->cells ? m->cells[i] : i];
+        for (int64_t i = 0; i < m->count; i++) {
+            int value = x[m->cells ? m->cells[i] : i];
+            out[i] = value == INT32_MIN ? (double)NAN : value; /* gbm_whole */
+        }
         return;
     }
     const double *x = (const double *)slot->values + base;

@@ -124,6 +124,40 @@ static void store_draw(const struct rt_instance *in, struct gbm_draws *draws,
     }
 }
 
+/* The first draw of a chain that is no number, as of dnorm with a negative
+ * precision, fails the command; what it is drawn from is named with it. */
+static bool all_numbers(struct rt *rt, const struct rt_instance *in,
+                        const void *state, int chain, int draw,
+                        struct rt_cells *buffer)
+{
+    const struct gbm_model *m = in->model;
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        const struct gbm_variable *v = &m->variables[fam->variable];
+        const struct rt_slot *slot = &in->slots[fam->variable];
+        if (!fam->stochastic || fam->data_block || fam->auxiliary ||
+            !slot->per_chain)
+            continue;
+        for (int64_t e = 0; e < in->elements[f]; e++) {
+            int64_t n = rt_element_cells(fam, state, e, buffer);
+            for (int64_t i = 0; i < n; i++) {
+                double x = rt_value(slot, v->integer, chain, buffer->cells[i]);
+                if (!isnan(x) && !(v->integer && x == (double)INT32_MIN))
+                    continue;
+                char name[256];
+                rt_element_name(in, state, f, e, name, sizeof name);
+#pragma omp critical
+                rt_fail(rt, GBM_FAILURE,
+                        "%s: %s, draw %d of chain %d, is not a number: its "
+                        "parameters allow none\n    %s",
+                        fam->where, name, draw + 1, chain + 1, fam->text);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static void simulate_draws(struct rt *rt, const struct rt_instance *in,
                            char *states, struct gbm_draws *draws)
 {
@@ -131,14 +165,18 @@ static void simulate_draws(struct rt *rt, const struct rt_instance *in,
 #pragma omp parallel for num_threads(rt->threads) schedule(dynamic)
     for (int c = 0; c < in->nchains; c++) {
         void *state = rt_state(in, states, c);
-        for (int i = 0; i < draws->capacity; i++) {
+        struct rt_cells buffer = {0};
+        for (int i = 0; i < draws->capacity && rt->status == GBM_OK; i++) {
             rt_simulate_chain(rt, in, state, c, (uint32_t)c,
                               (uint32_t)i + 1000);
+            if (!all_numbers(rt, in, state, c, i, &buffer))
+                break;
             store_draw(in, draws, c, i);
             if (lp >= 0)
                 draws->stats[lp].values[(int64_t)c * draws->capacity + i] =
                     rt_logdensity(in, state, false, 1);
         }
+        free(buffer.cells);
     }
     draws->kept = draws->capacity;
     draws->complete = true;
@@ -169,7 +207,8 @@ static int simulate_prior(struct rt *rt)
     if (s == GBM_OK) {
         rt_find_interleaved(rt, &in, states);
         simulate_draws(rt, &in, states, &draws);
-        rt_deliver(rt, &draws);
+        if (rt->status == GBM_OK)
+            rt_deliver(rt, &draws);
     }
     free(states);
     gbm_draws_free(&draws);

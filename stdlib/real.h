@@ -150,6 +150,16 @@ GBM_FN bool gbm_is_finite(real x) { return x - x == 0; }
 
 GBM_FN bool gbm_is_nan(real x) { return x != x; }
 
+/* A draw as an integer: missing (see gbm_is_missing) if it is no number, the
+ * nearest if there is none so large. */
+GBM_FN int gbm_whole(real x)
+{
+    if (x != x)
+        return -2147483647 - 1;
+    return x > 2147483647 ? 2147483647
+                          : (x < -2147483647 ? -2147483647 : (int)x);
+}
+
 /* Whether a subscript lies in 1 .. extent. */
 GBM_FN bool gbm_within(int at, int extent) { return at >= 1 && at <= extent; }
 

@@ -39,6 +39,12 @@ __device__ static inline void divide(long long t, int d, long long n,
     }
 }
 
+/* A draw of integers that was no number is one again (gbm_whole). */
+__device__ static inline double whole_value(int x)
+{
+    return x == -2147483647 - 1 ? (double)GBM_NAN : (double)x;
+}
+
 /* ---- a sweep ---- */
 
 CUDA_KERNEL sweep_done(struct cuda_control *control) { control->sweep++; }
@@ -71,7 +77,7 @@ CUDA_KERNEL gather(const struct cuda_control *control, const void *values,
         const long long from = chain * stride + (cells ? cells[i] : i);
         base[(chain * half + place) * row + offset + i] =
             kind == 0   ? (double)((const real *)values)[from]
-            : kind == 1 ? (double)((const int *)values)[from]
+            : kind == 1 ? whole_value(((const int *)values)[from])
                         : ((const double *)values)[from];
     }
 }

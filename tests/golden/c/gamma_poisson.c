@@ -411,7 +411,7 @@ GBM_FN void simulate_x_v(const struct state *s, struct gbm_rng *rng, long long e
     const real lambda_v = theta_v(i_v) * t_v(i_v);
     (void)lambda_v;
     const real poisson = gbm_draw_poisson(rng, lambda_v);
-    x_v(i_v) = (int)(poisson);
+    x_v(i_v) = gbm_whole(poisson);
 }
 #ifndef __CUDACC__
 static void simulate_x_v_host(const void *state, struct gbm_rng *rng, int64_t element)

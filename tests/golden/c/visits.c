@@ -315,7 +315,7 @@ GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long e
     const real lambda_v = (real)k_v_sum;
     (void)lambda_v;
     const real poisson = gbm_draw_poisson(rng, lambda_v);
-    y_v(i_v, k_v) = (int)(poisson);
+    y_v(i_v, k_v) = gbm_whole(poisson);
 }
 #ifndef __CUDACC__
 static void simulate_y_v_host(const void *state, struct gbm_rng *rng, int64_t element)

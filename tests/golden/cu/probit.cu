@@ -204,7 +204,7 @@ GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long e
     const real prob_v = gbm_phi((real)k_v_sum);
     (void)prob_v;
     const real uniform = gbm_uniform(rng);
-    y_v(i_v) = (int)(uniform < prob_v ? 1 : 0);
+    y_v(i_v) = gbm_whole(uniform < prob_v ? 1 : 0);
 }
 #ifndef __CUDACC__
 static void simulate_y_v_host(const void *state, struct gbm_rng *rng, int64_t element)

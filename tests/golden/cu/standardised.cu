@@ -430,7 +430,7 @@ GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long e
     const real lambda_v = real_exp(*s->b_v * (z_v(g_v(i_v)) - (real)k_v_sum / (real)s->z_v_n1) / (gbm_sd(s->z_v_n1, s->z_v + ((1) - 1))));
     (void)lambda_v;
     const real poisson = gbm_draw_poisson(rng, lambda_v);
-    y_v(i_v) = (int)(poisson);
+    y_v(i_v) = gbm_whole(poisson);
 }
 #ifndef __CUDACC__
 static void simulate_y_v_host(const void *state, struct gbm_rng *rng, int64_t element)

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Forward draws whose parameters allow none: simulate fails and names the node
+# and its statement; among draws of the posterior they are NaN, of counts too.
+source "$GBM_ROOT/tests/cli/lib"
+
+echo '{"y": [-1, 0, 1]}' >y.json
+for last in 'z ~ dnorm(0, mu)' 'z ~ dpois(mu)' 'z ~ dbin(mu, 3)'; do
+    cat >model.gbm <<END
+model {
+  for (i in 1:3) { y[i] ~ dnorm(mu, 1) }
+  mu ~ dnorm(0, 0.001)
+  $last
+}
+END
+    status 0 "$GBMC" model.gbm -o model
+    status 2 ./model simulate --data y.json --draws 30 --chains 2 --out a.csv
+    says 'model.gbm:4:3: z, draw [0-9]+ of chain [12], is not a number'
+    says "${last//[()]/.}"
+    absent a.csv
+    status 0 ./model --data y.json --device cpu --draws 100 --out b.csv
+    prints '1 quantity had a draw that is not a number \(z\)'
+    cat b*.csv | grep -q 2147483648 && fail "a count is no number: -2147483648"
+    rm -f b*.csv
+done
+exit 0
