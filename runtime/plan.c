@@ -304,6 +304,23 @@ static bool all_barren(const struct rt_instance *in,
     return some && all;
 }
 
+/* Whether some coordinate of a dense block is not data. */
+static bool any_free(const struct rt_instance *in, const struct gbm_step *step,
+                     const void *state)
+{
+    const int v = in->model->families[step->family].variable;
+    const size_t d = (size_t)step->dense->dimension(state);
+    if (!step->dense->fixed)
+        return d > 0 && in->slots[v].per_chain;
+    unsigned char *fixed = calloc(d + 1, 1); /* the last: an end */
+    if (!fixed)
+        abort();
+    step->dense->fixed(state, fixed);
+    bool any = memchr(fixed, 0, d + 1) != fixed + d;
+    free(fixed);
+    return any;
+}
+
 /* What a step makes due is not, where it draws nothing as all is barren; for a
  * kept sweep, where it draws nothing at all. */
 static bool is_due(const struct rt_instance *in, const struct gbm_step *step)
@@ -326,9 +343,7 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
         return GBM_OK;
     case GBM_STEP_DENSE:
         out->barren = all_barren(in, step, state);
-        out->active =
-            in->slots[in->model->families[step->family].variable].per_chain &&
-            step->dense->dimension(state) > 0 && !out->barren;
+        out->active = any_free(in, step, state) && !out->barren;
         return GBM_OK;
     case GBM_STEP_DERIVE:
         out->count = is_due(in, step) ? in->elements[step->family] : 0;
