@@ -277,8 +277,8 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
     if (between && !has_array_argument(f)) {
         emit_param(e, "lower", "lower");
         emit_param(e, "upper", "upper");
-        emit_line(e, "%s = %s%s;", cell, cast,
-                  emit_in_brackets(e, entry_expression(c, d, between)));
+        emit_line(e, "%s = %s(%s);", cell, cast,
+                  emit_expr(e, entry_expression(c, d, between)));
         return;
     }
     if (cdf && quantile && !has_array_argument(f) && !draws_integers(f)) {
@@ -294,7 +294,7 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
                     ? substitute_derived(
                           c, family_expression(c, f, entry_value(d, "draw")))
                     : entry_expression(c, d, entry_value(d, "draw"));
-    emit_line(e, "%s = %s%s;", cell, cast, emit_in_brackets(e, draw));
+    emit_line(e, "%s = %s(%s);", cell, cast, emit_expr(e, draw));
     emit_line(e, "if (%s >= lower && %s <= upper)", cell, cell);
     emit_line(e, "    break;");
     e->indent--;
