@@ -639,6 +639,20 @@ static void emit_opaque_parts(struct emitter *e, const struct step *s)
     emit_line(e, "#endif");
 }
 
+/* Whether e is finite wherever the target is: a polynomial in it. */
+static bool stays_finite(symp e)
+{
+    if (e->kind == SYM_CALL)
+        return !sym_has_target(e);
+    if (e->kind == SYM_POW && sym_has_target(e))
+        return e->args[1]->kind == SYM_NUM && e->args[1]->number >= 1 &&
+               stays_finite(e->args[0]);
+    for (int i = 0; i < e->nargs; i++)
+        if (!stays_finite(e->args[i]))
+            return false;
+    return true;
+}
+
 /* Log density of the full conditional at x, up to a constant. */
 static void emit_density(struct compiler *c, struct text *out,
                          const struct step *s)
@@ -663,14 +677,15 @@ static void emit_density(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_total total = 0;");
     for (int i = 0; i < s->nstatistics; i++) {
         symp t = s->statistics[i];
-        /* without an instance it may read beyond an array: x[t + 1] at the end
-         */
-        bool reads = sym_has_cells(t);
-        if (reads) {
+        /* without an instance it may read beyond an array: x[t + 1] at the end;
+         * and what overflows is no term of a density that has none: exp(x) */
+        bool log = t->kind == SYM_CALL && !strcmp(t->name, "log");
+        bool guarded = sym_has_cells(t) || (!log && !stays_finite(t));
+        if (guarded) {
             emit_line(&e, "if (k_->c%d != 0) {", i + 1);
             e.indent++;
         }
-        if (t->kind == SYM_CALL && !strcmp(t->name, "log")) {
+        if (log) {
             const char *inner = emit_expr(&e, t->args[0]);
             emit_line(&e, "total += gbm_xlogy(k_->c%d, %s);", i + 1, inner);
         } else {
@@ -689,7 +704,7 @@ static void emit_density(struct compiler *c, struct text *out,
             else
                 emit_line(&e, "total += k_->c%d * (%s);", i + 1, value);
         }
-        if (reads) {
+        if (guarded) {
             e.indent--;
             emit_line(&e, "}");
         }

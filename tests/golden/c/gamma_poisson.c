@@ -556,7 +556,9 @@ GBM_INLINE real density_a_v(const void *context, real x)
     (void)team;
     gbm_total total = 0;
     total += k_->c1 * (x);
-    total += k_->c2 * (gbm_lgamma(x));
+    if (k_->c2 != 0) {
+        total += k_->c2 * (gbm_lgamma(x));
+    }
     return (real)total;
 }
 
