@@ -398,6 +398,32 @@ static void support_of_part(struct compiler *c, struct step *s, struct part *p,
     }
 }
 
+/* A reference to the step's variable, or to what is computed from it. */
+static bool follows_own(symp e, const void *step)
+{
+    const struct step *s = step;
+    const struct var *v = s->family->var;
+    return e->kind == SYM_REF &&
+           (e->var == v ||
+            (e->var->stored && derived_depends(s->model, e->var, v)));
+}
+
+/* A vector node moves the bounds of a child: that is told in place. */
+static void limits_of_part(struct compiler *c, const struct step *s,
+                           struct part *p)
+{
+    const struct factor *g = p->factor;
+    symp lower = g->lower ? in_part(c, p, g->lower) : NULL;
+    symp upper = g->upper ? in_part(c, p, g->upper) : NULL;
+    if (p->own || !((lower && sym_any(lower, follows_own, s)) ||
+                    (upper && sym_any(upper, follows_own, s))))
+        return;
+    p->opaque = true;
+    p->value = in_part(c, p, g->value);
+    p->lower = lower;
+    p->upper = upper;
+}
+
 static void condition_part(struct compiler *c, struct step *s, struct part *p,
                            const struct found *r, bool plain_only,
                            const symp *target)
@@ -405,8 +431,10 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
     struct factor *g = p->factor;
     struct var *v = s->family->var;
     p->logp = in_part(c, p, g->logp);
-    if (s->family->nslices)
-        return; /* vector nodes: see block.c */
+    if (s->family->nslices) { /* vector nodes: see block.c */
+        limits_of_part(c, s, p);
+        return;
+    }
     /* the reference hits the target, so its subscripts stand for it */
     if (p->reference && !(r && r->nbound))
         target = p->reference->args;
