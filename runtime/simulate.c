@@ -149,8 +149,9 @@ static bool all_numbers(struct rt *rt, const struct rt_instance *in,
 #pragma omp critical
                 rt_fail(rt, GBM_FAILURE,
                         "%s: %s, draw %d of chain %d, is not a number: its "
-                        "parameters allow none\n    %s",
-                        fam->where, name, draw + 1, chain + 1, fam->text);
+                        "parameters allow none%s\n    %s",
+                        fam->where, name, draw + 1, chain + 1,
+                        v->integer ? " that an integer holds" : "", fam->text);
                 return false;
             }
         }

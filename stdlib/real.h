@@ -150,14 +150,11 @@ GBM_FN bool gbm_is_finite(real x) { return x - x == 0; }
 
 GBM_FN bool gbm_is_nan(real x) { return x != x; }
 
-/* A draw as an integer: missing (see gbm_is_missing) if it is no number, the
- * nearest if there is none so large. */
+/* A draw as an integer: missing (see gbm_is_missing) if it is no number, or
+ * none that an integer can hold. */
 GBM_FN int gbm_whole(real x)
 {
-    if (x != x)
-        return -2147483647 - 1;
-    return x > 2147483647 ? 2147483647
-                          : (x < -2147483647 ? -2147483647 : (int)x);
+    return x >= -2147483647 && x <= 2147483647 ? (int)x : -2147483647 - 1;
 }
 
 /* Whether a subscript lies in 1 .. extent. */
