@@ -1,24 +1,31 @@
 """Mutants with random models as the only test: what tests/mutate breaks, and
 the making of blocks in the compiler itself."""
 
+import concurrent.futures
 import functools
 import glob
+import hashlib
+import itertools
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from typing import NamedTuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import generate  # noqa: E402
+import oracles  # noqa: E402
 
-MODELS = 12  # that a mutant meets, before it is said to survive
-SEEDS = 600  # among which they are looked for
-LIMIT = 900  # seconds for all oracles of one model
+SEEDS = 600  # of the models that a mutant may meet
+BATCH = 12  # models that all oracles see before more models do
+ORACLES = ("check", "density", "plain", "geweke")
+EFFORTS = ((500, 250), (4000, 1000))  # draws, replicates
+DEEP = ("plain", "geweke")  # that see more with more effort
 
 # What a compiler may do wrong when it makes a block: terms dropped, rows and
 # groups mistaken.  A file, a line, and what becomes of it.
@@ -73,72 +80,113 @@ COMPILER_SITES = [
 
 
 def environment(tree):
-    return dict(os.environ, GBM_STDLIB=os.path.join(tree, "stdlib"),
-                GBM_ROOT=tree, OMP_NUM_THREADS="1")
+    return {"GBM_STDLIB": os.path.join(tree, "stdlib"), "GBM_ROOT": tree}
 
 
-@functools.lru_cache(maxsize=None)
-def model(seed):
-    """A folder with the files of a seed."""
-    case = generate.generate(seed)
-    folder = tempfile.mkdtemp(prefix="gbm_mutant_model_")
-    for name, text in (("model.gbm", case.text),
-                       ("data.json", case.data_text())):
-        with open(os.path.join(folder, name), "w") as f:
-            f.write(text)
-    return folder
+# ----------------------------------------------------------------- the models
+
+class Model(NamedTuple):
+    """The model of a seed, and what the sound tree makes of it."""
+    seed: int
+    folder: str  # model.gbm, data.json
+    size: int  # of the C text: dear models are large
+    digest: bytes
+    calls: frozenset  # functions of the library
 
 
-def emitted(seed, tree):
+def emitted(seed, folder, tree):
     """The C text of a seed's model, by the gbmc and the library of a tree."""
     words = [os.path.join(tree, "build/gbmc"), "--emit=c", "model.gbm"]
-    if seed % 4 == 3:  # as oracles.examine
+    if seed % 4 == 3:  # as oracles.bench_of
         words += ["--data", "data.json"]
-    done = subprocess.run(words, cwd=model(seed), env=environment(tree),
-                          capture_output=True, text=True)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True,
+                          env={**os.environ, **environment(tree)})
     return done.stdout if done.returncode == 0 else ""
 
 
-@functools.lru_cache(maxsize=None)
-def sound_text(seed):
-    return emitted(seed, ROOT)
+def digest(text):
+    return hashlib.sha256(text.encode()).digest()
 
 
-def failure(seed, tree):
-    """What the oracles have against the model of a seed, or None."""
-    words = [os.path.join(ROOT, "tests/random/run"), "--one", str(seed),
-             "--gbmc", os.path.join(tree, "build/gbmc"), "--no-reduce",
-             "--jobs", "1", "--draws", "500", "--geweke", "1"]
-    try:
-        done = subprocess.run(words, env=environment(tree), timeout=LIMIT,
-                              stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True)
-    except subprocess.TimeoutExpired:
-        return "no end"
-    found = re.search(r"^== seed \d+: (.*)", done.stdout, re.M)
-    return found.group(1) if found else \
-        None if done.returncode == 0 else "status"
+def model(folder, seed):
+    case = generate.generate(seed)
+    here = os.path.join(folder, str(seed))
+    os.mkdir(here)
+    for name, text in (("model.gbm", case.text),
+                       ("data.json", case.data_text())):
+        with open(os.path.join(here, name), "w") as f:
+            f.write(text)
+    text = emitted(seed, here, ROOT)
+    host = re.sub(r'^".*$', "", text, flags=re.M)  # not the device's
+    return Model(seed, here, len(text), digest(text),
+                 frozenset(re.findall(r"\bgbm_\w+", host)))
 
 
-@functools.lru_cache(maxsize=None)
-def sound(seed):
-    return failure(seed, ROOT) is None
+def models(folder, jobs):
+    """All that gbmc takes, the cheapest first; their files go to `folder`."""
+    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+        made = pool.map(functools.partial(model, folder), range(1, SEEDS + 1),
+                        chunksize=4)
+        return sorted((m for m in made if m.size), key=lambda m: m.size)
 
 
-def with_models(wanted, tree):
-    """The first failure of a sound model that is `wanted` (seed -> bool); ""
-    if no model was."""
-    met = 0
-    for seed in range(1, SEEDS + 1):
-        if met == MODELS:
-            break
-        if not sound_text(seed) or not wanted(seed):
-            continue
-        noticed = failure(seed, tree)
-        if noticed and sound(seed):
-            return f"seed {seed}: {noticed}"
-        met += 1
-    return None if met else ""
+# ---------------------------------------------------------------- the verdict
+
+class Trial:
+    """A model compiled in a tree, ready for questions."""
+
+    def __init__(self, seed, tree, folder):
+        self.case = generate.generate(seed)
+        settings = oracles.Settings(gbmc=os.path.join(tree, "build/gbmc"),
+                                    environment=environment(tree))
+        self.bench = oracles.bench_of(self.case.text, self.case.data_text(),
+                                      seed, folder, settings)
+        self.broken = oracles.compile_model(self.bench)
+
+    def failure(self, oracle, effort, seconds):
+        settings, case = self.bench.settings, self.case
+        settings.draws, settings.replicates = effort
+        settings.seconds = seconds
+        try:
+            return self.broken or oracles.ask(
+                oracle, self.bench, case.text, case.data, case.bugs,
+                case.truth)
+        except (ArithmeticError, LookupError, ValueError) as e:
+            return oracles.Failure("test", repr(e))
+
+
+def first_failure(met, tree, seconds):
+    """What an oracle has against one of the models that a mutant meets and
+    not without the mutant; None if there is no such thing in `seconds`."""
+    end = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory(prefix="gbm_mutant_") as folder:
+        trials = {}
+
+        def trial(m, where):
+            if (m, where) not in trials:
+                trials[m, where] = Trial(m.seed, where, os.path.join(
+                    folder, f"{m.seed}{'' if where == tree else '.sound'}"))
+            return trials[m, where]
+        for m, oracle, effort in questions(met):
+            left = end - time.monotonic()
+            if left <= 0:
+                break
+            limit = max(2, min(30, left / 4))
+            noticed = trial(m, tree).failure(oracle, effort, limit)
+            # what has no end must have had one in half the time
+            if noticed and not trial(m, ROOT).failure(oracle, effort,
+                                                      limit / 2):
+                return f"seed {m.seed}: {noticed.group}"
+    return None
+
+
+def questions(met):
+    """(model, oracle, effort), what is cheap and sees most first."""
+    for effort in EFFORTS:
+        for k in range(0, len(met), BATCH):
+            for oracle in ORACLES if effort == EFFORTS[0] else DEEP:
+                for m in met[k:k + BATCH]:
+                    yield m, oracle, effort
 
 
 # ------------------------------------------------------------ who uses a line
@@ -181,19 +229,22 @@ def users(path, line):
 
 
 # ---------------------------------------------------------------- the mutants
+# Which models meet a mutant, given a tree that has it; how it comes into a tree.
 
-def library(mutant):
-    return lambda tree: with_models(
-        lambda seed: emitted(seed, tree) != sound_text(seed), tree)
+def other_text(known):
+    """Of models whose C text is another."""
+    def meets(tree):
+        return [m for m in known
+                if digest(emitted(m.seed, m.folder, tree)) != m.digest]
+    return meets
 
 
-def kernel(mutant):
-    names = users(mutant.path, mutant.line)
-
-    def wanted(seed):
-        host = re.sub(r'^"#include.*$', "", sound_text(seed), flags=re.M)
-        return bool(names & set(re.findall(r"\bgbm_\w+", host)))
-    return lambda tree: with_models(wanted, tree)
+def callers(known, path, line):
+    """Of models that call the function with a line of the library."""
+    def meets(tree):
+        names = users(path, line)
+        return [m for m in known if names & m.calls]
+    return meets
 
 
 WRAPPER = """#!/usr/bin/python3
@@ -218,9 +269,9 @@ sys.exit(subprocess.run(
 """
 
 
-def program(seed, line, before, after):
-    """The C text of the model of a seed, one line of it broken."""
-    def test(tree):
+def program(line, before, after):
+    """gbmc that breaks one line of the C text."""
+    def spoil(tree):
         path = os.path.join(tree, "build/gbmc")
         os.unlink(path)
         with open(path, "w") as f:
@@ -228,42 +279,34 @@ def program(seed, line, before, after):
                 gbmc=os.path.join(ROOT, "build/gbmc"), root=ROOT, line=line,
                 before=before, after=after))
         os.chmod(path, 0o755)
-        return failure(seed, tree)
-    return test
+    return spoil
 
 
-def program_sites(sites_of, n):
+def program_sites(known, sites_of, n):
     """n sites, each in the text of another model."""
-    chosen, seed = [], 0
-    while len(chosen) < n:
-        seed += 1
-        lines = sound_text(seed).splitlines(keepends=True)
-        sites = list(sites_of(lines))
-        if sites and sound(seed):
-            chosen.append((seed, *random.Random(seed).choice(sites)))
-    return chosen
+    sites = ((m, list(sites_of(emitted(m.seed, m.folder, ROOT).splitlines(
+        keepends=True)))) for m in sorted(known))
+    chosen = ((m, *random.Random(m.seed).choice(found))
+              for m, found in sites if found)
+    return list(itertools.islice(chosen, n))
 
 
 def compiler(name, before, after):
-    """gbmc itself built with one line changed."""
-    path = os.path.join("compiler", name)
-
-    def test(tree):
-        build = tree + "-source"
-        shutil.copytree(ROOT, build, symlinks=True, ignore=lambda folder, names:
-                        [n for n in names if n in (".git", "bench", "docs",
-                                                   "samplers")])
-        with open(os.path.join(build, path)) as f:
+    """gbmc itself, with one line changed; the other objects as they are."""
+    def spoil(tree):
+        with open(os.path.join(ROOT, "compiler", name)) as f:
             text = f.read()
-        assert text.count(before) == 1, f"{path} has not one {before!r}"
-        with open(os.path.join(build, path), "w") as f:
+        assert text.count(before) == 1, f"{name} has not one {before!r}"
+        source = os.path.join(tree, name)
+        with open(source, "w") as f:
             f.write(text.replace(before, after))
-        done = subprocess.run(["ninja", "build/gbmc"], cwd=build,
-                              capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{path} with {after!r}: {done.stdout}")
-        shutil.copy(os.path.join(build, "build/gbmc"),
-                    os.path.join(tree, "build/gbmc"))
-        return with_models(
-            lambda seed: emitted(seed, tree) != sound_text(seed), tree)
-    return test
+        # what is defined here is not taken from the archive
+        subprocess.run(
+            ["cc", "-std=c11", "-O1", "-w", "-fopenmp", "-D_GNU_SOURCE",
+             *(f"-I{os.path.join(ROOT, at)}" for at in
+               ("compiler", "build/grammar", "runtime", "stdlib")), source,
+             *(os.path.join(ROOT, "build", at) for at in
+               ("compiler/main.o", "libgbmc.a", "libgbm.a")),
+             "-ljansson", "-lz", "-lm",
+             "-o", os.path.join(tree, "build/gbmc")], check=True)
+    return spoil

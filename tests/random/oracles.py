@@ -44,6 +44,7 @@ class Settings:
     seconds: float = 60
     replicates: int = 250
     draws: int = 1000
+    environment: dict = field(default_factory=dict)
 
 
 @dataclass
@@ -72,7 +73,8 @@ class Bench:
     def run(self, words, seconds=None):
         seconds = seconds or self.settings.seconds
         environment = dict(os.environ, OMP_NUM_THREADS="1",
-                           OPENBLAS_NUM_THREADS="1")
+                           OPENBLAS_NUM_THREADS="1",
+                           **self.settings.environment)
         with subprocess.Popen(words, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=self.folder,
                               stdin=subprocess.DEVNULL, env=environment,
@@ -552,22 +554,17 @@ def gpu(bench):
 
 # ------------------------------------------------------------------ all of it
 
-def examine(text, data_text, data, seed, folder, settings, bugs=True,
-            only=None, truth=None):
-    """(failures, notes, oracles that ran) of a model; `only` one oracle's."""
+def bench_of(text, data_text, seed, folder, settings):
+    """A folder with the files of a model."""
     folder = os.path.abspath(folder)
     os.makedirs(folder, exist_ok=True)
     bench = Bench(folder, settings, seed % 1000000, seed % 4 == 3)
     bench.write(text, data_text)
-    ran, failures = ["gbmc"], []
-    failed = compile_model(bench)
-    if failed:
-        if failed.oracle == "refused":
-            if "jags" in settings.oracles and bugs:
-                ran.append("jags")
-                if jags_accepts(bench, data):
-                    failed.oracle = "refused, but JAGS accepts it"
-        return [failed], bench.notes, ran
+    return bench
+
+
+def ask(name, bench, text, data, bugs=True, truth=None):
+    """One oracle's failure, or None, of a model that is compiled."""
     steps = {
         "warnings": lambda: warnings_of_c(bench),
         "nvrtc": lambda: nvrtc(bench),
@@ -578,12 +575,27 @@ def examine(text, data_text, data, seed, folder, settings, bugs=True,
         "jags": lambda: jags(bench, monitors(bench), data) if bugs else None,
         "gpu": lambda: gpu(bench),
     }
-    wanted = [o for o in settings.oracles if o in steps]
-    if only is not None:
-        wanted = [o for o in wanted if o in only]
-    for name in wanted:
+    return steps[name]()
+
+
+def examine(text, data_text, data, seed, folder, settings, bugs=True,
+            only=None, truth=None):
+    """(failures, notes, oracles that ran) of a model; `only` one oracle's."""
+    bench = bench_of(text, data_text, seed, folder, settings)
+    ran, failures = ["gbmc"], []
+    failed = compile_model(bench)
+    if failed:
+        if failed.oracle == "refused":
+            if "jags" in settings.oracles and bugs:
+                ran.append("jags")
+                if jags_accepts(bench, data):
+                    failed.oracle = "refused, but JAGS accepts it"
+        return [failed], bench.notes, ran
+    for name in settings.oracles:
+        if only is not None and name not in only:
+            continue
         ran.append(name)
-        failed = steps[name]()
+        failed = ask(name, bench, text, data, bugs, truth)
         if failed:
             failures.append(failed)
             if failed.kind.startswith(("signal", "no end", "sanitizer")) or \
