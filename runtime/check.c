@@ -24,10 +24,7 @@ bool check_counts(const struct gbm_family *f)
 
 void check_refresh(const struct checker *c)
 {
-    rt_derive_all(c->in, c->state);
-    for (int k = 0; k < c->in->model->ninverses; k++)
-        if (c->in->model->inverses[k].latent)
-            rt_index(c->in, c->state, k, c->chain);
+    rt_refresh(c->in, c->state, c->chain);
 }
 
 static void densities(struct checker *c, double *out)

@@ -388,6 +388,9 @@ double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
 bool rt_is_read(const struct gbm_model *model, int family);
 /* Computes all derived families that are read, parents first. */
 void rt_derive_all(const struct rt_instance *in, const void *state);
+/* Everything that follows from the stochastic nodes of a chain: that, and the
+ * inverse indices of latent subscripts. */
+void rt_refresh(const struct rt_instance *in, const void *state, int chain);
 /* Log density: of the model (augmented false), or of the joint with the
  * auxiliary nodes that the sweep samples. */
 double rt_logdensity(const struct rt_instance *in, const void *state,
@@ -419,6 +422,17 @@ void rt_moments_copy(const struct rt_instance *in,
  * from the chains' state as it stands in in->slots; leaves that as it was. */
 enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
                               FILE *notes);
+
+/* same_sweep.c. Sweeps of rt->device, which has loaded the chains' state in
+ * in->slots, beside the host's, with random numbers of sweeps `first` on, for about
+ * that many seconds. Fails where they are not the
+ * same but for rounding, and says which step is to blame. Leaves the slots as
+ * the device came to. `dense` [nsteps]: what the host has set up; steps after
+ * one that it has not are not looked at. */
+struct host_dense;
+enum gbm_status rt_same_sweep(struct rt *rt, const struct rt_instance *in,
+                              struct host_dense *const *dense, uint32_t first,
+                              double seconds);
 
 /* nan.c. The first value that is not a number among what the sweeps sample:
  * in the chains' state (as it stands in in->slots), or in draws [from, to),

@@ -101,10 +101,7 @@ static struct change joint(struct self_check *s)
 
 static void refresh(const struct self_check *s)
 {
-    rt_derive_all(s->in, s->state);
-    for (int k = 0; k < s->in->model->ninverses; k++)
-        if (s->in->model->inverses[k].latent)
-            rt_index(s->in, s->state, k, s->chain);
+    rt_refresh(s->in, s->state, s->chain);
 }
 
 static bool is_checked(const struct self_check *s, int k)
@@ -510,8 +507,8 @@ static enum gbm_status compare_density(struct self_check *s, int f,
     return status;
 }
 
-/* After some sweeps on a device of its own memory: its densities, and the steps
- * at the state that it came to. */
+/* After some sweeps on a device of its own memory: its densities, its sweep
+ * beside the host's, and the steps at the state that it came to. */
 static enum gbm_status check_device(struct self_check *s, void **start)
 {
     struct rt *rt = s->rt;
@@ -533,6 +530,10 @@ static enum gbm_status check_device(struct self_check *s, void **start)
             status = compare_density(s, f, sums);
     }
     free(sums);
+    /* in single precision other random numbers are drawn */
+    if (status == GBM_OK && rt->options.precision == RT_DOUBLE)
+        status = rt_same_sweep(rt, s->in, s->dense, block.first + DEVICE_SWEEPS,
+                               SECONDS / 4);
     if (status == GBM_OK) {
         void **values = rt_save(s->in);
         if (values)
