@@ -705,6 +705,7 @@ static bool fold_call(const char *name, int n, const symp *args, double *out)
         if (args[i]->kind != SYM_NUM)
             return false;
     double a = n > 0 ? args[0]->number : 0, b = n > 1 ? args[1]->number : 0;
+    const bool nan = isnan(a) || isnan(b);
     if (n == 2) {
         if (!strcmp(name, "<"))
             return *out = a < b, true;
@@ -719,9 +720,9 @@ static bool fold_call(const char *name, int n, const symp *args, double *out)
         if (!strcmp(name, "!="))
             return *out = a != b, true;
         if (!strcmp(name, "max"))
-            return *out = fmax(a, b), true;
+            return *out = nan ? NAN : fmax(a, b), true;
         if (!strcmp(name, "min"))
-            return *out = fmin(a, b), true;
+            return *out = nan ? NAN : fmin(a, b), true;
     }
     if (n == 1) {
         if (!strcmp(name, "exp"))

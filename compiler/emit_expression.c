@@ -642,9 +642,9 @@ static const char *emit_call(struct emitter *e, symp x)
     if (x->nargs == 1 && !strcmp(name, "!"))
         return intern_format(c, "!(%s)", emit_expr(e, x->args[0]));
     if (x->nargs == 2 && (!strcmp(name, "max") || !strcmp(name, "min")))
-        return intern_format(c, "real_f%s(%s, %s)", name,
-                             emit_expr(e, x->args[0]),
-                             emit_expr(e, x->args[1]));
+        return intern_format(
+            c, "gbm_%s(%s, %s)", !strcmp(name, "max") ? "larger" : "smaller",
+            emit_expr(e, x->args[0]), emit_expr(e, x->args[1]));
     if (e->clamped && !strcmp(name, "log") && x->args[0]->kind == SYM_ADD)
         return intern_format(c, "real_log(real_fmax(0, %s))",
                              emit_expr(e, x->args[0]));

@@ -165,6 +165,17 @@ GBM_FN real real_fmin(real a, real b) { return a < b ? a : b; }
 
 GBM_FN real real_fmax(real a, real b) { return a > b ? a : b; }
 
+/* max() and min() of a model: NaN if either is. */
+GBM_FN real gbm_larger(real a, real b)
+{
+    return a > b || gbm_is_nan(a) ? a : b;
+}
+
+GBM_FN real gbm_smaller(real a, real b)
+{
+    return a < b || gbm_is_nan(a) ? a : b;
+}
+
 /* The nearest number of [lower, upper]; NaN stays. */
 GBM_FN real gbm_clamp(real x, real lower, real upper)
 {

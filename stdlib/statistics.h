@@ -24,7 +24,7 @@ GBM_FN real gbm_max(int K, const real *x)
 {
     real largest = -GBM_INF;
     for (int i = 0; i < K; i++)
-        largest = x[i] > largest ? x[i] : largest;
+        largest = gbm_larger(x[i], largest);
     return largest;
 }
 
@@ -32,7 +32,7 @@ GBM_FN real gbm_min(int K, const real *x)
 {
     real smallest = GBM_INF;
     for (int i = 0; i < K; i++)
-        smallest = x[i] < smallest ? x[i] : smallest;
+        smallest = gbm_smaller(x[i], smallest);
     return smallest;
 }
 

@@ -45,3 +45,27 @@ for file in walk*.csv; do
     [ "$rows" = $((sweep - 11)) ] ||
         fail "$file has $rows draws; sweep $sweep was the bad one"
 done
+
+# max() and min() of what is not a number are not numbers: where log(x) is
+# none, x is impossible.
+cat >largest.gbm <<'E'
+model {
+  for (i in 1:4) { x[i] ~ dnorm(0, 1) }
+  m[1] <- log(x[3])
+  m[2] <- 1
+  m[3] <- log(x[4])
+  y[1] ~ dnorm(max(0, log(x[1])), 1)
+  y[2] ~ dnorm(min(log(x[2]), 2), 1)
+  y[3] ~ dnorm(max(m[1:2]), 1)
+  y[4] ~ dnorm(min(m[2:3]), 1)
+}
+E
+echo '{"y": [0.2, 0.1, 0.4, 0.3]}' >largest.json
+status 0 "$GBMC" largest.gbm -o largest
+status 0 ./largest --data largest.json --device cpu --warmup 50 --draws 200 \
+    --monitor x --out largest.csv --quiet
+for k in 1 2 3 4; do
+    if grep -v '^#' "largest_$k.csv" | cut -d, -f8-11 | grep -q '^-\|,-'; then
+        fail "chain $k: x is negative, and its logarithm was taken for one"
+    fi
+done

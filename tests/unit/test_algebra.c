@@ -952,6 +952,23 @@ static void test_sums(void **state)
     world_close(&w);
 }
 
+/* max() and min() of constants of which one is not a number. */
+static void test_extremes(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, 901);
+    struct compiler *c = &w.c;
+    symp none = sym_num(c, NAN), one = sym_num(c, 1);
+    static const char *const names[] = {"max", "min"};
+    for (int i = 0; i < 4; i++) {
+        symp pair[2] = {i & 1 ? one : none, i & 1 ? none : one};
+        symp value = sym_call(c, names[i / 2], 2, pair);
+        assert_true(value->kind == SYM_NUM && isnan(value->number));
+    }
+    world_close(&w);
+}
+
 /* What the ends of a loop say of a comparison, be they numbers or not. */
 static void test_ends(void **state)
 {
@@ -991,7 +1008,8 @@ int main(void)
         cmocka_unit_test(test_collect),    cmocka_unit_test(test_statistics),
         cmocka_unit_test(test_derivative), cmocka_unit_test(test_same),
         cmocka_unit_test(test_forms),      cmocka_unit_test(test_equalities),
-        cmocka_unit_test(test_sums),       cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_sums),       cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

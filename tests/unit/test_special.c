@@ -229,6 +229,10 @@ static void vectors(void **state)
     assert_memory_equal(out, rank, sizeof out);
     assert_true(gbm_sum(5, x) == 12 && gbm_prod(5, x) == 30);
     assert_true(gbm_max(5, x) == 5 && gbm_min(5, x) == 1);
+    const real gap[3] = {1, GBM_NAN, 2};
+    assert_true(gbm_is_nan(gbm_max(3, gap)) && gbm_is_nan(gbm_min(3, gap)));
+    assert_true(gbm_is_nan(gbm_larger(GBM_NAN, 1)));
+    assert_true(gbm_is_nan(gbm_smaller(1, GBM_NAN)));
     assert_true(gbm_mean(5, x) == REAL_C(2.4));
     assert_true(fabs((double)gbm_var(5, x) - 2.8) < 1e-15);
     assert_true(gbm_median(5, x) == 2);
