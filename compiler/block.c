@@ -26,6 +26,8 @@ static void no_values(struct compiler *c, const struct family *f,
         v->values[i] = sym_loop(c, f->loops[i]);
 }
 
+/* A subscript that runs in a sum hits every node, this one where it is its own.
+ */
 static bool values_of_part(struct compiler *c, const struct family *f,
                            const struct part *p, struct plate_values *v)
 {
@@ -39,7 +41,9 @@ static bool values_of_part(struct compiler *c, const struct family *f,
             f->upper[d] ? NULL : sym_plain_loop(c, f->lower[d], &offset);
         for (int i = 0; l && i < f->nloops; i++)
             if (f->loops[i] == l) {
-                v->values[i] = sym_sub(c, p->reference->args[d], offset);
+                symp e = p->reference->args[d];
+                if (!reads_bound_loop(p, f, e))
+                    v->values[i] = sym_sub(c, e, offset);
                 found[i] = true;
             }
     }

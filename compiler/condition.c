@@ -240,6 +240,17 @@ struct part *part_of_reference(struct compiler *c, struct model *m,
     return p;
 }
 
+bool reads_bound_loop(const struct part *p, const struct family *f, symp e)
+{
+    if (e->kind == SYM_LOOP)
+        return !sym_has_loop_of(e, p->loops, p->nloops) &&
+               !sym_has_loop_of(e, f->loops, f->nloops);
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_bound_loop(p, f, e->args[i]))
+            return true;
+    return false;
+}
+
 struct part *whole_part(struct compiler *c, struct factor *g)
 {
     return new_part(c, g);

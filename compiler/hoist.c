@@ -74,15 +74,6 @@ static bool is_costly(symp e, const void *unused)
     return e->kind == SYM_CALL || e->kind == SYM_POW;
 }
 
-static bool is_loop_of(const struct loop *loop, struct loop *const *loops,
-                       int n)
-{
-    for (int i = 0; i < n; i++)
-        if (loops[i] == loop)
-            return true;
-    return false;
-}
-
 /* Whether e differs between the instances of the part. */
 static bool varies(const struct part *p, symp e)
 {
@@ -642,18 +633,6 @@ static symp without_constants(struct hoister *k, symp e)
             kept[n++] = linear[i];
     }
     return sym_add(c, n, kept);
-}
-
-static bool reads_bound_loop(const struct part *p, const struct family *f,
-                             symp e)
-{
-    if (e->kind == SYM_LOOP && !is_loop_of(e->loop, p->loops, p->nloops) &&
-        !is_loop_of(e->loop, f->loops, f->nloops))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_bound_loop(p, f, e->args[i]))
-            return true;
-    return false;
 }
 
 static void drop_constants(struct hoister *k, struct part *p)

@@ -676,6 +676,8 @@ void condition(struct compiler *c, struct model *m);
 /* The step for one family: parts, statistics, method; not added to m. */
 struct step *condition_family(struct compiler *c, struct model *m,
                               struct family *f);
+/* Whether e, of part p of f's step, changes with the index of a sum. */
+bool reads_bound_loop(const struct part *p, const struct family *f, symp e);
 /* Whether derived node v, stored, depends on `on` through derived nodes. */
 bool derived_depends(const struct model *m, const struct var *v,
                      const struct var *on);
@@ -1038,7 +1040,8 @@ void emit_cell_if_needed(struct emitter *e, const struct step *s);
 /* Statements that draw the lhs of f from its prior into its cells. */
 void emit_prior_draw(struct emitter *e, const struct family *f);
 /* cell: a draw of integers between the locals lower and upper, if the value
- * in it is none; a local with a real one, whose name is returned. Of entry d. */
+ * in it is none; a local with a real one, whose name is returned. Of entry d.
+ */
 void emit_integer_between(struct emitter *e, const struct entry *d,
                           const char *cell);
 const char *emit_real_between(struct emitter *e, const struct entry *d);
