@@ -193,8 +193,6 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
     for (int i = 0; i < s->nmembers; i++) {
         bool told;
         q->potential[i] = without_elements(c, first[i], &own, &told);
-        if (!told && !dense)
-            return false; /* it meets other elements */
         if (!told)
             q->potential[i] = at_origin(c, s, v, q, i, first[i]);
         any = any || !sym_is(q->potential[i], 0);

@@ -157,6 +157,17 @@ static void range_guards(struct compiler *c, struct part *p)
     }
 }
 
+/* The reference where it is the target: what runs in a sum stands there. */
+static symp hits_target(struct compiler *c, const struct found *r, symp ref,
+                        const symp *target)
+{
+    symp args[8];
+    for (int d = 0; d < ref->nargs; d++)
+        args[d] =
+            target[d] && subscript_runs(r, d) ? target[d] : ref->args[d];
+    return sym_ref(c, ref->var, ref->nargs, args);
+}
+
 /* Solves reference == target for the factor's loops. `target`: subscripts of
  * the updated element; a NULL one stands for a whole dimension (a vector
  * node's), which is not matched. */
@@ -223,7 +234,7 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
         }
     }
     range_guards(c, p);
-    p->reference = solve(c, p, ref);
+    p->reference = hits_target(c, r, solve(c, p, ref), target);
 }
 
 bool subscript_runs(const struct found *r, int d)
