@@ -882,6 +882,38 @@ static struct part *reached_definitions(struct compiler *c, struct model *m,
     return list;
 }
 
+static bool reads_by_itself(symp e, const void *var)
+{
+    if (e->kind != SYM_REF || e->var != var)
+        return false;
+    for (int d = 0; d < e->nargs; d++)
+        if (sym_has_var(e->args[d], var))
+            return true;
+    return false;
+}
+
+/* Whether an element of v is the subscript of another, z[z[i]]: which instances
+ * of g an element reaches moves with it, between its trial values and from one
+ * element to the next, and no index tells them. */
+static bool indexes_itself(const struct factor *g, const struct var *v)
+{
+    return sym_any(g->logp, reads_by_itself, v) ||
+           (g->lower && sym_any(g->lower, reads_by_itself, v)) ||
+           (g->upper && sym_any(g->upper, reads_by_itself, v));
+}
+
+/* All of the part's instances count, each evaluated in place. */
+static void add_in_place(struct compiler *c, struct step *s, struct part *p)
+{
+    const struct factor *g = p->factor;
+    p->opaque = true;
+    p->logp = in_part(c, p, g->logp);
+    p->value = in_part(c, p, g->value);
+    p->lower = in_part(c, p, g->lower);
+    p->upper = in_part(c, p, g->upper);
+    add_part(s, p);
+}
+
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
                         struct factor *g, const symp *target)
 {
@@ -905,14 +937,13 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
         }
         s->through = true;
         symp at[8];
-        struct part *p = reached_part(c, m, s, g, at);
-        p->opaque = true;
-        p->logp = in_part(c, p, g->logp);
-        p->value = in_part(c, p, g->value);
-        p->lower = in_part(c, p, g->lower);
-        p->upper = in_part(c, p, g->upper);
-        add_part(s, p);
+        add_in_place(c, s, reached_part(c, m, s, g, at));
         s->sequential = s->sequential || !apart(s, at);
+        return;
+    }
+    if (indexes_itself(g, f->var)) {
+        add_in_place(c, s, new_part(c, g));
+        s->sequential = true;
         return;
     }
     leave_other_statements(c, m, g, &refs, target);
@@ -973,8 +1004,9 @@ struct step *condition_family(struct compiler *c, struct model *m,
     s->lower = own->lower;
     s->upper = own->upper;
     bool vector = f->nslices > 0;
-    /* a prior seen through stored nodes is among the children's instances */
-    if (!vector && !own->replaced && !factor_through(m, own, f->var))
+    /* a prior whose instances are all taken is among the children's */
+    if (!vector && !own->replaced && !factor_through(m, own, f->var) &&
+        !indexes_itself(own, f->var))
         own_part(c, s, own, target);
     for (struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced)
