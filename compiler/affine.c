@@ -369,9 +369,12 @@ static void name_arrays(struct affine *k)
         struct affine_var *a = &k->vars[k->nvars++];
         a->var = v;
         a->rest = new_array(k, v, "rest");
+        a->rest->rest_of = v;
         for (int i = 0; i < k->n; i++)
-            if (derived_depends(k->m, v, k->cells[i]->var))
+            if (derived_depends(k->m, v, k->cells[i]->var)) {
                 a->slope[i] = new_array(k, v, k->cells[i]->var->name);
+                a->slope[i]->slope_of = v;
+            }
     }
 }
 

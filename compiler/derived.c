@@ -328,7 +328,9 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
     for (int i = 0; i < e->nargs; i++)
         args[i] = sym_map(c, e->args[i], substitute_node, context);
     symp ref = sym_ref(c, e->var, e->nargs, args);
-    symp value = derived ? NULL : ref;
+    symp value = !derived   ? ref
+                 : v->given ? sym_ref(c, v->given, e->nargs, args)
+                            : NULL;
     bool stands_in = false; /* the value, as there is no other yet */
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (f->stochastic || (mixed && f->constant))

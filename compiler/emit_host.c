@@ -82,6 +82,15 @@ static void emit_names(struct text *out, const struct var *v)
     text_append(out, "    0};\n\n");
 }
 
+/* Its slot: they are in the order of the variables. */
+static int place_of(const struct model *m, const struct var *v)
+{
+    int place = 0;
+    for (const struct var *w = m->vars; w != v; w = w->next)
+        place++;
+    return place;
+}
+
 static void emit_slots(struct text *out, struct compiler *c, struct model *m,
                        struct slots *k)
 {
@@ -96,16 +105,17 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
         v->slot = k->n;
         bool observed = v->declared_observed || v->supplied ||
                         (v->unread && v->role == ROLE_STOCHASTIC);
-        text_printf(k->table,
-                    "    {.name = \"%s\", .where = \"%s\", .role = %s, "
-                    ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "
-                    ".maintained = %d",
-                    v->name,
-                    in_string(c, span_text(c, v->families ? v->families->span
-                                                          : v->span)),
-                    role_constant(v->role), v->integer, v->ndim, observed,
-                    (v->role == ROLE_GIVEN && v->used) || v->supplied,
-                    v->stored);
+        text_printf(
+            k->table,
+            "    {.name = \"%s\", .where = \"%s\", .role = %s, "
+            ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "
+            ".maintained = %d",
+            v->name,
+            in_string(c,
+                      span_text(c, v->families ? v->families->span : v->span)),
+            role_constant(v->role), v->integer, v->ndim, observed,
+            (v->role == ROLE_GIVEN && v->used && !v->whole) || v->supplied,
+            v->stored);
         if (v->gathered)
             text_printf(k->table, ", .names = names_%s", v->cname);
         if (v->hidden)
@@ -114,12 +124,17 @@ static void emit_slots(struct text *out, struct compiler *c, struct model *m,
             text_append(k->table, ", .barren = 1");
         if (declared)
             text_printf(k->table, ", .declared = declared_%s", v->cname);
-        if (v->whole) {
-            int whole = 0; /* slots are in the order of the variables */
-            for (const struct var *w = m->vars; w != v->whole; w = w->next)
-                whole++;
-            text_printf(k->table, ", .part = 1, .whole = %d", whole);
-        }
+        if (v->given)
+            text_append(k->table, ", .filled = 1");
+        if (v->whole)
+            text_printf(k->table, ", .part = 1, .whole = %d",
+                        place_of(m, v->whole));
+        if (v->rest_of)
+            text_printf(k->table, ", .rest = 1, .whole = %d",
+                        place_of(m, v->rest_of));
+        if (v->slope_of)
+            text_printf(k->table, ", .slope = 1, .whole = %d",
+                        place_of(m, v->slope_of));
         text_append(k->table, "},\n");
         text_printf(k->bind, "    s->%s = (%s *)b[%d].values;\n", v->cname,
                     v->integer ? "int" : "real", k->n);
@@ -228,6 +243,8 @@ static bool load_needs(const struct var *v, const struct var *w)
         if (v->declared[d] && reads(v->declared[d], w))
             return true;
     /* its extents are those of the whole array */
+    if (v->role == ROLE_GIVEN && v->whole == w)
+        return true;
     return v->whole && w != v->whole && load_needs(v->whole, w);
 }
 

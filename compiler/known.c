@@ -56,8 +56,7 @@ supplied(struct compiler *c, struct gbm_data *data, const struct var *v)
     return gbm_data_find(data, v->name);
 }
 
-/* The values of the files; false after an error. */
-static bool read_data(struct compiler *c, struct gbm_data *data)
+bool read_named_data(struct compiler *c, struct gbm_data *data)
 {
     for (int i = 0; i < c->options.ndata; i++) {
         char error[GBM_ERROR];
@@ -96,7 +95,7 @@ bool split_known(struct resolver *r)
         if (c->options.ndata == 0 || !random_throughout(v) || !is_read(r->m, v))
             continue;
         if (!is_open)
-            good = is_open = read_data(c, &data);
+            good = is_open = read_named_data(c, &data);
         const struct gbm_array *a = good ? supplied(c, &data, v) : NULL;
         if (!a || a->gaps)
             continue;

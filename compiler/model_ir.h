@@ -176,7 +176,10 @@ struct var {
     bool used;         /* some statement reads it */
     bool supplied;     /* stochastic, and nothing here draws it: data */
     bool seen_asked;   /* updates ask which cells are observed */
-    struct var *whole; /* the random elements of this array (mixed.c) */
+    struct var *whole; /* these are the random elements of this array
+                          (mixed.c), or those that are data (gaps.c) */
+    struct var *given; /* the other way round, of data; or NULL */
+    struct var *rest_of, *slope_of; /* affine.c: arrays that this is part of */
     const struct gathered *gathered; /* its elements are scalars that have
                                         names of their own; or NULL */
     int ndim;                        /* -1: not known yet */

@@ -18,13 +18,7 @@ enum { MOST_PIECES = 64 };
 
 /* ---- what the statements of an array say of a dimension ---- */
 
-/* Bounds of a subscript, whole numbers: of a number, or of a loop plus one
- * whose ends tell. */
-struct bounds {
-    double least, largest;
-};
-
-static bool bounds_of(struct compiler *c, symp e, struct bounds *out)
+bool bounds_of(struct compiler *c, symp e, struct bounds *out)
 {
     symp offset;
     const struct loop *l = sym_plain_loop(c, e, &offset);
@@ -32,7 +26,7 @@ static bool bounds_of(struct compiler *c, symp e, struct bounds *out)
         out->least = out->largest = e->number;
         return true;
     }
-    if (!l || offset->kind != SYM_NUM || l->lower->kind != SYM_NUM)
+    if (!l || !l->upper || offset->kind != SYM_NUM || l->lower->kind != SYM_NUM)
         return false;
     out->least = l->lower->number + offset->number;
     out->largest = largest_of(l->upper) + offset->number;

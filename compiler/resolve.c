@@ -350,6 +350,7 @@ struct model *resolve(struct compiler *c, struct program *p)
     order_families(c, m);
     choose_stored(c, m);
     keep_repeated(c, m);
+    expect_supplied(&r);
     split_affine(c, m);
     find_sequences(c, m);
     name_in_c(c, m);

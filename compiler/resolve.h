@@ -11,6 +11,7 @@ struct scope {
     symp value;
     const struct scope *outer;
 };
+struct gbm_data;
 struct resolver {
     struct compiler *c;
     struct model *m;
@@ -105,11 +106,20 @@ bool split_mixed(struct resolver *r);
 /* Splits variables whose values --data has in full into a leaf and what others
  * read, which is given; true if there were any. As with split_mixed. */
 bool split_known(struct resolver *r);
+/* The values of the --data files, or what is kept of them: names and which are
+ * missing; false after an error. */
+bool read_named_data(struct compiler *c, struct gbm_data *data);
 
 /* ---- pieces.c */
 /* Definitions of an array that are put in the place of what reads it as cases;
  * of more, the array is kept in memory. */
 #define MOST_CASES 4
+/* Bounds of a subscript, whole numbers: of a number, or of a loop plus one
+ * whose ends tell; false: they do not. */
+struct bounds {
+    double least, largest;
+};
+bool bounds_of(struct compiler *c, symp e, struct bounds *out);
 /* Takes loops apart by which statements go through such an array. */
 void take_pieces_apart(struct compiler *c, struct model *m);
 /* Whether all that read v say which of its statements is meant. */
@@ -132,6 +142,11 @@ void drop_clamps(struct compiler *c, struct model *m);
 bool mixed_substitutable(struct compiler *c, const struct family *f);
 /* Marks the derived variables whose values are kept in memory. */
 void choose_stored(struct compiler *c, struct model *m);
+
+/* ---- gaps.c */
+/* Adds the given arrays that hold what no statement defines of derived ones.
+ * Requires choose_stored. */
+void expect_supplied(struct resolver *r);
 
 /* ---- kept.c */
 /* Marks, or makes, further ones that definitions of those would compute again

@@ -401,37 +401,96 @@ static enum gbm_status compute_sequences(struct loader *l, int v)
     return GBM_OK;
 }
 
+static bool has_value(const struct gbm_array *a, int64_t cell)
+{
+    return !a->missing || !a->missing[cell];
+}
+
 /* Of an array without a value only the extents count, as in JAGS. */
 static bool all_missing(const struct gbm_array *a)
 {
     for (int64_t i = 0; i < a->length; i++)
-        if (!a->missing || !a->missing[i])
+        if (has_value(a, i))
             return false;
     return true;
 }
 
-static enum gbm_status fail_computed(struct loader *l,
-                                     const struct gbm_variable *variable,
-                                     const struct gbm_array *a)
+/* Marks the cells of v that its statements make random, or those of the part
+ * that holds its random elements. */
+static void mark_random(struct loader *l, int v, unsigned char *random)
 {
+    const struct gbm_model *m = l->model;
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        const struct gbm_variable *of = &m->variables[fam->variable];
+        if (!fam->stochastic || fam->data_block ||
+            (fam->variable != v && !(of->part && of->whole == v)))
+            continue;
+        for (int64_t e = 0; e < count_elements(l, f); e++) {
+            int64_t n = rt_element_cells(fam, l->state, e, &l->buffer);
+            for (int64_t i = 0; i < n; i++)
+                random[l->buffer.cells[i]] = 1;
+        }
+    }
+}
+
+static enum gbm_status fail_computed(struct loader *l, int v, int f,
+                                     int64_t cell, const struct gbm_array *a)
+{
+    const struct gbm_family *fam = &l->model->families[f];
+    char name[256];
+    rt_cell_name(l->in, v, cell, name, sizeof name);
     return rt_fail(l->rt, GBM_USER_ERROR,
-                   "%s is computed by the model (%s); %s must not supply it, "
-                   "but for its extents as missing values",
-                   variable->name, variable->where, a->source);
+                   "%s: %s is computed here, but %s supplies it; NA there "
+                   "leaves it to the model\n    %s",
+                   fam->where, name, a->source, fam->text);
+}
+
+/* An element is either computed or supplied. */
+static enum gbm_status check_computed(struct loader *l, int v,
+                                      const struct gbm_array *a)
+{
+    const struct gbm_model *m = l->model;
+    const int64_t cells = l->in->slots[v].cells;
+    unsigned char *random = calloc((size_t)cells + 1, 1);
+    if (!random)
+        return rt_fail(l->rt, GBM_FAILURE, "no memory");
+    mark_random(l, v, random);
+    enum gbm_status s = GBM_OK;
+    for (int f = 0; f < m->nfamilies && s == GBM_OK; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        if (fam->variable != v || (fam->stochastic && !fam->data_block))
+            continue;
+        for (int64_t e = 0; e < count_elements(l, f) && s == GBM_OK; e++) {
+            int64_t n = rt_element_cells(fam, l->state, e, &l->buffer);
+            for (int64_t i = 0; i < n && s == GBM_OK; i++) {
+                int64_t cell = l->buffer.cells[i];
+                if (has_value(a, cell) && (fam->data_block || !random[cell]))
+                    s = fail_computed(l, v, f, cell, a);
+            }
+        }
+    }
+    free(random);
+    return s;
 }
 
 static enum gbm_status settle_constant(struct loader *l, int v)
 {
     const struct gbm_variable *variable = &l->model->variables[v];
     const struct gbm_array *a = gbm_data_find(l->data, variable->name);
-    if (a && !all_missing(a))
-        return fail_computed(l, variable, a);
     enum gbm_status s = settle_extents(l, v, a);
     if (s == GBM_OK)
         s = allocate(l, v, false);
     if (s != GBM_OK)
         return s;
     rebind(l);
+    if (a && !all_missing(a)) {
+        s = check_computed(l, v, a);
+        if (s == GBM_OK)
+            s = copy_values(l, v, a);
+        if (s != GBM_OK)
+            return s;
+    }
     s = compute_families(l, v);
     return s == GBM_OK ? compute_sequences(l, v) : s;
 }
@@ -439,15 +498,27 @@ static enum gbm_status settle_constant(struct loader *l, int v)
 static enum gbm_status settle_derived(struct loader *l, int v)
 {
     const struct gbm_variable *variable = &l->model->variables[v];
-    const struct gbm_array *a = gbm_data_find(l->data, variable->name);
-    bool supplied = a && variable->role == GBM_DERIVED;
-    for (int p = 0; p < l->model->nvariables; p++) /* for its random part */
-        supplied = supplied && !(l->model->variables[p].part &&
-                                 l->model->variables[p].whole == v);
-    if (supplied && !all_missing(a))
-        return fail_computed(l, variable, a);
-    enum gbm_status s = settle_extents(l, v, supplied ? a : NULL);
+    const struct gbm_variable *as = variable;
+    if (variable->rest || variable->slope)
+        as = &l->model->variables[variable->whole];
+    bool supplied = variable->role == GBM_DERIVED && !as->hidden;
+    enum gbm_status s = settle_extents(
+        l, v, supplied ? gbm_data_find(l->data, as->name) : NULL);
     return s == GBM_OK ? allocate(l, v, true) : s;
+}
+
+/* The elements of an array that are data, beside computed ones, which have
+ * their place in the slot of the whole array. What is not supplied is NaN. */
+static enum gbm_status settle_part(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+    struct rt_slot *slot = &l->in->slots[v];
+    memcpy(slot->dim, l->in->slots[variable->whole].dim, sizeof slot->dim);
+    enum gbm_status s = allocate(l, v, false);
+    for (int64_t i = 0; s == GBM_OK && i < slot->cells; i++)
+        rt_set_value(slot, false, 0, i, (double)NAN);
+    return s == GBM_OK && a ? copy_values(l, v, a) : s;
 }
 
 /* True if a data block defines the variable; its cells are then observed. */
@@ -622,7 +693,8 @@ static enum gbm_status settle(struct loader *l, int v)
     enum gbm_status s = GBM_OK;
     switch (l->model->variables[v].role) {
     case GBM_GIVEN:
-        s = settle_given(l, v);
+        s = l->model->variables[v].part ? settle_part(l, v)
+                                        : settle_given(l, v);
         break;
     case GBM_CONSTANT:
         s = settle_constant(l, v);
@@ -696,6 +768,84 @@ static enum gbm_status mark_defined(struct loader *l, int v)
     else
         slot->defined = defined;
     return GBM_OK;
+}
+
+/* The same element of the arrays that an affine one is made of. */
+static void fill_affine(struct loader *l, int v, int64_t cell, double value)
+{
+    for (int w = 0; w < l->model->nvariables; w++) {
+        const struct gbm_variable *of = &l->model->variables[w];
+        if ((!of->rest && !of->slope) || of->whole != v)
+            continue;
+        for (int c = 0; of->rest && c < l->in->nchains; c++)
+            rt_set_value(&l->in->slots[w], false, c, cell, value);
+        if (l->in->slots[w].defined)
+            l->in->slots[w].defined[cell] = 1;
+    }
+}
+
+/* A definition stands in the place of whatever reads the array, and was taken
+ * to define all of it. */
+static enum gbm_status fail_unexpected(struct loader *l, int v, int64_t cell,
+                                       const struct gbm_array *a)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    char name[256];
+    rt_cell_name(l->in, v, cell, name, sizeof name);
+    return rt_fail(l->rt, GBM_USER_ERROR,
+                   "%s: %s supplies %s, though %s is computed; where it is so "
+                   "in part, the model must be compiled for these data (gbmc "
+                   "--data)",
+                   variable->where, a->source, name, variable->name);
+}
+
+/* Elements that no statement defines may be data, beside those that are
+ * computed. */
+static enum gbm_status take_supplied(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+    struct rt_slot *slot = &l->in->slots[v];
+    const bool derived = variable->role == GBM_DERIVED;
+    if (!a || variable->role == GBM_STOCHASTIC || variable->hidden ||
+        !slot->defined || all_missing(a))
+        return GBM_OK;
+    if (derived && !(slot->seen = calloc((size_t)slot->cells + 1, 1)))
+        return rt_fail(l->rt, GBM_FAILURE, "no memory");
+    for (int64_t i = 0; i < slot->cells; i++) {
+        if (slot->defined[i] || !has_value(a, i))
+            continue;
+        if (derived && !variable->maintained && !variable->filled)
+            return fail_unexpected(l, v, i, a);
+        if (derived)
+            slot->seen[i] = RT_SEEN;
+        slot->defined[i] = 1;
+        for (int c = 0; derived && c < l->in->nchains; c++)
+            rt_set_value(slot, false, c, i, a->values[i]);
+        fill_affine(l, v, i, a->values[i]);
+    }
+    return GBM_OK;
+}
+
+/* Once all families are known: which elements a variable's statements define,
+ * each once, and not what is supplied. */
+static enum gbm_status settle_definitions(struct loader *l, int v)
+{
+    const struct gbm_variable *variable = &l->model->variables[v];
+    const struct gbm_array *a = gbm_data_find(l->data, variable->name);
+    const bool constant = variable->role == GBM_CONSTANT;
+    const bool computed = variable->role == GBM_STOCHASTIC ||
+                          variable->role == GBM_DERIVED ||
+                          variable->role == GBM_AUXILIARY;
+    enum gbm_status s = rt_check_twice(l->rt, l->in, l->state, v);
+    if (s == GBM_OK && computed && a && !variable->hidden)
+        s = check_computed(l, v, a);
+    if (s != GBM_OK || !(constant || (computed && l->in->slots[v].per_chain)))
+        return s;
+    s = mark_defined(l, v);
+    if (s == GBM_OK && !constant && variable->needed && !l->redraw)
+        s = check_supplied(l, v);
+    return s;
 }
 
 static void note_unused(struct loader *l)
@@ -776,20 +926,14 @@ static enum gbm_status load(struct loader *l)
     if (ordered != GBM_OK)
         return ordered;
     for (int v = 0; v < m->nvariables; v++) {
-        enum gbm_status once = rt_check_twice(l->rt, l->in, l->state, v);
-        if (once != GBM_OK)
-            return once;
-        bool computed = m->variables[v].role == GBM_STOCHASTIC ||
-                        m->variables[v].role == GBM_DERIVED ||
-                        m->variables[v].role == GBM_AUXILIARY;
-        bool constant = m->variables[v].role == GBM_CONSTANT;
-        if (constant || (computed && l->in->slots[v].per_chain)) {
-            enum gbm_status s = mark_defined(l, v);
-            if (s == GBM_OK && !constant && m->variables[v].needed && !l->redraw)
-                s = check_supplied(l, v);
-            if (s != GBM_OK)
-                return s;
-        }
+        enum gbm_status s = settle_definitions(l, v);
+        if (s != GBM_OK)
+            return s;
+    }
+    for (int v = 0; v < m->nvariables; v++) {
+        enum gbm_status s = take_supplied(l, v);
+        if (s != GBM_OK)
+            return s;
     }
     enum gbm_status apart = rt_check_sums(l->rt, l->in, l->state);
     if (apart != GBM_OK)

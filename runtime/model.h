@@ -69,10 +69,17 @@ struct gbm_variable {
     bool barren;     /* GBM_STOCHASTIC, and no leaf: elements that no observed
                         node depends on are drawn forward, as leaves are */
     bool hidden;     /* GBM_DERIVED: made by the compiler, not in the model */
+    bool filled;     /* GBM_DERIVED: another variable, of role GBM_GIVEN, holds
+                        the elements that data give, as no statement defines
+                        them */
     bool part;       /* GBM_STOCHASTIC: the random elements of the array in
                         slot `whole`, which has the same name and is computed
                         from it: this one takes data and starting values, that
-                        one is monitored */
+                        one is monitored. GBM_GIVEN: its elements that are data,
+                        in their places */
+    bool rest;       /* GBM_DERIVED: of the array in slot `whole` what is free
+                        of some parameters: what data give of it is here, too */
+    bool slope;      /* the same: what multiplies such a parameter, so 0 there */
     int whole;
     /* Not NULL: its cells are scalars of the model that are alike, ndim is 1.
      * These are their names, [extent] and a NULL; `name` is for messages. */
