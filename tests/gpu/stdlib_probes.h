@@ -41,6 +41,21 @@ GBM_FN real probe_enumerate(struct gbm_rng *rng, real u)
     return gbm_enumerate_draw(rng, 0, 50, probe_poisson_density, &mean);
 }
 
+/* The functions of C of an integer, which a model's constants may be. */
+GBM_FN real probe_of_integer(int n)
+{
+    real one = real_log(n) + real_log2(n) + real_log10(n) + real_log1p(n) +
+               real_exp(n) + real_exp2(n) + real_expm1(n) + real_sqrt(n) +
+               real_cbrt(n) + real_fabs(n) + real_floor(n) + real_ceil(n) +
+               real_round(n) + real_trunc(n) + real_sin(n) + real_cos(n) +
+               real_tan(n) + real_atan(n) + real_sinh(n) + real_cosh(n) +
+               real_tanh(n) + real_asinh(n) + real_acosh(n) + real_erf(n) +
+               real_erfc(n);
+    real small = real_asin(n - 1) + real_acos(n - 1) + real_atanh(n - 1);
+    return one + (n == 1 ? small : 0) + real_pow(n, n) + real_pow(one, n) +
+           real_fmod(n, 2) + real_atan2(n, one) + real_copysign(one, n);
+}
+
 /* A well conditioned symmetric matrix of 3 rows. */
 GBM_FN void probe_matrix(real u, real v, real *x)
 {
@@ -82,6 +97,7 @@ GBM_FN real probe_vector(struct gbm_rng *rng, int which, real u, real v)
 #define PROBES(X)                                                              \
     X(uniform, gbm_uniform(rng) + gbm_uniform(rng))                            \
     X(normal, gbm_draw_normal(rng))                                            \
+    X(integer, probe_of_integer(1 + (int)(5 * u)))                             \
     X(exponential, gbm_draw_exponential(rng))                                  \
     X(gamma, gbm_draw_gamma(rng, 3 * u))                                       \
     X(inverse_gamma, gbm_draw_inverse_gamma(rng, 1 + 3 * u))                   \
