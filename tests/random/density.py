@@ -103,7 +103,7 @@ def settle(world, body, total):
         for r, at in computed:
             try:
                 v = world.value(r.value, at)
-            except NotReady:
+            except (NotReady, Impossible):  # of an array that grows yet, too
                 later.append((r, at))
                 continue
             world.put(r.left, at, LINKS[r.link](v) if r.link else v)
