@@ -26,8 +26,6 @@ static void no_values(struct compiler *c, const struct family *f,
         v->values[i] = sym_loop(c, f->loops[i]);
 }
 
-/* A subscript that runs in a sum hits every node, this one where it is its own.
- */
 static bool values_of_part(struct compiler *c, const struct family *f,
                            const struct part *p, struct plate_values *v)
 {
@@ -41,9 +39,7 @@ static bool values_of_part(struct compiler *c, const struct family *f,
             f->upper[d] ? NULL : sym_plain_loop(c, f->lower[d], &offset);
         for (int i = 0; l && i < f->nloops; i++)
             if (f->loops[i] == l) {
-                symp e = p->reference->args[d];
-                if (!reads_bound_loop(p, f, e))
-                    v->values[i] = sym_sub(c, e, offset);
+                v->values[i] = sym_sub(c, p->reference->args[d], offset);
                 found[i] = true;
             }
     }
@@ -671,6 +667,40 @@ static symp in_loops_of(struct compiler *c, symp e, const struct part *q,
     return e;
 }
 
+/* The condition under which an instance of the part hits an element of f at
+ * all, whose loops are then v: mu[1] is hit by mu[z[i]] where z[i] is 1. */
+static symp hits_some(struct compiler *c, const struct family *f,
+                      const struct part *p, const struct plate_values *v)
+{
+    symp hit = sym_num(c, 1);
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp at = f->lower[d];
+        for (int i = 0; i < f->nloops; i++)
+            at = sym_replace_loop(c, at, f->loops[i], v->values[i]);
+        if (!f->upper[d])
+            hit = sym_and(c, hit, sym_eq(c, p->reference->args[d], at));
+    }
+    return hit;
+}
+
+/* The same, where indices list the instances. */
+static bool same_listed(struct compiler *c, const struct step *a,
+                        const struct part *p, const struct step *b,
+                        const struct part *q)
+{
+    struct plate_values v, w;
+    if (!values_of_part(c, a->family, p, &v) ||
+        !values_of_part(c, b->family, q, &w))
+        return false;
+    for (int i = 0; i < a->family->nloops; i++)
+        if (!sym_same(v.values[i],
+                      in_loops_of(c, w.values[i], q, p, b->family, a->family)))
+            return false;
+    return sym_same(hits_some(c, a->family, p, &v),
+                    in_loops_of(c, hits_some(c, b->family, q, &w), q, p,
+                                b->family, a->family));
+}
+
 /* Whether elements of the same number are in the same instances of a factor:
  * lambda[2,1] and lambda[3,2] are in other columns of x[i,j]. */
 static bool same_instances(struct compiler *c, const struct step *a,
@@ -681,7 +711,7 @@ static bool same_instances(struct compiler *c, const struct step *a,
         !p->guard != !q->guard)
         return false;
     if (p->inverse)
-        return true;
+        return same_listed(c, a, p, b, q);
     for (int i = 0; i < p->nloops; i++)
         if (!p->solved[i] != !q->solved[i] ||
             (p->solved[i] &&

@@ -163,8 +163,7 @@ static symp hits_target(struct compiler *c, const struct found *r, symp ref,
 {
     symp args[8];
     for (int d = 0; d < ref->nargs; d++)
-        args[d] =
-            target[d] && subscript_runs(r, d) ? target[d] : ref->args[d];
+        args[d] = target[d] && subscript_runs(r, d) ? target[d] : ref->args[d];
     return sym_ref(c, ref->var, ref->nargs, args);
 }
 
@@ -249,17 +248,6 @@ struct part *part_of_reference(struct compiler *c, struct model *m,
     struct part *p = new_part(c, g);
     match_reference(c, m, p, r, target);
     return p;
-}
-
-bool reads_bound_loop(const struct part *p, const struct family *f, symp e)
-{
-    if (e->kind == SYM_LOOP)
-        return !sym_has_loop_of(e, p->loops, p->nloops) &&
-               !sym_has_loop_of(e, f->loops, f->nloops);
-    for (int i = 0; i < e->nargs; i++)
-        if (reads_bound_loop(p, f, e->args[i]))
-            return true;
-    return false;
 }
 
 struct part *whole_part(struct compiler *c, struct factor *g)

@@ -635,6 +635,19 @@ static symp without_constants(struct hoister *k, symp e)
     return sym_add(c, n, kept);
 }
 
+/* Whether e, of part p of f's step, changes with the index of a sum. */
+static bool reads_bound_loop(const struct part *p, const struct family *f,
+                             symp e)
+{
+    if (e->kind == SYM_LOOP)
+        return !sym_has_loop_of(e, p->loops, p->nloops) &&
+               !sym_has_loop_of(e, f->loops, f->nloops);
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_bound_loop(p, f, e->args[i]))
+            return true;
+    return false;
+}
+
 static void drop_constants(struct hoister *k, struct part *p)
 {
     symp kept[TERMS_MOST];

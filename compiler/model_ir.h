@@ -679,8 +679,6 @@ void condition(struct compiler *c, struct model *m);
 /* The step for one family: parts, statistics, method; not added to m. */
 struct step *condition_family(struct compiler *c, struct model *m,
                               struct family *f);
-/* Whether e, of part p of f's step, changes with the index of a sum. */
-bool reads_bound_loop(const struct part *p, const struct family *f, symp e);
 /* Whether derived node v, stored, depends on `on` through derived nodes. */
 bool derived_depends(const struct model *m, const struct var *v,
                      const struct var *on);
