@@ -292,7 +292,7 @@ static symp reduce_select(struct hoister *k, symp e)
     bool uncertain = k->uncertain, known = is_free(k, cond);
     symp reduced = reduce(k, cond);
     for (int b = 0; b < 2 && !k->failed; b++) {
-        if (known) {
+        if (known && !inside_sums(k, cond)) {
             symp here = b ? sym_call(c, "!", 1, &cond) : cond;
             k->guard = guard ? sym_and(c, guard, here) : here;
         } else {
