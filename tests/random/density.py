@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 import distributions as d
-import makers  # adds the distributions that models define themselves
+import own as _  # adds the distributions that models define themselves
 import syntax
 from simulate import LINKS, Impossible, NotReady, World
 

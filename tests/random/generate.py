@@ -14,8 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import likelihoods
 import makers
+import priors
 import syntax
+from pool import Index
 from simulate import Impossible, NotReady, World
 from syntax import to_json
 
@@ -32,25 +35,6 @@ restrict_ asm typeof linux unix abs floor time signal bind""".split()
 PLAIN_LOOPS = "i j k t s g h l r c".split()
 CLASH_LOOPS = "d n e x p int.i double_ state ii j1 element chain".split()
 MODERN_CHANCE = 0.3
-
-
-@dataclass
-class Thing:
-    """What the pool holds.  `dims` are the extents of an array; the last is
-    inside the value where kind is vector, simplex; the last two where it is a
-    matrix."""
-    name: str
-    kind: str  # real positive probability category count vector simplex matrix
-    dims: tuple = ()
-    top: int = 0  # categories: how many; counts: none
-
-
-@dataclass
-class Index:
-    """A loop variable and its range."""
-    name: str
-    low: int
-    high: int
 
 
 class Retry(Exception):
@@ -229,7 +213,7 @@ class Builder:
         old = self.have([kind])
         if old and not self.chance(fresh):
             return self.at(self.pick(old), context)
-        return self.at(makers.parameter(self, kind, context), context)
+        return self.at(priors.parameter(self, kind, context), context)
 
     def covariate(self, context):
         """x[i] of data; sometimes of data with a distribution."""
@@ -241,7 +225,7 @@ class Builder:
         if old and self.chance(0.6):
             name = self.pick(old)
         elif self.chance(0.2):
-            return self.at(makers.modelled_covariate(self, v.high), [v])
+            return self.at(priors.modelled_covariate(self, v.high), [v])
         elif len(context) > 1 and self.chance(0.3):
             high = [w.high for w in context]
             name = self.given(np.round(self.g.normal(size=high), 2), "x")
@@ -404,7 +388,7 @@ class Builder:
                q.dims[-1] == n]
         if old and self.chance(0.7):
             return self.at(self.pick(old), context)
-        return self.at(makers.simplex(self, n, context), context)
+        return self.at(priors.simplex(self, n, context), context)
 
 
 def rounded(b):
@@ -490,7 +474,7 @@ def attempt(generator, bugs_only):
         maker(b)
     if not any(n in b.world.places for n in b.observed_always) and \
             b.chance(0.8):
-        makers.likelihood(b)
+        likelihoods.likelihood(b)
     used = {n for s in b.body for n in syntax.all_names(
         syntax.Model((s,)))}
     if b.reserved & (set(b.data) | set(b.world.values)):

@@ -1,0 +1,108 @@
+"""Latent classes, and choices among categories."""
+
+from filling import each, nest, two
+from pool import Thing
+
+
+def categories(b):
+    """Latent classes."""
+    n, k = b.between(4, 10), b.between(2, 4)
+    name = b.name("z")
+    i = b.loop(1, n)
+    dist = "categorical" if b.modern else "dcat"
+    each(b, i, f"{name}[{i.name}] ~ {dist}({b.simplex([i], k)})")
+    b.add(Thing(name, "category", (n,), k))
+
+
+def mixture(b):
+    """Normals of which a latent class picks one."""
+    n, k = b.between(5, 12), b.between(2, 3)
+    z, mu = b.name("z"), b.name("mu")
+    i = b.loop(1, n)
+    each(b, i, f"{z}[{i.name}] ~ dcat({b.simplex([], k)})")
+    for j in range(k):
+        b.write(f"{mu}[{j + 1}] ~ dnorm({3 * j - 2}, {b.number(1, 3)})")
+    b.add(Thing(z, "category", (n,), k))
+    b.add(Thing(mu, "real", (k,)))
+    y = b.name("y")
+    tau = b.precision([i]) if b.chance(0.5) else b.precision([])
+    b.write(f"for ({i.name} in 1:{n}) {{ {y}[{i.name}] ~ "
+            f"dnorm({mu}[{z}[{i.name}]], {tau}) }}")
+    b.feature("latent subscript")
+    if b.chance(0.85):
+        b.observed_always.add(y)
+
+
+def occupancy(b):
+    """Sites that are occupied or not, and what is seen there."""
+    n, m = b.between(4, 8), b.between(1, 3)
+    z, y = b.name("z"), b.name("y")
+    i, j = two(b, n, m)
+    each(b, i, f"{z}[{i.name}] ~ dbern({b.probability([i])})")
+    seen = b.pick([f"dbern({z}[{i.name}] * {b.of('probability', [i])})",
+                   f"dpois({z}[{i.name}] * {b.of('positive', [i])} + 0.01)",
+                   f"dnorm({z}[{i.name}] * {b.of('real', [i])}, "
+                   f"{b.precision([i])})",
+                   f"dbin({z}[{i.name}] * {b.of('probability', [j])}, 3)"])
+    nest(b, [i, j], f"{y}[{i.name},{j.name}] ~ {seen}")
+    b.latent_always.add(z)
+    if b.chance(0.85):
+        b.observed_always.add(y)
+    b.add(Thing(z, "real", (n,)))
+
+
+def softmax(b):
+    """Choices by logits, one of them 0."""
+    n, k = b.between(4, 7), b.between(2, 4)
+    e, y = b.name("e"), b.name("y")
+    i, j = two(b, n, k)
+    first = b.chance(0.6)
+    if first:
+        each(b, i, f"{e}[{i.name},1] <- 1")
+    low = 2 if first else 1
+    inner = type(j)(j.name, low, k)
+    b.write(f"for ({i.name} in 1:{n}) {{ for ({j.name} in {low}:{k}) {{ "
+            f"{e}[{i.name},{j.name}] <- exp({b.small([i, inner])}) }} }}")
+    if b.chance(0.5):
+        p = b.name("p")
+        nest(b, [i, j], f"{p}[{i.name},{j.name}] <- {e}[{i.name},{j.name}] / "
+             f"sum({e}[{i.name},1:{k}])")
+        e = p
+    each(b, i, f"{y}[{i.name}] ~ dcat({e}[{i.name},{b.pick(['', f'1:{k}'])}])")
+    if b.chance(0.8):
+        b.observed_always.add(y)
+
+
+def ordered(b):
+    """Cutpoints in order, sorted or by increments."""
+    raw, cut, y = b.name("raw"), b.name("cut"), b.name("y")
+    k, n = b.between(2, 3), b.between(5, 9)
+    if b.chance(0.5):
+        b.feature("sort")
+        i = b.loop(1, k)
+        each(b, i, f"{raw}[{i.name}] ~ dnorm(0, 1)")
+        b.write(f"{cut}[1:{k}] <- sort({raw}[1:{k}])")
+    else:
+        b.write(f"{cut}[1] ~ dnorm(-0.5, 2)")
+        for c in range(2, k + 1):
+            b.write(f"{raw}[{c}] ~ dgamma(3, 3)")
+            b.write(f"{cut}[{c}] <- {cut}[{c - 1}] + {raw}[{c}]")
+    i = b.loop(1, n)
+    mean = b.predictor([i])
+    if b.chance(0.5):
+        link = b.pick(["logit", "probit"])
+        each(b, i, f"{y}[{i.name}] ~ dordered.{link}({mean}, {cut}[1:{k}])")
+    else:
+        mu, p = b.name("mu"), b.name("p")
+        last = k + 1
+        link = b.pick(["ilogit", "phi"])
+        each(b, i, f"{mu}[{i.name}] <- {mean} {p}[{i.name},1] <- "
+             f"{link}({cut}[1] - {mu}[{i.name}]) " + " ".join(
+                 f"{p}[{i.name},{c}] <- {link}({cut}[{c}] - {mu}[{i.name}]) - "
+                 f"{link}({cut}[{c - 1}] - {mu}[{i.name}])"
+                 for c in range(2, last))
+             + f" {p}[{i.name},{last}] <- 1 - {link}({cut}[{k}] - "
+             f"{mu}[{i.name}]) {y}[{i.name}] ~ dcat({p}[{i.name},1:{last}])")
+        b.feature("pieces by literal subscripts")
+    b.observed_always.add(y)
+    b.add(Thing(cut, "real", (k,)))
