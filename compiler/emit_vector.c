@@ -385,9 +385,48 @@ static void emit_component_moved(struct text *out, const struct step *s)
     text_append(out, "}\n\n");
 }
 
+static bool is_logdet_of(symp e, const void *var)
+{
+    return e->kind == SYM_CALL && !strcmp(e->name, "logdet") &&
+           sym_has_var(e, var);
+}
+
+/* Whether a density that may be positive where the node is not positive
+ * definite: one without its determinant, as that of a Wishart matrix with
+ * K + 1 degrees of freedom. */
+static bool leaves_cone(const struct step *s)
+{
+    if (s->companion != COMPANION_MIRROR)
+        return false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->own)
+            return !sym_any(p->logp, is_logdet_of, s->family->var);
+    return true;
+}
+
+static void emit_definite(struct compiler *c, struct text *out,
+                          const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN bool definite_%s(const struct state *s, long long "
+                "element)\n{\n",
+                s->name);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "GBM_SCRATCH(cells, cells_small, d * d);");
+    emit_line(&e, "for (int place = 0; place < d * d; place++)");
+    emit_line(&e, "    cells[place] = component_%s_get(s, element, place);",
+              s->name);
+    emit_line(&e, "return gbm_cholesky(d, cells);");
+    text_append(out, "}\n\n");
+}
+
 static void emit_component_density(struct compiler *c, struct text *out,
                                    const struct step *s)
 {
+    if (leaves_cone(s))
+        emit_definite(c, out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN gbm_total density_%s_here(const struct state *s, const "
@@ -406,10 +445,17 @@ static void emit_component_density(struct compiler *c, struct text *out,
                 "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
                 "    const struct conditional_%s *k_ = (const struct "
                 "conditional_%s *)context;\n    gbm_team_sync(k_->team);\n"
-                "    component_%s_moved(k_, x);\n    gbm_team_sync(k_->team);\n"
+                "    component_%s_moved(k_, x);\n    gbm_team_sync(k_->team);\n",
+                s->name, s->name, s->name, s->name);
+    if (leaves_cone(s))
+        text_printf(out,
+                    "    if (!definite_%s(k_->s, k_->element))\n        return "
+                    "-GBM_INF;\n",
+                    s->name);
+    text_printf(out,
                 "    return (real)density_%s_here(k_->s, k_->team, "
                 "k_->element);\n}\n\n",
-                s->name, s->name, s->name, s->name, s->name);
+                s->name);
 }
 
 /* Chooses the companion of the component at `place`; between which ends the
