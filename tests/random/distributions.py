@@ -176,6 +176,69 @@ def hyper_log(x, n1, n2, m, psi):
     return log(dict(zip(xs.tolist(), p)).get(int(x), 0.0))
 
 
+def scaled_wish_draw(g, s, k):
+    n = len(s)
+    r = [2 * k * g.gamma(0.5) * v * v for v in s]
+    return wish_draw(g, np.diag(r), k + n - 1)
+
+
+def scaled_wish_log(x, s, k):
+    """For s that are data."""
+    n = len(s)
+    return 0.5 * (k - 2) * np.linalg.slogdet(x)[1] - 0.5 * (k + n) * sum(
+        log(k * x[j][j] + s[j] ** -2) for j in range(n))
+
+
+def lkj_draw(g, eta, p):
+    """Columns of an upper triangle of unit length, by the onion."""
+    n = int(p)
+    x = np.zeros((n, n))
+    x[0, 0] = 1
+    for j in range(1, n):
+        square = g.beta(j / 2, eta + (n - 1 - j) / 2)
+        way = g.normal(size=j)
+        x[:j, j] = way / np.linalg.norm(way) * math.sqrt(square)
+        x[j, j] = math.sqrt(1 - square)
+    return x
+
+
+def lkj_log(x, eta, p):
+    n = int(p)
+    return sum((n - k + 2 * eta - 2) * log(x[k - 1][k - 1])
+               for k in range(2, n + 1))
+
+
+def car_precision(adj, weights, num, tau):
+    """Of an intrinsic autoregression in space."""
+    n, q, at = len(num), np.zeros((len(num), len(num))), 0
+    for i in range(n):
+        for _ in range(int(num[i])):
+            j = int(adj[at]) - 1
+            q[i, i] += tau * weights[at]
+            q[i, j] -= tau * weights[at]
+            at += 1
+    return q
+
+
+def car_draw(g, adj, weights, num, tau):
+    """About 0; what is constant is not drawn."""
+    size, way = np.linalg.eigh(car_precision(adj, weights, num, tau))
+    z = np.where(size > 1e-9, g.normal(size=len(num))
+                 / np.sqrt(np.maximum(size, 1e-9)), 0.0)
+    return way @ z
+
+
+def car_log(x, adj, weights, num, tau):
+    q = car_precision(adj, weights, num, tau)
+    return 0.5 * (len(num) - 1) * log(tau) - 0.5 * float(x @ q @ x)
+
+
+def gpar_log(x, m, s, e):
+    inside = 1 + e * (x - m) / s
+    return -log(s) - (1 + 1 / e) * log(inside) if x > m and inside > 0 \
+        else -INF
+
+
 def betabin_log(x, a, b, n):
     return choose(n, x) + lgamma(x + a) + lgamma(n - x + b) \
         - lgamma(n + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b) \
@@ -262,6 +325,10 @@ SCALAR = {
     "dgeom": (lambda g, p: float(g.geometric(p)),
               lambda x, p: log(p) + xlogy(x - 1, 1 - p)
               if x >= 1 else -INF),
+    "dgeom0": (lambda g, p: float(g.geometric(p)) - 1,
+               lambda x, p: log(p) + xlogy(x, 1 - p) if x >= 0 else -INF),
+    "dgpar": (lambda g, m, s, e: m + s * (g.random() ** -e - 1) / e,
+              gpar_log),
     "dcat": (lambda g, p: 1.0 + g.choice(len(p), p=p / np.sum(p)), cat_log),
     "dbetabin": (lambda g, a, b, n: float(g.binomial(int(n), g.beta(a, b))),
                  betabin_log),
@@ -295,6 +362,9 @@ VECTOR = {
                multi_log),
     "dwish": (wish_draw, wish_log),
     "dinvwish": (inverse_wish_draw, inverse_wish_log),
+    "dscaled.wishart": (scaled_wish_draw, scaled_wish_log),
+    "dlkj_corr_cholesky": (lkj_draw, lkj_log),
+    "dcar_normal": (car_draw, car_log),
 }
 
 # modern name -> (BUGS name, its arguments)
@@ -339,7 +409,7 @@ MODERN = {
     "inv_wishart": ("dinvwish", lambda k, s: (s, k)),
 }
 ALL = {**SCALAR, **VECTOR}
-DISCRETE = {"dbern", "dbin", "dpois", "dnegbin", "dgeom", "dcat", "dbetabin",
+DISCRETE = {"dbern", "dbin", "dpois", "dnegbin", "dgeom", "dgeom0", "dcat", "dbetabin",
             "dhyper", "dordered.logit", "dordered.probit", "dinterval"}
 
 

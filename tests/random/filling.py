@@ -10,10 +10,11 @@ def fill(b, name, n, dist, kind="real", context=(), before=""):
     """Statements that fill name[1:n]; dist(context) is a distribution for the
     elements of a loop (or of none)."""
     style = b.weighted([(8, plain), (1, first_apart), (1, last_apart),
-                        (1.2, pieces), (0.8, computed_piece),
+                        (1.2, pieces),
+                        (0.8 if kind != "count" else 0, computed_piece),
                         (0.8, by_data_index), (0.8, reversed_loop),
                         (0.8, shifted), (0.8, interleaved),
-                        (0.6, partly_given),
+                        (0.6 if kind != "count" else 0, partly_given),
                         (0.6 if kind == "real" else 0, sums_to_zero)])
     if n < 3:
         style = plain

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import choices
 import likelihoods
 import makers
 import priors
@@ -34,7 +35,8 @@ true false instance family row col lower upper new class template this
 restrict_ asm typeof linux unix abs floor time signal bind""".split()
 PLAIN_LOOPS = "i j k t s g h l r c".split()
 CLASH_LOOPS = "d n e x p int.i double_ state ii j1 element chain".split()
-MODERN_CHANCE = 0.3
+MODERN_CHANCE = 0.4
+CHOICE_CHANCE = 0.12  # that samplers are asked for
 
 
 class Retry(Exception):
@@ -52,6 +54,7 @@ class Builder:
         self.fixed_cells = {}  # name -> cells that are data without statement
         self.loops = self.depth = 0
         self.ranges, self.reserved, self.may_miss = {}, set(), set()
+        self.bugs_only, self.beyond_jags = bugs_only, False
         self.clash = self.chance(0.25)
         self.modern = not bugs_only and self.chance(MODERN_CHANCE)
         if self.clash:
@@ -502,7 +505,10 @@ def attempt(generator, bugs_only):
     if b.chance(0.5):
         b.feature("shuffled")
         body = [body[k] for k in b.g.permutation(len(body))]
-    model = syntax.Model(tuple(body), tuple(b.data_body), "\n".join(b.before))
+    after = choices.choose(b, data) \
+        if not bugs_only and b.chance(CHOICE_CHANCE) else ""
+    model = syntax.Model(tuple(body), tuple(b.data_body),
+                         "\n".join(b.before), after)
     return model, data, sorted(b.features), b
 
 
@@ -533,7 +539,7 @@ def generate(seed, bugs_only=False):
                 model, data, features, b = attempt(generator, bugs_only)
         except (Retry, Impossible, NotReady):
             continue
-        bugs = not b.modern and not b.before
+        bugs = not b.modern and not b.before and not b.beyond_jags
         return Case(seed, syntax.show_model(model), data, features, bugs,
                     truth(b, data))
     raise RuntimeError(f"seed {seed}: no model")

@@ -50,8 +50,7 @@ def response(b, context):
         (0.8, lambda: f"ddexp({r(context)}, {b.precision(context)})"),
         (0.8, lambda: f"dlogis({r(context)}, {b.precision(context)})"),
         (0.7, lambda: f"dbeta({pos(context)} + 0.5, {pos(context)} + 0.5)"),
-        (0.5, lambda: f"dordered.logit({r(context)}, {cutpoints(b)}[])"
-            if b.modern else f"dnorm({r(context)}, 1)"),
+        (0.7, lambda: f"dordered.logit({r(context)}, {cutpoints(b)}[])"),
         (0.5, lambda: f"dpar({pos(context)}, 0.5)"),
         (0.3, lambda: f"dgeom({p(context)})"
             if b.modern else f"dpois({pos(context)})"),

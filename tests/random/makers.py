@@ -1,6 +1,7 @@
 """The pieces that random models are made of, and how often.  Each maker writes
 statements that take from the Builder's pool and adds to it what they define."""
 
+from catalogue import any_distribution
 from likelihoods import censored, factors, likelihood, measured, observed_sum
 from mixtures import categories, mixture, occupancy, ordered, softmax
 from own import own_distribution
@@ -8,6 +9,7 @@ from plates import (
     computed_plate, data_block, dead_code, product_of_matrices,
     random_effects, scalars, table)
 from recursions import hidden_chain, population, vector_regression, walk
+from regressions import regression
 from vectors import (
     covariance_by_cells, normal_vector, spatial, vector_data)
 
@@ -18,5 +20,6 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.7, observed_sum), (0.6, dead_code), (0.7, data_block),
           (0.7, own_distribution), (1, vector_regression), (1, factors),
           (0.8, occupancy), (0.6, softmax), (0.6, covariance_by_cells),
-          (0.6, product_of_matrices), (0.6, spatial), (0.7, measured),
-          (0.5, ordered), (6, likelihood)]
+          (0.6, product_of_matrices), (0.8, spatial), (0.7, measured),
+          (0.5, ordered), (4, regression),
+          (2, any_distribution), (5, likelihood)]

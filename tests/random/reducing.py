@@ -124,7 +124,7 @@ def tidy(model, data):
                 out.append(s)
         return tuple(out)
     model = Model(without_empty(model.body), without_empty(model.data),
-                  model.before)
+                  model.before, model.after)
     if not model.body:
         return None
     used = syntax.all_names(model)
@@ -151,7 +151,7 @@ def changed(body, path, new):
 
 
 def with_body(model, body):
-    return Model(body, model.data, model.before)
+    return Model(body, model.data, model.before, model.after)
 
 
 def drop_statements(model, data):
@@ -168,9 +168,14 @@ def drop_statements(model, data):
         out.append((with_body(model, changed(model.body, path, ())), data))
     for k in range(len(model.data)):
         out.append((Model(model.body, model.data[:k] + model.data[k + 1:],
-                          model.before), data))
+                          model.before, model.after), data))
     if model.before:
-        out.append((Model(model.body, model.data), data))
+        out.append((Model(model.body, model.data, "", model.after), data))
+    asked = model.after.splitlines()
+    for k in range(1, len(asked) - 1):
+        rest = asked[:k] + asked[k + 1:]
+        out.append((Model(model.body, model.data, model.before, "" if len(
+            rest) == 2 else "\n".join(rest)), data))
     return out
 
 

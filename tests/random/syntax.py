@@ -42,6 +42,7 @@ class Model:
     body: tuple
     data: tuple = ()  # the data {} block
     before: str = ""  # library entries, as they are
+    after: str = ""  # samplers that are asked for, as they are
 
 
 class Reader:
@@ -203,7 +204,7 @@ def parse(text):
             data = inside
         else:
             body = inside
-    return Model(body, data, before)
+    return Model(body, data, before, text[at:].strip())
 
 
 def parse_statement(text):
@@ -283,7 +284,8 @@ def show_model(m):
     lines = [m.before] if m.before else []
     if m.data:
         lines += ["data {"] + show_body(m.data) + ["}"]
-    return "\n".join(lines + ["model {"] + show_body(m.body) + ["}"]) + "\n"
+    lines += ["model {"] + show_body(m.body) + ["}"]
+    return "\n".join(lines + ([m.after] if m.after else [])) + "\n"
 
 
 # ------------------------------------------------------------------- walking

@@ -4,7 +4,7 @@ import numpy as np
 
 from filling import each, fill, nest, two
 from pool import Thing
-from priors import real_prior
+from priors import positive_prior, real_prior
 
 
 def spd(b, k):
@@ -30,13 +30,18 @@ def precision_matrix(b, k):
     if old and b.chance(0.5):
         return f"{b.pick(old).name}[,]"
     style = b.weighted([(2, "given"), (3, "wishart"), (1.5, "diagonal"),
-                        (1, "inverse")])
+                        (1, "inverse"), (1, "scaled")])
     if style == "given":
         return b.given(spd(b, k), "Q") + "[,]"
     name = b.name("Omega")
     if style == "wishart":
         r = b.given(spd(b, k) * 2, "R")
         b.write(f"{name}[1:{k},1:{k}] ~ dwish({r}[,], {k + b.between(2, 4)})")
+        b.feature("matrix node")
+    elif style == "scaled":
+        s = b.given(np.round(b.g.uniform(0.5, 2, k), 1), "S")
+        b.write(f"{name}[1:{k},1:{k}] ~ dscaled.wishart({s}[], "
+                f"{b.between(2, 4)})")
         b.feature("matrix node")
     elif style == "inverse":
         s = b.given(spd(b, k), "S")
@@ -52,22 +57,66 @@ def precision_matrix(b, k):
     return f"{name}[,]" if b.chance(0.5) else f"{name}[1:{k},1:{k}]"
 
 
+def covariance_matrix(b, k):
+    style = b.weighted([(1, "given"), (2, "inverse Wishart"), (2, "LKJ")])
+    name = b.name("Sigma")
+    if style == "given":
+        return b.given(spd(b, k), "S") + "[,]"
+    if style == "inverse Wishart":
+        s = b.given(spd(b, k), "S")
+        b.write(f"{name}[1:{k},1:{k}] ~ dinvwish({s}[,], "
+                f"{k + b.between(4, 6)})")
+        b.feature("matrix node")
+        return f"{name}[,]"
+    b.feature("matrix node", "matrix cell by cell")
+    u, s = b.name("U"), b.name("s")
+    b.write(f"{u}[1:{k},1:{k}] ~ dlkj_corr_cholesky({b.number(1, 3)}, {k})")
+    fill(b, s, k, lambda c: positive_prior(b, c), "positive")
+    b.add(Thing(s, "positive", (k,)))
+    i, j = two(b, k, k)
+    nest(b, [i, j], f"{name}[{i.name},{j.name}] <- {s}[{i.name}] * "
+         f"{s}[{j.name}] * inprod({u}[,{i.name}], {u}[,{j.name}])")
+    return f"{name}[,]"
+
+
+def normal_tail(b, k, df):
+    """A distribution of k numbers with a place for the mean."""
+    if not b.bugs_only and b.chance(0.3):
+        b.beyond_jags = True
+        b.feature("covariance matrix")
+        s = covariance_matrix(b, k)
+        tails = [(4, f"dmnorm.vcov({{}}, {s})")]
+        if b.modern:
+            tails += [(4, f"multi_normal({{}}, {s})"),
+                      (2, f"multi_student_t({df}, {{}}, {s})")]
+        return b.weighted(tails)
+    q = precision_matrix(b, k)
+    tails = [(6, f"dmnorm({{}}, {q})"), (1.5, f"dmt({{}}, {q}, {df})")]
+    if b.modern:
+        tails.append((2, f"multi_normal_precision({{}}, {q})"))
+    return b.weighted(tails)
+
+
+def may_miss(b, name, tail):
+    if "dmt(" not in tail and "student" not in tail:
+        b.may_miss.add(name)
+
+
 def normal_vector(b, k=0):
     """A vector with a multivariate normal distribution, or a plate of them."""
     k = k or b.between(2, 3)
     name = b.name("B")
     style = b.weighted([(2, "one"), (3, "plate"), (2, "chain"),
                         (1, "columns")])
-    mean, tau = mean_vector(b, k), precision_matrix(b, k)
-    dist = b.weighted([(6, "dmnorm({}, {})"), (1, "dmt({}, {}, 6)")])
+    mean, dist = mean_vector(b, k), normal_tail(b, k, 6)
     b.feature("vector node")
     if style == "one":
-        b.write(f"{name}[1:{k}] ~ " + dist.format(mean, tau))
+        b.write(f"{name}[1:{k}] ~ " + dist.format(mean))
         thing = Thing(name, "vector", (k,))
     elif style == "columns":
         n = b.between(2, 4)
         j = b.loop(1, n)
-        each(b, j, f"{name}[1:{k},{j.name}] ~ " + dist.format(mean, tau))
+        each(b, j, f"{name}[1:{k},{j.name}] ~ " + dist.format(mean))
         thing = Thing(name, "real", (k, n))
         b.feature("vectors in columns")
     else:
@@ -75,7 +124,7 @@ def normal_vector(b, k=0):
         i = b.loop(1, n)
         if style == "chain":
             b.feature("chain of vectors", "recursion")
-            b.write(f"{name}[1,1:{k}] ~ " + dist.format(mean, tau))
+            b.write(f"{name}[1,1:{k}] ~ " + dist.format(mean))
             scale = b.pick(["", "0.7 * "])
             before = f"{name}[{i.name}-1,{b.pick(['', f'1:{k}'])}]"
             if scale:
@@ -85,16 +134,15 @@ def normal_vector(b, k=0):
                                    f"{name}[{i.name}-1,{c}]"
                                    for c in range(1, k + 1))
                         + f" {name}[{i.name},1:{k}] ~ " + dist.format(
-                            f"{m2}[{i.name},1:{k}]", tau) + " }")
+                            f"{m2}[{i.name},1:{k}]") + " }")
             else:
                 b.write(f"for ({i.name} in 2:{n}) {{ "
                         f"{name}[{i.name},1:{k}] ~ "
-                        + dist.format(before, tau) + " }")
+                        + dist.format(before) + " }")
         else:
-            each(b, i, f"{name}[{i.name},1:{k}] ~ " + dist.format(mean, tau))
+            each(b, i, f"{name}[{i.name},1:{k}] ~ " + dist.format(mean))
         thing = Thing(name, "vector", (n, k))
-    if dist.startswith("dmnorm"):
-        b.may_miss.add(name)
+    may_miss(b, name, dist)
     b.add(thing)
 
 
@@ -103,7 +151,7 @@ def vector_data(b):
     k, n = b.between(2, 3), b.between(3, 6)
     y = b.name("Y")
     i = b.loop(1, n)
-    style = b.weighted([(3, "normal"), (2, "multinomial"), (1, "t")])
+    style = b.weighted([(4, "normal"), (2, "multinomial")])
     if style == "multinomial":
         k = b.between(2, 4)
         if b.chance(0.4):
@@ -125,7 +173,7 @@ def vector_data(b):
         m = b.given(b.g.integers(3, 12, n), "n")
         each(b, i, f"{y}[{i.name},1:{k}] ~ dmulti({p}, {m}[{i.name}])")
     else:
-        tau = precision_matrix(b, k)
+        tail = normal_tail(b, k, 5)
         if b.chance(0.5):
             mean = mean_vector(b, k)
         else:
@@ -136,10 +184,8 @@ def vector_data(b):
             b.write(f"for ({i.name} in 1:{n}) {{ for ({j.name} in 1:{k}) {{ "
                     f"{mu}[{i.name},{j.name}] <- {b.predictor([i, j])} }} }}")
             mean = f"{mu}[{i.name},]"
-        tail = "dmnorm({}, {})" if style == "normal" else "dmt({}, {}, 5)"
-        each(b, i, f"{y}[{i.name},1:{k}] ~ " + tail.format(mean, tau))
-        if style == "normal":
-            b.may_miss.add(y)
+        each(b, i, f"{y}[{i.name},1:{k}] ~ " + tail.format(mean))
+        may_miss(b, y, tail)
     b.feature("vector node")
     if b.chance(0.9) and y not in b.may_miss:
         b.observed_always.add(y)
@@ -162,8 +208,35 @@ def covariance_by_cells(b):
         normal_vector(b, 2)
 
 
+def intrinsic(b):
+    """Areas whose effects are known up to a level, which data tell."""
+    n = b.between(4, 8)
+    near = [{i - 1, i + 1} & set(range(n)) for i in range(n)]
+    if b.chance(0.5):
+        near[0].add(n - 1)
+        near[n - 1].add(0)
+    adj = b.given([j + 1.0 for i in range(n) for j in sorted(near[i])], "adj")
+    num = b.given([float(len(s)) for s in near], "num")
+    weights = b.given(np.ones(int(sum(map(len, near)))), "weights")
+    phi, tau = b.name("phi"), b.of("positive", [])
+    b.write(f"{phi}[1:{n}] ~ dcar_normal({adj}[], {weights}[], {num}[], {tau})")
+    y, i = b.name("y"), b.loop(1, n)
+    family = b.pick(["dnorm({}, {})", "dt({}, {}, 5)", "dlogis({}, {})"])
+    each(b, i, f"{y}[{i.name}] ~ " + family.format(
+        f"{phi}[{i.name}]" + (f" + {b.term([i])}" if b.chance(0.7) else ""),
+        b.precision([])))
+    b.add(Thing(phi, "real", (n,)))
+    b.latent_always.add(phi)
+    b.observed_always.add(y)
+    b.beyond_jags = True
+    b.feature("vector node", "intrinsic autoregression")
+
+
 def spatial(b):
     """A normal vector whose precision is that of neighbours in a row."""
+    if not b.bugs_only and b.chance(0.5):
+        intrinsic(b)
+        return
     n = b.between(3, 6)
     w, q, phi = np.zeros((n, n)), b.name("Q"), b.name("phi")
     for k in range(n - 1):
