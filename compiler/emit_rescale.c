@@ -210,11 +210,15 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
                 "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
                 "gbm_joint *j_, int telling)\n{\n",
                 s->name, r->number);
-    const char *node =
-        emit_expr(&e, sym_ref(c, h->var, h->var->ndim, h->lower));
+    symp cell = sym_ref(c, h->var, h->var->ndim, h->lower);
+    const char *node = emit_expr(&e, cell);
     emit_line(&e, "if (%s)",
               emit_expr(&e, sym_seen(c, h->var, h->var->ndim, h->lower)));
     emit_line(&e, "    return 0; /* the scale is data */");
+    if (h->var->barren) {
+        emit_line(&e, "if (!%s)", emit_expr(&e, sym_live(c, cell)));
+        emit_line(&e, "    return 0; /* both are drawn forward */");
+    }
     emit_line(&e, "struct gbm_rescale r_ = gbm_rescale_of(j_);");
     emit_line(&e, "gbm_rescale_clear(&r_, j_->d, team);");
     if (r->order)

@@ -49,3 +49,21 @@ assert column("all_1.csv", "mu") == column("mu_1.csv", "mu")
 for name in ("mu", "new.2"):
     assert column("all_1.csv", name)[2::3] == column("some_1.csv", name), name
 E
+
+# a plate and its scale that move by one factor, both drawn forward
+cat >scale.gbm <<'E'
+model {
+  mean ~ dlogis(0, 2.7)
+  b ~ dnorm(1, 1)
+  y ~ dnorm(b, 1)
+  gamma ~ dgamma(3.2, exp(b))
+  x[1] ~ dnorm(-0.96, 1.3)
+  for (k in 2:n) { x[k] ~ dnorm(mean + 0.5 * (x[k-1] - mean), gamma) }
+}
+E
+echo '{"n": 4, "y": 1}' >n.json
+status 0 "$GBMC" scale.gbm -O1 --explain -o scale
+prints 'gamma: moved with .* by one factor'
+status 0 ./scale check --data n.json
+says '^note: gamma is drawn forward'
+status 0 ./scale --data n.json --draws 10 --quiet --out scale.csv
