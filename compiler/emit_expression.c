@@ -329,9 +329,37 @@ bool sym_may_be_infinite(symp x)
     return false;
 }
 
+/* A product with a factor that is 0 under a condition is 0 there, be what else
+ * it reads no number or beyond an array; NULL: no factor is. */
+static symp zero_under_condition(struct compiler *c, symp x)
+{
+    for (int i = 0; i < x->nargs; i++) {
+        symp f = x->args[i];
+        if (f->kind != SYM_SELECT ||
+            (!sym_is(f->args[1], 0) && !sym_is(f->args[2], 0)))
+            continue;
+        symp *others = NEW_ARRAY(c, symp, x->nargs);
+        int n = 0;
+        for (int j = 0; j < x->nargs; j++)
+            if (j != i)
+                others[n++] = x->args[j];
+        symp rest = sym_mul(c, n, others);
+        symp under = sym_select(c, f->args[0], sym_mul2(c, rest, f->args[1]),
+                                sym_mul2(c, rest, f->args[2]));
+        if (sym_has_cells(rest) && under->kind == SYM_SELECT)
+            return under;
+    }
+    return NULL;
+}
+
+static const char *emit_select(struct emitter *e, symp x);
+
 static const char *emit_mul(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
+    symp cases = zero_under_condition(c, x);
+    if (cases)
+        return intern_format(c, "(%s)", emit_select(e, cases));
     /* y log(p) is 0 where y is 0, whatever p is */
     for (int i = 0; i < x->nargs; i++) {
         if (!is_named(x->args[i], "log"))
