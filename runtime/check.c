@@ -192,11 +192,20 @@ static void other_way(struct checker *c, const struct gbm_step *step,
     c->rt->threads = threads;
 }
 
+/* Infinite if only one of the two is a number that a density may be. */
+static double distance(double a, double b)
+{
+    if (a == b || (isnan(a) && isnan(b)))
+        return 0;
+    return isfinite(a) && isfinite(b) ? fabs(a - b) : (double)INFINITY;
+}
+
 /* What the densities of all elements, and the conditional, at x change by if
  * every operation rounds another way, as in Vignes, A stochastic arithmetic for
  * reliable scientific computation (1993), or every number is another by its
  * rounding: where the model itself cancels (1 - p of a p near 1), the joint has
- * no more digits than that. Infinite: none. */
+ * no more digits than that. Infinite: none, as where exp(x) underflows to 0 in
+ * exp(x) / sum(exp(x)), or overflows: rounded up, or down, it does not. */
 static double rounding_at(struct checker *c, const struct gbm_step *step,
                           int64_t element, const double *x)
 {
@@ -219,10 +228,8 @@ static double rounding_at(struct checker *c, const struct gbm_step *step,
         other_way(c, step, element, x, others[k].mode, others[k].way, other);
         rt_put_back(c->in, values);
         for (size_t i = 0; i < n; i++)
-            if (other[i] != nearest[i])
-                change += fabs(other[i] - nearest[i]);
-        if (!(change <= worst)) /* NaN too */
-            worst = isnan(change) ? (double)INFINITY : change;
+            change += distance(other[i], nearest[i]);
+        worst = fmax(worst, change);
     }
     rt_forget(c->in, values);
     check_refresh(c);
@@ -248,7 +255,7 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
     if (c->far && move->joint == -(double)INFINITY &&
         (isnan(move->conditional) || move->conditional == move->joint))
         return;
-    if (error_ratio(move, &error) > 1 && isfinite(error) && can_set(step))
+    if (error_ratio(move, &error) > 1 && can_set(step))
         move->rounding +=
             rounding_at(c, step, element, a) + rounding_at(c, step, element, b);
     if (!isinf(move->rounding))
@@ -423,7 +430,7 @@ static void check_scales(struct checker *c, int k)
     densities(c, c->after);
     move.joint = joint_difference(c, &move.rounding);
     double error;
-    if (error_ratio(&move, &error) > 1 && isfinite(error))
+    if (error_ratio(&move, &error) > 1)
         move.rounding += 2 * check_rounding(c);
     if (!isinf(move.rounding))
         record(c, k, -1, &move);

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# What a model computes underflows or overflows far out, and the algebra of a
+# full conditional does not: that is rounding, no wrong sampler. Here all that a
+# moves of the shares cancels.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >shares.gbm <<'END'
+model {
+  for (j in 1:2) {
+    for (c in 1:3) {
+      q[j,c] <- exp(-a * b[j] + w[c])
+      p[j,c] <- q[j,c] / sum(q[j,])
+    }
+    n[j,1:3] ~ dmulti(p[j,], 6)
+    b[j] ~ dnorm(0, 0.01)
+  }
+  a ~ dnorm(0, 0.01)
+}
+END
+echo '{"w": [0.1, -0.4, 0.6], "n": [[1, 3, 2], [2, 2, 2]]}' >shares.json
+status 0 "$GBMC" shares.gbm -o shares
+status 0 ./shares check --data shares.json
+prints '^a +dnorm +[0-9]+ .*pass'
