@@ -1,7 +1,7 @@
 /* clamp.c: bounds that cannot bind, as in max(0, min(1, p)) where p is an
  * inverse logit, and comparisons that are always true or false. They change no
  * value, and they hide from all later passes what stands inside: the link, a
- * linear predictor. What may bind stays. */
+ * linear predictor. What may bind stays; joint.c fits blocks without it. */
 #include "resolve.h"
 
 #include <string.h>
@@ -63,6 +63,42 @@ static bool is_clamp(symp e, const void *unused)
            (named(e, "max") || named(e, "min")) &&
            ((e->args[0]->kind == SYM_NUM && reads_latent(e->args[1])) ||
             (e->args[1]->kind == SYM_NUM && reads_latent(e->args[0])));
+}
+
+/* How close to what a link tends to a bound must be, and how large where that
+ * is infinite, so that it hardly ever binds: 0.001 of a mean of counts, 0.02
+ * and 0.98 of a probability. One that often binds makes a density so flat that
+ * slices of single elements, which need no fit, are better. */
+#define NEAR 0.05
+#define LARGE 1000
+
+static bool is_guard(struct compiler *c, bool max, symp bound, symp link)
+{
+    symp zero = sym_num(c, 0), one = sym_num(c, 1);
+    if (bound->kind != SYM_NUM)
+        return false;
+    if (max)
+        return sym_never_below(link, zero) && bound->number <= NEAR;
+    return bound->number >= (sym_never_below(one, link) ? 1 - NEAR : LARGE);
+}
+
+static symp without_link_clamp(struct compiler *c, symp e, void *context)
+{
+    const symp x = *(symp *)context;
+    if (e->kind != SYM_CALL || e->nargs != 2 ||
+        (!named(e, "max") && !named(e, "min")))
+        return NULL;
+    const int inside = sym_has_var(e->args[1], x->var);
+    symp link = without_link_clamps(c, e->args[inside], x);
+    if (!is_guard(c, named(e, "max"), e->args[!inside], link))
+        return NULL;
+    symp slope = sym_derivative(c, link, x);
+    return slope && sym_has_var(slope, x->var) ? link : NULL;
+}
+
+symp without_link_clamps(struct compiler *c, symp e, symp x)
+{
+    return sym_map(c, e, without_link_clamp, &x);
 }
 
 symp find_clamp(symp e)

@@ -11,6 +11,20 @@ static void open_instance(struct emitter *e, const struct joint_term *t)
     emit_param(e, "eta_", "eta_");
 }
 
+static void emit_value(struct compiler *c, struct text *out,
+                       const struct step *s, const struct joint_term *t,
+                       int number, const char *name, symp value)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN real %s_%s_%d(const struct state *s, long long "
+                "element, real eta_)\n{\n    (void)s;\n",
+                name, s->name, number);
+    open_instance(&e, t);
+    emit_line(&e, "return %s;", emit_expr(&e, value));
+    text_append(out, "}\n");
+}
+
 void emit_curve(struct compiler *c, struct text *out, const struct step *s,
                 const struct joint_term *t, int number)
 {
@@ -22,14 +36,9 @@ void emit_curve(struct compiler *c, struct text *out, const struct step *s,
     open_instance(&e, t);
     emit_line(&e, "return %s;", emit_expr(&e, t->offset));
     text_append(out, "}\n");
-    e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN real curve_%s_%d(const struct state *s, long long "
-                "element, real eta_)\n{\n    (void)s;\n",
-                s->name, number);
-    open_instance(&e, t);
-    emit_line(&e, "return %s;", emit_expr(&e, t->value));
-    text_append(out, "}\n");
+    emit_value(c, out, s, t, number, "curve", t->value);
+    if (t->unbounded)
+        emit_value(c, out, s, t, number, "unbounded", t->unbounded);
     e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void slopes_%s_%d(const struct state *s, long long "
@@ -103,7 +112,8 @@ static void emit_expand(struct compiler *c, struct text *out,
                         const struct step *s)
 {
     struct emitter e =
-        open_function(c, out, s, "void", "expand", ", const real *x");
+        open_function(c, out, s, "void", "expand", ", const real *x, int what");
+    emit_line(&e, "(void)what;");
     int k = 0;
     for (const struct joint_term *t = s->terms; t; t = t->next, k++) {
         if (!t->curved)
@@ -119,6 +129,15 @@ static void emit_expand(struct compiler *c, struct text *out,
                   "slopes_%s_%d(s, r_.element[i_], c_.offset[i_] + "
                   "c_.base[i_], &slope_, &curvature_);",
                   s->name, k);
+        if (t->unbounded) {
+            emit_line(&e, "const real eta_ = c_.offset[i_] + c_.base[i_];");
+            emit_line(&e, "if (what == GBM_CURVE_DENSITY &&");
+            emit_line(&e,
+                      "    gbm_curve_beyond(curve_%s_%d(s, r_.element[i_], "
+                      "eta_), unbounded_%s_%d(s, r_.element[i_], eta_)))",
+                      s->name, k, s->name, k);
+            emit_line(&e, "    slope_ = curvature_ = 0;");
+        }
         emit_line(&e, "gbm_curve_expand(&c_, i_, slope_, curvature_);");
         emit_close(&e, 1);
         emit_line(&e, "gbm_joint_add(j_, &r_, team, 1);");
@@ -152,7 +171,7 @@ static void emit_total(struct compiler *c, struct text *out,
                        const struct step *s)
 {
     struct emitter e = open_function(c, out, s, "gbm_total", "total",
-                                     ", real co, real si, int against");
+                                     ", real co, real si, int what");
     emit_line(&e, "gbm_total sum = 0;");
     int k = 0;
     for (const struct joint_term *t = s->terms; t; t = t->next, k++) {
@@ -162,11 +181,19 @@ static void emit_total(struct compiler *c, struct text *out,
         open_rows(&e, k, true);
         emit_line(&e, "const real u_ = c_.base[i_] + co * c_.co[i_] + si * "
                       "c_.si[i_];");
+        if (t->unbounded) {
+            emit_line(&e, "if (what == GBM_CURVE_UNBOUNDED)");
+            emit_line(&e,
+                      "    sum += unbounded_%s_%d(s, elements_[i_], "
+                      "c_.offset[i_] + u_);",
+                      s->name, k);
+            emit_line(&e, "else");
+        }
         emit_line(&e,
-                  "sum += curve_%s_%d(s, elements_[i_], c_.offset[i_] + "
+                  "%ssum += curve_%s_%d(s, elements_[i_], c_.offset[i_] + "
                   "u_);",
-                  s->name, k);
-        emit_line(&e, "if (against)");
+                  t->unbounded ? "    " : "", s->name, k);
+        emit_line(&e, "if (what == GBM_CURVE_AGAINST)");
         emit_line(&e, "    sum -= u_ * (c_.score[i_] - c_.weight[i_] * u_ / "
                       "2);");
         emit_close(&e, 2);

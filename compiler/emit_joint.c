@@ -368,10 +368,13 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "assemble_%s(s, team, &j_);", s->name);
     if (s->curved) {
         emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(&j_);");
+        bool bounded = false;
+        for (const struct joint_term *t = s->terms; t; t = t->next)
+            bounded = bounded || t->unbounded;
         emit_line(&e,
                   "const struct gbm_curved_model m_ = {s, expand_%s, "
-                  "project_%s, total_%s, along_%s};",
-                  s->name, s->name, s->name, s->name);
+                  "project_%s, total_%s, along_%s, %d};",
+                  s->name, s->name, s->name, s->name, bounded);
         emit_cells(&e, s, "c_.noise[j_.at[i_]] = $;", true);
         emit_line(&e, "prepare_%s(s, team, &j_);", s->name);
         emit_line(&e,
@@ -440,7 +443,7 @@ static void emit_check(struct compiler *c, struct text *out,
                           s->name);
                 emit_line(&e,
                           "total += (double)total_%s(s, &gbm_alone, &j_, 0, 0, "
-                          "0);",
+                          "GBM_CURVE_DENSITY);",
                           s->name);
             }
             if (k == 3)

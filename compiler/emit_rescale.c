@@ -61,7 +61,9 @@ static void emit_density(struct compiler *c, struct text *out,
     if (r->order)
         emit_line(&e, "total += k_->lost * t_;");
     if (s->curved)
-        emit_line(&e, "total += total_%s(s, k_->team, k_->j, c_, 0, 1);",
+        emit_line(&e,
+                  "total += total_%s(s, k_->team, k_->j, c_, 0, "
+                  "GBM_CURVE_AGAINST);",
                   s->name);
     emit_line(&e, "total += %s;",
               emit_expr(&e, sym_replace(c, g->logp, node, value)));

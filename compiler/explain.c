@@ -747,6 +747,7 @@ const char *slice_reason(struct compiler *c, const struct step *s)
 static const char *joint_reason(struct compiler *c, const struct step *s)
 {
     const struct joint_term *meets = NULL;
+    const char *bound = "";
     bool constant = true;
     for (const struct joint_term *t = s->terms; t; t = t->next) {
         const bool more = !meets || t->nslots > meets->nslots;
@@ -754,12 +755,18 @@ static const char *joint_reason(struct compiler *c, const struct step *s)
             meets = t;
         constant = constant && t->constant_design && t->constant_weight &&
                    t->constant_score;
+        symp clamp = t->unbounded ? find_clamp(t->factor->logp) : NULL;
+        if (clamp)
+            bound = intern_format(c,
+                                  "; %s is fitted as if there were no bound, "
+                                  "and where it binds the ellipse corrects it",
+                                  expression_text(c, clamp));
     }
-    return intern_format(c, "one sparse block, as %s meet%s in %s%s",
-                         s->nmembers > 1 ? "they" : "its elements", "",
-                         meets ? meets->factor->text : "one factor",
-                         constant ? "; its sums over data are computed once"
-                                  : "");
+    return intern_format(
+        c, "one sparse block, as %s meet%s in %s%s%s",
+        s->nmembers > 1 ? "they" : "its elements", "",
+        meets ? meets->factor->text : "one factor",
+        constant ? "; its sums over data are computed once" : "", bound);
 }
 
 static const char *why_block(struct compiler *c, const struct step *s)
@@ -936,10 +943,13 @@ static void print_joint(struct text *out, struct compiler *c,
     text_printf(out, "  term %s\n", t->factor->text);
     if (t->curved)
         text_printf(out,
-                    "    eta_ : %s + what follows\n    L : %s\n    slope : "
-                    "%s\n    curvature : %s\n",
+                    "    eta_ : %s + what follows\n    L : %s\n%s%s%s"
+                    "    slope : %s\n    curvature : %s\n",
                     sym_text(c, t->offset), sym_text(c, t->value),
-                    sym_text(c, t->slope), sym_text(c, t->curvature));
+                    t->unbounded ? "    without bounds : " : "",
+                    t->unbounded ? sym_text(c, t->unbounded) : "",
+                    t->unbounded ? "\n" : "", sym_text(c, t->slope),
+                    sym_text(c, t->curvature));
     else
         text_printf(
             out, "    scale : %s\n    weight%s : %s\n    score%s : %s\n",

@@ -379,12 +379,15 @@ static bool make_curve(struct compiler *c, symp logp, struct joint_term *t)
     symp at = sym_ref(c, v, 0, NULL), target = sym_target(c);
     symp value =
         sym_replace(c, with_cases(c, with_target(c, logp)), target, at);
-    symp slope = sym_derivative(c, value, at);
+    symp unbounded = without_link_clamps(c, value, at);
+    symp slope = sym_derivative(c, unbounded, at);
     symp curvature = slope ? sym_derivative(c, slope, at) : NULL;
     if (!curvature || sym_is(curvature, 0))
         return false;
     t->curved = true;
     t->value = sym_replace(c, value, at, joint_eta(c));
+    if (!sym_same(unbounded, value))
+        t->unbounded = sym_replace(c, unbounded, at, joint_eta(c));
     t->slope = sym_replace(c, slope, at, joint_eta(c));
     t->curvature = sym_replace(c, curvature, at, joint_eta(c));
     return true;

@@ -330,6 +330,9 @@ void keep_rules(struct compiler *c, struct step *s);
 /* clamp.c: max(a, e) or min(a, e), a a number and e random, inside e; or
  * NULL. */
 symp find_clamp(symp e);
+/* e without such bounds around functions of x, a scalar's reference, that are
+ * not linear in it: links; and that will hardly ever bind. */
+symp without_link_clamps(struct compiler *c, symp e, symp x);
 
 /* library.c */
 struct library;
@@ -582,6 +585,8 @@ struct joint_term {
     bool curved;
     bool mirrored; /* -eta stands in it, too */
     symp offset, value, slope, curvature;
+    symp unbounded; /* the value without bounds around links: what slope and
+                       curvature are of; NULL: it has none such */
     symp predictor; /* eta, where it stands */
     /* a vector's own prior, or NULL: rows are pairs of its cells, numbers
      * pair[0] and pair[1], no slots; weight is that of the product of both */

@@ -14,6 +14,11 @@
  * on the block's present value: Newton starts at the last mode and goes on to
  * where rounding stops it.
  *
+ * Where L has a bound around a link, as in max(p, 0.001), it is flat beyond,
+ * and there may be several modes. So that the fit stays the same whatever the
+ * last one was, it is one to the link alone at first, and goes on from there to
+ * L itself, a step at a time; rows beyond their bounds then do not count.
+ *
  * Along the ellipse u is linear in cos and sin, so a trial costs one L a row.
  */
 #ifndef GBM_CURVED_BLOCK_H
@@ -125,35 +130,47 @@ struct gbm_curved_model {
     /* base = a'x (held values included), then weights and scores there, added
      * to the block's precision and potential, held values taken off */
     void (*expand)(const void *state, const struct gbm_team *team,
-                   const struct gbm_joint *j, const real *x);
+                   const struct gbm_joint *j, const real *x, int what);
     /* co, si (or base) = a'x */
     void (*project)(const void *state, const struct gbm_team *team,
                     const struct gbm_joint *j, const real *x, int which);
-    /* the sum of L at base + co c + si s, less the expansion if `against` */
+    /* the sum of L at base + co c + si s; or without bounds; or of L less the
+     * expansion */
     gbm_total (*total)(const void *state, const struct gbm_team *team,
-                       const struct gbm_joint *j, real c, real s, int against);
+                       const struct gbm_joint *j, real c, real s, int what);
     /* sums of slope * co and of weight * co^2 at base */
     void (*along)(const void *state, const struct gbm_team *team,
                   const struct gbm_joint *j, gbm_total *slope,
                   gbm_total *square);
+    int bounded; /* some L has bounds around its link */
 };
 enum { GBM_CURVE_BASE, GBM_CURVE_CO, GBM_CURVE_SI };
+enum { GBM_CURVE_DENSITY, GBM_CURVE_UNBOUNDED, GBM_CURVE_AGAINST };
+
+/* A row is beyond its bounds: these change the value. Where they hardly do, it
+ * does not matter. */
+GBM_FN bool gbm_curve_beyond(real value, real unbounded)
+{
+    return !(real_fabs(value - unbounded) <=
+             REAL_C(1e-4) * (1 + real_fabs(unbounded)));
+}
 
 /* Newton's way from the mode along `move`, whose norm by Q is given: the whole
  * of it where the density does not fall, else a part. */
 GBM_INLINE real gbm_curved_length(const struct gbm_curved_model *m,
                                   const struct gbm_joint *j,
                                   const struct gbm_curved *c,
-                                  const struct gbm_team *team, gbm_total norm)
+                                  const struct gbm_team *team, gbm_total norm,
+                                  int what)
 {
     gbm_total slope, square;
     m->project(m->state, team, j, c->move, GBM_CURVE_CO);
     m->along(m->state, team, j, &slope, &square);
     const gbm_total linear = norm - slope, quadratic = norm - square;
-    const gbm_total here = m->total(m->state, team, j, 0, 0, 0);
+    const gbm_total here = m->total(m->state, team, j, 0, 0, what);
     real length = 1;
     for (int i = 0; i < 30; i++, length *= REAL_C(0.5)) {
-        const gbm_total there = m->total(m->state, team, j, length, 0, 0) -
+        const gbm_total there = m->total(m->state, team, j, length, 0, what) -
                                 here +
                                 length * (linear - quadratic * length / 2);
         if (there >= REAL_C(1e-4) * length * norm)
@@ -162,19 +179,21 @@ GBM_INLINE real gbm_curved_length(const struct gbm_curved_model *m,
     return 0;
 }
 
-/* Finds the mode and leaves the factor of Q there in j->V. False if there is no
+/* Goes on to a mode in at most so many steps, and leaves the factor of Q there
+ * in j->V, where the expansion has its mode in j->x. False if there is no
  * normal density to be had. */
-GBM_INLINE bool gbm_curved_fit(const struct gbm_curved_model *m,
-                               const struct gbm_joint *j,
-                               const struct gbm_curved *c,
-                               const struct gbm_team *team)
+GBM_INLINE bool gbm_curved_newton(const struct gbm_curved_model *m,
+                                  const struct gbm_joint *j,
+                                  const struct gbm_curved *c,
+                                  const struct gbm_team *team, int what,
+                                  int steps)
 {
     const struct gbm_sparse *f = &j->factor;
     const gbm_total close =
         sizeof(real) == 4 ? (gbm_total)1e-6 : (gbm_total)1e-14;
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < steps; i++) {
         gbm_curved_copy(c->count, team, c->saved, j->V);
-        m->expand(m->state, team, j, c->mode);
+        m->expand(m->state, team, j, c->mode, what);
         if (!gbm_sparse_factor(f, team, j->V))
             return false;
         gbm_sparse_forward(f, team, j->V, j->x);
@@ -190,7 +209,7 @@ GBM_INLINE bool gbm_curved_fit(const struct gbm_curved_model *m,
             break; /* the next mode would differ by its square: x is it */
         real length = 1;
         if (norm > REAL_C(0.1))
-            length = gbm_curved_length(m, j, c, team, norm);
+            length = gbm_curved_length(m, j, c, team, norm, what);
         if (length == 0)
             break;
         gbm_team_sync(team);
@@ -198,6 +217,19 @@ GBM_INLINE bool gbm_curved_fit(const struct gbm_curved_model *m,
         c->mode[k] += length * c->move[k];
         gbm_team_sync(team);
     }
+    return true;
+}
+
+/* Fits a normal density to the block's: its mode, and the factor of Q in j->V.
+ */
+GBM_INLINE bool gbm_curved_fit(const struct gbm_curved_model *m,
+                               const struct gbm_joint *j,
+                               const struct gbm_curved *c,
+                               const struct gbm_team *team)
+{
+    if (!gbm_curved_newton(m, j, c, team, GBM_CURVE_UNBOUNDED, 50) ||
+        (m->bounded && !gbm_curved_newton(m, j, c, team, GBM_CURVE_DENSITY, 6)))
+        return false;
     gbm_curved_copy(j->d, team, j->x, c->mode);
     return true;
 }
@@ -238,12 +270,13 @@ GBM_INLINE bool gbm_curved_ellipse(const struct gbm_curved_model *m,
     gbm_sparse_backward(&j->factor, team, j->V, c->noise);
     m->project(m->state, team, j, c->move, GBM_CURVE_CO);
     m->project(m->state, team, j, c->noise, GBM_CURVE_SI);
-    gbm_total level =
-        m->total(m->state, team, j, 1, 0, 1) + real_log(gbm_uniform(rng));
+    gbm_total level = m->total(m->state, team, j, 1, 0, GBM_CURVE_AGAINST) +
+                      real_log(gbm_uniform(rng));
     if (!(level - level == 0))
         level = -GBM_INF; /* from an impossible value to any possible one */
     if (adapting &&
-        level > m->total(m->state, team, j, 0, 0, 1) + GBM_CURVED_FAR) {
+        level > m->total(m->state, team, j, 0, 0, GBM_CURVE_AGAINST) +
+                    GBM_CURVED_FAR) {
         GBM_TEAM_FOR(k, 0, j->d, team)
         j->x[k] = c->mode[k] + c->noise[k];
         gbm_team_sync(team);
@@ -253,7 +286,8 @@ GBM_INLINE bool gbm_curved_ellipse(const struct gbm_curved_model *m,
     real low = angle - 2 * GBM_PI, high = angle;
     for (int i = 0; i < 200; i++) {
         const real co = real_cos(angle), si = real_sin(angle);
-        const gbm_total there = m->total(m->state, team, j, co, si, 1);
+        const gbm_total there =
+            m->total(m->state, team, j, co, si, GBM_CURVE_AGAINST);
         if (there > level && there < GBM_INF) {
             gbm_team_sync(team);
             GBM_TEAM_FOR(k, 0, j->d, team)
