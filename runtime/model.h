@@ -79,7 +79,7 @@ struct gbm_variable {
                         in their places */
     bool rest;       /* GBM_DERIVED: of the array in slot `whole` what is free
                         of some parameters: what data give of it is here, too */
-    bool slope;      /* the same: what multiplies such a parameter, so 0 there */
+    bool slope; /* the same: what multiplies such a parameter, so 0 there */
     int whole;
     /* Not NULL: its cells are scalars of the model that are alike, ndim is 1.
      * These are their names, [extent] and a NULL; `name` is for messages. */
@@ -262,6 +262,10 @@ struct gbm_dense_term {
                 double *score);
     const char *row_kernel, *design_kernel;
 };
+/* Blocks of at most so many coordinates are drawn by the factor of their
+ * precision, on the host as on a device: larger ones by that of the rows, where
+ * these are few. */
+enum { GBM_DENSE_SMALL = 64 };
 struct gbm_dense {
     int (*dimension)(const void *state);
     void (*get)(const void *state, double *x);       /* [d] */

@@ -77,7 +77,6 @@ struct cuda_kernel {
 
 /* ---- dense.c ---- */
 
-#define DENSE_SMALL 64 /* as in kernels.h */
 #define DENSE_TERMS 8
 
 struct cuda_dense_term {

@@ -253,7 +253,7 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
         dense->rows += dense->terms[i].rows;
     }
     TRY(plan_held(c, dense));
-    if (dense->d <= DENSE_SMALL)
+    if (dense->d <= GBM_DENSE_SMALL)
         dense->route = ROUTE_SMALL;
     else if (wide_is_cheaper(dense) && prior_is_proper(c, model, dense->d))
         dense->route = ROUTE_WIDE;

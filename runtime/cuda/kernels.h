@@ -441,7 +441,7 @@ CUDA_KERNEL dense_to_state(const gbm_total *from, long long n, real *to)
 
 /* ---- small blocks, d <= DENSE_SMALL: one thread block per chain ---- */
 
-#define DENSE_SMALL 64
+#define DENSE_SMALL 64 /* GBM_DENSE_SMALL of model.h */
 #define DENSE_OWN 9 /* entries of a thread: 256 * 9 >= 64 * 65 / 2 + 64 */
 
 /* Partial sums over a range of rows of weight a a' (lower triangle, packed by

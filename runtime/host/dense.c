@@ -625,7 +625,8 @@ static bool precompute_gram(struct host_dense *h, const struct rt_instance *in,
     return done;
 }
 
-/* Flops of a draw by Cholesky of d x d, and by a solve of rows x rows. */
+/* Flops of a draw by Cholesky of d x d, and by a solve of rows x rows. The same
+ * rule as the device's, so that both draw alike. */
 static bool wide_is_cheaper(const struct host_dense *h)
 {
     double d = h->d, n = (double)h->rows, tall = d * d * d / 3 + 2 * d * d;
@@ -633,7 +634,7 @@ static bool wide_is_cheaper(const struct host_dense *h)
         if (!(h->terms[k].term->constant_design &&
               h->terms[k].term->constant_weight))
             tall += (double)h->terms[k].rows * d * d;
-    return !h->dense->prior_matrix && !h->held &&
+    return d > GBM_DENSE_SMALL && !h->dense->prior_matrix && !h->held &&
            2 * n * n * d + n * n * n / 3 + 6 * n * d < tall;
 }
 
