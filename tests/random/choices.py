@@ -3,7 +3,7 @@
 import distributions as d
 import syntax
 
-KINDS = [(3, "slice"), (3, "rw"), (3, "am"), (4, "ess")]
+KINDS = [(2, "slice"), (3, "rw"), (3, "am"), (8, "ess")]
 NORMAL = {"dnorm", "normal"}
 NORMAL_VECTORS = {"dmnorm", "dmnorm.vcov", "multi_normal",
                   "multi_normal_precision"}
@@ -48,7 +48,9 @@ def kinds(r):
         return [(1, "rw")]
     free = name in NORMAL and not r.bounds and \
         r.left[1] not in syntax.reads(r)
-    return [k for k in KINDS if free or k[1] != "ess"]
+    # between bounds a random walk has scales of its own
+    more = [(6, "rw")] if r.bounds else []
+    return more + [k for k in KINDS if free or k[1] != "ess"]
 
 
 def choose(b, data):

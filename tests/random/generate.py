@@ -36,7 +36,7 @@ restrict_ asm typeof linux unix abs floor time signal bind""".split()
 PLAIN_LOOPS = "i j k t s g h l r c".split()
 CLASH_LOOPS = "d n e x p int.i double_ state ii j1 element chain".split()
 MODERN_CHANCE = 0.4
-CHOICE_CHANCE = 0.12  # that samplers are asked for
+CHOICE_CHANCE = 0.18  # that samplers are asked for
 
 
 class Retry(Exception):

@@ -22,10 +22,10 @@ import generate  # noqa: E402
 import oracles  # noqa: E402
 
 SEEDS = 600  # of the models that a mutant may meet
-BATCH = 12  # models that all oracles see before more models do
-ORACLES = ("check", "density", "plain", "geweke")
-EFFORTS = ((500, 250), (4000, 1000))  # draws, replicates
-DEEP = ("plain", "geweke")  # that see more with more effort
+BATCH = 6  # models that all oracles see before more models do
+ORACLES = ("check", "density", "geweke", "plain")  # the quick ones first
+EFFORTS = ((500, 1000), (4000, 8000))  # draws, replicates
+DEEP = ("geweke", "plain")  # that see more with more effort
 
 # What a compiler may do wrong when it makes a block: terms dropped, rows and
 # groups mistaken.  A file, a line, and what becomes of it.
@@ -263,7 +263,8 @@ lines[{line}] = {after!r}
 open("broken.c", "w").write("".join(lines))
 flags = open({root!r} + "/build/link_flags").read().split()
 sys.exit(subprocess.run(
-    ["cc", "-std=c11", "-O0", "-w", "-fopenmp", "-D_GNU_SOURCE",
+    os.environ["CC"].split() +
+    ["-std=c11", "-O0", "-w", "-fopenmp", "-D_GNU_SOURCE",
      "-I", {root!r} + "/stdlib", "-I", {root!r} + "/runtime", "broken.c",
      "-o", out, {root!r} + "/build/libgbm.a"] + flags).returncode)
 """

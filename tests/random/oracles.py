@@ -3,6 +3,7 @@
 is told once."""
 
 import csv
+import functools
 import json
 import math
 import os
@@ -74,7 +75,7 @@ class Bench:
     def run(self, words, seconds=None):
         seconds = seconds or self.settings.seconds
         environment = dict(os.environ, OMP_NUM_THREADS="1",
-                           OPENBLAS_NUM_THREADS="1",
+                           OPENBLAS_NUM_THREADS="1", CC=c_compiler(),
                            **self.settings.environment)
         with subprocess.Popen(words, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=self.folder,
@@ -92,6 +93,17 @@ class Bench:
     def sampler(self, command, *options, seconds=None):
         return self.run([self.at("sampler"), command, "--data", "data.json",
                          "--threads", "1", *options], seconds)
+
+
+@functools.lru_cache(maxsize=None)
+def c_compiler():
+    """The C compiler's words; what a sampler leaves unset is filled with what
+    no test takes for a value, where the compiler can."""
+    words = os.environ.get("CC") or "cc"
+    more = words + " -ftrivial-auto-var-init=pattern"
+    done = subprocess.run([*more.split(), "-xc", "-fsyntax-only", "-"],
+                          input="", text=True, capture_output=True)
+    return words if done.returncode else more
 
 
 def plain_kind(text, names=()):

@@ -30,7 +30,9 @@ def real_prior(b, context, spread=1.0):
         (0.4, lambda: f"dnt({mu}, {b.number(1, 3)}, {b.between(6, 9)})"),
         (0.4, lambda: f"dgev({mu}, {b.number(0.5, 1)}, "
          f"{b.number(-0.3, -0.1)})"),
-        (0.8, lambda: truncated(b, f"dnorm({mu}, {tau})", context)),
+        (1.5, lambda: truncated(b, f"dnorm({mu}, {tau})", context)),
+        (0.4, lambda: truncated(b, f"dt({mu}, {tau}, 5)", context)),
+        (0.4, lambda: truncated(b, f"dlogis({mu}, 2)", context)),
     ])()
 
 
@@ -67,7 +69,11 @@ def positive_prior(b, context):
         (0.8, lambda: f"dgamma({shape}, {b.of('positive', context, 0.1)})"),
         (2, lambda: f"dunif({b.number(0.1, 0.5)}, {b.number(1.5, 3)})"),
         (1, lambda: f"dlnorm({b.number(-0.3, 0.3)}, {b.number(2, 6)})"),
-        (0.7, lambda: "dexp(1) T(0.1,)" if b.chance(0.4) else "dexp(1)"),
+        (0.7, lambda: "dexp(1)"),
+        (1.2, lambda: b.pick(["dexp(1)", f"dgamma({shape}, {rate})",
+                              "dlnorm(0, 2)", "dweib(1.5, 1)"])
+         + b.pick([" T({0},)", " T({0}, 4)", " T(, 3)"]).format(
+             b.number(0.1, 0.6))),
         (1, lambda: f"dt(0, {b.number(1, 3)}, {b.between(4, 7)})T(0,)"),
         (1, lambda: f"dnorm({b.pick(['0', '0.5'])}, {b.number(1, 2)})T(0,)"),
         (0.5, lambda: f"dweib({b.number(1.5, 3)}, 1)"),
