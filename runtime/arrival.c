@@ -25,7 +25,7 @@
 #define FEWEST 40    /* sweeps of warm-up */
 #define FAST 2e6     /* terms of all chains, if the device is not the host */
 #define REFERENCES 8 /* draws from the prior of a family with few elements */
-#define FAR 50.      /* below the best, and beyond this many spreads: */
+#define FAR 30.      /* below the best, and beyond this many spreads: */
 #define SPREADS 3.
 
 /* When chains are compared: shares of warm-up. */
@@ -293,13 +293,14 @@ enum gbm_status rt_arrival_look(struct rt_arrival *a, struct rt *rt,
     a->moment++;
     for (int c = 1; c < n; c++)
         good = mean[c] > mean[good] ? c : good;
-    double far = FAR + SPREADS * typical_spread(n, mean + n, a->scores + 3 * n);
+    double spread = typical_spread(n, mean + n, a->scores + 3 * n);
+    double near = SPREADS * spread, far = FAR + near;
     for (int c = 0; c < n && isfinite(mean[good]); c++) {
         if (mean[c] >= mean[good] - far)
             continue;
-        do /* the next chain that is not itself restarted */
+        do /* the next of those where the best is, to which others lead */
             from = (from + 1) % n;
-        while (mean[from] < mean[good] - far);
+        while (mean[from] < mean[good] - near);
         restart(in, c, from, mean[good] - mean[c], sweep, notes);
         moved = true;
     }

@@ -183,6 +183,20 @@ for seed in 1 2 3; do
     grep -q 'goes on from' .err && fail "stale predictions move a chain"
 done
 
+# ---- a chain goes on from where the best are, not from another that is caught
+
+surplus=$GBM_ROOT/tests/models/surplus_production
+status 0 "$GBMC" -O 1 "$surplus/model.bug" -o surplus
+noted=0
+for seed in 1 8 9 11 14; do
+    status 0 ./surplus --data "$surplus/data.R" --seed $seed --warmup 500 \
+        --draws 500 --monitor itau2
+    grep -q 'in another mode' .out .err &&
+        fail "chains are left in a mode that is 30 lower (seed $seed)"
+    noted=$((noted + $(grep -c 'goes on from where' .err)))
+done
+[ "$noted" -gt 0 ] || fail "no chain of surplus was in the minor mode"
+
 # ---- modes that are alike keep their chains, and are told
 
 cat >modes.gbm <<'E'
