@@ -10,7 +10,7 @@ import numpy as np
 import distributions as d
 import own as _  # adds the distributions that models define themselves
 import syntax
-from simulate import LINKS, Impossible, NotReady, World
+from simulate import Impossible, NotReady, World
 
 COLUMN = re.compile(r"([A-Za-z]\w*?)((?:\.\d+)*)$")  # of a CmdStan file
 
@@ -102,11 +102,11 @@ def settle(world, body, total):
         later = []
         for r, at in computed:
             try:
-                v = world.value(r.value, at)
+                v = world.computed_value(r, at)
             except (NotReady, Impossible):  # of an array that grows yet, too
                 later.append((r, at))
                 continue
-            world.put(r.left, at, LINKS[r.link](v) if r.link else v)
+            world.put(r.left, at, v)
         if len(later) == len(computed):
             raise Unknown(f"{later[0][0].left[1]} has no value")
         computed = later

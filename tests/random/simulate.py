@@ -29,6 +29,10 @@ def ilogit(x):
         math.exp(x) / (1 + math.exp(x))
 
 
+def icloglog(x):
+    return -math.expm1(-math.exp(min(x, 700)))  # 1 long before that
+
+
 def flat(args):
     return np.concatenate([np.ravel(a) for a in args])
 
@@ -42,7 +46,7 @@ FUNCTIONS = {
     "pow": lambda x, y: x ** y, "ilogit": ilogit, "expit": ilogit,
     "logit": lambda p: math.log(p / (1 - p)), "phi": d.phi,
     "cloglog": lambda p: math.log(-math.log(1 - p)),
-    "icloglog": lambda x: -math.expm1(-math.exp(x)),
+    "icloglog": icloglog,
     "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
     "arctan": math.atan, "log1p": math.log1p, "expm1": math.expm1,
     "loggam": math.lgamma, "logfact": lambda x: math.lgamma(x + 1),
@@ -68,7 +72,7 @@ FUNCTIONS = {
     "c": lambda *a: flat(a),
 }
 LINKS = {"log": math.exp, "logit": ilogit, "probit": d.phi,
-         "cloglog": FUNCTIONS["icloglog"]}
+         "cloglog": icloglog}
 OPS = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b,
     "*": lambda a, b: a * b, "/": lambda a, b: a / b,
@@ -233,15 +237,20 @@ class World:
             raise Impossible(f"{name}: {bad}")
         raise Impossible(f"{name}: nothing between the bounds")
 
+    def computed_value(self, r, at):
+        v = self.value(r.value, at)
+        try:
+            return LINKS[r.link](v) if r.link else v
+        except OverflowError as bad:
+            raise Impossible(f"{r.link}: {bad}")
+
     def run(self, s, loops=None):
         """Computes and simulates a statement's elements, in order."""
         for r, at in self.each(s, loops or {}):
             if r.random:
                 v = self.draw(r, at)
             else:
-                v = self.value(r.value, at)
-                if r.link:
-                    v = LINKS[r.link](v)
+                v = self.computed_value(r, at)
             if not np.all(np.isfinite(v)):
                 raise Impossible(f"{r.left[1]} is not finite")
             self.put(r.left, at, v)
