@@ -492,6 +492,12 @@ def plain(bench):
 
 # ------------------------------------------------------------------------ JAGS
 
+# what a script for JAGS cannot name: its own words
+JAGS_WORDS = set("""model data in compile initialize adapt update monitor clear
+thin exit parameters inits to type nchains chain load unload coda stem set
+samplers seed list run factory dir cd pwd by""".split())
+
+
 def jags(bench, names, data):
     sys.path.insert(0, os.path.join(ROOT, "tests", "oracle"))
     import oraclelib as o
@@ -507,7 +513,7 @@ def jags(bench, names, data):
                         f'".RNG.seed" <- {seed * 2 + k}\n')
             lines.append(f'parameters in "init{k}.R", chain({k})')
         lines += ["initialize", "adapt 1000", f"update {draws}"]
-        lines += [f"monitor {n}" for n in names]
+        lines += [f"monitor {n}" for n in names if n not in JAGS_WORDS]
         lines += [f"update {2 * draws}", 'coda *, stem("jags_")', "exit"]
         with open(bench.at("script.cmd"), "w") as f:
             f.write("\n".join(lines) + "\n")
@@ -528,9 +534,9 @@ def jags(bench, names, data):
     failed = compare_runs(bench, "jags", other)
     if failed and failed.oracle == "jags" and hasattr(bench, "jags_said"):
         said = [l for l in bench.jags_said.splitlines()
-                if re.search("rror|nvalid|annot|ailed", l)]
+                if re.search("(?i)error|invalid|cannot|failed", l)]
         bench.notes.append("jags refuses: " + plain_kind(" ".join(
-            bench.jags_said.split("Error")[-1].split())[:120]
+            re.split("(?i)error", bench.jags_said)[-1].split())[:120]
             if said else "?"))
         return None
     return failed
