@@ -425,59 +425,75 @@ static struct part *all_instances(struct compiler *c, struct factor *g)
     return p;
 }
 
-static bool add_factor(struct compiler *c, struct step *s,
-                       struct step *const *steps, struct factor *g, bool dense)
+static void add_quadratic(struct step *s, struct quadratic *q)
 {
-    int whose = 0;
-    struct part *p = part_for(steps, s->nmembers, g, &whose);
-    bool own_vector = false;
-    for (int i = 0; !p && i < s->nmembers; i++)
-        if (s->members[i].family->factor == g && !g->replaced) {
-            p = own_prior(c, s->members[i].family); /* a vector's own prior */
-            whose = i;
-            own_vector = true;
-        }
-    if (!p)
-        return true;
-    if (p->opaque && !dense)
-        return false;
-    for (int i = 0; !dense && i < s->nmembers; i++)
-        if (!mentioned_once(steps[i], g))
-            return false;
-    struct quadratic *q = NEW(c, struct quadratic);
-    struct plate_values v;
-    const struct family *f = s->members[whose].family;
-    if (dense) {
-        no_values(c, f, &v);
-        bool prior = p->own || own_vector;
-        if (!prior) {
-            q->part = all_instances(c, g);
-            if (!derive_row(c, s, &v, q))
-                return false;
-        } else {
-            q->part = own_prior(c, f);
-            const struct indices *index = &s->members[whose].index;
-            for (int i = 0; i < index->n && !f->nslices; i++)
-                q->part->logp = sym_replace_loop(c, q->part->logp, f->loops[i],
-                                                 sym_loop(c, index->loops[i]));
-            if (!derive_quadratic(c, s, &v, true, q))
-                return false;
-            s->coupled_prior = s->coupled_prior || !prior_is_diagonal(c, s, q);
-        }
-    } else {
-        q->part = p;
-        if (!values_of_part(c, f, p, &v))
-            return false;
-        if (p->own && p->factor->family != f)
-            return false;
-        if (!derive_quadratic(c, s, &v, false, q))
-            return false;
-    }
     struct quadratic **last = &s->quadratics;
     while (*last)
         last = &(*last)->next;
     *last = q;
+}
+
+/* The part of a member of a block that is not dense. */
+static bool add_part(struct compiler *c, struct step *s, const struct family *f,
+                     struct part *p)
+{
+    struct quadratic *q = NEW(c, struct quadratic);
+    struct plate_values v;
+    q->part = p;
+    if (p->opaque || !values_of_part(c, f, p, &v) ||
+        (p->own && p->factor->family != f) ||
+        !derive_quadratic(c, s, &v, false, q))
+        return false;
+    add_quadratic(s, q);
     return true;
+}
+
+static bool add_dense(struct compiler *c, struct step *s, struct factor *g,
+                      int whose, bool prior)
+{
+    struct quadratic *q = NEW(c, struct quadratic);
+    struct plate_values v;
+    const struct family *f = s->members[whose].family;
+    no_values(c, f, &v);
+    if (!prior) {
+        q->part = all_instances(c, g);
+        if (!derive_row(c, s, &v, q))
+            return false;
+    } else {
+        q->part = own_prior(c, f);
+        const struct indices *index = &s->members[whose].index;
+        for (int i = 0; i < index->n && !f->nslices; i++)
+            q->part->logp = sym_replace_loop(c, q->part->logp, f->loops[i],
+                                             sym_loop(c, index->loops[i]));
+        if (!derive_quadratic(c, s, &v, true, q))
+            return false;
+        s->coupled_prior = s->coupled_prior || !prior_is_diagonal(c, s, q);
+    }
+    add_quadratic(s, q);
+    return true;
+}
+
+static bool add_factor(struct compiler *c, struct step *s,
+                       struct step *const *steps, struct factor *g, bool dense)
+{
+    int whose = 0, owner = -1;
+    struct part *p = part_for(steps, s->nmembers, g, &whose);
+    for (int i = s->nmembers - 1; i >= 0; i--)
+        if (s->members[i].family->factor == g && !g->replaced)
+            owner = i;
+    if (!p && owner < 0)
+        return true;
+    if (dense)
+        return add_dense(c, s, g, p ? whose : owner, !p || p->own);
+    for (int i = 0; i < s->nmembers; i++)
+        if (!mentioned_once(steps[i], g))
+            return false;
+    /* a vector's own prior is no part; in a chain of vectors the prior of the
+     * next one is, of the same statement */
+    const struct family *own = owner < 0 ? NULL : s->members[owner].family;
+    if (own && (!p || own->nslices) && !add_part(c, s, own, own_prior(c, own)))
+        return false;
+    return !p || add_part(c, s, s->members[whose].family, p);
 }
 
 /* Any real vector will do; not so one on the simplex, or of counts. */
