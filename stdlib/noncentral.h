@@ -9,6 +9,41 @@
 #include "incomplete_gamma.h"
 #include "normal_function.h"
 
+/* sqrt(x^2 + y^2), which does not overflow. */
+GBM_FN real gbm_hypotenuse(real x, real y)
+{
+    real a = real_fabs(x), b = real_fabs(y);
+    real high = real_fmax(a, b), low = real_fmin(a, b);
+    return low > 0 && high < GBM_INF
+               ? high * real_sqrt(1 + gbm_square(low / high))
+               : high;
+}
+
+/* From where on two terms of Debye's expansion are enough. */
+#ifdef GBM_SINGLE
+#define GBM_DEBYE REAL_C(100)
+#else
+#define GBM_DEBYE REAL_C(1e4)
+#endif
+
+/* Log of the density below with r = sqrt(nu^2 + delta x) large, nu = k/2 - 1,
+ * by Debye's expansion of the Bessel function I of order nu; Abramowitz and
+ * Stegun (1964), 9.7.7. */
+GBM_FN real gbm_log_nchisqr_far(real x, real nu, real delta, real r)
+{
+    const real a = real_sqrt(x), b = real_sqrt(delta), z = a * b;
+    const real p = gbm_square(nu / r);
+    const real terms = (3 - 5 * p) / (24 * r) +
+                       (81 - 462 * p + 385 * p * p) / (1152 * gbm_square(r));
+    const real growth = (x - r) / (nu + r) - nu / (nu + r);
+    const real ratio = growth > REAL_C(-0.5) && growth < 1
+                           ? real_log1p(growth)
+                           : real_log(x / (nu + r));
+    return -gbm_square((x - delta) / (a + b)) / 2 + nu / (r + z) * nu +
+           nu * ratio - (real_log(r) + GBM_LOG_2PI) / 2 - GBM_LN2 +
+           real_log1p(terms);
+}
+
 /* Log density at x of the sum of squares of k normals of variance 1 whose means
  * have sum of squares delta. */
 GBM_FN_BIG real gbm_log_nchisqr_density(real x, real k, real delta)
@@ -18,10 +53,16 @@ GBM_FN_BIG real gbm_log_nchisqr_density(real x, real k, real delta)
             return -GBM_INF;
         return k == 2 ? -delta / 2 - GBM_LN2 : x == 0 ? GBM_INF : GBM_NAN;
     }
-    real product = delta * x / 4, half = k / 2;
+    if (!(x < GBM_INF && k < GBM_INF && delta < GBM_INF))
+        return x == GBM_INF && k < GBM_INF && delta < GBM_INF ? -GBM_INF
+                                                              : GBM_NAN;
+    real half = k / 2;
+    real r = gbm_hypotenuse(half - 1, real_sqrt(x) * real_sqrt(delta));
+    if (r > GBM_DEBYE)
+        return gbm_log_nchisqr_far(x, half - 1, delta, r);
+    real product = delta * x / 4;
     /* the terms' ratio, product / ((j + 1) (half + j)), is 1 at the mode */
-    real mode = real_floor(
-        (real_sqrt(gbm_square(half - 1) + 4 * product) - half - 1) / 2);
+    real mode = real_floor((r - half - 1) / 2);
     mode = real_fmax(mode, 0);
     real sum = 1, term = 1;
     for (real j = mode; term > GBM_EPSILON / 8 * sum; j += 1) {
@@ -33,12 +74,10 @@ GBM_FN_BIG real gbm_log_nchisqr_density(real x, real k, real delta)
         term *= j * (half + j - 1) / product;
         sum += term;
     }
-    real largest = -(delta + x) / 2 - gbm_lgamma(mode + 1) -
-                   gbm_lgamma(half + mode) +
-                   (half + mode - 1) * real_log(x / 2) - GBM_LN2;
-    if (mode > 0)
-        largest += mode * real_log(delta / 2);
-    return largest + real_log(sum);
+    const real shape = half + mode;
+    return gbm_log_poisson_term(mode, delta / 2) +
+           gbm_log_poisson_term(shape, x / 2) + real_log(shape / x) +
+           real_log(sum);
 }
 
 /* Its distribution function. */
@@ -62,38 +101,41 @@ GBM_FN_BIG real gbm_nchisqr_p(real x, real k, real delta)
     return real_fmin(sum, 1);
 }
 
-/* Log of the integral over y > 0 of y^k exp(-(y - m)^2 / 2), k > 0. */
-GBM_FN_BIG real gbm_log_shifted_moment(real k, real m)
+/* Log of the integral over y > 0 of (y/s)^k exp(-(y - m)^2 / 2), times s^-1;
+ * k, s > 0. With y = exp(u) the exponent is (k + 1) u - (exp(u) - m)^2 / 2,
+ * here from its top, and in forms that do not cancel. */
+GBM_FN_BIG real gbm_log_shifted_moment(real k, real m, real s)
 {
-    /* with y = exp(u) the exponent is (k + 1) u - (exp(u) - m)^2 / 2; the form
-     * of the root that does not cancel */
-    real root = real_sqrt(m * m + 4 * (k + 1));
-    real mode = m > 0 ? (m + root) / 2 : 2 * (k + 1) / (root - m);
-    real width = 1 / real_sqrt(mode * (2 * mode - m));
-    real step = real_fmin(width / 4, REAL_C(0.1)), centre = real_log(mode);
-    real top = (k + 1) * centre - gbm_square(mode - m) / 2, sum = 1;
+    const real root = gbm_hypotenuse(m, 2 * real_sqrt(k + 1));
+    const real mode = m > 0 ? (m + root) / 2 : 2 * (k + 1) / (root - m);
+    const real above = (k + 1) / mode; /* mode - m */
+    const real width = 1 / (real_sqrt(mode) * real_sqrt(mode + above));
+    const real step = real_fmin(width / 4, REAL_C(0.1));
+    real sum = 1;
     for (int side = -1; side <= 1; side += 2) {
         real term = 1;
         for (int i = 1; term > GBM_EPSILON / 8; i++) {
-            real u = centre + (real)(side * i) * step;
-            term =
-                real_exp((k + 1) * u - gbm_square(real_exp(u) - m) / 2 - top);
+            const real u = (real)(side * i) * step, part = real_expm1(u);
+            term = real_exp((k + 1) * (u - part) - gbm_square(mode * part) / 2);
             sum += term;
         }
     }
-    return top + real_log(step * sum);
+    return (k + 1) * real_log(mode / s) - gbm_square(above) / 2 +
+           real_log(step) + real_log(sum);
 }
 
 /* Log density at x of (z + ncp) / sqrt(v / k), z standard normal and v
  * chi-squared with k degrees of freedom. Johnson, Kotz and Balakrishnan (1995),
- * Continuous univariate distributions 2, section 31.5. */
+ * Continuous univariate distributions 2, section 31.5; log Gamma(k / 2) by
+ * Stirling's series, whose large terms cancel. */
 GBM_FN_BIG real gbm_log_nt_density(real x, real k, real ncp)
 {
-    real square = x * x + k;
-    return k / 2 * real_log(k) - k * ncp * ncp / (2 * square) -
-           real_log(GBM_PI) / 2 - gbm_lgamma(k / 2) - (k - 1) / 2 * GBM_LN2 -
-           (k + 1) / 2 * real_log(square) +
-           gbm_log_shifted_moment(k, ncp * x / real_sqrt(square));
+    const real root = real_sqrt(k), s = gbm_hypotenuse(x, root);
+    return (real_log(k) + k - gbm_square(ncp * (root / s)) - GBM_LOG_2PI -
+            real_log(GBM_PI)) /
+               2 -
+           gbm_stirling_error(k / 2) +
+           gbm_log_shifted_moment(k, ncp * (x / s), s);
 }
 
 /* Its distribution function: the mean of phi(x w - ncp) over w = sqrt(v/k). */

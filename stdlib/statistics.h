@@ -65,6 +65,31 @@ GBM_FN real gbm_log_sum_exp(int K, const real *x)
     return largest + real_log(sum);
 }
 
+/* Log density at x of the mixture of normals with means mu, precisions tau and
+ * weights pi, but for a constant; of its largest term where the others
+ * underflow. */
+GBM_FN real gbm_log_normal_mixture(int K, real x, const real *mu,
+                                   const real *tau, const real *pi)
+{
+    real largest = -GBM_INF, sum = 0, weights = 0;
+    for (int j = 0; j < K; j++) {
+        const real root = real_sqrt(tau[j]);
+        const real log_weight = real_log(pi[j]) + real_log(root);
+        const real term = log_weight - gbm_square((x - mu[j]) * root) / 2;
+        const real share = real_exp(-real_fabs(term - largest));
+        weights += pi[j];
+        if (gbm_is_nan(term) || term == GBM_INF)
+            return GBM_NAN;
+        if (term > largest) {
+            sum = sum * share + 1;
+            largest = term;
+        } else if (term > -GBM_INF) {
+            sum += share;
+        }
+    }
+    return largest + real_log(sum) - real_log(weights);
+}
+
 /* Heap sort of the places 0 .. K - 1 in `place` by x, ties by place: no
  * recursion and no storage, as a device wants it. */
 GBM_FN bool gbm_sorts_before(const real *x, real a, real b)

@@ -268,6 +268,12 @@ def polya_gamma_density(n, w):
     return 2 ** (n - 1) * float(np.sum((-1.0) ** k * np.exp(terms)))
 
 
+def log_normal_mixture(x, mu, tau, p):
+    mu, tau, p = map(np.asarray, (mu, tau, p))
+    return np.logaddexp.reduce(
+        np.log(p) + np.log(tau) / 2 - tau * (x - mu) ** 2 / 2) - np.log(sum(p))
+
+
 def log_subset_sum(w, k):
     sums = [1.0] + [0.0] * int(k)
     for x in w:
@@ -350,6 +356,7 @@ CODE = {
     "gbm_nt_quantile": lambda p, k, n: st.nct.ppf(p, k, n),
     "gbm_q_hyper": lambda p, a, b, m, psi: st.nchypergeom_fisher.ppf(
         p, int(a + b), int(a), int(m), psi),
+    "gbm_log_normal_mixture": log_normal_mixture,
     "gbm_log_subset_sum": log_subset_sum, "gbm_log_transition": log_transition,
     "gbm_trace_solve": lambda a, b: np.trace(np.linalg.solve(b, a)),
     "gbm_car_logdet": car_logdet,

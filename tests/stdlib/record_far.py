@@ -4,8 +4,9 @@ distribution functions: densities and draws between bounds far out in either
 tail or close to each other, and the functions that the library takes their
 masses from. Run by hand: record_far.py >recorded/far.json; needs mpmath."""
 import json
-from mpmath import (atan, betainc, binomial, erfc, exp, expm1, gammainc, inf,
-                    isinf, log, log1p, loggamma, mp, mpf, pi, sqrt)
+from mpmath import (atan, besseli, betainc, binomial, erfc, exp, expm1,
+                    gammainc, inf, isinf, log, log1p, loggamma, mp, mpf, pi,
+                    sqrt, workdps)
 
 mp.dps = 60
 BINS = 8
@@ -315,6 +316,47 @@ def log_interval(low, high):
     return log(high[0] - low[0] if left else low[1] - high[1])
 
 
+def log_moment(k, m):
+    """log of the integral over y > 0 of y^k exp(-(y - m)^2 / 2), by the
+    trapezoidal rule in log y."""
+    root = sqrt(m * m + 4 * (k + 1))
+    mode = (m + root) / 2 if m > 0 else 2 * (k + 1) / (root - m)
+    step = min(1 / sqrt(mode * (2 * mode - m)) / 8, mpf(1) / 50)
+    top, total = (k + 1) * log(mode) - (mode - m) ** 2 / 2, mpf(1)
+    for side in (-step, step):
+        u = log(mode) + side
+        term = mpf(1)
+        while term > mpf(10) ** -40:
+            term = exp((k + 1) * u - (exp(u) - m) ** 2 / 2 - top)
+            total += term
+            u += side
+    return top + log(step * total)
+
+
+def log_nt(x, k, c):
+    """Johnson, Kotz and Balakrishnan (1995), section 31.5."""
+    return k / 2 * log(k) - k * c * c / (2 * (x * x + k)) - log(pi) / 2 \
+        - loggamma(k / 2) - (k - 1) / 2 * log(2) \
+        - (k + 1) / 2 * log(x * x + k) + log_moment(k, c * x / sqrt(x * x + k))
+
+
+def log_nchisqr(x, k, d):
+    """Section 29.4 of the same; exponents as large as x cancel."""
+    with workdps(400 if max(x, d) > 1e50 else 100):
+        return log_nchisqr_density(x, k, d)
+
+
+def log_nchisqr_density(x, k, d):
+    return (k / 4 - mpf(1) / 2) * log(x / d) - (x + d) / 2 - log(2) \
+        + log(besseli(k / 2 - 1, sqrt(x) * sqrt(d)))
+
+
+def log_mixture(x, mu, tau, p):
+    terms = [w * sqrt(t) * exp(-t * (x - m) ** 2 / 2)
+             for m, t, w in zip(mu, tau, p)]
+    return log(sum(terms)) - log(sum(p))
+
+
 FUNCTIONS = {
     "log_gamma_p": (lambda a, x: log(gammas(a, x)[0]),
                     [(2, 3), (300, 1), (0.01, 1e-9), (40000, 30000), (5, 90)]),
@@ -352,7 +394,27 @@ FUNCTIONS = {
         lambda a, b, c, d: log_interval((exp(a), exp(b)), (exp(c), exp(d))),
         [(-2, -0.145413, -1, -0.458675), (-900, 0, -890, 0),
          (0, -890, 0, -900)]),
+    "log_nchisqr_density": (
+        log_nchisqr,
+        [(1e58, 3, 2), (2, 3, 1e58), (1e12, 5, 1e12), (1e12, 5, 1.000002e12),
+         (1e5, 1, 2), (1e-300, 1, 1e300), (1e300, 2, 1e300), (1e-200, 7, 1),
+         (5000, 0.3, 1e5), (40, 4, 30), (900, 900, 4), (1e5, 2e4, 900)]),
+    "log_nt_density": (
+        log_nt,
+        [(1e58, 3, 2), (-1e58, 3, 2), (1e200, 3, -2), (5, 4, -100),
+         (0, 5, 1e5), (-3, 0.01, 4), (100, 1000, -50), (60, 9, 40),
+         (1e10, 5, 1e10), (1e30, 0.5, 1e28), (0.3, 2, 0)]),
+    "log_normal_mixture": (
+        log_mixture,
+        [(1e58, [0, 1], [1, 2], [0.3, 0.7]), (-90, [0, 1], [1, 2], [0.3, 0.7]),
+         (60, [0, 1], [1e-3, 2], [1e-9, 1]), (500, [0, 1], [1, 1], [1, 0]),
+         (0.5, [0, 1, 1e9], [1, 2, 1e9], [0.3, 0.7, 4]),
+         (3, [1e8, -1e8], [4, 4], [1e-300, 2])]),
 }
+
+
+def exactly(x):
+    return [mpf(y) for y in x] if isinstance(x, list) else mpf(x)
 
 
 def main():
@@ -365,7 +427,7 @@ def main():
     for name, (value, cases) in FUNCTIONS.items():
         for v in cases:
             rows.append({"name": name, "arguments": list(v),
-                         "value": float(value(*(mpf(x) for x in v)))})
+                         "value": float(value(*map(exactly, v)))})
     print("[\n" + ",\n".join(json.dumps(r) for r in rows) + "\n]")
 
 
