@@ -352,6 +352,35 @@ static symp zero_under_condition(struct compiler *c, symp x)
     return NULL;
 }
 
+static bool is_exponential(symp x, const void *context)
+{
+    (void)context;
+    return is_named(x, "exp");
+}
+
+/* 0 times what overflows is 0 where the 0 is a count, as of a Bernoulli node's
+ * log density -(1 - y) exp(eta); NULL: no factor is a count. */
+static const char *times_count(struct emitter *e, symp x)
+{
+    struct compiler *c = e->c;
+    for (int i = 0; i < x->nargs; i++) {
+        symp count = x->args[i];
+        if (count->kind == SYM_NUM || !sym_is_integer(count) ||
+            never_zero(count))
+            continue;
+        symp *others = NEW_ARRAY(c, symp, x->nargs);
+        int n = 0;
+        for (int j = 0; j < x->nargs; j++)
+            if (j != i)
+                others[n++] = x->args[j];
+        symp rest = sym_mul(c, n, others);
+        if (sym_any(rest, is_exponential, NULL))
+            return intern_format(c, "gbm_times(%s, %s)", emit_expr(e, count),
+                                 emit_expr(e, rest));
+    }
+    return NULL;
+}
+
 static const char *emit_select(struct emitter *e, symp x);
 
 static const char *emit_mul(struct emitter *e, symp x)
@@ -390,6 +419,9 @@ static const char *emit_mul(struct emitter *e, symp x)
         return intern_format(c, "gbm_times(%s, %s)", factor,
                              emit_expr(e, x->args[i]));
     }
+    const char *of_count = times_count(e, x);
+    if (of_count)
+        return of_count;
     struct text up = {0}, down = {0};
     int nup = 0, ndown = 0;
     symp first = x->args[0];

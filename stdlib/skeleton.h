@@ -54,14 +54,15 @@ GBM_FN real *gbm_columns(real *own, long long cells)
 
 #endif
 
-/* x y, and 0 where x is 0 even if y is infinite: for y a sum of logs. */
+/* x y, and 0 where x is 0 even if y is infinite: for y a sum of logs, or what
+ * overflows. */
 GBM_FN real gbm_times(real x, real y) { return x == 0 ? 0 : x * y; }
 
 /* The log density c x of a count between bounds, up to a constant. Where c is
  * infinite, log p - log(1 - p) with p = 1, all the mass is at one of them. */
 GBM_FN real gbm_log_odds(real c, real x, real lower, real upper)
 {
-    if (gbm_is_finite(c))
+    if (gbm_is_finite(c) || gbm_is_nan(c))
         return c * x;
     return gbm_times(x - (c > 0 ? upper : lower), c);
 }

@@ -21,3 +21,16 @@ echo '{"w": [0.1, -0.4, 0.6], "n": [[1, 3, 2], [2, 2, 2]]}' >shares.json
 status 0 "$GBMC" shares.gbm -o shares
 status 0 ./shares check --data shares.json
 prints '^a +dnorm +[0-9]+ .*pass'
+
+# A count of 0 has no part of what overflows: (1 - z) exp(b^2) where z is 1.
+cat >count.gbm <<'END'
+model {
+  a ~ dnorm(0, 0.01)
+  b ~ dnorm(a, 0.1)
+  cloglog(p) <- b * b
+  z ~ dbern(p)
+}
+END
+echo '{"z": 1, "b": 40}' >count.json
+status 0 "$GBMC" count.gbm -o count
+status 0 ./count --data count.json --quiet
