@@ -292,12 +292,20 @@ def program_sites(known, sites_of, n):
     return list(itertools.islice(chosen, n))
 
 
+def compiler_sites():
+    for name, before, _ in COMPILER_SITES:
+        with open(os.path.join(ROOT, "compiler", name)) as f:
+            if f.read().count(before) != 1:
+                raise SystemExit(f"{name} has not one {before!r}: see "
+                                 "COMPILER_SITES")
+    return COMPILER_SITES
+
+
 def compiler(name, before, after):
     """gbmc itself, with one line changed; the other objects as they are."""
     def spoil(tree):
         with open(os.path.join(ROOT, "compiler", name)) as f:
             text = f.read()
-        assert text.count(before) == 1, f"{name} has not one {before!r}"
         source = os.path.join(tree, name)
         with open(source, "w") as f:
             f.write(text.replace(before, after))
