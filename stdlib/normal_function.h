@@ -58,14 +58,17 @@ GBM_FN_BIG real gbm_log_phi_between(real a, real b)
         a = -b;
         b = mirrored;
     }
-    if (b == GBM_INF)
-        return gbm_log_phi(-a);
     const real width = b - a, middle = a + width / 2;
     if (width * (1 + real_fabs(middle)) < REAL_C(1e-3)) {
         const real square = width * width;
         return real_log(width) - middle * middle / 2 - GBM_LOG_SQRT_2PI +
                square * (middle * middle - 1) / 24;
     }
+    const real below = real_erfc(-a * GBM_SQRT1_2);
+    if (b > 0)
+        return real_log1p(-(real_erfc(b * GBM_SQRT1_2) + below) / 2);
+    if (b > GBM_PHI_TAIL)
+        return real_log((real_erfc(-b * GBM_SQRT1_2) - below) / 2);
     const real log_b = gbm_log_phi(b);
     return log_b + real_log1p(-real_exp(gbm_log_phi(a) - log_b));
 }
