@@ -164,6 +164,18 @@ static symp at_origin(struct compiler *c, const struct step *s,
     return first;
 }
 
+/* Whether f is one vector node whose density reads no cell of its array but its
+ * own: x[adj[k]] is in the node, whatever the data say. */
+static bool reads_itself_alone(struct compiler *c, const struct family *f)
+{
+    if (!f->nslices || f->nloops > 0)
+        return false;
+    for (int i = 0; i < f->nargs; i++)
+        if (sym_has_var(substitute_derived(c, f->args[i].body), f->var))
+            return false;
+    return true;
+}
+
 static bool derive_quadratic(struct compiler *c, const struct step *s,
                              const struct plate_values *v, bool dense,
                              struct quadratic *q)
@@ -171,6 +183,8 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
     symp logp = q->part->logp, first[8];
     struct elements own = block_elements(s);
     own.node = dense ? NULL : v->values;
+    own.alone = s->nmembers == 1 && logp == own.families[0]->factor->logp &&
+                reads_itself_alone(c, own.families[0]);
     bool any = false;
     for (int i = 0; i < s->nmembers; i++) {
         symp x = member_cell(c, &s->members[i], &s->members[i].index, v);

@@ -263,7 +263,7 @@ static symp zero_node(struct compiler *c, symp e, void *context)
         const struct family *f = z->of->families[i];
         if (f->var != e->var)
             continue;
-        if (z->arrays && fills_alone(f))
+        if (z->of->alone || (z->arrays && fills_alone(f)))
             return sym_num(c, 0);
         symp hit = z->of->node ? is_in_node(c, f, e, z->of->node)
                                : is_element(c, f, e);

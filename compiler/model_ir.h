@@ -734,6 +734,7 @@ struct elements {
     struct family *families[MAX_MEMBERS];
     int n;
     const symp *node;
+    bool alone; /* e reads no others of their arrays */
 };
 /* e where these elements are 0; `told` is false if some may be left. */
 symp without_elements(struct compiler *c, symp e, const struct elements *of,
