@@ -125,4 +125,16 @@ GBM_FN real gbm_draw_power_law(struct gbm_rng *rng, real a, real lower,
     return gbm_clamp(x, real_fmax(lower, GBM_TINY), upper);
 }
 
+/* Density proportional to x^(shape-1) exp(-rate x) on [lower, upper], as above.
+ * Effects that are all equal, as they may be at the start, leave a rate of 0.
+ */
+GBM_FN_BIG real gbm_draw_gamma_between(struct gbm_rng *rng, real shape,
+                                       real rate, real lower, real upper)
+{
+    if (rate == 0 || (rate > 0 && rate * upper < GBM_EPSILON))
+        return gbm_draw_power_law(rng, shape - 1, lower, upper);
+    return gbm_draw_truncated_gamma(rng, shape, rate * lower, rate * upper) /
+           rate;
+}
+
 #endif

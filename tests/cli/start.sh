@@ -287,3 +287,23 @@ echo '{"m": 8}' >given.json
 starts 'all(abs(x - 3) < 1e-6 for x in m)' --start prior --init given.json
 status 1 ./vague --data vague.json --start anywhere
 says "'anywhere': dispersed, typical or prior"
+
+# Effects that are all equal at the start say nothing of their scale yet.
+cat >equal.gbm <<'E2'
+model {
+  for (i in 1:4) { y[i] ~ dlogis(u[i] + m, 1) }
+  u[1:4] ~ dcar_normal(adj[], weights[], num[], tau)
+  m ~ dnorm(0, 1)
+  tau ~ dunif(0.3, 1.9)
+  for (i in 1:4) { z[i] ~ dpois(exp(v[i])) }
+  for (i in 1:4) { v[i] ~ dnorm(0, 1 / s^2) }
+  s ~ dunif(0.1, 5)
+}
+E2
+echo '{"adj": [2, 4, 1, 3, 2, 4, 1, 3], "num": [2, 2, 2, 2],
+ "weights": [1, 1, 1, 1, 1, 1, 1, 1], "y": [2.6, 1.2, 3.7, 3.3],
+ "z": [2, 0, 1, 3]}' >equal.json
+echo '{"v": [0, 0, 0, 0], "u": [0, 0, 0, 0]}' >equal_init.json
+status 0 "$GBMC" -O 1 equal.gbm -o equal
+status 0 ./equal --data equal.json --quiet --draws 200
+status 0 ./equal --data equal.json --init equal_init.json --quiet --draws 200

@@ -420,6 +420,8 @@ def draws(rng):
         "draw_gamma": rng.standard_gamma, "draw_beta": rng.beta,
         "draw_truncated_normal": truncated_normal,
         "draw_truncated_gamma": truncated_gamma,
+        "draw_gamma_between": lambda a, b, lower, upper:
+            truncated_gamma(a, b * lower, b * upper) / b,
         "draw_power_law": power_law, "draw_poisson": rng.poisson,
         "draw_binomial": lambda n, p: rng.binomial(int(n), p),
         "draw_negative_binomial": lambda p, r: rng.negative_binomial(r, p),

@@ -255,6 +255,14 @@ static double power_law_p(const double *p, double x)
 }
 
 DRAW(truncated_gamma, gbm_draw_truncated_gamma(rng, p[0], p[1], p[2]))
+/* p: shape, lower, upper of a rate of 0. */
+DRAW(flat_gamma, gbm_draw_gamma_between(rng, p[0], 0, p[1], p[2]))
+DRAW(tiny_gamma, gbm_draw_gamma_between(rng, p[0], REAL_C(1e-30), p[1], p[2]))
+static double flat_gamma_p(const double *p, double x)
+{
+    double power[3] = {p[0] - 1, p[1], p[2]};
+    return power_law_p(power, x);
+}
 DRAW(power_law, gbm_draw_power_law(rng, p[0], p[1], p[2]))
 
 static void truncated_gammas(void **state)
@@ -283,6 +291,11 @@ static void truncated_gammas(void **state)
     }
     continuous("power law", power_law, power_law_p, CASES(powers), false,
                POINTS);
+    double flat[][4] = {{2.5, 0.3, 1.9}, {1, 0, 3}, {-0.5, 1, 4}};
+    continuous("gamma of rate 0", flat_gamma, flat_gamma_p, CASES(flat), false,
+               POINTS);
+    continuous("gamma of rate 1e-30", tiny_gamma, flat_gamma_p, CASES(flat),
+               false, POINTS);
     end();
 }
 
