@@ -283,12 +283,40 @@ def program(line, before, after):
     return spoil
 
 
+def lines_that_run(m, text):
+    """Numbers, from 0, of the lines of the C text that `check` executes on the
+    model's data: elsewhere nothing can be noticed."""
+    with tempfile.TemporaryDirectory(prefix="gbm_lines_") as folder:
+        with open(os.path.join(folder, "program.c"), "w") as f:
+            f.write(text)
+        with open(os.path.join(ROOT, "build/link_flags")) as f:
+            flags = f.read().split()
+        subprocess.run(
+            ["cc", "-std=c11", "-O0", "-w", "--coverage", "-fopenmp",
+             "-D_GNU_SOURCE", f"-I{ROOT}/stdlib", f"-I{ROOT}/runtime",
+             "program.c", "-o", "program", f"{ROOT}/build/libgbm.a"] + flags,
+            cwd=folder, check=True)
+        subprocess.run(["./program", "check", "--threads", "1", "--data",
+                        os.path.join(m.folder, "data.json")], cwd=folder,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        told = subprocess.run(["gcov", "-t", "program-program.gcda"],
+                              cwd=folder, capture_output=True, text=True,
+                              check=True).stdout
+    own, = (part for part in re.split(r"^ *-: *0:Source:", told, flags=re.M)
+            if part.startswith("program.c"))
+    return {int(line) - 1
+            for line in re.findall(r"^ *\d+\*?: *(\d+):", own, re.M)}
+
+
 def program_sites(known, sites_of, n):
-    """n sites, each in the text of another model."""
-    sites = ((m, list(sites_of(emitted(m.seed, m.folder, ROOT).splitlines(
-        keepends=True)))) for m in sorted(known))
+    """n sites, each in the text of another model, in lines that run."""
+    def sites(m):
+        text = emitted(m.seed, m.folder, ROOT)
+        found = list(sites_of(text.splitlines(keepends=True)))
+        run = lines_that_run(m, text) if found else ()
+        return [s for s in found if s[0] in run]
     chosen = ((m, *random.Random(m.seed).choice(found))
-              for m, found in sites if found)
+              for m, found in ((m, sites(m)) for m in sorted(known)) if found)
     return list(itertools.islice(chosen, n))
 
 
