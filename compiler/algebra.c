@@ -499,6 +499,16 @@ symp sym_mul2(struct compiler *c, symp a, symp b)
     return sym_mul(c, 2, (symp[]){a, b});
 }
 
+symp sym_cofactor(struct compiler *c, symp product, int i)
+{
+    symp *others = NEW_ARRAY(c, symp, product->nargs);
+    int n = 0;
+    for (int j = 0; j < product->nargs; j++)
+        if (j != i)
+            others[n++] = product->args[j];
+    return sym_mul(c, n, others);
+}
+
 symp sym_div(struct compiler *c, symp a, symp b)
 {
     return sym_mul2(c, a, sym_pow(c, b, sym_num(c, -1)));

@@ -704,9 +704,7 @@ static symp hits_some(struct compiler *c, const struct family *f,
 {
     symp hit = sym_num(c, 1);
     for (int d = 0; d < f->var->ndim; d++) {
-        symp at = f->lower[d];
-        for (int i = 0; i < f->nloops; i++)
-            at = sym_replace_loop(c, at, f->loops[i], v->values[i]);
+        symp at = at_values(c, f, f->lower[d], v->values);
         if (!f->upper[d])
             hit = sym_and(c, hit, sym_eq(c, p->reference->args[d], at));
     }
@@ -937,9 +935,7 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
     symp subs[8];
     int k = 0;
     for (int d = 0; d < f->var->ndim; d++) {
-        symp e = f->lower[d];
-        for (int i = 0; i < f->nloops; i++)
-            e = sym_replace_loop(c, e, f->loops[i], v->values[i]);
+        symp e = at_values(c, f, f->lower[d], v->values);
         if (f->upper[d])
             e = sym_add(
                 c, 3,

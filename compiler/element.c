@@ -60,8 +60,8 @@ static bool solve_loops(struct compiler *c, const struct family *f, symp ref,
     return true;
 }
 
-static symp at_values(struct compiler *c, const struct family *f, symp e,
-                      symp const *value)
+symp at_values(struct compiler *c, const struct family *f, symp e,
+               symp const *value)
 {
     for (int i = 0; i < f->nloops; i++)
         e = sym_replace_loop(c, e, f->loops[i], value[i]);

@@ -338,12 +338,7 @@ static symp zero_under_condition(struct compiler *c, symp x)
         if (f->kind != SYM_SELECT ||
             (!sym_is(f->args[1], 0) && !sym_is(f->args[2], 0)))
             continue;
-        symp *others = NEW_ARRAY(c, symp, x->nargs);
-        int n = 0;
-        for (int j = 0; j < x->nargs; j++)
-            if (j != i)
-                others[n++] = x->args[j];
-        symp rest = sym_mul(c, n, others);
+        symp rest = sym_cofactor(c, x, i);
         symp under = sym_select(c, f->args[0], sym_mul2(c, rest, f->args[1]),
                                 sym_mul2(c, rest, f->args[2]));
         if (sym_has_cells(rest) && under->kind == SYM_SELECT)
@@ -368,12 +363,7 @@ static const char *times_count(struct emitter *e, symp x)
         if (count->kind == SYM_NUM || !sym_is_integer(count) ||
             never_zero(count))
             continue;
-        symp *others = NEW_ARRAY(c, symp, x->nargs);
-        int n = 0;
-        for (int j = 0; j < x->nargs; j++)
-            if (j != i)
-                others[n++] = x->args[j];
-        symp rest = sym_mul(c, n, others);
+        symp rest = sym_cofactor(c, x, i);
         if (sym_any(rest, is_exponential, NULL))
             return intern_format(c, "gbm_times(%s, %s)", emit_expr(e, count),
                                  emit_expr(e, rest));
@@ -393,12 +383,7 @@ static const char *emit_mul(struct emitter *e, symp x)
     for (int i = 0; i < x->nargs; i++) {
         if (!is_named(x->args[i], "log"))
             continue;
-        symp *others = NEW_ARRAY(c, symp, x->nargs);
-        int n = 0;
-        for (int j = 0; j < x->nargs; j++)
-            if (j != i)
-                others[n++] = x->args[j];
-        symp rest = sym_mul(c, n, others);
+        symp rest = sym_cofactor(c, x, i);
         if (never_zero(rest))
             continue;
         return intern_format(c, "gbm_xlogy(%s, %s)", emit_expr(e, rest),
@@ -407,12 +392,7 @@ static const char *emit_mul(struct emitter *e, symp x)
     for (int i = 0; i < x->nargs; i++) {
         if (!sym_may_be_infinite(x->args[i]))
             continue;
-        symp *others = NEW_ARRAY(c, symp, x->nargs);
-        int n = 0;
-        for (int j = 0; j < x->nargs; j++)
-            if (j != i)
-                others[n++] = x->args[j];
-        symp rest = sym_mul(c, n, others);
+        symp rest = sym_cofactor(c, x, i);
         if (never_zero(rest))
             continue;
         const char *factor = emit_expr(e, rest);

@@ -122,13 +122,11 @@ static bool scatter(const struct scatter *s, symp e)
     if (e->kind == SYM_ADD)
         return ok;
     for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
-        symp inner = e->args[i], rest = sym_num(c, 1);
+        symp inner = e->args[i];
         if ((inner->kind != SYM_ADD && inner->kind != SYM_SUM) ||
             !mentions(s, inner))
             continue;
-        for (int j = 0; j < e->nargs; j++)
-            if (j != i)
-                rest = sym_mul2(c, rest, e->args[j]);
+        symp rest = sym_cofactor(c, e, i);
         if (inner->kind == SYM_SUM)
             return add_sum(s, rest, inner);
         for (int j = 0; j < inner->nargs; j++)

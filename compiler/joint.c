@@ -345,10 +345,7 @@ symp joint_eta(struct compiler *c) { return sym_param(c, intern(c, "eta_")); }
 static symp with_target(struct compiler *c, symp e)
 {
     for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
-        symp rest = sym_num(c, 1);
-        for (int j = 0; j < e->nargs; j++)
-            if (j != i)
-                rest = sym_mul2(c, rest, e->args[j]);
+        symp rest = sym_cofactor(c, e, i);
         if (!sym_has_target(rest))
             return sym_mul2(c, rest, with_target(c, e->args[i]));
     }
@@ -562,8 +559,7 @@ static bool curved_candidate(const struct step *s)
     const struct family *f = s->family;
     if (vector_candidate(s) &&
         (s->method == METHOD_ELLIPTICAL ||
-         (s->method == METHOD_SLICE_VECTOR &&
-          s->companion == COMPANION_NONE)))
+         (s->method == METHOD_SLICE_VECTOR && s->companion == COMPANION_NONE)))
         return true;
     return s->method == METHOD_SLICE && !s->beside && !s->asked && !s->bounds &&
            !s->ties && !s->through && !f->nslices && !f->truncated &&

@@ -81,10 +81,7 @@ static void expand(const struct matrix *m, symp e, struct products *out)
         if (!reads_latent(inner) ||
             (inner->kind != SYM_ADD && inner->kind != SYM_SUM))
             continue;
-        symp rest = sym_num(c, 1);
-        for (int j = 0; j < e->nargs; j++)
-            if (j != i)
-                rest = sym_mul2(c, rest, e->args[j]);
+        symp rest = sym_cofactor(c, e, i);
         struct products parts = {.n = 0};
         expand(m, inner, &parts);
         /* a sum that is one scale as a whole would come back as it is */

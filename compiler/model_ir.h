@@ -76,6 +76,8 @@ symp sym_call(struct compiler *c, const char *name, int nargs,
 symp sym_add2(struct compiler *c, symp a, symp b);
 symp sym_sub(struct compiler *c, symp a, symp b);
 symp sym_mul2(struct compiler *c, symp a, symp b);
+/* What multiplies factor number i of a product. */
+symp sym_cofactor(struct compiler *c, symp product, int i);
 /* 1 - ilogit(a) as ilogit(-a); any other e as it is. Not done wherever one is
  * built, as there 1 - p + p must stay 1. */
 symp sym_join_complement(struct compiler *c, symp e);
@@ -728,6 +730,9 @@ void replace_steps(struct step *const *old, int n, struct step *block);
 /* The condition that ref, to f's variable, is to an element of f; NULL where
  * f's subscripts do not tell, as in X[row[k], col[k]]. */
 symp is_element(struct compiler *c, const struct family *f, symp ref);
+/* e where f's loops have these values. */
+symp at_values(struct compiler *c, const struct family *f, symp e,
+               symp const *value);
 /* The elements of statements; or of each only the node where its loops have
  * the values `node`. */
 struct elements {

@@ -2,19 +2,7 @@
 # A small Gaussian block that has fewer rows than coordinates: host and device
 # draw it alike. On stand-ins for CUDA's libraries (tests/gpu/fake).
 source "$GBM_ROOT/tests/cli/lib"
-if [ "$GBM_BUILD" != build ]; then
-    echo "only for the plain build"
-    exit 77
-fi
-"$GBM_ROOT/tests/gpu/fake/build" "$scratch/fake" >.out 2>.err
-case $? in
-0) ;;
-77)
-    cat .out
-    exit 77
-    ;;
-*) fail "tests/gpu/fake/build" ;;
-esac
+fake_device
 cat >model.gbm <<'E'
 model {
   for (i in 1:1) { y[i] ~ dnorm(inprod(X[i,], b[]), 2) }
@@ -23,8 +11,6 @@ model {
 E
 echo '{"X": [[0.5, 0.03, 0.7]], "y": [0.3]}' >data.json
 status 0 "$GBMC" -O1 model.gbm -o model
-export GBM_LIBRARY=$GBM_ROOT/build GBM_FAKE_CUDA=$scratch/fake
-export LD_LIBRARY_PATH=$scratch/fake XDG_CACHE_HOME=$scratch/cache
 for device in cpu cuda; do
     status 0 ./model --data data.json --device "$device" --quiet --chains 1 \
         --warmup 0 --draws 20 --format csv --out "$device.csv"

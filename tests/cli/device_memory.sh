@@ -2,22 +2,8 @@
 # A model that the device has no room for: an error before anything is written.
 # On stand-ins for CUDA's libraries (tests/gpu/fake).
 source "$GBM_ROOT/tests/cli/lib"
-if [ "$GBM_BUILD" != build ]; then
-    echo "only for the plain build"
-    exit 77
-fi
-"$GBM_ROOT/tests/gpu/fake/build" "$scratch/fake" >.out 2>.err
-case $? in
-0) ;;
-77)
-    cat .out
-    exit 77
-    ;;
-*) fail "tests/gpu/fake/build" ;;
-esac
+fake_device
 sampler pump
-export GBM_LIBRARY=$GBM_ROOT/build GBM_FAKE_CUDA=$scratch/fake
-export LD_LIBRARY_PATH=$scratch/fake XDG_CACHE_HOME=$scratch/cache
 run=(./pump --data "$examples/pump/data.json" --device cuda --quiet
     --warmup 5 --draws 5 --out)
 status 0 "${run[@]}" fit.csv
