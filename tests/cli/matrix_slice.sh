@@ -34,3 +34,20 @@ for i in range(2):
         bad += not abs(z) < 4 or not r["ess_bulk"] > 1000
 sys.exit(bad > 0)
 E
+
+# Where the determinant's power is 0 (df = K + 1, written out), the density says
+# nothing of which matrices are positive definite.
+cat >flat.gbm <<'E2'
+data {
+  R[1,1] <- 1
+  R[2,2] <- 1
+  R[1,2] <- 0
+  R[2,1] <- 0
+}
+model {
+  Omega[1:2,1:2] ~ dwish(R[,], 3)
+  y ~ dnorm(Omega[1,2]^3, 1)
+}
+E2
+echo '{"y": 0.7}' >flat.json
+agrees flat.gbm flat.json
