@@ -276,6 +276,22 @@ static void compare(struct checker *c, int k, int64_t element, const double *a,
     judge(c, k, element, a, b, &move);
 }
 
+/* A block that does not move: its conditional must be a number where it stands,
+ * if the joint is one. A slice or a Metropolis step that starts at NaN takes no
+ * other value. `before` holds the densities. */
+static void check_standing(struct checker *c, int k, int64_t element,
+                           const double *a)
+{
+    double size;
+    for (int64_t i = 0; i < c->terms; i++)
+        if (!isfinite(c->before[i]))
+            return;
+    double at_a = conditional_at(c, &c->in->model->steps[k], element, a, &size);
+    struct comparison stands = {.conditional = at_a - at_a};
+    if (!isfinite(at_a))
+        record(c, k, element, &stands);
+}
+
 /* The block at a + t (b - a). */
 static void push(const struct checker *c, const struct gbm_step *step,
                  int64_t element, const double *a, const double *b, double t,
@@ -468,6 +484,8 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
             check_far(c, k, element, a, b, n);
             set_block(c, step, element, b);
         }
+    } else {
+        check_standing(c, k, element, a);
     }
     free(a);
     if (step->scales)

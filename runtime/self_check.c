@@ -29,6 +29,7 @@
 /* A difference of log densities, and the absolute terms that it is made of. */
 struct change {
     double value, size;
+    bool unknown; /* nothing to compare */
 };
 
 struct self_check {
@@ -86,7 +87,7 @@ static void add_family(struct self_check *s, int f,
 
 static struct change joint(struct self_check *s)
 {
-    struct change total = {0, 0};
+    struct change total = {0};
     int64_t at = 0;
     for (int f = 0; f < s->in->model->nfamilies && !s->out_of_time; f++) {
         if (!check_counts(&s->in->model->families[f]))
@@ -150,6 +151,24 @@ static void add_conditional(const struct self_check *s,
                                : fabs(at_a) + fabs(at_b);
 }
 
+/* A block that stays where it is: its conditional is a number there, or it
+ * never moves. */
+static void add_standing(const struct self_check *s,
+                         const struct gbm_step *step, int64_t element,
+                         const double *a, struct change *total)
+{
+    double at_a = step->conditional(s->state, element, a);
+    total->value += at_a - at_a;
+}
+
+/* Adds what another step, or other elements, changed. */
+static void add(struct change *total, const struct change *one)
+{
+    total->value += one->value;
+    total->size += one->size;
+    total->unknown = total->unknown || one->unknown;
+}
+
 /* Moves elements [first, last) of the list, which do not depend on each other.
  */
 static struct change move_chunk(struct self_check *s, int k,
@@ -158,7 +177,7 @@ static struct change move_chunk(struct self_check *s, int k,
 {
     const struct gbm_step *step = &s->in->model->steps[k];
     const int *elements = s->in->steps[k].elements;
-    struct change total = {0, 0};
+    struct change total = {0};
     int size[CHUNK];
     size_t cells = 0;
     for (int64_t i = first; i < last; i++) {
@@ -176,18 +195,20 @@ static struct change move_chunk(struct self_check *s, int k,
     step->run(s->state, sweep, (uint32_t)s->chain, elements, first, last);
     s->swept += rt_clock() - began;
     a = s->cells;
-    for (int64_t i = first; i < last; i++) {
+    for (int64_t i = first; i < last; a += size[i++ - first]) {
         int n = size[i - first];
         int64_t e = elements ? elements[i] : i;
         if (n > 0)
             step->block_get(s->state, e, b);
-        if (n > 0 && memcmp(a, b, (size_t)n * sizeof *a) != 0 &&
-            !counts_for_nothing(s, step->family, e)) {
+        if (n == 0 || counts_for_nothing(s, step->family, e))
+            continue;
+        if (memcmp(a, b, (size_t)n * sizeof *a) == 0) {
+            add_standing(s, step, e, a, &total);
+        } else {
             add_conditional(s, step, e, a, b, &total);
             s->moves++;
             s->reached[k] = true;
         }
-        a += n;
     }
     return total;
 }
@@ -216,8 +237,8 @@ static struct change move_scales(struct self_check *s, int k,
     double told =
         step->scales(s->state, sweep, (uint32_t)s->chain, take_joint, &b);
     s->moves++;
-    return (struct change){b.joint.value - start.value + told,
-                           b.joint.size + start.size};
+    return (struct change){.value = b.joint.value - start.value + told,
+                           .size = b.joint.size + start.size};
 }
 
 /* As many elements of the step as there is time for, from a random one of each
@@ -226,7 +247,7 @@ static struct change move_elements(struct self_check *s, int k,
                                    const struct gbm_sweep *sweep, double until)
 {
     const struct rt_step *plan = &s->in->steps[k];
-    struct change total = {0, 0};
+    struct change total = {0};
     for (int c = 0; c < plan->ncolours; c++) {
         int64_t low = plan->colour[c], n = plan->colour[c + 1] - low;
         int64_t chunk = plan->sequential ? 1 : CHUNK;
@@ -236,8 +257,7 @@ static struct change move_elements(struct self_check *s, int k,
             int64_t first = low + (from + i) % chunks * chunk;
             int64_t last = first + chunk < low + n ? first + chunk : low + n;
             struct change one = move_chunk(s, k, sweep, first, last);
-            total.value += one.value;
-            total.size += one.size;
+            add(&total, &one);
             if (rt_clock() > until)
                 break;
         }
@@ -251,7 +271,7 @@ static struct change move_dense(struct self_check *s, int k,
     const struct gbm_step *step = &s->in->model->steps[k];
     size_t d = (size_t)host_dense_dimension(s->dense[k]);
     double *q = malloc((d * d + 3 * d + 1) * sizeof *q);
-    struct change total = {0, 0};
+    struct change total = {0};
     int64_t jitters = 0;
     if (!q)
         abort();
@@ -265,8 +285,8 @@ static struct change move_dense(struct self_check *s, int k,
     step->dense->get(s->state, b);
     total.value = check_quadratic(d, q, p, a, b, &total.size);
     total.size /= ROUNDING; /* it is an error already */
-    if (!drawn || jitters)  /* nearly singular: the run will say so */
-        total.value = NAN;
+    /* nearly singular: the run will say so */
+    total.unknown = !drawn || jitters;
     s->moves++;
     s->reached[k] = true;
     free(q);
@@ -295,7 +315,7 @@ static struct change run_step(struct self_check *s, int k, double until)
     if (step->kind == GBM_STEP_DERIVE || step->kind == GBM_STEP_INDEX)
         s->swept += rt_clock() - began;
     if (!is_checked(s, k))
-        return (struct change){0, 0};
+        return (struct change){0};
     if (step->kind == GBM_STEP_DENSE)
         return move_dense(s, k, &sweep);
     return step->scales && s->sweep % 2 ? move_scales(s, k, &sweep)
@@ -310,8 +330,11 @@ static enum verdict compare(struct change conditional, struct change before,
     double change = after.value - before.value;
     double scale = fmax(1, fmax(fabs(change), fabs(conditional.value)));
     double size = conditional.size + before.size + after.size;
-    if (!isfinite(change) || !isfinite(conditional.value))
-        return UNKNOWN; /* overflow: the run stops by itself at such values */
+    /* overflow: the run stops by itself at such values */
+    if (conditional.unknown || !isfinite(change))
+        return UNKNOWN;
+    if (!isfinite(conditional.value))
+        return DOES_NOT;
     return fabs(change - conditional.value) <=
                    TOLERANCE * scale + ROUNDING * size
                ? ADDS_UP
@@ -321,12 +344,11 @@ static enum verdict compare(struct change conditional, struct change before,
 static enum verdict check_sweep(struct self_check *s, struct change *density)
 {
     int n = s->in->model->nsteps;
-    struct change conditional = {0, 0};
+    struct change conditional = {0};
     for (int k = 0; k < n; k++) {
         double now = rt_clock();
         struct change one = run_step(s, k, now + (s->deadline - now) / (n - k));
-        conditional.value += one.value;
-        conditional.size += one.size;
+        add(&conditional, &one);
     }
     refresh(s);
     struct change after = joint(s);
@@ -345,18 +367,27 @@ static enum gbm_status refuse(struct self_check *s, int k, const char *where,
 {
     const struct gbm_step *step = &s->in->model->steps[k];
     const struct gbm_family *family = &s->in->model->families[step->family];
+    char numbers[200];
+    if (isnan(conditional))
+        snprintf(numbers, sizeof numbers,
+                 "where %s stands, its full conditional is not a number, but "
+                 "the model's log density is.",
+                 where);
+    else
+        snprintf(numbers, sizeof numbers,
+                 "where %s moves, its full conditional changes by %.10g, the "
+                 "model's log density by %.10g (logs).",
+                 where, conditional, density);
     return rt_fail(
         s->rt, GBM_FAILURE,
         "%s: this sampler is wrong: no draws were made\n"
         "    %s\n"
-        "The update of %s (%s) does not belong to the model: where %s moves, "
-        "its full conditional changes by %.10g, the model's log density by "
-        "%.10g (logs). This is a fault of gbmc, not of the model or the data: "
-        "please report it, with the model, the data, --seed %llu and what "
-        "--version prints. --no-check draws all the same, and marks what is "
-        "written.",
-        family->where, family->text, step->variable, step->sampler, where,
-        conditional, density, (unsigned long long)s->rt->options.seed);
+        "The update of %s (%s) does not belong to the model: %s This is a "
+        "fault of gbmc, not of the model or the data: please report it, with "
+        "the model, the data, --seed %llu and what --version prints. "
+        "--no-check draws all the same, and marks what is written.",
+        family->where, family->text, step->variable, step->sampler, numbers,
+        (unsigned long long)s->rt->options.seed);
 }
 
 /* The first element of the step that fails alone, from the state as it is. */
@@ -381,7 +412,7 @@ static bool blame_element(struct self_check *s, int k)
         else
             check_element(&c, k, plan->elements ? plan->elements[i] : i, false);
         found = c.rows[k].checked > 0 && c.rows[k].worst > 1 &&
-                isfinite(c.rows[k].conditional);
+                isfinite(c.rows[k].joint);
     }
     if (found)
         refuse(s, k, c.rows[k].element[0] ? c.rows[k].element : step->variable,
@@ -483,7 +514,7 @@ static enum gbm_status compare_density(struct self_check *s, int f,
     bool precise = s->rt->options.precision == RT_DOUBLE;
     enum gbm_status status = s->rt->device->density(s->rt, f, sums);
     for (int c = 0; c < s->in->nchains && status == GBM_OK; c++) {
-        struct change host = {0, 0};
+        struct change host = {0};
         s->chain = c;
         rt_bind(s->in, s->state, c);
         add_family(s, f, NULL, &host);

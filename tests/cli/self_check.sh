@@ -61,14 +61,15 @@ for k in 1 2 3 4; do
         fail "the check changes the draws"
 done
 
-# broken NAME SED STEP ELEMENT: what sed changes in the host's text is found
+# broken NAME SED STEP ELEMENT [SAYS]: what sed changes in the host's text is
+# found
 broken() {
     sed "1,/^static const char program/{$2}" model.c >"$1.c"
     cmp -s model.c "$1.c" && fail "$1: nothing was broken"
     compile "$1"
     status 2 ./run "$1" --out "$1.nc" --summary "$1.json"
     says "^failed: model.gbm:[0-9]+:[0-9]+: this sampler is wrong: no draws"
-    says "The update of $3 \(.*where $4 moves, its full conditional changes by"
+    says "The update of $3 \(.*where $4 ${5:-moves, its full conditional changes}"
     absent "$1.nc"
     absent "$1.json"
     status 1 ./"$1" check --data data.json
@@ -82,3 +83,6 @@ broken row '/^GBM_FN void assemble_.*a.*b/,/^}/s/real value = /&0.9 * /' \
 broken index '/real density_z/,/^}/s/m_v(z_v(i_v))/m_v(1)/' \
     z 'z\[[1-8]\]'
 broken prior '/^GBM_FN void prepare_tau/,/^}/s/c1 += -1;/c1 += -2;/' tau 'tau'
+# a conditional that is NaN where it stands: a slice that never moves
+broken nowhere '/^GBM_INLINE real density_alpha/,/^}/s/return /&NAN + /' \
+    alpha alpha 'stands, its full conditional is not a number'

@@ -24,6 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 LIMIT = 5.0  # |z| that is looked at again, and that fails if met again
 ESS = 100  # fewer effective draws say nothing
 RHAT = 1.03
+STILL = 1e6  # R-hat of chains that stand still: rounding over rounding
 FAR = 1e8  # means beyond say nothing: the tail is too heavy for one
 
 
@@ -388,6 +389,12 @@ def skewness(p):
     return math.log(wide / near) / 1.645 if near > 0 else 99
 
 
+def stands_still(p):
+    """Each of its chains has one value for ever, and not of a few."""
+    whole = all(p.get(q) == round(p.get(q) or 0) for q in ("q5", "q50", "q95"))
+    return (p.get("rhat") or 0) > STILL and not whole
+
+
 def z_scores(a, b):
     """[(|z|, name, text)], largest first; spreads are compared, too, where
     both have many draws."""
@@ -407,6 +414,11 @@ def z_scores(a, b):
                 1e-5 * max(1, abs(p["mean"])) else math.inf
             rows.append((z, name, f"{name} {p['mean']:.6g} "
                          f"{q['mean']:.6g}, constant"))
+            continue
+        if stands_still(p) != stands_still(q) and \
+                min(p.get("rhat") or 9, q.get("rhat") or 9) < RHAT:
+            rows.append((math.inf, name, f"{name} constant in each chain of "
+                         "one side"))
             continue
         if min(na, nb) < ESS or \
                 max(p.get("rhat") or 9, q.get("rhat") or 9) > RHAT:
