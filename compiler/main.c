@@ -333,8 +333,8 @@ static bool read_options(struct compiler *c, struct request *r, int argc,
             only_files = true;
         } else if (!only_files && argv[i][0] == '-' && argv[i][1]) {
             good = read_option(c, r, argv, &i) && good;
-        } else if (o->input && (!*extension_of(argv[i]) ||
-                                has_model_extension(argv[i]))) {
+        } else if (o->input &&
+                   (!*extension_of(argv[i]) || has_model_extension(argv[i]))) {
             error_at(c, nowhere, "one model at a time: %s or %s", o->input,
                      argv[i]);
             good = false;

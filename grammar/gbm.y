@@ -1,7 +1,7 @@
 /* gbm.y: the parser of model files and of the standard library's files.
  *
- * The rules do nothing but build the tree (compiler/build.c). What a
- * context-free grammar cannot say is in compiler/context.c: which names are
+ * The rules do nothing but build the tree (compiler/syntax/build.c). What a
+ * context-free grammar cannot say is in compiler/syntax/syntax.context.c: which names are
  * keywords where, and where to go on after an error. */
 
 %require "3.8"
@@ -13,7 +13,7 @@
 %expect 0
 
 %code requires {
-#include "gbmc.h"
+#include "syntax/syntax.h"
 
 /* Limits that keep every walk of a tree within the stack. */
 enum { MAX_NESTING = 200, MAX_ERRORS = 20, MAX_SOURCE = 1 << 28 };
@@ -109,7 +109,7 @@ struct parser {
 }
 
 %code provides {
-/* compiler/context.c: the parser's next token, with what its context makes of
+/* compiler/syntax/syntax.context.c: the parser's next token, with what its context makes of
  * it; after an error, one to go on from. */
 int next_token(YYSTYPE *value, struct span *span, struct parser *p);
 /* Reports what the scanner found wrong up to a place. */
@@ -121,14 +121,14 @@ bool is_word(const struct token *t, const char *word);
 /* The word nearest to a misspelt one outside the blocks, or NULL. */
 const char *nearest_keyword(struct parser *p, const struct token *t);
 
-/* compiler/syntax.c: reports the token that does not fit. `symbols` are the
+/* compiler/syntax/syntax.c: reports the token that does not fit. `symbols` are the
  * names of what the grammar would accept instead. */
 void syntax_error(struct parser *p, const char *symbols[MAX_EXPECTED],
                   int nsymbols);
 /* The parser's stack, or a tree, has got too deep: reports it and stops. */
 void too_deep(struct parser *p, struct span span);
 
-/* compiler/build.c: what the rules build. */
+/* compiler/syntax/build.c: what the rules build. */
 struct expr *build_number(struct parser *p, double x, struct span span);
 struct expr *build_call(struct parser *p, const char *name, struct exprs args,
                         struct span span);
@@ -379,7 +379,7 @@ arguments:
                             { $$ = $1; append_expr(p, &$$, $3); }
   ;
 
-/* dnorm(mean = m, sd = s): compiler/named.c */
+/* dnorm(mean = m, sd = s): compiler/model/named.c */
 call_arguments:
     argument                { $$ = (struct exprs){0}; append_expr(p, &$$, $1); }
   | call_arguments ',' argument

@@ -31,27 +31,27 @@ DEEP = ("geweke", "plain")  # that see more with more effort
 # groups mistaken.  A file, a line, and what becomes of it.
 COMPILER_SITES = [
     # a bound of the rows of a child is lost
-    ("condition.c", """
+    ("condition/condition.c", """
         add_guard(c, p, sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
 """, "\n        (void)upper;\n"),
     # the row of a child: x[t] in that of x[t - 1]
-    ("condition.c", "p->solved[k] = sym_sub(c, target[d], offset);",
+    ("condition/condition.c", "p->solved[k] = sym_sub(c, target[d], offset);",
      "p->solved[k] = sym_add2(c, target[d], offset);"),
     # children of other groups count
-    ("condition.c", "add_guard(c, p, sym_eq(c, e, target[d]));", "(void)e;"),
+    ("condition/condition.c", "add_guard(c, p, sym_eq(c, e, target[d]));", "(void)e;"),
     # half of the square is forgotten
-    ("condition.c", "sym_mul2(c, sym_num(c, 0.5), second);", "second;"),
+    ("condition/condition.c", "sym_mul2(c, sym_num(c, 0.5), second);", "second;"),
     # of a block of several, the first member's part of the potential
-    ("block.c", """
+    ("sampler/block.c", """
     for (int j = 0; j < s->nmembers; j++)
         first = sym_add2(""", """
     for (int j = 1; j < s->nmembers; j++)
         first = sym_add2("""),
     # what a predictor has beside the block
-    ("block.c", "q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));",
+    ("sampler/block.c", "q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));",
      "q->score = c1;"),
     # factors that only later members are in
-    ("block.c", """
+    ("sampler/block.c", """
     for (int i = 0; i < n; i++)
         for (struct part *p = steps[i]->parts; p; p = p->next)
             if (p->factor == g) {""", """
@@ -59,23 +59,23 @@ COMPILER_SITES = [
         for (struct part *p = steps[i]->parts; p; p = p->next)
             if (p->factor == g) {"""),
     # the cell before a statement's first is taken for its own
-    ("element.c", "lower, &d) &&\n           d >= 0;",
+    ("model/element.c", "lower, &d) &&\n           d >= 0;",
      "lower, &d) &&\n           d >= -1;"),
     # a node that a predictor names twice
-    ("joint.c", "sym_add2(c, out->slots[i].coefficient, coefficient);",
+    ("sampler/joint.c", "sym_add2(c, out->slots[i].coefficient, coefficient);",
      "sym_mul2(c, sym_num(c, 1), coefficient);"),
     # what a sum in a predictor has beside the block
-    ("joint.c", "sym_sum(c, e->loop, e->args[0], e->args[1], inner.rest));",
+    ("sampler/joint.c", "sym_sum(c, e->loop, e->args[0], e->args[1], inner.rest));",
      "sym_num(c, 0));"),
     # rows of the one case under the other
-    ("joint.c", "sym_select(c, when, zero, by)",
+    ("sampler/joint.c", "sym_select(c, when, zero, by)",
      "sym_select(c, when, by, zero)"),
     # what is the same for all rows of a sum
-    ("row_sums.c",
+    ("sweep/row_sums.c",
      "total = sym_add2(c, total, times(c, same, sum_of(r, others)));",
      "total = sym_add2(c, total, same);"),
     # a scale moves with its plate by another power
-    ("rescale.c", "*power += 1;", "*power += 2;"),
+    ("sampler/rescale.c", "*power += 1;", "*power += 2;"),
 ]
 
 
@@ -334,7 +334,7 @@ def compiler(name, before, after):
     def spoil(tree):
         with open(os.path.join(ROOT, "compiler", name)) as f:
             text = f.read()
-        source = os.path.join(tree, name)
+        source = os.path.join(tree, os.path.basename(name))
         with open(source, "w") as f:
             f.write(text.replace(before, after))
         # what is defined here is not taken from the archive

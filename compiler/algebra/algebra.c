@@ -1,0 +1,1083 @@
+/* algebra.c: symbolic expressions: trees that only these constructors build,
+ * simplified as they are built. See docs/architecture.md, "algebra". */
+#include "algebra/inside.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- building --------------------------------------------------------- */
+
+static unsigned hash_text(const char *s)
+{
+    unsigned h = 2166136261u;
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+static bool commutes(enum sym_kind kind)
+{
+    return kind == SYM_ADD || kind == SYM_MUL;
+}
+
+/* Hashes depend on names and structure alone, never on addresses, so that the
+ * compiler's output is reproducible. Sums and products hash regardless of
+ * order. */
+static void set_hash(struct sym *e)
+{
+    unsigned h = (unsigned)e->kind * 0x9e3779b9u;
+    if (e->kind == SYM_NUM) {
+        uint64_t bits;
+        memcpy(&bits, &e->number, sizeof bits);
+        h ^= (unsigned)(bits ^ bits >> 32) * 0x85ebca6bu;
+    }
+    if (e->kind == SYM_LOOP)
+        h ^= hash_text(e->loop->name);
+    if (e->var)
+        h ^= hash_text(e->var->name) * 31u + (unsigned)e->dim;
+    if (e->name)
+        h ^= hash_text(e->name) * 17u;
+    for (int i = 0; i < e->nargs; i++) {
+        if (commutes(e->kind))
+            h += e->args[i]->hash * 0xc2b2ae35u;
+        else
+            h = (h ^ e->args[i]->hash) * 16777619u + 13u;
+    }
+    e->hash = h ^ h >> 15;
+}
+
+/* Every node that was made, by its hash: an open table. What is built again is
+ * the same node, so that many rewritten copies of an expression take the memory
+ * of what differs in them. */
+struct syms {
+    symp *slots;
+    size_t used, size; /* a power of 2, at least twice `used` */
+};
+
+static bool same_node(symp a, symp b)
+{
+    if (a->hash != b->hash || a->kind != b->kind || a->loop != b->loop ||
+        memcmp(&a->number, &b->number, sizeof a->number) != 0 ||
+        a->var != b->var || a->dim != b->dim || a->name != b->name ||
+        a->entry != b->entry || a->nloops != b->nloops || a->nargs != b->nargs)
+        return false;
+    for (int i = 0; i < a->nloops; i++)
+        if (a->loops[i] != b->loops[i])
+            return false;
+    for (int i = 0; i < a->nargs; i++)
+        if (a->args[i] != b->args[i])
+            return false;
+    return true;
+}
+
+static uint64_t mix(uint64_t h, const void *p)
+{
+    h = (h ^ (uint64_t)(uintptr_t)p >> 4) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+/* Where to look for a node. Its hash, which orders terms and must be the same
+ * in each run, knows loops by name: nodes of as many loops of one name have the
+ * same. This knows the nodes and loops themselves. */
+static uint64_t hash_by_parts(symp e)
+{
+    uint64_t h = mix(e->hash, e->loop);
+    for (int i = 0; i < e->nloops; i++)
+        h = mix(h, e->loops[i]);
+    for (int i = 0; i < e->nargs; i++)
+        h = mix(h, e->args[i]);
+    return h;
+}
+
+static symp *find_slot(const struct syms *all, symp e)
+{
+    size_t i = (size_t)hash_by_parts(e) & (all->size - 1);
+    while (all->slots[i] && !same_node(all->slots[i], e))
+        i = (i + 1) & (all->size - 1);
+    return &all->slots[i];
+}
+
+static void grow_syms(struct compiler *c)
+{
+    if (!c->syms)
+        c->syms = NEW(c, struct syms);
+    struct syms old = *c->syms;
+    c->syms->size = old.size ? 2 * old.size : 1024;
+    c->syms->slots = gbmc_alloc(c, c->syms->size * sizeof *c->syms->slots);
+    for (size_t i = 0; i < old.size; i++)
+        if (old.slots[i])
+            *find_slot(c->syms, old.slots[i]) = old.slots[i];
+}
+
+symp sym_make(struct compiler *c, struct sym model, int nargs, const symp *args)
+{
+    if (!c->syms || 2 * (c->syms->used + 1) > c->syms->size)
+        grow_syms(c);
+    model.nargs = nargs;
+    model.args = (symp *)(uintptr_t)args; /* until they are copied */
+    set_hash(&model);
+    symp *slot = find_slot(c->syms, &model);
+    if (*slot)
+        return *slot;
+    struct sym *e = NEW(c, struct sym);
+    *e = model;
+    e->args = NEW_ARRAY(c, symp, nargs);
+    for (int i = 0; i < nargs; i++)
+        e->args[i] = args[i];
+    c->syms->used++;
+    return *slot = e;
+}
+
+symp sym_num(struct compiler *c, double x)
+{
+    return sym_make(c, (struct sym){.kind = SYM_NUM, .number = x}, 0, NULL);
+}
+
+symp sym_loop(struct compiler *c, struct loop *loop)
+{
+    return sym_make(c, (struct sym){.kind = SYM_LOOP, .loop = loop}, 0, NULL);
+}
+
+symp sym_ref(struct compiler *c, struct var *v, int nargs, const symp *args)
+{
+    return sym_make(c, (struct sym){.kind = SYM_REF, .var = v}, nargs, args);
+}
+
+symp sym_seen(struct compiler *c, struct var *v, int nargs, const symp *args)
+{
+    return sym_make(c, (struct sym){.kind = SYM_SEEN, .var = v}, nargs, args);
+}
+
+symp sym_live(struct compiler *c, symp ref)
+{
+    return sym_make(c, (struct sym){.kind = SYM_LIVE, .var = ref->var},
+                    ref->nargs, ref->args);
+}
+
+symp sym_extent(struct compiler *c, struct var *v, int dim)
+{
+    return sym_make(c, (struct sym){.kind = SYM_EXTENT, .var = v, .dim = dim},
+                    0, NULL);
+}
+
+symp sym_target(struct compiler *c)
+{
+    return sym_make(c, (struct sym){.kind = SYM_TARGET}, 0, NULL);
+}
+
+symp sym_param(struct compiler *c, const char *name)
+{
+    return sym_make(c, (struct sym){.kind = SYM_PARAM, .name = name}, 0, NULL);
+}
+
+bool sym_is_list(symp e)
+{
+    return e->kind == SYM_CALL && !strcmp(e->name, SYM_LIST);
+}
+
+bool sym_is(symp e, double number)
+{
+    return e->kind == SYM_NUM && e->number == number;
+}
+
+static bool same_args(symp a, symp b)
+{
+    if (a->nargs != b->nargs)
+        return false;
+    if (!commutes(a->kind)) {
+        for (int i = 0; i < a->nargs; i++)
+            if (!sym_same(a->args[i], b->args[i]))
+                return false;
+        return true;
+    }
+    /* multisets: equal terms were merged, so each may match only one */
+    for (int i = 0; i < a->nargs; i++) {
+        int j = 0;
+        while (j < b->nargs && !sym_same(a->args[i], b->args[j]))
+            j++;
+        if (j == b->nargs)
+            return false;
+    }
+    return true;
+}
+
+bool sym_same(symp a, symp b)
+{
+    if (a == b)
+        return true;
+    if (a->hash != b->hash || a->kind != b->kind || a->number != b->number ||
+        a->loop != b->loop || a->var != b->var || a->dim != b->dim ||
+        a->name != b->name || a->nloops != b->nloops)
+        return false;
+    for (int i = 0; i < a->nloops; i++)
+        if (a->loops[i] != b->loops[i])
+            return false;
+    return same_args(a, b);
+}
+
+void list_push(struct compiler *c, struct list *l, symp e)
+{
+    if (l->n == l->capacity) {
+        int capacity = l->capacity ? 2 * l->capacity : 8;
+        symp *at = scratch_alloc(c, (size_t)capacity * sizeof *at);
+        for (int i = 0; i < l->n; i++)
+            at[i] = l->at[i];
+        l->at = at;
+        l->capacity = capacity;
+    }
+    l->at[l->n++] = e;
+}
+
+/* term = coefficient * rest */
+static symp split_number(struct compiler *c, symp term, double *coefficient)
+{
+    *coefficient = 1;
+    if (term->kind == SYM_NUM) {
+        *coefficient = term->number;
+        return sym_num(c, 1);
+    }
+    if (term->kind != SYM_MUL || term->args[0]->kind != SYM_NUM)
+        return term;
+    *coefficient = term->args[0]->number;
+    if (term->nargs == 2)
+        return term->args[1];
+    return sym_make(c, (struct sym){.kind = SYM_MUL}, term->nargs - 1,
+                    term->args + 1);
+}
+
+void sym_flatten(struct compiler *c, enum sym_kind kind, struct list *out,
+                 int n, const symp *args)
+{
+    for (int i = 0; i < n; i++) {
+        if (args[i]->kind == kind)
+            sym_flatten(c, kind, out, args[i]->nargs, args[i]->args);
+        else
+            list_push(c, out, args[i]);
+    }
+}
+
+/* Is e a call of the library's function `name`? */
+bool sym_is_call(struct compiler *c, symp e, const char *name)
+{
+    return e->kind == SYM_CALL && e->name == intern(c, name);
+}
+
+/* Terms that are alike but for a number. */
+struct like {
+    symp rest;
+    double coefficient;
+    symp term; /* the only one so far, or NULL */
+};
+struct likes {
+    struct like *at;
+    int n;
+    int *slots; /* by the hash of `rest`: a place in `at`, or -1 */
+    unsigned mask;
+};
+
+static struct likes likes_of_at_most(struct compiler *c, int n)
+{
+    struct likes l = {.mask = 7};
+    while (l.mask < 2 * (unsigned)n)
+        l.mask = 2 * l.mask + 1;
+    l.at = scratch_alloc(c, (size_t)n * sizeof *l.at);
+    l.slots = scratch_alloc(c, (l.mask + 1) * sizeof *l.slots);
+    for (unsigned i = 0; i <= l.mask; i++)
+        l.slots[i] = -1;
+    return l;
+}
+
+static void add_like(struct likes *l, symp rest, double coefficient, symp term)
+{
+    unsigned i = rest->hash & l->mask;
+    while (l->slots[i] >= 0 && !sym_same(l->at[l->slots[i]].rest, rest))
+        i = (i + 1) & l->mask;
+    if (l->slots[i] < 0) {
+        l->slots[i] = l->n;
+        l->at[l->n++] = (struct like){rest, coefficient, term};
+        return;
+    }
+    struct like *found = &l->at[l->slots[i]];
+    found->coefficient += coefficient;
+    found->term = NULL;
+}
+
+static symp add_terms(struct compiler *c, int n, const symp *terms)
+{
+    struct list flat = {0}, out = {0};
+    sym_flatten(c, SYM_ADD, &flat, n, terms);
+    struct likes likes = likes_of_at_most(c, flat.n);
+    double constant = 0;
+    for (int i = 0; i < flat.n; i++) {
+        double k;
+        symp rest = split_number(c, flat.at[i], &k);
+        if (sym_is(rest, 1))
+            constant += k;
+        else
+            add_like(&likes, rest, k, flat.at[i]);
+    }
+    for (int j = 0; j < likes.n; j++) {
+        const struct like *l = &likes.at[j];
+        if (l->coefficient != 0)
+            list_push(c, &out,
+                      l->term
+                          ? l->term
+                          : sym_mul2(c, sym_num(c, l->coefficient), l->rest));
+    }
+    if (constant != 0 || out.n == 0)
+        list_push(c, &out, sym_num(c, constant));
+    if (out.n == 1)
+        return out.at[0];
+    return sym_make(c, (struct sym){.kind = SYM_ADD}, out.n, out.at);
+}
+
+symp sym_add(struct compiler *c, int n, const symp *terms)
+{
+    struct scratch_mark mark = scratch_mark(c);
+    symp sum = add_terms(c, n, terms);
+    scratch_release(c, mark);
+    return sum;
+}
+
+symp sym_add2(struct compiler *c, symp a, symp b)
+{
+    return sym_add(c, 2, (symp[]){a, b});
+}
+
+symp sym_neg(struct compiler *c, symp a)
+{
+    return sym_mul2(c, sym_num(c, -1), a);
+}
+
+symp sym_sub(struct compiler *c, symp a, symp b)
+{
+    return sym_add2(c, a, sym_neg(c, b));
+}
+
+static void split_power(struct compiler *c, symp e, symp *base, symp *exponent)
+{
+    if (e->kind == SYM_POW) {
+        *base = e->args[0];
+        *exponent = e->args[1];
+    } else {
+        *base = e;
+        *exponent = sym_num(c, 1);
+    }
+}
+
+/* If e is 1 + exp(a), also with positive factors before exp, then a with their
+ * logs; else NULL. */
+static symp exponent_beside_one(struct compiler *c, symp e)
+{
+    if (e->kind != SYM_ADD || e->nargs != 2)
+        return NULL;
+    int one = sym_is(e->args[0], 1) ? 0 : 1;
+    symp t = e->args[1 - one];
+    if (!sym_is(e->args[one], 1))
+        return NULL;
+    if (sym_is_call(c, t, "exp"))
+        return t->args[0];
+    bool found = false, positive = t->kind == SYM_MUL;
+    for (int i = 0; positive && i < t->nargs; i++) {
+        found = found || sym_is_call(c, t->args[i], "exp");
+        positive = sym_positive(t->args[i]);
+    }
+    return positive && found ? sym_log(c, t) : NULL;
+}
+
+/* exp(a) ilogit(-a) is ilogit(a): so exp(a) / (1 + exp(a)) is. Removes such a
+ * pair from the factors; true if there was one. */
+static bool join_logistic(struct compiler *c, struct list *factors)
+{
+    for (int i = 0; i < factors->n; i++) {
+        if (!sym_is_call(c, factors->at[i], "ilogit"))
+            continue;
+        symp minus = factors->at[i]->args[0];
+        for (int j = 0; j < factors->n; j++) {
+            symp e = factors->at[j];
+            if (!sym_is_call(c, e, "exp") ||
+                !sym_is(sym_add2(c, e->args[0], minus), 0))
+                continue;
+            factors->at[i] = sym_call(c, "ilogit", 1, e->args);
+            factors->at[j] = factors->at[--factors->n];
+            return true;
+        }
+    }
+    return false;
+}
+
+symp sym_join_complement(struct compiler *c, symp e)
+{
+    if (e->kind != SYM_ADD || e->nargs != 2 || !sym_is(e->args[1], 1))
+        return e;
+    symp minus = sym_neg(c, e->args[0]);
+    if (!sym_is_call(c, minus, "ilogit"))
+        return e;
+    return sym_call(c, "ilogit", 1, (symp[]){sym_neg(c, minus->args[0])});
+}
+
+static symp multiply(struct compiler *c, int n, const symp *factors)
+{
+    struct list flat = {0}, bases = {0}, exponents = {0}, out = {0};
+    sym_flatten(c, SYM_MUL, &flat, n, factors);
+    double number = 1;
+    for (int i = 0; i < flat.n; i++) {
+        symp base, exponent;
+        if (flat.at[i]->kind == SYM_NUM) {
+            number *= flat.at[i]->number;
+            continue;
+        }
+        split_power(c, flat.at[i], &base, &exponent);
+        int j = 0;
+        while (j < bases.n && !sym_same(bases.at[j], base))
+            j++;
+        if (j < bases.n) {
+            exponents.at[j] = sym_add2(c, exponents.at[j], exponent);
+        } else {
+            list_push(c, &bases, base);
+            list_push(c, &exponents, exponent);
+        }
+    }
+    if (number == 0)
+        return sym_num(c, 0);
+    bool again = false;
+    for (int j = 0; j < bases.n; j++) {
+        symp f = sym_pow(c, bases.at[j], exponents.at[j]);
+        if (f->kind == SYM_NUM)
+            number *= f->number;
+        else if (f->kind == SYM_MUL)
+            sym_flatten(c, SYM_MUL, &out, 1, &f);
+        else
+            list_push(c, &out, f);
+        again = again || f->kind == SYM_MUL;
+    }
+    if (again) { /* what came out of a product may meet its like */
+        list_push(c, &out, sym_num(c, number));
+        return sym_mul(c, out.n, out.at);
+    }
+    /* a power of a product may have given a number again */
+    struct list all = {0};
+    for (int j = 0; j < out.n; j++) {
+        if (out.at[j]->kind == SYM_NUM)
+            number *= out.at[j]->number;
+        else
+            list_push(c, &all, out.at[j]);
+    }
+    if (join_logistic(c, &all)) {
+        list_push(c, &all, sym_num(c, number));
+        return sym_mul(c, all.n, all.at);
+    }
+    if (number == 0 || all.n == 0)
+        return sym_num(c, number);
+    if (number == 1 && all.n == 1)
+        return all.at[0];
+    if (all.n == 1 && all.at[0]->kind == SYM_ADD) {
+        /* a number times a sum: distribute, so that signs cancel */
+        struct list terms = {0};
+        for (int i = 0; i < all.at[0]->nargs; i++)
+            list_push(c, &terms,
+                      sym_mul2(c, sym_num(c, number), all.at[0]->args[i]));
+        return sym_add(c, terms.n, terms.at);
+    }
+    struct list result = {0};
+    if (number != 1)
+        list_push(c, &result, sym_num(c, number));
+    for (int j = 0; j < all.n; j++)
+        list_push(c, &result, all.at[j]);
+    return sym_make(c, (struct sym){.kind = SYM_MUL}, result.n, result.at);
+}
+
+symp sym_mul(struct compiler *c, int n, const symp *factors)
+{
+    struct scratch_mark mark = scratch_mark(c);
+    symp product = multiply(c, n, factors);
+    scratch_release(c, mark);
+    return product;
+}
+
+symp sym_mul2(struct compiler *c, symp a, symp b)
+{
+    return sym_mul(c, 2, (symp[]){a, b});
+}
+
+symp sym_cofactor(struct compiler *c, symp product, int i)
+{
+    symp *others = NEW_ARRAY(c, symp, product->nargs);
+    int n = 0;
+    for (int j = 0; j < product->nargs; j++)
+        if (j != i)
+            others[n++] = product->args[j];
+    return sym_mul(c, n, others);
+}
+
+symp sym_div(struct compiler *c, symp a, symp b)
+{
+    return sym_mul2(c, a, sym_pow(c, b, sym_num(c, -1)));
+}
+
+bool sym_is_whole(symp e)
+{
+    return e->kind == SYM_NUM && e->number == floor(e->number) &&
+           fabs(e->number) < 1e6;
+}
+
+/* Whether e is 0 or 1. */
+static bool is_condition(symp e)
+{
+    static const char *const names[] = {
+        "==", "!=", "<", "<=", ">", ">=", "&&", "!"};
+    if (e->kind == SYM_SEEN || e->kind == SYM_LIVE)
+        return true;
+    if (e->kind != SYM_CALL)
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(e->name, names[i]))
+            return true;
+    return false;
+}
+
+symp sym_pow(struct compiler *c, symp base, symp exponent)
+{
+    if (sym_is(exponent, 0) || sym_is(base, 1))
+        return sym_num(c, 1);
+    if (sym_is(exponent, 1))
+        return base;
+    if (is_condition(base) && exponent->kind == SYM_NUM && exponent->number > 0)
+        return base;
+    if (base->kind == SYM_NUM && exponent->kind == SYM_NUM) {
+        double v = pow(base->number, exponent->number);
+        if (isfinite(v))
+            return sym_num(c, v);
+    }
+    if (base->kind == SYM_POW &&
+        (sym_is_whole(exponent) || sym_positive(base->args[0])))
+        return sym_pow(c, base->args[0], sym_mul2(c, base->args[1], exponent));
+    if (base->kind == SYM_MUL &&
+        (sym_is_whole(exponent) || sym_positive(base))) {
+        bool all = sym_is_whole(exponent);
+        if (!all) {
+            all = true;
+            for (int i = 0; i < base->nargs; i++)
+                all = all && sym_positive(base->args[i]);
+        }
+        if (all) {
+            struct list factors = {0};
+            for (int i = 0; i < base->nargs; i++)
+                list_push(c, &factors, sym_pow(c, base->args[i], exponent));
+            return sym_mul(c, factors.n, factors.at);
+        }
+    }
+    if (base->kind == SYM_CALL && base->name == intern(c, "exp"))
+        return sym_call(c, "exp", 1,
+                        (symp[]){sym_mul2(c, base->args[0], exponent)});
+    symp odds = sym_is(exponent, -1) ? exponent_beside_one(c, base) : NULL;
+    if (odds) /* 1 / (1 + exp(a)) */
+        return sym_call(c, "ilogit", 1, (symp[]){sym_neg(c, odds)});
+    return sym_make(c, (struct sym){.kind = SYM_POW}, 2,
+                    (symp[]){base, exponent});
+}
+
+symp sym_select(struct compiler *c, symp cond, symp yes, symp no)
+{
+    if (cond->kind == SYM_NUM)
+        return cond->number != 0 ? yes : no;
+    if (sym_same(yes, no))
+        return yes;
+    return sym_make(c, (struct sym){.kind = SYM_SELECT}, 3,
+                    (symp[]){cond, yes, no});
+}
+
+static symp in_range(struct compiler *c, const struct loop *known, symp e,
+                     symp lower, symp upper)
+{
+    if (known && known->lower && sym_same(known->lower, lower) &&
+        sym_same(known->upper, upper))
+        return sym_num(c, 1);
+    return sym_and(c, sym_call(c, ">=", 2, (symp[]){e, lower}),
+                   sym_call(c, "<=", 2, (symp[]){e, upper}));
+}
+
+/* Factors of e; a conjunction is the product of its conditions. */
+static void push_factors(struct compiler *c, struct list *out, symp e)
+{
+    bool both = e->kind == SYM_CALL && !strcmp(e->name, "&&") &&
+                is_condition(e->args[0]) && is_condition(e->args[1]);
+    if (e->kind != SYM_MUL && !both) {
+        list_push(c, out, e);
+        return;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        push_factors(c, out, e->args[i]);
+}
+
+/* If body = rest * (loop + offset == e): e - offset, with rest in *rest. */
+static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
+                     symp *rest)
+{
+    const char *equal = intern(c, "==");
+    struct list factors = {0};
+    push_factors(c, &factors, body);
+    for (int i = 0; i < factors.n; i++) {
+        symp f = factors.at[i];
+        if (f->kind != SYM_CALL || f->name != equal)
+            continue;
+        for (int side = 0; side < 2; side++) {
+            symp offset, me = f->args[side];
+            if (sym_plain_loop(c, me, &offset) != loop ||
+                sym_has_loop(f->args[1 - side], loop))
+                continue;
+            symp other = sym_sub(c, f->args[1 - side], offset);
+            struct list l = {0};
+            for (int j = 0; j < factors.n; j++)
+                if (j != i)
+                    list_push(c, &l, factors.at[j]);
+            *rest = l.n ? sym_mul(c, l.n, l.at) : sym_num(c, 1);
+            return other;
+        }
+    }
+    return NULL;
+}
+
+symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
+             symp body)
+{
+    if (sym_is(body, 0))
+        return body;
+    if (!sym_has_loop(body, loop)) {
+        symp count =
+            sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
+        return sym_mul2(c, count, body);
+    }
+    symp rest;
+    symp e = delta_of(c, body, loop, &rest);
+    if (e) {
+        const struct loop *known = e->kind == SYM_LOOP ? e->loop : NULL;
+        return sym_select(c, in_range(c, known, e, lower, upper),
+                          sym_replace_loop(c, rest, loop, e), sym_num(c, 0));
+    }
+    if (body->kind == SYM_MUL) { /* what is free of the index goes outside */
+        struct list in = {0}, out = {0};
+        for (int i = 0; i < body->nargs; i++)
+            list_push(c, sym_has_loop(body->args[i], loop) ? &in : &out,
+                      body->args[i]);
+        if (out.n) {
+            list_push(c, &out,
+                      sym_sum(c, loop, lower, upper, sym_mul(c, in.n, in.at)));
+            return sym_mul(c, out.n, out.at);
+        }
+    }
+    return sym_make(c, (struct sym){.kind = SYM_SUM, .loop = loop}, 3,
+                    (symp[]){lower, upper, body});
+}
+
+/* k == e is false of an index k = 1 .. extent where e lies beyond its ends, as
+ * t does of k <= t - 1. */
+struct span_of_index {
+    const struct loop *loop;
+    symp extent;
+};
+static symp beyond_ends(struct compiler *c, symp e, void *context)
+{
+    const struct span_of_index *k = context;
+    if (e->kind != SYM_CALL || e->nargs != 2 || strcmp(e->name, "=="))
+        return NULL;
+    for (int i = 0; i < 2; i++) {
+        double d;
+        if (e->args[i]->kind != SYM_LOOP || e->args[i]->loop != k->loop)
+            continue;
+        if ((sym_difference(c, e->args[1 - i], k->extent, &d) && d > 0) ||
+            (e->args[1 - i]->kind == SYM_NUM && e->args[1 - i]->number < 1))
+            return sym_num(c, 0);
+    }
+    return NULL;
+}
+
+symp sym_array(struct compiler *c, int nloops, struct loop *const *loops,
+               const symp *extents, symp body)
+{
+    for (int i = 0; i < nloops; i++) {
+        struct span_of_index k = {loops[i], extents[i]};
+        body = sym_map(c, body, beyond_ends, &k);
+    }
+    struct sym model = {.kind = SYM_ARRAY, .nloops = nloops};
+    symp args[3] = {body};
+    for (int i = 0; i < nloops; i++) {
+        model.loops[i] = loops[i];
+        args[1 + i] = extents[i];
+    }
+    return sym_make(c, model, 1 + nloops, args);
+}
+
+/* ---- calls ------------------------------------------------------------ */
+
+static bool fold_call(const char *name, int n, const symp *args, double *out)
+{
+    for (int i = 0; i < n; i++)
+        if (args[i]->kind != SYM_NUM)
+            return false;
+    double a = n > 0 ? args[0]->number : 0, b = n > 1 ? args[1]->number : 0;
+    const bool nan = isnan(a) || isnan(b);
+    if (n == 2) {
+        if (!strcmp(name, "<"))
+            return *out = a < b, true;
+        if (!strcmp(name, "<="))
+            return *out = a <= b, true;
+        if (!strcmp(name, ">"))
+            return *out = a > b, true;
+        if (!strcmp(name, ">="))
+            return *out = a >= b, true;
+        if (!strcmp(name, "=="))
+            return *out = a == b, true;
+        if (!strcmp(name, "!="))
+            return *out = a != b, true;
+        if (!strcmp(name, "max"))
+            return *out = nan ? NAN : fmax(a, b), true;
+        if (!strcmp(name, "min"))
+            return *out = nan ? NAN : fmin(a, b), true;
+    }
+    if (n == 1) {
+        if (!strcmp(name, "exp"))
+            return *out = exp(a), true;
+        if (!strcmp(name, "log") && a > 0)
+            return *out = log(a), true;
+        if (!strcmp(name, "loggam") && a > 0)
+            return *out = lgamma(a), true;
+        if (!strcmp(name, "abs"))
+            return *out = fabs(a), true;
+        if (!strcmp(name, "!"))
+            return *out = a == 0, true;
+    }
+    return false;
+}
+
+static symp plain_call(struct compiler *c, const char *name,
+                       const struct entry *entry, int n, const symp *args)
+{
+    double value;
+    if (!strcmp(name, SYM_LIST) && args[0]->kind == SYM_NUM)
+        return args[(int)args[0]->number];
+    if (fold_call(name, n, args, &value))
+        return sym_num(c, value);
+    struct sym model = {
+        .kind = SYM_CALL, .name = intern(c, name), .entry = entry};
+    if (!strncmp(name, "draw_", 5)) /* two draws are never the same */
+        model.number = ++c->ndraws;
+    return sym_make(c, model, n, args);
+}
+
+/* The argument called `name`, an element of it, or the extent of one. */
+symp sym_bind_argument(struct compiler *c, const char *name, int nargs,
+                       const symp *args, void *context)
+{
+    const struct at_arguments *at = context;
+    for (int i = 0; i < at->entry->nparameters; i++) {
+        const struct parameter *p = &at->entry->parameters[i];
+        symp a = at->args[i];
+        if (p->name == name && nargs == 0)
+            return a;
+        if (p->name == name && a->kind == SYM_ARRAY && nargs == a->nloops) {
+            symp element = a->args[0];
+            for (int d = 0; d < nargs; d++)
+                element = sym_replace_loop(c, element, a->loops[d], args[d]);
+            return element;
+        }
+        for (int d = 0; d < p->ndims && nargs == 0; d++)
+            if (p->dims[d] == name && a->kind == SYM_ARRAY && d < a->nloops)
+                return a->args[1 + d];
+    }
+    return NULL;
+}
+static symp clause_at(struct compiler *c, symp call, const char *keyword)
+{
+    const struct expr *value =
+        call->entry ? entry_value(call->entry, keyword) : NULL;
+    if (!value)
+        return NULL;
+    struct at_arguments at = {call->entry, call->args};
+    return sym_from_library(c, value, sym_bind_argument, &at);
+}
+
+/* log(a): splits products and powers of positive things; functions may state
+ * their own log, and the log of one minus them, for accuracy and algebra. */
+/* log(u / (u + v)) = -log1p(v / u), which keeps its digits where one is far
+ * larger than the other; NULL if `sum` has no such term. */
+static symp log_share(struct compiler *c, symp u, symp sum)
+{
+    bool term = false;
+    for (int i = 0; sum->kind == SYM_ADD && i < sum->nargs; i++)
+        term = term || sym_same(sum->args[i], u);
+    symp v = term && sym_positive(u) ? sym_sub(c, sum, u) : NULL;
+    if (!v || !sym_positive(v))
+        return NULL;
+    symp odds = sym_div(c, v, u);
+    return sym_neg(
+        c, plain_call(c, "log1p",
+                      library_find(c, ENTRY_FUNCTION, intern(c, "log1p")), 1,
+                      &odds));
+}
+
+/* The sum that e is one over, or NULL. */
+static symp one_over(symp e)
+{
+    bool inverse = e->kind == SYM_POW && sym_is(e->args[1], -1);
+    return inverse ? e->args[0] : NULL;
+}
+
+/* A product with a share u / (u + v) in it; NULL if there is none. */
+static symp log_of_shares(struct compiler *c, symp product)
+{
+    for (int i = 0; i < product->nargs; i++)
+        for (int j = 0; j < product->nargs; j++) {
+            symp sum = one_over(product->args[i]);
+            symp share =
+                sum && i != j ? log_share(c, product->args[j], sum) : NULL;
+            if (!share)
+                continue;
+            struct list rest = {0};
+            for (int k = 0; k < product->nargs; k++)
+                if (k != i && k != j)
+                    list_push(c, &rest, product->args[k]);
+            return rest.n ? sym_add2(c, share,
+                                     sym_log(c, sym_mul(c, rest.n, rest.at)))
+                          : share;
+        }
+    return NULL;
+}
+
+symp sym_log(struct compiler *c, symp a)
+{
+    if (sym_is_call(c, a, "exp"))
+        return a->args[0];
+    if (a->kind == SYM_POW &&
+        (sym_positive(a->args[0]) || !sym_is_whole(a->args[1])))
+        return sym_mul2(c, a->args[1], sym_log(c, a->args[0]));
+    symp shares = a->kind == SYM_MUL ? log_of_shares(c, a) : NULL;
+    if (shares)
+        return shares;
+    if (a->kind == SYM_MUL) {
+        struct list logs = {0}, other = {0};
+        for (int i = 0; i < a->nargs; i++) {
+            if (sym_positive(a->args[i]))
+                list_push(c, &logs, sym_log(c, a->args[i]));
+            else
+                list_push(c, &other, a->args[i]);
+        }
+        /* the product is positive, or log would not be taken, so the rest is:
+         * sound because the log of a non-positive number is NaN either way */
+        if (logs.n) {
+            if (other.n)
+                list_push(c, &logs, sym_log(c, sym_mul(c, other.n, other.at)));
+            return sym_add(c, logs.n, logs.at);
+        }
+        if (other.n == 1)
+            return sym_log(c, other.at[0]);
+    }
+    if (a->kind == SYM_SELECT)
+        return sym_select(c, a->args[0], sym_log(c, a->args[1]),
+                          sym_log(c, a->args[2]));
+    if (a->kind == SYM_CALL) {
+        symp own = clause_at(c, a, "log");
+        if (own)
+            return own;
+    }
+    if (a->kind == SYM_ADD && a->nargs == 2) {
+        symp complement = sym_sub(c, sym_num(c, 1), a);
+        if (complement->kind == SYM_CALL) {
+            symp own = clause_at(c, complement, "log_complement");
+            if (own)
+                return own;
+        }
+        for (int i = 0; complement->kind == SYM_MUL && i < 2; i++) {
+            symp u = complement->args[1 - i];
+            symp sum =
+                complement->nargs == 2 ? one_over(complement->args[i]) : NULL;
+            symp share = sum && log_share(c, u, sum)
+                             ? log_share(c, sym_sub(c, sum, u), sum)
+                             : NULL;
+            if (share)
+                return share;
+        }
+    }
+    return plain_call(c, "log",
+                      library_find(c, ENTRY_FUNCTION, intern(c, "log")), 1, &a);
+}
+
+symp sym_exp(struct compiler *c, symp a)
+{
+    if (sym_is_call(c, a, "log"))
+        return a->args[0];
+    int n = a->kind == SYM_ADD ? a->nargs : 1;
+    const symp *terms = a->kind == SYM_ADD ? a->args : &a;
+    struct list outside = {0}, inside = {0};
+    for (int i = 0; i < n; i++) {
+        double k;
+        symp rest = split_number(c, terms[i], &k);
+        if (sym_is_call(c, rest, "log"))
+            list_push(c, &outside, sym_pow(c, rest->args[0], sym_num(c, k)));
+        else
+            list_push(c, &inside, terms[i]);
+    }
+    if (outside.n) {
+        if (inside.n)
+            list_push(c, &outside, sym_exp(c, sym_add(c, inside.n, inside.at)));
+        return sym_mul(c, outside.n, outside.at);
+    }
+    return plain_call(c, "exp",
+                      library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1, &a);
+}
+
+double largest_of(symp e)
+{
+    double most = e->kind == SYM_NUM ? e->number : HUGE_VAL;
+    if (e->kind == SYM_CALL && !strcmp(e->name, "min"))
+        for (int i = 0; i < e->nargs; i++)
+            most = fmin(most, largest_of(e->args[i]));
+    return most;
+}
+
+/* end + rest as a number; `otherwise` where it is none. What an end that
+ * depends on other loops says holds where the loop stands and not everywhere
+ * that it is put. */
+static double end_of(struct compiler *c, symp end, symp rest, double otherwise)
+{
+    if (!end || (end->kind != SYM_NUM && sym_has_any_loop(end)))
+        return otherwise;
+    symp value = sym_add2(c, end, rest);
+    return value->kind == SYM_NUM ? value->number : otherwise;
+}
+
+/* The least and the largest value of e, a number or loop + rest, where the
+ * loop's ends make them numbers; infinite where they do not. */
+static bool range_of(struct compiler *c, symp e, double *least, double *largest)
+{
+    symp rest;
+    const struct loop *l = sym_plain_loop(c, e, &rest);
+    if (e->kind == SYM_NUM)
+        *least = *largest = e->number;
+    if (!l)
+        return e->kind == SYM_NUM;
+    *least = end_of(c, l->lower, rest, -HUGE_VAL);
+    *largest = end_of(c, l->upper, rest, HUGE_VAL);
+    if (rest->kind == SYM_NUM && l->upper)
+        *largest = fmin(*largest, largest_of(l->upper) + rest->number);
+    return true;
+}
+
+/* Compares two expressions that differ by a number, or by a loop index and what
+ * its ends turn into one: 1 or 0 if all values agree. */
+static symp decided(struct compiler *c, const char *name, symp a, symp b)
+{
+    double least, largest;
+    if (!range_of(c, sym_sub(c, a, b), &least, &largest)) {
+        double low, high;
+        if (!range_of(c, sym_sub(c, b, a), &low, &high))
+            return NULL;
+        least = -high;
+        largest = -low;
+    }
+    bool all = false, none = least > largest;
+    if (!strcmp(name, "=="))
+        all = least == 0 && largest == 0, none = least > 0 || largest < 0;
+    else if (!strcmp(name, ">="))
+        all = least >= 0, none = largest < 0;
+    else if (!strcmp(name, "<="))
+        all = largest <= 0, none = least > 0;
+    return all || none ? sym_num(c, all) : NULL;
+}
+
+symp sym_eq(struct compiler *c, symp a, symp b)
+{
+    double d;
+    if (sym_difference(c, a, b, &d))
+        return sym_num(c, d == 0);
+    symp known = decided(c, "==", a, b);
+    return known ? known : plain_call(c, "==", NULL, 2, (symp[]){a, b});
+}
+
+symp sym_and(struct compiler *c, symp a, symp b)
+{
+    if (sym_is(a, 0) || sym_is(b, 0))
+        return sym_num(c, 0);
+    if (a->kind == SYM_NUM)
+        return b;
+    if (b->kind == SYM_NUM)
+        return a;
+    if (sym_same(a, b))
+        return a;
+    return plain_call(c, "&&", NULL, 2, (symp[]){a, b});
+}
+
+/* logdet(a A), a > 0 the same for all cells of A [K][K]: K log(a) + logdet(A).
+ * NULL if there is no such a. */
+static symp scaled_logdet(struct compiler *c, symp array)
+{
+    symp body = array->kind == SYM_ARRAY ? array->args[0] : NULL;
+    if (!body || array->nloops != 2 || body->kind != SYM_MUL)
+        return NULL;
+    symp scale = sym_num(c, 1), rest = sym_num(c, 1);
+    for (int i = 0; i < body->nargs; i++) {
+        symp e = body->args[i];
+        const bool all = sym_positive(e) && !sym_has_loop(e, array->loops[0]) &&
+                         !sym_has_loop(e, array->loops[1]);
+        symp *to = all ? &scale : &rest;
+        *to = sym_mul2(c, *to, e);
+    }
+    if (sym_is(scale, 1))
+        return NULL;
+    symp of = sym_array(c, 2, array->loops, &array->args[1], rest);
+    return sym_add2(c, sym_mul2(c, array->args[1], sym_log(c, scale)),
+                    sym_call(c, "logdet", 1, &of));
+}
+
+symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
+{
+    static const char *const comparisons[] = {
+        "<", "<=", ">", ">=", "!=", "||", "!"};
+    if (n == 2 && !strcmp(name, "+"))
+        return sym_add2(c, args[0], args[1]);
+    if (n == 2 && !strcmp(name, "-"))
+        return sym_sub(c, args[0], args[1]);
+    if (n == 2 && !strcmp(name, "*"))
+        return sym_mul2(c, args[0], args[1]);
+    if (n == 2 && !strcmp(name, "/"))
+        return sym_div(c, args[0], args[1]);
+    if (n == 2 && (!strcmp(name, "^") || !strcmp(name, "pow")))
+        return sym_pow(c, args[0], args[1]);
+    if (n == 1 && (!strcmp(name, "neg") || !strcmp(name, "-")))
+        return sym_neg(c, args[0]);
+    if (n == 1 && !strcmp(name, "+"))
+        return args[0];
+    if (n == 1 && !strcmp(name, "sqrt"))
+        return sym_pow(c, args[0], sym_num(c, 0.5));
+    if (n == 1 && !strcmp(name, "log"))
+        return sym_log(c, args[0]);
+    if (n == 1 && !strcmp(name, "exp"))
+        return sym_exp(c, args[0]);
+    if (n == 2 && (!strcmp(name, "equals") || !strcmp(name, "==")))
+        return sym_eq(c, args[0], args[1]);
+    if (n == 2 && !strcmp(name, "&&"))
+        return sym_and(c, args[0], args[1]);
+    if (n == 1 && !strcmp(name, "step"))
+        return plain_call(c, ">=", NULL, 2, (symp[]){args[0], sym_num(c, 0)});
+    if (n == 1 && !strcmp(name, "logdet")) {
+        symp scaled = scaled_logdet(c, args[0]);
+        if (scaled)
+            return scaled;
+    }
+    if (n == 3 && (!strcmp(name, "ifelse") || !strcmp(name, "if_else")))
+        return sym_select(c, args[0], args[1], args[2]);
+    bool ordered = n == 2 && (!strcmp(name, ">=") || !strcmp(name, "<="));
+    symp known = ordered ? decided(c, name, args[0], args[1]) : NULL;
+    if (known)
+        return known;
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+        if (!strcmp(name, comparisons[i]))
+            return plain_call(c, name, NULL, n, args);
+    const struct entry *entry =
+        library_find(c, ENTRY_FUNCTION, intern(c, name));
+    if (entry && entry_value(entry, "as") && entry->nparameters == n) {
+        struct at_arguments at = {entry, args};
+        return sym_from_library(c, entry_value(entry, "as"), sym_bind_argument,
+                                &at);
+    }
+    return plain_call(c, entry ? entry->name : name, entry, n, args);
+}

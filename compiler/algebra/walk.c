@@ -1,0 +1,249 @@
+/* walk.c: questions about symbolic expressions, and rewriting them. */
+#include "algebra/inside.h"
+#include <math.h>
+#include <string.h>
+
+bool sym_any(symp e, sym_test test, const void *context)
+{
+    if (test(e, context))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (sym_any(e->args[i], test, context))
+            return true;
+    return false;
+}
+static bool is_loop(symp e, const void *loop)
+{
+    return e->kind == SYM_LOOP && e->loop == loop;
+}
+static bool is_var(symp e, const void *var)
+{
+    return (e->kind == SYM_REF || e->kind == SYM_SEEN) && e->var == var;
+}
+static bool is_any_loop(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_LOOP;
+}
+static bool is_cell(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_REF && e->nargs > 0;
+}
+bool is_latent(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
+           e->var->role != ROLE_CONSTANT;
+}
+bool sym_is_draw(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_CALL && !strncmp(e->name, "draw_", 5);
+}
+bool reads_var(symp e, const void *var)
+{
+    return e->kind == SYM_REF && e->var == var;
+}
+bool reads_var_or_extent(symp e, const void *var)
+{
+    return (e->kind == SYM_REF || e->kind == SYM_EXTENT) && e->var == var;
+}
+static bool is_target(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_TARGET;
+}
+static bool is_same(symp e, const void *what) { return sym_same(e, what); }
+bool sym_has_loop(symp e, const struct loop *loop)
+{
+    return sym_any(e, is_loop, loop);
+}
+bool sym_has_loop_of(symp e, struct loop *const *loops, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (sym_has_loop(e, loops[i]))
+            return true;
+    return false;
+}
+bool sym_has_any_loop(symp e) { return sym_any(e, is_any_loop, NULL); }
+bool sym_has_cells(symp e) { return sym_any(e, is_cell, NULL); }
+bool reads_latent(symp e) { return sym_any(e, is_latent, NULL); }
+bool sym_has_var(symp e, const struct var *v) { return sym_any(e, is_var, v); }
+bool sym_has_target(symp e) { return sym_any(e, is_target, NULL); }
+bool sym_has(symp e, symp what) { return sym_any(e, is_same, what); }
+
+bool sym_positive_if(symp e, bool target_positive)
+{
+    switch (e->kind) {
+    case SYM_NUM:
+        return e->number > 0;
+    case SYM_TARGET:
+        return target_positive;
+    case SYM_REF:
+        return e->var->positive;
+    case SYM_EXTENT:
+        return true;
+    case SYM_ADD:
+    case SYM_MUL:
+        for (int i = 0; i < e->nargs; i++)
+            if (!sym_positive_if(e->args[i], target_positive))
+                return false;
+        return true;
+    case SYM_POW:
+        return sym_positive_if(e->args[0], target_positive);
+    case SYM_SELECT:
+        return sym_positive_if(e->args[1], target_positive) &&
+               sym_positive_if(e->args[2], target_positive);
+    case SYM_SUM:
+        return sym_positive_if(e->args[2], target_positive);
+    case SYM_CALL: {
+        if (!strcmp(e->name, "exp"))
+            return true;
+        const struct expr *low =
+            e->entry ? entry_value(e->entry, "range") : NULL;
+        return low && low->kind == EXPR_NUM && low->number >= 0 &&
+               strcmp(e->name, "abs") != 0;
+    }
+    case SYM_LOOP:
+    case SYM_SEEN:
+    case SYM_LIVE:
+    case SYM_PARAM:
+    case SYM_ARRAY:
+        return false;
+    }
+    UNREACHABLE();
+}
+bool sym_positive(symp e) { return sym_positive_if(e, false); }
+
+bool sym_difference(struct compiler *c, symp a, symp b, double *out)
+{
+    symp d = sym_sub(c, a, b);
+    if (d->kind != SYM_NUM)
+        return false;
+    *out = d->number;
+    return true;
+}
+
+/* ---- rewriting -------------------------------------------------------- */
+
+symp sym_rebuild(struct compiler *c, symp e, const symp *args)
+{
+    switch (e->kind) {
+    case SYM_ADD:
+        return sym_add(c, e->nargs, args);
+    case SYM_MUL:
+        return sym_mul(c, e->nargs, args);
+    case SYM_POW:
+        return sym_pow(c, args[0], args[1]);
+    case SYM_SELECT:
+        return sym_select(c, args[0], args[1], args[2]);
+    case SYM_SUM:
+        return sym_sum(c, e->loop, args[0], args[1], args[2]);
+    case SYM_CALL:
+        return sym_call(c, e->name, e->nargs, args);
+    case SYM_ARRAY:
+        return sym_array(c, e->nloops, e->loops, args + 1, args[0]);
+    case SYM_REF:
+    case SYM_SEEN:
+    case SYM_LIVE:
+    case SYM_NUM:
+    case SYM_LOOP:
+    case SYM_EXTENT:
+    case SYM_TARGET:
+    case SYM_PARAM: {
+        struct sym model = *e;
+        return sym_make(c, model, e->nargs, args);
+    }
+    }
+    UNREACHABLE();
+}
+
+symp sym_map(struct compiler *c, symp e, sym_rewrite f, void *context)
+{
+    symp r = f(c, e, context);
+    if (r)
+        return r;
+    if (e->nargs == 0)
+        return e;
+    symp *args = NEW_ARRAY(c, symp, e->nargs);
+    bool changed = false;
+    for (int i = 0; i < e->nargs; i++) {
+        args[i] = sym_map(c, e->args[i], f, context);
+        changed = changed || args[i] != e->args[i];
+    }
+    return changed ? sym_rebuild(c, e, args) : e;
+}
+
+symp sym_again(struct compiler *c, symp e)
+{
+    if (e->nargs == 0)
+        return e;
+    symp *args = NEW_ARRAY(c, symp, e->nargs);
+    for (int i = 0; i < e->nargs; i++)
+        args[i] = sym_again(c, e->args[i]);
+    return sym_rebuild(c, e, args);
+}
+
+struct replacement {
+    const struct loop *loop;
+    symp what, by;
+};
+static symp replace_loop(struct compiler *c, symp e, void *context)
+{
+    const struct replacement *r = context;
+    (void)c;
+    return is_loop(e, r->loop) ? r->by : NULL;
+}
+symp sym_replace_loop(struct compiler *c, symp e, const struct loop *loop,
+                      symp by)
+{
+    struct replacement r = {.loop = loop, .by = by};
+    return sym_map(c, e, replace_loop, &r);
+}
+static symp replace_same(struct compiler *c, symp e, void *context)
+{
+    const struct replacement *r = context;
+    (void)c;
+    return sym_same(e, r->what) ? r->by : NULL;
+}
+symp sym_replace(struct compiler *c, symp e, symp what, symp by)
+{
+    struct replacement r = {.what = what, .by = by};
+    return sym_map(c, e, replace_same, &r);
+}
+
+const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset)
+{
+    symp terms[1] = {e};
+    int n = e->kind == SYM_ADD ? e->nargs : 1;
+    const symp *args = e->kind == SYM_ADD ? e->args : terms;
+    const struct loop *found = NULL;
+    symp rest = sym_num(c, 0);
+    for (int i = 0; i < n; i++) {
+        if (args[i]->kind == SYM_LOOP && !found)
+            found = args[i]->loop;
+        else
+            rest = sym_add2(c, rest, args[i]);
+    }
+    if (!found || sym_has_loop(rest, found))
+        return NULL;
+    *offset = rest;
+    return found;
+}
+
+bool sym_may_be_infinite(symp x)
+{
+    if (x->kind == SYM_CALL)
+        return !strcmp(x->name, "log") && !sym_positive(x->args[0]);
+    if (x->kind == SYM_NUM)
+        return isinf(x->number);
+    if (x->kind == SYM_SELECT)
+        return sym_may_be_infinite(x->args[1]) ||
+               sym_may_be_infinite(x->args[2]);
+    if (x->kind == SYM_ADD || x->kind == SYM_MUL)
+        for (int i = 0; i < x->nargs; i++)
+            if (sym_may_be_infinite(x->args[i]))
+                return true;
+    return false;
+}

@@ -1,0 +1,92 @@
+/* interrupt.c: a signal that ends gbmc leaves nothing behind: no temporary
+ * file, no compiler still at work. */
+#include "base/base.h"
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+enum { NCAUGHT = sizeof caught / sizeof caught[0], MOST = 8 };
+
+/* A signal handler can reach nothing but globals. */
+static const char *volatile temporary[MOST];
+static volatile pid_t child;
+
+/* Calls nothing that may not be called here (signal-safety(7)). */
+static void clean_up(int signal_number)
+{
+    int saved = errno;
+    if (child > 0) {
+        kill(-child, SIGTERM);
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    for (int i = 0; i < MOST; i++)
+        if (temporary[i])
+            unlink(temporary[i]);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+    errno = saved;
+}
+
+void catch_signals(void)
+{
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = clean_up;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < NCAUGHT; i++)
+        sigaddset(&action.sa_mask, caught[i]);
+    for (int i = 0; i < NCAUGHT; i++)
+        if (sigaction(caught[i], NULL, &before) == 0 &&
+            before.sa_handler != SIG_IGN) /* nohup */
+            sigaction(caught[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a write fails instead */
+}
+
+void temporary_begins(const char *path)
+{
+    for (int i = 0; i < MOST; i++)
+        if (!temporary[i]) {
+            temporary[i] = path;
+            return;
+        }
+}
+
+void temporary_ends(const char *path)
+{
+    for (int i = 0; i < MOST; i++)
+        if (temporary[i] == path)
+            temporary[i] = NULL;
+}
+
+int run_program(char *const *argv, int *status)
+{
+    posix_spawnattr_t attributes;
+    sigset_t all, before;
+    pid_t pid = 0;
+    /* in a group of its own: what it starts is ended with it */
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* until its number is known */
+    posix_spawnattr_setsigmask(&attributes, &before);
+    int failed = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
+    if (!failed)
+        child = pid;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    posix_spawnattr_destroy(&attributes);
+    if (failed)
+        return failed;
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        ;
+    child = 0;
+    return 0;
+}

@@ -1,0 +1,314 @@
+/* condition.h: full conditionals, and the steps that draw from them. */
+#ifndef GBMC_CONDITION_CONDITION_H
+#define GBMC_CONDITION_CONDITION_H
+
+#include "model/model.h"
+
+/* Puts the rules into the parts of a step that evaluates densities. */
+void keep_rules(struct compiler *c, struct step *s);
+
+/* ---- alignment.c ------------------------------------------------------ */
+/* Along dimension `dim` of a target: cells of a stored derived variable depend
+ * on the target's elements that have `key` there, and on no others. */
+struct aligned_place {
+    const struct var *var;
+    symp key; /* in at[d], the cell's subscripts; NULL: on any element */
+};
+
+struct alignment {
+    int dim;
+    struct loop *at[MAX_DIMS];
+    struct aligned_place *places; /* the target's first */
+    int n;
+    struct alignment *next;
+};
+struct alignment *find_alignments(struct compiler *c, const struct model *m,
+                                  const struct family *target);
+/* The only subscript, in the loops of g, at which g reads what is aligned; NULL
+ * if there is none such. */
+symp aligned_at(struct compiler *c, const struct alignment *a,
+                const struct factor *g);
+/* Whether deterministic family f reads what is aligned. */
+bool reads_aligned(struct compiler *c, const struct alignment *a,
+                   const struct family *f);
+/* Whether all that depends on the target has a key. */
+bool all_have_keys(const struct alignment *a);
+
+struct hoisted;
+
+/* ---- condition.c ------------------------------------------------------ */
+
+/* The instances of a factor that mention a target through one reference: the
+ * factor's loops under fresh names, each solved (its value follows from the
+ * target's subscripts) or free; or all of them taken from an inverse index. */
+struct part {
+    struct factor *factor;
+    symp reference; /* in the fresh loops; NULL: the own prior */
+    struct loop **loops;
+    symp *solved; /* per loop: its value, or NULL if it is free */
+    int nloops;
+    struct inverse *inverse; /* not NULL: instances come from it */
+    symp cell; /* with inverse: where it is looked up; NULL: the target's own */
+    symp guard;               /* NULL: none */
+    bool own;                 /* the target's own prior */
+    struct collected terms;   /* statistics free of the instance's loops */
+    bool opaque;              /* evaluated in place at each trial value */
+    symp resists;             /* why: no statistic, as it has their loops */
+    bool ruled;               /* the factor's rule is kept */
+    symp logp;                /* of an instance, in the fresh loops */
+    symp value, lower, upper; /* its indicator in place, where x is in it */
+    symp hit;   /* of a pair's step: which of its cells the instances mention */
+    bool prior; /* there: it is that cell's own */
+    symp
+        copies; /* of an opaque part: how often to take the instance; NULL: 1 */
+    struct hoisted *hoisted; /* of an opaque part, or NULL: see hoist.c */
+    struct part *summed;     /* the same terms, summed over the instances, where
+                                the factor's node is observed throughout; or NULL:
+                                see row_sums.c */
+    symp *sizes; /* of a summed part: of each coefficient, what its products add
+                    up to in absolute value, where they may cancel; NULL: they
+                    cannot */
+    symp needs;  /* with sizes: the condition to use it at all; NULL: none */
+    struct part *next;
+};
+
+struct inverse {
+    struct var *var;
+    struct factor *factor;
+    symp reference; /* in the factor's own loops; of a reach: any cell */
+    bool latent;
+    /* Not NULL: the instances are all that a cell of this family reaches
+     * through stored derived nodes, listed at load; of a sequence, places in
+     * its order. */
+    const struct family *reach;
+    int number;
+    int start_slot, item_slot;
+    struct inverse *next;
+};
+
+enum method {
+    METHOD_DIRECT,    /* a recognised family */
+    METHOD_ENUMERATE, /* finite support: all values tried */
+    METHOD_SLICE,
+    METHOD_SLICE_INTEGER,
+    METHOD_GAUSSIAN,     /* small Gaussian block, one per element */
+    METHOD_DENSE,        /* Gaussian block with a design matrix */
+    METHOD_JOINT,        /* sparse Gaussian block of several families */
+    METHOD_VECTOR,       /* Dirichlet, Wishart, ...: recognised whole */
+    METHOD_SLICE_VECTOR, /* a vector node, component by component */
+    METHOD_PAIR,         /* two summands of an observed sum: it is kept */
+    METHOD_WALK,         /* random-walk Metropolis */
+    METHOD_ADAPTIVE,     /* adaptive Metropolis, a group of nodes jointly */
+    METHOD_ELLIPTICAL,   /* elliptical slice: an element or a group */
+    METHOD_CHAIN,        /* forward filtering, backward sampling of a path */
+    METHOD_FORWARD,      /* leaf: drawn from its prior */
+    METHOD_STATED,       /* an augmentation's `draw` */
+    METHOD_INDEX,        /* rebuild an inverse index */
+    METHOD_DERIVE,       /* recompute a stored derived family */
+    METHOD_NONE          /* merged into another step's block */
+};
+
+/* x must be >= / <= value at every instance of a part. */
+struct bound {
+    struct part *part;
+    bool is_lower;
+    symp value;
+    symp child; /* the stochastic node whose density bounds x; or NULL */
+    struct bound *next;
+};
+
+struct conflict {
+    struct factor *factor;
+    symp references[8];       /* in the factor's loops */
+    struct loop *bound[8][4]; /* indices of sums in a reference */
+    int nbound[8];
+    int nreferences;
+    bool sums; /* some reference is inside a sum */
+    struct conflict *next;
+};
+
+/* The loops that run through a member's coordinates, outermost first; none:
+ * one coordinate. */
+struct indices {
+    struct loop *loops[4];
+    int n;
+};
+
+/* One family inside a Gaussian block. Its coordinates at an element are one
+ * cell, or those that `index` runs through (a vector node, or the elements of
+ * a plate whose sum enters the likelihood). */
+struct member {
+    struct family *family;
+    struct indices index;
+    symp count; /* number of coordinates */
+};
+
+/* A factor's contribution to a Gaussian block, at each instance of a part:
+ * potential[i] and precision[i][j] of members i, j, in their indices (the
+ * second member's index renamed to index2 where i == j). */
+struct quadratic {
+    struct part *part;
+    symp potential[8];
+    symp precision[8][8]; /* NULL: zero */
+    /* dense: through one linear predictor a'x */
+    bool row;
+    symp weight, score, design[8];
+    struct var *matrix; /* the design is this given matrix, as it is */
+    bool constant_design, constant_weight;
+    bool constant_score; /* beside the weight, where the factor's node is data
+                          */
+    struct quadratic *summed; /* as of a part */
+    struct quadratic *next;
+};
+
+/* A summand of an observed sum: weight * cell, at each index if there is one.
+ */
+struct summand {
+    symp cell; /* in the loops of the sum's family, and the index */
+    double weight;
+    struct loop *index; /* NULL: one cell */
+    struct summand *next;
+};
+
+/* One coefficient of a joint block's row: of the cell `reference`, or of those
+ * that it hits while the bound loops of sums run. */
+struct joint_slot {
+    symp reference, coefficient; /* in the factor's loops and the bound ones */
+    struct loop *bound[4];
+    symp lower[4], upper[4];
+    int nbound;
+    int variable; /* its number among the block's variables */
+};
+
+/* A factor's contribution to a joint block: at each instance
+ * scale (-weight/2 (a'x)^2 + score a'x), where the slots make up a. */
+struct joint_term {
+    struct factor *factor;
+    struct joint_slot *slots;
+    int nslots;
+    symp weight, score, scale;
+    bool constant_design, constant_weight, constant_score;
+    /* not quadratic: L(offset + a'x); L and its derivatives, where
+     * joint_eta() stands for its argument */
+    bool curved;
+    bool mirrored; /* -eta stands in it, too */
+    symp offset, value, slope, curvature;
+    symp unbounded; /* the value without bounds around links: what slope and
+                       curvature are of; NULL: it has none such */
+    symp predictor; /* eta, where it stands */
+    /* a vector's own prior, or NULL: rows are pairs of its cells, numbers
+     * pair[0] and pair[1], no slots; weight is that of the product of both */
+    struct family *vector;
+    struct loop *pair[2];
+    struct joint_term *next;
+};
+
+/* A plate of a block with the scale of its prior, u ~ N(m, 1 / scale), and the
+ * one node on which the scale depends, as its power: both can be moved along
+ * the line on which (u - m) sqrt(scale) stays. */
+struct rescaling {
+    struct family *hyper;
+    const struct part *parts; /* of the hyper node's conditional */
+    struct joint_term *term;  /* the plate's prior */
+    int number;               /* of the term */
+    int slot;                 /* the plate's own cell in it */
+    int variable;             /* the plate's, among the block's */
+    double sign;              /* of the cell in the predictor */
+    bool chain;               /* earlier cells of the plate are in it too */
+    double power;             /* scale = constant * hyper^power */
+    /* of a vector: what the hyper node's log has in the prior's density as its
+     * coefficient; NULL: as much as belongs to the elements of a plate */
+    symp order;
+    struct rescaling *next;
+};
+/* A slice along a component of a vector or matrix node takes the cell along
+ * that keeps the node in its support. */
+enum companion {
+    COMPANION_NONE,   /* any vector will do */
+    COMPANION_SUM,    /* another cell: their sum is kept */
+    COMPANION_MIRROR, /* of a symmetric matrix: the mirror image */
+    COMPANION_NORM    /* of a correlation's upper Cholesky factor: the
+                         column's diagonal cell; its norm stays 1 */
+};
+
+struct step {
+    enum method method;
+    const char *name;      /* update_theta */
+    struct family *family; /* the target; first member of a block */
+    struct part *parts;
+    /* distinct statistics of all collected parts */
+    symp statistics[24];
+    int nstatistics;
+    bool opaque;  /* some part is evaluated in place */
+    bool through; /* some factor depends on x through stored derived nodes */
+    struct alignment *alignments; /* what an element reaches of those */
+    struct part *reached;         /* their instances, in order of computation;
+                                     NULL: all */
+    const struct entry *recognised;
+    int place[24];     /* statistic i is number place[i] of the family */
+    symp exponent;     /* what an x^p pattern bound, or NULL */
+    symp lower, upper; /* the own support and truncation; NULL: open */
+    struct bound *bounds;
+    bool bounded; /* the draw must respect bounds beyond the family's
+                     own support */
+    int blocks;   /* of random numbers to compute ahead, of each element */
+    const char *first_draw; /* C function that the update draws with first */
+    bool split;             /* emitted as prepare_..., finish_... */
+    bool sequential;
+    struct conflict *conflicts;
+    struct member members[MAX_MEMBERS];
+    struct indices index2[MAX_MEMBERS];
+    int nmembers;
+    struct joint_term *terms; /* METHOD_JOINT */
+    int joint_slot;           /* of its table; constants and work follow */
+    bool curved;              /* METHOD_JOINT: some term is */
+    struct rescaling *rescalings;
+    bool beside; /* a slice that a joint block has beside it */
+    struct quadratic *quadratics;
+    bool coupled_prior;       /* dense: priors couple coordinates */
+    const char *asked;        /* for by samplers { }: the method's word */
+    double width;             /* of slice or steps at first; 0: not given */
+    bool whole;               /* all elements of all members move as one */
+    struct part *priors;      /* elliptical: the members' own */
+    bool alone;               /* element by element, as `enumerate` asks */
+    int along;                /* chain: the loop it runs through */
+    symp before;              /* chain: the predecessor of an element */
+    enum companion companion; /* slice by component: what moves with it */
+    bool late;                /* for what is kept alone, after the sweep */
+    struct step *after; /* METHOD_DERIVE, METHOD_INDEX: that makes it due */
+    struct step *rest;  /* METHOD_FORWARD: a normal vector node's cells that are
+                           not seen, given those that are; NULL: none */
+    struct inverse *inverse; /* METHOD_INDEX */
+    struct part *ties;       /* instances that hold an element fast */
+    struct summand pair[2];  /* METHOD_PAIR; each with an index of its own */
+    int number;
+    const struct model *model;
+    struct step *next;
+};
+void condition(struct compiler *c, struct model *m);
+/* The step for one family: parts, statistics, method; not added to m. */
+struct step *condition_family(struct compiler *c, struct model *m,
+                              struct family *f);
+
+/* observed_sum.c: the summands of an observed sum; false after an error. */
+bool summands_of(struct compiler *c, const struct family *f,
+                 struct summand **out);
+/* The prior of each family that cell may belong to, as parts. */
+struct part *priors_of_cell(struct compiler *c, struct model *m, symp cell);
+
+/* recognise.c: sets method, recognised, place, exponent of a scalar step. */
+void recognise(struct compiler *c, struct step *s);
+/* Of terms of a log density, those that distinguish whether a node
+ * other than the target's is 0 or 1 become one; what is merged becomes 0. */
+void merge_cases(struct compiler *c, symp *terms, int n,
+                 const struct var *target);
+/* Whether the part's instances are shared out among lanes when it is opened
+ * with team: there is a loop to share. */
+bool part_shared_out(const struct part *p);
+
+/* seen_by() for the families of several steps; NULL if they see it in different
+ * ways. */
+struct factor *seen_by_all(struct compiler *c, struct step *const *steps, int n,
+                           struct factor *g);
+
+#endif

@@ -1,0 +1,572 @@
+/* block.c: the functions of Gaussian blocks: small ones, one per plate
+ * element, and those with a design matrix. */
+#include "emit/block.h"
+#include <string.h>
+
+void open_element(struct emitter *e, const struct step *s)
+{
+    if (s->family->nloops)
+        emit_decode(e, s->family, "element");
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
+    /* members of a block share the plate: their loops are the same indices */
+    for (int k = 1; k < s->nmembers; k++)
+        for (int i = 0; i < s->family->nloops && e->nloops < 48 &&
+                        s->members[k].family->nloops == s->family->nloops;
+             i++) {
+            e->loops[e->nloops].loop = s->members[k].family->loops[i];
+            e->loops[e->nloops].name = e->loops[i].name;
+            e->nloops++;
+        }
+}
+
+void emit_index_cell(struct emitter *e, const struct step *s,
+                     const struct part *p)
+{
+    struct compiler *c = e->c;
+    if (!p->inverse)
+        return;
+    for (int i = 0; i < s->nmembers; i++) {
+        const struct family *f = s->members[i].family;
+        if (f->var != p->inverse->var)
+            continue;
+        symp first[8];
+        for (int d = 0; d < f->var->ndim; d++)
+            first[d] = f->upper[d] ? sym_num(c, 1) : f->lower[d];
+        emit_line(e, "const long long cell_ = %s;",
+                  emit_cell(e, f->var, first));
+        return;
+    }
+}
+
+void emit_layout(struct emitter *e, const struct step *s)
+{
+    struct compiler *c = e->c;
+    const char *at = "0";
+    for (int i = 0; i < s->nmembers; i++) {
+        const char *count = emit_int(e, s->members[i].count);
+        emit_line(e, "const int n%d = %s, at%d = %s; /* %s */", i, count, i, at,
+                  s->members[i].family->var->name);
+        at = intern_format(c, "at%d + n%d", i, i);
+    }
+    emit_line(e, "const int d = %s;", at);
+    for (int i = 0; i < s->nmembers; i++)
+        emit_line(e, "(void)n%d, (void)at%d;", i, i);
+}
+
+int open_index(struct emitter *e, const struct indices *index, int i,
+               bool shared, const char **place)
+{
+    struct compiler *c = e->c;
+    const char *number = NULL;
+    *place = intern_format(c, "at%d", i);
+    for (int k = 0; k < index->n; k++) {
+        const char *lower = emit_int(e, index->loops[k]->lower);
+        const char *upper = emit_int(e, index->loops[k]->upper);
+        const char *name = emit_loop_name(e, index->loops[k]);
+        if (shared && k == 0)
+            emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", name, lower,
+                      upper);
+        else
+            emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
+                      name, upper, name);
+        e->indent++;
+        number = number ? intern_format(c,
+                                        "(%s) * ((%s) - (%s) + 1) + %s - "
+                                        "(%s)",
+                                        number, upper, lower, name, lower)
+                        : intern_format(c, "%s - (%s)", name, lower);
+        *place = intern_format(c, "at%d + %s", i, number);
+    }
+    return index->n;
+}
+
+/* Members with one coordinate each are summed in variables of their own, which
+ * registers hold, and then added to Q and b. */
+struct local_sums {
+    const char *potential[8], *precision[8][8]; /* NULL: none */
+};
+
+static struct local_sums open_sums(struct emitter *e, const struct step *s,
+                                   const struct quadratic *q)
+{
+    struct local_sums l = {{NULL}, {{NULL}}};
+    for (int i = 0; i < s->nmembers && part_shared_out(q->part); i++) {
+        if (s->members[i].index.n)
+            continue;
+        if (!sym_is(q->potential[i], 0)) {
+            l.potential[i] = emit_name(e, "b_sum");
+            emit_line(e, "real %s = 0;", l.potential[i]);
+        }
+        for (int j = 0; j <= i; j++)
+            if (!s->members[j].index.n && !sym_is(q->precision[i][j], 0)) {
+                l.precision[i][j] = emit_name(e, "Q_sum");
+                emit_line(e, "real %s = 0;", l.precision[i][j]);
+            }
+    }
+    return l;
+}
+
+static void close_sums(struct emitter *e, const struct step *s,
+                       const struct local_sums *l)
+{
+    for (int i = 0; i < s->nmembers; i++) {
+        if (l->potential[i])
+            emit_line(e, "b[at%d] += %s;", i, l->potential[i]);
+        for (int j = 0; j <= i; j++) {
+            if (!l->precision[i][j])
+                continue;
+            emit_line(e, "Q[at%d * d + at%d] += %s;", i, j, l->precision[i][j]);
+            if (i != j)
+                emit_line(e, "Q[at%d * d + at%d] += %s;", j, i,
+                          l->precision[i][j]);
+        }
+    }
+}
+
+static void share_coefficients(struct emitter *e, const struct step *s,
+                               const struct quadratic *q)
+{
+    for (int i = 0; i < s->nmembers; i++) {
+        emit_shared(e, q->potential[i]);
+        for (int j = 0; j <= i; j++)
+            emit_shared(e, q->precision[i][j]);
+    }
+}
+
+static void emit_quadratic(struct emitter *e, const struct step *s,
+                           const struct quadratic *q)
+{
+    struct compiler *c = e->c;
+    int depth = e->nloops, nshared = e->nshared;
+    emit_line(e, "{");
+    e->indent++;
+    emit_index_cell(e, s, q->part);
+    const struct local_sums sums = open_sums(e, s, q);
+    int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
+    if (part_shared_out(q->part))
+        share_coefficients(e, s, q);
+    bool team = e->team;
+    braces += emit_open_part(e, q->part, true);
+    for (int i = 0; i < s->nmembers; i++) {
+        int inside = e->nloops;
+        const char *row, *column;
+        if (!sym_is(q->potential[i], 0)) {
+            int n = open_index(e, &s->members[i].index, i, false, &row);
+            const char *value = emit_expr(e, q->potential[i]);
+            if (sums.potential[i])
+                emit_line(e, "%s += %s;", sums.potential[i], value);
+            else
+                emit_line(e, "b[%s] += %s;", row, value);
+            emit_close(e, n);
+            e->nloops = inside;
+        }
+        for (int j = 0; j <= i; j++) {
+            if (sym_is(q->precision[i][j], 0))
+                continue;
+            int n = open_index(e, &s->members[i].index, i, false, &row);
+            n += open_index(e, i == j ? &s->index2[j] : &s->members[j].index, j,
+                            false, &column);
+            const char *value = emit_expr(e, q->precision[i][j]);
+            if (sums.precision[i][j]) {
+                emit_line(e, "%s += %s;", sums.precision[i][j], value);
+            } else if (i == j) {
+                emit_line(e, "Q[(%s) * d + %s] += %s;", row, column, value);
+            } else {
+                const char *name = emit_name(e, "value");
+                emit_line(e, "const real %s = %s;", name, value);
+                emit_line(e, "Q[(%s) * d + %s] += %s;", row, column, name);
+                emit_line(e, "Q[(%s) * d + %s] += %s;", column, row, name);
+            }
+            emit_close(e, n);
+            e->nloops = inside;
+        }
+    }
+    emit_close(e, braces);
+    e->team = team;
+    close_sums(e, s, &sums);
+    e->indent--;
+    emit_line(e, "}");
+    e->nloops = depth;
+    e->nshared = nshared;
+    (void)c;
+}
+
+static symp coordinate(struct compiler *c, const struct member *m)
+{
+    const struct family *f = m->family;
+    symp subs[8];
+    for (int d = 0; d < f->var->ndim; d++) {
+        subs[d] = f->lower[d];
+        if (f->upper[d])
+            subs[d] =
+                sym_add(c, 3,
+                        (symp[]){f->lower[d], sym_loop(c, m->index.loops[0]),
+                                 sym_num(c, -1)});
+        for (int i = 0; i < m->index.n && !f->nslices; i++)
+            subs[d] = sym_replace_loop(c, subs[d], f->loops[i],
+                                       sym_loop(c, m->index.loops[i]));
+    }
+    return sym_ref(c, f->var, f->var->ndim, subs);
+}
+
+void emit_each(struct emitter *e, const struct step *s, const char *format,
+               bool seen, bool shared)
+{
+    struct compiler *c = e->c;
+    for (int i = 0; i < s->nmembers; i++) {
+        int depth = e->nloops;
+        const char *place;
+        int n = open_index(e, &s->members[i].index, i, shared, &place);
+        symp cell = coordinate(c, &s->members[i]);
+        if (seen)
+            cell = sym_seen(c, cell->var, cell->nargs, cell->args);
+        emit_filled(e, format, emit_expr(e, cell), place);
+        emit_close(e, n);
+        e->nloops = depth;
+    }
+}
+
+static void emit_comment(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    (void)c;
+    text_append(out, "/* A joint Gaussian block:\n");
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(out, " *     %s    %s\n", s->members[i].family->text,
+                    place_in_comment(c, s->members[i].family->span));
+    text_append(out, " * Its precision Q and potential b come from\n");
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        text_printf(out, " *     %s\n", q->part->factor->text);
+    text_append(out, " */\n");
+}
+
+void emit_block_access(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    static const char *const heads[] = {
+        "static int dimension_%s(const void *state, int64_t element)\n{\n",
+        "static void get_%s(const void *state, int64_t element, double *x)\n"
+        "{\n",
+        "static void set_%s(const void *state, int64_t element, const double "
+        "*x)\n{\n"};
+    for (int k = 0; k < 3; k++) {
+        struct emitter e = emitter_new(c, out);
+        char head[256];
+        /* the format is one of the constants above */
+        const char *format = heads[k];
+        const char *mark = strstr(format, "%s");
+        snprintf(head, sizeof head, "%.*s%s%s", (int)(mark - format), format,
+                 s->name, mark + 2);
+        text_append(out, head);
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        emit_line(&e, "(void)s;");
+        emit_line(&e, "(void)element;");
+        open_element(&e, s);
+        emit_layout(&e, s);
+        if (k == 0)
+            emit_line(&e, "return d;");
+        else
+            emit_line(&e, "(void)d;");
+        if (k == 1)
+            emit_each(&e, s, "x[@] = (double)$;", false, false);
+        if (k == 2)
+            emit_each(&e, s, "$ = (real)x[@];", false, false);
+        text_append(out, "}\n");
+    }
+}
+
+void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void assemble_%s(const struct state *s,\n    const "
+                "struct gbm_team *team, long long element,\n    real "
+                "*__restrict__ Q, real *__restrict__ b)\n"
+                "{\n    (void)team;\n    (void)element;\n",
+                s->name);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
+    emit_line(&e, "gbm_fill(d, b, 0);");
+    bool any = false;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (part_shared_out(q->part)) {
+            emit_quadratic(&e, s, q);
+            any = true;
+        }
+    if (any) {
+        emit_line(&e, "for (int i = 0; i < d * d && team->lanes > 1; i++)");
+        emit_line(&e, "    Q[i] = (real)gbm_team_sum(team, Q[i]);");
+        emit_line(&e, "for (int i = 0; i < d && team->lanes > 1; i++)");
+        emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
+    }
+    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+        if (!part_shared_out(q->part))
+            emit_quadratic(&e, s, q);
+        if (q->summed) {
+            int braces = emit_if_summed(&e, q->part);
+            emit_quadratic(&e, s, q->summed);
+            emit_close(&e, braces);
+        }
+    }
+    text_append(out, "}\n\n");
+}
+
+void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_comment(c, out, s);
+    emit_assemble(c, out, s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, int "
+                "adapting)\n{\n    (void)adapting;\n",
+                s->name);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
+    emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
+    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, d);");
+    emit_line(&e, "assemble_%s(s, team, element, Q, b);", s->name);
+    /* observed coordinates stay where they are; a member may be data */
+    emit_line(&e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
+    emit_line(&e, "unsigned char *const fixed = (unsigned char *)flags;");
+    emit_line(&e, "int some = 0;");
+    emit_each(&e, s, "some |= fixed[@] = (unsigned char)$;", true, false);
+    emit_line(&e, "if (some) {");
+    e.indent++;
+    emit_each(&e, s, "drawn[@] = $;", false, false);
+    emit_line(&e, "gbm_condition_on(d, Q, b, fixed, drawn);");
+    e.indent--;
+    emit_line(&e, "}");
+    emit_line(&e, "if (!gbm_gaussian_draw(rng, d, Q, b, drawn))");
+    emit_line(&e, "    return; /* not positive definite: the block stays */");
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_each(&e, s, "if (!some || !fixed[@]) $ = drawn[@];", false, false);
+    text_append(out, "}\n\n#ifndef __CUDACC__\n");
+    emit_block_access(c, out, s);
+    e = emitter_new(c, out);
+    text_printf(out,
+                "static double conditional_%s(const void *state, int64_t "
+                "element, const double *x)\n{\n    const struct state *s = "
+                "(const struct state *)state;\n",
+                s->name);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
+    emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
+    emit_line(&e, "assemble_%s(s, &gbm_alone, element, Q, b);", s->name);
+    emit_line(&e, "double total = 0;");
+    emit_line(&e, "for (int i = 0; i < d; i++) {");
+    emit_line(&e, "    total += (double)b[i] * x[i];");
+    emit_line(&e, "    for (int j = 0; j < d; j++)");
+    emit_line(&e, "        total -= 0.5 * (double)Q[i * d + j] * x[i] * x[j];");
+    emit_line(&e, "}");
+    emit_line(&e, "return total;");
+    text_append(out, "}\n#endif\n\n");
+}
+
+/* ---- with a design matrix
+ * ------------------------------------------------------- */
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s,
+                     const struct quadratic *q)
+{
+    int n = q->part->factor->number;
+    struct emitter e = emitter_new(c, out);
+    e.team = true;
+    text_printf(out,
+                "/* %s, as a function of the block's a'x:\n * -weight/2 "
+                "(a'x)^2 + score a'x */\n"
+                "GBM_FN void row_%s_%d(const struct state *s, const struct "
+                "gbm_team *team,\n    long long element, real *weight, real "
+                "*score)\n{\n    (void)team;\n",
+                q->part->factor->text, s->name, n);
+    emit_decode(&e, q->part->factor->family, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    symp seen = counted_instances(q->part->factor);
+    if (seen) {
+        emit_line(&e, "if (!%s) {", emit_expr(&e, seen));
+        emit_line(&e, "    *weight = *score = 0;");
+        emit_line(&e, "    return;");
+        emit_line(&e, "}");
+    }
+    const char *weight = emit_expr(&e, q->weight);
+    emit_line(&e, "*weight = %s;", weight);
+    const char *score = emit_expr(&e, q->score);
+    emit_line(&e, "*score = %s;", score);
+    text_append(out, "}\n");
+
+    e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void design_%s_%d(const struct state *s, const struct "
+                "gbm_team *team,\n    long long element, real *row)\n{\n    "
+                "(void)team;\n",
+                s->name, n);
+    emit_decode(&e, q->part->factor->family, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    emit_layout(&e, s);
+    emit_line(&e, "(void)d;");
+    for (int i = 0; i < s->nmembers; i++) {
+        int depth = e.nloops;
+        const char *place;
+        int braces = open_index(&e, &s->members[i].index, i, true, &place);
+        const char *value = emit_expr(&e, q->design[i]);
+        emit_line(&e, "row[%s] = %s;", place, value);
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    text_append(out, "}\n");
+    text_printf(
+        out,
+        "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void *state, "
+        "int64_t element, double *weight, double *score)\n{\n    real w = 0, "
+        "t = 0;\n    row_%s_%d((const struct state *)state, &gbm_alone, "
+        "element, &w, &t);\n    *weight = (double)w;\n    *score = "
+        "(double)t;\n}\n"
+        "static void design_%s_%d_host(const void *state, int64_t element, "
+        "double *row)\n{\n    design_%s_%d((const struct state *)state, "
+        "&gbm_alone, element, (real *)row);\n}\n#endif\n\n",
+        s->name, n, s->name, n, s->name, n, s->name, n);
+}
+
+static void emit_diagonal_prior(struct compiler *c, struct text *out,
+                                const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void prior_%s(const struct state *s, long long "
+                "coordinate,\n    real *precision, real *potential)\n{\n",
+                s->name);
+    emit_layout(&e, s);
+    emit_line(&e, "(void)d;");
+    emit_line(&e, "real q = 0, p = 0;");
+    for (int i = 0; i < s->nmembers; i++) {
+        emit_line(&e, "if (coordinate >= at%d && coordinate < at%d + n%d) {", i,
+                  i, i);
+        e.indent++;
+        int depth = e.nloops;
+        const struct indices *index = &s->members[i].index;
+        const char *rest = intern_format(c, "((int)coordinate - at%d)", i);
+        for (int k = index->n - 1; k >= 0; k--) {
+            const struct loop *l = index->loops[k];
+            const char *lower = emit_int(&e, l->lower);
+            const char *extent =
+                emit_int(&e, sym_add(c, 3,
+                                     (symp[]){l->upper, sym_neg(c, l->lower),
+                                              sym_num(c, 1)}));
+            const char *a = emit_loop_name(&e, l);
+            if (k)
+                emit_line(&e, "const int %s = %s %% (%s) + %s;", a, rest,
+                          extent, lower);
+            else
+                emit_line(&e, "const int %s = %s + %s;", a, rest, lower);
+            emit_line(&e, "(void)%s;", a);
+            rest = intern_format(c, "%s / (%s)", rest, extent);
+        }
+        for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+            if (q->row)
+                continue;
+            symp precision = q->precision[i][i];
+            for (int k = 0; k < index->n; k++) /* on the diagonal they agree */
+                precision =
+                    sym_replace_loop(c, precision, s->index2[i].loops[k],
+                                     sym_loop(c, index->loops[k]));
+            if (!sym_is(precision, 0))
+                emit_line(&e, "q += %s;", emit_expr(&e, precision));
+            if (!sym_is(q->potential[i], 0))
+                emit_line(&e, "p += %s;", emit_expr(&e, q->potential[i]));
+        }
+        e.indent--;
+        emit_line(&e, "}");
+        e.nloops = depth;
+    }
+    emit_line(&e, "*precision = q;");
+    emit_line(&e, "*potential = p;");
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic void prior_%s_host(const void "
+                "*state, int64_t coordinate, double *precision, double "
+                "*potential)\n{\n    real q, p;\n    prior_%s((const struct "
+                "state *)state, coordinate, &q, &p);\n    *precision = "
+                "(double)q;\n    *potential = (double)p;\n}\n#endif\n\n",
+                s->name, s->name);
+}
+
+static void emit_matrix_prior(struct compiler *c, struct text *out,
+                              const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void prior_%s(const struct state *s, const struct "
+                "gbm_team *team,\n    real *Q, real *b)\n{\n    "
+                "(void)team;\n",
+                s->name);
+    emit_layout(&e, s);
+    emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
+    emit_line(&e, "gbm_fill(d, b, 0);");
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (!q->row)
+            emit_quadratic(&e, s, q);
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic void prior_%s_host(const void "
+                "*state, double *precision, double *potential)\n{\n    "
+                "prior_%s((const struct state *)state, &gbm_alone, (real "
+                "*)precision, (real *)potential);\n}\n#endif\n\n",
+                s->name, s->name);
+}
+
+void emit_dense(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_comment(c, out, s);
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row)
+            emit_row(c, out, s, q);
+    if (s->coupled_prior)
+        emit_matrix_prior(c, out, s);
+    else
+        emit_diagonal_prior(c, out, s);
+    struct emitter e = emitter_new(c, out);
+    for (int k = 0; k < 2; k++) {
+        const char *which = k ? "set" : "get";
+        e = emitter_new(c, out);
+        text_printf(out,
+                    "GBM_FN void %s_%s(const struct state *s, const struct "
+                    "gbm_team *team, %sreal *x)\n{\n    (void)team;\n",
+                    which, s->name, k ? "const " : "");
+        emit_layout(&e, s);
+        emit_line(&e, "(void)d;");
+        emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false, true);
+        text_append(out, "}\n");
+        text_printf(out,
+                    "#ifndef __CUDACC__\nstatic void %s_%s_host(const void "
+                    "*state, %sdouble *x)\n{\n    %s_%s((const struct state "
+                    "*)state, &gbm_alone, (%sreal *)x);\n}\n#endif\n\n",
+                    which, s->name, k ? "const " : "", which, s->name,
+                    k ? "const " : "");
+    }
+    text_append(out, "#ifndef __CUDACC__\n");
+    e = emitter_new(c, out);
+    text_printf(out,
+                "static int dimension_%s(const void *state)\n{\n    const "
+                "struct state *s = (const struct state *)state;\n    "
+                "(void)s;\n",
+                s->name);
+    emit_layout(&e, s);
+    emit_line(&e, "return d;");
+    text_append(out, "}\n");
+    e = emitter_new(c, out);
+    text_printf(out,
+                "static void fixed_%s(const void *state, unsigned char *out)\n"
+                "{\n    const struct state *s = (const struct state *)state;\n"
+                "    (void)s;\n",
+                s->name);
+    emit_layout(&e, s);
+    emit_line(&e, "(void)d;");
+    emit_each(&e, s, "out[@] = (unsigned char)$;", true, false);
+    text_append(out, "}\n#endif\n\n");
+}

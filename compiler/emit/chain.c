@@ -1,0 +1,315 @@
+/* chain.c: the functions of a chain of discrete nodes that is drawn whole
+ * (chain.c): its transitions and emissions, and what drives them. prepare_ and
+ * density_ are those of an element's emissions (step.c). */
+#include "emit/emit.h"
+#include <string.h>
+
+static symp extent_of(struct compiler *c, const struct loop *l)
+{
+    return sym_add(c, 3,
+                   (symp[]){l->upper, sym_neg(c, l->lower), sym_num(c, 1)});
+}
+
+/* Distance of the numbers of elements that are neighbours in a path. */
+static symp stride_of(struct compiler *c, const struct step *s)
+{
+    symp stride = sym_num(c, 1);
+    for (int i = s->along + 1; i < s->family->nloops; i++)
+        stride = sym_mul2(c, stride, extent_of(c, s->family->loops[i]));
+    return stride;
+}
+
+static void open_element(struct emitter *e, const struct step *s,
+                         const char *element)
+{
+    emit_decode(e, s->family, element);
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
+}
+
+/* exp(logp) as a product, where logp is a sum of logs. */
+static symp probability(struct compiler *c, symp logp)
+{
+    symp rest = sym_num(c, 0), product = sym_num(c, 1);
+    int n = logp->kind == SYM_ADD ? logp->nargs : 1;
+    for (int i = 0; i < n; i++) {
+        symp e = logp->kind == SYM_ADD ? logp->args[i] : logp;
+        bool minus =
+            e->kind == SYM_MUL && e->nargs == 2 && sym_is(e->args[0], -1);
+        symp term = minus ? e->args[1] : e;
+        if (term->kind == SYM_CALL && !strcmp(term->name, "log"))
+            product = minus ? sym_div(c, product, term->args[0])
+                            : sym_mul2(c, product, term->args[0]);
+        else
+            rest = sym_add2(c, rest, e);
+    }
+    return sym_is(rest, 0) ? product
+                           : sym_mul2(c, product, sym_call(c, "exp", 1, &rest));
+}
+
+/* Supports with so few values have an expression for each. */
+enum { MAX_CASES = 8 };
+
+static bool few_values(const struct step *s)
+{
+    return s->lower->kind == SYM_NUM && s->upper->kind == SYM_NUM &&
+           s->upper->number - s->lower->number < MAX_CASES;
+}
+
+static void open_prior(struct emitter *e, const struct step *s,
+                       const char *name, const char *arguments)
+{
+    text_printf(e->out,
+                "GBM_FN real %s_%s(const struct state *s, long long element, "
+                "%s)\n{\n    (void)s;\n",
+                name, s->name, arguments);
+    open_element(e, s, "element");
+}
+
+/* The own prior with the values as arguments: its log where the predecessor is
+ * outside of the path, and its probability inside. */
+static void emit_priors(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct family *f = s->family;
+    symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
+    symp to = sym_param(c, intern(c, "to."));
+    symp from = sym_param(c, intern(c, "from."));
+    symp logp = sym_replace(c, f->factor->logp, lhs, to);
+    struct emitter e = emitter_new(c, out);
+    open_prior(&e, s, "enter", "int to");
+    emit_param(&e, "to.", "to");
+    emit_line(&e, "return %s;", emit_expr(&e, logp));
+    text_append(out, "}\n");
+
+    e = emitter_new(c, out);
+    open_prior(&e, s, "transition", "int from, int to");
+    emit_param(&e, "to.", "to");
+    emit_param(&e, "from.", "from");
+    logp = sym_replace(c, logp, s->before, from);
+    for (double k = few_values(s) ? s->lower->number : 1;
+         k < (few_values(s) ? s->upper->number : 1); k++) {
+        symp at = sym_replace(c, logp, to, sym_num(c, k));
+        emit_line(&e, "if (to == %.0f) {", k);
+        e.indent++;
+        emit_line(&e, "return %s;", emit_expr(&e, probability(c, at)));
+        e.indent--;
+        emit_line(&e, "}");
+    }
+    if (few_values(s))
+        logp = sym_replace(c, logp, to, s->upper);
+    emit_line(&e, "return %s;", emit_expr(&e, probability(c, logp)));
+    text_append(out, "}\n");
+}
+
+/* The transition is the same along the path: it does not depend on the loop,
+ * but for the two nodes. */
+static bool homogeneous(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
+    symp rest = sym_replace(c, f->factor->logp, lhs, sym_num(c, 1));
+    rest = sym_replace(c, rest, s->before, sym_num(c, 1));
+    return !sym_has_loop(rest, f->loops[s->along]);
+}
+
+/* struct path: a path and what its emissions need. */
+static void emit_path(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    const struct family *f = s->family;
+    text_printf(out,
+                "struct path_%s {\n    const struct state *s;\n    const "
+                "struct gbm_team *team;\n    long long first, stride; /* "
+                "element numbers */\n    int n, lowest, values;\n    struct "
+                "conditional_%s k;\n};\n\n",
+                s->name, family_id(c, f));
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* The path of an element. */\nGBM_FN void open_%s(struct "
+                "path_%s *p, const struct state *s,\n    const struct gbm_team "
+                "*team, long long element)\n{\n",
+                s->name, s->name);
+    open_element(&e, s, "element");
+    const char *at = emit_expr(&e, sym_loop(c, f->loops[s->along]));
+    const char *lower = emit_int(&e, f->loops[s->along]->lower);
+    const char *upper = emit_int(&e, f->loops[s->along]->upper);
+    const char *stride = emit_int(&e, stride_of(c, s));
+    const char *lowest = emit_int(&e, s->lower);
+    const char *highest = emit_int(&e, s->upper);
+    emit_line(&e, "p->s = s;");
+    emit_line(&e, "p->team = team;");
+    emit_line(&e, "p->stride = %s;", stride);
+    emit_line(&e, "p->first = element - (long long)(%s - (%s)) * p->stride;",
+              at, lower);
+    emit_line(&e, "p->n = (%s) - (%s) + 1;", upper, lower);
+    emit_line(&e, "p->lowest = %s;", lowest);
+    emit_line(&e, "p->values = (%s) - (%s) + 1;", highest, lowest);
+    text_append(out, "}\n\n");
+}
+
+static void open_callback(struct text *out, const struct step *s,
+                          const char *type, const char *what,
+                          const char *arguments)
+{
+    text_printf(out,
+                "GBM_FN %s %s_%s_at(void *context%s)\n{\n    struct path_%s "
+                "*p = (struct path_%s *)context;\n    const struct state *s = "
+                "p->s;\n",
+                type, what, s->name, arguments, s->name, s->name);
+}
+
+static void emit_callbacks(struct compiler *c, struct text *out,
+                           const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *id = family_id(c, f), *n = s->name;
+    struct emitter e;
+    open_callback(out, s, "real", "enter", ", int k");
+    text_printf(out, "    return enter_%s(s, p->first, p->lowest + k);\n}\n",
+                n);
+    open_callback(out, s, "real", "transition", ", int t, int j, int k");
+    text_printf(out,
+                "    return transition_%s(s, p->first + t * p->stride, "
+                "p->lowest + j,\n        p->lowest + k);\n}\n",
+                n);
+    e = emitter_new(c, out);
+    open_callback(out, s, "real", "emission", ", int t, int k");
+    emit_line(&e, "const long long element = p->first + t * p->stride;");
+    emit_line(&e, "const int value = p->lowest + k;");
+    open_element(&e, s, "element");
+    symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
+    symp seen = sym_seen(c, f->var, f->var->ndim, f->lower);
+    emit_line(&e, "if (%s)", emit_expr(&e, seen));
+    emit_line(&e, "    return value == %s ? 0 : -GBM_INF;", emit_expr(&e, lhs));
+    emit_line(&e, "if (k == 0)");
+    emit_line(&e, "    prepare_%s(&p->k, s, p->team, element);", id);
+    emit_line(&e, "if (value < p->k.lower || value > p->k.upper)");
+    emit_line(&e, "    return -GBM_INF;");
+    if (s->opaque) { /* tried in place, and put back */
+        emit_line(&e, "const int before = %s;", emit_expr(&e, lhs));
+        emit_line(&e, "const real tried = density_%s(&p->k, (real)value);", id);
+        emit_line(&e, "gbm_team_sync(p->team);");
+        emit_line(&e, "%s = before;", emit_expr(&e, lhs));
+        emit_line(&e, "gbm_team_sync(p->team);");
+        emit_line(&e, "return tried;");
+    } else {
+        emit_line(&e, "return density_%s(&p->k, (real)value);", id);
+    }
+    text_append(out, "}\n");
+    e = emitter_new(c, out);
+    open_callback(out, s, "int", "current", ", int t");
+    open_element(&e, s, "p->first + t * p->stride");
+    emit_line(&e, "return %s - p->lowest;", emit_expr(&e, lhs));
+    text_append(out, "}\n");
+    e = emitter_new(c, out);
+    open_callback(out, s, "void", "store", ", int t, int k");
+    open_element(&e, s, "p->first + t * p->stride");
+    emit_line(&e, "gbm_team_sync(p->team);");
+    emit_line(&e, "if (!%s)", emit_expr(&e, seen));
+    emit_line(&e, "    %s = p->lowest + k;", emit_expr(&e, lhs));
+    emit_line(&e, "gbm_team_sync(p->team);");
+    text_append(out, "}\n\n");
+}
+
+static void emit_chain_update(struct compiler *c, struct text *out,
+                              const struct step *s)
+{
+    const char *n = s->name;
+    text_printf(out,
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, "
+                "int adapting)\n{\n    (void)adapting;\n"
+                "    struct path_%s p;\n    open_%s(&p, s, team, element);\n"
+                "    const struct gbm_chain chain = {\n        &p, team, p.n, "
+                "p.values, %s, enter_%s_at, transition_%s_at,\n        "
+                "emission_%s_at, current_%s_at, store_%s_at};\n",
+                n, n, n, homogeneous(c, s) ? "true" : "false", n, n, n, n, n);
+    text_printf(out,
+                "    if (p.values > GBM_CHAIN_VALUES) {\n        "
+                "gbm_chain_sites(rng, &chain);\n        return;\n    }\n"
+                "    gbm_chain_draw(rng, &chain, s->%s_width + p.first * "
+                "p.values,\n        p.stride * p.values);\n}\n\n",
+                family_id(c, s->family));
+}
+
+/* The number of cells that the filter needs; the first element of a path; the
+ * path as a block, and the log density of one. */
+static void emit_chain_host(struct compiler *c, struct text *out,
+                            const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *n = s->name;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
+                "*state)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n    (void)s;\n",
+                n);
+    const char *lowest = emit_int(&e, s->lower);
+    const char *highest = emit_int(&e, s->upper);
+    emit_line(&e, "const int values = (%s) - (%s) + 1;", highest, lowest);
+    emit_line(&e,
+              "return values > GBM_CHAIN_VALUES ? 0 : values * "
+              "enumerate_%s(state, 0);",
+              family_id(c, f));
+    text_append(out, "}\n");
+    text_printf(out,
+                "static int64_t first_%s(const void *state, int64_t element)\n"
+                "{\n    struct path_%s p;\n    open_%s(&p, (const struct state "
+                "*)state, &gbm_alone, element);\n    return p.first;\n}\n",
+                n, n, n);
+    text_printf(out,
+                "static int dimension_%s(const void *state, int64_t element)\n"
+                "{\n    struct path_%s p;\n    open_%s(&p, (const struct state "
+                "*)state, &gbm_alone, element);\n    return p.n;\n}\n",
+                n, n, n);
+    text_printf(out,
+                "static void get_%s(const void *state, int64_t element, "
+                "double *x)\n{\n    struct path_%s p;\n    open_%s(&p, (const "
+                "struct state *)state, &gbm_alone, element);\n    for (int t "
+                "= 0; t < p.n; t++)\n        x[t] = p.lowest + "
+                "current_%s_at(&p, t);\n}\n",
+                n, n, n, n);
+    text_printf(out,
+                "static void set_%s(const void *state, int64_t element, const "
+                "double *x)\n{\n    struct path_%s p;\n    open_%s(&p, (const "
+                "struct state *)state, &gbm_alone, element);\n    for (int t "
+                "= 0; t < p.n; t++)\n        store_%s_at(&p, t, (int)x[t] - "
+                "p.lowest);\n}\n",
+                n, n, n, n);
+    text_printf(
+        out,
+        "static double conditional_%s(const void *state, int64_t element, "
+        "const double *x)\n{\n    struct path_%s p;\n    double total = 0;\n"
+        "    open_%s(&p, (const struct state *)state, &gbm_alone, element);\n"
+        "    for (int t = 0; t < p.n; t++) {\n        int k = (int)x[t] - "
+        "p.lowest;\n        if (k < 0 || k >= "
+        "p.values)\n            return -GBM_INF;\n        "
+        "emission_%s_at(&p, t, 0); /* prepares */\n        total += (double)"
+        "emission_%s_at(&p, t, k);\n"
+        "        total += (double)(t ? real_log(transition_%s_at(&p, t, "
+        "(int)x[t "
+        "- 1] - p.lowest, k))\n                           : enter_%s_at(&p, "
+        "k));\n"
+        "    }\n    return total;\n}\n#endif\n\n",
+        n, n, n, n, n, n, n);
+}
+
+void emit_chain(struct compiler *c, struct text *out, struct step *s)
+{
+    text_printf(out, "/* %s    %s\n", s->family->text,
+                place_in_comment(c, s->family->span));
+    text_printf(out,
+                " * Drawn as a whole along %s: forward filtering, backward "
+                "sampling. Emissions:\n",
+                s->family->loops[s->along]->name);
+    for (const struct part *p = s->parts; p; p = p->next)
+        text_printf(out, " *     %s\n", p->factor->text);
+    text_append(out, " */\n");
+    emit_priors(c, out, s);
+    emit_path(c, out, s);
+    emit_callbacks(c, out, s);
+    emit_chain_update(c, out, s);
+    emit_chain_host(c, out, s);
+}

@@ -1,0 +1,229 @@
+/* emit.h: the text of a program. */
+#ifndef GBMC_EMIT_EMIT_H
+#define GBMC_EMIT_EMIT_H
+
+#include "sweep/sweep.h"
+
+/* ---- expression.c: expressions as C that is CUDA C too ------------ */
+/* One function being written. Sums, draws and array arguments become
+ * statements before the expression that uses them. */
+struct emitter {
+    struct compiler *c;
+    struct text *out;
+    int indent;
+    struct {
+        const struct loop *loop;
+        const char *name;
+    } loops[512];
+    int nloops;
+    const char *names[4096]; /* identifiers of this function */
+    int nnames;
+    const char *target; /* what SYM_TARGET is called */
+    bool team;          /* outermost sums are shared out among lanes */
+    bool clamped;       /* log(a - b) is that of 0 where rounding makes a < b */
+    struct {
+        const char *name, *as;
+        symp value; /* a number, if it is known to be one; or NULL */
+    } params[64];   /* what SYM_PARAM is called */
+    int nparams;
+    struct {
+        symp value;
+        const char *name;
+    } shared[64]; /* computed before, in a variable: shared.c */
+    int nshared;
+    bool shares;           /* sums are remembered where they are computed */
+    const char *shared_if; /* they exist if this holds; NULL: always */
+    /* emit_open_part: what is shared in these is computed before the innermost
+     * loop; NULL: nothing is. */
+    const struct hoisted *in_rows;
+};
+void emit_line(struct emitter *e, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A line in which $ stands for the text of a cell, @ for its place. */
+void emit_filled(struct emitter *e, const char *format, const char *cell,
+                 const char *place);
+/* An identifier not used yet in this function: one of our own, from `base`; one
+ * for something of the model, or of a library file, that is called `name`. */
+const char *emit_name(struct emitter *e, const char *base);
+const char *emit_name_of_model(struct emitter *e, const char *name);
+/* C text of an expression; appends the statements that it needs. */
+const char *emit_expr(struct emitter *e, symp x);
+const char *emit_int(struct emitter *e, symp x);
+const char *emit_in_brackets(struct emitter *e, symp x);
+/* Enters a loop index into scope under a name that is free. */
+const char *emit_loop_name(struct emitter *e, const struct loop *loop);
+/* Enters it under a name that is there. */
+void emit_loop_as(struct emitter *e, const struct loop *loop, const char *name);
+void emit_param(struct emitter *e, const char *name, const char *as);
+/* 0-based flat cell of a reference. */
+const char *emit_cell(struct emitter *e, const struct var *v, symp const *args);
+/* An array argument as a pointer to contiguous `real`s. */
+const char *emit_array(struct emitter *e, symp array);
+
+/* shared.c: computes now what in x has sums over what is in scope, so that
+ * the loops opened next need not. The caller restores nshared after them. */
+void emit_shared(struct emitter *e, symp x);
+/* From here `name` holds the value of x; while it is in scope and the state
+ * stays. */
+void emit_remember(struct emitter *e, symp x, const char *name);
+/* The variable that holds x, or NULL. */
+const char *emitted_before(const struct emitter *e, symp x);
+
+/* ---- step.c, family.c: the functions of steps and families ---- */
+void emit_step(struct compiler *c, struct text *out, struct step *s);
+void emit_family(struct compiler *c, struct text *out, struct model *m,
+                 struct family *f);
+/* Opens a function of s and `element`: its loop indices are in scope. */
+void open_element_function(struct emitter *e, const struct family *f,
+                           const char *head);
+bool loops_in_scope(const struct emitter *e, symp x);
+/* The index of what d states for each element, the j of alpha[j] > 0, or
+ * NULL. */
+const char *free_index(const struct entry *d, const struct expr *e);
+/* Opens loops over the slices of f's left-hand side; at[] are the places from
+ * 1. Returns the braces to close. */
+int emit_open_slices(struct emitter *e, const struct family *f, symp *at);
+/* Whether f's elements may read random or derived ones. */
+bool has_parents(const struct family *f);
+/* int i = ..., j = ...: a family's loop indices from `element` */
+void emit_decode(struct emitter *e, const struct family *f,
+                 const char *element);
+/* Where the items of a cell begin and end in an inverse index. */
+const char *emit_index_begin(struct emitter *e, const struct inverse *i,
+                             const char *cell);
+const char *emit_index_end(struct emitter *e, const struct inverse *i,
+                           const char *cell);
+/* Recomputes what is at a place of the order of a sequence. */
+void emit_sequence_place(struct emitter *e, const struct sequence *q,
+                         const char *place);
+/* Opens the loops over a part's instances; close with emit_close. */
+int emit_open_part(struct emitter *e, const struct part *p, bool team);
+/* count += the number of a part's instances, or more. */
+void emit_count_part(struct emitter *e, const struct part *p,
+                     const char *count);
+void emit_close(struct emitter *e, int braces);
+/* Opens a test whether p's sums computed at load hold, or whether not; nothing
+ * if p is NULL. Returns the braces to close. */
+int emit_if_summed(struct emitter *e, const struct part *p);
+int emit_unless_summed(struct emitter *e, const struct part *p);
+void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
+void emit_dense(struct compiler *c, struct text *out, struct step *s);
+void emit_vector(struct compiler *c, struct text *out, struct step *s);
+
+/* sequence.c */
+/* What elements read of variables that may be barren; false: there are none. */
+void emit_readers(struct compiler *c, struct text *out, const struct model *m,
+                  bool *readers, bool *gaps);
+void emit_sequences(struct compiler *c, struct text *out,
+                    const struct model *m);
+/* What is read along the ways of the reaches that are listed at load. */
+void emit_reach_readers(struct compiler *c, struct text *out,
+                        const struct model *m);
+void emit_refresh(struct compiler *c, struct text *out,
+                  const struct sequence *q);
+/* Which random and derived cells an element of f reads. */
+void emit_parents(struct compiler *c, struct text *out, const struct family *f);
+
+/* vector_start.c */
+/* A starting value of a vector node, from draws of its prior. */
+void emit_vector_start(struct emitter *e, const struct family *f);
+
+/* violation.c */
+/* How far an element of f is from a density that is not 0. */
+void emit_violation(struct compiler *c, struct text *out,
+                    const struct family *f);
+
+/* pair.c */
+void emit_pair(struct compiler *c, struct text *out, struct step *s);
+/* What the self-check asks of a pair's step. True if there is something. */
+bool emit_pair_checks(struct compiler *c, struct text *out,
+                      const struct step *s);
+/* settle_ of the family of an observed sum: moves the summands until they have
+ * the sum. */
+void emit_settle(struct compiler *c, struct text *out, struct model *m,
+                 const struct family *f);
+/* An observed sum of nodes that are drawn. */
+bool has_settle(struct compiler *c, const struct family *f);
+/* The name of a slice's width in the state, without its "_width". */
+const char *width_id(struct compiler *c, const struct step *s);
+
+/* joint.c: the functions of a joint block, and its host's table. */
+void emit_joint(struct compiler *c, struct text *out, struct step *s);
+
+/* scatter.c: whether, and how, a vector's constant weights are had from
+ * the terms of their sums; statements that add them to cells_. */
+bool can_scatter(struct compiler *c, const struct joint_term *t);
+void emit_scatter(struct emitter *e, const struct joint_term *t);
+
+/* rescale.c */
+void emit_rescale_check(struct text *out, const struct step *s);
+void emit_rescalings(struct compiler *c, struct text *out,
+                     const struct step *s);
+
+/* curved.c: what a block with curved terms has in addition. */
+void emit_curve(struct compiler *c, struct text *out, const struct step *s,
+                const struct joint_term *t, int number);
+void emit_curved(struct compiler *c, struct text *out, const struct step *s);
+void emit_joint_table(struct compiler *c, struct text *out,
+                      const struct step *s);
+/* Opens a test whether an instance is the first of its kind; *copies: the name
+ * of how many there are, NULL if that is not known. Returns the braces. */
+int emit_copies(struct emitter *e, const struct part *p, const char **copies);
+/* total += the part's log densities at the state as it is. */
+void emit_in_place(struct emitter *e, const struct part *p);
+/* The statement by which an instance of deterministic family f is computed, its
+ * loops being open. */
+void emit_definition(struct emitter *e, const struct family *f);
+/* Recomputes the stored derived nodes that depend on v, of which step s has
+ * moved one element or, if it has no alignments, any. */
+void emit_recompute(struct emitter *e, const struct step *s,
+                    const struct var *v);
+/* The function that does it for an element of an aligned step. */
+void emit_recompute_aligned(struct compiler *c, struct text *out,
+                            const struct step *s);
+/* cell_: the element's flat cell, if parts are found by an inverse index. */
+void emit_cell_if_needed(struct emitter *e, const struct step *s);
+/* Statements that draw the lhs of f from its prior into its cells. */
+void emit_prior_draw(struct emitter *e, const struct family *f);
+/* cell: a draw of integers between the locals lower and upper, if the value
+ * in it is none; a local with a real one, whose name is returned. Of entry d.
+ */
+void emit_integer_between(struct emitter *e, const struct entry *d,
+                          const char *cell);
+const char *emit_real_between(struct emitter *e, const struct entry *d);
+/* A clause of library entry d, parameters called as emit_param said. */
+symp entry_expression(struct compiler *c, const struct entry *d,
+                      const struct expr *value);
+struct emitter emitter_new(struct compiler *c, struct text *out);
+
+/* chain.c: a chain of discrete nodes. */
+void emit_chain(struct compiler *c, struct text *out, struct step *s);
+
+/* group.c: adaptive Metropolis and elliptical slices. */
+void emit_adaptive(struct compiler *c, struct text *out, struct step *s);
+void emit_elliptical(struct compiler *c, struct text *out, struct step *s);
+
+/* hoisted.c: what hoist.c took out of in-place parts, on the host. */
+bool step_has_columns(const struct step *s);
+/* Whether some part still needs the state to hold the trial value. */
+bool step_evaluates_in_place(const struct step *s);
+void emit_hoisted_members(struct compiler *c, struct text *out,
+                          const struct step *s);
+void emit_hoisted_room(struct compiler *c, struct text *out,
+                       const struct step *s);
+void emit_hoisted_fill(struct emitter *e, const struct step *s,
+                       const char *target);
+/* total += the hoisted parts' log densities at x */
+void emit_hoisted_sums(struct emitter *e, const struct step *s);
+
+/* program.c */
+/* Whether warm-up tunes something, kept in s-><family>_width. */
+bool step_tunes(const struct step *s);
+/* The values up to which an enumeration tries all, beyond which it is a slice;
+ * 0: it always tries all, or is none. */
+int most_enumerated(const struct step *s);
+void emit_program(struct text *out, struct compiler *c, struct model *m);
+void emit_host(struct text *out, struct compiler *c, struct model *m,
+               const char *program, const char *explanation);
+
+#endif

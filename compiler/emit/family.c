@@ -1,0 +1,858 @@
+/* family.c: what a generated program knows of each statement by itself:
+ * its cells, its plain log density, a draw from its prior, a starting value,
+ * what to check of its data. */
+#include "emit/emit.h"
+#include <string.h>
+
+void open_element_function(struct emitter *e, const struct family *f,
+                           const char *head)
+{
+    text_printf(e->out, "%s\n{\n", head);
+    emit_line(e, "(void)s;");
+    emit_line(e, "(void)element;");
+    if (f->nloops)
+        emit_decode(e, f, "element");
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
+}
+
+/* ---- the left-hand side
+ * ------------------------------------------------------ */
+
+int emit_open_slices(struct emitter *e, const struct family *f, symp *at)
+{
+    struct compiler *c = e->c;
+    static const char *const names[] = {"row", "column"};
+    int braces = 0;
+    for (int i = 0; i < f->nslices; i++) {
+        struct loop *l = NEW(c, struct loop);
+        l->name = names[i];
+        const char *extent = emit_int(e, family_extent(c, f, i));
+        const char *name = emit_loop_name(e, l);
+        emit_line(e, "for (int %s = 1; %s <= %s; %s++) {", name, name, extent,
+                  name);
+        e->indent++;
+        braces++;
+        at[i] = sym_loop(c, l);
+    }
+    return braces;
+}
+
+static void emit_cells(struct compiler *c, struct text *out,
+                       const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static int64_t cells_%s_in(const struct "
+                      "state *s, int64_t element, int64_t *out)",
+                      id));
+    emit_line(&e, "int64_t count = 0;");
+    symp at[2];
+    int braces = emit_open_slices(&e, f, at);
+    symp ref = family_lhs(c, f, f->nslices, at);
+    const char *cell = emit_cell(&e, f->var, ref->args);
+    emit_line(&e, "if (out)");
+    emit_line(&e, "    out[count] = %s;", cell);
+    emit_line(&e, "count++;");
+    emit_close(&e, braces);
+    text_append(out, "    return count;\n}\n");
+    text_printf(out,
+                "static int64_t cells_%s(const void *state, int64_t element, "
+                "int64_t *out)\n{\n    return cells_%s_in((const struct state "
+                "*)state, element, out);\n}\n\n",
+                id, id);
+}
+
+static void emit_subscripts(struct compiler *c, struct text *out,
+                            const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static void subscripts_%s_in(const struct "
+                      "state *s, int64_t element, int *out)",
+                      family_id(c, f)));
+    emit_line(&e, "(void)out;");
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp top = f->upper[d] ? f->upper[d] : f->lower[d];
+        bool self = top->kind == SYM_EXTENT && top->var == f->var;
+        emit_line(&e, "out[%d] = %s;", d, self ? "1" : emit_int(&e, top));
+    }
+    text_append(out, "}\n");
+    text_printf(out,
+                "static void subscripts_%s(const void *state, int64_t "
+                "element, int *out)\n{\n    subscripts_%s_in((const struct "
+                "state *)state, element, out);\n}\n\n",
+                family_id(c, f), family_id(c, f));
+}
+
+static void emit_enumerate(struct compiler *c, struct text *out,
+                           const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static int64_t enumerate_%s(const void *state, int *tuples)\n"
+                "{\n    const struct state *s = (const struct state *)state;\n"
+                "    (void)s;\n    (void)tuples;\n    int64_t count = 0;\n",
+                family_id(c, f));
+    for (int i = 0; i < f->nloops; i++) {
+        const char *lower = emit_int(&e, f->loops[i]->lower);
+        const char *upper = emit_int(&e, f->loops[i]->upper);
+        const char *name = emit_loop_name(&e, f->loops[i]);
+        emit_line(&e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
+                  upper, name);
+        e.indent++;
+    }
+    for (int i = 0; i < f->nloops; i++) {
+        emit_line(&e, "if (tuples)");
+        emit_line(&e, "    tuples[count * %d + %d] = %s;", f->nloops, i,
+                  e.loops[i].name);
+    }
+    emit_line(&e, "count++;");
+    emit_close(&e, f->nloops);
+    text_append(out, "    return count;\n}\n\n");
+}
+
+/* ---- densities
+ * ------------------------------------------------------------------ */
+
+static void emit_logdensity(struct compiler *c, struct text *out,
+                            const struct family *f)
+{
+    const struct factor *g = f->factor;
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "GBM_FN real logdensity_%s(const struct state "
+                      "*s, long long element)",
+                      id));
+    if (g->lower || g->upper) {
+        const char *value = emit_expr(&e, g->value);
+        if (g->lower)
+            emit_line(&e, "if (!(%s >= %s))", value,
+                      emit_in_brackets(&e, g->lower));
+        if (g->lower)
+            emit_line(&e, "    return -GBM_INF;");
+        if (g->upper)
+            emit_line(&e, "if (!(%s <= %s))", value,
+                      emit_in_brackets(&e, g->upper));
+        if (g->upper)
+            emit_line(&e, "    return -GBM_INF;");
+    }
+    const char *value = emit_expr(&e, under_rule(c, g, g->plain));
+    emit_line(&e, "return %s;", value);
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic double logdensity_%s_host(const "
+                "void *state, int64_t element)\n{\n    return (double)"
+                "logdensity_%s((const struct state *)state, element);\n}\n"
+                "#endif\n\n",
+                id, id);
+}
+
+/* ---- draws from the prior
+ * ---------------------------------------------------------- */
+
+static void bind_scalars(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    const struct entry *d = f->distribution;
+    for (int i = 0; i < f->nargs; i++) {
+        if (f->args[i].ndim)
+            continue;
+        const char *value =
+            emit_expr(e, substitute_derived(c, f->args[i].body));
+        const char *name = emit_name_of_model(e, d->parameters[i].name);
+        emit_line(e, "const real %s = %s;", name, value);
+        emit_line(e, "(void)%s;", name);
+        emit_param(e, d->parameters[i].name, name);
+    }
+}
+
+static bool has_array_argument(const struct family *f)
+{
+    for (int i = 0; i < f->nargs; i++)
+        if (f->args[i].ndim)
+            return true;
+    return false;
+}
+
+static void emit_vector_draw(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    const struct entry *d = f->distribution;
+    const struct expr *draw = entry_value(d, "draw");
+    if (!draw || draw->kind != EXPR_CALL) {
+        emit_line(e, "/* %s has no draw */", d->name);
+        return;
+    }
+    struct text extents = {0}, args = {0};
+    const char *done[8];
+    int ndone = 0;
+    /* extents in the order of the header: parameters, then the result */
+    for (int i = 0; i <= d->nparameters; i++) {
+        const struct parameter *p =
+            i < d->nparameters ? &d->parameters[i] : d->result;
+        for (int k = 0; k < p->ndims; k++) {
+            bool known = false;
+            for (int j = 0; j < ndone; j++)
+                known = known || done[j] == p->dims[k];
+            if (known || ndone == 8)
+                continue;
+            done[ndone++] = p->dims[k];
+            symp n = i < d->nparameters ? f->args[i].extents[k]
+                                        : family_extent(c, f, k);
+            text_printf(&extents, "%s, ", emit_int(e, n));
+        }
+    }
+    for (int i = 0; i < draw->nargs; i++) {
+        symp a = substitute_derived(c, family_expression(c, f, draw->args[i]));
+        text_printf(&args, "%s, ",
+                    a->kind == SYM_ARRAY ? emit_array(e, a) : emit_expr(e, a));
+    }
+    const char *count = emit_int(e, family_extent(c, f, 0));
+    const char *width =
+        f->nslices == 2 ? emit_int(e, family_extent(c, f, 1)) : "1";
+    emit_line(e, "GBM_SCRATCH(drawn, drawn_small, (%s) * (%s));", count, width);
+    emit_line(e, "gbm_%s(rng, %s%sdrawn);", draw->name,
+              extents.data ? extents.data : "", args.data ? args.data : "");
+    symp at[2];
+    int braces = emit_open_slices(e, f, at);
+    symp ref = family_lhs(c, f, f->nslices, at);
+    const char *row = emit_expr(e, at[0]);
+    const char *place = f->nslices == 2
+                            ? intern_format(c, "(%s - 1) * (%s) + %s - 1", row,
+                                            width, emit_expr(e, at[1]))
+                            : intern_format(c, "%s - 1", row);
+    emit_line(e, "%s = %sdrawn[%s]%s;", emit_expr(e, ref),
+              f->var->integer ? "gbm_whole(" : "", place,
+              f->var->integer ? ")" : "");
+    emit_close(e, braces);
+    text_free(&extents);
+    text_free(&args);
+}
+
+static void emit_truncated_draw(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    const struct entry *d = f->distribution;
+    const struct factor *g = f->factor;
+    const char *low = g->lower ? emit_expr(e, g->lower) : "-GBM_INF";
+    const char *high = g->upper ? emit_expr(e, g->upper) : "GBM_INF";
+    emit_line(e, "const real lower = %s, upper = %s;", low, high);
+    emit_line(e, "(void)lower;");
+    emit_line(e, "(void)upper;");
+    const char *cell = emit_expr(e, g->value);
+    const char *cast = f->var->integer ? "gbm_whole" : "";
+    const struct expr *between = entry_value(d, "draw_between");
+    const struct expr *cdf = entry_value(d, "cdf");
+    const struct expr *quantile = entry_value(d, "quantile");
+    if (between && !has_array_argument(f)) {
+        emit_param(e, "lower", "lower");
+        emit_param(e, "upper", "upper");
+        emit_line(e, "%s = %s(%s);", cell, cast,
+                  emit_expr(e, entry_expression(c, d, between)));
+        return;
+    }
+    if (cdf && quantile && !has_array_argument(f) && !draws_integers(f)) {
+        emit_line(e, "%s = %s;", cell, emit_real_between(e, d));
+        return;
+    }
+    bool inverts =
+        cdf && draws_integers(f) && !has_array_argument(f) && g->lower;
+    emit_line(e, "for (int attempt = 0; attempt < %d; attempt++) {",
+              inverts ? 200 : 100000);
+    e->indent++;
+    symp draw = has_array_argument(f)
+                    ? substitute_derived(
+                          c, family_expression(c, f, entry_value(d, "draw")))
+                    : entry_expression(c, d, entry_value(d, "draw"));
+    emit_line(e, "%s = %s(%s);", cell, cast, emit_expr(e, draw));
+    emit_line(e, "if (%s >= lower && %s <= upper)", cell, cell);
+    emit_line(e, "    break;");
+    e->indent--;
+    emit_line(e, "}");
+    if (inverts)
+        emit_integer_between(e, d, cell);
+}
+
+void emit_prior_draw(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    const struct entry *d = f->distribution;
+    const struct expr *draw = entry_value(d, "draw");
+    if (f->nslices) {
+        emit_vector_draw(e, f);
+        return;
+    }
+    bool inversion = !draw && entry_value(d, "cdf") &&
+                     entry_value(d, "quantile") && !has_array_argument(f) &&
+                     !draws_integers(f);
+    if (!draw && !inversion) {
+        emit_line(e, "/* %s has no draw: the value stays */", d->name);
+        return;
+    }
+    if (!has_array_argument(f))
+        bind_scalars(e, f);
+    if (f->truncated || inversion) {
+        emit_truncated_draw(e, f);
+        return;
+    }
+    symp value = has_array_argument(f)
+                     ? substitute_derived(c, family_expression(c, f, draw))
+                     : entry_expression(c, d, draw);
+    const char *text = emit_expr(e, value);
+    emit_line(
+        e, "%s = %s(%s);",
+        emit_expr(e, f->factor ? f->factor->value : family_lhs(c, f, 0, NULL)),
+        f->var->integer ? "gbm_whole" : "", text);
+}
+
+static void emit_simulate(struct compiler *c, struct text *out,
+                          const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "GBM_FN void simulate_%s(const struct state "
+                      "*s, struct gbm_rng *rng, long long element)",
+                      id));
+    emit_line(&e, "(void)rng;");
+    emit_prior_draw(&e, f);
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic void simulate_%s_host(const void "
+                "*state, struct gbm_rng *rng, int64_t element)\n{\n    "
+                "simulate_%s((const struct state *)state, rng, element);\n}\n"
+                "#endif\n\n",
+                id, id);
+}
+
+/* ---- starting values
+ * -------------------------------------------------------------- */
+
+/* "child is observed && ": one that is drawn starts later, within the bounds
+ * that its parents leave. */
+static const char *child_is_seen(struct emitter *e, symp x)
+{
+    if (!x || x->kind != SYM_REF)
+        return "";
+    return intern_format(
+        e->c, "%s && ",
+        emit_expr(e, sym_seen(e->c, x->var, x->nargs, x->args)));
+}
+
+/* Near the mean where the library states one, else a draw; inside the support,
+ * the truncation, and what `confine` and the children's supports leave. */
+static void emit_start(struct compiler *c, struct text *out,
+                       const struct family *f, const struct step *step)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    const struct entry *d = f->distribution;
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static void start_%s_in(const struct state "
+                      "*s, struct gbm_rng *rng, int64_t element, "
+                      "double spread)",
+                      id));
+    emit_line(&e, "(void)spread;");
+    if (f->nslices || !f->factor) {
+        emit_vector_start(&e, f);
+        goto done;
+    }
+    const struct factor *g = f->factor;
+    const char *low = g->lower ? emit_expr(&e, g->lower) : "-GBM_INF";
+    const char *high = g->upper ? emit_expr(&e, g->upper) : "GBM_INF";
+    emit_line(&e, "real lower = %s, upper = %s;", low, high);
+    for (const struct bound *b = step ? step->bounds : NULL; b; b = b->next) {
+        if (b->part->inverse)
+            continue; /* not built yet */
+        int depth = e.nloops;
+        int braces = emit_open_part(&e, b->part, false);
+        const char *value = emit_in_brackets(&e, b->value);
+        emit_line(&e, "if (%s%s %s %s)", child_is_seen(&e, b->child), value,
+                  b->is_lower ? ">" : "<", b->is_lower ? "lower" : "upper");
+        emit_line(&e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    const char *cell = emit_expr(&e, g->value);
+    if (draws_integers(f)) {
+        emit_line(&e, "simulate_%s(s, rng, element);", id);
+        emit_line(&e, "if (%s < lower)", cell);
+        emit_line(&e, "    %s = (int)lower;", cell);
+        emit_line(&e, "if (%s > upper)", cell);
+        emit_line(&e, "    %s = (int)upper;", cell);
+        goto done;
+    }
+    /* the mean or, of what has none (a half-Cauchy) or one far out in the tail
+     * (a log-normal), the median */
+    const struct expr *typical = entry_value(d, "mean");
+    if (!typical && (typical = entry_value(d, "quantile")))
+        emit_param(&e, "p", "REAL_C(0.5)");
+    if (f->auxiliary) {
+        emit_line(&e, "%s = gbm_start(rng, GBM_NAN, lower, upper, 0);", cell);
+        goto done;
+    }
+    if (typical && !has_array_argument(f)) {
+        bind_scalars(&e, f);
+        const char *value = emit_expr(&e, entry_expression(c, d, typical));
+        emit_line(&e, "%s = gbm_start(rng, %s, lower, upper, (real)spread);",
+                  cell, value);
+    } else {
+        emit_line(&e, "simulate_%s(s, rng, element);", id);
+        emit_line(&e, "%s = gbm_start(rng, %s, lower, upper, 0);", cell, cell);
+    }
+done:
+    text_append(out, "}\n");
+    text_printf(out,
+                "static void start_%s(const void *state, struct gbm_rng *rng, "
+                "int64_t element, double spread)\n{\n    start_%s_in((const "
+                "struct state *)state, rng, element, spread);\n}\n\n",
+                id, id);
+}
+
+/* ---- checks
+ * -------------------------------------------------------------------------- */
+
+bool loops_in_scope(const struct emitter *e, symp x)
+{
+    if (x->kind == SYM_LOOP) {
+        for (int i = 0; i < e->nloops; i++)
+            if (e->loops[i].loop == x->loop)
+                return true;
+        return false;
+    }
+    for (int i = 0; i < x->nargs; i++)
+        if (!loops_in_scope(e, x->args[i]))
+            return false;
+    return true;
+}
+
+static void check_refs(struct emitter *e, symp x, const char *where)
+{
+    if (x->kind == SYM_SELECT && !reads_latent(x->args[0]) &&
+        loops_in_scope(e, x->args[0])) { /* one branch is read: c(a[], b) */
+        check_refs(e, x->args[0], where);
+        emit_line(e, "if (%s) {", emit_expr(e, x->args[0]));
+        check_refs(e, x->args[1], where);
+        emit_line(e, "} else {");
+        check_refs(e, x->args[2], where);
+        emit_line(e, "}");
+        return;
+    }
+    for (int i = 0; i < x->nargs; i++)
+        check_refs(e, x->args[i], where);
+    if (x->kind != SYM_REF)
+        return;
+    for (int d = 0; d < x->nargs; d++) {
+        symp at = x->args[d];
+        if (reads_latent(at) || !loops_in_scope(e, at) ||
+            (at->kind == SYM_NUM && at->number == 1))
+            continue;
+        emit_line(e, "if (!gbm_subscript(problem, \"%s\", %d, %s, s->%s_n%d))",
+                  x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
+        emit_line(e, "    return false;");
+    }
+    bool known = !reads_latent(x) && loops_in_scope(e, x);
+    if (x->var->role == ROLE_GIVEN && known) {
+        struct text at = {0};
+        for (int d = 0; d < x->nargs; d++)
+            text_printf(&at, ", %s", emit_int(e, x->args[d]));
+        emit_line(e, "if (%s(%s))",
+                  x->var->integer ? "gbm_is_missing" : "gbm_is_nan",
+                  emit_expr(e, x));
+        emit_line(e,
+                  "    return gbm_problem_text(problem, \"%s%s%s is missing in "
+                  "the data, but %%s reads it\"%s, \"%s\");",
+                  x->var->name, x->nargs ? "[" : "",
+                  x->nargs == 0   ? ""
+                  : x->nargs == 1 ? "%d]"
+                  : x->nargs == 2 ? "%d,%d]"
+                  : x->nargs == 3 ? "%d,%d,%d]"
+                                  : "...]",
+                  x->nargs <= 3 && at.data ? at.data : "", where);
+        text_free(&at);
+    }
+}
+
+/* The random nodes that an element reads must be data. */
+static void check_seen(struct emitter *e, symp x)
+{
+    for (int i = 0; i < x->nargs; i++)
+        check_seen(e, x->args[i]);
+    if (x->kind != SYM_REF || x->var->role != ROLE_STOCHASTIC)
+        return;
+    emit_line(e, "if (!%s)",
+              emit_expr(e, sym_seen(e->c, x->var, x->nargs, x->args)));
+    emit_line(
+        e,
+        "    return gbm_problem_text(problem, \"%s is read here, so it must be "
+        "supplied\");",
+        x->var->name);
+}
+
+static const char *element_format(struct emitter *e, const struct family *f,
+                                  const char **args)
+{
+    struct compiler *c = e->c;
+    const struct var *v = f->var;
+    struct text format = {0}, list = {0};
+    text_append(&format, v->name);
+    for (int d = 0; d < v->ndim && !f->nslices; d++) {
+        text_printf(&format, "%s%%d", d ? "," : "[");
+        text_printf(&list, ", %s", emit_int(e, f->lower[d]));
+    }
+    if (v->ndim && !f->nslices)
+        text_append(&format, "]");
+    const char *s = intern(c, format.data);
+    *args = intern(c, list.data ? list.data : "");
+    text_free(&format);
+    text_free(&list);
+    return s;
+}
+
+static const char *support_text(struct compiler *c, const struct family *f)
+{
+    const struct expr *support = entry_value(f->distribution, "support");
+    if (!support)
+        return "values";
+    struct text t = {0};
+    if (!strcmp(support->name, "integer") && support->nargs == 2 &&
+        support->args[0]->kind == EXPR_NUM &&
+        support->args[1]->kind == EXPR_NUM &&
+        support->args[1]->number - support->args[0]->number == 1) {
+        text_printf(&t, "{%g,%g}", support->args[0]->number,
+                    support->args[1]->number);
+    } else {
+        text_printf(&t, "%s", support->name);
+        for (int i = 0; i < support->nargs; i++) {
+            text_append(&t, i ? ", " : " [");
+            expr_print(&t, support->args[i]);
+        }
+        if (support->nargs)
+            text_append(&t, "]");
+    }
+    const char *s = intern(c, t.data);
+    text_free(&t);
+    return s;
+}
+
+static void check_observed(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    const struct factor *g = f->factor;
+    if (!g || f->nslices || (!g->lower && !g->upper))
+        return;
+    symp low = g->lower && !reads_latent(g->lower) ? g->lower : NULL;
+    symp high = g->upper && !reads_latent(g->upper) ? g->upper : NULL;
+    if (!low && !high)
+        return;
+    const char *args, *name = element_format(e, f, &args);
+    symp seen = sym_seen(c, f->var, f->var->ndim, f->lower);
+    const char *value = emit_expr(e, g->value);
+    const char *a = low ? emit_in_brackets(e, low) : NULL;
+    const char *b = high ? emit_in_brackets(e, high) : NULL;
+    emit_line(e, "if (%s && (%s%s%s%s%s%s%s))", emit_expr(e, seen),
+              a ? intern_format(c, "%s < ", value) : "", a ? a : "",
+              a && b ? " || " : "", b ? intern_format(c, "%s > ", value) : "",
+              b ? b : "", "", "");
+    emit_line(e,
+              "    return gbm_problem_text(problem, \""
+              "%s = %%g is outside "
+              "the support %s of %s\"%s, (double)%s);",
+              name, in_format(c, support_text(c, f)),
+              f->written_distribution->name, args, value);
+}
+
+static void check_ranges(struct emitter *e, const struct family *f)
+{
+    for (const struct range_check *k = f->ranges; k; k = k->next) {
+        bool known = !reads_latent(k->lower) && !reads_latent(k->upper) &&
+                     loops_in_scope(e, k->lower) && loops_in_scope(e, k->upper);
+        if (!known || (k->lower->kind == SYM_NUM && k->upper->kind == SYM_NUM))
+            continue;
+        const char *lower = emit_int(e, k->lower);
+        const char *upper = emit_int(e, k->upper);
+        emit_line(e, "if (%s < %s)", upper, lower);
+        emit_line(e,
+                  "    return gbm_problem_text(problem, \"the range %s is "
+                  "%%d:%%d, which is empty\", (int)(%s), (int)(%s));",
+                  in_format(e->c, span_source(e->c, k->span)), lower, upper);
+    }
+}
+
+const char *free_index(const struct entry *d, const struct expr *e)
+{
+    if (e->kind == EXPR_SUM)
+        return NULL;
+    if (e->kind == EXPR_NAME && e->nargs == 0) {
+        if (!strcmp(e->name, "inf"))
+            return NULL;
+        for (int i = 0; i < d->nparameters; i++) {
+            if (d->parameters[i].name == e->name)
+                return NULL;
+            for (int k = 0; k < d->parameters[i].ndims; k++)
+                if (d->parameters[i].dims[k] == e->name)
+                    return NULL;
+        }
+        return e->name;
+    }
+    const char *found = NULL;
+    for (int i = 0; i < e->nargs && !found; i++)
+        found = free_index(d, e->args[i]);
+    return found;
+}
+
+static void check_requirements(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    const struct entry *d = f->distribution;
+    const struct clause *require = entry_clause(d, "require");
+    for (const struct clause_item *i = require ? require->items : NULL; i;
+         i = i->next) {
+        if (free_index(d, i->value))
+            continue; /* left to the log density */
+        symp cond = family_expression(c, f, i->value);
+        if (!cond || cond->kind == SYM_NUM)
+            continue;
+        cond = substitute_derived(c, cond);
+        if (reads_latent(cond))
+            continue;
+        struct text t = {0};
+        expr_print(&t, i->value);
+        const char *args, *name = element_format(e, f, &args);
+        emit_line(e, "{");
+        e->indent++;
+        emit_line(e, "if (!(%s))", emit_expr(e, cond));
+        emit_line(e,
+                  "    return gbm_problem_text(problem, \"the parameters of "
+                  "%s at %s break the rule %s\"%s);",
+                  d->name, name, in_format(c, t.data), args);
+        e->indent--;
+        emit_line(e, "}");
+        text_free(&t);
+    }
+}
+
+/* The length of dimension k of a parameter, or of the node itself. */
+static symp length_of(struct emitter *e, const struct family *f, int parameter,
+                      int k)
+{
+    return parameter < f->distribution->nparameters
+               ? f->args[parameter].extents[k]
+               : family_extent(e->c, f, k);
+}
+
+static const struct parameter *parameter_at(const struct entry *d, int i)
+{
+    return i < d->nparameters ? &d->parameters[i] : d->result;
+}
+
+static void check_length(struct emitter *e, const struct family *f, int i,
+                         int k, int j, int l)
+{
+    const struct entry *d = f->distribution;
+    symp a = length_of(e, f, i, k), b = length_of(e, f, j, l);
+    if (sym_same(a, b) || reads_latent(a) || reads_latent(b) ||
+        !loops_in_scope(e, a) || !loops_in_scope(e, b))
+        return;
+    const char *first = emit_int(e, a), *second = emit_int(e, b);
+    emit_line(e, "if (%s != %s)", first, second);
+    emit_line(e,
+              "    return gbm_problem_text(problem, \"%s and %s of %s must "
+              "agree in length: they have %%d and %%d elements%s\", "
+              "(int)(%s), (int)(%s));",
+              parameter_at(d, i)->name, parameter_at(d, j)->name, d->name,
+              parameter_at(d, i)->ndims > 1 || parameter_at(d, j)->ndims > 1
+                  ? " along a side"
+                  : "",
+              first, second);
+}
+
+/* Dimensions that the distribution gives one name must agree in length. */
+static void check_lengths(struct emitter *e, const struct family *f)
+{
+    const struct entry *d = f->distribution;
+    int n = d->nparameters + (d->result != NULL);
+    for (int j = 0; j < n; j++)
+        for (int l = 0; l < parameter_at(d, j)->ndims; l++) {
+            const char *name = parameter_at(d, j)->dims[l];
+            for (int i = 0; i <= j; i++) { /* with the first of that name */
+                const struct parameter *p = parameter_at(d, i);
+                int k = 0, end = i < j ? p->ndims : l;
+                while (k < end && p->dims[k] != name)
+                    k++;
+                if (k == end)
+                    continue;
+                check_length(e, f, i, k, j, l);
+                break;
+            }
+        }
+}
+
+static void emit_check(struct compiler *c, struct text *out,
+                       const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static bool check_%s_in(const struct state "
+                      "*s, int64_t element, struct gbm_problem "
+                      "*problem)",
+                      id));
+    emit_line(&e, "(void)problem;");
+    const char *where = in_string(c, span_text(c, f->span));
+    check_ranges(&e, f);
+    if (f->body)
+        check_refs(&e, f->body, where);
+    if (f->of_data)
+        check_seen(&e, f->body);
+    for (int i = 0; i < f->nargs; i++)
+        check_refs(&e, f->args[i].body, where);
+    if (f->trunc_lower)
+        check_refs(&e, f->trunc_lower, where);
+    if (f->trunc_upper)
+        check_refs(&e, f->trunc_upper, where);
+    if (f->stochastic && !f->auxiliary) {
+        check_lengths(&e, f);
+        check_requirements(&e, f);
+        check_observed(&e, f);
+    }
+    text_append(out, "    return true;\n}\n");
+    text_printf(out,
+                "static bool check_%s(const void *state, int64_t element, "
+                "struct gbm_problem *problem)\n{\n    return check_%s_in("
+                "(const struct state *)state, element, problem);\n}\n\n",
+                id, id);
+}
+
+/* ---- deterministic nodes
+ * ----------------------------------------------------------------- */
+
+static void emit_whole_call(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    symp call = substitute_derived(c, f->body);
+    const char *text = emit_expr(e, call); /* gbm_inverse(K, A) */
+    size_t n = strlen(text);
+    const char *count = emit_int(e, family_extent(c, f, 0));
+    const char *width =
+        f->nslices == 2 ? emit_int(e, family_extent(c, f, 1)) : "1";
+    emit_line(e, "GBM_SCRATCH(result, result_small, (%s) * (%s));", count,
+              width);
+    emit_line(e, "%.*s, result);", (int)n - 1, text);
+    symp at[2];
+    int braces = emit_open_slices(e, f, at);
+    symp ref = family_lhs(c, f, f->nslices, at);
+    const char *row = emit_expr(e, at[0]);
+    const char *place = f->nslices == 2
+                            ? intern_format(c, "(%s - 1) * (%s) + %s - 1", row,
+                                            width, emit_expr(e, at[1]))
+                            : intern_format(c, "%s - 1", row);
+    emit_line(e, "%s = result[%s];", emit_expr(e, ref), place);
+    emit_close(e, braces);
+}
+
+void emit_definition(struct emitter *e, const struct family *f)
+{
+    if (f->whole_call) {
+        emit_whole_call(e, f);
+        return;
+    }
+    symp value = f->var->role == ROLE_CONSTANT
+                     ? f->body
+                     : substitute_derived(e->c, f->body);
+    int nshared = e->nshared;
+    e->shares = true;
+    const char *text = emit_expr(e, value);
+    e->shares = false;
+    e->nshared = nshared;
+    emit_line(e, "%s = %s(%s);", emit_expr(e, family_lhs(e->c, f, 0, NULL)),
+              f->var->integer ? "(int)" : "", text);
+}
+
+static void emit_derive(struct compiler *c, struct text *out,
+                        const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "GBM_FN void derive_%s(const struct state *s, "
+                      "const struct gbm_team *team, long long "
+                      "element)",
+                      id));
+    emit_line(&e, "(void)team;");
+    emit_definition(&e, f);
+    text_append(out, "}\n");
+    text_printf(out, "#ifndef __CUDACC__\nGBM_HOST_DERIVE(derive_%s)\n#endif\n",
+                id);
+    if (f->var->stored && !f->sequence) {
+        text_printf(out,
+                    "GBM_FN void derive_all_%s(const struct state *s, const "
+                    "struct gbm_team *team)\n{\n    gbm_team_sync(team);\n",
+                    id);
+        struct emitter a = emitter_new(c, out);
+        emit_line(&a, "long long element = 0;");
+        for (int i = 0; i < f->nloops; i++) {
+            const char *lower = emit_int(&a, f->loops[i]->lower);
+            const char *upper = emit_int(&a, f->loops[i]->upper);
+            const char *name = emit_loop_name(&a, f->loops[i]);
+            emit_line(&a, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
+                      name, upper, name);
+            a.indent++;
+        }
+        emit_line(&a, "derive_%s(s, team, element++);", id);
+        emit_close(&a, f->nloops);
+        text_append(out, "    gbm_team_sync(team);\n}\n");
+    }
+    text_append(out, "\n");
+}
+
+bool has_parents(const struct family *f)
+{
+    return !f->data_block && !f->auxiliary &&
+           (f->stochastic || f->var->role == ROLE_DERIVED);
+}
+
+void emit_family(struct compiler *c, struct text *out, struct model *m,
+                 struct family *f)
+{
+    const struct step *step = NULL; /* how it is drawn where it is not barren */
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (s->family == f && f->stochastic &&
+            (!step || s->method != METHOD_FORWARD))
+            step = s;
+    text_printf(out, "/* %s    %s */\n\n", f->text,
+                place_in_comment(c, f->span));
+    if (!f->stochastic)
+        emit_derive(c, out, f);
+    if (f->stochastic && f->factor)
+        emit_logdensity(c, out, f);
+    if (f->stochastic && !f->auxiliary)
+        emit_simulate(c, out, f);
+    text_append(out, "#ifndef __CUDACC__\n");
+    emit_cells(c, out, f);
+    emit_subscripts(c, out, f);
+    emit_enumerate(c, out, f);
+    if (f->stochastic)
+        emit_start(c, out, f, step);
+    if (has_settle(c, f))
+        emit_settle(c, out, m, f);
+    emit_check(c, out, f);
+    text_append(out, "#endif\n\n");
+}

@@ -1,0 +1,241 @@
+/* hoisted.c: the hoisted values of in-place parts (hoist.c) on the host:
+ * members of the conditional's struct, columns of all instances, the flat loop
+ * over them. The device keeps no columns: it evaluates in place. */
+#include "emit/emit.h"
+
+static int number_of(const struct step *s, const struct part *part)
+{
+    int n = 1;
+    for (const struct part *p = s->parts; p != part; p = p->next)
+        n++;
+    return n;
+}
+
+static int columns_of(const struct part *p)
+{
+    int n = 0;
+    for (int i = 0; i < p->hoisted->n; i++)
+        n += p->hoisted->column[i];
+    return n + (p->copies != NULL);
+}
+
+static bool any_hoisted(const struct step *s)
+{
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->hoisted)
+            return true;
+    return false;
+}
+
+bool step_has_columns(const struct step *s)
+{
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->hoisted && p->hoisted->loop)
+            return true;
+    return false;
+}
+
+bool step_evaluates_in_place(const struct step *s)
+{
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->opaque && !p->hoisted)
+            return true;
+    return false;
+}
+
+void emit_hoisted_members(struct compiler *c, struct text *out,
+                          const struct step *s)
+{
+    if (!any_hoisted(s))
+        return;
+    text_append(out,
+                "#ifndef __CUDACC__\n    real before; /* the old value */\n");
+    if (step_has_columns(s))
+        text_append(out, "    real *columns;\n");
+    for (const struct part *p = s->parts; p; p = p->next) {
+        const struct hoisted *h = p->hoisted;
+        if (!h)
+            continue;
+        int n = number_of(s, p);
+        if (h->loop)
+            text_printf(out, "    long long room%d;\n", n);
+        text_printf(out, "    int rows%d;\n", n);
+        if (h->slope)
+            text_printf(out, "    real slope%d; /* %s */\n", n,
+                        sym_text(c, h->slope));
+        for (int i = 0; i < h->n; i++)
+            if (!h->column[i])
+                text_printf(out, "    real %s_%d; /* %s */\n", h->name[i], n,
+                            sym_text(c, h->value[i]));
+    }
+    text_append(out, "#endif\n");
+}
+
+/* room_theta: numbers of cells for the columns; returns their sum. */
+void emit_hoisted_room(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *id = family_id(c, f);
+    if (!step_has_columns(s))
+        return;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nGBM_FN long long room_%s(struct "
+                "conditional_%s *k_,\n    const struct state *s, long long "
+                "element)\n{\n    (void)element;\n    long long cells = 0;\n",
+                id, id);
+    if (f->nloops)
+        emit_decode(&e, f, "element");
+    emit_cell_if_needed(&e, s);
+    for (const struct part *p = s->parts; p; p = p->next) {
+        if (!p->hoisted || !p->hoisted->loop)
+            continue;
+        const char *count = intern_format(c, "k_->room%d", number_of(s, p));
+        emit_line(&e, "%s = 0;", count);
+        emit_count_part(&e, p, count);
+        emit_line(&e, "cells += %s * %d;", count, columns_of(p));
+    }
+    text_append(out, "    return cells;\n}\n#endif\n\n");
+}
+
+static void fill_part(struct emitter *e, const struct part *p, int n,
+                      const char *first)
+{
+    const struct hoisted *h = p->hoisted;
+    int depth = e->nloops, nshared = e->nshared, at = 0;
+    emit_line(e, "k_->rows%d = 0;", n);
+    if (h->slope)
+        emit_line(e, "gbm_total slope = 0;");
+    for (int i = 0; i < h->n; i++)
+        if (!h->column[i] && h->loop) {
+            /* free of the instance, but an instance may be needed to exist */
+            emit_line(e, "k_->%s_%d = 0;", h->name[i], n);
+        }
+    for (int i = 0; i < h->n && h->loop; i++)
+        emit_shared(e, h->value[i]);
+    if (h->slope && h->loop)
+        emit_shared(e, h->slope);
+    e->in_rows = h;
+    int braces = emit_open_part(e, p, false);
+    e->in_rows = NULL;
+    const char *copies;
+    braces += emit_copies(e, p, &copies);
+    if (h->loop)
+        emit_line(e, "real *const row = %s + k_->rows%d;", first, n);
+    for (int i = 0; i < h->n; i++) {
+        const char *value = emit_expr(e, h->value[i]);
+        if (h->column[i])
+            emit_line(e, "row[%d * k_->room%d] = (real)(%s);", at++, n, value);
+        else if (h->loop)
+            emit_line(
+                e, "if (k_->rows%d == 0)\n            k_->%s_%d = (real)(%s);",
+                n, h->name[i], n, value);
+        else
+            emit_line(e, "k_->%s_%d = (real)(%s);", h->name[i], n, value);
+    }
+    if (h->slope) {
+        const char *slope =
+            copies ? emit_in_brackets(e, h->slope) : emit_expr(e, h->slope);
+        emit_line(e, "slope += %s%s%s;", copies ? copies : "",
+                  copies ? " * " : "", slope);
+    }
+    if (copies)
+        emit_line(e, "row[%d * k_->room%d] = %s;", at, n, copies);
+    emit_line(e, "k_->rows%d++;", n);
+    emit_close(e, braces);
+    if (h->slope)
+        emit_line(e, "k_->slope%d = (real)slope;", n);
+    e->nloops = depth;
+    e->nshared = nshared;
+}
+
+void emit_hoisted_fill(struct emitter *e, const struct step *s,
+                       const char *target)
+{
+    if (!any_hoisted(s))
+        return;
+    emit_line(e, "#ifndef __CUDACC__");
+    emit_line(e, "k_->before = (real)%s;", target);
+    const char *first = "k_->columns";
+    bool team = e->team;
+    e->team = false;
+    for (const struct part *p = s->parts; p; p = p->next) {
+        if (!p->hoisted)
+            continue;
+        int n = number_of(s, p);
+        emit_line(e, "{");
+        e->indent++;
+        fill_part(e, p, n, first);
+        e->indent--;
+        emit_line(e, "}");
+        if (p->hoisted->loop)
+            first = intern_format(e->c, "%s + %d * k_->room%d", first,
+                                  columns_of(p), n);
+    }
+    e->team = team;
+    emit_line(e, "#endif");
+}
+
+void emit_hoisted_sums(struct emitter *e, const struct step *s)
+{
+    struct compiler *c = e->c;
+    const char *first = "k_->columns";
+    bool moved = false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        moved =
+            moved || (p->hoisted && (p->hoisted->moved || p->hoisted->slope));
+    if (moved)
+        emit_line(e, "const real moved_ = x - k_->before;");
+    for (const struct part *p = s->parts; p; p = p->next) {
+        const struct hoisted *h = p->hoisted;
+        if (!h)
+            continue;
+        int n = number_of(s, p), nparams = e->nparams, at = 0;
+        if (h->slope)
+            emit_line(e, "total += k_->slope%d * moved_;", n);
+        if (sym_is(h->body, 0))
+            continue;
+        emit_param(e, "moved", "moved_");
+        emit_line(e, "{");
+        e->indent++;
+        for (int i = 0; i < h->n; i++) {
+            const char *name = intern_format(c, "%s_%d", h->name[i], n);
+            if (h->column[i]) {
+                emit_line(e, "const real *const %s = %s + %d * k_->room%d;",
+                          name, first, at++, n);
+                emit_param(e, h->name[i], intern_format(c, "%s[at]", name));
+            } else {
+                emit_line(e, "const real %s = k_->%s;", name, name);
+                emit_param(e, h->name[i], name);
+            }
+        }
+        if (p->copies)
+            emit_line(e, "const real *const copies_%d = %s + %d * k_->room%d;",
+                      n, first, at, n);
+        emit_line(e, "gbm_total sum = 0;");
+        if (h->loop) {
+            emit_line(e, "const int rows = k_->rows%d;", n);
+            emit_line(e, "GBM_SIMD_SUM(sum)");
+            emit_line(e, "for (int at = 0; at < rows; at++) {");
+        } else {
+            emit_line(e, "if (k_->rows%d) {", n);
+        }
+        e->indent++;
+        const char *value =
+            p->copies ? emit_in_brackets(e, h->body) : emit_expr(e, h->body);
+        if (p->copies)
+            emit_line(e, "sum += copies_%d[at] * %s;", n, value);
+        else
+            emit_line(e, "sum += %s;", value);
+        e->indent--;
+        emit_line(e, "}");
+        emit_line(e, "total += sum;");
+        e->indent--;
+        emit_line(e, "}");
+        e->nparams = nparams;
+        if (h->loop)
+            first = intern_format(c, "%s + %d * k_->room%d", first,
+                                  columns_of(p), n);
+    }
+}

@@ -1,0 +1,538 @@
+/* joint.c: the functions of a joint Gaussian block: for every term which
+ * cells an instance reads, with what coefficients, weight and score; the
+ * update, and what the self-check needs (stdlib/joint.h, runtime/joint.c). */
+#include "emit/emit.h"
+#include <string.h>
+
+static void emit_comment(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    text_append(out, "/* A joint Gaussian block:\n");
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(out, " *     %s    %s\n", s->members[i].family->text,
+                    place_in_comment(c, s->members[i].family->span));
+    text_append(out, " * Its sparse precision and potential come from\n");
+    for (const struct joint_term *t = s->terms; t; t = t->next)
+        text_printf(out, " *     %s\n", t->factor->text);
+    text_append(out, " */\n");
+}
+
+static void open_instance(struct emitter *e, const struct factor *g)
+{
+    emit_decode(e, g->family, "element");
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
+}
+
+static int open_bounds(struct emitter *e, const struct joint_slot *slot)
+{
+    for (int b = 0; b < slot->nbound; b++) {
+        const char *lower = emit_int(e, slot->lower[b]);
+        const char *upper = emit_int(e, slot->upper[b]);
+        const char *name = emit_loop_name(e, slot->bound[b]);
+        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
+                  upper, name);
+        e->indent++;
+    }
+    return slot->nbound;
+}
+
+/* Whether the instance counts. */
+static symp instance_counts(struct compiler *c, const struct factor *g)
+{
+    symp guard = g->guard ? g->guard : sym_num(c, 1);
+    symp counted = counted_instances(g);
+    return counted ? sym_and(c, guard, counted) : guard;
+}
+
+/* The reference's subscripts are within the variable. */
+static const char *in_range(struct emitter *e, symp ref)
+{
+    struct text t = {0};
+    for (int d = 0; d < ref->nargs; d++) {
+        const char *at = emit_int(e, ref->args[d]);
+        text_printf(&t, "%s(%s) >= 1 && (%s) <= s->%s_n%d", d ? " && " : "", at,
+                    at, ref->var->cname, d + 1);
+    }
+    const char *text = intern(e->c, t.data ? t.data : "1");
+    text_free(&t);
+    return text;
+}
+
+/* The instance of a vector and the numbers of two of its cells. */
+static void open_pair(struct emitter *e, const struct joint_term *t)
+{
+    const char *n = emit_int(e, family_extent(e->c, t->vector, 0));
+    emit_line(e, "const long long extent_ = %s;", n);
+    emit_line(e, "const long long vector_ = element / (extent_ * extent_);");
+    emit_line(e, "(void)vector_;");
+    emit_decode(e, t->vector, "vector_");
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
+    for (int k = 0; k < 2; k++) {
+        const char *name = emit_loop_name(e, t->pair[k]);
+        emit_line(e, "const int %s = (int)(element %s%% extent_) + 1;", name,
+                  k ? "" : "/ extent_ ");
+    }
+}
+
+/* x[a], a the number of a cell of the vector. */
+static symp cell_of_vector(struct compiler *c, const struct family *f,
+                           struct loop *a)
+{
+    symp subs[8];
+    for (int d = 0; d < f->var->ndim; d++)
+        subs[d] =
+            f->upper[d]
+                ? sym_add(c, 3,
+                          (symp[]){f->lower[d], sym_loop(c, a), sym_num(c, -1)})
+                : f->lower[d];
+    return sym_ref(c, f->var, f->var->ndim, subs);
+}
+
+static void emit_pairs(struct compiler *c, struct text *out,
+                       const struct step *s, const struct joint_term *t,
+                       int number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int extent_%s_%d(const void "
+                "*state)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n    (void)s;\n",
+                s->name, number);
+    emit_line(&e, "return %s;", emit_int(&e, family_extent(c, t->vector, 0)));
+    const bool scattered = can_scatter(c, t);
+    if (scattered) {
+        text_printf(out,
+                    "}\nstatic void scatter_%s_%d(const void *state, int64_t "
+                    "vector_, double *cells_)\n{\n    const struct state *s = "
+                    "(const struct state *)state;\n    (void)s;\n    "
+                    "(void)vector_;\n",
+                    s->name, number);
+        e = emitter_new(c, out);
+        emit_line(&e, "const int extent_ = %s;",
+                  emit_int(&e, family_extent(c, t->vector, 0)));
+        emit_decode(&e, t->vector, "vector_");
+        for (int i = 0; i < e.nloops; i++)
+            emit_line(&e, "(void)%s;", e.loops[i].name);
+        emit_scatter(&e, t);
+    }
+    text_printf(out,
+                "}\nstatic int slots_%s_%d(const void *state, int64_t element, "
+                "int *variable_,\n    int64_t *cell_, int capacity_)\n{\n    "
+                "const struct state *s = (const struct state *)state;\n    "
+                "(void)s;\n    (void)capacity_;\n",
+                s->name, number);
+    e = emitter_new(c, out);
+    open_pair(&e, t);
+    const char *a = e.loops[e.nloops - 2].name;
+    const char *b = e.loops[e.nloops - 1].name;
+    if (sym_is(t->weight, 0))
+        emit_line(&e, "if (%s != %s)", b, a);
+    else
+        emit_line(&e, "if (%s > %s)", b, a);
+    emit_line(&e, "    return -1;");
+    if (t->constant_weight && t->constant_score && !scattered) {
+        emit_line(&e, "real weight, score;");
+        emit_line(&e, "row_%s_%d(s, element, &weight, &score);", s->name,
+                  number);
+        emit_line(&e, "if (weight == 0 && score == 0)");
+        emit_line(&e, "    return -1;");
+    }
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars), variable = 0;
+    while (variable + 1 < n && vars[variable] != t->vector->var)
+        variable++;
+    for (int k = 0; k < 2; k++) {
+        symp cell = cell_of_vector(c, t->vector, t->pair[k]);
+        if (k == 1)
+            emit_line(&e, "if (%s == %s)\n        return 1;", a, b);
+        emit_line(&e, "variable_[%d] = %d;", k, variable);
+        emit_line(&e, "cell_[%d] = (int64_t)(%s);", k,
+                  emit_cell(&e, cell->var, cell->args));
+    }
+    emit_line(&e, "return 2;");
+    text_append(out, "}\n#endif\n");
+}
+
+static void emit_slots(struct compiler *c, struct text *out,
+                       const struct step *s, const struct joint_term *t,
+                       int number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int slots_%s_%d(const void *state, "
+                "int64_t element, int *variable_,\n    int64_t *cell_, int "
+                "capacity_)\n{\n    const struct state *s = (const struct "
+                "state *)state;\n    int count_ = 0;\n    (void)s;\n",
+                s->name, number);
+    open_instance(&e, t->factor);
+    symp counts = instance_counts(c, t->factor);
+    if (!sym_is(counts, 1)) {
+        emit_line(&e, "if (!(%s))", emit_expr(&e, counts));
+        emit_line(&e, "    return -1;");
+    }
+    for (int i = 0; i < t->nslots; i++) {
+        const struct joint_slot *slot = &t->slots[i];
+        int depth = e.nloops;
+        emit_line(&e, "/* %s */", sym_text(c, slot->reference));
+        int braces = open_bounds(&e, slot);
+        const char *valid = in_range(&e, slot->reference);
+        emit_line(&e, "if (count_ < capacity_) {");
+        e.indent++;
+        emit_line(&e, "variable_[count_] = %d;", slot->variable);
+        emit_line(&e, "cell_[count_] = %s ? (int64_t)(%s) : -1;", valid,
+                  emit_cell(&e, slot->reference->var, slot->reference->args));
+        e.indent--;
+        emit_line(&e, "}");
+        emit_line(&e, "count_++;");
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    emit_line(&e, "return count_;");
+    text_append(out, "}\n#endif\n");
+}
+
+static void emit_design(struct compiler *c, struct text *out,
+                        const struct step *s, const struct joint_term *t,
+                        int number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void design_%s_%d(const struct state *s, long long "
+                "element, real *a_)\n{\n    (void)s;\n",
+                s->name, number);
+    open_instance(&e, t->factor);
+    bool fixed = true; /* places known now */
+    for (int i = 0; i < t->nslots; i++)
+        fixed = fixed && !t->slots[i].nbound;
+    for (int i = 0; i < t->nslots; i++) {
+        const struct joint_slot *slot = &t->slots[i];
+        int depth = e.nloops;
+        int braces = open_bounds(&e, slot);
+        const char *value = emit_expr(&e, slot->coefficient);
+        if (fixed)
+            emit_line(&e, "a_[%d] = %s;", i, value);
+        else
+            emit_line(&e, "*a_++ = %s;", value);
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic void design_%s_%d_host(const void "
+                "*state, int64_t element, double *a)\n{\n    design_%s_%d("
+                "(const struct state *)state, element, (real *)a);\n}\n"
+                "#endif\n\n",
+                s->name, number, s->name, number);
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s,
+                     const struct joint_term *t, int number)
+{
+    struct emitter e = emitter_new(c, out);
+    if (t->curved) {
+        emit_curve(c, out, s, t, number);
+        emit_design(c, out, s, t, number);
+        return;
+    }
+    text_printf(out,
+                "GBM_FN void row_%s_%d(const struct state *s, long long "
+                "element,\n    real *weight_, real *score_)\n{\n",
+                s->name, number);
+    if (t->vector) {
+        open_pair(&e, t);
+        const char *a = e.loops[e.nloops - 2].name;
+        const char *b = e.loops[e.nloops - 1].name;
+        emit_line(&e, "*weight_ = %s;", emit_expr(&e, t->weight));
+        emit_line(&e, "*score_ = 0;");
+        if (!sym_is(t->score, 0)) {
+            emit_line(&e, "if (%s == %s) {", a, b);
+            e.indent++;
+            emit_line(&e, "*score_ = %s;", emit_expr(&e, t->score));
+            emit_close(&e, 1);
+        }
+    } else {
+        open_instance(&e, t->factor);
+        emit_line(&e, "*weight_ = %s;", emit_expr(&e, t->weight));
+        emit_line(&e, "*score_ = %s;", emit_expr(&e, t->score));
+    }
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void "
+                "*state, int64_t element, double *weight, double *score)\n{\n"
+                "    real w, t;\n    row_%s_%d((const struct state *)state, "
+                "element, &w, &t);\n    *weight = (double)w;\n    *score = "
+                "(double)t;\n}\n#endif\n",
+                s->name, number, s->name, number);
+    if (!t->vector)
+        emit_design(c, out, s, t, number);
+}
+
+static bool all_constant(const struct joint_term *t)
+{
+    return t->constant_design && t->constant_weight && t->constant_score;
+}
+
+static void emit_joint_of(struct emitter *e, const struct step *s)
+{
+    emit_line(e,
+              "const struct gbm_joint j_ = gbm_joint_of(s->joint%d, "
+              "s->joint%d_constant, s->joint%d_work);",
+              s->number, s->number, s->number);
+}
+
+static void emit_assemble(struct compiler *c, struct text *out,
+                          const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void assemble_%s(const struct state *s, const struct "
+                "gbm_team *team,\n    const struct gbm_joint *j_)\n{\n",
+                s->name);
+    emit_line(&e, "gbm_joint_clear(j_, team);");
+    int number = 0;
+    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+        if (t->curved)
+            continue;
+        emit_line(&e, "{ /* %s */", t->factor->text);
+        e.indent++;
+        emit_line(&e,
+                  "const struct gbm_joint_rows r_ = gbm_joint_rows_of(j_, "
+                  "%d);",
+                  number);
+        /* rows are computed even so where what is observed moves: geweke */
+        emit_line(&e, "GBM_TEAM_FOR(i_, 0, r_.rows, team) {");
+        e.indent++;
+        emit_line(&e, "const long long element_ = r_.element[i_];");
+        emit_line(&e, "row_%s_%d(s, element_, &r_.weight[i_], &r_.score[i_]);",
+                  s->name, number);
+        if (!t->constant_design)
+            emit_line(&e,
+                      "design_%s_%d(s, element_, r_.design + "
+                      "r_.begin[i_]);",
+                      s->name, number);
+        emit_close(&e, 1);
+        const char *scale = emit_expr(&e, t->scale);
+        emit_line(&e, "gbm_joint_add(j_, &r_, team, %s);", scale);
+        emit_close(&e, 1);
+    }
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars);
+    for (int v = 0; v < n; v++) {
+        emit_line(&e,
+                  "GBM_TEAM_FOR(i_, j_->held_first[%d], j_->held_first[%d], "
+                  "team)",
+                  v, v + 1);
+        emit_line(&e, "    j_->held[i_] = s->%s[j_->held_where[i_]];",
+                  vars[v]->cname);
+    }
+    if (!s->curved)
+        emit_line(&e, "gbm_joint_hold(j_, team);");
+    text_append(out, "}\n\n");
+}
+
+/* One line per variable: its coordinates k_ from its cells or back. */
+static void emit_cells(struct emitter *e, const struct step *s,
+                       const char *format, bool team)
+{
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars);
+    for (int v = 0; v < n; v++) {
+        if (team)
+            emit_line(e, "GBM_TEAM_FOR(i_, j_.first[%d], j_.first[%d], team)",
+                      v, v + 1);
+        else
+            emit_line(e,
+                      "for (int i_ = j_.first[%d]; i_ < j_.first[%d]; "
+                      "i_++)",
+                      v, v + 1);
+        e->indent++;
+        emit_filled(e, format,
+                    intern_format(e->c, "s->%s[j_.where[i_]]", vars[v]->cname),
+                    "");
+        e->indent--;
+    }
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, int "
+                "adapting)\n{\n    (void)element;\n    (void)adapting;\n",
+                s->name);
+    emit_joint_of(&e, s);
+    emit_line(&e, "assemble_%s(s, team, &j_);", s->name);
+    if (s->curved) {
+        emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(&j_);");
+        bool bounded = false;
+        for (const struct joint_term *t = s->terms; t; t = t->next)
+            bounded = bounded || t->unbounded;
+        emit_line(&e,
+                  "const struct gbm_curved_model m_ = {s, expand_%s, "
+                  "project_%s, total_%s, along_%s, %d};",
+                  s->name, s->name, s->name, s->name, bounded);
+        emit_cells(&e, s, "c_.noise[j_.at[i_]] = $;", true);
+        emit_line(&e, "prepare_%s(s, team, &j_);", s->name);
+        emit_line(&e,
+                  "if (!gbm_curved_draw(&m_, &j_, &c_, rng, team, adapting))");
+        emit_line(&e, "    return; /* the block stays */");
+    } else {
+        emit_line(
+            &e, "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x, %s))",
+            s->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0");
+        emit_line(&e,
+                  "    return; /* not positive definite: the block stays */");
+    }
+    emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
+    emit_line(&e, "gbm_team_sync(team);");
+    if (s->rescalings) {
+        emit_line(&e, "if (adapting == GBM_ALONE)");
+        emit_line(&e, "    return;");
+        emit_line(&e, "rescale_all_%s(s, rng, team, &j_, 0);", s->name);
+    }
+    text_append(out, "}\n\n");
+}
+
+static void emit_check(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    static const char *const heads[] = {
+        "static int dimension_%s(const void *state, int64_t element)\n{\n",
+        "static void get_%s(const void *state, int64_t element, double *x)\n"
+        "{\n",
+        "static void set_%s(const void *state, int64_t element, const double "
+        "*x)\n{\n",
+        "static double conditional_%s(const void *state, int64_t element, "
+        "const double *x)\n{\n",
+        "static double size_%s(const void *state, int64_t element, "
+        "const double *x)\n{\n"};
+    text_append(out, "#ifndef __CUDACC__\n");
+    for (int k = 0; k < 5; k++) {
+        struct emitter e = emitter_new(c, out);
+        const char *mark = strstr(heads[k], "%s");
+        text_append_n(out, heads[k], (size_t)(mark - heads[k]));
+        text_printf(out, "%s%s", s->name, mark + 2);
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        emit_line(&e, "(void)element;");
+        emit_joint_of(&e, s);
+        if (k == 0)
+            emit_line(&e, "return j_.d;");
+        if (k == 1)
+            emit_cells(&e, s, "x[i_] = (double)$;", false);
+        if (k == 2)
+            emit_cells(&e, s, "$ = (real)x[i_];", false);
+        if (k >= 3) {
+            emit_line(&e, "assemble_%s(s, &gbm_alone, &j_);", s->name);
+            if (s->curved)
+                emit_line(&e, "gbm_joint_hold(&j_, &gbm_alone);");
+            emit_line(&e, "real *ordered = j_.work + j_.table[GBM_J_WORK];");
+            emit_line(&e, "double size;");
+            emit_line(&e, "%sgbm_joint_density(&j_, x, ordered, &size);",
+                      k == 3 ? "double total = " : "");
+            if (k == 4)
+                emit_line(&e, "return size;");
+            if (k == 3 && s->curved) {
+                emit_line(&e, "prepare_%s(s, &gbm_alone, &j_);", s->name);
+                emit_line(&e,
+                          "project_%s(s, &gbm_alone, &j_, ordered, "
+                          "GBM_CURVE_BASE);",
+                          s->name);
+                emit_line(&e,
+                          "total += (double)total_%s(s, &gbm_alone, &j_, 0, 0, "
+                          "GBM_CURVE_DENSITY);",
+                          s->name);
+            }
+            if (k == 3)
+                emit_line(&e, "return total;");
+        }
+        text_append(out, "}\n");
+    }
+    if (s->rescalings)
+        emit_rescale_check(out, s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(
+        out,
+        "static int64_t cost_%s(const void *state)\n{\n    const struct "
+        "state *s = (const struct state *)state;\n",
+        s->name);
+    emit_line(&e, "return s->joint%d[GBM_J_COST];", s->number);
+    text_append(out, "}\n#endif\n\n");
+}
+
+void emit_joint(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_comment(c, out, s);
+    int number = 0;
+    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+        if (t->curved)
+            text_printf(out, "/* %s\n * L(offset + a'x), L(eta_) = %s */\n",
+                        t->factor->text, sym_text(c, t->value));
+        else
+            text_printf(
+                out,
+                "/* %s\n * scale (-weight/2 (a'x)^2 + score a'x), scale = "
+                "%s%s */\n",
+                t->factor->text, sym_text(c, t->scale),
+                all_constant(t) ? ", the rest constant" : "");
+        if (!t->vector)
+            emit_slots(c, out, s, t, number);
+        emit_row(c, out, s, t, number);
+        if (t->vector)
+            emit_pairs(c, out, s, t, number);
+    }
+    emit_assemble(c, out, s);
+    if (s->curved)
+        emit_curved(c, out, s);
+    emit_rescalings(c, out, s);
+    emit_update(c, out, s);
+    emit_check(c, out, s);
+}
+
+void emit_joint_table(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars), nterms = 0;
+    (void)c;
+    text_printf(out, "static const struct gbm_joint_term terms_%s[] = {\n",
+                s->name);
+    for (const struct joint_term *t = s->terms; t; t = t->next, nterms++) {
+        text_printf(out,
+                    "    {.family = %d, .constant_design = %d, "
+                    ".constant_weight = %d, .constant_score = %d,\n     "
+                    ".curved = %d, .slots = slots_%s_%d",
+                    t->factor->family->number, t->constant_design,
+                    t->constant_weight, t->constant_score, t->curved, s->name,
+                    nterms);
+        if (t->vector)
+            text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
+        if (t->vector && can_scatter(c, t))
+            text_printf(out, ", .scatter = scatter_%s_%d", s->name, nterms);
+        if (!t->vector)
+            text_printf(out, ", .design = design_%s_%d_host", s->name, nterms);
+        for (const struct rescaling *r = s->rescalings; r; r = r->next)
+            if (r->term == t || (t->vector && t->vector == r->term->vector))
+                text_append(out, ", .listed = 1");
+        if (!t->curved)
+            text_printf(out, ", .row = row_%s_%d_host", s->name, nterms);
+        text_append(out, "},\n");
+    }
+    text_printf(out, "};\nstatic const int variables_%s[] = {", s->name);
+    for (int v = 0; v < n; v++)
+        text_printf(out, "%s%d", v ? ", " : "", vars[v]->slot);
+    text_printf(out, "};\nstatic const int families_%s[] = {", s->name);
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(out, "%s%d", i ? ", " : "", s->members[i].family->number);
+    text_printf(out,
+                "};\nstatic const struct gbm_joint_block joint_%s = {\n    "
+                ".table = %d, .constant = %d, .work = %d,\n    .nvariables = "
+                "%d, .variables = variables_%s,\n    .nfamilies = %d, "
+                ".families = families_%s,\n    .nterms = %d, .terms = "
+                "terms_%s};\n",
+                s->name, s->joint_slot, s->joint_slot + 1, s->joint_slot + 2, n,
+                s->name, s->nmembers, s->name, nterms, s->name);
+}

@@ -1,0 +1,501 @@
+/* pair.c: the step that moves two summands of an observed sum, and the
+ * starting values that have the sum. The first moves by a slice; the second is
+ * what the sum leaves. */
+#include "emit/emit.h"
+#include <math.h>
+
+static const char *pair_id(const struct step *s)
+{
+    return s->name + sizeof "update_" - 1;
+}
+
+static const char *cell_of(struct emitter *e, const struct summand *s)
+{
+    return emit_expr(e, s->cell);
+}
+
+static const char *seen_of(struct emitter *e, const struct summand *s)
+{
+    symp cell = s->cell;
+    return emit_expr(e, sym_seen(e->c, cell->var, cell->nargs, cell->args));
+}
+
+static bool whole_numbers(const struct step *s)
+{
+    return s->pair[0].cell->var->integer;
+}
+
+/* By how much the second cell falls when the first one rises by 1. */
+static const char *ratio_text(struct emitter *e, const struct step *s)
+{
+    return emit_expr(e, sym_num(e->c, s->pair[0].weight / s->pair[1].weight));
+}
+
+/* ---- the moving pair ------------------------------------------------------
+ */
+
+static void emit_pair_struct(struct text *out, const struct step *s)
+{
+    text_printf(out,
+                "struct pair_%s {\n    const struct state *s;\n"
+                "    const struct gbm_team *team;\n",
+                pair_id(s));
+    for (int i = 0; i < s->family->nloops; i++)
+        text_printf(out, "    int loop%d; /* %s */\n", i,
+                    s->family->loops[i]->name);
+    text_append(out, "    int j, k; /* places in the sum */\n"
+                     "    real a, b; /* at first */\n};\n\n");
+}
+
+/* Brings the loops of a pair into scope. */
+static void open_pair(struct emitter *e, const struct step *s)
+{
+    const struct family *f = s->family;
+    emit_line(e, "const struct state *s = k_->s;");
+    emit_line(e, "const struct gbm_team *team = k_->team;");
+    emit_line(e, "(void)s;");
+    emit_line(e, "(void)team;");
+    for (int i = 0; i < f->nloops; i++) {
+        const char *name = emit_loop_name(e, f->loops[i]);
+        emit_line(e, "const int %s = k_->loop%d;", name, i);
+        emit_line(e, "(void)%s;", name);
+    }
+    for (int i = 0; i < 2; i++)
+        if (s->pair[i].index) {
+            const char *name = emit_loop_name(e, s->pair[i].index);
+            emit_line(e, "const int %s = k_->%s;", name, i ? "k" : "j");
+        }
+}
+
+/* place_: the first cell to x, the second to what the sum leaves. */
+static void emit_place(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void place_%s(const struct pair_%s *k_, real x)\n{\n",
+                pair_id(s), pair_id(s));
+    open_pair(&e, s);
+    const char *cast = whole_numbers(s) ? "(int)" : "";
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "%s = %sx;", cell_of(&e, &s->pair[0]), cast);
+    emit_line(&e, "%s = %s(k_->b - (%s) * (x - k_->a));",
+              cell_of(&e, &s->pair[1]), cast, ratio_text(&e, s));
+    emit_line(&e, "gbm_team_sync(team);");
+    if (s->through)
+        for (int i = 0; i < 2; i++)
+            if (i == 0 || s->pair[1].cell->var != s->pair[0].cell->var)
+                emit_recompute(&e, s, s->pair[i].cell->var);
+    text_append(out, "}\n\n");
+}
+
+static void open_cell(struct emitter *e, const struct part *p)
+{
+    emit_line(e, "{");
+    e->indent++;
+    if (p->inverse) {
+        symp first = p->hit;
+        emit_line(e, "const long long cell_ = %s;",
+                  emit_cell(e, first->var, first->args));
+    }
+}
+
+static void emit_pair_density(struct compiler *c, struct text *out,
+                              const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
+                "    const struct pair_%s *k_ = (const struct pair_%s *)"
+                "context;\n    place_%s(k_, x);\n",
+                pair_id(s), pair_id(s), pair_id(s), pair_id(s));
+    open_pair(&e, s);
+    emit_line(&e, "gbm_total total = 0;");
+    e.team = true;
+    for (const struct part *p = s->parts; p; p = p->next) {
+        int depth = e.nloops;
+        open_cell(&e, p);
+        emit_in_place(&e, p);
+        emit_close(&e, 1);
+        e.nloops = depth;
+    }
+    text_append(out, "    return (real)total;\n}\n\n");
+}
+
+/* lower, upper of the first cell: its own support, and the second's. */
+static void emit_pair_bounds(struct compiler *c, struct text *out,
+                             const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void bounds_%s(const struct pair_%s *k_, real *low, "
+                "real *high)\n{\n",
+                pair_id(s), pair_id(s));
+    open_pair(&e, s);
+    emit_line(&e, "real lower[2] = {-GBM_INF, -GBM_INF};");
+    emit_line(&e, "real upper[2] = {GBM_INF, GBM_INF};");
+    for (const struct part *p = s->parts; p; p = p->next) {
+        if (!p->prior || !(p->lower || p->upper))
+            continue;
+        int depth = e.nloops, side = p->hit == s->pair[1].cell;
+        open_cell(&e, p);
+        int braces = emit_open_part(&e, p, false);
+        if (p->lower)
+            emit_line(&e, "lower[%d] = real_fmax(lower[%d], %s);", side, side,
+                      emit_expr(&e, p->lower));
+        if (p->upper)
+            emit_line(&e, "upper[%d] = real_fmin(upper[%d], %s);", side, side,
+                      emit_expr(&e, p->upper));
+        emit_close(&e, braces + 1);
+        e.nloops = depth;
+    }
+    /* lower[1] <= b - ratio (x - a) <= upper[1] */
+    bool falls = s->pair[0].weight / s->pair[1].weight > 0;
+    emit_line(&e, "const real ratio = %s;", ratio_text(&e, s));
+    emit_line(&e,
+              "*low = real_fmax(lower[0], k_->a + (k_->b - %s[1]) / ratio);",
+              falls ? "upper" : "lower");
+    emit_line(&e,
+              "*high = real_fmin(upper[0], k_->a + (k_->b - %s[1]) / ratio);",
+              falls ? "lower" : "upper");
+    text_append(out, "}\n\n");
+}
+
+/* ---- the update -----------------------------------------------------------
+ */
+
+static void fill_pair(struct emitter *e, const struct step *s)
+{
+    const struct family *f = s->family;
+    emit_line(e, "struct pair_%s k_;", pair_id(s));
+    emit_line(e, "k_.s = s;");
+    emit_line(e, "k_.team = team;");
+    for (int i = 0; i < f->nloops; i++)
+        emit_line(e, "k_.loop%d = %s;", i,
+                  emit_expr(e, sym_loop(e->c, f->loops[i])));
+    for (int i = 0; i < 2; i++)
+        emit_line(e, "k_.%s = %s;", i ? "k" : "j",
+                  s->pair[i].index
+                      ? emit_expr(e, sym_loop(e->c, s->pair[i].index))
+                      : "0");
+    emit_line(e, "k_.a = (real)%s;", cell_of(e, &s->pair[0]));
+    emit_line(e, "k_.b = (real)%s;", cell_of(e, &s->pair[1]));
+}
+
+/* Opens the loop over the first summand's places; the second's is drawn. */
+static int open_places(struct emitter *e, const struct step *s)
+{
+    const struct loop *a = s->pair[0].index, *b = s->pair[1].index;
+    bool same = a && b && s->pair[0].cell->var == s->pair[1].cell->var &&
+                sym_same(s->pair[0].cell,
+                         sym_replace_loop(e->c, s->pair[1].cell, b,
+                                          sym_loop(e->c, s->pair[0].index)));
+    int braces = 0;
+    if (a) {
+        const char *lower = emit_int(e, a->lower);
+        const char *upper = emit_int(e, a->upper);
+        const char *name = emit_loop_name(e, a);
+        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
+                  upper, name);
+        e->indent++;
+        braces++;
+    }
+    if (b) {
+        const char *lower = emit_int(e, b->lower);
+        const char *upper = emit_int(e, b->upper);
+        emit_line(e, "const int places = (%s) - (%s) + %d;", upper, lower,
+                  same ? 0 : 1);
+        emit_line(e, "if (places < 1)");
+        emit_line(e, same ? "    break;" : "    return;");
+        const char *name = emit_loop_name(e, b);
+        emit_line(e, "int %s = (int)(gbm_uniform(rng) * (real)places);", name);
+        emit_line(e, "%s = (%s) + (%s < places ? %s : places - 1);", name,
+                  lower, name, name);
+        if (same)
+            emit_line(e, "%s += %s >= %s;", name, name,
+                      emit_expr(e, sym_loop(e->c, s->pair[0].index)));
+    }
+    emit_line(e, "if (!(%s) && !(%s)) {", seen_of(e, &s->pair[0]),
+              seen_of(e, &s->pair[1]));
+    e->indent++;
+    return braces + 1;
+}
+
+static void emit_pair_update(struct compiler *c, struct text *out,
+                             const struct step *s)
+{
+    const char *id = pair_id(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* %s    %s\n * %s and %s move by what keeps the sum. */\n"
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, "
+                "int adapting)\n{\n    (void)adapting;\n    (void)element;\n",
+                s->family->text, place_in_comment(c, s->family->span),
+                sym_text(c, s->pair[0].cell), sym_text(c, s->pair[1].cell),
+                s->name);
+    if (s->family->nloops)
+        emit_decode(&e, s->family, "element");
+    symp value = s->family->factor->value;
+    emit_line(
+        &e, "if (!(%s))",
+        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
+    emit_line(&e, "    return;");
+    int braces = open_places(&e, s);
+    fill_pair(&e, s);
+    emit_line(&e, "real lower, upper, value;");
+    emit_line(&e, "bounds_%s(&k_, &lower, &upper);", id);
+    emit_line(&e, "real width = s->%s_width[element];", id);
+    if (whole_numbers(s)) { /* exact while the sum is small */
+        emit_line(&e, "if (upper - lower < 24 ||");
+        emit_line(&e,
+                  "    (upper - lower < 100000 && !gbm_is_finite("
+                  "density_%s(&k_, k_.a))))",
+                  id);
+        emit_line(&e,
+                  "    value = gbm_enumerate_draw(rng, (int)lower, "
+                  "(int)upper, density_%s, &k_);",
+                  id);
+        emit_line(&e, "else");
+        e.indent++;
+    }
+    emit_line(&e,
+              "value = gbm_slice%s(rng, k_.a, &width, adapting, lower, "
+              "upper, density_%s, &k_);",
+              whole_numbers(s) ? "_integer" : "", id);
+    e.indent -= whole_numbers(s);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "s->%s_width[element] = width;", id);
+    emit_line(&e, "place_%s(&k_, value);", id);
+    emit_close(&e, braces);
+    text_append(out, "}\n\n");
+}
+
+void emit_pair(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_pair_struct(out, s);
+    emit_place(c, out, s);
+    emit_pair_density(c, out, s);
+    emit_pair_bounds(c, out, s);
+    emit_pair_update(c, out, s);
+}
+
+/* ---- the self-check --------------------------------------------------------
+ */
+
+static void open_check(struct emitter *e, const struct step *s,
+                       const char *head)
+{
+    text_printf(e->out, "%s\n{\n", head);
+    emit_line(e, "const struct state *s = (const struct state *)state;");
+    emit_line(e, "const struct gbm_team *team = &gbm_alone;");
+    emit_line(e, "(void)s;");
+    emit_line(e, "(void)element;");
+    if (s->family->nloops)
+        emit_decode(e, s->family, "element");
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
+    fill_pair(e, s);
+}
+
+bool emit_pair_checks(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    const char *id = pair_id(s);
+    if (s->pair[0].index || s->pair[1].index)
+        return false; /* many pairs move at once */
+    text_printf(out,
+                "static int dimension_%s(const void *state, int64_t element)\n"
+                "{\n    (void)state;\n    (void)element;\n    return 1;\n}\n",
+                id);
+    struct emitter get = emitter_new(c, out);
+    open_check(&get, s,
+               intern_format(c,
+                             "static void get_%s(const void *state, int64_t "
+                             "element, double *x)",
+                             id));
+    emit_line(&get, "*x = (double)k_.a;");
+    text_append(out, "}\n");
+    struct emitter set = emitter_new(c, out);
+    open_check(&set, s,
+               intern_format(c,
+                             "static void set_%s(const void *state, int64_t "
+                             "element, const double *x)",
+                             id));
+    emit_line(&set, "place_%s(&k_, (real)*x);", id);
+    text_append(out, "}\n");
+    struct emitter at = emitter_new(c, out);
+    open_check(&at, s,
+               intern_format(c,
+                             "static double conditional_%s_at(const void "
+                             "*state, int64_t element, const double *x)",
+                             id));
+    emit_line(&at, "const double value = (double)density_%s(&k_, (real)*x);",
+              id);
+    emit_line(&at, "place_%s(&k_, k_.a);", id);
+    emit_line(&at, "return value;");
+    text_append(out, "}\n\n");
+    return true;
+}
+
+/* ---- starting values -------------------------------------------------------
+ */
+
+bool has_settle(struct compiler *c, const struct family *f)
+{
+    const struct expr *how =
+        f->factor ? entry_value(f->distribution, "observable") : NULL;
+    struct summand *list;
+    return how && how->name == intern(c, "sum") && !f->data_block &&
+           summands_of(c, f, &list) && list;
+}
+
+static int open_index(struct emitter *e, const struct summand *s)
+{
+    if (!s->index)
+        return 0;
+    const char *lower = emit_int(e, s->index->lower);
+    const char *upper = emit_int(e, s->index->upper);
+    const char *name = emit_loop_name(e, s->index);
+    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
+              upper, name);
+    e->indent++;
+    return 1;
+}
+
+static void emit_share(struct emitter *e, struct model *m,
+                       const struct summand *s)
+{
+    struct compiler *c = e->c;
+    int depth = e->nloops, braces = open_index(e, s);
+    emit_line(e, "if (!(%s)) {", seen_of(e, s));
+    e->indent++;
+    emit_line(e, "real lower = -GBM_INF, upper = GBM_INF;");
+    for (const struct part *p = priors_of_cell(c, m, s->cell); p; p = p->next) {
+        if (!p->lower && !p->upper)
+            continue;
+        int inner = e->nloops, open = emit_open_part(e, p, false);
+        if (p->lower)
+            emit_line(e, "lower = real_fmax(lower, %s);",
+                      emit_expr(e, p->lower));
+        if (p->upper)
+            emit_line(e, "upper = real_fmin(upper, %s);",
+                      emit_expr(e, p->upper));
+        emit_close(e, open);
+        e->nloops = inner;
+    }
+    const char *cell = cell_of(e, s), *w = emit_expr(e, sym_num(c, s->weight));
+    emit_line(e, "const real from = (real)%s;", cell);
+    emit_line(e,
+              "%s = %sgbm_share(from, rest / (real)open / (%s), lower, upper, "
+              "%d);",
+              cell, s->cell->var->integer ? "(int)" : "", w,
+              s->cell->var->integer);
+    emit_line(e, "rest -= (%s) * ((real)%s - from);", w, cell);
+    emit_line(e, "open--;");
+    emit_close(e, braces + 1);
+    e->nloops = depth;
+}
+
+static int slot_of(const struct model *m, const struct var *v)
+{
+    int slot = 0; /* slots are in the order of the variables */
+    for (const struct var *w = m->vars; w != v; w = w->next)
+        slot++;
+    return slot;
+}
+
+/* summands_: what the sum holds fast. */
+static void emit_summands(struct compiler *c, struct text *out,
+                          const struct model *m, const struct family *f,
+                          const struct summand *list)
+{
+    const char *id = family_id(c, f);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static int64_t summands_%s_in(const struct state *s, int64_t "
+                "element, int *variables, int64_t *cells)\n{\n"
+                "    (void)element;\n    int64_t count = 0;\n",
+                id);
+    if (f->nloops)
+        emit_decode(&e, f, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    symp value = f->factor->value;
+    emit_line(
+        &e, "if (!(%s))",
+        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
+    emit_line(&e, "    return 0;");
+    for (const struct summand *s = list; s; s = s->next) {
+        int depth = e.nloops, braces = open_index(&e, s);
+        emit_line(&e, "if (!(%s)) {", seen_of(&e, s));
+        emit_line(&e, "    if (variables) {");
+        emit_line(&e, "        variables[count] = %d;",
+                  slot_of(m, s->cell->var));
+        emit_line(&e, "        cells[count] = %s;",
+                  emit_cell(&e, s->cell->var, s->cell->args));
+        emit_line(&e, "    }");
+        emit_line(&e, "    count++;");
+        emit_line(&e, "}");
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    text_printf(
+        out,
+        "    return count;\n}\n"
+        "static int64_t summands_%s(const void *state, int64_t element, "
+        "int *variables, int64_t *cells)\n{\n"
+        "    return summands_%s_in((const struct state *)state, "
+        "element, variables, cells);\n}\n\n",
+        id, id);
+}
+
+void emit_settle(struct compiler *c, struct text *out, struct model *m,
+                 const struct family *f)
+{
+    struct summand *list;
+    if (!summands_of(c, f, &list))
+        return;
+    emit_summands(c, out, m, f, list);
+    const char *id = family_id(c, f);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* Moves the summands until they have the sum. */\n"
+                "static void settle_%s_in(const struct state *s, int64_t "
+                "element)\n{\n    (void)element;\n",
+                id);
+    if (f->nloops)
+        emit_decode(&e, f, "element");
+    symp value = f->factor->value;
+    emit_line(
+        &e, "if (!(%s))",
+        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
+    emit_line(&e, "    return;");
+    emit_line(&e, "for (int round = 0; round < 200; round++) {");
+    e.indent++;
+    const struct value *v = &f->args[0];
+    symp total = sym_sum(c, v->loops[0], sym_num(c, 1), v->extents[0],
+                         substitute_derived(c, v->body));
+    emit_line(&e, "real rest = %s;", emit_expr(&e, sym_sub(c, value, total)));
+    emit_line(&e, "int open = 0;");
+    for (const struct summand *s = list; s; s = s->next) {
+        int depth = e.nloops, braces = open_index(&e, s);
+        emit_line(&e, "open += !(%s);", seen_of(&e, s));
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    emit_line(&e,
+              "if (!open || real_fabs(rest) <= REAL_C(1e-12) * (1 + "
+              "real_fabs((real)%s)))",
+              emit_expr(&e, value));
+    emit_line(&e, "    return;");
+    for (const struct summand *s = list; s; s = s->next)
+        emit_share(&e, m, s);
+    emit_close(&e, 1);
+    text_append(out, "}\n");
+    text_printf(out,
+                "static void settle_%s(const void *state, int64_t element)\n"
+                "{\n    settle_%s_in((const struct state *)state, element);\n"
+                "}\n\n",
+                id, id);
+}

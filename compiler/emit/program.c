@@ -1,0 +1,281 @@
+/* program.c: the generated program: the text that host and device share,
+ * and the host's tables (runtime/model.h). */
+#include "emit/emit.h"
+#include <string.h>
+
+/* With more values than these a slice tries some, where a node's values are
+ * ordered. */
+enum { MOST_ENUMERATED = 128, MOST_RECOMPUTED = 16 };
+
+/* Counts; categories, with a probability each, have no order. */
+static bool is_ordered(const struct step *s)
+{
+    const struct entry *d = s->family->distribution;
+    for (int i = 0; i < d->nparameters; i++)
+        if (d->parameters[i].ndims)
+            return false;
+    return true;
+}
+
+int most_enumerated(const struct step *s)
+{
+    if (s->method != METHOD_ENUMERATE)
+        return 0;
+    if (s->through) /* each trial recomputes derived nodes: few of them */
+        return MOST_RECOMPUTED;
+    symp lower = s->lower, upper = s->upper;
+    bool few = lower && upper && lower->kind == SYM_NUM &&
+               upper->kind == SYM_NUM &&
+               upper->number - lower->number < MOST_ENUMERATED;
+    if (few || !is_ordered(s) || asked_to_enumerate(s->model, s->family))
+        return 0;
+    return MOST_ENUMERATED;
+}
+
+bool step_tunes(const struct step *s)
+{
+    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR ||
+           s->method == METHOD_WALK || s->method == METHOD_ADAPTIVE ||
+           s->method == METHOD_CHAIN || most_enumerated(s);
+}
+
+const char *width_id(struct compiler *c, const struct step *s)
+{
+    return s->method == METHOD_PAIR ? s->name + sizeof "update_" - 1
+                                    : family_id(c, s->family);
+}
+
+/* ---- struct state ----------------------------------------------------------
+ */
+
+static void emit_state(struct text *out, struct compiler *c,
+                       const struct model *m)
+{
+    text_append(out, "/* All nodes of one chain. Arrays are row-major; macros "
+                     "give them\n * the model's subscripts, from 1. */\n"
+                     "struct state {\n");
+    for (const struct var *v = m->vars; v; v = v->next) {
+        const char *type = v->integer ? "int" : "real";
+        text_printf(out, "    %s *%s;", type, v->cname);
+        text_printf(out, " /* %s", v->name);
+        if (v->ndim)
+            text_append(out, "[");
+        for (int d = 0; d < v->ndim; d++)
+            text_printf(out, "%s%s_n%d", d ? ", " : "", v->cname, d + 1);
+        text_printf(out, "%s */\n", v->ndim ? "]" : "");
+        for (int d = 0; d < v->ndim; d++)
+            text_printf(out, "    int %s_n%d;\n", v->cname, d + 1);
+        if (v->role == ROLE_STOCHASTIC)
+            text_printf(out, "    const unsigned char *%s_seen;\n", v->cname);
+        if (v->role != ROLE_GIVEN && v->role != ROLE_CONSTANT)
+            text_printf(out, "    long long %s_stride;\n", v->cname);
+    }
+    for (const struct family *f = m->families; f; f = f->next)
+        if (!family_rectangular(f))
+            text_printf(out, "    int *%s_loops;\n", family_id(c, f));
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (step_tunes(s))
+            text_printf(out,
+                        "    real *%s_width; /* tuned in warm-up */\n"
+                        "    long long %s_width_stride;\n",
+                        width_id(c, s), width_id(c, s));
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (s->method == METHOD_JOINT)
+            text_printf(out,
+                        "    int *joint%d; /* layout of %s */\n"
+                        "    real *joint%d_constant, *joint%d_work;\n"
+                        "    long long joint%d_work_stride;\n",
+                        s->number, s->name, s->number, s->number, s->number);
+    for (const struct sequence *q = m->sequences; q; q = q->next)
+        if (q->kind == SEQUENCE_REFRESH)
+            text_printf(out,
+                        "    int *sequence%d; /* family, element */\n"
+                        "    int sequence%d_n;\n",
+                        q->number, q->number);
+    for (const struct inverse *i = m->inverses; i; i = i->next)
+        text_printf(out,
+                    "    int *index%d_start, *index%d_item; /* where %s hits "
+                    "*/\n    long long index%d_start_stride, "
+                    "index%d_item_stride;\n",
+                    i->number, i->number, sym_text(c, i->reference), i->number,
+                    i->number);
+    text_append(out, "};\n\n");
+}
+
+static void emit_accessor(struct text *out, const struct var *v,
+                          const char *suffix)
+{
+    /* names that no variable has: s->i must not become s->(argument) */
+    static const char *const names[] = {"at1", "at2", "at3", "at4",
+                                        "at5", "at6", "at7", "at8"};
+    text_printf(out, "#define %s%s(", v->cname, suffix);
+    for (int d = 0; d < v->ndim; d++)
+        text_printf(out, "%s%s", d ? ", " : "", names[d]);
+    text_append(out, ") ");
+    struct text at = {0};
+    if (!v->ndim)
+        text_append(&at, "0");
+    for (int d = 0; d < v->ndim; d++) {
+        if (d == 0) {
+            text_printf(&at, v->ndim > 1 ? "((long long)(%s) - 1)" : "(%s) - 1",
+                        names[0]);
+        } else {
+            char *head = at.data;
+            at = (struct text){0};
+            bool last = d == v->ndim - 1;
+            text_printf(&at, "%s%s * s->%s_n%d + (%s) - 1%s", last ? "" : "(",
+                        head, v->cname, d + 1, names[d], last ? "" : ")");
+            text_free(&(struct text){.data = head});
+        }
+    }
+    if (!strcmp(suffix, "_live"))
+        text_printf(out, "(!s->%s_seen || s->%s_seen[%s] != 2)\n", v->cname,
+                    v->cname, at.data);
+    else if (*suffix)
+        text_printf(out,
+                    "(s->%s_seen ? s->%s_seen[%s] == 1 : s->%s_stride == 0)\n",
+                    v->cname, v->cname, at.data, v->cname);
+    else
+        text_printf(out, "s->%s[%s]\n", v->cname, at.data);
+    text_free(&at);
+}
+
+static void emit_accessors(struct text *out, const struct model *m)
+{
+    for (const struct var *v = m->vars; v; v = v->next) {
+        if (v->ndim)
+            emit_accessor(out, v, "");
+        if (v->role == ROLE_STOCHASTIC)
+            emit_accessor(out, v, "_seen");
+        if (v->barren)
+            emit_accessor(out, v, "_live");
+    }
+    text_append(out, "\n");
+}
+
+static void emit_shift(struct text *out, struct compiler *c,
+                       const struct model *m)
+{
+    text_append(out, "/* From chain 0 to another. */\n"
+                     "GBM_FN void shift_state(struct state *s, int chain)\n"
+                     "{\n    (void)s;\n    (void)chain;\n");
+    for (const struct var *v = m->vars; v; v = v->next)
+        if (v->role != ROLE_GIVEN && v->role != ROLE_CONSTANT)
+            text_printf(out, "    s->%s += chain * s->%s_stride;\n", v->cname,
+                        v->cname);
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (step_tunes(s))
+            text_printf(out, "    s->%s_width += chain * s->%s_width_stride;\n",
+                        width_id(c, s), width_id(c, s));
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (s->method == METHOD_JOINT)
+            text_printf(out,
+                        "    s->joint%d_work += chain * "
+                        "s->joint%d_work_stride;\n",
+                        s->number, s->number);
+    for (const struct inverse *i = m->inverses; i; i = i->next)
+        text_printf(out,
+                    "    s->index%d_start += chain * s->index%d_start_stride;"
+                    "\n    s->index%d_item += chain * "
+                    "s->index%d_item_stride;\n",
+                    i->number, i->number, i->number, i->number);
+    text_append(out, "}\n\n");
+}
+
+/* The cell that an instance's reference hits, or -1. */
+static void emit_index_cell(struct text *out, struct compiler *c,
+                            const struct inverse *i)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* the cell that %s hits, by instance of\n * %s */\n"
+                "GBM_FN long long index%d(const struct state *s, long long "
+                "element)\n{\n",
+                sym_text(c, i->reference), i->factor->text, i->number);
+    emit_decode(&e, i->factor->family, "element");
+    for (int k = 0; k < e.nloops; k++)
+        emit_line(&e, "(void)%s;", e.loops[k].name);
+    for (int d = 0; d < i->reference->nargs; d++) {
+        const char *at = emit_int(&e, i->reference->args[d]);
+        emit_line(&e, "if ((%s) < 1 || (%s) > s->%s_n%d)", at, at,
+                  i->var->cname, d + 1);
+        emit_line(&e, "    return -1;");
+    }
+    emit_line(&e, "return %s;", emit_cell(&e, i->var, i->reference->args));
+    text_printf(out,
+                "}\n#ifndef __CUDACC__\nstatic int64_t index%d_host(const "
+                "void *state, int64_t element)\n{\n    return index%d((const "
+                "struct state *)state, element);\n}\n#endif\n\n",
+                i->number, i->number);
+}
+
+static void emit_kernels(struct text *out, struct compiler *c,
+                         const struct model *m)
+{
+    text_append(out, "#ifdef __CUDACC__\n#include \"skeleton_cuda.h\"\n");
+    for (const struct step *s = m->steps; s; s = s->next) {
+        if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
+            continue;
+        if (s->method == METHOD_DENSE) {
+            for (const struct quadratic *q = s->quadratics; q; q = q->next)
+                if (q->row) {
+                    int n = q->part->factor->number;
+                    text_printf(out, "GBM_KERNEL_ROWS(row_%s_%d)\n", s->name,
+                                n);
+                    text_printf(out, "GBM_KERNEL_DESIGN(design_%s_%d)\n",
+                                s->name, n);
+                }
+            text_printf(out,
+                        s->coupled_prior ? "GBM_KERNEL_PRIOR_MATRIX(prior_%s)\n"
+                                         : "GBM_KERNEL_PRIOR(prior_%s)\n",
+                        s->name);
+            text_printf(out, "GBM_KERNEL_GET(get_%s)\nGBM_KERNEL_SET(set_%s)\n",
+                        s->name, s->name);
+            continue;
+        }
+        const char *id = s->split ? family_id(c, s->family) : NULL;
+        if (s->split)
+            text_printf(out,
+                        "GBM_KERNEL_SPLIT(%s, prepare_%s, finish_%s, "
+                        "struct conditional_%s, %d)\n",
+                        s->name, id, id, id, s->number);
+        else
+            text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
+    }
+    for (const struct family *f = m->families; f; f = f->next) {
+        if (!f->stochastic && f->var->role != ROLE_CONSTANT)
+            text_printf(out, "GBM_KERNEL_DERIVE(%s_%s)\n",
+                        f->sequence ? "refresh" : "derive", family_id(c, f));
+        if (f->stochastic && f->factor)
+            text_printf(out, "GBM_KERNEL_LOGDENSITY(logdensity_%s)\n",
+                        family_id(c, f));
+    }
+    for (const struct inverse *i = m->inverses; i; i = i->next)
+        if (!i->reach)
+            text_printf(out, "GBM_KERNEL_CELL(index%d)\n", i->number);
+    text_append(out, "#endif\n");
+}
+
+void emit_program(struct text *out, struct compiler *c, struct model *m)
+{
+    text_printf(out,
+                "/* %s: written by gbmc from %s. */\n#include \"gbm.h\"\n"
+                "#include \"team.h\"\n\n",
+                in_comment(c, m->name), in_comment(c, c->options.input));
+    emit_state(out, c, m);
+    text_append(out, "#include \"skeleton.h\"\n\n");
+    emit_accessors(out, m);
+    emit_shift(out, c, m);
+    for (struct inverse *i = m->inverses; i; i = i->next)
+        if (!i->reach)
+            emit_index_cell(out, c, i);
+    for (struct family *f = m->families; f; f = f->next)
+        emit_family(c, out, m, f);
+    for (struct sequence *q = m->sequences; q; q = q->next)
+        if (q->kind == SEQUENCE_REFRESH)
+            emit_refresh(c, out, q);
+    for (struct step *s = m->steps; s; s = s->next)
+        emit_step(c, out, s);
+    emit_kernels(out, c, m);
+}

@@ -1,0 +1,313 @@
+/* rescale.c: moves a plate of a joint block with the scale of its prior
+ * (rescale.c, stdlib/rescale.h), after the block's draw. */
+#include "emit/emit.h"
+
+/* What else the hyper node stands in: terms of one instance each. */
+static void emit_parts_apart(struct emitter *e, const struct rescaling *r)
+{
+    e->target = "value_";
+    for (const struct part *p = r->parts; p; p = p->next) {
+        if (p->own || p->factor == r->term->factor)
+            continue;
+        int depth = e->nloops, braces = emit_open_part(e, p, false);
+        for (int i = 0; i < p->terms.n; i++)
+            emit_line(e, "total += %s;",
+                      emit_expr(e, sym_mul2(e->c, p->terms.coefficient[i],
+                                            p->terms.statistic[i])));
+        emit_close(e, braces);
+        e->nloops = depth;
+    }
+}
+
+/* struct rescale_NAME_k, and the log density at t = log c: likelihood, the
+ * hyper node's prior and the derivative of its value by t. */
+static void emit_density(struct compiler *c, struct text *out,
+                         const struct step *s, const struct rescaling *r)
+{
+    const struct family *h = r->hyper;
+    const struct var *v = h->var;
+    symp node = sym_ref(c, h->var, v->ndim, h->lower);
+    symp value = sym_param(c, intern(c, "value_"));
+    text_printf(out,
+                "/* %s and the plate of %s\n * by one factor: both keep their "
+                "standardised values. */\n"
+                "struct rescale_%s_%d {\n    const struct state *s;\n    const "
+                "struct gbm_team *team;\n    const struct gbm_joint *j;\n    "
+                "const struct gbm_rescale *r;\n    real now, lost;\n};\n"
+                "GBM_INLINE real rescaled_%s_%d(const void *context, real t_)"
+                "\n{\n    const struct rescale_%s_%d *k_ = (const struct "
+                "rescale_%s_%d *)context;\n    const struct state *s = "
+                "k_->s;\n    (void)s;\n",
+                h->text, r->term->factor->text, s->name, r->number, s->name,
+                r->number, s->name, r->number, s->name, r->number);
+    struct emitter e = emitter_new(c, out);
+    emit_param(&e, "value_", "value_");
+    emit_line(&e, "const real c_ = real_exp(t_);");
+    emit_line(&e, "const real value_ = k_->now * real_exp(%.17g * t_);",
+              -2 / r->power);
+    const struct factor *g = h->factor;
+    if (g->lower)
+        emit_line(&e, "if (!(value_ > %s))",
+                  emit_in_brackets(&e, sym_replace(c, g->lower, node, value)));
+    if (g->lower)
+        emit_line(&e, "    return -GBM_INF;");
+    if (g->upper)
+        emit_line(&e, "if (!(value_ < %s))",
+                  emit_in_brackets(&e, sym_replace(c, g->upper, node, value)));
+    if (g->upper)
+        emit_line(&e, "    return -GBM_INF;");
+    emit_line(&e, "gbm_total total = gbm_rescale_at(k_->r, c_) + "
+                  "real_log(real_fabs(value_));");
+    if (r->order)
+        emit_line(&e, "total += k_->lost * t_;");
+    if (s->curved)
+        emit_line(&e,
+                  "total += total_%s(s, k_->team, k_->j, c_, 0, "
+                  "GBM_CURVE_AGAINST);",
+                  s->name);
+    emit_line(&e, "total += %s;",
+              emit_expr(&e, sym_replace(c, g->logp, node, value)));
+    emit_parts_apart(&e, r);
+    emit_line(&e, "return (real)total;");
+    text_append(out, "}\n");
+}
+
+/* From the prior's mean, which the predictor may have in it or not. */
+static void emit_deviation(struct compiler *c, struct text *out,
+                           const struct step *s, const struct rescaling *r)
+{
+    struct emitter e = emitter_new(c, out);
+    const struct joint_term *t = r->term;
+    symp mean = sym_add2(c, t->score, t->offset);
+    symp deviation = sym_sub(c, t->predictor, mean);
+    text_printf(out,
+                "GBM_FN real deviation_%s_%d(const struct state *s, long long "
+                "element)\n{\n",
+                s->name, r->number);
+    emit_decode(&e, t->factor->family, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    emit_line(&e, "return %s;",
+              emit_expr(&e, sym_mul2(c, sym_num(c, r->sign), deviation)));
+    text_append(out, "}\n");
+}
+
+/* Sets r_.dev to the cells of the vector, and own_ to scale times their
+ * quadratic form. */
+static void emit_vector_deviation(struct emitter *e, const struct step *s,
+                                  const struct rescaling *r)
+{
+    struct compiler *c = e->c;
+    int number = 0;
+    emit_line(e, "gbm_total held_ = 0, own_ = 0, count_ = 0;");
+    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+        if (t->vector != r->term->vector)
+            continue;
+        emit_line(e, "{");
+        e->indent++;
+        emit_line(e,
+                  "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, "
+                  "%d);",
+                  number);
+        emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
+        emit_line(e, "const real *weight_ = gbm_joint_weight(j_, &rows_);");
+        emit_line(e, "if (!rows_.header[GBM_T_CENTRED] || "
+                     "rows_.header[GBM_T_LEFT_OUT])");
+        emit_line(e, "    held_ = 1;");
+        emit_line(e, "const real scale_ = %s;", emit_expr(e, t->scale));
+        emit_line(e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
+        e->indent++;
+        emit_line(e, "const int first_ = rows_.begin[i_];");
+        emit_line(e, "const int last_ = rows_.begin[i_ + 1] - 1;");
+        emit_line(e, "const int a_ = at_[first_], b_ = at_[last_];");
+        emit_line(e, "if (a_ < 0 || a_ >= j_->d || b_ < 0 || b_ >= j_->d) {");
+        emit_line(e, "    held_ = 1; /* a cell that does not move */");
+        emit_line(e, "    continue;");
+        emit_line(e, "}");
+        emit_line(e, "own_ += (a_ == b_ ? 1 : 2) * scale_ * weight_[i_] * "
+                     "j_->x[a_] * j_->x[b_];");
+        emit_line(e, "if (a_ == b_)");
+        emit_line(e, "    r_.dev[a_] = j_->x[a_];");
+        emit_close(e, 2);
+        emit_line(e, "gbm_team_sync(team);");
+    }
+    emit_line(e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
+    emit_line(e, "    count_ += r_.dev[i_] != 0;");
+    emit_line(e, "if (gbm_team_sum(team, held_) > 0)");
+    emit_line(e, "    return 0;");
+    emit_line(e, "const gbm_total moved_ = gbm_team_sum(team, count_);");
+    emit_line(e, "gbm_rescale_parabola(j_, &r_, team, gbm_team_sum(team, "
+                 "own_));");
+    emit_line(e,
+              "/* c^cells of the move, less the scale's power in the prior */");
+    emit_line(e,
+              "const real lost_ = (real)moved_ - %.17g * "
+              "%s;",
+              2 / r->power, emit_in_brackets(e, r->order));
+    (void)c;
+}
+
+/* The same for a plate. */
+static void emit_plate_deviation(struct emitter *e, const struct step *s,
+                                 const struct rescaling *r)
+{
+    emit_line(e,
+              "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, %d);",
+              r->number);
+    emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
+    emit_line(e, "/* observed effects have no row and do not move */");
+    emit_line(e, "gbm_total held_ = rows_.header[GBM_T_LEFT_OUT];");
+    emit_line(e, "gbm_total own_ = 0;");
+    if (r->chain) { /* each from the one before */
+        emit_line(e, "const real *a_ = gbm_joint_design(j_, &rows_);");
+        emit_line(e, "for (int i_ = 0; team->lane == 0 && i_ < "
+                     "rows_.header[GBM_T_COUNT]; i_++) {");
+    } else {
+        emit_line(e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
+    }
+    e->indent++;
+    emit_line(e, "const int place_ = at_[rows_.begin[i_] + %d];", r->slot);
+    emit_line(e, "real dev_ = deviation_%s_%d(s, rows_.element[i_]);", s->name,
+              r->number);
+    emit_line(e, "own_ += dev_ * dev_;");
+    for (int i = 0; r->chain && i < r->term->nslots; i++) {
+        const struct joint_slot *slot = &r->term->slots[i];
+        if (i == r->slot || slot->variable != r->variable)
+            continue;
+        emit_line(e,
+                  "if (at_[rows_.begin[i_] + %d] >= 0 && "
+                  "at_[rows_.begin[i_] + %d] < j_->d)",
+                  i, i);
+        emit_line(e,
+                  "    dev_ -= %s a_[rows_.begin[i_] + %d] * "
+                  "r_.dev[at_[rows_.begin[i_] + %d]];",
+                  r->sign < 0 ? "-" : "", i, i);
+    }
+    emit_line(e, "if (place_ < 0 || place_ >= j_->d)");
+    emit_line(e, "    held_ = 1; /* an effect that does not move */");
+    emit_line(e, "else");
+    emit_line(e, "    r_.dev[place_] = dev_;");
+    emit_close(e, 1);
+    emit_line(e, "if (gbm_team_sum(team, held_) > 0)");
+    emit_line(e, "    return 0;");
+    emit_line(e, "const gbm_total moved_ = rows_.header[GBM_T_COUNT];");
+    emit_line(e, "const real scale_ = %s;", emit_expr(e, r->term->scale));
+    emit_line(e, "gbm_rescale_parabola(j_, &r_, team, "
+                 "scale_ * gbm_team_sum(team, own_));");
+}
+
+static void emit_one(struct compiler *c, struct text *out, const struct step *s,
+                     const struct rescaling *r)
+{
+    if (!r->order)
+        emit_deviation(c, out, s, r);
+    emit_density(c, out, s, r);
+    struct emitter e = emitter_new(c, out);
+    struct var *vars[MAX_MEMBERS];
+    joint_variables(s, vars);
+    const char *plate = vars[r->variable]->cname;
+    const struct family *h = r->hyper;
+    text_printf(out,
+                "GBM_FN gbm_total rescale_%s_%d(const struct state *s, struct "
+                "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
+                "gbm_joint *j_, int telling)\n{\n",
+                s->name, r->number);
+    symp cell = sym_ref(c, h->var, h->var->ndim, h->lower);
+    const char *node = emit_expr(&e, cell);
+    emit_line(&e, "if (%s)",
+              emit_expr(&e, sym_seen(c, h->var, h->var->ndim, h->lower)));
+    emit_line(&e, "    return 0; /* the scale is data */");
+    if (h->var->barren) {
+        emit_line(&e, "if (!%s)", emit_expr(&e, sym_live(c, cell)));
+        emit_line(&e, "    return 0; /* both are drawn forward */");
+    }
+    emit_line(&e, "struct gbm_rescale r_ = gbm_rescale_of(j_);");
+    emit_line(&e, "gbm_rescale_clear(&r_, j_->d, team);");
+    if (r->order)
+        emit_vector_deviation(&e, s, r);
+    else
+        emit_plate_deviation(&e, s, r);
+    if (s->curved) {
+        emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
+        emit_line(&e, "    r_.along[i_] = j_->x[i_] - r_.dev[i_];");
+        emit_line(&e, "gbm_team_sync(team);");
+        emit_line(&e, "project_%s(s, team, j_, r_.along, GBM_CURVE_BASE);",
+                  s->name);
+        emit_line(&e, "project_%s(s, team, j_, r_.dev, GBM_CURVE_CO);",
+                  s->name);
+        emit_line(&e, "gbm_sparse_multiply(&j_->factor, team, j_->V, r_.dev, "
+                      "r_.along);");
+    }
+    emit_line(&e, "const struct rescale_%s_%d k_ = {s, team, j_, &r_, %s, %s};",
+              s->name, r->number, node, r->order ? "lost_" : "0");
+    emit_line(&e, "real width_ = 1;");
+    emit_line(&e,
+              "const real t_ = gbm_slice(rng, 0, &width_, 0, -GBM_INF, "
+              "GBM_INF, rescaled_%s_%d, &k_);",
+              s->name, r->number);
+    emit_line(&e, "const real c_ = real_exp(t_);");
+    emit_line(&e, "gbm_total told_ = 0;");
+    emit_line(&e, "if (telling)");
+    emit_line(&e,
+              "    told_ = (gbm_total)rescaled_%s_%d(&k_, t_) - rescaled_%s_%d("
+              "&k_, 0) - (moved_ - %.17g) * t_;",
+              s->name, r->number, s->name, r->number, 2 / r->power);
+    emit_line(&e, "gbm_rescale_done(j_, &r_, team, c_);");
+    emit_line(&e, "GBM_TEAM_FOR(i_, j_->first[%d], j_->first[%d], team)",
+              r->variable, r->variable + 1);
+    emit_line(&e, "    s->%s[j_->where[i_]] = j_->x[j_->at[i_]];", plate);
+    emit_line(&e, "%s = k_.now * real_exp(%.17g * t_);", node, -2 / r->power);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "(void)moved_;");
+    emit_line(&e, "return told_;");
+    text_append(out, "}\n\n");
+}
+
+/* All of a block's, after its draw, which left its factor and its normals. What
+ * the log density changes by is told where it is asked for. */
+static void emit_all(struct compiler *c, struct text *out, const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN gbm_total rescale_all_%s(const struct state *s, struct "
+                "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
+                "gbm_joint *j_, int telling)\n{\n    gbm_total told_ = 0;\n",
+                s->name);
+    if (s->curved) {
+        emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(j_);");
+        emit_line(&e, "const struct gbm_rescale z_ = gbm_rescale_of(j_);");
+        emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
+        emit_line(&e, "    z_.dev[i_] = j_->x[i_] - c_.mode[i_];");
+        emit_line(&e, "gbm_sparse_multiply(&j_->factor, team, j_->V, z_.dev, "
+                      "z_.normals);");
+    }
+    for (const struct rescaling *r = s->rescalings; r; r = r->next)
+        emit_line(&e, "told_ += rescale_%s_%d(s, rng, team, j_, telling);",
+                  s->name, r->number);
+    emit_line(&e, "return told_;");
+    text_append(out, "}\n\n");
+}
+
+void emit_rescalings(struct compiler *c, struct text *out, const struct step *s)
+{
+    for (const struct rescaling *r = s->rescalings; r; r = r->next)
+        emit_one(c, out, s, r);
+    if (s->rescalings)
+        emit_all(c, out, s);
+}
+
+void emit_rescale_check(struct text *out, const struct step *s)
+{
+    text_printf(
+        out,
+        "static double scales_%s(const void *state, const struct gbm_sweep "
+        "*sweep,\n    uint32_t chain, void (*between)(void *context), void "
+        "*context)\n{\n    const struct state *s = (const struct state "
+        "*)state;\n    struct gbm_rng rng;\n    gbm_rng_start(&rng, "
+        "sweep->seed, chain, sweep->sweep, %d, 0);\n    %s(s, &rng, "
+        "&gbm_alone, 0, GBM_ALONE);\n    between(context);\n    const struct "
+        "gbm_joint j_ = gbm_joint_of(s->joint%d, s->joint%d_constant, "
+        "s->joint%d_work);\n    return (double)rescale_all_%s(s, &rng, "
+        "&gbm_alone, &j_, 1);\n}\n",
+        s->name, s->number, s->name, s->number, s->number, s->number, s->name);
+}

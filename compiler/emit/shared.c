@@ -1,0 +1,107 @@
+/* shared.c: sums and array functions that are the same at all instances of
+ * a part, as sd(a[]) and the mean in a[j] - mean(a[]) are in every row, are
+ * computed before its loops; those that are the same in the innermost loop, as
+ * sum(rate[i,]) where each visit k to i has a count, before that; and sums that
+ * stand more than once in one instance are computed once. */
+#include "emit/emit.h"
+
+/* The indices that the text so far, and the sums around, have opened. */
+struct scope {
+    const struct emitter *e;
+    const struct loop *bound[16];
+    int nbound;
+};
+
+static bool is_open(const struct scope *k, const struct loop *l)
+{
+    for (int i = 0; i < k->nbound; i++)
+        if (k->bound[i] == l)
+            return true;
+    for (int i = 0; i < k->e->nloops; i++)
+        if (k->e->loops[i].loop == l)
+            return true;
+    return false;
+}
+
+/* Whether x has one value before the loops. */
+static bool is_settled(struct scope *k, symp x)
+{
+    int depth = k->nbound, n = 0;
+    if (x->kind == SYM_PARAM || x->kind == SYM_TARGET)
+        return false;
+    if (sym_is_draw(x, NULL))
+        return false;
+    if (x->kind == SYM_LOOP)
+        return is_open(k, x->loop);
+    if (x->kind == SYM_SUM)
+        n = 1;
+    else if (x->kind == SYM_ARRAY)
+        n = x->nloops;
+    if (depth + n > 16)
+        return false;
+    for (int i = 0; i < n; i++)
+        k->bound[k->nbound++] = x->kind == SYM_SUM ? x->loop : x->loops[i];
+    bool settled = true;
+    for (int i = 0; settled && i < x->nargs; i++)
+        settled = is_settled(k, x->args[i]);
+    k->nbound = depth;
+    return settled;
+}
+
+static bool takes_loop(symp x)
+{
+    for (int i = 0; x->kind == SYM_CALL && i < x->nargs; i++)
+        if (x->args[i]->kind == SYM_ARRAY)
+            return true;
+    return x->kind == SYM_SUM;
+}
+
+const char *emitted_before(const struct emitter *e, symp x)
+{
+    for (int i = 0; i < e->nshared; i++)
+        if (sym_alike(e->shared[i].value, x))
+            return e->shared[i].name;
+    return NULL;
+}
+
+void emit_remember(struct emitter *e, symp x, const char *name)
+{
+    if (e->nshared == (int)(sizeof e->shared / sizeof *e->shared))
+        return;
+    e->shared[e->nshared].value = x;
+    e->shared[e->nshared++].name = name;
+}
+
+/* What stands in a choice may not exist. */
+void emit_shared(struct emitter *e, symp x)
+{
+    struct scope k = {.e = e};
+    const int most = (int)(sizeof e->shared / sizeof *e->shared);
+    if (x->kind == SYM_SELECT) {
+        emit_shared(e, x->args[0]);
+        return;
+    }
+    if (!takes_loop(x) || !is_settled(&k, x)) {
+        for (int i = 0; i < x->nargs; i++)
+            emit_shared(e, x->args[i]);
+        return;
+    }
+    if (e->nshared == most || emitted_before(e, x))
+        return;
+    const char *name = emit_name(e, "shared");
+    if (e->shared_if) {
+        const int nshared = e->nshared;
+        emit_line(e, "real %s = 0;", name);
+        emit_line(e, "if (%s) {", e->shared_if);
+        e->indent++;
+        const char *text = emit_expr(e, x);
+        emit_line(e, "%s = %s;", name, text);
+        e->indent--;
+        emit_line(e, "}");
+        e->nshared = nshared; /* what stands in the brackets ends there */
+    } else {
+        const char *text = emit_expr(e, x);
+        emit_line(e, "const real %s = %s;", name, text);
+    }
+    emit_remember(e, x, name);
+}

@@ -1,0 +1,104 @@
+/* violation.c: how far an element is from where its density is not 0, for
+ * the search of starting values: the distances to the support and the
+ * truncation, by which the rules of its distribution are broken, and of
+ * what it takes logs of. */
+#include "emit/emit.h"
+#include <string.h>
+
+struct distances {
+    struct emitter *e;
+    size_t start; /* of the function's text: each is added once */
+};
+
+static void add_distance(const struct distances *d, symp x, symp lower,
+                         symp upper)
+{
+    struct emitter *e = d->e;
+    if (!loops_in_scope(e, x) || (lower && !loops_in_scope(e, lower)) ||
+        (upper && !loops_in_scope(e, upper)))
+        return;
+    const char *value = emit_expr(e, x);
+    const char *low = lower ? emit_expr(e, lower) : "-GBM_INF";
+    const char *high = upper ? emit_expr(e, upper) : "GBM_INF";
+    const char *line = intern_format(e->c, "sum += gbm_outside(%s, %s, %s);",
+                                     value, low, high);
+    if (!strstr(e->out->data + d->start, line))
+        emit_line(e, "%s", line);
+}
+
+static void add_rules(const struct distances *d, const struct family *f)
+{
+    struct compiler *c = d->e->c;
+    const struct clause *rules = entry_clause(f->distribution, "require");
+    for (const struct clause_item *i = rules ? rules->items : NULL; i;
+         i = i->next) {
+        if (free_index(f->distribution, i->value))
+            continue;
+        symp rule = family_expression(c, f, i->value);
+        rule = rule ? substitute_derived(c, rule) : NULL;
+        if (!rule || rule->kind != SYM_CALL || rule->nargs != 2)
+            continue;
+        if (rule->name[0] == '<')
+            add_distance(d, rule->args[0], NULL, rule->args[1]);
+        else if (rule->name[0] == '>')
+            add_distance(d, rule->args[0], rule->args[1], NULL);
+    }
+}
+
+/* `confine t: real(lower, upper)` */
+static void add_confined(const struct distances *d, const struct family *f)
+{
+    struct compiler *c = d->e->c;
+    const struct entry *entry = f->distribution;
+    const struct clause *confined = entry_clause(entry, "confine");
+    for (const struct clause_item *i = confined ? confined->items : NULL; i;
+         i = i->next)
+        for (int a = 0; a < f->nargs; a++) {
+            if (!i->label || i->label->name != entry->parameters[a].name ||
+                i->value->nargs != 2 || f->args[a].ndim)
+                continue;
+            symp lower = family_expression(c, f, i->value->args[0]);
+            symp upper = family_expression(c, f, i->value->args[1]);
+            if (lower && upper)
+                add_distance(d, substitute_derived(c, f->args[a].body),
+                             substitute_derived(c, lower),
+                             substitute_derived(c, upper));
+        }
+}
+
+/* A category's probability that is a difference of others, say. */
+static void add_logs(const struct distances *d, symp x)
+{
+    if (x->kind == SYM_CALL && !strcmp(x->name, "log") && x->nargs == 1)
+        add_distance(d, x->args[0], sym_num(d->e->c, 0), NULL);
+    else if (x->kind == SYM_ADD || x->kind == SYM_MUL)
+        for (int i = 0; i < x->nargs; i++)
+            add_logs(d, x->args[i]);
+}
+
+void emit_violation(struct compiler *c, struct text *out,
+                    const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static double violation_%s_in(const struct "
+                      "state *s, int64_t element)",
+                      id));
+    const struct factor *g = f->factor;
+    struct distances d = {&e, out->length};
+    emit_line(&e, "double sum = 0;");
+    if (g->lower || g->upper)
+        add_distance(&d, g->value, g->lower, g->upper);
+    add_rules(&d, f);
+    add_confined(&d, f);
+    add_logs(&d, g->plain);
+    text_append(out, "    return sum;\n}\n");
+    text_printf(out,
+                "static double violation_%s(const void *state, int64_t element)"
+                "\n{\n    return violation_%s_in((const struct state *)state, "
+                "element);\n}\n\n",
+                id, id);
+}

@@ -1,0 +1,215 @@
+/* constants.c: what data settle is computed once, at load: an array of its own,
+ * with a cell for each value of the loops around it. */
+#include "model/model.h"
+#include <stdio.h>
+#include <string.h>
+
+struct loops {
+    const struct loop *at[MAX_DIMS];
+    int n;
+    const struct loop *bound[16];
+    int nbound;
+    bool failed;
+};
+
+/* The loops that e stands in. */
+static void find_loops(struct loops *k, symp e)
+{
+    if (e->kind == SYM_LOOP) {
+        for (int i = 0; i < k->nbound; i++)
+            if (k->bound[i] == e->loop)
+                return;
+        for (int i = 0; i < k->n; i++)
+            if (k->at[i] == e->loop)
+                return;
+        if (k->n == MAX_DIMS)
+            k->failed = true;
+        else
+            k->at[k->n++] = e->loop;
+        return;
+    }
+    int depth = k->nbound;
+    int more = e->kind == SYM_SUM ? 1 : e->kind == SYM_ARRAY ? e->nloops : 0;
+    k->failed = k->failed || depth + more > 16;
+    if (k->failed)
+        return;
+    for (int i = 0; i < more; i++)
+        k->bound[k->nbound++] = e->kind == SYM_SUM ? e->loop : e->loops[i];
+    for (int i = 0; i < e->nargs; i++)
+        find_loops(k, e->args[i]);
+    k->nbound = depth;
+}
+
+/* Pairs of loops that stand for each other. */
+struct pairs {
+    const struct loop *a[24], *b[24];
+    int n;
+};
+
+/* Whether a and b are the same but for the names of their indices. */
+static bool alike(struct pairs *k, symp a, symp b)
+{
+    if (a->kind == SYM_LOOP && b->kind == SYM_LOOP) {
+        for (int i = k->n - 1; i >= 0; i--)
+            if (k->a[i] == a->loop || k->b[i] == b->loop)
+                return k->a[i] == a->loop && k->b[i] == b->loop;
+        return a->loop == b->loop;
+    }
+    int more = a->kind == SYM_SUM ? 1 : a->kind == SYM_ARRAY ? a->nloops : 0;
+    if (a->kind != b->kind || a->number != b->number || a->var != b->var ||
+        a->dim != b->dim || a->name != b->name || a->nargs != b->nargs ||
+        a->nloops != b->nloops || k->n + more > 24)
+        return false;
+    int depth = k->n;
+    for (int i = 0; i < more; i++, k->n++) {
+        k->a[k->n] = a->kind == SYM_SUM ? a->loop : a->loops[i];
+        k->b[k->n] = b->kind == SYM_SUM ? b->loop : b->loops[i];
+    }
+    bool same = true, any_order = a->kind == SYM_ADD || a->kind == SYM_MUL;
+    unsigned long long taken = 0;
+    if (any_order && a->nargs > 64)
+        same = false;
+    for (int i = 0; same && i < a->nargs; i++) {
+        int j = any_order ? 0 : i;
+        const int last = any_order ? a->nargs - 1 : i;
+        while (j <= last &&
+               ((taken >> j & 1) || !alike(k, a->args[i], b->args[j])))
+            j++;
+        same = j <= last;
+        if (same && any_order)
+            taken |= 1ull << j;
+    }
+    k->n = depth;
+    return same;
+}
+
+bool sym_alike(symp a, symp b)
+{
+    struct pairs k = {.n = 0};
+    return alike(&k, a, b);
+}
+
+/* A constant made before with the same definition. */
+static struct var *known_constant(const struct model *m, symp e,
+                                  const struct loops *loops)
+{
+    for (struct var *v = m->vars; v; v = v->next) {
+        const struct family *f = v->families;
+        if (!v->hidden || v->role != ROLE_CONSTANT || v->ndim != loops->n ||
+            !f || f->whole_call)
+            continue;
+        struct pairs k = {.n = loops->n};
+        bool same = true;
+        for (int d = 0; d < loops->n; d++) {
+            k.a[d] = loops->at[d];
+            k.b[d] = f->loops[d];
+            same = same && sym_same(loops->at[d]->lower, f->loops[d]->lower) &&
+                   sym_same(loops->at[d]->upper, f->loops[d]->upper);
+        }
+        if (same && alike(&k, e, f->body))
+            return v;
+    }
+    return NULL;
+}
+
+symp constant_of(struct compiler *c, struct model *m, symp e)
+{
+    struct loops k = {.n = 0};
+    find_loops(&k, e);
+    if (k.failed)
+        return NULL;
+    symp body = e, at[MAX_DIMS];
+    struct loop **loops = NEW_ARRAY(c, struct loop *, k.n);
+    for (int d = 0; d < k.n; d++) {
+        const struct loop *l = k.at[d];
+        if (!l->lower || !l->upper || sym_has_any_loop(l->lower) ||
+            sym_has_any_loop(l->upper) || reads_latent(l->lower) ||
+            reads_latent(l->upper))
+            return NULL;
+        loops[d] = NEW(c, struct loop);
+        *loops[d] = *l;
+        at[d] = sym_loop(c, (struct loop *)(uintptr_t)l);
+        body = sym_replace_loop(c, body, l, sym_loop(c, loops[d]));
+    }
+    struct var *v = known_constant(m, e, &k);
+    if (v)
+        return sym_ref(c, v, k.n, at);
+    v = NEW(c, struct var);
+    v->ndim = k.n;
+    int number = 0;
+    for (const struct var *w = m->vars, *same = w; same;) {
+        v->name = intern_format(c, "constant.%d", ++number);
+        for (same = NULL, w = m->vars; w; w = w->next)
+            if (w->name == v->name)
+                same = w;
+    }
+    name_added_in_c(c, m, v);
+    v->role = ROLE_CONSTANT;
+    v->hidden = v->used = true;
+    v->seen_slot = -1;
+    struct family *f = NEW(c, struct family);
+    f->var = v;
+    f->loops = loops;
+    f->nloops = k.n;
+    for (int d = 0; d < k.n; d++)
+        f->lower[d] = sym_loop(c, loops[d]);
+    f->body = body;
+    f->constant = true;
+    f->text = v->name;
+    v->families = f;
+    f->next = m->families; /* before all that read it */
+    m->families = f;
+    number_families(m);
+    v->next = NULL;
+    *m->last_var = v;
+    m->last_var = &v->next;
+    return sym_ref(c, v, k.n, at);
+}
+
+/* ---- of the model -------------------------------------------------------- */
+
+static bool is_no_given(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_SEEN || e->kind == SYM_LIVE ||
+           e->kind == SYM_TARGET || e->kind == SYM_PARAM ||
+           sym_is_draw(e, NULL) ||
+           (e->kind == SYM_REF && e->var->role != ROLE_GIVEN);
+}
+
+static bool is_summary(symp e)
+{
+    bool summary = e->kind == SYM_SUM;
+    for (int i = 0; e->kind == SYM_CALL && i < e->nargs; i++)
+        summary = summary || e->args[i]->kind == SYM_ARRAY;
+    struct loops k = {.n = 0};
+    if (!summary || sym_any(e, is_no_given, NULL))
+        return false;
+    find_loops(&k, e);
+    return !k.failed && k.n == 0;
+}
+
+struct keeping {
+    struct model *m;
+    const struct family *f;
+};
+static symp kept_node(struct compiler *c, symp e, void *context)
+{
+    const struct keeping *k = context;
+    if (sym_is_list(e) || (k->f->nloops && is_summary(e)))
+        return constant_of(c, k->m, e);
+    return NULL;
+}
+
+void keep_summaries(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next) {
+        struct keeping k = {m, f};
+        if (f->whole_call || (f->var->hidden && f->var->role == ROLE_CONSTANT))
+            continue;
+        if (f->body)
+            f->body = sym_map(c, f->body, kept_node, &k);
+        for (int i = 0; i < f->nargs; i++)
+            f->args[i].body = sym_map(c, f->args[i].body, kept_node, &k);
+    }
+}

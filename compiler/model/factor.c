@@ -1,0 +1,307 @@
+/* factor.c: the log density of a family as a factor of the joint. */
+#include "model/resolve.h"
+#include <math.h>
+#include <string.h>
+
+struct density_context {
+    const struct family *f;
+    const char *index; /* a name that stands for `at`, or NULL */
+    symp at;
+};
+
+symp family_lhs(struct compiler *c, const struct family *f, int nargs,
+                const symp *args)
+{
+    symp subs[8];
+    int k = 0;
+    for (int d = 0; d < f->var->ndim; d++) {
+        if (f->upper[d]) {
+            symp at = k < nargs ? args[k] : sym_num(c, 1);
+            subs[d] = sym_add(c, 3, (symp[]){f->lower[d], at, sym_num(c, -1)});
+            k++;
+        } else {
+            subs[d] = f->lower[d];
+        }
+    }
+    return sym_ref(c, f->var, f->var->ndim, subs);
+}
+
+static symp lhs_extent(struct compiler *c, const struct family *f, int slice)
+{
+    for (int d = 0; d < f->var->ndim; d++)
+        if (f->upper[d] && slice-- == 0)
+            return extent_of(c, f->lower[d], f->upper[d]);
+    return NULL;
+}
+
+symp family_extent(struct compiler *c, const struct family *f, int slice)
+{
+    return lhs_extent(c, f, slice);
+}
+
+static symp lhs_array(struct compiler *c, const struct family *f)
+{
+    struct loop *loops[2];
+    symp extents[2], at[2];
+    static const char *const names[] = {"k", "l"};
+    for (int i = 0; i < f->nslices; i++) {
+        extents[i] = lhs_extent(c, f, i);
+        loops[i] = new_loop(c, names[i], sym_num(c, 1), extents[i]);
+        at[i] = sym_loop(c, loops[i]);
+    }
+    return sym_array(c, f->nslices, loops, extents,
+                     family_lhs(c, f, f->nslices, at));
+}
+
+static symp bind_density(struct compiler *c, const char *name, int nargs,
+                         const symp *args, void *context)
+{
+    const struct density_context *k = context;
+    const struct family *f = k->f;
+    const struct entry *d = f->distribution;
+    const char *x = d->result ? d->result->name : intern(c, "x");
+    if (nargs == 0 && k->index && name == k->index)
+        return k->at;
+    if (name == x) {
+        if (nargs == 0 && d->result)
+            return lhs_array(c, f);
+        return family_lhs(c, f, nargs, args);
+    }
+    for (int i = 0; i < d->nparameters; i++) {
+        if (d->parameters[i].name != name)
+            continue;
+        if (nargs == 0)
+            return value_as_argument(c, &f->args[i]);
+        return value_element(c, &f->args[i], args[0],
+                             nargs > 1 ? args[1] : NULL);
+    }
+    for (int i = 0; d->result && i < d->result->ndims; i++)
+        if (d->result->dims[i] == name)
+            return lhs_extent(c, f, i);
+    return nargs == 0 ? named_extent(d, f->args, name) : NULL;
+}
+
+/* A clause of the family's distribution at the family's arguments, with x
+ * replaced by `at` where given. */
+static symp clause_of_family(struct compiler *c, const struct family *f,
+                             const struct expr *e)
+{
+    struct density_context k = {.f = f};
+    return sym_from_library(c, e, bind_density, &k);
+}
+
+symp family_expression_at(struct compiler *c, const struct family *f,
+                          const struct expr *e, const char *index, symp at)
+{
+    struct density_context k = {f, index, at};
+    return sym_from_library(c, e, bind_density, &k);
+}
+
+symp family_expression(struct compiler *c, const struct family *f,
+                       const struct expr *e)
+{
+    return clause_of_family(c, f, e);
+}
+
+static symp cdf_at(struct compiler *c, const struct family *f, symp at)
+{
+    const struct expr *cdf = entry_value(f->distribution, "cdf");
+    if (!cdf) {
+        error_at(c, f->span,
+                 "not supported yet: truncation of %s, whose library entry "
+                 "states no cdf",
+                 f->distribution->name);
+        return sym_num(c, 1);
+    }
+    symp e = clause_of_family(c, f, cdf);
+    return e ? sym_replace(c, e, family_lhs(c, f, 0, NULL), at) : at;
+}
+
+/* log of the distribution function at a place or, if `upper`, of its
+ * complement. */
+static symp log_tail_at(struct compiler *c, const struct family *f, symp at,
+                        bool upper)
+{
+    const struct expr *stated =
+        entry_value(f->distribution, upper ? "log_survival" : "log_cdf");
+    symp e = stated ? clause_of_family(c, f, stated) : NULL;
+    if (e)
+        return sym_replace(c, e, family_lhs(c, f, 0, NULL), at);
+    e = cdf_at(c, f, at);
+    return sym_log(c, upper ? sym_sub(c, sym_num(c, 1), e) : e);
+}
+
+struct mass_context {
+    const struct family *f;
+};
+static symp bind_mass(struct compiler *c, const char *name, int nargs,
+                      const symp *args, void *context)
+{
+    const struct family *f = ((struct mass_context *)context)->f;
+    if (!strcmp(name, "lower"))
+        return f->trunc_lower;
+    if (!strcmp(name, "upper"))
+        return f->trunc_upper;
+    struct density_context k = {.f = f};
+    return bind_density(c, name, nargs, args, &k);
+}
+
+/* log of the probability between the bounds: as the library states it, or of
+ * the logs of the tails. */
+static symp log_truncated_mass(struct compiler *c, const struct family *f,
+                               bool integer)
+{
+    const struct expr *stated = entry_value(f->distribution, "log_mass");
+    symp lower = f->trunc_lower, upper = f->trunc_upper;
+    if (stated && lower && upper) {
+        struct mass_context k = {f};
+        return sym_from_library(c, stated, bind_mass, &k);
+    }
+    if (integer && lower)
+        lower = sym_sub(c, lower, sym_num(c, 1));
+    if (!lower || !upper)
+        return log_tail_at(c, f, lower ? lower : upper, lower != NULL);
+    return sym_call(c, "log_between", 4,
+                    (symp[]){log_tail_at(c, f, lower, false),
+                             log_tail_at(c, f, lower, true),
+                             log_tail_at(c, f, upper, false),
+                             log_tail_at(c, f, upper, true)});
+}
+
+static symp tighter(struct compiler *c, const char *which, symp a, symp b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    if (sym_same(a, b))
+        return a;
+    return sym_call(c, which, 2, (symp[]){a, b});
+}
+
+static bool is_infinite(symp e)
+{
+    return e->kind == SYM_NUM && (e->number > 1e308 || e->number < -1e308);
+}
+
+static symp as_declared(symp e)
+{
+    symp declared = e->kind == SYM_EXTENT ? e->var->declared[e->dim] : NULL;
+    return declared ? declared : e;
+}
+
+/* Is `length` that of a vector which the family's distribution says has as
+ * many elements as its dimension `name`? */
+static bool is_length_of(struct compiler *c, const struct family *f,
+                         const char *name, symp length)
+{
+    const struct entry *d = f->distribution;
+    for (int i = 0; i <= d->nparameters; i++) {
+        const struct parameter *p =
+            i < d->nparameters ? &d->parameters[i] : d->result;
+        for (int k = 0; p && k < p->ndims; k++)
+            if (p->dims[k] == name &&
+                sym_same(length,
+                         as_declared(i < d->nparameters ? f->args[i].extents[k]
+                                                        : lhs_extent(c, f, k))))
+                return true;
+    }
+    return false;
+}
+
+/* Are two lengths the same, as declared or as the family's distribution needs
+ * them (checked at load)? */
+static bool same_length(struct compiler *c, const struct family *f, symp a,
+                        symp b)
+{
+    const struct entry *d = f->distribution;
+    a = as_declared(a);
+    b = as_declared(b);
+    if (sym_same(a, b))
+        return true;
+    for (int i = 0; i < d->nparameters; i++)
+        for (int k = 0; k < d->parameters[i].ndims; k++) {
+            const char *name = d->parameters[i].dims[k];
+            if (is_length_of(c, f, name, a) && is_length_of(c, f, name, b))
+                return true;
+        }
+    return false;
+}
+
+/* The sum of a whole node on the simplex is 1. `context`: the family whose
+ * density it stands in. */
+static symp simplex_node(struct compiler *c, symp e, void *context)
+{
+    if (e->kind != SYM_SUM || e->args[2]->kind != SYM_REF)
+        return NULL;
+    symp ref = e->args[2];
+    struct var *v = ref->var;
+    if (v->role != ROLE_STOCHASTIC || !v->families ||
+        v->families->next_of_var || !v->families->stochastic)
+        return NULL;
+    const struct family *f = v->families, *in = context;
+    const struct expr *support = entry_value(f->distribution, "support");
+    if (f->nslices != 1 || !support || strcmp(support->name, "simplex") != 0)
+        return NULL;
+    for (int d = 0; d < ref->nargs; d++) {
+        bool slice = f->upper[d] != NULL;
+        bool bound = sym_has_loop(ref->args[d], e->loop);
+        if (slice != bound || (bound && ref->args[d]->kind != SYM_LOOP))
+            return NULL;
+        if (slice && (!sym_same(e->args[0], f->lower[d]) ||
+                      !(same_length(c, in, e->args[1], sym_extent(c, v, d)) ||
+                        same_length(c, in, e->args[1], f->upper[d]))))
+            return NULL;
+    }
+    return sym_num(c, 1);
+}
+
+static symp simplex_sums(struct compiler *c, struct family *f, symp e)
+{
+    return sym_map(c, e, simplex_node, f);
+}
+
+struct factor *factor_of_family(struct compiler *c, struct model *m,
+                                struct family *f)
+{
+    const struct entry *d = f->distribution;
+    const struct expr *density = entry_value(d, "logdensity");
+    const struct expr *support = entry_value(d, "support");
+    if (!density) {
+        error_at(c, f->span, "%s states no logdensity", d->name);
+        return NULL;
+    }
+    struct factor *factor = NEW(c, struct factor);
+    factor->family = f;
+    factor->loops = f->loops;
+    factor->nloops = f->nloops;
+    factor->text = f->text;
+    symp logp = clause_of_family(c, f, density);
+    if (!logp)
+        return NULL;
+    factor->opaque = entry_clause(d, "observable") != NULL;
+    factor->value = family_lhs(c, f, 0, NULL);
+    bool real = support && !strcmp(support->name, "real");
+    factor->integer = support && !strcmp(support->name, "integer");
+    if ((real || factor->integer) && support->nargs == 2) {
+        symp lower = clause_of_family(c, f, support->args[0]);
+        symp upper = clause_of_family(c, f, support->args[1]);
+        factor->lower = lower && !is_infinite(lower) ? lower : NULL;
+        factor->upper = upper && !is_infinite(upper) ? upper : NULL;
+    }
+    if (f->truncated) {
+        if (!f->censored)
+            logp = sym_sub(c, logp, log_truncated_mass(c, f, factor->integer));
+        factor->lower = tighter(c, "max", factor->lower, f->trunc_lower);
+        factor->upper = tighter(c, "min", factor->upper, f->trunc_upper);
+    }
+    factor->logp = simplex_sums(c, f, substitute_derived(c, logp));
+    factor->plain = factor->logp;
+    if (factor->lower)
+        factor->lower = substitute_derived(c, factor->lower);
+    if (factor->upper)
+        factor->upper = substitute_derived(c, factor->upper);
+    factor->number = m->nfactors++;
+    *m->last_factor = factor;
+    m->last_factor = &factor->next;
+    f->factor = factor;
+    return factor;
+}

@@ -1,0 +1,53 @@
+/* family.c: what a family is called, and the shape of its loops and left-hand
+ * side. */
+#include "model/model.h"
+
+static const char *numbered(struct compiler *c, const struct family *f,
+                            const char *name)
+{
+    if (!f->var->families->next_of_var)
+        return name;
+    int n = 1;
+    for (const struct family *g = f->var->families; g != f; g = g->next_of_var)
+        n++;
+    return intern_format(c, "%s_%d", name, n);
+}
+
+const char *family_id(struct compiler *c, const struct family *f)
+{
+    return numbered(c, f, f->var->cname);
+}
+
+const char *family_label(struct compiler *c, const struct family *f)
+{
+    return numbered(c, f, f->var->name);
+}
+
+bool family_rectangular(const struct family *f)
+{
+    for (int i = 0; i < f->nloops; i++)
+        for (int j = 0; j < i; j++)
+            if (sym_has_loop(f->loops[i]->lower, f->loops[j]) ||
+                sym_has_loop(f->loops[i]->upper, f->loops[j]))
+                return false;
+    return true;
+}
+
+bool family_plain(struct compiler *c, const struct family *f)
+{
+    if (!family_rectangular(f) || f->nslices)
+        return false;
+    int found = 0;
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+        bool own = false;
+        for (int i = 0; l && i < f->nloops; i++)
+            own = own || f->loops[i] == l;
+        for (int i = 0; i < f->nloops; i++)
+            if (!own && sym_has_loop(f->lower[d], f->loops[i]))
+                return false;
+        found += own;
+    }
+    return found == f->nloops;
+}

@@ -1,0 +1,309 @@
+/* innovation.c: a state that follows from the one before and a normal
+ * innovation of its own is drawn in the innovation's place:
+ *
+ *     x[t+1] <- a * x[t] + r[t]         x[t+1] ~ dnorm(a * x[t] + m, tau)
+ *     r[t] ~ dnorm(m, tau)              r[t] <- x[t+1] - a * x[t]
+ *
+ * The joint distribution is the same, as x[t+1] is r[t] shifted. But r[t] moves
+ * all later states, each of which has data, where x[t+1] meets its neighbours
+ * alone: the states are a chain, which a joint block draws at once.
+ *
+ * Only where the first state is random, so that the innovations are no data
+ * whose sums the states are; where the recursion is linear in x; and where
+ * nothing else that has a density reads r.
+ *
+ * Requires a parsed program; leaves one. */
+#include "model/model.h"
+#include <string.h>
+
+typedef bool stmt_test(const struct stmt *s, const void *context);
+
+static bool any_stmt(const struct stmt *s, stmt_test *test, const void *context)
+{
+    for (; s; s = s->next)
+        if (test(s, context) ||
+            (s->kind == STMT_FOR && any_stmt(s->body, test, context)))
+            return true;
+    return false;
+}
+
+static int count_reads(const struct expr *e, const char *name)
+{
+    int n = e && e->kind == EXPR_NAME && e->name == name;
+    for (int i = 0; e && i < e->nargs; i++)
+        n += count_reads(e->args[i], name);
+    return n;
+}
+
+static int count_in_stmt(const struct stmt *s, const char *name)
+{
+    int n = count_reads(s->range, name) + count_reads(s->rhs, name) +
+            count_reads(s->lower, name) + count_reads(s->upper, name);
+    for (int i = 0; s->lhs && i < s->lhs->nargs; i++)
+        n += count_reads(s->lhs->args[i], name);
+    return n;
+}
+
+static bool reads_name(const struct stmt *s, const void *name)
+{
+    return count_in_stmt(s, name) > 0;
+}
+
+static bool same_expr(const struct expr *a, const struct expr *b)
+{
+    if (a->kind != b->kind || a->nargs != b->nargs || a->name != b->name ||
+        (a->kind == EXPR_NUM && a->number < b->number) ||
+        (a->kind == EXPR_NUM && a->number > b->number))
+        return false;
+    for (int i = 0; i < a->nargs; i++)
+        if (!same_expr(a->args[i], b->args[i]))
+            return false;
+    return true;
+}
+
+static bool is_call(const struct expr *e, const char *name, int nargs)
+{
+    return e->kind == EXPR_CALL && e->nargs == nargs && !strcmp(e->name, name);
+}
+
+/* ---- the pair -------------------------------------------------------------
+ */
+
+struct pair {
+    const struct program *program;
+    struct stmt *state;      /* x[t+1] <- ... */
+    struct stmt *innovation; /* r[t] ~ dnorm(m, tau) */
+    int mean;                /* the place of m */
+};
+
+/* The sign with which r stands in a sum; 0 if it does not, or elsewhere. */
+static int sign_in_sum(const struct expr *e, const struct expr *r)
+{
+    if (e->kind == EXPR_NAME)
+        return same_expr(e, r);
+    bool difference = is_call(e, "-", 2);
+    if (!difference && !is_call(e, "+", 2))
+        return 0;
+    int left = sign_in_sum(e->args[0], r), right = sign_in_sum(e->args[1], r);
+    return left ? left : difference ? -right : right;
+}
+
+/* Whether e is linear in the elements of x, not through others. */
+static bool is_linear(const struct expr *e, const char *x)
+{
+    if (count_reads(e, x) == 0)
+        return true;
+    if (e->kind == EXPR_NAME) {
+        for (int i = 0; i < e->nargs; i++)
+            if (e->args[i]->kind == EXPR_RANGE || e->args[i]->kind == EXPR_ALL)
+                return false;
+        return e->name == x && count_reads(e, x) == 1;
+    }
+    bool factors = is_call(e, "*", 2);
+    if (!factors && !is_call(e, "+", 2) && !is_call(e, "-", 2) &&
+        !is_call(e, "neg", 1) && !is_call(e, "/", 2))
+        return false;
+    if (factors && count_reads(e->args[0], x) && count_reads(e->args[1], x))
+        return false;
+    if (is_call(e, "/", 2) && count_reads(e->args[1], x))
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_linear(e->args[i], x))
+            return false;
+    return true;
+}
+
+static bool is_scalar_element(const struct expr *e)
+{
+    for (int i = 0; i < e->nargs; i++)
+        if (e->args[i]->kind == EXPR_RANGE || e->args[i]->kind == EXPR_ALL)
+            return false;
+    return e->nargs > 0;
+}
+
+/* Which argument of the call of a normal distribution is the mean, or -1. */
+static int mean_of(struct compiler *c, const struct stmt *s)
+{
+    const struct entry *d =
+        s->kind == STMT_STOCHASTIC && s->rhs->kind == EXPR_CALL
+            ? library_find(c, ENTRY_DISTRIBUTION, s->rhs->name)
+            : NULL;
+    return d && d->nparameters == s->rhs->nargs ? normal_mean(c, d) : -1;
+}
+
+static bool forms_match(const struct pair *k)
+{
+    const struct stmt *s = k->state, *n = k->innovation;
+    const char *x = s->lhs->name, *r = n->lhs->name;
+    if (s->kind != STMT_DETERMINISTIC || s->link || x == r ||
+        n->kind != STMT_STOCHASTIC || n->truncation != TRUNC_NONE)
+        return false;
+    for (int i = 0; i < n->rhs->nargs; i++)
+        if (i != k->mean && count_reads(n->rhs->args[i], x))
+            return false;
+    return is_scalar_element(s->lhs) && is_scalar_element(n->lhs) &&
+           count_reads(s->rhs, x) > 0 && count_reads(s->rhs, r) == 1 &&
+           sign_in_sum(s->rhs, n->lhs) && is_linear(s->rhs, x) &&
+           is_linear(n->rhs->args[k->mean], x);
+}
+
+/* ---- the rest of the model -------------------------------------------------
+ */
+
+static bool draws(const struct stmt *s, const void *name)
+{
+    return s->kind == STMT_STOCHASTIC && s->lhs->name == name;
+}
+
+static bool reads_random(const struct program *p, const struct expr *e)
+{
+    if (e->kind == EXPR_NAME && any_stmt(p->model, draws, e->name))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_random(p, e->args[i]))
+            return true;
+    return false;
+}
+
+/* Whether s gives x a first value that is random. */
+static bool draws_first_state(const struct stmt *s, const void *context)
+{
+    const struct pair *k = context;
+    const char *x = k->state->lhs->name;
+    if (s == k->state || s->kind == STMT_FOR || s->lhs->name != x)
+        return false;
+    return s->kind == STMT_STOCHASTIC ||
+           (!count_reads(s->rhs, x) && reads_random(k->program, s->rhs));
+}
+
+/* Another statement defines r, or reads it and has a density or readers. */
+static bool needs_innovation(const struct stmt *s, const void *context)
+{
+    const struct pair *k = context;
+    const char *r = k->innovation->lhs->name;
+    if (s == k->state || s == k->innovation)
+        return false;
+    if (s->kind != STMT_FOR && s->lhs->name == r)
+        return true;
+    if (!count_in_stmt(s, r))
+        return false;
+    return s->kind != STMT_DETERMINISTIC ||
+           any_stmt(k->program->model, reads_name, s->lhs->name) ||
+           any_stmt(k->program->data, reads_name, s->lhs->name);
+}
+
+static bool defines(const struct stmt *s, const void *name)
+{
+    return s->kind != STMT_FOR && s->lhs->name == name;
+}
+
+/* Whether the user says what one of them is, or how it is drawn. */
+static bool is_declared(const struct pair *k)
+{
+    const char *names[2] = {k->state->lhs->name, k->innovation->lhs->name};
+    for (int i = 0; i < 2; i++) {
+        for (const struct declaration *d = k->program->declarations; d;
+             d = d->next)
+            if (d->kind != DECL_VAR && d->name == names[i])
+                return true;
+        for (const struct sampler_choice *s = k->program->samplers; s;
+             s = s->next)
+            for (int j = 0; j < s->ntargets; j++)
+                if (s->targets[j]->name == names[i])
+                    return true;
+        if (any_stmt(k->program->data, defines, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the exchange ---------------------------------------------------------
+ */
+
+/* e with `from`, which it reads once, replaced by `to`. */
+static struct expr *replaced(struct compiler *c, struct expr *e,
+                             const struct expr *from, struct expr *to)
+{
+    if (same_expr(e, from))
+        return to;
+    if (!count_reads(e, from->name))
+        return e;
+    struct expr *copy = expr_new(c, e->kind, e->span);
+    *copy = *e;
+    copy->args = NEW_ARRAY(c, struct expr *, e->nargs);
+    for (int i = 0; i < e->nargs; i++) {
+        copy->args[i] = replaced(c, e->args[i], from, to);
+        if (copy->depth <= copy->args[i]->depth)
+            copy->depth = copy->args[i]->depth + 1;
+    }
+    return copy;
+}
+
+/* A sum without its term r. */
+static struct expr *without(struct compiler *c, const struct expr *sum,
+                            const struct expr *r)
+{
+    struct expr *left = sum->args[0], *right = sum->args[1];
+    if (same_expr(right, r))
+        return left;
+    if (same_expr(left, r))
+        return is_call(sum, "+", 2) ? right
+                                    : expr_call(c, "neg", sum->span, 1, right);
+    bool first = count_reads(left, r->name) > 0;
+    return expr_call(c, sum->name, sum->span, 2,
+                     first ? without(c, left, r) : left,
+                     first ? right : without(c, right, r));
+}
+
+static struct expr *with_mean(struct compiler *c, const struct expr *call,
+                              int mean, struct expr *value)
+{
+    struct expr *copy = expr_new(c, call->kind, call->span);
+    *copy = *call;
+    copy->args = NEW_ARRAY(c, struct expr *, call->nargs);
+    for (int i = 0; i < call->nargs; i++)
+        copy->args[i] = i == mean ? value : call->args[i];
+    if (copy->depth <= value->depth)
+        copy->depth = value->depth + 1;
+    return copy;
+}
+
+static void exchange(struct compiler *c, const struct pair *k)
+{
+    struct stmt *s = k->state, *n = k->innovation;
+    struct expr *sum = s->rhs;
+    bool added = sign_in_sum(sum, n->lhs) > 0;
+    struct expr *rest = without(c, sum, n->lhs);
+    s->kind = STMT_STOCHASTIC;
+    s->rhs = with_mean(c, n->rhs, k->mean,
+                       replaced(c, sum, n->lhs, n->rhs->args[k->mean]));
+    n->kind = STMT_DETERMINISTIC;
+    n->rhs = expr_call(c, "-", n->span, 2, added ? s->lhs : rest,
+                       added ? rest : s->lhs);
+    s->text = relation_text(c, s);
+    n->text = relation_text(c, n);
+}
+
+static void draw_states_of(struct compiler *c, const struct program *p,
+                           struct stmt *list)
+{
+    for (struct stmt *s = list; s; s = s->next) {
+        if (s->kind == STMT_FOR)
+            draw_states_of(c, p, s->body);
+        for (struct stmt *n = list; n && s->kind != STMT_FOR; n = n->next) {
+            struct pair k = {.program = p,
+                             .state = s,
+                             .innovation = n,
+                             .mean = mean_of(c, n)};
+            if (k.mean >= 0 && forms_match(&k) &&
+                any_stmt(p->model, draws_first_state, &k) &&
+                !any_stmt(p->model, needs_innovation, &k) && !is_declared(&k))
+                exchange(c, &k);
+        }
+    }
+}
+
+void draw_states(struct compiler *c, struct program *p)
+{
+    draw_states_of(c, p, p->model);
+}

@@ -1,0 +1,107 @@
+/* known.c: what the data named at compilation settle (--data). A stochastic
+ * variable whose every value is there is no longer a node to draw: what reads
+ * it reads data. So it becomes two of the same name: a given one, which all
+ * statements read, and a leaf, which keeps its statements. A regression on it
+ * is then linear, and a block need not hold it. */
+#include "data.h"
+#include "model/resolve.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool random_throughout(const struct var *v)
+{
+    if (v->role != ROLE_STOCHASTIC || v->whole)
+        return false;
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (!f->stochastic || f->data_block)
+            return false;
+    return true;
+}
+
+static bool is_read(const struct model *m, struct var *v)
+{
+    for (const struct family *f = m->families; f; f = f->next)
+        if (family_any(f, reads_var, v, f->var != v))
+            return true;
+    return false;
+}
+
+static void split(struct resolver *r, struct var *v)
+{
+    struct var *leaf = NEW(r->c, struct var);
+    *leaf = *v;
+    leaf->next = NULL;
+    *r->m->last_var = leaf;
+    r->m->last_var = &leaf->next;
+    for (struct family *f = leaf->families; f; f = f->next_of_var)
+        f->var = leaf;
+    v->families = NULL;
+    v->role = ROLE_GIVEN;
+    v->used = true;
+}
+
+/* The data's array of a variable, or of the scalars that it stands for; NULL
+ * after an error too. */
+static const struct gbm_array *
+supplied(struct compiler *c, struct gbm_data *data, const struct var *v)
+{
+    char error[GBM_ERROR];
+    if (v->gathered && gbm_data_gather(data, v->name, v->gathered->names,
+                                       v->gathered->n, error) != GBM_OK) {
+        error_at(c, v->span, "%s", error);
+        return NULL;
+    }
+    return gbm_data_find(data, v->name);
+}
+
+bool read_named_data(struct compiler *c, struct gbm_data *data)
+{
+    for (int i = 0; i < c->options.ndata; i++) {
+        char error[GBM_ERROR];
+        if (gbm_data_read(data, c->options.data[i], error) != GBM_OK) {
+            error_at(c, (struct span){0}, "%s", error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Files are looked into only for variables that they could settle: otherwise
+ * the cost of a compilation does not grow with the data. */
+static bool files_exist(struct compiler *c)
+{
+    for (int i = 0; i < c->options.ndata; i++) {
+        const char *path = strchr(c->options.data[i], '=');
+        path = path ? path + 1 : c->options.data[i];
+        if (access(path, R_OK) != 0)
+            error_at(c, (struct span){0}, "cannot read %s: %s", path,
+                     strerror(errno));
+    }
+    return c->nerrors == 0;
+}
+
+bool split_known(struct resolver *r)
+{
+    struct compiler *c = r->c;
+    struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
+    bool any = false, is_open = false, good = files_exist(c);
+    struct var *last = NULL; /* what is split ends behind it */
+    for (struct var *v = r->m->vars; v; v = v->next)
+        last = v;
+    for (struct var *v = r->m->vars; good && v;
+         v = v == last ? NULL : v->next) {
+        if (c->options.ndata == 0 || !random_throughout(v) || !is_read(r->m, v))
+            continue;
+        if (!is_open)
+            good = is_open = read_named_data(c, &data);
+        const struct gbm_array *a = good ? supplied(c, &data, v) : NULL;
+        if (!a || a->gaps)
+            continue;
+        split(r, v);
+        any = true;
+    }
+    gbm_data_free(&data);
+    return any;
+}

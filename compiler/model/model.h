@@ -1,0 +1,267 @@
+/* model.h: statements as families, and the factors of the joint density. */
+#ifndef GBMC_MODEL_MODEL_H
+#define GBMC_MODEL_MODEL_H
+
+#include "algebra/library.h"
+
+/* scalars.c: makes one array of scalars that are defined and used alike. */
+void gather_scalars(struct compiler *c, struct program *p);
+
+/* roll.c: writes as loops and sums what is written out one by one. */
+void roll(struct compiler *c, struct program *p);
+/* A function of single values, whose result is one. */
+bool is_function_of_scalars(struct compiler *c, const char *name);
+/* What a statement is but for its numbers, interned; `named` says what stands
+ * for a whole variable's name. */
+typedef const char *name_stand_in(void *context, const char *name);
+const char *shape_by_names(struct compiler *c, const struct stmt *s,
+                           name_stand_in *named, void *context);
+
+/* innovation.c: draws states in place of their normal innovations. */
+void draw_states(struct compiler *c, struct program *p);
+
+/* constants.c: the same but for the names of bound indices. */
+bool sym_alike(symp a, symp b);
+
+/* An argument of a distribution: a scalar (nloops 0), or an array. */
+struct value {
+    int ndim;
+    struct loop *loops[MAX_DIMS];
+    symp extents[MAX_DIMS];
+    symp body;
+    struct span span;
+};
+
+/* A range as an index or argument, a:b: an error if b < a. */
+struct range_check {
+    symp lower, upper;
+    struct span span;
+    struct range_check *next;
+};
+
+/* How elements without observed descendants are left out of a step: each for
+ * itself, all of the families that `together` draws at once, or not at all. */
+enum barren_unit { BARREN_EACH, BARREN_TOGETHER, BARREN_NEVER };
+
+struct family {
+    struct var *var;
+    struct span span;
+    bool stochastic, data_block, auxiliary;
+    struct loop **loops; /* outermost first */
+    int nloops;
+    /* left-hand side: subscript d runs over lower[d]..upper[d]; upper NULL: a
+     * single subscript lower[d] */
+    symp lower[8], upper[8];
+    int nslices; /* dimensions that are ranges */
+    /* deterministic: value at the slice indices slice[..] */
+    struct loop *slice[2];
+    symp body;       /* scalar expression (of the slice indices, if any) */
+    bool whole_call; /* body is an array function's call: writes the slice */
+    /* stochastic */
+    const struct entry *distribution;         /* canonical */
+    const struct entry *written_distribution; /* as in the model */
+    struct value *args;
+    int nargs;
+    bool truncated;
+    bool censored; /* C(,), I(,): lies between the bounds, but the density is
+                      that of the whole distribution */
+    bool interval; /* written I(,) */
+    symp trunc_lower, trunc_upper; /* NULL where open */
+    const char *text;
+    int number; /* order of emission */
+    struct factor *factor;
+    bool recursive; /* deterministic and reads its own variable */
+    bool of_data;   /* an element of a stochastic array that must turn out to
+                       be a function of observed nodes (mixed.c) */
+    bool constant;  /* deterministic: a function of given nodes alone */
+    int table_slot; /* of its loop indices, if it is ragged */
+    struct range_check *ranges; /* written in the statement */
+    struct sequence *sequence;  /* of the derived families that are recomputed
+                                   together, in turn; or NULL */
+    struct affine *affine;      /* stochastic: the set that it is in, or NULL */
+    enum barren_unit unit;      /* where var->barren */
+    const struct step *together;
+    bool expansion; /* deterministic: made for such a set */
+    struct family *next_of_var, *next;
+    struct family *moved; /* sequence.c */
+};
+
+/* Families that feed each other element by element: the order of the elements
+ * is found at load. */
+enum sequence_kind {
+    SEQUENCE_LOAD,    /* constants */
+    SEQUENCE_START,   /* random and derived nodes, drawn forward */
+    SEQUENCE_REFRESH, /* derived nodes, recomputed in a sweep */
+    SEQUENCE_READ,    /* no sequence: whatever an element may read is told */
+    SEQUENCE_GAPS,    /* the same as it is written, of what is surely read */
+    SEQUENCE_PARENTS  /* the same of all random and derived variables, as the
+                         model's text reads them */
+};
+
+struct sequence {
+    enum sequence_kind kind;
+    struct family **families;
+    int n, number;
+    int slot; /* SEQUENCE_REFRESH: of (place in families, element) pairs */
+    struct sequence *next;
+};
+
+/* A term of the log joint: for all instances, if `guard`, logp. */
+struct factor {
+    struct family *family; /* whose distribution it is */
+    struct loop **loops;
+    int nloops;
+    symp guard; /* NULL: always */
+    symp logp;  /* derived nodes substituted; without the support indicator */
+    symp plain; /* the same before any augmentation */
+    /* where it is not 0: lower <= value <= upper, each NULL if open or implied
+     * by the data check */
+    symp value, lower, upper;
+    symp rule;            /* required of latent parameters; NULL: nothing */
+    bool integer;         /* the support's */
+    bool replaced;        /* by an augmentation: no longer in the joint */
+    bool opaque;          /* observable or array density: never collect */
+    struct var *seen_var; /* leaf: drop the instances where it is not seen */
+    symp seen_ref;
+    struct var *copies; /* how often each row occurs, at the first of its kind;
+                           or NULL: see copies.c */
+    struct var *auxiliary; /* the node that an augmentation added, or NULL */
+    const char *text;
+    int number;
+    struct factor *next;
+};
+
+struct model {
+    const char *name;
+    struct program *program;
+    struct var *vars, **last_var;
+    struct family *families, **last_family;
+    struct factor *factors, **last_factor;
+    struct step *steps, **last_step;
+    struct inverse *inverses, **last_inverse;
+    struct sequence *sequences;
+    int nfamilies, nfactors, nsteps, ninverses;
+};
+
+/* rules.c */
+/* Sets each factor's rule: what its distribution requires of parameters that
+ * depend on latent nodes, less what holds whatever the state. */
+void state_rules(struct compiler *c, struct model *m);
+/* logp where g's rule holds, else minus infinity. */
+symp under_rule(struct compiler *c, const struct factor *g, symp logp);
+/* Whether a >= b whatever the state and the data, also as computed: not only
+ * up to rounding. */
+bool sym_never_below(symp a, symp b);
+
+/* clamp.c: max(a, e) or min(a, e), a a number and e random, inside e; or
+ * NULL. */
+symp find_clamp(symp e);
+/* e without such bounds around functions of x, a scalar's reference, that are
+ * not linear in it: links; and that will hardly ever bind. */
+symp without_link_clamps(struct compiler *c, symp e, symp x);
+struct model *resolve(struct compiler *c, struct program *p);
+
+/* named.c: before resolve(): puts arguments that are given by name in order. */
+void order_arguments(struct compiler *c, struct program *p);
+/* The factor's log density etc. from the family's distribution. */
+struct factor *factor_of_family(struct compiler *c, struct model *m,
+                                struct family *f);
+/* e with every derived node that is not stored replaced by its definition. */
+symp substitute_derived(struct compiler *c, symp e);
+void model_print(struct text *out, struct compiler *c, const struct model *m);
+/* A library expression at the arguments of a family. */
+symp family_expression(struct compiler *c, const struct family *f,
+                       const struct expr *e);
+/* The same with `at` in the place of a free index. */
+symp family_expression_at(struct compiler *c, const struct family *f,
+                          const struct expr *e, const char *index, symp at);
+/* The element of the left-hand side at slice places args (1-based). */
+symp family_lhs(struct compiler *c, const struct family *f, int nargs,
+                const symp *args);
+/* Number of elements of slice number `slice` of the left-hand side. */
+symp family_extent(struct compiler *c, const struct family *f, int slice);
+
+/* affine.c: the factor as the update of f sees it: where f's element enters
+ * kept arrays in an affine way, they are sums of such as are free of it. */
+struct factor *seen_by(struct compiler *c, const struct family *f,
+                       struct factor *g);
+
+/* sequence.c: the expressions that an element of f is computed from, NULL at
+ * the end. */
+symp *sequence_expressions(struct compiler *c, const struct family *f);
+/* Whether e reads an element that g may define. */
+bool reads_element(struct compiler *c, symp e, const struct family *g);
+/* The same without definitions in the place of derived nodes. */
+symp *written_expressions(struct compiler *c, const struct family *f);
+bool is_integer_distribution(const struct entry *d);
+/* Whether the elements that f draws are whole numbers. */
+bool draws_integers(const struct family *f);
+/* Whether derived node v, stored, depends on `on` through derived nodes. */
+bool derived_depends(const struct model *m, const struct var *v,
+                     const struct var *on);
+
+/* element.c: which references hit the elements of a statement. */
+/* The condition that ref, to f's variable, is to an element of f; NULL where
+ * f's subscripts do not tell, as in X[row[k], col[k]]. */
+symp is_element(struct compiler *c, const struct family *f, symp ref);
+/* e where f's loops have these values. */
+symp at_values(struct compiler *c, const struct family *f, symp e,
+               symp const *value);
+enum { MAX_MEMBERS = 32 };
+/* The elements of statements; or of each only the node where its loops have
+ * the values `node`. */
+struct elements {
+    struct family *families[MAX_MEMBERS];
+    int n;
+    const symp *node;
+    bool alone; /* e reads no others of their arrays */
+};
+/* e where these elements are 0; `told` is false if some may be left. */
+symp without_elements(struct compiler *c, symp e, const struct elements *of,
+                      bool *told);
+/* The same; where one statement fills its array but for cells that are data,
+ * these are 0 as well. */
+symp without_arrays(struct compiler *c, symp e, const struct elements *of);
+/* Numbers the families in their order. */
+void number_families(struct model *m);
+
+/* names.c: what the program calls the model's variables; the same for one that
+ * is added later. A name as no identifier of the program's own is spelled. */
+void name_in_c(struct compiler *c, struct model *m);
+void name_added_in_c(struct compiler *c, const struct model *m, struct var *v);
+const char *marked_name(struct compiler *c, const char *name);
+
+/* constants.c: a reference to a constant of the program whose definition is e,
+ * at the loops that e stands in. NULL if their ends depend on other loops, or
+ * on what is not data. Requires that data settle e. */
+symp constant_of(struct compiler *c, struct model *m, symp e);
+/* Summaries of given arrays inside loops, as in x[i] - mean(x[]), become
+ * constants; so do lists of numbers. */
+void keep_summaries(struct compiler *c, struct model *m);
+
+/* barren.c: its distribution tells how to draw from it. */
+bool can_be_drawn(const struct family *f);
+
+/* The condition under which an instance counts: of a leaf, that it is seen;
+ * else that it, or a descendant, is. NULL: all count. Known after plan(). */
+symp counted_instances(const struct factor *g);
+/* Whether x is a whole number whatever the state. */
+bool sym_is_integer(symp x);
+/* Whether a reference may lie outside its array at some state: then what is
+ * read there is no number, and the density of the state is none. The same of
+ * one subscript. */
+bool sym_may_miss(symp ref);
+bool sym_subscript_may_miss(symp ref, int d);
+/* Whether f is what is recomputed when v has moved. */
+bool recomputed_with(const struct model *m, const struct family *f,
+                     const struct var *v);
+/* Each loop of f is one of its subscripts, plus a constant, and no loop's
+ * bounds depend on another: elements can be told from cells. */
+bool family_plain(struct compiler *c, const struct family *f);
+/* No loop's bounds depend on another loop of f. */
+bool family_rectangular(const struct family *f);
+/* What a family is called, in the program and for readers. */
+const char *family_id(struct compiler *c, const struct family *f);
+const char *family_label(struct compiler *c, const struct family *f);
+
+#endif

@@ -1,0 +1,422 @@
+/* resolve.c: from the tree to a model: variables with roles, families with
+ * their loops, factors with their log densities.
+ *
+ * Requires a parsed program. Leaves every name bound, every statement scalar
+ * (vectorised statements have got loops) or a slice whose distribution or
+ * function is one of arrays, distributions replaced by their canonical
+ * parametrisation. */
+#include "model/resolve.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- variables -------------------------------------------------------- */
+
+struct var *find_var(struct model *m, const char *name)
+{
+    for (struct var *v = m->vars; v; v = v->next)
+        if (v->name == name)
+            return v;
+    return NULL;
+}
+
+struct var *get_var(struct resolver *r, const char *name, struct span span)
+{
+    struct var *v = find_var(r->m, name);
+    if (v)
+        return v;
+    v = NEW(r->c, struct var);
+    v->name = name;
+    v->span = span;
+    v->ndim = -1;
+    v->role = ROLE_GIVEN;
+    v->seen_slot = -1;
+    for (v->gathered = r->m->program->gathered;
+         v->gathered && v->gathered->name != name;)
+        v->gathered = v->gathered->next;
+    *r->m->last_var = v;
+    r->m->last_var = &v->next;
+    return v;
+}
+/* ---- roles -------------------------------------------------------------- */
+
+/* Marks what a subscript or the end of a range reads: such data are integers,
+ * but for those that the expression rounds itself. */
+static void mark_index(symp e)
+{
+    static const char *const rounding[] = {"ceiling", "floor", "round",
+                                           "trunc"};
+    if (e->kind == SYM_REF)
+        e->var->indexes = true;
+    for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
+        if (e->kind == SYM_CALL && !strcmp(e->name, rounding[i]))
+            return;
+    for (int i = 0; i < e->nargs; i++)
+        mark_index(e->args[i]);
+}
+
+static bool mark_indices(symp e, const void *unused)
+{
+    (void)unused;
+    int n = e->kind == SYM_REF ? e->nargs : e->kind == SYM_SUM ? 2 : 0;
+    for (int i = 0; i < n; i++)
+        mark_index(e->args[i]);
+    return false;
+}
+
+/* Calls f on every expression of a family. */
+bool family_any(const struct family *f, sym_test test, const void *context,
+                bool with_lhs)
+{
+    bool found = false;
+    if (f->body)
+        found = sym_any(f->body, test, context) || found;
+    for (int i = 0; i < f->nargs; i++) {
+        found = sym_any(f->args[i].body, test, context) || found;
+        for (int d = 0; d < f->args[i].ndim; d++)
+            found = sym_any(f->args[i].extents[d], test, context) || found;
+    }
+    if (f->trunc_lower)
+        found = sym_any(f->trunc_lower, test, context) || found;
+    if (f->trunc_upper)
+        found = sym_any(f->trunc_upper, test, context) || found;
+    for (int i = 0; i < f->nloops; i++) {
+        found = sym_any(f->loops[i]->lower, test, context) || found;
+        found = sym_any(f->loops[i]->upper, test, context) || found;
+    }
+    for (int d = 0; with_lhs && d < f->var->ndim; d++) {
+        found = sym_any(f->lower[d], test, context) || found;
+        if (f->upper[d])
+            found = sym_any(f->upper[d], test, context) || found;
+    }
+    return found;
+}
+
+bool is_integer_distribution(const struct entry *d)
+{
+    const struct expr *support = entry_value(d, "support");
+    return support && (!strcmp(support->name, "integer") ||
+                       !strcmp(support->name, "counts"));
+}
+
+bool draws_integers(const struct family *f)
+{
+    /* an added node has the distribution of what it was added to */
+    return f->var->integer || (f->stochastic && !f->auxiliary &&
+                               is_integer_distribution(f->distribution));
+}
+
+static bool positive_support(const struct family *f)
+{
+    const struct expr *support = entry_value(f->distribution, "support");
+    if (!support || strcmp(support->name, "real") != 0 || support->nargs != 2)
+        return support && !strcmp(support->name, "simplex");
+    const struct expr *low = support->args[0];
+    if (low->kind == EXPR_NUM && low->number >= 0)
+        return true;
+    if (f->trunc_lower && f->trunc_lower->kind == SYM_NUM &&
+        f->trunc_lower->number >= 0)
+        return true;
+    if (low->kind == EXPR_NAME) /* dunif(0, b) */
+        for (int i = 0; i < f->nargs; i++)
+            if (f->distribution->parameters[i].name == low->name &&
+                f->args[i].body->kind == SYM_NUM &&
+                f->args[i].body->number >= 0)
+                return true;
+    return false;
+}
+
+static void settle_roles(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next)
+        f->recursive =
+            !f->stochastic && family_any(f, reads_var, f->var, false);
+    /* constants: derived from given ones alone; a fixed point */
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (struct var *v = m->vars; v; v = v->next) {
+            if (v->role != ROLE_DERIVED)
+                continue;
+            bool constant = true;
+            for (struct family *f = v->families; f; f = f->next_of_var) {
+                enum role own = v->role;
+                v->role = ROLE_CONSTANT; /* reading itself does not count */
+                constant = constant && (f->data_block ||
+                                        !family_any(f, is_latent, NULL, true));
+                v->role = own;
+            }
+            if (constant) {
+                v->role = ROLE_CONSTANT;
+                changed = true;
+            }
+        }
+    }
+    for (struct var *v = m->vars; v; v = v->next) {
+        if (v->ndim == -1)
+            v->ndim = 0;
+        bool data_only = v->families != NULL, positive = v->families != NULL;
+        bool continuous = false;
+        for (struct family *f = v->families; f; f = f->next_of_var) {
+            data_only = data_only && f->data_block;
+            positive = positive && f->stochastic && positive_support(f);
+            if (f->stochastic && is_integer_distribution(f->distribution))
+                v->integer = true;
+            continuous =
+                continuous ||
+                (f->stochastic && !is_integer_distribution(f->distribution));
+        }
+        v->integer = v->integer && !continuous; /* columns of both kinds */
+        v->positive = positive;
+        if (data_only)
+            v->role = ROLE_CONSTANT;
+        if (v->declared_given && v->families)
+            error_at(c, v->families->span,
+                     "%s is declared given, so it cannot be defined here",
+                     v->name);
+    }
+    for (struct family *f = m->families; f; f = f->next) {
+        family_any(f, mark_indices, NULL, true);
+        for (int i = 0; i < f->nloops; i++) {
+            mark_index(f->loops[i]->lower);
+            mark_index(f->loops[i]->upper);
+        }
+        for (int d = 0; d < f->var->ndim; d++) {
+            mark_index(f->lower[d]);
+            if (f->upper[d])
+                mark_index(f->upper[d]);
+        }
+    }
+    for (struct var *v = m->vars; v; v = v->next) {
+        if (v->indexes && v->role == ROLE_GIVEN)
+            v->integer = true;
+        for (struct family *f = m->families; f; f = f->next)
+            v->used = v->used || family_any(f, reads_var_or_extent, v, true);
+    }
+    for (struct family *f = m->families; f; f = f->next)
+        f->constant = !f->stochastic && !family_any(f, is_latent, NULL, true);
+}
+
+/* What a factor reads, itself or through derived nodes kept in memory. */
+struct reading {
+    const struct var *but; /* its own node, where that does not count */
+    int walk;              /* its number: a definition is looked into once */
+    bool inside;           /* a definition */
+};
+static bool read_node(symp e, const void *reading);
+
+static void read_definitions(struct var *v, const struct reading *r)
+{
+    if (v->walk == r->walk)
+        return;
+    v->walk = r->walk;
+    const struct reading inner = {r->but, r->walk, true};
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (!f->stochastic && f->body)
+            (void)sym_any(f->body, read_node, &inner);
+}
+
+/* A test for sym_any that fails: what is read is no leaf. */
+static bool read_node(symp e, const void *reading)
+{
+    const struct reading *r = reading;
+    if (e->kind != SYM_REF)
+        return false;
+    if (e->var != r->but)
+        e->var->leaf = false;
+    if (e->var->role == ROLE_DERIVED || r->inside)
+        read_definitions(e->var, r);
+    return false;
+}
+
+static void read_factor(struct compiler *c, const struct factor *g, int *walk)
+{
+    const struct family *f = g->family;
+    struct reading own = {f->var, ++*walk, false},
+                   other = {NULL, ++*walk, false};
+    (void)sym_any(g->logp, read_node, &own);
+    if (g->lower)
+        (void)sym_any(g->lower, read_node, &own);
+    if (g->upper)
+        (void)sym_any(g->upper, read_node, &own);
+    for (int i = 0; i < f->nargs; i++)
+        (void)sym_any(substitute_derived(c, f->args[i].body), read_node,
+                      &other);
+}
+
+/* A leaf: no other node's density reads it, so it is data, or is drawn forward,
+ * which its distribution must tell how. */
+static void settle_leaves(struct compiler *c, struct model *m)
+{
+    int walk = 0;
+    for (struct var *v = m->vars; v; v = v->next) {
+        v->leaf = v->role == ROLE_STOCHASTIC;
+        /* what is censored tells of its parameters without being seen */
+        for (const struct family *f = v->families; f; f = f->next_of_var)
+            v->leaf = v->leaf && !f->censored;
+    }
+    for (const struct factor *g = m->factors; g; g = g->next)
+        read_factor(c, g, &walk);
+    for (struct var *v = m->vars; v; v = v->next) {
+        v->unread = v->leaf;
+        for (const struct family *f = v->families; f; f = f->next_of_var)
+            v->leaf = v->leaf && (!f->stochastic || can_be_drawn(f));
+    }
+}
+
+/* JAGS takes I(,) where it cannot be misread: with fixed parameters. */
+static void warn_of_intervals(struct compiler *c, const struct model *m)
+{
+    for (const struct family *f = m->families; f; f = f->next) {
+        bool random = false;
+        for (int i = 0; f->interval && i < f->nargs; i++)
+            random = random || sym_any(f->args[i].body, is_latent, NULL);
+        if (random)
+            warning_at(c, f->span,
+                       "I(,) is read as censoring, as in WinBUGS: the density "
+                       "is not divided by the probability of the interval; "
+                       "write T(,) for a truncated distribution");
+    }
+}
+
+/* Whether any component of an element of f is data: of a vector node, the
+ * others are drawn with it. */
+static symp any_seen(struct compiler *c, const struct family *f)
+{
+    static const char *const names[2] = {"a", "b"};
+    symp at[2] = {sym_num(c, 1), sym_num(c, 1)};
+    struct loop *loops[2] = {NULL, NULL};
+    for (int i = 0; i < f->nslices; i++) {
+        loops[i] = NEW(c, struct loop);
+        loops[i]->name = names[i];
+        loops[i]->lower = sym_num(c, 1);
+        loops[i]->upper = family_extent(c, f, i);
+        at[i] = sym_loop(c, loops[i]);
+    }
+    symp ref = family_lhs(c, f, 2, at);
+    symp seen = sym_seen(c, ref->var, ref->nargs, ref->args);
+    if (!f->nslices)
+        return seen;
+    for (int i = f->nslices - 1; i >= 0; i--)
+        seen = sym_sum(c, loops[i], loops[i]->lower, loops[i]->upper, seen);
+    return sym_call(c, ">", 2, (symp[]){seen, sym_num(c, 0)});
+}
+
+/* Roles tell which variables are positive, so more can be simplified. */
+static void simplify_again(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next) {
+        f->body = f->body ? sym_again(c, f->body) : NULL;
+        for (int i = 0; i < f->nargs; i++)
+            f->args[i].body = sym_again(c, f->args[i].body);
+    }
+}
+
+struct model *resolve(struct compiler *c, struct program *p)
+{
+    struct model *m = NEW(c, struct model);
+    m->program = p;
+    m->last_var = &m->vars;
+    m->last_family = &m->families;
+    m->last_factor = &m->factors;
+    m->last_step = &m->steps;
+    m->last_inverse = &m->inverses;
+    struct resolver r = {.c = c, .m = m};
+    settle_dimensions(&r, p);
+    resolve_declarations(&r, p);
+    if (c->nerrors)
+        return NULL;
+    r.data_block = true;
+    resolve_stmts(&r, p->data);
+    r.data_block = false;
+    resolve_stmts(&r, p->model);
+    if (c->nerrors)
+        return NULL;
+    settle_roles(c, m);
+    warn_of_intervals(c, m);
+    check_twice(c, m);
+    check_cycles(c, m);
+    if (c->nerrors)
+        return NULL;
+    if (split_mixed(&r))
+        settle_roles(c, m);
+    if (split_known(&r))
+        settle_roles(c, m);
+    if (c->nerrors)
+        return NULL;
+    take_pieces_apart(c, m);
+    drop_clamps(c, m);
+    simplify_again(c, m);
+    keep_summaries(c, m);
+    order_families(c, m);
+    choose_stored(c, m);
+    keep_repeated(c, m);
+    expect_supplied(&r);
+    split_affine(c, m);
+    find_sequences(c, m);
+    name_in_c(c, m);
+    for (struct family *f = m->families; f; f = f->next)
+        if (f->stochastic && !(f->data_block))
+            factor_of_family(c, m, f);
+    settle_leaves(c, m);
+    state_rules(c, m);
+    for (struct factor *f = m->factors; f; f = f->next)
+        if (f->family->var->leaf) {
+            f->seen_var = f->family->var;
+            f->seen_ref = any_seen(c, f->family);
+        }
+    find_barren(c, m);
+    return c->nerrors ? NULL : m;
+}
+
+/* ---- --emit=dag ------------------------------------------------------------
+ */
+
+static const char *role_name(enum role r)
+{
+    switch (r) {
+    case ROLE_GIVEN:
+        return "given";
+    case ROLE_CONSTANT:
+        return "constant";
+    case ROLE_STOCHASTIC:
+        return "stochastic";
+    case ROLE_DERIVED:
+        return "derived";
+    case ROLE_AUXILIARY:
+        return "auxiliary";
+    }
+    UNREACHABLE();
+}
+
+void model_print(struct text *out, struct compiler *c, const struct model *m)
+{
+    for (const struct var *v = m->vars; v; v = v->next) {
+        text_printf(out, "%s %s", role_name(v->role), v->name);
+        if (v->ndim)
+            text_printf(out, ", %d-dimensional", v->ndim);
+        if (v->integer)
+            text_append(out, ", integer");
+        if (v->positive)
+            text_append(out, ", positive");
+        if (v->leaf)
+            text_append(out, ", leaf");
+        if (v->stored)
+            text_append(out, ", stored");
+        text_append(out, "\n");
+    }
+    for (const struct family *f = m->families; f; f = f->next) {
+        text_printf(out, "\nfamily %s", f->text);
+        for (int i = 0; i < f->nloops; i++)
+            text_printf(out, "\n  for %s in %s : %s", f->loops[i]->name,
+                        sym_text(c, f->loops[i]->lower),
+                        sym_text(c, f->loops[i]->upper));
+        if (f->factor)
+            text_printf(out, "\n  log density %s",
+                        sym_text(c, f->factor->logp));
+        else if (f->body)
+            text_printf(out, "\n  value %s", sym_text(c, f->body));
+        if (f->factor && f->factor->rule)
+            text_printf(out, "\n  if %s", sym_text(c, f->factor->rule));
+        text_append(out, "\n");
+    }
+}

@@ -1,0 +1,177 @@
+/* resolve.h: what the files that turn the tree into a model share. */
+#ifndef GBMC_MODEL_RESOLVE_H
+#define GBMC_MODEL_RESOLVE_H
+
+#include "model/model.h"
+
+/* Names bound by loops around the statement at hand, innermost first. */
+struct scope {
+    const char *name;
+    symp value;
+    const struct scope *outer;
+};
+struct gbm_data;
+
+struct resolver {
+    struct compiler *c;
+    struct model *m;
+    const struct scope *scope;
+    struct loop *loops[MAX_LOOPS];
+    int nloops;
+    bool data_block;
+    int nhoisted;
+    struct range_check *ranges;           /* of the statement at hand */
+    const struct expr *distribution_call; /* of the statement at hand: also a
+                                             density function has its name */
+    /* of the left-hand side at hand: subscripts that are vectors, whose values
+     * are no range; body NULL: none */
+    struct {
+        const struct loop *loop;
+        symp body;
+    } vectors[MAX_DIMS];
+};
+
+/* ---- resolve.c */
+/* NULL if there is no variable of that name. */
+struct var *find_var(struct model *m, const char *name);
+/* The variable of that name, a new one if there is none. */
+struct var *get_var(struct resolver *r, const char *name, struct span span);
+
+/* ---- dimensions.c */
+/* Calls test on every node of every expression of f, of its left-hand side
+ * too if with_lhs; true if it was for one of them. */
+bool family_any(const struct family *f, sym_test test, const void *context,
+                bool with_lhs);
+/* Says that v has ndim dimensions; an error if it is known to have others. */
+void set_ndim(struct resolver *r, struct var *v, int ndim, struct span span);
+/* Two passes: brackets tell; then the functions that take whole arrays. */
+void settle_dimensions(struct resolver *r, const struct program *p);
+
+/* ---- value.c */
+/* Adds a dimension to an array value: its index, NULL after an error. */
+symp add_dimension(struct resolver *r, struct value *out, symp extent,
+                   struct span span);
+/* A single value, or an array of any shape, as a vector: JAGS's order of the
+ * elements, the first index fastest. */
+struct value value_as_vector(struct resolver *r, const struct value *v);
+/* A value as an argument of a library call: a scalar, or SYM_ARRAY. */
+symp value_as_argument(struct compiler *c, const struct value *v);
+/* Gives all n arguments the shape of the arrays among them, in *out. */
+bool broadcast(struct resolver *r, const char *name, int n, struct value *args,
+               struct value *out, struct span span);
+/* Element i (of a vector), [i, j] (of a matrix), 1-based. */
+symp value_element(struct compiler *c, const struct value *v, symp i, symp j);
+/* f(a, b, c) for a function of one vector: the arguments become one. */
+bool gather_arguments(struct resolver *r, const struct entry *e, int *n,
+                      struct value *args, struct span span);
+/* A call of a function that returns an array becomes a derived variable. */
+bool hoist_array_call(struct resolver *r, const struct entry *f, symp call,
+                      const struct value *args, struct value *out,
+                      struct span span);
+/* The extent that a parameter of e calls dim, as in x[n]; NULL: none does. */
+symp named_extent(const struct entry *e, const struct value *args,
+                  const char *dim);
+/* A loop; upper NULL: the range is known elsewhere. */
+struct loop *new_loop(struct compiler *c, const char *name, symp lower,
+                      symp upper);
+/* NULL after an error. */
+symp scalar_of(struct resolver *r, const struct expr *e);
+/* Reports a name that the library lacks, with the nearest one. */
+void unknown_name(struct resolver *r, enum entry_kind kind,
+                  const struct expr *e);
+/* The value of an expression of the model; false after an error. */
+bool value_of(struct resolver *r, const struct expr *e, struct value *out);
+/* Reports n arguments where e takes others. */
+void wrong_arguments(struct resolver *r, const struct entry *e,
+                     struct span span, int n);
+/* upper - lower + 1 */
+symp extent_of(struct compiler *c, symp lower, symp upper);
+/* A family inside the loops at hand; it is not in the model yet. */
+struct family *new_family(struct resolver *r, struct var *v, struct span span);
+void add_family(struct model *m, struct family *f);
+
+/* ---- statement.c */
+/* Adds the families of the statements to the model. */
+void resolve_stmts(struct resolver *r, const struct stmt *s);
+/* `given`, `observed` and `var`: the variables with their roles and extents. */
+void resolve_declarations(struct resolver *r, const struct program *p);
+
+/* ---- mixed.c */
+/* Splits arrays of which elements are functions of others that cannot be put
+ * in their place; true if there were any. Roles must be settled before, and
+ * again after it. */
+bool split_mixed(struct resolver *r);
+
+/* ---- known.c */
+/* Splits variables whose values --data has in full into a leaf and what others
+ * read, which is given; true if there were any. As with split_mixed. */
+bool split_known(struct resolver *r);
+/* The values of the --data files, or what is kept of them: names and which are
+ * missing; false after an error. */
+bool read_named_data(struct compiler *c, struct gbm_data *data);
+
+/* ---- pieces.c */
+/* Definitions of an array that are put in the place of what reads it as cases;
+ * of more, the array is kept in memory. */
+#define MOST_CASES 4
+
+/* Bounds of a subscript, whole numbers: of a number, or of a loop plus one
+ * whose ends tell; false: they do not. */
+struct bounds {
+    double least, largest;
+};
+bool bounds_of(struct compiler *c, symp e, struct bounds *out);
+/* Takes loops apart by which statements go through such an array. */
+void take_pieces_apart(struct compiler *c, struct model *m);
+/* Whether all that read v say which of its statements is meant. */
+bool pieces_are_told(struct compiler *c, const struct model *m,
+                     const struct var *v);
+
+/* ---- barren.c */
+/* Marks the variables of which elements may have no observed descendant, and
+ * leaves such elements' factors out of the joint. Requires leaves. */
+void find_barren(struct compiler *c, struct model *m);
+
+/* ---- clamp.c */
+/* Replaces max(), min() and comparisons that the ranges of their arguments
+ * decide. Requires settled roles. */
+void drop_clamps(struct compiler *c, struct model *m);
+
+/* ---- derived.c */
+/* Whether a computed element of a partly stochastic array can be replaced by
+ * its definition where it is read. */
+bool mixed_substitutable(struct compiler *c, const struct family *f);
+/* Marks the derived variables whose values are kept in memory. */
+void choose_stored(struct compiler *c, struct model *m);
+
+/* ---- gaps.c */
+/* Adds the given arrays that hold what no statement defines of derived ones.
+ * Requires choose_stored. */
+void expect_supplied(struct resolver *r);
+
+/* ---- kept.c */
+/* Marks, or makes, further ones that definitions of those would compute again
+ * and again. */
+void keep_repeated(struct compiler *c, struct model *m);
+
+/* ---- affine.c */
+/* Adds the arrays by which updates of scalars see kept arrays that are affine
+ * in them. Requires choose_stored. */
+void split_affine(struct compiler *c, struct model *m);
+
+/* ---- order.c */
+/* Reports variables that depend on themselves whatever the order of elements.
+ */
+void check_cycles(struct compiler *c, struct model *m);
+/* Reports elements with two definitions. */
+void check_twice(struct compiler *c, struct model *m);
+/* Sorts m->families so that parents come first, and numbers them. */
+void order_families(struct compiler *c, struct model *m);
+
+/* ---- sequence.c */
+/* Finds the families whose elements must be put into one sequence, and brings
+ * such families together in the order of m->families. Requires choose_stored.
+ */
+void find_sequences(struct compiler *c, struct model *m);
+
+#endif

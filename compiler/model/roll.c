@@ -1,0 +1,870 @@
+/* roll.c: statements, and terms of a sum, that are written out one by one
+ * become loops and sums again, as scripts write for WinBUGS:
+ *
+ *     y[1] ~ dnorm(mu + b * 1, tau)     for (i in 1:100) {
+ *     y[2] ~ dnorm(mu + b * 2, tau)         y[i] ~ dnorm(mu + b * i, tau)
+ *     ...                               }
+ *
+ * What comes after then takes time and memory by what the model says, not by
+ * its length. Things are alike if they are the same but for numbers. One
+ * number, a subscript (of a statement: on its left), counts them, and becomes
+ * the index. The others follow from it as a * i + b in whole numbers, or are a
+ * list, which is then a constant of the program.
+ *
+ * Requires a parsed program with its arguments in order; leaves one. */
+#include "model/model.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIKE_LEAST = 8 }; /* a shorter list is left as it is written */
+
+/* ---- shapes ---------------------------------------------------------------
+ */
+
+static bool is_call(const struct expr *e, const char *name, int nargs)
+{
+    return e->kind == EXPR_CALL && e->nargs == nargs && !strcmp(e->name, name);
+}
+
+enum place {
+    PLACE_FIXED,    /* a number here is part of the shape */
+    PLACE_ARGUMENT, /* its sign is, which may tell of supports */
+    PLACE_VALUE,
+    PLACE_SUBSCRIPT
+};
+/* A number that is not part of the shape. */
+struct hole {
+    const struct expr *e; /* a number, or minus one */
+    double number;
+    bool subscript;
+    int relation; /* the one of a statement on whose left it is, or -1 */
+};
+struct shape {
+    const char *key; /* interned: without the holes */
+    struct hole *holes;
+    int n, capacity;
+    int nrelations;
+};
+struct reader {
+    struct compiler *c;
+    struct text key;
+    struct shape *shape;
+    int relation;
+    name_stand_in *named; /* what stands for a name, or NULL: it does */
+    void *context;
+};
+
+static void add_hole(struct reader *r, struct hole hole)
+{
+    struct shape *s = r->shape;
+    if (s->n == s->capacity) {
+        struct hole *old = s->holes;
+        s->capacity = s->capacity ? 2 * s->capacity : 8;
+        s->holes = NEW_ARRAY(r->c, struct hole, s->capacity);
+        for (int i = 0; i < s->n; i++)
+            s->holes[i] = old[i];
+    }
+    s->holes[s->n++] = hole;
+}
+
+/* If e is a number in such a place, reads it. */
+static bool read_number(struct reader *r, const struct expr *e,
+                        enum place place)
+{
+    bool minus = place == PLACE_VALUE && is_call(e, "neg", 1);
+    const struct expr *number = minus ? e->args[0] : e;
+    if (number->kind != EXPR_NUM)
+        return false;
+    bool zero = !(number->number < 0 || number->number > 0);
+    if (place == PLACE_FIXED || (place == PLACE_ARGUMENT && zero)) {
+        text_printf(&r->key, "%.17g", number->number);
+        return true;
+    }
+    text_append(&r->key, place == PLACE_SUBSCRIPT ? "@" : "#");
+    add_hole(r, (struct hole){e, minus ? -number->number : number->number,
+                              place == PLACE_SUBSCRIPT, r->relation});
+    return true;
+}
+
+static bool is_operator(const char *name)
+{
+    static const char *const names[] = {"+", "-", "*", "/", "neg"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+bool is_function_of_scalars(struct compiler *c, const char *name)
+{
+    const struct entry *f = library_find(c, ENTRY_FUNCTION, name);
+    if (is_operator(name))
+        return true;
+    if (!f || f->result || entry_clause(f, "builtin"))
+        return false;
+    for (int i = 0; i < f->nparameters; i++)
+        if (f->parameters[i].ndims)
+            return false;
+    return true;
+}
+
+static void read_expr(struct reader *r, const struct expr *e, enum place place);
+
+static void read_call(struct reader *r, const struct expr *e, enum place place)
+{
+    bool power = !strcmp(e->name, "^") || !strcmp(e->name, "pow");
+    bool inherits = is_operator(e->name);
+    bool any = !power && is_function_of_scalars(r->c, e->name);
+    enum place operand = place == PLACE_ARGUMENT ? PLACE_VALUE : place;
+    enum place inside = inherits ? operand : any ? PLACE_VALUE : PLACE_FIXED;
+    for (int i = 0; i < e->nargs; i++) {
+        read_expr(r, e->args[i], inside);
+        text_append(&r->key, ",");
+    }
+}
+
+/* a:b is of one length in all that is alike. */
+static void read_range(struct reader *r, const struct expr *e, enum place place)
+{
+    bool numbers = e->args[0]->kind == EXPR_NUM && e->args[1]->kind == EXPR_NUM;
+    if (!numbers)
+        place = PLACE_FIXED;
+    else
+        text_printf(&r->key, "%.17g", e->args[1]->number - e->args[0]->number);
+    read_expr(r, e->args[0], place);
+    text_append(&r->key, ":");
+    read_expr(r, e->args[1], place);
+}
+
+static void read_expr(struct reader *r, const struct expr *e, enum place place)
+{
+    static const char *const begins[] = {"num", "name", "call",  "range",
+                                         "all", "sum",  "index", "list"};
+    if (!e) {
+        text_append(&r->key, "none ");
+        return;
+    }
+    if (read_number(r, e, place))
+        return;
+    const char *name = e->name;
+    if (r->named && e->kind == EXPR_NAME && !e->bracket && e->nargs == 0)
+        name = r->named(r->context, name);
+    text_printf(&r->key, "%s %s(", begins[e->kind], name ? name : "");
+    switch (e->kind) {
+    case EXPR_CALL:
+        read_call(r, e, place);
+        break;
+    case EXPR_RANGE:
+        read_range(r, e, place);
+        break;
+    case EXPR_SUM:
+        read_expr(r, e->args[0], PLACE_FIXED);
+        read_expr(r, e->args[1], PLACE_FIXED);
+        read_expr(r, e->args[2], PLACE_VALUE);
+        break;
+    case EXPR_NAME:
+        text_append(&r->key, e->bracket ? "[" : "");
+        for (int i = 0; i < e->nargs; i++) {
+            read_expr(r, e->args[i], PLACE_SUBSCRIPT);
+            text_append(&r->key, ",");
+        }
+        break;
+    case EXPR_LIST: /* not to be taken apart again */
+        text_printf(&r->key, "%p", (const void *)e);
+        break;
+    case EXPR_NUM:
+    case EXPR_INDEX:
+    case EXPR_ALL:
+        break;
+    }
+    text_append(&r->key, ")");
+}
+
+static void read_relation(struct reader *r, const struct stmt *s)
+{
+    text_printf(&r->key, "%d %d %s", (int)s->kind, (int)s->truncation,
+                s->link ? s->link : "");
+    r->relation = r->shape->nrelations++;
+    read_expr(r, s->lhs, PLACE_FIXED);
+    r->relation = -1;
+    if (s->kind == STMT_STOCHASTIC && s->rhs->kind == EXPR_CALL) {
+        text_printf(&r->key, "~%s(", s->rhs->name);
+        for (int i = 0; i < s->rhs->nargs; i++)
+            read_expr(r, s->rhs->args[i], PLACE_ARGUMENT);
+    } else {
+        read_expr(r, s->rhs, PLACE_ARGUMENT);
+    }
+    read_expr(r, s->lower, PLACE_ARGUMENT);
+    read_expr(r, s->upper, PLACE_ARGUMENT);
+}
+
+static void read_statement(struct reader *r, const struct stmt *s)
+{
+    if (s->kind != STMT_FOR) {
+        read_relation(r, s);
+        return;
+    }
+    text_printf(&r->key, "for %s", s->name);
+    read_expr(r, s->range, PLACE_FIXED);
+    for (const struct stmt *b = s->body; b; b = b->next)
+        read_statement(r, b);
+    text_append(&r->key, "end");
+}
+
+static struct shape finish_shape(struct reader *r)
+{
+    r->shape->key = intern(r->c, r->key.data);
+    text_free(&r->key);
+    return *r->shape;
+}
+
+static struct shape shape_of_statement(struct compiler *c, const struct stmt *s)
+{
+    struct shape shape = {0};
+    struct reader r = {.c = c, .shape = &shape, .relation = -1};
+    read_statement(&r, s);
+    return finish_shape(&r);
+}
+
+const char *shape_by_names(struct compiler *c, const struct stmt *s,
+                           name_stand_in *named, void *context)
+{
+    struct shape shape = {0};
+    struct reader r = {.c = c,
+                       .shape = &shape,
+                       .relation = -1,
+                       .named = named,
+                       .context = context};
+    read_statement(&r, s);
+    return finish_shape(&r).key;
+}
+
+static struct shape shape_of_term(struct compiler *c, const struct expr *e,
+                                  bool negative)
+{
+    struct shape shape = {0};
+    struct reader r = {.c = c, .shape = &shape, .relation = -1};
+    text_append(&r.key, negative ? "-" : "+");
+    read_expr(&r, e, PLACE_VALUE);
+    return finish_shape(&r);
+}
+
+/* ---- runs -----------------------------------------------------------------
+ */
+
+/* Things of one shape: statements, or terms. */
+struct alike {
+    int place; /* in their list */
+    struct shape shape;
+};
+/* Some of them, in a row, that the numbers of hole `counter` count. */
+struct run {
+    const struct alike *first;
+    int n, counter;
+    bool by_lists; /* subscripts on the right may be listed */
+    /* of each hole: slope and intercept, or a list */
+    struct follows {
+        bool listed;
+        double slope, intercept;
+    } * follows;
+};
+
+static double number_at(const struct alike *a, int hole)
+{
+    return a->shape.holes[hole].number;
+}
+
+static bool is_whole(double x)
+{
+    return x >= -1e9 && x <= 1e9 && x == (double)(long)x;
+}
+
+/* What hole h is in terms of the counter, by the first two of a run. */
+static struct follows begin_following(const struct run *r, int h)
+{
+    double x = number_at(&r->first[0], r->counter);
+    double a = number_at(&r->first[0], h), b = number_at(&r->first[1], h);
+    double slope = b - a;
+    struct follows f = {false, slope, a - slope * x};
+    f.listed = (a < b || a > b) && !(is_whole(a) && is_whole(b));
+    return f;
+}
+
+static bool may_be_listed(const struct run *r, int h)
+{
+    const struct hole *hole = &r->first->shape.holes[h];
+    return !hole->subscript || (r->by_lists && hole->relation < 0);
+}
+
+/* Whether another may join the run, as its last. */
+static bool joins(struct run *r, const struct alike *a)
+{
+    double x = number_at(a, r->counter);
+    const struct shape *s = &r->first->shape;
+    if (x - number_at(a - 1, r->counter) != 1)
+        return false;
+    for (int h = 0; h < s->n; h++) {
+        struct follows *f = &r->follows[h];
+        bool fits = number_at(a, h) == f->slope * x + f->intercept;
+        if (!fits && !may_be_listed(r, h))
+            return false;
+        f->listed = f->listed || !fits;
+    }
+    return true;
+}
+
+/* Every relation of a statement has a left side of its own in each turn. */
+static bool tells_apart(const struct run *r)
+{
+    const struct shape *s = &r->first->shape;
+    for (int k = 0; k < s->nrelations; k++) {
+        bool moves = false;
+        for (int h = 0; h < s->n; h++)
+            moves = moves ||
+                    (s->holes[h].relation == k && r->follows[h].slope != 0);
+        if (!moves)
+            return false;
+    }
+    return true;
+}
+
+static struct run run_from(struct compiler *c, const struct alike *first, int n,
+                           int counter, bool by_lists)
+{
+    int nholes = first->shape.n;
+    struct run r = {first, 1, counter, by_lists, NULL};
+    if (n < ALIKE_LEAST || !is_whole(number_at(first, counter)))
+        return r;
+    r.follows = NEW_ARRAY(c, struct follows, nholes);
+    for (int h = 0; h < nholes; h++) {
+        r.follows[h] = begin_following(&r, h);
+        if (r.follows[h].listed && !may_be_listed(&r, h))
+            return r;
+    }
+    while (r.n < n && joins(&r, &first[r.n]))
+        r.n++;
+    if (r.n >= ALIKE_LEAST && !tells_apart(&r))
+        r.n = 1;
+    return r;
+}
+
+/* The longest run that begins at `first` of n things. Subscripts that follow
+ * from the index tell more than a list; in a sum a list would hide which term
+ * an element enters. */
+static struct run longest_run(struct compiler *c, const struct alike *first,
+                              int n, int counter)
+{
+    struct run r = run_from(c, first, n, counter, false);
+    if (r.n < ALIKE_LEAST && first->shape.nrelations)
+        r = run_from(c, first, n, counter, true);
+    return r;
+}
+
+/* An order in which runs by hole `counter` are in a row: by the other holes on
+ * the left, then by it. */
+static int compare_by_holes(const void *a, const void *b, void *at)
+{
+    const struct alike *x = a, *y = b;
+    const int counter = *(const int *)at;
+    for (int pass = 0; pass < 2; pass++)
+        for (int h = 0; h < x->shape.n; h++) {
+            const struct hole *hole = &x->shape.holes[h];
+            bool now =
+                pass ? h == counter : h != counter && hole->relation >= 0;
+            double u = number_at(x, h), v = number_at(y, h);
+            if (now && (u < v || u > v))
+                return u < v ? -1 : 1;
+        }
+    return x->place - y->place;
+}
+
+/* How the things of one shape are taken together: those that are not in runs
+ * stay as they are. */
+struct partition {
+    struct run *runs;
+    int nruns, covered;
+};
+
+static struct partition partition_by(struct compiler *c, struct alike *a, int n,
+                                     int counter)
+{
+    struct partition p = {.runs = NEW_ARRAY(c, struct run, n / ALIKE_LEAST)};
+    qsort_r(a, (size_t)n, sizeof *a, compare_by_holes, &counter);
+    for (int i = 0; i < n;) {
+        struct run r = longest_run(c, a + i, n - i, counter);
+        i += r.n;
+        if (r.n < ALIKE_LEAST)
+            continue;
+        p.runs[p.nruns++] = r;
+        p.covered += r.n;
+    }
+    return p;
+}
+
+/* By the counter that takes together most of them, in the fewest runs. */
+static struct partition best_partition(struct compiler *c,
+                                       const struct alike *alike, int n)
+{
+    struct partition best = {0};
+    const struct shape *s = &alike->shape;
+    for (int h = 0; h < s->n; h++) {
+        if (!s->holes[h].subscript ||
+            (s->nrelations && s->holes[h].relation != 0))
+            continue;
+        struct alike *a = NEW_ARRAY(c, struct alike, n);
+        memcpy(a, alike, (size_t)n * sizeof *a);
+        struct partition p = partition_by(c, a, n, h);
+        if (p.covered > best.covered ||
+            (p.covered == best.covered && p.nruns < best.nruns))
+            best = p;
+    }
+    return best;
+}
+
+/* ---- what becomes of a run ------------------------------------------------
+ */
+
+enum { DEPTH_MOST = 6 };
+struct roller {
+    struct compiler *c;
+    const struct program *program;
+    /* of loops, and of sums, by how many are inside */
+    const char *loops[DEPTH_MOST], *sums[DEPTH_MOST];
+    bool changed; /* the statement at hand */
+};
+
+struct filling {
+    struct compiler *c;
+    const struct run *run;
+    enum expr_kind index_kind;
+    const char *index;
+    int at; /* the next hole */
+};
+
+static struct expr *number_expr(struct compiler *c, double x, struct span span)
+{
+    struct expr *e = expr_new(c, EXPR_NUM, span);
+    e->number = x;
+    return e;
+}
+
+static struct expr *named_expr(struct compiler *c, enum expr_kind kind,
+                               const char *name, struct span span)
+{
+    struct expr *e = expr_new(c, kind, span);
+    e->name = name;
+    return e;
+}
+
+/* slope * i + intercept */
+static struct expr *affine_expr(const struct filling *f, double slope,
+                                double intercept, struct span span)
+{
+    struct compiler *c = f->c;
+    struct expr *e = named_expr(c, f->index_kind, f->index, span);
+    if (slope != 1)
+        e = expr_call(c, "*", span, 2, number_expr(c, slope, span), e);
+    if (intercept == 0)
+        return e;
+    bool minus = intercept < 0;
+    return expr_call(c, minus ? "-" : "+", span, 2, e,
+                     number_expr(c, minus ? -intercept : intercept, span));
+}
+
+/* What stands in the place of hole h. */
+static struct expr *filler(const struct filling *f, int h)
+{
+    const struct run *r = f->run;
+    const struct follows *how = &r->follows[h];
+    struct span span = r->first->shape.holes[h].e->span;
+    if (!how->listed)
+        return affine_expr(f, how->slope, how->intercept, span);
+    struct expr *list = expr_new(f->c, EXPR_LIST, span);
+    list->nargs = r->n + 1;
+    list->args = NEW_ARRAY(f->c, struct expr *, list->nargs);
+    list->args[0] =
+        affine_expr(f, 1, 1 - number_at(r->first, r->counter), span);
+    for (int i = 0; i < r->n; i++)
+        list->args[1 + i] = number_expr(f->c, number_at(&r->first[i], h), span);
+    list->depth = list->args[0]->depth + 1;
+    return list;
+}
+
+/* A copy of e, of a run's first, for all of them. Meets the holes in the order
+ * of the shape. */
+static struct expr *filled(struct filling *f, struct expr *e)
+{
+    const struct shape *s = &f->run->first->shape;
+    if (!e)
+        return NULL;
+    if (f->at < s->n && s->holes[f->at].e == e) {
+        int h = f->at++;
+        const struct follows *how = &f->run->follows[h];
+        return how->listed || how->slope != 0 ? filler(f, h) : e;
+    }
+    struct expr *copy = expr_new(f->c, e->kind, e->span);
+    *copy = *e;
+    copy->args = NEW_ARRAY(f->c, struct expr *, e->nargs);
+    for (int i = 0; i < e->nargs; i++) {
+        copy->args[i] = filled(f, e->args[i]);
+        if (copy->depth <= copy->args[i]->depth)
+            copy->depth = copy->args[i]->depth + 1;
+    }
+    return copy;
+}
+
+static struct expr *counted_range(const struct filling *f, struct span span)
+{
+    double first = number_at(f->run->first, f->run->counter);
+    struct expr *range = expr_new(f->c, EXPR_RANGE, span);
+    range->nargs = 2;
+    range->args = NEW_ARRAY(f->c, struct expr *, 2);
+    range->args[0] = number_expr(f->c, first, span);
+    range->args[1] = number_expr(f->c, first + f->run->n - 1, span);
+    range->depth = 2;
+    return range;
+}
+
+/* ---- sums -----------------------------------------------------------------
+ */
+
+struct term {
+    struct expr *e; /* NULL: taken into a run */
+    bool negative;
+};
+struct terms {
+    struct term *at;
+    int n, capacity;
+};
+
+static bool is_sum(const struct expr *e)
+{
+    return is_call(e, "+", 2) || is_call(e, "-", 2) || is_call(e, "neg", 1);
+}
+
+static void collect_terms(struct compiler *c, struct expr *e, bool negative,
+                          struct terms *out)
+{
+    if (is_sum(e)) {
+        bool difference = !is_call(e, "+", 2);
+        for (int i = 0; i < e->nargs; i++)
+            collect_terms(c, e->args[i],
+                          negative != (difference && i == e->nargs - 1), out);
+        return;
+    }
+    if (out->n == out->capacity) {
+        struct term *old = out->at;
+        out->capacity = out->capacity ? 2 * out->capacity : 16;
+        out->at = NEW_ARRAY(c, struct term, out->capacity);
+        if (out->n)
+            memcpy(out->at, old, (size_t)out->n * sizeof *old);
+    }
+    out->at[out->n++] = (struct term){e, negative};
+}
+
+/* A single value, in every turn of a sum. */
+static bool is_scalar_term(struct compiler *c, const struct expr *e)
+{
+    if (e->kind == EXPR_RANGE || e->kind == EXPR_ALL ||
+        (e->kind == EXPR_CALL && !is_function_of_scalars(c, e->name)))
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_scalar_term(c, e->args[i]))
+            return false;
+    return true;
+}
+
+/* Sums, or loops, inside one another below e. */
+static int sums_deep(const struct expr *e)
+{
+    int deep = 0;
+    for (int i = 0; i < e->nargs; i++) {
+        int k = sums_deep(e->args[i]);
+        deep = k > deep ? k : deep;
+    }
+    return deep + (e->kind == EXPR_SUM);
+}
+
+/* `list`: the terms. */
+static void roll_run_of_terms(struct roller *r, void *list,
+                              const struct run *run)
+{
+    struct terms *t = list;
+    struct expr *first = t->at[run->first->place].e;
+    int deep = sums_deep(first), earliest = run->first->place;
+    if (deep == DEPTH_MOST)
+        return;
+    struct filling f = {r->c, run, EXPR_INDEX, r->sums[deep], 0};
+    struct expr *range = counted_range(&f, first->span);
+    struct expr *sum = expr_new(r->c, EXPR_SUM, first->span);
+    sum->name = f.index;
+    sum->nargs = 3;
+    sum->args = NEW_ARRAY(r->c, struct expr *, 3);
+    sum->args[0] = range->args[0];
+    sum->args[1] = range->args[1];
+    sum->args[2] = filled(&f, first);
+    sum->depth = sum->args[2]->depth + 1;
+    for (int i = 0; i < run->n; i++) {
+        int place = run->first[i].place;
+        earliest = place < earliest ? place : earliest;
+        t->at[place].e = NULL;
+    }
+    t->at[earliest].e = sum;
+    r->changed = true;
+}
+
+/* Puts what stands for a run in the place of its members. */
+typedef void roll_run(struct roller *r, void *list, const struct run *run);
+
+/* Calls `each` on the runs among n things that may be alike; a shape without a
+ * key is of what is not. */
+static void roll_alike(struct roller *r, struct alike *all, int n,
+                       roll_run *each, void *list)
+{
+    struct alike *group = NEW_ARRAY(r->c, struct alike, n);
+    for (int i = 0; i < n; i++) {
+        const char *key = all[i].shape.key;
+        int k = 0;
+        for (int j = i; key && j < n; j++)
+            if (all[j].shape.key == key) {
+                group[k++] = all[j];
+                all[j].shape.key = NULL;
+            }
+        if (k < ALIKE_LEAST)
+            continue;
+        struct partition p = best_partition(r->c, group, k);
+        for (int j = 0; j < p.nruns; j++)
+            each(r, list, &p.runs[j]);
+    }
+}
+
+static struct expr *sum_of_terms(struct compiler *c, const struct terms *t,
+                                 struct span span)
+{
+    struct expr *sum = NULL;
+    for (int i = 0; i < t->n; i++) {
+        struct expr *e = t->at[i].e;
+        if (!e)
+            continue;
+        bool minus = t->at[i].negative;
+        if (sum)
+            sum = expr_call(c, minus ? "-" : "+", span, 2, sum, e);
+        else
+            sum = minus ? expr_call(c, "neg", span, 1, e) : e;
+    }
+    return sum;
+}
+
+static struct expr *roll_sums(struct roller *r, struct expr *e)
+{
+    struct terms t = {0};
+    if (!e)
+        return NULL;
+    if (!is_sum(e)) {
+        for (int i = 0; i < e->nargs; i++)
+            e->args[i] = roll_sums(r, e->args[i]);
+        return e;
+    }
+    collect_terms(r->c, e, false, &t);
+    bool before = r->changed;
+    r->changed = false;
+    struct alike *all = NEW_ARRAY(r->c, struct alike, t.n);
+    for (int i = 0; i < t.n; i++) {
+        t.at[i].e = roll_sums(r, t.at[i].e);
+        all[i].place = i;
+        if (t.n >= ALIKE_LEAST && is_scalar_term(r->c, t.at[i].e))
+            all[i].shape = shape_of_term(r->c, t.at[i].e, t.at[i].negative);
+    }
+    roll_alike(r, all, t.n, roll_run_of_terms, &t);
+    struct expr *result = r->changed ? sum_of_terms(r->c, &t, e->span) : e;
+    r->changed = r->changed || before;
+    return result;
+}
+
+/* ---- statements -----------------------------------------------------------
+ */
+
+static struct stmt *filled_statement(struct filling *f, const struct stmt *s)
+{
+    struct stmt *copy = NEW(f->c, struct stmt);
+    *copy = *s;
+    copy->next = NULL;
+    if (s->kind == STMT_FOR) {
+        struct stmt **last = &copy->body;
+        copy->range = filled(f, s->range);
+        for (const struct stmt *b = s->body; b; b = b->next) {
+            *last = filled_statement(f, b);
+            last = &(*last)->next;
+        }
+        return copy;
+    }
+    copy->lhs = filled(f, s->lhs);
+    copy->rhs = filled(f, s->rhs);
+    copy->lower = filled(f, s->lower);
+    copy->upper = filled(f, s->upper);
+    copy->text = relation_text(f->c, copy);
+    return copy;
+}
+
+static int loops_deep(const struct stmt *s)
+{
+    int deep = 0;
+    for (const struct stmt *b = s->kind == STMT_FOR ? s->body : NULL; b;
+         b = b->next) {
+        int k = loops_deep(b);
+        deep = k > deep ? k : deep;
+    }
+    return deep + (s->kind == STMT_FOR);
+}
+
+/* `list`: the statements, NULL those that are in a run. */
+static void roll_run_of_statements(struct roller *r, void *list,
+                                   const struct run *run)
+{
+    struct stmt **at = list;
+    struct stmt *first = at[run->first->place];
+    int deep = loops_deep(first), earliest = run->first->place;
+    if (deep >= DEPTH_MOST)
+        return;
+    struct filling f = {r->c, run, EXPR_NAME, r->loops[deep], 0};
+    struct stmt *loop = NEW(r->c, struct stmt);
+    loop->kind = STMT_FOR;
+    loop->span = loop->name_span = first->span;
+    loop->name = f.index;
+    loop->range = counted_range(&f, first->span);
+    loop->body = filled_statement(&f, first);
+    for (int i = 0; i < run->n; i++) {
+        int place = run->first[i].place;
+        earliest = place < earliest ? place : earliest;
+        at[place] = NULL;
+    }
+    at[earliest] = loop;
+    r->changed = true;
+}
+
+/* Whether `samplers {}` speaks of single statements of the variable. */
+static bool named_by_element(const struct roller *r, const struct stmt *s)
+{
+    for (const struct sampler_choice *k = r->program->samplers; k; k = k->next)
+        for (int i = 0; i < k->ntargets; i++)
+            if (s->kind != STMT_FOR && k->targets[i]->bracket &&
+                k->targets[i]->name == s->lhs->name)
+                return true;
+    for (const struct stmt *b = s->kind == STMT_FOR ? s->body : NULL; b;
+         b = b->next)
+        if (named_by_element(r, b))
+            return true;
+    return false;
+}
+
+/* One round: loops that it makes may be alike themselves. */
+static struct stmt *roll_statements(struct roller *r, struct stmt *list)
+{
+    int n = 0;
+    for (struct stmt *s = list; s; s = s->next)
+        n++;
+    struct stmt **at = NEW_ARRAY(r->c, struct stmt *, n);
+    struct alike *all = NEW_ARRAY(r->c, struct alike, n);
+    int i = 0;
+    for (struct stmt *s = list; s; s = s->next, i++) {
+        at[i] = s;
+        all[i].place = i;
+        if (n >= ALIKE_LEAST && !named_by_element(r, s))
+            all[i].shape = shape_of_statement(r->c, s);
+    }
+    roll_alike(r, all, n, roll_run_of_statements, at);
+    struct stmt *result = NULL, **last = &result;
+    for (i = 0; i < n; i++) {
+        if (!at[i])
+            continue;
+        *last = at[i];
+        last = &at[i]->next;
+        *last = NULL;
+    }
+    return result;
+}
+
+static void roll_in_statements(struct roller *r, struct stmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->kind == STMT_FOR) {
+            roll_in_statements(r, s->body);
+            continue;
+        }
+        r->changed = false;
+        s->rhs = roll_sums(r, s->rhs);
+        if (r->changed)
+            s->text = relation_text(r->c, s);
+    }
+}
+
+static struct stmt *roll_block(struct roller *r, struct stmt *list)
+{
+    roll_in_statements(r, list);
+    do {
+        r->changed = false;
+        list = roll_statements(r, list);
+    } while (r->changed);
+    return list;
+}
+
+/* ---- names for indices ----------------------------------------------------
+ */
+
+static bool in_expr(const struct expr *e, const char *name)
+{
+    bool found = e && e->name == name;
+    for (int i = 0; e && !found && i < e->nargs; i++)
+        found = in_expr(e->args[i], name);
+    return found;
+}
+
+static bool in_statements(const struct stmt *s, const char *name)
+{
+    for (; s; s = s->next)
+        if (s->name == name || in_expr(s->range, name) ||
+            in_expr(s->lhs, name) || in_expr(s->rhs, name) ||
+            in_expr(s->lower, name) || in_expr(s->upper, name) ||
+            in_statements(s->body, name))
+            return true;
+    return false;
+}
+
+static bool is_declared(const struct program *p, const char *name)
+{
+    for (const struct declaration *d = p->declarations; d; d = d->next) {
+        if (d->name == name)
+            return true;
+        for (int i = 0; i < d->ndims; i++)
+            if (in_expr(d->dims[i], name))
+                return true;
+    }
+    return false;
+}
+
+/* Names that the model does not use. */
+static void name_indices(struct roller *r)
+{
+    static const char letters[] = "ijklmn";
+    const struct program *p = r->program;
+    int n = 0;
+    for (int k = 0; n < 2 * DEPTH_MOST; k++) {
+        int digit = k / (int)(sizeof letters - 1);
+        char letter = letters[k % (int)(sizeof letters - 1)];
+        const char *name = digit ? intern_format(r->c, "%c%d", letter, digit)
+                                 : intern_format(r->c, "%c", letter);
+        if (!in_statements(p->data, name) && !in_statements(p->model, name) &&
+            !is_declared(p, name)) {
+            *(n % 2 ? &r->sums[n / 2] : &r->loops[n / 2]) = name;
+            n++;
+        }
+    }
+}
+
+void roll(struct compiler *c, struct program *p)
+{
+    struct roller r = {.c = c, .program = p};
+    name_indices(&r);
+    p->data = roll_block(&r, p->data);
+    p->model = roll_block(&r, p->model);
+}

@@ -1,0 +1,86 @@
+/* subscript.c: what the state may make of a subscript: a number outside its
+ * array; and which expressions are whole numbers whatever the state. */
+#include "model/model.h"
+
+#include <math.h>
+
+/* Whether a subscript takes what the state holds, itself or as an end of a
+ * loop. */
+static bool depends_on_state(symp at)
+{
+    if (at->kind == SYM_TARGET || is_latent(at, NULL))
+        return true;
+    if (at->kind == SYM_LOOP)
+        return (at->loop->lower && depends_on_state(at->loop->lower)) ||
+               (at->loop->upper && depends_on_state(at->loop->upper));
+    for (int i = 0; i < at->nargs; i++)
+        if (depends_on_state(at->args[i]))
+            return true;
+    return false;
+}
+
+/* Whether `at` is a node whose support is 1 .. the extent of dimension d. */
+static bool always_inside(symp at, const struct var *v, int d)
+{
+    if (at->kind != SYM_REF || !at->var->families)
+        return false;
+    for (const struct family *f = at->var->families; f; f = f->next_of_var) {
+        const struct factor *g = f->stochastic ? f->factor : NULL;
+        if (!g || !g->lower || !g->upper || g->lower->kind != SYM_NUM ||
+            g->lower->number < 1)
+            return false;
+        symp upper = g->upper;
+        if (!(upper->kind == SYM_EXTENT && upper->var == v &&
+              upper->dim == d) &&
+            !(v->declared[d] && sym_same(upper, v->declared[d])))
+            return false;
+    }
+    return true;
+}
+
+bool sym_subscript_may_miss(symp ref, int d)
+{
+    return depends_on_state(ref->args[d]) &&
+           !always_inside(ref->args[d], ref->var, d);
+}
+
+bool sym_may_miss(symp ref)
+{
+    for (int d = 0; d < ref->nargs; d++)
+        if (sym_subscript_may_miss(ref, d))
+            return true;
+    return false;
+}
+
+bool sym_is_integer(symp x)
+{
+    switch (x->kind) {
+    case SYM_NUM:
+        return x->number == floor(x->number) && fabs(x->number) < 1e9;
+    case SYM_LOOP:
+    case SYM_EXTENT:
+    case SYM_SEEN:
+    case SYM_LIVE:
+        return true;
+    case SYM_REF:
+        return x->var->integer && !sym_may_miss(x);
+    case SYM_ADD:
+    case SYM_MUL:
+        for (int i = 0; i < x->nargs; i++)
+            if (!sym_is_integer(x->args[i]))
+                return false;
+        return true;
+    case SYM_SELECT:
+        return sym_is_integer(x->args[1]) && sym_is_integer(x->args[2]);
+    case SYM_CALL:
+        return x->name[0] == '<' || x->name[0] == '>' || x->name[0] == '=' ||
+               x->name[0] == '!' || x->name[0] == '&' || x->name[0] == '|';
+    case SYM_TARGET:
+    case SYM_PARAM:
+    case SYM_POW:
+    case SYM_SUM:
+    case SYM_ARRAY:
+        return false;
+    }
+    UNREACHABLE();
+}

@@ -1,0 +1,830 @@
+/* explain.c: the plan for a person: a table of the steps, then why each is what
+ * it is; and for --emit=plan what lies behind it. Reads the planned model. */
+#include "report/report.h"
+#include <string.h>
+
+/* ---- Words ---------------------------------------------------------------
+ */
+
+enum { COLUMNS = 6, PAGE = 100 };
+
+/* The first sentence of an entry's description. */
+static const char *first_sentence(struct compiler *c, const struct entry *e)
+{
+    const char *doc = e->doc ? e->doc : "";
+    size_t n = strcspn(doc, ".\n:");
+    return n ? intern_n(c, doc, n) : e->name;
+}
+
+/* Where the method comes from: the description from the line with a year in
+ * brackets on, in one line; "" if it names no source. */
+static const char *citation(struct compiler *c, const struct entry *e)
+{
+    const char *line = e->doc ? e->doc : "";
+    while (*line) {
+        size_t n = strcspn(line, "\n");
+        for (size_t i = 0; i + 5 < n; i++)
+            if (line[i] == '(' && (line[i + 1] == '1' || line[i + 1] == '2') &&
+                strspn(line + i + 1, "0123456789") == 4 && line[i + 5] == ')') {
+                struct text t = {0};
+                for (; *line; line++)
+                    text_append_n(&t, *line == '\n' ? " " : line, 1);
+                while (t.length && strchr(" .", t.data[t.length - 1]))
+                    t.data[--t.length] = 0;
+                return take_text(c, &t);
+            }
+        line += n + (line[n] == '\n');
+    }
+    return "";
+}
+
+/* "Normal distribution" as "normal"; names of people keep their capital. */
+static const char *family_word(struct compiler *c, const struct entry *e)
+{
+    static const char *const people[] = {
+        "Bernoulli", "Cauchy",  "Dirichlet", "Laplace", "Pareto",   "Poisson",
+        "Student",   "Weibull", "Wishart",   "Gumbel",  "Rayleigh", "Gaussian"};
+    static const struct {
+        const char *name, *word;
+    } short_words[] = {{"gig", "generalised inverse Gaussian"},
+                       {"root_gig", "scale of normals (GIG)"},
+                       {"power_law", "power law"},
+                       {"power_gamma", "power gamma"}};
+    for (size_t i = 0; i < sizeof short_words / sizeof *short_words; i++)
+        if (!strcmp(e->name, short_words[i].name))
+            return short_words[i].word;
+    const char *s = first_sentence(c, e), *end = strstr(s, " distribution");
+    struct text t = {0};
+    text_append_n(&t, s, end ? (size_t)(end - s) : strlen(s));
+    bool person = false;
+    for (size_t i = 0; i < sizeof people / sizeof *people; i++)
+        person = person || !strncmp(t.data, people[i], strlen(people[i]));
+    if (!person && t.data[0] >= 'A' && t.data[0] <= 'Z')
+        t.data[0] = (char)(t.data[0] - 'A' + 'a');
+    return take_text(c, &t);
+}
+
+/* What a family updates, as the model writes it where the name alone is not
+ * enough: "theta", "b[2]". */
+static const char *family_name(struct compiler *c, const struct family *f)
+{
+    int n = 0;
+    for (const struct family *g = f->var->families; g; g = g->next_of_var)
+        n++;
+    if (n < 2 || f->auxiliary)
+        return f->var->name;
+    const char *end = strpbrk(f->text, "~<=");
+    size_t length = end ? (size_t)(end - f->text) : strlen(f->text);
+    while (length && f->text[length - 1] == ' ')
+        length--;
+    return intern_n(c, f->text, length);
+}
+
+/* "k of them" with x standing for k; brackets where it is a sum. */
+static const char *count_text(struct compiler *c, symp count)
+{
+    const char *s = expression_text(c, count);
+    return count->kind == SYM_ADD ? intern_format(c, "(%s)", s) : s;
+}
+
+static symp run_length(struct compiler *c, symp lower, symp upper)
+{
+    return sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
+}
+
+/* ---- The columns ---------------------------------------------------------
+ */
+
+/* "N", "p", "I x J", "1" */
+static const char *elements_of(struct compiler *c, const struct family *f)
+{
+    struct text t = {0};
+    if (f->nloops == 1 && !f->nslices)
+        return expression_text(
+            c, run_length(c, f->loops[0]->lower, f->loops[0]->upper));
+    for (int i = 0; i < f->nloops; i++)
+        text_printf(&t, "%s%s", t.length ? " x " : "",
+                    count_text(c, run_length(c, f->loops[i]->lower,
+                                             f->loops[i]->upper)));
+    for (int i = 0; i < f->nslices; i++)
+        text_printf(&t, "%s%s", t.length ? " x " : "",
+                    count_text(c, family_extent(c, f, i)));
+    if (!t.length)
+        text_append(&t, "1");
+    return take_text(c, &t);
+}
+
+static symp block_dimension(struct compiler *c, const struct step *s)
+{
+    symp n = sym_num(c, 0);
+    for (int i = 0; i < s->nmembers; i++)
+        n = sym_add2(c, n, s->members[i].count);
+    return n;
+}
+
+static const char *step_elements(struct compiler *c, const struct step *s)
+{
+    if (s->method == METHOD_INDEX)
+        return "-";
+    if (s->nmembers < 2)
+        return elements_of(c, s->family);
+    const char *first = elements_of(c, s->members[0].family);
+    struct text t = {0};
+    bool same = true;
+    for (int i = 0; i < s->nmembers; i++) {
+        const char *e = elements_of(c, s->members[i].family);
+        same = same && e == first;
+        text_printf(&t, "%s%s", i ? " + " : "", e);
+    }
+    const char *sum = take_text(c, &t);
+    if (!same)
+        return s->method == METHOD_DENSE
+                   ? expression_text(c, block_dimension(c, s))
+                   : sum;
+    return strcmp(first, "1") ? intern_format(c, "%d x %s", s->nmembers, first)
+                              : intern_format(c, "%d", s->nmembers);
+}
+
+static const char *step_variables(struct compiler *c, const struct step *s)
+{
+    if (s->method == METHOD_INDEX)
+        return sym_text(c, s->inverse->reference);
+    if (s->nmembers < 2)
+        return family_name(c, s->family);
+    struct text t = {0};
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(&t, "%s%s", i ? ", " : "",
+                    family_name(c, s->members[i].family));
+    return take_text(c, &t);
+}
+
+static bool is_augmented(const struct step *s)
+{
+    bool yes = s->family->auxiliary;
+    for (const struct part *p = s->parts; p; p = p->next)
+        yes = yes || p->factor->auxiliary;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        yes = yes || q->part->factor->auxiliary;
+    return yes;
+}
+
+static const char *direct_text(struct compiler *c, const struct step *s)
+{
+    const struct entry *e = s->recognised;
+    if (!e)
+        return "uniform";
+    const char *word = family_word(c, e);
+    if (e == library_standard(c, ENTRY_DISTRIBUTION, "power_gamma") &&
+        s->exponent) {
+        if (sym_is(s->exponent, 1))
+            word = "gamma";
+        else if (sym_is(s->exponent, -1))
+            word = "inverse gamma";
+        else if (sym_is(s->exponent, -2))
+            word = "scale of normals";
+        else
+            word = intern_format(c, "gamma in x^%s", sym_text(c, s->exponent));
+    }
+    bool inherent = e == library_standard(c, ENTRY_DISTRIBUTION, "dunif") ||
+                    e == library_standard(c, ENTRY_DISTRIBUTION, "power_law");
+    bool cut = s->bounded && !inherent, phrase = strchr(word, ' ') != NULL;
+    return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
+                         word, cut && phrase ? ", truncated" : "",
+                         is_augmented(s) ? " (augmented)" : "");
+}
+
+/* X'X is computed once if all designs and weights are data. */
+static bool constant_product(const struct step *s)
+{
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row && !(q->constant_design && q->constant_weight))
+            return false;
+    return true;
+}
+
+static const char *block_text(struct compiler *c, const struct step *s)
+{
+    const char *d = count_text(c, block_dimension(c, s));
+    if (s->method == METHOD_DENSE)
+        return intern_format(c, "Gaussian block, dense %s x %s%s", d, d,
+                             constant_product(s) ? ", X'X computed once" : "");
+    if (s->family->nloops == 0)
+        return intern_format(c, "Gaussian block, %s x %s", d, d);
+    return intern_format(c, "Gaussian block, %s x %s, one per %s", d, d,
+                         loop_names(c, s->family->loops, s->family->nloops));
+}
+
+static const char *vector_text(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *word = family_word(c, s->recognised);
+    const char *n = count_text(c, family_extent(c, f, 0));
+    if (f->nslices == 2)
+        return intern_format(c, "%s, %s x %s", word, n,
+                             count_text(c, family_extent(c, f, 1)));
+    return intern_format(c, "%s, %s cells", word, n);
+}
+
+static const char *stated_text(struct compiler *c, const struct step *s)
+{
+    symp draw = s->family->var->draw;
+    const char *name = draw->kind == SYM_CALL ? draw->name : "draw";
+    if (!strcmp(name, "draw_polya_gamma"))
+        return "Polya-Gamma (augmented)";
+    return intern_format(c, "%s (augmented)",
+                         strncmp(name, "draw_", 5) ? "stated draw" : name + 5);
+}
+
+static const char *enumeration_text(struct compiler *c, const struct step *s)
+{
+    const char *shared = is_augmented(s) ? " (augmented)" : "";
+    if (s->lower && s->upper)
+        return intern_format(c, "enumeration, %s to %s%s",
+                             expression_text(c, s->lower),
+                             expression_text(c, s->upper), shared);
+    return intern_format(c, "enumeration%s", shared);
+}
+
+static const char *vector_slice_text(struct compiler *c, const struct step *s)
+{
+    const char *side = count_text(c, family_extent(c, s->family, 0));
+    if (s->family->nslices == 2)
+        return intern_format(c, "slice, cells of a %s x %s matrix in turn",
+                             side, side);
+    return intern_format(
+        c, "%sslice, %s cells %s", s->family->var->integer ? "integer " : "",
+        side, s->companion == COMPANION_SUM ? "in pairs" : "in turn");
+}
+
+static const char *step_sampler(struct compiler *c, const struct step *s)
+{
+    switch (s->method) {
+    case METHOD_DIRECT:
+        return direct_text(c, s);
+    case METHOD_ENUMERATE:
+        return enumeration_text(c, s);
+    case METHOD_SLICE:
+        return "slice";
+    case METHOD_SLICE_INTEGER:
+        return "integer slice";
+    case METHOD_SLICE_VECTOR:
+        return vector_slice_text(c, s);
+    case METHOD_PAIR:
+        return "slice that keeps the sum";
+    case METHOD_CHAIN:
+        return intern_format(
+            c, "path along %s, %s to %s", s->family->loops[s->along]->name,
+            expression_text(c, s->lower), expression_text(c, s->upper));
+    case METHOD_WALK:
+        return draws_integers(s->family) ? "integer random walk"
+                                         : "random walk";
+    case METHOD_ADAPTIVE:
+        return "adaptive Metropolis";
+    case METHOD_ELLIPTICAL:
+        return s->whole ? "elliptical slice, jointly" : "elliptical slice";
+    case METHOD_GAUSSIAN:
+    case METHOD_DENSE:
+        return block_text(c, s);
+    case METHOD_JOINT:
+        return s->curved ? "elliptical slice of a joint block, sparse"
+                         : "joint Gaussian block, sparse";
+    case METHOD_VECTOR:
+        return vector_text(c, s);
+    case METHOD_FORWARD:
+        return s->family->var->barren ? "forward draw" : "data or forward draw";
+    case METHOD_STATED:
+        return stated_text(c, s);
+    case METHOD_INDEX:
+        return "index rebuilt";
+    case METHOD_DERIVE:
+        return "recomputed";
+    case METHOD_NONE:
+        return "-";
+    }
+    UNREACHABLE();
+}
+
+const char *sampler_word(struct compiler *c, const struct step *s)
+{
+    if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE ||
+        (s->method == METHOD_JOINT && !s->curved))
+        return "Gaussian block";
+    if (s->method == METHOD_ENUMERATE)
+        return "enumeration";
+    if (s->method == METHOD_VECTOR)
+        return family_word(c, s->recognised);
+    const char *text = step_sampler(c, s), *end = strstr(text, " (augmented)");
+    return end ? intern_n(c, text, (size_t)(end - text)) : text;
+}
+
+/* The loops over paths. */
+static const char *path_loops(struct compiler *c, const struct step *s)
+{
+    struct loop *others[16];
+    int n = 0;
+    for (int i = 0; i < s->family->nloops && n < 16; i++)
+        if (i != s->along)
+            others[n++] = s->family->loops[i];
+    return n ? loop_names(c, others, n) : "-";
+}
+
+static const char *step_parallel(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    if (!f || f->nloops == 0 || s->method == METHOD_DENSE || s->whole)
+        return "-";
+    if (s->method == METHOD_JOINT)
+        return "elimination tree";
+    const char *loops = loop_names(c, f->loops, f->nloops);
+    if (s->method == METHOD_CHAIN)
+        return path_loops(c, s);
+    if (s->sequential || (s->method == METHOD_DERIVE && f->recursive))
+        return "one at a time";
+    if (s->conflicts)
+        return intern_format(c, "%s, coloured at load", loops);
+    return loops;
+}
+
+/* The subscripts through which an inverse index groups: "by g[i]". */
+static const char *grouping(struct compiler *c, const struct inverse *i)
+{
+    struct text t = {0};
+    for (int d = 0; d < i->reference->nargs; d++) {
+        symp offset, e = i->reference->args[d];
+        if (e->kind != SYM_NUM && !sym_plain_loop(c, e, &offset))
+            text_printf(&t, "%s%s", t.length ? ", " : "",
+                        expression_text(c, e));
+    }
+    return take_text(c, &t);
+}
+
+/* The sum that a part is, "" if it is a single term. */
+const char *part_sum(struct compiler *c, const struct part *p)
+{
+    if (p->own)
+        return "";
+    if (p->inverse && p->inverse->reach)
+        return intern_format(
+            c, "%s reached",
+            loop_names(c, p->factor->loops, p->factor->nloops));
+    if (p->inverse)
+        return intern_format(c, "%s by %s",
+                             loop_names(c, p->factor->loops, p->factor->nloops),
+                             grouping(c, p->inverse));
+    struct text t = {0};
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i])
+            text_printf(&t, "%s%s", t.length ? ", " : "", p->loops[i]->name);
+    return take_text(c, &t);
+}
+
+/* Of sums that need the rows only where some are not observed. */
+static const char *at_load(struct compiler *c, const char *over, bool summed)
+{
+    return summed && *over ? intern_format(c, "%s at load", over) : over;
+}
+
+static const char *row_sum(struct compiler *c, const struct step *s,
+                           const struct quadratic *q)
+{
+    const struct factor *g = q->part->factor;
+    const char *over = part_sum(c, q->part);
+    const char *z = g->auxiliary     ? g->auxiliary->name
+                    : g->family->var ? g->family->var->name
+                                     : "z";
+    const char *what = intern_format(c, "X'%s", z);
+    if (!constant_product(s))
+        what = intern_format(c, "%s, %s", q->constant_weight ? "X'X" : "X'WX",
+                             what);
+    bool once = q->constant_design && q->constant_weight && q->constant_score;
+    return *over ? intern_format(c, "%s over %s%s", what, over,
+                                 once ? " at load" : "")
+                 : what;
+}
+
+/* What is computed anew each sweep. */
+static const char *joint_sum(struct compiler *c, const struct joint_term *t)
+{
+    if (t->constant_design && t->constant_weight && t->constant_score)
+        return "";
+    if (t->vector)
+        return "pairs of cells";
+    return loop_names(c, t->factor->loops, t->factor->nloops);
+}
+
+static const char *step_sums(struct compiler *c, const struct step *s)
+{
+    const char *found[32];
+    int n = 0;
+    if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
+        return "-";
+    for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
+        found[n++] = q->row ? row_sum(c, s, q)
+                            : at_load(c, part_sum(c, q->part), q->summed);
+    for (const struct joint_term *t = s->terms; t && n < 32; t = t->next)
+        found[n++] = joint_sum(c, t);
+    for (const struct part *p = s->quadratics || s->terms ? NULL : s->parts;
+         p && n < 32; p = p->next)
+        found[n++] = at_load(c, part_sum(c, p), p->summed);
+    struct text t = {0};
+    for (int i = 0; i < n; i++) {
+        bool known = !*found[i];
+        for (int j = 0; j < i; j++)
+            known = known || found[j] == found[i];
+        if (!known)
+            text_printf(&t, "%s%s%s", t.length ? "; " : "",
+                        s->method == METHOD_DENSE ? "" : "over ", found[i]);
+    }
+    if (!t.length)
+        text_append(&t, "-");
+    return take_text(c, &t);
+}
+
+/* ---- The table -----------------------------------------------------------
+ */
+
+struct row {
+    const char *cells[COLUMNS];
+};
+
+static struct row step_row(struct compiler *c, const struct step *s)
+{
+    return (struct row){{intern_format(c, "%d", s->number + 1),
+                         step_variables(c, s), step_elements(c, s),
+                         step_sampler(c, s), step_parallel(c, s),
+                         step_sums(c, s)}};
+}
+
+static size_t longest_word(const char *s)
+{
+    size_t longest = 0;
+    for (; *s; s += strspn(s, " ")) {
+        size_t n = strcspn(s, " ");
+        longest = n > longest ? n : longest;
+        s += n;
+    }
+    return longest;
+}
+
+/* Widths of the columns, the widest narrowed until all fit on the page, none
+ * below its longest word. */
+static void choose_widths(const struct row *rows, int n, size_t *width)
+{
+    size_t least[COLUMNS] = {0}, total = 2 * (COLUMNS - 1);
+    for (int k = 0; k < COLUMNS; k++) {
+        width[k] = 0;
+        for (int i = 0; i < n; i++) {
+            size_t length = strlen(rows[i].cells[k]);
+            size_t word = longest_word(rows[i].cells[k]);
+            width[k] = length > width[k] ? length : width[k];
+            least[k] = word > least[k] ? word : least[k];
+        }
+        total += width[k];
+    }
+    for (; total > PAGE; total--) {
+        int widest = -1;
+        for (int k = 0; k < COLUMNS; k++)
+            if (width[k] > least[k] && (widest < 0 || width[k] > width[widest]))
+                widest = k;
+        if (widest < 0)
+            return;
+        width[widest]--;
+    }
+}
+
+/* As many whole words of s as fit into `width`, at least one. */
+static size_t fitting(const char *s, size_t width)
+{
+    size_t n = strcspn(s, " ");
+    while (s[n] && n + 1 + strcspn(s + n + 1, " ") <= width)
+        n += 1 + strcspn(s + n + 1, " ");
+    return n;
+}
+
+static void print_row(struct text *out, const struct row *r,
+                      const size_t *width)
+{
+    const char *left[COLUMNS];
+    bool more = true;
+    memcpy(left, r->cells, sizeof left);
+    while (more) {
+        size_t gap = 0;
+        more = false;
+        for (int k = 0; k < COLUMNS; k++) {
+            size_t n = fitting(left[k], width[k]);
+            if (n)
+                text_printf(out, "%*s%.*s", (int)gap, "", (int)n, left[k]);
+            gap = n ? width[k] - n + 2 : gap + width[k] + 2;
+            left[k] += n;
+            left[k] += strspn(left[k], " ");
+            more = more || *left[k];
+        }
+        text_append(out, "\n");
+    }
+}
+
+/* Words of s, the first line from column `at` on, the others from `indent`. */
+static void print_wrapped(struct text *out, const char *s, size_t at,
+                          size_t indent)
+{
+    while (*s) {
+        size_t n = fitting(s, PAGE - at);
+        text_printf(out, "%.*s\n", (int)n, s);
+        s += n;
+        s += strspn(s, " ");
+        if (*s)
+            text_printf(out, "%*s", (int)indent, "");
+        at = indent;
+    }
+}
+
+/* Which of a variable's steps draws its elements, its own or the one that draws
+ * forward, only the data tell; shown is the one to expect. */
+static bool is_shown(const struct step *s)
+{
+    const struct var *v = s->family ? s->family->var : NULL;
+    if (s->method == METHOD_DERIVE || s->method == METHOD_INDEX)
+        return !s->late && !(s->family && s->family->expansion);
+    if (!v || !v->barren || s->nmembers > 1)
+        return true;
+    return (s->method == METHOD_FORWARD) != v->expects_data;
+}
+
+static void print_table(struct text *out, struct compiler *c,
+                        const struct model *m)
+{
+    int n = 1;
+    for (const struct step *s = m->steps; s; s = s->next)
+        n++;
+    struct row *rows = NEW_ARRAY(c, struct row, n);
+    rows[0] = (struct row){
+        {"step", "variable", "elements", "sampler", "parallel over", "sums"}};
+    n = 1;
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (is_shown(s))
+            rows[n++] = step_row(c, s);
+    size_t width[COLUMNS];
+    choose_widths(rows, n, width);
+    for (int i = 0; i < n; i++)
+        print_row(out, &rows[i], width);
+    text_append(out, "\nEvery step updates all chains at once.\n");
+}
+
+/* ---- Why -----------------------------------------------------------------
+ */
+
+static void note(struct text *out, struct compiler *c, const char *who,
+                 const char *what)
+{
+    print_wrapped(out, intern_format(c, "  %s: %s", who, what), 0, 4);
+}
+
+static bool is_slice(const struct step *s)
+{
+    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+           s->method == METHOD_SLICE_VECTOR;
+}
+
+/* The first factor in which several members meet, and what does not depend on
+ * the sweep. */
+static const char *joint_reason(struct compiler *c, const struct step *s)
+{
+    const struct joint_term *meets = NULL;
+    const char *bound = "";
+    bool constant = true;
+    for (const struct joint_term *t = s->terms; t; t = t->next) {
+        const bool more = !meets || t->nslots > meets->nslots;
+        if ((t->nslots > 1 || t->vector) && more)
+            meets = t;
+        constant = constant && t->constant_design && t->constant_weight &&
+                   t->constant_score;
+        symp clamp = t->unbounded ? find_clamp(t->factor->logp) : NULL;
+        if (clamp)
+            bound = intern_format(c,
+                                  "; %s is fitted as if there were no bound, "
+                                  "and where it binds the ellipse corrects it",
+                                  expression_text(c, clamp));
+    }
+    return intern_format(
+        c, "one sparse block, as %s meet%s in %s%s%s",
+        s->nmembers > 1 ? "they" : "its elements", "",
+        meets ? meets->factor->text : "one factor",
+        constant ? "; its sums over data are computed once" : "", bound);
+}
+
+static const char *why_block(struct compiler *c, const struct step *s)
+{
+    if (s->method == METHOD_JOINT)
+        return joint_reason(c, s);
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row || (!q->part->own && s->nmembers > 1))
+            return intern_format(c, "one block, as %s meet in %s",
+                                 s->nmembers > 1 ? "they" : "its elements",
+                                 q->part->factor->text);
+    return NULL;
+}
+
+static const char *why_order(struct compiler *c, const struct step *s)
+{
+    if (s->family->nloops == 0 || s->method == METHOD_DENSE || s->whole ||
+        s->method == METHOD_JOINT)
+        return NULL;
+    if (s->sequential)
+        return "one at a time: its elements depend on each other in a way "
+               "that cannot be coloured";
+    if (s->conflicts)
+        return intern_format(c,
+                             "coloured: elements that meet in %s get different "
+                             "colours; those of one colour move at once",
+                             s->conflicts->factor->text);
+    return NULL;
+}
+
+static void print_reasons(struct text *out, struct compiler *c,
+                          const struct model *m)
+{
+    for (const struct step *s = m->steps; s; s = s->next) {
+        if (s->family && s->method == METHOD_FORWARD &&
+            s->family->var->barren && !s->family->var->expects_data)
+            note(out, c, step_variables(c, s),
+                 "drawn forward: no observed descendant, unless the data "
+                 "supply one");
+        if (!s->family || s->method == METHOD_FORWARD ||
+            s->method == METHOD_DERIVE || !is_shown(s))
+            continue;
+        const char *who = step_variables(c, s), *why = NULL;
+        const struct entry *a = s->family->var->augmentation;
+        if (s->family->auxiliary && a) {
+            const char *source = citation(c, a);
+            note(out, c, who,
+                 intern_format(c, "added to %s: %s%s%s",
+                               strstr(s->family->text, " of ")
+                                   ? strstr(s->family->text, " of ") + 4
+                                   : s->family->text,
+                               first_sentence(c, a), *source ? ". " : "",
+                               source));
+        }
+        if (s->family->affine)
+            note(out, c, who,
+                 "kept arrays are affine in it: its slope in them, and the "
+                 "rest, are kept too, and recomputed when either changes");
+        if (s->asked)
+            why = intern_format(c, "%s, as samplers { } asks", s->asked);
+        else if (s->beside)
+            why = "slice beside its block: it reaches the tails, where a "
+                  "normal fit is poor";
+        else if (is_slice(s))
+            why = intern_format(c, "slice: %s", slice_reason(c, s));
+        else if (s->method == METHOD_CHAIN)
+            why = intern_format(c,
+                                "a path at once, by forward filtering and "
+                                "backward sampling: %s depends on its "
+                                "predecessor along %s alone",
+                                who, s->family->loops[s->along]->name);
+        else if (s->method == METHOD_ELLIPTICAL)
+            why = intern_format(c,
+                                "elliptical slice, as its prior is normal but "
+                                "%s",
+                                slice_reason(c, s));
+        else if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE ||
+                 s->method == METHOD_JOINT)
+            why = why_block(c, s);
+        if (why)
+            note(out, c, who, why);
+        for (const struct rescaling *r = s->rescalings; r; r = r->next)
+            note(out, c, r->hyper->var->name,
+                 intern_format(c,
+                               "moved with %s too, by one factor: both keep "
+                               "the standardised values of %s",
+                               who, r->term->factor->text));
+        why = why_order(c, s);
+        if (why)
+            note(out, c, who, why);
+    }
+}
+
+static void print_names(struct text *out, struct compiler *c,
+                        const struct model *m, const char *head,
+                        bool (*wanted)(const struct var *))
+{
+    struct text t = {0};
+    for (const struct var *v = m->vars; v; v = v->next)
+        if (wanted(v))
+            text_printf(&t, "%s%s", t.length ? ", " : "", v->name);
+    if (t.length)
+        note(out, c, head, take_text(c, &t));
+}
+
+static bool wanted_given(const struct var *v)
+{
+    return v->role == ROLE_GIVEN && v->used;
+}
+static bool wanted_data(const struct var *v)
+{
+    return v->role == ROLE_STOCHASTIC && (v->unread || v->declared_observed);
+}
+static bool wanted_stored(const struct var *v)
+{
+    return v->role == ROLE_DERIVED && v->stored;
+}
+
+void explain(struct text *out, struct compiler *c, const struct model *m)
+{
+    print_table(out, c, m);
+    struct text reasons = {0};
+    print_reasons(&reasons, c, m);
+    if (reasons.length)
+        text_printf(out, "\nWhy:\n%s", reasons.data);
+    text_free(&reasons);
+    text_append(out, "\nData:\n");
+    print_names(out, c, m, "given", wanted_given);
+    print_names(out, c, m, "observed", wanted_data);
+    print_names(out, c, m, "stored", wanted_stored);
+    print_wrapped(
+        out,
+        "What the data supply of a stochastic variable, all or some of "
+        "its elements, is kept; the rest is drawn: forward, for kept sweeps "
+        "alone, where nothing observed depends on it.",
+        0, 0);
+}
+
+/* ---- Blocks, for --emit=conditionals ------------------------------------
+ */
+
+/* ---- --emit=plan ---------------------------------------------------------
+ */
+
+static const char *role_text(const struct var *v)
+{
+    switch (v->role) {
+    case ROLE_GIVEN:
+        return "given";
+    case ROLE_CONSTANT:
+        return "constant";
+    case ROLE_STOCHASTIC:
+        return "stochastic";
+    case ROLE_DERIVED:
+        return "derived";
+    case ROLE_AUXILIARY:
+        return "auxiliary";
+    }
+    UNREACHABLE();
+}
+
+static void print_buffers(struct text *out, const struct model *m)
+{
+    text_append(out, "\nbuffers:\n");
+    for (const struct var *v = m->vars; v; v = v->next)
+        text_printf(out, "  %s: %s, %s, %d-dimensional%s%s%s%s\n", v->name,
+                    role_text(v), v->integer ? "integer" : "real",
+                    v->ndim < 0 ? 0 : v->ndim, v->stored ? ", stored" : "",
+                    v->leaf ? ", leaf" : "", v->indexes ? ", indexes" : "",
+                    v->seen_asked ? ", asked whether seen" : "");
+}
+
+static void print_order(struct text *out, struct compiler *c,
+                        const struct model *m)
+{
+    text_append(out, "\norder:\n");
+    for (const struct step *s = m->steps; s; s = s->next) {
+        text_printf(out, "  %d %s: %s", s->number + 1, s->name,
+                    step_sampler(c, s));
+        if (s->family && s->family->nloops)
+            text_printf(out, ", %s", step_parallel(c, s));
+        if (s->coupled_prior)
+            text_append(out, ", prior couples coordinates");
+        if (s->exponent)
+            text_printf(out, ", exponent %s", sym_text(c, s->exponent));
+        text_append(out, "\n");
+        for (int i = 0; i < s->nstatistics && s->recognised; i++)
+            text_printf(out, "      %s: statistic %d of %s\n",
+                        sym_text(c, s->statistics[i]), s->place[i] + 1,
+                        s->recognised->name);
+        for (const struct conflict *k = s->conflicts; k; k = k->next) {
+            text_printf(out, "      meets itself in %s at", k->factor->text);
+            for (int i = 0; i < k->nreferences; i++)
+                text_printf(out, "%s %s", i ? "," : "",
+                            sym_text(c, k->references[i]));
+            text_append(out, "\n");
+        }
+        hoisted_print(out, c, s);
+    }
+}
+
+void plan_print(struct text *out, struct compiler *c, const struct model *m)
+{
+    explain(out, c, m);
+    print_buffers(out, m);
+    if (m->inverses)
+        text_append(out, "\ninverse indices:\n");
+    for (const struct inverse *i = m->inverses; i; i = i->next)
+        text_printf(out, "  %d: %s%s %s, %s\n", i->number,
+                    i->reach ? "what is reached by " : "",
+                    i->reach
+                        ? i->var->name
+                        : intern_format(c, "%s in", sym_text(c, i->reference)),
+                    i->reach ? intern_format(c, "in %s", i->factor->text)
+                             : i->factor->text,
+                    i->latent ? "rebuilt when it moves" : "built at load");
+    print_order(out, c, m);
+}

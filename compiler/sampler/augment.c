@@ -1,0 +1,353 @@
+/* augment.c: applies the library's augmentations. A matched density is
+ * replaced by the joint density with a new node, where that closes a full
+ * conditional which is not closed without it, and opens none.
+ *
+ * Requires a resolved model; leaves a model in which replaced factors are
+ * marked and auxiliary families added after the ones that they augment. */
+#include "sampler/sampler.h"
+#include <string.h>
+
+/* ---- matching ---------------------------------------------------------------
+ */
+
+struct binding {
+    const char *name;
+    symp value;
+};
+struct match {
+    struct binding bound[16];
+    int n;
+};
+
+static symp lookup(const struct match *m, const char *name)
+{
+    for (int i = 0; i < m->n; i++)
+        if (m->bound[i].name == name)
+            return m->bound[i].value;
+    return NULL;
+}
+
+static bool unify(struct compiler *c, symp pattern, symp e, struct match *m);
+
+/* Operands of a sum or product in any order. */
+static bool unify_any_order(struct compiler *c, symp pattern, symp e, int from,
+                            bool *taken, struct match *m)
+{
+    if (from == pattern->nargs)
+        return true;
+    for (int i = 0; i < e->nargs; i++) {
+        struct match before = *m;
+        if (taken[i] || !unify(c, pattern->args[from], e->args[i], m)) {
+            *m = before;
+            continue;
+        }
+        taken[i] = true;
+        if (unify_any_order(c, pattern, e, from + 1, taken, m))
+            return true;
+        taken[i] = false;
+        *m = before;
+    }
+    return false;
+}
+
+static bool unify(struct compiler *c, symp pattern, symp e, struct match *m)
+{
+    if (pattern->kind == SYM_PARAM) {
+        symp known = lookup(m, pattern->name);
+        if (known)
+            return sym_same(known, e);
+        if (m->n == 16)
+            return false;
+        m->bound[m->n].name = pattern->name;
+        m->bound[m->n++].value = e;
+        return true;
+    }
+    if (pattern->kind != e->kind || pattern->nargs != e->nargs ||
+        pattern->name != e->name || pattern->number != e->number)
+        return false;
+    if (e->kind == SYM_ADD || e->kind == SYM_MUL) {
+        bool *taken = NEW_ARRAY(c, bool, e->nargs);
+        return unify_any_order(c, pattern, e, 0, taken, m);
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (!unify(c, pattern->args[i], e->args[i], m))
+            return false;
+    return e->kind != SYM_REF && e->kind != SYM_SUM && e->kind != SYM_ARRAY;
+}
+
+static symp bind_pattern(struct compiler *c, const char *name, int nargs,
+                         const symp *args, void *context)
+{
+    (void)args;
+    (void)context;
+    return nargs ? NULL : sym_param(c, name);
+}
+
+/* Leaves do not count: what is known of them does not change. */
+static bool is_no_leaf(symp e, const void *unused)
+{
+    return is_latent(e, unused) &&
+           !(e->var->role == ROLE_STOCHASTIC && e->var->leaf);
+}
+
+static bool reads_likelihood(symp e) { return sym_any(e, is_no_leaf, NULL); }
+
+static bool matches(struct compiler *c, const struct entry *a,
+                    const struct factor *g, struct match *m)
+{
+    const struct expr *pattern = entry_value(a, "match");
+    const struct family *f = g->family;
+    m->n = 0;
+    if (!pattern || pattern->nargs != 2 || f->nslices || f->truncated)
+        return false;
+    const struct expr *node = pattern->args[0], *call = pattern->args[1];
+    const struct entry *d = library_meant(c, a, ENTRY_DISTRIBUTION, call->name);
+    if (d != f->distribution || call->nargs != f->nargs)
+        return false;
+    m->bound[m->n].name = node->name;
+    m->bound[m->n++].value = g->value;
+    for (int i = 0; i < f->nargs; i++) {
+        symp p = sym_from_library(c, call->args[i], bind_pattern, NULL);
+        if (f->args[i].ndim || !p ||
+            !unify(
+                c, p,
+                sym_join_complement(c, substitute_derived(c, f->args[i].body)),
+                m))
+            return false;
+    }
+    const struct clause *observed = entry_clause(a, "observed");
+    for (const struct clause_item *i = observed ? observed->items : NULL; i;
+         i = i->next) {
+        symp e = lookup(m, i->value->name);
+        if (!e || reads_likelihood(e))
+            return false;
+    }
+    return true;
+}
+
+/* ---- applying
+ * ------------------------------------------------------------------ */
+
+static symp bind_matched(struct compiler *c, const char *name, int nargs,
+                         const symp *args, void *context)
+{
+    (void)c;
+    (void)args;
+    return nargs ? NULL : lookup(context, name);
+}
+
+/* The new node, its family and its factor; linked into the model. */
+static struct factor *apply(struct compiler *c, struct model *m,
+                            const struct entry *a, struct factor *g,
+                            struct match *match)
+{
+    const struct clause *add = entry_clause(a, "add");
+    const struct expr *support = add->items->value;
+    struct family *f = g->family;
+    struct var *v = NEW(c, struct var);
+    v->name =
+        intern_format(c, "%s.%s", family_label(c, f), add->items->label->name);
+    v->span = f->span;
+    v->role = ROLE_AUXILIARY;
+    v->ndim = f->nloops;
+    v->seen_slot = -1;
+    symp subs[8];
+    for (int d = 0; d < f->nloops; d++)
+        subs[d] = sym_loop(c, f->loops[d]);
+    symp node = sym_ref(c, v, v->ndim, subs);
+    match->bound[match->n].name = add->items->label->name;
+    match->bound[match->n++].value = node;
+
+    struct family *k = NEW(c, struct family);
+    k->var = v;
+    k->span = f->span;
+    k->stochastic = k->auxiliary = true;
+    k->loops = f->loops;
+    k->nloops = f->nloops;
+    for (int d = 0; d < f->nloops; d++)
+        k->lower[d] = subs[d];
+    k->distribution = k->written_distribution = f->distribution;
+    k->text = intern_format(c, "%s of %s", a->name, f->text);
+    v->families = k;
+    v->augmentation = a;
+
+    struct factor *n = NEW(c, struct factor);
+    n->family = k;
+    n->loops = g->loops;
+    n->nloops = g->nloops;
+    n->text = k->text;
+    n->logp =
+        sym_from_library(c, entry_value(a, "factor"), bind_matched, match);
+    n->plain = n->logp;
+    n->value = node;
+    n->lower = sym_from_library(c, support->args[0], bind_matched, match);
+    n->upper = sym_from_library(c, support->args[1], bind_matched, match);
+    v->positive =
+        n->lower && n->lower->kind == SYM_NUM && n->lower->number >= 0;
+    if (n->lower && n->lower->kind == SYM_NUM && n->lower->number < -1e300)
+        n->lower = NULL;
+    if (n->upper && n->upper->kind == SYM_NUM && n->upper->number > 1e300)
+        n->upper = NULL;
+    n->seen_var = g->seen_var;
+    n->seen_ref = g->seen_ref;
+    n->auxiliary = v;
+    k->factor = n;
+    if (entry_value(a, "draw"))
+        v->draw =
+            sym_from_library(c, entry_value(a, "draw"), bind_matched, match);
+    n->number = m->nfactors++;
+    n->next = g->next;
+    g->next = n;
+    if (m->last_factor == &g->next)
+        m->last_factor = &n->next;
+    g->replaced = true;
+    k->next = f->next;
+    f->next = k;
+    if (m->last_family == &f->next)
+        m->last_family = &k->next;
+    struct var **last = &m->vars;
+    while (*last)
+        last = &(*last)->next;
+    *last = v;
+    m->last_var = &v->next;
+    name_added_in_c(c, m, v);
+    return n;
+}
+
+static void undo(struct model *m, struct factor *g, struct factor *n)
+{
+    struct family *f = g->family, *k = n->family;
+    g->replaced = false;
+    g->next = n->next;
+    f->next = k->next;
+    if (m->last_factor == &n->next)
+        m->last_factor = &g->next;
+    if (m->last_family == &k->next)
+        m->last_family = &f->next;
+    m->nfactors--;
+    struct var **p = &m->vars;
+    while (*p != k->var)
+        p = &(*p)->next;
+    *p = k->var->next;
+    m->last_var = p;
+    while (*m->last_var)
+        m->last_var = &(*m->last_var)->next;
+}
+
+/* ---- deciding
+ * -------------------------------------------------------------------- */
+
+static bool closed(struct compiler *c, struct model *m, struct family *f)
+{
+    struct step *s = condition_family(c, m, f);
+    if (s->method == METHOD_VECTOR)
+        return vector_closed(c, m, s);
+    return s->method == METHOD_DIRECT || s->method == METHOD_FORWARD ||
+           s->method == METHOD_ENUMERATE || s->method == METHOD_STATED;
+}
+
+/* Latent families whose full conditionals the factor enters. */
+static int affected(struct model *m, const struct factor *g,
+                    struct family **out, int capacity)
+{
+    int n = 0;
+    for (struct family *f = m->families; f && n < capacity; f = f->next)
+        if (f->stochastic && f->factor && !f->var->leaf && !f->data_block &&
+            !asked_otherwise(m, f) &&
+            (sym_has_var(g->logp, f->var) || f == g->family))
+            out[n++] = f;
+    return n;
+}
+
+/* Whether every element of f meets one instance of factor g alone. */
+static bool meets_once(struct compiler *c, struct model *m, struct family *f,
+                       const struct factor *g)
+{
+    int n = 0;
+    for (const struct part *p = condition_family(c, m, f)->parts; p;
+         p = p->next) {
+        if (p->factor != g || p->own)
+            continue;
+        n++;
+        if (p->inverse)
+            return false;
+        for (int i = 0; i < p->nloops; i++)
+            if (!p->solved[i])
+                return false;
+    }
+    return n == 1;
+}
+
+/* A likelihood term for each element of the only family that it closes: a
+ * slice evaluates that one term some six times, for less than an added node's
+ * draw, and mixes better, as it is exact given the rest. */
+static bool better_sliced(struct compiler *c, struct model *m,
+                          const struct entry *a, const struct factor *added,
+                          struct family *const *gained, int ngained)
+{
+    return entry_clause(a, "observed") && ngained == 1 && !gained[0]->nslices &&
+           meets_once(c, m, gained[0], added);
+}
+
+static bool try_one(struct compiler *c, struct model *m, const struct entry *a,
+                    struct factor *g)
+{
+    struct match match;
+    if (!matches(c, a, g, &match))
+        return false;
+    struct family **families = NEW_ARRAY(c, struct family *, m->nfamilies);
+    bool *before = NEW_ARRAY(c, bool, m->nfamilies);
+    int n = affected(m, g, families, m->nfamilies);
+    bool open = false;
+    for (int i = 0; i < n; i++) {
+        before[i] = closed(c, m, families[i]);
+        open = open || !before[i];
+    }
+    if (!open)
+        return false;
+    struct factor *added = apply(c, m, a, g, &match);
+    struct family **gained = NEW_ARRAY(c, struct family *, n);
+    int ngained = 0;
+    bool lost = !closed(c, m, added->family);
+    for (int i = 0; i < n && !lost; i++) {
+        bool after = closed(c, m, families[i]);
+        if (after && !before[i])
+            gained[ngained++] = families[i];
+        lost = lost || (!after && before[i]);
+    }
+    if (ngained && !lost && !better_sliced(c, m, a, added, gained, ngained))
+        return true;
+    undo(m, g, added);
+    return false;
+}
+
+/* Whether any density was replaced, which may let another one be: the prior's
+ * of a coefficient, once the likelihood has become quadratic in it. */
+static bool augment_once(struct compiler *c, struct model *m)
+{
+    const struct entry *const *all;
+    int n = library_all(c, &all);
+    bool any = false;
+    for (struct factor *g = m->factors; g; g = g->next) {
+        if (g->replaced || g->auxiliary || g->family->data_block)
+            continue;
+        for (int i = 0; i < n; i++)
+            if (all[i]->kind == ENTRY_AUGMENTATION &&
+                try_one(c, m, all[i], g)) {
+                any = true;
+                break;
+            }
+    }
+    return any;
+}
+
+void augment(struct compiler *c, struct model *m)
+{
+    while (augment_once(c, m))
+        ;
+    /* what the trials asked for is asked for again */
+    m->inverses = NULL;
+    m->last_inverse = &m->inverses;
+    m->ninverses = 0;
+    number_families(m);
+}

@@ -1,0 +1,253 @@
+/* choose.c: samplers { }: what the model asks for, instead of what the compiler
+ * takes by itself. A slice or random walk can be asked for everywhere, `am` and
+ * `ess` for groups (group.c); `gibbs` and `enumerate` are promises that are
+ * checked once the steps are known. */
+#include "sampler/sampler.h"
+#include <ctype.h>
+#include <string.h>
+
+/* Keep in the order of docs/samplers.md. */
+static const char *const methods[] = {"gibbs", "slice", "enumerate", "rw",
+                                      "am",    "ess",   "diam",      "pcn",
+                                      "hmc",   "nuts",  "pgas"};
+enum { NMETHODS = sizeof methods / sizeof *methods, NSUPPORTED = 6 };
+
+static int method_of(const char *name)
+{
+    for (int i = 0; i < NMETHODS; i++)
+        if (!strcmp(name, methods[i]))
+            return i;
+    return -1;
+}
+
+static bool is_method(const struct sampler_choice *k, const char *name)
+{
+    return !strcmp(k->method, name);
+}
+
+static bool check_method(struct compiler *c, const struct sampler_choice *k)
+{
+    int i = method_of(k->method);
+    if (i >= 0 && i < NSUPPORTED)
+        return true;
+    if (i >= 0) {
+        error_at(c, k->method_span,
+                 "not supported yet: %s; there are gibbs, slice, enumerate, "
+                 "rw, am and ess",
+                 k->method);
+        return false;
+    }
+    const char *near = nearest_name(k->method, methods, NMETHODS);
+    error_at(c, k->method_span, "unknown sampler %s%s%s%s", k->method,
+             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return false;
+}
+
+/* Statements that a line of samplers { } may name. */
+enum { MAX_TARGETS = 64 };
+
+/* ---- Targets -------------------------------------------------------------
+ */
+
+/* Whether two texts agree but for blanks; b ends at a relation. */
+static bool same_text(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " ");
+        b += strspn(b, " ");
+        bool end = !*b || *b == '~' || *b == '<' || *b == '=';
+        if (!*a || end)
+            return !*a && end;
+        if (*a != *b)
+            return false;
+    }
+}
+
+static bool is_target(const struct expr *target, const struct family *f)
+{
+    if (f->auxiliary || f->var->name != target->name)
+        return false;
+    if (!target->bracket)
+        return true;
+    struct text t = {0};
+    expr_print(&t, target);
+    bool same = same_text(t.data, f->text);
+    text_free(&t);
+    return same;
+}
+
+static void no_target(struct compiler *c, const struct model *m,
+                      const struct expr *target)
+{
+    const char *names[256];
+    int n = 0;
+    for (const struct var *v = m->vars; v && n < 256; v = v->next) {
+        if (v->name == target->name && v->role == ROLE_STOCHASTIC) {
+            error_at(c, target->span,
+                     "no statement draws just this; name %s, or write it as on "
+                     "the left of its statement",
+                     v->name);
+            return;
+        }
+        if (v->name == target->name) {
+            error_at(c, target->span, "%s is not drawn: it has no distribution",
+                     v->name);
+            return;
+        }
+        if (v->role == ROLE_STOCHASTIC)
+            names[n++] = v->name;
+    }
+    const char *near = nearest_name(target->name, names, n);
+    error_at(c, target->span, "no variable is called %s%s%s%s", target->name,
+             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* ---- Asking --------------------------------------------------------------
+ */
+
+static double read_options(struct compiler *c, const struct sampler_choice *k)
+{
+    const char *known = is_method(k, "slice")                      ? "width"
+                        : is_method(k, "rw") || is_method(k, "am") ? "scale"
+                                                                   : "";
+    double value = 0;
+    for (const struct sampler_option *o = k->options; o; o = o->next) {
+        if (strcmp(o->name, known) != 0)
+            error_at(c, o->value->span, "%s has no option %s%s%s", k->method,
+                     o->name, *known ? "; there is " : "", known);
+        else if (o->value->kind != EXPR_NUM || !(o->value->number > 0))
+            error_at(c, o->value->span, "the %s is a positive number", known);
+        else
+            value = o->value->number;
+    }
+    return value;
+}
+
+/* A slice or random walk of each element. */
+static void take_scalar(struct compiler *c, const char *what,
+                        const struct expr *target, struct step *s)
+{
+    if (s->method == METHOD_FORWARD) {
+        error_at(c, target->span,
+                 "%s is drawn forward from its distribution: nothing depends "
+                 "on it",
+                 target->name);
+        return;
+    }
+    if (s->method == METHOD_VECTOR) {
+        error_at(c, target->span,
+                 "%s moves one number, but %s is a vector-valued node", what,
+                 target->name);
+        return;
+    }
+    s->method = !strcmp(what, "rw")         ? METHOD_WALK
+                : draws_integers(s->family) ? METHOD_SLICE_INTEGER
+                                            : METHOD_SLICE;
+    s->recognised = NULL;
+    s->exponent = NULL;
+    s->bounded = false;
+}
+
+/* The steps of a target, of which none has been asked for before. */
+static int find_steps(struct compiler *c, struct model *m,
+                      const struct expr *target, struct step **out, int n)
+{
+    bool found = false;
+    for (struct step *s = m->steps; s; s = s->next) {
+        if (!s->family || !is_target(target, s->family))
+            continue;
+        found = true;
+        if (s->asked)
+            error_at(c, target->span, "%s has its sampler already: %s",
+                     target->name, s->asked);
+        else if (n < MAX_TARGETS)
+            out[n++] = s;
+    }
+    if (!found)
+        no_target(c, m, target);
+    return n;
+}
+
+static void ask(struct compiler *c, struct model *m,
+                const struct sampler_choice *k)
+{
+    struct step *steps[MAX_TARGETS];
+    int errors = c->nerrors, n = 0;
+    double option = read_options(c, k);
+    for (int i = 0; i < k->ntargets; i++) {
+        int first = n;
+        n = find_steps(c, m, k->targets[i], steps, n);
+        for (int j = first; j < n; j++) {
+            if (is_method(k, "slice") || is_method(k, "rw"))
+                take_scalar(c, k->method, k->targets[i], steps[j]);
+            if (c->nerrors == errors && !is_method(k, "gibbs") &&
+                !is_method(k, "enumerate"))
+                steps[j]->asked = k->method;
+            steps[j]->width = option;
+            steps[j]->alone = steps[j]->alone || is_method(k, "enumerate");
+        }
+    }
+    if (c->nerrors > errors || n == 0)
+        return;
+    if (is_method(k, "am"))
+        take_adaptive(c, m, steps, n, k->targets[0]->span);
+    if (is_method(k, "ess"))
+        take_elliptical(c, m, steps, n, k->targets[0]->span);
+}
+
+void choose_samplers(struct compiler *c, struct model *m)
+{
+    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+        if (check_method(c, k))
+            ask(c, m, k);
+}
+
+bool asked_otherwise(const struct model *m, const struct family *f)
+{
+    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+        for (int i = 0; i < k->ntargets; i++)
+            if (is_target(k->targets[i], f) && !is_method(k, "gibbs") &&
+                !is_method(k, "enumerate"))
+                return true;
+    return false;
+}
+
+bool asked_to_enumerate(const struct model *m, const struct family *f)
+{
+    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+        for (int i = 0; i < k->ntargets; i++)
+            if (is_target(k->targets[i], f) && is_method(k, "enumerate"))
+                return true;
+    return false;
+}
+
+/* ---- Checking ------------------------------------------------------------
+ */
+
+static void check_promise(struct compiler *c, const struct sampler_choice *k,
+                          const struct expr *target, const struct step *s)
+{
+    bool open =
+        s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+        s->method == METHOD_SLICE_VECTOR || s->method == METHOD_ELLIPTICAL;
+    if (!strcmp(k->method, "gibbs") && open)
+        error_at(c, target->span,
+                 "the full conditional of %s is not of a known family, so "
+                 "there is no gibbs for it (%s)",
+                 target->name, slice_reason(c, s));
+    if (!strcmp(k->method, "enumerate") && s->method != METHOD_ENUMERATE)
+        error_at(c, target->span, "%s cannot be enumerated: %s", target->name,
+                 s->method == METHOD_FORWARD ? "it is drawn forward"
+                 : draws_integers(s->family) ? "its values have no two ends"
+                                             : "it is not discrete");
+}
+
+void check_samplers(struct compiler *c, const struct model *m)
+{
+    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+        for (int i = 0; i < k->ntargets; i++)
+            for (const struct step *s = m->steps; s; s = s->next)
+                if (s->family && s->method != METHOD_NONE &&
+                    is_target(k->targets[i], s->family))
+                    check_promise(c, k, k->targets[i], s);
+}

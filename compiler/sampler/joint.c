@@ -1,0 +1,755 @@
+/* joint.c: joint Gaussian blocks of families that enter common linear
+ * predictors: fixed and random effects together, time chains. Each such factor
+ * reads the block through one linear form a'x with few coefficients and is
+ * quadratic in it, so the block's precision is a sum of sparse rank-one terms.
+ *
+ * When a block is taken. Families whose full conditionals are normal belong
+ * together if they meet in a factor that is no one's own prior: given the rest,
+ * they are correlated a posteriori. A block is made of such a group if
+ *   - some member's own prior ties its elements (a chain), or
+ *   - members of different plates meet, one of them a plate whose elements do
+ *     not all meet each other.
+ * Families of one plate that meet element by element are independent small
+ * blocks, drawn in parallel (block.c); scalars alone, and plates that a sum
+ * over all their elements ties, are dense blocks (block.c). Normal nodes that
+ * stand only in a member's prior (hyper-means) join a block that is made
+ * anyway: one more coordinate costs little and frees them of their plate.
+ * A vector node whose prior is normal is a plate whose prior ties its elements
+ * (joint_vector.c). */
+#include "sampler/sampler.h"
+#include <string.h>
+
+/* A sum over more elements than this stays with the dense blocks. */
+#define MOST_IN_A_SUM 64
+
+/* ---- linear forms ---- */
+
+struct linear {
+    struct joint_slot slots[64];
+    int n;
+    symp rest; /* what is free of the block */
+};
+
+struct context {
+    struct var *vars[MAX_MEMBERS];
+    int nvars;
+    struct loop *bound[4];
+    symp lower[4], upper[4];
+    int nbound;
+};
+
+static int variable_number(const struct context *k, const struct var *v)
+{
+    for (int i = 0; i < k->nvars; i++)
+        if (k->vars[i] == v)
+            return i;
+    return -1;
+}
+
+static bool mentions(const struct context *k, symp e)
+{
+    for (int i = 0; i < k->nvars; i++)
+        if (sym_has_var(e, k->vars[i]))
+            return true;
+    return false;
+}
+
+static bool add_slot(struct compiler *c, const struct context *k,
+                     struct linear *out, symp ref, symp coefficient)
+{
+    for (int d = 0; d < ref->nargs; d++)
+        if (reads_latent(ref->args[d]))
+            return false; /* the pattern would move */
+    for (int i = 0; i < out->n && !k->nbound; i++)
+        if (!out->slots[i].nbound && sym_same(out->slots[i].reference, ref)) {
+            out->slots[i].coefficient =
+                sym_add2(c, out->slots[i].coefficient, coefficient);
+            return true;
+        }
+    if (out->n == 64)
+        return false;
+    struct joint_slot *s = &out->slots[out->n++];
+    *s = (struct joint_slot){.reference = ref,
+                             .coefficient = coefficient,
+                             .nbound = k->nbound,
+                             .variable = variable_number(k, ref->var)};
+    for (int i = 0; i < k->nbound; i++) {
+        s->bound[i] = k->bound[i];
+        s->lower[i] = k->lower[i];
+        s->upper[i] = k->upper[i];
+    }
+    return true;
+}
+
+static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
+                      struct linear *out);
+
+/* One factor of the product mentions the block. */
+static bool decompose_product(struct compiler *c, struct context *k, symp e,
+                              symp by, struct linear *out)
+{
+    symp inside = NULL;
+    for (int i = 0; i < e->nargs; i++) {
+        if (!mentions(k, e->args[i])) {
+            by = sym_mul2(c, by, e->args[i]);
+        } else if (inside) {
+            return false;
+        } else {
+            inside = e->args[i];
+        }
+    }
+    return decompose(c, k, inside, by, out);
+}
+
+static bool small_sum(struct compiler *c, symp lower, symp upper)
+{
+    double n;
+    return sym_difference(c, upper, lower, &n) && n < MOST_IN_A_SUM;
+}
+
+static bool decompose_sum(struct compiler *c, struct context *k, symp e,
+                          symp by, struct linear *out)
+{
+    if (k->nbound == 4 || reads_latent(e->args[0]) ||
+        reads_latent(e->args[1]) || !small_sum(c, e->args[0], e->args[1]))
+        return false;
+    struct linear inner = {.rest = sym_num(c, 0)};
+    k->bound[k->nbound] = e->loop;
+    k->lower[k->nbound] = e->args[0];
+    k->upper[k->nbound++] = e->args[1];
+    bool ok = decompose(c, k, e->args[2], by, &inner);
+    k->nbound--;
+    if (!ok || out->n + inner.n > 64)
+        return false;
+    for (int i = 0; i < inner.n; i++)
+        out->slots[out->n++] = inner.slots[i];
+    out->rest = sym_add2(
+        c, out->rest, sym_sum(c, e->loop, e->args[0], e->args[1], inner.rest));
+    return true;
+}
+
+/* Adds by * e to a linear form of the block; false if e is not linear. */
+static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
+                      struct linear *out)
+{
+    if (!mentions(k, e)) {
+        out->rest = sym_add2(c, out->rest, sym_mul2(c, by, e));
+        return true;
+    }
+    switch (e->kind) {
+    case SYM_REF:
+        return variable_number(k, e->var) >= 0 && add_slot(c, k, out, e, by);
+    case SYM_ADD:
+        for (int i = 0; i < e->nargs; i++)
+            if (!decompose(c, k, e->args[i], by, out))
+                return false;
+        return true;
+    case SYM_MUL:
+        return decompose_product(c, k, e, by, out);
+    case SYM_SUM:
+        return decompose_sum(c, k, e, by, out);
+    case SYM_SELECT: {
+        symp zero = sym_num(c, 0), when = e->args[0];
+        return !mentions(k, when) &&
+               decompose(c, k, e->args[1], sym_select(c, when, by, zero),
+                         out) &&
+               decompose(c, k, e->args[2], sym_select(c, when, zero, by), out);
+    }
+    case SYM_NUM:
+    case SYM_LOOP:
+    case SYM_EXTENT:
+    case SYM_SEEN:
+    case SYM_LIVE:
+    case SYM_TARGET:
+    case SYM_PARAM:
+    case SYM_POW:
+    case SYM_CALL:
+    case SYM_ARRAY:
+        return false;
+    }
+    UNREACHABLE();
+}
+
+/* ---- one factor ---- */
+
+/* The terms of a sum that mention the block. */
+static symp part_with_block(struct compiler *c, const struct context *k, symp e)
+{
+    symp sum = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++)
+        if (mentions(k, e->args[i]))
+            sum = sym_add2(c, sum, e->args[i]);
+    return sum;
+}
+
+struct replacing {
+    const struct context *k;
+    symp what, by;
+    bool mirrored; /* set where -what was met */
+};
+
+static symp replace_in_sum(struct compiler *c, symp e, void *context)
+{
+    struct replacing *r = context;
+    if (e->kind != SYM_ADD)
+        return NULL;
+    symp part = part_with_block(c, r->k, e);
+    if (sym_same(part, r->what))
+        return sym_add(c, 3, (symp[]){r->by, e, sym_neg(c, r->what)});
+    if (!sym_same(part, sym_neg(c, r->what)))
+        return NULL;
+    r->mirrored = true;
+    return sym_add(c, 3, (symp[]){sym_neg(c, r->by), e, r->what});
+}
+
+/* The predictor eta in logp becomes `by`, also where eta + log(E[i]) or, as in
+ * the log odds of a failure, -eta stands. */
+static symp replace_predictor(struct compiler *c, const struct context *k,
+                              symp logp, symp eta, symp by, bool *mirrored)
+{
+    struct replacing r = {k, eta, by, false};
+    symp e = sym_replace(c, logp, eta, by);
+    if (mentions(k, e))
+        e = sym_map(c, e, replace_in_sum, &r);
+    *mirrored = r.mirrored;
+    return e;
+}
+
+/* The largest expression through which alone logp depends on the block, and
+ * which is linear in it: found by descending to where all mentions are. */
+static symp find_predictor(struct compiler *c, struct context *k, symp logp,
+                           struct linear *form)
+{
+    symp e = logp, best = NULL;
+    for (int depth = 0; depth < 64; depth++) {
+        symp tries[2] = {e, e->kind == SYM_ADD ? part_with_block(c, k, e) : e};
+        for (int i = 0; i < 2 && (i == 0 || (best != e && tries[1] != e));
+             i++) {
+            struct linear try = {.rest = sym_num(c, 0)};
+            bool mirrored;
+            symp rest = replace_predictor(c, k, logp, tries[i], sym_target(c),
+                                          &mirrored);
+            if (tries[i] == logp || mentions(k, rest) ||
+                !decompose(c, k, tries[i], sym_num(c, 1), &try))
+                continue;
+            best = tries[i];
+            *form = try;
+        }
+        if (e->kind == SYM_REF || e->kind == SYM_SUM)
+            break;
+        symp next = NULL;
+        for (int i = 0; i < e->nargs && !next; i++)
+            if (mentions(k, e->args[i]))
+                next = e->args[i];
+        if (!next)
+            break;
+        e = next;
+    }
+    return best;
+}
+
+/* y[i], of which only the seen instances count. */
+static bool seen_cell(symp e, const struct factor *g)
+{
+    if (!g->seen_ref || g->seen_ref->kind != SYM_SEEN ||
+        e->var != g->seen_ref->var || e->nargs != g->seen_ref->nargs)
+        return false;
+    for (int d = 0; d < e->nargs; d++)
+        if (!sym_same(e->args[d], g->seen_ref->args[d]))
+            return false;
+    return true;
+}
+
+static bool moves(symp e, const void *factor)
+{
+    return is_latent(e, NULL) && !seen_cell(e, factor);
+}
+
+/* Free of everything that moves. */
+static bool constant(symp e, const struct factor *g)
+{
+    return !sym_any(e, moves, g);
+}
+
+/* w = scale * unit: the scale is what no instance changes. */
+static void split_scale(struct compiler *c, symp w, const struct factor *g,
+                        symp *scale, symp *unit)
+{
+    symp one[1] = {w};
+    symp const *args = w->kind == SYM_MUL ? w->args : one;
+    int n = w->kind == SYM_MUL ? w->nargs : 1;
+    *scale = *unit = sym_num(c, 1);
+    for (int i = 0; i < n; i++) {
+        bool apart = !constant(args[i], g) &&
+                     !sym_has_loop_of(args[i], g->loops, g->nloops);
+        symp *to = apart ? scale : unit;
+        *to = sym_mul2(c, *to, args[i]);
+    }
+}
+
+/* e / scale, term by term, so that what both have in common goes. */
+static symp divide(struct compiler *c, symp e, symp scale)
+{
+    if (sym_is(scale, 1))
+        return e;
+    if (e->kind != SYM_ADD)
+        return sym_div(c, e, scale);
+    symp sum = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++)
+        sum = sym_add2(c, sum, sym_div(c, e->args[i], scale));
+    return sum;
+}
+
+/* logp is that of the target, which stands for the predictor. */
+static bool quadratic_in(struct compiler *c, symp logp, symp *linear,
+                         symp *square)
+{
+    struct collected k;
+    symp t = sym_target(c), t2 = sym_pow(c, t, sym_num(c, 2));
+    sym_collect(c, logp, false, &k);
+    *linear = *square = sym_num(c, 0);
+    for (int i = 0; i < k.n; i++) {
+        if (sym_same(k.statistic[i], t))
+            *linear = k.coefficient[i];
+        else if (sym_same(k.statistic[i], t2))
+            *square = k.coefficient[i];
+        else
+            return false;
+    }
+    return !k.overflow;
+}
+
+/* The support of the factor does not depend on the block. */
+static bool support_free(const struct context *k, const struct factor *g)
+{
+    return !(g->lower && mentions(k, g->lower)) &&
+           !(g->upper && mentions(k, g->upper)) &&
+           !(g->guard && (mentions(k, g->guard) || reads_latent(g->guard)));
+}
+
+static bool opaque_mention(struct compiler *c, const struct context *k,
+                           const struct factor *g)
+{
+    if (!g->opaque)
+        return false;
+    for (int i = 0; i < g->family->nargs; i++)
+        if (mentions(k, substitute_derived(c, g->family->args[i].body)))
+            return true;
+    return mentions(k, g->logp);
+}
+
+symp joint_eta(struct compiler *c) { return sym_param(c, intern(c, "eta_")); }
+
+/* Terms of a sum that mention the target, also where a factor free of it
+ * multiplies the sum. */
+static symp with_target(struct compiler *c, symp e)
+{
+    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
+        symp rest = sym_cofactor(c, e, i);
+        if (!sym_has_target(rest))
+            return sym_mul2(c, rest, with_target(c, e->args[i]));
+    }
+    if (e->kind != SYM_ADD)
+        return e;
+    symp sum = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++)
+        if (sym_has_target(e->args[i]))
+            sum = sym_add2(c, sum, with_target(c, e->args[i]));
+    return sum;
+}
+
+static symp with_cases(struct compiler *c, symp e)
+{
+    if (e->kind != SYM_ADD)
+        return e;
+    symp *terms = NEW_ARRAY(c, symp, e->nargs);
+    memcpy(terms, e->args, (size_t)e->nargs * sizeof *terms);
+    merge_cases(c, terms, e->nargs, NULL);
+    return sym_add(c, e->nargs, terms);
+}
+
+/* L as a function of eta, with two derivatives; logp is that of the target. */
+static bool make_curve(struct compiler *c, symp logp, struct joint_term *t)
+{
+    struct var *v = NEW(c, struct var);
+    v->name = "eta";
+    symp at = sym_ref(c, v, 0, NULL), target = sym_target(c);
+    symp value =
+        sym_replace(c, with_cases(c, with_target(c, logp)), target, at);
+    symp unbounded = without_link_clamps(c, value, at);
+    symp slope = sym_derivative(c, unbounded, at);
+    symp curvature = slope ? sym_derivative(c, slope, at) : NULL;
+    if (!curvature || sym_is(curvature, 0))
+        return false;
+    t->curved = true;
+    t->value = sym_replace(c, value, at, joint_eta(c));
+    if (!sym_same(unbounded, value))
+        t->unbounded = sym_replace(c, unbounded, at, joint_eta(c));
+    t->slope = sym_replace(c, slope, at, joint_eta(c));
+    t->curvature = sym_replace(c, curvature, at, joint_eta(c));
+    return true;
+}
+
+static bool is_member_prior(const struct step *s, const struct factor *g)
+{
+    for (int i = 0; i < s->nmembers; i++)
+        if (s->members[i].family->factor == g)
+            return true;
+    return false;
+}
+
+static struct joint_term *make_term(struct compiler *c, struct context *k,
+                                    const struct step *s, struct factor *g)
+{
+    struct linear form;
+    symp eta = find_predictor(c, k, g->logp, &form), linear, square;
+    if (!eta)
+        return NULL;
+    struct joint_term *t = NEW(c, struct joint_term);
+    t->factor = g;
+    symp logp =
+        replace_predictor(c, k, g->logp, eta, sym_target(c), &t->mirrored);
+    if (quadratic_in(c, logp, &linear, &square)) {
+        if (mentions(k, linear) || mentions(k, square))
+            return NULL;
+        symp weight = sym_mul2(c, sym_num(c, -2), square);
+        split_scale(c, weight, g, &t->scale, &t->weight);
+        /* logp = linear eta + square eta^2, eta = a'x + rest */
+        t->score = sym_sub(c, divide(c, linear, t->scale),
+                           sym_mul2(c, t->weight, form.rest));
+        t->constant_weight = constant(t->weight, g);
+        t->constant_score = constant(t->score, g);
+    } else if (is_member_prior(s, g) || !make_curve(c, logp, t)) {
+        return NULL;
+    }
+    t->offset = form.rest;
+    t->predictor = eta;
+    t->nslots = form.n;
+    t->slots = NEW_ARRAY(c, struct joint_slot, form.n);
+    t->constant_design = true;
+    for (int i = 0; i < form.n; i++) {
+        t->slots[i] = form.slots[i];
+        t->constant_design =
+            t->constant_design && constant(form.slots[i].coefficient, g);
+    }
+    return t;
+}
+
+/* ---- a block ---- */
+
+int joint_variables(const struct step *s, struct var **out)
+{
+    int n = 0;
+    for (int i = 0; i < s->nmembers; i++) {
+        bool known = false;
+        for (int j = 0; j < n; j++)
+            known = known || out[j] == s->members[i].family->var;
+        if (!known)
+            out[n++] = s->members[i].family->var;
+    }
+    return n;
+}
+
+static symp count_of(struct compiler *c, const struct family *f)
+{
+    symp n = f->nslices ? family_extent(c, f, 0) : sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        n = sym_mul2(
+            c, n,
+            sym_add(c, 3,
+                    (symp[]){f->loops[i]->upper, sym_neg(c, f->loops[i]->lower),
+                             sym_num(c, 1)}));
+    return n;
+}
+
+/* Vector members' own priors, elsewhere than in other members' terms. */
+static struct family *vector_of(const struct step *s, const struct factor *g)
+{
+    for (int i = 0; i < s->nmembers; i++)
+        if (s->members[i].family->nslices && s->members[i].family->factor == g)
+            return s->members[i].family;
+    return NULL;
+}
+
+static bool free_of_block(const struct context *k, const struct joint_term *t)
+{
+    for (; t; t = t->next)
+        if (mentions(k, t->scale) || mentions(k, t->weight) ||
+            mentions(k, t->score))
+            return false;
+    return true;
+}
+
+/* The block of these steps, or NULL if some factor is not quadratic in it. */
+static struct step *joint_block(struct compiler *c, struct model *m,
+                                struct step *const *steps, int n)
+{
+    struct step *s = NEW(c, struct step);
+    struct context k = {.nvars = 0};
+    s->method = METHOD_JOINT;
+    s->model = m;
+    s->family = steps[0]->family;
+    s->nmembers = n;
+    for (int i = 0; i < n; i++) {
+        s->members[i].family = steps[i]->family;
+        s->members[i].count = count_of(c, steps[i]->family);
+    }
+    k.nvars = joint_variables(s, k.vars);
+    struct joint_term **last = &s->terms;
+    for (struct factor *h = m->factors; h; h = h->next) {
+        if (h->replaced)
+            continue;
+        struct factor *g = seen_by_all(c, steps, n, h);
+        if (!g)
+            return NULL;
+        if (!support_free(&k, g) || opaque_mention(c, &k, g))
+            return NULL;
+        if (!mentions(&k, g->logp))
+            continue;
+        if (g->rule && mentions(&k, g->rule))
+            return NULL; /* no normal fit where the density ends */
+        struct family *vector = vector_of(s, g);
+        *last =
+            vector ? vector_prior_terms(c, m, vector) : make_term(c, &k, s, g);
+        if (!*last || (vector && !free_of_block(&k, *last)))
+            return NULL;
+        s->curved = s->curved || (*last)->curved;
+        while (*last)
+            last = &(*last)->next;
+    }
+    return s->terms ? s : NULL;
+}
+
+static const char *block_name(struct compiler *c, const struct step *s)
+{
+    struct text t = {0};
+    /* of one family: its slices, kept beside the block, are update_... */
+    text_append(&t, s->nmembers == 1 ? "jointly" : "update");
+    for (int i = 0; i < s->nmembers && i < 4; i++)
+        text_printf(&t, "_%s", family_id(c, s->members[i].family));
+    if (s->nmembers > 4)
+        text_printf(&t, "_and_%d", s->nmembers - 4);
+    const char *name = intern(c, t.data);
+    text_free(&t);
+    return name;
+}
+
+/* ---- which steps belong together ---- */
+
+/* A vector node with the rest of a normal prior: parts, no other step. */
+static bool vector_candidate(const struct step *s)
+{
+    const struct family *f = s->family;
+    return f && f->nslices == 1 && s->nmembers == 1 && s->parts && !s->asked &&
+           !s->through && !f->auxiliary && !f->factor->replaced &&
+           f->var->role == ROLE_STOCHASTIC;
+}
+
+static bool candidate(const struct step *s)
+{
+    if (vector_candidate(s) && s->method == METHOD_GAUSSIAN)
+        return true;
+    return normal_scalar(s) && !s->family->nslices &&
+           s->family->var->role == ROLE_STOCHASTIC;
+}
+
+/* A slice only because of its likelihood: its prior is normal. */
+static bool curved_candidate(const struct step *s)
+{
+    const struct family *f = s->family;
+    if (vector_candidate(s) &&
+        (s->method == METHOD_ELLIPTICAL ||
+         (s->method == METHOD_SLICE_VECTOR && s->companion == COMPANION_NONE)))
+        return true;
+    return s->method == METHOD_SLICE && !s->beside && !s->asked && !s->bounds &&
+           !s->ties && !s->through && !f->nslices && !f->truncated &&
+           !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
+           !f->factor->replaced && f->distribution &&
+           is_normal(f->distribution);
+}
+
+static bool joins(const struct step *s, bool curved)
+{
+    return candidate(s) || (curved && curved_candidate(s));
+}
+
+static bool is_plate(const struct step *s)
+{
+    return s->family->nloops > 0 || s->family->nslices > 0;
+}
+
+static bool in_group(struct step *const *group, int n, const struct step *s)
+{
+    for (int i = 0; i < n; i++)
+        if (group[i] == s)
+            return true;
+    return false;
+}
+
+/* a's elements stand in b's prior. */
+static bool in_prior(const struct step *a, const struct step *b)
+{
+    for (const struct part *p = a->parts; p; p = p->next)
+        if (!p->own && p->factor == b->family->factor)
+            return true;
+    return false;
+}
+
+static int find_group(struct model *m, struct step *seed, bool curved,
+                      struct step **group, int capacity)
+{
+    int n = 0;
+    group[n++] = seed;
+    for (int i = 0; i < n; i++)
+        for (struct step *s = m->steps; s && n < capacity; s = s->next)
+            if (joins(s, curved) && !in_group(group, n, s) &&
+                share_likelihood(group[i], s))
+                group[n++] = s;
+    return n;
+}
+
+static bool is_chain(const struct step *s)
+{
+    return s->family->nloops > 0 && chained(s);
+}
+
+/* Slices one at a time are slow where elements meet, whatever the plates. */
+static bool worth_curved(struct step *const *group, int n)
+{
+    return n > 1 || is_chain(group[0]) || group[0]->family->nslices > 0 ||
+           (group[0]->family->nloops > 0 &&
+            (group[0]->sequential || group[0]->conflicts));
+}
+
+static bool worth(struct compiler *c, struct step *const *group, int n)
+{
+    bool plates = false, same = true;
+    for (int i = 0; i < n; i++) {
+        const struct step *s = group[i];
+        if (is_chain(s) || (n > 1 && s->family->nslices > 0))
+            return true;
+        plates = plates || (s->family->nloops > 0 && !coupled(s));
+        same = same && s->family->nloops > 0 && !s->sequential &&
+               !s->conflicts && plain_plate(c, s->family) &&
+               same_plate(c, group[0]->family, s->family);
+    }
+    return n > 1 && plates && !same;
+}
+
+/* Adds s to the group if the block stays one. */
+static void try_member(struct compiler *c, struct model *m,
+                       struct step **members, int *n, struct step *s)
+{
+    if (*n == MAX_MEMBERS || in_group(members, *n, s))
+        return;
+    members[(*n)++] = s;
+    if (!joint_block(c, m, members, *n))
+        --*n;
+}
+
+static void add_hyper_means(struct compiler *c, struct model *m,
+                            struct step **members, int *n)
+{
+    for (int i = 0; i < *n; i++)
+        for (struct step *s = m->steps; s; s = s->next)
+            if (candidate(s) && !in_group(members, *n, s) &&
+                (in_prior(s, members[i]) || share_likelihood(s, members[i])))
+                try_member(c, m, members, n, s);
+}
+
+/* An element's slice reads few rows. */
+static bool cheap_slice(const struct step *s)
+{
+    if (s->family->nslices > 0)
+        return false;
+    if (s->family->nloops > 0)
+        return !s->sequential;
+    for (const struct part *p = s->parts; p; p = p->next)
+        for (int i = 0; i < p->nloops && !p->own; i++)
+            if (!p->solved[i])
+                return false;
+    return true;
+}
+
+/* The fitted normal has lighter tails than some posteriors, element by element:
+ * there the ellipse leaves a value only slowly. So what is cheap to draw one by
+ * one keeps its slices, after the block. */
+static void keep_slices(struct compiler *c, struct step *const *members, int n,
+                        struct step **kept, int *nkept)
+{
+    for (int i = 0; i < n; i++)
+        if (curved_candidate(members[i]) && cheap_slice(members[i])) {
+            kept[*nkept] = NEW(c, struct step);
+            *kept[(*nkept)++] = *members[i];
+        }
+}
+
+/* e changes only with the block. */
+static bool settled(const struct context *k, symp e, const struct factor *g)
+{
+    if (e->kind == SYM_REF && variable_number(k, e->var) < 0 && !constant(e, g))
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!settled(k, e->args[i], g))
+            return false;
+    return true;
+}
+
+/* Coefficients of the log odds of counts mix well enough one by one, at half
+ * the cost of the fits, where the latter have to follow something that moves
+ * (the states of an occupancy model). Not so effects whose scale can move with
+ * them. */
+static bool worth_fits(const struct step *block)
+{
+    struct context k = {.nvars = 0};
+    k.nvars = joint_variables(block, k.vars);
+    bool mirrored = false, all_settled = true;
+    for (const struct joint_term *t = block->terms; t; t = t->next) {
+        mirrored = mirrored || t->mirrored;
+        all_settled = all_settled && settled(&k, t->factor->logp, t->factor);
+    }
+    return !mirrored || all_settled || block->rescalings;
+}
+
+static void form_from(struct compiler *c, struct model *m, struct step *seed,
+                      bool curved)
+{
+    struct step *group[MAX_MEMBERS], *members[MAX_MEMBERS];
+    int ngroup = find_group(m, seed, curved, group, MAX_MEMBERS), n = 0;
+    if (curved ? !worth_curved(group, ngroup) : !worth(c, group, ngroup))
+        return;
+    /* plates first: a coefficient that multiplies one (phi x[t-1]) is left */
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < ngroup; i++)
+            if (is_plate(group[i]) == (pass == 0))
+                try_member(c, m, members, &n, group[i]);
+    if (n == 0 || (curved ? !worth_curved(members, n) : !worth(c, members, n)))
+        return;
+    add_hyper_means(c, m, members, &n);
+    struct step *block = joint_block(c, m, members, n);
+    if (block->curved != curved)
+        return;
+    block->name = block_name(c, block);
+    find_rescalings(c, m, block);
+    if (!worth_fits(block))
+        return;
+    struct step *kept[MAX_MEMBERS];
+    int nkept = 0;
+    keep_slices(c, members, n, kept, &nkept);
+    replace_steps(members, n, block);
+    for (int i = 0; i < nkept; i++) {
+        kept[i]->next = members[0]->next;
+        kept[i]->beside = true;
+        members[0]->next = kept[i];
+    }
+}
+
+void form_joint_blocks(struct compiler *c, struct model *m)
+{
+    for (int curved = 0; curved < 2; curved++)
+        for (int pass = 0; pass < 2; pass++)
+            for (struct step *s = m->steps; s; s = s->next)
+                if ((curved ? curved_candidate(s) : candidate(s)) &&
+                    is_plate(s) == (pass == 0))
+                    form_from(c, m, s, curved);
+}

@@ -1,0 +1,107 @@
+/* plan.c: the sweep in order. After a step that moves what a latent index
+ * depends on, the index is rebuilt; after one on which stored derived nodes
+ * depend, they are recomputed. Numbers the steps. */
+#include "sweep/sweep.h"
+
+static struct step *insert_after(struct compiler *c, struct step *s,
+                                 enum method method)
+{
+    struct step *n = NEW(c, struct step);
+    n->method = method;
+    n->model = s->model;
+    n->next = s->next;
+    s->next = n;
+    return n;
+}
+
+static bool moves(const struct step *s, const struct var *v)
+{
+    if (s->nmembers)
+        for (int i = 0; i < s->nmembers; i++)
+            if (s->members[i].family->var == v)
+                return true;
+    for (const struct rescaling *r = s->rescalings; r; r = r->next)
+        if (r->hyper->var == v)
+            return true;
+    return s->family && s->family->var == v;
+}
+
+static bool latent_subscript(symp ref, const struct var *v)
+{
+    for (int d = 0; d < ref->nargs; d++)
+        if (sym_has_var(ref->args[d], v))
+            return true;
+    return false;
+}
+
+/* What follows the draw of barren elements waits for a kept sweep with it. What
+ * follows a leaf's does not: its index is of data, too. */
+static void depend_on(struct step *last, struct step *s)
+{
+    if (s->method == METHOD_FORWARD && !s->family->var->barren)
+        return;
+    last->after = s;
+    last->late = s->late;
+}
+
+static void follow_up(struct compiler *c, struct model *m, struct step *s)
+{
+    struct step *last = s;
+    for (struct family *f = m->families; f; f = f->next) {
+        if (f->stochastic || !f->var->stored)
+            continue;
+        bool moved = false;
+        for (struct var *v = m->vars; v; v = v->next)
+            moved = moved || (moves(s, v) && recomputed_with(m, f, v));
+        if (!moved || (s->through && !f->expansion))
+            continue;
+        last = insert_after(c, last, METHOD_DERIVE);
+        last->family = f;
+        depend_on(last, s);
+        last->name = intern_format(
+            c, "%s_%s", f->sequence ? "refresh" : "derive", family_id(c, f));
+    }
+    for (struct inverse *i = m->inverses; i; i = i->next) {
+        bool moved = false;
+        for (struct var *v = m->vars; v; v = v->next)
+            moved = moved || (moves(s, v) && latent_subscript(i->reference, v));
+        if (!i->latent || !moved)
+            continue;
+        last = insert_after(c, last, METHOD_INDEX);
+        last->inverse = i;
+        depend_on(last, s);
+        last->name = intern_format(c, "index%d", i->number);
+    }
+}
+
+void plan(struct compiler *c, struct model *m)
+{
+    struct step **link = &m->steps; /* what was merged into a block goes */
+    while (*link) {
+        if ((*link)->method == METHOD_NONE)
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+    }
+    add_forward_steps(c, m);
+    for (struct step *s = m->steps, *next; s; s = next) {
+        next = s->next;
+        follow_up(c, m, s);
+    }
+    /* elements of a stochastic array that are functions of others */
+    struct step *last = m->steps;
+    while (last && last->next)
+        last = last->next;
+    for (struct family *f = m->families; f && last; f = f->next)
+        if (!f->stochastic && f->var->role == ROLE_STOCHASTIC &&
+            !f->data_block && (!f->sequence || f->sequence->families[0] == f)) {
+            last = insert_after(c, last, METHOD_DERIVE);
+            last->family = f;
+            last->name =
+                intern_format(c, "%s_%s", f->sequence ? "refresh" : "derive",
+                              family_id(c, f));
+        }
+    m->nsteps = 0;
+    for (struct step *s = m->steps; s; s = s->next)
+        s->number = m->nsteps++;
+}

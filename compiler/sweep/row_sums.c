@@ -1,0 +1,516 @@
+/* row_sums.c: sums over the rows of a likelihood that need no pass over the
+ * rows in a sweep.
+ *
+ * What a step takes from a factor is a sum over the instances of an expression.
+ * Where its products are of what is the same for all rows and of what data
+ * alone settle, sum_i f g[i] = f sum_i g[i], and the sums of g become constants
+ * that are computed at load: sums of Y[i,k] and of Y[i,k] Y[i,l] for a common
+ * mean and precision matrix.
+ *
+ * Observed values are first centred, Y[i,k] = mean_k + r[i,k], and of each
+ * factor of a product the part that is the same for all rows is kept together,
+ * (mean_k - mu_k): no digits are lost where values are large beside their
+ * spread. Other data that vary by row are taken as they stand in precisions and
+ * potentials of normals. A residual sum of squares about a regression, from X'X
+ * and X'y of centred data, cancels where the fit is very close: it is compared
+ * with the size of its products, and a sweep in which too few digits would be
+ * left goes through the rows.
+ *
+ * All this holds where the observed array is observed throughout, which the
+ * program asks at run time; otherwise it goes through the rows. */
+#include "sweep/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_STEPS = 2000 };
+
+struct rows {
+    struct compiler *c;
+    struct model *m;
+    const struct part *part;
+    struct var *data; /* the observed array */
+    struct {
+        struct var *of, *as; /* not in the model */
+    } residuals[16];         /* stand for data less their means */
+    int nresiduals;
+    symp count;   /* of rows */
+    symp needs;   /* a condition under which it is worth it, or NULL */
+    bool plain;   /* other data may vary by row */
+    bool guarded; /* so they may, centred, where the sum is then checked */
+    int steps;
+    bool failed;
+};
+
+static bool is_row_loop(const struct rows *r, const struct loop *l)
+{
+    for (int i = 0; i < r->part->nloops; i++)
+        if (r->part->loops[i] == l && !r->part->solved[i])
+            return true;
+    return false;
+}
+
+static bool varies(const struct rows *r, symp e)
+{
+    if (e->kind == SYM_LOOP)
+        return is_row_loop(r, e->loop);
+    for (int i = 0; i < e->nargs; i++)
+        if (varies(r, e->args[i]))
+            return true;
+    return false;
+}
+
+/* The data that v stands for, centred; NULL: none. */
+static struct var *centred_data(const struct rows *r, const struct var *v)
+{
+    for (int i = 0; i < r->nresiduals; i++)
+        if (r->residuals[i].as == v)
+            return r->residuals[i].of;
+    return NULL;
+}
+
+static struct var *residual_of(struct rows *r, struct var *v)
+{
+    struct var *as = NULL;
+    for (int i = 0; i < r->nresiduals; i++)
+        if (r->residuals[i].of == v)
+            as = r->residuals[i].as;
+    if (as || r->nresiduals == 16)
+        return as;
+    as = NEW(r->c, struct var);
+    *as = *v;
+    as->name = intern_format(r->c, "%s.centred", v->name);
+    r->residuals[r->nresiduals].of = v;
+    r->residuals[r->nresiduals++].as = as;
+    return as;
+}
+
+static bool is_unsettled(symp e, const void *rows)
+{
+    const struct rows *r = rows;
+    return e->kind == SYM_TARGET || e->kind == SYM_PARAM ||
+           e->kind == SYM_SEEN || e->kind == SYM_LIVE || sym_is_draw(e, NULL) ||
+           (is_latent(e, NULL) && e->var != r->data &&
+            !centred_data(r, e->var));
+}
+
+/* Whether data settle e. */
+static bool settled(const struct rows *r, symp e)
+{
+    return !sym_any(e, is_unsettled, r);
+}
+
+/* Whether rows differ by the centred observed values alone. */
+static bool varies_by_residual(const struct rows *r, symp e)
+{
+    if (e->kind == SYM_REF && centred_data(r, e->var) == r->data)
+        return true;
+    if (e->kind == SYM_LOOP)
+        return !is_row_loop(r, e->loop);
+    for (int i = 0; i < e->nargs; i++)
+        if (!varies_by_residual(r, e->args[i]))
+            return false;
+    return true;
+}
+
+/* Whether nothing is lost to rounding where e is summed term by term: what
+ * data settle is summed as it stands, and of products with other things the
+ * observed values are centred. */
+static bool keeps_digits(const struct rows *r, symp e)
+{
+    if (!varies(r, e) || settled(r, e) || varies_by_residual(r, e))
+        return true;
+    if (e->kind == SYM_ADD || e->kind == SYM_SELECT) {
+        for (int i = 0; i < e->nargs; i++)
+            if (!keeps_digits(r, e->args[i]))
+                return false;
+        return true;
+    }
+    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++)
+        if (varies(r, e->args[i]) && !settled(r, e->args[i]))
+            return false;
+    return e->kind == SYM_MUL;
+}
+
+/* The sum over the rows of e, which data settle. */
+static symp over_rows(struct rows *r, symp e)
+{
+    struct compiler *c = r->c;
+    const struct part *p = r->part;
+    for (int i = p->nloops - 1; i >= 0; i--) {
+        if (p->solved[i])
+            continue;
+        symp lower = p->loops[i]->lower, upper = p->loops[i]->upper;
+        for (int j = i - 1; j >= 0; j--)
+            if (p->solved[j]) {
+                lower = sym_replace_loop(c, lower, p->loops[j], p->solved[j]);
+                upper = sym_replace_loop(c, upper, p->loops[j], p->solved[j]);
+            }
+        if (!settled(r, lower) || !settled(r, upper)) {
+            r->failed = true;
+            return e;
+        }
+        struct loop *l = NEW(c, struct loop);
+        *l = (struct loop){p->loops[i]->name, lower, upper};
+        e = sym_replace_loop(c, e, p->loops[i], sym_loop(c, l));
+        e = sym_sum(c, l, lower, upper, e);
+    }
+    return e;
+}
+
+static symp constant(struct rows *r, symp e)
+{
+    if (e->kind == SYM_NUM || e->kind == SYM_REF)
+        return e;
+    symp ref = r->failed ? NULL : constant_of(r->c, r->m, e);
+    r->failed = r->failed || !ref;
+    return ref ? ref : e;
+}
+
+/* The mean over the rows of an observed value. */
+static symp mean_of(struct rows *r, symp ref)
+{
+    struct compiler *c = r->c;
+    symp some = sym_call(c, ">", 2, (symp[]){r->count, sym_num(c, 0)});
+    return constant(r,
+                    sym_select(c, some, sym_div(c, over_rows(r, ref), r->count),
+                               sym_num(c, 0)));
+}
+
+static symp centre(struct compiler *c, symp e, void *context)
+{
+    struct rows *r = context;
+    bool of_rows = e->kind == SYM_REF && settled(r, e) && varies(r, e);
+    if (!of_rows || (e->var != r->data && !r->guarded))
+        return NULL;
+    struct var *residual = residual_of(r, e->var);
+    return residual ? sym_add2(c, mean_of(r, e),
+                               sym_ref(c, residual, e->nargs, e->args))
+                    : NULL;
+}
+
+static symp uncentre(struct compiler *c, symp e, void *context)
+{
+    struct rows *r = context;
+    struct var *data = e->kind == SYM_REF ? centred_data(r, e->var) : NULL;
+    if (!data)
+        return NULL;
+    symp ref = sym_ref(c, data, e->nargs, e->args);
+    return sym_sub(c, ref, mean_of(r, ref));
+}
+
+static symp sum_of(struct rows *r, symp e);
+
+/* A product with a sum that alone varies as a sum: b (x[i] - m) with x[i]
+ * centred gives its part that is the same for all rows. */
+static symp spread(struct rows *r, symp e);
+
+/* The same for a sum within a row, sum(k, b[k] (x[i,k] - m[k])). */
+static symp spread_sum(struct rows *r, symp sum, symp others)
+{
+    struct compiler *c = r->c;
+    symp body = spread(r, sum->args[2]), parts[2] = {sym_num(c, 0)};
+    parts[1] = parts[0];
+    int n = body->kind == SYM_ADD ? body->nargs : 1;
+    for (int i = 0; i < n; i++) {
+        symp term = body->kind == SYM_ADD ? body->args[i] : body;
+        symp *to = &parts[varies(r, term)];
+        *to = sym_add2(c, *to, term);
+    }
+    symp total = sym_num(c, 0);
+    for (int k = 0; k < 2; k++)
+        total = sym_add2(c, total,
+                         sym_mul2(c, others,
+                                  sym_sum(c, sum->loop, sum->args[0],
+                                          sum->args[1], parts[k])));
+    return total;
+}
+
+static symp spread(struct rows *r, symp e)
+{
+    struct compiler *c = r->c;
+    symp sum = NULL, others = sym_num(c, 1), same = sym_num(c, 0);
+    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
+        symp f = e->args[i];
+        if (!varies(r, f))
+            others = sym_mul2(c, others, f);
+        else if (sum || (f->kind != SYM_ADD && f->kind != SYM_SUM))
+            return e;
+        else
+            sum = f;
+    }
+    if (e->kind == SYM_SUM)
+        sum = e;
+    if (!sum)
+        return e;
+    if (sum->kind == SYM_SUM)
+        return spread_sum(r, sum, others);
+    symp total = sym_num(c, 0);
+    for (int i = 0; i < sum->nargs; i++)
+        if (varies(r, sum->args[i]))
+            total = sym_add2(c, total,
+                             spread(r, sym_mul2(c, others, sum->args[i])));
+        else
+            same = sym_add2(c, same, sum->args[i]);
+    return sym_add2(c, total, sym_mul2(c, others, same));
+}
+
+/* factor * sum, term by term: what stays together as a factor is one value. */
+static symp times(struct compiler *c, symp factor, symp sum)
+{
+    if (sum->kind != SYM_ADD)
+        return sym_mul2(c, factor, sum);
+    symp total = sym_num(c, 0);
+    for (int i = 0; i < sum->nargs; i++)
+        total = sym_add2(c, total, sym_mul2(c, factor, sum->args[i]));
+    return total;
+}
+
+/* Sums sum * others over the rows, by the terms of the sum: together those that
+ * are the same for all rows, and those that data settle. */
+static symp distribute(struct rows *r, symp sum, symp others)
+{
+    struct compiler *c = r->c;
+    symp flat = sym_num(c, 0);
+    for (int i = 0; i < sum->nargs; i++)
+        flat = sym_add2(c, flat, spread(r, sum->args[i]));
+    if (flat->kind == SYM_ADD)
+        sum = flat;
+    symp same = sym_num(c, 0), data = same, total = same;
+    for (int i = 0; i < sum->nargs; i++) {
+        symp term = sum->args[i];
+        if (!varies(r, term))
+            same = sym_add2(c, same, term);
+        else if (settled(r, term))
+            data = sym_add2(c, data, term);
+        else
+            total = sym_add2(c, total, sum_of(r, sym_mul2(c, term, others)));
+    }
+    if (!sym_is(data, 0))
+        total = sym_add2(c, total, sum_of(r, sym_mul2(c, data, others)));
+    if (!sym_is(same, 0))
+        total = sym_add2(c, total, times(c, same, sum_of(r, others)));
+    return total;
+}
+
+/* A sum inside a product: under an index of its own, as it may meet itself. */
+static symp into_sum(struct rows *r, symp sum, symp others)
+{
+    struct compiler *c = r->c;
+    struct loop *l = NEW(c, struct loop);
+    *l = *sum->loop;
+    if (r->guarded) {
+        /* a square of as many terms as there are products of two: worth it
+         * for fewer of them than rows */
+        l->lower = sum->args[0];
+        symp few = sym_call(c, "<=", 2, (symp[]){sum->args[1], r->count});
+        symp none = sym_add2(c, l->lower, sym_num(c, -1));
+        l->upper =
+            sym_add2(c, none, sym_mul2(c, few, sym_sub(c, sum->args[1], none)));
+        r->needs = r->needs ? sym_and(c, r->needs, few) : few;
+    }
+    symp body = sym_replace_loop(c, sum->args[2], sum->loop, sym_loop(c, l));
+    symp total = sum_of(r, sym_mul2(c, body, others));
+    return sym_sum(c, l, sum->args[0], sum->args[1], total);
+}
+
+static symp sum_of_product(struct rows *r, int n, const symp *factors)
+{
+    struct compiler *c = r->c;
+    symp same = sym_num(c, 1), product = sym_num(c, 1);
+    for (int i = 0; i < n; i++) {
+        symp *to = varies(r, factors[i]) ? &product : &same;
+        *to = sym_mul2(c, *to, factors[i]);
+    }
+    if (settled(r, product))
+        return times(c, same, sum_of(r, product));
+    for (int i = 0; i < n; i++) {
+        symp f = factors[i];
+        if (!varies(r, f) || (f->kind != SYM_ADD && f->kind != SYM_SUM))
+            continue;
+        if (f->kind == SYM_SUM &&
+            (varies(r, f->args[0]) || varies(r, f->args[1])))
+            break;
+        symp others = sym_num(c, 1);
+        for (int j = 0; j < n; j++)
+            if (j != i && varies(r, factors[j]))
+                others = sym_mul2(c, others, factors[j]);
+        return times(c, same,
+                     f->kind == SYM_ADD ? distribute(r, f, others)
+                                        : into_sum(r, f, others));
+    }
+    r->failed = true;
+    return product;
+}
+
+/* The sum of e over the rows as an expression without them. */
+static symp sum_of(struct rows *r, symp e)
+{
+    struct compiler *c = r->c;
+    r->failed = r->failed || ++r->steps > MOST_STEPS;
+    if (r->failed)
+        return e;
+    if (!varies(r, e))
+        return sym_mul2(c, r->count, e);
+    if (settled(r, e))
+        return constant(r, over_rows(r, sym_map(c, e, uncentre, r)));
+    if (e->kind == SYM_ADD)
+        return distribute(r, e, sym_num(c, 1));
+    if (e->kind == SYM_SELECT && !varies(r, e->args[0]))
+        return sym_select(c, e->args[0], sum_of(r, e->args[1]),
+                          sum_of(r, e->args[2]));
+    if (e->kind == SYM_MUL) {
+        /* squares are products */
+        symp *factors = NEW_ARRAY(c, symp, 2 * e->nargs);
+        int n = 0;
+        for (int i = 0; i < e->nargs; i++) {
+            symp f = e->args[i];
+            bool square =
+                f->kind == SYM_POW && sym_is(f->args[1], 2) && varies(r, f);
+            factors[n++] = square ? f->args[0] : f;
+            if (square)
+                factors[n++] = f->args[0];
+        }
+        return sum_of_product(r, n, factors);
+    }
+    if (e->kind == SYM_POW && sym_is(e->args[1], 2))
+        return sum_of_product(r, 2, (symp[]){e->args[0], e->args[0]});
+    return sum_of_product(r, 1, &e);
+}
+
+static bool start(struct compiler *c, struct model *m, const struct part *p,
+                  bool plain, struct rows *r)
+{
+    struct var *data = p->factor->seen_var;
+    bool any = false;
+    for (int i = 0; i < p->nloops; i++)
+        any = any || !p->solved[i];
+    if (!data || !any || p->own || p->inverse || p->guard || p->opaque)
+        return false;
+    *r = (struct rows){.c = c, .m = m, .part = p, .data = data, .plain = plain};
+    symp count = over_rows(r, sym_num(c, 1));
+    r->count = count->kind == SYM_SUM ? constant(r, count) : count;
+    return !r->failed;
+}
+
+/* What the terms of a sum add up to in absolute value. A factor of a product
+ * that is a sum is one value, the same for all rows. */
+static symp size_of(struct compiler *c, symp e, bool factor)
+{
+    if (e->kind == SYM_NUM)
+        return sym_num(c, fabs(e->number));
+    if ((e->kind == SYM_ADD && !factor) || e->kind == SYM_MUL) {
+        symp *args = NEW_ARRAY(c, symp, e->nargs);
+        for (int i = 0; i < e->nargs; i++)
+            args[i] = size_of(c, e->args[i], e->kind == SYM_MUL);
+        return sym_rebuild(c, e, args);
+    }
+    if (e->kind == SYM_SUM)
+        return sym_sum(c, e->loop, e->args[0], e->args[1],
+                       size_of(c, e->args[2], false));
+    if (e->kind == SYM_POW && sym_is(e->args[1], 2))
+        return e;
+    return sym_call(c, "abs", 1, &e);
+}
+
+/* The sum of e over the rows of r's part, or NULL. */
+static symp without_rows(struct rows *r, symp e)
+{
+    symp centred = sym_map(r->c, e, centre, r);
+    if (!r->plain && !r->guarded && !keeps_digits(r, centred))
+        r->failed = true;
+    symp sum = sum_of(r, centred);
+    return r->failed ? NULL : sum;
+}
+
+/* Constants of a sum that could not be found are taken back. */
+struct mark {
+    struct family *families;
+    struct var **last_var;
+};
+
+static void take_back(struct model *m, const struct mark *k)
+{
+    m->families = k->families;
+    m->last_var = k->last_var;
+    *m->last_var = NULL;
+    number_families(m);
+}
+
+static struct part *no_rows(struct compiler *c, const struct part *p)
+{
+    struct part *q = NEW(c, struct part);
+    *q = *p;
+    q->own = true; /* one instance */
+    q->next = NULL;
+    q->summed = NULL;
+    return q;
+}
+
+static void sum_quadratic(struct compiler *c, struct model *m, struct step *s,
+                          struct quadratic *q)
+{
+    const struct mark mark = {m->families, m->last_var};
+    struct rows r = {.failed = false};
+    if (q->row || !start(c, m, q->part, s->method == METHOD_GAUSSIAN, &r)) {
+        take_back(m, &mark);
+        return;
+    }
+    struct quadratic *sum = NEW(c, struct quadratic);
+    *sum = *q;
+    sum->next = sum->summed = NULL;
+    sum->part = no_rows(c, q->part);
+    for (int i = 0; i < 8; i++) {
+        if (q->potential[i])
+            sum->potential[i] = without_rows(&r, q->potential[i]);
+        for (int j = 0; j < 8; j++)
+            if (q->precision[i][j])
+                sum->precision[i][j] = without_rows(&r, q->precision[i][j]);
+    }
+    if (r.failed)
+        take_back(m, &mark);
+    else
+        q->summed = sum;
+}
+
+static void sum_part(struct compiler *c, struct model *m, struct part *p,
+                     bool plain, bool guarded)
+{
+    const struct mark mark = {m->families, m->last_var};
+    struct rows r = {.failed = false};
+    if (!p->terms.n || !start(c, m, p, plain, &r)) {
+        take_back(m, &mark);
+        return;
+    }
+    struct part *sum = no_rows(c, p);
+    r.guarded = guarded;
+    sum->sizes = guarded ? NEW_ARRAY(c, symp, p->terms.n) : NULL;
+    for (int i = 0; i < p->terms.n && !r.failed; i++) {
+        symp e = without_rows(&r, p->terms.coefficient[i]);
+        sum->terms.coefficient[i] = e;
+        if (guarded && !r.failed && varies(&r, p->terms.coefficient[i]))
+            sum->sizes[i] = size_of(c, e, false);
+    }
+    sum->needs = r.needs;
+    if (r.failed)
+        take_back(m, &mark);
+    else
+        p->summed = sum;
+}
+
+void sum_rows(struct compiler *c, struct model *m)
+{
+    for (struct step *s = m->steps; s; s = s->next) {
+        bool block = s->method == METHOD_GAUSSIAN ||
+                     (s->method == METHOD_VECTOR && s->recognised);
+        for (struct quadratic *q = block ? s->quadratics : NULL; q; q = q->next)
+            sum_quadratic(c, m, s, q);
+        bool direct = s->method == METHOD_DIRECT && !s->through;
+        bool plain = s->recognised && is_normal(s->recognised);
+        for (struct part *p = direct ? s->parts : NULL; p; p = p->next) {
+            sum_part(c, m, p, plain, false);
+            if (!p->summed)
+                sum_part(c, m, p, plain, true);
+        }
+    }
+}
