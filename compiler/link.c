@@ -133,7 +133,7 @@ int link_sampler(struct compiler *c, const char *program)
                            "-I",
                            headers,
                            "-I",
-                           c->stdlib,
+                           path_join(c, c->stdlib, "kernels"),
                            "-o",
                            temporary,
                            source,

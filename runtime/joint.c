@@ -1,4 +1,4 @@
-/* joint.c: lays out a joint Gaussian block at load (stdlib/joint.h): numbers
+/* joint.c: lays out a joint Gaussian block at load (stdlib/kernels/joint.h): numbers
  * its coordinates, collects the pattern of its precision from the rows of its
  * terms, has it ordered and factored symbolically, sums what is constant, and
  * lists for every cell the rows that it gathers. */

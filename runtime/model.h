@@ -21,9 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gbm_rng;    /* stdlib/rng.h */
+struct gbm_rng;    /* stdlib/kernels/rng.h */
 struct gbm_ahead;  /* the same */
-struct gbm_places; /* stdlib/ahead.h */
+struct gbm_places; /* stdlib/kernels/ahead.h */
 
 #define GBM_MAX_DIMS 8
 
@@ -288,12 +288,12 @@ struct gbm_dense {
 /* One kind of likelihood or prior term of a joint Gaussian block: an instance
  * is a row; as a function of the block x its log density is scale (-weight/2
  * (a'x)^2 + score a'x), a a sparse row; `scale` is the same for all rows and
- * belongs to the update (stdlib/joint.h). `constant_...`: depends on data
+ * belongs to the update (stdlib/kernels/joint.h). `constant_...`: depends on data
  * alone. */
 struct gbm_joint_term {
     int family;
     bool constant_design, constant_weight, constant_score;
-    bool curved; /* not quadratic: see stdlib/curved_block.h; no `row` */
+    bool curved; /* not quadratic: see stdlib/kernels/curved_block.h; no `row` */
     bool listed; /* the update reads which cells a row has */
     /* The cells whose coefficients a row has: their variables (numbers in
      * `variables` of the block) and flat cells, -1 where there is none. Returns
@@ -383,7 +383,7 @@ struct gbm_step {
     const struct gbm_joint_block *joint; /* GBM_STEP_MAP: the block is its one
                                             element, number 0; or NULL */
     /* About how many terms the sums of one element have, so how many threads
-     * it is worth (see stdlib/team.h); NULL: few. */
+     * it is worth (see stdlib/kernels/team.h); NULL: few. */
     int64_t (*cost)(const void *state);
 };
 struct gbm_conflict {
@@ -427,7 +427,7 @@ struct gbm_model {
     const struct gbm_step *steps; /* a sweep, in order */
     void (*bind)(void *state, const struct gbm_binding *bindings);
     void (*shift)(void *state, int chain);
-    /* gbm_draw_ahead of stdlib/ahead.h, compiled for this CPU; or NULL. */
+    /* gbm_draw_ahead of stdlib/kernels/ahead.h, compiled for this CPU; or NULL. */
     void (*ahead)(uint64_t seed, uint32_t chain, uint32_t sweep, int ngroups,
                   const struct gbm_places *places, struct gbm_ahead *out);
     const char *explain; /* what --explain prints */

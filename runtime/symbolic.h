@@ -1,5 +1,5 @@
 /* symbolic.h: the pattern of a sparse Cholesky factor and the lists that
- * stdlib/sparse_cholesky.h works through. */
+ * stdlib/kernels/sparse_cholesky.h works through. */
 #ifndef RT_SYMBOLIC_H
 #define RT_SYMBOLIC_H
 

@@ -71,6 +71,11 @@ static int is_library_file(const struct dirent *d)
     return n > 4 && !strcmp(d->d_name + n - 4, ".gbm");
 }
 
+static int is_folder(const struct dirent *d)
+{
+    return d->d_type != DT_REG && d->d_name[0] != '.' && !is_library_file(d);
+}
+
 static const struct source *read_source(struct compiler *c, const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -88,24 +93,62 @@ static const struct source *read_source(struct compiler *c, const char *path)
     return s;
 }
 
+/* A file of the library: where its name begins in the path. */
+struct file {
+    const char *path, *name;
+};
+struct files {
+    struct file at[2000];
+    int n;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct file *)a)->name,
+                  ((const struct file *)b)->name);
+}
+
+static void find_files(struct compiler *c, const char *folder,
+                       struct files *out)
+{
+    struct dirent **found;
+    int n = scandir(folder, &found, is_library_file, NULL);
+    for (int i = 0; i < n; i++) {
+        const char *path = path_join(c, folder, found[i]->d_name);
+        if (out->n < (int)(sizeof out->at / sizeof *out->at))
+            out->at[out->n++] = (struct file){
+                path, path + strlen(path) - strlen(found[i]->d_name)};
+        free(found[i]);
+    }
+    if (n >= 0)
+        free(found);
+}
+
+/* The library's files, in its folder and the folders there, in the order of
+ * their names. */
 static void load(struct compiler *c)
 {
     c->library = NEW(c, struct library);
-    struct dirent **files;
-    int n = scandir(c->stdlib, &files, is_library_file, alphasort);
+    struct files *files = NEW(c, struct files);
+    struct dirent **folders;
+    int n = scandir(c->stdlib, &folders, is_folder, NULL);
+    find_files(c, c->stdlib, files);
     for (int i = 0; i < n; i++) {
-        const struct source *s = read_source(
-            c, intern_format(c, "%s/%s", c->stdlib, files[i]->d_name));
+        find_files(c, path_join(c, c->stdlib, folders[i]->d_name), files);
+        free(folders[i]);
+    }
+    if (n >= 0)
+        free(folders);
+    qsort(files->at, (size_t)files->n, sizeof *files->at, by_name);
+    for (int i = 0; i < files->n; i++) {
+        const struct source *s = read_source(c, files->at[i].path);
         struct program p = {0};
         bool good = s && parse_source(c, s, &p);
         for (struct entry *e = p.entries; e; e = e->next)
             e->standard = true;
         if (good)
             library_add(c, p.entries);
-        free(files[i]);
     }
-    if (n >= 0)
-        free(files);
     if (!c->library->nall)
         error_at(c, (struct span){0},
                  "no standard library in %s; set GBM_STDLIB to its folder",

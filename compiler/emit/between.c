@@ -1,6 +1,6 @@
 /* between.c: draws between bounds through the distribution function and,
  * where this loses the points of the interval, through the logs of its tails
- * (stdlib/between.h). */
+ * (stdlib/kernels/between.h). */
 #include "emit/emit.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* curved.c: the functions of a joint block with terms that are not
- * quadratic (stdlib/curved_block.h): each term's L with its derivatives, and
+ * quadratic (stdlib/kernels/curved_block.h): each term's L with its derivatives, and
  * what the fit and the ellipse ask of all of them together. */
 #include "emit/emit.h"
 

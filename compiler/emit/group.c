@@ -1,6 +1,6 @@
 /* group.c: nodes that move together: adaptive Metropolis steps, and slices
- * along an ellipse. The draws themselves are in stdlib/metropolis.h and
- * stdlib/elliptical.h; here is what they ask of the model. */
+ * along an ellipse. The draws themselves are in stdlib/kernels/metropolis.h and
+ * stdlib/kernels/elliptical.h; here is what they ask of the model. */
 #include "emit/block.h"
 #include <string.h>
 

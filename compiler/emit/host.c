@@ -828,12 +828,12 @@ static int is_header(const struct dirent *d)
 static int emit_headers(struct text *out, struct compiler *c)
 {
     struct dirent **files;
-    int n = scandir(c->stdlib, &files, is_header, alphasort);
+    const char *folder = path_join(c, c->stdlib, "kernels");
+    int n = scandir(folder, &files, is_header, alphasort);
     text_append(out, "static const struct gbm_header headers[] = {\n");
     int count = 0;
     for (int i = 0; i < n; i++) {
-        FILE *f =
-            fopen(intern_format(c, "%s/%s", c->stdlib, files[i]->d_name), "rb");
+        FILE *f = fopen(path_join(c, folder, files[i]->d_name), "rb");
         if (f) {
             struct text t = {0};
             char line[4096];

@@ -1,5 +1,5 @@
 /* rescale.c: moves a plate of a joint block with the scale of its prior
- * (rescale.c, stdlib/rescale.h), after the block's draw. */
+ * (rescale.c, stdlib/kernels/rescale.h), after the block's draw. */
 #include "emit/emit.h"
 
 /* What else the hyper node stands in: terms of one instance each. */

@@ -1,7 +1,7 @@
 /* chain.c: an integer-valued node with a finite support whose elements depend
  * on their predecessor along one loop, as z[i,t] on z[i,t-1], and otherwise
  * meet in no factor, is drawn a whole path at a time (METHOD_CHAIN; see
- * stdlib/forward_backward.h). What is left in the step's parts are its
+ * stdlib/kernels/forward_backward.h). What is left in the step's parts are its
  * emissions: all but the own prior. Paths of different elements of the other
  * loops are independent of each other. */
 #include "condition/find.h"

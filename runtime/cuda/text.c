@@ -14,11 +14,11 @@
 
 TEXT(cuda_text_kernels, "runtime/cuda/kernels.h");
 TEXT(cuda_text_control, "runtime/cuda/control.h");
-TEXT(cuda_text_real, "stdlib/real.h");
-TEXT(cuda_text_rng, "stdlib/rng.h");
-TEXT(cuda_text_normal_function, "stdlib/normal_function.h");
-TEXT(cuda_text_normal, "stdlib/normal.h");
-TEXT(cuda_text_team, "stdlib/team.h");
+TEXT(cuda_text_real, "stdlib/kernels/real.h");
+TEXT(cuda_text_rng, "stdlib/kernels/rng.h");
+TEXT(cuda_text_normal_function, "stdlib/kernels/normal_function.h");
+TEXT(cuda_text_normal, "stdlib/kernels/normal.h");
+TEXT(cuda_text_team, "stdlib/kernels/team.h");
 
 const struct gbm_header cuda_texts[] = {
     {"kernels.h", cuda_text_kernels},

@@ -36,7 +36,7 @@ at1 at2 seen stride n1 family width joint1 joint1_work index1 index1_start
 sequence1 row rows columns before room1 constant constant.1 h1 c1 k_ j_ i_ r_ s_
 out tuples problem spread to from first last common values small chosen copies
 END
-cat "$root"/stdlib/*.h "$root/runtime/model.h" >headers.h
+cat "$root"/stdlib/kernels/*.h "$root/runtime/model.h" >headers.h
 cc -w -fpreprocessed -dD -E -P headers.h | grep -oE '\b[A-Za-z]\w*' |
     sort -u >ours
 

@@ -29,7 +29,7 @@ status 0 "$GBMC" --emit=c model.gbm
 mv .out model.c
 # shellcheck disable=SC2046 # flags are words
 compile() { # NAME, from NAME.c
-    "${CC:-cc}" -std=c11 -O0 -fopenmp -D_GNU_SOURCE -I"$GBM_ROOT/stdlib" \
+    "${CC:-cc}" -std=c11 -O0 -fopenmp -D_GNU_SOURCE -I"$GBM_ROOT/stdlib/kernels" \
         -I"$GBM_ROOT/runtime" "$1.c" -o "$1" \
         "$GBM_ROOT/$GBM_BUILD/libgbm.a" \
         $(cat "$GBM_ROOT/$GBM_BUILD/link_flags") || fail "$1.c"

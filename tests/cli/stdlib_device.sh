@@ -12,5 +12,5 @@ for precision in double single; do
     option=-DGBM_${precision^^}
     tools/cuda nvrtc "$program" "$option" tests/gpu/stdlib_device.c -lm ||
         exit 1
-    "$program" tests/gpu stdlib || exit 1
+    "$program" tests/gpu stdlib/kernels || exit 1
 done

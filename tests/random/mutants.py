@@ -208,7 +208,7 @@ def functions_of(path):
 def calls():
     """Function of the library -> the identifiers in its text."""
     table = {}
-    for path in glob.glob(os.path.join(ROOT, "stdlib/*.h")):
+    for path in glob.glob(os.path.join(ROOT, "stdlib/kernels/*.h")):
         with open(path) as f:
             lines = f.read().splitlines()
         for name, first, last in functions_of(path):
@@ -265,7 +265,7 @@ flags = open({root!r} + "/build/link_flags").read().split()
 sys.exit(subprocess.run(
     os.environ["CC"].split() +
     ["-std=c11", "-O0", "-w", "-fopenmp", "-D_GNU_SOURCE",
-     "-I", {root!r} + "/stdlib", "-I", {root!r} + "/runtime", "broken.c",
+     "-I", {root!r} + "/stdlib/kernels", "-I", {root!r} + "/runtime", "broken.c",
      "-o", out, {root!r} + "/build/libgbm.a"] + flags).returncode)
 """
 
@@ -293,7 +293,7 @@ def lines_that_run(m, text):
             flags = f.read().split()
         subprocess.run(
             ["cc", "-std=c11", "-O0", "-w", "--coverage", "-fopenmp",
-             "-D_GNU_SOURCE", f"-I{ROOT}/stdlib", f"-I{ROOT}/runtime",
+             "-D_GNU_SOURCE", f"-I{ROOT}/stdlib/kernels", f"-I{ROOT}/runtime",
              "program.c", "-o", "program", f"{ROOT}/build/libgbm.a"] + flags,
             cwd=folder, check=True)
         subprocess.run(["./program", "check", "--threads", "1", "--data",
@@ -341,7 +341,7 @@ def compiler(name, before, after):
         subprocess.run(
             ["cc", "-std=c11", "-O1", "-w", "-fopenmp", "-D_GNU_SOURCE",
              *(f"-I{os.path.join(ROOT, at)}" for at in
-               ("compiler", "build/grammar", "runtime", "stdlib")), source,
+               ("compiler", "build/grammar", "runtime", "stdlib/kernels")), source,
              *(os.path.join(ROOT, "build", at) for at in
                ("compiler/main.o", "libgbmc.a", "libgbm.a")),
              "-ljansson", "-lz", "-lm",

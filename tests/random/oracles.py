@@ -175,7 +175,7 @@ def warnings_of_c(bench):
         return Failure("cc", "--emit=c fails", err[:500])
     with open(bench.at("model.c"), "w") as f:
         f.write(out)
-    stdlib = os.path.join(ROOT, "stdlib")
+    stdlib = os.path.join(ROOT, "stdlib/kernels")
     runtime = os.path.join(ROOT, "runtime")
     status, out, err = bench.run(
         ["cc", "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra",
@@ -201,7 +201,7 @@ def nvrtc(bench):
     check = os.path.join(ROOT, "build", "tests", "gpu", "nvrtc_check")
     status, out, err = bench.run(
         [check, "model.cu", "sm_90", "--std=c++17",
-         "-I" + os.path.join(ROOT, "stdlib")], 200)
+         "-I" + os.path.join(ROOT, "stdlib/kernels")], 200)
     if status:
         lines = [l for l in (out + err).splitlines() if "error" in l]
         return Failure("nvrtc", plain_kind(re.sub(

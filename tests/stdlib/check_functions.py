@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every function of stdlib: `derivative` against differences, `inverse`,
 `range`, `log`, `log_complement`; and every C function that a file names is in
-stdlib/*.h with as many arguments."""
+stdlib/kernels/*.h with as many arguments."""
 import glob
 import re
 
@@ -91,9 +91,9 @@ def arguments(text):
 
 
 def c_functions():
-    """{name: number of arguments} of stdlib/*.h; macros of real.h have 0."""
+    """{name: number of arguments} of stdlib/kernels/*.h; macros of real.h have 0."""
     found = {}
-    for path in glob.glob(L.os.path.join(L.STDLIB, "*.h")):
+    for path in glob.glob(L.os.path.join(L.STDLIB, "kernels", "*.h")):
         text = open(path, encoding="utf-8").read()
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
         for m in re.finditer(r"^GBM_(?:FN|FN_BIG|INLINE)\s+[\w ]+?[ *]"
@@ -118,7 +118,7 @@ def calls(tree, out):
 
 
 def expect(found, name, n, where):
-    FAILURES.check(name in found, f"{where}: {name} is not in stdlib/*.h")
+    FAILURES.check(name in found, f"{where}: {name} is not in stdlib/kernels/*.h")
     if found.get(name) is not None:
         FAILURES.check(found[name] == n, f"{where}: {name} takes {found[name]}"
                        f" arguments, not {n}")

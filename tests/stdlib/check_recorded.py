@@ -293,7 +293,7 @@ def run(p, folder):
         flags = f.read().split()
     command(*os.environ.get("CC", "cc").split(), "-std=gnu11", "-O1", "-w",
             "-fno-math-errno", "-fno-trapping-math", "-fopenmp",
-            "-I" + os.path.join(ROOT, "stdlib"),
+            "-I" + os.path.join(ROOT, "stdlib/kernels"),
             "-I" + os.path.join(ROOT, "runtime"), at("m.c"),
             os.path.join(HERE, "values.c"), os.path.join(BUILD, "libgbm.a"),
             *flags, "-o", at("m"))

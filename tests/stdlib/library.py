@@ -1,4 +1,4 @@
-"""Reads stdlib/*.gbm and evaluates their expressions with numpy and scipy.
+"""Reads stdlib/*/*.gbm and evaluates their expressions with numpy and scipy.
 
 An independent reader of docs/library.md, so that the files are tested by
 themselves, without the compiler. The C functions that they name are replaced by
@@ -225,7 +225,7 @@ def read_file(path):
 def read_library():
     """{kind: {name: Entry}}, aliases included."""
     library = {"distribution": {}, "function": {}, "augmentation": {}}
-    for path in sorted(glob.glob(os.path.join(STDLIB, "*.gbm"))):
+    for path in sorted(glob.glob(os.path.join(STDLIB, "*", "*.gbm"))):
         entries = read_file(path)
         if os.path.basename(path)[:-4] not in [e.name for e in entries]:
             raise SyntaxError(f"{path}: no entry of this name")

@@ -1,5 +1,5 @@
 /* test_sparse_cholesky: the sparse factor, solves and draws of
- * stdlib/sparse_cholesky.h on patterns that runtime/symbolic.c laid out,
+ * stdlib/kernels/sparse_cholesky.h on patterns that runtime/symbolic.c laid out,
  * against LAPACK on the dense matrix: chains, arrows, lattices, blocks and
  * random graphs; one column after the other and by levels. */
 #include <setjmp.h>

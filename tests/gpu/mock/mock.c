@@ -541,7 +541,7 @@ static void read_program(void)
         "gamma_function.h"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[256];
-        snprintf(path, sizeof path, "stdlib/%s", names[i]);
+        snprintf(path, sizeof path, "stdlib/kernels/%s", names[i]);
         headers[i] = (struct gbm_header){names[i], read_text(path)};
         model.nheaders++;
     }
