@@ -1,5 +1,6 @@
 /* compile.c: the passes in their order. */
 #include "gbmc.h"
+#include "model/resolve.h"
 #include <errno.h>
 #include <string.h>
 
@@ -66,41 +67,85 @@ static int finish(struct compiler *c, struct model *m)
     return status;
 }
 
+/* ---- the passes ------------------------------------------------------------
+ *
+ * In their order; each one's header says what it requires and leaves. */
+
+typedef void tree_pass(struct compiler *c, struct program *p);
+typedef void model_pass(struct compiler *c, struct model *m);
+typedef void print_pass(struct text *out, struct compiler *c,
+                        const struct model *m);
+
+static tree_pass *const on_tree[] = {
+    library_add_own, order_arguments, /* of distributions, by name */
+    gather_scalars,  roll,
+    draw_states,
+};
+
+static const struct {
+    model_pass *run;
+    bool ends;        /* after errors so far, no more passes run */
+    const char *emit; /* --emit=EMIT ends here, with `print` */
+    print_pass *print;
+} on_model[] = {
+    /* statements: families of elements */
+    {.run = settle_roles},
+    {.run = warn_of_intervals},
+    {.run = check_twice},
+    {.run = check_cycles, .ends = true},
+    {.run = split_mixed},
+    {.run = split_known, .ends = true},
+    {.run = take_pieces_apart},
+    {.run = drop_clamps},
+    {.run = simplify_again},
+    {.run = keep_summaries},
+    {.run = order_families},
+    {.run = choose_stored},
+    {.run = keep_repeated},
+    {.run = expect_supplied},
+    {.run = split_affine},
+    {.run = find_sequences},
+    {.run = name_in_c},
+    /* factors of the joint density */
+    {.run = make_factors},
+    {.run = settle_leaves},
+    {.run = state_rules},
+    {.run = find_barren, .ends = true, .emit = "dag", .print = model_print},
+    /* full conditionals, and how each is sampled */
+    {.run = augment},
+    {.run = condition},
+    {.run = choose_samplers},
+    {.run = form_chains},
+    {.run = form_blocks},
+    {.run = check_samplers,
+     .ends = true,
+     .emit = "conditionals",
+     .print = conditionals_print},
+    /* the sweep */
+    {.run = sum_rows},
+    {.run = count_copies},
+    {.run = plan},
+    {.run = hoist, .emit = "plan", .print = plan_print},
+};
+
 int compile_model(struct compiler *c, struct program *p)
 {
-    struct text out = {0};
-    library_add_own(c, p);
-    order_arguments(c, p);
-    gather_scalars(c, p);
-    roll(c, p);
-    draw_states(c, p);
+    for (size_t i = 0; i < sizeof on_tree / sizeof *on_tree; i++)
+        on_tree[i](c, p);
     struct model *m = resolve(c, p);
     if (!m || c->nerrors)
         return 1;
     m->name = model_name(c);
-    if (asked(c, "dag")) {
-        model_print(&out, c, m);
-        return print_text(&out);
-    }
-    augment(c, m);
-    condition(c, m);
-    choose_samplers(c, m);
-    form_chains(c, m);
-    form_blocks(c, m);
-    check_samplers(c, m);
-    if (c->nerrors)
-        return 1;
-    if (asked(c, "conditionals")) {
-        conditionals_print(&out, c, m);
-        return print_text(&out);
-    }
-    sum_rows(c, m);
-    count_copies(c, m);
-    plan(c, m);
-    hoist(c, m);
-    if (asked(c, "plan")) {
-        plan_print(&out, c, m);
-        return print_text(&out);
+    for (size_t i = 0; i < sizeof on_model / sizeof *on_model; i++) {
+        on_model[i].run(c, m);
+        check_model(c, m);
+        if (on_model[i].ends && c->nerrors)
+            return 1;
+        if (on_model[i].emit && asked(c, on_model[i].emit)) {
+            struct text out = {0};
+            on_model[i].print(&out, c, m);
+            return print_text(&out);
+        }
     }
     return finish(c, m);
 }

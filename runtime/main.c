@@ -1,5 +1,5 @@
 /* main.c: main of every sampler: options, then one command. */
-#include "rt.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <omp.h>

@@ -288,12 +288,13 @@ struct gbm_dense {
 /* One kind of likelihood or prior term of a joint Gaussian block: an instance
  * is a row; as a function of the block x its log density is scale (-weight/2
  * (a'x)^2 + score a'x), a a sparse row; `scale` is the same for all rows and
- * belongs to the update (stdlib/kernels/joint.h). `constant_...`: depends on data
- * alone. */
+ * belongs to the update (stdlib/kernels/joint.h). `constant_...`: depends on
+ * data alone. */
 struct gbm_joint_term {
     int family;
     bool constant_design, constant_weight, constant_score;
-    bool curved; /* not quadratic: see stdlib/kernels/curved_block.h; no `row` */
+    bool
+        curved; /* not quadratic: see stdlib/kernels/curved_block.h; no `row` */
     bool listed; /* the update reads which cells a row has */
     /* The cells whose coefficients a row has: their variables (numbers in
      * `variables` of the block) and flat cells, -1 where there is none. Returns
@@ -314,7 +315,7 @@ struct gbm_joint_term {
     void (*scatter)(const void *state, int64_t instance, double *cells);
 };
 /* A joint Gaussian block of several families, drawn by a step of kind
- * GBM_STEP_MAP as its one element. runtime/joint.c lays it out at load. */
+ * GBM_STEP_MAP as its one element. runtime/load/joint.c lays it out at load. */
 struct gbm_joint_block {
     int table, constant, work; /* slots of role GBM_JOINT */
     int nvariables;
@@ -427,7 +428,8 @@ struct gbm_model {
     const struct gbm_step *steps; /* a sweep, in order */
     void (*bind)(void *state, const struct gbm_binding *bindings);
     void (*shift)(void *state, int chain);
-    /* gbm_draw_ahead of stdlib/kernels/ahead.h, compiled for this CPU; or NULL. */
+    /* gbm_draw_ahead of stdlib/kernels/ahead.h, compiled for this CPU; or NULL.
+     */
     void (*ahead)(uint64_t seed, uint32_t chain, uint32_t sweep, int ngroups,
                   const struct gbm_places *places, struct gbm_ahead *out);
     const char *explain; /* what --explain prints */

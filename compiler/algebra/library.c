@@ -201,7 +201,7 @@ static void refuse_known(struct compiler *c, const struct entry *e,
                  name);
 }
 
-void library_add_own(struct compiler *c, const struct program *p)
+void library_add_own(struct compiler *c, struct program *p)
 {
     if (p->entries && !c->library)
         load(c);

@@ -7,7 +7,7 @@
 /* library.c */
 struct library;
 /* Adds the model's own entries, before any name is looked up. */
-void library_add_own(struct compiler *c, const struct program *p);
+void library_add_own(struct compiler *c, struct program *p);
 /* What the model means by a name: its own entry before the library's. */
 const struct entry *library_find(struct compiler *c, enum entry_kind kind,
                                  const char *name);

@@ -1,6 +1,7 @@
 /* joint.c: the functions of a joint Gaussian block: for every term which
  * cells an instance reads, with what coefficients, weight and score; the
- * update, and what the self-check needs (stdlib/kernels/joint.h, runtime/joint.c). */
+ * update, and what the self-check needs (stdlib/kernels/joint.h,
+ * runtime/load/joint.c). */
 #include "emit/emit.h"
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * from their distributions, parents first, when they are kept and not before.
  *
  * Leaves are so already. Of the others only the data tell which elements are
- * barren: the runtime finds them at load (runtime/barren.c) along what each
- * element reads. Here: for which variables that is worth asking, and their
+ * barren: the runtime finds them at load (runtime/load/barren.c) along what
+ * each element reads. Here: for which variables that is worth asking, and their
  * factors' condition; forward.c has their steps. Where it cannot be asked,
  * elements are drawn given all else, which is right too. */
 #include "model/resolve.h"

@@ -11,7 +11,7 @@
  * That is done where a statement surely reads an element without a definition,
  * or the data named at compilation have such (--data): elsewhere conditions
  * would hide what definitions are linear in. */
-#include "data.h"
+#include "io/data.h"
 #include "model/resolve.h"
 
 #include <math.h>
@@ -94,22 +94,22 @@ static bool may_have_values(const struct gbm_array *a)
     return a && !a->missing;
 }
 
-void expect_supplied(struct resolver *r)
+void expect_supplied(struct compiler *c, struct model *m)
 {
     struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
     bool is_open = false;
-    for (struct var *v = r->m->vars; v; v = v->next) {
+    for (struct var *v = m->vars; v; v = v->next) {
         if (v->role != ROLE_DERIVED || v->stored || v->hidden || v->ndim == 0)
             continue;
-        bool expected = gap_is_read(r->c, r->m, v);
-        if (!expected && r->c->options.ndata > 0 && r->c->nerrors == 0) {
+        bool expected = gap_is_read(c, m, v);
+        if (!expected && c->options.ndata > 0 && c->nerrors == 0) {
             if (!is_open)
-                is_open = read_named_data(r->c, &data);
+                is_open = read_named_data(c, &data);
             expected =
                 is_open && may_have_values(gbm_data_find(&data, v->name));
         }
         if (expected)
-            add_given(r->m, r->c, v);
+            add_given(m, c, v);
     }
     gbm_data_free(&data);
 }

@@ -3,7 +3,7 @@
  * it reads data. So it becomes two of the same name: a given one, which all
  * statements read, and a leaf, which keeps its statements. A regression on it
  * is then linear, and a block need not hold it. */
-#include "data.h"
+#include "io/data.h"
 #include "model/resolve.h"
 
 #include <errno.h>
@@ -82,26 +82,26 @@ static bool files_exist(struct compiler *c)
     return c->nerrors == 0;
 }
 
-bool split_known(struct resolver *r)
+void split_known(struct compiler *c, struct model *m)
 {
-    struct compiler *c = r->c;
+    struct resolver r = {.c = c, .m = m};
     struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
     bool any = false, is_open = false, good = files_exist(c);
     struct var *last = NULL; /* what is split ends behind it */
-    for (struct var *v = r->m->vars; v; v = v->next)
+    for (struct var *v = m->vars; v; v = v->next)
         last = v;
-    for (struct var *v = r->m->vars; good && v;
-         v = v == last ? NULL : v->next) {
-        if (c->options.ndata == 0 || !random_throughout(v) || !is_read(r->m, v))
+    for (struct var *v = m->vars; good && v; v = v == last ? NULL : v->next) {
+        if (c->options.ndata == 0 || !random_throughout(v) || !is_read(m, v))
             continue;
         if (!is_open)
             good = is_open = read_named_data(c, &data);
         const struct gbm_array *a = good ? supplied(c, &data, v) : NULL;
         if (!a || a->gaps)
             continue;
-        split(r, v);
+        split(&r, v);
         any = true;
     }
     gbm_data_free(&data);
-    return any;
+    if (any)
+        settle_roles(c, m);
 }

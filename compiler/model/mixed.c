@@ -208,13 +208,15 @@ static void split(struct resolver *r, struct var *v)
     v->whole = whole;
 }
 
-bool split_mixed(struct resolver *r)
+void split_mixed(struct compiler *c, struct model *m)
 {
+    struct resolver r = {.c = c, .m = m};
     bool any = false;
-    for (struct var *v = r->m->vars; v; v = v->next)
-        if (!v->whole && must_split(r->c, r->m, v)) {
-            split(r, v);
+    for (struct var *v = m->vars; v; v = v->next)
+        if (!v->whole && must_split(c, m, v)) {
+            split(&r, v);
             any = true;
         }
-    return any;
+    if (any)
+        settle_roles(c, m);
 }

@@ -159,7 +159,13 @@ symp find_clamp(symp e);
 /* e without such bounds around functions of x, a scalar's reference, that are
  * not linear in it: links; and that will hardly ever bind. */
 symp without_link_clamps(struct compiler *c, symp e, symp x);
+/* The families of the statements; NULL after an error. The passes behind it are
+ * in resolve.h, their order in compile.c. */
 struct model *resolve(struct compiler *c, struct program *p);
+
+/* consistent.c: in debug builds ends the program where a pass has left what no
+ * model may have. */
+void check_model(struct compiler *c, const struct model *m);
 
 /* named.c: before resolve(): puts arguments that are given by name in order. */
 void order_arguments(struct compiler *c, struct program *p);

@@ -125,7 +125,7 @@ static bool positive_support(const struct family *f)
     return false;
 }
 
-static void settle_roles(struct compiler *c, struct model *m)
+void settle_roles(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next)
         f->recursive =
@@ -243,41 +243,6 @@ static void read_factor(struct compiler *c, const struct factor *g, int *walk)
                       &other);
 }
 
-/* A leaf: no other node's density reads it, so it is data, or is drawn forward,
- * which its distribution must tell how. */
-static void settle_leaves(struct compiler *c, struct model *m)
-{
-    int walk = 0;
-    for (struct var *v = m->vars; v; v = v->next) {
-        v->leaf = v->role == ROLE_STOCHASTIC;
-        /* what is censored tells of its parameters without being seen */
-        for (const struct family *f = v->families; f; f = f->next_of_var)
-            v->leaf = v->leaf && !f->censored;
-    }
-    for (const struct factor *g = m->factors; g; g = g->next)
-        read_factor(c, g, &walk);
-    for (struct var *v = m->vars; v; v = v->next) {
-        v->unread = v->leaf;
-        for (const struct family *f = v->families; f; f = f->next_of_var)
-            v->leaf = v->leaf && (!f->stochastic || can_be_drawn(f));
-    }
-}
-
-/* JAGS takes I(,) where it cannot be misread: with fixed parameters. */
-static void warn_of_intervals(struct compiler *c, const struct model *m)
-{
-    for (const struct family *f = m->families; f; f = f->next) {
-        bool random = false;
-        for (int i = 0; f->interval && i < f->nargs; i++)
-            random = random || sym_any(f->args[i].body, is_latent, NULL);
-        if (random)
-            warning_at(c, f->span,
-                       "I(,) is read as censoring, as in WinBUGS: the density "
-                       "is not divided by the probability of the interval; "
-                       "write T(,) for a truncated distribution");
-    }
-}
-
 /* Whether any component of an element of f is data: of a vector node, the
  * others are drawn with it. */
 static symp any_seen(struct compiler *c, const struct family *f)
@@ -301,8 +266,46 @@ static symp any_seen(struct compiler *c, const struct family *f)
     return sym_call(c, ">", 2, (symp[]){seen, sym_num(c, 0)});
 }
 
-/* Roles tell which variables are positive, so more can be simplified. */
-static void simplify_again(struct compiler *c, struct model *m)
+/* A leaf: no other node's density reads it, so it is data, or is drawn forward,
+ * which its distribution must tell how. */
+void settle_leaves(struct compiler *c, struct model *m)
+{
+    int walk = 0;
+    for (struct var *v = m->vars; v; v = v->next) {
+        v->leaf = v->role == ROLE_STOCHASTIC;
+        /* what is censored tells of its parameters without being seen */
+        for (const struct family *f = v->families; f; f = f->next_of_var)
+            v->leaf = v->leaf && !f->censored;
+    }
+    for (const struct factor *g = m->factors; g; g = g->next)
+        read_factor(c, g, &walk);
+    for (struct var *v = m->vars; v; v = v->next) {
+        v->unread = v->leaf;
+        for (const struct family *f = v->families; f; f = f->next_of_var)
+            v->leaf = v->leaf && (!f->stochastic || can_be_drawn(f));
+    }
+    for (struct factor *g = m->factors; g; g = g->next)
+        if (g->family->var->leaf) {
+            g->seen_var = g->family->var;
+            g->seen_ref = any_seen(c, g->family);
+        }
+}
+
+void warn_of_intervals(struct compiler *c, struct model *m)
+{
+    for (const struct family *f = m->families; f; f = f->next) {
+        bool random = false;
+        for (int i = 0; f->interval && i < f->nargs; i++)
+            random = random || sym_any(f->args[i].body, is_latent, NULL);
+        if (random)
+            warning_at(c, f->span,
+                       "I(,) is read as censoring, as in WinBUGS: the density "
+                       "is not divided by the probability of the interval; "
+                       "write T(,) for a truncated distribution");
+    }
+}
+
+void simplify_again(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next) {
         f->body = f->body ? sym_again(c, f->body) : NULL;
@@ -329,43 +332,14 @@ struct model *resolve(struct compiler *c, struct program *p)
     resolve_stmts(&r, p->data);
     r.data_block = false;
     resolve_stmts(&r, p->model);
-    if (c->nerrors)
-        return NULL;
-    settle_roles(c, m);
-    warn_of_intervals(c, m);
-    check_twice(c, m);
-    check_cycles(c, m);
-    if (c->nerrors)
-        return NULL;
-    if (split_mixed(&r))
-        settle_roles(c, m);
-    if (split_known(&r))
-        settle_roles(c, m);
-    if (c->nerrors)
-        return NULL;
-    take_pieces_apart(c, m);
-    drop_clamps(c, m);
-    simplify_again(c, m);
-    keep_summaries(c, m);
-    order_families(c, m);
-    choose_stored(c, m);
-    keep_repeated(c, m);
-    expect_supplied(&r);
-    split_affine(c, m);
-    find_sequences(c, m);
-    name_in_c(c, m);
-    for (struct family *f = m->families; f; f = f->next)
-        if (f->stochastic && !(f->data_block))
-            factor_of_family(c, m, f);
-    settle_leaves(c, m);
-    state_rules(c, m);
-    for (struct factor *f = m->factors; f; f = f->next)
-        if (f->family->var->leaf) {
-            f->seen_var = f->family->var;
-            f->seen_ref = any_seen(c, f->family);
-        }
-    find_barren(c, m);
     return c->nerrors ? NULL : m;
+}
+
+void make_factors(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next)
+        if (f->stochastic && !f->data_block)
+            factor_of_family(c, m, f);
 }
 
 /* ---- --emit=dag ------------------------------------------------------------

@@ -32,6 +32,18 @@ struct resolver {
 };
 
 /* ---- resolve.c */
+/* Roles: given, constant, stochastic or derived; and which are positive. */
+void settle_roles(struct compiler *c, struct model *m);
+/* JAGS takes I(,) where it cannot be misread: with fixed parameters. */
+void warn_of_intervals(struct compiler *c, struct model *m);
+/* Expressions once more: roles tell which variables are positive. */
+void simplify_again(struct compiler *c, struct model *m);
+/* The factors of the joint density: one for each stochastic statement. Requires
+ * settled roles, stored variables, and families in their order. */
+void make_factors(struct compiler *c, struct model *m);
+/* Which variables no other node's density reads; instances of their factors
+ * count where they are data. Requires factors. */
+void settle_leaves(struct compiler *c, struct model *m);
 /* NULL if there is no variable of that name. */
 struct var *find_var(struct model *m, const char *name);
 /* The variable of that name, a new one if there is none. */
@@ -98,14 +110,13 @@ void resolve_declarations(struct resolver *r, const struct program *p);
 
 /* ---- mixed.c */
 /* Splits arrays of which elements are functions of others that cannot be put
- * in their place; true if there were any. Roles must be settled before, and
- * again after it. */
-bool split_mixed(struct resolver *r);
+ * in their place. Requires settled roles. */
+void split_mixed(struct compiler *c, struct model *m);
 
 /* ---- known.c */
 /* Splits variables whose values --data has in full into a leaf and what others
- * read, which is given; true if there were any. As with split_mixed. */
-bool split_known(struct resolver *r);
+ * read, which is given. Requires settled roles. */
+void split_known(struct compiler *c, struct model *m);
 /* The values of the --data files, or what is kept of them: names and which are
  * missing; false after an error. */
 bool read_named_data(struct compiler *c, struct gbm_data *data);
@@ -147,7 +158,7 @@ void choose_stored(struct compiler *c, struct model *m);
 /* ---- gaps.c */
 /* Adds the given arrays that hold what no statement defines of derived ones.
  * Requires choose_stored. */
-void expect_supplied(struct resolver *r);
+void expect_supplied(struct compiler *c, struct model *m);
 
 /* ---- kept.c */
 /* Marks, or makes, further ones that definitions of those would compute again

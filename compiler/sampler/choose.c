@@ -242,7 +242,7 @@ static void check_promise(struct compiler *c, const struct sampler_choice *k,
                                              : "it is not discrete");
 }
 
-void check_samplers(struct compiler *c, const struct model *m)
+void check_samplers(struct compiler *c, struct model *m)
 {
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
         for (int i = 0; i < k->ntargets; i++)

@@ -79,7 +79,7 @@ void add_forward_steps(struct compiler *c, struct model *m);
 /* choose.c: what samplers { } asks for: before blocks are formed, and whether
  * its promises hold, after. */
 void choose_samplers(struct compiler *c, struct model *m);
-void check_samplers(struct compiler *c, const struct model *m);
+void check_samplers(struct compiler *c, struct model *m);
 /* Whether it asks for a sampler that needs no closed form for f. */
 bool asked_otherwise(const struct model *m, const struct family *f);
 

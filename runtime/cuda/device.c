@@ -81,7 +81,8 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
     CU(cuDevicePrimaryCtxRetain(&c->context, c->device));
     c->has_context = true;
     CU(cuCtxSetCurrent(c->context));
-    /* for kernels that need room for a large vector (stdlib/kernels/linear.h) */
+    /* for kernels that need room for a large vector (stdlib/kernels/linear.h)
+     */
     CU(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, HEAP_BYTES));
     CU(cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING));
     CU(cuStreamCreate(&c->copies, CU_STREAM_NON_BLOCKING));
@@ -393,8 +394,8 @@ static enum gbm_status find_kernel(struct cuda *c, struct cuda_kernel *k,
 }
 
 /* Coordinates of the largest block that an element of a step has, as far as a
- * thread should hold its matrix: stdlib/kernels/linear.h takes it from the device's
- * heap otherwise, which is slow. */
+ * thread should hold its matrix: stdlib/kernels/linear.h takes it from the
+ * device's heap otherwise, which is slow. */
 static int largest_block(const struct cuda *c)
 {
     int most = 16;
@@ -666,8 +667,8 @@ static enum gbm_status cuda_density(struct rt *rt, int family, double *sums)
     if (!c->has_lp || !c->densities[family].name[0])
         return GBM_OK;
     TRY(cuda_sum_density(c, family, 1));
-    CU(cuMemcpyDtoHAsync(sums, c->lp,
-                         (size_t)c->in->nchains * sizeof *sums, c->stream));
+    CU(cuMemcpyDtoHAsync(sums, c->lp, (size_t)c->in->nchains * sizeof *sums,
+                         c->stream));
     CU(cuStreamSynchronize(c->stream));
     return GBM_OK;
 }

@@ -54,12 +54,13 @@ CUDA_KERNEL keep_done(struct cuda_control *control)
 {
     control->moments++;
     if (control->store)
-        control->slot = control->slot + 1 == control->ring ? 0
-                                                            : control->slot + 1;
+        control->slot =
+            control->slot + 1 == control->ring ? 0 : control->slot + 1;
 }
 
 /* Copies a variable's monitored cells into the ring: two halves of
- * [chains][half][row]. cells: [count] or NULL. kind: 0 real, 1 int, 2 double. */
+ * [chains][half][row]. cells: [count] or NULL. kind: 0 real, 1 int, 2 double.
+ */
 CUDA_KERNEL gather(const struct cuda_control *control, const void *values,
                    int kind, long long stride, const long long *cells,
                    long long count, int chains, double *draws, long long row,
@@ -221,8 +222,9 @@ CUDA_KERNEL index_place(const int *key, long long n, int chains, int cells,
 /* ---- dense Gaussian blocks ---- */
 
 /* The k-th standard normal of a block: that of coordinate k of the step. */
-__device__ static inline gbm_total block_normal(
-    const struct cuda_control *control, int chain, int step, long long k)
+__device__ static inline gbm_total
+block_normal(const struct cuda_control *control, int chain, int step,
+             long long k)
 {
     struct gbm_rng rng;
     gbm_rng_start(&rng, control->seed, control->chain0 + (unsigned)chain,
@@ -310,9 +312,8 @@ CUDA_KERNEL dense_potential(const real *potential, const real *score, int d,
 
 /* Makes coordinates with fixed[j] stay at x[j]: their row and column leave Q,
  * and move to b. Two kernels, since the first reads what the second clears. */
-CUDA_KERNEL dense_hold_potential(const gbm_total *q,
-                                 const unsigned char *fixed, const real *x,
-                                 int d, gbm_total *b)
+CUDA_KERNEL dense_hold_potential(const gbm_total *q, const unsigned char *fixed,
+                                 const real *x, int d, gbm_total *b)
 {
     for (long long r = thread_number(); r < d; r += thread_count()) {
         if (fixed[r]) {
@@ -397,8 +398,7 @@ CUDA_KERNEL __launch_bounds__(1024)
                           c = k + 1 + (int)(t / left);
                 if (r >= c)
                     work[r + (long long)c * d] -=
-                        work[r + (long long)k * d] *
-                        work[c + (long long)k * d];
+                        work[r + (long long)k * d] * work[c + (long long)k * d];
             }
             __syncthreads();
         }
@@ -442,7 +442,7 @@ CUDA_KERNEL dense_to_state(const gbm_total *from, long long n, real *to)
 /* ---- small blocks, d <= DENSE_SMALL: one thread block per chain ---- */
 
 #define DENSE_SMALL 64 /* GBM_DENSE_SMALL of model.h */
-#define DENSE_OWN 9 /* entries of a thread: 256 * 9 >= 64 * 65 / 2 + 64 */
+#define DENSE_OWN 9    /* entries of a thread: 256 * 9 >= 64 * 65 / 2 + 64 */
 
 /* Partial sums over a range of rows of weight a a' (lower triangle, packed by
  * rows: entry r (r + 1) / 2 + c) and of score a: [d (d + 1) / 2 + d] doubles.
@@ -505,7 +505,8 @@ CUDA_KERNEL __launch_bounds__(256)
                               (right[i] < d ? its_weight : 1.0);
         }
     }
-    double *mine = out + chain * stride + offset + blockIdx.x * (long long)entries;
+    double *mine =
+        out + chain * stride + offset + blockIdx.x * (long long)entries;
 #pragma unroll
     for (int i = 0; i < DENSE_OWN; i++) {
         const int e = (int)threadIdx.x + i * (int)blockDim.x;
@@ -643,8 +644,8 @@ CUDA_KERNEL __launch_bounds__(128)
             break;
         }
         if (attempt == 8) {
-            if (self == 0 && atomicCAS(&control->failed, 0u,
-                                       (unsigned)step + 1u) == 0u) {
+            if (self == 0 &&
+                atomicCAS(&control->failed, 0u, (unsigned)step + 1u) == 0u) {
                 control->failed_sweep = control->sweep;
                 control->failed_chain = control->chain0 + (unsigned)chain;
             }
@@ -696,8 +697,8 @@ CUDA_KERNEL wide_scale(const real *design, const real *weight,
         long long row;
         int column;
         divide(t, d, n, &row, &column);
-        out[t] = (gbm_total)design[t] * sqrt((gbm_total)weight[row] /
-                                             (gbm_total)precision[column]);
+        out[t] = (gbm_total)design[t] *
+                 sqrt((gbm_total)weight[row] / (gbm_total)precision[column]);
     }
 }
 

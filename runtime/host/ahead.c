@@ -1,6 +1,7 @@
 /* ahead.c: random numbers of many elements, of one step or of several, are
- * computed at once, before the updates that take them (stdlib/kernels/ahead.h). */
-#include "host.h"
+ * computed at once, before the updates that take them (stdlib/kernels/ahead.h).
+ */
+#include "host/host.h"
 
 int64_t host_batch_room(const struct rt_instance *in,
                         const struct gbm_step *step)

@@ -9,7 +9,7 @@
  *
  * All sums run over panels of rows and tiles of columns of fixed size, so the
  * result does not depend on the number of threads. OpenBLAS runs single. */
-#include "host.h"
+#include "host/host.h"
 #include "gbm.h"
 
 #include <cblas.h>

@@ -1,7 +1,7 @@
 /* host.c: the device that is the reference: OpenMP over chains or, where there
  * are fewer chains than threads and elements enough, over elements. A sweep of
  * a chain is a list of calls; nothing is allocated or locked in it. */
-#include "host.h"
+#include "host/host.h"
 
 #include <cblas.h>
 #include <omp.h>

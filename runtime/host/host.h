@@ -2,7 +2,8 @@
 #ifndef GBM_HOST_H
 #define GBM_HOST_H
 
-#include "rt.h"
+#include "io/draws.h"
+#include "load/load.h"
 #include "ahead.h"
 
 /* ---- ahead.c: random numbers of many elements at once ---- */
@@ -60,5 +61,21 @@ int host_dense_dimension(const struct host_dense *dense);
 void host_dense_assemble(const struct host_dense *dense, const void *state,
                          int threads, struct host_work *work, double *precision,
                          double *potential);
+
+/* moments.c */
+struct rt_moments *rt_moments_create(const struct rt_instance *in);
+void rt_moments_free(const struct rt_instance *in, struct rt_moments *moments);
+enum gbm_status rt_moments_store(struct rt *rt, const struct rt_instance *in,
+                                 const struct rt_moments *moments,
+                                 int64_t count, struct gbm_draws *draws);
+
+/* keep.c. What a kept sweep stores on a device whose chains are in host memory:
+ * derives what is kept, then k-th moments (`count` were there before the
+ * block), draws and lp of struct rt_block. */
+void rt_keep(const struct rt_instance *in, const struct rt_block *block,
+             const void *state, int chain, int64_t k,
+             const struct rt_moments *moments, int64_t count, int threads);
+void rt_moments_copy(const struct rt_instance *in,
+                     const struct rt_moments *from, struct rt_moments *to);
 
 #endif

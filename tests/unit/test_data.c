@@ -1,6 +1,6 @@
 /* Readers: values, shapes and order of every format; the message of every kind
  * of mistake. */
-#include "data.h"
+#include "io/data.h"
 
 #include <math.h>
 #include <setjmp.h>

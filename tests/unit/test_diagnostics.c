@@ -1,6 +1,6 @@
 /* R-hat, ESS and MCSE against values recorded from ArviZ 0.23.4 (az.rhat,
  * az.ess, az.mcse, numpy.quantile) on sequences that both sides can make. */
-#include "diagnostics.h"
+#include "summary/diagnostics.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* Writers: text formats to the letter, netCDF back and forth, and opened by
  * ArviZ and CmdStanPy where they are installed; the printed summary. */
-#include "draws.h"
-#include "output.h"
-#include "summary.h"
+#include "io/draws.h"
+#include "io/output.h"
+#include "summary/summary.h"
 
 #include <errno.h>
 #include <math.h>

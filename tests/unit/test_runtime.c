@@ -14,8 +14,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "rt.h"
-#include "data.h"
+#include "run/run.h"
+#include "io/data.h"
 #include "gbm.h"
 #include "host/host.h"
 

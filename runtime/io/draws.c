@@ -1,0 +1,339 @@
+/* draws.c: kept draws in memory; which writer writes them. */
+#include "io/draws.h"
+#include "io/output.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void gbm_draws_init(struct gbm_draws *draws)
+{
+    *draws = (struct gbm_draws){.complete = true, .thin = 1};
+}
+
+static void *copy(const void *from, size_t bytes)
+{
+    void *to = malloc(bytes ? bytes : 1);
+
+    if (to && bytes)
+        memcpy(to, from, bytes);
+    return to;
+}
+
+static int64_t product(int ndim, const int *dim)
+{
+    int64_t n = 1;
+
+    for (int d = 0; d < ndim; d++)
+        n *= dim[d];
+    return n;
+}
+
+enum gbm_status gbm_draws_add_partial(struct gbm_draws *draws, const char *name,
+                                      int ndim, const int *dim, bool integer,
+                                      int64_t count, const int64_t *cells,
+                                      const double *filled)
+{
+    int64_t length = product(ndim, dim);
+    struct gbm_draws_variable *variables, v = {
+                                              .name = strdup(name),
+                                              .ndim = ndim,
+                                              .length = length,
+                                              .count = cells ? count : length,
+                                              .offset = draws->width,
+                                              .integer = integer,
+                                          };
+
+    if (ndim > 0)
+        memcpy(v.dim, dim, (size_t)ndim * sizeof *dim);
+    if (cells) {
+        v.cells = copy(cells, (size_t)count * sizeof *cells);
+        v.filled = copy(filled, (size_t)length * sizeof *filled);
+    }
+    variables = realloc(draws->variables, ((size_t)draws->nvariables + 1) *
+                                              sizeof *draws->variables);
+    if (variables)
+        draws->variables = variables;
+    if (!variables || !v.name || (cells && (!v.cells || !v.filled))) {
+        free(v.name);
+        free(v.cells);
+        free(v.filled);
+        return GBM_FAILURE;
+    }
+    variables[draws->nvariables++] = v;
+    draws->width += v.count;
+    return GBM_OK;
+}
+
+enum gbm_status gbm_draws_add_variable(struct gbm_draws *draws,
+                                       const char *name, int ndim,
+                                       const int *dim, bool integer)
+{
+    return gbm_draws_add_partial(draws, name, ndim, dim, integer, 0, NULL,
+                                 NULL);
+}
+
+enum gbm_status gbm_draws_allocate(struct gbm_draws *draws, int chains,
+                                   int capacity)
+{
+    size_t records = (size_t)chains * (size_t)capacity;
+    size_t width = (size_t)draws->width;
+
+    if (width > 0 && records > SIZE_MAX / sizeof(double) / width)
+        return GBM_FAILURE;
+    draws->chains = chains;
+    draws->capacity = capacity;
+    draws->values = malloc(records * width * sizeof(double) + 1);
+    return draws->values ? GBM_OK : GBM_FAILURE;
+}
+
+int gbm_draws_add_stat(struct gbm_draws *draws, const char *name, bool integer)
+{
+    size_t records = (size_t)draws->chains * (size_t)draws->capacity;
+    struct gbm_draws_stat *stats = realloc(
+        draws->stats, ((size_t)draws->nstats + 1) * sizeof *draws->stats);
+    struct gbm_draws_stat stat = {.name = strdup(name),
+                                  .integer = integer,
+                                  .values =
+                                      malloc(records * sizeof(double) + 1)};
+
+    if (stats)
+        draws->stats = stats;
+    if (!stats || !stat.name || !stat.values) {
+        free(stat.name);
+        free(stat.values);
+        return -1;
+    }
+    stats[draws->nstats] = stat;
+    return draws->nstats++;
+}
+
+static void moments_free(struct gbm_moments_variable *m)
+{
+    free(m->name);
+    free(m->cells);
+    free(m->mean);
+    free(m->sd);
+    free(m->rhat);
+}
+
+enum gbm_status gbm_draws_add_moments(struct gbm_draws *draws, const char *name,
+                                      int ndim, const int *dim, int64_t count,
+                                      const int64_t *cells, const double *mean,
+                                      const double *sd, const double *rhat)
+{
+    size_t bytes = (size_t)count * sizeof(double);
+    struct gbm_moments_variable *all,
+        m = {.name = strdup(name),
+             .ndim = ndim,
+             .count = count,
+             .cells = cells ? copy(cells, (size_t)count * sizeof *cells) : NULL,
+             .mean = copy(mean, bytes),
+             .sd = copy(sd, bytes),
+             .rhat = copy(rhat, bytes)};
+
+    if (ndim > 0)
+        memcpy(m.dim, dim, (size_t)ndim * sizeof *dim);
+    all = realloc(draws->moments,
+                  ((size_t)draws->nmoments + 1) * sizeof *draws->moments);
+    if (all)
+        draws->moments = all;
+    if (!all || !m.name || !m.mean || !m.sd || !m.rhat || (cells && !m.cells)) {
+        moments_free(&m);
+        return GBM_FAILURE;
+    }
+    all[draws->nmoments++] = m;
+    return GBM_OK;
+}
+
+static enum gbm_status add_array(const struct gbm_array ***list, int *count,
+                                 const struct gbm_array *array)
+{
+    const struct gbm_array **longer =
+        realloc((void *)*list, ((size_t)*count + 1) * sizeof(const void *));
+
+    if (!longer)
+        return GBM_FAILURE;
+    *list = longer;
+    longer[(*count)++] = array;
+    return GBM_OK;
+}
+
+enum gbm_status gbm_draws_add_observed(struct gbm_draws *draws,
+                                       const struct gbm_array *array)
+{
+    return add_array(&draws->observed, &draws->nobserved, array);
+}
+
+enum gbm_status gbm_draws_add_constant(struct gbm_draws *draws,
+                                       const struct gbm_array *array)
+{
+    return add_array(&draws->constant, &draws->nconstant, array);
+}
+
+void gbm_draws_free(struct gbm_draws *draws)
+{
+    for (int i = 0; i < draws->nvariables; i++) {
+        free(draws->variables[i].name);
+        free(draws->variables[i].cells);
+        free(draws->variables[i].filled);
+    }
+    for (int i = 0; i < draws->nstats; i++) {
+        free(draws->stats[i].name);
+        free(draws->stats[i].values);
+    }
+    for (int i = 0; i < draws->nmoments; i++)
+        moments_free(&draws->moments[i]);
+    free(draws->variables);
+    free(draws->stats);
+    free(draws->end_lp);
+    free(draws->moments);
+    free((void *)draws->observed);
+    free((void *)draws->constant);
+    free(draws->values);
+    free(draws->strings);
+    *draws = (struct gbm_draws){0};
+}
+
+void gbm_draws_columns(const struct gbm_draws *draws, int64_t first,
+                       int64_t count, double *out)
+{
+    int64_t n = (int64_t)draws->chains * draws->kept;
+
+    for (int c = 0; c < draws->chains; c++)
+        for (int d = 0; d < draws->kept; d++) {
+            const double *record = gbm_draws_record(draws, c, d) + first;
+            double *to = out + (int64_t)c * draws->kept + d;
+
+            for (int64_t i = 0; i < count; i++)
+                to[i * n] = record[i];
+        }
+}
+
+/* ---- columns of the text formats */
+
+/* The next cell in column-major order: index as an odometer, first fastest. */
+static int64_t next_cell(int ndim, const int *dim, int *index)
+{
+    int64_t cell = 0;
+
+    for (int d = 0; d < ndim; d++) {
+        if (++index[d] < dim[d])
+            break;
+        index[d] = 0;
+    }
+    for (int d = 0; d < ndim; d++)
+        cell = cell * dim[d] + index[d];
+    return cell;
+}
+
+struct rt_column *rt_columns(const struct gbm_draws *draws)
+{
+    struct rt_column *columns =
+        malloc(((size_t)draws->width + 1) * sizeof *columns);
+    int64_t n = 0;
+
+    for (int i = 0; i < draws->nvariables && columns; i++) {
+        const struct gbm_draws_variable *v = &draws->variables[i];
+        int index[GBM_MAX_DIMS] = {0};
+        int64_t cell = 0;
+        /* rank[cell]: its place among the drawn ones, or -1 */
+        int64_t *rank = malloc(((size_t)v->length + 1) * sizeof *rank);
+
+        if (!rank) {
+            free(columns);
+            return NULL;
+        }
+        for (int64_t k = 0; k < v->length; k++)
+            rank[k] = v->cells ? -1 : k;
+        for (int64_t k = 0; k < v->count && v->cells; k++)
+            rank[v->cells[k]] = k;
+        for (int64_t k = 0; k < v->length; k++) {
+            if (rank[cell] >= 0)
+                columns[n++] =
+                    (struct rt_column){v, cell, v->offset + rank[cell]};
+            cell = next_cell(v->ndim, v->dim, index);
+        }
+        free(rank);
+    }
+    return columns;
+}
+
+/* ---- formats */
+
+static bool ends_with(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+
+    return n >= m && strcasecmp(path + n - m, suffix) == 0;
+}
+
+enum gbm_status gbm_format_of(const char *name, const char *path,
+                              enum gbm_format *format, char error[GBM_ERROR])
+{
+    if (name ? strcmp(name, "netcdf") == 0 : ends_with(path, ".nc")) {
+        *format = GBM_FORMAT_NETCDF;
+    } else if (name ? strcmp(name, "csv") == 0 : ends_with(path, ".csv")) {
+        *format = GBM_FORMAT_CSV;
+    } else if (name && strcmp(name, "coda") == 0) {
+        *format = GBM_FORMAT_CODA;
+    } else if (name) {
+        snprintf(error, GBM_ERROR,
+                 "unknown format '%.200s': netcdf, csv or coda are known",
+                 name);
+        return GBM_USER_ERROR;
+    } else {
+        snprintf(error, GBM_ERROR,
+                 "%.600s: the name does not tell the format: end it in .nc or "
+                 ".csv, or add --format netcdf|csv|coda",
+                 path);
+        return GBM_USER_ERROR;
+    }
+    return GBM_OK;
+}
+
+enum gbm_status gbm_draws_check_output(enum gbm_format format, const char *path,
+                                       int chains, char error[GBM_ERROR])
+{
+    char file[RT_PATH];
+    enum gbm_status status;
+
+    if (strlen(path) > RT_PATH - 64) {
+        snprintf(error, GBM_ERROR, "the output file's name is too long");
+        return GBM_USER_ERROR;
+    }
+    switch (format) {
+    case GBM_FORMAT_NETCDF:
+        status = rt_check_netcdf(error);
+        return status ? status : rt_target_try(path, error);
+    case GBM_FORMAT_CSV:
+        for (int c = 1; c <= chains; c++) {
+            rt_cmdstan_path(path, c, file);
+            status = rt_target_try(file, error);
+            if (status)
+                return status;
+        }
+        return GBM_OK;
+    case GBM_FORMAT_CODA:
+        snprintf(file, sizeof file, "%.*sindex.txt", RT_PATH - 32, path);
+        return rt_target_try(file, error);
+    }
+    return GBM_USER_ERROR;
+}
+
+enum gbm_status gbm_draws_write(const struct gbm_draws *draws,
+                                enum gbm_format format, const char *path,
+                                char error[GBM_ERROR])
+{
+    switch (format) {
+    case GBM_FORMAT_NETCDF:
+        return rt_write_netcdf(draws, path, error);
+    case GBM_FORMAT_CSV:
+        return rt_write_cmdstan(draws, path, error);
+    case GBM_FORMAT_CODA:
+        return rt_write_coda(draws, path, error);
+    }
+    return GBM_USER_ERROR;
+}

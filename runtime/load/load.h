@@ -1,0 +1,128 @@
+/* load.h: the model bound to its data. */
+#ifndef GBM_LOAD_H
+#define GBM_LOAD_H
+
+#include "io/data.h"
+#include "rt.h"
+
+/* definitions.c. Fails if two elements of v's families define one cell. */
+enum gbm_status rt_check_twice(struct rt *rt, const struct rt_instance *in,
+                               const void *state, int v);
+
+/* observed_sums.c. Fails if a latent cell is in two observed sums. */
+enum gbm_status rt_check_sums(struct rt *rt, const struct rt_instance *in,
+                              const void *state);
+
+/* load.c. Binds data, settles extents, computes constants and lists. With
+ * `redraw` observed nodes are per chain, so that they can be drawn anew. Notes
+ * for the user go to `notes` if it is not NULL. */
+enum gbm_status rt_load(struct rt *rt, const struct gbm_data *data, bool redraw,
+                        struct rt_instance *in, FILE *notes);
+
+/* instance.c */
+/* Writes the name of a cell: "theta[3,2]". */
+void rt_cell_name(const struct rt_instance *in, int v, int64_t cell, char *out,
+                  size_t capacity);
+/* The variable called that, as one of its scalars too; or -1. */
+int rt_variable_called(const struct gbm_model *m, const char *name);
+/* Number of the scalar of that name and length in a variable, or -1. */
+int rt_scalar_called(const struct gbm_variable *variable, const char *name,
+                     size_t length);
+void rt_instance_free(struct rt_instance *in);
+/* The values of all chains, by slot; NULL if there is no memory. */
+void **rt_save(const struct rt_instance *in);
+void rt_put_back(const struct rt_instance *in, void *const *values);
+void rt_forget(const struct rt_instance *in, void **values);
+/* Binds a state of chain 0; bindings: scratch, [nvariables]. */
+void rt_bind_with(const struct rt_instance *in, struct gbm_binding *bindings,
+                  void *state);
+/* Writes the state of a chain: model->state_size bytes. */
+void rt_bind(const struct rt_instance *in, void *state, int chain);
+/* Bound states of all chains, one allocation; NULL if there is no memory. */
+char *rt_states_create(const struct rt_instance *in);
+static inline void *rt_state(const struct rt_instance *in, char *states,
+                             int chain)
+{
+    return states + (size_t)chain * in->model->state_size;
+}
+double rt_value(const struct rt_slot *slot, bool integer, int chain,
+                int64_t cell);
+void rt_set_value(const struct rt_slot *slot, bool integer, int chain,
+                  int64_t cell, double value);
+/* True if the cell is observed. */
+static inline bool rt_seen(const struct rt_slot *slot, int64_t cell)
+{
+    return slot->seen ? slot->seen[cell] == RT_SEEN : !slot->per_chain;
+}
+/* True if it is latent and no observed node depends on it: barren.c. */
+static inline bool rt_barren(const struct rt_slot *slot, int64_t cell)
+{
+    return slot->seen && slot->seen[cell] == RT_BARREN;
+}
+/* True if some cell is observed. */
+bool rt_any_seen(const struct rt_slot *slot);
+/* An error if a statement reads what nothing defines. Needs all families. */
+enum gbm_status rt_check_undefined(struct rt *rt, const struct rt_instance *in,
+                                   const void *state);
+/* Marks the cells that no observed node depends on. Needs all families. */
+enum gbm_status rt_find_barren(struct rt *rt, struct rt_instance *in,
+                               const void *state, FILE *notes);
+
+/* Cells of a family's element; the buffer grows. Returns their number. */
+struct rt_cells {
+    int64_t *cells;
+    int64_t capacity;
+};
+int64_t rt_element_cells(const struct gbm_family *family, const void *state,
+                         int64_t element, struct rt_cells *buffer);
+/* Whether an element is drawn forward, so no part of the joint that a sweep
+ * samples: an unobserved leaf, or barren. */
+bool rt_drawn_forward(const struct rt_instance *in, const void *state,
+                      int family, int64_t element, struct rt_cells *buffer);
+/* What the density of a vector node leaves unsaid: no component of a simplex or
+ * of counts is negative, a matrix is positive definite. */
+bool rt_in_support(const struct rt_instance *in, const void *state, int chain,
+                   int family, int64_t element);
+/* "theta[3]" or, for a vector element, "beta[1:4]" of a family's element. */
+void rt_element_name(const struct rt_instance *in, const void *state,
+                     int family, int64_t element, char *out, size_t capacity);
+
+/* sequence.c: the elements of a sequence, parents before children. An error if
+ * they depend on each other in a circle. */
+enum gbm_status rt_sequence(struct rt *rt, const struct rt_instance *in,
+                            const void *state, int sequence,
+                            struct rt_order *out);
+/* The sequence of a kind that has the family, and whether it is its first; -1:
+ * none. */
+int rt_sequence_of(const struct gbm_model *m, enum gbm_sequence_kind kind,
+                   int family, bool *first);
+
+/* reach.c: lists what each cell reaches, of an inverse index with `ways`. */
+enum gbm_status rt_reach(struct rt *rt, struct rt_instance *in,
+                         const void *state, int inverse);
+/* Rebuilds an inverse index in the chain of `state`. */
+void rt_index(const struct rt_instance *in, const void *state, int inverse,
+              int chain);
+/* Colours and element lists of the steps; needs all slots bound. */
+enum gbm_status rt_plan(struct rt *rt, struct rt_instance *in);
+
+/* joint.c. Lays out a joint Gaussian block: fills its slots. `redraw`: what is
+ * observed is drawn anew, so nothing that reads it is constant. */
+enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
+                         const struct gbm_step *step, const void *state,
+                         bool redraw);
+
+/* density.c */
+/* True if other functions read what the family computes from latent nodes. */
+bool rt_is_read(const struct gbm_model *model, int family);
+/* Computes all derived families that are read, parents first. */
+void rt_derive_all(const struct rt_instance *in, const void *state);
+/* Everything that follows from the stochastic nodes of a chain: that, and the
+ * inverse indices of latent subscripts. */
+void rt_refresh(const struct rt_instance *in, const void *state, int chain);
+/* Log density: of the model (augmented false), or of the joint with the
+ * auxiliary nodes that the sweep samples. */
+double rt_logdensity(const struct rt_instance *in, const void *state,
+                     bool augmented, int threads);
+
+#endif

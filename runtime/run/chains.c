@@ -1,0 +1,687 @@
+/* chains.c: a run: load, start, warm up, draw, deliver. */
+#include "run/run.h"
+#include "io/data.h"
+#include "io/spool.h"
+#include "summary/summary.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_SECONDS                                                          \
+    0.2                   /* a block of sweeps: Ctrl-C is heard between them   \
+                           */
+#define UNTIL_MOST 200    /* --until gives up after this many times --draws */
+#define LP_ELEMENTS 10000 /* lp is kept unasked up to this many terms */
+
+int rt_report(const struct rt *rt)
+{
+    if (rt->status == GBM_OK)
+        return 0;
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n",
+            rt->status == GBM_USER_ERROR ? "error" : "failed", rt->message);
+    return rt->status == GBM_USER_ERROR ? 1 : 2;
+}
+
+enum gbm_status rt_gather(struct rt *rt, struct gbm_data *data)
+{
+    char error[GBM_ERROR];
+    for (int v = 0; v < rt->model->nvariables; v++) {
+        const struct gbm_variable *variable = &rt->model->variables[v];
+        int n = 0;
+        while (variable->names && variable->names[n])
+            n++;
+        if (n == 0 || gbm_data_find(data, variable->name))
+            continue;
+        enum gbm_status s =
+            gbm_data_gather(data, variable->name, variable->names, n, error);
+        if (s != GBM_OK)
+            return rt_fail(rt, s, "%s", error);
+    }
+    return GBM_OK;
+}
+
+enum gbm_status rt_read_data(struct rt *rt, struct gbm_data *data, FILE *notes)
+{
+    char error[GBM_ERROR];
+    for (int i = 0; i < rt->options.ndata; i++) {
+        enum gbm_status s = gbm_data_read(data, rt->options.data[i], error);
+        if (s != GBM_OK)
+            return rt_fail(rt, s, "%s", error);
+    }
+    if (notes && data->notes)
+        fputs(data->notes, notes);
+    return rt_gather(rt, data);
+}
+
+/* ---- the device ---- */
+
+static const struct rt_device *load_plugin(char *why, size_t capacity)
+{
+    const char *folder = getenv("GBM_LIBRARY");
+    char path[4096] = "libgbm_cuda.so";
+    if (folder)
+        snprintf(path, sizeof path, "%s/libgbm_cuda.so", folder);
+    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!plugin) {
+        snprintf(why, capacity, "%s", dlerror());
+        return NULL;
+    }
+    const struct rt_device *device = dlsym(plugin, "rt_cuda");
+    const uint64_t *layout = dlsym(plugin, "rt_cuda_layout");
+    if (device && layout && *layout == RT_LAYOUT)
+        return device;
+    snprintf(why, capacity,
+             "%s is of another version of gbm than this sampler: compile the "
+             "model again",
+             path);
+    return NULL;
+}
+
+/* About how many floating-point operations a sweep of all chains has. */
+static double sweep_work(const struct rt_instance *in)
+{
+    void *state = calloc(1, in->model->state_size + 1);
+    double work = 0;
+    if (!state)
+        return 0;
+    rt_bind(in, state, 0);
+    for (int k = 0; k < in->model->nsteps; k++) {
+        const struct gbm_step *step = &in->model->steps[k];
+        if (!in->steps[k].active)
+            continue;
+        double cost = step->cost ? (double)step->cost(state) : 1;
+        work += 50 * cost * (double)in->steps[k].count;
+        if (step->kind != GBM_STEP_DENSE)
+            continue;
+        double d = step->dense->dimension(state);
+        work += d * d * d / 3;
+        for (int t = 0; t < step->dense->nterms; t++)
+            work += 4 * d * (double)in->elements[step->dense->terms[t].family];
+    }
+    free(state);
+    return work * in->nchains;
+}
+
+enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
+                               FILE *notes)
+{
+    const char *which = rt->options.device;
+    char why[512] = "";
+    rt->device = &rt_host;
+    if (rt->options.plain) {
+        if (strncmp(which, "cuda", 4) == 0)
+            return rt_fail(rt, GBM_USER_ERROR,
+                           "--plain runs on the CPU, not with --device %s",
+                           which);
+        rt->device = &rt_plain;
+        return rt->device->open(rt, which);
+    }
+    if (strncmp(which, "cuda", 4) == 0) {
+        rt->device = load_plugin(why, sizeof why);
+        if (!rt->device)
+            return rt_fail(rt, GBM_FAILURE, "--device %s: %s", which, why);
+        return rt->device->open(rt, which);
+    }
+    if (strcmp(which, "auto") == 0) {
+        const struct rt_device *cuda = NULL;
+        if (sweep_work(in) < 2e6)
+            snprintf(why, sizeof why, "a sweep is too small for a GPU");
+        else
+            cuda = load_plugin(why, sizeof why);
+        if (cuda) {
+            rt->device = cuda;
+            if (cuda->open(rt, "cuda") == GBM_OK)
+                return GBM_OK;
+            snprintf(why, sizeof why, "%.500s", rt->message);
+            cuda->close(rt);
+            rt->status = GBM_OK;
+            rt->message[0] = '\0';
+            rt->device = &rt_host;
+        }
+    }
+    enum gbm_status s = rt->device->open(rt, which);
+    if (s == GBM_OK && notes && why[0])
+        fprintf(notes, "note: on the CPU: %s\n", why);
+    if (s == GBM_OK && rt->options.precision != RT_DOUBLE && notes)
+        fprintf(notes, "note: the CPU computes in double precision\n");
+    return s;
+}
+
+/* ---- the run ---- */
+
+struct run {
+    struct rt *rt;
+    FILE *notes;
+    struct gbm_data data;
+    struct rt_instance in;
+    struct gbm_draws draws;
+    struct rt_spool spool;
+    struct rt_progress progress;
+    bool loaded, opened, quick;
+    int lp;         /* number of the stat, or -1 */
+    uint32_t sweep; /* done so far */
+    int block;      /* sweeps of the next block */
+};
+
+/* Fails if a sampled value is not a number. `kept` draws were there before the
+ * block that has just run; those from the first bad one on are dropped. A
+ * device of its own memory is asked for its state only at the `last` block. */
+static void check_numbers(struct run *r, bool adapting, int kept, bool last)
+{
+    struct rt *rt = r->rt;
+    struct rt_nan bad;
+    char name[256];
+    int64_t sweep = r->sweep;
+    if (!adapting &&
+        rt_nan_in_draws(&r->in, &r->draws, kept, r->draws.kept, &bad)) {
+        r->draws.kept = bad.draw;
+        sweep = rt->options.warmup + (int64_t)(bad.draw + 1) * rt->options.thin;
+    } else {
+        if (rt->device != &rt_host && (!last || rt->device->get(rt) != GBM_OK))
+            return;
+        if (!rt_nan_in_state(&r->in, &bad))
+            return;
+    }
+    rt_nan_name(&r->in, &bad, name, sizeof name);
+    rt_fail(rt, GBM_FAILURE,
+            "%s of chain %d is not a number after sweep %lld (%d of warm-up): "
+            "its full conditional has no finite parameters there; are data or "
+            "starting values of very different sizes? %d of %d draws a chain "
+            "were kept%s",
+            name, bad.chain + 1, (long long)sweep, rt->options.warmup,
+            r->draws.kept, r->draws.capacity,
+            r->draws.kept ? "; the run is marked incomplete"
+                          : ": nothing is written");
+}
+
+/* Draws kept so far go to disk. */
+static void spool(struct run *r, bool now)
+{
+    char error[GBM_ERROR];
+    bool first = r->spool.fd < 0;
+    enum gbm_status s = rt_spool_add(&r->spool, &r->draws, now, error);
+    if (first && r->spool.kept > 0 && r->notes)
+        fprintf(r->notes,
+                "note: what is drawn is in %s until the run ends; %s summary "
+                "reads it\n",
+                r->spool.path, r->rt->options.program);
+    if (s != GBM_OK)
+        rt_fail(r->rt, s, "%s: the run stops", error);
+}
+
+/* Runs sweeps in blocks until `total` of a phase are done, `done` of them
+ * before; the sampling ones keep draws. Returns the sweeps done, fewer if
+ * stopped or failed. */
+static int64_t run_blocks(struct run *r, bool adapting, int64_t done,
+                          int64_t total)
+{
+    struct rt *rt = r->rt;
+    int thin = adapting ? 1 : rt->options.thin;
+    while (done < total && !rt_stopped() && rt->status == GBM_OK) {
+        int64_t sweeps = ((int64_t)r->block + thin - 1) / thin * thin;
+        if (sweeps > total - done)
+            sweeps = total - done;
+        struct rt_block b = {.seed = rt->options.seed,
+                             .first = r->sweep,
+                             .sweeps = (int)sweeps,
+                             .adapting = adapting,
+                             .thin = adapting ? 0 : thin};
+        if (!adapting) {
+            b.draws = r->draws.width
+                          ? gbm_draws_record(&r->draws, 0, r->draws.kept)
+                          : NULL;
+            b.chain_stride = (int64_t)r->draws.capacity * r->draws.width;
+            b.lp_stride = r->draws.capacity;
+            if (r->lp >= 0)
+                b.lp = r->draws.stats[r->lp].values + r->draws.kept;
+        }
+        double began = rt_clock();
+        if (rt->device->run(rt, &b) != GBM_OK)
+            break;
+        double spent = rt_clock() - began;
+        r->sweep += (uint32_t)sweeps;
+        done += sweeps;
+        int kept = r->draws.kept;
+        if (!adapting)
+            r->draws.kept += (int)(sweeps / thin);
+        check_numbers(r, adapting, kept, done == total);
+        spool(r, false);
+        double next = spent > 0 ? (double)sweeps * BLOCK_SECONDS / spent : 1e6;
+        double most = 8.0 * r->block;
+        next = next < most ? next : most;
+        r->block = next < 1 ? 1 : next > 1e6 ? 1000000 : (int)next;
+        rt_progress_show(&r->progress, done);
+    }
+    return done;
+}
+
+static enum gbm_status warm_up(struct run *r)
+{
+    double wall = rt_clock(), cpu = rt_cpu_clock();
+    int total = r->rt->options.warmup;
+    r->block = 1;
+    rt_progress_begin(&r->progress, "warm-up", total);
+    struct rt_arrival arrival;
+    int64_t done = 0;
+    if (!rt_arrival_create(&arrival, r->rt, &r->in))
+        rt_fail(r->rt, GBM_FAILURE, "no memory");
+    for (int64_t next; done < total && r->rt->status == GBM_OK;) {
+        next = rt_arrival_next(&arrival, total);
+        done = run_blocks(r, true, done, next);
+        if (done < next)
+            break;
+        if (next < total)
+            rt_arrival_look(&arrival, r->rt, &r->in, done, r->notes);
+    }
+    rt_arrival_free(&arrival);
+    rt_progress_end(&r->progress, done);
+    r->draws.timing.warmup_s = rt_clock() - wall;
+    r->draws.timing.warmup_cpu_s = rt_cpu_clock() - cpu;
+    return r->rt->status;
+}
+
+/* Room for `capacity` draws of each chain, keeping what is there. */
+static enum gbm_status grow(struct rt *rt, struct gbm_draws *d, int capacity)
+{
+    size_t chains = (size_t)d->chains, width = (size_t)d->width;
+    size_t to = (size_t)capacity, from = (size_t)d->capacity;
+    size_t kept = (size_t)d->kept;
+    double *values = malloc((chains * to * width + 1) * sizeof *values);
+    if (!values)
+        return rt_fail(rt, GBM_FAILURE, "no memory for more draws");
+    for (size_t c = 0; c < chains; c++)
+        memcpy(values + c * to * width, d->values + c * from * width,
+               kept * width * sizeof *values);
+    free(d->values);
+    d->values = values;
+    for (int k = 0; k < d->nstats; k++) {
+        double *stat = malloc((chains * to + 1) * sizeof *stat);
+        if (!stat)
+            return rt_fail(rt, GBM_FAILURE, "no memory for more draws");
+        for (size_t c = 0; c < chains; c++)
+            memcpy(stat + c * to, d->stats[k].values + c * from,
+                   kept * sizeof *stat);
+        free(d->stats[k].values);
+        d->stats[k].values = stat;
+    }
+    d->capacity = capacity;
+    return GBM_OK;
+}
+
+struct until {
+    double ess, rhat; /* 0: not asked */
+};
+
+static enum gbm_status parse_until(struct rt *rt, struct until *until)
+{
+    const char *p = rt->options.until;
+    *until = (struct until){0, 0};
+    while (p && *p) {
+        char *end = NULL;
+        p += strspn(p, ", ");
+        if (strncmp(p, "ess>", 4) == 0)
+            until->ess = strtod(p + 4, &end);
+        else if (strncmp(p, "rhat<", 5) == 0)
+            until->rhat = strtod(p + 5, &end);
+        if (!end || (*end && !strchr(", ", *end)))
+            return rt_fail(rt, GBM_USER_ERROR,
+                           "--until '%s': \"ess>400,rhat<1.01\" is wanted",
+                           rt->options.until);
+        p = end + strspn(end, ", ");
+    }
+    return GBM_OK;
+}
+
+/* Do the draws so far suffice? */
+static bool suffices(struct run *r, const struct until *until)
+{
+    struct gbm_summary summary = {0};
+    char error[GBM_ERROR];
+    double ess = NAN, rhat = NAN;
+    if (gbm_summarise(&summary, &r->draws, error) != GBM_OK) {
+        rt_fail(r->rt, GBM_FAILURE, "%s", error);
+        return true;
+    }
+    gbm_summary_worst(&summary, &ess, &rhat);
+    gbm_summary_free(&summary);
+    if (r->notes)
+        fprintf(r->notes,
+                "%d draws a chain: least ESS %.0f, largest R-hat %.4f\n",
+                r->draws.kept, ess, rhat);
+    return !(until->ess > 0 && ess <= until->ess) &&
+           !(until->rhat > 0 && rhat >= until->rhat);
+}
+
+static enum gbm_status sample(struct run *r, const struct until *until)
+{
+    double wall = rt_clock(), cpu = rt_cpu_clock();
+    double wall_paused = 0, cpu_paused = 0;
+    const struct rt_options *o = &r->rt->options;
+    int first = r->draws.capacity;
+    for (;;) {
+        int wanted = r->draws.capacity - r->draws.kept;
+        int64_t sweeps = (int64_t)wanted * o->thin;
+        rt_progress_begin(&r->progress, "sampling", sweeps);
+        int64_t done = run_blocks(r, false, 0, sweeps);
+        rt_progress_end(&r->progress, done);
+        r->draws.complete = done == sweeps && r->rt->status == GBM_OK;
+        if (!o->until || !r->draws.complete)
+            break;
+        double wall_before = rt_clock(), cpu_before = rt_cpu_clock();
+        bool enough = suffices(r, until);
+        wall_paused += rt_clock() - wall_before;
+        cpu_paused += rt_cpu_clock() - cpu_before;
+        if (enough)
+            break;
+        if (r->draws.kept >= UNTIL_MOST * first) {
+            rt_fail(r->rt, GBM_FAILURE,
+                    "--until %s does not hold after %d draws a chain", o->until,
+                    r->draws.kept);
+            break;
+        }
+        int more =
+            r->draws.capacity / 2 > first ? r->draws.capacity / 2 : first;
+        if (grow(r->rt, &r->draws, r->draws.capacity + more) != GBM_OK)
+            break;
+    }
+    r->draws.timing.sampling_s = rt_clock() - wall - wall_paused;
+    r->draws.timing.sampling_cpu_s = rt_cpu_clock() - cpu - cpu_paused;
+    return r->rt->status;
+}
+
+/* ---- what comes out ---- */
+
+static enum gbm_status check_output(struct rt *rt)
+{
+    const struct rt_options *o = &rt->options;
+    char error[GBM_ERROR];
+    enum gbm_format format;
+    if (o->out) {
+        enum gbm_status s = gbm_format_of(o->format, o->out, &format, error);
+        if (s == GBM_OK)
+            s = gbm_draws_check_output(format, o->out, o->chains, error);
+        if (s != GBM_OK)
+            return rt_fail(rt, s, "%s", error);
+    }
+    if (!o->summary)
+        return GBM_OK;
+    char folder[4096];
+    const char *slash = strrchr(o->summary, '/');
+    if (slash == o->summary)
+        snprintf(folder, sizeof folder, "/");
+    else
+        snprintf(folder, sizeof folder, "%.*s",
+                 slash ? (int)(slash - o->summary) : 1,
+                 slash ? o->summary : ".");
+    if (access(folder, W_OK | X_OK) != 0)
+        return rt_fail(rt, GBM_USER_ERROR, "--summary %s: %s: %s", o->summary,
+                       folder, strerror(errno));
+    return GBM_OK;
+}
+
+static enum gbm_status deliver_summary(struct rt *rt,
+                                       const struct gbm_draws *draws)
+{
+    const struct rt_options *o = &rt->options;
+    struct gbm_summary summary = {0};
+    char error[GBM_ERROR];
+    if (o->quiet && !o->summary)
+        return GBM_OK;
+    enum gbm_status s = gbm_summarise(&summary, draws, error);
+    if (s == GBM_OK && o->summary)
+        s = gbm_summary_write(&summary, o->summary, error);
+    if (s == GBM_OK && !o->quiet)
+        gbm_summary_print(&summary, stdout, -1);
+    gbm_summary_free(&summary);
+    return s == GBM_OK ? s : rt_fail(rt, s, "%s", error);
+}
+
+static enum gbm_status deliver_draws(struct rt *rt,
+                                     const struct gbm_draws *draws)
+{
+    const struct rt_options *o = &rt->options;
+    char error[GBM_ERROR];
+    enum gbm_format format;
+    if (!o->out)
+        return GBM_OK;
+    enum gbm_status s = gbm_format_of(o->format, o->out, &format, error);
+    if (s == GBM_OK)
+        s = gbm_draws_write(draws, format, o->out, error);
+    return s == GBM_OK ? s : rt_fail(rt, s, "%s", error);
+}
+
+enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws)
+{
+    enum gbm_status s = deliver_draws(rt, draws);
+    enum gbm_status t = deliver_summary(rt, draws);
+    return s == GBM_OK ? t : s;
+}
+
+static enum gbm_status prepare_draws(struct run *r)
+{
+    struct rt *rt = r->rt;
+    const struct rt_options *o = &rt->options;
+    int capacity = (o->draws - 1) / o->thin + 1;
+    gbm_draws_init(&r->draws);
+    enum gbm_status s = rt_monitor_draws(rt, &r->in, &r->data, &r->draws);
+    r->draws.device = rt->device_text;
+    r->draws.unchecked = o->no_check && !o->plain;
+    r->draws.data = o->ndata ? o->data[0] : NULL;
+    if (s == GBM_OK &&
+        gbm_draws_allocate(&r->draws, o->chains, capacity) != GBM_OK)
+        s = rt_fail(rt, GBM_FAILURE,
+                    "no memory for %d draws of %d chains of %lld values; name "
+                    "fewer with --monitor, or --thin",
+                    capacity, o->chains, (long long)r->in.row);
+    r->lp = -1;
+    if (s == GBM_OK && (o->lp || (o->out && rt_terms(&r->in) <= LP_ELEMENTS))) {
+        r->lp = gbm_draws_add_stat(&r->draws, "lp", false);
+        if (r->lp < 0)
+            s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
+    }
+    return s;
+}
+
+/* What "auto" chose may still fail (memory, a compiler that is not there): then
+ * the CPU does it. */
+static enum gbm_status load_device(struct run *r)
+{
+    struct rt *rt = r->rt;
+    enum gbm_status s = rt->device->load(rt, &r->in);
+    if (s == GBM_OK || rt->device == &rt_host ||
+        strcmp(rt->options.device, "auto") != 0)
+        return s;
+    if (r->notes)
+        fprintf(r->notes, "note: on the CPU: %s\n", rt->message);
+    rt->device->close(rt);
+    rt->status = GBM_OK;
+    rt->message[0] = '\0';
+    rt->device = &rt_host;
+    s = rt_host.open(rt, "cpu");
+    return s == GBM_OK ? rt_host.load(rt, &r->in) : s;
+}
+
+static enum gbm_status prepare(struct run *r)
+{
+    struct rt *rt = r->rt;
+    double began = rt_clock();
+    enum gbm_status s = check_output(rt);
+    if (s == GBM_OK)
+        s = rt_read_data(rt, &r->data, r->notes);
+    if (s == GBM_OK)
+        s = rt_load(rt, &r->data, false, &r->in, r->notes);
+    if (s != GBM_OK)
+        return s;
+    r->loaded = true;
+    s = rt_monitor(rt, &r->in, r->notes);
+    if (s == GBM_OK)
+        s = rt_open_device(rt, &r->in, r->notes);
+    if (s == GBM_OK) {
+        r->opened = true;
+        s = rt_start(rt, &r->in, r->notes);
+    }
+    if (s == GBM_OK) {
+        if (!rt->options.plain) /* the sampler that is in doubt */
+            rt_pilot(rt, &r->in);
+        s = load_device(r);
+    }
+    if (s == GBM_OK && !rt->options.no_check && !rt->options.plain)
+        s = rt_self_check(rt, &r->in, r->notes);
+    if (s == GBM_OK)
+        s = prepare_draws(r);
+    r->draws.timing.jit_s = rt->jit_s;
+    r->draws.timing.load_s = rt_clock() - began - rt->jit_s;
+    return s;
+}
+
+static enum gbm_status fetch_moments(struct run *r)
+{
+    struct rt *rt = r->rt;
+    int64_t count = 0;
+    if (!r->in.has_moments)
+        return GBM_OK;
+    struct rt_moments *m = rt_moments_create(&r->in);
+    if (!m)
+        return rt_fail(rt, GBM_FAILURE, "no memory for moments");
+    enum gbm_status s = rt->device->moments(rt, m, &count);
+    if (s == GBM_OK)
+        s = rt_moments_store(rt, &r->in, m, count, &r->draws);
+    rt_moments_free(&r->in, m);
+    return s;
+}
+
+/* For the summary, which compares modes: where no draw has a log density. */
+static void keep_end_density(struct run *r)
+{
+    struct rt *rt = r->rt;
+    const struct rt_instance *in = &r->in;
+    if (r->lp >= 0 || in->nchains > GBM_MODES_CHAINS ||
+        !rt_worth_scoring(rt, in))
+        return;
+    char *states = rt_states_create(in);
+    double *lp = calloc((size_t)in->nchains, sizeof *lp);
+    if (states && lp && rt->device->get(rt) == GBM_OK) {
+        for (int c = 0; c < in->nchains; c++)
+            lp[c] =
+                rt_logdensity(in, rt_state(in, states, c), false, rt->threads);
+        r->draws.end_lp = lp;
+        lp = NULL;
+    }
+    free(lp);
+    free(states);
+}
+
+static void add_to_message(struct rt *rt, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void add_to_message(struct rt *rt, const char *format, ...)
+{
+    size_t n = strlen(rt->message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(rt->message + n, sizeof rt->message - n, format, args);
+    va_end(args);
+}
+
+/* The spool goes once the draws have their place; else it is what is left. */
+static void deliver(struct run *r)
+{
+    struct rt *rt = r->rt;
+    bool written = false;
+    if (r->spool.fd >= 0)
+        spool(r, true);
+    if (!r->spool.failed)
+        written = deliver_draws(rt, &r->draws) == GBM_OK;
+    deliver_summary(rt, &r->draws);
+    if (!written && r->spool.fd >= 0 && r->spool.kept > 0)
+        add_to_message(rt,
+                       "; %d of %d draws a chain are in %s: %s summary %s "
+                       "reads them, and with --out FILE writes them",
+                       r->spool.kept, r->draws.capacity, r->spool.path,
+                       rt->options.program, r->spool.path);
+    rt_spool_end(&r->spool, !written);
+}
+
+static void execute(struct run *r, const struct until *until)
+{
+    struct rt *rt = r->rt;
+    rt_catch_signals();
+    rt_spool_begin(&r->spool, rt->options.out);
+    if (r->notes && r->spool.path[0] && access(r->spool.path, F_OK) == 0)
+        fprintf(r->notes,
+                "note: %s, of an earlier run that did not end, is replaced by "
+                "this run's\n",
+                r->spool.path);
+    if (r->notes)
+        fprintf(r->notes, "%s: %d chain%s on %s\n", rt->model->name,
+                rt->options.chains, rt->options.chains == 1 ? "" : "s",
+                rt->device_text);
+    if (r->draws.unchecked && r->notes)
+        fprintf(r->notes, "warning: " GBM_UNCHECKED "\n");
+    if (warm_up(r) == GBM_OK && !rt_stopped())
+        sample(r, until);
+    if (r->draws.kept == 0) {
+        if (rt_stopped())
+            rt_fail(rt, GBM_FAILURE,
+                    "stopped before the first draw: nothing "
+                    "is written");
+        return;
+    }
+    enum gbm_status failed = rt->status;
+    if (failed == GBM_OK) {
+        fetch_moments(r);
+        keep_end_density(r);
+    }
+    deliver(r);
+    if (rt->jitters && r->notes)
+        fprintf(r->notes,
+                "warning: %lld factorisations of Gaussian blocks needed "
+                "jitter: their precision is nearly singular\n",
+                (long long)rt->jitters);
+    if (!r->draws.complete && rt_stopped())
+        rt_fail(rt, GBM_FAILURE,
+                "stopped: %d of %d draws a chain were kept; the run is marked "
+                "incomplete",
+                r->draws.kept, r->draws.capacity);
+}
+
+int rt_command_run(struct rt *rt)
+{
+    struct run r = {.rt = rt, .lp = -1, .spool.fd = -1};
+    struct until until;
+    r.notes = rt->options.quiet ? NULL : stderr;
+    bool terminal = isatty(STDERR_FILENO) != 0;
+    r.progress.out = rt->options.progress == 2 ? NULL : r.notes;
+    r.progress.bar =
+        rt->options.progress == 1 || (rt->options.progress == -1 && terminal);
+    if (rt->options.explain && !rt->options.quiet)
+        fputs(rt->model->explain, stdout);
+    if (parse_until(rt, &until) == GBM_OK && prepare(&r) == GBM_OK)
+        execute(&r, &until);
+    if (r.opened)
+        rt->device->close(rt);
+    gbm_draws_free(&r.draws);
+    if (r.loaded)
+        rt_instance_free(&r.in);
+    gbm_data_free(&r.data);
+    return rt_report(rt);
+}
+
+int rt_command_summary(struct rt *rt)
+{
+    struct gbm_draws draws;
+    char error[GBM_ERROR];
+    gbm_draws_init(&draws);
+    enum gbm_status s = gbm_draws_read(&draws, rt->options.file, error);
+    if (s != GBM_OK)
+        rt_fail(rt, s, "%s", error);
+    else if (check_output(rt) == GBM_OK)
+        rt_deliver(rt, &draws);
+    gbm_draws_free(&draws);
+    return rt_report(rt);
+}

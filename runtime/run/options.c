@@ -1,0 +1,413 @@
+/* options.c: the sampler's command line. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+    OPTION_DATA,
+    OPTION_INIT,
+    OPTION_START,
+    OPTION_CHAINS,
+    OPTION_WARMUP,
+    OPTION_DRAWS,
+    OPTION_THIN,
+    OPTION_SEED,
+    OPTION_DEVICE,
+    OPTION_THREADS,
+    OPTION_PRECISION,
+    OPTION_MONITOR,
+    OPTION_OUT,
+    OPTION_SUMMARY,
+    OPTION_FORMAT,
+    OPTION_UNTIL,
+    OPTION_LP,
+    OPTION_POSTERIOR,
+    OPTION_DETAILS,
+    OPTION_POINTS,
+    OPTION_NO_CHECK,
+    OPTION_PLAIN,
+    OPTION_PROGRESS,
+    OPTION_QUIET,
+    OPTION_EXPLAIN,
+    OPTION_METHOD,
+    OPTION_CHECKPOINT,
+    OPTION_RESUME,
+    OPTION_VERSION,
+    OPTION_HELP
+};
+
+struct option {
+    const char *name;
+    enum option_id id;
+    const char *value; /* what follows it, for people; NULL: nothing */
+    const char *help;  /* NULL: not shown */
+};
+
+static const struct option options[] = {
+    {"--data", OPTION_DATA, "FILE",
+     "data: FILE (.json, .R) or NAME=FILE (.npy, .csv); repeated"},
+    {"--init", OPTION_INIT, "FILE",
+     "starting values, any part; repeated: one file a chain, in turn"},
+    {"--start", OPTION_START, "KIND",
+     "of what --init leaves: dispersed, typical or prior (dispersed)"},
+    {"--chains", OPTION_CHAINS, "N", "number of chains (4)"},
+    {"--warmup", OPTION_WARMUP, "N", "sweeps thrown away at first (1000)"},
+    {"--draws", OPTION_DRAWS, "N", "sweeps after warm-up (1000)"},
+    {"--thin", OPTION_THIN, "N", "keep every N-th of them (1)"},
+    {"--seed", OPTION_SEED, "N", "the same seed gives the same draws (1)"},
+    {"--device", OPTION_DEVICE, "NAME", "auto, cpu, cuda or cuda:0,1 (auto)"},
+    {"--threads", OPTION_THREADS, "N", "threads on the CPU (all)"},
+    {"--precision", OPTION_PRECISION, "P",
+     "double, single or mixed, on a GPU (double)"},
+    {"--monitor", OPTION_MONITOR, "LIST",
+     "variables whose draws are kept: alpha,theta[1:3] (all that is small)"},
+    {"--out", OPTION_OUT, "FILE", "write the draws: fit.nc, fit.csv, or fit"},
+    {"--format", OPTION_FORMAT, "F", "netcdf, csv or coda (by FILE's name)"},
+    {"--summary", OPTION_SUMMARY, "FILE", "write the summary as JSON"},
+    {"--until", OPTION_UNTIL, "RULE",
+     "go on until it holds: \"ess>400,rhat<1.01\""},
+    {"--lp", OPTION_LP, NULL, "compute the log density of every kept draw"},
+    {"--posterior", OPTION_POSTERIOR, NULL,
+     "simulate: new data given posterior draws, not prior ones"},
+    {"--details", OPTION_DETAILS, NULL,
+     "check, geweke: print every row; run: what was checked"},
+    {"--points", OPTION_POINTS, "N",
+     "check: states of each chain at which it compares (3)"},
+    {"--no-check", OPTION_NO_CHECK, NULL,
+     "run without the self-check; what is written says so"},
+    {"--plain", OPTION_PLAIN, NULL,
+     "for tests: every number by its own slice or enumeration; slow"},
+    {"--progress", OPTION_PROGRESS, "KIND", "bar, lines or none"},
+    {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
+    {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
+    {"--method", OPTION_METHOD, "NAME", NULL},
+    {"--checkpoint", OPTION_CHECKPOINT, "FILE", NULL},
+    {"--resume", OPTION_RESUME, "FILE", NULL},
+    {"--version", OPTION_VERSION, NULL, "print the version"},
+    {"--help", OPTION_HELP, NULL, "print this"},
+};
+#define NOPTIONS ((int)(sizeof options / sizeof options[0]))
+
+static const struct {
+    const char *name;
+    enum rt_command command;
+    const char *help;
+} commands[] = {
+    {"run", RT_RUN, "draw from the posterior (this is the default)"},
+    {"info", RT_INFO, "what the model needs, draws and how"},
+    {"check", RT_CHECK,
+     "compare every full conditional with the joint density"},
+    {"simulate", RT_SIMULATE, "draw all that is not given forward, data too"},
+    {"geweke", RT_GEWEKE,
+     "joint distribution test: --draws replicates of --warmup sweeps"},
+    {"summary", RT_SUMMARY,
+     "summary FILE: summarise draws, of fit.nc or of a run that was ended "
+     "(fit.nc.part); with --out write them"},
+};
+#define NCOMMANDS ((int)(sizeof commands / sizeof commands[0]))
+
+void rt_print_help(const char *program, FILE *out)
+{
+    fprintf(out, "usage: %s [COMMAND] --data FILE [OPTION ...]\n\ncommands:\n",
+            program);
+    for (int i = 0; i < NCOMMANDS; i++)
+        fprintf(out, "  %-18s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "\noptions:\n");
+    for (int i = 0; i < NOPTIONS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s%s", options[i].name,
+                 options[i].value ? " " : "",
+                 options[i].value ? options[i].value : "");
+        if (options[i].help)
+            fprintf(out, "  %-18s %s\n", name, options[i].help);
+    }
+    fprintf(
+        out,
+        "\nStarts: dispersed ones are near typical values of the priors, each "
+        "chain's apart\nfrom the others', so that R-hat can tell; what is "
+        "caught far below the others early\nin warm-up goes on from where "
+        "these are. typical: all chains at the priors' means or\nmedians. "
+        "prior: draws from the priors. The last two stay as they are.\n"
+        "\nExit status: 0 the run is complete and written; 1 a mistake "
+        "in options,\ndata or model; 2 a failure on the way, or a sampled "
+        "value that is not a\nnumber (what was drawn is kept).\n");
+}
+
+static const char *option_name(const void *context, int i)
+{
+    (void)context;
+    return options[i].name;
+}
+
+static const char *command_name(const void *context, int i)
+{
+    (void)context;
+    return commands[i].name;
+}
+
+static enum gbm_status suggest(struct rt *rt, const char *what,
+                               const char *name, const char *nearest)
+{
+    return rt_fail(rt, GBM_USER_ERROR, "unknown %s '%s'%s%s%s; see --help",
+                   what, name, nearest ? ": did you mean " : "",
+                   nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static enum gbm_status parse_int(struct rt *rt, const char *option,
+                                 const char *text, int least, int *out)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || errno || value < least ||
+        value > INT_MAX)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "%s '%s': an integer from %d to %d is wanted", option,
+                       text, least, INT_MAX);
+    *out = (int)value;
+    return GBM_OK;
+}
+
+static enum gbm_status parse_seed(struct rt *rt, const char *text)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text == '\0' || *text == '-' || *end != '\0' || errno)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--seed '%s': an integer of at most 64 bits is wanted",
+                       text);
+    rt->options.seed = value;
+    return GBM_OK;
+}
+
+static enum gbm_status parse_precision(struct rt *rt, const char *text)
+{
+    static const char *const names[] = {"double", "single", "mixed"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            rt->options.precision = (enum rt_precision)i;
+            return GBM_OK;
+        }
+    return rt_fail(rt, GBM_USER_ERROR,
+                   "--precision '%s': double, single or mixed is wanted", text);
+}
+
+static enum gbm_status parse_start(struct rt *rt, const char *text)
+{
+    static const char *const names[] = {"dispersed", "typical", "prior"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            rt->options.starts = (enum rt_starts)i;
+            return GBM_OK;
+        }
+    return rt_fail(rt, GBM_USER_ERROR,
+                   "--start '%s': dispersed, typical or prior is wanted", text);
+}
+
+static enum gbm_status parse_progress(struct rt *rt, const char *text)
+{
+    if (strcmp(text, "bar") == 0)
+        rt->options.progress = 1;
+    else if (strcmp(text, "lines") == 0)
+        rt->options.progress = 0;
+    else if (strcmp(text, "none") == 0)
+        rt->options.progress = 2;
+    else
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--progress '%s': bar, lines or none is wanted", text);
+    return GBM_OK;
+}
+
+static enum gbm_status parse_device(struct rt *rt, const char *text)
+{
+    if (strcmp(text, "auto") != 0 && strcmp(text, "cpu") != 0 &&
+        strcmp(text, "cuda") != 0 && strncmp(text, "cuda:", 5) != 0)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--device '%s': auto, cpu, cuda or cuda:N,... is wanted",
+                       text);
+    rt->options.device = text;
+    return GBM_OK;
+}
+
+static enum gbm_status set_option(struct rt *rt, const struct option *option,
+                                  const char *value)
+{
+    struct rt_options *o = &rt->options;
+    switch (option->id) {
+    case OPTION_DATA:
+        o->data[o->ndata++] = value;
+        return GBM_OK;
+    case OPTION_INIT:
+        o->init[o->ninit++] = value;
+        return GBM_OK;
+    case OPTION_START:
+        return parse_start(rt, value);
+    case OPTION_CHAINS:
+        return parse_int(rt, option->name, value, 1, &o->chains);
+    case OPTION_WARMUP:
+        o->warmup_given = true;
+        return parse_int(rt, option->name, value, 0, &o->warmup);
+    case OPTION_DRAWS:
+        o->draws_given = true;
+        return parse_int(rt, option->name, value, 1, &o->draws);
+    case OPTION_THIN:
+        return parse_int(rt, option->name, value, 1, &o->thin);
+    case OPTION_SEED:
+        return parse_seed(rt, value);
+    case OPTION_DEVICE:
+        return parse_device(rt, value);
+    case OPTION_THREADS:
+        return parse_int(rt, option->name, value, 1, &o->threads);
+    case OPTION_PRECISION:
+        return parse_precision(rt, value);
+    case OPTION_MONITOR:
+        o->monitor = value;
+        return GBM_OK;
+    case OPTION_OUT:
+        o->out = value;
+        return GBM_OK;
+    case OPTION_SUMMARY:
+        o->summary = value;
+        return GBM_OK;
+    case OPTION_FORMAT:
+        o->format = value;
+        return GBM_OK;
+    case OPTION_UNTIL:
+        o->until = value;
+        return GBM_OK;
+    case OPTION_LP:
+        o->lp = true;
+        return GBM_OK;
+    case OPTION_POSTERIOR:
+        o->posterior = true;
+        return GBM_OK;
+    case OPTION_DETAILS:
+        o->details = true;
+        return GBM_OK;
+    case OPTION_POINTS:
+        return parse_int(rt, option->name, value, 1, &o->points);
+    case OPTION_NO_CHECK:
+        o->no_check = true;
+        return GBM_OK;
+    case OPTION_PLAIN:
+        o->plain = true;
+        return GBM_OK;
+    case OPTION_PROGRESS:
+        return parse_progress(rt, value);
+    case OPTION_QUIET:
+        o->quiet = true;
+        return GBM_OK;
+    case OPTION_EXPLAIN:
+        o->explain = true;
+        return GBM_OK;
+    case OPTION_METHOD:
+        if (strcmp(value, "gibbs") == 0)
+            return GBM_OK;
+        return rt_fail(rt, GBM_USER_ERROR, "--method %s: not supported yet",
+                       value);
+    case OPTION_CHECKPOINT:
+    case OPTION_RESUME:
+        return rt_fail(rt, GBM_USER_ERROR, "%s: not supported yet",
+                       option->name);
+    case OPTION_VERSION:
+        o->command = RT_VERSION;
+        return GBM_OK;
+    case OPTION_HELP:
+        o->command = RT_HELP;
+        return GBM_OK;
+    }
+    return GBM_OK;
+}
+
+/* "--name VALUE" or "--name=VALUE"; steps *i over what it used. */
+static enum gbm_status parse_option(struct rt *rt, int argc, char **argv,
+                                    int *i)
+{
+    char name[64];
+    const char *word = argv[*i], *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
+    if (strcmp(name, "-h") == 0)
+        snprintf(name, sizeof name, "--help");
+    for (int k = 0; k < NOPTIONS; k++) {
+        if (strcmp(options[k].name, name) != 0)
+            continue;
+        if (!options[k].value && equals)
+            return rt_fail(rt, GBM_USER_ERROR, "%s takes no value", name);
+        const char *value = equals ? equals + 1 : NULL;
+        if (options[k].value && !value) {
+            if (*i + 1 >= argc)
+                return rt_fail(rt, GBM_USER_ERROR, "%s needs a value: %s %s",
+                               name, name, options[k].value);
+            value = argv[++*i];
+        }
+        return set_option(rt, &options[k], value);
+    }
+    return suggest(rt, "option", name,
+                   rt_nearest(name, NOPTIONS, option_name, NULL));
+}
+
+static enum gbm_status parse_command(struct rt *rt, const char *word)
+{
+    for (int k = 0; k < NCOMMANDS; k++)
+        if (strcmp(commands[k].name, word) == 0) {
+            rt->options.command = commands[k].command;
+            return GBM_OK;
+        }
+    if (strcmp(word, "report") == 0)
+        return rt_fail(rt, GBM_USER_ERROR, "report: not supported yet");
+    return suggest(rt, "command", word,
+                   rt_nearest(word, NCOMMANDS, command_name, NULL));
+}
+
+enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
+{
+    struct rt_options *o = &rt->options;
+    size_t n = (size_t)argc + 1;
+    *o = (struct rt_options){.command = RT_RUN,
+                             .program = argc > 0 ? argv[0] : "sampler",
+                             .chains = 4,
+                             .warmup = 1000,
+                             .draws = 1000,
+                             .thin = 1,
+                             .seed = 1,
+                             .device = "auto",
+                             .points = 3,
+                             .progress = -1};
+    o->data = calloc(n, sizeof *o->data);
+    o->init = calloc(n, sizeof *o->init);
+    if (!o->data || !o->init)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    enum gbm_status s = GBM_OK;
+    bool have_command = false;
+    for (int i = 1; i < argc && s == GBM_OK; i++) {
+        if (argv[i][0] == '-') {
+            s = parse_option(rt, argc, argv, &i);
+        } else if (!have_command) {
+            have_command = true;
+            s = parse_command(rt, argv[i]);
+        } else if (o->command == RT_SUMMARY && !o->file) {
+            o->file = argv[i];
+        } else {
+            s = rt_fail(rt, GBM_USER_ERROR, "'%s' is not an option; see --help",
+                        argv[i]);
+        }
+    }
+    if (s == GBM_OK && o->plain && o->command != RT_RUN)
+        s = rt_fail(rt, GBM_USER_ERROR, "--plain is an option of run");
+    if (s == GBM_OK && o->command == RT_SUMMARY && !o->file)
+        s = rt_fail(rt, GBM_USER_ERROR, "summary: which file? summary fit.nc");
+    return s;
+}
+
+void rt_options_free(struct rt_options *o)
+{
+    free(o->data);
+    free(o->init);
+    o->data = o->init = NULL;
+}

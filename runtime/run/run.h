@@ -1,0 +1,139 @@
+/* run.h: the commands, and what a run is made of. */
+#ifndef GBM_RUN_H
+#define GBM_RUN_H
+
+#include "base/base.h"
+#include "io/draws.h"
+#include "host/host.h"
+#include "load/load.h"
+#include <stdio.h>
+
+/* options.c. On a bad option the message is in rt. */
+enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv);
+void rt_options_free(struct rt_options *options);
+void rt_print_help(const char *program, FILE *out);
+
+/* start.c. Starting values of all chains. */
+enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
+
+/* pilot.c. Other starts, where some are far better; after rt_start. */
+void rt_pilot(struct rt *rt, struct rt_instance *in);
+
+/* arrival.c. Chains that are far below the others early in warm-up go on from
+ * where these are. */
+struct rt_arrival {
+    int nmoments, moment; /* when chains are compared; the next */
+    int gap;              /* sweeps between the states that are compared */
+    int states;           /* looked at for the next comparison */
+    double *scores;       /* [4][chains] */
+};
+/* False if there is no memory. */
+bool rt_arrival_create(struct rt_arrival *arrival, const struct rt *rt,
+                       const struct rt_instance *in);
+void rt_arrival_free(struct rt_arrival *arrival);
+/* The sweep of warm-up after which to look next, or all of them. */
+int64_t rt_arrival_next(const struct rt_arrival *arrival, int64_t warmup);
+enum gbm_status rt_arrival_look(struct rt_arrival *arrival, struct rt *rt,
+                                struct rt_instance *in, int64_t sweep,
+                                FILE *notes);
+/* Terms of a chain's log density. */
+int64_t rt_terms(const struct rt_instance *in);
+/* Whether the log densities of all chains, which the host evaluates, cost no
+ * more than some sweeps of the device. */
+bool rt_worth_scoring(const struct rt *rt, const struct rt_instance *in);
+/* The score of a chain's state, a log density that is comparable between
+ * regions; -inf where it is not finite. */
+double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
+                int chain);
+
+/* monitor.c. Chooses what is kept and fills in->monitors. */
+enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes);
+enum gbm_status rt_monitor_draws(struct rt *rt, const struct rt_instance *in,
+                                 const struct gbm_data *data,
+                                 struct gbm_draws *draws);
+
+/* self_check.c. Compares the steps with the model's joint density, on the host,
+ * from the chains' state as it stands in in->slots; leaves that as it was. */
+enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
+                              FILE *notes);
+
+/* same_sweep.c. Sweeps of rt->device, which has loaded the chains' state in
+ * in->slots, beside the host's, with random numbers of sweeps `first` on, for
+ * about that many seconds. Fails where they are not the same but for rounding,
+ * and says which step is to blame. Leaves the slots as the device came to.
+ * `dense` [nsteps]: what the host has set up; steps after one that it has not
+ * are not looked at. */
+struct host_dense;
+enum gbm_status rt_same_sweep(struct rt *rt, const struct rt_instance *in,
+                              struct host_dense *const *dense, uint32_t first,
+                              double seconds);
+
+/* nan.c. The first value that is not a number among what the sweeps sample:
+ * in the chains' state (as it stands in in->slots), or in draws [from, to),
+ * earliest first. False if there is none. */
+struct rt_nan {
+    int variable, chain;
+    int64_t cell;
+    int draw; /* rt_nan_in_draws: its number */
+};
+bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out);
+bool rt_nan_in_draws(const struct rt_instance *in,
+                     const struct gbm_draws *draws, int from, int to,
+                     struct rt_nan *out);
+/* Writes the cell's name: "theta[3]". */
+void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,
+                 char *out, size_t capacity);
+
+/* simulate.c. Draws all of a chain from the prior; (replicate, stream) names
+ * the draw. Auxiliary nodes are left. */
+void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
+                       const void *state, int chain, uint32_t replicate,
+                       uint32_t stream);
+/* Sets in->interleaved: two statements feed each other in turn (y[t] reads h[t]
+ * reads y[t-1]), so one pass, statement by statement, is not enough. `state`:
+ * of chain 0; it is drawn. */
+void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
+                         const void *state);
+/* An error if a distribution does not tell how to draw from it. */
+enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in);
+/* Reads the options' data and loads with observed nodes per chain, so that they
+ * can be drawn anew; with `forget_seen` nothing counts as observed. */
+enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
+                             struct rt_instance *in, bool forget_seen);
+
+/* progress.c */
+struct rt_progress {
+    FILE *out; /* NULL: quiet */
+    bool bar;  /* a line that is written over */
+    double began, shown;
+    const char *phase;
+    int64_t total;
+};
+void rt_progress_begin(struct rt_progress *progress, const char *phase,
+                       int64_t total);
+void rt_progress_show(struct rt_progress *progress, int64_t done);
+void rt_progress_end(struct rt_progress *progress, int64_t done);
+/* Ctrl-C and SIGTERM ask to stop; a second one kills. */
+void rt_catch_signals(void);
+bool rt_stopped(void);
+
+/* chains.c, check.c, simulate.c, geweke.c: the commands. Return the exit
+ * status. */
+enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
+                               FILE *notes);
+int rt_command_run(struct rt *rt);
+int rt_command_check(struct rt *rt);
+int rt_command_geweke(struct rt *rt);
+int rt_command_simulate(struct rt *rt);
+int rt_command_info(struct rt *rt);
+int rt_command_summary(struct rt *rt);
+/* Reads the data files of the options. */
+enum gbm_status rt_read_data(struct rt *rt, struct gbm_data *data, FILE *notes);
+/* Adds the arrays of variables that stand for scalars with names. */
+enum gbm_status rt_gather(struct rt *rt, struct gbm_data *data);
+/* Prints rt->message to standard error; returns the exit status. */
+int rt_report(const struct rt *rt);
+/* Writes draws and summary as the options ask, and prints the summary. */
+enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws);
+
+#endif

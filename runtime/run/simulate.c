@@ -1,0 +1,393 @@
+/* simulate.c: forward simulation of the whole model from the prior, and of new
+ * data given draws of the posterior. */
+#include "run/run.h"
+#include "io/data.h"
+#include "gbm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- forward simulation ---- */
+
+/* One pass over the statements; the same numbers at every pass. */
+static void simulate_once(const struct rt *rt, const struct rt_instance *in,
+                          const void *state, uint32_t replicate,
+                          uint32_t stream)
+{
+    const struct gbm_model *m = in->model;
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        enum gbm_role role = m->variables[fam->variable].role;
+        if (fam->data_block || role == GBM_CONSTANT || fam->auxiliary)
+            continue;
+        for (int64_t e = 0; e < in->elements[f]; e++) {
+            struct gbm_rng rng;
+            if (!fam->stochastic) {
+                if (in->nmonitors > 0 || rt_is_read(m, f))
+                    fam->derive(state, e);
+                continue;
+            }
+            gbm_rng_start(&rng, rt->options.seed, replicate,
+                          UINT32_MAX - 1000 - stream, (uint32_t)f, (uint32_t)e);
+            fam->simulate(state, &rng, e);
+        }
+    }
+}
+
+/* Hash (FNV-1a) of a chain's random cells. */
+static uint64_t fingerprint(const struct rt_instance *in, int chain)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (int v = 0; v < in->model->nvariables; v++) {
+        const struct gbm_variable *variable = &in->model->variables[v];
+        const struct rt_slot *slot = &in->slots[v];
+        size_t size = variable->integer ? sizeof(int) : sizeof(double);
+        if (variable->role != GBM_STOCHASTIC || !slot->per_chain)
+            continue;
+        const unsigned char *bytes = (const unsigned char *)slot->values +
+                                     (size_t)(chain * slot->cells) * size;
+        for (size_t i = 0; i < (size_t)slot->cells * size; i++)
+            hash = (hash ^ bytes[i]) * 1099511628211u;
+    }
+    return hash;
+}
+
+void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
+                       const void *state, int chain, uint32_t replicate,
+                       uint32_t stream)
+{
+    simulate_once(rt, in, state, replicate, stream);
+    if (!in->interleaved)
+        return;
+    uint64_t before, after = fingerprint(in, chain);
+    do {
+        before = after;
+        simulate_once(rt, in, state, replicate, stream);
+        after = fingerprint(in, chain);
+    } while (after != before);
+}
+
+void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
+                         const void *state)
+{
+    simulate_once(rt, in, state, 0, 0);
+    uint64_t first = fingerprint(in, 0);
+    simulate_once(rt, in, state, 0, 0);
+    in->interleaved = fingerprint(in, 0) != first;
+}
+
+enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in)
+{
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        if (fam->no_draw && !fam->data_block && in->elements[f] > 0)
+            return rt_fail(rt, GBM_USER_ERROR,
+                           "%s: the model cannot be simulated: the "
+                           "distribution has no clause draw\n    %s",
+                           fam->where, fam->text);
+    }
+    return GBM_OK;
+}
+
+enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
+                             struct rt_instance *in, bool forget_seen)
+{
+    FILE *notes = rt->options.quiet ? NULL : stderr;
+    enum gbm_status s = rt_read_data(rt, data, notes);
+    if (s == GBM_OK)
+        s = rt_load(rt, data, true, in, notes);
+    for (int v = 0; s == GBM_OK && forget_seen && v < in->model->nvariables;
+         v++) {
+        bool block = false;
+        for (int f = 0; f < in->model->nfamilies; f++)
+            block = block || (in->model->families[f].variable == v &&
+                              in->model->families[f].data_block);
+        if (in->model->variables[v].role != GBM_STOCHASTIC || block)
+            continue;
+        free(in->slots[v].seen);
+        in->slots[v].seen = NULL;
+    }
+    return s;
+}
+
+static void store_draw(const struct rt_instance *in, struct gbm_draws *draws,
+                       int chain, int draw)
+{
+    double *record = gbm_draws_record(draws, chain, draw);
+    for (int k = 0; k < in->nmonitors; k++) {
+        const struct rt_monitor *m = &in->monitors[k];
+        bool integer = in->model->variables[m->variable].integer;
+        for (int64_t i = 0; i < m->count; i++)
+            record[m->offset + i] = rt_value(&in->slots[m->variable], integer,
+                                             chain, m->cells ? m->cells[i] : i);
+    }
+}
+
+/* The first draw of a chain that is no number, as of dnorm with a negative
+ * precision, fails the command; what it is drawn from is named with it. */
+static bool all_numbers(struct rt *rt, const struct rt_instance *in,
+                        const void *state, int chain, int draw,
+                        struct rt_cells *buffer)
+{
+    const struct gbm_model *m = in->model;
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        const struct gbm_variable *v = &m->variables[fam->variable];
+        const struct rt_slot *slot = &in->slots[fam->variable];
+        if (!fam->stochastic || fam->data_block || fam->auxiliary ||
+            !slot->per_chain)
+            continue;
+        for (int64_t e = 0; e < in->elements[f]; e++) {
+            int64_t n = rt_element_cells(fam, state, e, buffer);
+            for (int64_t i = 0; i < n; i++) {
+                double x = rt_value(slot, v->integer, chain, buffer->cells[i]);
+                if (!isnan(x) && !(v->integer && x == (double)INT32_MIN))
+                    continue;
+                char name[256];
+                rt_element_name(in, state, f, e, name, sizeof name);
+#pragma omp critical
+                rt_fail(rt, GBM_FAILURE,
+                        "%s: %s, draw %d of chain %d, is not a number: its "
+                        "parameters allow none%s\n    %s",
+                        fam->where, name, draw + 1, chain + 1,
+                        v->integer ? " that an integer holds" : "", fam->text);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void simulate_draws(struct rt *rt, const struct rt_instance *in,
+                           char *states, struct gbm_draws *draws)
+{
+    int lp = rt->options.lp ? gbm_draws_add_stat(draws, "lp", false) : -1;
+#pragma omp parallel for num_threads(rt->threads) schedule(dynamic)
+    for (int c = 0; c < in->nchains; c++) {
+        void *state = rt_state(in, states, c);
+        struct rt_cells buffer = {0};
+        for (int i = 0; i < draws->capacity && rt->status == GBM_OK; i++) {
+            rt_simulate_chain(rt, in, state, c, (uint32_t)c,
+                              (uint32_t)i + 1000);
+            if (!all_numbers(rt, in, state, c, i, &buffer))
+                break;
+            store_draw(in, draws, c, i);
+            if (lp >= 0)
+                draws->stats[lp].values[(int64_t)c * draws->capacity + i] =
+                    rt_logdensity(in, state, false, 1);
+        }
+        free(buffer.cells);
+    }
+    draws->kept = draws->capacity;
+    draws->complete = true;
+}
+
+static int simulate_prior(struct rt *rt)
+{
+    struct gbm_data data = {0};
+    struct rt_instance in = {0};
+    struct gbm_draws draws;
+    char *states = NULL;
+    gbm_draws_init(&draws);
+    enum gbm_status s = rt_load_free(rt, &data, &in, true);
+    if (s == GBM_OK)
+        s = rt_check_draws(rt, &in);
+    if (s == GBM_OK)
+        s = rt_monitor(rt, &in, rt->options.quiet ? NULL : stderr);
+    if (s == GBM_OK)
+        s = rt_monitor_draws(rt, &in, &data, &draws);
+    if (s == GBM_OK) {
+        draws.warmup = 0;
+        draws.nobserved = 0; /* they are simulated */
+        states = rt_states_create(&in);
+        if (!states || gbm_draws_allocate(&draws, rt->options.chains,
+                                          rt->options.draws) != GBM_OK)
+            s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
+    }
+    if (s == GBM_OK) {
+        rt_find_interleaved(rt, &in, states);
+        simulate_draws(rt, &in, states, &draws);
+        if (rt->status == GBM_OK)
+            rt_deliver(rt, &draws);
+    }
+    free(states);
+    gbm_draws_free(&draws);
+    if (in.model)
+        rt_instance_free(&in);
+    gbm_data_free(&data);
+    return rt_report(rt);
+}
+
+/* ---- replicated data: posterior prediction ---- */
+
+struct replica {
+    struct rt *rt;
+    struct gbm_data data, free_data;
+    struct rt_instance in;   /* the posterior's: observed nodes are data */
+    struct rt_instance copy; /* observed nodes are drawn */
+    bool *observed;          /* [nfamilies] some element is */
+    char *states;            /* of the copy */
+    struct gbm_draws draws;
+};
+
+/* The observed variables are what one wants to see replicated. */
+static enum gbm_status monitor_observed(struct replica *r)
+{
+    const struct gbm_model *m = r->in.model;
+    size_t size = 1, at = 0;
+    for (int v = 0; v < m->nvariables; v++)
+        size += strlen(m->variables[v].name) + 1;
+    char *list = calloc(size, 1);
+    if (!list)
+        return rt_fail(r->rt, GBM_FAILURE, "no memory");
+    for (int v = 0; v < m->nvariables; v++) {
+        const struct rt_slot *slot = &r->in.slots[v];
+        if (m->variables[v].role == GBM_STOCHASTIC && rt_any_seen(slot))
+            at += (size_t)snprintf(list + at, size - at, "%s%s", at ? "," : "",
+                                   m->variables[v].name);
+    }
+    const char *asked = r->rt->options.monitor;
+    if (!asked && at > 0)
+        r->rt->options.monitor = list;
+    enum gbm_status s = rt_monitor(r->rt, &r->copy, NULL);
+    r->rt->options.monitor = asked;
+    free(list);
+    return s;
+}
+
+static enum gbm_status mark_observed(struct replica *r)
+{
+    const struct gbm_model *m = r->in.model;
+    r->observed = calloc((size_t)m->nfamilies + 1, sizeof *r->observed);
+    r->states = rt_states_create(&r->copy);
+    if (!r->observed || !r->states)
+        return rt_fail(r->rt, GBM_FAILURE, "no memory");
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct rt_slot *slot = &r->in.slots[m->families[f].variable];
+        r->observed[f] = m->families[f].stochastic &&
+                         !m->families[f].data_block &&
+                         !m->families[f].auxiliary && rt_any_seen(slot);
+    }
+    return GBM_OK;
+}
+
+/* The posterior's values of all random nodes, then new data given them. */
+static void replicate(struct replica *r, int chain, int draw)
+{
+    const struct gbm_model *m = r->in.model;
+    void *state = rt_state(&r->copy, r->states, chain);
+    struct rt_cells buffer = {0};
+    for (int v = 0; v < m->nvariables; v++)
+        for (int64_t i = 0;
+             m->variables[v].role == GBM_STOCHASTIC && i < r->in.slots[v].cells;
+             i++)
+            rt_set_value(
+                &r->copy.slots[v], m->variables[v].integer, chain, i,
+                rt_value(&r->in.slots[v], m->variables[v].integer, chain, i));
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        bool derived = !fam->stochastic && !fam->data_block &&
+                       m->variables[fam->variable].role != GBM_CONSTANT;
+        if (!derived && !r->observed[f])
+            continue;
+        for (int64_t e = 0; e < r->copy.elements[f]; e++) {
+            struct gbm_rng rng;
+            if (derived) {
+                fam->derive(state, e);
+                continue;
+            }
+            int64_t n = rt_element_cells(fam, state, e, &buffer);
+            bool seen = false;
+            for (int64_t i = 0; i < n; i++)
+                seen = seen ||
+                       rt_seen(&r->in.slots[fam->variable], buffer.cells[i]);
+            if (!seen)
+                continue;
+            gbm_rng_start(&rng, r->rt->options.seed, (uint32_t)chain,
+                          UINT32_MAX - 1000 - (uint32_t)draw, (uint32_t)f,
+                          (uint32_t)e);
+            fam->simulate(state, &rng, e);
+        }
+    }
+    free(buffer.cells);
+    store_draw(&r->copy, &r->draws, chain, draw);
+}
+
+static enum gbm_status prepare_replicas(struct replica *r)
+{
+    struct rt *rt = r->rt;
+    const struct rt_options *o = &rt->options;
+    enum gbm_status s = rt_read_data(rt, &r->data, NULL);
+    if (s == GBM_OK)
+        s = rt_load(rt, &r->data, false, &r->in, o->quiet ? NULL : stderr);
+    if (s == GBM_OK)
+        s = rt_load_free(rt, &r->free_data, &r->copy, true);
+    if (s == GBM_OK)
+        s = monitor_observed(r);
+    if (s == GBM_OK)
+        s = mark_observed(r);
+    if (s == GBM_OK)
+        s = rt_monitor_draws(rt, &r->copy, &r->data, &r->draws);
+    if (s == GBM_OK &&
+        gbm_draws_allocate(&r->draws, o->chains,
+                           (o->draws - 1) / o->thin + 1) != GBM_OK)
+        s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
+    if (s == GBM_OK)
+        s = rt_start(rt, &r->in, NULL);
+    rt->device = &rt_host;
+    if (s == GBM_OK)
+        s = rt_host.open(rt, "cpu");
+    return s == GBM_OK ? rt_host.load(rt, &r->in) : s;
+}
+
+static void run_replicas(struct replica *r)
+{
+    struct rt *rt = r->rt;
+    const struct rt_options *o = &rt->options;
+    struct rt_block block = {
+        .seed = o->seed, .sweeps = o->warmup, .adapting = true};
+    rt_catch_signals();
+    enum gbm_status s = rt_host.run(rt, &block);
+    block = (struct rt_block){.seed = o->seed,
+                              .first = (uint32_t)o->warmup,
+                              .sweeps = o->thin,
+                              .thin = o->thin};
+    while (s == GBM_OK && !rt_stopped() && r->draws.kept < r->draws.capacity) {
+        s = rt_host.run(rt, &block);
+        block.first += (uint32_t)o->thin;
+#pragma omp parallel for num_threads(rt->threads) schedule(dynamic)
+        for (int c = 0; c < r->in.nchains; c++)
+            replicate(r, c, r->draws.kept);
+        r->draws.kept++;
+    }
+    r->draws.complete = s == GBM_OK && r->draws.kept == r->draws.capacity;
+    if (r->draws.kept > 0)
+        rt_deliver(rt, &r->draws);
+    if (rt_stopped())
+        rt_fail(rt, GBM_FAILURE, "stopped: the draws are incomplete");
+}
+
+static int simulate_posterior(struct rt *rt)
+{
+    struct replica r = {.rt = rt};
+    gbm_draws_init(&r.draws);
+    if (prepare_replicas(&r) == GBM_OK)
+        run_replicas(&r);
+    rt_host.close(rt);
+    free(r.observed);
+    free(r.states);
+    gbm_draws_free(&r.draws);
+    if (r.in.model)
+        rt_instance_free(&r.in);
+    if (r.copy.model)
+        rt_instance_free(&r.copy);
+    gbm_data_free(&r.data);
+    gbm_data_free(&r.free_data);
+    return rt_report(rt);
+}
+
+int rt_command_simulate(struct rt *rt)
+{
+    return rt->options.posterior ? simulate_posterior(rt) : simulate_prior(rt);
+}

@@ -1,0 +1,70 @@
+/* start.h: what the files that look for starting values share: start.c,
+ * graph.c, mend.c, start_report.c. */
+#ifndef GBM_START_H
+#define GBM_START_H
+
+#include "run/run.h"
+#include "io/data.h"
+
+/* ---- graph.c: which elements read which ---- */
+
+/* Nodes are the elements of random and derived families, numbered in the order
+ * of the families. Where it is not known which cell is read, all are. */
+struct rt_graph {
+    const struct rt_instance *in;
+    int64_t nodes;
+    int64_t *base;  /* [nfamilies + 1]: a family's first node; none of families
+                       without parents */
+    int64_t *first; /* [nodes + 1]: parents of a node are
+                       parent[first[node] .. first[node + 1] - 1] */
+    int *parent;
+    int64_t *first_child; /* [nodes + 1]: the same of those that read it */
+    int *child;
+    int **owner; /* [nvariables][cells]: the node that defines it, or -1 */
+};
+/* False if there is no memory, or too much of it would be needed. */
+bool rt_graph_create(struct rt_graph *graph, const struct rt_instance *in,
+                     const void *state);
+void rt_graph_free(struct rt_graph *graph);
+int rt_graph_family(const struct rt_graph *graph, int64_t node);
+
+/* ---- start.c ---- */
+
+struct rt_starter {
+    struct rt *rt;
+    struct rt_instance *in;
+    struct gbm_data *inits;        /* one per --init */
+    const struct gbm_array **init; /* [nvariables] of the chain at hand */
+    int chain, attempt;
+    bool in_sequence;
+    void *state;
+    struct rt_cells buffer;
+    double *saved;
+    int64_t saved_capacity;
+    struct rt_graph graph;
+    bool has_graph, no_graph;
+    int64_t work; /* densities that the search may still evaluate */
+    /* what went wrong last */
+    int family; /* -1: nothing */
+    int64_t element;
+    bool density;  /* the density is 0; else the element's check failed */
+    bool hopeless; /* and nothing that it depends on can move */
+    struct gbm_problem problem;
+};
+
+/* Whether a cell is observed or given by --init. */
+bool rt_start_is_fixed(const struct rt_starter *s, int variable, int64_t cell);
+
+/* ---- mend.c ---- */
+
+/* Moves latent elements until no density is 0, in at most `work` evaluations of
+ * densities. True if that is so. Sets what went wrong if it is hopeless. */
+bool rt_mend(struct rt_starter *s, int64_t work);
+
+/* ---- start_report.c ---- */
+
+/* Say in the model's words what went wrong. */
+enum gbm_status rt_start_report_check(struct rt_starter *s);
+enum gbm_status rt_start_report_density(struct rt_starter *s, int attempts);
+
+#endif
