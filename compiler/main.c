@@ -2,6 +2,7 @@
  * for an error of the user's, 2 for a failure on the way. */
 #include "gbmc.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static void print_entry_help(const struct entry *e)
     entry_print_head(&t, e);
     printf("%s %s\n", kinds[e->kind], t.data);
     if (e->doc[0])
-        printf("\n%s\n", e->doc);
+        printf("\n%c%s\n", toupper((unsigned char)e->doc[0]), e->doc + 1);
     for (const struct clause *cl = e->clauses; cl; cl = cl->next) {
         const struct source *s = cl->span.source;
         printf("%s  %.*s\n", cl == e->clauses ? "\n" : "",

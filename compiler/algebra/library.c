@@ -1,6 +1,7 @@
 /* library.c: the standard library: reads stdlib's files, finds entries by name
  * or alias, turns their text into symbolic expressions. */
 #include "algebra/library.h"
+#include <ctype.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -264,7 +265,11 @@ static void list_kind(struct compiler *c, enum entry_kind kind,
         if (kind != ENTRY_AUGMENTATION)
             text_append(&t, ")");
         int width = e->doc ? (int)strcspn(e->doc, "\n") : 0;
-        fprintf(out, "  %-34s %.*s\n", t.data, width, e->doc ? e->doc : "");
+        fprintf(out, "  %-34s ", t.data);
+        if (width)
+            fprintf(out, "%c%.*s", toupper((unsigned char)e->doc[0]), width - 1,
+                    e->doc + 1);
+        fputc('\n', out);
         text_free(&t);
     }
 }

@@ -20,9 +20,16 @@ const struct entry *library_meant(struct compiler *c, const struct entry *from,
 const struct clause *entry_clause(const struct entry *e, const char *keyword);
 /* First item's value of a clause, or NULL. */
 const struct expr *entry_value(const struct entry *e, const char *keyword);
+/* The number that a clause states; 0 without one. */
+double entry_number(const struct entry *e, const char *keyword);
 
 /* normal.c: whether e is a scalar on an interval with numbers as ends. */
 bool entry_interval(const struct entry *e, double *low, double *high);
+/* Whether e is nothing without bounds: they are its parameters, or it is proper
+ * only between some. */
+bool entry_needs_bounds(const struct entry *e);
+/* Whether e is flat between bounds that are its parameters. */
+bool is_uniform(const struct entry *e);
 
 /* density_function.c: dnorm(x, mu, tau), pnorm, qnorm and logdensity.norm as
  * functions, made from the distribution; NULL if there is none such. */

@@ -1,5 +1,6 @@
 /* normal.c: what entries of the library state: an interval as support, and
- * whether they are the normal distribution, by its statistics. */
+ * whether they are the normal distribution, by its statistics, or the uniform.
+ */
 #include "algebra/library.h"
 
 #include <math.h>
@@ -15,6 +16,13 @@ static bool number_of(const struct expr *e, double *out)
         number_of(e->args[0], out))
         return *out = -*out, true;
     return false;
+}
+
+double entry_number(const struct entry *e, const char *keyword)
+{
+    const struct expr *value = entry_value(e, keyword);
+    double number;
+    return value && number_of(value, &number) ? number : 0;
 }
 
 static bool is_target(const struct expr *e)
@@ -38,22 +46,9 @@ bool entry_interval(const struct entry *e, double *low, double *high)
            number_of(support->args[1], high);
 }
 
-bool is_normal(const struct entry *e)
-{
-    const struct clause *statistics = entry_clause(e, "statistics");
-    double low, high;
-    if (!statistics || !entry_interval(e, &low, &high) || low > -HUGE_VAL ||
-        high < HUGE_VAL)
-        return false;
-    const struct clause_item *first = statistics->items;
-    const struct clause_item *second = first ? first->next : NULL;
-    return second && !second->next && is_target(first->label) &&
-           is_square_of_target(second->label);
-}
-
 static bool mentions(const struct expr *e, const char *name)
 {
-    if (e->kind == EXPR_NAME && e->name == name)
+    if (e->kind == EXPR_NAME && !strcmp(e->name, name))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (mentions(e->args[i], name))
@@ -68,6 +63,36 @@ static int parameter_at(const struct entry *d, const struct expr *e)
         if (e->nargs == 0 && e->name == d->parameters[i].name)
             return i;
     return -1;
+}
+
+bool entry_needs_bounds(const struct entry *e)
+{
+    const struct expr *support = entry_value(e, "support");
+    bool own = support && !strcmp(support->name, "real") &&
+               support->nargs == 2 && parameter_at(e, support->args[0]) >= 0 &&
+               parameter_at(e, support->args[1]) >= 0;
+    return own || !entry_value(e, "draw");
+}
+
+bool is_uniform(const struct entry *e)
+{
+    const struct expr *density = entry_value(e, "logdensity");
+    return e->kind == ENTRY_DISTRIBUTION && entry_value(e, "draw") &&
+           entry_value(e, "draw_between") && entry_needs_bounds(e) && density &&
+           !mentions(density, e->result ? e->result->name : "x");
+}
+
+bool is_normal(const struct entry *e)
+{
+    const struct clause *statistics = entry_clause(e, "statistics");
+    double low, high;
+    if (!statistics || !entry_interval(e, &low, &high) || low > -HUGE_VAL ||
+        high < HUGE_VAL)
+        return false;
+    const struct clause_item *first = statistics->items;
+    const struct clause_item *second = first ? first->next : NULL;
+    return second && !second->next && is_target(first->label) &&
+           is_square_of_target(second->label);
 }
 
 int normal_mean(struct compiler *c, const struct entry *e)

@@ -116,6 +116,7 @@ static void recognise_direct(struct compiler *c, struct step *s)
 {
     const struct entry *const *all;
     int n = library_all(c, &all), best = 1000;
+    double highest = 0;
     struct step chosen = *s;
     for (int i = 0; i < n; i++) {
         struct step trial = *s;
@@ -123,16 +124,30 @@ static void recognise_direct(struct compiler *c, struct step *s)
         if (all[i]->kind != ENTRY_DISTRIBUTION ||
             !try_family(c, &trial, all[i], &patterns))
             continue;
-        /* fewest parameters first; then the one that needs no bounds */
+        /* fewest parameters first; then the one that needs no bounds; then the
+         * one whose file says so, or that was there before */
         int rank = 2 * patterns + (trial.bounded ? 1 : 0);
-        if (rank < best) {
+        double priority = entry_number(all[i], "priority");
+        if (rank < best || (rank == best && priority > highest)) {
             best = rank;
+            highest = priority;
             chosen = trial;
             chosen.recognised = all[i];
             chosen.method = METHOD_DIRECT;
         }
     }
     *s = chosen;
+}
+
+static const struct entry *uniform(struct compiler *c)
+{
+    const struct entry *const *all;
+    int n = library_all(c, &all);
+    for (int i = 0; i < n; i++)
+        if (all[i]->standard && is_uniform(all[i]))
+            return all[i];
+    error_at(c, (struct span){0}, "the library has no uniform distribution");
+    return NULL;
 }
 
 void recognise(struct compiler *c, struct step *s)
@@ -144,7 +159,7 @@ void recognise(struct compiler *c, struct step *s)
         return;
     }
     if (!s->opaque && s->nstatistics == 0 && two_sided) {
-        s->recognised = library_standard(c, ENTRY_DISTRIBUTION, "dunif");
+        s->recognised = uniform(c);
         s->bounded = true;
         s->method = METHOD_DIRECT;
         return;

@@ -38,30 +38,12 @@ static const char *citation(struct compiler *c, const struct entry *e)
     return "";
 }
 
-/* "Normal distribution" as "normal"; names of people keep their capital. */
+/* What the entry's description begins with: "normal distribution" as "normal".
+ */
 static const char *family_word(struct compiler *c, const struct entry *e)
 {
-    static const char *const people[] = {
-        "Bernoulli", "Cauchy",  "Dirichlet", "Laplace", "Pareto",   "Poisson",
-        "Student",   "Weibull", "Wishart",   "Gumbel",  "Rayleigh", "Gaussian"};
-    static const struct {
-        const char *name, *word;
-    } short_words[] = {{"gig", "generalised inverse Gaussian"},
-                       {"root_gig", "scale of normals (GIG)"},
-                       {"power_law", "power law"},
-                       {"power_gamma", "power gamma"}};
-    for (size_t i = 0; i < sizeof short_words / sizeof *short_words; i++)
-        if (!strcmp(e->name, short_words[i].name))
-            return short_words[i].word;
     const char *s = first_sentence(c, e), *end = strstr(s, " distribution");
-    struct text t = {0};
-    text_append_n(&t, s, end ? (size_t)(end - s) : strlen(s));
-    bool person = false;
-    for (size_t i = 0; i < sizeof people / sizeof *people; i++)
-        person = person || !strncmp(t.data, people[i], strlen(people[i]));
-    if (!person && t.data[0] >= 'A' && t.data[0] <= 'Z')
-        t.data[0] = (char)(t.data[0] - 'A' + 'a');
-    return take_text(c, &t);
+    return intern_n(c, s, end ? (size_t)(end - s) : strlen(s));
 }
 
 /* What a family updates, as the model writes it where the name alone is not
@@ -185,9 +167,8 @@ static const char *direct_text(struct compiler *c, const struct step *s)
         else
             word = intern_format(c, "gamma in x^%s", sym_text(c, s->exponent));
     }
-    bool inherent = e == library_standard(c, ENTRY_DISTRIBUTION, "dunif") ||
-                    e == library_standard(c, ENTRY_DISTRIBUTION, "power_law");
-    bool cut = s->bounded && !inherent, phrase = strchr(word, ' ') != NULL;
+    bool cut = s->bounded && !entry_needs_bounds(e),
+         phrase = strchr(word, ' ') != NULL;
     return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
                          word, cut && phrase ? ", truncated" : "",
                          is_augmented(s) ? " (augmented)" : "");

@@ -35,7 +35,7 @@ static const char *const clause_keywords[] = {
     "alias",   "observable",   "code",           "derivative",   "range",
     "inverse", "match",        "observed",       "add",          "factor",
     "builtin", "log",          "log_complement", "mixing",       "confine",
-    "folded",  "named",        "single",
+    "folded",  "named",        "single",         "priority",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 
