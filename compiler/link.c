@@ -1,7 +1,9 @@
-/* link.c: runs the C compiler on the generated file and links the sampler.
- * Everything is made under temporary names; the sampler appears whole or not
- * at all. */
+/* link.c: runs the C compiler on the generated file and links the sampler, or
+ * takes one that was made of the same before. Everything is made under
+ * temporary names; the sampler appears whole or not at all. */
 #include "gbmc.h"
+#include "base/cache.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -101,28 +103,31 @@ static const char *level_for(size_t length)
     return length < 1000000 ? "3" : length < 5000000 ? "1" : "0";
 }
 
-int link_sampler(struct compiler *c, const char *program)
-{
-    const char *output = path_argument(c, c->options.output);
-    const char *libraries = library_folder(c);
-    const char *headers = runtime_headers(c);
-    if (!libraries || !headers)
-        return 2;
-    const char *temporary =
-        intern_format(c, "%s.%ld.tmp", output, (long)getpid());
-    const char *source = c->options.save_temps
-                             ? intern_format(c, "%s.c", output)
-                             : intern_format(c, "%s.c", temporary);
-    if (!file_write(c, source, program, strlen(program)))
-        return file_status(errno);
-    const char *cc = getenv("CC");
+/* The command that makes `to` of `from`. */
+struct command {
     char *argv[128];
-    int n = 0;
-    char *command = NEW_ARRAY(c, char, 1024);
-    snprintf(command, 1024, "%s", cc && *cc ? cc : "cc");
-    split_words(command, argv, &n, 32);
+    int n;
+};
+
+static void add(struct command *k, const char *word)
+{
+    k->argv[k->n++] = (char *)(uintptr_t)word; /* execv's old prototype */
+    k->argv[k->n] = NULL;
+}
+
+static void add_all(struct command *k, char *text)
+{
+    split_words(text, k->argv, &k->n, 116);
+    k->argv[k->n] = NULL;
+}
+
+/* The compiler, and all that bears on what it makes of a text. */
+static void add_compiler(struct compiler *c, struct command *k, size_t length,
+                         const char *headers)
+{
+    const char *cc = getenv("CC");
     const char *level =
-        c->options.optimise ? c->options.optimise : level_for(strlen(program));
+        c->options.optimise ? c->options.optimise : level_for(length);
     const char *fixed[] = {"-std=gnu11",
                            intern_format(c, "-O%s", level),
                            "-g1",
@@ -133,35 +138,200 @@ int link_sampler(struct compiler *c, const char *program)
                            "-I",
                            headers,
                            "-I",
-                           path_join(c, c->stdlib, "kernels"),
-                           "-o",
-                           temporary,
-                           source,
-                           intern_format(c, "%s/libgbm.a", libraries)};
+                           path_join(c, c->stdlib, "kernels")};
+    char *words = NEW_ARRAY(c, char, 1024);
+    snprintf(words, 1024, "%s", cc && *cc ? cc : "cc");
+    split_words(words, k->argv, &k->n, 32);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        argv[n++] = (char *)(uintptr_t)fixed[i]; /* execv's old prototype */
+        add(k, fixed[i]);
     if (!c->options.cpu || strcmp(c->options.cpu, "native") == 0)
-        argv[n++] = (char *)(uintptr_t) "-march=native";
-    split_words(read_words(c, intern_format(c, "%s/link_flags", libraries)),
-                argv, &n, 116);
+        add(k, "-march=native");
+}
+
+/* What it is linked with. */
+static void add_libraries(struct compiler *c, struct command *k,
+                          const char *libraries)
+{
     /* not -Wl: a comma in the folder's name would end it */
     const char *search[] = {"-Xlinker", "-rpath", "-Xlinker", libraries};
+    add(k, intern_format(c, "%s/libgbm.a", libraries));
+    add_all(k, read_words(c, intern_format(c, "%s/link_flags", libraries)));
     for (size_t i = 0; i < sizeof search / sizeof *search; i++)
-        argv[n++] = (char *)(uintptr_t)search[i];
-    argv[n] = NULL;
-    temporary_begins(temporary);
+        add(k, search[i]);
+}
+
+/* NULL if it cannot be read. */
+static char *file_bytes(struct compiler *c, const char *path, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat s;
+    if (!f)
+        return NULL;
+    *n = fstat(fileno(f), &s) == 0 ? (size_t)s.st_size : 0;
+    char *bytes = NEW_ARRAY(c, char, *n + 1);
+    bool whole = fread(bytes, 1, *n, f) == *n;
+    fclose(f);
+    return whole ? bytes : NULL;
+}
+
+static bool add_file(struct compiler *c, struct rt_key *key, const char *path)
+{
+    size_t n;
+    const char *bytes = file_bytes(c, path, &n);
+    if (bytes)
+        rt_key_add(key, bytes, n);
+    return bytes != NULL;
+}
+
+static int is_header(const struct dirent *d)
+{
+    size_t n = strlen(d->d_name);
+    return n > 2 && strcmp(d->d_name + n - 2, ".h") == 0;
+}
+
+static bool add_headers(struct compiler *c, struct rt_key *key,
+                        const char *folder)
+{
+    struct dirent **files;
+    int n = scandir(folder, &files, is_header, alphasort);
+    bool whole = n >= 0;
+    for (int i = 0; i < n; i++) {
+        rt_key_add_text(key, files[i]->d_name);
+        whole =
+            add_file(c, key, path_join(c, folder, files[i]->d_name)) && whole;
+        free(files[i]);
+    }
+    if (n >= 0)
+        free(files);
+    return whole;
+}
+
+/* What the compiler says that it would do tells its version, and what it takes
+ * for this CPU. Whatever package of libraries or of their headers comes or goes
+ * rewrites ld.so.cache. */
+static bool add_surroundings(struct rt_key *key, struct command compiler)
+{
+    static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH",
+                                            "LIBRARY_PATH"};
+    static const char *const dry[] = {"-###", "-E", "-x", "c", "/dev/null"};
+    struct text said = {0};
+    struct stat s;
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        rt_key_add_text(key, value ? value : "");
+    }
+    if (stat("/etc/ld.so.cache", &s) == 0) {
+        rt_key_add(key, &s.st_mtim, sizeof s.st_mtim);
+        rt_key_add(key, &s.st_size, sizeof s.st_size);
+    }
+    for (size_t i = 0; i < sizeof dry / sizeof *dry; i++)
+        add(&compiler, dry[i]);
+    bool told = program_output(compiler.argv, &said) && said.length;
+    if (told)
+        rt_key_add(key, said.data, said.length);
+    text_free(&said);
+    return told;
+}
+
+/* All that a sampler depends on. False: it cannot be told. */
+static bool sampler_key(struct compiler *c, struct rt_key *key,
+                        const char *program, const char *headers,
+                        const char *libraries)
+{
+    struct command k = {0};
+    *key = RT_KEY_EMPTY;
+    rt_key_add_text(key, GBM_VERSION);
+    rt_key_add_text(key, program);
+    add_compiler(c, &k, strlen(program), headers);
+    if (!add_surroundings(key, k))
+        return false;
+    add_libraries(c, &k, libraries);
+    for (int i = 0; i < k.n; i++)
+        rt_key_add_text(key, k.argv[i]);
+    return add_headers(c, key, path_join(c, c->stdlib, "kernels")) &&
+           add_file(c, key, intern_format(c, "%s/model.h", headers)) &&
+           add_file(c, key, intern_format(c, "%s/libgbm.a", libraries));
+}
+
+static int write_sampler(struct compiler *c, const char *path,
+                         const char *bytes, size_t n)
+{
+    mode_t others = umask(0);
+    umask(others);
+    return file_write(c, path, bytes, n) && chmod(path, 0777 & ~others) == 0
+               ? 0
+               : file_status(errno);
+}
+
+static int make_sampler(struct compiler *c, const char *program,
+                        const char *source, const char *to, const char *headers,
+                        const char *libraries)
+{
+    struct command k = {0};
+    if (!file_write(c, source, program, strlen(program)))
+        return file_status(errno);
     if (!c->options.save_temps)
         temporary_begins(source);
-    int status = run_compiler(c, argv);
-    if (!c->options.save_temps)
+    add_compiler(c, &k, strlen(program), headers);
+    add(&k, "-o");
+    add(&k, to);
+    add(&k, source);
+    add_libraries(c, &k, libraries);
+    int status = run_compiler(c, k.argv);
+    if (!c->options.save_temps) {
         unlink(source);
+        temporary_ends(source);
+    }
+    return status;
+}
+
+static void keep_sampler(struct compiler *c, const struct rt_key *key,
+                         const char *path)
+{
+    size_t n;
+    char *bytes = file_bytes(c, path, &n);
+    if (bytes && n)
+        rt_cache_write(key, "sampler", bytes, n);
+}
+
+int link_sampler(struct compiler *c, const char *program)
+{
+    const char *output = path_argument(c, c->options.output);
+    const char *libraries = library_folder(c);
+    const char *headers = runtime_headers(c);
+    if (!libraries || !headers)
+        return 2;
+    const char *temporary =
+        intern_format(c, "%s.%ld.tmp", output, (long)getpid());
+    const char *source =
+        intern_format(c, "%s.c", c->options.save_temps ? output : temporary);
+    struct rt_key key, after;
+    size_t n = 0;
+    int status;
+    /* who asks for the text wants to see it compiled */
+    bool keeps = !c->options.no_cache && !c->options.save_temps &&
+                 rt_cache_exists() &&
+                 sampler_key(c, &key, program, headers, libraries);
+    char *kept = keeps ? rt_cache_read(&key, "sampler", &n) : NULL;
+    temporary_begins(temporary);
+    if (kept)
+        status = write_sampler(c, temporary, kept, n);
+    else
+        status =
+            make_sampler(c, program, source, temporary, headers, libraries);
+    /* unless a file was replaced meanwhile */
+    if (status == 0 && keeps && !kept &&
+        sampler_key(c, &after, program, headers, libraries) &&
+        memcmp(&key, &after, sizeof key) == 0)
+        keep_sampler(c, &key, temporary);
+    free(kept);
     if (status == 0 && rename(temporary, output) != 0) {
         error_at(c, nowhere, "cannot write %s: %s", output, strerror(errno));
         status = 1;
     }
     if (status)
         unlink(temporary);
-    temporary_ends(source);
     temporary_ends(temporary);
     return status;
 }

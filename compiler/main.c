@@ -34,6 +34,7 @@ enum option {
     OPT_OPTIMISE,
     OPT_CPU,
     OPT_SAVE_TEMPS,
+    OPT_NO_CACHE,
     OPT_VERSION,
     OPT_HELP
 };
@@ -64,6 +65,8 @@ static const struct option_spec {
      "run on CPUs like this one (default), or portable: on any"},
     {OPT_SAVE_TEMPS, "--save-temps", NULL,
      "keep the C program beside the sampler"},
+    {OPT_NO_CACHE, "--no-cache", NULL,
+     "compile, even what was compiled before"},
     {OPT_VERSION, "--version", NULL, "print the version"},
     {OPT_HELP, "--help", "NAME",
      "print this, or what the library says about NAME"},
@@ -283,6 +286,9 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
         return set_cpu(c, value);
     case OPT_SAVE_TEMPS:
         o->save_temps = true;
+        return true;
+    case OPT_NO_CACHE:
+        o->no_cache = true;
         return true;
     case OPT_VERSION:
         r->version = true;

@@ -122,13 +122,15 @@ void temporary_ends(const char *path);
 /* Runs a program to its end, and gives its wait status; returns 0, or the error
  * number if it cannot be started. */
 int run_program(char *const *argv, int *status);
+/* Adds what a program prints to `out`; false if it fails. */
+bool program_output(char *const *argv, struct text *out);
 
 /* main.c */
 struct options {
     const char *input, *output;
     const char *emit; /* NULL or the pass to print */
     const char *dag;  /* NULL or the file to draw into */
-    bool explain, list, save_temps;
+    bool explain, list, save_temps, no_cache;
     const char **data; /* --data at compile time */
     int ndata;
     const char **include; /* -I */

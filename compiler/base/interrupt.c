@@ -2,6 +2,7 @@
  * file, no compiler still at work. */
 #include "base/base.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -65,11 +66,18 @@ void temporary_ends(const char *path)
             temporary[i] = NULL;
 }
 
-int run_program(char *const *argv, int *status)
+/* `output`: where it writes, or -1: where gbmc does. */
+static int start_program(char *const *argv, int output)
 {
     posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
     sigset_t all, before;
     pid_t pid = 0;
+    posix_spawn_file_actions_init(&actions);
+    if (output >= 0) {
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+    }
     /* in a group of its own: what it starts is ended with it */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes,
@@ -78,15 +86,49 @@ int run_program(char *const *argv, int *status)
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before); /* until its number is known */
     posix_spawnattr_setsigmask(&attributes, &before);
-    int failed = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
+    int failed =
+        posix_spawnp(&pid, argv[0], &actions, &attributes, argv, environ);
     if (!failed)
         child = pid;
     sigprocmask(SIG_SETMASK, &before, NULL);
     posix_spawnattr_destroy(&attributes);
-    if (failed)
-        return failed;
-    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+static int await_program(void)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     child = 0;
-    return 0;
+    return status;
+}
+
+int run_program(char *const *argv, int *status)
+{
+    int failed = start_program(argv, -1);
+    if (!failed)
+        *status = await_program();
+    return failed;
+}
+
+bool program_output(char *const *argv, struct text *out)
+{
+    int ends[2];
+    char bytes[4096];
+    ssize_t n;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    int failed = start_program(argv, ends[1]);
+    close(ends[1]);
+    while (!failed && ((n = read(ends[0], bytes, sizeof bytes)) > 0 ||
+                       (n < 0 && errno == EINTR)))
+        if (n > 0)
+            text_append_n(out, bytes, (size_t)n);
+    close(ends[0]);
+    if (failed)
+        return false;
+    int status = await_program();
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -77,6 +77,7 @@ class Bench:
         seconds = seconds or self.settings.seconds
         environment = dict(os.environ, OMP_NUM_THREADS="1",
                            OPENBLAS_NUM_THREADS="1", CC=c_compiler(),
+                           GBM_CACHE="off",
                            **self.settings.environment)
         with subprocess.Popen(words, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=self.folder,
