@@ -53,6 +53,7 @@ struct rt_options {
     const char *summary; /* or NULL */
     const char
         *format; /* "netcdf", "csv", "coda", or NULL: by the name of out */
+    int digits;  /* of csv and coda; 0: 8 */
     const char *until; /* or NULL */
     const char *file;  /* of `summary FILE` */
     bool quiet, explain;

@@ -217,6 +217,7 @@ static enum gbm_status write_chain(struct rt_out *out,
     status = rt_out_open(out, file, error);
     if (status)
         return status;
+    out->digits = draws->digits;
     write_settings(out, draws, chain);
     write_names(out, draws, columns);
     rt_out_text(out, "# Adaptation terminated\n# Step size = 1\n"

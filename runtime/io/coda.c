@@ -52,6 +52,7 @@ static enum gbm_status write_chain(struct rt_out *out,
 
     if (status)
         return status;
+    out->digits = draws->digits;
     for (int64_t i = 0; i < count; i++)
         for (int d = 0; d < draws->kept && !out->failure; d++) {
             const double *record = gbm_draws_record(draws, chain, d);

@@ -63,6 +63,7 @@ struct gbm_draws {
     struct gbm_timing timing; /* * */
     bool complete;            /* * false: the run was stopped early */
     bool unchecked;           /* * true: made without the self-check */
+    int digits;               /* * of numbers in text; 0: 8 */
 
     int nvariables;
     struct gbm_draws_variable *variables;

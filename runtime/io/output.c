@@ -96,12 +96,15 @@ enum gbm_status rt_target_try(const char *path, char *error)
 
 /* ---- text */
 
+enum { DIGITS = 8 };
+
 enum gbm_status rt_out_open(struct rt_out *out, const char *path, char *error)
 {
     enum gbm_status status = rt_target_set(&out->target, path, error);
 
     out->used = 0;
     out->failure = 0;
+    out->digits = 0;
     if (status)
         return status;
     out->fd = open_target(&out->target);
@@ -176,9 +179,13 @@ void rt_out_number(struct rt_out *out, double x, const char *nan)
     if (isnan(x)) {
         rt_out_text(out, nan);
     } else {
-        char *at = room(out, 32);
+        char *at = room(out, 32), *end;
 
-        out->used += (size_t)(rt_format_number(at, x) - at);
+        if (out->digits && out->digits != DIGITS)
+            end = at + snprintf(at, 32, "%.*g", out->digits, x);
+        else
+            end = rt_format_number(at, x);
+        out->used += (size_t)(end - at);
     }
 }
 
@@ -197,8 +204,6 @@ enum gbm_status rt_out_close(struct rt_out *out, bool keep, char *error)
 }
 
 /* ---- numbers: printf would take longer than sampling */
-
-enum { DIGITS = 8 };
 
 /* Writes `digits` (DIGITS of them, the first not 0) times 10^exponent, where
  * the decimal point follows the first digit. */

@@ -41,6 +41,7 @@ struct rt_out {
     struct rt_target target;
     int fd;
     int failure; /* errno, or 0 */
+    int digits;  /* of a number; 0: DIGITS */
     size_t used;
     char buffer[RT_BUFFER];
 };
@@ -49,7 +50,8 @@ enum gbm_status rt_out_open(struct rt_out *out, const char *path, char *error);
 void rt_out_text(struct rt_out *out, const char *text);
 void rt_out_format(struct rt_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Like %.8g, but faster; NaN, inf and -inf are `nan`, "inf", "-inf". */
+/* Like %.8g, but faster, or with as many digits as `out` says; NaN, inf and
+ * -inf are `nan`, "inf", "-inf". */
 void rt_out_number(struct rt_out *out, double x, const char *nan);
 void rt_out_integer(struct rt_out *out, int64_t x);
 /* Flushes, closes and renames; or removes the temporary file. */

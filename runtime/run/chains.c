@@ -442,14 +442,14 @@ static enum gbm_status deliver_summary(struct rt *rt,
     return s == GBM_OK ? s : rt_fail(rt, s, "%s", error);
 }
 
-static enum gbm_status deliver_draws(struct rt *rt,
-                                     const struct gbm_draws *draws)
+static enum gbm_status deliver_draws(struct rt *rt, struct gbm_draws *draws)
 {
     const struct rt_options *o = &rt->options;
     char error[GBM_ERROR];
     enum gbm_format format;
     if (!o->out)
         return GBM_OK;
+    draws->digits = o->digits;
     enum gbm_status s = gbm_format_of(o->format, o->out, &format, error);
     if (s == GBM_OK)
         s = gbm_draws_write(draws, format, o->out, error);

@@ -23,6 +23,7 @@ enum option_id {
     OPTION_OUT,
     OPTION_SUMMARY,
     OPTION_FORMAT,
+    OPTION_DIGITS,
     OPTION_UNTIL,
     OPTION_LP,
     OPTION_POSTERIOR,
@@ -67,6 +68,8 @@ static const struct option options[] = {
      "variables whose draws are kept: alpha,theta[1:3] (all that is small)"},
     {"--out", OPTION_OUT, "FILE", "write the draws: fit.nc, fit.csv, or fit"},
     {"--format", OPTION_FORMAT, "F", "netcdf, csv or coda (by FILE's name)"},
+    {"--digits", OPTION_DIGITS, "N",
+     "significant digits of csv and coda, 1 to 17 (8)"},
     {"--summary", OPTION_SUMMARY, "FILE", "write the summary as JSON"},
     {"--until", OPTION_UNTIL, "RULE",
      "go on until it holds: \"ess>400,rhat<1.01\""},
@@ -170,6 +173,17 @@ static enum gbm_status parse_int(struct rt *rt, const char *option,
                        text, least, INT_MAX);
     *out = (int)value;
     return GBM_OK;
+}
+
+static enum gbm_status parse_digits(struct rt *rt, const char *text)
+{
+    const int most = 17; /* that tell every double from the next */
+    enum gbm_status s = parse_int(rt, "--digits", text, 1, &rt->options.digits);
+    if (s == GBM_OK && rt->options.digits > most)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--digits '%s': more than %d say nothing more", text,
+                       most);
+    return s;
 }
 
 static enum gbm_status parse_seed(struct rt *rt, const char *text)
@@ -277,6 +291,8 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_FORMAT:
         o->format = value;
         return GBM_OK;
+    case OPTION_DIGITS:
+        return parse_digits(rt, value);
     case OPTION_UNTIL:
         o->until = value;
         return GBM_OK;

@@ -35,6 +35,27 @@ exists fitindex.txt
 exists fitchain1.txt
 exists fitchain2.txt
 
+# As many digits as asked for.
+go --chains 1 --out all.csv --digits 17
+go --chains 1 --out all --format coda --digits 17
+go --chains 1 --out eight.csv
+status 1 ./pump --data "$examples/pump/data.json" --digits 18
+says "more than 17 say nothing more"
+python3 - <<'PY' || fail "digits"
+def column(path):
+    rows = [l.split(",") for l in open(path) if not l.startswith("#")]
+    return [r[rows[0].index("theta.1")] for r in rows[1:]]
+
+every, eight = column("all_1.csv"), column("eight_1.csv")
+place = next(l.split() for l in open("allindex.txt")
+             if l.startswith("theta[1] "))
+coda = [l.split()[1] for l in open("allchain1.txt")]
+assert coda[int(place[1]) - 1:int(place[2])] == every
+assert any(len(x) > 17 for x in every)
+assert all(x == f"{float(x):.17g}" for x in every)
+assert all(f"{float(x):.8g}" == y for x, y in zip(every, eight))
+PY
+
 # Bit for bit: again, with other threads, and a chain alone of several.
 rows() { grep -v '^#' "$1"; }
 go --chains 4 --threads 1 --out one.csv
