@@ -755,17 +755,13 @@ static symp clause_at(struct emitter *e, const struct entry *d,
 static const char *emit_draw(struct emitter *e, const struct entry *d,
                              bool bounded)
 {
-    symp draw;
-    if (bounded && entry_value(d, "draw_between")) {
-        emit_param(e, "lower", "lower");
-        emit_param(e, "upper", "upper");
-        draw = clause_at(e, d, "draw_between");
-    } else if (bounded) {
+    if (!bounded)
+        return emit_expr(e, clause_at(e, d, "draw"));
+    if (!entry_value(d, "draw_between"))
         return emit_real_between(e, d);
-    } else {
-        draw = clause_at(e, d, "draw");
-    }
-    return emit_expr(e, draw);
+    emit_param(e, "lower", "lower");
+    emit_param(e, "upper", "upper");
+    return emit_clamped(e, clause_at(e, d, "draw_between"));
 }
 
 /* C text: the conditional between bounds is flat, as where the likelihood of a

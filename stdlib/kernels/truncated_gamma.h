@@ -55,9 +55,12 @@ GBM_FN_BIG real gbm_draw_log_gamma_between(struct gbm_rng *rng,
     real top = gbm_log_gamma_value(f, mode);
     real curvature = f.c * real_exp(mode);
     real slope = real_fabs(f.shape - curvature);
-    /* Where the log density falls by about 1. */
+    /* Where the log density falls by about 1; to the right no farther than its
+     * exponential lets it, far before which the square would make that overflow
+     * where shape and c are near 0. */
     real away = 2 / (slope + real_sqrt(slope * slope + 2 * curvature));
-    struct gbm_tangent right = gbm_tangent_of(f, mode, top, away, upper);
+    real near = real_fmin(away, 1 + real_log1p(1 / curvature));
+    struct gbm_tangent right = gbm_tangent_of(f, mode, top, near, upper);
     struct gbm_tangent left = gbm_tangent_of(f, mode, top, -away, lower);
     real flat = right.from - left.from;
     for (;;) {

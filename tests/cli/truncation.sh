@@ -80,3 +80,24 @@ ddexp:ddexp(mu, 1 / sigma):dnorm(0, 0.04)
 logis:dlogis(mu, pow(sigma, -2)):dnorm(0, 0.04)
 gamma:dgamma(mu, sigma):dgamma(1, 0.001)
 END
+
+# Scales that the data push against an end of their support: they are drawn as
+# roots of gamma variables between powers of the ends, and rounding must not put
+# them beyond, where the density is 0.
+cat >ends.gbm <<'EOF'
+model {
+  for (i in 1:6) {
+    y[i] ~ dnorm(0, 1 / s[i]^2)
+    s[i] ~ dunif(0.1, upper[i])
+  }
+}
+EOF
+cat >ends.R <<'EOF'
+upper <- c(1.9, 0.7, 1.1, 2.3, 3.3, 4.7)
+y <- c(1e12, 1.1e12, 1.2e12, 1.3e12, 1.4e12, 1.5e12)
+EOF
+status 0 "$GBMC" ends.gbm -o ends
+status 0 ./ends --data ends.R --device cpu --quiet --warmup 10 --draws 10 \
+    --lp --out ends.csv
+grep -q -e '^-inf,' ends_?.csv && fail "beyond the ends"
+exit 0
