@@ -315,7 +315,7 @@ def density_agrees(bench, text, data):
     status, out, err = bench.sampler(
         "run", "--quiet", "--chains", "2", "--warmup", "4", "--draws", "4",
         "--seed", str(bench.seed), "--lp", "--out", "few.csv",
-        "--device", "cpu")
+        "--digits", "17", "--device", "cpu")
     failed = broke("run", status, out, err)
     if failed:
         return failed
@@ -356,13 +356,13 @@ def density_agrees(bench, text, data):
 
 
 def rounding(model, row):
-    """What the eight digits of a file of draws may do to a log density: ten
-    times what some nudges in the last one do."""
+    """What rounding may do to a log density: ten times what some nudges in the
+    last digit of each number do."""
     at, worst = model.log_density(row), 0.0
     for k in range(4):
         signs = random.Random(k)
         near = {n: v if v == round(v) else
-                v * (1 + signs.choice((-5e-9, 5e-9))) for n, v in row.items()}
+                v * (1 + signs.choice((-4e-16, 4e-16))) for n, v in row.items()}
         worst = max(worst, abs(model.log_density(near) - at))
     return 10 * worst
 

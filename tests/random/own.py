@@ -26,7 +26,7 @@ OWN = {
                  "  mean a / (a + 1)\n  cdf x^a\n  quantile p^(1 / a)\n}",
                  lambda g, a: g.random() ** (1 / a),
                  lambda x, a: d.log(a) + (a - 1) * d.log(x)
-                 if 0 < x < 1 else -math.inf, "probability"),
+                 if 0 < x <= 1 else -math.inf, "probability"),
 }
 
 
