@@ -199,6 +199,10 @@ struct var {
 };
 /* e = loop + offset: the loop, or NULL. */
 const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset);
+/* A number, or a product of numbers, that cannot be 0. */
+bool sym_never_zero(symp x);
+/* It has an exponential. */
+bool sym_may_overflow(symp x);
 /* A sum or choice of logs of what is not known to be positive. */
 bool sym_may_be_infinite(symp x);
 

@@ -232,6 +232,27 @@ const struct loop *sym_plain_loop(struct compiler *c, symp e, symp *offset)
     return found;
 }
 
+bool sym_never_zero(symp x)
+{
+    if (x->kind == SYM_NUM)
+        return x->number != 0;
+    if (x->kind == SYM_MUL) {
+        for (int i = 0; i < x->nargs; i++)
+            if (!sym_never_zero(x->args[i]))
+                return false;
+        return true;
+    }
+    return sym_positive(x);
+}
+
+static bool is_exponential(symp x, const void *context)
+{
+    (void)context;
+    return x->kind == SYM_CALL && !strcmp(x->name, "exp");
+}
+
+bool sym_may_overflow(symp x) { return sym_any(x, is_exponential, NULL); }
+
 bool sym_may_be_infinite(symp x)
 {
     if (x->kind == SYM_CALL)

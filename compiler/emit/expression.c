@@ -217,19 +217,6 @@ static bool is_named(symp x, const char *name)
     return x->kind == SYM_CALL && !strcmp(x->name, name);
 }
 
-static bool never_zero(symp x)
-{
-    if (x->kind == SYM_NUM)
-        return x->number != 0;
-    if (x->kind == SYM_MUL) {
-        for (int i = 0; i < x->nargs; i++)
-            if (!never_zero(x->args[i]))
-                return false;
-        return true;
-    }
-    return sym_positive(x);
-}
-
 /* A product with a factor that is 0 under a condition is 0 there, be what else
  * it reads no number or beyond an array; NULL: no factor is. */
 static symp zero_under_condition(struct compiler *c, symp x)
@@ -248,12 +235,6 @@ static symp zero_under_condition(struct compiler *c, symp x)
     return NULL;
 }
 
-static bool is_exponential(symp x, const void *context)
-{
-    (void)context;
-    return is_named(x, "exp");
-}
-
 /* 0 times what overflows is 0 where the 0 is a count, as of a Bernoulli node's
  * log density -(1 - y) exp(eta); NULL: no factor is a count. */
 static const char *times_count(struct emitter *e, symp x)
@@ -261,11 +242,10 @@ static const char *times_count(struct emitter *e, symp x)
     struct compiler *c = e->c;
     for (int i = 0; i < x->nargs; i++) {
         symp count = x->args[i];
-        if (count->kind == SYM_NUM || !sym_is_integer(count) ||
-            never_zero(count))
+        if (!sym_may_be_no_count(count))
             continue;
         symp rest = sym_cofactor(c, x, i);
-        if (sym_any(rest, is_exponential, NULL))
+        if (sym_may_overflow(rest))
             return intern_format(c, "gbm_times(%s, %s)", emit_expr(e, count),
                                  emit_expr(e, rest));
     }
@@ -285,7 +265,7 @@ static const char *emit_mul(struct emitter *e, symp x)
         if (!is_named(x->args[i], "log"))
             continue;
         symp rest = sym_cofactor(c, x, i);
-        if (never_zero(rest))
+        if (sym_never_zero(rest))
             continue;
         return intern_format(c, "gbm_xlogy(%s, %s)", emit_expr(e, rest),
                              emit_expr(e, x->args[i]->args[0]));
@@ -294,7 +274,7 @@ static const char *emit_mul(struct emitter *e, symp x)
         if (!sym_may_be_infinite(x->args[i]))
             continue;
         symp rest = sym_cofactor(c, x, i);
-        if (never_zero(rest))
+        if (sym_never_zero(rest))
             continue;
         const char *factor = emit_expr(e, rest);
         return intern_format(c, "gbm_times(%s, %s)", factor,

@@ -253,6 +253,8 @@ bool can_be_drawn(const struct family *f);
 symp counted_instances(const struct factor *g);
 /* Whether x is a whole number whatever the state. */
 bool sym_is_integer(symp x);
+/* A count, as of a Bernoulli node, that may be 0. */
+bool sym_may_be_no_count(symp x);
 /* Whether a reference may lie outside its array at some state: then what is
  * read there is no number, and the density of the state is none. The same of
  * one subscript. */

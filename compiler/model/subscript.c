@@ -84,3 +84,8 @@ bool sym_is_integer(symp x)
     }
     UNREACHABLE();
 }
+
+bool sym_may_be_no_count(symp x)
+{
+    return x->kind != SYM_NUM && sym_is_integer(x) && !sym_never_zero(x);
+}

@@ -238,21 +238,25 @@ static symp reduce_add(struct hoister *k, symp e)
     return sym_add(k->c, n, terms);
 }
 
-/* 0 times what may be infinite is 0: a count of 0 times a log. */
+/* 0 times what may be infinite is 0: a count of 0 times a log, or times what
+ * overflows. */
 static symp reduce_mul(struct hoister *k, symp e)
 {
     struct compiler *c = k->c;
     symp rest[64], factors[64];
     int nrest = 0, n = 0;
-    bool infinite = false;
+    bool infinite = false, counted = false;
     if (e->nargs > 64)
         return give_up(k);
     for (int i = 0; i < e->nargs; i++)
-        if (is_free(k, e->args[i]))
+        if (is_free(k, e->args[i])) {
+            counted = counted || sym_may_be_no_count(e->args[i]);
             rest[nrest++] = e->args[i];
+        }
     for (int i = 0; i < e->nargs && !k->failed; i++)
         if (!is_free(k, e->args[i])) {
-            infinite = infinite || sym_may_be_infinite(e->args[i]);
+            infinite = infinite || sym_may_be_infinite(e->args[i]) ||
+                       (counted && sym_may_overflow(e->args[i]));
             factors[n++] = reduce(k, e->args[i]);
         }
     if (!nrest)

@@ -34,3 +34,19 @@ END
 echo '{"z": 1, "b": 40}' >count.json
 status 0 "$GBMC" count.gbm -o count
 status 0 ./count --data count.json --quiet
+
+# Nor have the counts of a plate, whose terms are a loop over columns.
+cat >counts.gbm <<'EOF'
+model {
+  for (i in 1:4) {
+    cloglog(p[i]) <- b * x[i] + b * b
+    z[i] ~ dbern(p[i])
+  }
+  b ~ dnorm(0, 0.01)
+}
+EOF
+echo '{"z": [1, 1, 1, 1], "x": [0.3, -0.2, 1.4, 0.8]}' >counts.json
+echo '{"b": 40}' >far.json
+status 0 "$GBMC" counts.gbm -o counts
+status 0 ./counts check --data counts.json --init far.json
+prints '^b +slice +[0-9]+ .*pass'
