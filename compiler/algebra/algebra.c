@@ -353,15 +353,30 @@ symp sym_sub(struct compiler *c, symp a, symp b)
     return sym_add2(c, a, sym_neg(c, b));
 }
 
+/* A power of an exponential is another: exp(-2 a) is exp(a)^(-2) here, so that
+ * it meets exp(2 a), and the product is 1 where the one overflows and the other
+ * is 0. */
 static void split_power(struct compiler *c, symp e, symp *base, symp *exponent)
 {
+    *base = e;
+    *exponent = sym_num(c, 1);
     if (e->kind == SYM_POW) {
         *base = e->args[0];
         *exponent = e->args[1];
-    } else {
-        *base = e;
-        *exponent = sym_num(c, 1);
+    } else if (sym_is_call(c, e, "exp") && e->args[0]->kind == SYM_MUL &&
+               e->args[0]->args[0]->kind == SYM_NUM) {
+        symp rest = sym_cofactor(c, e->args[0], 0);
+        *base = sym_call(c, "exp", 1, &rest);
+        *exponent = e->args[0]->args[0];
     }
+}
+
+/* exp(a - b) and exp(b - a), whose product is 1. */
+static bool are_inverse(struct compiler *c, symp a, symp b)
+{
+    return sym_is_call(c, a, "exp") && sym_is_call(c, b, "exp") &&
+           a->args[0]->kind == SYM_ADD && b->args[0]->kind == SYM_ADD &&
+           sym_is(sym_add2(c, a->args[0], b->args[0]), 0);
 }
 
 /* If e is 1 + exp(a), also with positive factors before exp, then a with their
@@ -428,9 +443,12 @@ static symp multiply(struct compiler *c, int n, const symp *factors)
         }
         split_power(c, flat.at[i], &base, &exponent);
         int j = 0;
-        while (j < bases.n && !sym_same(bases.at[j], base))
+        while (j < bases.n && !sym_same(bases.at[j], base) &&
+               !are_inverse(c, bases.at[j], base))
             j++;
         if (j < bases.n) {
+            if (!sym_same(bases.at[j], base))
+                exponent = sym_neg(c, exponent);
             exponents.at[j] = sym_add2(c, exponents.at[j], exponent);
         } else {
             list_push(c, &bases, base);
