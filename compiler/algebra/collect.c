@@ -237,13 +237,35 @@ static symp spread_sums(const struct collector *k, symp e)
     return sym_add(k->c, e->nargs, terms);
 }
 
+/* a x - p a x + b as a (1 - p) x + b: a square of it has the coefficient
+ * (1 - p)^2, which stays a square, and 0 where the others are, where p is near
+ * 1. Not where 1 - p differs from row to row: what data alone settle in the
+ * expanded sums over rows is constant. */
+static symp joined_terms(const struct collector *k, symp e)
+{
+    struct compiler *c = k->c;
+    struct collected terms;
+    bool joins = false, varies = false;
+    if (e->kind != SYM_ADD)
+        return e;
+    sym_collect(c, e, k->positive, &terms);
+    symp total = terms.rest;
+    for (int i = 0; i < terms.n; i++) {
+        symp a = terms.coefficient[i];
+        joins = joins || a->kind == SYM_ADD;
+        varies = varies || (a->kind == SYM_ADD && sym_has_any_loop(a));
+        total = sym_add2(c, total, sym_mul2(c, a, terms.statistic[i]));
+    }
+    return joins && !varies && !terms.overflow ? total : e;
+}
+
 static void collect_power(const struct collector *k, symp e, symp coefficient)
 {
     struct compiler *c = k->c;
     symp base = e->args[0], exponent = e->args[1];
     if (sym_is_whole(exponent) && exponent->number >= 2 &&
         exponent->number <= 4) {
-        symp spread = spread_sums(k, base);
+        symp spread = joined_terms(k, spread_sums(k, base));
         if (!sym_same(spread, base)) {
             collect(k, sym_pow(c, spread, exponent), coefficient);
             return;
