@@ -62,12 +62,12 @@ void emit_integer_between(struct emitter *e, const struct entry *d,
 }
 
 /* C text: a draw that is between the locals lower and upper but for rounding,
- * as of a root of one between their squares, put between them: beyond, its
- * density is 0. */
-const char *emit_clamped(struct emitter *e, symp draw)
+ * as of a root of one between their squares, or overflow, as of an exponential,
+ * put between them: beyond, its density is 0. */
+const char *emit_put_between(struct emitter *e, symp draw)
 {
     struct text t = {0};
-    text_printf(&t, "gbm_clamp(%s, lower, upper)", emit_expr(e, draw));
+    text_printf(&t, "gbm_put_between(%s, lower, upper)", emit_expr(e, draw));
     const char *value = intern(e->c, t.data);
     text_free(&t);
     return value;

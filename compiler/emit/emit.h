@@ -190,7 +190,7 @@ void emit_prior_draw(struct emitter *e, const struct family *f);
  */
 void emit_integer_between(struct emitter *e, const struct entry *d,
                           const char *cell);
-const char *emit_clamped(struct emitter *e, symp draw);
+const char *emit_put_between(struct emitter *e, symp draw);
 const char *emit_real_between(struct emitter *e, const struct entry *d);
 /* A clause of library entry d, parameters called as emit_param said. */
 symp entry_expression(struct compiler *c, const struct entry *d,

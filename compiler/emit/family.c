@@ -257,7 +257,7 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
         emit_param(e, "lower", "lower");
         emit_param(e, "upper", "upper");
         emit_line(e, "%s = %s(%s);", cell, cast,
-                  emit_clamped(e, entry_expression(c, d, between)));
+                  emit_put_between(e, entry_expression(c, d, between)));
         return;
     }
     if (cdf && quantile && !has_array_argument(f) && !draws_integers(f)) {

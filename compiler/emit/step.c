@@ -761,7 +761,7 @@ static const char *emit_draw(struct emitter *e, const struct entry *d,
         return emit_real_between(e, d);
     emit_param(e, "lower", "lower");
     emit_param(e, "upper", "upper");
-    return emit_clamped(e, clause_at(e, d, "draw_between"));
+    return emit_put_between(e, clause_at(e, d, "draw_between"));
 }
 
 /* C text: the conditional between bounds is flat, as where the likelihood of a

@@ -169,6 +169,14 @@ GBM_FN real gbm_clamp(real x, real lower, real upper)
     return x < lower ? lower : (x > upper ? upper : x);
 }
 
+/* x, which rounding may have put beyond lower and upper, between them, and what
+ * overflowed the largest number. */
+GBM_FN real gbm_put_between(real x, real lower, real upper)
+{
+    return gbm_clamp(x, real_fmax(lower, -GBM_HUGE),
+                     real_fmin(upper, GBM_HUGE));
+}
+
 GBM_FN real gbm_square(real x) { return x * x; }
 
 /* x^n by squaring; by the library where rounding would add up. */

@@ -106,15 +106,19 @@ GBM_FN_BIG real gbm_draw_truncated_gamma(struct gbm_rng *rng, real shape,
 }
 
 /* Density proportional to x^a on [lower, upper], any real a; lower may be 0 if
- * a > -1, upper infinite if a < -1. By inversion, from the heavier end. */
+ * a > -1, upper infinite if a < -1. By inversion, from the heavier end. An a of
+ * -1 with a lower of 0 is one a little greater, rounded: nearly all mass is
+ * below every number. */
 GBM_FN real gbm_draw_power_law(struct gbm_rng *rng, real a, real lower,
                                real upper)
 {
     real b = a + 1, u = gbm_uniform(rng);
     if (!(lower < upper))
         return lower == upper ? lower : GBM_NAN;
-    if ((lower <= 0 && b <= 0) || (upper == GBM_INF && b >= 0))
+    if ((lower <= 0 && b < 0) || (upper == GBM_INF && b >= 0))
         return GBM_NAN;
+    if (lower <= 0 && b == 0)
+        return GBM_TINY;
     real length = real_log(upper / lower), t;
     if (lower > 0 && upper < 2 * lower)
         length = real_log1p((upper - lower) / lower);

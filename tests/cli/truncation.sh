@@ -100,4 +100,21 @@ status 0 "$GBMC" ends.gbm -o ends
 status 0 ./ends --data ends.R --device cpu --quiet --warmup 10 --draws 10 \
     --lp --out ends.csv
 grep -q -e '^-inf,' ends_?.csv && fail "beyond the ends"
+
+# Times beyond a cut whose logs are vague: what overflows is no number that
+# others can be drawn given.
+cat >late.gbm <<'EOF'
+model {
+  for (i in 1:4) {
+    late[i] ~ dinterval(t[i], 2)
+    t[i] ~ dlnorm(mu, 1e-12)
+  }
+  mu ~ dnorm(0, 1)
+}
+EOF
+echo '{"late": [1, 1, 1, 1]}' >late.json
+status 0 "$GBMC" late.gbm -o late
+status 0 ./late --data late.json --quiet --warmup 10 --draws 10 --lp \
+    --out late.csv
+grep -hv '^#' late_?.csv | grep -qE 'inf|nan' && fail "not finite"
 exit 0

@@ -1084,6 +1084,8 @@ static void bad_parameters(void **state)
     assert_true(gbm_is_nan(gbm_draw_von_mises(&rng, 0, GBM_NAN)));
     assert_true(gbm_is_nan(gbm_draw_polya_gamma(&rng, 1, GBM_NAN)));
     assert_true(gbm_is_nan(gbm_draw_power_law(&rng, GBM_NAN, 1, 2)));
+    assert_true(gbm_is_nan(gbm_draw_power_law(&rng, -2, 0, 2)));
+    assert_true(gbm_draw_power_law(&rng, -1, 0, 1) == GBM_TINY);
     real heavy[3] = {0, GBM_INF, 5};
     assert_true(gbm_draw_categorical_log(&rng, heavy, 3) != 1);
     assert_true(gbm_draw_poisson(&rng, 0) == 0);

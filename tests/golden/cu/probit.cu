@@ -468,7 +468,7 @@ GBM_FN void finish_y_z_v(const struct state *s, struct gbm_rng *rng,
         const real mu_v = -REAL_C(0.5) * k_->c2 / k_->c1;
         const real tau_v = -2 * k_->c1;
         const real truncated_normal = gbm_draw_truncated_normal(rng, mu_v, 1 / real_sqrt(tau_v), lower, upper);
-        value = gbm_clamp(truncated_normal, lower, upper);
+        value = gbm_put_between(truncated_normal, lower, upper);
     }
     gbm_team_sync(team);
     y_z_v(i_v) = value;
