@@ -52,6 +52,29 @@ static bool add_quantity(struct geweke *g, struct quantity q)
     return true;
 }
 
+/* The cells of a variable that statements compute, beside others that are
+ * drawn, are as little compared as a computed variable: what is drawn forward
+ * may change after them. To be freed; NULL: no memory. */
+static bool *computed_cells(const struct geweke *g, int variable)
+{
+    const struct gbm_model *m = g->in.model;
+    const void *state = rt_state(&g->in, g->states, 0);
+    bool *computed = calloc((size_t)g->in.slots[variable].cells + 1, 1);
+    struct rt_cells buffer = {0};
+    for (int f = 0; computed && f < m->nfamilies; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        if (fam->variable != variable || fam->stochastic)
+            continue;
+        for (int64_t e = 0; e < g->in.elements[f]; e++) {
+            int64_t n = rt_element_cells(fam, state, e, &buffer);
+            for (int64_t i = 0; i < n; i++)
+                computed[buffer.cells[i]] = true;
+        }
+    }
+    free(buffer.cells);
+    return computed;
+}
+
 /* Does the sweep change the cell? Then it is worth comparing. */
 static enum gbm_status choose_quantities(struct geweke *g)
 {
@@ -62,10 +85,14 @@ static enum gbm_status choose_quantities(struct geweke *g)
         int64_t step = slot->cells / PER_VARIABLE + 1;
         if (m->variables[v].role != GBM_STOCHASTIC || !slot->per_chain)
             continue;
-        for (int64_t i = 0; i < slot->cells && good; i += step)
-            if (!rt_seen(slot, i) && !(slot->defined && !slot->defined[i]))
+        bool *computed = computed_cells(g, v);
+        good = good && computed;
+        for (int64_t i = 0; good && i < slot->cells; i += step)
+            if (!rt_seen(slot, i) && !computed[i] &&
+                !(slot->defined && !slot->defined[i]))
                 good = add_quantity(
                     g, (struct quantity){.variable = v, .cell = i});
+        free(computed);
     }
     for (int f = 0; f < m->nfamilies && good; f++)
         if (m->families[f].stochastic && !m->families[f].data_block &&
@@ -404,15 +431,18 @@ static enum gbm_status prepare(struct geweke *g)
     enum gbm_status s = rt_load_free(rt, &g->data, &g->in, false);
     if (s == GBM_OK)
         s = rt_check_draws(rt, &g->in);
-    if (s == GBM_OK)
-        s = choose_quantities(g);
+    if (s != GBM_OK)
+        return s;
+    g->states = rt_states_create(&g->in);
+    if (!g->states)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    s = choose_quantities(g);
     if (s != GBM_OK)
         return s;
     size_t n = (size_t)g->nquantities * (size_t)g->replicates;
     g->reference = malloc((n * REFERENCE + 1) * sizeof *g->reference);
     g->sampled = malloc((n + 1) * sizeof *g->sampled);
-    g->states = rt_states_create(&g->in);
-    if (!g->reference || !g->sampled || !g->states)
+    if (!g->reference || !g->sampled)
         return rt_fail(rt, GBM_FAILURE, "no memory");
     rt_find_interleaved(rt, &g->in, g->states);
     rt->device = &rt_host;
