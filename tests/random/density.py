@@ -37,6 +37,42 @@ class Density:
 
     def log_density(self, row):
         """Of the values in a row of draws, by column names."""
+        world = self.world_of(row)
+        self.computed = computed_by_sampler(world, self.model.body)
+        total = []
+        settle(world, self.model.body, total)
+        self.differs = [
+            f"{syntax.show(left)} at {at}: {v!r}, own {world.value(left, at)}"
+            for left, at, v in self.computed
+            if not np.allclose(v, world.value(left, at), 1e-6, 1e-6)]
+        for what, v in total:
+            if not math.isfinite(v):
+                self.why = what
+        return math.fsum(v for _, v in total)
+
+    def overflows(self, row):
+        """Whether all draws of a row that are no numbers, of which there are
+        some, are of distributions whose parameters are none: they overflow."""
+        world = self.world_of(row)
+        computed_by_sampler(world, self.model.body)
+        settle(world, self.model.body, None)
+        found = False
+        for s in self.model.body:
+            for r, at in world.each(s, {}):
+                if not r.random or is_number(world, r.left, at):
+                    continue
+                try:
+                    if np.all(np.isfinite(np.hstack(
+                            [np.ravel(a) for a in world.arguments(r, at)[1]]))):
+                        return False
+                    found = True
+                except Impossible:
+                    found = True
+                except NotReady:  # of another draw that is no number
+                    continue
+        return found
+
+    def world_of(self, row):
         world = World({n: v.copy() for n, v in self.data.items()})
         for r in syntax.relations(self.model.data):
             world.values.pop(r.left[1], None)
@@ -50,17 +86,14 @@ class Density:
                 (tuple(int(k) - 1 for k in m.group(2).split(".")[1:]), v))
         for name, cells in own.items():
             put_cells(world, name, cells)
-        self.computed = computed_by_sampler(world, self.model.body)
-        total = []
-        settle(world, self.model.body, total)
-        self.differs = [
-            f"{syntax.show(left)} at {at}: {v!r}, own {world.value(left, at)}"
-            for left, at, v in self.computed
-            if not np.allclose(v, world.value(left, at), 1e-6, 1e-6)]
-        for what, v in total:
-            if not math.isfinite(v):
-                self.why = what
-        return math.fsum(v for _, v in total)
+        return world
+
+
+def is_number(world, left, at):
+    try:
+        return bool(np.all(np.isfinite(world.value(left, at))))
+    except NotReady:
+        return False
 
 
 def computed_by_sampler(world, body):
