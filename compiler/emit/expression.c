@@ -156,7 +156,7 @@ static const char *emit_real(struct emitter *e, symp x, int outer)
 const char *emit_int(struct emitter *e, symp x)
 {
     if (sym_is_integer(x)) /* also as an end, behind a comparison */
-        return x->kind == SYM_SELECT ? emit_in_brackets(e, x) : emit_expr(e, x);
+        return strength(x) > 0 ? emit_expr(e, x) : emit_in_brackets(e, x);
     return intern_format(e->c, "(int)(%s)", emit_expr(e, x));
 }
 
