@@ -588,6 +588,21 @@ static void add_to_message(struct rt *rt, const char *format, ...)
     va_end(args);
 }
 
+/* Predictions from parameters that their distribution does not allow. */
+static void report_nan(struct run *r)
+{
+    struct rt_nan first;
+    char name[256];
+    int64_t n = rt_nan_forward(&r->in, &r->draws, &first);
+    if (n == 0)
+        return;
+    rt_nan_name(&r->in, &first, name, sizeof name);
+    rt_fail(r->rt, GBM_FAILURE,
+            "%lld draws are not a number, the first %s, draw %d of chain %d: "
+            "its parameters allow none there; all that was drawn is kept",
+            (long long)n, name, first.draw + 1, first.chain + 1);
+}
+
 /* The spool goes once the draws have their place; else it is what is left. */
 static void deliver(struct run *r)
 {
@@ -643,6 +658,8 @@ static void execute(struct run *r, const struct until *until)
                 "warning: %lld factorisations of Gaussian blocks needed "
                 "jitter: their precision is nearly singular\n",
                 (long long)rt->jitters);
+    if (failed == GBM_OK)
+        report_nan(r);
     if (!r->draws.complete && rt_stopped())
         rt_fail(rt, GBM_FAILURE,
                 "stopped: %d of %d draws a chain were kept; the run is marked "

@@ -1,7 +1,8 @@
 /* nan.c: finds values that are not a number among what the sweeps sample. A
- * NaN in the state stays there and spreads, so the run must end; draws of
- * nodes that no other depends on (predictions, missing data) do not count:
- * the summary warns of them. */
+ * NaN in the state stays there and spreads, so the run must end. Draws of nodes
+ * that no other depends on (predictions, missing data) do not end it, but what
+ * is not a number there is no draw either: the run says so when all is written.
+ */
 #include "run/run.h"
 #include "io/data.h"
 
@@ -31,10 +32,10 @@ static bool is_sampled(const struct rt_instance *in, int variable)
            in->slots[variable].per_chain && !is_leaf(in, variable);
 }
 
-static bool counts(const struct rt_slot *slot, int64_t cell)
+static bool counts(const struct rt_slot *slot, int64_t cell, bool barren)
 {
     return (!slot->defined || slot->defined[cell]) && !rt_seen(slot, cell) &&
-           !rt_barren(slot, cell);
+           (barren || !rt_barren(slot, cell));
 }
 
 bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out)
@@ -45,7 +46,7 @@ bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out)
             continue;
         const double *values = slot->values;
         for (int64_t i = 0; i < in->nchains * slot->cells; i++)
-            if (isnan(values[i]) && counts(slot, i % slot->cells)) {
+            if (isnan(values[i]) && counts(slot, i % slot->cells, false)) {
                 *out = (struct rt_nan){.variable = v,
                                        .chain = (int)(i / slot->cells),
                                        .cell = i % slot->cells};
@@ -55,32 +56,52 @@ bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out)
     return false;
 }
 
-bool rt_nan_in_draws(const struct rt_instance *in,
-                     const struct gbm_draws *draws, int from, int to,
-                     struct rt_nan *out)
+/* Number of draws [from, to) of stochastic nodes that are not a number, the
+ * first in *out: of what the sweeps sample, up to that first one; or of all. */
+static int64_t count_nan(const struct rt_instance *in,
+                         const struct gbm_draws *draws, int from, int to,
+                         bool sampled, struct rt_nan *out)
 {
+    int64_t n = 0;
     for (int k = from; k < to; k++)
         for (int m = 0; m < in->nmonitors; m++) {
             const struct rt_monitor *monitor = &in->monitors[m];
-            if (!is_sampled(in, monitor->variable))
+            const struct rt_slot *slot = &in->slots[monitor->variable];
+            if (sampled ? !is_sampled(in, monitor->variable)
+                        : in->model->variables[monitor->variable].role !=
+                              GBM_STOCHASTIC)
                 continue;
-            for (int chain = 0; chain < in->nchains; chain++) {
-                const double *row =
-                    gbm_draws_record(draws, chain, k) + monitor->offset;
-                for (int64_t i = 0; i < monitor->count; i++) {
-                    int64_t cell = monitor->cells ? monitor->cells[i] : i;
-                    if (!isnan(row[i]) ||
-                        !counts(&in->slots[monitor->variable], cell))
-                        continue;
+            for (int64_t i = 0; i < in->nchains * monitor->count; i++) {
+                int chain = (int)(i / monitor->count);
+                int64_t at = i % monitor->count;
+                int64_t cell = monitor->cells ? monitor->cells[at] : at;
+                if (!isnan(gbm_draws_record(draws, chain,
+                                            k)[monitor->offset + at]) ||
+                    !counts(slot, cell, !sampled))
+                    continue;
+                if (n++ == 0)
                     *out = (struct rt_nan){.variable = monitor->variable,
                                            .chain = chain,
                                            .cell = cell,
                                            .draw = k};
-                    return true;
-                }
+                if (sampled)
+                    return n;
             }
         }
-    return false;
+    return n;
+}
+
+bool rt_nan_in_draws(const struct rt_instance *in,
+                     const struct gbm_draws *draws, int from, int to,
+                     struct rt_nan *out)
+{
+    return count_nan(in, draws, from, to, true, out) > 0;
+}
+
+int64_t rt_nan_forward(const struct rt_instance *in,
+                       const struct gbm_draws *draws, struct rt_nan *first)
+{
+    return count_nan(in, draws, 0, draws->kept, false, first);
 }
 
 void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,

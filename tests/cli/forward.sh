@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Forward draws whose parameters allow none: simulate fails and names the node
-# and its statement; among draws of the posterior they are NaN, of counts too.
+# and its statement; among draws of the posterior they are NaN, of counts too,
+# and the run says so when all is written.
 source "$GBM_ROOT/tests/cli/lib"
 
 echo '{"y": [-1, 0, 1]}' >y.json
@@ -17,7 +18,8 @@ END
     says 'model.gbm:4:3: z, draw [0-9]+ of chain [12], is not a number'
     says "${last//[()]/.}"
     absent a.csv
-    status 0 ./model --data y.json --device cpu --draws 100 --out b.csv
+    status 2 ./model --data y.json --device cpu --draws 100 --out b.csv
+    says "^failed: [0-9]+ draws are not a number, the first z, draw"
     prints '1 quantity had a draw that is not a number \(z\)'
     cat b*.csv | grep -q 2147483648 && fail "a count is no number: -2147483648"
     rm -f b*.csv
