@@ -54,8 +54,14 @@ struct rt_options {
     const char
         *format; /* "netcdf", "csv", "coda", or NULL: by the name of out */
     int digits;  /* of csv and coda; 0: 8 */
-    const char *until; /* or NULL */
-    const char *file;  /* of `summary FILE` */
+    const char *until;               /* or NULL */
+    const char *checkpoint, *resume; /* or NULL */
+    double every;                    /* seconds between checkpoints */
+    int planned;                     /* draws before a run was extended: what
+                                        is kept goes by them */
+    uint64_t given;                  /* bit of an option's number: it is on the
+                                        command line */
+    const char *file;                /* of `summary FILE` */
     bool quiet, explain;
     bool posterior; /* simulate: data from the posterior */
     bool lp;        /* the model's log density of every kept draw */
@@ -137,6 +143,19 @@ struct rt_moments {
     double *m2;   /* [chains][cells] sum of squared deviations */
 };
 
+/* What of a run a checkpoint saves: named pieces of host memory, in an order
+ * that writer and reader share. checkpoint.c */
+struct rt_piece {
+    const char *name;
+    void *place;
+    size_t bytes;
+};
+struct rt_pieces {
+    struct rt_piece *items;
+    int count, capacity;
+    bool failed; /* no memory */
+};
+
 /* ---- a block of sweeps, run by the device for all chains ---- */
 
 /* One sweep runs the active steps that are not `leaf`, in order. After every
@@ -206,6 +225,13 @@ struct rt_device {
     /* moments[v] for slots with `moments`: fills the caller's arrays. */
     enum gbm_status (*moments)(struct rt *rt, struct rt_moments *moments,
                                int64_t *count);
+    /* The other way: the moments go on from these. */
+    enum gbm_status (*put_moments)(struct rt *rt,
+                                   const struct rt_moments *moments,
+                                   int64_t count);
+    /* Adds what else of the chains' state the device has, in host memory. NULL:
+     * nothing. */
+    void (*own)(struct rt *rt, struct rt_pieces *pieces);
     /* For the self-check: sums[chain], the log density of a family at the
      * state as it stands; NaN where the device cannot tell. NULL: the chains
      * are in host memory. */

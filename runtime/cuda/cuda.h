@@ -243,6 +243,7 @@ struct cuda {
 
     bool ran[2];      /* a plain, a kept sweep has run outside of a graph */
     int64_t launches; /* of kernels, so far */
+    int64_t jitters;  /* of `control` that rt has counted */
     int batch[2];     /* sweeps of a long graph of either kind */
     struct cuda_graph graphs[CUDA_GRAPHS];
     int ngraphs;

@@ -1,6 +1,7 @@
 /* device.c: the CUDA device of the runtime. Exports the table rt_cuda. */
 #include "cuda.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -126,6 +127,7 @@ static void unload(struct cuda *c)
     c->monitors = NULL;
     c->densities = NULL;
     c->has_lp = c->with_lp = false;
+    c->jitters = 0;
 }
 
 static void cuda_close(struct rt *rt)
@@ -657,6 +659,26 @@ static enum gbm_status cuda_moments(struct rt *rt, struct rt_moments *moments,
     return GBM_OK;
 }
 
+static enum gbm_status
+cuda_put_moments(struct rt *rt, const struct rt_moments *moments, int64_t count)
+{
+    struct cuda *c = rt->device_data;
+    const unsigned long long n = (unsigned long long)count;
+
+    CU(cuCtxSetCurrent(c->context));
+    TRY(cuda_upload(c, c->control + offsetof(struct cuda_control, moments), &n,
+                    sizeof n));
+    for (int v = 0; v < c->in->model->nvariables; v++) {
+        const struct cuda_slot *slot = &c->slots[v];
+        const size_t bytes = (size_t)slot->cells * sizeof(double);
+        if (!slot->mean || !moments[v].mean || !moments[v].m2)
+            continue;
+        TRY(cuda_upload(c, slot->mean, moments[v].mean, bytes));
+        TRY(cuda_upload(c, slot->m2, moments[v].m2, bytes));
+    }
+    return GBM_OK;
+}
+
 static enum gbm_status cuda_density(struct rt *rt, int family, double *sums)
 {
     struct cuda *c = rt->device_data;
@@ -685,6 +707,7 @@ __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .put = cuda_put,
     .get = cuda_get,
     .moments = cuda_moments,
+    .put_moments = cuda_put_moments,
     .density = cuda_density,
     .close = cuda_close,
 };

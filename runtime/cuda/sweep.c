@@ -337,7 +337,8 @@ static enum gbm_status report(struct cuda *c)
 
     CU(cuMemcpyDtoHAsync(&control, c->control, sizeof control, c->stream));
     CU(cuStreamSynchronize(c->stream));
-    c->rt->jitters = (int64_t)control.jitters;
+    c->rt->jitters += (int64_t)control.jitters - c->jitters;
+    c->jitters = (int64_t)control.jitters;
     if (!control.failed)
         return GBM_OK;
     const char *variable = "a block";

@@ -367,6 +367,15 @@ static enum gbm_status host_moments(struct rt *rt, struct rt_moments *moments,
     return GBM_OK;
 }
 
+static enum gbm_status
+host_put_moments(struct rt *rt, const struct rt_moments *moments, int64_t count)
+{
+    struct host *h = rt->device_data;
+    rt_moments_copy(h->in, moments, h->moments);
+    h->count = count;
+    return GBM_OK;
+}
+
 static void host_close(struct rt *rt)
 {
     struct host *h = rt->device_data;
@@ -398,5 +407,6 @@ const struct rt_device rt_host = {
     .put = host_nothing,
     .get = host_nothing,
     .moments = host_moments,
+    .put_moments = host_put_moments,
     .close = host_close,
 };

@@ -51,7 +51,7 @@ void rt_bind(const struct rt_instance *in, void *state, int chain)
     in->model->shift(state, chain);
 }
 
-static size_t slot_bytes(const struct rt_instance *in, int v)
+size_t rt_chain_bytes(const struct rt_instance *in, int v)
 {
     const struct rt_slot *slot = &in->slots[v];
     size_t size =
@@ -64,7 +64,7 @@ void **rt_save(const struct rt_instance *in)
 {
     void **values = calloc((size_t)in->model->nvariables + 1, sizeof *values);
     for (int v = 0; values && v < in->model->nvariables; v++) {
-        size_t bytes = slot_bytes(in, v);
+        size_t bytes = rt_chain_bytes(in, v);
         if (bytes == 0)
             continue;
         values[v] = malloc(bytes);
@@ -79,7 +79,7 @@ void rt_put_back(const struct rt_instance *in, void *const *values)
 {
     for (int v = 0; v < in->model->nvariables; v++)
         if (values[v])
-            memcpy(in->slots[v].values, values[v], slot_bytes(in, v));
+            memcpy(in->slots[v].values, values[v], rt_chain_bytes(in, v));
 }
 
 void rt_forget(const struct rt_instance *in, void **values)

@@ -220,13 +220,11 @@ bool rt_arrival_create(struct rt_arrival *a, const struct rt *rt,
                        const struct rt_instance *in)
 {
     const struct rt_options *o = &rt->options;
-    *a = (struct rt_arrival){.nmoments = 0};
-    if (in->nchains < 2 || o->warmup < FEWEST || o->ninit > 0 ||
-        o->starts != RT_DISPERSED || !rt_worth_scoring(rt, in))
-        return true;
+    *a = (struct rt_arrival){.gap = o->warmup / 200 + 1};
     a->scores = calloc(4 * (size_t)in->nchains, sizeof *a->scores);
-    a->gap = o->warmup / 200 + 1;
-    a->nmoments = a->scores ? MOMENTS : 0;
+    if (a->scores && in->nchains >= 2 && o->warmup >= FEWEST && o->ninit == 0 &&
+        o->starts == RT_DISPERSED && rt_worth_scoring(rt, in))
+        a->nmoments = MOMENTS;
     return a->scores != NULL;
 }
 

@@ -1,5 +1,6 @@
 /* chains.c: a run: load, start, warm up, draw, deliver. */
 #include "run/run.h"
+#include "run/checkpoint.h"
 #include "io/data.h"
 #include "io/spool.h"
 #include "summary/summary.h"
@@ -12,9 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK_SECONDS                                                          \
-    0.2                   /* a block of sweeps: Ctrl-C is heard between them   \
-                           */
+#define BLOCK_SECONDS 0.2 /* a block of sweeps; Ctrl-C is heard between two */
+#define SHORTEST 0.01     /* the same with frequent checkpoints */
 #define UNTIL_MOST 200    /* --until gives up after this many times --draws */
 #define LP_ELEMENTS 10000 /* lp is kept unasked up to this many terms */
 
@@ -163,11 +163,154 @@ struct run {
     struct gbm_draws draws;
     struct rt_spool spool;
     struct rt_progress progress;
-    bool loaded, opened, quick;
+    struct rt_arrival arrival;
+    struct rt_checkpoint checkpoint;
+    struct rt_resume resume;
+    struct rt_moments *moments; /* on their way to or from a checkpoint */
+    int64_t nmoments;           /* sweeps that are in them */
+    uint64_t start;             /* sum of the starting values */
+    double wall, cpu;           /* clocks up to which times were counted */
+    bool loaded, opened;
     int lp;         /* number of the stat, or -1 */
     uint32_t sweep; /* done so far */
+    double pace;    /* seconds that a block shall take */
     int block;      /* sweeps of the next block */
 };
+
+/* Counts the time since the last call as of a phase. */
+static void count_time(struct run *r, double *wall_s, double *cpu_s)
+{
+    double wall = rt_clock(), cpu = rt_cpu_clock();
+    if (wall_s) {
+        *wall_s += wall - r->wall;
+        *cpu_s += cpu - r->cpu;
+    }
+    r->wall = wall;
+    r->cpu = cpu;
+}
+
+static void count_phase(struct run *r, bool adapting)
+{
+    struct gbm_timing *t = &r->draws.timing;
+    if (adapting)
+        count_time(r, &t->warmup_s, &t->warmup_cpu_s);
+    else
+        count_time(r, &t->sampling_s, &t->sampling_cpu_s);
+}
+
+/* ---- checkpoints: what a run is, beside what follows from model, data and
+ * options. Random numbers are functions of seed and sweep. ---- */
+
+#define ADD(name, place) rt_pieces_add(p, name, place, sizeof *(place))
+
+/* Single numbers; where the draws go is allocated by them. */
+static void list_numbers(struct run *r, struct rt_pieces *p)
+{
+    struct gbm_draws *d = &r->draws;
+    ADD("sweeps", &r->sweep);
+    ADD("draws", &d->kept);
+    ADD("room for draws", &d->capacity);
+    ADD("without self-check", &d->unchecked);
+    ADD("time of warm-up", &d->timing.warmup_s);
+    ADD("CPU time of warm-up", &d->timing.warmup_cpu_s);
+    ADD("time of sampling", &d->timing.sampling_s);
+    ADD("CPU time of sampling", &d->timing.sampling_cpu_s);
+    ADD("starting values", &r->start);
+    ADD("jitters", &r->rt->jitters);
+    ADD("sweeps in moments", &r->nmoments);
+    ADD("comparisons of chains", &r->arrival.nmoments);
+    ADD("next comparison", &r->arrival.moment);
+    ADD("states compared", &r->arrival.states);
+}
+
+static void list_arrays(struct run *r, struct rt_pieces *p)
+{
+    const struct rt_instance *in = &r->in;
+    const struct gbm_draws *d = &r->draws;
+    size_t chains = (size_t)in->nchains, kept = (size_t)d->kept;
+    rt_pieces_add(p, "scores", r->arrival.scores,
+                  4 * chains * sizeof *r->arrival.scores);
+    for (int v = 0; v < in->model->nvariables; v++) {
+        const char *name = in->model->variables[v].name;
+        size_t bytes = rt_chain_bytes(in, v);
+        if (bytes > 0)
+            rt_pieces_add(p, name, in->slots[v].values, bytes);
+        if (!in->slots[v].moments)
+            continue;
+        bytes = chains * (size_t)in->slots[v].cells * sizeof(double);
+        rt_pieces_add(p, name, r->moments[v].mean, bytes);
+        rt_pieces_add(p, name, r->moments[v].m2, bytes);
+    }
+    for (int c = 0; c < in->nchains; c++) {
+        rt_pieces_add(p, "draws", gbm_draws_record(d, c, 0),
+                      kept * (size_t)d->width * sizeof(double));
+        for (int k = 0; k < d->nstats; k++)
+            rt_pieces_add(p, d->stats[k].name,
+                          d->stats[k].values + (int64_t)c * d->capacity,
+                          kept * sizeof(double));
+    }
+    if (r->rt->device->own)
+        r->rt->device->own(r->rt, p);
+}
+
+/* A failure to write is no reason to stop. A state that is not sound stays
+ * unsaved: the run will say so. */
+static void save(struct run *r, bool adapting)
+{
+    struct rt *rt = r->rt;
+    struct rt_pieces pieces = {0};
+    struct rt_nan bad;
+    char error[GBM_ERROR];
+    if (!r->checkpoint.path[0])
+        return;
+    count_phase(r, adapting);
+    if (rt->device->get(rt) != GBM_OK ||
+        (r->moments &&
+         rt->device->moments(rt, r->moments, &r->nmoments) != GBM_OK) ||
+        rt_nan_in_state(&r->in, &bad))
+        return;
+    list_numbers(r, &pieces);
+    list_arrays(r, &pieces);
+    if (pieces.failed)
+        rt_fail(rt, GBM_FAILURE, "no memory for a checkpoint");
+    else if (rt_checkpoint_write(&r->checkpoint, &pieces, error) != GBM_OK)
+        fprintf(stderr, "warning: no checkpoint: %s: the run goes on\n", error);
+    rt_pieces_free(&pieces);
+}
+
+static enum gbm_status
+bring_back(struct run *r, void (*list)(struct run *r, struct rt_pieces *p))
+{
+    struct rt_pieces pieces = {0};
+    list(r, &pieces);
+    enum gbm_status s = pieces.failed
+                            ? rt_fail(r->rt, GBM_FAILURE, "no memory")
+                            : rt_resume_read(&r->resume, r->rt, &pieces);
+    rt_pieces_free(&pieces);
+    return s;
+}
+
+/* The state goes where the starting values are: what was made of these at load
+ * is as its run had it. */
+static enum gbm_status go_on(struct run *r)
+{
+    struct rt *rt = r->rt;
+    const struct rt_options *o = &rt->options;
+    if (bring_back(r, list_arrays) != GBM_OK || rt->device->put(rt) != GBM_OK ||
+        (r->moments &&
+         rt->device->put_moments(rt, r->moments, r->nmoments) != GBM_OK))
+        return rt->status;
+    if (r->notes && r->draws.kept == 0)
+        fprintf(r->notes,
+                "note: %s: goes on after %u of %d sweeps of warm-up\n",
+                r->resume.path, r->sweep, o->warmup);
+    else if (r->notes)
+        fprintf(r->notes, "note: %s: goes on after %d of %d draws a chain\n",
+                r->resume.path, r->draws.kept, r->draws.capacity);
+    return GBM_OK;
+}
+
+/* ---- sweeps ---- */
 
 /* Fails if a sampled value is not a number. `kept` draws were there before the
  * block that has just run; those from the first bad one on are dropped. A
@@ -252,7 +395,9 @@ static int64_t run_blocks(struct run *r, bool adapting, int64_t done,
             r->draws.kept += (int)(sweeps / thin);
         check_numbers(r, adapting, kept, done == total);
         spool(r, false);
-        double next = spent > 0 ? (double)sweeps * BLOCK_SECONDS / spent : 1e6;
+        if (rt_checkpoint_due(&r->checkpoint) && rt->status == GBM_OK)
+            save(r, adapting);
+        double next = spent > 0 ? (double)sweeps * r->pace / spent : 1e6;
         double most = 8.0 * r->block;
         next = next < most ? next : most;
         r->block = next < 1 ? 1 : next > 1e6 ? 1000000 : (int)next;
@@ -263,26 +408,19 @@ static int64_t run_blocks(struct run *r, bool adapting, int64_t done,
 
 static enum gbm_status warm_up(struct run *r)
 {
-    double wall = rt_clock(), cpu = rt_cpu_clock();
     int total = r->rt->options.warmup;
-    r->block = 1;
-    rt_progress_begin(&r->progress, "warm-up", total);
-    struct rt_arrival arrival;
-    int64_t done = 0;
-    if (!rt_arrival_create(&arrival, r->rt, &r->in))
-        rt_fail(r->rt, GBM_FAILURE, "no memory");
+    int64_t done = r->sweep;
+    rt_progress_begin(&r->progress, "warm-up", done, total);
     for (int64_t next; done < total && r->rt->status == GBM_OK;) {
-        next = rt_arrival_next(&arrival, total);
+        next = rt_arrival_next(&r->arrival, total);
         done = run_blocks(r, true, done, next);
         if (done < next)
             break;
         if (next < total)
-            rt_arrival_look(&arrival, r->rt, &r->in, done, r->notes);
+            rt_arrival_look(&r->arrival, r->rt, &r->in, done, r->notes);
     }
-    rt_arrival_free(&arrival);
     rt_progress_end(&r->progress, done);
-    r->draws.timing.warmup_s = rt_clock() - wall;
-    r->draws.timing.warmup_cpu_s = rt_cpu_clock() - cpu;
+    count_phase(r, true);
     return r->rt->status;
 }
 
@@ -358,28 +496,32 @@ static bool suffices(struct run *r, const struct until *until)
            !(until->rhat > 0 && rhat >= until->rhat);
 }
 
+/* Draws that the options ask for, of a chain. */
+static int wanted_draws(const struct rt_options *o)
+{
+    return (o->draws - 1) / o->thin + 1;
+}
+
 static enum gbm_status sample(struct run *r, const struct until *until)
 {
-    double wall = rt_clock(), cpu = rt_cpu_clock();
-    double wall_paused = 0, cpu_paused = 0;
     const struct rt_options *o = &r->rt->options;
-    int first = r->draws.capacity;
+    int first = wanted_draws(o);
     for (;;) {
-        int wanted = r->draws.capacity - r->draws.kept;
-        int64_t sweeps = (int64_t)wanted * o->thin;
-        rt_progress_begin(&r->progress, "sampling", sweeps);
-        int64_t done = run_blocks(r, false, 0, sweeps);
+        int64_t done = (int64_t)r->draws.kept * o->thin;
+        int64_t sweeps = (int64_t)r->draws.capacity * o->thin;
+        rt_progress_begin(&r->progress, "sampling", done, sweeps);
+        done = run_blocks(r, false, done, sweeps);
         rt_progress_end(&r->progress, done);
         r->draws.complete = done == sweeps && r->rt->status == GBM_OK;
+        count_phase(r, false);
         if (!o->until || !r->draws.complete)
             break;
-        double wall_before = rt_clock(), cpu_before = rt_cpu_clock();
         bool enough = suffices(r, until);
-        wall_paused += rt_clock() - wall_before;
-        cpu_paused += rt_cpu_clock() - cpu_before;
+        count_time(r, NULL, NULL);
         if (enough)
             break;
         if (r->draws.kept >= UNTIL_MOST * first) {
+            save(r, false);
             rt_fail(r->rt, GBM_FAILURE,
                     "--until %s does not hold after %d draws a chain", o->until,
                     r->draws.kept);
@@ -390,8 +532,6 @@ static enum gbm_status sample(struct run *r, const struct until *until)
         if (grow(r->rt, &r->draws, r->draws.capacity + more) != GBM_OK)
             break;
     }
-    r->draws.timing.sampling_s = rt_clock() - wall - wall_paused;
-    r->draws.timing.sampling_cpu_s = rt_cpu_clock() - cpu - cpu_paused;
     return r->rt->status;
 }
 
@@ -463,16 +603,40 @@ enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws)
     return s == GBM_OK ? t : s;
 }
 
-static enum gbm_status prepare_draws(struct run *r)
+/* Reads what the run to be resumed came to; its draws are still to be read. */
+static enum gbm_status read_numbers(struct run *r, int *capacity)
 {
     struct rt *rt = r->rt;
     const struct rt_options *o = &rt->options;
-    int capacity = (o->draws - 1) / o->thin + 1;
+    uint64_t start = r->start;
+    enum gbm_status s = bring_back(r, list_numbers);
+    if (s == GBM_OK && r->start != start && r->notes)
+        fprintf(r->notes,
+                "note: %s is of a run with other starting values (--init): its "
+                "draws may go on otherwise in their last digits\n",
+                r->resume.path);
+    if (s == GBM_OK && o->until && r->draws.capacity > *capacity)
+        *capacity = r->draws.capacity;
+    if (s == GBM_OK && *capacity < r->draws.kept)
+        s = rt_fail(rt, GBM_USER_ERROR,
+                    "--resume %s: it has %d draws a chain already, and --draws "
+                    "%d would keep %d",
+                    r->resume.path, r->draws.kept, o->draws, *capacity);
+    return s;
+}
+
+static enum gbm_status prepare_draws(struct run *r)
+{
+    struct rt *rt = r->rt;
+    struct rt_options *o = &rt->options;
+    int capacity = wanted_draws(o);
     gbm_draws_init(&r->draws);
     enum gbm_status s = rt_monitor_draws(rt, &r->in, &r->data, &r->draws);
     r->draws.device = rt->device_text;
-    r->draws.unchecked = o->no_check && !o->plain;
     r->draws.data = o->ndata ? o->data[0] : NULL;
+    if (s == GBM_OK && r->resume.file)
+        s = read_numbers(r, &capacity);
+    r->draws.unchecked = r->draws.unchecked || (o->no_check && !o->plain);
     if (s == GBM_OK &&
         gbm_draws_allocate(&r->draws, o->chains, capacity) != GBM_OK)
         s = rt_fail(rt, GBM_FAILURE,
@@ -480,7 +644,9 @@ static enum gbm_status prepare_draws(struct run *r)
                     "fewer with --monitor, or --thin",
                     capacity, o->chains, (long long)r->in.row);
     r->lp = -1;
-    if (s == GBM_OK && (o->lp || (o->out && rt_terms(&r->in) <= LP_ELEMENTS))) {
+    if (!r->resume.file) /* else as it was in its run */
+        o->lp = o->lp || (o->out && rt_terms(&r->in) <= LP_ELEMENTS);
+    if (s == GBM_OK && o->lp) {
         r->lp = gbm_draws_add_stat(&r->draws, "lp", false);
         if (r->lp < 0)
             s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
@@ -507,6 +673,56 @@ static enum gbm_status load_device(struct run *r)
     return s == GBM_OK ? rt_host.load(rt, &r->in) : s;
 }
 
+/* What is resumed settles options. There may be nothing yet where the run saves
+ * itself: the same command line starts it and goes on with it. */
+static enum gbm_status prepare_resume(struct run *r)
+{
+    const struct rt_options *o = &r->rt->options;
+    if (o->checkpoint && rt_checkpoint_begin(&r->checkpoint, r->rt) != GBM_OK)
+        return r->rt->status;
+    if (!o->resume)
+        return GBM_OK;
+    if (!o->checkpoint || strcmp(o->checkpoint, o->resume) != 0 ||
+        rt_resume_exists(o->resume))
+        return rt_resume_open(&r->resume, r->rt, r->notes);
+    if (r->notes)
+        fprintf(r->notes, "note: there is no %s yet: the run begins\n",
+                o->resume);
+    return GBM_OK;
+}
+
+/* Room for the state that a checkpoint saves, and what tells this run from
+ * others. */
+static enum gbm_status prepare_state(struct run *r)
+{
+    struct rt *rt = r->rt;
+    bool saved = r->checkpoint.path[0] || r->resume.file;
+    if (saved && r->in.has_moments)
+        r->moments = rt_moments_create(&r->in);
+    if (!rt_arrival_create(&r->arrival, rt, &r->in) ||
+        (saved && r->in.has_moments && !r->moments))
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    if (saved)
+        r->start = rt_sum_starts(&r->in);
+    if (r->resume.file && rt->device != &rt_host && rt->device != &rt_plain)
+        rt_resume_device(&r->resume, rt, r->notes);
+    return GBM_OK;
+}
+
+static enum gbm_status prepare_checkpoint(struct run *r)
+{
+    struct rt_options *o = &r->rt->options;
+    if (!r->checkpoint.path[0])
+        return GBM_OK;
+    if (r->resume.file)
+        rt_checkpoint_goes_on(&r->checkpoint, &r->resume);
+    if (o->every < r->pace) /* they are written between blocks */
+        r->pace = o->every > SHORTEST ? o->every : SHORTEST;
+    if (strcmp(o->device, "auto") == 0)
+        o->device = strcmp(r->rt->device->name, "cuda") == 0 ? "cuda" : "cpu";
+    return rt_checkpoint_identify(&r->checkpoint, r->rt, &r->in);
+}
+
 static enum gbm_status prepare(struct run *r)
 {
     struct rt *rt = r->rt;
@@ -519,7 +735,10 @@ static enum gbm_status prepare(struct run *r)
     if (s != GBM_OK)
         return s;
     r->loaded = true;
-    s = rt_monitor(rt, &r->in, r->notes);
+    if (r->resume.file)
+        s = rt_resume_data(&r->resume, rt, &r->in);
+    if (s == GBM_OK)
+        s = rt_monitor(rt, &r->in, r->notes);
     if (s == GBM_OK)
         s = rt_open_device(rt, &r->in, r->notes);
     if (s == GBM_OK) {
@@ -534,7 +753,13 @@ static enum gbm_status prepare(struct run *r)
     if (s == GBM_OK && !rt->options.no_check && !rt->options.plain)
         s = rt_self_check(rt, &r->in, r->notes);
     if (s == GBM_OK)
+        s = prepare_state(r);
+    if (s == GBM_OK)
         s = prepare_draws(r);
+    if (s == GBM_OK)
+        s = prepare_checkpoint(r);
+    if (s == GBM_OK && r->resume.file)
+        s = go_on(r);
     r->draws.timing.jit_s = rt->jit_s;
     r->draws.timing.load_s = rt_clock() - began - rt->jit_s;
     return s;
@@ -638,13 +863,19 @@ static void execute(struct run *r, const struct until *until)
                 rt->device_text);
     if (r->draws.unchecked && r->notes)
         fprintf(r->notes, "warning: " GBM_UNCHECKED "\n");
-    if (warm_up(r) == GBM_OK && !rt_stopped())
+    count_time(r, NULL, NULL);
+    bool warm = r->sweep > 0 && r->sweep >= (uint32_t)rt->options.warmup;
+    if ((warm || warm_up(r) == GBM_OK) && !rt_stopped())
         sample(r, until);
+    if (rt->status == GBM_OK)
+        save(r, r->sweep < (uint32_t)rt->options.warmup);
     if (r->draws.kept == 0) {
         if (rt_stopped())
             rt_fail(rt, GBM_FAILURE,
                     "stopped before the first draw: nothing "
-                    "is written");
+                    "is written%s%s",
+                    r->checkpoint.whole ? "; to go on: --resume " : "",
+                    r->checkpoint.whole ? rt->options.checkpoint : "");
         return;
     }
     enum gbm_status failed = rt->status;
@@ -663,13 +894,16 @@ static void execute(struct run *r, const struct until *until)
     if (!r->draws.complete && rt_stopped())
         rt_fail(rt, GBM_FAILURE,
                 "stopped: %d of %d draws a chain were kept; the run is marked "
-                "incomplete",
-                r->draws.kept, r->draws.capacity);
+                "incomplete%s%s",
+                r->draws.kept, r->draws.capacity,
+                r->checkpoint.whole ? "; to go on: --resume " : "",
+                r->checkpoint.whole ? rt->options.checkpoint : "");
 }
 
 int rt_command_run(struct rt *rt)
 {
-    struct run r = {.rt = rt, .lp = -1, .spool.fd = -1};
+    struct run r = {
+        .rt = rt, .lp = -1, .pace = BLOCK_SECONDS, .block = 1, .spool.fd = -1};
     struct until until;
     r.notes = rt->options.quiet ? NULL : stderr;
     bool terminal = isatty(STDERR_FILENO) != 0;
@@ -678,10 +912,15 @@ int rt_command_run(struct rt *rt)
         rt->options.progress == 1 || (rt->options.progress == -1 && terminal);
     if (rt->options.explain && !rt->options.quiet)
         fputs(rt->model->explain, stdout);
-    if (parse_until(rt, &until) == GBM_OK && prepare(&r) == GBM_OK)
+    if (prepare_resume(&r) == GBM_OK && parse_until(rt, &until) == GBM_OK &&
+        prepare(&r) == GBM_OK)
         execute(&r, &until);
     if (r.opened)
         rt->device->close(rt);
+    rt_checkpoint_end(&r.checkpoint);
+    rt_resume_end(&r.resume);
+    rt_moments_free(&r.in, r.moments);
+    rt_arrival_free(&r.arrival);
     gbm_draws_free(&r.draws);
     if (r.loaded)
         rt_instance_free(&r.in);

@@ -277,7 +277,7 @@ static enum gbm_status add_small(struct chooser *c, FILE *notes)
 {
     struct rt_instance *in = c->in;
     const struct rt_options *o = &c->rt->options;
-    double per_cell = 8.0 * o->chains * ((o->draws - 1) / o->thin + 1);
+    double per_cell = 8.0 * o->chains * ((o->planned - 1) / o->thin + 1);
     int64_t limit = SMALL;
     if (per_cell * (double)limit > SMALL_BYTES)
         limit = (int64_t)(SMALL_BYTES / per_cell) + 1;

@@ -36,6 +36,7 @@ enum option_id {
     OPTION_EXPLAIN,
     OPTION_METHOD,
     OPTION_CHECKPOINT,
+    OPTION_EVERY,
     OPTION_RESUME,
     OPTION_VERSION,
     OPTION_HELP
@@ -73,6 +74,11 @@ static const struct option options[] = {
     {"--summary", OPTION_SUMMARY, "FILE", "write the summary as JSON"},
     {"--until", OPTION_UNTIL, "RULE",
      "go on until it holds: \"ess>400,rhat<1.01\""},
+    {"--checkpoint", OPTION_CHECKPOINT, "FILE",
+     "save the run's state in FILE, the one before as FILE.1"},
+    {"--every", OPTION_EVERY, "TIME", "how often: 30s, 10m, 1h (60s)"},
+    {"--resume", OPTION_RESUME, "FILE",
+     "go on from there, bit for bit; with more --draws, beyond the end"},
     {"--lp", OPTION_LP, NULL, "compute the log density of every kept draw"},
     {"--posterior", OPTION_POSTERIOR, NULL,
      "simulate: new data given posterior draws, not prior ones"},
@@ -88,8 +94,6 @@ static const struct option options[] = {
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
     {"--method", OPTION_METHOD, "NAME", NULL},
-    {"--checkpoint", OPTION_CHECKPOINT, "FILE", NULL},
-    {"--resume", OPTION_RESUME, "FILE", NULL},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "print this"},
 };
@@ -199,11 +203,28 @@ static enum gbm_status parse_seed(struct rt *rt, const char *text)
     return GBM_OK;
 }
 
+/* "90", "90s", "1.5m", "2h" */
+static enum gbm_status parse_duration(struct rt *rt, const char *option,
+                                      const char *text, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    double unit = *end == 'h' ? 3600 : *end == 'm' ? 60 : 1;
+    if (end == text || !isfinite(value) || value < 0 ||
+        (*end && (!strchr("smh", *end) || end[1])))
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "%s '%s': a time is wanted: 30s, 10m, 1h", option, text);
+    *out = value * unit;
+    return GBM_OK;
+}
+
+static const char *const precisions[] = {"double", "single", "mixed"};
+static const char *const starts[] = {"dispersed", "typical", "prior"};
+
 static enum gbm_status parse_precision(struct rt *rt, const char *text)
 {
-    static const char *const names[] = {"double", "single", "mixed"};
     for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
+        if (strcmp(text, precisions[i]) == 0) {
             rt->options.precision = (enum rt_precision)i;
             return GBM_OK;
         }
@@ -213,9 +234,8 @@ static enum gbm_status parse_precision(struct rt *rt, const char *text)
 
 static enum gbm_status parse_start(struct rt *rt, const char *text)
 {
-    static const char *const names[] = {"dispersed", "typical", "prior"};
     for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
+        if (strcmp(text, starts[i]) == 0) {
             rt->options.starts = (enum rt_starts)i;
             return GBM_OK;
         }
@@ -327,9 +347,13 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return rt_fail(rt, GBM_USER_ERROR, "--method %s: not supported yet",
                        value);
     case OPTION_CHECKPOINT:
+        o->checkpoint = value;
+        return GBM_OK;
+    case OPTION_EVERY:
+        return parse_duration(rt, option->name, value, &o->every);
     case OPTION_RESUME:
-        return rt_fail(rt, GBM_USER_ERROR, "%s: not supported yet",
-                       option->name);
+        o->resume = value;
+        return GBM_OK;
     case OPTION_VERSION:
         o->command = RT_VERSION;
         return GBM_OK;
@@ -362,10 +386,118 @@ static enum gbm_status parse_option(struct rt *rt, int argc, char **argv,
                                name, name, options[k].value);
             value = argv[++*i];
         }
+        rt->options.given |= UINT64_C(1) << options[k].id;
         return set_option(rt, &options[k], value);
     }
     return suggest(rt, "option", name,
                    rt_nearest(name, NOPTIONS, option_name, NULL));
+}
+
+/* ---- what a checkpoint keeps ---- */
+
+static const struct {
+    enum option_id id;
+    bool ends; /* only says when a run ends */
+} kept[] = {
+    {OPTION_SEED, false},   {OPTION_CHAINS, false},    {OPTION_WARMUP, false},
+    {OPTION_THIN, false},   {OPTION_MONITOR, false},   {OPTION_LP, false},
+    {OPTION_DEVICE, false}, {OPTION_PRECISION, false}, {OPTION_PLAIN, false},
+    {OPTION_START, false},  {OPTION_DRAWS, true},      {OPTION_UNTIL, true},
+};
+#define NKEPT ((int)(sizeof kept / sizeof kept[0]))
+
+static const struct option *option_of(enum option_id id)
+{
+    int k = 0;
+    while (options[k].id != id)
+        k++;
+    return &options[k];
+}
+
+const char *rt_kept_option(int k)
+{
+    return k < NKEPT ? option_of(kept[k].id)->name : NULL;
+}
+
+static const char *integer_text(int value, char buffer[RT_OPTION_TEXT])
+{
+    snprintf(buffer, RT_OPTION_TEXT, "%d", value);
+    return buffer;
+}
+
+static const char *value_text(const struct rt_options *o, enum option_id id,
+                              char buffer[RT_OPTION_TEXT])
+{
+    switch (id) {
+    case OPTION_SEED:
+        snprintf(buffer, RT_OPTION_TEXT, "%llu", (unsigned long long)o->seed);
+        return buffer;
+    case OPTION_CHAINS:
+        return integer_text(o->chains, buffer);
+    case OPTION_WARMUP:
+        return integer_text(o->warmup, buffer);
+    case OPTION_DRAWS:
+        return integer_text(o->draws, buffer);
+    case OPTION_THIN:
+        return integer_text(o->thin, buffer);
+    case OPTION_MONITOR:
+        return o->monitor;
+    case OPTION_UNTIL:
+        return o->until;
+    case OPTION_LP:
+        return o->lp ? RT_OPTION_SET : NULL;
+    case OPTION_PLAIN:
+        return o->plain ? RT_OPTION_SET : NULL;
+    case OPTION_PRECISION:
+        return precisions[o->precision];
+    case OPTION_START:
+        return starts[o->starts];
+    case OPTION_DEVICE: /* its kind; NULL: not settled */
+        return strncmp(o->device, "cuda", 4) == 0 ? "cuda"
+               : strcmp(o->device, "auto") == 0   ? NULL
+                                                  : o->device;
+    default:
+        return NULL;
+    }
+}
+
+static int kept_number(const char *name)
+{
+    int k = 0;
+    while (strcmp(rt_kept_option(k), name) != 0)
+        k++;
+    return k;
+}
+
+const char *rt_option_text(const struct rt_options *o, const char *name,
+                           char buffer[RT_OPTION_TEXT])
+{
+    return value_text(o, kept[kept_number(name)].id, buffer);
+}
+
+enum gbm_status rt_option_take(struct rt *rt, const char *name,
+                               const char *text)
+{
+    int k = kept_number(name);
+    char buffer[RT_OPTION_TEXT];
+    const char *own = value_text(&rt->options, kept[k].id, buffer);
+    bool given = own && rt->options.given >> kept[k].id & 1;
+    if (given && !kept[k].ends)
+        return text && strcmp(own, text) == 0 ? GBM_OK : GBM_USER_ERROR;
+    if (given || !text)
+        return GBM_OK;
+    return set_option(rt, option_of(kept[k].id), text);
+}
+
+enum gbm_status rt_option_add_init(struct rt *rt, const char *file)
+{
+    struct rt_options *o = &rt->options;
+    const char **more = realloc(o->init, ((size_t)o->ninit + 1) * sizeof *more);
+    if (!more)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    o->init = more;
+    o->init[o->ninit++] = file;
+    return GBM_OK;
 }
 
 static enum gbm_status parse_command(struct rt *rt, const char *word)
@@ -394,6 +526,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .seed = 1,
                              .device = "auto",
                              .points = 3,
+                             .every = 60,
                              .progress = -1};
     o->data = calloc(n, sizeof *o->data);
     o->init = calloc(n, sizeof *o->init);
@@ -414,8 +547,14 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                         argv[i]);
         }
     }
+    o->planned = o->draws;
     if (s == GBM_OK && o->plain && o->command != RT_RUN)
         s = rt_fail(rt, GBM_USER_ERROR, "--plain is an option of run");
+    if (s == GBM_OK && (o->checkpoint || o->resume) && o->command != RT_RUN)
+        s = rt_fail(rt, GBM_USER_ERROR, "%s is an option of run",
+                    o->checkpoint ? "--checkpoint" : "--resume");
+    if (s == GBM_OK && o->given >> OPTION_EVERY & 1 && !o->checkpoint)
+        s = rt_fail(rt, GBM_USER_ERROR, "--every goes with --checkpoint FILE");
     if (s == GBM_OK && o->command == RT_SUMMARY && !o->file)
         s = rt_fail(rt, GBM_USER_ERROR, "summary: which file? summary fit.nc");
     return s;

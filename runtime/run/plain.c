@@ -6,6 +6,7 @@
  * matrix ties move in twos. Nodes that augmentations add are left out. The cost
  * of a sweep goes with the square of the model's size. */
 #include "run/run.h"
+#include "run/checkpoint.h"
 #include "gbm.h"
 
 #include <limits.h>
@@ -485,6 +486,23 @@ static enum gbm_status plain_moments(struct rt *rt, struct rt_moments *moments,
     return GBM_OK;
 }
 
+static enum gbm_status plain_put_moments(struct rt *rt,
+                                         const struct rt_moments *moments,
+                                         int64_t count)
+{
+    struct plain *p = rt->device_data;
+    rt_moments_copy(p->in, moments, p->moments);
+    p->count = count;
+    return GBM_OK;
+}
+
+static void plain_own(struct rt *rt, struct rt_pieces *pieces)
+{
+    struct plain *p = rt->device_data;
+    size_t n = (size_t)p->nlines * (size_t)p->in->nchains;
+    rt_pieces_add(pieces, "widths of slices", p->widths, n * sizeof *p->widths);
+}
+
 static void plain_close(struct rt *rt)
 {
     struct plain *p = rt->device_data;
@@ -507,5 +525,7 @@ const struct rt_device rt_plain = {
     .put = plain_nothing,
     .get = plain_nothing,
     .moments = plain_moments,
+    .put_moments = plain_put_moments,
+    .own = plain_own,
     .close = plain_close,
 };

@@ -5,9 +5,10 @@
 #include <string.h>
 
 void rt_progress_begin(struct rt_progress *progress, const char *phase,
-                       int64_t total)
+                       int64_t from, int64_t total)
 {
     progress->phase = phase;
+    progress->from = from;
     progress->total = total;
     progress->began = progress->shown = rt_clock();
 }
@@ -29,9 +30,9 @@ void rt_progress_show(struct rt_progress *progress, int64_t done)
     if (!progress->out || now - progress->shown < (progress->bar ? 0.2 : 10))
         return;
     progress->shown = now;
-    double rate = (double)done / elapsed;
+    double rate = (double)(done - progress->from) / elapsed;
     char left[64] = "?";
-    if (done > 0)
+    if (done > progress->from)
         duration((double)(progress->total - done) / rate, left, sizeof left);
     fprintf(progress->out,
             "%s%-8s %lld of %lld sweeps, %.*f a second, %s left%s",
@@ -52,7 +53,8 @@ void rt_progress_end(struct rt_progress *progress, int64_t done)
     else
         duration(elapsed, spent, sizeof spent);
     fprintf(progress->out, "%s%-8s %lld sweeps in %s%s\n",
-            progress->bar ? "\r" : "", progress->phase, (long long)done, spent,
+            progress->bar ? "\r" : "", progress->phase,
+            (long long)(done - progress->from), spent,
             progress->bar ? "\033[K" : "");
     fflush(progress->out);
 }

@@ -12,6 +12,20 @@
 enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv);
 void rt_options_free(struct rt_options *options);
 void rt_print_help(const char *program, FILE *out);
+/* Options that make a run what it is, so that a checkpoint keeps them: their
+ * names, k = 0, 1, ...; NULL after the last. */
+const char *rt_kept_option(int k);
+/* The value of one as text, perhaps in `buffer`; NULL: it is not set. */
+enum { RT_OPTION_TEXT = 32 };
+#define RT_OPTION_SET "set" /* of an option without a value */
+const char *rt_option_text(const struct rt_options *options, const char *name,
+                           char buffer[RT_OPTION_TEXT]);
+/* Sets one that is not on the command line to the value that a checkpoint has,
+ * or to none if `text` is NULL. Fails, without a message, if it is there with
+ * another value, unless it only says when to end. */
+enum gbm_status rt_option_take(struct rt *rt, const char *name,
+                               const char *text);
+enum gbm_status rt_option_add_init(struct rt *rt, const char *file);
 
 /* start.c. Starting values of all chains. */
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
@@ -111,10 +125,10 @@ struct rt_progress {
     bool bar;  /* a line that is written over */
     double began, shown;
     const char *phase;
-    int64_t total;
+    int64_t from, total; /* sweeps: `from` were done before */
 };
 void rt_progress_begin(struct rt_progress *progress, const char *phase,
-                       int64_t total);
+                       int64_t from, int64_t total);
 void rt_progress_show(struct rt_progress *progress, int64_t done);
 void rt_progress_end(struct rt_progress *progress, int64_t done);
 /* Ctrl-C and SIGTERM ask to stop; a second one kills. */
