@@ -314,6 +314,14 @@ static symp into_sum(struct rows *r, symp sum, symp others)
     return sym_sum(c, l, sum->args[0], sum->args[1], total);
 }
 
+/* A choice that is the same for all rows, times what `others` are. */
+static symp choose(struct rows *r, symp e, symp others)
+{
+    struct compiler *c = r->c;
+    return sym_select(c, e->args[0], sum_of(r, sym_mul2(c, e->args[1], others)),
+                      sum_of(r, sym_mul2(c, e->args[2], others)));
+}
+
 static symp sum_of_product(struct rows *r, int n, const symp *factors)
 {
     struct compiler *c = r->c;
@@ -326,7 +334,11 @@ static symp sum_of_product(struct rows *r, int n, const symp *factors)
         return times(c, same, sum_of(r, product));
     for (int i = 0; i < n; i++) {
         symp f = factors[i];
-        if (!varies(r, f) || (f->kind != SYM_ADD && f->kind != SYM_SUM))
+        /* one for all elements: what it bars is read for none of them */
+        bool choice = f->kind == SYM_SELECT && !sym_has_any_loop(f->args[0]) &&
+                      !sym_has_cells(f->args[0]);
+        if (!varies(r, f) ||
+            (f->kind != SYM_ADD && f->kind != SYM_SUM && !choice))
             continue;
         if (f->kind == SYM_SUM &&
             (varies(r, f->args[0]) || varies(r, f->args[1])))
@@ -335,9 +347,10 @@ static symp sum_of_product(struct rows *r, int n, const symp *factors)
         for (int j = 0; j < n; j++)
             if (j != i && varies(r, factors[j]))
                 others = sym_mul2(c, others, factors[j]);
-        return times(c, same,
-                     f->kind == SYM_ADD ? distribute(r, f, others)
-                                        : into_sum(r, f, others));
+        symp sum = f->kind == SYM_ADD   ? distribute(r, f, others)
+                   : f->kind == SYM_SUM ? into_sum(r, f, others)
+                                        : choose(r, f, others);
+        return times(c, same, sum);
     }
     r->failed = true;
     return product;
