@@ -71,14 +71,14 @@ void rt_pieces_free(struct rt_pieces *p)
 
 /* ---- the key */
 
-static void key_add(struct rt_key *key, const char *name, const char *text)
+static void key_add(struct rt_identity *key, const char *name, const char *text)
 {
-    struct rt_key_entry *more =
+    struct rt_identity_entry *more =
         realloc(key->entries, ((size_t)key->count + 1) * sizeof *more);
     if (more)
         key->entries = more;
-    struct rt_key_entry entry = {more ? strdup(name) : NULL,
-                                 more ? strdup(text) : NULL};
+    struct rt_identity_entry entry = {more ? strdup(name) : NULL,
+                                      more ? strdup(text) : NULL};
     if (!entry.name || !entry.text) {
         key->failed = true;
         free(entry.name);
@@ -88,24 +88,24 @@ static void key_add(struct rt_key *key, const char *name, const char *text)
     key->entries[key->count++] = entry;
 }
 
-static void key_add_sum(struct rt_key *key, const char *name, uint64_t sum)
+static void key_add_sum(struct rt_identity *key, const char *name, uint64_t sum)
 {
     char text[24];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
     key_add(key, name, text);
 }
 
-static void key_free(struct rt_key *key)
+static void key_free(struct rt_identity *key)
 {
     for (int i = 0; i < key->count; i++) {
         free(key->entries[i].name);
         free(key->entries[i].text);
     }
     free(key->entries);
-    *key = (struct rt_key){0};
+    *key = (struct rt_identity){0};
 }
 
-static const char *key_find(const struct rt_key *key, const char *name)
+static const char *key_find(const struct rt_identity *key, const char *name)
 {
     for (int i = 0; i < key->count; i++)
         if (strcmp(key->entries[i].name, name) == 0)
@@ -147,7 +147,7 @@ static uint64_t sum_model(const struct gbm_model *m)
     return sum;
 }
 
-static void key_of_model(struct rt_key *key, const struct gbm_model *m)
+static void key_of_model(struct rt_identity *key, const struct gbm_model *m)
 {
     key_add(key, "gbm", m->version);
     key_add_sum(key, "model", sum_model(m));
@@ -155,7 +155,7 @@ static void key_of_model(struct rt_key *key, const struct gbm_model *m)
 
 static const char planned[] = "planned draws";
 
-static void key_of_options(struct rt_key *key, const struct rt_options *o)
+static void key_of_options(struct rt_identity *key, const struct rt_options *o)
 {
     const char *name;
     char buffer[RT_OPTION_TEXT];
@@ -187,7 +187,7 @@ static uint64_t sum_data(const struct rt_instance *in, int v)
 
 static const char data_of[] = "data of ";
 
-static void key_of_data(struct rt_key *key, const struct rt_instance *in)
+static void key_of_data(struct rt_identity *key, const struct rt_instance *in)
 {
     for (int v = 0; v < in->model->nvariables; v++) {
         const struct gbm_variable *variable = &in->model->variables[v];
@@ -302,7 +302,7 @@ static void put_text(struct writer *w, const char *text)
     put(w, text, strlen(text));
 }
 
-static void put_all(struct writer *w, const struct rt_key *key,
+static void put_all(struct writer *w, const struct rt_identity *key,
                     const struct rt_pieces *pieces)
 {
     put(w, magic, sizeof magic);
@@ -320,7 +320,7 @@ static void put_all(struct writer *w, const struct rt_key *key,
 }
 
 /* The errno of what failed, or 0. */
-static int write_file(const char *path, const struct rt_key *key,
+static int write_file(const char *path, const struct rt_identity *key,
                       const struct rt_pieces *pieces)
 {
     int code = 0;
@@ -541,7 +541,7 @@ static enum gbm_status take_options(const struct rt_resume *r, struct rt *rt)
 static enum gbm_status check_model(const struct rt_resume *r, struct rt *rt)
 {
     const struct gbm_model *m = rt->model;
-    struct rt_key key = {0};
+    struct rt_identity key = {0};
     key_of_model(&key, m);
     const char *version = key_find(&r->key, "gbm");
     const char *model = key_find(&r->key, "model");
@@ -571,11 +571,11 @@ enum gbm_status rt_resume_open(struct rt_resume *r, struct rt *rt, FILE *notes)
 enum gbm_status rt_resume_data(const struct rt_resume *r, struct rt *rt,
                                const struct rt_instance *in)
 {
-    struct rt_key key = {0};
+    struct rt_identity key = {0};
     char differ[512] = "";
     key_of_data(&key, in);
     for (int i = 0; i < key.count; i++) {
-        const struct rt_key_entry *ours = &key.entries[i];
+        const struct rt_identity_entry *ours = &key.entries[i];
         const char *theirs = key_find(&r->key, ours->name);
         size_t n = strlen(differ);
         if (!theirs || strcmp(theirs, ours->text) != 0)

@@ -12,11 +12,11 @@ void rt_pieces_free(struct rt_pieces *pieces);
 
 /* What tells a run from others: names and values as text, of the sampler, of
  * options, and of the data. */
-struct rt_key_entry {
+struct rt_identity_entry {
     char *name, *text;
 };
-struct rt_key {
-    struct rt_key_entry *entries;
+struct rt_identity {
+    struct rt_identity_entry *entries;
     int count;
     bool failed; /* no memory */
 };
@@ -29,7 +29,7 @@ struct rt_checkpoint {
     double every;       /* seconds */
     double due;         /* clock of the next */
     bool whole;         /* what is there is this run's, and good */
-    struct rt_key key;
+    struct rt_identity key;
 };
 
 /* Before the run: fails if the file cannot be written, or is there and is
@@ -58,7 +58,7 @@ struct rt_resume {
     char path[RT_PATH]; /* of what is read: FILE or FILE.1 */
     FILE *file;         /* NULL: nothing is resumed */
     int64_t left;       /* bytes of the pieces that were not read yet */
-    struct rt_key key;
+    struct rt_identity key;
 };
 
 /* A sum of the starting values, as they stand in the slots. */

@@ -3,10 +3,10 @@
  * The log density of the block is a sum over terms and their rows,
  *     scale * (-weight/2 (a'x)^2 + score a'x),
  * a a sparse row. What of a term depends on data alone was summed when the
- * block was laid out (runtime/load/joint.c): then the term costs one pass over the
- * cells of Q that it touches, whatever the number of its rows. For the rest the
- * rows' weights and scores are computed each sweep, and every cell of Q and b
- * gathers its rows, in a fixed order.
+ * block was laid out (runtime/load/joint.c): then the term costs one pass over
+ * the cells of Q that it touches, whatever the number of its rows. For the rest
+ * the rows' weights and scores are computed each sweep, and every cell of Q and
+ * b gathers its rows, in a fixed order.
  *
  * `table` is one array of integers: a header, the terms' headers, and the lists
  * that they point to by their places in the table. */

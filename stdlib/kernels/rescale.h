@@ -1,7 +1,8 @@
 /* rescale.h: moves a plate u of a joint block together with the scale of its
  * prior u ~ N(m, 1 / scale): along c, where u = m + c dev and scale / c^2 keep
  * (u - m) sqrt(scale) as it is. What changes is the likelihood, a parabola in c
- * for the quadratic terms, and the scale's own prior. See compiler/sampler/rescale.c.
+ * for the quadratic terms, and the scale's own prior. See
+ * compiler/sampler/rescale.c.
  *
  * Afterwards the block stands at another value of the same density, so the fit
  * in j->V stays good for the next plate; normals = L'(x - mean) follows. */
