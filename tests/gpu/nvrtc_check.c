@@ -1,7 +1,8 @@
 /* nvrtc_check: compiles a CUDA program with NVRTC, as a sampler does at start,
  * but needs no GPU.
  *
- *   nvrtc_check FILE ARCH [OPTION...]   e.g. sm_90 -DGBM_SINGLE -Istdlib/kernels
+ *   nvrtc_check FILE ARCH [OPTION...]   e.g. sm_90 -DGBM_SINGLE
+ * -Istdlib/kernels
  *
  * Status 0 if it compiles without warnings; 1 and the compiler's words if
  * not. */
