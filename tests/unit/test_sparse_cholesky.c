@@ -1,7 +1,7 @@
 /* test_sparse_cholesky: the sparse factor, solves and draws of
- * stdlib/kernels/sparse_cholesky.h on patterns that runtime/load/symbolic.c laid out,
- * against LAPACK on the dense matrix: chains, arrows, lattices, blocks and
- * random graphs; one column after the other and by levels. */
+ * stdlib/kernels/sparse_cholesky.h on patterns that runtime/load/symbolic.c
+ * laid out, against LAPACK on the dense matrix: chains, arrows, lattices,
+ * blocks and random graphs; one column after the other and by levels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include "gbm.h"
