@@ -211,7 +211,5 @@ const char *sym_text(struct compiler *c, symp e)
 {
     struct text t = {0};
     sym_print(&t, e);
-    const char *s = intern(c, t.data ? t.data : "");
-    text_free(&t);
-    return s;
+    return take_text(c, &t);
 }

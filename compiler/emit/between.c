@@ -66,11 +66,8 @@ void emit_integer_between(struct emitter *e, const struct entry *d,
  * put between them: beyond, its density is 0. */
 const char *emit_put_between(struct emitter *e, symp draw)
 {
-    struct text t = {0};
-    text_printf(&t, "gbm_put_between(%s, lower, upper)", emit_expr(e, draw));
-    const char *value = intern(e->c, t.data);
-    text_free(&t);
-    return value;
+    return intern_format(e->c, "gbm_put_between(%s, lower, upper)",
+                         emit_expr(e, draw));
 }
 
 /* Returns the name of a local with a draw between the locals lower and upper.

@@ -170,9 +170,7 @@ static const char *emit_args(struct emitter *e, symp x)
     struct text t = {0};
     for (int i = 0; i < x->nargs; i++)
         text_printf(&t, "%s%s", i ? ", " : "", emit_int(e, x->args[i]));
-    const char *s = intern(e->c, t.data ? t.data : "");
-    text_free(&t);
-    return s;
+    return take_text(e->c, &t);
 }
 
 static const char *emit_ref(struct emitter *e, symp x)
@@ -598,9 +596,7 @@ static const char *emit_add(struct emitter *e, symp x)
                           : "",
                     emit_in(e, a, minus ? 2 : 1));
     }
-    const char *s = intern(e->c, t.data);
-    text_free(&t);
-    return s;
+    return take_text(e->c, &t);
 }
 
 const char *emit_expr(struct emitter *e, symp x)

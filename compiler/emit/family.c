@@ -543,9 +543,7 @@ static const char *support_text(struct compiler *c, const struct family *f)
         if (support->nargs)
             text_append(&t, "]");
     }
-    const char *s = intern(c, t.data);
-    text_free(&t);
-    return s;
+    return take_text(c, &t);
 }
 
 static void check_observed(struct emitter *e, const struct family *f)

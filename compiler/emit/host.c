@@ -420,9 +420,7 @@ static const char *step_variables(struct compiler *c, const struct step *s)
     struct text t = {0};
     for (int i = 0; i < s->nmembers; i++)
         text_printf(&t, "%s%s", i ? ", " : "", s->members[i].family->var->name);
-    const char *r = intern(c, t.data);
-    text_free(&t);
-    return r;
+    return take_text(c, &t);
 }
 
 /* Element numbers of a step's family that an instance ties together. */

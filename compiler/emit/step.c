@@ -777,9 +777,7 @@ static const char *flat_condition(struct emitter *e, const struct step *s,
     for (int k = 0; k < s->nstatistics; k++)
         text_printf(&t, "%sc%d == 0 && ", prefix, k + 1);
     text_append(&t, "upper - lower < GBM_INF");
-    const char *condition = intern(e->c, t.data);
-    text_free(&t);
-    return condition;
+    return take_text(e->c, &t);
 }
 
 /* The C text of a draw of a direct update. */

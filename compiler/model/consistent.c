@@ -19,11 +19,6 @@ struct around {
     const struct around *outer;
 };
 
-struct place {
-    const struct model *m;
-    const struct family *family;
-};
-
 static bool is_variable(const struct model *m, const struct var *v)
 {
     for (const struct var *w = m->vars; w; w = w->next)
@@ -42,14 +37,14 @@ static bool in_scope(const struct around *a, const struct loop *loop)
 
 /* Variables are of the model, with as many subscripts as they have dimensions;
  * indices are of loops around. */
-static void check_expression(const struct place *at, symp e,
+static void check_expression(const struct model *m, symp e,
                              const struct around *scope)
 {
     if (!e)
         return;
     bool node =
         e->kind == SYM_REF || e->kind == SYM_SEEN || e->kind == SYM_LIVE;
-    if ((node || e->kind == SYM_EXTENT) && !is_variable(at->m, e->var))
+    if ((node || e->kind == SYM_EXTENT) && !is_variable(m, e->var))
         UNREACHABLE();
     if (node && e->var->ndim >= 0 && e->nargs != e->var->ndim)
         UNREACHABLE();
@@ -67,18 +62,18 @@ static void check_expression(const struct place *at, symp e,
     }
     int body = e->kind == SYM_SUM ? 2 : 0;
     for (int i = 0; i < e->nargs; i++)
-        check_expression(at, e->args[i], nbound && i == body ? inside : scope);
+        check_expression(m, e->args[i], nbound && i == body ? inside : scope);
 }
 
 /* Opens n loops into `room`; each one's ends may read those before it. */
-static const struct around *open_loops(const struct place *at,
+static const struct around *open_loops(const struct model *m,
                                        struct loop *const *loops, int n,
                                        struct around *room)
 {
     const struct around *scope = NULL;
     for (int i = 0; i < n; i++) {
-        check_expression(at, loops[i]->lower, scope);
-        check_expression(at, loops[i]->upper, scope);
+        check_expression(m, loops[i]->lower, scope);
+        check_expression(m, loops[i]->upper, scope);
         room[i] = (struct around){loops[i], scope};
         scope = &room[i];
     }
@@ -87,45 +82,43 @@ static const struct around *open_loops(const struct place *at,
 
 static void check_family(const struct model *m, const struct family *f)
 {
-    const struct place at = {m, f};
     struct around loops[MAX_LOOPS], slices[2], bound[MAX_DIMS];
     if (!is_variable(m, f->var) || f->nloops > MAX_LOOPS)
         UNREACHABLE();
-    const struct around *scope = open_loops(&at, f->loops, f->nloops, loops);
+    const struct around *scope = open_loops(m, f->loops, f->nloops, loops);
     for (int d = 0; d < f->var->ndim; d++) {
-        check_expression(&at, f->lower[d], scope);
-        check_expression(&at, f->upper[d], scope);
+        check_expression(m, f->lower[d], scope);
+        check_expression(m, f->upper[d], scope);
     }
     const struct around *inside = scope;
     for (int i = 0; i < 2 && f->slice[i]; i++) {
         slices[i] = (struct around){f->slice[i], inside};
         inside = &slices[i];
     }
-    check_expression(&at, f->body, inside);
+    check_expression(m, f->body, inside);
     for (int i = 0; i < f->nargs; i++) {
         inside = scope;
         for (int d = 0; d < f->args[i].ndim; d++) {
-            check_expression(&at, f->args[i].extents[d], scope);
+            check_expression(m, f->args[i].extents[d], scope);
             bound[d] = (struct around){f->args[i].loops[d], inside};
             inside = &bound[d];
         }
-        check_expression(&at, f->args[i].body, inside);
+        check_expression(m, f->args[i].body, inside);
     }
-    check_expression(&at, f->trunc_lower, scope);
-    check_expression(&at, f->trunc_upper, scope);
+    check_expression(m, f->trunc_lower, scope);
+    check_expression(m, f->trunc_upper, scope);
 }
 
 static void check_factor(const struct model *m, const struct factor *g)
 {
-    const struct place at = {m, g->family};
     struct around loops[MAX_LOOPS];
     if (!g->family || g->nloops > MAX_LOOPS)
         UNREACHABLE();
-    const struct around *scope = open_loops(&at, g->loops, g->nloops, loops);
+    const struct around *scope = open_loops(m, g->loops, g->nloops, loops);
     const symp all[] = {g->guard, g->logp,  g->plain, g->value,
                         g->lower, g->upper, g->rule};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        check_expression(&at, all[i], scope);
+        check_expression(m, all[i], scope);
 }
 
 void check_model(struct compiler *c, const struct model *m)

@@ -76,9 +76,7 @@ static const char *quoted(struct compiler *c, const char *s)
             text_append(&t, "\\");
         text_append_n(&t, s, 1);
     }
-    const char *r = intern(c, t.data ? t.data : "");
-    text_free(&t);
-    return r;
+    return take_text(c, &t);
 }
 
 /* The left-hand side as the model writes it. */

@@ -529,9 +529,7 @@ static const char *block_name(struct compiler *c, const struct step *s)
         text_printf(&t, "_%s", family_id(c, s->members[i].family));
     if (s->nmembers > 4)
         text_printf(&t, "_and_%d", s->nmembers - 4);
-    const char *name = intern(c, t.data);
-    text_free(&t);
-    return name;
+    return take_text(c, &t);
 }
 
 /* ---- which steps belong together ---- */

@@ -242,9 +242,7 @@ const char *relation_text(struct compiler *c, const struct stmt *s)
 {
     struct text t = {0};
     relation_print(&t, s);
-    const char *text = intern(c, t.data);
-    text_free(&t);
-    return text;
+    return take_text(c, &t);
 }
 
 static void print_statements(struct text *out, const struct stmt *s, int depth)
