@@ -126,6 +126,8 @@ static const struct {
     {.run = count_copies},
     {.run = plan},
     {.run = hoist, .emit = "plan", .print = plan_print},
+    {.run = settle_slots, .emit = "slots", .print = slots_print},
+    {.run = order_load},
 };
 
 int compile_model(struct compiler *c, struct program *p)

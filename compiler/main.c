@@ -17,6 +17,7 @@ static const struct {
     {"dag", "variables, plates and relations"},
     {"conditionals", "the full conditional of every latent variable"},
     {"plan", "steps, samplers, buffers"},
+    {"slots", "the arrays that are kept in memory, and what for"},
     {"c", "the C program"},
     {"cuda", "the CUDA program"},
 };

@@ -190,8 +190,8 @@ struct var {
     int degree;            /* affine.c: in the members of the set at hand */
     double expanded, work; /* derived.c: nodes of its definition, others' in it,
                               and how many of them a value takes */
-    int slot, seen_slot;
-    int walk; /* resolve.c: the last that came here */
+    struct slot *slot;     /* where it is kept: sweep.h */
+    int walk;              /* resolve.c: the last that came here */
     struct var *next;
     /* auxiliary: its support and full conditional, if stated */
     symp draw;

@@ -82,7 +82,7 @@ struct inverse {
      * its order. */
     const struct family *reach;
     int number;
-    int start_slot, item_slot;
+    struct slot *start, *item;
     struct inverse *next;
 };
 
@@ -260,7 +260,7 @@ struct step {
     struct indices index2[MAX_MEMBERS];
     int nmembers;
     struct joint_term *terms; /* METHOD_JOINT */
-    int joint_slot;           /* of its table; constants and work follow */
+    struct slot *slots;       /* its own, one behind the other: slots.c */
     bool curved;              /* METHOD_JOINT: some term is */
     struct rescaling *rescalings;
     bool beside; /* a slice that a joint block has beside it */

@@ -228,9 +228,9 @@ static void emit_chain_update(struct compiler *c, struct text *out,
     text_printf(out,
                 "    if (p.values > GBM_CHAIN_VALUES) {\n        "
                 "gbm_chain_sites(rng, &chain);\n        return;\n    }\n"
-                "    gbm_chain_draw(rng, &chain, s->%s_width + p.first * "
+                "    gbm_chain_draw(rng, &chain, s->%s + p.first * "
                 "p.values,\n        p.stride * p.values);\n}\n\n",
-                family_id(c, s->family));
+                s->slots->member);
 }
 
 /* The number of cells that the filter needs; the first element of a path; the

@@ -134,6 +134,8 @@ void emit_violation(struct compiler *c, struct text *out,
                     const struct family *f);
 
 /* pair.c */
+/* What the functions of a pair's step are named after. */
+const char *pair_id(const struct step *s);
 void emit_pair(struct compiler *c, struct text *out, struct step *s);
 /* What the self-check asks of a pair's step. True if there is something. */
 bool emit_pair_checks(struct compiler *c, struct text *out,
@@ -144,8 +146,6 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
                  const struct family *f);
 /* An observed sum of nodes that are drawn. */
 bool has_settle(struct compiler *c, const struct family *f);
-/* The name of a slice's width in the state, without its "_width". */
-const char *width_id(struct compiler *c, const struct step *s);
 
 /* joint.c: the functions of a joint block, and its host's table. */
 void emit_joint(struct compiler *c, struct text *out, struct step *s);
@@ -218,11 +218,6 @@ void emit_hoisted_fill(struct emitter *e, const struct step *s,
 void emit_hoisted_sums(struct emitter *e, const struct step *s);
 
 /* program.c */
-/* Whether warm-up tunes something, kept in s-><family>_width. */
-bool step_tunes(const struct step *s);
-/* The values up to which an enumeration tries all, beyond which it is a slice;
- * 0: it always tries all, or is none. */
-int most_enumerated(const struct step *s);
 void emit_program(struct text *out, struct compiler *c, struct model *m);
 void emit_host(struct text *out, struct compiler *c, struct model *m,
                const char *program, const char *explanation);

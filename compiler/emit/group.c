@@ -200,7 +200,7 @@ void emit_adaptive(struct compiler *c, struct text *out, struct step *s)
     open_update(out, s);
     e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
-    emit_line(&e, "real *const tuning = s->%s_width;", family_id(c, s->family));
+    emit_line(&e, "real *const tuning = s->%s;", s->slots->member);
     emit_line(&e, "GBM_SCRATCH(x, x_small, d);");
     emit_line(&e, "GBM_SCRATCH(y, y_small, d);");
     emit_line(&e, "GBM_SCRATCH(lower, lower_small, d);");

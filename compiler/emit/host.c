@@ -37,26 +37,24 @@ static const char *role_constant(enum role r)
 /* ---- slots
  * -------------------------------------------------------------------- */
 
-struct slots {
-    struct text *table, *bind;
-    int n;
-    int *order, norder, capacity;
-};
-
-static void hidden_slot(struct slots *k, const char *name, const char *role,
-                        bool integer, int ndim, int family, const char *member,
-                        bool stride)
+/* A variable's role, or what else a slot is. */
+static const char *role_of(const struct slot *slot)
 {
-    text_printf(k->table,
-                "    {.name = \"%s\", .where = \"\", .role = %s, .integer = "
-                "%d, .ndim = %d, .family = %d},\n",
-                name, role, integer, ndim, family);
-    text_printf(k->bind, "    s->%s = (%s *)b[%d].values;\n", member,
-                integer ? "int" : "real", k->n);
-    if (stride)
-        text_printf(k->bind, "    s->%s_stride = b[%d].stride;\n", member,
-                    k->n);
-    k->n++;
+    switch (slot->kind) {
+    case SLOT_VARIABLE:
+        return role_constant(slot->var->role);
+    case SLOT_TABLE:
+        return "GBM_TABLE";
+    case SLOT_TUNING:
+        return "GBM_TUNING";
+    case SLOT_JOINT:
+        return "GBM_JOINT";
+    case SLOT_ORDER:
+        return "GBM_ORDER";
+    case SLOT_INVERSE:
+        return "GBM_INVERSE";
+    }
+    UNREACHABLE();
 }
 
 static void emit_declared(struct text *out, struct compiler *c,
@@ -82,219 +80,104 @@ static void emit_names(struct text *out, const struct var *v)
     text_append(out, "    0};\n\n");
 }
 
-/* Its slot: they are in the order of the variables. */
-static int place_of(const struct model *m, const struct var *v)
+static bool is_declared(const struct var *v)
 {
-    int place = 0;
-    for (const struct var *w = m->vars; w != v; w = w->next)
-        place++;
-    return place;
+    for (int d = 0; d < v->ndim; d++)
+        if (v->declared[d])
+            return true;
+    return false;
 }
 
-static void emit_slots(struct text *out, struct compiler *c, struct model *m,
-                       struct slots *k)
+static void emit_variable(struct text *out, const struct var *v)
 {
-    for (struct var *v = m->vars; v; v = v->next) {
-        bool declared = false;
-        for (int d = 0; d < v->ndim; d++)
-            declared = declared || v->declared[d];
-        if (declared)
+    bool observed = v->declared_observed || v->supplied ||
+                    (v->unread && v->role == ROLE_STOCHASTIC);
+    text_printf(out, ", .observed = %d, .needed = %d, .maintained = %d",
+                observed,
+                (v->role == ROLE_GIVEN && v->used && !v->whole) || v->supplied,
+                v->stored);
+    if (v->gathered)
+        text_printf(out, ", .names = names_%s", v->cname);
+    if (v->hidden)
+        text_append(out, ", .hidden = 1");
+    if (v->barren)
+        text_append(out, ", .barren = 1");
+    if (is_declared(v))
+        text_printf(out, ", .declared = declared_%s", v->cname);
+    if (v->given)
+        text_append(out, ", .filled = 1");
+    if (v->whole)
+        text_printf(out, ", .part = 1, .whole = %d", v->whole->slot->number);
+    if (v->rest_of)
+        text_printf(out, ", .rest = 1, .whole = %d", v->rest_of->slot->number);
+    if (v->slope_of)
+        text_printf(out, ", .slope = 1, .whole = %d",
+                    v->slope_of->slot->number);
+}
+
+/* The table of slots, and the order in which they are loaded. */
+static void emit_slots(struct text *out, struct compiler *c,
+                       const struct model *m)
+{
+    for (const struct var *v = m->vars; v; v = v->next) {
+        if (is_declared(v))
             emit_declared(out, c, v);
         if (v->gathered)
             emit_names(out, v);
-        v->slot = k->n;
-        bool observed = v->declared_observed || v->supplied ||
-                        (v->unread && v->role == ROLE_STOCHASTIC);
-        text_printf(
-            k->table,
-            "    {.name = \"%s\", .where = \"%s\", .role = %s, "
-            ".integer = %d, .ndim = %d, .observed = %d, .needed = %d, "
-            ".maintained = %d",
-            v->name,
-            in_string(c,
-                      span_text(c, v->families ? v->families->span : v->span)),
-            role_constant(v->role), v->integer, v->ndim, observed,
-            (v->role == ROLE_GIVEN && v->used && !v->whole) || v->supplied,
-            v->stored);
-        if (v->gathered)
-            text_printf(k->table, ", .names = names_%s", v->cname);
-        if (v->hidden)
-            text_append(k->table, ", .hidden = 1");
-        if (v->barren)
-            text_append(k->table, ", .barren = 1");
-        if (declared)
-            text_printf(k->table, ", .declared = declared_%s", v->cname);
-        if (v->given)
-            text_append(k->table, ", .filled = 1");
-        if (v->whole)
-            text_printf(k->table, ", .part = 1, .whole = %d",
-                        place_of(m, v->whole));
-        if (v->rest_of)
-            text_printf(k->table, ", .rest = 1, .whole = %d",
-                        place_of(m, v->rest_of));
-        if (v->slope_of)
-            text_printf(k->table, ", .slope = 1, .whole = %d",
-                        place_of(m, v->slope_of));
-        text_append(k->table, "},\n");
-        text_printf(k->bind, "    s->%s = (%s *)b[%d].values;\n", v->cname,
-                    v->integer ? "int" : "real", k->n);
-        for (int d = 0; d < v->ndim; d++)
-            text_printf(k->bind, "    s->%s_n%d = b[%d].dim[%d];\n", v->cname,
-                        d + 1, k->n, d);
-        if (v->role == ROLE_STOCHASTIC)
-            text_printf(k->bind, "    s->%s_seen = b[%d].seen;\n", v->cname,
-                        k->n);
-        if (v->role != ROLE_GIVEN && v->role != ROLE_CONSTANT)
-            text_printf(k->bind, "    s->%s_stride = b[%d].stride;\n", v->cname,
-                        k->n);
-        k->n++;
     }
-    for (struct family *f = m->families; f; f = f->next)
-        if (!family_rectangular(f)) {
-            f->table_slot = k->n;
-            hidden_slot(k, intern_format(c, "%s loops", f->var->name),
-                        "GBM_TABLE", true, 2, f->number,
-                        intern_format(c, "%s_loops", family_id(c, f)), false);
-        }
-    for (struct step *s = m->steps; s; s = s->next)
-        if (step_tunes(s))
-            hidden_slot(k, intern_format(c, "%s width", s->family->var->name),
-                        s->method == METHOD_ADAPTIVE ||
-                                s->method == METHOD_CHAIN
-                            ? intern_format(c, "GBM_TUNING, .cells = tuning_%s",
-                                            s->name)
-                            : "GBM_TUNING",
-                        false, 1, s->family->number,
-                        intern_format(c, "%s_width", width_id(c, s)), true);
-    for (struct step *s = m->steps; s; s = s->next) {
-        if (s->method != METHOD_JOINT)
-            continue;
-        const int n = s->number, f = s->family->number;
-        s->joint_slot = k->n;
-        hidden_slot(k, intern_format(c, "joint %d", n), "GBM_JOINT", true, 1, f,
-                    intern_format(c, "joint%d", n), false);
-        hidden_slot(k, intern_format(c, "joint %d constants", n), "GBM_JOINT",
-                    false, 1, f, intern_format(c, "joint%d_constant", n),
-                    false);
-        hidden_slot(k, intern_format(c, "joint %d work", n), "GBM_JOINT", false,
-                    1, f, intern_format(c, "joint%d_work", n), true);
+    text_append(out, "static const struct gbm_variable variables[] = {\n");
+    for (const struct slot *k = m->slots; k; k = k->next) {
+        const struct var *v = k->var;
+        struct span at = {0};
+        if (v)
+            at = v->families ? v->families->span : v->span;
+        text_printf(out,
+                    "    {.name = \"%s\", .where = \"%s\", .role = %s, "
+                    ".integer = %d, .ndim = %d",
+                    k->name, v ? in_string(c, span_text(c, at)) : "",
+                    role_of(k), k->integer, k->ndim);
+        if (v)
+            emit_variable(out, v);
+        else
+            text_printf(out, ", .family = %d",
+                        k->family ? k->family->number : -1);
+        if (k->counted)
+            text_printf(out, ", .cells = tuning_%s", k->step->name);
+        text_append(out, "},\n");
     }
-    for (struct sequence *q = m->sequences; q; q = q->next)
-        if (q->kind == SEQUENCE_REFRESH) {
-            q->slot = k->n;
-            text_printf(k->bind, "    s->sequence%d_n = b[%d].dim[0];\n",
-                        q->number, k->n);
-            hidden_slot(k, intern_format(c, "sequence %d", q->number),
-                        "GBM_ORDER", true, 2, -1,
-                        intern_format(c, "sequence%d", q->number), false);
-        }
-    for (struct inverse *i = m->inverses; i; i = i->next) {
-        i->start_slot = k->n;
-        hidden_slot(k, intern_format(c, "index %d start", i->number),
-                    "GBM_INVERSE", true, 1, i->factor->family->number,
-                    intern_format(c, "index%d_start", i->number), true);
-        i->item_slot = k->n;
-        hidden_slot(k, intern_format(c, "index %d items", i->number),
-                    "GBM_INVERSE", true, 1, i->factor->family->number,
-                    intern_format(c, "index%d_item", i->number), true);
-    }
+    text_append(out, "    {.name = 0}};\n\n");
 }
 
-/* Order of loading: a variable after those that its families' loops, left-hand
- * sides and (for constants) expressions read; a table after its bounds. */
-static bool reads(symp e, const struct var *v)
+static void emit_load_order(struct text *out, const struct model *m)
 {
-    return sym_any(e, reads_var_or_extent, v);
-}
-
-/* Extents of what is observed are known from the data before anything is
- * loaded; its values are not. */
-static bool reads_at_load(symp e, const struct var *v)
-{
-    return sym_any(
-        e, v->role == ROLE_STOCHASTIC ? reads_var : reads_var_or_extent, v);
-}
-
-/* Elements of a stochastic array that only constants define. */
-static bool fixed_part(const struct family *f)
-{
-    return !f->stochastic && f->var->role == ROLE_STOCHASTIC && f->constant;
-}
-
-static bool load_needs(const struct var *v, const struct var *w)
-{
-    for (const struct family *f = v->families; f; f = f->next_of_var) {
-        for (int i = 0; i < f->nloops; i++)
-            if (reads(f->loops[i]->lower, w) || reads(f->loops[i]->upper, w))
-                return true;
-        for (int d = 0; d < v->ndim; d++)
-            if (w != v && (reads(f->lower[d], w) ||
-                           (f->upper[d] && reads(f->upper[d], w))))
-                return true;
-        bool computed =
-            v->role == ROLE_CONSTANT || f->data_block || fixed_part(f);
-        if (computed && f->body && reads_at_load(f->body, w))
-            return true;
-        for (int i = 0; computed && i < f->nargs; i++)
-            if (reads(f->args[i].body, w))
-                return true;
-    }
-    for (int d = 0; d < v->ndim; d++)
-        if (v->declared[d] && reads(v->declared[d], w))
-            return true;
-    /* its extents are those of the whole array */
-    if (v->role == ROLE_GIVEN && v->whole == w)
-        return true;
-    return v->whole && w != v->whole && load_needs(v->whole, w);
-}
-
-static void visit(struct slots *k, const struct model *m, struct var *v,
-                  char *state)
-{
-    if (state[v->slot])
-        return;
-    state[v->slot] = 1;
-    for (struct var *w = m->vars; w; w = w->next)
-        if (w != v && load_needs(v, w))
-            visit(k, m, w, state);
-    /* a ragged family's table is needed to number its elements */
-    k->order[k->norder++] = v->slot;
-}
-
-static void emit_order(struct text *out, struct compiler *c,
-                       const struct model *m, struct slots *k)
-{
-    k->order = NEW_ARRAY(c, int, k->n);
-    char *state = NEW_ARRAY(c, char, k->n);
-    for (struct var *v = m->vars; v; v = v->next)
-        if (v->role == ROLE_GIVEN)
-            visit(k, m, v, state);
-    for (struct var *v = m->vars; v; v = v->next)
-        visit(k, m, v, state);
-    /* tables before the variables whose families they number */
-    int *order = NEW_ARRAY(c, int, k->n), n = 0;
-    char *done = NEW_ARRAY(c, char, k->n);
-    const struct var **of_slot = NEW_ARRAY(c, const struct var *, k->n);
-    for (const struct var *v = m->vars; v; v = v->next)
-        of_slot[v->slot] = v;
-    for (int i = 0; i < k->norder; i++) {
-        const struct var *v = of_slot[k->order[i]];
-        for (const struct family *f = m->families; f; f = f->next)
-            if (!family_rectangular(f) && !done[f->table_slot] &&
-                (f->var == v || f->var == v->whole)) {
-                order[n++] = f->table_slot;
-                done[f->table_slot] = 1;
-            }
-        order[n++] = v->slot;
-        done[v->slot] = 1;
-    }
-    for (int i = 0; i < k->n; i++)
-        if (!done[i])
-            order[n++] = i;
     text_append(out, "static const int load_order[] = {");
-    for (int i = 0; i < n; i++)
-        text_printf(out, "%s%d", i ? ", " : "", order[i]);
+    for (int i = 0; i < m->nslots; i++)
+        text_printf(out, "%s%d", i ? ", " : "", m->load_order[i]->number);
     text_append(out, "};\n\n");
+}
+
+/* Fills a struct state. */
+static void emit_bind(struct text *out, const struct model *m)
+{
+    text_append(out,
+                "static void bind_state(void *state, const struct gbm_binding "
+                "*b)\n{\n    struct state *s = (struct state *)state;\n    "
+                "(void)b;\n    (void)s;\n");
+    for (const struct slot *k = m->slots; k; k = k->next) {
+        text_printf(out, "    s->%s = (%s *)b[%d].values;\n", k->member,
+                    k->integer ? "int" : "real", k->number);
+        for (int d = 0; d < k->extents; d++)
+            text_printf(out, "    s->%s_n%d = b[%d].dim[%d];\n", k->member,
+                        d + 1, k->number, d);
+        if (k->seen)
+            text_printf(out, "    s->%s_seen = b[%d].seen;\n", k->member,
+                        k->number);
+        if (k->per_chain)
+            text_printf(out, "    s->%s_stride = b[%d].stride;\n", k->member,
+                        k->number);
+    }
+    text_append(out, "}\nstatic void shift(void *state, int chain)\n{\n    "
+                     "shift_state((struct state *)state, chain);\n}\n\n");
 }
 
 /* ---- families
@@ -337,7 +220,8 @@ static void emit_families(struct text *out, struct compiler *c,
     text_append(out, "static const struct gbm_family families[] = {\n");
     for (const struct family *f = m->families; f; f = f->next) {
         const char *id = family_id(c, f);
-        text_printf(out, "    {.variable = %d,\n     .text = ", f->var->slot);
+        text_printf(
+            out, "    {.variable = %d,\n     .text = ", f->var->slot->number);
         emit_string(out, f->text);
         text_printf(out,
                     ",\n     .where = \"%s\",\n     .stochastic = %d, "
@@ -348,7 +232,7 @@ static void emit_families(struct text *out, struct compiler *c,
                     in_string(c, span_text(c, f->span)), f->stochastic,
                     f->data_block || fixed_part(f), f->auxiliary,
                     f->factor && f->factor->replaced, f->nloops,
-                    family_rectangular(f) ? -1 : f->table_slot, id, id, id, id);
+                    f->table ? f->table->number : -1, id, id, id, id);
         if (f->stochastic && f->factor)
             text_printf(out,
                         ",\n     .logdensity = logdensity_%s_host, "
@@ -626,9 +510,10 @@ static void emit_dense_table(struct text *out, struct compiler *c,
             "design_%s_%d_host, .row = "
             "row_%s_%d_host,\n     .row_kernel = \"row_%s_%d_kernel\", "
             ".design_kernel = \"design_%s_%d_kernel\"},\n",
-            q->part->factor->family->number, q->matrix ? q->matrix->slot : -1,
-            q->constant_design, q->constant_weight, q->constant_score, s->name,
-            k, s->name, k, s->name, k, s->name, k);
+            q->part->factor->family->number,
+            q->matrix ? q->matrix->slot->number : -1, q->constant_design,
+            q->constant_weight, q->constant_score, s->name, k, s->name, k,
+            s->name, k, s->name, k);
     }
     text_printf(out,
                 "};\nstatic const struct gbm_dense dense_%s = {\n"
@@ -756,7 +641,7 @@ static void emit_steps(struct text *out, struct compiler *c,
             text_printf(out, ",\n     .dense = &dense_%s", s->name);
         const char *id = s->family ? family_id(c, s->family) : "";
         if (checked[s->number])
-            id = width_id(c, s);
+            id = pair_id(s);
         if (checked[s->number] ||
             (is_scalar_step(s) && !(s->method == METHOD_DIRECT &&
                                     !entry_clause(s->recognised, "solve"))))
@@ -793,8 +678,8 @@ static void emit_inverses(struct text *out, const struct model *m)
         text_printf(out,
                     "    {.variable = %d, .family = %d, .start = %d, .item = "
                     "%d, .latent = %d",
-                    i->var->slot, i->factor->family->number, i->start_slot,
-                    i->item_slot, i->latent);
+                    i->var->slot->number, i->factor->family->number,
+                    i->start->number, i->item->number, i->latent);
         if (i->reach) {
             const struct inverse *first = m->inverses;
             while (first->reach != i->reach)
@@ -861,23 +746,9 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     text_append(out, "#include \"model.h\"\n\n");
     text_append(out, program);
     text_append(out, "\n/* ---- the host's tables ---- */\n\n");
-    struct text table = {0}, bind = {0};
-    struct slots k = {.table = &table, .bind = &bind};
-    emit_slots(out, c, m, &k);
-    text_printf(out,
-                "static const struct gbm_variable variables[] = {\n%s    "
-                "{.name = 0}};\n\n",
-                table.data ? table.data : "");
-    text_printf(out,
-                "static void bind_state(void *state, const struct gbm_binding "
-                "*b)\n{\n    struct state *s = (struct state *)state;\n    "
-                "(void)b;\n    (void)s;\n%s}\nstatic void shift(void *state, "
-                "int chain)\n{\n    shift_state((struct state *)state, chain);"
-                "\n}\n\n",
-                bind.data ? bind.data : "");
-    text_free(&table);
-    text_free(&bind);
-    emit_order(out, c, m, &k);
+    emit_slots(out, c, m);
+    emit_bind(out, m);
+    emit_load_order(out, m);
     emit_families(out, c, m);
     emit_reach_readers(c, out, m);
     emit_inverses(out, m);
@@ -906,7 +777,7 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ".sequences = sequences,\n    .nsteps = %d,\n    .steps = "
                 "steps,\n    .bind = bind_state,\n    .shift = shift,\n    "
                 ".ahead = gbm_draw_ahead,\n    .explain = ",
-                k.n, nfamilies, m->ninverses, nsequences, m->nsteps);
+                m->nslots, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
     if (readers)
         text_append(out, ",\n    .readers = readers");

@@ -277,10 +277,9 @@ static bool all_constant(const struct joint_term *t)
 
 static void emit_joint_of(struct emitter *e, const struct step *s)
 {
-    emit_line(e,
-              "const struct gbm_joint j_ = gbm_joint_of(s->joint%d, "
-              "s->joint%d_constant, s->joint%d_work);",
-              s->number, s->number, s->number);
+    emit_line(
+        e, "const struct gbm_joint j_ = gbm_joint_of(s->%s, s->%s, s->%s);",
+        s->slots->member, s->slots->next->member, s->slots->next->next->member);
 }
 
 static void emit_assemble(struct compiler *c, struct text *out,
@@ -460,7 +459,7 @@ static void emit_check(struct compiler *c, struct text *out,
         "static int64_t cost_%s(const void *state)\n{\n    const struct "
         "state *s = (const struct state *)state;\n",
         s->name);
-    emit_line(&e, "return s->joint%d[GBM_J_COST];", s->number);
+    emit_line(&e, "return s->%s[GBM_J_COST];", s->slots->member);
     text_append(out, "}\n#endif\n\n");
 }
 
@@ -524,7 +523,7 @@ void emit_joint_table(struct compiler *c, struct text *out,
     }
     text_printf(out, "};\nstatic const int variables_%s[] = {", s->name);
     for (int v = 0; v < n; v++)
-        text_printf(out, "%s%d", v ? ", " : "", vars[v]->slot);
+        text_printf(out, "%s%d", v ? ", " : "", vars[v]->slot->number);
     text_printf(out, "};\nstatic const int families_%s[] = {", s->name);
     for (int i = 0; i < s->nmembers; i++)
         text_printf(out, "%s%d", i ? ", " : "", s->members[i].family->number);
@@ -534,6 +533,7 @@ void emit_joint_table(struct compiler *c, struct text *out,
                 "%d, .variables = variables_%s,\n    .nfamilies = %d, "
                 ".families = families_%s,\n    .nterms = %d, .terms = "
                 "terms_%s};\n",
-                s->name, s->joint_slot, s->joint_slot + 1, s->joint_slot + 2, n,
-                s->name, s->nmembers, s->name, nterms, s->name);
+                s->name, s->slots->number, s->slots->next->number,
+                s->slots->next->next->number, n, s->name, s->nmembers, s->name,
+                nterms, s->name);
 }

@@ -4,7 +4,7 @@
 #include "emit/emit.h"
 #include <math.h>
 
-static const char *pair_id(const struct step *s)
+const char *pair_id(const struct step *s)
 {
     return s->name + sizeof "update_" - 1;
 }
@@ -245,7 +245,7 @@ static void emit_pair_update(struct compiler *c, struct text *out,
     fill_pair(&e, s);
     emit_line(&e, "real lower, upper, value;");
     emit_line(&e, "bounds_%s(&k_, &lower, &upper);", id);
-    emit_line(&e, "real width = s->%s_width[element];", id);
+    emit_line(&e, "real width = s->%s[element];", s->slots->member);
     if (whole_numbers(s)) { /* exact while the sum is small */
         emit_line(&e, "if (upper - lower < 24 ||");
         emit_line(&e,
@@ -265,7 +265,7 @@ static void emit_pair_update(struct compiler *c, struct text *out,
               whole_numbers(s) ? "_integer" : "", id);
     e.indent -= whole_numbers(s);
     emit_line(&e, "gbm_team_sync(team);");
-    emit_line(&e, "s->%s_width[element] = width;", id);
+    emit_line(&e, "s->%s[element] = width;", s->slots->member);
     emit_line(&e, "place_%s(&k_, value);", id);
     emit_close(&e, braces);
     text_append(out, "}\n\n");
@@ -397,18 +397,9 @@ static void emit_share(struct emitter *e, struct model *m,
     e->nloops = depth;
 }
 
-static int slot_of(const struct model *m, const struct var *v)
-{
-    int slot = 0; /* slots are in the order of the variables */
-    for (const struct var *w = m->vars; w != v; w = w->next)
-        slot++;
-    return slot;
-}
-
 /* summands_: what the sum holds fast. */
 static void emit_summands(struct compiler *c, struct text *out,
-                          const struct model *m, const struct family *f,
-                          const struct summand *list)
+                          const struct family *f, const struct summand *list)
 {
     const char *id = family_id(c, f);
     struct emitter e = emitter_new(c, out);
@@ -431,7 +422,7 @@ static void emit_summands(struct compiler *c, struct text *out,
         emit_line(&e, "if (!(%s)) {", seen_of(&e, s));
         emit_line(&e, "    if (variables) {");
         emit_line(&e, "        variables[count] = %d;",
-                  slot_of(m, s->cell->var));
+                  s->cell->var->slot->number);
         emit_line(&e, "        cells[count] = %s;",
                   emit_cell(&e, s->cell->var, s->cell->args));
         emit_line(&e, "    }");
@@ -456,7 +447,7 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
     struct summand *list;
     if (!summands_of(c, f, &list))
         return;
-    emit_summands(c, out, m, f, list);
+    emit_summands(c, out, f, list);
     const char *id = family_id(c, f);
     struct emitter e = emitter_new(c, out);
     text_printf(out,

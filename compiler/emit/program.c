@@ -3,103 +3,24 @@
 #include "emit/emit.h"
 #include <string.h>
 
-/* With more values than these a slice tries some, where a node's values are
- * ordered. */
-enum { MOST_ENUMERATED = 128, MOST_RECOMPUTED = 16 };
-
-/* Counts; categories, with a probability each, have no order. */
-static bool is_ordered(const struct step *s)
-{
-    const struct entry *d = s->family->distribution;
-    for (int i = 0; i < d->nparameters; i++)
-        if (d->parameters[i].ndims)
-            return false;
-    return true;
-}
-
-int most_enumerated(const struct step *s)
-{
-    if (s->method != METHOD_ENUMERATE)
-        return 0;
-    if (s->through) /* each trial recomputes derived nodes: few of them */
-        return MOST_RECOMPUTED;
-    symp lower = s->lower, upper = s->upper;
-    bool few = lower && upper && lower->kind == SYM_NUM &&
-               upper->kind == SYM_NUM &&
-               upper->number - lower->number < MOST_ENUMERATED;
-    if (few || !is_ordered(s) || asked_to_enumerate(s->model, s->family))
-        return 0;
-    return MOST_ENUMERATED;
-}
-
-bool step_tunes(const struct step *s)
-{
-    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR ||
-           s->method == METHOD_WALK || s->method == METHOD_ADAPTIVE ||
-           s->method == METHOD_CHAIN || most_enumerated(s);
-}
-
-const char *width_id(struct compiler *c, const struct step *s)
-{
-    return s->method == METHOD_PAIR ? s->name + sizeof "update_" - 1
-                                    : family_id(c, s->family);
-}
-
 /* ---- struct state ----------------------------------------------------------
  */
 
-static void emit_state(struct text *out, struct compiler *c,
-                       const struct model *m)
+static void emit_state(struct text *out, const struct model *m)
 {
     text_append(out, "/* All nodes of one chain. Arrays are row-major; macros "
                      "give them\n * the model's subscripts, from 1. */\n"
                      "struct state {\n");
-    for (const struct var *v = m->vars; v; v = v->next) {
-        const char *type = v->integer ? "int" : "real";
-        text_printf(out, "    %s *%s;", type, v->cname);
-        text_printf(out, " /* %s", v->name);
-        if (v->ndim)
-            text_append(out, "[");
-        for (int d = 0; d < v->ndim; d++)
-            text_printf(out, "%s%s_n%d", d ? ", " : "", v->cname, d + 1);
-        text_printf(out, "%s */\n", v->ndim ? "]" : "");
-        for (int d = 0; d < v->ndim; d++)
-            text_printf(out, "    int %s_n%d;\n", v->cname, d + 1);
-        if (v->role == ROLE_STOCHASTIC)
-            text_printf(out, "    const unsigned char *%s_seen;\n", v->cname);
-        if (v->role != ROLE_GIVEN && v->role != ROLE_CONSTANT)
-            text_printf(out, "    long long %s_stride;\n", v->cname);
+    for (const struct slot *k = m->slots; k; k = k->next) {
+        text_printf(out, "    %s *%s; /* %s */\n", k->integer ? "int" : "real",
+                    k->member, k->about);
+        for (int d = 0; d < k->extents; d++)
+            text_printf(out, "    int %s_n%d;\n", k->member, d + 1);
+        if (k->seen)
+            text_printf(out, "    const unsigned char *%s_seen;\n", k->member);
+        if (k->per_chain)
+            text_printf(out, "    long long %s_stride;\n", k->member);
     }
-    for (const struct family *f = m->families; f; f = f->next)
-        if (!family_rectangular(f))
-            text_printf(out, "    int *%s_loops;\n", family_id(c, f));
-    for (const struct step *s = m->steps; s; s = s->next)
-        if (step_tunes(s))
-            text_printf(out,
-                        "    real *%s_width; /* tuned in warm-up */\n"
-                        "    long long %s_width_stride;\n",
-                        width_id(c, s), width_id(c, s));
-    for (const struct step *s = m->steps; s; s = s->next)
-        if (s->method == METHOD_JOINT)
-            text_printf(out,
-                        "    int *joint%d; /* layout of %s */\n"
-                        "    real *joint%d_constant, *joint%d_work;\n"
-                        "    long long joint%d_work_stride;\n",
-                        s->number, s->name, s->number, s->number, s->number);
-    for (const struct sequence *q = m->sequences; q; q = q->next)
-        if (q->kind == SEQUENCE_REFRESH)
-            text_printf(out,
-                        "    int *sequence%d; /* family, element */\n"
-                        "    int sequence%d_n;\n",
-                        q->number, q->number);
-    for (const struct inverse *i = m->inverses; i; i = i->next)
-        text_printf(out,
-                    "    int *index%d_start, *index%d_item; /* where %s hits "
-                    "*/\n    long long index%d_start_stride, "
-                    "index%d_item_stride;\n",
-                    i->number, i->number, sym_text(c, i->reference), i->number,
-                    i->number);
     text_append(out, "};\n\n");
 }
 
@@ -154,32 +75,15 @@ static void emit_accessors(struct text *out, const struct model *m)
     text_append(out, "\n");
 }
 
-static void emit_shift(struct text *out, struct compiler *c,
-                       const struct model *m)
+static void emit_shift(struct text *out, const struct model *m)
 {
     text_append(out, "/* From chain 0 to another. */\n"
                      "GBM_FN void shift_state(struct state *s, int chain)\n"
                      "{\n    (void)s;\n    (void)chain;\n");
-    for (const struct var *v = m->vars; v; v = v->next)
-        if (v->role != ROLE_GIVEN && v->role != ROLE_CONSTANT)
-            text_printf(out, "    s->%s += chain * s->%s_stride;\n", v->cname,
-                        v->cname);
-    for (const struct step *s = m->steps; s; s = s->next)
-        if (step_tunes(s))
-            text_printf(out, "    s->%s_width += chain * s->%s_width_stride;\n",
-                        width_id(c, s), width_id(c, s));
-    for (const struct step *s = m->steps; s; s = s->next)
-        if (s->method == METHOD_JOINT)
-            text_printf(out,
-                        "    s->joint%d_work += chain * "
-                        "s->joint%d_work_stride;\n",
-                        s->number, s->number);
-    for (const struct inverse *i = m->inverses; i; i = i->next)
-        text_printf(out,
-                    "    s->index%d_start += chain * s->index%d_start_stride;"
-                    "\n    s->index%d_item += chain * "
-                    "s->index%d_item_stride;\n",
-                    i->number, i->number, i->number, i->number);
+    for (const struct slot *k = m->slots; k; k = k->next)
+        if (k->per_chain)
+            text_printf(out, "    s->%s += chain * s->%s_stride;\n", k->member,
+                        k->member);
     text_append(out, "}\n\n");
 }
 
@@ -263,10 +167,10 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
                 "/* %s: written by gbmc from %s. */\n#include \"gbm.h\"\n"
                 "#include \"team.h\"\n\n",
                 in_comment(c, m->name), in_comment(c, c->options.input));
-    emit_state(out, c, m);
+    emit_state(out, m);
     text_append(out, "#include \"skeleton.h\"\n\n");
     emit_accessors(out, m);
-    emit_shift(out, c, m);
+    emit_shift(out, m);
     for (struct inverse *i = m->inverses; i; i = i->next)
         if (!i->reach)
             emit_index_cell(out, c, i);

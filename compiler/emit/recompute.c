@@ -46,14 +46,13 @@ static void name_loops(struct emitter *e, const struct part *p)
 static void emit_reached_places(struct emitter *e, const struct part *p)
 {
     const struct sequence *q = p->factor->family->sequence;
-    const int n = p->inverse->number;
     const char *cell = emit_cell(e, p->cell->var, p->cell->args);
     emit_line(e, "const long long cell = %s;", cell);
     emit_line(e, "for (int at = %s; at < %s; at++) {",
               emit_index_begin(e, p->inverse, "cell"),
               emit_index_end(e, p->inverse, "cell"));
     e->indent++;
-    emit_line(e, "const int place = s->index%d_item[at];", n);
+    emit_line(e, "const int place = s->%s[at];", p->inverse->item->member);
     emit_sequence_place(e, q, "place");
     emit_close(e, 1);
     emit_line(e, "gbm_team_sync(team);");

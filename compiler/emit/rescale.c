@@ -306,8 +306,9 @@ void emit_rescale_check(struct text *out, const struct step *s)
         "*)state;\n    struct gbm_rng rng;\n    gbm_rng_start(&rng, "
         "sweep->seed, chain, sweep->sweep, %d, 0);\n    %s(s, &rng, "
         "&gbm_alone, 0, GBM_ALONE);\n    between(context);\n    const struct "
-        "gbm_joint j_ = gbm_joint_of(s->joint%d, s->joint%d_constant, "
-        "s->joint%d_work);\n    return (double)rescale_all_%s(s, &rng, "
+        "gbm_joint j_ = gbm_joint_of(s->%s, s->%s, s->%s);\n    return "
+        "(double)rescale_all_%s(s, &rng, "
         "&gbm_alone, &j_, 1);\n}\n",
-        s->name, s->number, s->name, s->number, s->number, s->number, s->name);
+        s->name, s->number, s->name, s->slots->member, s->slots->next->member,
+        s->slots->next->next->member, s->name);
 }

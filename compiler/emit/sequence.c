@@ -33,7 +33,7 @@ static void visit_any_cell(struct emitter *e, const struct sequence *q,
                            const struct var *v)
 {
     if (q->kind == SEQUENCE_READ || q->kind == SEQUENCE_PARENTS)
-        emit_line(e, "visit(context, %d, -1);", v->slot);
+        emit_line(e, "visit(context, %d, -1);", v->slot->number);
 }
 
 /* Which cells x reads is not known: any order may be right, but what may be
@@ -77,7 +77,7 @@ static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
         text_free(&(struct text){.data = head});
     }
     emit_line(e, "if (%s)", in.data);
-    emit_line(e, "    visit(context, %d, (int64_t)(%s));", x->var->slot,
+    emit_line(e, "    visit(context, %d, (int64_t)(%s));", x->var->slot->number,
               cell.data);
     text_free(&in);
     text_free(&cell);
@@ -257,7 +257,7 @@ void emit_sequences(struct compiler *c, struct text *out, const struct model *m)
                     "    {.kind = %s, .readers = readers_%d, .nreaders = %d, "
                     ".slot = %d},\n",
                     kinds[q->kind], q->number, q->n,
-                    q->kind == SEQUENCE_REFRESH ? q->slot : -1);
+                    q->order ? q->order->number : -1);
     text_append(out, "    {.nreaders = 0}};\n\n");
 }
 
@@ -412,9 +412,9 @@ void emit_reach_readers(struct compiler *c, struct text *out,
 void emit_sequence_place(struct emitter *e, const struct sequence *q,
                          const char *place)
 {
-    emit_line(e, "const int element = s->sequence%d[2 * %s + 1];", q->number,
+    emit_line(e, "const int element = s->%s[2 * %s + 1];", q->order->member,
               place);
-    emit_line(e, "switch (s->sequence%d[2 * %s]) {", q->number, place);
+    emit_line(e, "switch (s->%s[2 * %s]) {", q->order->member, place);
     e->indent++;
     for (int i = 0; i < q->n; i++) {
         emit_line(e, "case %d:", i);
@@ -436,7 +436,7 @@ void emit_refresh(struct compiler *c, struct text *out,
                 "GBM_FN void derive_all_%s(const struct state *s, const struct "
                 "gbm_team *team)\n{\n    gbm_team_sync(team);\n",
                 first);
-    emit_line(&e, "for (int at = 0; at < s->sequence%d_n; at++) {", q->number);
+    emit_line(&e, "for (int at = 0; at < s->%s_n1; at++) {", q->order->member);
     e.indent++;
     emit_sequence_place(&e, q, "at");
     emit_close(&e, 1);

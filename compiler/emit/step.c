@@ -22,8 +22,8 @@ static void decode_as(struct emitter *e, const struct family *f,
     if (!family_rectangular(f)) {
         for (int i = 0; i < f->nloops; i++) {
             names[i] = emit_loop_name(e, loops[i]);
-            emit_line(e, "const int %s = s->%s_loops[(%s) * %d + %d];",
-                      names[i], family_id(c, f), element, f->nloops, i);
+            emit_line(e, "const int %s = s->%s[(%s) * %d + %d];", names[i],
+                      f->table->member, element, f->nloops, i);
         }
         return;
     }
@@ -105,14 +105,14 @@ static void share_in_rows(struct emitter *e, const struct part *p,
 const char *emit_index_begin(struct emitter *e, const struct inverse *i,
                              const char *cell)
 {
-    return intern_format(e->c, "s->index%d_start[%s%s]", i->number,
+    return intern_format(e->c, "s->%s[%s%s]", i->start->member,
                          i->reach ? "2 * " : "", cell);
 }
 
 const char *emit_index_end(struct emitter *e, const struct inverse *i,
                            const char *cell)
 {
-    return intern_format(e->c, "s->index%d_start[%s%s + 1]", i->number,
+    return intern_format(e->c, "s->%s[%s%s + 1]", i->start->member,
                          i->reach ? "2 * " : "", cell);
 }
 
@@ -143,7 +143,6 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         braces += open_brace(e);
     }
     if (p->inverse) {
-        int n = p->inverse->number;
         const char *at = emit_name(e, "at");
         const char *cell = emit_name(e, "cell");
         emit_line(e, "const long long %s = %s;", cell,
@@ -163,7 +162,7 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         braces += open_brace(e);
         e->team = e->team && !team;
         decode_as(e, p->factor->family, p->loops,
-                  intern_format(c, "s->index%d_item[%s]", n, at));
+                  intern_format(c, "s->%s[%s]", p->inverse->item->member, at));
     } else {
         bool first = team;
         int innermost = -1;
@@ -879,13 +878,13 @@ static void emit_finish(struct compiler *c, struct text *out,
  * store it. */
 static const char *emit_width(struct emitter *e, const struct step *s)
 {
-    const char *id = family_id(e->c, s->family);
+    const char *width = s->slots->member;
     if (s->width <= 0) {
-        emit_line(e, "real width = s->%s_width[element];", id);
+        emit_line(e, "real width = s->%s[element];", width);
         return "";
     }
     const char *unit = emit_expr(e, sym_num(e->c, s->width));
-    emit_line(e, "real width = %s * s->%s_width[element];", unit, id);
+    emit_line(e, "real width = %s * s->%s[element];", unit, width);
     return intern_format(e->c, " / %s", unit);
 }
 
@@ -971,7 +970,7 @@ static void emit_update(struct compiler *c, struct text *out,
                   "adapting, k_.lower, k_.upper, density_%s, &k_);",
                   target_cell(&e, f), id);
         emit_line(&e, "gbm_team_sync(team);");
-        emit_line(&e, "s->%s_width[element] = width%s;", id, unit);
+        emit_line(&e, "s->%s[element] = width%s;", s->slots->member, unit);
         emit_store(&e, s, "value");
     } else if (s->method == METHOD_ENUMERATE) {
         emit_line(&e,
@@ -997,7 +996,7 @@ static void emit_update(struct compiler *c, struct text *out,
                   s->method == METHOD_WALK ? "walk" : "slice",
                   integer ? "_integer" : "", target_cell(&e, f), id);
         emit_line(&e, "gbm_team_sync(team);");
-        emit_line(&e, "s->%s_width[element] = width%s;", id, unit);
+        emit_line(&e, "s->%s[element] = width%s;", s->slots->member, unit);
         emit_store(&e, s, "value");
     }
     if (step_has_columns(s))

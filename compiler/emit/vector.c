@@ -510,7 +510,6 @@ static void emit_components(struct compiler *c, struct text *out,
                             struct step *s)
 {
     const struct family *f = s->family;
-    const char *id = family_id(c, f);
     text_printf(out,
                 "/* %s    %s\n * No closed form: slice sampling, component by "
                 "component%s. */\n"
@@ -533,7 +532,7 @@ static void emit_components(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     open_element(&e, s);
     emit_layout(&e, s);
-    emit_line(&e, "real width = s->%s_width[element];", id);
+    emit_line(&e, "real width = s->%s[element];", s->slots->member);
     emit_line(&e, "for (int place = 0; place < %s; place++) {",
               f->nslices == 2 ? "d * d" : "d");
     e.indent++;
@@ -553,7 +552,7 @@ static void emit_components(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_team_sync(team);");
     e.indent--;
     emit_line(&e, "}");
-    emit_line(&e, "s->%s_width[element] = width;", id);
+    emit_line(&e, "s->%s[element] = width;", s->slots->member);
     if (s->through)
         emit_recompute(&e, s, f->var);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");

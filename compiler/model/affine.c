@@ -316,7 +316,6 @@ static struct var *new_array(const struct affine *k, const struct var *of,
     v->role = ROLE_DERIVED;
     v->stored = v->hidden = v->used = true;
     v->ndim = of->ndim;
-    v->seen_slot = -1;
     for (int d = 0; d < of->ndim; d++)
         v->declared[d] = of->declared[d];
     *k->m->last_var = v;

@@ -146,7 +146,6 @@ symp constant_of(struct compiler *c, struct model *m, symp e)
     name_added_in_c(c, m, v);
     v->role = ROLE_CONSTANT;
     v->hidden = v->used = true;
-    v->seen_slot = -1;
     struct family *f = NEW(c, struct family);
     f->var = v;
     f->loops = loops;

@@ -78,7 +78,6 @@ static void add_given(struct model *m, struct compiler *c, struct var *v)
     given->ndim = v->ndim;
     given->role = ROLE_GIVEN;
     given->used = true;
-    given->seen_slot = -1;
     given->whole = v;
     v->given = given;
     *m->last_var = given;

@@ -189,7 +189,6 @@ static symp new_node(struct compiler *c, struct model *m, struct family *f,
     v->span = f->span;
     v->role = ROLE_DERIVED;
     v->hidden = v->used = v->stored = true;
-    v->seen_slot = -1;
     g->loops = NEW_ARRAY(c, struct loop *, f->nloops + 1);
     for (int i = 0; i < f->nloops; i++) {
         if (!sym_has_loop(e, f->loops[i]))

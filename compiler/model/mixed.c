@@ -185,7 +185,6 @@ static void split(struct resolver *r, struct var *v)
     whole->span = v->span;
     whole->ndim = v->ndim;
     whole->role = ROLE_DERIVED;
-    whole->seen_slot = -1;
     for (int d = 0; d < v->ndim; d++)
         whole->declared[d] = v->declared[d];
     *r->m->last_var = whole;

@@ -74,7 +74,7 @@ struct family {
     bool of_data;   /* an element of a stochastic array that must turn out to
                        be a function of observed nodes (mixed.c) */
     bool constant;  /* deterministic: a function of given nodes alone */
-    int table_slot; /* of its loop indices, if it is ragged */
+    struct slot *table; /* of its loop indices, if it is ragged; or NULL */
     struct range_check *ranges; /* written in the statement */
     struct sequence *sequence;  /* of the derived families that are recomputed
                                    together, in turn; or NULL */
@@ -102,7 +102,8 @@ struct sequence {
     enum sequence_kind kind;
     struct family **families;
     int n, number;
-    int slot; /* SEQUENCE_REFRESH: of (place in families, element) pairs */
+    struct slot *order; /* SEQUENCE_REFRESH: of (place in families, element)
+                           pairs; or NULL */
     struct sequence *next;
 };
 
@@ -140,6 +141,9 @@ struct model {
     struct step *steps, **last_step;
     struct inverse *inverses, **last_inverse;
     struct sequence *sequences;
+    struct slot *slots; /* sweep.h */
+    const struct slot **load_order;
+    int nslots;
     int nfamilies, nfactors, nsteps, ninverses;
 };
 

@@ -29,7 +29,6 @@ struct var *get_var(struct resolver *r, const char *name, struct span span)
     v->span = span;
     v->ndim = -1;
     v->role = ROLE_GIVEN;
-    v->seen_slot = -1;
     for (v->gathered = r->m->program->gathered;
          v->gathered && v->gathered->name != name;)
         v->gathered = v->gathered->next;

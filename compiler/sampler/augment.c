@@ -150,7 +150,6 @@ static struct factor *apply(struct compiler *c, struct model *m,
     v->span = f->span;
     v->role = ROLE_AUXILIARY;
     v->ndim = f->nloops;
-    v->seen_slot = -1;
     symp subs[8];
     for (int d = 0; d < f->nloops; d++)
         subs[d] = sym_loop(c, f->loops[d]);

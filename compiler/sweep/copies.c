@@ -66,7 +66,6 @@ static struct var *new_constant(struct compiler *c, struct model *m)
     v->role = ROLE_CONSTANT;
     v->hidden = v->used = true;
     v->ndim = 1;
-    v->seen_slot = -1;
     name_added_in_c(c, m, v);
     *m->last_var = v;
     m->last_var = &v->next;

@@ -35,4 +35,62 @@ void hoist(struct compiler *c, struct model *m);
 /* For --emit=plan. */
 void hoisted_print(struct text *out, struct compiler *c, const struct step *s);
 
+/* ---- slots.c ------------------------------------------------------------ */
+/* What an array of the program is for. */
+enum life {
+    LIFE_DATA,      /* the user gives it */
+    LIFE_CONSTANT,  /* data settle it: computed at load */
+    LIFE_STATE,     /* random: steps draw what data do not give of it */
+    LIFE_STATISTIC, /* a function of the state */
+    LIFE_TUNING,    /* warm-up learns it */
+    LIFE_INDEX,     /* which elements, cells and places belong together */
+    LIFE_SCRATCH    /* means nothing between two steps */
+};
+
+/* What it is to the runtime: enum gbm_role of model.h, but for the roles of
+ * variables. */
+enum slot_kind {
+    SLOT_VARIABLE,
+    SLOT_TABLE,
+    SLOT_TUNING,
+    SLOT_JOINT,
+    SLOT_ORDER,
+    SLOT_INVERSE
+};
+
+/* An array in memory. The members MEMBER_n1, ..., MEMBER_seen and
+ * MEMBER_stride of struct state tell its first extents, which cells are seen,
+ * and how far it is from one chain to the next, where the slot has such. */
+struct slot {
+    enum slot_kind kind;
+    const char *name;   /* in the runtime's messages */
+    const char *member; /* of struct state */
+    const char *about;
+    enum life life;
+    bool integer; /* cells are int, else real */
+    int ndim, extents;
+    bool seen;
+    bool per_chain; /* or may be: what is observed throughout is not */
+    bool counted;   /* SLOT_TUNING: a function tells how many cells; else there
+                       is one for each element */
+    const struct var *var;       /* SLOT_VARIABLE */
+    const struct family *family; /* whose elements or instances it is about */
+    const struct step *step;     /* SLOT_TUNING, SLOT_JOINT */
+    int number;                  /* in the runtime's table */
+    struct slot *next;
+};
+/* Sets m->slots, and where variables, families, steps, sequences and inverses
+ * find their own. Requires the sweep. */
+void settle_slots(struct compiler *c, struct model *m);
+void slots_print(struct text *out, struct compiler *c, const struct model *m);
+/* The values up to which an enumeration tries all, beyond which it is a slice;
+ * 0: it always tries all, or is none. */
+int most_enumerated(const struct step *s);
+
+/* load_order.c: m->load_order, in which extents can be settled and constants
+ * computed. Requires the slots. */
+void order_load(struct compiler *c, struct model *m);
+/* Whether f is elements of a stochastic array that only constants define. */
+bool fixed_part(const struct family *f);
+
 #endif

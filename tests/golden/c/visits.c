@@ -27,7 +27,7 @@ struct state {
     real *x_v; /* x[x_v_n1, x_v_n2] */
     int x_v_n1;
     int x_v_n2;
-    int *y_v_loops;
+    int *y_v_loops; /* loop indices by element */
     real *b_v_width; /* tuned in warm-up */
     long long b_v_width_stride;
 };

@@ -26,8 +26,8 @@ struct state {
     long long b_v_width_stride;
     real *z_v_width; /* tuned in warm-up */
     long long z_v_width_stride;
-    int *index0_start, *index0_item; /* where z[g[i]] hits */
-    long long index0_start_stride, index0_item_stride;
+    int *index0_start; /* where z[g[i]] hits in y */
+    int *index0_item; /* where z[g[i]] hits in y */
 };
 
 #include "skeleton.h"
@@ -50,8 +50,6 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->z_v += chain * s->z_v_stride;
     s->b_v_width += chain * s->b_v_width_stride;
     s->z_v_width += chain * s->z_v_width_stride;
-    s->index0_start += chain * s->index0_start_stride;
-    s->index0_item += chain * s->index0_item_stride;
 }
 
 /* the cell that z[g[i]] hits, by instance of

@@ -1,0 +1,272 @@
+/* slots.c: the arrays that the program keeps in memory. Its struct state, the
+ * functions that fill it and move it from chain to chain, and the table by
+ * which the runtime allocates, loads, copies to devices and saves are printed
+ * from this list. */
+#include "sweep/sweep.h"
+#include <string.h>
+
+/* With more values than these a slice tries some, where a node's values are
+ * ordered. */
+enum { MOST_ENUMERATED = 128, MOST_RECOMPUTED = 16 };
+
+/* Counts; categories, with a probability each, have no order. */
+static bool is_ordered(const struct step *s)
+{
+    const struct entry *d = s->family->distribution;
+    for (int i = 0; i < d->nparameters; i++)
+        if (d->parameters[i].ndims)
+            return false;
+    return true;
+}
+
+int most_enumerated(const struct step *s)
+{
+    if (s->method != METHOD_ENUMERATE)
+        return 0;
+    if (s->through) /* each trial recomputes derived nodes: few of them */
+        return MOST_RECOMPUTED;
+    symp lower = s->lower, upper = s->upper;
+    bool few = lower && upper && lower->kind == SYM_NUM &&
+               upper->kind == SYM_NUM &&
+               upper->number - lower->number < MOST_ENUMERATED;
+    if (few || !is_ordered(s) || asked_to_enumerate(s->model, s->family))
+        return 0;
+    return MOST_ENUMERATED;
+}
+
+/* ---- the list --------------------------------------------------------------
+ */
+
+static struct slot *add_slot(struct compiler *c, struct model *m,
+                             struct slot slot)
+{
+    struct slot **link = &m->slots;
+    while (*link)
+        link = &(*link)->next;
+    slot.number = m->nslots++;
+    *link = NEW(c, struct slot);
+    **link = slot;
+    return *link;
+}
+
+static enum life life_of(const struct var *v)
+{
+    switch (v->role) {
+    case ROLE_GIVEN:
+        return LIFE_DATA;
+    case ROLE_CONSTANT:
+        return LIFE_CONSTANT;
+    case ROLE_STOCHASTIC:
+    case ROLE_AUXILIARY:
+        return LIFE_STATE;
+    case ROLE_DERIVED:
+        return LIFE_STATISTIC;
+    }
+    UNREACHABLE();
+}
+
+/* x[x_n1, x_n2] */
+static const char *with_extents(struct compiler *c, const struct var *v)
+{
+    const char *text = v->name;
+    for (int d = 0; d < v->ndim; d++)
+        text = intern_format(c, "%s%s%s_n%d", text, d ? ", " : "[", v->cname,
+                             d + 1);
+    return v->ndim ? intern_format(c, "%s]", text) : text;
+}
+
+static void add_variable(struct compiler *c, struct model *m, struct var *v)
+{
+    const enum life life = life_of(v);
+    v->slot = add_slot(
+        c, m,
+        (struct slot){.kind = SLOT_VARIABLE,
+                      .name = v->name,
+                      .member = v->cname,
+                      .about = with_extents(c, v),
+                      .life = life,
+                      .integer = v->integer,
+                      .ndim = v->ndim,
+                      .extents = v->ndim,
+                      .seen = v->role == ROLE_STOCHASTIC,
+                      .per_chain = life == LIFE_STATE || life == LIFE_STATISTIC,
+                      .var = v});
+}
+
+/* The loop indices of elements that are not told by their number. */
+static void add_table(struct compiler *c, struct model *m, struct family *f)
+{
+    if (family_rectangular(f))
+        return;
+    f->table = add_slot(
+        c, m,
+        (struct slot){.kind = SLOT_TABLE,
+                      .name = intern_format(c, "%s loops", f->var->name),
+                      .member = intern_format(c, "%s_loops", family_id(c, f)),
+                      .about = "loop indices by element",
+                      .life = LIFE_INDEX,
+                      .integer = true,
+                      .ndim = 2,
+                      .family = f});
+}
+
+/* Whether warm-up tunes something. */
+static bool tunes(const struct step *s)
+{
+    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
+           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR ||
+           s->method == METHOD_WALK || s->method == METHOD_ADAPTIVE ||
+           s->method == METHOD_CHAIN || most_enumerated(s);
+}
+
+static void add_tuning(struct compiler *c, struct model *m, struct step *s)
+{
+    const char *id = s->method == METHOD_PAIR ? s->name + sizeof "update_" - 1
+                                              : family_id(c, s->family);
+    s->slots =
+        add_slot(c, m,
+                 (struct slot){
+                     .kind = SLOT_TUNING,
+                     .name = intern_format(c, "%s width", s->family->var->name),
+                     .member = intern_format(c, "%s_width", id),
+                     .about = "tuned in warm-up",
+                     .life = LIFE_TUNING,
+                     .ndim = 1,
+                     .per_chain = true,
+                     .counted = s->method == METHOD_ADAPTIVE ||
+                                s->method == METHOD_CHAIN,
+                     .family = s->family,
+                     .step = s});
+}
+
+/* In this order: the layout, what data settle, and work space. */
+static void add_joint(struct compiler *c, struct model *m, struct step *s)
+{
+    const int n = s->number;
+    struct slot slot = {.kind = SLOT_JOINT,
+                        .name = intern_format(c, "joint %d", n),
+                        .member = intern_format(c, "joint%d", n),
+                        .about = intern_format(c, "layout of %s", s->name),
+                        .life = LIFE_INDEX,
+                        .integer = true,
+                        .ndim = 1,
+                        .family = s->family,
+                        .step = s};
+    s->slots = add_slot(c, m, slot);
+    slot.integer = false;
+    slot.name = intern_format(c, "joint %d constants", n);
+    slot.member = intern_format(c, "joint%d_constant", n);
+    slot.about = "its sums of data";
+    slot.life = LIFE_CONSTANT;
+    add_slot(c, m, slot);
+    slot.name = intern_format(c, "joint %d work", n);
+    slot.member = intern_format(c, "joint%d_work", n);
+    slot.about = "its work space";
+    slot.life = LIFE_SCRATCH;
+    slot.per_chain = true;
+    add_slot(c, m, slot);
+}
+
+static void add_order(struct compiler *c, struct model *m, struct sequence *q)
+{
+    if (q->kind != SEQUENCE_REFRESH)
+        return;
+    q->order = add_slot(
+        c, m,
+        (struct slot){.kind = SLOT_ORDER,
+                      .name = intern_format(c, "sequence %d", q->number),
+                      .member = intern_format(c, "sequence%d", q->number),
+                      .about = "family, element",
+                      .life = LIFE_INDEX,
+                      .integer = true,
+                      .ndim = 2,
+                      .extents = 1});
+}
+
+static void add_inverse(struct compiler *c, struct model *m, struct inverse *i)
+{
+    const char *in = i->factor->family->var->name;
+    struct slot slot = {
+        .kind = SLOT_INVERSE,
+        .name = intern_format(c, "index %d start", i->number),
+        .member = intern_format(c, "index%d_start", i->number),
+        .about = i->reach ? intern_format(c, "what %s reaches in %s",
+                                          i->var->name, in)
+                          : intern_format(c, "where %s hits in %s",
+                                          sym_text(c, i->reference), in),
+        .life = LIFE_INDEX,
+        .integer = true,
+        .ndim = 1,
+        .per_chain = i->latent,
+        .family = i->factor->family};
+    i->start = add_slot(c, m, slot);
+    slot.name = intern_format(c, "index %d items", i->number);
+    slot.member = intern_format(c, "index%d_item", i->number);
+    i->item = add_slot(c, m, slot);
+}
+
+void settle_slots(struct compiler *c, struct model *m)
+{
+    for (struct var *v = m->vars; v; v = v->next)
+        add_variable(c, m, v);
+    for (struct family *f = m->families; f; f = f->next)
+        add_table(c, m, f);
+    for (struct step *s = m->steps; s; s = s->next)
+        if (tunes(s))
+            add_tuning(c, m, s);
+        else if (s->method == METHOD_JOINT)
+            add_joint(c, m, s);
+    for (struct sequence *q = m->sequences; q; q = q->next)
+        add_order(c, m, q);
+    for (struct inverse *i = m->inverses; i; i = i->next)
+        add_inverse(c, m, i);
+}
+
+/* ---- --emit=slots ----------------------------------------------------------
+ */
+
+static const char *life_name(enum life life)
+{
+    switch (life) {
+    case LIFE_DATA:
+        return "data";
+    case LIFE_CONSTANT:
+        return "constant";
+    case LIFE_STATE:
+        return "state";
+    case LIFE_STATISTIC:
+        return "statistic";
+    case LIFE_TUNING:
+        return "tuning";
+    case LIFE_INDEX:
+        return "index";
+    case LIFE_SCRATCH:
+        return "scratch";
+    }
+    UNREACHABLE();
+}
+
+/* Data that are expected, where they are whole, have one copy. */
+static const char *copies(const struct slot *k)
+{
+    bool expected = k->var && (k->var->unread || k->var->declared_observed ||
+                               k->var->supplied);
+    return !k->per_chain         ? "one"
+           : k->seen && expected ? "by data"
+                                 : "per chain";
+}
+
+void slots_print(struct text *out, struct compiler *c, const struct model *m)
+{
+    int wide = 4;
+    (void)c;
+    for (const struct slot *k = m->slots; k; k = k->next)
+        if ((int)strlen(k->member) > wide)
+            wide = (int)strlen(k->member);
+    text_printf(out, "%-*s  type  dims  copies     life       what\n", wide,
+                "slot");
+    for (const struct slot *k = m->slots; k; k = k->next)
+        text_printf(out, "%-*s  %-4s  %4d  %-9s  %-9s  %s\n", wide, k->member,
+                    k->integer ? "int" : "real", k->ndim, copies(k),
+                    life_name(k->life), k->var ? k->name : k->about);
+}
