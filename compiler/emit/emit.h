@@ -183,8 +183,9 @@ void emit_recompute_aligned(struct compiler *c, struct text *out,
                             const struct step *s);
 /* cell_: the element's flat cell, if parts are found by an inverse index. */
 void emit_cell_if_needed(struct emitter *e, const struct step *s);
-/* Statements that draw the lhs of f from its prior into its cells. */
-void emit_prior_draw(struct emitter *e, const struct family *f);
+/* Calls the function that draws an element of f from its prior, whatever the
+ * rules of its distribution: a starting value may be what is no draw. */
+void emit_unruled_draw(struct emitter *e, const struct family *f);
 /* cell: a draw of integers between the locals lower and upper, if the value
  * in it is none; a local with a real one, whose name is returned. Of entry d.
  */

@@ -238,6 +238,27 @@ static void emit_vector_draw(struct emitter *e, const struct family *f)
     text_free(&args);
 }
 
+/* No draw: NaN, or what stands for it among integers. */
+static const char *no_draw(const struct family *f)
+{
+    return f->var->integer ? "gbm_whole(GBM_NAN)" : "GBM_NAN";
+}
+
+/* Between a lower bound that may be above the upper one there is no draw. */
+static void emit_order_of_bounds(struct emitter *e, const struct family *f,
+                                 const char *cell)
+{
+    const struct factor *g = f->factor;
+    if (!f->truncated || !g->lower || !g->upper ||
+        sym_never_below(g->upper, g->lower))
+        return;
+    emit_line(e, "if (!(lower <= upper)) {");
+    e->indent++;
+    emit_line(e, "%s = %s;", cell, no_draw(f));
+    emit_line(e, "return;");
+    emit_close(e, 1);
+}
+
 static void emit_truncated_draw(struct emitter *e, const struct family *f)
 {
     struct compiler *c = e->c;
@@ -250,6 +271,7 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
     emit_line(e, "(void)upper;");
     const char *cell = emit_expr(e, g->value);
     const char *cast = f->var->integer ? "gbm_whole" : "";
+    emit_order_of_bounds(e, f, cell);
     const struct expr *between = entry_value(d, "draw_between");
     const struct expr *cdf = entry_value(d, "cdf");
     const struct expr *quantile = entry_value(d, "quantile");
@@ -280,9 +302,12 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
     emit_line(e, "}");
     if (inverts)
         emit_integer_between(e, d, cell);
+    emit_line(e, "if (!(%s >= lower && %s <= upper))", cell, cell);
+    emit_line(e, "    %s = %s;", cell, no_draw(f));
 }
 
-void emit_prior_draw(struct emitter *e, const struct family *f)
+/* Statements that draw the lhs of f from its prior into its cells. */
+static void emit_prior_draw(struct emitter *e, const struct family *f)
 {
     struct compiler *c = e->c;
     const struct entry *d = f->distribution;
@@ -314,26 +339,66 @@ void emit_prior_draw(struct emitter *e, const struct family *f)
         f->var->integer ? "gbm_whole" : "", text);
 }
 
+static void open_draw_function(struct emitter *e, const struct family *f,
+                               const char *name)
+{
+    open_element_function(
+        e, f,
+        intern_format(e->c,
+                      "GBM_FN void %s_%s(const struct state *s, struct gbm_rng "
+                      "*rng, long long element)",
+                      name, family_id(e->c, f)));
+    emit_line(e, "(void)rng;");
+}
+
+static symp draw_rule(struct compiler *c, const struct family *f)
+{
+    return can_be_drawn(f) ? rule_of_draws(c, f) : NULL;
+}
+
+/* Where the rule of its distribution is broken, an element has no draw. */
+static void emit_no_draw(struct emitter *e, const struct family *f, symp rule)
+{
+    symp at[2];
+    emit_line(e, "if (!(%s)) {", emit_expr(e, rule));
+    e->indent++;
+    int braces = emit_open_slices(e, f, at);
+    symp ref = f->nslices || !f->factor ? family_lhs(e->c, f, f->nslices, at)
+                                        : f->factor->value;
+    emit_line(e, "%s = %s;", emit_expr(e, ref), no_draw(f));
+    emit_close(e, braces);
+    emit_line(e, "return;");
+    emit_close(e, 1);
+}
+
 static void emit_simulate(struct compiler *c, struct text *out,
                           const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_element_function(
-        &e, f,
-        intern_format(c,
-                      "GBM_FN void simulate_%s(const struct state "
-                      "*s, struct gbm_rng *rng, long long element)",
-                      id));
-    emit_line(&e, "(void)rng;");
+    symp rule = draw_rule(c, f);
+    open_draw_function(&e, f, rule ? "draw" : "simulate");
     emit_prior_draw(&e, f);
     text_append(out, "}\n");
+    if (rule) {
+        e = emitter_new(c, out);
+        open_draw_function(&e, f, "simulate");
+        emit_no_draw(&e, f, rule);
+        emit_line(&e, "draw_%s(s, rng, element);", id);
+        text_append(out, "}\n");
+    }
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic void simulate_%s_host(const void "
                 "*state, struct gbm_rng *rng, int64_t element)\n{\n    "
                 "simulate_%s((const struct state *)state, rng, element);\n}\n"
                 "#endif\n\n",
                 id, id);
+}
+
+void emit_unruled_draw(struct emitter *e, const struct family *f)
+{
+    emit_line(e, "%s_%s(s, rng, element);",
+              draw_rule(e->c, f) ? "draw" : "simulate", family_id(e->c, f));
 }
 
 /* ---- starting values
@@ -388,7 +453,7 @@ static void emit_start(struct compiler *c, struct text *out,
     }
     const char *cell = emit_expr(&e, g->value);
     if (draws_integers(f)) {
-        emit_line(&e, "simulate_%s(s, rng, element);", id);
+        emit_unruled_draw(&e, f);
         emit_line(&e, "if (%s < lower)", cell);
         emit_line(&e, "    %s = (int)lower;", cell);
         emit_line(&e, "if (%s > upper)", cell);
@@ -410,7 +475,7 @@ static void emit_start(struct compiler *c, struct text *out,
         emit_line(&e, "%s = gbm_start(rng, %s, lower, upper, (real)spread);",
                   cell, value);
     } else {
-        emit_line(&e, "simulate_%s(s, rng, element);", id);
+        emit_unruled_draw(&e, f);
         emit_line(&e, "%s = gbm_start(rng, %s, lower, upper, 0);", cell, cell);
     }
 done:
@@ -612,35 +677,56 @@ const char *free_index(const struct entry *d, const struct expr *e)
     return found;
 }
 
+/* cond, which `text` is in the words of d, holds of data. */
+static void check_rule(struct emitter *e, const struct family *f,
+                       const struct entry *d, symp cond, struct text *text)
+{
+    if (!cond || cond->kind == SYM_NUM)
+        return;
+    cond = substitute_derived(e->c, cond);
+    if (reads_latent(cond))
+        return;
+    const char *args, *name = element_format(e, f, &args);
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "if (!(%s))", emit_expr(e, cond));
+    emit_line(e,
+              "    return gbm_problem_text(problem, \"the parameters of "
+              "%s at %s break the rule %s\"%s);",
+              d->name, name, in_format(e->c, text->data), args);
+    emit_close(e, 1);
+}
+
+/* What is required of the parameters of the distribution as it is written. */
+static void check_stated(struct emitter *e, const struct family *f)
+{
+    const struct entry *d = f->written_distribution;
+    const struct clause *require = entry_clause(d, "require");
+    struct text t = {0};
+    for (const struct clause_item *i = require ? require->items : NULL; i;
+         i = i->next) {
+        text_append(&t, t.length ? ", " : "");
+        expr_print(&t, i->value);
+    }
+    if (f->stated && t.length)
+        check_rule(e, f, d, f->stated, &t);
+    text_free(&t);
+}
+
 static void check_requirements(struct emitter *e, const struct family *f)
 {
-    struct compiler *c = e->c;
     const struct entry *d = f->distribution;
     const struct clause *require = entry_clause(d, "require");
     for (const struct clause_item *i = require ? require->items : NULL; i;
          i = i->next) {
         if (free_index(d, i->value))
             continue; /* left to the log density */
-        symp cond = family_expression(c, f, i->value);
-        if (!cond || cond->kind == SYM_NUM)
-            continue;
-        cond = substitute_derived(c, cond);
-        if (reads_latent(cond))
-            continue;
         struct text t = {0};
         expr_print(&t, i->value);
-        const char *args, *name = element_format(e, f, &args);
-        emit_line(e, "{");
-        e->indent++;
-        emit_line(e, "if (!(%s))", emit_expr(e, cond));
-        emit_line(e,
-                  "    return gbm_problem_text(problem, \"the parameters of "
-                  "%s at %s break the rule %s\"%s);",
-                  d->name, name, in_format(c, t.data), args);
-        e->indent--;
-        emit_line(e, "}");
+        check_rule(e, f, d, family_expression(e->c, f, i->value), &t);
         text_free(&t);
     }
+    check_stated(e, f);
 }
 
 /* The length of dimension k of a parameter, or of the node itself. */

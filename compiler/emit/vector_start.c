@@ -44,8 +44,7 @@ static void emit_near_mean(struct emitter *e, const struct family *f,
 
 /* An average of draws, each weighted by its size, as tails are heavy: a mean of
  * positive definite matrices is one. */
-static void emit_average(struct emitter *e, const struct family *f,
-                         const char *id)
+static void emit_average(struct emitter *e, const struct family *f)
 {
     struct compiler *c = e->c;
     const char *extent = emit_int(e, family_extent(c, f, 0));
@@ -56,7 +55,7 @@ static void emit_average(struct emitter *e, const struct family *f,
     emit_line(e, "    average[k] = 0;");
     emit_line(e, "for (int draw = 0; draw < 8; draw++) {");
     e->indent++;
-    emit_line(e, "simulate_%s(s, rng, element);", id);
+    emit_unruled_draw(e, f);
     emit_line(e, "real trace = 0;");
     for (int pass = 0; pass < 3; pass++) {
         if (pass == 1) {
@@ -89,17 +88,16 @@ static void emit_average(struct emitter *e, const struct family *f,
 
 void emit_vector_start(struct emitter *e, const struct family *f)
 {
-    const char *id = family_id(e->c, f);
     const struct expr *mean = entry_value(f->distribution, "mean");
     bool real = f->factor && !f->var->integer;
     bool near = real && f->nslices == 1 && mean &&
                 entry_value(f->distribution, "draw") &&
                 (has_support(f, "vector") || has_support(f, "simplex"));
     if (real && f->nslices == 2 && has_support(f, "positive_definite")) {
-        emit_average(e, f, id);
+        emit_average(e, f);
         return;
     }
-    emit_line(e, "simulate_%s(s, rng, element);", id);
+    emit_unruled_draw(e, f);
     if (near)
         emit_near_mean(e, f, mean);
 }

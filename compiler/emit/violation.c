@@ -26,6 +26,21 @@ static void add_distance(const struct distances *d, symp x, symp lower,
         emit_line(e, "%s", line);
 }
 
+static void add_rule(const struct distances *d, symp rule)
+{
+    if (!rule || rule->kind != SYM_CALL || rule->nargs != 2)
+        return;
+    symp a = rule->args[0], b = rule->args[1];
+    if (!strcmp(rule->name, "&&")) {
+        add_rule(d, a);
+        add_rule(d, b);
+    } else if (rule->name[0] == '<') {
+        add_distance(d, a, NULL, b);
+    } else if (rule->name[0] == '>') {
+        add_distance(d, a, b, NULL);
+    }
+}
+
 static void add_rules(const struct distances *d, const struct family *f)
 {
     struct compiler *c = d->e->c;
@@ -35,14 +50,10 @@ static void add_rules(const struct distances *d, const struct family *f)
         if (free_index(f->distribution, i->value))
             continue;
         symp rule = family_expression(c, f, i->value);
-        rule = rule ? substitute_derived(c, rule) : NULL;
-        if (!rule || rule->kind != SYM_CALL || rule->nargs != 2)
-            continue;
-        if (rule->name[0] == '<')
-            add_distance(d, rule->args[0], NULL, rule->args[1]);
-        else if (rule->name[0] == '>')
-            add_distance(d, rule->args[0], rule->args[1], NULL);
+        add_rule(d, rule ? substitute_derived(c, rule) : NULL);
     }
+    if (f->stated)
+        add_rule(d, substitute_derived(c, f->stated));
 }
 
 /* `confine t: real(lower, upper)` */

@@ -49,6 +49,7 @@ void drop_clamps(struct compiler *c, struct model *m)
         drop_in(c, &f->body);
         for (int i = 0; i < f->nargs; i++)
             drop_in(c, &f->args[i].body);
+        drop_in(c, &f->stated);
         drop_in(c, &f->trunc_lower);
         drop_in(c, &f->trunc_upper);
     }

@@ -105,6 +105,7 @@ static void check_family(const struct model *m, const struct family *f)
         }
         check_expression(m, f->args[i].body, inside);
     }
+    check_expression(m, f->stated, scope);
     check_expression(m, f->trunc_lower, scope);
     check_expression(m, f->trunc_upper, scope);
 }

@@ -210,5 +210,7 @@ void keep_summaries(struct compiler *c, struct model *m)
             f->body = sym_map(c, f->body, kept_node, &k);
         for (int i = 0; i < f->nargs; i++)
             f->args[i].body = sym_map(c, f->args[i].body, kept_node, &k);
+        if (f->stated)
+            f->stated = sym_map(c, f->stated, kept_node, &k);
     }
 }

@@ -138,6 +138,7 @@ static void rename_in_family(struct compiler *c, struct family *f,
                              struct renaming *k)
 {
     rename_in(c, &f->body, k);
+    rename_in(c, &f->stated, k);
     rename_in(c, &f->trunc_lower, k);
     rename_in(c, &f->trunc_upper, k);
     for (int i = 0; i < f->nloops; i++) {

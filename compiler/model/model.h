@@ -67,6 +67,8 @@ struct family {
                       that of the whole distribution */
     bool interval; /* written I(,) */
     symp trunc_lower, trunc_upper; /* NULL where open */
+    symp stated; /* what written_distribution requires of its parameters, where
+                    it stands for another; or NULL */
     const char *text;
     int number; /* order of emission */
     struct factor *factor;
@@ -151,6 +153,9 @@ struct model {
 /* Sets each factor's rule: what its distribution requires of parameters that
  * depend on latent nodes, less what holds whatever the state. */
 void state_rules(struct compiler *c, struct model *m);
+/* All that the distribution of f requires, less what holds whatever the state:
+ * elsewhere there is no draw; NULL: nothing. */
+symp rule_of_draws(struct compiler *c, const struct family *f);
 /* logp where g's rule holds, else minus infinity. */
 symp under_rule(struct compiler *c, const struct factor *g, symp logp);
 /* Whether a >= b whatever the state and the data, also as computed: not only

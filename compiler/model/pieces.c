@@ -176,6 +176,7 @@ static struct family *piece(struct compiler *c, const struct family *f,
         p->args[i] = f->args[i];
         p->args[i].body = at_turn(c, &t, f->args[i].body);
     }
+    p->stated = at_turn(c, &t, f->stated);
     p->trunc_lower = at_turn(c, &t, f->trunc_lower);
     p->trunc_upper = at_turn(c, &t, f->trunc_upper);
     p->ranges = ranges_at_turn(c, &t, f->ranges);

@@ -74,6 +74,8 @@ bool family_any(const struct family *f, sym_test test, const void *context,
         for (int d = 0; d < f->args[i].ndim; d++)
             found = sym_any(f->args[i].extents[d], test, context) || found;
     }
+    if (f->stated)
+        found = sym_any(f->stated, test, context) || found;
     if (f->trunc_lower)
         found = sym_any(f->trunc_lower, test, context) || found;
     if (f->trunc_upper)
@@ -310,6 +312,7 @@ void simplify_again(struct compiler *c, struct model *m)
         f->body = f->body ? sym_again(c, f->body) : NULL;
         for (int i = 0; i < f->nargs; i++)
             f->args[i].body = sym_again(c, f->args[i].body);
+        f->stated = f->stated ? sym_again(c, f->stated) : NULL;
     }
 }
 

@@ -612,27 +612,41 @@ static struct expr *of_each(struct compiler *c, const struct entry *d,
     return rule;
 }
 
+/* What f's distribution requires, less what holds whatever the latent nodes; if
+ * `needed`, also less what its formula or its support says. */
+static symp requirements(struct compiler *c, const struct family *f,
+                         bool needed)
+{
+    const struct entry *d = f->distribution;
+    const struct clause *require = entry_clause(d, "require");
+    symp all = sym_num(c, 1);
+    for (const struct clause_item *i = require ? require->items : NULL; i;
+         i = i->next) {
+        if (needed && needs_no_rule(c, d, i->value))
+            continue;
+        symp rule = family_expression(c, f, of_each(c, d, i->value));
+        if (rule)
+            all = sym_and(c, all, reduced(c, substitute_derived(c, rule)));
+    }
+    if (f->stated)
+        all = sym_and(c, all, reduced(c, substitute_derived(c, f->stated)));
+    return all;
+}
+
 void state_rules(struct compiler *c, struct model *m)
 {
     for (struct factor *g = m->factors; g; g = g->next) {
-        const struct entry *d = g->family->distribution;
-        const struct clause *require = entry_clause(d, "require");
-        if (g->auxiliary || entry_clause(d, "confine"))
+        if (g->auxiliary || entry_clause(g->family->distribution, "confine"))
             continue;
-        symp all = sym_num(c, 1);
-        for (const struct clause_item *i = require ? require->items : NULL; i;
-             i = i->next) {
-            if (needs_no_rule(c, d, i->value))
-                continue;
-            symp rule =
-                family_expression(c, g->family, of_each(c, d, i->value));
-            if (!rule)
-                continue;
-            rule = substitute_derived(c, rule);
-            all = sym_and(c, all, reduced(c, rule));
-        }
+        symp all = requirements(c, g->family, true);
         g->rule = sym_is(all, 1) ? NULL : all;
     }
+}
+
+symp rule_of_draws(struct compiler *c, const struct family *f)
+{
+    symp all = requirements(c, f, false);
+    return sym_is(all, 1) ? NULL : all;
 }
 
 /* ---- in conditionals --------------------------------------------------- */

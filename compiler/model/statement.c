@@ -227,6 +227,21 @@ static bool is_folded(const struct family *f)
            sym_is(f->args[0].body, 0);
 }
 
+/* What a distribution that stands for another requires is to hold, too. */
+static bool keep_requirements(const struct as_context *k, struct family *f)
+{
+    struct compiler *c = k->r->c;
+    const struct clause *require = entry_clause(k->entry, "require");
+    for (const struct clause_item *i = require ? require->items : NULL; i;
+         i = i->next) {
+        symp rule = sym_from_library(c, i->value, bind_as, (void *)k);
+        if (!rule)
+            return false;
+        f->stated = f->stated ? sym_and(c, f->stated, rule) : rule;
+    }
+    return true;
+}
+
 /* Replaces the family's distribution by what it stands for: the clause `as`
  * says so always, `folded` of a symmetric distribution under T(0,). */
 static bool canonical(struct resolver *r, struct family *f, struct span span)
@@ -256,6 +271,8 @@ static bool canonical(struct resolver *r, struct family *f, struct span span)
         for (int i = 0; i < to->nparameters; i++)
             if (!as_value(&k, as->args[i], &args[i], span))
                 return false;
+        if (!keep_requirements(&k, f))
+            return false;
         f->distribution = to;
         f->args = args;
         f->nargs = to->nparameters;

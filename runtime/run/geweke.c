@@ -5,7 +5,11 @@
  * have the joint distribution that they started with. Replicates are
  * independent, so the comparison needs no effective sample sizes. Compared are
  * the cells, and each family's log density, which ties parameters to data; by
- * ranks in a sample of forward draws, as the priors' moments need not exist. */
+ * ranks in a sample of forward draws, as the priors' moments need not exist.
+ * Where parameters break the rules of a distribution there is no draw. If the
+ * sweeps see its density, the joint is that of the other forward draws: these
+ * are drawn anew. What is drawn forward after each sweep, too, the rest of the
+ * joint does not depend on: no draw then is a value like others, the lowest. */
 #include "run/run.h"
 #include "io/data.h"
 #include "gbm.h"
@@ -25,8 +29,11 @@ struct quantity {
     int variable; /* or -1 */
     int family;
     int64_t cell;
+    bool forward; /* a cell that every sweep draws forward */
     double mean_z, spread_z;
 };
+
+enum forward_draw { USABLE, OVERFLOWED, IMPOSSIBLE };
 
 struct geweke {
     struct rt *rt;
@@ -37,7 +44,9 @@ struct geweke {
     int replicates, sweeps, batch;
     double *reference; /* [quantity][replicates * REFERENCE] forward draws */
     double *sampled;   /* [quantity][replicates] after the sweeps */
-    int64_t nreference, nsampled, dropped, extreme, broken;
+    int64_t nreference, nsampled, extreme, broken;
+    int64_t dropped[IMPOSSIBLE + 1]; /* forward draws, by what they were */
+    bool **forward; /* [family][element] whether sweeps draw it forward */
     char *states;
 };
 
@@ -52,27 +61,51 @@ static bool add_quantity(struct geweke *g, struct quantity q)
     return true;
 }
 
-/* The cells of a variable that statements compute, beside others that are
- * drawn, are as little compared as a computed variable: what is drawn forward
- * may change after them. To be freed; NULL: no memory. */
-static bool *computed_cells(const struct geweke *g, int variable)
+/* Marks of a variable's cells. Those that statements compute, beside others
+ * that are drawn, are as little compared as a computed variable: what is drawn
+ * forward may change after them. */
+enum { COMPUTED = 1, FORWARD = 2 };
+
+/* To be freed; NULL: no memory. */
+static unsigned char *mark_cells(const struct geweke *g, int variable)
 {
     const struct gbm_model *m = g->in.model;
     const void *state = rt_state(&g->in, g->states, 0);
-    bool *computed = calloc((size_t)g->in.slots[variable].cells + 1, 1);
+    unsigned char *marks = calloc((size_t)g->in.slots[variable].cells + 1, 1);
     struct rt_cells buffer = {0};
-    for (int f = 0; computed && f < m->nfamilies; f++) {
+    for (int f = 0; marks && f < m->nfamilies; f++) {
         const struct gbm_family *fam = &m->families[f];
-        if (fam->variable != variable || fam->stochastic)
+        if (fam->variable != variable)
             continue;
         for (int64_t e = 0; e < g->in.elements[f]; e++) {
-            int64_t n = rt_element_cells(fam, state, e, &buffer);
+            int mark = !fam->stochastic   ? COMPUTED
+                       : g->forward[f][e] ? FORWARD
+                                          : 0;
+            int64_t n = mark ? rt_element_cells(fam, state, e, &buffer) : 0;
             for (int64_t i = 0; i < n; i++)
-                computed[buffer.cells[i]] = true;
+                marks[buffer.cells[i]] |= (unsigned char)mark;
         }
     }
     free(buffer.cells);
-    return computed;
+    return marks;
+}
+
+static enum gbm_status find_forward(struct geweke *g)
+{
+    const struct gbm_model *m = g->in.model;
+    const void *state = rt_state(&g->in, g->states, 0);
+    struct rt_cells buffer = {0};
+    g->forward = calloc((size_t)m->nfamilies + 1, sizeof *g->forward);
+    bool good = g->forward;
+    for (int f = 0; good && f < m->nfamilies; f++) {
+        g->forward[f] = calloc((size_t)g->in.elements[f] + 1, sizeof(bool));
+        good = g->forward[f];
+        for (int64_t e = 0; good && e < g->in.elements[f]; e++)
+            g->forward[f][e] = m->families[f].stochastic &&
+                               rt_drawn_forward(&g->in, state, f, e, &buffer);
+    }
+    free(buffer.cells);
+    return good ? GBM_OK : rt_fail(g->rt, GBM_FAILURE, "no memory");
 }
 
 /* Does the sweep change the cell? Then it is worth comparing. */
@@ -85,14 +118,16 @@ static enum gbm_status choose_quantities(struct geweke *g)
         int64_t step = slot->cells / PER_VARIABLE + 1;
         if (m->variables[v].role != GBM_STOCHASTIC || !slot->per_chain)
             continue;
-        bool *computed = computed_cells(g, v);
-        good = good && computed;
+        unsigned char *marks = mark_cells(g, v);
+        good = good && marks;
         for (int64_t i = 0; good && i < slot->cells; i += step)
-            if (!rt_seen(slot, i) && !computed[i] &&
+            if (!rt_seen(slot, i) && !(marks[i] & COMPUTED) &&
                 !(slot->defined && !slot->defined[i]))
                 good = add_quantity(
-                    g, (struct quantity){.variable = v, .cell = i});
-        free(computed);
+                    g, (struct quantity){.variable = v,
+                                         .cell = i,
+                                         .forward = marks[i] & FORWARD});
+        free(marks);
     }
     for (int f = 0; f < m->nfamilies && good; f++)
         if (m->families[f].stochastic && !m->families[f].data_block &&
@@ -104,17 +139,32 @@ static enum gbm_status choose_quantities(struct geweke *g)
     return GBM_OK;
 }
 
+static double cell_value(const struct geweke *g, int variable, int64_t cell,
+                         int chain)
+{
+    bool integer = g->in.model->variables[variable].integer;
+    double x = rt_value(&g->in.slots[variable], integer, chain, cell);
+    return integer && x == INT32_MIN ? (double)NAN : x; /* gbm_whole */
+}
+
+/* Of the elements of a family that sweeps draw forward, or of the others. */
+static double density_of(const struct geweke *g, int family, bool forward,
+                         const void *state)
+{
+    double sum = 0;
+    for (int64_t e = 0; e < g->in.elements[family]; e++)
+        if (g->forward[family][e] == forward)
+            sum += g->in.model->families[family].logdensity(state, e);
+    return sum;
+}
+
 static double evaluate(const struct geweke *g, const struct quantity *q,
                        const void *state, int chain)
 {
-    if (q->variable >= 0)
-        return rt_value(&g->in.slots[q->variable],
-                        g->in.model->variables[q->variable].integer, chain,
-                        q->cell);
-    double sum = 0;
-    for (int64_t e = 0; e < g->in.elements[q->family]; e++)
-        sum += g->in.model->families[q->family].logdensity(state, e);
-    return sum;
+    double x = q->variable >= 0 ? cell_value(g, q->variable, q->cell, chain)
+                                : density_of(g, q->family, false, state) +
+                                      density_of(g, q->family, true, state);
+    return isnan(x) ? -(double)INFINITY : x; /* no draw */
 }
 
 /* Latent values so far out that data are lost to rounding beside them (a
@@ -133,32 +183,40 @@ static bool extreme(const struct geweke *g, int chain)
     return false;
 }
 
-/* False if something overflowed. */
-static bool finite_state(const struct geweke *g, const void *state, int chain)
+/* Whether sweeps can go on from the state, or have led to one like that. */
+static enum forward_draw judge(const struct geweke *g, const void *state,
+                               int chain)
 {
-    for (int k = 0; k < g->nquantities; k++)
-        if (!isfinite(evaluate(g, &g->quantities[k], state, chain)))
-            return false;
-    return true;
+    for (int k = 0; k < g->nquantities; k++) { /* cells come first */
+        const struct quantity *q = &g->quantities[k];
+        double x = q->variable >= 0 ? cell_value(g, q->variable, q->cell, chain)
+                                    : density_of(g, q->family, false, state);
+        if (q->forward || isfinite(x))
+            continue;
+        bool none = q->variable >= 0 ? isnan(x) : x < 0;
+        return none ? IMPOSSIBLE : OVERFLOWED;
+    }
+    return USABLE;
 }
 
-/* False if something overflowed, or simulated data are so large that their
- * squares would. Leaving out replicates for their data is exact, as the sweeps
- * do not change the data. */
-static bool usable(const struct geweke *g, const void *state, int chain)
+/* The same of a forward draw: simulated data may be so large that their squares
+ * overflow. Leaving out replicates for their data is exact, as the sweeps do
+ * not change the data; so is leaving out impossible ones. */
+static enum forward_draw judge_draw(const struct geweke *g, const void *state,
+                                    int chain)
 {
     const struct gbm_model *m = g->in.model;
     for (int v = 0; v < m->nvariables; v++) {
         const struct rt_slot *slot = &g->in.slots[v];
-        if (m->variables[v].role != GBM_STOCHASTIC || m->variables[v].integer ||
-            !slot->seen)
+        if (m->variables[v].role != GBM_STOCHASTIC || !slot->seen)
             continue;
-        for (int64_t i = 0; i < slot->cells; i++)
-            if (rt_seen(slot, i) &&
-                !(fabs(rt_value(slot, false, chain, i)) < 1e70))
-                return false;
+        for (int64_t i = 0; i < slot->cells; i++) {
+            double x = rt_seen(slot, i) ? cell_value(g, v, i, chain) : 0;
+            if (isnan(x) || fabs(x) >= 1e70)
+                return isnan(x) ? IMPOSSIBLE : OVERFLOWED;
+        }
     }
-    return finite_state(g, state, chain);
+    return judge(g, state, chain);
 }
 
 /* Auxiliary nodes given all others: they have no forward draw. Their steps
@@ -196,35 +254,43 @@ static void draw_auxiliary(const struct geweke *g, const void *state, int chain,
         }
 }
 
-/* Draws the chain forward until it is usable. Returns the draws that were not,
- * at most TRIES. */
-static int draw_usable(const struct geweke *g, int chain, int stream)
+/* Draws the chain forward until it is usable; the draws that were not, at most
+ * TRIES, are added to `dropped`. */
+static bool draw_usable(const struct geweke *g, int chain, int stream,
+                        int64_t *dropped)
 {
     void *state = rt_state(&g->in, g->states, chain);
     for (int tries = 0; tries < TRIES; tries++) {
         rt_simulate_chain(g->rt, &g->in, state, chain, (uint32_t)chain,
                           (uint32_t)(stream * TRIES + tries));
-        if (usable(g, state, chain))
-            return tries;
+        enum forward_draw found = judge_draw(g, state, chain);
+        if (found == USABLE)
+            return true;
+        dropped[found]++;
     }
-    return TRIES;
+    return false;
 }
 
 /* Draws all chains forward. */
 static enum gbm_status draw_forward(struct geweke *g, int stream)
 {
-    int64_t dropped = 0, hopeless = 0;
+    int64_t dropped[IMPOSSIBLE + 1] = {0}, hopeless = 0;
     int chains = g->in.nchains;
 #pragma omp parallel for num_threads(g->rt->threads) schedule(dynamic)         \
     reduction(+ : dropped, hopeless)
-    for (int c = 0; c < chains; c++) {
-        int tries = draw_usable(g, c, stream);
-        dropped += tries;
-        hopeless += tries == TRIES;
-    }
-    g->dropped += dropped;
+    for (int c = 0; c < chains; c++)
+        hopeless += !draw_usable(g, c, stream, dropped);
+    for (int k = 0; k <= IMPOSSIBLE; k++)
+        g->dropped[k] += dropped[k];
     for (int c = 0; c < chains; c++)
         g->extreme += extreme(g, c);
+    if (hopeless && dropped[IMPOSSIBLE] > dropped[OVERFLOWED])
+        return rt_fail(g->rt, GBM_USER_ERROR,
+                       "the model cannot be simulated: of %d forward draws in "
+                       "a row each had a density of 0, as parameters break the "
+                       "rules of a distribution; test with priors that keep "
+                       "to them",
+                       TRIES);
     if (hopeless)
         return rt_fail(g->rt, GBM_USER_ERROR,
                        "the priors are too vague to simulate from: %d forward "
@@ -261,7 +327,7 @@ static enum gbm_status run_batch(struct geweke *g, int batch)
     enum gbm_status s = rt_host.run(rt, &block);
     for (int c = 0; c < chains && s == GBM_OK; c++) {
         void *state = rt_state(&g->in, g->states, c);
-        if (!finite_state(g, state, c)) {
+        if (judge(g, state, c) != USABLE) {
             g->broken++;
             continue;
         }
@@ -395,9 +461,13 @@ static void report(struct geweke *g)
            "quantities, largest |z| %.2f (limit %.2f): %s\n",
            (long long)g->nsampled, g->sweeps, g->nquantities, worst, limit,
            failures ? "FAIL" : "pass");
-    if (g->dropped)
+    if (g->dropped[OVERFLOWED])
         printf("note: %lld forward draws overflowed and were drawn anew\n",
-               (long long)g->dropped);
+               (long long)g->dropped[OVERFLOWED]);
+    if (g->dropped[IMPOSSIBLE])
+        printf("note: %lld forward draws had a density of 0 and were drawn "
+               "anew\n",
+               (long long)g->dropped[IMPOSSIBLE]);
     if (g->broken)
         printf("note: %lld replicates overflowed in the sweeps\n",
                (long long)g->broken);
@@ -436,7 +506,9 @@ static enum gbm_status prepare(struct geweke *g)
     g->states = rt_states_create(&g->in);
     if (!g->states)
         return rt_fail(rt, GBM_FAILURE, "no memory");
-    s = choose_quantities(g);
+    s = find_forward(g);
+    if (s == GBM_OK)
+        s = choose_quantities(g);
     if (s != GBM_OK)
         return s;
     size_t n = (size_t)g->nquantities * (size_t)g->replicates;
@@ -461,6 +533,9 @@ int rt_command_geweke(struct rt *rt)
         report(&g);
     }
     rt_host.close(rt);
+    for (int f = 0; g.forward && f < g.in.model->nfamilies; f++)
+        free(g.forward[f]);
+    free(g.forward);
     free(g.quantities);
     free(g.reference);
     free(g.sampled);

@@ -13,7 +13,7 @@ model {
   $last
 }
 END
-    status 0 "$GBMC" model.gbm -o model
+    status 0 "$GBMC" -O 0 model.gbm -o model
     status 2 ./model simulate --data y.json --draws 30 --chains 2 --out a.csv
     says 'model.gbm:4:3: z, draw [0-9]+ of chain [12], is not a number'
     says "${last//[()]/.}"
@@ -24,6 +24,62 @@ END
     cat b*.csv | grep -q 2147483648 && fail "a count is no number: -2147483648"
     rm -f b*.csv
 done
+
+# Where parameters break a rule of the distribution there is no draw, though
+# its formula gives a number: of no cell of a vector or a matrix. Elsewhere
+# there is one.
+no_draw_where() { # STATEMENT, the values of mu that break its rule
+    printf 'model {\n  %s\n  mu ~ dnorm(0, 1)\n  %s\n  %s\n}\n' \
+        'for (i in 1:3) { y[i] ~ dnorm(mu, 1) }' \
+        'a[1] <- mu  a[2] <- 1  R[1,1] <- 1  R[2,2] <- 1  R[1,2] <- 0
+  R[2,1] <- 0' "$1" >model.gbm
+    status 0 "$GBMC" -O 0 model.gbm -o model
+    status 2 ./model simulate --data y.json --draws 30 --out a.csv
+    says "model.gbm:6:3: z.*, draw [0-9]+ of chain 1, is not a number"
+    status 2 ./model --data y.json --device cpu --draws 100 --out b.csv \
+        --chains 1 --monitor mu,z
+    says "^failed: [0-9]+ draws are not a number, the first z"
+    grep -v '^#' b_1.csv | sed 1d | cut -d, -f8- | python3 -c '
+import math, sys
+rows = [list(map(float, l.split(","))) for l in sys.stdin]
+bad = [r for r in rows for x in r[1:] if math.isnan(x) != eval(
+    sys.argv[1], {"mu": r[0]})]
+sys.exit(len(rows) != 100 or bool(bad) or len(rows[0]) < 2)' "$2" >.out ||
+        fail "$1: a draw where there is none, or none where there is one"
+    rm -f b_1.csv
+}
+no_draw_where 'z ~ dunif(0, mu)' 'mu < 0'
+no_draw_where 'z ~ dgamma(mu, 1)' 'mu < 0'
+no_draw_where 'z ~ dgamma(1, mu)' 'mu < 0'
+no_draw_where 'z ~ normal(0, mu)' 'mu < 0'
+no_draw_where 'z ~ dbern(mu)' 'not 0 <= mu <= 1'
+no_draw_where 'z ~ dcat(a[])' 'mu < 0'
+no_draw_where 'z ~ dnorm(0, 1) T(0, mu)' 'mu < 0'
+no_draw_where 'z ~ dpois(3) T(1, mu + 1)' 'mu < 0'
+no_draw_where 'z ~ dt(0, 1, 3) T(mu, 0)' 'mu > 0'
+no_draw_where 'z[1:2] ~ ddirch(a[])' 'mu < 0'
+no_draw_where 'z[1:2] ~ dmulti(a[], 3)' 'mu < 0'
+no_draw_where 'z[1:2,1:2] ~ dwish(R[,], mu + 1)' 'mu < 0'
+# An integer between the bounds.
+no_draw_where 'z ~ dpois(3) T(0.2, mu + 1)' 'mu < 0'
+
+# The joint test: a prediction without a draw is a value like others; where the
+# sweeps see the density, what has none is no part of the joint.
+echo '{"y": [0.1]}' >one.json
+for b in 'z ~ dunif(0, b)' 'z ~ dunif(0, b)  y[1] ~ dnorm(z, 1)'; do
+    printf 'model {\n  b ~ dnorm(0.5, 1)\n  y[1] ~ dnorm(b, 1)\n  %s\n}\n' \
+        "${b/y\[1\]/y[2]}" >joint.gbm
+    [[ $b == *y* ]] && echo '{"y": [0.1, 0.2]}' >one.json
+    status 0 "$GBMC" -O 0 joint.gbm -o joint
+    status 0 ./joint geweke --data one.json --draws 2000
+    prints 'joint distribution test: 2000 replicates of .*: pass'
+done
+prints 'note: [0-9]{4} forward draws had a density of 0 and were drawn anew'
+echo 'model { b ~ dunif(-2, -1)  z ~ dunif(0, b)  y[1] ~ dnorm(z, 1) }' >none.gbm
+echo '{"y": [0.1]}' >one.json
+status 0 "$GBMC" none.gbm -o none
+status 1 ./none geweke --data one.json
+says 'cannot be simulated: of 50 forward draws in a row each had a density of 0'
 
 # What a statement computes from forward draws, in an array of which others are
 # drawn, is older than they are after a sweep: the joint test leaves it.

@@ -50,9 +50,10 @@ class Density:
                 self.why = what
         return math.fsum(v for _, v in total)
 
-    def overflows(self, row):
+    def has_no_draw(self, row):
         """Whether all draws of a row that are no numbers, of which there are
-        some, are of distributions whose parameters are none: they overflow."""
+        some, are of distributions that have no draw: parameters are no numbers,
+        as they overflow, or break a rule."""
         world = self.world_of(row)
         computed_by_sampler(world, self.model.body)
         settle(world, self.model.body, None)
@@ -62,11 +63,14 @@ class Density:
                 if not r.random or is_number(world, r.left, at):
                     continue
                 try:
+                    name, args = world.arguments(r, at)
                     if np.all(np.isfinite(np.hstack(
-                            [np.ravel(a) for a in world.arguments(r, at)[1]]))):
+                            [np.ravel(a) for a in args]))) and \
+                            d.has_draws(name, args, *world.limits(r, at)):
                         return False
                     found = True
-                except Impossible:
+                except (Impossible, ValueError, OverflowError,
+                        ZeroDivisionError):
                     found = True
                 except NotReady:  # of another draw that is no number
                     continue

@@ -367,24 +367,29 @@ VECTOR = {
     "dcar_normal": (car_draw, car_log),
 }
 
+def scale(s):
+    """A scale that is one, as squares forget the sign."""
+    return s if s > 0 else math.nan
+
+
 # modern name -> (BUGS name, its arguments)
 MODERN = {
-    "normal": ("dnorm", lambda m, s: (m, s ** -2)),
-    "lognormal": ("dlnorm", lambda m, s: (m, s ** -2)),
-    "student_t": ("dt", lambda k, m, s: (m, s ** -2, k)),
-    "cauchy": ("dt", lambda m, s: (m, s ** -2, 1.0)),
+    "normal": ("dnorm", lambda m, s: (m, scale(s) ** -2)),
+    "lognormal": ("dlnorm", lambda m, s: (m, scale(s) ** -2)),
+    "student_t": ("dt", lambda k, m, s: (m, scale(s) ** -2, k)),
+    "cauchy": ("dt", lambda m, s: (m, scale(s) ** -2, 1.0)),
     "gamma": ("dgamma", lambda a, b: (a, b)),
     "inverse_gamma": ("dinvgamma", lambda a, b: (a, b)),
     "exponential": ("dexp", lambda a: (a,)),
     "chi_square": ("dchisqr", lambda k: (k,)),
     "inv_chi_square": ("dinvgamma", lambda k: (k / 2, 0.5)),
     "scaled_inv_chi_square": ("dinvgamma",
-                              lambda k, s: (k / 2, k * s * s / 2)),
+                              lambda k, s: (k / 2, k * scale(s) ** 2 / 2)),
     "uniform": ("dunif", lambda a, b: (a, b)),
     "beta": ("dbeta", lambda a, b: (a, b)),
-    "weibull": ("dweib", lambda a, s: (a, s ** -a)),
-    "laplace": ("ddexp", lambda m, s: (m, 1 / s)),
-    "logistic": ("dlogis", lambda m, s: (m, 1 / s)),
+    "weibull": ("dweib", lambda a, s: (a, scale(s) ** -a)),
+    "laplace": ("ddexp", lambda m, s: (m, 1 / scale(s))),
+    "logistic": ("dlogis", lambda m, s: (m, 1 / scale(s))),
     "pareto": ("dpar", lambda c, a: (a, c)),
     "bernoulli": ("dbern", lambda p: (p,)),
     "bernoulli_logit": ("dbern", lambda e: (ilogit(e),)),
@@ -419,3 +424,14 @@ def bugs(name, args):
         other, put = MODERN[name]
         return other, put(*args)
     return name, args
+
+
+def has_draws(name, args, low, high):
+    """Whether a distribution with these parameters has any draw, between the
+    bounds."""
+    try:
+        x = ALL[name][0](np.random.default_rng(1), *args)
+        return low <= high and math.isfinite(float(ALL[name][1](x, *args)))
+    except (ValueError, OverflowError, ZeroDivisionError, TypeError,
+            np.linalg.LinAlgError):
+        return False
