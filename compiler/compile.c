@@ -29,7 +29,7 @@ static const char *model_name(struct compiler *c)
 static void note_unknown(struct compiler *c, const struct model *m)
 {
     for (const struct step *s = m->steps; s && !c->options.ndata; s = s->next)
-        if (s->method == METHOD_FORWARD && s->sequential &&
+        if (s->sampler && s->sampler->forward && s->sequential &&
             s->family->var->barren && !s->family->var->expects_data)
             note_at(c, s->family->span,
                     "%s may be data or a prediction; if it is data, gbmc %s "
@@ -115,13 +115,14 @@ static const struct {
     {.run = augment},
     {.run = condition},
     {.run = choose_samplers},
-    {.run = form_chains},
+    {.run = form_paths},
     {.run = form_blocks},
     {.run = check_samplers,
      .ends = true,
      .emit = "conditionals",
      .print = conditionals_print},
     /* the sweep */
+    {.run = draw_forward},
     {.run = sum_rows},
     {.run = count_copies},
     {.run = plan},

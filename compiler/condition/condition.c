@@ -923,14 +923,8 @@ struct step *condition_family(struct compiler *c, struct model *m,
     s->family = f;
     s->model = m;
     s->name = intern_format(c, "update_%s", family_id(c, f));
-    if (f->var->leaf && !f->auxiliary) {
-        s->method = METHOD_FORWARD;
+    if ((f->var->leaf && !f->auxiliary) || f->var->draw)
         return s;
-    }
-    if (f->var->draw) {
-        s->method = METHOD_STATED;
-        return s;
-    }
     symp target[8];
     target_subscripts(f, target);
     struct factor *own = f->factor;
@@ -947,12 +941,11 @@ struct step *condition_family(struct compiler *c, struct model *m,
     gather_statistics(s);
     if (s->through || s->ties)
         s->opaque = true;
-    if (!vector) {
-        recognise(c, s);
-        if (s->method != METHOD_DIRECT)
-            keep_rules(c, s);
-    } else
-        s->method = METHOD_VECTOR;
+    if (vector)
+        return s;
+    recognise(c, s);
+    if (!s->recognised)
+        keep_rules(c, s);
     return s;
 }
 

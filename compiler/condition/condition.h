@@ -86,26 +86,77 @@ struct inverse {
     struct inverse *next;
 };
 
-enum method {
-    METHOD_DIRECT,    /* a recognised family */
-    METHOD_ENUMERATE, /* finite support: all values tried */
-    METHOD_SLICE,
-    METHOD_SLICE_INTEGER,
-    METHOD_GAUSSIAN,     /* small Gaussian block, one per element */
-    METHOD_DENSE,        /* Gaussian block with a design matrix */
-    METHOD_JOINT,        /* sparse Gaussian block of several families */
-    METHOD_VECTOR,       /* Dirichlet, Wishart, ...: recognised whole */
-    METHOD_SLICE_VECTOR, /* a vector node, component by component */
-    METHOD_PAIR,         /* two summands of an observed sum: it is kept */
-    METHOD_WALK,         /* random-walk Metropolis */
-    METHOD_ADAPTIVE,     /* adaptive Metropolis, a group of nodes jointly */
-    METHOD_ELLIPTICAL,   /* elliptical slice: an element or a group */
-    METHOD_CHAIN,        /* forward filtering, backward sampling of a path */
-    METHOD_FORWARD,      /* leaf: drawn from its prior */
-    METHOD_STATED,       /* an augmentation's `draw` */
-    METHOD_INDEX,        /* rebuild an inverse index */
-    METHOD_DERIVE,       /* recompute a stored derived family */
-    METHOD_NONE          /* merged into another step's block */
+struct step;
+struct emitter;
+
+/* How a step draws: each is a file of compiler/sampler/, and sampler/table.c
+ * has their list. What stands before that room knows of them what is stated
+ * here. NULL of a function: as said there. */
+struct sampler {
+    const char *name; /* "slice", as messages and the table of steps call it */
+    const char *(*name_of)(struct compiler *c, const struct step *s);
+
+    /* ---- choosing: table.c, choose.c ---- */
+    /* What samplers { } calls it and its option; NULL: it cannot be asked for,
+     * it has none. */
+    const char *word, *option;
+    /* Takes steps by itself if this full conditional is one for it; the first
+     * of the list that does has it. NULL: never by itself. */
+    bool (*takes)(const struct step *s);
+    /* As samplers { } asks, for n steps; may merge them into the first. */
+    void (*take)(struct compiler *c, struct model *m, struct step *const *steps,
+                 int n, struct span where);
+    bool together;   /* a line's variables are taken at once */
+    bool closed;     /* an exact draw from the full conditional, of a family */
+    bool enumerates; /* by trying all values of a finite support */
+    bool forward;    /* from its distribution: nothing observed depends on it */
+
+    /* ---- what the sweep may do for it ---- */
+    bool trials; /* tries values of an element on sums that hoist.c and copies.c
+                    may make cheaper */
+    bool adds_up; /* from sums over instances, which may be had at load */
+    /* Whether elements that nothing observed depends on may be left out; NULL:
+     * each. */
+    enum barren_unit (*unit)(const struct step *s);
+
+    /* ---- what --explain says; the column: NULL: the name ---- */
+    const char *(*explain)(struct compiler *c, const struct step *s);
+    const char *(*brief)(struct compiler *c, const struct step *s);
+    const char *(*why)(struct compiler *c, const struct step *s);
+    /* In the place of the loops that its elements are drawn in parallel over.
+     */
+    const char *(*parallel)(struct compiler *c, const struct step *s);
+
+    /* ---- what is emitted ---- */
+    /* Its functions in the text that host and device share. */
+    void (*emit)(struct compiler *c, struct text *out, struct step *s);
+    /* Of a sampler of scalars (emit/scalar.c), the statements that draw a value
+     * with k_, the element's conditional, and store it. */
+    void (*draw)(struct emitter *e, const struct step *s);
+    bool scalar;
+    bool dense; /* a Gaussian block that the device solves: GBM_STEP_DENSE */
+    /* The host's functions and tables of the step, and its own members of the
+     * row in the table of steps. */
+    void (*emit_tables)(struct compiler *c, struct text *out,
+                        const struct step *s);
+    void (*emit_row)(struct compiler *c, struct text *out,
+                     const struct step *s);
+    /* Whether it has those of scalars; NULL: scalars have. */
+    bool (*checked)(const struct step *s);
+    bool own_cost; /* says itself, in cost_, how much it does */
+    /* Its kernels; NULL: one of its update. */
+    void (*emit_kernels)(struct text *out, const struct step *s);
+    bool
+        block_access; /* has dimension_, get_, set_, conditional_ of the step */
+    bool own_layout;  /* its members' places are its own affair */
+    bool repairs;     /* leaves states of density 0 */
+    int blocks;       /* of random numbers that an element's update takes */
+    /* Whether warm-up tunes something of an element, kept in the state; and
+     * with tuning_cells, the function tuning_ says of how many numbers. */
+    bool (*tunes)(const struct step *s);
+    bool tuning_cells;
+    /* Arrays of its own (add_slot), where nothing is tuned: s->slots. */
+    void (*slots)(struct compiler *c, struct model *m, struct step *s);
 };
 
 /* x must be >= / <= value at every instance of a part. */
@@ -232,7 +283,10 @@ enum companion {
 };
 
 struct step {
-    enum method method;
+    /* NULL: nothing is drawn: an inverse index is rebuilt or, without one, a
+     * stored derived family recomputed. */
+    const struct sampler *sampler;
+    bool merged;           /* into another step's block: no step any more */
     const char *name;      /* update_theta */
     struct family *family; /* the target; first member of a block */
     struct part *parts;
@@ -249,9 +303,8 @@ struct step {
     symp exponent;     /* what an x^p pattern bound, or NULL */
     symp lower, upper; /* the own support and truncation; NULL: open */
     struct bound *bounds;
-    bool bounded; /* the draw must respect bounds beyond the family's
-                     own support */
-    int blocks;   /* of random numbers to compute ahead, of each element */
+    bool bounded;           /* the draw must respect bounds beyond the family's
+                               own support */
     const char *first_draw; /* C function that the update draws with first */
     bool split;             /* emitted as prepare_..., finish_... */
     bool sequential;
@@ -259,9 +312,9 @@ struct step {
     struct member members[MAX_MEMBERS];
     struct indices index2[MAX_MEMBERS];
     int nmembers;
-    struct joint_term *terms; /* METHOD_JOINT */
+    struct joint_term *terms; /* a joint block */
     struct slot *slots;       /* its own, one behind the other: slots.c */
-    bool curved;              /* METHOD_JOINT: some term is */
+    bool curved;              /* joint block: some term is */
     struct rescaling *rescalings;
     bool beside; /* a slice that a joint block has beside it */
     struct quadratic *quadratics;
@@ -275,18 +328,19 @@ struct step {
     symp before;              /* chain: the predecessor of an element */
     enum companion companion; /* slice by component: what moves with it */
     bool late;                /* for what is kept alone, after the sweep */
-    struct step *after; /* METHOD_DERIVE, METHOD_INDEX: that makes it due */
-    struct step *rest;  /* METHOD_FORWARD: a normal vector node's cells that are
-                           not seen, given those that are; NULL: none */
-    struct inverse *inverse; /* METHOD_INDEX */
-    struct part *ties;       /* instances that hold an element fast */
-    struct summand pair[2];  /* METHOD_PAIR; each with an index of its own */
+    struct step *after;       /* without a sampler: that makes it due */
+    struct step *rest;        /* forward: a normal vector node's cells that are
+                                 not seen, given those that are; NULL: none */
+    struct inverse *inverse;  /* rebuilt; NULL: none */
+    struct part *ties;        /* instances that hold an element fast */
+    struct summand pair[2];   /* of a pair; each with an index of its own */
     int number;
     const struct model *model;
     struct step *next;
 };
 void condition(struct compiler *c, struct model *m);
-/* The step for one family: parts, statistics, method; not added to m. */
+/* The step for one family: parts, statistics, the family that its full
+ * conditional is of; without a sampler, not added to m. */
 struct step *condition_family(struct compiler *c, struct model *m,
                               struct family *f);
 
@@ -296,8 +350,10 @@ bool summands_of(struct compiler *c, const struct family *f,
 /* The prior of each family that cell may belong to, as parts. */
 struct part *priors_of_cell(struct compiler *c, struct model *m, symp cell);
 
-/* recognise.c: sets method, recognised, place, exponent of a scalar step. */
+/* recognise.c: sets recognised, place, exponent of a scalar step. */
 void recognise(struct compiler *c, struct step *s);
+/* Whether its own support has two finite ends. */
+bool has_two_ends(const struct step *s);
 /* Of terms of a log density, those that distinguish whether a node
  * other than the target's is 0 or 1 become one; what is merged becomes 0. */
 void merge_cases(struct compiler *c, symp *terms, int n,

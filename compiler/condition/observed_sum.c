@@ -1,6 +1,6 @@
 /* observed_sum.c: an observed sum, `total[i] ~ dsum(a[i], b[i])`, holds its
  * summands to a plane, so none of them can be drawn alone. They move in pairs,
- * one by what the other leaves, which keeps the sum: METHOD_PAIR. The density
+ * one by what the other leaves, which keeps the sum. The density
  * of a move is that of all factors that mention either, in place. Called at
  * the end of condition(). */
 #include "condition/find.h"
@@ -323,7 +323,6 @@ static struct step *pair_step(struct compiler *c, struct model *m,
     struct step *s = NEW(c, struct step);
     s->family = g->family;
     s->model = m;
-    s->method = METHOD_PAIR;
     s->opaque = true;
     s->name =
         intern_format(c, "update_%s_pair%d", family_id(c, g->family), number);

@@ -1,7 +1,7 @@
 /* recognise.c: finds the library's family whose sufficient statistics are
- * those of a full conditional, and so the exact draw; otherwise a method that
- * needs only the log density. There is no table of pairs: a family is known by
- * what its file states in `statistics` and `support`. */
+ * those of a full conditional, and so the exact draw; There is no table of
+ * pairs: a family is known by what its file states in `statistics` and
+ * `support`. */
 #include "condition/condition.h"
 #include <math.h>
 #include <string.h>
@@ -112,6 +112,11 @@ static bool finite_bound(symp e)
            !(e->kind == SYM_NUM && (e->number > 1e300 || e->number < -1e300));
 }
 
+bool has_two_ends(const struct step *s)
+{
+    return finite_bound(s->lower) && finite_bound(s->upper);
+}
+
 static void recognise_direct(struct compiler *c, struct step *s)
 {
     const struct entry *const *all;
@@ -133,7 +138,6 @@ static void recognise_direct(struct compiler *c, struct step *s)
             highest = priority;
             chosen = trial;
             chosen.recognised = all[i];
-            chosen.method = METHOD_DIRECT;
         }
     }
     *s = chosen;
@@ -152,19 +156,13 @@ static const struct entry *uniform(struct compiler *c)
 
 void recognise(struct compiler *c, struct step *s)
 {
-    bool two_sided = finite_bound(s->lower) && finite_bound(s->upper);
     s->recognised = NULL;
-    if (draws_integers(s->family)) {
-        s->method = two_sided ? METHOD_ENUMERATE : METHOD_SLICE_INTEGER;
+    if (draws_integers(s->family) || s->opaque)
         return;
-    }
-    if (!s->opaque && s->nstatistics == 0 && two_sided) {
+    if (s->nstatistics == 0 && has_two_ends(s)) {
         s->recognised = uniform(c);
         s->bounded = true;
-        s->method = METHOD_DIRECT;
         return;
     }
-    s->method = METHOD_SLICE;
-    if (!s->opaque)
-        recognise_direct(c, s);
+    recognise_direct(c, s);
 }

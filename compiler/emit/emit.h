@@ -20,6 +20,7 @@ struct emitter {
     int nnames;
     const char *target; /* what SYM_TARGET is called */
     bool team;          /* outermost sums are shared out among lanes */
+    bool shared_out;    /* some loop was, so far */
     bool clamped;       /* log(a - b) is that of 0 where rounding makes a < b */
     struct {
         const char *name, *as;
@@ -39,6 +40,9 @@ struct emitter {
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A loop that the lanes of a team share, end excluded. */
+void emit_team_loop(struct emitter *e, const char *name, const char *begin,
+                    const char *end);
 /* A line in which $ stands for the text of a cell, @ for its place. */
 void emit_filled(struct emitter *e, const char *format, const char *cell,
                  const char *place);
@@ -69,8 +73,41 @@ void emit_remember(struct emitter *e, symp x, const char *name);
 /* The variable that holds x, or NULL. */
 const char *emitted_before(const struct emitter *e, symp x);
 
-/* ---- step.c, family.c: the functions of steps and families ---- */
+/* ---- scalar.c: samplers of one number ---- */
+/* Its functions, with the draw of the step's sampler; `how` is said above them.
+ * Of which: the comment; struct conditional_ and prepare_, which fills one
+ * (true if lanes have loops to share in it); density_, its log density at a
+ * value; the update. */
+void emit_scalar(struct compiler *c, struct text *out, struct step *s,
+                 const char *how);
+void emit_scalar_comment(struct compiler *c, struct text *out,
+                         const struct step *s, const char *how);
+bool emit_conditional(struct compiler *c, struct text *out,
+                      const struct step *s);
+void emit_density(struct compiler *c, struct text *out, const struct step *s);
+void emit_scalar_update(struct compiler *c, struct text *out,
+                        const struct step *s);
+/* The number itself; its new value put there. */
+const char *emit_target(struct emitter *e, const struct family *f);
+void emit_store(struct emitter *e, const struct step *s, const char *value);
+/* The width that warm-up tunes, as the local `width`, and how it is stored. */
+const char *emit_width(struct emitter *e, const struct step *s);
+void emit_store_width(struct emitter *e, const struct step *s,
+                      const char *unit);
+/* dimension_, get_, set_, conditional_: what the self-check asks of it. */
+void emit_scalar_checks(struct compiler *c, struct text *out,
+                        const struct step *s);
+
+/* ---- step.c, part.c, family.c: the functions of steps and families ---- */
 void emit_step(struct compiler *c, struct text *out, struct step *s);
+/* How it samples, in a word or two. */
+const char *sampler_name(struct compiler *c, const struct step *s);
+/* The host's functions and tables of steps. */
+void emit_steps(struct text *out, struct compiler *c, const struct model *m);
+/* A string of C. */
+void emit_string(struct text *out, const char *s);
+/* Opens the function that updates an element of s. */
+void emit_open_update(struct text *out, const struct step *s);
 void emit_family(struct compiler *c, struct text *out, struct model *m,
                  struct family *f);
 /* Opens a function of s and `element`: its loop indices are in scope. */
@@ -106,9 +143,6 @@ void emit_close(struct emitter *e, int braces);
  * if p is NULL. Returns the braces to close. */
 int emit_if_summed(struct emitter *e, const struct part *p);
 int emit_unless_summed(struct emitter *e, const struct part *p);
-void emit_gaussian(struct compiler *c, struct text *out, struct step *s);
-void emit_dense(struct compiler *c, struct text *out, struct step *s);
-void emit_vector(struct compiler *c, struct text *out, struct step *s);
 
 /* sequence.c */
 /* What elements read of variables that may be barren; false: there are none. */
@@ -133,13 +167,7 @@ void emit_vector_start(struct emitter *e, const struct family *f);
 void emit_violation(struct compiler *c, struct text *out,
                     const struct family *f);
 
-/* pair.c */
-/* What the functions of a pair's step are named after. */
-const char *pair_id(const struct step *s);
-void emit_pair(struct compiler *c, struct text *out, struct step *s);
-/* What the self-check asks of a pair's step. True if there is something. */
-bool emit_pair_checks(struct compiler *c, struct text *out,
-                      const struct step *s);
+/* observed_sum.c */
 /* settle_ of the family of an observed sum: moves the summands until they have
  * the sum. */
 void emit_settle(struct compiler *c, struct text *out, struct model *m,
@@ -147,25 +175,6 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
 /* An observed sum of nodes that are drawn. */
 bool has_settle(struct compiler *c, const struct family *f);
 
-/* joint.c: the functions of a joint block, and its host's table. */
-void emit_joint(struct compiler *c, struct text *out, struct step *s);
-
-/* scatter.c: whether, and how, a vector's constant weights are had from
- * the terms of their sums; statements that add them to cells_. */
-bool can_scatter(struct compiler *c, const struct joint_term *t);
-void emit_scatter(struct emitter *e, const struct joint_term *t);
-
-/* rescale.c */
-void emit_rescale_check(struct text *out, const struct step *s);
-void emit_rescalings(struct compiler *c, struct text *out,
-                     const struct step *s);
-
-/* curved.c: what a block with curved terms has in addition. */
-void emit_curve(struct compiler *c, struct text *out, const struct step *s,
-                const struct joint_term *t, int number);
-void emit_curved(struct compiler *c, struct text *out, const struct step *s);
-void emit_joint_table(struct compiler *c, struct text *out,
-                      const struct step *s);
 /* Opens a test whether an instance is the first of its kind; *copies: the name
  * of how many there are, NULL if that is not known. Returns the braces. */
 int emit_copies(struct emitter *e, const struct part *p, const char **copies);
@@ -197,13 +206,6 @@ const char *emit_real_between(struct emitter *e, const struct entry *d);
 symp entry_expression(struct compiler *c, const struct entry *d,
                       const struct expr *value);
 struct emitter emitter_new(struct compiler *c, struct text *out);
-
-/* chain.c: a chain of discrete nodes. */
-void emit_chain(struct compiler *c, struct text *out, struct step *s);
-
-/* group.c: adaptive Metropolis and elliptical slices. */
-void emit_adaptive(struct compiler *c, struct text *out, struct step *s);
-void emit_elliptical(struct compiler *c, struct text *out, struct step *s);
 
 /* hoisted.c: what hoist.c took out of in-place parts, on the host. */
 bool step_has_columns(const struct step *s);

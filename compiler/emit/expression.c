@@ -27,6 +27,13 @@ void emit_line(struct emitter *e, const char *format, ...)
     free(line);
 }
 
+void emit_team_loop(struct emitter *e, const char *name, const char *begin,
+                    const char *end)
+{
+    emit_line(e, "GBM_TEAM_FOR(%s, %s, %s, team) {", name, begin, end);
+    e->shared_out = true;
+}
+
 void emit_filled(struct emitter *e, const char *format, const char *cell,
                  const char *place)
 {
@@ -409,7 +416,7 @@ static const char *emit_sum(struct emitter *e, symp x)
     if (team && mostly_loads(x->args[2], &budget))
         emit_line(e, "GBM_UNROLL_LOADS");
     if (team)
-        emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", i, lower, upper);
+        emit_team_loop(e, i, lower, intern_format(c, "(%s) + 1", upper));
     else
         emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", i, lower, i, upper,
                   i);

@@ -918,8 +918,8 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
 {
     const struct step *step = NULL; /* how it is drawn where it is not barren */
     for (const struct step *s = m->steps; s; s = s->next)
-        if (s->family == f && f->stochastic &&
-            (!step || s->method != METHOD_FORWARD))
+        if (s->sampler && s->family == f && f->stochastic &&
+            (!step || !s->sampler->forward))
             step = s;
     text_printf(out, "/* %s    %s */\n\n", f->text,
                 place_in_comment(c, f->span));

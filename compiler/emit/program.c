@@ -119,23 +119,10 @@ static void emit_kernels(struct text *out, struct compiler *c,
 {
     text_append(out, "#ifdef __CUDACC__\n#include \"skeleton_cuda.h\"\n");
     for (const struct step *s = m->steps; s; s = s->next) {
-        if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
+        if (!s->sampler)
             continue;
-        if (s->method == METHOD_DENSE) {
-            for (const struct quadratic *q = s->quadratics; q; q = q->next)
-                if (q->row) {
-                    int n = q->part->factor->number;
-                    text_printf(out, "GBM_KERNEL_ROWS(row_%s_%d)\n", s->name,
-                                n);
-                    text_printf(out, "GBM_KERNEL_DESIGN(design_%s_%d)\n",
-                                s->name, n);
-                }
-            text_printf(out,
-                        s->coupled_prior ? "GBM_KERNEL_PRIOR_MATRIX(prior_%s)\n"
-                                         : "GBM_KERNEL_PRIOR(prior_%s)\n",
-                        s->name);
-            text_printf(out, "GBM_KERNEL_GET(get_%s)\nGBM_KERNEL_SET(set_%s)\n",
-                        s->name, s->name);
+        if (s->sampler->emit_kernels) {
+            s->sampler->emit_kernels(out, s);
             continue;
         }
         const char *id = s->split ? family_id(c, s->family) : NULL;

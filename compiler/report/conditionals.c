@@ -92,17 +92,18 @@ static void block_print(struct text *out, struct compiler *c,
 {
     for (const struct joint_term *t = s->terms; t; t = t->next)
         print_joint(out, c, t);
+    const bool of_family = s->recognised && s->family->nslices;
     for (const struct quadratic *q = s->quadratics; q; q = q->next) {
         const char *over = part_sum(c, q->part);
         text_printf(out, "  %s %s%s%s\n", q->part->own ? "prior" : "child",
                     q->part->factor->text, *over ? ", over " : "", over);
         if (q->row)
             print_row_term(out, c, s, q);
-        else if (s->method == METHOD_VECTOR && q->potential[1])
+        else if (of_family && q->potential[1])
             text_printf(out, "    log determinant : %s\n    x[a,b] : %s\n",
                         sym_text(c, q->potential[0]),
                         sym_text(c, q->potential[1]));
-        else if (s->method == METHOD_VECTOR)
+        else if (of_family)
             text_printf(out, "    log(x[a]) : %s\n",
                         sym_text(c, q->potential[0]));
         else
@@ -114,10 +115,7 @@ void conditionals_print(struct text *out, struct compiler *c,
                         const struct model *m)
 {
     for (const struct step *s = m->steps; s; s = s->next) {
-        if (!s->family || s->method == METHOD_DERIVE ||
-            s->method == METHOD_INDEX)
-            continue;
-        text_printf(out, "%s: %s%s%s\n", s->family->text, method_name(s),
+        text_printf(out, "%s: %s%s%s\n", s->family->text, sampler_name(c, s),
                     s->sequential ? ", sequential" : "",
                     s->conflicts ? ", coloured" : "");
         for (const struct part *p = s->quadratics || s->terms ? NULL : s->parts;

@@ -95,7 +95,7 @@ static const char *lhs_text(struct compiler *c, const struct family *f)
 
 static bool moves(const struct step *s, const struct family *f)
 {
-    if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
+    if (!s->sampler)
         return false;
     for (int i = 0; i < s->nmembers; i++)
         if (s->members[i].family == f)

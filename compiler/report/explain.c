@@ -8,14 +8,6 @@
 
 enum { COLUMNS = 6, PAGE = 100 };
 
-/* The first sentence of an entry's description. */
-static const char *first_sentence(struct compiler *c, const struct entry *e)
-{
-    const char *doc = e->doc ? e->doc : "";
-    size_t n = strcspn(doc, ".\n:");
-    return n ? intern_n(c, doc, n) : e->name;
-}
-
 /* Where the method comes from: the description from the line with a year in
  * brackets on, in one line; "" if it names no source. */
 static const char *citation(struct compiler *c, const struct entry *e)
@@ -36,37 +28,6 @@ static const char *citation(struct compiler *c, const struct entry *e)
         line += n + (line[n] == '\n');
     }
     return "";
-}
-
-/* What the entry's description begins with: "normal distribution" as "normal".
- */
-static const char *family_word(struct compiler *c, const struct entry *e)
-{
-    const char *s = first_sentence(c, e), *end = strstr(s, " distribution");
-    return intern_n(c, s, end ? (size_t)(end - s) : strlen(s));
-}
-
-/* What a family updates, as the model writes it where the name alone is not
- * enough: "theta", "b[2]". */
-static const char *family_name(struct compiler *c, const struct family *f)
-{
-    int n = 0;
-    for (const struct family *g = f->var->families; g; g = g->next_of_var)
-        n++;
-    if (n < 2 || f->auxiliary)
-        return f->var->name;
-    const char *end = strpbrk(f->text, "~<=");
-    size_t length = end ? (size_t)(end - f->text) : strlen(f->text);
-    while (length && f->text[length - 1] == ' ')
-        length--;
-    return intern_n(c, f->text, length);
-}
-
-/* "k of them" with x standing for k; brackets where it is a sum. */
-static const char *count_text(struct compiler *c, symp count)
-{
-    const char *s = expression_text(c, count);
-    return count->kind == SYM_ADD ? intern_format(c, "(%s)", s) : s;
 }
 
 static symp run_length(struct compiler *c, symp lower, symp upper)
@@ -96,17 +57,9 @@ static const char *elements_of(struct compiler *c, const struct family *f)
     return take_text(c, &t);
 }
 
-static symp block_dimension(struct compiler *c, const struct step *s)
-{
-    symp n = sym_num(c, 0);
-    for (int i = 0; i < s->nmembers; i++)
-        n = sym_add2(c, n, s->members[i].count);
-    return n;
-}
-
 static const char *step_elements(struct compiler *c, const struct step *s)
 {
-    if (s->method == METHOD_INDEX)
+    if (s->inverse)
         return "-";
     if (s->nmembers < 2)
         return elements_of(c, s->family);
@@ -120,16 +73,15 @@ static const char *step_elements(struct compiler *c, const struct step *s)
     }
     const char *sum = take_text(c, &t);
     if (!same)
-        return s->method == METHOD_DENSE
-                   ? expression_text(c, block_dimension(c, s))
-                   : sum;
+        return s->sampler->dense ? expression_text(c, block_dimension(c, s))
+                                 : sum;
     return strcmp(first, "1") ? intern_format(c, "%d x %s", s->nmembers, first)
                               : intern_format(c, "%d", s->nmembers);
 }
 
 static const char *step_variables(struct compiler *c, const struct step *s)
 {
-    if (s->method == METHOD_INDEX)
+    if (s->inverse)
         return sym_text(c, s->inverse->reference);
     if (s->nmembers < 2)
         return family_name(c, s->family);
@@ -140,186 +92,31 @@ static const char *step_variables(struct compiler *c, const struct step *s)
     return take_text(c, &t);
 }
 
-static bool is_augmented(const struct step *s)
-{
-    bool yes = s->family->auxiliary;
-    for (const struct part *p = s->parts; p; p = p->next)
-        yes = yes || p->factor->auxiliary;
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        yes = yes || q->part->factor->auxiliary;
-    return yes;
-}
-
-static const char *direct_text(struct compiler *c, const struct step *s)
-{
-    const struct entry *e = s->recognised;
-    if (!e)
-        return "uniform";
-    const char *word = family_word(c, e);
-    if (e == library_standard(c, ENTRY_DISTRIBUTION, "power_gamma") &&
-        s->exponent) {
-        if (sym_is(s->exponent, 1))
-            word = "gamma";
-        else if (sym_is(s->exponent, -1))
-            word = "inverse gamma";
-        else if (sym_is(s->exponent, -2))
-            word = "scale of normals";
-        else
-            word = intern_format(c, "gamma in x^%s", sym_text(c, s->exponent));
-    }
-    bool cut = s->bounded && !entry_needs_bounds(e),
-         phrase = strchr(word, ' ') != NULL;
-    return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
-                         word, cut && phrase ? ", truncated" : "",
-                         is_augmented(s) ? " (augmented)" : "");
-}
-
-/* X'X is computed once if all designs and weights are data. */
-static bool constant_product(const struct step *s)
-{
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (q->row && !(q->constant_design && q->constant_weight))
-            return false;
-    return true;
-}
-
-static const char *block_text(struct compiler *c, const struct step *s)
-{
-    const char *d = count_text(c, block_dimension(c, s));
-    if (s->method == METHOD_DENSE)
-        return intern_format(c, "Gaussian block, dense %s x %s%s", d, d,
-                             constant_product(s) ? ", X'X computed once" : "");
-    if (s->family->nloops == 0)
-        return intern_format(c, "Gaussian block, %s x %s", d, d);
-    return intern_format(c, "Gaussian block, %s x %s, one per %s", d, d,
-                         loop_names(c, s->family->loops, s->family->nloops));
-}
-
-static const char *vector_text(struct compiler *c, const struct step *s)
-{
-    const struct family *f = s->family;
-    const char *word = family_word(c, s->recognised);
-    const char *n = count_text(c, family_extent(c, f, 0));
-    if (f->nslices == 2)
-        return intern_format(c, "%s, %s x %s", word, n,
-                             count_text(c, family_extent(c, f, 1)));
-    return intern_format(c, "%s, %s cells", word, n);
-}
-
-static const char *stated_text(struct compiler *c, const struct step *s)
-{
-    symp draw = s->family->var->draw;
-    const char *name = draw->kind == SYM_CALL ? draw->name : "draw";
-    if (!strcmp(name, "draw_polya_gamma"))
-        return "Polya-Gamma (augmented)";
-    return intern_format(c, "%s (augmented)",
-                         strncmp(name, "draw_", 5) ? "stated draw" : name + 5);
-}
-
-static const char *enumeration_text(struct compiler *c, const struct step *s)
-{
-    const char *shared = is_augmented(s) ? " (augmented)" : "";
-    if (s->lower && s->upper)
-        return intern_format(c, "enumeration, %s to %s%s",
-                             expression_text(c, s->lower),
-                             expression_text(c, s->upper), shared);
-    return intern_format(c, "enumeration%s", shared);
-}
-
-static const char *vector_slice_text(struct compiler *c, const struct step *s)
-{
-    const char *side = count_text(c, family_extent(c, s->family, 0));
-    if (s->family->nslices == 2)
-        return intern_format(c, "slice, cells of a %s x %s matrix in turn",
-                             side, side);
-    return intern_format(
-        c, "%sslice, %s cells %s", s->family->var->integer ? "integer " : "",
-        side, s->companion == COMPANION_SUM ? "in pairs" : "in turn");
-}
-
 static const char *step_sampler(struct compiler *c, const struct step *s)
 {
-    switch (s->method) {
-    case METHOD_DIRECT:
-        return direct_text(c, s);
-    case METHOD_ENUMERATE:
-        return enumeration_text(c, s);
-    case METHOD_SLICE:
-        return "slice";
-    case METHOD_SLICE_INTEGER:
-        return "integer slice";
-    case METHOD_SLICE_VECTOR:
-        return vector_slice_text(c, s);
-    case METHOD_PAIR:
-        return "slice that keeps the sum";
-    case METHOD_CHAIN:
-        return intern_format(
-            c, "path along %s, %s to %s", s->family->loops[s->along]->name,
-            expression_text(c, s->lower), expression_text(c, s->upper));
-    case METHOD_WALK:
-        return draws_integers(s->family) ? "integer random walk"
-                                         : "random walk";
-    case METHOD_ADAPTIVE:
-        return "adaptive Metropolis";
-    case METHOD_ELLIPTICAL:
-        return s->whole ? "elliptical slice, jointly" : "elliptical slice";
-    case METHOD_GAUSSIAN:
-    case METHOD_DENSE:
-        return block_text(c, s);
-    case METHOD_JOINT:
-        return s->curved ? "elliptical slice of a joint block, sparse"
-                         : "joint Gaussian block, sparse";
-    case METHOD_VECTOR:
-        return vector_text(c, s);
-    case METHOD_FORWARD:
-        return s->family->var->barren ? "forward draw" : "data or forward draw";
-    case METHOD_STATED:
-        return stated_text(c, s);
-    case METHOD_INDEX:
-        return "index rebuilt";
-    case METHOD_DERIVE:
-        return "recomputed";
-    case METHOD_NONE:
-        return "-";
-    }
-    UNREACHABLE();
+    const struct sampler *k = s->sampler;
+    if (!k)
+        return s->inverse ? "index rebuilt" : "recomputed";
+    return k->explain ? k->explain(c, s) : k->name;
 }
 
 const char *sampler_word(struct compiler *c, const struct step *s)
 {
-    if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE ||
-        (s->method == METHOD_JOINT && !s->curved))
-        return "Gaussian block";
-    if (s->method == METHOD_ENUMERATE)
-        return "enumeration";
-    if (s->method == METHOD_VECTOR)
-        return family_word(c, s->recognised);
+    if (s->sampler->brief)
+        return s->sampler->brief(c, s);
     const char *text = step_sampler(c, s), *end = strstr(text, " (augmented)");
     return end ? intern_n(c, text, (size_t)(end - text)) : text;
-}
-
-/* The loops over paths. */
-static const char *path_loops(struct compiler *c, const struct step *s)
-{
-    struct loop *others[16];
-    int n = 0;
-    for (int i = 0; i < s->family->nloops && n < 16; i++)
-        if (i != s->along)
-            others[n++] = s->family->loops[i];
-    return n ? loop_names(c, others, n) : "-";
 }
 
 static const char *step_parallel(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
-    if (!f || f->nloops == 0 || s->method == METHOD_DENSE || s->whole)
+    if (!f || f->nloops == 0 || s->whole)
         return "-";
-    if (s->method == METHOD_JOINT)
-        return "elimination tree";
+    if (s->sampler && s->sampler->parallel)
+        return s->sampler->parallel(c, s);
     const char *loops = loop_names(c, f->loops, f->nloops);
-    if (s->method == METHOD_CHAIN)
-        return path_loops(c, s);
-    if (s->sequential || (s->method == METHOD_DERIVE && f->recursive))
+    if (s->sequential || (!s->sampler && f->recursive))
         return "one at a time";
     if (s->conflicts)
         return intern_format(c, "%s, coloured at load", loops);
@@ -397,7 +194,7 @@ static const char *step_sums(struct compiler *c, const struct step *s)
 {
     const char *found[32];
     int n = 0;
-    if (s->method == METHOD_INDEX || s->method == METHOD_DERIVE)
+    if (!s->sampler)
         return "-";
     for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
         found[n++] = q->row ? row_sum(c, s, q)
@@ -414,7 +211,7 @@ static const char *step_sums(struct compiler *c, const struct step *s)
             known = known || found[j] == found[i];
         if (!known)
             text_printf(&t, "%s%s%s", t.length ? "; " : "",
-                        s->method == METHOD_DENSE ? "" : "over ", found[i]);
+                        s->sampler->dense ? "" : "over ", found[i]);
     }
     if (!t.length)
         text_append(&t, "-");
@@ -524,11 +321,11 @@ static void print_wrapped(struct text *out, const char *s, size_t at,
 static bool is_shown(const struct step *s)
 {
     const struct var *v = s->family ? s->family->var : NULL;
-    if (s->method == METHOD_DERIVE || s->method == METHOD_INDEX)
+    if (!s->sampler)
         return !s->late && !(s->family && s->family->expansion);
     if (!v || !v->barren || s->nmembers > 1)
         return true;
-    return (s->method == METHOD_FORWARD) != v->expects_data;
+    return s->sampler->forward != v->expects_data;
 }
 
 static void print_table(struct text *out, struct compiler *c,
@@ -560,55 +357,9 @@ static void note(struct text *out, struct compiler *c, const char *who,
     print_wrapped(out, intern_format(c, "  %s: %s", who, what), 0, 4);
 }
 
-static bool is_slice(const struct step *s)
-{
-    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-           s->method == METHOD_SLICE_VECTOR;
-}
-
-/* The first factor in which several members meet, and what does not depend on
- * the sweep. */
-static const char *joint_reason(struct compiler *c, const struct step *s)
-{
-    const struct joint_term *meets = NULL;
-    const char *bound = "";
-    bool constant = true;
-    for (const struct joint_term *t = s->terms; t; t = t->next) {
-        const bool more = !meets || t->nslots > meets->nslots;
-        if ((t->nslots > 1 || t->vector) && more)
-            meets = t;
-        constant = constant && t->constant_design && t->constant_weight &&
-                   t->constant_score;
-        symp clamp = t->unbounded ? find_clamp(t->factor->logp) : NULL;
-        if (clamp)
-            bound = intern_format(c,
-                                  "; %s is fitted as if there were no bound, "
-                                  "and where it binds the ellipse corrects it",
-                                  expression_text(c, clamp));
-    }
-    return intern_format(
-        c, "one sparse block, as %s meet%s in %s%s%s",
-        s->nmembers > 1 ? "they" : "its elements", "",
-        meets ? meets->factor->text : "one factor",
-        constant ? "; its sums over data are computed once" : "", bound);
-}
-
-static const char *why_block(struct compiler *c, const struct step *s)
-{
-    if (s->method == METHOD_JOINT)
-        return joint_reason(c, s);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (q->row || (!q->part->own && s->nmembers > 1))
-            return intern_format(c, "one block, as %s meet in %s",
-                                 s->nmembers > 1 ? "they" : "its elements",
-                                 q->part->factor->text);
-    return NULL;
-}
-
 static const char *why_order(struct compiler *c, const struct step *s)
 {
-    if (s->family->nloops == 0 || s->method == METHOD_DENSE || s->whole ||
-        s->method == METHOD_JOINT)
+    if (s->family->nloops == 0 || s->whole || s->sampler->parallel)
         return NULL;
     if (s->sequential)
         return "one at a time: its elements depend on each other in a way "
@@ -625,13 +376,14 @@ static void print_reasons(struct text *out, struct compiler *c,
                           const struct model *m)
 {
     for (const struct step *s = m->steps; s; s = s->next) {
-        if (s->family && s->method == METHOD_FORWARD &&
-            s->family->var->barren && !s->family->var->expects_data)
+        if (!s->sampler)
+            continue;
+        if (s->sampler->forward && s->family->var->barren &&
+            !s->family->var->expects_data)
             note(out, c, step_variables(c, s),
                  "drawn forward: no observed descendant, unless the data "
                  "supply one");
-        if (!s->family || s->method == METHOD_FORWARD ||
-            s->method == METHOD_DERIVE || !is_shown(s))
+        if (s->sampler->forward || !is_shown(s))
             continue;
         const char *who = step_variables(c, s), *why = NULL;
         const struct entry *a = s->family->var->augmentation;
@@ -654,22 +406,8 @@ static void print_reasons(struct text *out, struct compiler *c,
         else if (s->beside)
             why = "slice beside its block: it reaches the tails, where a "
                   "normal fit is poor";
-        else if (is_slice(s))
-            why = intern_format(c, "slice: %s", slice_reason(c, s));
-        else if (s->method == METHOD_CHAIN)
-            why = intern_format(c,
-                                "a path at once, by forward filtering and "
-                                "backward sampling: %s depends on its "
-                                "predecessor along %s alone",
-                                who, s->family->loops[s->along]->name);
-        else if (s->method == METHOD_ELLIPTICAL)
-            why = intern_format(c,
-                                "elliptical slice, as its prior is normal but "
-                                "%s",
-                                slice_reason(c, s));
-        else if (s->method == METHOD_GAUSSIAN || s->method == METHOD_DENSE ||
-                 s->method == METHOD_JOINT)
-            why = why_block(c, s);
+        else if (s->sampler->why)
+            why = s->sampler->why(c, s);
         if (why)
             note(out, c, who, why);
         for (const struct rescaling *r = s->rescalings; r; r = r->next)

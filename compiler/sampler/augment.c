@@ -239,10 +239,8 @@ static void undo(struct model *m, struct factor *g, struct factor *n)
 static bool closed(struct compiler *c, struct model *m, struct family *f)
 {
     struct step *s = condition_family(c, m, f);
-    if (s->method == METHOD_VECTOR)
-        return vector_closed(c, m, s);
-    return s->method == METHOD_DIRECT || s->method == METHOD_FORWARD ||
-           s->method == METHOD_ENUMERATE || s->method == METHOD_STATED;
+    const struct sampler *k = sampler_for(s);
+    return k == &vector_draw ? vector_closed(c, m, s) : k->closed;
 }
 
 /* Latent families whose full conditionals the factor enters. */

@@ -5,7 +5,8 @@
  * A Gaussian block is derived by differentiation: with L a factor's log
  * density, its potential is dL/dx at x = 0 of the block and its precision is
  * -d2L/dx dx'; the block is one only if the latter is free of the block. */
-#include "sampler/sampler.h"
+#include "sampler/group.h"
+#include "sampler/joint.h"
 #include <string.h>
 
 /* ---- members
@@ -428,7 +429,7 @@ struct part *own_prior(struct compiler *c, const struct family *f)
 
 /* For a dense block all instances of a factor count, whatever element they
  * hit: the factor's loops under fresh names, none solved. */
-static struct part *all_instances(struct compiler *c, struct factor *g)
+static struct part *every_instance(struct compiler *c, struct factor *g)
 {
     struct part *p = NEW(c, struct part);
     p->factor = g;
@@ -470,7 +471,7 @@ static bool add_dense(struct compiler *c, struct step *s, struct factor *g,
     const struct family *f = s->members[whose].family;
     no_values(c, f, &v);
     if (!prior) {
-        q->part = all_instances(c, g);
+        q->part = every_instance(c, g);
         if (!derive_row(c, s, &v, q))
             return false;
     } else {
@@ -519,8 +520,8 @@ static bool unconfined_vector(const struct family *f)
 }
 
 /* Tries to make one Gaussian block of the steps' families. */
-static struct step *gaussian_block(struct compiler *c, struct model *m,
-                                   struct step *const *steps, int n, bool dense)
+static struct step *make_block(struct compiler *c, struct model *m,
+                               struct step *const *steps, int n, bool dense)
 {
     struct step *s = NEW(c, struct step);
     struct family *families[8];
@@ -540,7 +541,7 @@ static struct step *gaussian_block(struct compiler *c, struct model *m,
     text_free(&name);
     s->model = m;
     s->family = families[0];
-    s->method = dense ? METHOD_DENSE : METHOD_GAUSSIAN;
+    s->sampler = dense ? &dense_block : &gaussian_block;
     set_members(c, s, families, n, dense);
     for (struct factor *h = m->factors; h; h = h->next) {
         struct factor *g = seen_by_all(c, steps, n, h);
@@ -573,7 +574,7 @@ static struct step *gaussian_block(struct compiler *c, struct model *m,
 
 bool normal_scalar(const struct step *s)
 {
-    return s->method == METHOD_DIRECT && s->recognised &&
+    return s->sampler == &direct_sampler && s->recognised &&
            is_normal(s->recognised) && !s->bounded && !s->through && !s->opaque;
 }
 
@@ -768,6 +769,12 @@ static bool in_own_prior(const struct step *a, const struct step *b)
            sym_has_var(b->family->factor->logp, a->family->var);
 }
 
+void merge_away(struct step *s)
+{
+    s->merged = true;
+    s->sampler = NULL;
+}
+
 void replace_steps(struct step *const *old, int n, struct step *block)
 {
     struct step *first = old[0], *next = first->next;
@@ -776,7 +783,7 @@ void replace_steps(struct step *const *old, int n, struct step *block)
     first->next = next;
     first->number = keep;
     for (int i = 1; i < n; i++)
-        old[i]->method = METHOD_NONE;
+        merge_away(old[i]);
 }
 
 static void merge_from(struct compiler *c, struct model *m, struct step *seed)
@@ -802,13 +809,13 @@ static void merge_from(struct compiler *c, struct model *m, struct step *seed)
         if (!meets)
             continue;
         group[n++] = s;
-        struct step *block = gaussian_block(c, m, group, n, dense);
+        struct step *block = make_block(c, m, group, n, dense);
         if (!block)
             n--;
     }
     if (n == 1 && !dense)
         return;
-    struct step *block = gaussian_block(c, m, group, n, dense);
+    struct step *block = make_block(c, m, group, n, dense);
     if (block)
         replace_steps(group, n, block);
 }
@@ -1000,9 +1007,9 @@ static bool recognise_vector(struct compiler *c, struct model *m,
     if (s->through)
         return false;
     if (f->nslices == 1) {
-        struct step *block = gaussian_block(c, m, self, 1, false);
+        struct step *block = make_block(c, m, self, 1, false);
         if (!block && f->nloops == 0)
-            block = gaussian_block(c, m, self, 1, true);
+            block = make_block(c, m, self, 1, true);
         if (block) {
             replace_steps(self, 1, block);
             return true;
@@ -1071,7 +1078,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
     bool set = support && !strcmp(support->name, "set");
     if (f->nslices == 1 && set) { /* data as a rule: told at load */
         f->var->supplied = true;
-        s->method = METHOD_NONE;
+        merge_away(s);
         return;
     }
     if (!sliced_by_component(f, &s->companion)) {
@@ -1081,7 +1088,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
                  f->var->name, f->distribution->name);
         return;
     }
-    s->method = METHOD_SLICE_VECTOR;
+    s->sampler = &vector_slice;
     s->quadratics = NULL;
     set_members(c, s, &f, 1, false);
     if (f->nslices == 2)
@@ -1104,7 +1111,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
 static void rest_of_leaf(struct compiler *c, struct model *m, struct step *s)
 {
     struct step *self[1] = {s};
-    s->rest = gaussian_block(c, m, self, 1, false);
+    s->rest = make_block(c, m, self, 1, false);
     if (s->rest)
         s->rest->name = intern_format(c, "rest_%s", family_id(c, s->family));
 }
@@ -1112,9 +1119,9 @@ static void rest_of_leaf(struct compiler *c, struct model *m, struct step *s)
 void form_blocks(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
-        if (s->method == METHOD_VECTOR)
+        if (s->sampler == &vector_draw)
             vector_node(c, m, s);
-        else if (s->method == METHOD_FORWARD && s->family->nslices == 1 &&
+        else if (s->sampler == &forward_draw && s->family->nslices == 1 &&
                  !draws_integers(s->family))
             rest_of_leaf(c, m, s);
     form_joint_blocks(c, m);

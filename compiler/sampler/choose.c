@@ -1,24 +1,16 @@
 /* choose.c: samplers { }: what the model asks for, instead of what the compiler
- * takes by itself. A slice or random walk can be asked for everywhere, `am` and
- * `ess` for groups (group.c); `gibbs` and `enumerate` are promises that are
+ * takes by itself. A slice or random walk can be asked for everywhere, others
+ * for groups (group.c); `gibbs` and `enumerate` are promises that are
  * checked once the steps are known. */
 #include "sampler/sampler.h"
 #include <ctype.h>
 #include <string.h>
 
-/* Keep in the order of docs/samplers.md. */
-static const char *const methods[] = {"gibbs", "slice", "enumerate", "rw",
-                                      "am",    "ess",   "diam",      "pcn",
-                                      "hmc",   "nuts",  "pgas"};
-enum { NMETHODS = sizeof methods / sizeof *methods, NSUPPORTED = 6 };
-
-static int method_of(const char *name)
-{
-    for (int i = 0; i < NMETHODS; i++)
-        if (!strcmp(name, methods[i]))
-            return i;
-    return -1;
-}
+/* All words, those that no sampler has yet too. */
+static const char *const words[] = {"gibbs", "slice", "enumerate", "rw",
+                                    "am",    "ess",   "diam",      "pcn",
+                                    "hmc",   "nuts",  "pgas"};
+enum { NWORDS = sizeof words / sizeof *words };
 
 static bool is_method(const struct sampler_choice *k, const char *name)
 {
@@ -27,17 +19,16 @@ static bool is_method(const struct sampler_choice *k, const char *name)
 
 static bool check_method(struct compiler *c, const struct sampler_choice *k)
 {
-    int i = method_of(k->method);
-    if (i >= 0 && i < NSUPPORTED)
+    if (is_method(k, "gibbs") || sampler_called(k->method))
         return true;
-    if (i >= 0) {
-        error_at(c, k->method_span,
-                 "not supported yet: %s; there are gibbs, slice, enumerate, "
-                 "rw, am and ess",
-                 k->method);
-        return false;
-    }
-    const char *near = nearest_name(k->method, methods, NMETHODS);
+    for (int i = 0; i < NWORDS; i++)
+        if (is_method(k, words[i])) {
+            error_at(c, k->method_span,
+                     "not supported yet: %s; there are gibbs, %s", k->method,
+                     sampler_words(c));
+            return false;
+        }
+    const char *near = nearest_name(k->method, words, NWORDS);
     error_at(c, k->method_span, "unknown sampler %s%s%s%s", k->method,
              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return false;
@@ -107,9 +98,8 @@ static void no_target(struct compiler *c, const struct model *m,
 
 static double read_options(struct compiler *c, const struct sampler_choice *k)
 {
-    const char *known = is_method(k, "slice")                      ? "width"
-                        : is_method(k, "rw") || is_method(k, "am") ? "scale"
-                                                                   : "";
+    const struct sampler *sampler = sampler_called(k->method);
+    const char *known = sampler && sampler->option ? sampler->option : "";
     double value = 0;
     for (const struct sampler_option *o = k->options; o; o = o->next) {
         if (strcmp(o->name, known) != 0)
@@ -121,31 +111,6 @@ static double read_options(struct compiler *c, const struct sampler_choice *k)
             value = o->value->number;
     }
     return value;
-}
-
-/* A slice or random walk of each element. */
-static void take_scalar(struct compiler *c, const char *what,
-                        const struct expr *target, struct step *s)
-{
-    if (s->method == METHOD_FORWARD) {
-        error_at(c, target->span,
-                 "%s is drawn forward from its distribution: nothing depends "
-                 "on it",
-                 target->name);
-        return;
-    }
-    if (s->method == METHOD_VECTOR) {
-        error_at(c, target->span,
-                 "%s moves one number, but %s is a vector-valued node", what,
-                 target->name);
-        return;
-    }
-    s->method = !strcmp(what, "rw")         ? METHOD_WALK
-                : draws_integers(s->family) ? METHOD_SLICE_INTEGER
-                                            : METHOD_SLICE;
-    s->recognised = NULL;
-    s->exponent = NULL;
-    s->bounded = false;
 }
 
 /* The steps of a target, of which none has been asked for before. */
@@ -171,32 +136,32 @@ static int find_steps(struct compiler *c, struct model *m,
 static void ask(struct compiler *c, struct model *m,
                 const struct sampler_choice *k)
 {
+    const struct sampler *sampler = sampler_called(k->method);
+    const bool takes = sampler && sampler->take;
     struct step *steps[MAX_TARGETS];
     int errors = c->nerrors, n = 0;
     double option = read_options(c, k);
     for (int i = 0; i < k->ntargets; i++) {
         int first = n;
         n = find_steps(c, m, k->targets[i], steps, n);
+        if (takes && !sampler->together)
+            sampler->take(c, m, steps + first, n - first, k->targets[i]->span);
         for (int j = first; j < n; j++) {
-            if (is_method(k, "slice") || is_method(k, "rw"))
-                take_scalar(c, k->method, k->targets[i], steps[j]);
-            if (c->nerrors == errors && !is_method(k, "gibbs") &&
-                !is_method(k, "enumerate"))
+            if (c->nerrors == errors && takes)
                 steps[j]->asked = k->method;
             steps[j]->width = option;
-            steps[j]->alone = steps[j]->alone || is_method(k, "enumerate");
+            steps[j]->alone =
+                steps[j]->alone || (sampler && sampler->enumerates);
         }
     }
-    if (c->nerrors > errors || n == 0)
-        return;
-    if (is_method(k, "am"))
-        take_adaptive(c, m, steps, n, k->targets[0]->span);
-    if (is_method(k, "ess"))
-        take_elliptical(c, m, steps, n, k->targets[0]->span);
+    if (c->nerrors == errors && n > 0 && takes && sampler->together)
+        sampler->take(c, m, steps, n, k->targets[0]->span);
 }
 
 void choose_samplers(struct compiler *c, struct model *m)
 {
+    for (struct step *s = m->steps; s; s = s->next)
+        s->sampler = sampler_for(s);
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
         if (check_method(c, k))
             ask(c, m, k);
@@ -227,17 +192,16 @@ bool asked_to_enumerate(const struct model *m, const struct family *f)
 static void check_promise(struct compiler *c, const struct sampler_choice *k,
                           const struct expr *target, const struct step *s)
 {
-    bool open =
-        s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-        s->method == METHOD_SLICE_VECTOR || s->method == METHOD_ELLIPTICAL;
-    if (!strcmp(k->method, "gibbs") && open)
+    if (is_method(k, "gibbs") && !s->sampler->closed)
         error_at(c, target->span,
                  "the full conditional of %s is not of a known family, so "
                  "there is no gibbs for it (%s)",
-                 target->name, slice_reason(c, s));
-    if (!strcmp(k->method, "enumerate") && s->method != METHOD_ENUMERATE)
+                 target->name,
+                 s->terms ? "it moves along ellipses, in a joint block"
+                          : slice_reason(c, s));
+    if (is_method(k, "enumerate") && !s->sampler->enumerates)
         error_at(c, target->span, "%s cannot be enumerated: %s", target->name,
-                 s->method == METHOD_FORWARD ? "it is drawn forward"
+                 s->sampler->forward         ? "it is drawn forward"
                  : draws_integers(s->family) ? "its values have no two ends"
                                              : "it is not discrete");
 }
@@ -247,7 +211,6 @@ void check_samplers(struct compiler *c, struct model *m)
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
         for (int i = 0; i < k->ntargets; i++)
             for (const struct step *s = m->steps; s; s = s->next)
-                if (s->family && s->method != METHOD_NONE &&
-                    is_target(k->targets[i], s->family))
+                if (s->sampler && is_target(k->targets[i], s->family))
                     check_promise(c, k, k->targets[i], s);
 }

@@ -10,47 +10,11 @@ static bool has_member(const struct step *s, const struct family *f)
     return has;
 }
 
-/* How a step's elements may be left out: each for itself, or all of its
- * families' at once, or not. */
-static enum barren_unit unit_of(const struct step *s)
-{
-    switch (s->method) {
-    case METHOD_DIRECT:
-    case METHOD_ENUMERATE:
-    case METHOD_SLICE:
-    case METHOD_SLICE_INTEGER:
-    case METHOD_WALK:
-    case METHOD_VECTOR:
-    case METHOD_SLICE_VECTOR:
-        return s->ties || s->companion == COMPANION_SUM ? BARREN_NEVER
-                                                        : BARREN_EACH;
-    case METHOD_JOINT:
-        return BARREN_EACH;
-    case METHOD_ELLIPTICAL:
-        return s->whole ? BARREN_TOGETHER : BARREN_EACH;
-    case METHOD_GAUSSIAN:
-        return s->nmembers == 1 && s->family->nslices ? BARREN_EACH
-                                                      : BARREN_TOGETHER;
-    case METHOD_DENSE:
-    case METHOD_CHAIN:
-        return BARREN_TOGETHER;
-    case METHOD_PAIR:
-    case METHOD_ADAPTIVE:
-    case METHOD_STATED:
-        return BARREN_NEVER;
-    case METHOD_FORWARD:
-    case METHOD_INDEX:
-    case METHOD_DERIVE:
-    case METHOD_NONE:
-        return BARREN_EACH;
-    }
-    UNREACHABLE();
-}
-
 /* Together with one that counts in any case, none is left out. */
 static enum barren_unit unit_in(const struct step *s)
 {
-    enum barren_unit unit = unit_of(s);
+    enum barren_unit unit =
+        s->sampler->unit ? s->sampler->unit(s) : BARREN_EACH;
     bool any_counts = !s->family->var->barren;
     for (int i = 0; i < s->nmembers; i++)
         any_counts = any_counts || !s->members[i].family->var->barren;
@@ -89,7 +53,7 @@ static struct step *forward_step(struct compiler *c, struct model *m,
                                  struct family *f)
 {
     struct step *s = NEW(c, struct step);
-    s->method = METHOD_FORWARD;
+    s->sampler = &forward_draw;
     s->name = intern_format(c, "forward_%s", family_id(c, f));
     s->family = f;
     s->model = m;
@@ -106,7 +70,7 @@ static struct step *take_leaves(struct model *m)
     struct step *leaves = NULL, **last = &leaves, **link = &m->steps;
     while (*link) {
         struct step *s = *link;
-        if (s->method != METHOD_FORWARD) {
+        if (!s->sampler->forward) {
             link = &s->next;
             continue;
         }
@@ -118,8 +82,15 @@ static struct step *take_leaves(struct model *m)
     return leaves;
 }
 
-void add_forward_steps(struct compiler *c, struct model *m)
+void draw_forward(struct compiler *c, struct model *m)
 {
+    struct step **link = &m->steps;
+    while (*link) {
+        if ((*link)->merged)
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+    }
     settle_units(m);
     struct step *leaves = take_leaves(m), **last = &m->steps;
     while (*last)
@@ -143,3 +114,49 @@ void add_forward_steps(struct compiler *c, struct model *m)
     }
     *last = leaves;
 }
+
+/* ---- the sampler ---- */
+
+static bool takes(const struct step *s)
+{
+    return s->family->var->leaf && !s->family->auxiliary && !s->pair[0].cell;
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_scalar_comment(c, out, s, "");
+    if (s->rest)
+        s->rest->sampler->emit(c, out, s->rest);
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_line(&e, "(void)team;");
+    if (s->rest)
+        emit_line(&e, "%s(s, rng, team, element, adapting);", s->rest->name);
+    else
+        emit_line(&e, "simulate_%s(s, rng, element);", family_id(c, s->family));
+    text_append(out, "}\n\n");
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s)
+{
+    (void)c;
+    if (s->family->nslices && !s->rest)
+        text_append(out, ", .undivided = true");
+}
+
+static const char *explain_forward(struct compiler *c, const struct step *s)
+{
+    (void)c;
+    return s->family->var->barren ? "forward draw" : "data or forward draw";
+}
+
+const struct sampler forward_draw = {
+    .name = "forward draw",
+    .takes = takes,
+    .closed = true,
+    .forward = true,
+    .explain = explain_forward,
+    .emit = emit,
+    .emit_row = emit_row,
+    .blocks = 1,
+};

@@ -1,15 +1,14 @@
-/* group.c: variables that move together. `am` moves any continuous nodes by one
- * Metropolis step; `ess` moves nodes whose priors are jointly normal given the
- * rest along an ellipse. An element or vector node that is independent of the
- * others has an ellipse of its own; everything else is one group, whose parts
- * are all the factors that mention a member, each with all its instances. */
-#include "sampler/sampler.h"
+/* group.c: variables that move together, one step for all their elements:
+ * whose parts are all the factors that mention a member, each with all its
+ * instances. What the samplers of groups (adaptive.c, elliptical.c, ...) share.
+ */
+#include "sampler/group.h"
 #include <string.h>
 
-/* ---- members ---------------------------------------------------------------
+/* ---- making one ------------------------------------------------------------
  */
 
-static bool has_member(const struct step *s, symp e)
+bool group_reads(const struct step *s, symp e)
 {
     for (int i = 0; i < s->nmembers; i++)
         if (sym_has_var(e, s->members[i].family->var))
@@ -18,7 +17,7 @@ static bool has_member(const struct step *s, symp e)
 }
 
 /* Whether e is a value in memory that follows a member. */
-static bool follows_member(symp e, const void *step)
+bool follows_group(symp e, const void *step)
 {
     const struct step *s = step;
     for (int i = 0; i < s->nmembers; i++)
@@ -28,33 +27,33 @@ static bool follows_member(symp e, const void *step)
     return false;
 }
 
-static bool depends(const struct step *s, symp e)
+bool group_depends(const struct step *s, symp e)
 {
-    return e && (has_member(s, e) || sym_any(e, follows_member, s));
+    return e && (group_reads(s, e) || sym_any(e, follows_group, s));
 }
 
-static bool mentions(struct compiler *c, const struct step *s,
-                     const struct factor *g)
+bool group_mentions(struct compiler *c, const struct step *s,
+                    const struct factor *g)
 {
-    if (depends(s, g->logp) || depends(s, g->value) || depends(s, g->lower) ||
-        depends(s, g->upper))
+    if (group_depends(s, g->logp) || group_depends(s, g->value) ||
+        group_depends(s, g->lower) || group_depends(s, g->upper))
         return true;
     for (int i = 0; g->opaque && i < g->family->nargs; i++)
-        if (depends(s, substitute_derived(c, g->family->args[i].body)))
+        if (group_depends(s, substitute_derived(c, g->family->args[i].body)))
             return true;
     return false;
 }
 
 /* One step of the families of all; the others are merged into the first. The
  * members stand in the order of the families, parents first. */
-static struct step *merge(struct compiler *c, struct model *m,
-                          struct step *const *steps, int n)
+struct step *merge_group(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n)
 {
     struct step *s = steps[0];
     struct text name = {0};
     text_append(&name, "update");
     for (int i = 1; i < n; i++)
-        steps[i]->method = METHOD_NONE;
+        merge_away(steps[i]);
     s->nmembers = 0;
     for (struct family *f = m->families; f; f = f->next)
         for (int i = 0; i < n; i++)
@@ -83,7 +82,7 @@ static struct step *merge(struct compiler *c, struct model *m,
     return s;
 }
 
-static struct part *all_instances(struct compiler *c, struct factor *g)
+struct part *all_instances(struct compiler *c, struct factor *g)
 {
     struct part *p = NEW(c, struct part);
     p->factor = g;
@@ -98,7 +97,7 @@ static struct part *all_instances(struct compiler *c, struct factor *g)
     return p;
 }
 
-static void push(struct part **list, struct part *p)
+void push_part(struct part **list, struct part *p)
 {
     while (*list)
         list = &(*list)->next;
@@ -110,8 +109,9 @@ static bool can_move(struct compiler *c, const struct step *s,
 {
     const struct family *f = s->family;
     const char *why = NULL;
-    if (s->method == METHOD_FORWARD)
-        why = "it is drawn forward from its distribution: nothing depends on "
+    if (s->sampler->forward)
+        why = "it is drawn forward from its distribution: nothing "
+              "depends on "
               "it";
     else if (draws_integers(f))
         why = "it is discrete";
@@ -128,8 +128,8 @@ static bool can_move(struct compiler *c, const struct step *s,
     return !why;
 }
 
-static bool group_fits(struct compiler *c, struct step *const *steps, int n,
-                       struct span where, const char *word)
+bool group_fits(struct compiler *c, struct step *const *steps, int n,
+                struct span where, const char *word)
 {
     bool fits = true;
     for (int i = 0; i < n; i++)
@@ -142,240 +142,175 @@ static bool group_fits(struct compiler *c, struct step *const *steps, int n,
     return fits;
 }
 
-void take_adaptive(struct compiler *c, struct model *m,
-                   struct step *const *steps, int n, struct span where)
-{
-    if (!group_fits(c, steps, n, where, "am"))
-        return;
-    struct step *s = merge(c, m, steps, n);
-    s->method = METHOD_ADAPTIVE;
-    for (struct factor *g = m->factors; g; g = g->next)
-        if (!g->replaced && mentions(c, s, g))
-            push(&s->parts, all_instances(c, g));
-}
-
-/* ---- ellipses of single elements -------------------------------------------
+/* ---- its functions ---------------------------------------------------------
  */
 
-/* The own prior is potential x + square x^2, and nothing else. */
-static const struct part *normal_prior(const struct step *s)
-{
-    for (const struct part *p = s->parts; p; p = p->next) {
-        if (!p->own || p->opaque || p->terms.n < 1 || p->terms.n > 2)
-            continue;
-        bool square = false;
-        for (int i = 0; i < p->terms.n; i++) {
-            symp t = p->terms.statistic[i];
-            if (t->kind == SYM_POW && t->args[0]->kind == SYM_TARGET &&
-                sym_is(t->args[1], 2))
-                square = true;
-            else if (t->kind != SYM_TARGET)
-                return NULL;
-        }
-        return square ? p : NULL;
-    }
-    return NULL;
-}
-
-void normal_terms(struct compiler *c, const struct part *own, symp *potential,
-                  symp *square)
-{
-    *potential = *square = sym_num(c, 0);
-    for (int i = 0; i < own->terms.n; i++)
-        if (own->terms.statistic[i]->kind == SYM_TARGET)
-            *potential = own->terms.coefficient[i];
-        else
-            *square = own->terms.coefficient[i];
-}
-
-void normal_prior_terms(struct compiler *c, const struct step *s,
-                        symp *potential, symp *square)
-{
-    normal_terms(c, normal_prior(s), potential, square);
-}
-
-static bool not_normal(struct compiler *c, const struct step *s,
-                       struct span where)
-{
-    error_at(c, where,
-             "ess needs a normal prior, but that of %s is %s; there is am",
-             s->family->var->name, s->family->distribution->name);
-    return false;
-}
-
-static void own_ellipse(struct compiler *c, struct step *s, struct span where)
-{
-    const struct part *own = normal_prior(s);
-    if (!own) {
-        not_normal(c, s, where);
-        return;
-    }
-    s->method = METHOD_ELLIPTICAL;
-    s->recognised = NULL;
-    s->exponent = NULL;
-    s->bounded = false;
-}
-
-/* ---- ellipses of groups ----------------------------------------------------
+/* Opens the loops over a member's elements and components. *cell: one of them.
  */
-
-/* Where reference r stands in the loops of f's own element: -1 before it, 1
- * after it or unknown. */
-static int place_of(struct compiler *c, const struct family *f, symp r)
+int open_group_member(struct emitter *e, const struct family *f, symp *cell)
 {
-    double difference[8];
-    for (int d = 0; d < f->var->ndim; d++)
-        if (!sym_difference(c, r->args[d], f->lower[d], &difference[d]))
-            return 1;
-    for (int i = 0; i < f->nloops; i++)
-        for (int d = 0; d < f->var->ndim; d++) {
-            symp offset;
-            if (sym_plain_loop(c, f->lower[d], &offset) != f->loops[i] ||
-                difference[d] == 0)
-                continue;
-            return difference[d] < 0 ? -1 : 1;
+    struct compiler *c = e->c;
+    symp at[8];
+    for (int i = 0; i < f->nloops + f->nslices; i++) {
+        struct loop *l = i < f->nloops ? f->loops[i] : NEW(c, struct loop);
+        if (i >= f->nloops) {
+            l->name = "at";
+            l->lower = sym_num(c, 1);
+            l->upper = family_extent(c, f, i - f->nloops);
+            at[i - f->nloops] = sym_loop(c, l);
         }
-    return 1;
+        const char *lower = emit_int(e, l->lower);
+        const char *upper = emit_int(e, l->upper);
+        const char *name = emit_loop_name(e, l);
+        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
+                  upper, name);
+        e->indent++;
+    }
+    *cell = f->nslices ? family_lhs(c, f, f->nslices, at)
+                       : sym_ref(c, f->var, f->var->ndim, f->lower);
+    return f->nloops + f->nslices;
 }
 
-/* Members that the mean of f reads are drawn before it. */
-static bool drawn_before(struct compiler *c, const struct step *s,
-                         const struct family *f, symp r)
+/* A statement for each coordinate that is not observed, with k its number: $
+ * is its cell, and `bounds` gives the own support's ends lower[k], upper[k]. */
+void for_each_latent(struct emitter *e, const struct step *s,
+                     const char *statement, bool bounds)
 {
-    bool found = false;
+    struct compiler *c = e->c;
     for (int i = 0; i < s->nmembers; i++) {
-        const struct family *g = s->members[i].family;
-        if (g == f)
-            found = true;
-        if (g->var != r->var)
-            continue;
-        if (g == f && place_of(c, f, r) >= 0)
-            return false;
-        if (g != f && found)
-            return false;
-    }
-    return true;
-}
-
-/* The mean is affine in members that are drawn before f's element. */
-static bool affine(struct compiler *c, const struct step *s,
-                   const struct family *f, symp mean, symp e)
-{
-    if (e->kind == SYM_SUM && has_member(s, e))
-        return false;
-    if (e->kind == SYM_REF && has_member(s, e)) {
-        symp slope = sym_derivative(c, mean, e);
-        for (int i = 0; i < e->nargs; i++)
-            if (has_member(s, e->args[i]))
-                return false;
-        return slope && !has_member(s, slope) && drawn_before(c, s, f, e);
-    }
-    for (int i = 0; i < e->nargs; i++)
-        if (!affine(c, s, f, mean, e->args[i]))
-            return false;
-    return true;
-}
-
-static bool group_prior(struct compiler *c, const struct step *s,
-                        const struct part *own, const struct family *f)
-{
-    symp potential, square;
-    normal_terms(c, own, &potential, &square);
-    symp mean = sym_div(c, potential, sym_mul2(c, sym_num(c, -2), square));
-    return !depends(s, square) && !sym_any(mean, follows_member, s) &&
-           affine(c, s, f, mean, mean);
-}
-
-/* The observed elements of a member say something of the others. */
-static struct part *seen_instances(struct compiler *c, const struct family *f)
-{
-    struct part *p = all_instances(c, f->factor);
-    p->guard = sym_seen(c, f->var, f->var->ndim, f->lower);
-    return p;
-}
-
-static void group_ellipse(struct compiler *c, struct model *m,
-                          struct step *const *steps, int n, struct span where)
-{
-    const struct part *own[8];
-    for (int i = 0; i < n; i++) {
-        own[i] = normal_prior(steps[i]);
-        if (steps[i]->family->nslices) {
-            error_at(c, where,
-                     "not supported yet: ess of a vector-valued node together "
-                     "with others");
-            return;
-        }
-        if (!own[i] || steps[i]->lower || steps[i]->upper) {
-            not_normal(c, steps[i], where);
-            return;
-        }
-    }
-    const struct family *families[8];
-    for (int i = 0; i < n; i++)
-        families[i] = steps[i]->family;
-    struct step *s = merge(c, m, steps, n);
-    s->method = METHOD_ELLIPTICAL;
-    for (int i = 0; i < n; i++)
-        if (!group_prior(c, s, own[i], families[i])) {
-            error_at(c, where,
-                     "ess needs priors that are jointly normal given the "
-                     "rest, but %s is not linear in what is drawn before it",
-                     families[i]->text);
-            return;
-        }
-    for (int k = 0; k < s->nmembers; k++)
-        for (int i = 0; i < n; i++)
-            if (s->members[k].family == families[i]) {
-                struct part *p = NEW(c, struct part);
-                *p = *own[i];
-                p->next = NULL;
-                push(&s->priors, p);
-                push(&s->parts, seen_instances(c, families[i]));
+        const struct family *f = s->members[i].family;
+        int depth = e->nloops;
+        symp cell;
+        int braces = open_group_member(e, f, &cell);
+        symp seen = sym_seen(c, cell->var, cell->nargs, cell->args);
+        emit_line(e, "if (!%s) {", emit_expr(e, seen));
+        e->indent++;
+        const char *text = emit_expr(e, cell);
+        if (bounds) {
+            const struct factor *g = f->factor;
+            bool low = g->lower && !g->replaced,
+                 high = g->upper && !g->replaced;
+            for (int j = 0; j < s->nmembers; j++) {
+                const struct var *v = s->members[j].family->var;
+                low = low && !sym_has_var(g->lower, v);
+                high = high && !sym_has_var(g->upper, v);
             }
-    for (struct factor *g = m->factors; g; g = g->next) {
-        bool prior = false;
-        for (int i = 0; i < n; i++)
-            prior = prior || families[i]->factor == g;
-        if (!g->replaced && !prior && mentions(c, s, g))
-            push(&s->parts, all_instances(c, g));
+            emit_line(e, "lower[k] = %s;",
+                      low ? emit_expr(e, g->lower) : "-GBM_INF");
+            emit_line(e, "upper[k++] = %s;",
+                      high ? emit_expr(e, g->upper) : "GBM_INF");
+        } else {
+            emit_filled(e, statement, text, "");
+        }
+        emit_close(e, braces + 1);
+        e->nloops = depth;
     }
 }
 
-/* ---- ellipses of vector nodes ----------------------------------------------
- */
-
-bool elliptical_vector(struct compiler *c, struct step *s)
+void emit_group_cells(struct compiler *c, struct text *out,
+                      const struct step *s)
 {
-    if (s->family->nslices != 1 || !gaussian_prior(c, s))
-        return false;
-    if (!entry_value(s->family->distribution, "draw"))
-        return false; /* improper: an ellipse as wide as it is stands still */
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* Numbers of unobserved cells. */\n"
+                "GBM_FN int count_%s(const struct state *s)\n{\n    (void)s;\n"
+                "    int k = 0;\n",
+                s->name);
+    for_each_latent(&e, s, "k++;", false);
+    text_append(out, "    return k;\n}\n");
+    e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void read_%s(const struct state *s, real *x)\n{\n"
+                "    int k = 0;\n",
+                s->name);
+    for_each_latent(&e, s, "x[k++] = $;", false);
+    text_append(out, "}\n");
+    e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void write_%s(const struct state *s, const struct "
+                "gbm_team *team, const real *x)\n{\n    int k = 0;\n    "
+                "gbm_team_sync(team);\n",
+                s->name);
+    for_each_latent(&e, s, "$ = x[k++];", false);
+    emit_line(&e, "gbm_team_sync(team);");
+    if (s->through)
+        for (int i = 0; i < s->nmembers; i++) {
+            bool again = false; /* each variable once */
+            for (int j = 0; j < i; j++)
+                again = again ||
+                        s->members[j].family->var == s->members[i].family->var;
+            if (!again)
+                emit_recompute(&e, s, s->members[i].family->var);
+        }
+    text_append(out, "}\n\n");
+}
+
+void emit_group_density(struct compiler *c, struct text *out,
+                        const struct step *s, const char *what)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN_BIG real %s_%s(const struct state *s, const struct "
+                "gbm_team *team,\n    long long element)\n{\n    (void)s;\n"
+                "    (void)team;\n    (void)element;\n    gbm_total total = "
+                "0;\n",
+                what, s->name);
+    if (!s->whole)
+        open_element(&e, s);
+    if (!s->whole)
+        emit_cell_if_needed(&e, s);
+    e.team = true;
     for (const struct part *p = s->parts; p; p = p->next)
-        if (p->factor == s->family->factor && !p->reference)
-            return false; /* its prior is among what is evaluated in place */
-    s->method = METHOD_ELLIPTICAL;
-    s->recognised = NULL;
-    for (struct part *p = s->parts; p; p = p->next)
-        p->opaque = true;
-    s->priors = own_prior(c, s->family);
-    s->priors->opaque = true;
-    return true;
+        emit_in_place(&e, p);
+    text_append(out, "    return (real)total;\n}\n\n");
 }
 
-void take_elliptical(struct compiler *c, struct model *m,
-                     struct step *const *steps, int n, struct span where)
+/* For the self-check: the block's cells, and its log density with the priors
+ * that `prior` adds. */
+void emit_group_access(struct text *out, const struct step *s,
+                       const char *density, bool prior)
 {
-    if (!group_fits(c, steps, n, where, "ess"))
-        return;
-    struct step *s = steps[0];
-    bool tied = s->sequential || s->conflicts;
-    if (n == 1 && s->family->nslices) {
-        if (!elliptical_vector(c, s))
-            not_normal(c, s, where);
-    } else if (n == 1 && !tied) {
-        own_ellipse(c, s, where);
-    } else {
-        group_ellipse(c, m, steps, n, where);
-    }
+    const char *n = s->name;
+    text_printf(out,
+                "#ifndef __CUDACC__\n"
+                "static int dimension_%s(const void *state, int64_t element)\n"
+                "{\n    (void)element;\n    return count_%s((const struct "
+                "state *)state);\n}\n"
+                "static void get_%s(const void *state, int64_t element, "
+                "double *x)\n{\n    (void)element;\n    read_%s((const struct "
+                "state *)state, (real *)x);\n}\n"
+                "static void set_%s(const void *state, int64_t element, "
+                "const double *x)\n{\n    (void)element;\n    write_%s((const "
+                "struct state *)state, &gbm_alone, (const real *)x);\n}\n",
+                n, n, n, n, n, n);
+    text_printf(out,
+                "static double conditional_%s(const void *state, int64_t "
+                "element, const double *x)\n{\n    const struct state *s = "
+                "(const struct state *)state;\n    const int d = count_%s(s);\n"
+                "    GBM_SCRATCH(before, before_small, d);\n    read_%s(s, "
+                "before);\n    write_%s(s, &gbm_alone, (const real *)x);\n    "
+                "double total = (double)%s_%s(s, &gbm_alone, element)",
+                n, n, n, n, density, n);
+    if (prior)
+        text_printf(out, " +\n        (double)prior_%s(s)", n);
+    text_printf(out,
+                ";\n    write_%s(s, &gbm_alone, before);\n    return total;\n"
+                "}\n#endif\n\n",
+                n);
+}
+
+void emit_group_comment(struct compiler *c, struct text *out,
+                        const struct step *s, const char *what)
+{
+    text_printf(out, "/* %s:\n", what);
+    for (int i = 0; i < s->nmembers; i++)
+        text_printf(out, " *     %s    %s\n", s->members[i].family->text,
+                    place_in_comment(c, s->members[i].family->span));
+    text_append(out, " */\n");
+}
+
+void open_group_update(struct text *out, const struct step *s)
+{
+    emit_open_update(out, s);
+    text_append(out, "    (void)element;\n");
 }

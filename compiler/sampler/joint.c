@@ -16,7 +16,7 @@
  * anyway: one more coordinate costs little and frees them of their plate.
  * A vector node whose prior is normal is a plate whose prior ties its elements
  * (joint_vector.c). */
-#include "sampler/sampler.h"
+#include "sampler/joint.h"
 #include <string.h>
 
 /* A sum over more elements than this stays with the dense blocks. */
@@ -54,8 +54,8 @@ static bool mentions(const struct context *k, symp e)
     return false;
 }
 
-static bool add_slot(struct compiler *c, const struct context *k,
-                     struct linear *out, symp ref, symp coefficient)
+static bool add_coefficient(struct compiler *c, const struct context *k,
+                            struct linear *out, symp ref, symp coefficient)
 {
     for (int d = 0; d < ref->nargs; d++)
         if (reads_latent(ref->args[d]))
@@ -138,7 +138,8 @@ static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
     }
     switch (e->kind) {
     case SYM_REF:
-        return variable_number(k, e->var) >= 0 && add_slot(c, k, out, e, by);
+        return variable_number(k, e->var) >= 0 &&
+               add_coefficient(c, k, out, e, by);
     case SYM_ADD:
         for (int i = 0; i < e->nargs; i++)
             if (!decompose(c, k, e->args[i], by, out))
@@ -486,7 +487,6 @@ static struct step *joint_block(struct compiler *c, struct model *m,
 {
     struct step *s = NEW(c, struct step);
     struct context k = {.nvars = 0};
-    s->method = METHOD_JOINT;
     s->model = m;
     s->family = steps[0]->family;
     s->nmembers = n;
@@ -517,6 +517,7 @@ static struct step *joint_block(struct compiler *c, struct model *m,
         while (*last)
             last = &(*last)->next;
     }
+    s->sampler = s->curved ? &joint_ellipse : &joint_gaussian;
     return s->terms ? s : NULL;
 }
 
@@ -545,7 +546,7 @@ static bool vector_candidate(const struct step *s)
 
 static bool candidate(const struct step *s)
 {
-    if (vector_candidate(s) && s->method == METHOD_GAUSSIAN)
+    if (vector_candidate(s) && s->sampler == &gaussian_block)
         return true;
     return normal_scalar(s) && !s->family->nslices &&
            s->family->var->role == ROLE_STOCHASTIC;
@@ -556,12 +557,12 @@ static bool curved_candidate(const struct step *s)
 {
     const struct family *f = s->family;
     if (vector_candidate(s) &&
-        (s->method == METHOD_ELLIPTICAL ||
-         (s->method == METHOD_SLICE_VECTOR && s->companion == COMPANION_NONE)))
+        (s->sampler == &elliptical_block ||
+         (s->sampler == &vector_slice && s->companion == COMPANION_NONE)))
         return true;
-    return s->method == METHOD_SLICE && !s->beside && !s->asked && !s->bounds &&
-           !s->ties && !s->through && !f->nslices && !f->truncated &&
-           !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
+    return s->sampler == &slice_sampler && !s->beside && !s->asked &&
+           !s->bounds && !s->ties && !s->through && !f->nslices &&
+           !f->truncated && !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
            !f->factor->replaced && f->distribution &&
            is_normal(f->distribution);
 }

@@ -10,7 +10,7 @@
  * what is left of them is summed at load, where zeros drop out of the pattern.
  * So a conditional autoregression, tau * (D - rho * W), costs as much as it has
  * neighbours. All else is computed each sweep, also by its scale. */
-#include "sampler/sampler.h"
+#include "sampler/joint.h"
 
 enum { MOST_PRODUCTS = 32 };
 

@@ -3,36 +3,6 @@
 #include "sampler/sampler.h"
 #include <string.h>
 
-/* Extents as the model states them: declared, or by the ranges on the left
- * of the statements; else length(x). */
-static symp name_extent(struct compiler *c, symp e, void *context)
-{
-    (void)context;
-    if (e->kind != SYM_EXTENT)
-        return NULL;
-    if (e->var->declared[e->dim])
-        return e->var->declared[e->dim];
-    const struct family *f = e->var->families;
-    if (f && !f->next_of_var && f->upper[e->dim])
-        return f->upper[e->dim];
-    if (e->var->ndim == 1)
-        return sym_param(c, intern_format(c, "length(%s)", e->var->name));
-    return NULL;
-}
-
-const char *expression_text(struct compiler *c, symp e)
-{
-    return sym_text(c, sym_map(c, e, name_extent, NULL));
-}
-
-const char *loop_names(struct compiler *c, struct loop *const *loops, int n)
-{
-    struct text t = {0};
-    for (int i = 0; i < n; i++)
-        text_printf(&t, "%s%s", i ? ", " : "", loops[i]->name);
-    return take_text(c, &t);
-}
-
 /* A statistic that families are made of. */
 static bool is_plain(symp e)
 {

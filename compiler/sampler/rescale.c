@@ -9,7 +9,7 @@
  * tells. With a precision of less than full rank, as of dcar_normal, the scale
  * stands in the prior to a power that does not belong to the number of cells.
  */
-#include "sampler/sampler.h"
+#include "sampler/joint.h"
 
 /* scale = constant * hyper^power */
 static bool is_power(symp scale, symp hyper, double *power)
@@ -57,7 +57,7 @@ static bool only_scale(const struct step *block, const struct step *s,
     const struct family *f = s->family;
     if (!f || f->nloops || f->nslices || f->var->integer || s->asked ||
         s->through || s->bounds || s->nmembers || f->auxiliary ||
-        (s->method != METHOD_DIRECT && s->method != METHOD_SLICE) ||
+        (s->sampler != &direct_sampler && s->sampler != &slice_sampler) ||
         f->var->role != ROLE_STOCHASTIC || f->factor->replaced)
         return false;
     for (const struct part *p = s->parts; p; p = p->next) {

@@ -2,10 +2,62 @@
 #ifndef GBMC_SAMPLER_SAMPLER_H
 #define GBMC_SAMPLER_SAMPLER_H
 
-#include "condition/condition.h"
+#include "emit/emit.h"
 
-/* How a step samples, in a word or two. */
-const char *method_name(const struct step *s);
+/* ---- the samplers: a file each ---------------------------------------------
+ */
+extern const struct sampler direct_sampler, enumeration, slice_sampler,
+    integer_slice, random_walk, elliptical_slice, elliptical_block,
+    adaptive_metropolis, forward_backward, pair_slice, vector_draw,
+    vector_slice, gaussian_block, dense_block, joint_gaussian, joint_ellipse,
+    forward_draw, stated_draw;
+
+/* table.c: the one that takes a full conditional by itself. */
+const struct sampler *sampler_for(const struct step *s);
+/* What samplers { } calls `word`; NULL: nothing. */
+const struct sampler *sampler_called(const char *word);
+/* "slice, enumerate, rw and am" */
+const char *sampler_words(struct compiler *c);
+
+/* ---- what several samplers have --------------------------------------------
+ */
+/* Members of struct sampler: warm-up tunes a width; elements that nothing
+ * observed depends on are left out never, all at once, or each unless a sum
+ * ties them. */
+bool tunes_width(const struct step *s);
+enum barren_unit never_left_out(const struct step *s);
+enum barren_unit left_out_together(const struct step *s);
+enum barren_unit each_unless_tied(const struct step *s);
+const char *brief_block(struct compiler *c, const struct step *s);
+const char *why_block(struct compiler *c, const struct step *s);
+const char *why_slice(struct compiler *c, const struct step *s);
+/* slice.c: samplers { } asks for a sampler of one number, whose steps are then
+ * not of a known family; false after an error, where that is not possible. */
+bool take_scalars(struct compiler *c, struct step *const *steps, int n,
+                  struct span where, const char *word);
+/* A draw by gbm_FUNCTION of the kernels, which tunes a width. */
+void draw_with_width(struct emitter *e, const struct step *s,
+                     const char *function);
+
+/* ---- making steps ----------------------------------------------------------
+ */
+
+/* choose.c: the sampler of each step by itself, and as samplers { } asks:
+ * before blocks are formed; and whether its promises hold, after. */
+void choose_samplers(struct compiler *c, struct model *m);
+void check_samplers(struct compiler *c, struct model *m);
+/* Whether it asks for a sampler that needs no closed form for f. */
+bool asked_otherwise(const struct model *m, const struct family *f);
+/* Whether it asks for enumerate. */
+bool asked_to_enumerate(const struct model *m, const struct family *f);
+
+/* augment.c: applies the library's augmentations where they close a full
+ * conditional. */
+void augment(struct compiler *c, struct model *m);
+
+/* path.c: discrete nodes that depend on their predecessor are drawn as paths.
+ */
+void form_paths(struct compiler *c, struct model *m);
 
 /* block.c: merges jointly Gaussian steps into blocks; vector nodes. */
 void form_blocks(struct compiler *c, struct model *m);
@@ -22,24 +74,10 @@ bool same_plate(struct compiler *c, const struct family *f,
 bool plain_plate(struct compiler *c, const struct family *f);
 /* Both are in one factor that is neither's own prior. */
 bool share_likelihood(const struct step *a, const struct step *b);
-/* `block` takes the place of old[0]; the others are marked METHOD_NONE. */
+/* The step goes into another. */
+void merge_away(struct step *s);
+/* `block` takes the place of old[0], into which the others go. */
 void replace_steps(struct step *const *old, int n, struct step *block);
-
-/* joint.c: sparse joint blocks of families that enter common linear
- * predictors, before smaller ones are formed. */
-void form_joint_blocks(struct compiler *c, struct model *m);
-
-/* joint_vector.c: a vector family's normal prior as terms of a joint block;
- * NULL: it is not normal, or its extent is not the same for all. */
-struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
-                                      struct family *f);
-
-/* rescale.c: the plates of a block that can be moved with their scales. */
-void find_rescalings(struct compiler *c, struct model *m, struct step *block);
-/* What stands for the linear predictor in a curved term. */
-symp joint_eta(struct compiler *c);
-/* The block's variables, each once; returns their number. */
-int joint_variables(const struct step *s, struct var **out);
 /* Whether a vector node's full conditional is of a known family. */
 bool vector_closed(struct compiler *c, struct model *m, struct step *s);
 /* A scalar or vector family's prior as a part of its full conditional. */
@@ -47,49 +85,37 @@ struct part *own_prior(struct compiler *c, const struct family *f);
 /* Sets the step's only quadratic to the vector node's own prior, if that is
  * normal given the rest. */
 bool gaussian_prior(struct compiler *c, struct step *s);
-
-/* group.c: variables that move together, as `am` and `ess` want them: the
- * steps of the group are merged into the first. `where` is for errors. */
-void take_adaptive(struct compiler *c, struct model *m, struct step *const *s,
-                   int n, struct span where);
-void take_elliptical(struct compiler *c, struct model *m, struct step *const *s,
-                     int n, struct span where);
-/* A normal prior's log density: potential x + square x^2; of one part, and of
- * a step that has such a prior. */
-void normal_terms(struct compiler *c, const struct part *own, symp *potential,
-                  symp *square);
-void normal_prior_terms(struct compiler *c, const struct step *s,
-                        symp *potential, symp *square);
-/* The ellipse of a vector node alone; false if its prior is not normal. */
+/* elliptical.c: the ellipse of a vector node alone; false if its prior is not
+ * normal. */
 bool elliptical_vector(struct compiler *c, struct step *s);
-
-/* chain.c: discrete nodes that depend on their predecessor are drawn as paths.
- */
-void form_chains(struct compiler *c, struct model *m);
-
-/* augment.c: applies the library's augmentations where they close a full
- * conditional. */
-void augment(struct compiler *c, struct model *m);
 
 /* forward.c: the steps that draw forward, behind all others, in the order of
  * the families: of leaves, and of what turns out at load to have no observed
- * descendant. Requires blocks. */
-void add_forward_steps(struct compiler *c, struct model *m);
+ * descendant. Requires blocks; steps that were merged go. */
+void draw_forward(struct compiler *c, struct model *m);
 
-/* choose.c: what samplers { } asks for: before blocks are formed, and whether
- * its promises hold, after. */
-void choose_samplers(struct compiler *c, struct model *m);
-void check_samplers(struct compiler *c, struct model *m);
-/* Whether it asks for a sampler that needs no closed form for f. */
-bool asked_otherwise(const struct model *m, const struct family *f);
+/* ---- in words --------------------------------------------------------------
+ */
 
-/* Whether `samplers {}` asks for enumerate. */
-bool asked_to_enumerate(const struct model *m, const struct family *f);
 /* Why a step is a slice: what resisted. */
 const char *slice_reason(struct compiler *c, const struct step *s);
-/* An expression with extents as the model states them. */
+
+/* words.c: an expression with extents as the model states them. */
 const char *expression_text(struct compiler *c, symp e);
 /* "i, t" */
 const char *loop_names(struct compiler *c, struct loop *const *loops, int n);
+/* The first sentence of an entry's description; what it begins with: "normal
+ * distribution" as "normal". */
+const char *first_sentence(struct compiler *c, const struct entry *e);
+const char *family_word(struct compiler *c, const struct entry *e);
+/* What a family updates, as the model writes it where the name alone is not
+ * enough: "theta", "b[2]". */
+const char *family_name(struct compiler *c, const struct family *f);
+/* "k of them" with x standing for k; brackets where it is a sum. */
+const char *count_text(struct compiler *c, symp count);
+symp block_dimension(struct compiler *c, const struct step *s);
+bool is_augmented(const struct step *s);
+/* dense.c: X'X is computed once if all designs and weights are data. */
+bool constant_product(const struct step *s);
 
 #endif

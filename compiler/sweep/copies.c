@@ -142,9 +142,7 @@ static void count_part(struct compiler *c, struct model *m, struct part *p)
 void count_copies(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
-        if (s->opaque &&
-            (s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-             s->method == METHOD_ENUMERATE))
+        if (s->opaque && s->sampler->trials)
             for (struct part *p = s->parts; p; p = p->next)
                 if (p->opaque)
                     count_part(c, m, p);

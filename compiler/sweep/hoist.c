@@ -632,7 +632,7 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
         k.h->loop = k.h->loop || !p->solved[i] || p->inverse;
     symp logp = without_constants(&k, p->logp);
     k.h->body = is_free(&k, logp) ? sym_num(c, 0) : reduce(&k, logp);
-    bool slice = s->method != METHOD_ENUMERATE;
+    bool slice = !s->sampler->enumerates;
     if (k.failed || !is_known(&k, k.h->body) ||
         sym_any(p->logp, sym_is_draw, NULL))
         return;
@@ -644,9 +644,7 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
 void hoist(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
-        if (!s->opaque ||
-            (s->method != METHOD_SLICE && s->method != METHOD_SLICE_INTEGER &&
-             s->method != METHOD_ENUMERATE))
+        if (!s->opaque || !s->sampler->trials)
             continue;
         for (struct part *p = s->parts; p; p = p->next)
             if (p->opaque)

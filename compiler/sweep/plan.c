@@ -3,11 +3,9 @@
  * depend, they are recomputed. Numbers the steps. */
 #include "sweep/sweep.h"
 
-static struct step *insert_after(struct compiler *c, struct step *s,
-                                 enum method method)
+static struct step *insert_after(struct compiler *c, struct step *s)
 {
     struct step *n = NEW(c, struct step);
-    n->method = method;
     n->model = s->model;
     n->next = s->next;
     s->next = n;
@@ -38,7 +36,7 @@ static bool latent_subscript(symp ref, const struct var *v)
  * follows a leaf's does not: its index is of data, too. */
 static void depend_on(struct step *last, struct step *s)
 {
-    if (s->method == METHOD_FORWARD && !s->family->var->barren)
+    if (s->sampler->forward && !s->family->var->barren)
         return;
     last->after = s;
     last->late = s->late;
@@ -55,7 +53,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             moved = moved || (moves(s, v) && recomputed_with(m, f, v));
         if (!moved || (s->through && !f->expansion))
             continue;
-        last = insert_after(c, last, METHOD_DERIVE);
+        last = insert_after(c, last);
         last->family = f;
         depend_on(last, s);
         last->name = intern_format(
@@ -67,7 +65,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             moved = moved || (moves(s, v) && latent_subscript(i->reference, v));
         if (!i->latent || !moved)
             continue;
-        last = insert_after(c, last, METHOD_INDEX);
+        last = insert_after(c, last);
         last->inverse = i;
         depend_on(last, s);
         last->name = intern_format(c, "index%d", i->number);
@@ -76,14 +74,6 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
 
 void plan(struct compiler *c, struct model *m)
 {
-    struct step **link = &m->steps; /* what was merged into a block goes */
-    while (*link) {
-        if ((*link)->method == METHOD_NONE)
-            *link = (*link)->next;
-        else
-            link = &(*link)->next;
-    }
-    add_forward_steps(c, m);
     for (struct step *s = m->steps, *next; s; s = next) {
         next = s->next;
         follow_up(c, m, s);
@@ -95,7 +85,7 @@ void plan(struct compiler *c, struct model *m)
     for (struct family *f = m->families; f && last; f = f->next)
         if (!f->stochastic && f->var->role == ROLE_STOCHASTIC &&
             !f->data_block && (!f->sequence || f->sequence->families[0] == f)) {
-            last = insert_after(c, last, METHOD_DERIVE);
+            last = insert_after(c, last);
             last->family = f;
             last->name =
                 intern_format(c, "%s_%s", f->sequence ? "refresh" : "derive",

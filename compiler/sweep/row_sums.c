@@ -460,12 +460,12 @@ static struct part *no_rows(struct compiler *c, const struct part *p)
     return q;
 }
 
-static void sum_quadratic(struct compiler *c, struct model *m, struct step *s,
-                          struct quadratic *q)
+static void sum_quadratic(struct compiler *c, struct model *m,
+                          struct quadratic *q, bool plain)
 {
     const struct mark mark = {m->families, m->last_var};
     struct rows r = {.failed = false};
-    if (q->row || !start(c, m, q->part, s->method == METHOD_GAUSSIAN, &r)) {
+    if (q->row || !start(c, m, q->part, plain, &r)) {
         take_back(m, &mark);
         return;
     }
@@ -514,12 +514,12 @@ static void sum_part(struct compiler *c, struct model *m, struct part *p,
 void sum_rows(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
-        bool block = s->method == METHOD_GAUSSIAN ||
-                     (s->method == METHOD_VECTOR && s->recognised);
-        for (struct quadratic *q = block ? s->quadratics : NULL; q; q = q->next)
-            sum_quadratic(c, m, s, q);
-        bool direct = s->method == METHOD_DIRECT && !s->through;
-        bool plain = s->recognised && is_normal(s->recognised);
+        if (!s->sampler->adds_up)
+            continue;
+        const bool plain = !s->recognised || is_normal(s->recognised);
+        for (struct quadratic *q = s->quadratics; q; q = q->next)
+            sum_quadratic(c, m, q, plain);
+        const bool direct = !s->quadratics && !s->through;
         for (struct part *p = direct ? s->parts : NULL; p; p = p->next) {
             sum_part(c, m, p, plain, false);
             if (!p->summed)

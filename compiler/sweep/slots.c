@@ -5,40 +5,10 @@
 #include "sweep/sweep.h"
 #include <string.h>
 
-/* With more values than these a slice tries some, where a node's values are
- * ordered. */
-enum { MOST_ENUMERATED = 128, MOST_RECOMPUTED = 16 };
-
-/* Counts; categories, with a probability each, have no order. */
-static bool is_ordered(const struct step *s)
-{
-    const struct entry *d = s->family->distribution;
-    for (int i = 0; i < d->nparameters; i++)
-        if (d->parameters[i].ndims)
-            return false;
-    return true;
-}
-
-int most_enumerated(const struct step *s)
-{
-    if (s->method != METHOD_ENUMERATE)
-        return 0;
-    if (s->through) /* each trial recomputes derived nodes: few of them */
-        return MOST_RECOMPUTED;
-    symp lower = s->lower, upper = s->upper;
-    bool few = lower && upper && lower->kind == SYM_NUM &&
-               upper->kind == SYM_NUM &&
-               upper->number - lower->number < MOST_ENUMERATED;
-    if (few || !is_ordered(s) || asked_to_enumerate(s->model, s->family))
-        return 0;
-    return MOST_ENUMERATED;
-}
-
 /* ---- the list --------------------------------------------------------------
  */
 
-static struct slot *add_slot(struct compiler *c, struct model *m,
-                             struct slot slot)
+struct slot *add_slot(struct compiler *c, struct model *m, struct slot slot)
 {
     struct slot **link = &m->slots;
     while (*link)
@@ -110,61 +80,21 @@ static void add_table(struct compiler *c, struct model *m, struct family *f)
                       .family = f});
 }
 
-/* Whether warm-up tunes something. */
-static bool tunes(const struct step *s)
-{
-    return s->method == METHOD_SLICE || s->method == METHOD_SLICE_INTEGER ||
-           s->method == METHOD_SLICE_VECTOR || s->method == METHOD_PAIR ||
-           s->method == METHOD_WALK || s->method == METHOD_ADAPTIVE ||
-           s->method == METHOD_CHAIN || most_enumerated(s);
-}
-
 static void add_tuning(struct compiler *c, struct model *m, struct step *s)
 {
-    const char *id = s->method == METHOD_PAIR ? s->name + sizeof "update_" - 1
-                                              : family_id(c, s->family);
     s->slots =
         add_slot(c, m,
                  (struct slot){
                      .kind = SLOT_TUNING,
                      .name = intern_format(c, "%s width", s->family->var->name),
-                     .member = intern_format(c, "%s_width", id),
+                     .member = intern_format(c, "%s_width", step_id(c, s)),
                      .about = "tuned in warm-up",
                      .life = LIFE_TUNING,
                      .ndim = 1,
                      .per_chain = true,
-                     .counted = s->method == METHOD_ADAPTIVE ||
-                                s->method == METHOD_CHAIN,
+                     .counted = s->sampler->tuning_cells,
                      .family = s->family,
                      .step = s});
-}
-
-/* In this order: the layout, what data settle, and work space. */
-static void add_joint(struct compiler *c, struct model *m, struct step *s)
-{
-    const int n = s->number;
-    struct slot slot = {.kind = SLOT_JOINT,
-                        .name = intern_format(c, "joint %d", n),
-                        .member = intern_format(c, "joint%d", n),
-                        .about = intern_format(c, "layout of %s", s->name),
-                        .life = LIFE_INDEX,
-                        .integer = true,
-                        .ndim = 1,
-                        .family = s->family,
-                        .step = s};
-    s->slots = add_slot(c, m, slot);
-    slot.integer = false;
-    slot.name = intern_format(c, "joint %d constants", n);
-    slot.member = intern_format(c, "joint%d_constant", n);
-    slot.about = "its sums of data";
-    slot.life = LIFE_CONSTANT;
-    add_slot(c, m, slot);
-    slot.name = intern_format(c, "joint %d work", n);
-    slot.member = intern_format(c, "joint%d_work", n);
-    slot.about = "its work space";
-    slot.life = LIFE_SCRATCH;
-    slot.per_chain = true;
-    add_slot(c, m, slot);
 }
 
 static void add_order(struct compiler *c, struct model *m, struct sequence *q)
@@ -205,6 +135,12 @@ static void add_inverse(struct compiler *c, struct model *m, struct inverse *i)
     i->item = add_slot(c, m, slot);
 }
 
+const char *step_id(struct compiler *c, const struct step *s)
+{
+    return s->pair[0].cell ? s->name + sizeof "update_" - 1
+                           : family_id(c, s->family);
+}
+
 void settle_slots(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next)
@@ -212,10 +148,10 @@ void settle_slots(struct compiler *c, struct model *m)
     for (struct family *f = m->families; f; f = f->next)
         add_table(c, m, f);
     for (struct step *s = m->steps; s; s = s->next)
-        if (tunes(s))
+        if (s->sampler && s->sampler->tunes && s->sampler->tunes(s))
             add_tuning(c, m, s);
-        else if (s->method == METHOD_JOINT)
-            add_joint(c, m, s);
+        else if (s->sampler && s->sampler->slots)
+            s->sampler->slots(c, m, s);
     for (struct sequence *q = m->sequences; q; q = q->next)
         add_order(c, m, q);
     for (struct inverse *i = m->inverses; i; i = i->next)

@@ -2,7 +2,7 @@
 #ifndef GBMC_SWEEP_SWEEP_H
 #define GBMC_SWEEP_SWEEP_H
 
-#include "sampler/sampler.h"
+#include "condition/condition.h"
 
 /* row_sums.c: terms that are sums over rows of data, from sums computed at
  * load. */
@@ -83,9 +83,11 @@ struct slot {
  * find their own. Requires the sweep. */
 void settle_slots(struct compiler *c, struct model *m);
 void slots_print(struct text *out, struct compiler *c, const struct model *m);
-/* The values up to which an enumeration tries all, beyond which it is a slice;
- * 0: it always tries all, or is none. */
-int most_enumerated(const struct step *s);
+/* A slot of a sampler's own, behind the others (struct sampler's `slots`). */
+struct slot *add_slot(struct compiler *c, struct model *m, struct slot slot);
+/* What the functions on an element of a step, and its tuning, are named after.
+ */
+const char *step_id(struct compiler *c, const struct step *s);
 
 /* load_order.c: m->load_order, in which extents can be settled and constants
  * computed. Requires the slots. */

@@ -46,6 +46,6 @@ check_rooms() {
     [ ! -s "$here/backwards" ] || fail "$top: $(cat "$here/backwards")"
     [ "$(grep -c defined "$here/symbols")" -gt 100 ] || fail "few symbols"
 }
-check_rooms compiler base syntax algebra model condition sampler sweep emit \
+check_rooms compiler base syntax algebra model condition sweep emit sampler \
     report
 check_rooms runtime . base io summary load host cuda run

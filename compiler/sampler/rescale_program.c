@@ -1,6 +1,6 @@
-/* rescale.c: moves a plate of a joint block with the scale of its prior
+/* rescale_program.c: moves a plate of a joint block with the scale of its prior
  * (rescale.c, stdlib/kernels/rescale.h), after the block's draw. */
-#include "emit/emit.h"
+#include "sampler/joint.h"
 
 /* What else the hyper node stands in: terms of one instance each. */
 static void emit_parts_apart(struct emitter *e, const struct rescaling *r)
@@ -21,8 +21,8 @@ static void emit_parts_apart(struct emitter *e, const struct rescaling *r)
 
 /* struct rescale_NAME_k, and the log density at t = log c: likelihood, the
  * hyper node's prior and the derivative of its value by t. */
-static void emit_density(struct compiler *c, struct text *out,
-                         const struct step *s, const struct rescaling *r)
+static void emit_scale_density(struct compiler *c, struct text *out,
+                               const struct step *s, const struct rescaling *r)
 {
     const struct family *h = r->hyper;
     const struct var *v = h->var;
@@ -201,7 +201,7 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
 {
     if (!r->order)
         emit_deviation(c, out, s, r);
-    emit_density(c, out, s, r);
+    emit_scale_density(c, out, s, r);
     struct emitter e = emitter_new(c, out);
     struct var *vars[MAX_MEMBERS];
     joint_variables(s, vars);

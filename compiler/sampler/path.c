@@ -1,8 +1,155 @@
-/* chain.c: the functions of a chain of discrete nodes that is drawn whole
- * (chain.c): its transitions and emissions, and what drives them. prepare_ and
- * density_ are those of an element's emissions (step.c). */
-#include "emit/emit.h"
+/* path.c: an integer-valued node with a finite support whose elements depend
+ * on their predecessor along one loop, as z[i,t] on z[i,t-1], and otherwise
+ * meet in no factor, is drawn a whole path at a time (stdlib/kernels/
+ * forward_backward.h). What is left in the step's parts are its
+ * emissions: all but the own prior. Paths of different elements of the other
+ * loops are independent of each other. */
+#include "condition/find.h"
+#include "sampler/sampler.h"
 #include <string.h>
+
+/* The distinct references to v in g: their number, or -1 if one runs through a
+ * sum. */
+static int references(struct compiler *c, struct factor *g, struct var *v,
+                      symp *out, int capacity)
+{
+    struct finder f;
+    find_in_factor(c, &f, v, g);
+    for (int i = 0; i < f.n; i++) {
+        if (f.found[i].nbound)
+            return -1;
+        if (i < capacity)
+            out[i] = f.found[i].reference;
+    }
+    return f.n;
+}
+
+/* Whether e is the same at load and ever after, for all elements. */
+static bool fixed_bound(symp e)
+{
+    return e && !sym_has_any_loop(e) && !reads_latent(e);
+}
+
+/* The loop along which `before` is the predecessor of f's element, or -1. */
+static int step_back(struct compiler *c, const struct family *f, symp before)
+{
+    int along = -1;
+    for (int d = 0; d < f->var->ndim; d++) {
+        double difference;
+        if (!sym_difference(c, before->args[d], f->lower[d], &difference))
+            return -1;
+        if (difference == 0)
+            continue;
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, f->lower[d], &offset);
+        if (difference != -1 || along >= 0 || !l)
+            return -1;
+        for (int i = 0; i < f->nloops; i++)
+            if (f->loops[i] == l)
+                along = i;
+        for (int i = 0; i < f->nloops; i++)
+            if (f->loops[i] != l && sym_has_loop(offset, f->loops[i]))
+                return -1;
+    }
+    return along;
+}
+
+/* The other subscripts say which path it is: each loop once. */
+static bool paths_are_apart(struct compiler *c, const struct family *f)
+{
+    for (int i = 0; i < f->nloops; i++) {
+        int n = 0;
+        for (int d = 0; d < f->var->ndim; d++) {
+            symp offset;
+            if (sym_plain_loop(c, f->lower[d], &offset) == f->loops[i] &&
+                offset->kind == SYM_NUM)
+                n++;
+        }
+        if (n != 1)
+            return false;
+    }
+    return true;
+}
+
+/* Elements of a path are numbered at a constant distance. */
+static bool even_numbers(const struct family *f, int along)
+{
+    return along == f->nloops - 1 || family_rectangular(f);
+}
+
+static int parts_of(const struct step *s, const struct factor *g)
+{
+    int n = 0;
+    for (const struct part *p = s->parts; p; p = p->next)
+        n += p->factor == g && !p->own;
+    return n;
+}
+
+static bool is_emission(struct compiler *c, const struct step *s,
+                        const struct part *p)
+{
+    if (p->factor->opaque || parts_of(s, p->factor) != 1)
+        return false;
+    symp reference;
+    return references(c, p->factor, s->family->var, &reference, 1) == 1;
+}
+
+static void make_chain(struct step *s, int along, symp before)
+{
+    const struct factor *own = s->family->factor;
+    s->sampler = &forward_backward;
+    s->along = along;
+    s->before = before;
+    s->sequential = false;
+    s->conflicts = NULL;
+    struct part **p = &s->parts;
+    while (*p)
+        if ((*p)->factor == own)
+            *p = (*p)->next;
+        else
+            p = &(*p)->next;
+    s->nstatistics = 0;
+    s->opaque = false;
+    gather_statistics(s);
+}
+
+static void try_chain(struct compiler *c, struct step *s)
+{
+    const struct family *f = s->family;
+    struct factor *own = f->factor;
+    if (s->alone || s->through || s->ties || own->replaced || own->opaque ||
+        f->nloops == 0 || f->nslices || !fixed_bound(s->lower) ||
+        !fixed_bound(s->upper))
+        return;
+    symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
+    symp found[2];
+    if (references(c, own, f->var, found, 2) != 2 || parts_of(s, own) != 1)
+        return;
+    bool first = sym_same(found[0], lhs);
+    if (!first && !sym_same(found[1], lhs))
+        return;
+    symp before = found[first ? 1 : 0];
+    int along = step_back(c, f, before);
+    if (along < 0 || !even_numbers(f, along) || !paths_are_apart(c, f))
+        return;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->factor != own && !is_emission(c, s, p))
+            return;
+    for (const struct bound *b = s->bounds; b; b = b->next)
+        if (b->part->factor == own)
+            return;
+    make_chain(s, along, before);
+}
+
+void form_paths(struct compiler *c, struct model *m)
+{
+    for (struct step *s = m->steps; s; s = s->next)
+        if (s->sampler && s->sampler->enumerates)
+            try_chain(c, s);
+}
+
+/* ---- its functions ---------------------------------------------------------
+ */
 
 static symp extent_of(struct compiler *c, const struct loop *l)
 {
@@ -19,8 +166,8 @@ static symp stride_of(struct compiler *c, const struct step *s)
     return stride;
 }
 
-static void open_element(struct emitter *e, const struct step *s,
-                         const char *element)
+static void open_path_element(struct emitter *e, const struct step *s,
+                              const char *element)
 {
     emit_decode(e, s->family, element);
     for (int i = 0; i < e->nloops; i++)
@@ -63,7 +210,7 @@ static void open_prior(struct emitter *e, const struct step *s,
                 "GBM_FN real %s_%s(const struct state *s, long long element, "
                 "%s)\n{\n    (void)s;\n",
                 name, s->name, arguments);
-    open_element(e, s, "element");
+    open_path_element(e, s, "element");
 }
 
 /* The own prior with the values as arguments: its log where the predecessor is
@@ -130,7 +277,7 @@ static void emit_path(struct compiler *c, struct text *out,
                 "path_%s *p, const struct state *s,\n    const struct gbm_team "
                 "*team, long long element)\n{\n",
                 s->name, s->name);
-    open_element(&e, s, "element");
+    open_path_element(&e, s, "element");
     const char *at = emit_expr(&e, sym_loop(c, f->loops[s->along]));
     const char *lower = emit_int(&e, f->loops[s->along]->lower);
     const char *upper = emit_int(&e, f->loops[s->along]->upper);
@@ -177,7 +324,7 @@ static void emit_callbacks(struct compiler *c, struct text *out,
     open_callback(out, s, "real", "emission", ", int t, int k");
     emit_line(&e, "const long long element = p->first + t * p->stride;");
     emit_line(&e, "const int value = p->lowest + k;");
-    open_element(&e, s, "element");
+    open_path_element(&e, s, "element");
     symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
     symp seen = sym_seen(c, f->var, f->var->ndim, f->lower);
     emit_line(&e, "if (%s)", emit_expr(&e, seen));
@@ -199,12 +346,12 @@ static void emit_callbacks(struct compiler *c, struct text *out,
     text_append(out, "}\n");
     e = emitter_new(c, out);
     open_callback(out, s, "int", "current", ", int t");
-    open_element(&e, s, "p->first + t * p->stride");
+    open_path_element(&e, s, "p->first + t * p->stride");
     emit_line(&e, "return %s - p->lowest;", emit_expr(&e, lhs));
     text_append(out, "}\n");
     e = emitter_new(c, out);
     open_callback(out, s, "void", "store", ", int t, int k");
-    open_element(&e, s, "p->first + t * p->stride");
+    open_path_element(&e, s, "p->first + t * p->stride");
     emit_line(&e, "gbm_team_sync(p->team);");
     emit_line(&e, "if (!%s)", emit_expr(&e, seen));
     emit_line(&e, "    %s = p->lowest + k;", emit_expr(&e, lhs));
@@ -296,8 +443,10 @@ static void emit_chain_host(struct compiler *c, struct text *out,
         n, n, n, n, n, n, n);
 }
 
-void emit_chain(struct compiler *c, struct text *out, struct step *s)
+static void emit(struct compiler *c, struct text *out, struct step *s)
 {
+    emit_conditional(c, out, s);
+    emit_density(c, out, s);
     text_printf(out, "/* %s    %s\n", s->family->text,
                 place_in_comment(c, s->family->span));
     text_printf(out,
@@ -313,3 +462,55 @@ void emit_chain(struct compiler *c, struct text *out, struct step *s)
     emit_chain_update(c, out, s);
     emit_chain_host(c, out, s);
 }
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s)
+{
+    (void)c;
+    text_printf(out, ", .first = first_%s", s->name);
+}
+
+/* ---- in words -------------------------------------------------------------
+ */
+
+/* The loops over paths. */
+static const char *parallel(struct compiler *c, const struct step *s)
+{
+    struct loop *others[16];
+    int n = 0;
+    for (int i = 0; i < s->family->nloops && n < 16; i++)
+        if (i != s->along)
+            others[n++] = s->family->loops[i];
+    return n ? loop_names(c, others, n) : "-";
+}
+
+static const char *explain_path(struct compiler *c, const struct step *s)
+{
+    return intern_format(
+        c, "path along %s, %s to %s", s->family->loops[s->along]->name,
+        expression_text(c, s->lower), expression_text(c, s->upper));
+}
+
+static const char *why(struct compiler *c, const struct step *s)
+{
+    return intern_format(c,
+                         "a path at once, by forward filtering and backward "
+                         "sampling: %s depends on its predecessor along %s "
+                         "alone",
+                         family_name(c, s->family),
+                         s->family->loops[s->along]->name);
+}
+
+const struct sampler forward_backward = {
+    .name = "forward-backward",
+    .closed = true,
+    .unit = left_out_together,
+    .explain = explain_path,
+    .why = why,
+    .parallel = parallel,
+    .emit = emit,
+    .emit_row = emit_row,
+    .block_access = true,
+    .repairs = true,
+    .tunes = tunes_width,
+    .tuning_cells = true,
+};

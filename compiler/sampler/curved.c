@@ -1,7 +1,7 @@
 /* curved.c: the functions of a joint block with terms that are not
  * quadratic (stdlib/kernels/curved_block.h): each term's L with its
  * derivatives, and what the fit and the ellipse ask of all of them together. */
-#include "emit/emit.h"
+#include "sampler/joint.h"
 
 static void open_instance(struct emitter *e, const struct joint_term *t)
 {

@@ -1,8 +1,8 @@
-/* joint.c: the functions of a joint Gaussian block: for every term which
- * cells an instance reads, with what coefficients, weight and score; the
+/* joint_program.c: the functions of a joint Gaussian block: for every term
+ * which cells an instance reads, with what coefficients, weight and score; the
  * update, and what the self-check needs (stdlib/kernels/joint.h,
  * runtime/load/joint.c). */
-#include "emit/emit.h"
+#include "sampler/joint.h"
 #include <string.h>
 
 static void emit_comment(struct compiler *c, struct text *out,
@@ -463,7 +463,7 @@ static void emit_check(struct compiler *c, struct text *out,
     text_append(out, "}\n#endif\n\n");
 }
 
-void emit_joint(struct compiler *c, struct text *out, struct step *s)
+static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_comment(c, out, s);
     int number = 0;
@@ -492,8 +492,8 @@ void emit_joint(struct compiler *c, struct text *out, struct step *s)
     emit_check(c, out, s);
 }
 
-void emit_joint_table(struct compiler *c, struct text *out,
-                      const struct step *s)
+static void emit_tables(struct compiler *c, struct text *out,
+                        const struct step *s)
 {
     struct var *vars[MAX_MEMBERS];
     int n = joint_variables(s, vars), nterms = 0;
@@ -537,3 +537,121 @@ void emit_joint_table(struct compiler *c, struct text *out,
                 s->slots->next->next->number, n, s->name, s->nmembers, s->name,
                 nterms, s->name);
 }
+
+static void emit_members(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    (void)c;
+    text_printf(out, ",\n     .joint = &joint_%s", s->name);
+    text_printf(out, ", .terms = size_%s", s->name);
+    if (s->rescalings)
+        text_printf(out, ", .scales = scales_%s", s->name);
+}
+
+/* In this order: the layout, what data settle, and work space. */
+static void add_slots(struct compiler *c, struct model *m, struct step *s)
+{
+    const int n = s->number;
+    struct slot slot = {.kind = SLOT_JOINT,
+                        .name = intern_format(c, "joint %d", n),
+                        .member = intern_format(c, "joint%d", n),
+                        .about = intern_format(c, "layout of %s", s->name),
+                        .life = LIFE_INDEX,
+                        .integer = true,
+                        .ndim = 1,
+                        .family = s->family,
+                        .step = s};
+    s->slots = add_slot(c, m, slot);
+    slot.integer = false;
+    slot.name = intern_format(c, "joint %d constants", n);
+    slot.member = intern_format(c, "joint%d_constant", n);
+    slot.about = "its sums of data";
+    slot.life = LIFE_CONSTANT;
+    add_slot(c, m, slot);
+    slot.name = intern_format(c, "joint %d work", n);
+    slot.member = intern_format(c, "joint%d_work", n);
+    slot.about = "its work space";
+    slot.life = LIFE_SCRATCH;
+    slot.per_chain = true;
+    add_slot(c, m, slot);
+}
+
+/* ---- in words ---- */
+
+/* The first factor in which several members meet, and what does not depend on
+ * the sweep. */
+static const char *why(struct compiler *c, const struct step *s)
+{
+    const struct joint_term *meets = NULL;
+    const char *bound = "";
+    bool constant = true;
+    for (const struct joint_term *t = s->terms; t; t = t->next) {
+        const bool more = !meets || t->nslots > meets->nslots;
+        if ((t->nslots > 1 || t->vector) && more)
+            meets = t;
+        constant = constant && t->constant_design && t->constant_weight &&
+                   t->constant_score;
+        symp clamp = t->unbounded ? find_clamp(t->factor->logp) : NULL;
+        if (clamp)
+            bound = intern_format(c,
+                                  "; %s is fitted as if there were no bound, "
+                                  "and where it binds the ellipse corrects it",
+                                  expression_text(c, clamp));
+    }
+    return intern_format(
+        c, "one sparse block, as %s meet%s in %s%s%s",
+        s->nmembers > 1 ? "they" : "its elements", "",
+        meets ? meets->factor->text : "one factor",
+        constant ? "; its sums over data are computed once" : "", bound);
+}
+
+static const char *explain_ellipse(struct compiler *c, const struct step *s)
+{
+    (void)c;
+    (void)s;
+    return "elliptical slice of a joint block, sparse";
+}
+
+static const char *explain_gaussian(struct compiler *c, const struct step *s)
+{
+    (void)c;
+    (void)s;
+    return "joint Gaussian block, sparse";
+}
+
+static const char *parallel(struct compiler *c, const struct step *s)
+{
+    (void)c;
+    (void)s;
+    return "elimination tree";
+}
+
+const struct sampler joint_gaussian = {
+    .name = "joint Gaussian block",
+    .closed = true,
+    .explain = explain_gaussian,
+    .brief = brief_block,
+    .why = why,
+    .parallel = parallel,
+    .emit = emit,
+    .emit_tables = emit_tables,
+    .emit_row = emit_members,
+    .block_access = true,
+    .own_layout = true,
+    .own_cost = true,
+    .slots = add_slots,
+};
+
+const struct sampler joint_ellipse = {
+    .name = "joint elliptical slice",
+    .explain = explain_ellipse,
+    .why = why,
+    .parallel = parallel,
+    .emit = emit,
+    .emit_tables = emit_tables,
+    .emit_row = emit_members,
+    .block_access = true,
+    .own_layout = true,
+    .own_cost = true,
+    .slots = add_slots,
+};

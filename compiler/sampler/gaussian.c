@@ -1,6 +1,7 @@
-/* block.c: the functions of Gaussian blocks: small ones, one per plate
- * element, and those with a design matrix. */
-#include "emit/block.h"
+/* gaussian.c: a small Gaussian block, one per element of a plate: its precision
+ * and potential added up from the quadratics of the factors, and drawn at once.
+ * Their coordinates, which other blocks have too. */
+#include "sampler/group.h"
 #include <string.h>
 
 void open_element(struct emitter *e, const struct step *s)
@@ -65,8 +66,8 @@ int open_index(struct emitter *e, const struct indices *index, int i,
         const char *upper = emit_int(e, index->loops[k]->upper);
         const char *name = emit_loop_name(e, index->loops[k]);
         if (shared && k == 0)
-            emit_line(e, "GBM_TEAM_FOR(%s, %s, (%s) + 1, team) {", name, lower,
-                      upper);
+            emit_team_loop(e, name, lower,
+                           intern_format(e->c, "(%s) + 1", upper));
         else
             emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
                       name, upper, name);
@@ -134,8 +135,8 @@ static void share_coefficients(struct emitter *e, const struct step *s,
     }
 }
 
-static void emit_quadratic(struct emitter *e, const struct step *s,
-                           const struct quadratic *q)
+void emit_quadratic(struct emitter *e, const struct step *s,
+                    const struct quadratic *q)
 {
     struct compiler *c = e->c;
     int depth = e->nloops, nshared = e->nshared;
@@ -227,8 +228,8 @@ void emit_each(struct emitter *e, const struct step *s, const char *format,
     }
 }
 
-static void emit_comment(struct compiler *c, struct text *out,
-                         const struct step *s)
+void emit_block_comment(struct compiler *c, struct text *out,
+                        const struct step *s)
 {
     (void)c;
     text_append(out, "/* A joint Gaussian block:\n");
@@ -313,9 +314,68 @@ void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
     text_append(out, "}\n\n");
 }
 
-void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
+/* One line for every cell of a matrix node; as emit_each. */
+void emit_matrix_cells(struct emitter *e, const struct step *s,
+                       const char *format)
 {
-    emit_comment(c, out, s);
+    struct compiler *c = e->c;
+    const struct family *f = s->family;
+    int depth = e->nloops;
+    const char *place;
+    int n = open_index(e, &s->members[0].index, 0, false, &place);
+    struct loop *const second = s->index2[0].loops[0];
+    const char *lower = emit_int(e, second->lower);
+    const char *upper = emit_int(e, second->upper);
+    const char *b = emit_loop_name(e, second);
+    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", b, lower, b, upper, b);
+    e->indent++;
+    symp at[2] = {sym_loop(c, s->members[0].index.loops[0]),
+                  sym_loop(c, second)};
+    const char *cell = emit_expr(e, family_lhs(c, f, 2, at));
+    emit_filled(e, format, cell,
+                intern_format(c, "(%s) * d + %s - 1", place, b));
+    emit_close(e, n + 1);
+    e->nloops = depth;
+}
+
+void emit_vector_access(struct compiler *c, struct text *out,
+                        const struct step *s, bool matrix)
+{
+    if (!matrix) {
+        emit_block_access(c, out, s);
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        struct emitter e = emitter_new(c, out);
+        if (k == 0)
+            text_printf(out,
+                        "static int dimension_%s(const void *state, int64_t "
+                        "element)\n{\n",
+                        s->name);
+        else
+            text_printf(out,
+                        "static void %s_%s(const void *state, int64_t element,"
+                        " %sdouble *x)\n{\n",
+                        k == 1 ? "get" : "set", s->name,
+                        k == 1 ? "" : "const ");
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        emit_line(&e, "(void)element;");
+        open_element(&e, s);
+        emit_layout(&e, s);
+        if (k == 0)
+            emit_line(&e, "return d * d;");
+        else
+            emit_matrix_cells(&e, s,
+                              k == 1 ? "x[@] = (double)$;" : "$ = (real)x[@];");
+        text_append(out, "}\n");
+    }
+}
+
+/* ---- the sampler ---- */
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_block_comment(c, out, s);
     emit_assemble(c, out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
@@ -367,206 +427,47 @@ void emit_gaussian(struct compiler *c, struct text *out, struct step *s)
     text_append(out, "}\n#endif\n\n");
 }
 
-/* ---- with a design matrix
- * ------------------------------------------------------- */
-
-static void emit_row(struct compiler *c, struct text *out, const struct step *s,
-                     const struct quadratic *q)
+static enum barren_unit unit(const struct step *s)
 {
-    int n = q->part->factor->number;
-    struct emitter e = emitter_new(c, out);
-    e.team = true;
-    text_printf(out,
-                "/* %s, as a function of the block's a'x:\n * -weight/2 "
-                "(a'x)^2 + score a'x */\n"
-                "GBM_FN void row_%s_%d(const struct state *s, const struct "
-                "gbm_team *team,\n    long long element, real *weight, real "
-                "*score)\n{\n    (void)team;\n",
-                q->part->factor->text, s->name, n);
-    emit_decode(&e, q->part->factor->family, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
-    symp seen = counted_instances(q->part->factor);
-    if (seen) {
-        emit_line(&e, "if (!%s) {", emit_expr(&e, seen));
-        emit_line(&e, "    *weight = *score = 0;");
-        emit_line(&e, "    return;");
-        emit_line(&e, "}");
-    }
-    const char *weight = emit_expr(&e, q->weight);
-    emit_line(&e, "*weight = %s;", weight);
-    const char *score = emit_expr(&e, q->score);
-    emit_line(&e, "*score = %s;", score);
-    text_append(out, "}\n");
-
-    e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void design_%s_%d(const struct state *s, const struct "
-                "gbm_team *team,\n    long long element, real *row)\n{\n    "
-                "(void)team;\n",
-                s->name, n);
-    emit_decode(&e, q->part->factor->family, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
-    emit_layout(&e, s);
-    emit_line(&e, "(void)d;");
-    for (int i = 0; i < s->nmembers; i++) {
-        int depth = e.nloops;
-        const char *place;
-        int braces = open_index(&e, &s->members[i].index, i, true, &place);
-        const char *value = emit_expr(&e, q->design[i]);
-        emit_line(&e, "row[%s] = %s;", place, value);
-        emit_close(&e, braces);
-        e.nloops = depth;
-    }
-    text_append(out, "}\n");
-    text_printf(
-        out,
-        "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void *state, "
-        "int64_t element, double *weight, double *score)\n{\n    real w = 0, "
-        "t = 0;\n    row_%s_%d((const struct state *)state, &gbm_alone, "
-        "element, &w, &t);\n    *weight = (double)w;\n    *score = "
-        "(double)t;\n}\n"
-        "static void design_%s_%d_host(const void *state, int64_t element, "
-        "double *row)\n{\n    design_%s_%d((const struct state *)state, "
-        "&gbm_alone, element, (real *)row);\n}\n#endif\n\n",
-        s->name, n, s->name, n, s->name, n, s->name, n);
+    return s->nmembers == 1 && s->family->nslices ? BARREN_EACH
+                                                  : BARREN_TOGETHER;
 }
 
-static void emit_diagonal_prior(struct compiler *c, struct text *out,
-                                const struct step *s)
+static const char *explain_block(struct compiler *c, const struct step *s)
 {
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void prior_%s(const struct state *s, long long "
-                "coordinate,\n    real *precision, real *potential)\n{\n",
-                s->name);
-    emit_layout(&e, s);
-    emit_line(&e, "(void)d;");
-    emit_line(&e, "real q = 0, p = 0;");
-    for (int i = 0; i < s->nmembers; i++) {
-        emit_line(&e, "if (coordinate >= at%d && coordinate < at%d + n%d) {", i,
-                  i, i);
-        e.indent++;
-        int depth = e.nloops;
-        const struct indices *index = &s->members[i].index;
-        const char *rest = intern_format(c, "((int)coordinate - at%d)", i);
-        for (int k = index->n - 1; k >= 0; k--) {
-            const struct loop *l = index->loops[k];
-            const char *lower = emit_int(&e, l->lower);
-            const char *extent =
-                emit_int(&e, sym_add(c, 3,
-                                     (symp[]){l->upper, sym_neg(c, l->lower),
-                                              sym_num(c, 1)}));
-            const char *a = emit_loop_name(&e, l);
-            if (k)
-                emit_line(&e, "const int %s = %s %% (%s) + %s;", a, rest,
-                          extent, lower);
-            else
-                emit_line(&e, "const int %s = %s + %s;", a, rest, lower);
-            emit_line(&e, "(void)%s;", a);
-            rest = intern_format(c, "%s / (%s)", rest, extent);
-        }
-        for (const struct quadratic *q = s->quadratics; q; q = q->next) {
-            if (q->row)
-                continue;
-            symp precision = q->precision[i][i];
-            for (int k = 0; k < index->n; k++) /* on the diagonal they agree */
-                precision =
-                    sym_replace_loop(c, precision, s->index2[i].loops[k],
-                                     sym_loop(c, index->loops[k]));
-            if (!sym_is(precision, 0))
-                emit_line(&e, "q += %s;", emit_expr(&e, precision));
-            if (!sym_is(q->potential[i], 0))
-                emit_line(&e, "p += %s;", emit_expr(&e, q->potential[i]));
-        }
-        e.indent--;
-        emit_line(&e, "}");
-        e.nloops = depth;
-    }
-    emit_line(&e, "*precision = q;");
-    emit_line(&e, "*potential = p;");
-    text_append(out, "}\n");
-    text_printf(out,
-                "#ifndef __CUDACC__\nstatic void prior_%s_host(const void "
-                "*state, int64_t coordinate, double *precision, double "
-                "*potential)\n{\n    real q, p;\n    prior_%s((const struct "
-                "state *)state, coordinate, &q, &p);\n    *precision = "
-                "(double)q;\n    *potential = (double)p;\n}\n#endif\n\n",
-                s->name, s->name);
+    const char *d = count_text(c, block_dimension(c, s));
+    if (s->family->nloops == 0)
+        return intern_format(c, "Gaussian block, %s x %s", d, d);
+    return intern_format(c, "Gaussian block, %s x %s, one per %s", d, d,
+                         loop_names(c, s->family->loops, s->family->nloops));
 }
 
-static void emit_matrix_prior(struct compiler *c, struct text *out,
-                              const struct step *s)
+const char *brief_block(struct compiler *c, const struct step *s)
 {
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void prior_%s(const struct state *s, const struct "
-                "gbm_team *team,\n    real *Q, real *b)\n{\n    "
-                "(void)team;\n",
-                s->name);
-    emit_layout(&e, s);
-    emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
-    emit_line(&e, "gbm_fill(d, b, 0);");
+    (void)c;
+    (void)s;
+    return "Gaussian block";
+}
+
+const char *why_block(struct compiler *c, const struct step *s)
+{
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (!q->row)
-            emit_quadratic(&e, s, q);
-    text_append(out, "}\n");
-    text_printf(out,
-                "#ifndef __CUDACC__\nstatic void prior_%s_host(const void "
-                "*state, double *precision, double *potential)\n{\n    "
-                "prior_%s((const struct state *)state, &gbm_alone, (real "
-                "*)precision, (real *)potential);\n}\n#endif\n\n",
-                s->name, s->name);
+        if (q->row || (!q->part->own && s->nmembers > 1))
+            return intern_format(c, "one block, as %s meet in %s",
+                                 s->nmembers > 1 ? "they" : "its elements",
+                                 q->part->factor->text);
+    return NULL;
 }
 
-void emit_dense(struct compiler *c, struct text *out, struct step *s)
-{
-    emit_comment(c, out, s);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (q->row)
-            emit_row(c, out, s, q);
-    if (s->coupled_prior)
-        emit_matrix_prior(c, out, s);
-    else
-        emit_diagonal_prior(c, out, s);
-    struct emitter e = emitter_new(c, out);
-    for (int k = 0; k < 2; k++) {
-        const char *which = k ? "set" : "get";
-        e = emitter_new(c, out);
-        text_printf(out,
-                    "GBM_FN void %s_%s(const struct state *s, const struct "
-                    "gbm_team *team, %sreal *x)\n{\n    (void)team;\n",
-                    which, s->name, k ? "const " : "");
-        emit_layout(&e, s);
-        emit_line(&e, "(void)d;");
-        emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false, true);
-        text_append(out, "}\n");
-        text_printf(out,
-                    "#ifndef __CUDACC__\nstatic void %s_%s_host(const void "
-                    "*state, %sdouble *x)\n{\n    %s_%s((const struct state "
-                    "*)state, &gbm_alone, (%sreal *)x);\n}\n#endif\n\n",
-                    which, s->name, k ? "const " : "", which, s->name,
-                    k ? "const " : "");
-    }
-    text_append(out, "#ifndef __CUDACC__\n");
-    e = emitter_new(c, out);
-    text_printf(out,
-                "static int dimension_%s(const void *state)\n{\n    const "
-                "struct state *s = (const struct state *)state;\n    "
-                "(void)s;\n",
-                s->name);
-    emit_layout(&e, s);
-    emit_line(&e, "return d;");
-    text_append(out, "}\n");
-    e = emitter_new(c, out);
-    text_printf(out,
-                "static void fixed_%s(const void *state, unsigned char *out)\n"
-                "{\n    const struct state *s = (const struct state *)state;\n"
-                "    (void)s;\n",
-                s->name);
-    emit_layout(&e, s);
-    emit_line(&e, "(void)d;");
-    emit_each(&e, s, "out[@] = (unsigned char)$;", true, false);
-    text_append(out, "}\n#endif\n\n");
-}
+const struct sampler gaussian_block = {
+    .name = "Gaussian block",
+    .closed = true,
+    .adds_up = true,
+    .unit = unit,
+    .explain = explain_block,
+    .brief = brief_block,
+    .why = why_block,
+    .emit = emit,
+    .block_access = true,
+    .blocks = 1,
+};

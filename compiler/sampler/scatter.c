@@ -3,7 +3,7 @@
  *     sum(i in 1:N, sum(k in ..., (i == a) * (adj[k] == b) * w[k]))
  * costs the whole sum at every pair (a, b); read from the sum, each of its
  * terms is of one pair, which its equalities name. */
-#include "emit/emit.h"
+#include "sampler/joint.h"
 #include <string.h>
 
 struct scatter {

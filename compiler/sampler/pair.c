@@ -1,10 +1,9 @@
-/* pair.c: the step that moves two summands of an observed sum, and the
- * starting values that have the sum. The first moves by a slice; the second is
- * what the sum leaves. */
-#include "emit/emit.h"
+/* pair.c: two summands of an observed sum (condition/observed_sum.c). The first
+ * moves by a slice; the second is what the sum leaves. */
+#include "sampler/sampler.h"
 #include <math.h>
 
-const char *pair_id(const struct step *s)
+static const char *pair_id(const struct step *s)
 {
     return s->name + sizeof "update_" - 1;
 }
@@ -271,7 +270,7 @@ static void emit_pair_update(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-void emit_pair(struct compiler *c, struct text *out, struct step *s)
+static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_pair_struct(out, s);
     emit_place(c, out, s);
@@ -298,12 +297,18 @@ static void open_check(struct emitter *e, const struct step *s,
     fill_pair(e, s);
 }
 
-bool emit_pair_checks(struct compiler *c, struct text *out,
-                      const struct step *s)
+/* Not many pairs that move at once. */
+static bool checked(const struct step *s)
+{
+    return !s->pair[0].index && !s->pair[1].index;
+}
+
+static void emit_checks(struct compiler *c, struct text *out,
+                        const struct step *s)
 {
     const char *id = pair_id(s);
-    if (s->pair[0].index || s->pair[1].index)
-        return false; /* many pairs move at once */
+    if (!checked(s))
+        return;
     text_printf(out,
                 "static int dimension_%s(const void *state, int64_t element)\n"
                 "{\n    (void)state;\n    (void)element;\n    return 1;\n}\n",
@@ -335,158 +340,27 @@ bool emit_pair_checks(struct compiler *c, struct text *out,
     emit_line(&at, "place_%s(&k_, k_.a);", id);
     emit_line(&at, "return value;");
     text_append(out, "}\n\n");
-    return true;
 }
 
-/* ---- starting values -------------------------------------------------------
- */
+static bool takes(const struct step *s) { return s->pair[0].cell; }
 
-bool has_settle(struct compiler *c, const struct family *f)
+static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 {
-    const struct expr *how =
-        f->factor ? entry_value(f->distribution, "observable") : NULL;
-    struct summand *list;
-    return how && how->name == intern(c, "sum") && !f->data_block &&
-           summands_of(c, f, &list) && list;
+    (void)c;
+    (void)s;
+    text_append(out, ", .every = true");
 }
 
-static int open_index(struct emitter *e, const struct summand *s)
-{
-    if (!s->index)
-        return 0;
-    const char *lower = emit_int(e, s->index->lower);
-    const char *upper = emit_int(e, s->index->upper);
-    const char *name = emit_loop_name(e, s->index);
-    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-              upper, name);
-    e->indent++;
-    return 1;
-}
-
-static void emit_share(struct emitter *e, struct model *m,
-                       const struct summand *s)
-{
-    struct compiler *c = e->c;
-    int depth = e->nloops, braces = open_index(e, s);
-    emit_line(e, "if (!(%s)) {", seen_of(e, s));
-    e->indent++;
-    emit_line(e, "real lower = -GBM_INF, upper = GBM_INF;");
-    for (const struct part *p = priors_of_cell(c, m, s->cell); p; p = p->next) {
-        if (!p->lower && !p->upper)
-            continue;
-        int inner = e->nloops, open = emit_open_part(e, p, false);
-        if (p->lower)
-            emit_line(e, "lower = real_fmax(lower, %s);",
-                      emit_expr(e, p->lower));
-        if (p->upper)
-            emit_line(e, "upper = real_fmin(upper, %s);",
-                      emit_expr(e, p->upper));
-        emit_close(e, open);
-        e->nloops = inner;
-    }
-    const char *cell = cell_of(e, s), *w = emit_expr(e, sym_num(c, s->weight));
-    emit_line(e, "const real from = (real)%s;", cell);
-    emit_line(e,
-              "%s = %sgbm_share(from, rest / (real)open / (%s), lower, upper, "
-              "%d);",
-              cell, s->cell->var->integer ? "(int)" : "", w,
-              s->cell->var->integer);
-    emit_line(e, "rest -= (%s) * ((real)%s - from);", w, cell);
-    emit_line(e, "open--;");
-    emit_close(e, braces + 1);
-    e->nloops = depth;
-}
-
-/* summands_: what the sum holds fast. */
-static void emit_summands(struct compiler *c, struct text *out,
-                          const struct family *f, const struct summand *list)
-{
-    const char *id = family_id(c, f);
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "static int64_t summands_%s_in(const struct state *s, int64_t "
-                "element, int *variables, int64_t *cells)\n{\n"
-                "    (void)element;\n    int64_t count = 0;\n",
-                id);
-    if (f->nloops)
-        emit_decode(&e, f, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
-    symp value = f->factor->value;
-    emit_line(
-        &e, "if (!(%s))",
-        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
-    emit_line(&e, "    return 0;");
-    for (const struct summand *s = list; s; s = s->next) {
-        int depth = e.nloops, braces = open_index(&e, s);
-        emit_line(&e, "if (!(%s)) {", seen_of(&e, s));
-        emit_line(&e, "    if (variables) {");
-        emit_line(&e, "        variables[count] = %d;",
-                  s->cell->var->slot->number);
-        emit_line(&e, "        cells[count] = %s;",
-                  emit_cell(&e, s->cell->var, s->cell->args));
-        emit_line(&e, "    }");
-        emit_line(&e, "    count++;");
-        emit_line(&e, "}");
-        emit_close(&e, braces);
-        e.nloops = depth;
-    }
-    text_printf(
-        out,
-        "    return count;\n}\n"
-        "static int64_t summands_%s(const void *state, int64_t element, "
-        "int *variables, int64_t *cells)\n{\n"
-        "    return summands_%s_in((const struct state *)state, "
-        "element, variables, cells);\n}\n\n",
-        id, id);
-}
-
-void emit_settle(struct compiler *c, struct text *out, struct model *m,
-                 const struct family *f)
-{
-    struct summand *list;
-    if (!summands_of(c, f, &list))
-        return;
-    emit_summands(c, out, f, list);
-    const char *id = family_id(c, f);
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "/* Moves the summands until they have the sum. */\n"
-                "static void settle_%s_in(const struct state *s, int64_t "
-                "element)\n{\n    (void)element;\n",
-                id);
-    if (f->nloops)
-        emit_decode(&e, f, "element");
-    symp value = f->factor->value;
-    emit_line(
-        &e, "if (!(%s))",
-        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
-    emit_line(&e, "    return;");
-    emit_line(&e, "for (int round = 0; round < 200; round++) {");
-    e.indent++;
-    const struct value *v = &f->args[0];
-    symp total = sym_sum(c, v->loops[0], sym_num(c, 1), v->extents[0],
-                         substitute_derived(c, v->body));
-    emit_line(&e, "real rest = %s;", emit_expr(&e, sym_sub(c, value, total)));
-    emit_line(&e, "int open = 0;");
-    for (const struct summand *s = list; s; s = s->next) {
-        int depth = e.nloops, braces = open_index(&e, s);
-        emit_line(&e, "open += !(%s);", seen_of(&e, s));
-        emit_close(&e, braces);
-        e.nloops = depth;
-    }
-    emit_line(&e,
-              "if (!open || real_fabs(rest) <= REAL_C(1e-12) * (1 + "
-              "real_fabs((real)%s)))",
-              emit_expr(&e, value));
-    emit_line(&e, "    return;");
-    for (const struct summand *s = list; s; s = s->next)
-        emit_share(&e, m, s);
-    emit_close(&e, 1);
-    text_append(out, "}\n");
-    text_printf(out,
-                "static void settle_%s(const void *state, int64_t element)\n"
-                "{\n    settle_%s_in((const struct state *)state, element);\n"
-                "}\n\n",
-                id, id);
-}
+const struct sampler pair_slice = {
+    .name = "slice that keeps the sum",
+    .takes = takes,
+    .unit = never_left_out,
+    .emit = emit,
+    .emit_tables = emit_checks,
+    .emit_row = emit_row,
+    .checked = checked,
+    .own_layout = true,
+    .repairs = true,
+    .blocks = 1,
+    .tunes = tunes_width,
+};

@@ -1,0 +1,325 @@
+/* part.c: the loops over the instances of a part, and sums over them. */
+#include "emit/emit.h"
+#include <string.h>
+
+static symp loop_extent(struct compiler *c, const struct loop *l)
+{
+    return sym_add(c, 3,
+                   (symp[]){l->upper, sym_neg(c, l->lower), sym_num(c, 1)});
+}
+
+/* Loop indices of `loops` (bounds as in `f`) from an element number. */
+static void decode_as(struct emitter *e, const struct family *f,
+                      struct loop *const *loops, const char *element)
+{
+    struct compiler *c = e->c;
+    const char *names[16];
+    if (!family_rectangular(f)) {
+        for (int i = 0; i < f->nloops; i++) {
+            names[i] = emit_loop_name(e, loops[i]);
+            emit_line(e, "const int %s = s->%s[(%s) * %d + %d];", names[i],
+                      f->table->member, element, f->nloops, i);
+        }
+        return;
+    }
+    if (f->nloops == 1) {
+        const char *lower = emit_int(e, f->loops[0]->lower);
+        const char *i = emit_loop_name(e, loops[0]);
+        emit_line(e, "const int %s = (int)(%s) + %s;", i, element, lower);
+        return;
+    }
+    const char *rest = element;
+    const char *values[16];
+    for (int i = f->nloops - 1; i >= 0; i--) {
+        const char *lower = emit_int(e, f->loops[i]->lower);
+        if (i == 0) {
+            values[0] = intern_format(c, "(int)(%s) + %s", rest, lower);
+            break;
+        }
+        const char *extent = emit_int(e, loop_extent(c, f->loops[i]));
+        values[i] =
+            intern_format(c, "(int)((%s) %% (%s)) + %s", rest, extent, lower);
+        rest = intern_format(c, "(%s) / (%s)", rest, extent);
+    }
+    for (int i = 0; i < f->nloops; i++) {
+        names[i] = emit_loop_name(e, loops[i]);
+        emit_line(e, "const int %s = %s;", names[i], values[i]);
+    }
+}
+
+void emit_decode(struct emitter *e, const struct family *f, const char *element)
+{
+    decode_as(e, f, f->loops, element);
+}
+
+void emit_close(struct emitter *e, int braces)
+{
+    while (braces-- > 0) {
+        e->indent--;
+        emit_line(e, "}");
+    }
+}
+
+static int open_brace(struct emitter *e)
+{
+    e->indent++;
+    return 1;
+}
+
+static symp whole_guard(struct compiler *c, const struct part *p)
+{
+    symp guard = p->guard ? p->guard : sym_num(c, 1);
+    symp seen = counted_instances(p->factor);
+    if (seen && !p->own) {
+        for (int i = 0; i < p->nloops; i++)
+            seen = sym_replace_loop(c, seen, p->factor->loops[i],
+                                    sym_loop(c, p->loops[i]));
+        for (int i = p->nloops - 1; i >= 0; i--)
+            if (p->solved[i])
+                seen = sym_replace_loop(c, seen, p->loops[i], p->solved[i]);
+        guard = sym_and(c, guard, seen);
+    }
+    return guard;
+}
+
+/* Before the innermost loop of a part, which may have no turn. What a guard
+ * excludes may not exist. */
+static void share_in_rows(struct emitter *e, const struct part *p,
+                          const char *lower, const char *upper)
+{
+    if (!e->in_rows || p->guard)
+        return;
+    e->shared_if = intern_format(e->c, "%s <= %s", lower, upper);
+    for (int i = 0; i < e->in_rows->n; i++)
+        emit_shared(e, e->in_rows->value[i]);
+    e->shared_if = NULL;
+}
+
+/* Of what is reached, cells have a beginning and an end each, as lists may have
+ * items in common. */
+const char *emit_index_begin(struct emitter *e, const struct inverse *i,
+                             const char *cell)
+{
+    return intern_format(e->c, "s->%s[%s%s]", i->start->member,
+                         i->reach ? "2 * " : "", cell);
+}
+
+const char *emit_index_end(struct emitter *e, const struct inverse *i,
+                           const char *cell)
+{
+    return intern_format(e->c, "s->%s[%s%s + 1]", i->start->member,
+                         i->reach ? "2 * " : "", cell);
+}
+
+/* Opens the loops of a part. With `count`, not the innermost one: the number of
+ * its turns is added to `count` instead, and what is tested inside it is not.
+ * With `team` its lanes share the turns of the outermost loop; inside it each
+ * lane is alone, so e->team is off until the caller restores it. */
+static int open_part(struct emitter *e, const struct part *p, bool team,
+                     const char *count)
+{
+    struct compiler *c = e->c;
+    int braces = 0;
+    if (p->own)
+        return 0;
+    symp guard = whole_guard(c, p);
+    bool early = true;
+    for (int i = 0; i < p->nloops; i++)
+        if ((!p->solved[i] || p->inverse) && sym_has_loop(guard, p->loops[i]))
+            early = false;
+    if (early && !sym_is(guard, 1)) {
+        emit_line(e, "if (%s) {", emit_expr(e, guard));
+        braces += open_brace(e);
+    }
+    if (!early && p->factor->seen_var) {
+        /* predictions without any data: no instance is looked at */
+        const char *leaf = p->factor->seen_var->cname;
+        emit_line(e, "if (s->%s_seen || s->%s_stride == 0) {", leaf, leaf);
+        braces += open_brace(e);
+    }
+    if (p->inverse) {
+        const char *at = emit_name(e, "at");
+        const char *cell = emit_name(e, "cell");
+        emit_line(e, "const long long %s = %s;", cell,
+                  p->cell ? emit_cell(e, p->cell->var, p->cell->args)
+                          : "cell_");
+        const char *begin = emit_index_begin(e, p->inverse, cell);
+        const char *end = emit_index_end(e, p->inverse, cell);
+        if (count) {
+            emit_line(e, "%s += %s - %s;", count, end, begin);
+            return braces;
+        }
+        if (team)
+            emit_team_loop(e, at, begin, end);
+        else
+            emit_line(e, "for (int %s = %s; %s < %s; %s++) {", at, begin, at,
+                      end, at);
+        braces += open_brace(e);
+        e->team = e->team && !team;
+        decode_as(e, p->factor->family, p->loops,
+                  intern_format(c, "s->%s[%s]", p->inverse->item->member, at));
+    } else {
+        bool first = team;
+        int innermost = -1;
+        for (int i = 0; i < p->nloops; i++)
+            if (!p->solved[i])
+                innermost = i;
+        if (count && innermost < 0)
+            emit_line(e, "%s += 1;", count);
+        for (int i = 0; i < p->nloops; i++) {
+            if (p->solved[i])
+                continue;
+            symp low = p->loops[i]->lower, high = p->loops[i]->upper;
+            for (int j = i - 1; j >= 0; j--)
+                if (p->solved[j]) {
+                    low = sym_replace_loop(c, low, p->loops[j], p->solved[j]);
+                    high = sym_replace_loop(c, high, p->loops[j], p->solved[j]);
+                }
+            const char *lower = emit_int(e, low), *upper = emit_int(e, high);
+            if (count && i == innermost) {
+                emit_line(e, "if ((%s) >= (%s))", upper, lower);
+                emit_line(e, "    %s += (long long)(%s) - (%s) + 1;", count,
+                          upper, lower);
+                return braces;
+            }
+            if (i == innermost && braces)
+                share_in_rows(e, p, lower, upper);
+            const char *name = emit_loop_name(e, p->loops[i]);
+            if (first)
+                emit_team_loop(e, name, lower,
+                               intern_format(c, "(%s) + 1", upper));
+            else
+                emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
+                          name, upper, name);
+            e->team = e->team && !first;
+            first = false;
+            braces += open_brace(e);
+        }
+    }
+    if (!early && !count) {
+        emit_line(e, "if (%s) {", emit_expr(e, guard));
+        braces += open_brace(e);
+    }
+    return braces;
+}
+
+int emit_open_part(struct emitter *e, const struct part *p, bool team)
+{
+    return open_part(e, p, team, NULL);
+}
+
+void emit_count_part(struct emitter *e, const struct part *p, const char *count)
+{
+    int depth = e->nloops;
+    int braces = emit_unless_summed(e, p->summed ? p : NULL);
+    emit_close(e, braces + open_part(e, p, false, count));
+    e->nloops = depth;
+}
+
+static int open_if_summed(struct emitter *e, const struct part *p,
+                          const char *operator)
+{
+    if (!p)
+        return 0;
+    emit_line(e, "if (s->%s_stride %s 0) {",
+              p->factor->seen_var->cname, operator);
+    return open_brace(e);
+}
+
+int emit_if_summed(struct emitter *e, const struct part *p)
+{
+    return open_if_summed(e, p, "==");
+}
+
+int emit_unless_summed(struct emitter *e, const struct part *p)
+{
+    return open_if_summed(e, p, "!=");
+}
+
+/* cell_: flat cell of the target, for inverse indices. */
+void emit_cell_if_needed(struct emitter *e, const struct step *s)
+{
+    bool needed = false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        needed = needed || (p->inverse && !p->cell);
+    symp first[8]; /* of a vector node: its first cell */
+    for (int d = 0; d < s->family->var->ndim; d++)
+        first[d] = s->family->upper[d] ? sym_num(e->c, 1) : s->family->lower[d];
+    if (needed)
+        emit_line(e, "const long long cell_ = %s;",
+                  emit_cell(e, s->family->var, first));
+}
+
+int emit_copies(struct emitter *e, const struct part *p, const char **copies)
+{
+    *copies = NULL;
+    if (!p->copies)
+        return 0;
+    const char *row = emit_expr(e, p->copies->args[0]);
+    *copies = emit_name(e, "copies");
+    emit_line(e, "const real %s = s->%s_stride != 0 || %s > %d ? 1 : %s;",
+              *copies, p->factor->seen_var->cname, row, COMPARED_MOST,
+              emit_expr(e, p->copies));
+    emit_line(e, "if (%s > 0) {", *copies);
+    return open_brace(e);
+}
+
+void emit_in_place(struct emitter *e, const struct part *p)
+{
+    int depth = e->nloops, nshared = e->nshared;
+    emit_line(e, "{");
+    e->indent++;
+    bool shared = part_shared_out(p);
+    emit_line(e, "gbm_total sum = 0;");
+    if (shared)
+        emit_shared(e, p->logp);
+    bool team = e->team;
+    int braces = emit_open_part(e, p, true);
+    const char *copies;
+    braces += emit_copies(e, p, &copies);
+    if (p->lower || p->upper) {
+        const char *value = emit_expr(e, p->value);
+        if (p->lower)
+            emit_line(e, "if (%s < %s)", value, emit_in_brackets(e, p->lower));
+        if (p->lower)
+            emit_line(e, "    sum = -GBM_INF;");
+        if (p->upper)
+            emit_line(e, "if (%s > %s)", value, emit_in_brackets(e, p->upper));
+        if (p->upper)
+            emit_line(e, "    sum = -GBM_INF;");
+    }
+    e->shares = true;
+    const char *value = emit_expr(e, p->logp);
+    if (copies)
+        emit_line(e, "sum += %s * (%s);", copies, value);
+    else
+        emit_line(e, "sum += %s;", value);
+    e->shares = false;
+    emit_close(e, braces);
+    e->team = team;
+    e->nloops = depth;
+    e->nshared = nshared;
+    emit_line(e, "total += %s;", shared ? "gbm_team_sum(team, sum)" : "sum");
+    e->indent--;
+    emit_line(e, "}");
+}
+
+/* ---- library text ---------------------------------------------------------
+ */
+
+static symp bind_params(struct compiler *c, const char *name, int nargs,
+                        const symp *args, void *context)
+{
+    (void)context;
+    (void)args;
+    if (nargs)
+        return NULL;
+    return !strcmp(name, "x") ? sym_target(c) : sym_param(c, name);
+}
+
+symp entry_expression(struct compiler *c, const struct entry *d,
+                      const struct expr *value)
+{
+    (void)d;
+    return sym_from_library(c, value, bind_params, NULL);
+}

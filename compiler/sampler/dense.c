@@ -1,0 +1,306 @@
+/* dense.c: a Gaussian block with a design matrix: rows of a factor enter
+ * through one linear predictor each, and the device (runtime/host/dense.c,
+ * runtime/cuda/dense.c) adds up X'WX and draws. */
+#include "sampler/group.h"
+
+static void emit_row_of(struct compiler *c, struct text *out,
+                        const struct step *s, const struct quadratic *q)
+{
+    int n = q->part->factor->number;
+    struct emitter e = emitter_new(c, out);
+    e.team = true;
+    text_printf(out,
+                "/* %s, as a function of the block's a'x:\n * -weight/2 "
+                "(a'x)^2 + score a'x */\n"
+                "GBM_FN void row_%s_%d(const struct state *s, const struct "
+                "gbm_team *team,\n    long long element, real *weight, real "
+                "*score)\n{\n    (void)team;\n",
+                q->part->factor->text, s->name, n);
+    emit_decode(&e, q->part->factor->family, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    symp seen = counted_instances(q->part->factor);
+    if (seen) {
+        emit_line(&e, "if (!%s) {", emit_expr(&e, seen));
+        emit_line(&e, "    *weight = *score = 0;");
+        emit_line(&e, "    return;");
+        emit_line(&e, "}");
+    }
+    const char *weight = emit_expr(&e, q->weight);
+    emit_line(&e, "*weight = %s;", weight);
+    const char *score = emit_expr(&e, q->score);
+    emit_line(&e, "*score = %s;", score);
+    text_append(out, "}\n");
+
+    e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void design_%s_%d(const struct state *s, const struct "
+                "gbm_team *team,\n    long long element, real *row)\n{\n    "
+                "(void)team;\n",
+                s->name, n);
+    emit_decode(&e, q->part->factor->family, "element");
+    for (int i = 0; i < e.nloops; i++)
+        emit_line(&e, "(void)%s;", e.loops[i].name);
+    emit_layout(&e, s);
+    emit_line(&e, "(void)d;");
+    for (int i = 0; i < s->nmembers; i++) {
+        int depth = e.nloops;
+        const char *place;
+        int braces = open_index(&e, &s->members[i].index, i, true, &place);
+        const char *value = emit_expr(&e, q->design[i]);
+        emit_line(&e, "row[%s] = %s;", place, value);
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    text_append(out, "}\n");
+    text_printf(
+        out,
+        "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void *state, "
+        "int64_t element, double *weight, double *score)\n{\n    real w = 0, "
+        "t = 0;\n    row_%s_%d((const struct state *)state, &gbm_alone, "
+        "element, &w, &t);\n    *weight = (double)w;\n    *score = "
+        "(double)t;\n}\n"
+        "static void design_%s_%d_host(const void *state, int64_t element, "
+        "double *row)\n{\n    design_%s_%d((const struct state *)state, "
+        "&gbm_alone, element, (real *)row);\n}\n#endif\n\n",
+        s->name, n, s->name, n, s->name, n, s->name, n);
+}
+
+static void emit_diagonal_prior(struct compiler *c, struct text *out,
+                                const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void prior_%s(const struct state *s, long long "
+                "coordinate,\n    real *precision, real *potential)\n{\n",
+                s->name);
+    emit_layout(&e, s);
+    emit_line(&e, "(void)d;");
+    emit_line(&e, "real q = 0, p = 0;");
+    for (int i = 0; i < s->nmembers; i++) {
+        emit_line(&e, "if (coordinate >= at%d && coordinate < at%d + n%d) {", i,
+                  i, i);
+        e.indent++;
+        int depth = e.nloops;
+        const struct indices *index = &s->members[i].index;
+        const char *rest = intern_format(c, "((int)coordinate - at%d)", i);
+        for (int k = index->n - 1; k >= 0; k--) {
+            const struct loop *l = index->loops[k];
+            const char *lower = emit_int(&e, l->lower);
+            const char *extent =
+                emit_int(&e, sym_add(c, 3,
+                                     (symp[]){l->upper, sym_neg(c, l->lower),
+                                              sym_num(c, 1)}));
+            const char *a = emit_loop_name(&e, l);
+            if (k)
+                emit_line(&e, "const int %s = %s %% (%s) + %s;", a, rest,
+                          extent, lower);
+            else
+                emit_line(&e, "const int %s = %s + %s;", a, rest, lower);
+            emit_line(&e, "(void)%s;", a);
+            rest = intern_format(c, "%s / (%s)", rest, extent);
+        }
+        for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+            if (q->row)
+                continue;
+            symp precision = q->precision[i][i];
+            for (int k = 0; k < index->n; k++) /* on the diagonal they agree */
+                precision =
+                    sym_replace_loop(c, precision, s->index2[i].loops[k],
+                                     sym_loop(c, index->loops[k]));
+            if (!sym_is(precision, 0))
+                emit_line(&e, "q += %s;", emit_expr(&e, precision));
+            if (!sym_is(q->potential[i], 0))
+                emit_line(&e, "p += %s;", emit_expr(&e, q->potential[i]));
+        }
+        e.indent--;
+        emit_line(&e, "}");
+        e.nloops = depth;
+    }
+    emit_line(&e, "*precision = q;");
+    emit_line(&e, "*potential = p;");
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic void prior_%s_host(const void "
+                "*state, int64_t coordinate, double *precision, double "
+                "*potential)\n{\n    real q, p;\n    prior_%s((const struct "
+                "state *)state, coordinate, &q, &p);\n    *precision = "
+                "(double)q;\n    *potential = (double)p;\n}\n#endif\n\n",
+                s->name, s->name);
+}
+
+static void emit_matrix_prior(struct compiler *c, struct text *out,
+                              const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void prior_%s(const struct state *s, const struct "
+                "gbm_team *team,\n    real *Q, real *b)\n{\n    "
+                "(void)team;\n",
+                s->name);
+    emit_layout(&e, s);
+    emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
+    emit_line(&e, "gbm_fill(d, b, 0);");
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (!q->row)
+            emit_quadratic(&e, s, q);
+    text_append(out, "}\n");
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic void prior_%s_host(const void "
+                "*state, double *precision, double *potential)\n{\n    "
+                "prior_%s((const struct state *)state, &gbm_alone, (real "
+                "*)precision, (real *)potential);\n}\n#endif\n\n",
+                s->name, s->name);
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_block_comment(c, out, s);
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row)
+            emit_row_of(c, out, s, q);
+    if (s->coupled_prior)
+        emit_matrix_prior(c, out, s);
+    else
+        emit_diagonal_prior(c, out, s);
+    struct emitter e = emitter_new(c, out);
+    for (int k = 0; k < 2; k++) {
+        const char *which = k ? "set" : "get";
+        e = emitter_new(c, out);
+        text_printf(out,
+                    "GBM_FN void %s_%s(const struct state *s, const struct "
+                    "gbm_team *team, %sreal *x)\n{\n    (void)team;\n",
+                    which, s->name, k ? "const " : "");
+        emit_layout(&e, s);
+        emit_line(&e, "(void)d;");
+        emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false, true);
+        text_append(out, "}\n");
+        text_printf(out,
+                    "#ifndef __CUDACC__\nstatic void %s_%s_host(const void "
+                    "*state, %sdouble *x)\n{\n    %s_%s((const struct state "
+                    "*)state, &gbm_alone, (%sreal *)x);\n}\n#endif\n\n",
+                    which, s->name, k ? "const " : "", which, s->name,
+                    k ? "const " : "");
+    }
+    text_append(out, "#ifndef __CUDACC__\n");
+    e = emitter_new(c, out);
+    text_printf(out,
+                "static int dimension_%s(const void *state)\n{\n    const "
+                "struct state *s = (const struct state *)state;\n    "
+                "(void)s;\n",
+                s->name);
+    emit_layout(&e, s);
+    emit_line(&e, "return d;");
+    text_append(out, "}\n");
+    e = emitter_new(c, out);
+    text_printf(out,
+                "static void fixed_%s(const void *state, unsigned char *out)\n"
+                "{\n    const struct state *s = (const struct state *)state;\n"
+                "    (void)s;\n",
+                s->name);
+    emit_layout(&e, s);
+    emit_line(&e, "(void)d;");
+    emit_each(&e, s, "out[@] = (unsigned char)$;", true, false);
+    text_append(out, "}\n#endif\n\n");
+}
+
+static void emit_tables(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    text_printf(out, "static const struct gbm_dense_term terms_%s[] = {\n",
+                s->name);
+    int n = 0;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+        if (!q->row)
+            continue;
+        int k = q->part->factor->number;
+        n++;
+        text_printf(
+            out,
+            "    {.family = %d, .matrix = %d, .constant_design = %d, "
+            ".constant_weight = %d,\n     .constant_score = %d, .design = "
+            "design_%s_%d_host, .row = "
+            "row_%s_%d_host,\n     .row_kernel = \"row_%s_%d_kernel\", "
+            ".design_kernel = \"design_%s_%d_kernel\"},\n",
+            q->part->factor->family->number,
+            q->matrix ? q->matrix->slot->number : -1, q->constant_design,
+            q->constant_weight, q->constant_score, s->name, k, s->name, k,
+            s->name, k, s->name, k);
+    }
+    text_printf(out,
+                "};\nstatic const struct gbm_dense dense_%s = {\n"
+                "    .dimension = dimension_%s,\n    .get = "
+                "get_%s_host,\n    .set = set_%s_host,\n    .fixed = "
+                "fixed_%s,\n",
+                s->name, s->name, s->name, s->name, s->name);
+    if (s->coupled_prior)
+        text_printf(out, "    .prior_matrix = prior_%s_host,\n", s->name);
+    else
+        text_printf(out, "    .prior = prior_%s_host,\n", s->name);
+    text_printf(out,
+                "    .prior_kernel = \"prior_%s_kernel\",\n    .get_kernel = "
+                "\"get_%s_kernel\",\n    .set_kernel = \"set_%s_kernel\",\n"
+                "    .nterms = %d,\n    .terms = terms_%s,\n};\n\n",
+                s->name, s->name, s->name, n, s->name);
+    (void)c;
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s)
+{
+    (void)c;
+    text_printf(out, ",\n     .dense = &dense_%s", s->name);
+}
+
+static void emit_kernels(struct text *out, const struct step *s)
+{
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row) {
+            int n = q->part->factor->number;
+            text_printf(out, "GBM_KERNEL_ROWS(row_%s_%d)\n", s->name, n);
+            text_printf(out, "GBM_KERNEL_DESIGN(design_%s_%d)\n", s->name, n);
+        }
+    text_printf(out,
+                s->coupled_prior ? "GBM_KERNEL_PRIOR_MATRIX(prior_%s)\n"
+                                 : "GBM_KERNEL_PRIOR(prior_%s)\n",
+                s->name);
+    text_printf(out, "GBM_KERNEL_GET(get_%s)\nGBM_KERNEL_SET(set_%s)\n",
+                s->name, s->name);
+}
+
+/* X'X is computed once if all designs and weights are data. */
+bool constant_product(const struct step *s)
+{
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row && !(q->constant_design && q->constant_weight))
+            return false;
+    return true;
+}
+
+static const char *explain_dense(struct compiler *c, const struct step *s)
+{
+    const char *d = count_text(c, block_dimension(c, s));
+    return intern_format(c, "Gaussian block, dense %s x %s%s", d, d,
+                         constant_product(s) ? ", X'X computed once" : "");
+}
+
+static const char *parallel(struct compiler *c, const struct step *s)
+{
+    (void)c;
+    (void)s;
+    return "-";
+}
+
+const struct sampler dense_block = {
+    .name = "dense Gaussian block",
+    .closed = true,
+    .unit = left_out_together,
+    .explain = explain_dense,
+    .brief = brief_block,
+    .why = why_block,
+    .parallel = parallel,
+    .emit = emit,
+    .dense = true,
+    .emit_tables = emit_tables,
+    .emit_row = emit_row,
+    .emit_kernels = emit_kernels,
+};

@@ -1,0 +1,261 @@
+/* direct.c: a draw from a family of the library that the full conditional is
+ * of: its parameters from the sums of statistics (`solve`), and its `draw`. */
+#include "sampler/sampler.h"
+#include <string.h>
+
+/* The parameters of a recognised family from the sums, and its draw. */
+static void emit_solve(struct emitter *e, const struct step *s,
+                       const char *prefix)
+{
+    struct compiler *c = e->c;
+    const struct entry *d = s->recognised;
+    int n = 0;
+    const struct clause *statistics = entry_clause(d, "statistics");
+    for (const struct clause_item *i = statistics ? statistics->items : NULL; i;
+         i = i->next, n++) {
+        const char *value = "0";
+        for (int k = 0; k < s->nstatistics; k++)
+            if (s->place[k] == n)
+                value = intern_format(c, "%sc%d", prefix, k + 1);
+        emit_param(e, intern_format(c, "s%d", n + 1), value);
+    }
+    const struct clause *solve = entry_clause(d, "solve");
+    for (const struct clause_item *i = solve ? solve->items : NULL; i;
+         i = i->next) {
+        symp value = entry_expression(c, d, i->value);
+        const char *name = emit_name_of_model(e, i->label->name);
+        const char *text = emit_expr(e, value);
+        emit_line(e, "const real %s = %s;", name, text);
+        emit_param(e, i->label->name, name);
+    }
+    if (s->exponent) /* x^p: the parameter that solve does not give */
+        for (int i = 0; i < d->nparameters; i++) {
+            bool solved = false;
+            for (const struct clause_item *k = solve ? solve->items : NULL; k;
+                 k = k->next)
+                solved = solved || k->label->name == d->parameters[i].name;
+            if (!solved)
+                emit_param(e, d->parameters[i].name,
+                           intern_format(e->c, "REAL_C(%s)",
+                                         emit_expr(e, s->exponent)));
+            if (!solved && s->exponent->kind == SYM_NUM)
+                e->params[e->nparams - 1].value = s->exponent;
+        }
+}
+
+static symp known_param(struct compiler *c, symp e, void *context)
+{
+    const struct emitter *k = context;
+    (void)c;
+    for (int i = k->nparams - 1; e->kind == SYM_PARAM && i >= 0; i--)
+        if (k->params[i].name == e->name)
+            return k->params[i].value;
+    return NULL;
+}
+
+/* A clause with the parameters that are numbers put in: g^(1 / p) is a root
+ * where p is 2. */
+static symp clause_at(struct emitter *e, const struct entry *d,
+                      const char *clause)
+{
+    symp value = entry_expression(e->c, d, entry_value(d, clause));
+    return sym_map(e->c, value, known_param, e);
+}
+
+/* A draw of entry d whose parameters are in scope; bounds are the locals
+ * lower and upper if `bounded`. Returns its C text. */
+static const char *emit_draw(struct emitter *e, const struct entry *d,
+                             bool bounded)
+{
+    if (!bounded)
+        return emit_expr(e, clause_at(e, d, "draw"));
+    if (!entry_value(d, "draw_between"))
+        return emit_real_between(e, d);
+    emit_param(e, "lower", "lower");
+    emit_param(e, "upper", "upper");
+    return emit_put_between(e, clause_at(e, d, "draw_between"));
+}
+
+/* C text: the conditional between bounds is flat, as where the likelihood of a
+ * slope with a uniform prior has weight 0. Then the family has no parameters.
+ * NULL: it cannot be. */
+static const char *flat_condition(struct emitter *e, const struct step *s,
+                                  const char *prefix)
+{
+    if (!s->bounded || draws_integers(s->family) || !s->nstatistics ||
+        !entry_clause(s->recognised, "solve"))
+        return NULL;
+    struct text t = {0};
+    for (int k = 0; k < s->nstatistics; k++)
+        text_printf(&t, "%sc%d == 0 && ", prefix, k + 1);
+    text_append(&t, "upper - lower < GBM_INF");
+    return take_text(e->c, &t);
+}
+
+/* The C text of a draw of a direct update. */
+static const char *emit_direct_value(struct emitter *e, const struct step *s,
+                                     const char *prefix)
+{
+    const char *flat = flat_condition(e, s, prefix);
+    if (!flat) {
+        emit_solve(e, s, prefix);
+        return emit_draw(e, s->recognised, s->bounded);
+    }
+    const char *value = emit_name(e, "value");
+    emit_line(e, "real %s;", value);
+    emit_line(e, "if (%s) {", flat);
+    emit_line(e, "    %s = lower + (upper - lower) * gbm_uniform(rng);", value);
+    emit_line(e, "} else {");
+    e->indent++;
+    emit_solve(e, s, prefix);
+    emit_line(e, "%s = %s;", value, emit_draw(e, s->recognised, s->bounded));
+    e->indent--;
+    emit_line(e, "}");
+    return value;
+}
+
+/* The terms that change with the variable. What is left out is constant, and
+ * for a member that bounds alone make proper it may be infinite. */
+static symp changing_terms(struct compiler *c, symp density)
+{
+    if (density->kind != SYM_ADD)
+        return density;
+    symp *terms = NEW_ARRAY(c, symp, (size_t)density->nargs);
+    for (int k = 0; k < density->nargs; k++)
+        terms[k] =
+            sym_has_target(density->args[k]) ? density->args[k] : sym_num(c, 0);
+    return sym_add(c, density->nargs, terms);
+}
+
+static void emit_direct_density(struct compiler *c, struct text *out,
+                                const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_INLINE real density_%s(const void *context, real x)\n"
+                "{\n"
+                "    const struct conditional_%s *k_ = (const struct "
+                "conditional_%s *)context;\n"
+                "    const real lower = k_->lower, upper = k_->upper;\n"
+                "    (void)lower;\n    (void)upper;\n",
+                id, id, id);
+    const struct entry *d = s->recognised;
+    if (!entry_clause(d, "solve")) {
+        emit_line(&e, "return 0 * x;");
+        text_append(out, "}\n\n");
+        return;
+    }
+    const char *flat = flat_condition(&e, s, "k_->");
+    if (flat) {
+        emit_line(&e, "if (%s)", flat);
+        emit_line(&e, "    return 0 * x;");
+    }
+    emit_solve(&e, s, "k_->");
+    symp density = changing_terms(c, clause_at(&e, d, "logdensity"));
+    const char *value = emit_expr(&e, density);
+    emit_line(&e, "return %s;", value);
+    text_append(out, "}\n\n");
+}
+
+/* The draw of a direct update whose sums are shared among the lanes of a team:
+ * a function of its own, so that the lanes can draw for different elements. */
+static void emit_finish(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void finish_%s(const struct state *s, struct gbm_rng "
+                "*rng,\n    const struct gbm_team *team, long long element, "
+                "int adapting,\n    const struct conditional_%s *k_)\n{\n"
+                "    (void)adapting;\n",
+                id, id);
+    if (s->family->nloops)
+        emit_decode(&e, s->family, "element");
+    if (s->bounded)
+        emit_line(&e, "const real lower = k_->lower, upper = k_->upper;");
+    emit_store(&e, s, emit_direct_value(&e, s, "k_->"));
+    text_append(out, "}\n\n");
+}
+
+static bool takes(const struct step *s)
+{
+    return s->recognised && !s->family->nslices;
+}
+
+static void draw(struct emitter *e, const struct step *s)
+{
+    if (s->split) {
+        emit_line(e, "finish_%s(s, rng, team, element, adapting, &k_);",
+                  family_id(e->c, s->family));
+        return;
+    }
+    if (s->bounded)
+        emit_line(e, "const real lower = k_.lower, upper = k_.upper;");
+    emit_store(e, s, emit_direct_value(e, s, "k_."));
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    struct text how = {0};
+    text_printf(&how, " * Its full conditional has the statistics of %s%s:\n",
+                s->recognised->name, s->bounded ? ", between bounds" : "");
+    for (int i = 0; i < s->nstatistics; i++)
+        text_printf(&how, " *     c%d multiplies %s\n", i + 1,
+                    sym_text(c, s->statistics[i]));
+    emit_scalar_comment(c, out, s, take_text(c, &how));
+    s->split = emit_conditional(c, out, s) && !s->through;
+    emit_direct_density(c, out, s);
+    if (s->split)
+        emit_finish(c, out, s);
+    emit_scalar_update(c, out, s);
+}
+
+/* Without `solve` there is no density to compare. */
+static bool checked(const struct step *s)
+{
+    return entry_clause(s->recognised, "solve") != NULL;
+}
+
+static const char *name_of(struct compiler *c, const struct step *s)
+{
+    return intern_format(c, "%s%s", s->bounded ? "truncated " : "",
+                         s->recognised->name);
+}
+
+static const char *explain_direct(struct compiler *c, const struct step *s)
+{
+    const struct entry *e = s->recognised;
+    const char *word = family_word(c, e);
+    if (e == library_standard(c, ENTRY_DISTRIBUTION, "power_gamma") &&
+        s->exponent) {
+        if (sym_is(s->exponent, 1))
+            word = "gamma";
+        else if (sym_is(s->exponent, -1))
+            word = "inverse gamma";
+        else if (sym_is(s->exponent, -2))
+            word = "scale of normals";
+        else
+            word = intern_format(c, "gamma in x^%s", sym_text(c, s->exponent));
+    }
+    bool cut = s->bounded && !entry_needs_bounds(e),
+         phrase = strchr(word, ' ') != NULL;
+    return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
+                         word, cut && phrase ? ", truncated" : "",
+                         is_augmented(s) ? " (augmented)" : "");
+}
+
+const struct sampler direct_sampler = {
+    .name_of = name_of,
+    .takes = takes,
+    .closed = true,
+    .adds_up = true,
+    .explain = explain_direct,
+    .unit = each_unless_tied,
+    .emit = emit,
+    .draw = draw,
+    .scalar = true,
+    .checked = checked,
+    .blocks = 1,
+};

@@ -1,0 +1,103 @@
+/* group.h: what samplers of groups and of blocks share. */
+#ifndef GBMC_SAMPLER_GROUP_H
+#define GBMC_SAMPLER_GROUP_H
+
+#include "sampler/sampler.h"
+
+/* ---- group.c: variables that move together ---------------------------------
+ */
+/* Whether e reads a member; a value in memory that follows one; either. */
+bool group_reads(const struct step *s, symp e);
+bool follows_group(symp e, const void *step);
+bool group_depends(const struct step *s, symp e);
+bool group_mentions(struct compiler *c, const struct step *s,
+                    const struct factor *g);
+/* Whether these can be moved by sampler `word`; else says why not. */
+bool group_fits(struct compiler *c, struct step *const *steps, int n,
+                struct span where, const char *word);
+/* One step of the families of all; the others are merged into the first. The
+ * members stand in the order of the families, parents first. */
+struct step *merge_group(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n);
+/* A factor with all its instances; appended to a list. */
+struct part *all_instances(struct compiler *c, struct factor *g);
+void push_part(struct part **list, struct part *p);
+
+/* Opens the loops over a member's elements and components. *cell: one of them.
+ */
+int open_group_member(struct emitter *e, const struct family *f, symp *cell);
+/* A statement for each coordinate that is not observed, with k its number: $
+ * is its cell, and `bounds` gives the own support's ends lower[k], upper[k]. */
+void for_each_latent(struct emitter *e, const struct step *s,
+                     const char *statement, bool bounds);
+/* count_, read_ and write_: the unobserved cells as one array. */
+void emit_group_cells(struct compiler *c, struct text *out,
+                      const struct step *s);
+/* The log density of the parts, as function WHAT_. */
+void emit_group_density(struct compiler *c, struct text *out,
+                        const struct step *s, const char *what);
+/* For the self-check: the block's cells, and its log density with the priors
+ * that `prior` adds. */
+void emit_group_access(struct text *out, const struct step *s,
+                       const char *density, bool prior);
+void emit_group_comment(struct compiler *c, struct text *out,
+                        const struct step *s, const char *what);
+void open_group_update(struct text *out, const struct step *s);
+
+/* ---- normal_group.c: with normal priors given the rest ---------------------
+ */
+/* The own prior of a scalar, if it is potential x + square x^2 and nothing
+ * else; or NULL. These two; of a step that has such a prior. */
+const struct part *normal_prior(const struct step *s);
+void normal_terms(struct compiler *c, const struct part *own, symp *potential,
+                  symp *square);
+void normal_prior_terms(struct compiler *c, const struct step *s,
+                        symp *potential, symp *square);
+/* The error that the prior is not normal, as sampler `word` needs. */
+void not_normal(struct compiler *c, const struct step *s, struct span where,
+                const char *word);
+/* The steps as one group, its members' priors in `priors`, in order; NULL after
+ * an error. */
+struct step *normal_group(struct compiler *c, struct model *m,
+                          struct step *const *steps, int n, struct span where,
+                          const char *word);
+/* ancestral_: the nodes from standard normals; prior_: their log density. */
+void emit_normal_prior(struct compiler *c, struct text *out,
+                       const struct step *s);
+
+/* ---- block.c: blocks of one element each ------------------------------------
+ */
+/* The loop indices of `element`, for all members. */
+void open_element(struct emitter *e, const struct step *s);
+/* cell_ for parts found through an inverse index of a member's variable. */
+void emit_index_cell(struct emitter *e, const struct step *s,
+                     const struct part *p);
+/* n0, at0, ..., d: numbers and places of the members' coordinates. */
+void emit_layout(struct emitter *e, const struct step *s);
+/* Opens the loops over the coordinates of member i, shared out among the lanes
+ * if asked; *place: the coordinate's number. Returns the braces to close. */
+int open_index(struct emitter *e, const struct indices *index, int i,
+               bool shared, const char **place);
+/* One line for every coordinate: @ in format is its place, $ its cell (or
+ * whether that is observed). */
+void emit_each(struct emitter *e, const struct step *s, const char *format,
+               bool seen, bool shared);
+/* What stands above the functions of a block. */
+void emit_block_comment(struct compiler *c, struct text *out,
+                        const struct step *s);
+/* Adds what a factor contributes to Q and b, instance by instance. */
+void emit_quadratic(struct emitter *e, const struct step *s,
+                    const struct quadratic *q);
+/* One line for every cell of a matrix node; as emit_each. */
+void emit_matrix_cells(struct emitter *e, const struct step *s,
+                       const char *format);
+/* dimension_, get_ and set_ of a vector or matrix node. */
+void emit_vector_access(struct compiler *c, struct text *out,
+                        const struct step *s, bool matrix);
+/* dimension_, get_ and set_: the block's coordinates for the self-check. */
+void emit_block_access(struct compiler *c, struct text *out,
+                       const struct step *s);
+/* assemble_: precision Q [d][d] and potential b [d] of the quadratics. */
+void emit_assemble(struct compiler *c, struct text *out, const struct step *s);
+
+#endif

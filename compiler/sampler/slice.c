@@ -1,0 +1,107 @@
+/* slice.c: slice sampling with stepping out of one number (stdlib/kernels/
+ * slice.h), whole numbers included: what any full conditional can be drawn
+ * with. */
+#include "sampler/sampler.h"
+
+static bool takes_any(const struct step *s)
+{
+    return !s->family->nslices && !draws_integers(s->family);
+}
+
+static bool takes_integers(const struct step *s)
+{
+    return !s->family->nslices && draws_integers(s->family);
+}
+
+bool take_scalars(struct compiler *c, struct step *const *steps, int n,
+                  struct span where, const char *word)
+{
+    for (int i = 0; i < n; i++) {
+        struct step *s = steps[i];
+        const char *v = s->family->var->name;
+        if (s->sampler->forward) {
+            error_at(c, where,
+                     "%s is drawn forward from its distribution: nothing "
+                     "depends on it",
+                     v);
+            return false;
+        }
+        if (s->family->nslices) {
+            error_at(c, where,
+                     "%s moves one number, but %s is a vector-valued node",
+                     word, v);
+            return false;
+        }
+        s->recognised = NULL;
+        s->exponent = NULL;
+        s->bounded = false;
+    }
+    return true;
+}
+
+static void take_slices(struct compiler *c, struct model *m,
+                        struct step *const *steps, int n, struct span where)
+{
+    (void)m;
+    const bool fits = take_scalars(c, steps, n, where, "slice");
+    for (int i = 0; fits && i < n; i++)
+        steps[i]->sampler =
+            draws_integers(steps[i]->family) ? &integer_slice : &slice_sampler;
+}
+
+void draw_with_width(struct emitter *e, const struct step *s,
+                     const char *function)
+{
+    const char *unit = emit_width(e, s);
+    emit_line(e,
+              "const real value = gbm_%s%s(rng, (real)%s, &width, "
+              "adapting, k_.lower, k_.upper, density_%s, &k_);",
+              function, draws_integers(s->family) ? "_integer" : "",
+              emit_target(e, s->family), family_id(e->c, s->family));
+    emit_store_width(e, s, unit);
+    emit_store(e, s, "value");
+}
+
+static void draw(struct emitter *e, const struct step *s)
+{
+    draw_with_width(e, s, "slice");
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_scalar(c, out, s, " * No closed form: slice sampling.\n");
+}
+
+const char *why_slice(struct compiler *c, const struct step *s)
+{
+    return intern_format(c, "slice: %s", slice_reason(c, s));
+}
+
+const struct sampler slice_sampler = {
+    .name = "slice",
+    .word = "slice",
+    .option = "width",
+    .takes = takes_any,
+    .take = take_slices,
+    .trials = true,
+    .unit = each_unless_tied,
+    .why = why_slice,
+    .emit = emit,
+    .draw = draw,
+    .scalar = true,
+    .blocks = 3, /* two uniforms, an exponential, one uniform or more */
+    .tunes = tunes_width,
+};
+
+const struct sampler integer_slice = {
+    .name = "integer slice",
+    .takes = takes_integers,
+    .trials = true,
+    .unit = each_unless_tied,
+    .why = why_slice,
+    .emit = emit,
+    .draw = draw,
+    .scalar = true,
+    .blocks = 3,
+    .tunes = tunes_width,
+};

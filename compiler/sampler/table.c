@@ -1,0 +1,67 @@
+/* table.c: the list of samplers, and what some of them have in common. */
+#include "sampler/sampler.h"
+#include <string.h>
+
+/* In the order in which they are asked whether they take a full conditional. A
+ * new sampler is a file with a struct sampler, and its name here. */
+static const struct sampler *const samplers[] = {
+    &pair_slice,     &forward_draw,        &stated_draw,      &vector_draw,
+    &direct_sampler, &slice_sampler,       &enumeration,      &integer_slice,
+    &random_walk,    &adaptive_metropolis, &elliptical_slice,
+};
+enum { NSAMPLERS = sizeof samplers / sizeof *samplers };
+
+const struct sampler *sampler_for(const struct step *s)
+{
+    for (int i = 0; i < NSAMPLERS; i++)
+        if (samplers[i]->takes && samplers[i]->takes(s))
+            return samplers[i];
+    UNREACHABLE();
+}
+
+const struct sampler *sampler_called(const char *word)
+{
+    for (int i = 0; i < NSAMPLERS; i++)
+        if (samplers[i]->word && !strcmp(samplers[i]->word, word))
+            return samplers[i];
+    return NULL;
+}
+
+const char *sampler_words(struct compiler *c)
+{
+    struct text t = {0};
+    const char *last = NULL;
+    for (int i = 0; i < NSAMPLERS; i++) {
+        if (!samplers[i]->word)
+            continue;
+        if (last)
+            text_printf(&t, "%s%s", t.length ? ", " : "", last);
+        last = samplers[i]->word;
+    }
+    text_printf(&t, " and %s", last);
+    return take_text(c, &t);
+}
+
+bool tunes_width(const struct step *s)
+{
+    (void)s;
+    return true;
+}
+
+enum barren_unit never_left_out(const struct step *s)
+{
+    (void)s;
+    return BARREN_NEVER;
+}
+
+enum barren_unit left_out_together(const struct step *s)
+{
+    (void)s;
+    return BARREN_TOGETHER;
+}
+
+enum barren_unit each_unless_tied(const struct step *s)
+{
+    return s->ties || s->companion == COMPANION_SUM ? BARREN_NEVER
+                                                    : BARREN_EACH;
+}

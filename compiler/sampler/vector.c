@@ -1,0 +1,271 @@
+/* vector.c: a vector or matrix node whose full conditional is of a family of
+ * the library (Dirichlet, Wishart): its coefficients collected, the parameters
+ * solved for as the entry says, and one draw of the whole. */
+#include "sampler/group.h"
+#include <string.h>
+
+/* The family's statistics: at most one of the whole node (logdet(x)), and one
+ * of each cell (log(x[j]), x[i,j]). Numbered from 1, as s1, s2 in `solve`. */
+struct vector_family {
+    const struct entry *entry;
+    const struct expr *whole, *cell; /* the statistics; whole may be NULL */
+    int whole_number, cell_number;
+    bool matrix;
+};
+
+static struct vector_family vector_family(const struct step *s)
+{
+    struct vector_family v = {.entry = s->recognised,
+                              .matrix = s->family->nslices == 2};
+    int number = 1;
+    const struct clause *k = entry_clause(v.entry, "statistics");
+    for (const struct clause_item *i = k->items; i; i = i->next, number++) {
+        const struct expr *argument =
+            i->label->kind == EXPR_CALL ? i->label->args[0] : i->label;
+        bool whole = argument->nargs == 0;
+        *(whole ? &v.whole : &v.cell) = i->label;
+        *(whole ? &v.whole_number : &v.cell_number) = number;
+    }
+    return v;
+}
+
+/* Number of cells of the node whose side is d. */
+static const char *cells(const struct vector_family *v)
+{
+    return v->matrix ? "(long long)d * d" : "d";
+}
+
+/* Names of the entry where s1, s2, ... are coefficients at hand: those of
+ * cells are `at_cell`; extents are the side d. */
+static symp bind_coefficients(struct compiler *c, const char *name, int nargs,
+                              const symp *args, void *context)
+{
+    const struct vector_family *v = context;
+    (void)args;
+    const struct parameter *x = v->entry->result;
+    for (int d = 0; d < x->ndims; d++)
+        if (x->dims[d] == name)
+            return sym_param(c, intern(c, "d"));
+    return sym_param(c, nargs ? intern_format(c, "%s.cell", name) : name);
+}
+
+/* The parameters as locals, in the order of the draw's arguments; their text
+ * in *arguments. */
+static void emit_solve(struct emitter *e, struct vector_family *v,
+                       struct text *arguments)
+{
+    struct compiler *c = e->c;
+    const struct clause *solve = entry_clause(v->entry, "solve");
+    emit_param(e, "d", "d");
+    emit_param(e, intern_format(c, "s%d", v->whole_number), "whole");
+    /* x is symmetric: what multiplies x[i,j] is what multiplies x[j,i] */
+    emit_param(e, intern_format(c, "s%d.cell", v->cell_number),
+               v->matrix ? "((sums[i * d + j] + sums[j * d + i]) / 2)"
+                         : "sums[j]");
+    const struct expr *draw = entry_value(v->entry, "draw");
+    for (int k = 0; k < draw->nargs; k++)
+        for (const struct clause_item *i = solve->items; i; i = i->next) {
+            if (i->label->name != draw->args[k]->name)
+                continue;
+            symp value = sym_from_library(c, i->value, bind_coefficients, v);
+            const char *name = emit_name_of_model(e, i->label->name);
+            text_printf(arguments, ", %s", name);
+            if (!i->label->nargs) {
+                emit_line(e, "const real %s = %s;", name, emit_expr(e, value));
+                continue;
+            }
+            emit_line(e, "GBM_SCRATCH(%s, %s_small, %s);", name, name,
+                      cells(v));
+            if (v->matrix)
+                emit_line(e, "for (int i = 0; i < d; i++)");
+            emit_line(e, "%sfor (int j = 0; j < d; j++)",
+                      v->matrix ? "    " : "");
+            emit_line(e, "%s    %s[%sj] = %s;", v->matrix ? "    " : "", name,
+                      v->matrix ? "i * d + " : "", emit_expr(e, value));
+        }
+}
+
+/* Adds q's coefficients, for every instance of its part. */
+static void emit_coefficients_of(struct emitter *e, const struct step *s,
+                                 const struct vector_family *v,
+                                 const struct quadratic *q)
+{
+    int depth = e->nloops;
+    emit_line(e, "{");
+    e->indent++;
+    emit_index_cell(e, s, q->part);
+    int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
+    bool team = e->team;
+    braces += emit_open_part(e, q->part, true);
+    if (v->matrix)
+        emit_line(e, "whole += %s;", emit_expr(e, q->potential[0]));
+    const char *row, *column = NULL;
+    int n = open_index(e, &s->members[0].index, 0, false, &row);
+    if (v->matrix)
+        n += open_index(e, &s->index2[0], 0, false, &column);
+    const char *value = emit_expr(e, q->potential[v->matrix ? 1 : 0]);
+    if (v->matrix)
+        emit_line(e, "sums[(%s) * d + %s] += %s;", row, column, value);
+    else
+        emit_line(e, "sums[%s] += %s;", row, value);
+    emit_close(e, n + braces);
+    e->team = team;
+    e->indent--;
+    emit_line(e, "}");
+    e->nloops = depth;
+}
+
+/* coefficients_b(..., sums): what multiplies each cell's statistic; returns
+ * what multiplies the whole node's. */
+static void emit_coefficients(struct compiler *c, struct text *out,
+                              const struct step *s,
+                              const struct vector_family *v)
+{
+    struct text statistics = {0};
+    if (v->whole)
+        text_append(&statistics, "logdet(x) (returned) and ");
+    text_append(&statistics, v->cell->kind == EXPR_CALL
+                                 ? "the logarithm of each cell"
+                                 : "each cell");
+    text_printf(
+        out,
+        "/* %s    %s\n * Its full conditional is a %s: the coefficients "
+        "of %s. */\n"
+        "GBM_FN real coefficients_%s(const struct state *s, const "
+        "struct gbm_team *team,\n    long long element, real *sums)\n"
+        "{\n    (void)team;\n    (void)element;\n",
+        s->family->text, place_in_comment(c, s->family->span), v->entry->name,
+        statistics.data, s->name);
+    text_free(&statistics);
+    struct emitter e = emitter_new(c, out);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "gbm_fill(%s, sums, 0);", cells(v));
+    emit_line(&e, "gbm_total whole = 0;");
+    bool any = false;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (part_shared_out(q->part)) {
+            any = true;
+            emit_coefficients_of(&e, s, v, q);
+        }
+    if (any) {
+        if (v->whole)
+            emit_line(&e, "whole = gbm_team_sum(team, whole);");
+        emit_line(&e, "for (int i = 0; i < %s && team->lanes > 1; i++)",
+                  v->matrix ? "d * d" : "d");
+        emit_line(&e, "    sums[i] = (real)gbm_team_sum(team, sums[i]);");
+    }
+    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+        if (!part_shared_out(q->part))
+            emit_coefficients_of(&e, s, v, q);
+        if (q->summed) {
+            int braces = emit_if_summed(&e, q->part);
+            emit_coefficients_of(&e, s, v, q->summed);
+            emit_close(&e, braces);
+        }
+    }
+    emit_line(&e, "return (real)whole;");
+    text_append(out, "}\n\n");
+}
+
+/* One line for every cell. */
+static void emit_cells(struct emitter *e, const struct step *s,
+                       const struct vector_family *v, const char *format)
+{
+    if (v->matrix)
+        emit_matrix_cells(e, s, format);
+    else
+        emit_each(e, s, format, false, false);
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    struct vector_family v = vector_family(s);
+    emit_coefficients(c, out, s, &v);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, int "
+                "adapting)\n{\n    (void)adapting;\n",
+                s->name);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(&v));
+    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, %s);", cells(&v));
+    emit_line(&e, "const real whole = coefficients_%s(s, team, element, sums);",
+              s->name);
+    emit_line(&e, "(void)whole;");
+    struct text arguments = {0};
+    emit_solve(&e, &v, &arguments);
+    emit_line(&e, "gbm_%s(rng, d%s, drawn);",
+              entry_value(v.entry, "draw")->name, arguments.data);
+    text_free(&arguments);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_cells(&e, s, &v, "$ = drawn[@];");
+    text_append(out, "}\n\n#ifndef __CUDACC__\n");
+
+    emit_vector_access(c, out, s, v.matrix);
+    e = emitter_new(c, out);
+    text_printf(out,
+                "static double conditional_%s(const void *state, int64_t "
+                "element, const double *x)\n{\n    const struct state *s = "
+                "(const struct state *)state;\n",
+                s->name);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(&v));
+    emit_line(
+        &e, "const real whole = coefficients_%s(s, &gbm_alone, element, sums);",
+        s->name);
+    if (v.whole)
+        emit_line(&e,
+                  "double total = (double)(whole * gbm_%s(d, (const real "
+                  "*)x));",
+                  v.whole->name);
+    else
+        emit_line(&e, "double total = (double)whole;");
+    emit_line(&e, "for (int i = 0; i < %s; i++)", v.matrix ? "d * d" : "d");
+    emit_line(&e, v.cell->kind == EXPR_CALL
+                      ? "    total += (double)gbm_xlogy(sums[i], (real)x[i]);"
+                      : "    total += (double)sums[i] * x[i];");
+    emit_line(&e, "return total;");
+    text_append(out, "}\n#endif\n\n");
+}
+
+/* Before blocks are formed: any vector node. */
+static bool takes(const struct step *s) { return s->family->nslices > 0; }
+
+static const char *name_of(struct compiler *c, const struct step *s)
+{
+    (void)c;
+    return s->recognised ? s->recognised->name : "vector";
+}
+
+static const char *explain_vector(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *word = family_word(c, s->recognised);
+    const char *n = count_text(c, family_extent(c, f, 0));
+    if (f->nslices == 2)
+        return intern_format(c, "%s, %s x %s", word, n,
+                             count_text(c, family_extent(c, f, 1)));
+    return intern_format(c, "%s, %s cells", word, n);
+}
+
+static const char *brief(struct compiler *c, const struct step *s)
+{
+    return family_word(c, s->recognised);
+}
+
+const struct sampler vector_draw = {
+    .name_of = name_of,
+    .takes = takes,
+    .closed = true,
+    .adds_up = true,
+    .unit = each_unless_tied,
+    .explain = explain_vector,
+    .brief = brief,
+    .emit = emit,
+    .block_access = true,
+    .blocks = 1,
+};

@@ -1,0 +1,300 @@
+/* vector_slice.c: a vector or matrix node by slices, component by component. */
+#include "sampler/group.h"
+#include <string.h>
+
+/* A new value x of a component, from `before`, between low and high. */
+static void emit_component_draw(struct emitter *e, const struct step *s,
+                                const char *low, const char *high)
+{
+    const char *slice = "gbm_slice";
+    emit_line(e, "real x;");
+    if (s->family->var->integer) { /* exact while there is little to share */
+        emit_line(e, "if (%s < 24)", high);
+        emit_line(e,
+                  "    x = gbm_enumerate_draw(rng, %s, (int)%s, density_%s, "
+                  "&k_);",
+                  low, high, s->name);
+        emit_line(e, "else");
+        slice = "    gbm_slice_integer";
+    }
+    emit_line(e,
+              "%.*sx = %s(rng, before, &width, adapting, %s, %s, density_%s, "
+              "&k_);",
+              (int)strspn(slice, " "), slice, slice + strspn(slice, " "), low,
+              high, s->name);
+}
+
+/* Whether some components of an element may be data and others not: where
+ * components do not move in pairs. */
+static bool partly_observed(const struct step *s)
+{
+    return s->companion == COMPANION_NONE &&
+           s->family->var->role == ROLE_STOCHASTIC;
+}
+
+/* Reads and writes a cell by its number from 0, row by row of a matrix; tells
+ * whether it is observed. */
+static void emit_component_access(struct compiler *c, struct text *out,
+                                  const struct step *s)
+{
+    static const struct {
+        const char *type, *name, *more;
+    } what[] = {
+        {"real", "get", ""}, {"void", "set", ", real x"}, {"bool", "seen", ""}};
+    const struct family *f = s->family;
+    for (int k = 0; k < (partly_observed(s) ? 3 : 2); k++) {
+        struct emitter e = emitter_new(c, out);
+        text_printf(out,
+                    "GBM_FN %s component_%s_%s(const struct state *s, long "
+                    "long element, int place_%s)\n{\n    (void)s;\n    "
+                    "(void)element;\n",
+                    what[k].type, s->name, what[k].name, what[k].more);
+        open_element(&e, s);
+        symp at[2] = {
+            sym_add2(c, sym_param(c, intern(c, "row")), sym_num(c, 1)),
+            sym_add2(c, sym_param(c, intern(c, "column")), sym_num(c, 1))};
+        emit_param(&e, "row", "place_");
+        if (f->nslices == 2) {
+            emit_layout(&e, s);
+            emit_param(&e, "row", "(place_ / d)");
+            emit_param(&e, "column", "(place_ % d)");
+        }
+        symp left = family_lhs(c, f, f->nslices, at);
+        const char *cell = emit_expr(&e, left);
+        if (k == 2)
+            emit_line(
+                &e, "return %s;",
+                emit_expr(&e, sym_seen(c, left->var, left->nargs, left->args)));
+        else if (k == 1)
+            emit_line(&e, "%s = %sx;", cell, f->var->integer ? "(int)" : "");
+        else
+            emit_line(&e, "return (real)%s;", cell);
+        text_append(out, "}\n");
+    }
+}
+
+/* Sets a component to x, and what goes with it. */
+static void emit_component_moved(struct text *out, const struct step *s)
+{
+    static const char *const companions[] = {
+        [COMPANION_SUM] = "k_->total - x",
+        [COMPANION_MIRROR] = "x",
+        [COMPANION_NORM] = "real_sqrt(real_fmax(k_->total - x * x, 0))"};
+    text_printf(out,
+                "GBM_FN void component_%s_moved(const struct conditional_%s "
+                "*k_, real x)\n{\n    component_%s_set(k_->s, k_->element, "
+                "k_->place, x);\n",
+                s->name, s->name, s->name);
+    if (s->companion != COMPANION_NONE)
+        text_printf(out,
+                    "    if (k_->other != k_->place)\n        "
+                    "component_%s_set(k_->s, k_->element, k_->other, %s);\n",
+                    s->name, companions[s->companion]);
+    text_append(out, "}\n\n");
+}
+
+static bool is_logdet_of(symp e, const void *var)
+{
+    return e->kind == SYM_CALL && !strcmp(e->name, "logdet") &&
+           sym_has_var(e, var);
+}
+
+/* Whether a density that may be positive where the node is not positive
+ * definite: one without its determinant, as that of a Wishart matrix with
+ * K + 1 degrees of freedom. */
+static bool leaves_cone(const struct step *s)
+{
+    if (s->companion != COMPANION_MIRROR)
+        return false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->own)
+            return !sym_any(p->logp, is_logdet_of, s->family->var);
+    return true;
+}
+
+static void emit_definite(struct compiler *c, struct text *out,
+                          const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN bool definite_%s(const struct state *s, long long "
+                "element)\n{\n",
+                s->name);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "GBM_SCRATCH(cells, cells_small, d * d);");
+    emit_line(&e, "for (int place = 0; place < d * d; place++)");
+    emit_line(&e, "    cells[place] = component_%s_get(s, element, place);",
+              s->name);
+    emit_line(&e, "return gbm_cholesky(d, cells);");
+    text_append(out, "}\n\n");
+}
+
+static void emit_component_density(struct compiler *c, struct text *out,
+                                   const struct step *s)
+{
+    if (leaves_cone(s))
+        emit_definite(c, out, s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN gbm_total density_%s_here(const struct state *s, const "
+                "struct gbm_team *team,\n    long long element)\n{\n    "
+                "(void)team;\n    (void)element;\n    gbm_total total = 0;\n",
+                s->name);
+    open_element(&e, s);
+    emit_cell_if_needed(&e, s);
+    if (s->through)
+        emit_recompute(&e, s, s->family->var);
+    e.team = true;
+    for (const struct part *p = s->parts; p; p = p->next)
+        emit_in_place(&e, p);
+    text_printf(
+        out,
+        "    return total;\n}\n\n"
+        "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
+        "    const struct conditional_%s *k_ = (const struct "
+        "conditional_%s *)context;\n    gbm_team_sync(k_->team);\n"
+        "    component_%s_moved(k_, x);\n    gbm_team_sync(k_->team);\n",
+        s->name, s->name, s->name, s->name);
+    if (leaves_cone(s))
+        text_printf(out,
+                    "    if (!definite_%s(k_->s, k_->element))\n        return "
+                    "-GBM_INF;\n",
+                    s->name);
+    text_printf(out,
+                "    return (real)density_%s_here(k_->s, k_->team, "
+                "k_->element);\n}\n\n",
+                s->name);
+}
+
+/* Chooses the companion of the component at `place`; between which ends the
+ * component may move. `continue` where it has no turn of its own. */
+static void emit_companion(struct emitter *e, const struct step *s,
+                           const char **low, const char **high)
+{
+    *low = "-GBM_INF";
+    *high = "GBM_INF";
+    switch (s->companion) {
+    case COMPANION_NONE:
+        return;
+    case COMPANION_SUM:
+        emit_line(e, "if (d < 2)");
+        emit_line(e, "    break;");
+        emit_line(e, "const int step = 1 + (int)(gbm_uniform(rng) * (real)(d "
+                     "- 1));");
+        emit_line(e, "k_.other = (place + step) %% d;");
+        emit_line(e,
+                  "k_.total = before + component_%s_get(s, element, "
+                  "k_.other);",
+                  s->name);
+        *low = "0";
+        *high = "k_.total";
+        return;
+    case COMPANION_MIRROR:
+        emit_line(e, "k_.other = place %% d * d + place / d;");
+        emit_line(e, "if (k_.other > place)");
+        emit_line(e, "    continue;");
+        emit_line(e, "const real low = k_.other == place ? 0 : -GBM_INF;");
+        *low = "low";
+        return;
+    case COMPANION_NORM:
+        emit_line(e, "if (place / d >= place %% d)");
+        emit_line(e, "    continue;");
+        emit_line(e, "k_.other = place %% d * (d + 1);");
+        emit_line(e,
+                  "k_.total = gbm_square(before) + "
+                  "gbm_square(component_%s_get(s, element, k_.other));",
+                  s->name);
+        emit_line(e, "const real end = real_sqrt(k_.total);");
+        *low = "-end";
+        *high = "end";
+        return;
+    }
+}
+
+/* A vector or matrix node by slices along its axes or, where it would leave
+ * its support, along lines on which a second cell follows the first. */
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    const struct family *f = s->family;
+    text_printf(out,
+                "/* %s    %s\n * No closed form: slice sampling, component by "
+                "component%s. */\n"
+                "struct conditional_%s {\n    const struct state *s;\n    "
+                "const struct gbm_team *team;\n    long long element;\n    "
+                "int place, other; /* components, from 0 */\n    real total; "
+                "/* of both */\n};\n\n",
+                f->text, place_in_comment(c, f->span),
+                s->companion == COMPANION_SUM ? ", the mass of two exchanged"
+                                              : "",
+                s->name);
+    emit_component_access(c, out, s);
+    emit_component_moved(out, s);
+    emit_component_density(c, out, s);
+    text_printf(out,
+                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
+                "    const struct gbm_team *team, long long element, int "
+                "adapting)\n{\n",
+                s->name);
+    struct emitter e = emitter_new(c, out);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "real width = s->%s[element];", s->slots->member);
+    emit_line(&e, "for (int place = 0; place < %s; place++) {",
+              f->nslices == 2 ? "d * d" : "d");
+    e.indent++;
+    if (partly_observed(s)) {
+        emit_line(&e, "if (component_%s_seen(s, element, place))", s->name);
+        emit_line(&e, "    continue;");
+    }
+    emit_line(&e, "struct conditional_%s k_ = {s, team, element, place, 0, 0};",
+              s->name);
+    emit_line(&e, "const real before = component_%s_get(s, element, place);",
+              s->name);
+    const char *low, *high;
+    emit_companion(&e, s, &low, &high);
+    emit_component_draw(&e, s, low, high);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "component_%s_moved(&k_, x);", s->name);
+    emit_line(&e, "gbm_team_sync(team);");
+    e.indent--;
+    emit_line(&e, "}");
+    emit_line(&e, "s->%s[element] = width;", s->slots->member);
+    if (s->through)
+        emit_recompute(&e, s, f->var);
+    text_append(out, "}\n\n#ifndef __CUDACC__\n");
+    emit_vector_access(c, out, s, f->nslices == 2);
+    text_printf(out,
+                "static double conditional_%s(const void *state, int64_t "
+                "element, const double *x)\n{\n    const int cells = "
+                "dimension_%s(state, element);\n    double *before = "
+                "malloc((size_t)cells * sizeof *before);\n    if (!before)\n"
+                "        return GBM_NAN;\n"
+                "    get_%s(state, element, before);\n    set_%s(state, "
+                "element, x);\n    double total = (double)density_%s_here("
+                "(const struct state *)state, &gbm_alone, element);\n    "
+                "set_%s(state, element, before);\n    free(before);\n    "
+                "return total;\n}\n#endif\n\n",
+                s->name, s->name, s->name, s->name, s->name, s->name);
+}
+
+static const char *explain_components(struct compiler *c, const struct step *s)
+{
+    const char *side = count_text(c, family_extent(c, s->family, 0));
+    if (s->family->nslices == 2)
+        return intern_format(c, "slice, cells of a %s x %s matrix in turn",
+                             side, side);
+    return intern_format(
+        c, "%sslice, %s cells %s", s->family->var->integer ? "integer " : "",
+        side, s->companion == COMPANION_SUM ? "in pairs" : "in turn");
+}
+
+const struct sampler vector_slice = {
+    .name = "slice by component",
+    .unit = each_unless_tied,
+    .explain = explain_components,
+    .why = why_slice,
+    .emit = emit,
+    .block_access = true,
+    .tunes = tunes_width,
+};

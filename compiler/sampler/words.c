@@ -1,0 +1,84 @@
+/* words.c: what explanations call things. */
+#include "sampler/sampler.h"
+#include <string.h>
+
+/* Extents as the model states them: declared, or by the ranges on the left
+ * of the statements; else length(x). */
+static symp name_extent(struct compiler *c, symp e, void *context)
+{
+    (void)context;
+    if (e->kind != SYM_EXTENT)
+        return NULL;
+    if (e->var->declared[e->dim])
+        return e->var->declared[e->dim];
+    const struct family *f = e->var->families;
+    if (f && !f->next_of_var && f->upper[e->dim])
+        return f->upper[e->dim];
+    if (e->var->ndim == 1)
+        return sym_param(c, intern_format(c, "length(%s)", e->var->name));
+    return NULL;
+}
+
+const char *expression_text(struct compiler *c, symp e)
+{
+    return sym_text(c, sym_map(c, e, name_extent, NULL));
+}
+
+const char *loop_names(struct compiler *c, struct loop *const *loops, int n)
+{
+    struct text t = {0};
+    for (int i = 0; i < n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", loops[i]->name);
+    return take_text(c, &t);
+}
+
+const char *first_sentence(struct compiler *c, const struct entry *e)
+{
+    const char *doc = e->doc ? e->doc : "";
+    size_t n = strcspn(doc, ".\n:");
+    return n ? intern_n(c, doc, n) : e->name;
+}
+
+const char *family_word(struct compiler *c, const struct entry *e)
+{
+    const char *s = first_sentence(c, e), *end = strstr(s, " distribution");
+    return intern_n(c, s, end ? (size_t)(end - s) : strlen(s));
+}
+
+const char *count_text(struct compiler *c, symp count)
+{
+    const char *s = expression_text(c, count);
+    return count->kind == SYM_ADD ? intern_format(c, "(%s)", s) : s;
+}
+
+symp block_dimension(struct compiler *c, const struct step *s)
+{
+    symp n = sym_num(c, 0);
+    for (int i = 0; i < s->nmembers; i++)
+        n = sym_add2(c, n, s->members[i].count);
+    return n;
+}
+
+bool is_augmented(const struct step *s)
+{
+    bool yes = s->family->auxiliary;
+    for (const struct part *p = s->parts; p; p = p->next)
+        yes = yes || p->factor->auxiliary;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        yes = yes || q->part->factor->auxiliary;
+    return yes;
+}
+
+const char *family_name(struct compiler *c, const struct family *f)
+{
+    int n = 0;
+    for (const struct family *g = f->var->families; g; g = g->next_of_var)
+        n++;
+    if (n < 2 || f->auxiliary)
+        return f->var->name;
+    const char *end = strpbrk(f->text, "~<=");
+    size_t length = end ? (size_t)(end - f->text) : strlen(f->text);
+    while (length && f->text[length - 1] == ' ')
+        length--;
+    return intern_n(c, f->text, length);
+}
