@@ -114,6 +114,8 @@ struct sampler {
     /* ---- what the sweep may do for it ---- */
     bool trials; /* tries values of an element on sums that hoist.c and copies.c
                     may make cheaper */
+    /* Whether it moves v beside its members; NULL: no. */
+    bool (*moves)(const struct step *s, const struct var *v);
     bool adds_up; /* from sums over instances, which may be had at load */
     /* Whether elements that nothing observed depends on may be left out; NULL:
      * each. */
@@ -145,7 +147,8 @@ struct sampler {
     bool (*checked)(const struct step *s);
     bool own_cost; /* says itself, in cost_, how much it does */
     /* Its kernels; NULL: one of its update. */
-    void (*emit_kernels)(struct text *out, const struct step *s);
+    void (*emit_kernels)(struct compiler *c, struct text *out,
+                         const struct step *s);
     bool
         block_access; /* has dimension_, get_, set_, conditional_ of the step */
     bool own_layout;  /* its members' places are its own affair */
@@ -221,57 +224,6 @@ struct summand {
     struct summand *next;
 };
 
-/* One coefficient of a joint block's row: of the cell `reference`, or of those
- * that it hits while the bound loops of sums run. */
-struct joint_slot {
-    symp reference, coefficient; /* in the factor's loops and the bound ones */
-    struct loop *bound[4];
-    symp lower[4], upper[4];
-    int nbound;
-    int variable; /* its number among the block's variables */
-};
-
-/* A factor's contribution to a joint block: at each instance
- * scale (-weight/2 (a'x)^2 + score a'x), where the slots make up a. */
-struct joint_term {
-    struct factor *factor;
-    struct joint_slot *slots;
-    int nslots;
-    symp weight, score, scale;
-    bool constant_design, constant_weight, constant_score;
-    /* not quadratic: L(offset + a'x); L and its derivatives, where
-     * joint_eta() stands for its argument */
-    bool curved;
-    bool mirrored; /* -eta stands in it, too */
-    symp offset, value, slope, curvature;
-    symp unbounded; /* the value without bounds around links: what slope and
-                       curvature are of; NULL: it has none such */
-    symp predictor; /* eta, where it stands */
-    /* a vector's own prior, or NULL: rows are pairs of its cells, numbers
-     * pair[0] and pair[1], no slots; weight is that of the product of both */
-    struct family *vector;
-    struct loop *pair[2];
-    struct joint_term *next;
-};
-
-/* A plate of a block with the scale of its prior, u ~ N(m, 1 / scale), and the
- * one node on which the scale depends, as its power: both can be moved along
- * the line on which (u - m) sqrt(scale) stays. */
-struct rescaling {
-    struct family *hyper;
-    const struct part *parts; /* of the hyper node's conditional */
-    struct joint_term *term;  /* the plate's prior */
-    int number;               /* of the term */
-    int slot;                 /* the plate's own cell in it */
-    int variable;             /* the plate's, among the block's */
-    double sign;              /* of the cell in the predictor */
-    bool chain;               /* earlier cells of the plate are in it too */
-    double power;             /* scale = constant * hyper^power */
-    /* of a vector: what the hyper node's log has in the prior's density as its
-     * coefficient; NULL: as much as belongs to the elements of a plate */
-    symp order;
-    struct rescaling *next;
-};
 /* A slice along a component of a vector or matrix node takes the cell along
  * that keeps the node in its support. */
 enum companion {
@@ -286,8 +238,9 @@ struct step {
     /* NULL: nothing is drawn: an inverse index is rebuilt or, without one, a
      * stored derived family recomputed. */
     const struct sampler *sampler;
-    bool merged;           /* into another step's block: no step any more */
-    const char *name;      /* update_theta */
+    void *own;        /* the sampler's own part, which only its files know */
+    bool merged;      /* into another step's block: no step any more */
+    const char *name; /* update_theta */
     struct family *family; /* the target; first member of a block */
     struct part *parts;
     /* distinct statistics of all collected parts */
@@ -306,31 +259,22 @@ struct step {
     bool bounded;           /* the draw must respect bounds beyond the family's
                                own support */
     const char *first_draw; /* C function that the update draws with first */
-    bool split;             /* emitted as prepare_..., finish_... */
     bool sequential;
     struct conflict *conflicts;
     struct member members[MAX_MEMBERS];
     struct indices index2[MAX_MEMBERS];
     int nmembers;
-    struct joint_term *terms; /* a joint block */
-    struct slot *slots;       /* its own, one behind the other: slots.c */
-    bool curved;              /* joint block: some term is */
-    struct rescaling *rescalings;
-    bool beside; /* a slice that a joint block has beside it */
+    struct slot *slots; /* its own, one behind the other: slots.c */
+    bool beside;        /* a slice that a joint block has beside it */
     struct quadratic *quadratics;
     bool coupled_prior;       /* dense: priors couple coordinates */
     const char *asked;        /* for by samplers { }: the method's word */
     double width;             /* of slice or steps at first; 0: not given */
     bool whole;               /* all elements of all members move as one */
-    struct part *priors;      /* elliptical: the members' own */
     bool alone;               /* element by element, as `enumerate` asks */
-    int along;                /* chain: the loop it runs through */
-    symp before;              /* chain: the predecessor of an element */
     enum companion companion; /* slice by component: what moves with it */
     bool late;                /* for what is kept alone, after the sweep */
     struct step *after;       /* without a sampler: that makes it due */
-    struct step *rest;        /* forward: a normal vector node's cells that are
-                                 not seen, given those that are; NULL: none */
     struct inverse *inverse;  /* rebuilt; NULL: none */
     struct part *ties;        /* instances that hold an element fast */
     struct summand pair[2];   /* of a pair; each with an index of its own */

@@ -121,16 +121,8 @@ static void emit_kernels(struct text *out, struct compiler *c,
     for (const struct step *s = m->steps; s; s = s->next) {
         if (!s->sampler)
             continue;
-        if (s->sampler->emit_kernels) {
-            s->sampler->emit_kernels(out, s);
-            continue;
-        }
-        const char *id = s->split ? family_id(c, s->family) : NULL;
-        if (s->split)
-            text_printf(out,
-                        "GBM_KERNEL_SPLIT(%s, prepare_%s, finish_%s, "
-                        "struct conditional_%s, %d)\n",
-                        s->name, id, id, id, s->number);
+        if (s->sampler->emit_kernels)
+            s->sampler->emit_kernels(c, out, s);
         else
             text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
     }

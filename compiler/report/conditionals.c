@@ -90,7 +90,9 @@ static void print_joint(struct text *out, struct compiler *c,
 static void block_print(struct text *out, struct compiler *c,
                         const struct step *s)
 {
-    for (const struct joint_term *t = s->terms; t; t = t->next)
+    const struct joint *joint = joint_of(s);
+    for (const struct joint_term *t = joint ? joint->terms : NULL; t;
+         t = t->next)
         print_joint(out, c, t);
     const bool of_family = s->recognised && s->family->nslices;
     for (const struct quadratic *q = s->quadratics; q; q = q->next) {
@@ -118,7 +120,8 @@ void conditionals_print(struct text *out, struct compiler *c,
         text_printf(out, "%s: %s%s%s\n", s->family->text, sampler_name(c, s),
                     s->sequential ? ", sequential" : "",
                     s->conflicts ? ", coloured" : "");
-        for (const struct part *p = s->quadratics || s->terms ? NULL : s->parts;
+        for (const struct part *p = s->quadratics || joint_of(s) ? NULL
+                                                                 : s->parts;
              p; p = p->next)
             print_part(out, c, p);
         block_print(out, c, s);

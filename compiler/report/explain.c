@@ -199,9 +199,11 @@ static const char *step_sums(struct compiler *c, const struct step *s)
     for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
         found[n++] = q->row ? row_sum(c, s, q)
                             : at_load(c, part_sum(c, q->part), q->summed);
-    for (const struct joint_term *t = s->terms; t && n < 32; t = t->next)
+    const struct joint *joint = joint_of(s);
+    for (const struct joint_term *t = joint ? joint->terms : NULL; t && n < 32;
+         t = t->next)
         found[n++] = joint_sum(c, t);
-    for (const struct part *p = s->quadratics || s->terms ? NULL : s->parts;
+    for (const struct part *p = s->quadratics || joint ? NULL : s->parts;
          p && n < 32; p = p->next)
         found[n++] = at_load(c, part_sum(c, p), p->summed);
     struct text t = {0};
@@ -410,7 +412,9 @@ static void print_reasons(struct text *out, struct compiler *c,
             why = s->sampler->why(c, s);
         if (why)
             note(out, c, who, why);
-        for (const struct rescaling *r = s->rescalings; r; r = r->next)
+        const struct joint *joint = joint_of(s);
+        for (const struct rescaling *r = joint ? joint->rescalings : NULL; r;
+             r = r->next)
             note(out, c, r->hyper->var->name,
                  intern_format(c,
                                "moved with %s too, by one factor: both keep "

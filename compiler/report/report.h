@@ -2,7 +2,7 @@
 #ifndef GBMC_REPORT_REPORT_H
 #define GBMC_REPORT_REPORT_H
 
-#include "sampler/sampler.h"
+#include "sampler/joint.h"
 
 void conditionals_print(struct text *out, struct compiler *c,
                         const struct model *m);

@@ -1111,9 +1111,9 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
 static void rest_of_leaf(struct compiler *c, struct model *m, struct step *s)
 {
     struct step *self[1] = {s};
-    s->rest = make_block(c, m, self, 1, false);
-    if (s->rest)
-        s->rest->name = intern_format(c, "rest_%s", family_id(c, s->family));
+    struct step *rest = s->own = make_block(c, m, self, 1, false);
+    if (rest)
+        rest->name = intern_format(c, "rest_%s", family_id(c, s->family));
 }
 
 void form_blocks(struct compiler *c, struct model *m)

@@ -2,7 +2,7 @@
  * takes by itself. A slice or random walk can be asked for everywhere, others
  * for groups (group.c); `gibbs` and `enumerate` are promises that are
  * checked once the steps are known. */
-#include "sampler/sampler.h"
+#include "sampler/joint.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -197,8 +197,8 @@ static void check_promise(struct compiler *c, const struct sampler_choice *k,
                  "the full conditional of %s is not of a known family, so "
                  "there is no gibbs for it (%s)",
                  target->name,
-                 s->terms ? "it moves along ellipses, in a joint block"
-                          : slice_reason(c, s));
+                 joint_of(s) ? "it moves along ellipses, in a joint block"
+                             : slice_reason(c, s));
     if (is_method(k, "enumerate") && !s->sampler->enumerates)
         error_at(c, target->span, "%s cannot be enumerated: %s", target->name,
                  s->sampler->forward         ? "it is drawn forward"

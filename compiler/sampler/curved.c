@@ -87,7 +87,7 @@ static void emit_prepare(struct compiler *c, struct text *out,
 {
     struct emitter e = open_function(c, out, s, "void", "prepare", "");
     int k = 0;
-    for (const struct joint_term *t = s->terms; t; t = t->next, k++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next, k++) {
         if (!t->curved)
             continue;
         open_term(&e, t, k);
@@ -115,7 +115,7 @@ static void emit_expand(struct compiler *c, struct text *out,
         open_function(c, out, s, "void", "expand", ", const real *x, int what");
     emit_line(&e, "(void)what;");
     int k = 0;
-    for (const struct joint_term *t = s->terms; t; t = t->next, k++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next, k++) {
         if (!t->curved)
             continue;
         open_term(&e, t, k);
@@ -153,7 +153,7 @@ static void emit_project(struct compiler *c, struct text *out,
     struct emitter e = open_function(c, out, s, "void", "project",
                                      ", const real *x, int which");
     int k = 0;
-    for (const struct joint_term *t = s->terms; t; t = t->next, k++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next, k++) {
         if (!t->curved)
             continue;
         open_term(&e, t, k);
@@ -174,7 +174,7 @@ static void emit_total(struct compiler *c, struct text *out,
                                      ", real co, real si, int what");
     emit_line(&e, "gbm_total sum = 0;");
     int k = 0;
-    for (const struct joint_term *t = s->terms; t; t = t->next, k++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next, k++) {
         if (!t->curved)
             continue;
         open_term(&e, t, k);
@@ -209,7 +209,7 @@ static void emit_along(struct compiler *c, struct text *out,
                                      ", gbm_total *slope, gbm_total *square");
     emit_line(&e, "gbm_total sum = 0, squares = 0;");
     int k = 0;
-    for (const struct joint_term *t = s->terms; t; t = t->next, k++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next, k++) {
         if (!t->curved)
             continue;
         open_term(&e, t, k);

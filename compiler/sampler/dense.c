@@ -251,8 +251,10 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
     text_printf(out, ",\n     .dense = &dense_%s", s->name);
 }
 
-static void emit_kernels(struct text *out, const struct step *s)
+static void emit_kernels(struct compiler *c, struct text *out,
+                         const struct step *s)
 {
+    (void)c;
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->row) {
             int n = q->part->factor->number;

@@ -184,9 +184,16 @@ static bool takes(const struct step *s)
     return s->recognised && !s->family->nslices;
 }
 
+/* Emitted as prepare_ and finish_. */
+static bool is_split(const struct step *s)
+{
+    const bool *split = s->own;
+    return *split;
+}
+
 static void draw(struct emitter *e, const struct step *s)
 {
-    if (s->split) {
+    if (is_split(s)) {
         emit_line(e, "finish_%s(s, rng, team, element, adapting, &k_);",
                   family_id(e->c, s->family));
         return;
@@ -205,11 +212,25 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
         text_printf(&how, " *     c%d multiplies %s\n", i + 1,
                     sym_text(c, s->statistics[i]));
     emit_scalar_comment(c, out, s, take_text(c, &how));
-    s->split = emit_conditional(c, out, s) && !s->through;
+    bool *split = s->own = NEW(c, bool);
+    *split = emit_conditional(c, out, s) && !s->through;
     emit_direct_density(c, out, s);
-    if (s->split)
+    if (*split)
         emit_finish(c, out, s);
     emit_scalar_update(c, out, s);
+}
+
+static void emit_kernels(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    if (is_split(s))
+        text_printf(out,
+                    "GBM_KERNEL_SPLIT(%s, prepare_%s, finish_%s, "
+                    "struct conditional_%s, %d)\n",
+                    s->name, id, id, id, s->number);
+    else
+        text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
 }
 
 /* Without `solve` there is no density to compare. */
@@ -256,6 +277,7 @@ const struct sampler direct_sampler = {
     .emit = emit,
     .draw = draw,
     .scalar = true,
+    .emit_kernels = emit_kernels,
     .checked = checked,
     .blocks = 1,
 };

@@ -33,8 +33,6 @@ bool elliptical_vector(struct compiler *c, struct step *s)
     s->recognised = NULL;
     for (struct part *p = s->parts; p; p = p->next)
         p->opaque = true;
-    s->priors = own_prior(c, s->family);
-    s->priors->opaque = true;
     return true;
 }
 

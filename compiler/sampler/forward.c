@@ -115,7 +115,8 @@ void draw_forward(struct compiler *c, struct model *m)
     *last = leaves;
 }
 
-/* ---- the sampler ---- */
+/* ---- the sampler: its own part is the step that draws a normal vector node's
+ * cells that are not seen, given those that are; or NULL ---- */
 
 static bool takes(const struct step *s)
 {
@@ -125,13 +126,14 @@ static bool takes(const struct step *s)
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar_comment(c, out, s, "");
-    if (s->rest)
-        s->rest->sampler->emit(c, out, s->rest);
+    struct step *rest = s->own;
+    if (rest)
+        rest->sampler->emit(c, out, rest);
     struct emitter e = emitter_new(c, out);
     emit_open_update(out, s);
     emit_line(&e, "(void)team;");
-    if (s->rest)
-        emit_line(&e, "%s(s, rng, team, element, adapting);", s->rest->name);
+    if (rest)
+        emit_line(&e, "%s(s, rng, team, element, adapting);", rest->name);
     else
         emit_line(&e, "simulate_%s(s, rng, element);", family_id(c, s->family));
     text_append(out, "}\n\n");
@@ -140,7 +142,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 {
     (void)c;
-    if (s->family->nslices && !s->rest)
+    if (s->family->nslices && !s->own)
         text_append(out, ", .undivided = true");
 }
 

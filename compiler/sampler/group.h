@@ -56,8 +56,8 @@ void normal_prior_terms(struct compiler *c, const struct step *s,
 /* The error that the prior is not normal, as sampler `word` needs. */
 void not_normal(struct compiler *c, const struct step *s, struct span where,
                 const char *word);
-/* The steps as one group, its members' priors in `priors`, in order; NULL after
- * an error. */
+/* The steps as one group, its members' priors its own part, in order; NULL
+ * after an error. */
 struct step *normal_group(struct compiler *c, struct model *m,
                           struct step *const *steps, int n, struct span where,
                           const char *word);

@@ -481,12 +481,21 @@ static bool free_of_block(const struct context *k, const struct joint_term *t)
     return true;
 }
 
+struct joint *joint_of(const struct step *s)
+{
+    const bool is =
+        s->sampler == &joint_gaussian || s->sampler == &joint_ellipse;
+    return is ? s->own : NULL;
+}
+
 /* The block of these steps, or NULL if some factor is not quadratic in it. */
 static struct step *joint_block(struct compiler *c, struct model *m,
                                 struct step *const *steps, int n)
 {
     struct step *s = NEW(c, struct step);
     struct context k = {.nvars = 0};
+    struct joint *j = s->own = NEW(c, struct joint);
+    s->sampler = &joint_gaussian;
     s->model = m;
     s->family = steps[0]->family;
     s->nmembers = n;
@@ -495,7 +504,7 @@ static struct step *joint_block(struct compiler *c, struct model *m,
         s->members[i].count = count_of(c, steps[i]->family);
     }
     k.nvars = joint_variables(s, k.vars);
-    struct joint_term **last = &s->terms;
+    struct joint_term **last = &j->terms;
     for (struct factor *h = m->factors; h; h = h->next) {
         if (h->replaced)
             continue;
@@ -513,12 +522,13 @@ static struct step *joint_block(struct compiler *c, struct model *m,
             vector ? vector_prior_terms(c, m, vector) : make_term(c, &k, s, g);
         if (!*last || (vector && !free_of_block(&k, *last)))
             return NULL;
-        s->curved = s->curved || (*last)->curved;
+        j->curved = j->curved || (*last)->curved;
         while (*last)
             last = &(*last)->next;
     }
-    s->sampler = s->curved ? &joint_ellipse : &joint_gaussian;
-    return s->terms ? s : NULL;
+    if (j->curved)
+        s->sampler = &joint_ellipse;
+    return j->terms ? s : NULL;
 }
 
 static const char *block_name(struct compiler *c, const struct step *s)
@@ -703,11 +713,11 @@ static bool worth_fits(const struct step *block)
     struct context k = {.nvars = 0};
     k.nvars = joint_variables(block, k.vars);
     bool mirrored = false, all_settled = true;
-    for (const struct joint_term *t = block->terms; t; t = t->next) {
+    for (const struct joint_term *t = joint_of(block)->terms; t; t = t->next) {
         mirrored = mirrored || t->mirrored;
         all_settled = all_settled && settled(&k, t->factor->logp, t->factor);
     }
-    return !mirrored || all_settled || block->rescalings;
+    return !mirrored || all_settled || joint_of(block)->rescalings;
 }
 
 static void form_from(struct compiler *c, struct model *m, struct step *seed,
@@ -726,7 +736,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
         return;
     add_hyper_means(c, m, members, &n);
     struct step *block = joint_block(c, m, members, n);
-    if (block->curved != curved)
+    if (joint_of(block)->curved != curved)
         return;
     block->name = block_name(c, block);
     find_rescalings(c, m, block);

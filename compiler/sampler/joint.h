@@ -4,6 +4,66 @@
 
 #include "sampler/sampler.h"
 
+/* One coefficient of a joint block's row: of the cell `reference`, or of those
+ * that it hits while the bound loops of sums run. */
+struct joint_slot {
+    symp reference, coefficient; /* in the factor's loops and the bound ones */
+    struct loop *bound[4];
+    symp lower[4], upper[4];
+    int nbound;
+    int variable; /* its number among the block's variables */
+};
+
+/* A factor's contribution to a joint block: at each instance
+ * scale (-weight/2 (a'x)^2 + score a'x), where the slots make up a. */
+struct joint_term {
+    struct factor *factor;
+    struct joint_slot *slots;
+    int nslots;
+    symp weight, score, scale;
+    bool constant_design, constant_weight, constant_score;
+    /* not quadratic: L(offset + a'x); L and its derivatives, where
+     * joint_eta() stands for its argument */
+    bool curved;
+    bool mirrored; /* -eta stands in it, too */
+    symp offset, value, slope, curvature;
+    symp unbounded; /* the value without bounds around links: what slope and
+                       curvature are of; NULL: it has none such */
+    symp predictor; /* eta, where it stands */
+    /* a vector's own prior, or NULL: rows are pairs of its cells, numbers
+     * pair[0] and pair[1], no slots; weight is that of the product of both */
+    struct family *vector;
+    struct loop *pair[2];
+    struct joint_term *next;
+};
+
+/* A plate of a block with the scale of its prior, u ~ N(m, 1 / scale), and the
+ * one node on which the scale depends, as its power: both can be moved along
+ * the line on which (u - m) sqrt(scale) stays. */
+struct rescaling {
+    struct family *hyper;
+    const struct part *parts; /* of the hyper node's conditional */
+    struct joint_term *term;  /* the plate's prior */
+    int number;               /* of the term */
+    int slot;                 /* the plate's own cell in it */
+    int variable;             /* the plate's, among the block's */
+    double sign;              /* of the cell in the predictor */
+    bool chain;               /* earlier cells of the plate are in it too */
+    double power;             /* scale = constant * hyper^power */
+    /* of a vector: what the hyper node's log has in the prior's density as its
+     * coefficient; NULL: as much as belongs to the elements of a plate */
+    symp order;
+    struct rescaling *next;
+};
+/* A joint block's own part of its step. */
+struct joint {
+    struct joint_term *terms;
+    struct rescaling *rescalings;
+    bool curved; /* some term is */
+};
+/* NULL: s is no joint block. */
+struct joint *joint_of(const struct step *s);
+
 /* joint.c: sparse joint blocks of families that enter common linear
  * predictors, before smaller ones are formed. */
 void form_joint_blocks(struct compiler *c, struct model *m);

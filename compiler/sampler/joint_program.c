@@ -13,7 +13,7 @@ static void emit_comment(struct compiler *c, struct text *out,
         text_printf(out, " *     %s    %s\n", s->members[i].family->text,
                     place_in_comment(c, s->members[i].family->span));
     text_append(out, " * Its sparse precision and potential come from\n");
-    for (const struct joint_term *t = s->terms; t; t = t->next)
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next)
         text_printf(out, " *     %s\n", t->factor->text);
     text_append(out, " */\n");
 }
@@ -292,7 +292,8 @@ static void emit_assemble(struct compiler *c, struct text *out,
                 s->name);
     emit_line(&e, "gbm_joint_clear(j_, team);");
     int number = 0;
-    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t;
+         t = t->next, number++) {
         if (t->curved)
             continue;
         emit_line(&e, "{ /* %s */", t->factor->text);
@@ -327,7 +328,7 @@ static void emit_assemble(struct compiler *c, struct text *out,
         emit_line(&e, "    j_->held[i_] = s->%s[j_->held_where[i_]];",
                   vars[v]->cname);
     }
-    if (!s->curved)
+    if (!joint_of(s)->curved)
         emit_line(&e, "gbm_joint_hold(j_, team);");
     text_append(out, "}\n\n");
 }
@@ -366,10 +367,10 @@ static void emit_update(struct compiler *c, struct text *out,
                 s->name);
     emit_joint_of(&e, s);
     emit_line(&e, "assemble_%s(s, team, &j_);", s->name);
-    if (s->curved) {
+    if (joint_of(s)->curved) {
         emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(&j_);");
         bool bounded = false;
-        for (const struct joint_term *t = s->terms; t; t = t->next)
+        for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next)
             bounded = bounded || t->unbounded;
         emit_line(&e,
                   "const struct gbm_curved_model m_ = {s, expand_%s, "
@@ -383,13 +384,13 @@ static void emit_update(struct compiler *c, struct text *out,
     } else {
         emit_line(
             &e, "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x, %s))",
-            s->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0");
+            joint_of(s)->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0");
         emit_line(&e,
                   "    return; /* not positive definite: the block stays */");
     }
     emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
     emit_line(&e, "gbm_team_sync(team);");
-    if (s->rescalings) {
+    if (joint_of(s)->rescalings) {
         emit_line(&e, "if (adapting == GBM_ALONE)");
         emit_line(&e, "    return;");
         emit_line(&e, "rescale_all_%s(s, rng, team, &j_, 0);", s->name);
@@ -427,7 +428,7 @@ static void emit_check(struct compiler *c, struct text *out,
             emit_cells(&e, s, "$ = (real)x[i_];", false);
         if (k >= 3) {
             emit_line(&e, "assemble_%s(s, &gbm_alone, &j_);", s->name);
-            if (s->curved)
+            if (joint_of(s)->curved)
                 emit_line(&e, "gbm_joint_hold(&j_, &gbm_alone);");
             emit_line(&e, "real *ordered = j_.work + j_.table[GBM_J_WORK];");
             emit_line(&e, "double size;");
@@ -435,7 +436,7 @@ static void emit_check(struct compiler *c, struct text *out,
                       k == 3 ? "double total = " : "");
             if (k == 4)
                 emit_line(&e, "return size;");
-            if (k == 3 && s->curved) {
+            if (k == 3 && joint_of(s)->curved) {
                 emit_line(&e, "prepare_%s(s, &gbm_alone, &j_);", s->name);
                 emit_line(&e,
                           "project_%s(s, &gbm_alone, &j_, ordered, "
@@ -451,7 +452,7 @@ static void emit_check(struct compiler *c, struct text *out,
         }
         text_append(out, "}\n");
     }
-    if (s->rescalings)
+    if (joint_of(s)->rescalings)
         emit_rescale_check(out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(
@@ -467,7 +468,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_comment(c, out, s);
     int number = 0;
-    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t;
+         t = t->next, number++) {
         if (t->curved)
             text_printf(out, "/* %s\n * L(offset + a'x), L(eta_) = %s */\n",
                         t->factor->text, sym_text(c, t->value));
@@ -485,7 +487,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
             emit_pairs(c, out, s, t, number);
     }
     emit_assemble(c, out, s);
-    if (s->curved)
+    if (joint_of(s)->curved)
         emit_curved(c, out, s);
     emit_rescalings(c, out, s);
     emit_update(c, out, s);
@@ -500,7 +502,8 @@ static void emit_tables(struct compiler *c, struct text *out,
     (void)c;
     text_printf(out, "static const struct gbm_joint_term terms_%s[] = {\n",
                 s->name);
-    for (const struct joint_term *t = s->terms; t; t = t->next, nterms++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t;
+         t = t->next, nterms++) {
         text_printf(out,
                     "    {.family = %d, .constant_design = %d, "
                     ".constant_weight = %d, .constant_score = %d,\n     "
@@ -514,7 +517,8 @@ static void emit_tables(struct compiler *c, struct text *out,
             text_printf(out, ", .scatter = scatter_%s_%d", s->name, nterms);
         if (!t->vector)
             text_printf(out, ", .design = design_%s_%d_host", s->name, nterms);
-        for (const struct rescaling *r = s->rescalings; r; r = r->next)
+        for (const struct rescaling *r = joint_of(s)->rescalings; r;
+             r = r->next)
             if (r->term == t || (t->vector && t->vector == r->term->vector))
                 text_append(out, ", .listed = 1");
         if (!t->curved)
@@ -544,7 +548,7 @@ static void emit_members(struct compiler *c, struct text *out,
     (void)c;
     text_printf(out, ",\n     .joint = &joint_%s", s->name);
     text_printf(out, ", .terms = size_%s", s->name);
-    if (s->rescalings)
+    if (joint_of(s)->rescalings)
         text_printf(out, ", .scales = scales_%s", s->name);
 }
 
@@ -576,6 +580,15 @@ static void add_slots(struct compiler *c, struct model *m, struct step *s)
     add_slot(c, m, slot);
 }
 
+/* The nodes on which scales depend move with them. */
+static bool moves(const struct step *s, const struct var *v)
+{
+    for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next)
+        if (r->hyper->var == v)
+            return true;
+    return false;
+}
+
 /* ---- in words ---- */
 
 /* The first factor in which several members meet, and what does not depend on
@@ -585,7 +598,7 @@ static const char *why(struct compiler *c, const struct step *s)
     const struct joint_term *meets = NULL;
     const char *bound = "";
     bool constant = true;
-    for (const struct joint_term *t = s->terms; t; t = t->next) {
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next) {
         const bool more = !meets || t->nslots > meets->nslots;
         if ((t->nslots > 1 || t->vector) && more)
             meets = t;
@@ -640,6 +653,7 @@ const struct sampler joint_gaussian = {
     .own_layout = true,
     .own_cost = true,
     .slots = add_slots,
+    .moves = moves,
 };
 
 const struct sampler joint_ellipse = {
@@ -654,4 +668,5 @@ const struct sampler joint_ellipse = {
     .own_layout = true,
     .own_cost = true,
     .slots = add_slots,
+    .moves = moves,
 };

@@ -155,15 +155,17 @@ struct step *normal_group(struct compiler *c, struct model *m,
                      word, families[i]->text);
             return NULL;
         }
+    struct part *priors = NULL;
     for (int k = 0; k < s->nmembers; k++)
         for (int i = 0; i < n; i++)
             if (s->members[k].family == families[i]) {
                 struct part *p = NEW(c, struct part);
                 *p = *own[i];
                 p->next = NULL;
-                push_part(&s->priors, p);
+                push_part(&priors, p);
                 push_part(&s->parts, seen_instances(c, families[i]));
             }
+    s->own = priors;
     for (struct factor *g = m->factors; g; g = g->next) {
         bool prior = false;
         for (int i = 0; i < n; i++)
@@ -180,7 +182,7 @@ static void for_each_prior(struct emitter *e, const struct step *s,
                            const char *format)
 {
     struct compiler *c = e->c;
-    const struct part *own = s->priors;
+    const struct part *own = s->own;
     for (int i = 0; i < s->nmembers; i++, own = own->next) {
         symp cell, potential, square;
         int depth = e->nloops;

@@ -8,6 +8,13 @@
 #include "sampler/sampler.h"
 #include <string.h>
 
+struct path {
+    int along;   /* the loop that it runs through */
+    symp before; /* the predecessor of an element */
+};
+
+static const struct path *path_of(const struct step *s) { return s->own; }
+
 /* The distinct references to v in g: their number, or -1 if one runs through a
  * sum. */
 static int references(struct compiler *c, struct factor *g, struct var *v,
@@ -94,12 +101,14 @@ static bool is_emission(struct compiler *c, const struct step *s,
     return references(c, p->factor, s->family->var, &reference, 1) == 1;
 }
 
-static void make_chain(struct step *s, int along, symp before)
+static void make_path(struct compiler *c, struct step *s, int along,
+                      symp before)
 {
     const struct factor *own = s->family->factor;
     s->sampler = &forward_backward;
-    s->along = along;
-    s->before = before;
+    struct path *path = s->own = NEW(c, struct path);
+    path->along = along;
+    path->before = before;
     s->sequential = false;
     s->conflicts = NULL;
     struct part **p = &s->parts;
@@ -113,7 +122,7 @@ static void make_chain(struct step *s, int along, symp before)
     gather_statistics(s);
 }
 
-static void try_chain(struct compiler *c, struct step *s)
+static void try_path(struct compiler *c, struct step *s)
 {
     const struct family *f = s->family;
     struct factor *own = f->factor;
@@ -138,14 +147,14 @@ static void try_chain(struct compiler *c, struct step *s)
     for (const struct bound *b = s->bounds; b; b = b->next)
         if (b->part->factor == own)
             return;
-    make_chain(s, along, before);
+    make_path(c, s, along, before);
 }
 
 void form_paths(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
         if (s->sampler && s->sampler->enumerates)
-            try_chain(c, s);
+            try_path(c, s);
 }
 
 /* ---- its functions ---------------------------------------------------------
@@ -161,7 +170,7 @@ static symp extent_of(struct compiler *c, const struct loop *l)
 static symp stride_of(struct compiler *c, const struct step *s)
 {
     symp stride = sym_num(c, 1);
-    for (int i = s->along + 1; i < s->family->nloops; i++)
+    for (int i = path_of(s)->along + 1; i < s->family->nloops; i++)
         stride = sym_mul2(c, stride, extent_of(c, s->family->loops[i]));
     return stride;
 }
@@ -233,7 +242,7 @@ static void emit_priors(struct compiler *c, struct text *out,
     open_prior(&e, s, "transition", "int from, int to");
     emit_param(&e, "to.", "to");
     emit_param(&e, "from.", "from");
-    logp = sym_replace(c, logp, s->before, from);
+    logp = sym_replace(c, logp, path_of(s)->before, from);
     for (double k = few_values(s) ? s->lower->number : 1;
          k < (few_values(s) ? s->upper->number : 1); k++) {
         symp at = sym_replace(c, logp, to, sym_num(c, k));
@@ -256,8 +265,8 @@ static bool homogeneous(struct compiler *c, const struct step *s)
     const struct family *f = s->family;
     symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
     symp rest = sym_replace(c, f->factor->logp, lhs, sym_num(c, 1));
-    rest = sym_replace(c, rest, s->before, sym_num(c, 1));
-    return !sym_has_loop(rest, f->loops[s->along]);
+    rest = sym_replace(c, rest, path_of(s)->before, sym_num(c, 1));
+    return !sym_has_loop(rest, f->loops[path_of(s)->along]);
 }
 
 /* struct path: a path and what its emissions need. */
@@ -278,9 +287,9 @@ static void emit_path(struct compiler *c, struct text *out,
                 "*team, long long element)\n{\n",
                 s->name, s->name);
     open_path_element(&e, s, "element");
-    const char *at = emit_expr(&e, sym_loop(c, f->loops[s->along]));
-    const char *lower = emit_int(&e, f->loops[s->along]->lower);
-    const char *upper = emit_int(&e, f->loops[s->along]->upper);
+    const char *at = emit_expr(&e, sym_loop(c, f->loops[path_of(s)->along]));
+    const char *lower = emit_int(&e, f->loops[path_of(s)->along]->lower);
+    const char *upper = emit_int(&e, f->loops[path_of(s)->along]->upper);
     const char *stride = emit_int(&e, stride_of(c, s));
     const char *lowest = emit_int(&e, s->lower);
     const char *highest = emit_int(&e, s->upper);
@@ -452,7 +461,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     text_printf(out,
                 " * Drawn as a whole along %s: forward filtering, backward "
                 "sampling. Emissions:\n",
-                s->family->loops[s->along]->name);
+                s->family->loops[path_of(s)->along]->name);
     for (const struct part *p = s->parts; p; p = p->next)
         text_printf(out, " *     %s\n", p->factor->text);
     text_append(out, " */\n");
@@ -478,7 +487,7 @@ static const char *parallel(struct compiler *c, const struct step *s)
     struct loop *others[16];
     int n = 0;
     for (int i = 0; i < s->family->nloops && n < 16; i++)
-        if (i != s->along)
+        if (i != path_of(s)->along)
             others[n++] = s->family->loops[i];
     return n ? loop_names(c, others, n) : "-";
 }
@@ -486,7 +495,7 @@ static const char *parallel(struct compiler *c, const struct step *s)
 static const char *explain_path(struct compiler *c, const struct step *s)
 {
     return intern_format(
-        c, "path along %s, %s to %s", s->family->loops[s->along]->name,
+        c, "path along %s, %s to %s", s->family->loops[path_of(s)->along]->name,
         expression_text(c, s->lower), expression_text(c, s->upper));
 }
 
@@ -497,7 +506,7 @@ static const char *why(struct compiler *c, const struct step *s)
                          "sampling: %s depends on its predecessor along %s "
                          "alone",
                          family_name(c, s->family),
-                         s->family->loops[s->along]->name);
+                         s->family->loops[path_of(s)->along]->name);
 }
 
 const struct sampler forward_backward = {

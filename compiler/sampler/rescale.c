@@ -40,7 +40,7 @@ static bool stands_apart(const struct step *block, const struct part *p,
     if (p->opaque || p->lower || p->upper || part_shared_out(p) ||
         sym_has_var(p->factor->logp, plate))
         return false;
-    for (const struct joint_term *t = block->terms; t; t = t->next)
+    for (const struct joint_term *t = joint_of(block)->terms; t; t = t->next)
         for (int i = 0; t->factor == p->factor && i < t->nslots; i++)
             if (t->slots[i].reference->nargs)
                 return false;
@@ -138,7 +138,7 @@ static bool scales_vector(struct compiler *c, const struct step *block,
                           struct rescaling *r)
 {
     double power = 0;
-    for (const struct joint_term *t = block->terms; t; t = t->next) {
+    for (const struct joint_term *t = joint_of(block)->terms; t; t = t->next) {
         if (t->vector != f)
             continue;
         if (sym_has(t->weight, hyper) || !t->constant_score ||
@@ -197,12 +197,14 @@ static void rescale_vector(struct compiler *c, struct model *m,
 
 void find_rescalings(struct compiler *c, struct model *m, struct step *block)
 {
-    struct rescaling **last = &block->rescalings;
+    struct rescaling **last = &joint_of(block)->rescalings;
     int number = 0;
-    for (struct joint_term *t = block->terms; t; t = t->next, number++) {
+    for (struct joint_term *t = joint_of(block)->terms; t;
+         t = t->next, number++) {
         if (t->vector) {
             bool first = true;
-            for (struct joint_term *u = block->terms; u != t; u = u->next)
+            for (struct joint_term *u = joint_of(block)->terms; u != t;
+                 u = u->next)
                 first = first && u->vector != t->vector;
             if (first && t->vector->nloops == 0)
                 rescale_vector(c, m, block, t, number, &last);
@@ -214,7 +216,8 @@ void find_rescalings(struct compiler *c, struct model *m, struct step *block)
             !own_cell(c, t, f, &try))
             continue;
         bool apart = true;
-        for (const struct rescaling *r = block->rescalings; r; r = r->next)
+        for (const struct rescaling *r = joint_of(block)->rescalings; r;
+             r = r->next)
             apart = apart && !reads_plate(r->term, f);
         for (struct step *s = m->steps; apart && s; s = s->next) {
             if (!only_scale(block, s, f))

@@ -60,7 +60,7 @@ static void emit_scale_density(struct compiler *c, struct text *out,
                   "real_log(real_fabs(value_));");
     if (r->order)
         emit_line(&e, "total += k_->lost * t_;");
-    if (s->curved)
+    if (joint_of(s)->curved)
         emit_line(&e,
                   "total += total_%s(s, k_->team, k_->j, c_, 0, "
                   "GBM_CURVE_AGAINST);",
@@ -100,7 +100,8 @@ static void emit_vector_deviation(struct emitter *e, const struct step *s,
     struct compiler *c = e->c;
     int number = 0;
     emit_line(e, "gbm_total held_ = 0, own_ = 0, count_ = 0;");
-    for (const struct joint_term *t = s->terms; t; t = t->next, number++) {
+    for (const struct joint_term *t = joint_of(s)->terms; t;
+         t = t->next, number++) {
         if (t->vector != r->term->vector)
             continue;
         emit_line(e, "{");
@@ -227,7 +228,7 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
         emit_vector_deviation(&e, s, r);
     else
         emit_plate_deviation(&e, s, r);
-    if (s->curved) {
+    if (joint_of(s)->curved) {
         emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
         emit_line(&e, "    r_.along[i_] = j_->x[i_] - r_.dev[i_];");
         emit_line(&e, "gbm_team_sync(team);");
@@ -273,7 +274,7 @@ static void emit_all(struct compiler *c, struct text *out, const struct step *s)
                 "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
                 "gbm_joint *j_, int telling)\n{\n    gbm_total told_ = 0;\n",
                 s->name);
-    if (s->curved) {
+    if (joint_of(s)->curved) {
         emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(j_);");
         emit_line(&e, "const struct gbm_rescale z_ = gbm_rescale_of(j_);");
         emit_line(&e, "GBM_TEAM_FOR(i_, 0, j_->d, team)");
@@ -281,7 +282,7 @@ static void emit_all(struct compiler *c, struct text *out, const struct step *s)
         emit_line(&e, "gbm_sparse_multiply(&j_->factor, team, j_->V, z_.dev, "
                       "z_.normals);");
     }
-    for (const struct rescaling *r = s->rescalings; r; r = r->next)
+    for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next)
         emit_line(&e, "told_ += rescale_%s_%d(s, rng, team, j_, telling);",
                   s->name, r->number);
     emit_line(&e, "return told_;");
@@ -290,9 +291,9 @@ static void emit_all(struct compiler *c, struct text *out, const struct step *s)
 
 void emit_rescalings(struct compiler *c, struct text *out, const struct step *s)
 {
-    for (const struct rescaling *r = s->rescalings; r; r = r->next)
+    for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next)
         emit_one(c, out, s, r);
-    if (s->rescalings)
+    if (joint_of(s)->rescalings)
         emit_all(c, out, s);
 }
 

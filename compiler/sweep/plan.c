@@ -18,9 +18,8 @@ static bool moves(const struct step *s, const struct var *v)
         for (int i = 0; i < s->nmembers; i++)
             if (s->members[i].family->var == v)
                 return true;
-    for (const struct rescaling *r = s->rescalings; r; r = r->next)
-        if (r->hyper->var == v)
-            return true;
+    if (s->sampler && s->sampler->moves && s->sampler->moves(s, v))
+        return true;
     return s->family && s->family->var == v;
 }
 
