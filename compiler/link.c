@@ -80,22 +80,6 @@ static void split_words(char *text, char **argv, int *n, int capacity)
         argv[(*n)++] = word;
 }
 
-static int run_compiler(struct compiler *c, char **argv)
-{
-    int status = 0, failed = run_program(argv, &status);
-    if (failed) {
-        error_at(c, nowhere,
-                 "no C compiler: %s: %s; install one (gcc or clang) or name "
-                 "it in the variable CC",
-                 argv[0], strerror(failed));
-        return 2;
-    }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return 0;
-    error_at(c, nowhere, "the C compiler failed on the generated program");
-    return 2;
-}
-
 /* Hundreds of statements make a program that the C compiler would take minutes
  * over, for models that are sampled in seconds. */
 static const char *level_for(size_t length)
@@ -103,7 +87,17 @@ static const char *level_for(size_t length)
     return length < 1000000 ? "3" : length < 5000000 ? "1" : "0";
 }
 
-/* The command that makes `to` of `from`. */
+/* What no sweep calls, part 0, is not worth much of the compiler's time. */
+static const char *level_of(const struct compiler *c, size_t length, int part)
+{
+    const char *level =
+        c->options.optimise ? c->options.optimise : level_for(length);
+    return part == 0 && strchr("23", level[0]) ? "g" : level;
+}
+
+enum { NPARTS = 1 + STEP_PARTS };
+
+/* A command and its arguments. */
 struct command {
     char *argv[128];
     int n;
@@ -121,15 +115,21 @@ static void add_all(struct command *k, char *text)
     k->argv[k->n] = NULL;
 }
 
-/* The compiler, and all that bears on what it makes of a text. */
-static void add_compiler(struct compiler *c, struct command *k, size_t length,
-                         const char *headers)
+static void add_driver(struct compiler *c, struct command *k)
 {
     const char *cc = getenv("CC");
-    const char *level =
-        c->options.optimise ? c->options.optimise : level_for(length);
+    char *words = NEW_ARRAY(c, char, 1024);
+    snprintf(words, 1024, "%s", cc && *cc ? cc : "cc");
+    split_words(words, k->argv, &k->n, 32);
+}
+
+/* The compiler, and all that bears on what it makes of a part of a text. */
+static void add_compiler(struct compiler *c, struct command *k, size_t length,
+                         int part, const char *headers)
+{
     const char *fixed[] = {"-std=gnu11",
-                           intern_format(c, "-O%s", level),
+                           intern_format(c, "-O%s", level_of(c, length, part)),
+                           intern_format(c, "-DGBM_PART=%d", part),
                            "-g1",
                            "-fno-math-errno",
                            "-fno-trapping-math",
@@ -139,9 +139,7 @@ static void add_compiler(struct compiler *c, struct command *k, size_t length,
                            headers,
                            "-I",
                            path_join(c, c->stdlib, "kernels")};
-    char *words = NEW_ARRAY(c, char, 1024);
-    snprintf(words, 1024, "%s", cc && *cc ? cc : "cc");
-    split_words(words, k->argv, &k->n, 32);
+    add_driver(c, k);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         add(k, fixed[i]);
     if (!c->options.cpu || strcmp(c->options.cpu, "native") == 0)
@@ -234,21 +232,31 @@ static bool add_surroundings(struct rt_key *key, struct command compiler)
     return told;
 }
 
+static void add_key(struct rt_key *key, const struct command *k)
+{
+    for (int i = 0; i < k->n; i++)
+        rt_key_add_text(key, k->argv[i]);
+}
+
 /* All that a sampler depends on. False: it cannot be told. */
 static bool sampler_key(struct compiler *c, struct rt_key *key,
                         const char *program, const char *headers,
                         const char *libraries)
 {
     struct command k = {0};
+    size_t length = strlen(program);
     *key = RT_KEY_EMPTY;
     rt_key_add_text(key, GBM_VERSION);
     rt_key_add_text(key, program);
-    add_compiler(c, &k, strlen(program), headers);
+    for (int part = 0; part < NPARTS; part++) {
+        k.n = 0;
+        add_compiler(c, &k, length, part, headers);
+        add_key(key, &k);
+    }
     if (!add_surroundings(key, k))
         return false;
     add_libraries(c, &k, libraries);
-    for (int i = 0; i < k.n; i++)
-        rt_key_add_text(key, k.argv[i]);
+    add_key(key, &k);
     return add_headers(c, key, path_join(c, c->stdlib, "kernels")) &&
            add_file(c, key, intern_format(c, "%s/model.h", headers)) &&
            add_file(c, key, intern_format(c, "%s/libgbm.a", libraries));
@@ -264,21 +272,71 @@ static int write_sampler(struct compiler *c, const char *path,
                : file_status(errno);
 }
 
+/* Runs compilers side by side. */
+static int run_compilers(struct compiler *c, const struct command *k, int n)
+{
+    char *const *argv[NPARTS];
+    int status[NPARTS];
+    for (int i = 0; i < n; i++)
+        argv[i] = k[i].argv;
+    int failed = run_programs(argv, n, status);
+    if (failed) {
+        error_at(c, nowhere,
+                 "no C compiler: %s: %s; install one (gcc or clang) or name "
+                 "it in the variable CC",
+                 argv[0][0], strerror(failed));
+        return 2;
+    }
+    for (int i = 0; i < n; i++)
+        if (!WIFEXITED(status[i]) || WEXITSTATUS(status[i]) != 0) {
+            error_at(c, nowhere,
+                     "the C compiler failed on the generated program");
+            return 2;
+        }
+    return 0;
+}
+
+/* Compiles the parts of the program, and links them. */
+static int compile_parts(struct compiler *c, const char *source, size_t length,
+                         const char *to, const char *headers,
+                         const char *libraries)
+{
+    struct command parts[NPARTS] = {0}, link = {0};
+    const char *objects[NPARTS];
+    add_driver(c, &link);
+    add(&link, "-o");
+    add(&link, to);
+    for (int part = 0; part < NPARTS; part++) {
+        objects[part] = intern_format(c, "%s.%d.o", to, part);
+        temporary_begins(objects[part]);
+        add_compiler(c, &parts[part], length, part, headers);
+        add(&parts[part], "-c");
+        add(&parts[part], "-o");
+        add(&parts[part], objects[part]);
+        add(&parts[part], source);
+        add(&link, objects[part]);
+    }
+    add_libraries(c, &link, libraries);
+    int status = run_compilers(c, parts, NPARTS);
+    if (status == 0)
+        status = run_compilers(c, &link, 1);
+    for (int part = 0; part < NPARTS; part++) {
+        unlink(objects[part]);
+        temporary_ends(objects[part]);
+    }
+    return status;
+}
+
 static int make_sampler(struct compiler *c, const char *program,
                         const char *source, const char *to, const char *headers,
                         const char *libraries)
 {
-    struct command k = {0};
     if (!file_write(c, source, program, strlen(program)))
         return file_status(errno);
     if (!c->options.save_temps)
         temporary_begins(source);
-    add_compiler(c, &k, strlen(program), headers);
-    add(&k, "-o");
-    add(&k, to);
-    add(&k, source);
-    add_libraries(c, &k, libraries);
-    int status = run_compiler(c, k.argv);
+    int status =
+        compile_parts(c, source, strlen(program), to, headers, libraries);
     if (!c->options.save_temps) {
         unlink(source);
         temporary_ends(source);

@@ -120,8 +120,10 @@ void catch_signals(void);
 void temporary_begins(const char *path);
 void temporary_ends(const char *path);
 /* Runs a program to its end, and gives its wait status; returns 0, or the error
- * number if it cannot be started. */
+ * number if it cannot be started. The same of up to 8 side by side; if one
+ * cannot be started the others are ended. */
 int run_program(char *const *argv, int *status);
+int run_programs(char *const *const *argv, int n, int *status);
 /* Adds what a program prints to `out`; false if it fails. */
 bool program_output(char *const *argv, struct text *out);
 

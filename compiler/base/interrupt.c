@@ -1,6 +1,7 @@
 /* interrupt.c: a signal that ends gbmc leaves nothing behind: no temporary
  * file, no compiler still at work. */
 #include "base/base.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,17 +17,19 @@ enum { NCAUGHT = sizeof caught / sizeof caught[0], MOST = 8 };
 
 /* A signal handler can reach nothing but globals. */
 static const char *volatile temporary[MOST];
-static volatile pid_t child;
+static volatile pid_t children[MOST]; /* 0: none */
 
 /* Calls nothing that may not be called here (signal-safety(7)). */
 static void clean_up(int signal_number)
 {
     int saved = errno;
-    if (child > 0) {
-        kill(-child, SIGTERM);
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
+    for (int i = 0; i < MOST; i++)
+        if (children[i] > 0)
+            kill(-children[i], SIGTERM);
+    for (int i = 0; i < MOST; i++)
+        if (children[i] > 0)
+            while (waitpid(children[i], NULL, 0) < 0 && errno == EINTR)
+                ;
     for (int i = 0; i < MOST; i++)
         if (temporary[i])
             unlink(temporary[i]);
@@ -66,8 +69,8 @@ void temporary_ends(const char *path)
             temporary[i] = NULL;
 }
 
-/* `output`: where it writes, or -1: where gbmc does. */
-static int start_program(char *const *argv, int output)
+/* As number i. `output`: where it writes, or -1: where gbmc does. */
+static int start_program(int i, char *const *argv, int output)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
@@ -89,28 +92,40 @@ static int start_program(char *const *argv, int output)
     int failed =
         posix_spawnp(&pid, argv[0], &actions, &attributes, argv, environ);
     if (!failed)
-        child = pid;
+        children[i] = pid;
     sigprocmask(SIG_SETMASK, &before, NULL);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
 }
 
-static int await_program(void)
+static int await_program(int i)
 {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(children[i], &status, 0) < 0 && errno == EINTR)
         ;
-    child = 0;
+    children[i] = 0;
     return status;
+}
+
+int run_programs(char *const *const *argv, int n, int *status)
+{
+    int failed = 0, started = 0;
+    assert(n <= MOST);
+    while (started < n && !failed) {
+        failed = start_program(started, argv[started], -1);
+        started += !failed;
+    }
+    for (int i = 0; failed && i < started; i++)
+        kill(-children[i], SIGTERM);
+    for (int i = 0; i < started; i++)
+        status[i] = await_program(i);
+    return failed;
 }
 
 int run_program(char *const *argv, int *status)
 {
-    int failed = start_program(argv, -1);
-    if (!failed)
-        *status = await_program();
-    return failed;
+    return run_programs(&argv, 1, status);
 }
 
 bool program_output(char *const *argv, struct text *out)
@@ -120,7 +135,7 @@ bool program_output(char *const *argv, struct text *out)
     ssize_t n;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    int failed = start_program(argv, ends[1]);
+    int failed = start_program(0, argv, ends[1]);
     close(ends[1]);
     while (!failed && ((n = read(ends[0], bytes, sizeof bytes)) > 0 ||
                        (n < 0 && errno == EINTR)))
@@ -129,6 +144,6 @@ bool program_output(char *const *argv, struct text *out)
     close(ends[0]);
     if (failed)
         return false;
-    int status = await_program();
+    int status = await_program(0);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -222,6 +222,9 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s);
 
 /* program.c */
 void emit_program(struct text *out, struct compiler *c, struct model *m);
+/* The program may be compiled in parts 0 to STEP_PARTS, side by side: see
+ * GBM_ENTRY in stdlib/kernels/skeleton.h. */
+enum { STEP_PARTS = 2 };
 void emit_host(struct text *out, struct compiler *c, struct model *m,
                const char *program, const char *explanation);
 

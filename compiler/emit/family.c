@@ -149,11 +149,9 @@ static void emit_logdensity(struct compiler *c, struct text *out,
     emit_line(&e, "return %s;", value);
     text_append(out, "}\n");
     text_printf(out,
-                "#ifndef __CUDACC__\nstatic double logdensity_%s_host(const "
-                "void *state, int64_t element)\n{\n    return (double)"
-                "logdensity_%s((const struct state *)state, element);\n}\n"
+                "#ifndef __CUDACC__\nGBM_HOST_LOGDENSITY(logdensity_%s)\n"
                 "#endif\n\n",
-                id, id);
+                id);
 }
 
 /* ---- draws from the prior

@@ -318,7 +318,8 @@ static int emit_headers(struct text *out, struct compiler *c)
     struct dirent **files;
     const char *folder = path_join(c, c->stdlib, "kernels");
     int n = scandir(folder, &files, is_header, alphasort);
-    text_append(out, "static const struct gbm_header headers[] = {\n");
+    text_append(out, "#if !defined GBM_PART || GBM_PART == 0\n"
+                     "static const struct gbm_header headers[] = {\n");
     int count = 0;
     for (int i = 0; i < n; i++) {
         FILE *f = fopen(path_join(c, folder, files[i]->d_name), "rb");
@@ -390,6 +391,6 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
         text_append(out, ",\n    .gap_readers = gap_readers");
     text_printf(out,
                 ",\n    .program = program_text,\n    .nheaders = %d,\n    "
-                ".headers = headers,\n};\n",
+                ".headers = headers,\n};\n#endif\n",
                 nheaders);
 }

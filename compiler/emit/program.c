@@ -108,10 +108,8 @@ static void emit_index_cell(struct text *out, struct compiler *c,
     }
     emit_line(&e, "return %s;", emit_cell(&e, i->var, i->reference->args));
     text_printf(out,
-                "}\n#ifndef __CUDACC__\nstatic int64_t index%d_host(const "
-                "void *state, int64_t element)\n{\n    return index%d((const "
-                "struct state *)state, element);\n}\n#endif\n\n",
-                i->number, i->number);
+                "}\n#ifndef __CUDACC__\nGBM_HOST_CELL(index%d)\n#endif\n\n",
+                i->number);
 }
 
 static void emit_kernels(struct text *out, struct compiler *c,
@@ -140,6 +138,25 @@ static void emit_kernels(struct text *out, struct compiler *c,
     text_append(out, "#endif\n");
 }
 
+/* The runs of steps are shared out among the parts in which the program may be
+ * compiled, so that these are about as long; what else is called in a sweep is
+ * in the first. */
+static void emit_all_steps(struct text *out, struct compiler *c,
+                           struct model *m)
+{
+    size_t lengths[STEP_PARTS] = {0};
+    for (struct step *s = m->steps; s; s = s->next) {
+        const size_t before = out->length;
+        int least = STEP_PARTS - 1;
+        emit_step(c, out, s);
+        for (int i = least; i >= 0; i--)
+            if (lengths[i] < lengths[least])
+                least = i;
+        lengths[least] += out->length - before;
+        s->part = least + 1;
+    }
+}
+
 void emit_program(struct text *out, struct compiler *c, struct model *m)
 {
     text_printf(out,
@@ -158,7 +175,6 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     for (struct sequence *q = m->sequences; q; q = q->next)
         if (q->kind == SEQUENCE_REFRESH)
             emit_refresh(c, out, q);
-    for (struct step *s = m->steps; s; s = s->next)
-        emit_step(c, out, s);
+    emit_all_steps(out, c, m);
     emit_kernels(out, c, m);
 }

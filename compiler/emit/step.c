@@ -220,8 +220,8 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
     const bool cost = k->own_cost || emit_cost(out, c, s);
     if (k->dense)
         return cost;
-    text_printf(out, "GBM_HOST_RUN(%s, %d, %d, %s)\n", s->name, s->number,
-                k->blocks, s->first_draw);
+    text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->part, s->name,
+                s->number, k->blocks, s->first_draw);
     emit_conflicts(out, c, s);
     if (lists_members(s)) {
         text_printf(out, "static const int members_%s[] = {", s->name);

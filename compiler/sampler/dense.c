@@ -53,17 +53,10 @@ static void emit_row_of(struct compiler *c, struct text *out,
         e.nloops = depth;
     }
     text_append(out, "}\n");
-    text_printf(
-        out,
-        "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void *state, "
-        "int64_t element, double *weight, double *score)\n{\n    real w = 0, "
-        "t = 0;\n    row_%s_%d((const struct state *)state, &gbm_alone, "
-        "element, &w, &t);\n    *weight = (double)w;\n    *score = "
-        "(double)t;\n}\n"
-        "static void design_%s_%d_host(const void *state, int64_t element, "
-        "double *row)\n{\n    design_%s_%d((const struct state *)state, "
-        "&gbm_alone, element, (real *)row);\n}\n#endif\n\n",
-        s->name, n, s->name, n, s->name, n, s->name, n);
+    text_printf(out,
+                "#ifndef __CUDACC__\nGBM_HOST_ROW(row_%s_%d)\nGBM_HOST_DESIGN("
+                "design_%s_%d)\n#endif\n\n",
+                s->name, n, s->name, n);
 }
 
 static void emit_diagonal_prior(struct compiler *c, struct text *out,
@@ -120,13 +113,8 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
     emit_line(&e, "*precision = q;");
     emit_line(&e, "*potential = p;");
     text_append(out, "}\n");
-    text_printf(out,
-                "#ifndef __CUDACC__\nstatic void prior_%s_host(const void "
-                "*state, int64_t coordinate, double *precision, double "
-                "*potential)\n{\n    real q, p;\n    prior_%s((const struct "
-                "state *)state, coordinate, &q, &p);\n    *precision = "
-                "(double)q;\n    *potential = (double)p;\n}\n#endif\n\n",
-                s->name, s->name);
+    text_printf(out, "#ifndef __CUDACC__\nGBM_HOST_PRIOR(prior_%s)\n#endif\n\n",
+                s->name);
 }
 
 static void emit_matrix_prior(struct compiler *c, struct text *out,
@@ -146,11 +134,9 @@ static void emit_matrix_prior(struct compiler *c, struct text *out,
             emit_quadratic(&e, s, q);
     text_append(out, "}\n");
     text_printf(out,
-                "#ifndef __CUDACC__\nstatic void prior_%s_host(const void "
-                "*state, double *precision, double *potential)\n{\n    "
-                "prior_%s((const struct state *)state, &gbm_alone, (real "
-                "*)precision, (real *)potential);\n}\n#endif\n\n",
-                s->name, s->name);
+                "#ifndef __CUDACC__\nGBM_HOST_PRIOR_MATRIX(prior_%s)\n"
+                "#endif\n\n",
+                s->name);
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
@@ -175,12 +161,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
         emit_line(&e, "(void)d;");
         emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false, true);
         text_append(out, "}\n");
-        text_printf(out,
-                    "#ifndef __CUDACC__\nstatic void %s_%s_host(const void "
-                    "*state, %sdouble *x)\n{\n    %s_%s((const struct state "
-                    "*)state, &gbm_alone, (%sreal *)x);\n}\n#endif\n\n",
-                    which, s->name, k ? "const " : "", which, s->name,
-                    k ? "const " : "");
+        text_printf(out, "#ifndef __CUDACC__\nGBM_HOST_%s(%s_%s)\n#endif\n\n",
+                    k ? "SET" : "GET", which, s->name);
     }
     text_append(out, "#ifndef __CUDACC__\n");
     e = emitter_new(c, out);

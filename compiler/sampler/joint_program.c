@@ -221,11 +221,9 @@ static void emit_design(struct compiler *c, struct text *out,
     }
     text_append(out, "}\n");
     text_printf(out,
-                "#ifndef __CUDACC__\nstatic void design_%s_%d_host(const void "
-                "*state, int64_t element, double *a)\n{\n    design_%s_%d("
-                "(const struct state *)state, element, (real *)a);\n}\n"
+                "#ifndef __CUDACC__\nGBM_HOST_JOINT_DESIGN(design_%s_%d)\n"
                 "#endif\n\n",
-                s->name, number, s->name, number);
+                s->name, number);
 }
 
 static void emit_row(struct compiler *c, struct text *out, const struct step *s,
@@ -260,12 +258,8 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
     }
     text_append(out, "}\n");
     text_printf(out,
-                "#ifndef __CUDACC__\nstatic void row_%s_%d_host(const void "
-                "*state, int64_t element, double *weight, double *score)\n{\n"
-                "    real w, t;\n    row_%s_%d((const struct state *)state, "
-                "element, &w, &t);\n    *weight = (double)w;\n    *score = "
-                "(double)t;\n}\n#endif\n",
-                s->name, number, s->name, number);
+                "#ifndef __CUDACC__\nGBM_HOST_JOINT_ROW(row_%s_%d)\n#endif\n",
+                s->name, number);
     if (!t->vector)
         emit_design(c, out, s, t, number);
 }

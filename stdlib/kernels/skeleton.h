@@ -193,38 +193,128 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
     return x + step >= upper ? (x + upper) / 2 : x + step;
 }
 
+/* What the runtime calls in every sweep. A program may be compiled in parts,
+ * side by side: with GBM_PART defined as 1 or 2 those entries of the program
+ * alone that are of that part; as 0 all else, and entries are declared. Without
+ * it the program is one file, as any other. */
+#define GBM_DEFINED(head, ...) head __VA_ARGS__
+#define GBM_DECLARED(head, ...) head;
+#if !defined GBM_PART
+#define GBM_ENTRY_1(...) static GBM_DEFINED(__VA_ARGS__)
+#define GBM_ENTRY_2(...) static GBM_DEFINED(__VA_ARGS__)
+#elif GBM_PART == 1
+#define GBM_ENTRY_1 GBM_DEFINED
+#define GBM_ENTRY_2 GBM_DECLARED
+#elif GBM_PART == 2
+#define GBM_ENTRY_1 GBM_DECLARED
+#define GBM_ENTRY_2 GBM_DEFINED
+#else
+#define GBM_ENTRY_1 GBM_DECLARED
+#define GBM_ENTRY_2 GBM_DECLARED
+#endif
+#define GBM_ENTRY(part, ...) GBM_ENTRY_##part(__VA_ARGS__)
+
 /* The run of a step: each element's random numbers depend on (seed, chain,
  * sweep, step, element) alone. Of those that the device may have computed ahead
  * an element has `blocks`; its first draw is the function `draw`. */
-#define GBM_HOST_RUN(function, number, blocks, draw)                           \
-    static void function##_run(                                                \
-        const void *state, const struct gbm_sweep *sweep, uint32_t chain,      \
-        const int *elements, int64_t first, int64_t last)                      \
-    {                                                                          \
-        struct gbm_rng rng;                                                    \
-        gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number, 0);      \
-        if (sweep->ahead && (blocks) > 0) {                                    \
-            rng.ahead = sweep->ahead;                                          \
-            rng.place = sweep->place;                                          \
-            rng.stride = sweep->stride;                                        \
-            rng.nahead = (blocks);                                             \
-            rng.normals = GBM_NORMALS_FIRST(draw);                             \
-        }                                                                      \
-        for (int64_t k = first; k < last; k++) {                               \
-            const long long element = elements ? elements[k] : k;              \
-            rng.element = (uint32_t)element;                                   \
-            rng.block = rng.left = 0;                                          \
-            function((const struct state *)state, &rng, &gbm_alone, element,   \
-                     GBM_ADAPTING(sweep));                                     \
-            rng.place += (blocks)*rng.stride;                                  \
-        }                                                                      \
-    }
+#define GBM_HOST_RUN(part, function, number, blocks, draw)                     \
+    GBM_ENTRY(                                                                 \
+        part,                                                                  \
+        void function##_run(const void *state, const struct gbm_sweep *sweep,  \
+                            uint32_t chain, const int *elements,               \
+                            int64_t first, int64_t last),                      \
+        {                                                                      \
+            struct gbm_rng rng;                                                \
+            gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number, 0);  \
+            if (sweep->ahead && (blocks) > 0) {                                \
+                rng.ahead = sweep->ahead;                                      \
+                rng.place = sweep->place;                                      \
+                rng.stride = sweep->stride;                                    \
+                rng.nahead = (blocks);                                         \
+                rng.normals = GBM_NORMALS_FIRST(draw);                         \
+            }                                                                  \
+            for (int64_t k = first; k < last; k++) {                           \
+                const long long element = elements ? elements[k] : k;          \
+                rng.element = (uint32_t)element;                               \
+                rng.block = rng.left = 0;                                      \
+                function((const struct state *)state, &rng, &gbm_alone,        \
+                         element, GBM_ADAPTING(sweep));                        \
+                rng.place += (blocks)*rng.stride;                              \
+            }                                                                  \
+        })
 
 #define GBM_HOST_DERIVE(function)                                              \
-    static void function##_host(const void *state, int64_t element)            \
-    {                                                                          \
-        function((const struct state *)state, &gbm_alone, element);            \
-    }
+    GBM_ENTRY(1, void function##_host(const void *state, int64_t element),     \
+              { function((const struct state *)state, &gbm_alone, element); })
+#define GBM_HOST_LOGDENSITY(function)                                          \
+    GBM_ENTRY(1, double function##_host(const void *state, int64_t element), { \
+        return (double)function((const struct state *)state, element);         \
+    })
+#define GBM_HOST_CELL(function)                                                \
+    GBM_ENTRY(1, int64_t function##_host(const void *state, int64_t element),  \
+              { return function((const struct state *)state, element); })
+
+/* Of blocks: see struct gbm_dense and struct gbm_joint_term. */
+#define GBM_HOST_ROW(function)                                                 \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, int64_t element,         \
+                                   double *weight, double *score),             \
+              {                                                                \
+                  real w = 0, t = 0;                                           \
+                  function((const struct state *)state, &gbm_alone, element,   \
+                           &w, &t);                                            \
+                  *weight = (double)w;                                         \
+                  *score = (double)t;                                          \
+              })
+#define GBM_HOST_DESIGN(function)                                              \
+    GBM_ENTRY(                                                                 \
+        1,                                                                     \
+        void function##_host(const void *state, int64_t element, double *row), \
+        {                                                                      \
+            function((const struct state *)state, &gbm_alone, element,         \
+                     (real *)row);                                             \
+        })
+#define GBM_HOST_JOINT_ROW(function)                                           \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, int64_t element,         \
+                                   double *weight, double *score),             \
+              {                                                                \
+                  real w, t;                                                   \
+                  function((const struct state *)state, element, &w, &t);      \
+                  *weight = (double)w;                                         \
+                  *score = (double)t;                                          \
+              })
+#define GBM_HOST_JOINT_DESIGN(function)                                        \
+    GBM_ENTRY(                                                                 \
+        1,                                                                     \
+        void function##_host(const void *state, int64_t element, double *a),   \
+        { function((const struct state *)state, element, (real *)a); })
+#define GBM_HOST_PRIOR(function)                                               \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, int64_t coordinate,      \
+                                   double *precision, double *potential),      \
+              {                                                                \
+                  real q, p;                                                   \
+                  function((const struct state *)state, coordinate, &q, &p);   \
+                  *precision = (double)q;                                      \
+                  *potential = (double)p;                                      \
+              })
+#define GBM_HOST_PRIOR_MATRIX(function)                                        \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, double *precision,       \
+                                   double *potential),                         \
+              {                                                                \
+                  function((const struct state *)state, &gbm_alone,            \
+                           (real *)precision, (real *)potential);              \
+              })
+#define GBM_HOST_GET(function)                                                 \
+    GBM_ENTRY(1, void function##_host(const void *state, double *x), {         \
+        function((const struct state *)state, &gbm_alone, (real *)x);          \
+    })
+#define GBM_HOST_SET(function)                                                 \
+    GBM_ENTRY(1, void function##_host(const void *state, const double *x), {   \
+        function((const struct state *)state, &gbm_alone, (const real *)x);    \
+    })
 
 #endif
 #endif

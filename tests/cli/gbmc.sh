@@ -31,6 +31,16 @@ says 'compiler'
 absent x
 status 0 "$GBMC" "$pump" -o x
 exists x
+# the text is one program, too, that one command compiles
+"$GBMC" --emit=c "$pump" >pump.c
+built=$GBM_ROOT/$GBM_BUILD
+# shellcheck disable=SC2046,SC2086 # words
+status 0 ${CC:-cc} -w -O1 -fopenmp -I "$GBM_ROOT/runtime" \
+    -I "$GBM_ROOT/stdlib/kernels" pump.c "$built/libgbm.a" \
+    $(cat "$built/link_flags") -o y
+status 0 ./y --data "$examples/pump/data.json" --quiet --warmup 20 --draws 20 \
+    --device cpu
+rm -f y
 
 : >empty.gbm
 status 1 "$GBMC" empty.gbm -o y

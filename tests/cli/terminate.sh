@@ -5,7 +5,8 @@
 source "$GBM_ROOT/tests/cli/lib"
 pump=$examples/pump/pump.gbm
 
-# a compiler that is slow: it has written some of its output, and has a child
+# a compiler that is slow: it has written some of its output, and has a child;
+# three compile the parts of a program side by side
 cat >slow <<'END'
 #!/usr/bin/env bash
 while [ $# -gt 1 ]; do
@@ -13,18 +14,20 @@ while [ $# -gt 1 ]; do
     shift
 done
 sleep 60 &
-echo $! >child
-echo >started
+echo $! >child.$$
+echo >>started
 wait
 END
 chmod +x slow
 for signal in TERM INT HUP; do
-    rm -f started
+    rm -f started child.*
     (trap - INT; CC=$scratch/slow exec "$GBMC" "$pump" -o x) 2>.err &
     id=$!
-    for _ in $(seq 100); do [ -e started ] || sleep 0.1; done
-    exists started
-    [ "$(ls x.*.tmp* | wc -l)" = 2 ] || fail "nothing to be left behind"
+    for _ in $(seq 100); do
+        [ "$(cat started 2>/dev/null | wc -l)" = 3 ] || sleep 0.1
+    done
+    [ "$(cat child.* | wc -l)" = 3 ] || fail "not three compilers"
+    [ "$(ls x.*.tmp* | wc -l)" = 4 ] || fail "nothing to be left behind"
     # background jobs of a shell ignore SIGINT, and so does what ignored it
     [ $signal = INT ] && wanted=130 || wanted=$((128 + $(kill -l $signal)))
     kill -$signal $id
@@ -34,8 +37,10 @@ for signal in TERM INT HUP; do
     [ $found = $wanted ] || fail "$signal: status $found, not $wanted"
     ls x x.* 2>/dev/null && fail "$signal: left behind"
     sleep 0.2
-    grep -q '^State:.[^Z]' "/proc/$(cat child)/status" 2>/dev/null &&
-        fail "$signal: a compiler goes on"
+    for child in $(cat child.*); do
+        grep -q '^State:.[^Z]' "/proc/$child/status" 2>/dev/null &&
+            fail "$signal: a compiler goes on"
+    done
 done
 
 # no room for the program, none for the sampler

@@ -62,10 +62,7 @@ GBM_FN real logdensity_a_v(const struct state *s, long long element)
     return -*s->a_v;
 }
 #ifndef __CUDACC__
-static double logdensity_a_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_a_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_a_v)
 #endif
 
 GBM_FN void simulate_a_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -164,10 +161,7 @@ GBM_FN real logdensity_b_v(const struct state *s, long long element)
     return -REAL_C(0.9) * real_log(*s->b_v) - *s->b_v - REAL_C(2.2527126517342055);
 }
 #ifndef __CUDACC__
-static double logdensity_b_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_b_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_b_v)
 #endif
 
 GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -272,10 +266,7 @@ GBM_FN real logdensity_theta_v(const struct state *s, long long element)
     return *s->a_v * real_log(*s->b_v) - gbm_lgamma(*s->a_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v)) - *s->b_v * theta_v(i_v);
 }
 #ifndef __CUDACC__
-static double logdensity_theta_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_theta_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_theta_v)
 #endif
 
 GBM_FN void simulate_theta_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -395,10 +386,7 @@ GBM_FN real logdensity_x_v(const struct state *s, long long element)
     return gbm_times(x_v(i_v), real_log(theta_v(i_v)) + real_log(t_v(i_v))) - theta_v(i_v) * t_v(i_v) - gbm_lgamma(x_v(i_v) + 1);
 }
 #ifndef __CUDACC__
-static double logdensity_x_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_x_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_x_v)
 #endif
 
 GBM_FN void simulate_x_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -1047,7 +1035,7 @@ static int64_t cost_update_a_v(const void *state)
     return (int64_t)(*s->N_v);
 }
 
-GBM_HOST_RUN(update_a_v, 0, 3, gbm_slice)
+GBM_HOST_RUN(2, update_a_v, 0, 3, gbm_slice)
 static int dimension_b_v(const void *state, int64_t element)
 {
     (void)state;
@@ -1098,7 +1086,7 @@ static int64_t cost_update_b_v(const void *state)
     return (int64_t)(*s->N_v);
 }
 
-GBM_HOST_RUN(update_b_v, 1, 1, gbm_draw_gamma)
+GBM_HOST_RUN(1, update_b_v, 1, 1, gbm_draw_gamma)
 static int dimension_theta_v(const void *state, int64_t element)
 {
     (void)state;
@@ -1143,9 +1131,9 @@ static double conditional_theta_v_at(const void *state, int64_t element, const d
     return value;
 }
 
-GBM_HOST_RUN(update_theta_v, 2, 1, gbm_draw_gamma)
-GBM_HOST_RUN(forward_theta_v, 3, 1, none)
-GBM_HOST_RUN(update_x_v, 4, 1, none)
+GBM_HOST_RUN(2, update_theta_v, 2, 1, gbm_draw_gamma)
+GBM_HOST_RUN(1, forward_theta_v, 3, 1, none)
+GBM_HOST_RUN(1, update_x_v, 4, 1, none)
 
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_a_v",
@@ -1180,3 +1168,4 @@ static const struct gbm_step steps[] = {
      .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
 };
 
+#if !defined GBM_PART || GBM_PART == 0

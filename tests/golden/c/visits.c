@@ -64,10 +64,7 @@ GBM_FN real logdensity_b_v(const struct state *s, long long element)
     return -REAL_C(0.5) * gbm_square(b_v(j_v)) - REAL_C(0.9189385332046727);
 }
 #ifndef __CUDACC__
-static double logdensity_b_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_b_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_b_v)
 #endif
 
 GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -293,10 +290,7 @@ GBM_FN real logdensity_y_v(const struct state *s, long long element)
     return gbm_xlogy(y_v(i_v, k_v), (real)k_v_sum) - (real)k_v_sum1 - gbm_lgamma(y_v(i_v, k_v) + 1);
 }
 #ifndef __CUDACC__
-static double logdensity_y_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_y_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_y_v)
 #endif
 
 GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -833,8 +827,8 @@ static int64_t cost_update_b_v(const void *state)
     return (int64_t)(*s->N_v);
 }
 
-GBM_HOST_RUN(update_b_v, 0, 3, gbm_slice)
-GBM_HOST_RUN(update_y_v, 1, 1, none)
+GBM_HOST_RUN(2, update_b_v, 0, 3, gbm_slice)
+GBM_HOST_RUN(1, update_y_v, 1, 1, none)
 
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
@@ -851,3 +845,4 @@ static const struct gbm_step steps[] = {
      .run = update_y_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
 };
 
+#if !defined GBM_PART || GBM_PART == 0

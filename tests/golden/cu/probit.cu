@@ -53,10 +53,7 @@ GBM_FN real logdensity_beta_v(const struct state *s, long long element)
     return -REAL_C(0.005) * gbm_square(beta_v(j_v)) - REAL_C(3.221523626198718);
 }
 #ifndef __CUDACC__
-static double logdensity_beta_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_beta_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_beta_v)
 #endif
 
 GBM_FN void simulate_beta_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -184,10 +181,7 @@ GBM_FN real logdensity_y_v(const struct state *s, long long element)
     return (real)y_v(i_v) * gbm_log_phi((real)k_v_sum) + (real)(-y_v(i_v) + 1) * gbm_log_phi(-(real)k_v_sum1);
 }
 #ifndef __CUDACC__
-static double logdensity_y_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_y_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_y_v)
 #endif
 
 GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -317,10 +311,7 @@ GBM_FN real logdensity_y_z_v(const struct state *s, long long element)
     return -REAL_C(0.5) * gbm_square(y_z_v(i_v) - (real)k_v_sum) - REAL_C(0.9189385332046727);
 }
 #ifndef __CUDACC__
-static double logdensity_y_z_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_y_z_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_y_z_v)
 #endif
 
 #ifndef __CUDACC__
@@ -532,17 +523,8 @@ GBM_FN void design_update_beta_v_2(const struct state *s, const struct gbm_team 
     }
 }
 #ifndef __CUDACC__
-static void row_update_beta_v_2_host(const void *state, int64_t element, double *weight, double *score)
-{
-    real w = 0, t = 0;
-    row_update_beta_v_2((const struct state *)state, &gbm_alone, element, &w, &t);
-    *weight = (double)w;
-    *score = (double)t;
-}
-static void design_update_beta_v_2_host(const void *state, int64_t element, double *row)
-{
-    design_update_beta_v_2((const struct state *)state, &gbm_alone, element, (real *)row);
-}
+GBM_HOST_ROW(row_update_beta_v_2)
+GBM_HOST_DESIGN(design_update_beta_v_2)
 #endif
 
 GBM_FN void prior_update_beta_v(const struct state *s, long long coordinate,
@@ -562,13 +544,7 @@ GBM_FN void prior_update_beta_v(const struct state *s, long long coordinate,
     *potential = p;
 }
 #ifndef __CUDACC__
-static void prior_update_beta_v_host(const void *state, int64_t coordinate, double *precision, double *potential)
-{
-    real q, p;
-    prior_update_beta_v((const struct state *)state, coordinate, &q, &p);
-    *precision = (double)q;
-    *potential = (double)p;
-}
+GBM_HOST_PRIOR(prior_update_beta_v)
 #endif
 
 GBM_FN void get_update_beta_v(const struct state *s, const struct gbm_team *team, real *x)
@@ -583,10 +559,7 @@ GBM_FN void get_update_beta_v(const struct state *s, const struct gbm_team *team
     }
 }
 #ifndef __CUDACC__
-static void get_update_beta_v_host(const void *state, double *x)
-{
-    get_update_beta_v((const struct state *)state, &gbm_alone, (real *)x);
-}
+GBM_HOST_GET(get_update_beta_v)
 #endif
 
 GBM_FN void set_update_beta_v(const struct state *s, const struct gbm_team *team, const real *x)
@@ -601,10 +574,7 @@ GBM_FN void set_update_beta_v(const struct state *s, const struct gbm_team *team
     }
 }
 #ifndef __CUDACC__
-static void set_update_beta_v_host(const void *state, const double *x)
-{
-    set_update_beta_v((const struct state *)state, &gbm_alone, (const real *)x);
-}
+GBM_HOST_SET(set_update_beta_v)
 #endif
 
 #ifndef __CUDACC__

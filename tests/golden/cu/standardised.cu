@@ -63,10 +63,7 @@ GBM_FN long long index0(const struct state *s, long long element)
     return (g_v(i_v)) - 1;
 }
 #ifndef __CUDACC__
-static int64_t index0_host(const void *state, int64_t element)
-{
-    return index0((const struct state *)state, element);
-}
+GBM_HOST_CELL(index0)
 #endif
 
 /* copies.3     */
@@ -175,10 +172,7 @@ GBM_FN real logdensity_b_v(const struct state *s, long long element)
     return -REAL_C(0.5) * gbm_square(*s->b_v) - REAL_C(0.9189385332046727);
 }
 #ifndef __CUDACC__
-static double logdensity_b_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_b_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_b_v)
 #endif
 
 GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -279,10 +273,7 @@ GBM_FN real logdensity_z_v(const struct state *s, long long element)
     return -REAL_C(0.5) * gbm_square(z_v(j_v)) - REAL_C(0.9189385332046727);
 }
 #ifndef __CUDACC__
-static double logdensity_z_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_z_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_z_v)
 #endif
 
 GBM_FN void simulate_z_v(const struct state *s, struct gbm_rng *rng, long long element)
@@ -408,10 +399,7 @@ GBM_FN real logdensity_y_v(const struct state *s, long long element)
     return (real)y_v(i_v) * *s->b_v * (z_v(g_v(i_v)) - (real)k_v_sum / (real)s->z_v_n1) / (gbm_sd(s->z_v_n1, s->z_v + ((1) - 1))) - real_exp(*s->b_v * (z_v(g_v(i_v)) - (real)k_v_sum1 / (real)s->z_v_n1) / (gbm_sd(s->z_v_n1, s->z_v + ((1) - 1)))) - gbm_lgamma(y_v(i_v) + 1);
 }
 #ifndef __CUDACC__
-static double logdensity_y_v_host(const void *state, int64_t element)
-{
-    return (double)logdensity_y_v((const struct state *)state, element);
-}
+GBM_HOST_LOGDENSITY(logdensity_y_v)
 #endif
 
 GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long element)
