@@ -130,6 +130,8 @@ struct sampler {
     const char *(*parallel)(struct compiler *c, const struct step *s);
 
     /* ---- what is emitted ---- */
+    /* Headers of stdlib/kernels/ that gbm.h has not. */
+    const char *headers[2];
     /* Its functions in the text that host and device share. */
     void (*emit)(struct compiler *c, struct text *out, struct step *s);
     /* Of a sampler of scalars (emit/scalar.c), the statements that draw a value

@@ -157,12 +157,30 @@ static void emit_all_steps(struct text *out, struct compiler *c,
     }
 }
 
+/* The kernels of the samplers, each once. */
+static void emit_includes(struct text *out, struct compiler *c,
+                          const struct model *m)
+{
+    struct text done = {0};
+    for (const struct step *s = m->steps; s; s = s->next)
+        for (int i = 0; s->sampler && i < 2 && s->sampler->headers[i]; i++) {
+            const char *line =
+                intern_format(c, "#include \"%s\"\n", s->sampler->headers[i]);
+            if (!done.data || !strstr(done.data, line))
+                text_append(&done, line);
+        }
+    text_append(out, done.data ? done.data : "");
+    text_free(&done);
+}
+
 void emit_program(struct text *out, struct compiler *c, struct model *m)
 {
     text_printf(out,
                 "/* %s: written by gbmc from %s. */\n#include \"gbm.h\"\n"
-                "#include \"team.h\"\n\n",
+                "#include \"team.h\"\n",
                 in_comment(c, m->name), in_comment(c, c->options.input));
+    emit_includes(out, c, m);
+    text_append(out, "\n");
     emit_state(out, m);
     text_append(out, "#include \"skeleton.h\"\n\n");
     emit_accessors(out, m);

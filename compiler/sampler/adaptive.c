@@ -84,6 +84,7 @@ const struct sampler adaptive_metropolis = {
     .together = true,
     .take = take,
     .unit = never_left_out,
+    .headers = {"metropolis.h"},
     .emit = emit,
     .block_access = true,
     .tunes = tunes_width,

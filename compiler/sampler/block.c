@@ -1072,8 +1072,12 @@ static bool sliced_by_component(const struct family *f,
 static void vector_node(struct compiler *c, struct model *m, struct step *s)
 {
     struct family *f = s->family;
-    if (recognise_vector(c, m, s) || elliptical_vector(c, s))
+    if (recognise_vector(c, m, s))
         return;
+    if (normal_vector(c, s)) {
+        s->sampler = &elliptical_block;
+        return;
+    }
     const struct expr *support = entry_value(f->distribution, "support");
     bool set = support && !strcmp(support->name, "set");
     if (f->nslices == 1 && set) { /* data as a rule: told at load */

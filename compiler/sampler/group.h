@@ -56,14 +56,21 @@ void normal_prior_terms(struct compiler *c, const struct step *s,
 /* The error that the prior is not normal, as sampler `word` needs. */
 void not_normal(struct compiler *c, const struct step *s, struct span where,
                 const char *word);
-/* The steps as one group, its members' priors its own part, in order; NULL
- * after an error. */
-struct step *normal_group(struct compiler *c, struct model *m,
-                          struct step *const *steps, int n, struct span where,
-                          const char *word);
-/* ancestral_: the nodes from standard normals; prior_: their log density. */
-void emit_normal_prior(struct compiler *c, struct text *out,
-                       const struct step *s);
+/* The steps as one group, its members' priors its own part, in order; or a
+ * vector node alone, its prior as its only quadratic. NULL after an error. */
+struct step *take_normal(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n, struct span where,
+                         const char *word);
+/* A vector node with a normal prior as such a step; false: it is not normal. */
+bool normal_vector(struct compiler *c, struct step *s);
+/* Writes a statement that moves x [d] to y, where mean [d] is the prior's and
+ * drawn [d] a draw from it; likelihood_NAME_at(&k_, y) puts y into the state
+ * and returns the rest of its log density. Moves between two are made by the
+ * same statement. */
+typedef void normal_move(struct emitter *e, const struct step *s);
+/* The step's functions; `what` is said above them. */
+void emit_normal_moves(struct compiler *c, struct text *out, struct step *s,
+                       const char *what, normal_move *move);
 
 /* ---- block.c: blocks of one element each ------------------------------------
  */

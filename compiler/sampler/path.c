@@ -516,6 +516,7 @@ const struct sampler forward_backward = {
     .explain = explain_path,
     .why = why,
     .parallel = parallel,
+    .headers = {"forward_backward.h"},
     .emit = emit,
     .emit_row = emit_row,
     .block_access = true,

@@ -34,6 +34,7 @@ const struct sampler random_walk = {
     .take = take,
     .explain = explain_walk,
     .unit = each_unless_tied,
+    .headers = {"metropolis.h"},
     .emit = emit,
     .draw = draw,
     .scalar = true,

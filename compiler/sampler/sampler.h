@@ -85,10 +85,6 @@ struct part *own_prior(struct compiler *c, const struct family *f);
 /* Sets the step's only quadratic to the vector node's own prior, if that is
  * normal given the rest. */
 bool gaussian_prior(struct compiler *c, struct step *s);
-/* elliptical.c: the ellipse of a vector node alone; false if its prior is not
- * normal. */
-bool elliptical_vector(struct compiler *c, struct step *s);
-
 /* forward.c: the steps that draw forward, behind all others, in the order of
  * the families: of leaves, and of what turns out at load to have no observed
  * descendant. Requires blocks; steps that were merged go. */

@@ -1,4 +1,5 @@
-/* gbm.h: everything that generated programs call, for host and device. */
+/* gbm.h: what any generated program may call, for host and device. Samplers
+ * name headers of their own beside it. */
 #ifndef GBM_STDLIB_H
 #define GBM_STDLIB_H
 
@@ -19,13 +20,7 @@
 #include "categorical.h"
 #include "slice.h"
 #include "linear.h"
-#include "joint.h"
-#include "forward_backward.h"
-#include "curved_block.h"
-#include "rescale.h"
 #include "statistics.h"
-#include "metropolis.h"
-#include "elliptical.h"
 #include "matrix_exponential.h"
 #include "truncated_gamma.h"
 #include "between.h"

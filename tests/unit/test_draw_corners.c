@@ -8,7 +8,9 @@
 #include <math.h>
 #include <cmocka.h>
 
+#include "elliptical.h"
 #include "gbm.h"
+#include "metropolis.h"
 
 enum { DRAWS = 40000 };
 

@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 #include "draw_check.h"
+#include "elliptical.h"
+#include "forward_backward.h"
+#include "metropolis.h"
 #include <cmocka.h>
 
 static double sample[DRAWS];

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include "gbm.h"
+#include "sparse_cholesky.h"
 #include "load/symbolic.h"
 #include <cmocka.h>
 #include <lapacke.h>
