@@ -26,22 +26,51 @@ struct gbm_room {
 #endif
 
 /* Room for the hoisted columns of an update: few cells stand on the stack. The
- * device has none. */
+ * device has none. In a build for tests (GBM_GUARD) there is as much room as
+ * was asked for and no more: what is written behind it ends the program. */
 #ifdef __CUDACC__
 #define GBM_COLUMNS(conditional, cells)
 #define GBM_COLUMNS_END(conditional)
 #else
 #include <stdlib.h>
+#ifdef GBM_GUARD
+#define GBM_OWN_COLUMNS 1
+#else
 #define GBM_OWN_COLUMNS 512
+#endif
 #define GBM_COLUMNS(conditional, cells)                                        \
     real own_columns[GBM_OWN_COLUMNS];                                         \
     (conditional).columns = gbm_columns(own_columns, cells)
 #define GBM_COLUMNS_END(conditional)                                           \
-    do {                                                                       \
-        if ((conditional).columns != own_columns)                              \
-            free((conditional).columns);                                       \
-    } while (0)
+    gbm_columns_end(own_columns, (conditional).columns)
 
+#ifdef GBM_GUARD
+#define GBM_GUARD_CELLS 8
+#define GBM_GUARD_VALUE REAL_C(-3.25e30)
+/* Before the columns is their number, behind them what must stay. */
+GBM_FN real *gbm_columns(real *own, long long cells)
+{
+    (void)own;
+    long long n = cells > 0 ? cells : 0;
+    real *room =
+        (real *)malloc((size_t)(1 + n + GBM_GUARD_CELLS) * sizeof *room);
+    if (!room)
+        abort();
+    room[0] = (real)n;
+    for (int k = 0; k < GBM_GUARD_CELLS; k++)
+        room[1 + n + k] = GBM_GUARD_VALUE;
+    return room + 1;
+}
+GBM_FN void gbm_columns_end(const real *own, real *columns)
+{
+    (void)own;
+    real *room = columns - 1;
+    for (int k = 0; k < GBM_GUARD_CELLS; k++)
+        if (!(room[1 + (long long)room[0] + k] == GBM_GUARD_VALUE))
+            abort();
+    free(room);
+}
+#else
 GBM_FN real *gbm_columns(real *own, long long cells)
 {
     if (cells <= GBM_OWN_COLUMNS)
@@ -51,6 +80,12 @@ GBM_FN real *gbm_columns(real *own, long long cells)
         abort();
     return columns;
 }
+GBM_FN void gbm_columns_end(const real *own, real *columns)
+{
+    if (columns != own)
+        free(columns);
+}
+#endif
 
 #endif
 

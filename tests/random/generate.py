@@ -501,6 +501,9 @@ def attempt(generator, bugs_only):
             if r.random and r.value[1] in NEVER_ZERO and np.any(
                     np.abs(b.world.values[r.left[1]]) < 1e-6):
                 raise Retry("a draw that is rounded to 0")
+            if r.random and r.value[1] in ("dbeta", "beta") and np.any(
+                    b.world.values[r.left[1]] == 1):
+                raise Retry("a draw that is rounded to 1")
     body = list(b.body)
     if b.chance(0.5):
         b.feature("shuffled")
