@@ -87,7 +87,8 @@ static const char *level_for(size_t length)
     return length < 1000000 ? "3" : length < 5000000 ? "1" : "0";
 }
 
-/* What no sweep calls, part 0, is not worth much of the compiler's time. */
+/* Part 0, on which no draw depends, is not worth much of the compiler's time.
+ */
 static const char *level_of(const struct compiler *c, size_t length, int part)
 {
     const char *level =

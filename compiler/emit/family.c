@@ -386,11 +386,9 @@ static void emit_simulate(struct compiler *c, struct text *out,
         text_append(out, "}\n");
     }
     text_printf(out,
-                "#ifndef __CUDACC__\nstatic void simulate_%s_host(const void "
-                "*state, struct gbm_rng *rng, int64_t element)\n{\n    "
-                "simulate_%s((const struct state *)state, rng, element);\n}\n"
+                "#ifndef __CUDACC__\nGBM_HOST_SIMULATE(simulate_%s)\n"
                 "#endif\n\n",
-                id, id);
+                id);
 }
 
 void emit_unruled_draw(struct emitter *e, const struct family *f)
@@ -424,7 +422,7 @@ static void emit_start(struct compiler *c, struct text *out,
     open_element_function(
         &e, f,
         intern_format(c,
-                      "static void start_%s_in(const struct state "
+                      "static void start_%s(const struct state "
                       "*s, struct gbm_rng *rng, int64_t element, "
                       "double spread)",
                       id));
@@ -478,11 +476,7 @@ static void emit_start(struct compiler *c, struct text *out,
     }
 done:
     text_append(out, "}\n");
-    text_printf(out,
-                "static void start_%s(const void *state, struct gbm_rng *rng, "
-                "int64_t element, double spread)\n{\n    start_%s_in((const "
-                "struct state *)state, rng, element, spread);\n}\n\n",
-                id, id);
+    text_printf(out, "GBM_HOST_START(start_%s)\n\n", id);
 }
 
 /* ---- checks

@@ -239,7 +239,7 @@ static void emit_families(struct text *out, struct compiler *c,
                         ".density_kernel = \"logdensity_%s_kernel\"",
                         id, id);
         if (f->stochastic)
-            text_printf(out, ",\n     .start = start_%s", id);
+            text_printf(out, ",\n     .start = start_%s_host", id);
         if (f->stochastic && f->factor && !f->auxiliary)
             text_printf(out, ",\n     .violation = violation_%s", id);
         if (has_parents(f))
@@ -247,9 +247,10 @@ static void emit_families(struct text *out, struct compiler *c,
         if (support_constant(f))
             text_printf(out, ",\n     .support = %s", support_constant(f));
         if (has_settle(c, f))
-            text_printf(out,
-                        ",\n     .settle = settle_%s, .summands = summands_%s",
-                        id, id);
+            text_printf(
+                out,
+                ",\n     .settle = settle_%s_host, .summands = summands_%s", id,
+                id);
         if (f->stochastic && !f->auxiliary)
             text_printf(out, ",\n     .simulate = simulate_%s_host", id);
         if (f->stochastic && !f->auxiliary && !can_be_drawn(f))
@@ -362,6 +363,7 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     bool readers, gaps;
     emit_readers(c, out, m, &readers, &gaps);
     emit_steps(out, c, m);
+    text_append(out, "GBM_HOST_AHEAD(gbm_draw_ahead)\n\n");
     int nheaders = emit_headers(out, c);
     int nfamilies = 0, nsequences = 0;
     for (const struct family *f = m->families; f; f = f->next)
@@ -382,7 +384,7 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ".inverses = inverses,\n    .nsequences = %d, "
                 ".sequences = sequences,\n    .nsteps = %d,\n    .steps = "
                 "steps,\n    .bind = bind_state,\n    .shift = shift,\n    "
-                ".ahead = gbm_draw_ahead,\n    .explain = ",
+                ".ahead = gbm_draw_ahead_host,\n    .explain = ",
                 m->nslots, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
     if (readers)

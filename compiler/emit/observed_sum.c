@@ -125,7 +125,7 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "/* Moves the summands until they have the sum. */\n"
-                "static void settle_%s_in(const struct state *s, int64_t "
+                "static void settle_%s(const struct state *s, int64_t "
                 "element)\n{\n    (void)element;\n",
                 id);
     if (f->nloops)
@@ -157,9 +157,5 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
         emit_share(&e, m, s);
     emit_close(&e, 1);
     text_append(out, "}\n");
-    text_printf(out,
-                "static void settle_%s(const void *state, int64_t element)\n"
-                "{\n    settle_%s_in((const struct state *)state, element);\n"
-                "}\n\n",
-                id, id);
+    text_printf(out, "GBM_HOST_SETTLE(settle_%s)\n\n", id);
 }

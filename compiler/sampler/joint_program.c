@@ -102,12 +102,12 @@ static void emit_pairs(struct compiler *c, struct text *out,
                 "*)state;\n    (void)s;\n",
                 s->name, number);
     emit_line(&e, "return %s;", emit_int(&e, family_extent(c, t->vector, 0)));
+    text_append(out, "}\n");
     const bool scattered = can_scatter(c, t);
     if (scattered) {
         text_printf(out,
-                    "}\nstatic void scatter_%s_%d(const void *state, int64_t "
-                    "vector_, double *cells_)\n{\n    const struct state *s = "
-                    "(const struct state *)state;\n    (void)s;\n    "
+                    "static void scatter_%s_%d(const struct state *s, "
+                    "int64_t vector_, double *cells_)\n{\n    (void)s;\n    "
                     "(void)vector_;\n",
                     s->name, number);
         e = emitter_new(c, out);
@@ -117,9 +117,11 @@ static void emit_pairs(struct compiler *c, struct text *out,
         for (int i = 0; i < e.nloops; i++)
             emit_line(&e, "(void)%s;", e.loops[i].name);
         emit_scatter(&e, t);
+        text_printf(out, "}\nGBM_HOST_SCATTER(scatter_%s_%d)\n", s->name,
+                    number);
     }
     text_printf(out,
-                "}\nstatic int slots_%s_%d(const void *state, int64_t element, "
+                "static int slots_%s_%d(const void *state, int64_t element, "
                 "int *variable_,\n    int64_t *cell_, int capacity_)\n{\n    "
                 "const struct state *s = (const struct state *)state;\n    "
                 "(void)s;\n    (void)capacity_;\n",
@@ -508,7 +510,8 @@ static void emit_tables(struct compiler *c, struct text *out,
         if (t->vector)
             text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
         if (t->vector && can_scatter(c, t))
-            text_printf(out, ", .scatter = scatter_%s_%d", s->name, nterms);
+            text_printf(out, ", .scatter = scatter_%s_%d_host", s->name,
+                        nterms);
         if (!t->vector)
             text_printf(out, ", .design = design_%s_%d_host", s->name, nterms);
         for (const struct rescaling *r = joint_of(s)->rescalings; r;

@@ -228,10 +228,10 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
     return x + step >= upper ? (x + upper) / 2 : x + step;
 }
 
-/* What the runtime calls in every sweep. A program may be compiled in parts,
- * side by side: with GBM_PART defined as 1 or 2 those entries of the program
- * alone that are of that part; as 0 all else, and entries are declared. Without
- * it the program is one file, as any other. */
+/* What draws depend on: sweeps, starting values. A program may be compiled in
+ * parts, side by side: with GBM_PART defined as 1 or 2 those entries of the
+ * program alone that are of that part; as 0 all else, and entries are declared.
+ * Without it the program is one file, as any other. */
 #define GBM_DEFINED(head, ...) head __VA_ARGS__
 #define GBM_DECLARED(head, ...) head;
 #if !defined GBM_PART
@@ -278,6 +278,12 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
             }                                                                  \
         })
 
+#define GBM_HOST_AHEAD(function)                                               \
+    GBM_ENTRY(2,                                                               \
+              void function##_host(                                            \
+                  uint64_t seed, uint32_t chain, uint32_t sweep, int ngroups,  \
+                  const struct gbm_places *places, struct gbm_ahead *out),     \
+              { function(seed, chain, sweep, ngroups, places, out); })
 #define GBM_HOST_DERIVE(function)                                              \
     GBM_ENTRY(1, void function##_host(const void *state, int64_t element),     \
               { function((const struct state *)state, &gbm_alone, element); })
@@ -285,6 +291,20 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
     GBM_ENTRY(1, double function##_host(const void *state, int64_t element), { \
         return (double)function((const struct state *)state, element);         \
     })
+#define GBM_HOST_SIMULATE(function)                                            \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, struct gbm_rng *rng,     \
+                                   int64_t element),                           \
+              { function((const struct state *)state, rng, element); })
+#define GBM_HOST_START(function)                                               \
+    GBM_ENTRY(                                                                 \
+        1,                                                                     \
+        void function##_host(const void *state, struct gbm_rng *rng,           \
+                             int64_t element, double spread),                  \
+        { function((const struct state *)state, rng, element, spread); })
+#define GBM_HOST_SETTLE(function)                                              \
+    GBM_ENTRY(1, void function##_host(const void *state, int64_t element),     \
+              { function((const struct state *)state, element); })
 #define GBM_HOST_CELL(function)                                                \
     GBM_ENTRY(1, int64_t function##_host(const void *state, int64_t element),  \
               { return function((const struct state *)state, element); })
@@ -324,6 +344,11 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
         1,                                                                     \
         void function##_host(const void *state, int64_t element, double *a),   \
         { function((const struct state *)state, element, (real *)a); })
+#define GBM_HOST_SCATTER(function)                                             \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, int64_t instance,        \
+                                   double *cells),                             \
+              { function((const struct state *)state, instance, cells); })
 #define GBM_HOST_PRIOR(function)                                               \
     GBM_ENTRY(1,                                                               \
               void function##_host(const void *state, int64_t coordinate,      \

@@ -76,10 +76,7 @@ GBM_FN void simulate_a_v(const struct state *s, struct gbm_rng *rng, long long e
     *s->a_v = (exponential / lambda_v);
 }
 #ifndef __CUDACC__
-static void simulate_a_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_a_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_a_v)
 #endif
 
 #ifndef __CUDACC__
@@ -119,7 +116,7 @@ static int64_t enumerate_a_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_a_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_a_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -129,10 +126,7 @@ static void start_a_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     (void)lambda_v;
     *s->a_v = gbm_start(rng, 1 / lambda_v, lower, upper, (real)spread);
 }
-static void start_a_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_a_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_a_v)
 
 static bool check_a_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -177,10 +171,7 @@ GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long e
     *s->b_v = (gamma / lambda_v);
 }
 #ifndef __CUDACC__
-static void simulate_b_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_b_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_b_v)
 #endif
 
 #ifndef __CUDACC__
@@ -220,7 +211,7 @@ static int64_t enumerate_b_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_b_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_b_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -232,10 +223,7 @@ static void start_b_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     (void)lambda_v;
     *s->b_v = gbm_start(rng, r_v / lambda_v, lower, upper, (real)spread);
 }
-static void start_b_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_b_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_b_v)
 
 static bool check_b_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -284,10 +272,7 @@ GBM_FN void simulate_theta_v(const struct state *s, struct gbm_rng *rng, long lo
     theta_v(i_v) = (gamma / lambda_v);
 }
 #ifndef __CUDACC__
-static void simulate_theta_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_theta_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_theta_v)
 #endif
 
 #ifndef __CUDACC__
@@ -336,7 +321,7 @@ static int64_t enumerate_theta_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_theta_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_theta_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -350,10 +335,7 @@ static void start_theta_v_in(const struct state *s, struct gbm_rng *rng, int64_t
     (void)lambda_v;
     theta_v(i_v) = gbm_start(rng, r_v / lambda_v, lower, upper, (real)spread);
 }
-static void start_theta_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_theta_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_theta_v)
 
 static bool check_theta_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -402,10 +384,7 @@ GBM_FN void simulate_x_v(const struct state *s, struct gbm_rng *rng, long long e
     x_v(i_v) = gbm_whole(poisson);
 }
 #ifndef __CUDACC__
-static void simulate_x_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_x_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_x_v)
 #endif
 
 #ifndef __CUDACC__
@@ -454,7 +433,7 @@ static int64_t enumerate_x_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_x_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_x_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -468,10 +447,7 @@ static void start_x_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     if (x_v(i_v) > upper)
         x_v(i_v) = (int)upper;
 }
-static void start_x_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_x_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_x_v)
 
 static bool check_x_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -908,7 +884,7 @@ static const struct gbm_family families[] = {
      .cells = cells_a_v,
      .check = check_a_v,
      .logdensity = logdensity_a_v_host, .density_kernel = "logdensity_a_v_kernel",
-     .start = start_a_v,
+     .start = start_a_v_host,
      .violation = violation_a_v,
      .parents = parents_a_v,
      .simulate = simulate_a_v_host},
@@ -922,7 +898,7 @@ static const struct gbm_family families[] = {
      .cells = cells_b_v,
      .check = check_b_v,
      .logdensity = logdensity_b_v_host, .density_kernel = "logdensity_b_v_kernel",
-     .start = start_b_v,
+     .start = start_b_v_host,
      .violation = violation_b_v,
      .parents = parents_b_v,
      .simulate = simulate_b_v_host},
@@ -936,7 +912,7 @@ static const struct gbm_family families[] = {
      .cells = cells_theta_v,
      .check = check_theta_v,
      .logdensity = logdensity_theta_v_host, .density_kernel = "logdensity_theta_v_kernel",
-     .start = start_theta_v,
+     .start = start_theta_v_host,
      .violation = violation_theta_v,
      .parents = parents_theta_v,
      .simulate = simulate_theta_v_host,
@@ -951,7 +927,7 @@ static const struct gbm_family families[] = {
      .cells = cells_x_v,
      .check = check_x_v,
      .logdensity = logdensity_x_v_host, .density_kernel = "logdensity_x_v_kernel",
-     .start = start_x_v,
+     .start = start_x_v_host,
      .violation = violation_x_v,
      .parents = parents_x_v,
      .simulate = simulate_x_v_host,
@@ -1167,5 +1143,7 @@ static const struct gbm_step steps[] = {
      .text = "x[i] ~ dpois(theta[i] * t[i])",
      .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
 };
+
+GBM_HOST_AHEAD(gbm_draw_ahead)
 
 #if !defined GBM_PART || GBM_PART == 0

@@ -82,10 +82,7 @@ GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long e
     b_v(j_v) = (mu_v + normal / real_sqrt(tau_v));
 }
 #ifndef __CUDACC__
-static void simulate_b_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_b_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_b_v)
 #endif
 
 #ifndef __CUDACC__
@@ -134,7 +131,7 @@ static int64_t enumerate_b_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_b_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_b_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -148,10 +145,7 @@ static void start_b_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     (void)tau_v;
     b_v(j_v) = gbm_start(rng, mu_v, lower, upper, (real)spread);
 }
-static void start_b_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_b_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_b_v)
 
 static bool check_b_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -312,10 +306,7 @@ GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long e
     y_v(i_v, k_v) = gbm_whole(poisson);
 }
 #ifndef __CUDACC__
-static void simulate_y_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_y_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_y_v)
 #endif
 
 #ifndef __CUDACC__
@@ -373,7 +364,7 @@ static int64_t enumerate_y_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_y_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -389,10 +380,7 @@ static void start_y_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     if (y_v(i_v, k_v) > upper)
         y_v(i_v, k_v) = (int)upper;
 }
-static void start_y_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_y_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_y_v)
 
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -735,7 +723,7 @@ static const struct gbm_family families[] = {
      .cells = cells_b_v,
      .check = check_b_v,
      .logdensity = logdensity_b_v_host, .density_kernel = "logdensity_b_v_kernel",
-     .start = start_b_v,
+     .start = start_b_v_host,
      .violation = violation_b_v,
      .parents = parents_b_v,
      .simulate = simulate_b_v_host},
@@ -760,7 +748,7 @@ static const struct gbm_family families[] = {
      .cells = cells_y_v,
      .check = check_y_v,
      .logdensity = logdensity_y_v_host, .density_kernel = "logdensity_y_v_kernel",
-     .start = start_y_v,
+     .start = start_y_v_host,
      .violation = violation_y_v,
      .parents = parents_y_v,
      .simulate = simulate_y_v_host,
@@ -844,5 +832,7 @@ static const struct gbm_step steps[] = {
      .text = "y[i,k] ~ dpois(sum(rate[i,]))",
      .run = update_y_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
 };
+
+GBM_HOST_AHEAD(gbm_draw_ahead)
 
 #if !defined GBM_PART || GBM_PART == 0

@@ -71,10 +71,7 @@ GBM_FN void simulate_beta_v(const struct state *s, struct gbm_rng *rng, long lon
     beta_v(j_v) = (mu_v + normal / real_sqrt(tau_v));
 }
 #ifndef __CUDACC__
-static void simulate_beta_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_beta_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_beta_v)
 #endif
 
 #ifndef __CUDACC__
@@ -123,7 +120,7 @@ static int64_t enumerate_beta_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_beta_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_beta_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -137,10 +134,7 @@ static void start_beta_v_in(const struct state *s, struct gbm_rng *rng, int64_t 
     (void)tau_v;
     beta_v(j_v) = gbm_start(rng, mu_v, lower, upper, (real)spread);
 }
-static void start_beta_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_beta_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_beta_v)
 
 static bool check_beta_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -201,10 +195,7 @@ GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long e
     y_v(i_v) = gbm_whole(uniform < prob_v ? 1 : 0);
 }
 #ifndef __CUDACC__
-static void simulate_y_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_y_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_y_v)
 #endif
 
 #ifndef __CUDACC__
@@ -253,7 +244,7 @@ static int64_t enumerate_y_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_y_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -267,10 +258,7 @@ static void start_y_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     if (y_v(i_v) > upper)
         y_v(i_v) = (int)upper;
 }
-static void start_y_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_y_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_y_v)
 
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -360,7 +348,7 @@ static int64_t enumerate_y_z_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_y_z_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_y_z_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -370,10 +358,7 @@ static void start_y_z_v_in(const struct state *s, struct gbm_rng *rng, int64_t e
     real lower = y_v(i_v) > REAL_C(0.5) ? 0 : (-GBM_INF), upper = y_v(i_v) > REAL_C(0.5) ? GBM_INF : 0;
     y_z_v(i_v) = gbm_start(rng, GBM_NAN, lower, upper, 0);
 }
-static void start_y_z_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_y_z_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_y_z_v)
 
 static bool check_y_z_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {

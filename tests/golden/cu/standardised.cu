@@ -188,10 +188,7 @@ GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long e
     *s->b_v = (mu_v + normal / real_sqrt(tau_v));
 }
 #ifndef __CUDACC__
-static void simulate_b_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_b_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_b_v)
 #endif
 
 #ifndef __CUDACC__
@@ -231,7 +228,7 @@ static int64_t enumerate_b_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_b_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_b_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -243,10 +240,7 @@ static void start_b_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     (void)tau_v;
     *s->b_v = gbm_start(rng, mu_v, lower, upper, (real)spread);
 }
-static void start_b_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_b_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_b_v)
 
 static bool check_b_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -291,10 +285,7 @@ GBM_FN void simulate_z_v(const struct state *s, struct gbm_rng *rng, long long e
     z_v(j_v) = (mu_v + normal / real_sqrt(tau_v));
 }
 #ifndef __CUDACC__
-static void simulate_z_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_z_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_z_v)
 #endif
 
 #ifndef __CUDACC__
@@ -343,7 +334,7 @@ static int64_t enumerate_z_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_z_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_z_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -357,10 +348,7 @@ static void start_z_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     (void)tau_v;
     z_v(j_v) = gbm_start(rng, mu_v, lower, upper, (real)spread);
 }
-static void start_z_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_z_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_z_v)
 
 static bool check_z_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -419,10 +407,7 @@ GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long e
     y_v(i_v) = gbm_whole(poisson);
 }
 #ifndef __CUDACC__
-static void simulate_y_v_host(const void *state, struct gbm_rng *rng, int64_t element)
-{
-    simulate_y_v((const struct state *)state, rng, element);
-}
+GBM_HOST_SIMULATE(simulate_y_v)
 #endif
 
 #ifndef __CUDACC__
@@ -471,7 +456,7 @@ static int64_t enumerate_y_v(const void *state, int *tuples)
     return count;
 }
 
-static void start_y_v_in(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
+static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
     (void)s;
     (void)element;
@@ -485,10 +470,7 @@ static void start_y_v_in(const struct state *s, struct gbm_rng *rng, int64_t ele
     if (y_v(i_v) > upper)
         y_v(i_v) = (int)upper;
 }
-static void start_y_v(const void *state, struct gbm_rng *rng, int64_t element, double spread)
-{
-    start_y_v_in((const struct state *)state, rng, element, spread);
-}
+GBM_HOST_START(start_y_v)
 
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
