@@ -314,3 +314,61 @@ void open_group_update(struct text *out, const struct step *s)
     emit_open_update(out, s);
     text_append(out, "    (void)element;\n");
 }
+
+/* ---- a Metropolis step -----------------------------------------------------
+ */
+
+struct step *take_group(struct compiler *c, struct model *m,
+                        struct step *const *steps, int n, struct span where,
+                        const char *word)
+{
+    if (!group_fits(c, steps, n, where, word))
+        return NULL;
+    struct step *s = merge_group(c, m, steps, n);
+    for (struct factor *g = m->factors; g; g = g->next)
+        if (!g->replaced && group_mentions(c, s, g))
+            push_part(&s->parts, all_instances(c, g));
+    return s;
+}
+
+void emit_group_step(struct compiler *c, struct text *out, struct step *s,
+                     const char *what, const char *propose, const char *learn)
+{
+    const char *n = s->name;
+    emit_group_comment(c, out, s, what);
+    emit_group_cells(c, out, s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* The ends of their supports. */\n"
+                "GBM_FN void ends_%s(const struct state *s, real *lower, real "
+                "*upper)\n{\n    int k = 0;\n",
+                n);
+    for_each_latent(&e, s, "", true);
+    text_append(out, "}\n\n");
+    emit_group_density(c, out, s, "density");
+    open_group_update(out, s);
+    e = emitter_new(c, out);
+    emit_line(&e, "const int d = count_%s(s);", n);
+    emit_line(&e, "real *const tuning = s->%s;", s->slots->member);
+    static const char *const arrays[] = {"x", "y", "lower", "upper"};
+    for (int i = 0; i < 4; i++)
+        emit_line(&e, "GBM_SCRATCH(%s, %s_small, d);", arrays[i], arrays[i]);
+    emit_line(&e, "read_%s(s, x);", n);
+    emit_line(&e, "ends_%s(s, lower, upper);", n);
+    const char *step = s->width > 0 ? emit_expr(&e, sym_num(c, s->width)) : "1";
+    emit_filled(&e, propose, step, "");
+    emit_line(&e, "const real here = density_%s(s, team, element);", n);
+    emit_line(&e, "write_%s(s, team, y);", n);
+    emit_line(&e, "const real there = density_%s(s, team, element) + jacobian;",
+              n);
+    emit_line(&e, "real probability;");
+    emit_line(&e, "const bool moves = gbm_metropolis(rng, here, there, "
+                  "&probability);");
+    emit_line(&e, "if (!moves)");
+    emit_line(&e, "    write_%s(s, team, x);", n);
+    emit_line(&e, "if (adapting && team->lane == 0)");
+    emit_filled(&e, intern_format(c, "    %s", learn), step, "");
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n\n");
+    emit_group_access(out, s, "density", false);
+}

@@ -44,6 +44,18 @@ void emit_group_comment(struct compiler *c, struct text *out,
                         const struct step *s, const char *what);
 void open_group_update(struct text *out, const struct step *s);
 
+/* The steps as one group, all factors that mention a member its parts; NULL
+ * after an error. */
+struct step *take_group(struct compiler *c, struct model *m,
+                        struct step *const *steps, int n, struct span where,
+                        const char *word);
+/* The functions of a Metropolis step of a group; `what` is said above them. The
+ * statement `propose` has y [d] from x [d], between lower and upper, and sets
+ * `jacobian`; `learn` tunes. Both know `tuning`; $ is the step that the model
+ * asks for, or 1. */
+void emit_group_step(struct compiler *c, struct text *out, struct step *s,
+                     const char *what, const char *propose, const char *learn);
+
 /* ---- normal_group.c: with normal priors given the rest ---------------------
  */
 /* The own prior of a scalar, if it is potential x + square x^2 and nothing
