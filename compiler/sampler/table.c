@@ -7,7 +7,7 @@
 static const struct sampler *const samplers[] = {
     &pair_slice,     &forward_draw,        &stated_draw,      &vector_draw,
     &direct_sampler, &slice_sampler,       &enumeration,      &integer_slice,
-    &random_walk,    &adaptive_metropolis, &elliptical_slice,
+    &random_walk,    &adaptive_metropolis, &elliptical_slice, &pcn,
 };
 enum { NSAMPLERS = sizeof samplers / sizeof *samplers };
 

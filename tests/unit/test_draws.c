@@ -9,6 +9,7 @@
 #include "elliptical.h"
 #include "forward_backward.h"
 #include "metropolis.h"
+#include "pcn.h"
 #include <cmocka.h>
 
 static double sample[DRAWS];
@@ -827,17 +828,39 @@ static real vector_likelihood(void *context, const real *y)
     return one_observation(context, y[0] + y[1]);
 }
 
-/* Two normals (1, 4) and (0, 1) of which the sum is observed; returns it. */
+/* Two normals (1, 4) and (0, 1) of which the sum is observed as `data`. */
+static void given_sum(struct gbm_rng *rng, real data, real *x)
+{
+    real sum = (REAL_C(0.2) + data) / REAL_C(1.2) +
+               gbm_draw_normal(rng) / real_sqrt(REAL_C(1.2));
+    x[0] = 1 + REAL_C(0.8) * (sum - 1) +
+           gbm_draw_normal(rng) * real_sqrt(REAL_C(0.8));
+    x[1] = sum - x[0];
+}
+
+/* The first or the sum after a move. */
 static real ellipse_vector(struct gbm_rng *rng, const real *p)
 {
-    real sum = (REAL_C(0.2) + p[0]) / REAL_C(1.2) +
-               gbm_draw_normal(rng) / real_sqrt(REAL_C(1.2));
-    real first = 1 + REAL_C(0.8) * (sum - 1) +
-                 gbm_draw_normal(rng) * real_sqrt(REAL_C(0.8));
-    real x[] = {first, sum - first}, mean[] = {1, 0}, y[2], data = p[0];
+    real x[2], mean[] = {1, 0}, y[2], data = p[0];
+    given_sum(rng, data, x);
     real v[] = {1 + 2 * gbm_draw_normal(rng), gbm_draw_normal(rng)};
     gbm_elliptical(rng, 2, x, mean, v, y, vector_likelihood, &data);
     return p[1] > 0 ? y[0] : y[0] + y[1];
+}
+
+/* p[2]: the step. */
+static real crank_nicolson(struct gbm_rng *rng, const real *p)
+{
+    real x[2], mean[] = {1, 0}, y[2], data = p[0], probability;
+    given_sum(rng, data, x);
+    for (int i = 0; i < 3; i++) {
+        real v[] = {1 + 2 * gbm_draw_normal(rng), gbm_draw_normal(rng)};
+        gbm_pcn_propose(2, p[2], x, mean, v, y);
+        if (gbm_metropolis(rng, vector_likelihood(&data, x),
+                           vector_likelihood(&data, y), &probability))
+            gbm_copy(2, y, x);
+    }
+    return p[1] > 0 ? x[0] : x[0] + x[1];
 }
 
 static double ellipse_vector_p(const double *p, double x)
@@ -973,6 +996,9 @@ static void updates(void **state)
     continuous("ellipse", ellipse, ellipse_p, CASES(seen), false, POINTS);
     continuous("ellipse of a vector", ellipse_vector, ellipse_vector_p,
                CASES(sums), false, POINTS);
+    double stepped[][4] = {{3, 0, 0.5}, {3, 1, 0.9}, {-2, 1, 0.2}};
+    continuous("Crank-Nicolson", crank_nicolson, ellipse_vector_p,
+               CASES(stepped), false, POINTS);
     double chains[][4] = {{0, 0}, {1, 0}, {0, 1}};
     discrete("chain", chain, chain_p, CASES(chains));
     discrete("integer slice", slice_integer, poisson_p, CASES(rates));

@@ -1,0 +1,52 @@
+/* pcn.c: preconditioned Crank-Nicolson (stdlib/kernels/pcn.h): a Metropolis
+ * step that the prior, normal given the rest, lets pass whatever the dimension:
+ * of a group, or of each vector node. */
+#include "sampler/group.h"
+
+static void take(struct compiler *c, struct model *m, struct step *const *steps,
+                 int n, struct span where)
+{
+    struct step *s = take_normal(c, m, steps, n, where, "pcn");
+    if (s)
+        s->sampler = &pcn;
+}
+
+static enum barren_unit unit(const struct step *s)
+{
+    return s->whole ? BARREN_TOGETHER : BARREN_EACH;
+}
+
+static void move(struct emitter *e, const struct step *s)
+{
+    const char *unit = emit_width(e, s);
+    emit_line(e, "gbm_pcn_propose(d, width, x, mean, drawn, y);");
+    emit_line(e, "const real here = likelihood_%s_at(&k_, x);", s->name);
+    emit_line(e, "const real there = likelihood_%s_at(&k_, y);", s->name);
+    emit_line(e, "real probability;");
+    emit_line(e, "if (!gbm_metropolis(rng, here, there, &probability)) {");
+    emit_line(e, "    gbm_copy(d, x, y);");
+    emit_line(e, "    write_%s(s, team, %sy);", s->name,
+              s->whole ? "" : "element, ");
+    emit_line(e, "}");
+    emit_line(e, "if (adapting && gbm_is_finite(here))");
+    emit_line(e, "    width = gbm_pcn_step(width, probability, adapting);");
+    emit_store_width(e, s, unit);
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_normal_moves(c, out, s, "Preconditioned Crank-Nicolson", move);
+}
+
+const struct sampler pcn = {
+    .name = "Crank-Nicolson",
+    .word = "pcn",
+    .option = "scale",
+    .together = true,
+    .take = take,
+    .unit = unit,
+    .headers = {"pcn.h"},
+    .emit = emit,
+    .block_access = true,
+    .tunes = tunes_width,
+};
