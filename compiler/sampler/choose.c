@@ -6,29 +6,42 @@
 #include <ctype.h>
 #include <string.h>
 
-/* All words, those that no sampler has yet too. */
-static const char *const words[] = {"gibbs", "slice", "enumerate", "rw",
-                                    "am",    "ess",   "diam",      "pcn",
-                                    "hmc",   "nuts",  "pgas"};
-enum { NWORDS = sizeof words / sizeof *words };
+/* Words that no sampler has yet. */
+static const char *const missing[] = {"diam", "hmc", "nuts", "pgas"};
+enum { NMISSING = sizeof missing / sizeof *missing, MAX_WORDS = 64 };
 
 static bool is_method(const struct sampler_choice *k, const char *name)
 {
     return !strcmp(k->method, name);
 }
 
+/* "slice, rw and am" */
+static const char *listed(struct compiler *c, const char *const *words, int n)
+{
+    struct text t = {0};
+    for (int i = 0; i < n; i++)
+        text_printf(&t, "%s%s", !i ? "" : i < n - 1 ? ", " : " and ", words[i]);
+    return take_text(c, &t);
+}
+
 static bool check_method(struct compiler *c, const struct sampler_choice *k)
 {
     if (is_method(k, "gibbs") || sampler_called(k->method))
         return true;
-    for (int i = 0; i < NWORDS; i++)
-        if (is_method(k, words[i])) {
+    const char *words[MAX_WORDS];
+    int n = sampler_words(words);
+    for (int i = 0; i < NMISSING; i++) {
+        if (is_method(k, missing[i])) {
             error_at(c, k->method_span,
                      "not supported yet: %s; there are gibbs, %s", k->method,
-                     sampler_words(c));
+                     listed(c, words, n));
             return false;
         }
-    const char *near = nearest_name(k->method, words, NWORDS);
+        words[n + i] = missing[i];
+    }
+    n += NMISSING;
+    words[n++] = "gibbs";
+    const char *near = nearest_name(k->method, words, n);
     error_at(c, k->method_span, "unknown sampler %s%s%s%s", k->method,
              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return false;

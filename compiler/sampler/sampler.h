@@ -16,8 +16,8 @@ extern const struct sampler direct_sampler, enumeration, slice_sampler,
 const struct sampler *sampler_for(const struct step *s);
 /* What samplers { } calls `word`; NULL: nothing. */
 const struct sampler *sampler_called(const char *word);
-/* "slice, enumerate, rw and am" */
-const char *sampler_words(struct compiler *c);
+/* The words that samplers { } knows of them; returns their number. */
+int sampler_words(const char **out);
 
 /* ---- what several samplers have --------------------------------------------
  */

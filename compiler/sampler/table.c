@@ -27,19 +27,13 @@ const struct sampler *sampler_called(const char *word)
     return NULL;
 }
 
-const char *sampler_words(struct compiler *c)
+int sampler_words(const char **out)
 {
-    struct text t = {0};
-    const char *last = NULL;
-    for (int i = 0; i < NSAMPLERS; i++) {
-        if (!samplers[i]->word)
-            continue;
-        if (last)
-            text_printf(&t, "%s%s", t.length ? ", " : "", last);
-        last = samplers[i]->word;
-    }
-    text_printf(&t, " and %s", last);
-    return take_text(c, &t);
+    int n = 0;
+    for (int i = 0; i < NSAMPLERS; i++)
+        if (samplers[i]->word)
+            out[n++] = samplers[i]->word;
+    return n;
 }
 
 bool tunes_width(const struct step *s)
