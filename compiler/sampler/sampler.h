@@ -10,7 +10,7 @@ extern const struct sampler direct_sampler, enumeration, slice_sampler,
     integer_slice, random_walk, elliptical_slice, elliptical_block,
     adaptive_metropolis, forward_backward, pair_slice, vector_draw,
     vector_slice, gaussian_block, dense_block, joint_gaussian, joint_ellipse,
-    forward_draw, stated_draw, pcn;
+    forward_draw, stated_draw, pcn, rw_block;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);

@@ -5,9 +5,11 @@
 /* In the order in which they are asked whether they take a full conditional. A
  * new sampler is a file with a struct sampler, and its name here. */
 static const struct sampler *const samplers[] = {
-    &pair_slice,     &forward_draw,        &stated_draw,      &vector_draw,
-    &direct_sampler, &slice_sampler,       &enumeration,      &integer_slice,
-    &random_walk,    &adaptive_metropolis, &elliptical_slice, &pcn,
+    &pair_slice,  &forward_draw,        &stated_draw,
+    &vector_draw, &direct_sampler,      &slice_sampler,
+    &enumeration, &integer_slice,       &random_walk,
+    &rw_block,    &adaptive_metropolis, &elliptical_slice,
+    &pcn,
 };
 enum { NSAMPLERS = sizeof samplers / sizeof *samplers };
 

@@ -10,6 +10,7 @@
 #include "forward_backward.h"
 #include "metropolis.h"
 #include "pcn.h"
+#include "rw_block.h"
 #include <cmocka.h>
 
 static double sample[DRAWS];
@@ -790,6 +791,24 @@ static real adaptive(struct gbm_rng *rng, const real *p)
     return x[(int)p[2]];
 }
 
+/* The same without correlation. */
+static real block_walk(struct gbm_rng *rng, const real *p)
+{
+    real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
+    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
+    for (int i = 0; i < 3; i++) {
+        real density[2], *at[] = {x, y};
+        real jacobian = gbm_block_propose(rng, 2, p[1], lower, upper, x, y);
+        for (int k = 0; k < 2; k++)
+            density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
+                         2 * real_log(1 - at[k][1]);
+        if (gbm_metropolis(rng, density[0], density[1] + jacobian,
+                           &probability))
+            gbm_copy(2, y, x);
+    }
+    return x[(int)p[2]];
+}
+
 static double adaptive_p(const double *p, double x)
 {
     return p[2] > 0 ? (double)gbm_beta_i(2, 3, (real)x) : gamma_p(p, x);
@@ -992,6 +1011,8 @@ static void updates(void **state)
     continuous("walk, bumps", walk_bumps, bumps_p, CASES(bumps), false, POINTS);
     discrete("integer walk", walk_integer, poisson_p, CASES(rates));
     continuous("adaptive Metropolis", adaptive, adaptive_p, CASES(both), false,
+               POINTS);
+    continuous("joint walk", block_walk, adaptive_p, CASES(both), false,
                POINTS);
     continuous("ellipse", ellipse, ellipse_p, CASES(seen), false, POINTS);
     continuous("ellipse of a vector", ellipse_vector, ellipse_vector_p,

@@ -1,0 +1,33 @@
+/* rw_block.c: random-walk Metropolis of a group (stdlib/kernels/rw_block.h):
+ * one normal step for all, the same in every direction. */
+#include "sampler/group.h"
+
+static void take(struct compiler *c, struct model *m, struct step *const *steps,
+                 int n, struct span where)
+{
+    struct step *s = take_group(c, m, steps, n, where, "rw_block");
+    if (s)
+        s->sampler = &rw_block;
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_group_step(c, out, s, "Random-walk Metropolis, jointly",
+                    "const real jacobian = gbm_block_propose(rng, d, $ * "
+                    "tuning[0], lower, upper, x, y);",
+                    "tuning[0] = gbm_block_step(d, tuning[0], here, "
+                    "probability, adapting);");
+}
+
+const struct sampler rw_block = {
+    .name = "joint random walk",
+    .word = "rw_block",
+    .option = "scale",
+    .together = true,
+    .take = take,
+    .unit = never_left_out,
+    .headers = {"rw_block.h"},
+    .emit = emit,
+    .block_access = true,
+    .tunes = tunes_width,
+};
