@@ -3,7 +3,9 @@
 import distributions as d
 import syntax
 
-KINDS = [(2, "slice"), (3, "rw"), (3, "am"), (8, "ess")]
+KINDS = [(2, "slice"), (3, "rw"), (2, "rw_block"), (3, "am"), (4, "pcn"),
+         (8, "ess")]
+ELLIPTIC = {"ess", "pcn"}  # need a normal prior
 NORMAL = {"dnorm", "normal"}
 NORMAL_VECTORS = {"dmnorm", "dmnorm.vcov", "multi_normal",
                   "multi_normal_precision"}
@@ -41,7 +43,7 @@ def kinds(r):
     name = r.value[1]
     bugs = d.MODERN[name][0] if name in d.MODERN else name
     if name in NORMAL_VECTORS:
-        return [(1, "am"), (3, "ess")]
+        return [(1, "am"), (1, "rw_block"), (2, "pcn"), (3, "ess")]
     if bugs in d.VECTOR or bugs == "dcat":
         return []
     if bugs in d.DISCRETE:
@@ -50,7 +52,7 @@ def kinds(r):
         r.left[1] not in syntax.reads(r)
     # between bounds a random walk has scales of its own
     more = [(6, "rw")] if r.bounds else []
-    return more + [k for k in KINDS if free or k[1] != "ess"]
+    return more + [k for k in KINDS if free or k[1] not in ELLIPTIC]
 
 
 def choose(b, data):
