@@ -251,9 +251,9 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
     double rounding, error;
     move->joint = joint_difference(c, &rounding);
     move->rounding += rounding;
-    /* where neither can be, there is nothing to compare */
-    if (c->far && move->joint == -(double)INFINITY &&
-        (isnan(move->conditional) || move->conditional == move->joint))
+    /* where neither can be, there is nothing to compare: no sampler takes a
+     * density that is infinite or no number */
+    if (c->far && isinf(move->joint) && !isfinite(move->conditional))
         return;
     if (error_ratio(move, &error) > 1 && can_set(step))
         move->rounding +=

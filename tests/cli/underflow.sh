@@ -22,6 +22,23 @@ status 0 "$GBMC" shares.gbm -o shares
 status 0 ./shares check --data shares.json
 prints '^a +dnorm +[0-9]+ .*pass'
 
+# Where a scale overflows, a truncated density is infinite or no number: no
+# sampler takes either.
+cat >scale.gbm <<'END'
+model {
+  eta ~ dnorm(0, 2.6)
+  total <- exp(0.5 * eta^2)
+  for (k in 1:2) {
+    a[k] ~ dnorm(eta, 1 / total^2) T(-2.1, 2)
+    b[k] ~ dnorm(-0.85, total)
+  }
+}
+END
+echo '{"a": [0.05652, 0.4611], "b": [1.177, -0.2979]}' >scale.json
+status 0 "$GBMC" scale.gbm -o scale
+status 0 ./scale check --data scale.json --seed 2
+status 0 ./scale check --data scale.json --seed 3
+
 # A count of 0 has no part of what overflows: (1 - z) exp(b^2) where z is 1.
 cat >count.gbm <<'END'
 model {

@@ -258,7 +258,9 @@ take("-O")
 text = subprocess.run([{gbmc!r}, "--emit=c"] + words, check=True,
                       capture_output=True, text=True).stdout
 lines = text.splitlines(keepends=True)
-assert lines[{line}] == {before!r}, lines[{line}]
+if lines[{line}] != {before!r}:
+    open({stale!r}, "w").close()  # the text is another than when it was listed
+    sys.exit(1)
 lines[{line}] = {after!r}
 open("broken.c", "w").write("".join(lines))
 flags = open({root!r} + "/build/link_flags").read().split()
@@ -278,7 +280,7 @@ def program(line, before, after):
         with open(path, "w") as f:
             f.write(WRAPPER.format(
                 gbmc=os.path.join(ROOT, "build/gbmc"), root=ROOT, line=line,
-                before=before, after=after))
+                before=before, after=after, stale=os.path.join(tree, "stale")))
         os.chmod(path, 0o755)
     return spoil
 
