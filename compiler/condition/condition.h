@@ -89,12 +89,13 @@ struct inverse {
 struct step;
 struct emitter;
 
-/* How a step draws: each is a file of compiler/sampler/, and sampler/table.c
- * has their list. What stands before that room knows of them what is stated
- * here. NULL of a function: as said there. */
+/* How a step draws: a file of compiler/sampler/ each, listed in
+ * sampler/table.c. Other rooms know of a sampler what is stated here; what is
+ * left out of one is false or NULL. */
 struct sampler {
     const char *name; /* "slice", as messages and the table of steps call it */
-    const char *(*name_of)(struct compiler *c, const struct step *s);
+    const char *(*name_of)(struct compiler *c,
+                           const struct step *s); /* or so */
 
     /* ---- choosing: table.c, choose.c ---- */
     /* What samplers { } calls it and its option; NULL: it cannot be asked for,
@@ -121,7 +122,8 @@ struct sampler {
      * each. */
     enum barren_unit (*unit)(const struct step *s);
 
-    /* ---- what --explain says; the column: NULL: the name ---- */
+    /* ---- what --explain says: the sampler's column (NULL: the name); the same
+     * for a picture (NULL: the column); why it is this one ---- */
     const char *(*explain)(struct compiler *c, const struct step *s);
     const char *(*brief)(struct compiler *c, const struct step *s);
     const char *(*why)(struct compiler *c, const struct step *s);
@@ -151,11 +153,11 @@ struct sampler {
     /* Its kernels; NULL: one of its update. */
     void (*emit_kernels)(struct compiler *c, struct text *out,
                          const struct step *s);
-    bool
-        block_access; /* has dimension_, get_, set_, conditional_ of the step */
-    bool own_layout;  /* its members' places are its own affair */
-    bool repairs;     /* leaves states of density 0 */
-    int blocks;       /* of random numbers that an element's update takes */
+    /* Has dimension_, get_, set_ and conditional_, named after the step. */
+    bool block_access;
+    bool own_layout; /* its members' places are its own affair */
+    bool repairs;    /* leaves states of density 0 */
+    int blocks;      /* of random numbers that an element's update takes */
     /* Whether warm-up tunes something of an element, kept in the state; and
      * with tuning_cells, the function tuning_ says of how many numbers. */
     bool (*tunes)(const struct step *s);

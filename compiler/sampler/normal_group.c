@@ -307,20 +307,16 @@ static void emit_group_move(struct compiler *c, struct text *out,
     emit_group_access(out, s, "likelihood", true);
 }
 
-static void emit_vector_move(struct compiler *c, struct text *out,
-                             struct step *s, const char *what,
-                             normal_move *move)
+/* write_: an element's cells. */
+static void emit_vector_write(struct compiler *c, struct text *out,
+                              const struct step *s)
 {
-    const char *n = s->name;
-    emit_group_comment(c, out, s,
-                       intern_format(c, "%s of a vector node", what));
-    emit_assemble(c, out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void write_%s(const struct state *s, const struct "
                 "gbm_team *team,\n    long long element, const real *x)\n{\n"
                 "    (void)element;\n    gbm_team_sync(team);\n",
-                n);
+                s->name);
     open_element(&e, s);
     emit_layout(&e, s);
     emit_line(&e, "(void)d;");
@@ -329,9 +325,54 @@ static void emit_vector_move(struct compiler *c, struct text *out,
     if (s->through)
         emit_recompute(&e, s, s->family->var);
     text_append(out, "}\n\n");
+}
+
+/* For the self-check: the prior by Q and b, as the move has it, and the rest.
+ */
+static void emit_vector_conditional(struct compiler *c, struct text *out,
+                                    const struct step *s)
+{
+    const char *n = s->name;
+    text_append(out, "#ifndef __CUDACC__\n");
+    emit_block_access(c, out, s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static double conditional_%s(const void *state, int64_t "
+                "element, const double *x)\n{\n    const struct state *s = "
+                "(const struct state *)state;\n",
+                n);
+    open_element(&e, s);
+    emit_layout(&e, s);
+    emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
+    emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
+    emit_line(&e, "GBM_SCRATCH(before, before_small, d);");
+    emit_line(&e, "assemble_%s(s, &gbm_alone, element, Q, b);", n);
+    emit_line(&e, "get_%s(state, element, (double *)before);", n);
+    emit_line(&e, "write_%s(s, &gbm_alone, element, (const real *)x);", n);
+    emit_line(
+        &e, "double total = (double)likelihood_%s(s, &gbm_alone, element);", n);
+    emit_line(&e, "write_%s(s, &gbm_alone, element, before);", n);
+    emit_line(&e, "for (int i = 0; i < d; i++) {");
+    emit_line(&e, "    total += (double)b[i] * x[i];");
+    emit_line(&e, "    for (int j = 0; j < d; j++)");
+    emit_line(&e, "        total -= 0.5 * (double)Q[i * d + j] * x[i] * x[j];");
+    emit_line(&e, "}");
+    emit_line(&e, "return total;");
+    text_append(out, "}\n#endif\n\n");
+}
+
+static void emit_vector_move(struct compiler *c, struct text *out,
+                             struct step *s, const char *what,
+                             normal_move *move)
+{
+    const char *n = s->name;
+    emit_group_comment(c, out, s,
+                       intern_format(c, "%s of a vector node", what));
+    emit_assemble(c, out, s);
+    emit_vector_write(c, out, s);
     emit_likelihood(c, out, s);
     open_group_update(out, s);
-    e = emitter_new(c, out);
+    struct emitter e = emitter_new(c, out);
     open_element(&e, s);
     emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
@@ -368,33 +409,8 @@ static void emit_vector_move(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_copy(d, y, x);");
     e.indent--;
     emit_line(&e, "}");
-    text_append(out, "}\n\n#ifndef __CUDACC__\n");
-    emit_block_access(c, out, s);
-    /* the prior by Q and b, as the move has it */
-    e = emitter_new(c, out);
-    text_printf(out,
-                "static double conditional_%s(const void *state, int64_t "
-                "element, const double *x)\n{\n    const struct state *s = "
-                "(const struct state *)state;\n",
-                n);
-    open_element(&e, s);
-    emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
-    emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
-    emit_line(&e, "GBM_SCRATCH(before, before_small, d);");
-    emit_line(&e, "assemble_%s(s, &gbm_alone, element, Q, b);", n);
-    emit_line(&e, "get_%s(state, element, (double *)before);", n);
-    emit_line(&e, "write_%s(s, &gbm_alone, element, (const real *)x);", n);
-    emit_line(
-        &e, "double total = (double)likelihood_%s(s, &gbm_alone, element);", n);
-    emit_line(&e, "write_%s(s, &gbm_alone, element, before);", n);
-    emit_line(&e, "for (int i = 0; i < d; i++) {");
-    emit_line(&e, "    total += (double)b[i] * x[i];");
-    emit_line(&e, "    for (int j = 0; j < d; j++)");
-    emit_line(&e, "        total -= 0.5 * (double)Q[i * d + j] * x[i] * x[j];");
-    emit_line(&e, "}");
-    emit_line(&e, "return total;");
-    text_append(out, "}\n#endif\n\n");
+    text_append(out, "}\n\n");
+    emit_vector_conditional(c, out, s);
 }
 
 void emit_normal_moves(struct compiler *c, struct text *out, struct step *s,
