@@ -82,6 +82,25 @@ static symp whole_guard(struct compiler *c, const struct part *p)
     return guard;
 }
 
+/* The conditions of a guard before the part's loops, and those that need their
+ * indices. Where the first fail there may be nothing to loop between: the ends
+ * of a ragged plate for an element that has none. */
+static void split_guard(struct compiler *c, const struct part *p, symp guard,
+                        symp *early, symp *late)
+{
+    if (guard->kind == SYM_CALL && !strcmp(guard->name, "&&")) {
+        for (int i = 0; i < guard->nargs; i++)
+            split_guard(c, p, guard->args[i], early, late);
+        return;
+    }
+    bool inside = false;
+    for (int i = 0; i < p->nloops; i++)
+        inside = inside || ((!p->solved[i] || p->inverse) &&
+                            sym_has_loop(guard, p->loops[i]));
+    symp *to = inside ? late : early;
+    *to = sym_and(c, *to, guard);
+}
+
 /* Before the innermost loop of a part, which may have no turn. What a guard
  * excludes may not exist. */
 static void share_in_rows(struct emitter *e, const struct part *p,
@@ -122,16 +141,13 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
     int braces = 0;
     if (p->own)
         return 0;
-    symp guard = whole_guard(c, p);
-    bool early = true;
-    for (int i = 0; i < p->nloops; i++)
-        if ((!p->solved[i] || p->inverse) && sym_has_loop(guard, p->loops[i]))
-            early = false;
-    if (early && !sym_is(guard, 1)) {
-        emit_line(e, "if (%s) {", emit_expr(e, guard));
+    symp early = sym_num(c, 1), late = early;
+    split_guard(c, p, whole_guard(c, p), &early, &late);
+    if (!sym_is(early, 1)) {
+        emit_line(e, "if (%s) {", emit_expr(e, early));
         braces += open_brace(e);
     }
-    if (!early && p->factor->seen_var) {
+    if (!sym_is(late, 1) && p->factor->seen_var) {
         /* predictions without any data: no instance is looked at */
         const char *leaf = p->factor->seen_var->cname;
         emit_line(e, "if (s->%s_seen || s->%s_stride == 0) {", leaf, leaf);
@@ -196,8 +212,8 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
             braces += open_brace(e);
         }
     }
-    if (!early && !count) {
-        emit_line(e, "if (%s) {", emit_expr(e, guard));
+    if (!sym_is(late, 1) && !count) {
+        emit_line(e, "if (%s) {", emit_expr(e, late));
         braces += open_brace(e);
     }
     return braces;
