@@ -35,7 +35,7 @@ no_draw_where() { # STATEMENT, the values of mu that break its rule
   R[2,1] <- 0' "$1" >model.gbm
     status 0 "$GBMC" -O 0 model.gbm -o model
     status 2 ./model simulate --data y.json --draws 30 --out a.csv
-    says "model.gbm:6:3: z.*, draw [0-9]+ of chain 1, is not a number"
+    says "model.gbm:6:3: z.*, draw [0-9]+ of chain [1-4], is not a number"
     status 2 ./model --data y.json --device cpu --draws 100 --out b.csv \
         --chains 1 --monitor mu,z
     says "^failed: [0-9]+ draws are not a number, the first z"
