@@ -371,6 +371,24 @@ void emit_vector_access(struct compiler *c, struct text *out,
     }
 }
 
+void emit_fixed(struct emitter *e, const struct step *s)
+{
+    emit_line(e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
+    emit_line(e, "unsigned char *const fixed = (unsigned char *)flags;");
+    emit_line(e, "int some = 0;");
+    emit_each(e, s, "some |= fixed[@] = (unsigned char)$;", true, false);
+}
+
+void emit_quadratic_form(struct emitter *e)
+{
+    emit_line(e, "for (int i = 0; i < d; i++) {");
+    emit_line(e, "    total += (double)b[i] * x[i];");
+    emit_line(e, "    for (int j = 0; j < d; j++)");
+    emit_line(e, "        total -= 0.5 * (double)Q[i * d + j] * x[i] * x[j];");
+    emit_line(e, "}");
+    emit_line(e, "return total;");
+}
+
 /* ---- the sampler ---- */
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
@@ -390,10 +408,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, d);");
     emit_line(&e, "assemble_%s(s, team, element, Q, b);", s->name);
     /* observed coordinates stay where they are; a member may be data */
-    emit_line(&e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
-    emit_line(&e, "unsigned char *const fixed = (unsigned char *)flags;");
-    emit_line(&e, "int some = 0;");
-    emit_each(&e, s, "some |= fixed[@] = (unsigned char)$;", true, false);
+    emit_fixed(&e, s);
     emit_line(&e, "if (some) {");
     e.indent++;
     emit_each(&e, s, "drawn[@] = $;", false, false);
@@ -418,12 +433,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
     emit_line(&e, "assemble_%s(s, &gbm_alone, element, Q, b);", s->name);
     emit_line(&e, "double total = 0;");
-    emit_line(&e, "for (int i = 0; i < d; i++) {");
-    emit_line(&e, "    total += (double)b[i] * x[i];");
-    emit_line(&e, "    for (int j = 0; j < d; j++)");
-    emit_line(&e, "        total -= 0.5 * (double)Q[i * d + j] * x[i] * x[j];");
-    emit_line(&e, "}");
-    emit_line(&e, "return total;");
+    emit_quadratic_form(&e);
     text_append(out, "}\n#endif\n\n");
 }
 

@@ -107,6 +107,10 @@ void emit_block_comment(struct compiler *c, struct text *out,
 /* Adds what a factor contributes to Q and b, instance by instance. */
 void emit_quadratic(struct emitter *e, const struct step *s,
                     const struct quadratic *q);
+/* Which coordinates are observed: fixed [d], and whether some are. */
+void emit_fixed(struct emitter *e, const struct step *s);
+/* Adds b'x - x'Qx / 2 to `total` and returns it. */
+void emit_quadratic_form(struct emitter *e);
 /* One line for every cell of a matrix node; as emit_each. */
 void emit_matrix_cells(struct emitter *e, const struct step *s,
                        const char *format);

@@ -352,12 +352,7 @@ static void emit_vector_conditional(struct compiler *c, struct text *out,
     emit_line(
         &e, "double total = (double)likelihood_%s(s, &gbm_alone, element);", n);
     emit_line(&e, "write_%s(s, &gbm_alone, element, before);", n);
-    emit_line(&e, "for (int i = 0; i < d; i++) {");
-    emit_line(&e, "    total += (double)b[i] * x[i];");
-    emit_line(&e, "    for (int j = 0; j < d; j++)");
-    emit_line(&e, "        total -= 0.5 * (double)Q[i * d + j] * x[i] * x[j];");
-    emit_line(&e, "}");
-    emit_line(&e, "return total;");
+    emit_quadratic_form(&e);
     text_append(out, "}\n#endif\n\n");
 }
 
@@ -382,10 +377,7 @@ static void emit_vector_move(struct compiler *c, struct text *out,
     emit_line(&e, "assemble_%s(s, team, element, Q, mean);", n);
     emit_each(&e, s, "x[@] = $;", false, false);
     /* observed components stay where they are: the prior given them */
-    emit_line(&e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
-    emit_line(&e, "unsigned char *const fixed = (unsigned char *)flags;");
-    emit_line(&e, "int some = 0;");
-    emit_each(&e, s, "some |= fixed[@] = (unsigned char)$;", true, false);
+    emit_fixed(&e, s);
     emit_line(&e, "if (some)");
     emit_line(&e, "    gbm_condition_on(d, Q, mean, fixed, x);");
     emit_line(&e, "if (!gbm_cholesky(d, Q))");
