@@ -963,6 +963,3 @@ void condition(struct compiler *c, struct model *m)
         }
     observed_sums(c, m);
 }
-
-/* ---- --emit=conditionals
- * -------------------------------------------------------------- */

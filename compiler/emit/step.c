@@ -188,6 +188,14 @@ static bool lists_members(const struct step *s)
     return (s->nmembers > 1 || s->whole) && !k->own_layout && !k->dense;
 }
 
+static int count_conflicts(const struct step *s)
+{
+    int n = 0;
+    for (const struct conflict *k = s->conflicts; k; k = k->next)
+        n++;
+    return n;
+}
+
 static void emit_conflicts(struct text *out, struct compiler *c,
                            const struct step *s)
 {
@@ -250,11 +258,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
     if (k->repairs)
         text_append(out, ", .repairs = true");
     if (s->conflicts && !k->dense && !s->sequential) {
-        int n = 0;
-        for (const struct conflict *q = s->conflicts; q; q = q->next)
-            n++;
-        text_printf(out, ",\n     .nconflicts = %d, .conflicts = tied_%s", n,
-                    s->name);
+        text_printf(out, ",\n     .nconflicts = %d, .conflicts = tied_%s",
+                    count_conflicts(s), s->name);
     }
     if (k->emit_row)
         k->emit_row(c, out, s);

@@ -79,20 +79,6 @@ static const char *quoted(struct compiler *c, const char *s)
     return take_text(c, &t);
 }
 
-/* The left-hand side as the model writes it. */
-static const char *lhs_text(struct compiler *c, const struct family *f)
-{
-    if (f->auxiliary || !f->text) {
-        symp e = family_lhs(c, f, 0, NULL);
-        return sym_text(c, e);
-    }
-    const char *end = strpbrk(f->text, "~<=");
-    size_t n = end ? (size_t)(end - f->text) : strlen(f->text);
-    while (n && f->text[n - 1] == ' ')
-        n--;
-    return intern_n(c, f->text, n);
-}
-
 static bool moves(const struct step *s, const struct family *f)
 {
     if (!s->sampler)
@@ -122,7 +108,7 @@ static const char *colour_of(const struct step *s)
 static const char *stochastic_text(struct graph *g, const struct family *f)
 {
     struct compiler *c = g->c;
-    const char *name = quoted(c, lhs_text(c, f));
+    const char *name = quoted(c, written_lhs(c, f));
     const struct step *s = step_of(g->m, f);
     if (!s || f->var->unread || f->var->declared_observed)
         return intern_format(c,
@@ -150,7 +136,7 @@ static void add_family(struct graph *g, const struct family *f)
              intern_format(c,
                            "[label=\"%s\", shape=%s, style=dashed, "
                            "penwidth=0.5]",
-                           quoted(c, lhs_text(c, f)),
+                           quoted(c, written_lhs(c, f)),
                            f->data_block ? "box" : "ellipse"),
              plate, f);
 }

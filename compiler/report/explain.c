@@ -471,9 +471,6 @@ void explain(struct text *out, struct compiler *c, const struct model *m)
         0, 0);
 }
 
-/* ---- Blocks, for --emit=conditionals ------------------------------------
- */
-
 /* ---- --emit=plan ---------------------------------------------------------
  */
 

@@ -3,7 +3,6 @@
  * for groups (group.c); `gibbs` and `enumerate` are promises that are
  * checked once the steps are known. */
 #include "sampler/joint.h"
-#include <ctype.h>
 #include <string.h>
 
 /* Words that no sampler has yet. */
@@ -202,28 +201,52 @@ bool asked_to_enumerate(const struct model *m, const struct family *f)
 /* ---- Checking ------------------------------------------------------------
  */
 
-static void check_promise(struct compiler *c, const struct sampler_choice *k,
+/* Whether the step draws a target's elements. */
+static bool draws(const struct step *s, const struct expr *target)
+{
+    bool found = !s->nmembers && is_target(target, s->family);
+    for (int i = 0; i < s->nmembers; i++)
+        found = found || is_target(target, s->members[i].family);
+    return found;
+}
+
+static const char *why_not_closed(struct compiler *c, const struct step *s)
+{
+    if (s->asked)
+        return intern_format(c, "samplers { } asks for %s", s->asked);
+    return joint_of(s) ? "it moves along ellipses, in a joint block"
+                       : slice_reason(c, s);
+}
+
+/* False after an error. */
+static bool check_promise(struct compiler *c, const struct sampler_choice *k,
                           const struct expr *target, const struct step *s)
 {
-    if (is_method(k, "gibbs") && !s->sampler->closed)
+    if (is_method(k, "gibbs") && !s->sampler->closed) {
         error_at(c, target->span,
                  "the full conditional of %s is not of a known family, so "
                  "there is no gibbs for it (%s)",
-                 target->name,
-                 joint_of(s) ? "it moves along ellipses, in a joint block"
-                             : slice_reason(c, s));
-    if (is_method(k, "enumerate") && !s->sampler->enumerates)
+                 target->name, why_not_closed(c, s));
+        return false;
+    }
+    if (is_method(k, "enumerate") && !s->sampler->enumerates) {
         error_at(c, target->span, "%s cannot be enumerated: %s", target->name,
                  s->sampler->forward         ? "it is drawn forward"
                  : draws_integers(s->family) ? "its values have no two ends"
                                              : "it is not discrete");
+        return false;
+    }
+    return true;
 }
 
 void check_samplers(struct compiler *c, struct model *m)
 {
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
-        for (int i = 0; i < k->ntargets; i++)
-            for (const struct step *s = m->steps; s; s = s->next)
-                if (s->sampler && is_target(k->targets[i], s->family))
-                    check_promise(c, k, k->targets[i], s);
+        for (int i = 0; i < k->ntargets; i++) {
+            const struct expr *target = k->targets[i];
+            bool kept = true;
+            for (const struct step *s = m->steps; s && kept; s = s->next)
+                if (s->sampler && draws(s, target))
+                    kept = check_promise(c, k, target, s);
+        }
 }

@@ -34,11 +34,6 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
         s->sampler = &elliptical_block;
 }
 
-static enum barren_unit unit(const struct step *s)
-{
-    return s->whole ? BARREN_TOGETHER : BARREN_EACH;
-}
-
 static const char *explain_ellipse(struct compiler *c, const struct step *s)
 {
     (void)c;
@@ -103,7 +98,7 @@ const struct sampler elliptical_slice = {
 
 const struct sampler elliptical_block = {
     .name = "elliptical slice",
-    .unit = unit,
+    .unit = left_out_as_it_moves,
     .explain = explain_ellipse,
     .why = why,
     .headers = {"elliptical.h"},

@@ -262,8 +262,7 @@ struct step *take_normal(struct compiler *c, struct model *m,
 /* ---- moves ------------------------------------------------------------------
  */
 
-/* context and likelihood of gbm_elliptical: the place is written into the
- * state. */
+/* likelihood_NAME_at(&k_, x): x is written into the state. */
 static void emit_likelihood(struct compiler *c, struct text *out,
                             const struct step *s)
 {

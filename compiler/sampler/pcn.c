@@ -11,11 +11,6 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
         s->sampler = &pcn;
 }
 
-static enum barren_unit unit(const struct step *s)
-{
-    return s->whole ? BARREN_TOGETHER : BARREN_EACH;
-}
-
 static void move(struct emitter *e, const struct step *s)
 {
     const char *unit = emit_width(e, s);
@@ -44,7 +39,7 @@ const struct sampler pcn = {
     .option = "scale",
     .together = true,
     .take = take,
-    .unit = unit,
+    .unit = left_out_as_it_moves,
     .headers = {"pcn.h"},
     .emit = emit,
     .block_access = true,

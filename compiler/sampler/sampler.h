@@ -22,9 +22,10 @@ int sampler_words(const char **out);
 /* ---- what several samplers have --------------------------------------------
  */
 /* Members of struct sampler: warm-up tunes a width; elements that nothing
- * observed depends on are left out never, all at once, or each unless a sum
- * ties them. */
+ * observed depends on are left out each, or all at once if they move so; never;
+ * all at once; each unless a sum ties them. */
 bool tunes_width(const struct step *s);
+enum barren_unit left_out_as_it_moves(const struct step *s);
 enum barren_unit never_left_out(const struct step *s);
 enum barren_unit left_out_together(const struct step *s);
 enum barren_unit each_unless_tied(const struct step *s);
@@ -104,6 +105,8 @@ const char *loop_names(struct compiler *c, struct loop *const *loops, int n);
  * distribution" as "normal". */
 const char *first_sentence(struct compiler *c, const struct entry *e);
 const char *family_word(struct compiler *c, const struct entry *e);
+/* A left-hand side as the model writes it. */
+const char *written_lhs(struct compiler *c, const struct family *f);
 /* What a family updates, as the model writes it where the name alone is not
  * enough: "theta", "b[2]". */
 const char *family_name(struct compiler *c, const struct family *f);

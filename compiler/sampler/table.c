@@ -44,6 +44,11 @@ bool tunes_width(const struct step *s)
     return true;
 }
 
+enum barren_unit left_out_as_it_moves(const struct step *s)
+{
+    return s->whole ? BARREN_TOGETHER : BARREN_EACH;
+}
+
 enum barren_unit never_left_out(const struct step *s)
 {
     (void)s;

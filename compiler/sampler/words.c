@@ -69,16 +69,19 @@ bool is_augmented(const struct step *s)
     return yes;
 }
 
+const char *written_lhs(struct compiler *c, const struct family *f)
+{
+    if (f->auxiliary || !f->text)
+        return sym_text(c, family_lhs(c, f, 0, NULL));
+    const char *end = strpbrk(f->text, "~<=");
+    size_t n = end ? (size_t)(end - f->text) : strlen(f->text);
+    while (n && f->text[n - 1] == ' ')
+        n--;
+    return intern_n(c, f->text, n);
+}
+
 const char *family_name(struct compiler *c, const struct family *f)
 {
-    int n = 0;
-    for (const struct family *g = f->var->families; g; g = g->next_of_var)
-        n++;
-    if (n < 2 || f->auxiliary)
-        return f->var->name;
-    const char *end = strpbrk(f->text, "~<=");
-    size_t length = end ? (size_t)(end - f->text) : strlen(f->text);
-    while (length && f->text[length - 1] == ' ')
-        length--;
-    return intern_n(c, f->text, length);
+    const bool alone = !f->var->families || !f->var->families->next_of_var;
+    return alone || f->auxiliary ? f->var->name : written_lhs(c, f);
 }

@@ -80,6 +80,32 @@ GBM_FN real gbm_tuned_scale(real scale, real probability, real target, int t)
     return next > GBM_TINY && next < GBM_HUGE ? next : scale;
 }
 
+/* x [d] to y [d], where y holds the steps of the nodes on their scales without
+ * ends; of a node that stands at an end, as if there were none. Returns log
+ * |dy| - log |dx| of the way back from the line. */
+GBM_FN real gbm_move_on_line(int d, const real *lower, const real *upper,
+                             const real *x, real *y)
+{
+    real jacobian = 0;
+    for (int i = 0; i < d; i++) {
+        const real from = gbm_line_jacobian(x[i], lower[i], upper[i]);
+        const bool inside = from > -GBM_INF;
+        const real low = inside ? lower[i] : -GBM_INF;
+        const real high = inside ? upper[i] : GBM_INF;
+        y[i] = gbm_from_line(gbm_to_line(x[i], low, high) + y[i], low, high);
+        if (inside)
+            jacobian += gbm_line_jacobian(y[i], low, high) - from;
+    }
+    return jacobian;
+}
+
+/* The acceptance that a random walk of d nodes is tuned to (Roberts, Gelman and
+ * Gilks 1997; Roberts and Rosenthal 2001). */
+GBM_FN real gbm_best_acceptance(int d)
+{
+    return REAL_C(0.234) + REAL_C(0.206) / (real)d;
+}
+
 /* ---- one node ---- */
 
 /* One update of x0 by a normal step. *scale: its standard deviation, on the
@@ -161,18 +187,9 @@ GBM_FN_BIG real gbm_adaptive_propose(struct gbm_rng *rng, int d, real step,
     else
         size *= step;
     size *= small ? REAL_C(0.1) : REAL_C(2.38) * tuning[0];
-    real jacobian = 0;
-    for (int i = 0; i < d; i++) {
-        real from = gbm_line_jacobian(x[i], lower[i], upper[i]);
-        bool inside = from > -GBM_INF;
-        real low = inside ? lower[i] : -GBM_INF;
-        real high = inside ? upper[i] : GBM_INF;
-        y[i] = gbm_from_line(gbm_to_line(x[i], low, high) + size * y[i], low,
-                             high);
-        if (inside)
-            jacobian += gbm_line_jacobian(y[i], low, high) - from;
-    }
-    return jacobian;
+    for (int i = 0; i < d; i++)
+        y[i] *= size;
+    return gbm_move_on_line(d, lower, upper, x, y);
 }
 
 /* L L' := L L' + v v', d x d; v is destroyed. */
@@ -220,8 +237,8 @@ GBM_FN_BIG void gbm_adaptive_learn(int d, real step, int adapting,
     for (long long i = 0; i < (long long)d * d; i++)
         L[i] *= keep;
     gbm_cholesky_add(d, L, v);
-    real target = REAL_C(0.234) + REAL_C(0.206) / (real)d;
-    tuning[0] = gbm_tuned_scale(tuning[0], probability, target, adapting);
+    tuning[0] = gbm_tuned_scale(tuning[0], probability, gbm_best_acceptance(d),
+                                adapting);
     tuning[1] += 1;
 }
 
