@@ -157,7 +157,8 @@ class Trial:
 
 def first_failure(met, tree, seconds):
     """What an oracle has against one of the models that a mutant meets and
-    not without the mutant; None if there is no such thing in `seconds`."""
+    not without the mutant; None if there is no such thing in `seconds`.
+    `met` is asked for no more models than it takes."""
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="gbm_mutant_") as folder:
         trials = {}
@@ -182,11 +183,16 @@ def first_failure(met, tree, seconds):
 
 def questions(met):
     """(model, oracle, effort), what is cheap and sees most first."""
-    for effort in EFFORTS:
-        for k in range(0, len(met), BATCH):
-            for oracle in ORACLES if effort == EFFORTS[0] else DEEP:
-                for m in met[k:k + BATCH]:
-                    yield m, oracle, effort
+    batches = []
+    while batch := list(itertools.islice(met, BATCH)):
+        batches.append(batch)
+        for oracle in ORACLES:
+            for m in batch:
+                yield m, oracle, EFFORTS[0]
+    for batch in batches:
+        for oracle in DEEP:
+            for m in batch:
+                yield m, oracle, EFFORTS[1]
 
 
 # ------------------------------------------------------------ who uses a line
@@ -229,13 +235,14 @@ def users(path, line):
 
 
 # ---------------------------------------------------------------- the mutants
-# Which models meet a mutant, given a tree that has it; how it comes into a tree.
+# Which models meet a mutant, given a tree that has it: one by one, as they are
+# asked for; how it comes into a tree.
 
 def other_text(known):
     """Of models whose C text is another."""
     def meets(tree):
-        return [m for m in known
-                if digest(emitted(m.seed, m.folder, tree)) != m.digest]
+        return (m for m in known
+                if digest(emitted(m.seed, m.folder, tree)) != m.digest)
     return meets
 
 
@@ -243,7 +250,7 @@ def callers(known, path, line):
     """Of models that call the function with a line of the library."""
     def meets(tree):
         names = users(path, line)
-        return [m for m in known if names & m.calls]
+        return (m for m in known if names & m.calls)
     return meets
 
 
@@ -310,16 +317,22 @@ def lines_that_run(m, text):
             for line in re.findall(r"^ *\d+\*?: *(\d+):", own, re.M)}
 
 
-def program_sites(known, sites_of, n):
+def program_sites(known, sites_of, n, jobs):
     """n sites, each in the text of another model, in lines that run."""
-    def sites(m):
+    def site(m):
         text = emitted(m.seed, m.folder, ROOT)
         found = list(sites_of(text.splitlines(keepends=True)))
         run = lines_that_run(m, text) if found else ()
-        return [s for s in found if s[0] in run]
-    chosen = ((m, *random.Random(m.seed).choice(found))
-              for m, found in ((m, sites(m)) for m in sorted(known)) if found)
-    return list(itertools.islice(chosen, n))
+        found = [s for s in found if s[0] in run]
+        return [(m, *random.Random(m.seed).choice(found))] if found else []
+    chosen, left = [], sorted(known)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        while left and len(chosen) < n:
+            now = left[:n - len(chosen)]
+            left = left[len(now):]
+            for found in pool.map(site, now):
+                chosen += found
+    return chosen
 
 
 def compiler_sites():

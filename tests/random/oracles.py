@@ -86,8 +86,10 @@ class Bench:
                               start_new_session=True) as p:
             try:
                 out, err = p.communicate(timeout=seconds)
-            except subprocess.TimeoutExpired:
+            except BaseException as e:
                 os.killpg(p.pid, signal.SIGKILL)
+                if not isinstance(e, subprocess.TimeoutExpired):
+                    raise
                 out, err = p.communicate()
                 return 124, out, err
         return p.returncode, out, err
