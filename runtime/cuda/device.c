@@ -430,6 +430,7 @@ static enum gbm_status compile_both(struct cuda *c, struct options *o)
                      cuda_texts + 1, precision, o->list, &c->kernels));
     snprintf(small, sizeof small, "-DGBM_MAX_SMALL=%d", largest_block(c));
     o->list[o->n++] = small;
+    o->list[o->n++] = "-DGBM_CHOSEN";
     o->capacity += o->n;
     TRY(each_kernel(c, o, option_kernel));
     return cuda_compile(c, name, model->program, model->nheaders,
