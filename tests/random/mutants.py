@@ -181,6 +181,23 @@ def first_failure(met, tree, seconds):
     return None
 
 
+def same_draws(m, tree):
+    """Whether a model's sampler made by a tree draws what the sound one does,
+    bit for bit."""
+    def draws(where, folder):
+        bench = Trial(m.seed, where, folder).bench
+        status, _, _ = bench.sampler(
+            "run", "--quiet", "--no-check", "--device", "cpu", "--chains", "2",
+            "--warmup", "400", "--draws", "400", "--digits", "17", "--out",
+            "draws.csv")
+        return None if status else [
+            oracles.read_draws(bench.at(f"draws_{k}.csv")) for k in (1, 2)]
+    with tempfile.TemporaryDirectory(prefix="gbm_same_") as folder:
+        own, sound = (draws(where, os.path.join(folder, name))
+                      for where, name in ((tree, "own"), (ROOT, "sound")))
+        return own is not None and own == sound
+
+
 def questions(met):
     """(model, oracle, effort), what is cheap and sees most first."""
     batches = []
