@@ -50,9 +50,9 @@ static double joint_difference(struct checker *c, double *rounding)
     bool impossible = false;
     *rounding = 0;
     for (int64_t i = 0; i < c->terms; i++) {
-        double d = c->after[i] - c->before[i];
-        if (d == 0)
+        if (c->after[i] == c->before[i]) /* or both impossible */
             continue;
+        double d = c->after[i] - c->before[i];
         if (!isfinite(c->before[i]))
             return NAN;
         if (c->after[i] == (double)INFINITY)

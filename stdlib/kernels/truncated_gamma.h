@@ -15,9 +15,25 @@ struct gbm_log_gamma_density {
     real shape, c;
 };
 
+/* exp(t) overflows beyond, which c exp(t) need not. */
+#define GBM_FAR_EXPONENT (sizeof(real) == 4 ? REAL_C(80.0) : REAL_C(700.0))
+
+GBM_FN real gbm_times_exp(real c, real t)
+{
+    return t < GBM_FAR_EXPONENT ? c * real_exp(t) : real_exp(t + real_log(c));
+}
+
+/* log(a / b) of positive numbers, however far apart. */
+GBM_FN real gbm_log_ratio(real a, real b)
+{
+    const real ratio = a / b;
+    return ratio < GBM_INF ? real_log(ratio) : real_log(a) - real_log(b);
+}
+
 GBM_FN real gbm_log_gamma_value(struct gbm_log_gamma_density f, real t)
 {
-    return f.shape * t - f.c * real_expm1(t);
+    return f.shape * t -
+           (t < GBM_FAR_EXPONENT ? f.c * real_expm1(t) : gbm_times_exp(f.c, t));
 }
 
 /* A tangent: where it reaches the height of the mode, its slope away from it
@@ -32,7 +48,7 @@ GBM_FN struct gbm_tangent gbm_tangent_of(struct gbm_log_gamma_density f,
 {
     struct gbm_tangent tangent = {end, 1, 0};
     real touch = mode + away, side = away > 0 ? 1 : -1;
-    real rate = -side * (f.shape - f.c * real_exp(touch));
+    real rate = -side * (f.shape - gbm_times_exp(f.c, touch));
     if (!(rate > 0) || (end - mode) * side <= 0)
         return tangent;
     real from = touch - side * (top - gbm_log_gamma_value(f, touch)) / rate;
@@ -50,16 +66,18 @@ GBM_FN_BIG real gbm_draw_log_gamma_between(struct gbm_rng *rng,
                                            struct gbm_log_gamma_density f,
                                            real lower, real upper)
 {
-    real mode = f.shape > 0 ? real_log(f.shape / f.c) : lower;
+    real mode = f.shape > 0 ? gbm_log_ratio(f.shape, f.c) : lower;
     mode = gbm_clamp(mode, lower, upper);
     real top = gbm_log_gamma_value(f, mode);
-    real curvature = f.c * real_exp(mode);
+    real curvature = gbm_times_exp(f.c, mode);
     real slope = real_fabs(f.shape - curvature);
     /* Where the log density falls by about 1; to the right no farther than its
      * exponential lets it, far before which the square would make that overflow
      * where shape and c are near 0. */
     real away = 2 / (slope + real_sqrt(slope * slope + 2 * curvature));
-    real near = real_fmin(away, 1 + real_log1p(1 / curvature));
+    real near =
+        real_fmin(away, 1 + (curvature < GBM_TINY ? -real_log(curvature)
+                                                  : real_log1p(1 / curvature)));
     struct gbm_tangent right = gbm_tangent_of(f, mode, top, near, upper);
     struct gbm_tangent left = gbm_tangent_of(f, mode, top, -away, lower);
     real flat = right.from - left.from;
@@ -95,11 +113,13 @@ GBM_FN_BIG real gbm_draw_truncated_gamma(struct gbm_rng *rng, real shape,
         return gbm_draw_gamma(rng, shape);
     struct gbm_log_gamma_density f = {shape, lower > 0 ? lower : upper};
     real from = lower > 0 ? 0 : -GBM_INF;
-    real to = lower > 0 ? real_log(upper / lower) : 0;
+    real to = lower > 0 ? gbm_log_ratio(upper, lower) : 0;
     if (lower > 0 && upper < 2 * lower)
         to = real_log1p((upper - lower) / lower);
     real t = gbm_draw_log_gamma_between(rng, f, from, to);
     real x = f.c + f.c * real_expm1(t);
+    if (t >= GBM_FAR_EXPONENT)
+        x = gbm_times_exp(f.c, t);
     if (t < -1)
         x = real_fmax(f.c * real_exp(t), GBM_TINY);
     return gbm_clamp(x, lower, upper);

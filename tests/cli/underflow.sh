@@ -67,3 +67,29 @@ echo '{"b": 40}' >far.json
 status 0 "$GBMC" counts.gbm -o counts
 status 0 ./counts check --data counts.json --init far.json
 prints '^b +slice +[0-9]+ .*pass'
+
+# From where exp() of what a density is of underflows, a sampler goes on by its
+# logarithm, and what the plain density makes impossible there tells nothing of
+# the other nodes. Rates below all normal numbers are rates, too.
+cat >rates.gbm <<'END'
+model {
+  s ~ dgamma(2.5, 3.9)
+  for (c in 1:3) {
+    u[c] ~ ddexp(0, 1.1)
+  }
+  for (i in 1:5) {
+    y[i] ~ dt(u[2], 1 / s^2, 5)
+    x[i] ~ dweib(1.7, exp(0.36 * (u[k[i]] * u[1] + u[l[i]])))
+    seen[i] ~ dinterval(x[i], limit[i])
+  }
+}
+END
+echo '{"y": [3.6, 1.1, 3.5, 2, 1], "k": [3, 1, 3, 3, 3], "l": [2, 3, 2, 3, 3],
+  "seen": [1, 0, 1, 0, 1], "limit": [1.6, 1.8, 1.3, 1.4, 1.9],
+  "x": [null, 0.3617, null, 1.091, null]}' >rates.json
+echo '{"s": 7, "u": [24.4, -11, -12.4]}' >rates.init.json
+status 0 "$GBMC" rates.gbm -o rates
+for seed in 1 4 11 12; do
+    status 0 timeout 60 ./rates check --data rates.json \
+        --init rates.init.json --seed $seed
+done

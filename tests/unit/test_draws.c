@@ -273,12 +273,15 @@ DRAW(power_law, gbm_draw_power_law(rng, p[0], p[1], p[2]))
 static void truncated_gammas(void **state)
 {
     double inf = INFINITY;
+    const double tiny =
+        sizeof(real) == 4 ? 1e-42 : 1e-320; /* 1 / tiny is not */
     double p[][4] = {
-        {2, 0, 1},       {2, 3, inf},     {0.5, 0, 0.1},    {0.5, 1, 2},
-        {-1.5, 1, inf},  {0, 0.01, 5},    {-3, 0.1, 20},    {50, 40, 60},
-        {50, 100, inf},  {50, 0, 20},     {1, 2, 2.5},      {1, 50, inf},
-        {0.2, 1e-9, 3},  {3, 2000, 2001}, {1000, 990, 991}, {0, 1e-6, 4},
-        {0, 1e-9, 1e-4}, {0, 1e-9, inf},  {1e-3, 1e-9, 2}};
+        {0.01, tiny, inf}, {0, tiny, inf},  {2, tiny, inf},   {0, tiny, 1e-30},
+        {2, 0, 1},         {2, 3, inf},     {0.5, 0, 0.1},    {0.5, 1, 2},
+        {-1.5, 1, inf},    {0, 0.01, 5},    {-3, 0.1, 20},    {50, 40, 60},
+        {50, 100, inf},    {50, 0, 20},     {1, 2, 2.5},      {1, 50, inf},
+        {0.2, 1e-9, 3},    {3, 2000, 2001}, {1000, 990, 991}, {0, 1e-6, 4},
+        {0, 1e-9, 1e-4},   {0, 1e-9, inf},  {1e-3, 1e-9, 2}};
     double powers[][4] = {{-1, 1, 10},    {2, 0, 3},   {-0.5, 0, 1},
                           {-2.5, 2, inf}, {3, 1, 2},   {-4, 1, 1.5},
                           {50, 1, 20},    {-60, 1, 30}};
@@ -288,7 +291,7 @@ static void truncated_gammas(void **state)
         double upper = fmin(p[i][2], fmax(p[i][0], p[i][1]) +
                                          50 * (1 + sqrt(fabs(p[i][0]))));
         bool wide = p[i][1] < upper / 2;
-        double lower = wide ? log(fmax(p[i][1], 1e-30)) : p[i][1];
+        double lower = wide ? log(p[i][1] > 0 ? p[i][1] : 1e-30) : p[i][1];
         table = tabulate(truncated_gamma_density, p[i], lower,
                          wide ? log(upper) : upper, wide);
         continuous("truncated gamma", truncated_gamma, table_p, &p[i], 1,
