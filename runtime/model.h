@@ -343,6 +343,7 @@ struct gbm_step {
      * element of the path that `element` is in. */
     int64_t (*first)(const void *state, int64_t element);
     bool sequential; /* elements depend on each other: one at a time */
+    bool trials;     /* an update tries several values of an element */
     bool repairs;    /* tries every value of a finite support, so it may
                         leave impossible starting values */
     bool every;      /* `family` is observed, and what its elements tie is

@@ -112,10 +112,21 @@ static void emit_index_cell(struct text *out, struct compiler *c,
                 i->number);
 }
 
-static void emit_kernels(struct text *out, struct compiler *c,
-                         const struct model *m)
+static bool is_derived(const struct family *f)
 {
-    text_append(out, "#ifdef __CUDACC__\n#include \"skeleton_cuda.h\"\n");
+    return !f->stochastic && f->var->role != ROLE_CONSTANT;
+}
+
+static const char *derive_name(struct compiler *c, const struct family *f)
+{
+    return intern_format(c, "%s_%s", f->sequence ? "refresh" : "derive",
+                         family_id(c, f));
+}
+
+/* The kernels of the steps, one by one. */
+static void emit_step_kernels(struct text *out, struct compiler *c,
+                              const struct model *m)
+{
     for (const struct step *s = m->steps; s; s = s->next) {
         if (!s->sampler)
             continue;
@@ -124,17 +135,67 @@ static void emit_kernels(struct text *out, struct compiler *c,
         else
             text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
     }
-    for (const struct family *f = m->families; f; f = f->next) {
-        if (!f->stochastic && f->var->role != ROLE_CONSTANT)
-            text_printf(out, "GBM_KERNEL_DERIVE(%s_%s)\n",
-                        f->sequence ? "refresh" : "derive", family_id(c, f));
-        if (f->stochastic && f->factor)
-            text_printf(out, "GBM_KERNEL_LOGDENSITY(logdensity_%s)\n",
-                        family_id(c, f));
-    }
+    for (const struct family *f = m->families; f; f = f->next)
+        if (is_derived(f))
+            text_printf(out, "GBM_KERNEL_DERIVE(%s)\n", derive_name(c, f));
     for (const struct inverse *i = m->inverses; i; i = i->next)
         if (!i->reach)
             text_printf(out, "GBM_KERNEL_CELL(index%d)\n", i->number);
+}
+
+/* The steps of a sweep, or those for what is kept. What the device does by
+ * several kernels has no place here (runtime/cuda/chains.c). */
+static void emit_chain_steps(struct text *out, const struct model *m, bool late)
+{
+    for (const struct step *s = m->steps; s; s = s->next) {
+        if (s->late != late || s->inverse || (s->sampler && s->sampler->dense))
+            continue;
+        if (s->sampler)
+            text_printf(out, "    GBM_CHAIN_STEP(%d, %s)\n", s->number,
+                        s->name);
+        else
+            text_printf(out, "    GBM_CHAIN_DERIVE(steps, %d, %s)\n", s->number,
+                        s->name);
+    }
+}
+
+/* A sweep as one kernel (stdlib/kernels/chains_cuda.h). */
+static void emit_chains(struct text *out, struct compiler *c,
+                        const struct model *m)
+{
+    text_append(out, "#include \"chains_cuda.h\"\n"
+                     "GBM_FN void sweep_of_chain(const struct gbm_chain *k)\n"
+                     "{\n    (void)k;\n");
+    emit_chain_steps(out, m, false);
+    text_append(out, "}\nGBM_FN void keep_of_chain(const struct gbm_chain *k)\n"
+                     "{\n    (void)k;\n");
+    emit_chain_steps(out, m, true);
+    for (const struct family *f = m->families; f; f = f->next)
+        if (is_derived(f) && !f->var->stored)
+            text_printf(out, "    GBM_CHAIN_DERIVE(families, %d, %s)\n",
+                        f->number, derive_name(c, f));
+    text_append(out, "}\nGBM_FN double density_of_chain(const struct gbm_chain "
+                     "*k)\n{\n    double sum = 0;\n");
+    for (const struct family *f = m->families; f; f = f->next)
+        if (f->stochastic && f->factor && !f->auxiliary && !f->data_block)
+            text_printf(out, "    GBM_CHAIN_DENSITY(%d, logdensity_%s)\n",
+                        f->number, family_id(c, f));
+    text_append(out, "    return sum;\n}\nGBM_KERNEL_CHAINS\n");
+}
+
+static void emit_kernels(struct text *out, struct compiler *c,
+                         const struct model *m)
+{
+    text_append(out, "#ifdef __CUDACC__\n#include \"skeleton_cuda.h\"\n"
+                     "#ifdef GBM_CHAINS\n");
+    emit_chains(out, c, m);
+    text_append(out, "#else\n");
+    emit_step_kernels(out, c, m);
+    text_append(out, "#endif\n");
+    for (const struct family *f = m->families; f; f = f->next)
+        if (f->stochastic && f->factor)
+            text_printf(out, "GBM_KERNEL_LOGDENSITY(logdensity_%s)\n",
+                        family_id(c, f));
     text_append(out, "#endif\n");
 }
 

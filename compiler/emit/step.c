@@ -255,6 +255,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
                              const struct step *s)
 {
     const struct sampler *k = s->sampler;
+    if (k->trials)
+        text_append(out, ", .trials = true");
     if (k->repairs)
         text_append(out, ", .repairs = true");
     if (s->conflicts && !k->dense && !s->sequential) {

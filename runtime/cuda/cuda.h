@@ -6,6 +6,7 @@
  *   memory.c   allocation, copies with change of precision
  *   launch.c   kernels, their teams and launches
  *   sweep.c    the sweep, captured as graphs; blocks of sweeps; draws
+ *   chains.c   the sweeps of a small model as one kernel
  *   dense.c    dense Gaussian blocks
  *   index.c    inverse indices */
 #ifndef CUDA_CUDA_H
@@ -148,6 +149,17 @@ struct cuda_index {
     CUdeviceptr key, counts;
 };
 
+/* ---- chains.c ---- */
+
+/* Sweeps by one kernel, a chain by one team of lanes. lanes 0: not so. The
+ * tables are those of stdlib/kernels/chains_cuda.h. */
+struct cuda_chains {
+    int lanes;
+    struct cuda_kernel kernel;
+    int64_t ncolours;
+    CUdeviceptr plan, steps, families, densities, colours, moments, monitors;
+};
+
 /* ---- device.c ---- */
 
 struct cuda_slot {
@@ -195,6 +207,7 @@ struct cuda {
     CUstream side;
     CUevent fork, join;
     char device_name[128];
+    size_t text_length; /* of rt->device_text without what a load adds */
     int multiprocessors, major, minor;
     cublasHandle_t blas;
     cusolverDnHandle_t solver;
@@ -207,12 +220,13 @@ struct cuda {
     size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
     CUmodule program, kernels;
     struct cuda_fixed { /* of kernels.h */
-        struct cuda_kernel sweep_done, keep_done, gather, add_densities,
-            welford, index_count, index_scan, index_place, dense_scale_rows,
-            dense_mirror, dense_form, dense_potential, dense_hold_potential,
-            dense_hold_precision, dense_rescue, dense_add_normals,
-            dense_to_state, small_gram, small_fold, small_draw, wide_scale,
-            wide_prior, wide_residual, wide_identity, wide_finish;
+        struct cuda_kernel sweep_done, keep_done, chains_done, gather,
+            add_densities, welford, index_count, index_scan, index_place,
+            dense_scale_rows, dense_mirror, dense_form, dense_potential,
+            dense_hold_potential, dense_hold_precision, dense_rescue,
+            dense_add_normals, dense_to_state, small_gram, small_fold,
+            small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
+            wide_finish;
     } fixed;
 
     struct cuda_request *requests;
@@ -225,6 +239,7 @@ struct cuda {
     struct cuda_slot *slots;
     struct cuda_step *steps;
     struct cuda_kernel *kept; /* [nkept_families] */
+    struct cuda_chains chains;
     struct cuda_monitor *monitors;
     CUdeviceptr control;
 
@@ -234,7 +249,7 @@ struct cuda {
     CUdeviceptr lp;                /* [chains] */
     bool has_lp, with_lp;          /* can be computed; is, in this block */
 
-    /* The ring of draws: two halves of [chains][half][row] doubles; a row is
+    /* The ring of draws: two halves of [half][chains][row] doubles; a row is
      * that of the instance, and the log density if it can be computed. */
     int64_t half, row;
     CUdeviceptr draws;
@@ -307,6 +322,16 @@ enum gbm_status cuda_dense_request(struct cuda *c, struct cuda_dense *dense);
 enum gbm_status cuda_dense_prepare(struct cuda *c, struct cuda_dense *dense);
 enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense);
 void cuda_dense_free(struct cuda_dense *dense);
+
+/* ---- chains.c ---- */
+/* Decides whether, and with how many lanes a chain; after the steps are
+ * planned, before the program is compiled. */
+void cuda_chains_plan(struct cuda *c);
+enum gbm_status cuda_chains_request(struct cuda *c);
+/* After everything has its place. */
+enum gbm_status cuda_chains_upload(struct cuda *c);
+/* Puts `sweeps` sweeps on the stream; each thin-th is kept (0: none). */
+enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps);
 
 /* ---- index.c ---- */
 enum gbm_status cuda_index_plan(struct cuda *c, int step);

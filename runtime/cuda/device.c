@@ -8,7 +8,7 @@
 
 #define WORKSPACE_BYTES ((size_t)32 << 20) /* what cuBLAS wants on Hopper */
 #define HEAP_BYTES ((size_t)256 << 20)     /* of the device */
-#define RING_BYTES ((int64_t)64 << 20)     /* most for half a ring */
+#define RING_BYTES ((int64_t)16 << 20)     /* most for half a ring */
 #define STATE_BYTES 32000                  /* most that a kernel takes */
 
 static double seconds(void)
@@ -60,6 +60,7 @@ static enum gbm_status read_device(struct cuda *c)
     snprintf(c->rt->device_text, sizeof c->rt->device_text,
              "%s, %d multiprocessors, %.0f GiB", c->device_name,
              c->multiprocessors, (double)memory / (1 << 30));
+    c->text_length = strlen(c->rt->device_text);
     return GBM_OK;
 }
 
@@ -305,6 +306,7 @@ static enum gbm_status plan(struct cuda *c)
         cuda_name_kernel(&c->kept[k], f->derive_kernel, 1);
     }
     plan_density(c);
+    cuda_chains_plan(c);
     return GBM_OK;
 }
 
@@ -342,8 +344,11 @@ each_kernel(struct cuda *c, void *context,
             enum gbm_status (*f)(struct cuda *, struct cuda_kernel *, void *))
 {
     const struct rt_instance *in = c->in;
+    const bool by_steps = !c->chains.lanes;
 
-    for (int k = 0; k < in->model->nsteps; k++) {
+    if (!by_steps)
+        TRY(f(c, &c->chains.kernel, context));
+    for (int k = 0; by_steps && k < in->model->nsteps; k++) {
         struct cuda_step *s = &c->steps[k];
         if (!in->steps[k].active)
             continue;
@@ -363,7 +368,7 @@ each_kernel(struct cuda *c, void *context,
             TRY(f(c, &s->kernel, context));
         }
     }
-    for (int k = 0; k < in->nkept_families; k++)
+    for (int k = 0; by_steps && k < in->nkept_families; k++)
         TRY(f(c, &c->kept[k], context));
     for (int k = 0; k < in->model->nfamilies; k++)
         if (c->densities[k].name[0])
@@ -418,7 +423,7 @@ static int largest_block(const struct cuda *c)
 static enum gbm_status compile_both(struct cuda *c, struct options *o)
 {
     const struct gbm_model *model = c->in->model;
-    char name[160], small[40];
+    char name[160], small[40], chains[40];
 
     if (c->single)
         o->list[o->n++] = "-DGBM_SINGLE";
@@ -431,6 +436,10 @@ static enum gbm_status compile_both(struct cuda *c, struct options *o)
     snprintf(small, sizeof small, "-DGBM_MAX_SMALL=%d", largest_block(c));
     o->list[o->n++] = small;
     o->list[o->n++] = "-DGBM_CHOSEN";
+    if (c->chains.lanes) {
+        snprintf(chains, sizeof chains, "-DGBM_CHAINS=%d", c->chains.lanes);
+        o->list[o->n++] = chains;
+    }
     o->capacity += o->n;
     TRY(each_kernel(c, o, option_kernel));
     return cuda_compile(c, name, model->program, model->nheaders,
@@ -533,7 +542,7 @@ static enum gbm_status request_all(struct cuda *c)
 {
     const struct rt_instance *in = c->in;
 
-    TRY(cuda_request(c, &c->control, sizeof(struct cuda_control), "a sweep"));
+    TRY(cuda_request(c, &c->control, sizeof(struct gbm_control), "a sweep"));
     TRY(request_slots(c));
     for (int k = 0; k < in->model->nsteps; k++) {
         struct cuda_step *s = &c->steps[k];
@@ -548,6 +557,7 @@ static enum gbm_status request_all(struct cuda *c)
                              (size_t)in->steps[k].count * sizeof(int),
                              "lists of elements"));
     }
+    TRY(cuda_chains_request(c));
     return request_draws(c);
 }
 
@@ -591,6 +601,7 @@ static enum gbm_status load(struct cuda *c)
                           (size_t)(c->half * c->row * c->in->nchains) *
                               sizeof(double)));
     TRY(upload_all(c));
+    TRY(cuda_chains_upload(c));
     TRY(bind_state(c, true, c->state));
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->steps[k].active && c->steps[k].dense)
@@ -642,7 +653,7 @@ static enum gbm_status cuda_moments(struct rt *rt, struct rt_moments *moments,
                                     int64_t *count)
 {
     struct cuda *c = rt->device_data;
-    struct cuda_control control;
+    struct gbm_control control;
 
     CU(cuCtxSetCurrent(c->context));
     CU(cuMemcpyDtoHAsync(&control, c->control, sizeof control, c->stream));
@@ -667,7 +678,7 @@ cuda_put_moments(struct rt *rt, const struct rt_moments *moments, int64_t count)
     const unsigned long long n = (unsigned long long)count;
 
     CU(cuCtxSetCurrent(c->context));
-    TRY(cuda_upload(c, c->control + offsetof(struct cuda_control, moments), &n,
+    TRY(cuda_upload(c, c->control + offsetof(struct gbm_control, moments), &n,
                     sizeof n));
     for (int v = 0; v < c->in->model->nvariables; v++) {
         const struct cuda_slot *slot = &c->slots[v];

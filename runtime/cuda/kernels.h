@@ -47,10 +47,10 @@ __device__ static inline double whole_value(int x)
 
 /* ---- a sweep ---- */
 
-CUDA_KERNEL sweep_done(struct cuda_control *control) { control->sweep++; }
+CUDA_KERNEL sweep_done(struct gbm_control *control) { control->sweep++; }
 
 /* Ends a kept sweep, before sweep_done. */
-CUDA_KERNEL keep_done(struct cuda_control *control)
+CUDA_KERNEL keep_done(struct gbm_control *control)
 {
     control->moments++;
     if (control->store)
@@ -58,25 +58,33 @@ CUDA_KERNEL keep_done(struct cuda_control *control)
             control->slot + 1 == control->ring ? 0 : control->slot + 1;
 }
 
-/* Copies a variable's monitored cells into the ring: two halves of
- * [chains][half][row]. cells: [count] or NULL. kind: 0 real, 1 int, 2 double.
+/* Ends sweeps of which `kept` were, all in one launch (chains_cuda.h). */
+CUDA_KERNEL chains_done(struct gbm_control *control, unsigned sweeps,
+                        unsigned kept)
+{
+    control->sweep += sweeps;
+    control->moments += kept;
+    if (control->store)
+        control->slot = (control->slot + kept) % control->ring;
+}
+
+/* Copies a variable's monitored cells into the ring: [slots][chains][row].
+ * cells: [count] or NULL. kind: 0 real, 1 int, 2 double.
  */
-CUDA_KERNEL gather(const struct cuda_control *control, const void *values,
+CUDA_KERNEL gather(const struct gbm_control *control, const void *values,
                    int kind, long long stride, const long long *cells,
                    long long count, int chains, double *draws, long long row,
                    long long offset)
 {
     if (!control->store)
         return;
-    const long long half = control->ring / 2;
-    const long long place = control->slot % half;
-    double *base = draws + (control->slot / half) * half * chains * row;
+    double *base = draws + control->slot * chains * row;
 
     for (long long t = thread_number(); t < count * chains;
          t += thread_count()) {
         const long long chain = t / count, i = t % count;
         const long long from = chain * stride + (cells ? cells[i] : i);
-        base[(chain * half + place) * row + offset + i] =
+        base[chain * row + offset + i] =
             kind == 0   ? (double)((const real *)values)[from]
             : kind == 1 ? whole_value(((const int *)values)[from])
                         : ((const double *)values)[from];
@@ -107,7 +115,7 @@ CUDA_KERNEL __launch_bounds__(256)
 }
 
 /* Welford (1962). mean, m2: [n]; values: [n]. */
-CUDA_KERNEL welford(const struct cuda_control *control, const void *values,
+CUDA_KERNEL welford(const struct gbm_control *control, const void *values,
                     int integer, long long n, double *mean, double *m2)
 {
     const double count = (double)(control->moments + 1);
@@ -223,7 +231,7 @@ CUDA_KERNEL index_place(const int *key, long long n, int chains, int cells,
 
 /* The k-th standard normal of a block: that of coordinate k of the step. */
 __device__ static inline gbm_total
-block_normal(const struct cuda_control *control, int chain, int step,
+block_normal(const struct gbm_control *control, int chain, int step,
              long long k)
 {
     struct gbm_rng rng;
@@ -347,7 +355,7 @@ CUDA_KERNEL dense_hold_precision(const unsigned char *fixed, int d,
  * jitter on the diagonal; the factor goes to the lower triangle of q. Slow, and
  * rare. work: [d][d]. */
 CUDA_KERNEL __launch_bounds__(1024)
-    dense_rescue(struct cuda_control *control, const int *info, gbm_total *q,
+    dense_rescue(struct gbm_control *control, const int *info, gbm_total *q,
                  const gbm_total *diagonal, int d, double *work, int step,
                  int chain)
 {
@@ -423,7 +431,7 @@ CUDA_KERNEL __launch_bounds__(1024)
 }
 
 /* y += z, the block's normals; 0 where fixed. */
-CUDA_KERNEL dense_add_normals(const struct cuda_control *control, int chain,
+CUDA_KERNEL dense_add_normals(const struct gbm_control *control, int chain,
                               int step, int d, const unsigned char *fixed,
                               gbm_total *y)
 {
@@ -546,7 +554,7 @@ struct small_terms {
  * current value (where fixed), out: the draw. Shared memory:
  * d (d + 1) + 2 d doubles. */
 CUDA_KERNEL __launch_bounds__(128)
-    small_draw(struct cuda_control *control, const struct small_terms terms,
+    small_draw(struct gbm_control *control, const struct small_terms terms,
                const double *sums, int splits, const real *precision,
                const real *potential, int prior_matrix,
                const unsigned char *fixed, int d, int step, real *x)
@@ -703,7 +711,7 @@ CUDA_KERNEL wide_scale(const real *design, const real *weight,
 }
 
 /* h: [d] */
-CUDA_KERNEL wide_prior(const struct cuda_control *control, int chain, int step,
+CUDA_KERNEL wide_prior(const struct gbm_control *control, int chain, int step,
                        const real *precision, const real *potential, int d,
                        gbm_total *h)
 {
@@ -714,7 +722,7 @@ CUDA_KERNEL wide_prior(const struct cuda_control *control, int chain, int step,
 
 /* r = alpha - v - delta for the stacked rows first .. first + rows - 1; r holds
  * v. */
-CUDA_KERNEL wide_residual(const struct cuda_control *control, int chain,
+CUDA_KERNEL wide_residual(const struct gbm_control *control, int chain,
                           int step, const real *weight, const real *score,
                           long long rows, long long first, int d, gbm_total *r)
 {

@@ -73,6 +73,7 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
     } all[] = {
         {&f->sweep_done, "sweep_done"},
         {&f->keep_done, "keep_done"},
+        {&f->chains_done, "chains_done"},
         {&f->gather, "gather"},
         {&f->add_densities, "add_densities"},
         {&f->welford, "welford"},

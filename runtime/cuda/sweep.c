@@ -242,6 +242,8 @@ static enum gbm_status find_graph(struct cuda *c, bool kept, int sweeps,
  * that a sweep takes. */
 static enum gbm_status run_sweeps(struct cuda *c, bool kept, int64_t n)
 {
+    if (c->chains.lanes)
+        return cuda_chains_run(c, kept, n);
     while (n > 0 && (c->sync_each || c->no_graphs || !c->ran[kept])) {
         const int64_t before = c->launches;
         TRY(sweep(c, kept));
@@ -267,6 +269,8 @@ static enum gbm_status run_sweeps(struct cuda *c, bool kept, int64_t n)
 /* `keeps` kept sweeps, each after thin - 1 others. */
 static enum gbm_status run_kept(struct cuda *c, int thin, int64_t keeps)
 {
+    if (c->chains.lanes)
+        return cuda_chains_run(c, thin, thin * keeps);
     if (thin == 1)
         return run_sweeps(c, true, keeps);
     for (int64_t k = 0; k < keeps; k++) {
@@ -282,16 +286,18 @@ static enum gbm_status collect(struct cuda *c, const struct rt_block *block,
                                int half, int64_t first, int64_t keeps)
 {
     const int64_t chains = c->in->nchains, cells = c->in->row;
-    const size_t bytes = (size_t)(chains * c->half * c->row) * sizeof(double);
+    const size_t draw = (size_t)(chains * c->row) * sizeof(double);
 
     CU(cuStreamWaitEvent(c->copies, c->done[half], 0));
     CU(cuMemcpyDtoHAsync(c->staging,
-                         c->draws + (CUdeviceptr)half * (CUdeviceptr)bytes,
-                         bytes, c->copies));
+                         c->draws +
+                             (CUdeviceptr)(half * c->half) * (CUdeviceptr)draw,
+                         (size_t)keeps * draw, c->copies));
     CU(cuStreamSynchronize(c->copies));
+#pragma omp parallel for num_threads(c->rt->threads) if (keeps * chains > 4096)
     for (int64_t chain = 0; chain < chains; chain++)
         for (int64_t k = 0; k < keeps; k++) {
-            const double *row = c->staging + (chain * c->half + k) * c->row;
+            const double *row = c->staging + (k * chains + chain) * c->row;
             if (block->draws)
                 memcpy(block->draws + chain * block->chain_stride +
                            (first + k) * cells,
@@ -333,7 +339,7 @@ static enum gbm_status run_draws(struct cuda *c, const struct rt_block *block)
 
 static enum gbm_status report(struct cuda *c)
 {
-    struct cuda_control control;
+    struct gbm_control control;
 
     CU(cuMemcpyDtoHAsync(&control, c->control, sizeof control, c->stream));
     CU(cuStreamSynchronize(c->stream));
@@ -356,7 +362,7 @@ enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
 {
     struct cuda *c = rt->device_data;
     const int64_t keeps = block->thin > 0 ? block->sweeps / block->thin : 0;
-    struct cuda_control control = {
+    struct gbm_control control = {
         .seed = block->seed,
         .sweep = block->first,
         .chain0 = 0,
@@ -373,7 +379,7 @@ enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
     }
     /* the counts that follow go on */
     TRY(cuda_upload(c, c->control, &control,
-                    offsetof(struct cuda_control, moments)));
+                    offsetof(struct gbm_control, moments)));
     if (keeps > 0)
         TRY(run_draws(c, block));
     TRY(run_sweeps(c, false, block->sweeps - keeps * block->thin));

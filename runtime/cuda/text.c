@@ -13,7 +13,7 @@
     extern const char name[]
 
 TEXT(cuda_text_kernels, "runtime/cuda/kernels.h");
-TEXT(cuda_text_control, "runtime/cuda/control.h");
+TEXT(cuda_text_control, "stdlib/kernels/control.h");
 TEXT(cuda_text_real, "stdlib/kernels/real.h");
 TEXT(cuda_text_rng, "stdlib/kernels/rng.h");
 TEXT(cuda_text_normal_function, "stdlib/kernels/normal_function.h");

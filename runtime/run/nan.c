@@ -57,37 +57,38 @@ bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out)
 }
 
 /* Number of draws [from, to) of stochastic nodes that are not a number, the
- * first in *out: of what the sweeps sample, up to that first one; or of all. */
+ * first in *out: of what the sweeps sample, up to that first one; or of all.
+ * Chain by chain, as draws lie in memory. */
 static int64_t count_nan(const struct rt_instance *in,
                          const struct gbm_draws *draws, int from, int to,
                          bool sampled, struct rt_nan *out)
 {
     int64_t n = 0;
-    for (int k = from; k < to; k++)
-        for (int m = 0; m < in->nmonitors; m++) {
-            const struct rt_monitor *monitor = &in->monitors[m];
-            const struct rt_slot *slot = &in->slots[monitor->variable];
-            if (sampled ? !is_sampled(in, monitor->variable)
-                        : in->model->variables[monitor->variable].role !=
-                              GBM_STOCHASTIC)
-                continue;
-            for (int64_t i = 0; i < in->nchains * monitor->count; i++) {
-                int chain = (int)(i / monitor->count);
-                int64_t at = i % monitor->count;
-                int64_t cell = monitor->cells ? monitor->cells[at] : at;
-                if (!isnan(gbm_draws_record(draws, chain,
-                                            k)[monitor->offset + at]) ||
-                    !counts(slot, cell, !sampled))
+    out->draw = to;
+    for (int64_t j = 0; j < (int64_t)in->nchains * in->nmonitors; j++) {
+        const int chain = (int)(j / in->nmonitors);
+        const struct rt_monitor *monitor = &in->monitors[j % in->nmonitors];
+        const struct rt_slot *slot = &in->slots[monitor->variable];
+        if (sampled ? !is_sampled(in, monitor->variable)
+                    : in->model->variables[monitor->variable].role !=
+                          GBM_STOCHASTIC)
+            continue;
+        for (int k = from; k < (sampled ? out->draw : to); k++) {
+            const double *values =
+                gbm_draws_record(draws, chain, k) + monitor->offset;
+            for (int64_t i = 0; i < monitor->count; i++) {
+                const int64_t cell = monitor->cells ? monitor->cells[i] : i;
+                if (!isnan(values[i]) || !counts(slot, cell, !sampled))
                     continue;
-                if (n++ == 0)
+                n++;
+                if (k < out->draw)
                     *out = (struct rt_nan){.variable = monitor->variable,
                                            .chain = chain,
                                            .cell = cell,
                                            .draw = k};
-                if (sampled)
-                    return n;
             }
         }
+    }
     return n;
 }
 

@@ -700,11 +700,38 @@ GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
 
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
+#ifdef GBM_CHAINS
+#include "chains_cuda.h"
+GBM_FN void sweep_of_chain(const struct gbm_chain *k)
+{
+    (void)k;
+    GBM_CHAIN_STEP(0, update_a_v)
+    GBM_CHAIN_STEP(1, update_b_v)
+    GBM_CHAIN_STEP(2, update_theta_v)
+}
+GBM_FN void keep_of_chain(const struct gbm_chain *k)
+{
+    (void)k;
+    GBM_CHAIN_STEP(3, forward_theta_v)
+    GBM_CHAIN_STEP(4, update_x_v)
+}
+GBM_FN double density_of_chain(const struct gbm_chain *k)
+{
+    double sum = 0;
+    GBM_CHAIN_DENSITY(0, logdensity_a_v)
+    GBM_CHAIN_DENSITY(1, logdensity_b_v)
+    GBM_CHAIN_DENSITY(2, logdensity_theta_v)
+    GBM_CHAIN_DENSITY(3, logdensity_x_v)
+    return sum;
+}
+GBM_KERNEL_CHAINS
+#else
 GBM_KERNEL(update_a_v, 0)
 GBM_KERNEL_SPLIT(update_b_v, prepare_b_v, finish_b_v, struct conditional_b_v, 1)
 GBM_KERNEL(update_theta_v, 2)
 GBM_KERNEL(forward_theta_v, 3)
 GBM_KERNEL(update_x_v, 4)
+#endif
 GBM_KERNEL_LOGDENSITY(logdensity_a_v)
 GBM_KERNEL_LOGDENSITY(logdensity_b_v)
 GBM_KERNEL_LOGDENSITY(logdensity_theta_v)
@@ -1115,7 +1142,7 @@ static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_a_v",
      .variable = "a", .sampler = "slice",
      .family = 0, .number = 0, .sequential = 0, .leaf = 0, .inverse = -1,
-     .text = "a ~ dexp(1)",
+     .text = "a ~ dexp(1)", .trials = true,
      .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(gbm_slice),
      .block_size = dimension_a_v, .block_get = get_a_v, .block_set = set_a_v, .conditional = conditional_a_v_at,
      .cost = cost_update_a_v},

@@ -571,10 +571,33 @@ GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
 
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
+#ifdef GBM_CHAINS
+#include "chains_cuda.h"
+GBM_FN void sweep_of_chain(const struct gbm_chain *k)
+{
+    (void)k;
+    GBM_CHAIN_STEP(0, update_b_v)
+}
+GBM_FN void keep_of_chain(const struct gbm_chain *k)
+{
+    (void)k;
+    GBM_CHAIN_STEP(1, update_y_v)
+    GBM_CHAIN_DERIVE(families, 1, derive_rate_v)
+}
+GBM_FN double density_of_chain(const struct gbm_chain *k)
+{
+    double sum = 0;
+    GBM_CHAIN_DENSITY(0, logdensity_b_v)
+    GBM_CHAIN_DENSITY(2, logdensity_y_v)
+    return sum;
+}
+GBM_KERNEL_CHAINS
+#else
 GBM_KERNEL(update_b_v, 0)
 GBM_KERNEL(update_y_v, 1)
-GBM_KERNEL_LOGDENSITY(logdensity_b_v)
 GBM_KERNEL_DERIVE(derive_rate_v)
+#endif
+GBM_KERNEL_LOGDENSITY(logdensity_b_v)
 GBM_KERNEL_LOGDENSITY(logdensity_y_v)
 #endif
 
@@ -822,7 +845,7 @@ static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
      .variable = "b", .sampler = "slice",
      .family = 0, .number = 0, .sequential = 1, .leaf = 0, .inverse = -1,
-     .text = "b[j] ~ dnorm(0, 1)",
+     .text = "b[j] ~ dnorm(0, 1)", .trials = true,
      .run = update_b_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(gbm_slice),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
      .cost = cost_update_b_v},

@@ -598,6 +598,27 @@ GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
 
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
+#ifdef GBM_CHAINS
+#include "chains_cuda.h"
+GBM_FN void sweep_of_chain(const struct gbm_chain *k)
+{
+    (void)k;
+    GBM_CHAIN_STEP(0, update_y_z_v)
+}
+GBM_FN void keep_of_chain(const struct gbm_chain *k)
+{
+    (void)k;
+    GBM_CHAIN_STEP(2, update_y_v)
+}
+GBM_FN double density_of_chain(const struct gbm_chain *k)
+{
+    double sum = 0;
+    GBM_CHAIN_DENSITY(0, logdensity_beta_v)
+    GBM_CHAIN_DENSITY(1, logdensity_y_v)
+    return sum;
+}
+GBM_KERNEL_CHAINS
+#else
 GBM_KERNEL_SPLIT(update_y_z_v, prepare_y_z_v, finish_y_z_v, struct conditional_y_z_v, 0)
 GBM_KERNEL_ROWS(row_update_beta_v_2)
 GBM_KERNEL_DESIGN(design_update_beta_v_2)
@@ -605,6 +626,7 @@ GBM_KERNEL_PRIOR(prior_update_beta_v)
 GBM_KERNEL_GET(get_update_beta_v)
 GBM_KERNEL_SET(set_update_beta_v)
 GBM_KERNEL(update_y_v, 2)
+#endif
 GBM_KERNEL_LOGDENSITY(logdensity_beta_v)
 GBM_KERNEL_LOGDENSITY(logdensity_y_v)
 GBM_KERNEL_LOGDENSITY(logdensity_y_z_v)

@@ -742,11 +742,35 @@ GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
 
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
+#ifdef GBM_CHAINS
+#include "chains_cuda.h"
+GBM_FN void sweep_of_chain(const struct gbm_chain *k)
+{
+    (void)k;
+    GBM_CHAIN_STEP(0, update_b_v)
+    GBM_CHAIN_STEP(1, update_z_v)
+}
+GBM_FN void keep_of_chain(const struct gbm_chain *k)
+{
+    (void)k;
+    GBM_CHAIN_STEP(2, update_y_v)
+}
+GBM_FN double density_of_chain(const struct gbm_chain *k)
+{
+    double sum = 0;
+    GBM_CHAIN_DENSITY(1, logdensity_b_v)
+    GBM_CHAIN_DENSITY(2, logdensity_z_v)
+    GBM_CHAIN_DENSITY(3, logdensity_y_v)
+    return sum;
+}
+GBM_KERNEL_CHAINS
+#else
 GBM_KERNEL(update_b_v, 0)
 GBM_KERNEL(update_z_v, 1)
 GBM_KERNEL(update_y_v, 2)
+GBM_KERNEL_CELL(index0)
+#endif
 GBM_KERNEL_LOGDENSITY(logdensity_b_v)
 GBM_KERNEL_LOGDENSITY(logdensity_z_v)
 GBM_KERNEL_LOGDENSITY(logdensity_y_v)
-GBM_KERNEL_CELL(index0)
 #endif

@@ -1,10 +1,10 @@
-/* control.h: what changes from sweep to sweep, in device memory. Included by
- * the host's files and by kernels.h; so no libc. Starts as struct gbm_sweep,
- * which the generated kernels read. */
-#ifndef CUDA_CONTROL_H
-#define CUDA_CONTROL_H
+/* control.h: what changes from sweep to sweep, in device memory. Read by the
+ * plugin's files, by kernels.h and by generated programs; so no libc. Starts as
+ * struct gbm_sweep of runtime/model.h. */
+#ifndef GBM_CONTROL_H
+#define GBM_CONTROL_H
 
-struct cuda_control {
+struct gbm_control {
     unsigned long long seed; /* struct gbm_sweep */
     unsigned sweep, chain0, adapting;
     unsigned store;             /* 1: the monitored cells go into the ring */

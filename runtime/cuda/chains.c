@@ -1,0 +1,415 @@
+/* chains.c: the sweeps of a small model as one kernel, in which a team of at
+ * most 32 lanes sweeps one chain (stdlib/kernels/chains_cuda.h). Step by step a
+ * sweep costs some microseconds a kernel, however little there is to do. What
+ * one step does for a chain at once, be it many elements or a long sum, must
+ * not be much, as one team does it. Blocks that several kernels draw, and
+ * inverse indices that are rebuilt, are left to sweep.c.
+ *
+ * GBM_CUDA_CHAINS, for tests: 0 never, 1 to 32 so many lanes wherever it can be
+ * done. */
+#include "cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* As in chains_cuda.h; pointers of the device. */
+struct chain_step {
+    CUdeviceptr elements, colour;
+    int ncolours, together;
+};
+struct chain_moments {
+    CUdeviceptr values, mean, m2;
+    long long cells, stride;
+    int integer;
+};
+struct chain_monitor {
+    CUdeviceptr values, cells;
+    long long count, stride, offset;
+    int integer;
+};
+struct chain_plan {
+    CUdeviceptr steps, families, densities, moments, monitors, draws;
+    long long row, lp_offset;
+    int nmoments, nmonitors;
+};
+
+#define SWEEPS 32 /* of a launch, so that an interrupt is soon noticed */
+
+/* ---- the choice ---- */
+
+/* About how long, in nanoseconds and in double precision: a term of a sum, a
+ * draw, an exchange among lanes, a kernel of a graph; an update that tries
+ * values computes TRIALS times as much. Measured on an H100 with five examples,
+ * 4 to 131,072 chains. */
+#define TERM 15.0
+#define DRAW 1200.0
+#define EXCHANGE 150.0
+#define LAUNCH 2500.0
+#define TRIALS 8.0
+
+/* Warps of a multiprocessor from which on more of them take more time. */
+#define BUSY_WARPS 4.0
+
+/* What an element of a step takes. */
+struct work {
+    int64_t terms;
+    double times;
+};
+
+static struct work work_of(const struct cuda *c, int step)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    return (struct work){.terms = s->cost ? s->cost(c->host_state) : 1,
+                         .times = s->trials ? TRIALS : 1};
+}
+
+/* Elements done by one team: an element a lane, or one after the other by all.
+ */
+static double apart(int64_t elements, struct work w, int lanes)
+{
+    return (double)((elements + lanes - 1) / lanes) * w.times *
+           ((double)w.terms * TERM + DRAW);
+}
+
+static double together(int64_t elements, struct work w, int lanes)
+{
+    return (double)elements * w.times *
+           ((double)w.terms / lanes * TERM + EXCHANGE * (lanes > 1) + DRAW);
+}
+
+/* How much longer the device takes with so many threads. */
+static double crowd(const struct cuda *c, double threads)
+{
+    const double warps = threads / 32 / c->multiprocessors;
+    return warps > BUSY_WARPS ? warps / BUSY_WARPS : 1;
+}
+
+/* The elements of a colour; a sequential step has one after the other. */
+static int64_t in_colour(const struct rt_step *plan, int colour)
+{
+    return plan->sequential ? plan->count
+                            : plan->colour[colour + 1] - plan->colour[colour];
+}
+
+static int colours_of(const struct rt_step *plan)
+{
+    return !plan->active ? 0 : plan->sequential ? 1 : plan->ncolours;
+}
+
+/* Whether the lanes of a chain share each element of a step. */
+static bool share(const struct cuda *c, int step, int lanes, double *time)
+{
+    const struct rt_step *plan = &c->in->steps[step];
+    const struct work w = work_of(c, step);
+    double one = 0, many = 0;
+
+    for (int i = 0; i < colours_of(plan); i++) {
+        one += together(in_colour(plan, i), w, lanes);
+        many += apart(in_colour(plan, i), w, lanes);
+    }
+    const bool shared = plan->sequential || one < many;
+    *time = shared ? one : many;
+    return shared;
+}
+
+/* A sweep by one kernel with so many lanes a chain. */
+static double time_in_teams(const struct cuda *c, int lanes)
+{
+    double time = 0, sum = 0;
+
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        if (!c->in->steps[k].active)
+            continue;
+        (void)share(c, k, lanes, &time);
+        sum += time;
+    }
+    return sum * crowd(c, (double)c->in->nchains * lanes);
+}
+
+/* The same by a kernel for each colour of each step. */
+static double time_by_steps(const struct cuda *c)
+{
+    double sum = 0;
+
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        const struct rt_step *plan = &c->in->steps[k];
+        const struct work w = work_of(c, k);
+        const int lanes = c->steps[k].kernel.lanes;
+        const double threads = (double)c->in->nchains * lanes;
+        for (int i = 0; i < colours_of(plan); i++) {
+            const int64_t n = in_colour(plan, i);
+            const int64_t at_once = plan->sequential || n == 0 ? 1 : n;
+            sum += LAUNCH + together(n / at_once, w, lanes) *
+                                crowd(c, threads * (double)at_once);
+        }
+    }
+    return sum;
+}
+
+static bool possible(const struct cuda *c)
+{
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        const struct gbm_step *s = &c->in->model->steps[k];
+        if (c->in->steps[k].active && s->kind != GBM_STEP_MAP &&
+            s->kind != GBM_STEP_DERIVE)
+            return false;
+    }
+    return true;
+}
+
+/* The number of lanes that is fastest; 0: steps by their own kernels are. */
+static int fastest(const struct cuda *c)
+{
+    double least = time_by_steps(c);
+    int best = 0;
+
+    for (int lanes = 1; lanes <= 32; lanes *= 2) {
+        const double time = time_in_teams(c, lanes);
+        if (time < least) {
+            least = time;
+            best = lanes;
+        }
+    }
+    return best;
+}
+
+void cuda_chains_plan(struct cuda *c)
+{
+    struct cuda_chains *k = &c->chains;
+    const char *asked = getenv("GBM_CUDA_CHAINS");
+
+    *k = (struct cuda_chains){0};
+    c->rt->device_text[c->text_length] = '\0';
+    if (!possible(c))
+        return;
+    k->lanes = asked && asked[0] ? atoi(asked) : fastest(c);
+    if (k->lanes < 0 || k->lanes > 32 || (k->lanes & (k->lanes - 1)) != 0)
+        k->lanes = 0;
+    if (!k->lanes)
+        return;
+    cuda_name_kernel(&k->kernel, "chains", k->lanes);
+    /* few chains are spread over the device */
+    if ((int64_t)c->in->nchains * k->lanes < (int64_t)c->multiprocessors * 256)
+        k->kernel.block = 32;
+    snprintf(c->rt->device_text + c->text_length,
+             sizeof c->rt->device_text - c->text_length,
+             ", sweeps in one kernel, %d thread%s a chain", k->lanes,
+             k->lanes > 1 ? "s" : "");
+}
+
+/* ---- the tables ---- */
+
+enum gbm_status cuda_chains_request(struct cuda *c)
+{
+    struct cuda_chains *k = &c->chains;
+    const struct rt_instance *in = c->in;
+    const size_t steps = (size_t)in->model->nsteps;
+    const size_t families = (size_t)in->model->nfamilies;
+    int nmoments = 0;
+
+    if (!k->lanes)
+        return GBM_OK;
+    k->ncolours = 0;
+    for (int i = 0; i < in->model->nsteps; i++)
+        k->ncolours += colours_of(&in->steps[i]) + 1;
+    k->ncolours += 2 * in->model->nfamilies;
+    for (int v = 0; v < in->model->nvariables; v++)
+        nmoments += in->slots[v].moments;
+    TRY(cuda_request(c, &k->plan, sizeof(struct chain_plan), "a sweep"));
+    TRY(cuda_request(c, &k->steps, (steps + 1) * sizeof(struct chain_step),
+                     "a sweep"));
+    TRY(cuda_request(c, &k->families,
+                     (families + 1) * sizeof(struct chain_step), "a sweep"));
+    TRY(cuda_request(c, &k->densities, (families + 1) * sizeof(long long),
+                     "a sweep"));
+    TRY(cuda_request(c, &k->colours, (size_t)k->ncolours * sizeof(long long),
+                     "a sweep"));
+    TRY(cuda_request(c, &k->moments,
+                     (size_t)(nmoments + 1) * sizeof(struct chain_moments),
+                     "running means"));
+    return cuda_request(c, &k->monitors,
+                        (size_t)(in->nmonitors + 1) *
+                            sizeof(struct chain_monitor),
+                        "the list of monitored cells");
+}
+
+/* The ends of colours of all steps and families, one behind the other. */
+struct ends {
+    long long *values;
+    int64_t n;
+};
+
+static CUdeviceptr add_end(const struct cuda *c, struct ends *ends,
+                           long long end)
+{
+    ends->values[ends->n] = end;
+    return c->chains.colours +
+           (CUdeviceptr)(ends->n++) * (CUdeviceptr)sizeof end;
+}
+
+static struct chain_step step_table(const struct cuda *c, int step,
+                                    struct ends *ends)
+{
+    const struct rt_step *plan = &c->in->steps[step];
+    struct chain_step out = {.ncolours = colours_of(plan)};
+    int64_t end = plan->active && !plan->sequential ? plan->colour[0] : 0;
+    double time;
+
+    if (!out.ncolours)
+        return out;
+    out.elements = c->steps[step].elements;
+    out.colour = add_end(c, ends, end);
+    for (int i = 0; i < out.ncolours; i++) {
+        end += in_colour(plan, i);
+        (void)add_end(c, ends, end);
+    }
+    out.together = share(c, step, c->chains.lanes, &time);
+    return out;
+}
+
+static void fill_families(struct cuda *c, struct chain_step *families,
+                          long long *densities, struct ends *ends)
+{
+    const struct rt_instance *in = c->in;
+
+    for (int i = 0; i < in->nkept_families; i++) {
+        const int f = in->kept_families[i];
+        families[f].colour = add_end(c, ends, 0);
+        (void)add_end(c, ends, in->elements[f]);
+        families[f].ncolours = 1;
+        families[f].together = in->model->families[f].recursive;
+    }
+    for (int f = 0; f < in->model->nfamilies; f++)
+        densities[f] = c->densities[f].name[0] ? in->elements[f] : 0;
+}
+
+static int fill_moments(const struct cuda *c, struct chain_moments *out)
+{
+    int n = 0;
+    for (int v = 0; v < c->in->model->nvariables; v++) {
+        const struct cuda_slot *slot = &c->slots[v];
+        if (slot->mean)
+            out[n++] = (struct chain_moments){
+                .values = slot->values,
+                .mean = slot->mean,
+                .m2 = slot->m2,
+                .cells = c->in->slots[v].cells,
+                .stride = slot->stride,
+                .integer = c->in->model->variables[v].integer};
+    }
+    return n;
+}
+
+static void fill_monitors(const struct cuda *c, struct chain_monitor *out)
+{
+    for (int m = 0; m < c->in->nmonitors; m++) {
+        const struct rt_monitor *monitor = &c->in->monitors[m];
+        const struct cuda_slot *slot = &c->slots[monitor->variable];
+        out[m] = (struct chain_monitor){
+            .values = slot->values,
+            .cells = c->monitors[m].cells,
+            .count = monitor->count,
+            .stride = slot->stride,
+            .offset = monitor->offset,
+            .integer = c->in->model->variables[monitor->variable].integer};
+    }
+}
+
+struct tables {
+    struct chain_step *steps, *families;
+    long long *densities;
+    struct chain_moments *moments;
+    struct chain_monitor *monitors;
+    struct ends ends;
+};
+
+static enum gbm_status fill_and_upload(struct cuda *c, struct tables *t)
+{
+    const struct cuda_chains *k = &c->chains;
+    const struct rt_instance *in = c->in;
+    const size_t steps = (size_t)in->model->nsteps;
+    const size_t families = (size_t)in->model->nfamilies;
+    struct chain_plan plan = {.steps = k->steps,
+                              .families = k->families,
+                              .densities = k->densities,
+                              .moments = k->moments,
+                              .monitors = k->monitors,
+                              .draws = c->draws,
+                              .row = c->row,
+                              .lp_offset = in->row,
+                              .nmonitors = in->nmonitors};
+
+    for (int s = 0; s < in->model->nsteps; s++)
+        t->steps[s] = step_table(c, s, &t->ends);
+    fill_families(c, t->families, t->densities, &t->ends);
+    plan.nmoments = fill_moments(c, t->moments);
+    fill_monitors(c, t->monitors);
+    TRY(cuda_upload(c, k->plan, &plan, sizeof plan));
+    TRY(cuda_upload(c, k->steps, t->steps, steps * sizeof *t->steps));
+    TRY(cuda_upload(c, k->families, t->families,
+                    families * sizeof *t->families));
+    TRY(cuda_upload(c, k->densities, t->densities,
+                    families * sizeof *t->densities));
+    TRY(cuda_upload(c, k->colours, t->ends.values,
+                    (size_t)t->ends.n * sizeof *t->ends.values));
+    TRY(cuda_upload(c, k->moments, t->moments,
+                    (size_t)plan.nmoments * sizeof *t->moments));
+    return cuda_upload(c, k->monitors, t->monitors,
+                       (size_t)in->nmonitors * sizeof *t->monitors);
+}
+
+enum gbm_status cuda_chains_upload(struct cuda *c)
+{
+    const struct rt_instance *in = c->in;
+    const size_t steps = (size_t)in->model->nsteps + 1;
+    const size_t families = (size_t)in->model->nfamilies + 1;
+
+    if (!c->chains.lanes)
+        return GBM_OK;
+    struct tables t = {
+        .steps = calloc(steps, sizeof *t.steps),
+        .families = calloc(families, sizeof *t.families),
+        .densities = calloc(families, sizeof *t.densities),
+        .moments = calloc((size_t)in->model->nvariables + 1, sizeof *t.moments),
+        .monitors = calloc((size_t)in->nmonitors + 1, sizeof *t.monitors),
+        .ends = {calloc((size_t)c->chains.ncolours + 1, sizeof *t.ends.values),
+                 0}};
+    enum gbm_status status = t.steps && t.families && t.densities &&
+                                     t.moments && t.monitors && t.ends.values
+                                 ? fill_and_upload(c, &t)
+                                 : rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    free(t.steps);
+    free(t.families);
+    free(t.densities);
+    free(t.moments);
+    free(t.monitors);
+    free(t.ends.values);
+    return status;
+}
+
+/* ---- sweeps ---- */
+
+enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps)
+{
+    const struct cuda_chains *k = &c->chains;
+    int chains = c->in->nchains, with_lp = c->with_lp;
+    const int most = thin > SWEEPS ? thin
+                     : thin        ? SWEEPS / thin * thin
+                                   : SWEEPS;
+
+    while (sweeps > 0) {
+        int now = sweeps < most ? (int)sweeps : most;
+        unsigned done = (unsigned)now, kept = thin ? (unsigned)(now / thin) : 0;
+        void *args[] = {c->state, &c->control, (void *)&k->plan, &chains,
+                        &now,     &thin,       &with_lp};
+        void *done_args[] = {&c->control, &done, &kept};
+        TRY(cuda_launch_grid(
+            c, &k->kernel,
+            ((int64_t)chains * k->lanes + k->kernel.block - 1) /
+                k->kernel.block,
+            1, k->kernel.block, 0, args));
+        TRY(cuda_launch_grid(c, &c->fixed.chains_done, 1, 1, 1, 0, done_args));
+        sweeps -= now;
+    }
+    return GBM_OK;
+}

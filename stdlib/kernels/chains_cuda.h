@@ -1,0 +1,209 @@
+/* chains_cuda.h: whole sweeps of a chain by one team of lanes, many in a
+ * launch. For small models, whose sweep of many kernels is a matter of
+ * latency. The sweep is the one that the kernels of skeleton_cuda.h make step
+ * by step: the same functions with the same random numbers; sums differ by the
+ * number of lanes that share them.
+ *
+ * In a step whose elements are many the lanes have an element each, otherwise
+ * they share the sums of one element after the other; the runtime says which
+ * (struct gbm_chain_step), and the number of lanes, 1 to 32, by the macro
+ * GBM_CHAINS. The generated program has, as lists of the macros below,
+ *     sweep_of_chain    the steps of a sweep
+ *     keep_of_chain     what is drawn forward or computed to be kept
+ *     density_of_chain  the model's log density
+ */
+#ifndef GBM_CHAINS_CUDA_H
+#define GBM_CHAINS_CUDA_H
+
+#include "control.h"
+#include "skeleton_cuda.h"
+
+/* Of a step, or of a family that is computed to be kept. ncolours 0: nothing to
+ * do. colour: [ncolours + 1], elements that may move at once. together: the
+ * lanes share an element. */
+struct gbm_chain_step {
+    const int *elements;
+    const long long *colour;
+    int ncolours, together;
+};
+
+/* Running moments of a variable; stride 0: one copy, which chain 0 counts. */
+struct gbm_chain_moments {
+    const void *values;
+    double *mean, *m2;
+    long long cells, stride;
+    int integer;
+};
+
+struct gbm_chain_monitor {
+    const void *values;
+    const long long *cells; /* [count], or NULL: all */
+    long long count, stride, offset;
+    int integer;
+};
+
+/* As in runtime/cuda/cuda.h. */
+struct gbm_chains {
+    const struct gbm_chain_step *steps;    /* [nsteps] */
+    const struct gbm_chain_step *families; /* [nfamilies], to be kept */
+    const long long *densities; /* [nfamilies]: elements that count in lp */
+    const struct gbm_chain_moments *moments;
+    const struct gbm_chain_monitor *monitors;
+    double *draws; /* the ring, [slots][chains][row] */
+    long long row, lp_offset;
+    int nmoments, nmonitors;
+};
+
+/* A chain at work: its state, its team and what it is asked to do. */
+struct gbm_chain {
+    const struct state *s;
+    const struct gbm_chains *plan;
+    struct gbm_team team;
+    int chain, chains;
+    struct gbm_sweep now;
+};
+
+/* An element's loop over a colour, of the step or family `step`: in it, `team`
+ * and `element`. */
+#define GBM_CHAIN_ELEMENTS(step)                                               \
+    for (int colour = 0; colour < (step).ncolours;                             \
+         colour++, gbm_team_sync(&k->team))                                    \
+        for (long long i = (step).colour[colour] +                             \
+                           ((step).together ? 0 : k->team.lane),               \
+                       by = (step).together ? 1 : k->team.lanes;               \
+             i < (step).colour[colour + 1]; i += by)
+
+#define GBM_CHAIN_TEAM(step)                                                   \
+    const struct gbm_team alone = {0, 1, 0},                                   \
+                          team = (step).together ? k->team : alone;            \
+    const long long element = (step).elements ? (step).elements[i] : i;
+
+#define GBM_CHAIN_STEP(place, function)                                        \
+    {                                                                          \
+        const struct gbm_chain_step step = k->plan->steps[place];              \
+        GBM_CHAIN_ELEMENTS(step)                                               \
+        {                                                                      \
+            GBM_CHAIN_TEAM(step)                                               \
+            struct gbm_rng rng;                                                \
+            gbm_rng_start(&rng, k->now.seed,                                   \
+                          k->now.chain0 + (unsigned)k->chain, k->now.sweep,    \
+                          place, (unsigned)element);                           \
+            function(k->s, &rng, &team, element, GBM_ADAPTING(&k->now));       \
+            if (step.together)                                                 \
+                gbm_team_sync(&k->team);                                       \
+        }                                                                      \
+    }
+
+/* `of` is steps or families. */
+#define GBM_CHAIN_DERIVE(of, place, function)                                  \
+    {                                                                          \
+        const struct gbm_chain_step step = k->plan->of[place];                 \
+        GBM_CHAIN_ELEMENTS(step)                                               \
+        {                                                                      \
+            GBM_CHAIN_TEAM(step)                                               \
+            function(k->s, &team, element);                                    \
+            if (step.together)                                                 \
+                gbm_team_sync(&k->team);                                       \
+        }                                                                      \
+    }
+
+#define GBM_CHAIN_DENSITY(family, function)                                    \
+    for (long long i = k->team.lane; i < k->plan->densities[family];           \
+         i += k->team.lanes)                                                   \
+        sum += (double)function(k->s, i);
+
+/* Of doubles whatever the precision. */
+GBM_FN double gbm_chain_sum(const struct gbm_team *team, double x)
+{
+    const unsigned mask = gbm_team_mask(team);
+    for (int step = team->lanes / 2; step > 0; step /= 2)
+        x += __shfl_xor_sync(mask, x, step);
+    return x;
+}
+
+/* Welford (1962), with the sweep that makes it `count`. */
+GBM_FN void gbm_chain_add_moments(const struct gbm_chain *k, double count)
+{
+    for (int v = 0; v < k->plan->nmoments; v++) {
+        const struct gbm_chain_moments m = k->plan->moments[v];
+        if (m.stride == 0 && k->chain > 0)
+            continue;
+        for (long long i = k->team.lane; i < m.cells; i += k->team.lanes) {
+            const long long at = k->chain * m.stride + i;
+            const double x = m.integer ? (double)((const int *)m.values)[at]
+                                       : (double)((const real *)m.values)[at];
+            const double before = x - m.mean[at];
+            const double mean = m.mean[at] + before / count;
+            m.mean[at] = mean;
+            m.m2[at] += before * (x - mean);
+        }
+    }
+}
+
+/* Copies the monitored cells to a draw's row; a draw of integers that was no
+ * number is one again (gbm_whole). */
+GBM_FN void gbm_chain_store(const struct gbm_chain *k, double *row)
+{
+    for (int v = 0; v < k->plan->nmonitors; v++) {
+        const struct gbm_chain_monitor m = k->plan->monitors[v];
+        for (long long i = k->team.lane; i < m.count; i += k->team.lanes) {
+            const long long at =
+                k->chain * m.stride + (m.cells ? m.cells[i] : i);
+            double x;
+            if (m.integer) {
+                const int whole = ((const int *)m.values)[at];
+                x = whole == -2147483647 - 1 ? (double)GBM_NAN : (double)whole;
+            } else {
+                x = (double)((const real *)m.values)[at];
+            }
+            row[m.offset + i] = x;
+        }
+    }
+}
+
+/* `sweeps` sweeps; each `thin`-th is kept (0: none), the first of these as draw
+ * control->slot of the ring. control is moved on by chains_done of kernels.h.
+ */
+#define GBM_KERNEL_CHAINS                                                      \
+    extern "C" __global__ void __launch_bounds__(128) chains_kernel(           \
+        const struct state base, const struct gbm_control *control,            \
+        const struct gbm_chains *plan, int chains, int sweeps, int thin,       \
+        int with_lp)                                                           \
+    {                                                                          \
+        const long long thread =                                               \
+            (long long)blockIdx.x * blockDim.x + threadIdx.x;                  \
+        if (thread / GBM_CHAINS >= chains)                                     \
+            return;                                                            \
+        struct state s = base;                                                 \
+        struct gbm_chain chain = {&s,                                          \
+                                  plan,                                        \
+                                  {(int)(thread % GBM_CHAINS), GBM_CHAINS, 0}, \
+                                  (int)(thread / GBM_CHAINS),                  \
+                                  chains,                                      \
+                                  {control->seed, control->sweep,              \
+                                   control->chain0, control->adapting}};       \
+        unsigned kept = 0;                                                     \
+        shift_state(&s, chain.chain);                                          \
+        for (int i = 1; i <= sweeps; i++, chain.now.sweep++) {                 \
+            sweep_of_chain(&chain);                                            \
+            if (thin == 0 || i % thin != 0)                                    \
+                continue;                                                      \
+            keep_of_chain(&chain);                                             \
+            kept++;                                                            \
+            gbm_chain_add_moments(&chain, (double)(control->moments + kept));  \
+            if (!control->store)                                               \
+                continue;                                                      \
+            const long long slot = (control->slot + kept - 1) % control->ring; \
+            double *row =                                                      \
+                plan->draws + (slot * chains + chain.chain) * plan->row;       \
+            gbm_chain_store(&chain, row);                                      \
+            if (!with_lp)                                                      \
+                continue;                                                      \
+            const double lp =                                                  \
+                gbm_chain_sum(&chain.team, density_of_chain(&chain));          \
+            if (chain.team.lane == 0)                                          \
+                row[plan->lp_offset] = lp;                                     \
+        }                                                                      \
+    }
+
+#endif
