@@ -60,7 +60,9 @@ def choose(b, data):
     lines = []
     for name, r in sorted(candidates(b, data).items()):
         options = kinds(r)
-        if options and b.chance(0.6):
+        if b.asked.get(name):
+            lines.append(f"  {name} : {b.asked[name]};")
+        elif options and b.chance(0.6):
             lines.append(f"  {name} : {b.weighted(options)};")
     if not lines:
         return ""

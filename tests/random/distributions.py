@@ -316,6 +316,10 @@ SCALAR = {
         p, math.sqrt(a * b), scale=math.sqrt(b / a), random_state=g)),
         lambda x, p, a, b: float(stats.geninvgauss.logpdf(
             x, p, math.sqrt(a * b), scale=math.sqrt(b / a)))),
+    "root_gig": (lambda g, c, a, b: math.sqrt(SCALAR["gig"][0](
+        g, c / 2, 2 * a, 2 * b)),
+        lambda x, c, a, b: SCALAR["gig"][1](x * x, c / 2, 2 * a, 2 * b)
+        + log(2 * x) if x > 0 else -INF),
     "dbern": (lambda g, p: float(g.random() < p),
               lambda x, p: binomial_log(x, p, 1)),
     "dbin": (lambda g, p, n: float(g.binomial(int(n), p)), binomial_log),

@@ -52,6 +52,7 @@ class Builder:
         self.names = set()
         self.latent_always, self.observed_always = set(), set()
         self.fixed_cells = {}  # name -> cells that are data without statement
+        self.asked = {}  # name -> the sampler that it should have, or ""
         self.loops = self.depth = 0
         self.ranges, self.reserved, self.may_miss = {}, set(), set()
         self.bugs_only, self.beyond_jags = bugs_only, False
@@ -509,7 +510,8 @@ def attempt(generator, bugs_only):
         b.feature("shuffled")
         body = [body[k] for k in b.g.permutation(len(body))]
     after = choices.choose(b, data) \
-        if not bugs_only and b.chance(CHOICE_CHANCE) else ""
+        if not bugs_only and (any(b.asked.values()) or
+                              b.chance(CHOICE_CHANCE)) else ""
     model = syntax.Model(tuple(body), tuple(b.data_body),
                          "\n".join(b.before), after)
     return model, data, sorted(b.features), b

@@ -23,9 +23,14 @@ import oracles  # noqa: E402
 
 SEEDS = 600  # of the models that a mutant may meet
 BATCH = 6  # models that all oracles see before more models do
-ORACLES = ("check", "density", "geweke", "plain")  # the quick ones first
-EFFORTS = ((500, 1000), (4000, 8000))  # draws, replicates
-DEEP = ("geweke", "plain")  # that see more with more effort
+QUICK, DEEP = (500, 1000), (4000, 8000)  # effort: draws, replicates
+# What a batch is asked, the quick ones first. Whoever breaks what is computed is
+# met by most models, but noticed by few of them; a broken draw is noticed by all
+# that meet it, but may be off by little.
+OF_VALUES = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
+             ("plain", QUICK))
+OF_DRAWS = (("check", QUICK), ("density", QUICK), ("forward", QUICK),
+            ("geweke", QUICK), ("geweke", DEEP), ("plain", QUICK))
 
 # What a compiler may do wrong when it makes a block: terms dropped, rows and
 # groups mistaken.  A file, a line, and what becomes of it.
@@ -91,6 +96,7 @@ class Model(NamedTuple):
     folder: str  # model.gbm, data.json
     size: int  # of the C text: dear models are large
     digest: bytes
+    shape: bytes
     calls: frozenset  # functions of the library
 
 
@@ -108,6 +114,11 @@ def digest(text):
     return hashlib.sha256(text.encode()).digest()
 
 
+def shape(text):
+    """The same of a text in which one number is as good as another."""
+    return digest(re.sub(r"\d+(\.\d+)?", "0", text))
+
+
 def model(folder, seed):
     case = generate.generate(seed)
     here = os.path.join(folder, str(seed))
@@ -118,7 +129,7 @@ def model(folder, seed):
             f.write(text)
     text = emitted(seed, here, ROOT)
     host = re.sub(r'^".*$', "", text, flags=re.M)  # not the device's
-    return Model(seed, here, len(text), digest(text),
+    return Model(seed, here, len(text), digest(text), shape(text),
                  frozenset(re.findall(r"\bgbm_\w+", host)))
 
 
@@ -155,7 +166,7 @@ class Trial:
             return oracles.Failure("test", repr(e))
 
 
-def first_failure(met, tree, seconds):
+def first_failure(met, tree, seconds, asked):
     """What an oracle has against one of the models that a mutant meets and
     not without the mutant; None if there is no such thing in `seconds`.
     `met` is asked for no more models than it takes."""
@@ -168,7 +179,7 @@ def first_failure(met, tree, seconds):
                 trials[m, where] = Trial(m.seed, where, os.path.join(
                     folder, f"{m.seed}{'' if where == tree else '.sound'}"))
             return trials[m, where]
-        for m, oracle, effort in questions(met):
+        for m, oracle, effort in questions(met, asked):
             left = end - time.monotonic()
             if left <= 0:
                 break
@@ -198,18 +209,21 @@ def same_draws(m, tree):
         return own is not None and own == sound
 
 
-def questions(met):
-    """(model, oracle, effort), what is cheap and sees most first."""
+def questions(met, asked):
+    """(model, oracle, effort): what is asked of each batch, then again with more
+    effort."""
     batches = []
     while batch := list(itertools.islice(met, BATCH)):
         batches.append(batch)
-        for oracle in ORACLES:
+        for oracle, effort in asked:
             for m in batch:
-                yield m, oracle, EFFORTS[0]
+                yield m, oracle, effort
     for batch in batches:
-        for oracle in DEEP:
+        for oracle in ("geweke", "plain"):
+            if (oracle, DEEP) in asked:
+                continue
             for m in batch:
-                yield m, oracle, EFFORTS[1]
+                yield m, oracle, DEEP
 
 
 # ------------------------------------------------------------ who uses a line
@@ -251,15 +265,34 @@ def users(path, line):
         found |= more
 
 
+def never_called(path, line):
+    """Whether neither the compiler nor an entry of the library names a function
+    that reaches the one with a line."""
+    words = set()
+    for source in ("compiler/**/*.[ch]", "stdlib/**/*.gbm"):
+        for at in glob.glob(os.path.join(ROOT, source), recursive=True):
+            with open(at) as f:
+                words |= set(re.findall(r"\w+", f.read()))
+    return not any({name, name.removeprefix("gbm_")} & words
+                   for name in users(path, line))
+
+
 # ---------------------------------------------------------------- the mutants
 # Which models meet a mutant, given a tree that has it: one by one, as they are
 # asked for; how it comes into a tree.
 
 def other_text(known):
-    """Of models whose C text is another."""
+    """Of models whose C text is another; where only a number is, which may be
+    a constant of the density that nothing depends on, they come last."""
     def meets(tree):
-        return (m for m in known
-                if digest(emitted(m.seed, m.folder, tree)) != m.digest)
+        last = []
+        for m in known:
+            text = emitted(m.seed, m.folder, tree)
+            if shape(text) != m.shape:
+                yield m
+            elif digest(text) != m.digest:
+                last.append(m)
+        yield from last
     return meets
 
 

@@ -15,13 +15,18 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 
+import numpy as np
+
 import density
+import forward
 import syntax
+from simulate import Impossible
 from syntax import to_json
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LIMIT = 5.0  # |z| that is looked at again, and that fails if met again
+FORWARD = 2.7  # likewise, of Kolmogorov and Smirnov: met by chance once in 1e6
 ESS = 100  # fewer effective draws say nothing
 RHAT = 1.03
 STILL = 1e6  # R-hat of chains that stand still: rounding over rounding
@@ -310,6 +315,51 @@ def geweke(bench):
         bench.notes.append("geweke: only once")
         return None
     return Failure("geweke", "joint distribution", "\n".join(more))
+
+
+# ------------------------------------------------------------- forward draws
+
+def forward_agrees(bench, text, data):
+    """What `simulate` draws beside what plain Python draws from the text."""
+    if bench.data_at_compile:  # what these determine is not drawn
+        return None
+    own = suspects = None
+    for times, seed in ((1, bench.seed), (4, bench.seed + 104729)):
+        n = times * bench.settings.replicates
+        status, out, err = bench.sampler(
+            "simulate", "--quiet", "--chains", "1", "--draws", str(5 * n),
+            "--seed", str(seed), "--digits", "12", "--out", "forward.csv")
+        failed = broke("forward", status, out, err)
+        if failed:
+            return failed
+        if status:
+            bench.notes.append(f"forward: {plain_kind(message(err))}")
+            return None
+        drawn = columns(bench.at("forward_1.csv"))
+        try:
+            own = own or forward.Forward(text, data)
+            with np.errstate(all="ignore"):
+                mine = own.columns(drawn, n, np.random.default_rng(seed),
+                                   bench.settings.seconds)
+        except (Impossible, density.Unknown) as why:
+            bench.notes.append(f"forward: {plain_kind(str(why))}")
+            return None
+        rows = {c: forward.distance(x, drawn[c]) for c, x in mine.items()}
+        suspects = {c for c, far in rows.items() if far > FORWARD and
+                    (suspects is None or c in suspects)}
+        if not suspects:
+            return None
+    return Failure("forward", "other draws", "\n".join(
+        f"{c} mean {np.mean(drawn[c]):.5g} own {np.mean(mine[c]):.5g}, "
+        f"distance {rows[c]:.1f}" for c in sorted(suspects)[:8]))
+
+
+def columns(path):
+    """Of a CSV file of draws, by name."""
+    with open(path) as f:
+        rows = [l for l in f if not l.startswith("#")]
+    return dict(zip(rows[0].strip().split(","),
+                    np.loadtxt(rows[1:], delimiter=",", ndmin=2).T))
 
 
 # --------------------------------------------------- the density, on its own
@@ -640,6 +690,7 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "check": lambda: check(bench, text, truth or {}),
         "density": lambda: density_agrees(bench, text, data),
         "plain": lambda: plain(bench),
+        "forward": lambda: forward_agrees(bench, text, data),
         "geweke": lambda: geweke(bench),
         "jags": lambda: jags(bench, monitors(bench), data) if bugs else None,
         "gpu": lambda: gpu(bench),

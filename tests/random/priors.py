@@ -20,20 +20,27 @@ def real_prior(b, context, spread=1.0):
                       [f"student_t({b.between(4, 8)}, {mu}, {s})",
                        f"laplace({mu}, {s})", f"logistic({mu}, 0.5)",
                        f"gumbel({mu}, {s})", "uniform(-2, 2)",
-                       f"von_mises({mu}, {b.number(1, 3)})"])
+                       f"von_mises({mu}, {concentration(b)})"])
     return b.weighted([
         (10, lambda: f"dnorm({mu}, {tau})"),
         (1, lambda: f"dt({mu}, {tau}, {b.between(4, 8)})"),
         (0.7, lambda: f"ddexp({mu}, {b.number(0.7, 2)})"),
         (0.7, lambda: f"dlogis({mu}, {b.number(1, 3)})"),
         (1, lambda: f"dunif({b.number(-3, -1)}, {b.number(1, 3)})"),
+        (0.4, lambda: "dunif({0} - {1}, {0} + {1} + 0.5)".format(
+            mu, b.of("positive", context))),
         (0.4, lambda: f"dnt({mu}, {b.number(1, 3)}, {b.between(6, 9)})"),
         (0.4, lambda: f"dgev({mu}, {b.number(0.5, 1)}, "
-         f"{b.number(-0.3, -0.1)})"),
+         f"{b.pick([b.number(-0.3, -0.1), '0'])})"),
         (1.5, lambda: truncated(b, f"dnorm({mu}, {tau})", context)),
         (0.4, lambda: truncated(b, f"dt({mu}, {tau}, 5)", context)),
         (0.4, lambda: truncated(b, f"dlogis({mu}, 2)", context)),
     ])()
+
+
+def concentration(b):
+    """Of an angle: anywhere, or all in one direction."""
+    return b.pick([b.number(1, 3), b.number(5, 30)])
 
 
 def truncated(b, text, context, latent=True):
@@ -46,6 +53,13 @@ def truncated(b, text, context, latent=True):
         low, high = f"-{s}", f"{s} + {b.number(0.1, 1)}"
     return text + b.pick([f" T({low}, {high})", f" T({low},)",
                           f" T(,{high})"])
+
+
+def narrow(b, text):
+    """Between bounds of which one is less than twice the other."""
+    b.feature("truncation")
+    low = b.g.uniform(0.3, 1.5)
+    return f"{text} T({low:.2g}, {low * b.g.uniform(1.3, 1.9):.2g})"
 
 
 def positive_prior(b, context):
@@ -74,6 +88,7 @@ def positive_prior(b, context):
                               "dlnorm(0, 2)", "dweib(1.5, 1)"])
          + b.pick([" T({0},)", " T({0}, 4)", " T(, 3)"]).format(
              b.number(0.1, 0.6))),
+        (0.8, lambda: narrow(b, f"dgamma({shape}, {rate})")),
         (1, lambda: f"dt(0, {b.number(1, 3)}, {b.between(4, 7)})T(0,)"),
         (1, lambda: f"dnorm({b.pick(['0', '0.5'])}, {b.number(1, 2)})T(0,)"),
         (0.5, lambda: f"dweib({b.number(1.5, 3)}, 1)"),

@@ -91,6 +91,7 @@ def linear(b, i):
         terms.append(b.pick([
             f"inprod({x}[{i.name},], {beta}[])",
             f"inprod({beta}[1:{k}], {x}[{i.name},1:{k}])",
+            f"sum({x}[{i.name},] * {beta}[] + {b.row([i], k)})",
             " + ".join(f"{beta}[{c}] * {x}[{i.name},{c}]"
                        for c in range(1, k + 1))]))
     if b.chance(0.5):

@@ -102,6 +102,21 @@ def may_miss(b, name, tail):
         b.may_miss.add(name)
 
 
+def small_groups(b):
+    """Two effects in each of many groups, with a few counts in each: what an
+    update does to one of them, if only a little, it does to all."""
+    name, y = b.name("B"), b.name("y")
+    i, t = two(b, b.between(7, 12), b.between(2, 4))
+    q, mean = b.given(spd(b, 2) * 2, "Q"), mean_vector(b, 2)
+    x = b.given(np.round(b.g.normal(size=t.high) * 0.6, 2), "x")
+    each(b, i, f"{name}[{i.name},1:2] ~ dmnorm({mean}, {q}[,])")
+    nest(b, [i, t], f"{y}[{i.name},{t.name}] ~ dpois(exp({name}[{i.name},1] + "
+         f"{name}[{i.name},2] * {x}[{t.name}]))")
+    b.latent_always.add(name)
+    b.observed_always.add(y)
+    b.asked[name] = b.pick(["", "ess", "ess", "pcn"])
+
+
 def normal_vector(b, k=0):
     """A vector with a multivariate normal distribution, or a plate of them."""
     k = k or b.between(2, 3)
