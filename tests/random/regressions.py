@@ -155,6 +155,26 @@ LINKS = [("logit", "dbern({})"), ("probit", "dbern({})"),
          ("log", "dpois({})"), ("log", "dexp({})")]
 
 
+def weighted_sum(b):
+    """A state in time beside a sum of weights and effects: the effects are in a
+    block with the state, and each summand has something beside the block."""
+    n, k = b.between(5, 9), b.between(3, 4)
+    xi, w, theta, y = b.name("xi"), b.name("w"), b.name("theta"), b.name("y")
+    b.write(f"{xi}[1] ~ dnorm(0, 1)")
+    j, t, i = b.loop(2, k), b.loop(2, n), b.loop(1, n)
+    each(b, j, f"{xi}[{j.name}] ~ dnorm(0, {b.number(1, 3)})")
+    fill(b, w, k, lambda c: f"dnorm(0, {b.number(1, 3)})")
+    tau = b.of("positive", [])
+    b.write(f"{theta}[1] ~ dnorm(0, 1)")
+    each(b, t, f"{theta}[{t.name}] ~ dnorm({theta}[{t.name} - 1], {tau})")
+    beside = b.pick([f"{w}[1:{k}] * {xi}[] + {w}[]",
+                     f"{w}[1:{k}] * ({xi}[] + {b.data_row([i], k)})"])
+    each(b, i, f"{y}[{i.name}] ~ " + b.weighted(families(
+        b, i, f"{theta}[{i.name}] * {b.covariate([i])} + sum({beside})")))
+    b.latent_always.update((xi, theta))
+    b.observed_always.add(y)
+
+
 def regression(b):
     """Rows with a linear predictor behind a link."""
     n = b.between(5, 14)
