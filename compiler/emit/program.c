@@ -164,18 +164,20 @@ static void emit_chains(struct text *out, struct compiler *c,
                         const struct model *m)
 {
     text_append(out, "#include \"chains_cuda.h\"\n"
-                     "GBM_FN void sweep_of_chain(const struct gbm_chain *k)\n"
+                     "GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)\n"
                      "{\n    (void)k;\n");
     emit_chain_steps(out, m, false);
-    text_append(out, "}\nGBM_FN void keep_of_chain(const struct gbm_chain *k)\n"
-                     "{\n    (void)k;\n");
+    text_append(out,
+                "}\nGBM_FN void keep_of_chain(const struct gbm_sweeper *k)\n"
+                "{\n    (void)k;\n");
     emit_chain_steps(out, m, true);
     for (const struct family *f = m->families; f; f = f->next)
-        if (is_derived(f) && !f->var->stored)
+        if (is_derived(f))
             text_printf(out, "    GBM_CHAIN_DERIVE(families, %d, %s)\n",
                         f->number, derive_name(c, f));
-    text_append(out, "}\nGBM_FN double density_of_chain(const struct gbm_chain "
-                     "*k)\n{\n    double sum = 0;\n");
+    text_append(out,
+                "}\nGBM_FN double density_of_chain(const struct gbm_sweeper "
+                "*k)\n{\n    double sum = 0;\n");
     for (const struct family *f = m->families; f; f = f->next)
         if (f->stochastic && f->factor && !f->auxiliary && !f->data_block)
             text_printf(out, "    GBM_CHAIN_DENSITY(%d, logdensity_%s)\n",

@@ -133,6 +133,8 @@ static double time_by_steps(const struct cuda *c)
 
     for (int k = 0; k < c->in->model->nsteps; k++) {
         const struct rt_step *plan = &c->in->steps[k];
+        if (!plan->active)
+            continue;
         const struct work w = work_of(c, k);
         const int lanes = c->steps[k].kernel.lanes;
         const double threads = (double)c->in->nchains * lanes;

@@ -55,7 +55,7 @@ struct gbm_chains {
 };
 
 /* A chain at work: its state, its team and what it is asked to do. */
-struct gbm_chain {
+struct gbm_sweeper {
     const struct state *s;
     const struct gbm_chains *plan;
     struct gbm_team team;
@@ -122,7 +122,7 @@ GBM_FN double gbm_chain_sum(const struct gbm_team *team, double x)
 }
 
 /* Welford (1962), with the sweep that makes it `count`. */
-GBM_FN void gbm_chain_add_moments(const struct gbm_chain *k, double count)
+GBM_FN void gbm_chain_add_moments(const struct gbm_sweeper *k, double count)
 {
     for (int v = 0; v < k->plan->nmoments; v++) {
         const struct gbm_chain_moments m = k->plan->moments[v];
@@ -142,7 +142,7 @@ GBM_FN void gbm_chain_add_moments(const struct gbm_chain *k, double count)
 
 /* Copies the monitored cells to a draw's row; a draw of integers that was no
  * number is one again (gbm_whole). */
-GBM_FN void gbm_chain_store(const struct gbm_chain *k, double *row)
+GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
 {
     for (int v = 0; v < k->plan->nmonitors; v++) {
         const struct gbm_chain_monitor m = k->plan->monitors[v];
@@ -175,13 +175,14 @@ GBM_FN void gbm_chain_store(const struct gbm_chain *k, double *row)
         if (thread / GBM_CHAINS >= chains)                                     \
             return;                                                            \
         struct state s = base;                                                 \
-        struct gbm_chain chain = {&s,                                          \
-                                  plan,                                        \
-                                  {(int)(thread % GBM_CHAINS), GBM_CHAINS, 0}, \
-                                  (int)(thread / GBM_CHAINS),                  \
-                                  chains,                                      \
-                                  {control->seed, control->sweep,              \
-                                   control->chain0, control->adapting}};       \
+        struct gbm_sweeper chain = {                                           \
+            &s,                                                                \
+            plan,                                                              \
+            {(int)(thread % GBM_CHAINS), GBM_CHAINS, 0},                       \
+            (int)(thread / GBM_CHAINS),                                        \
+            chains,                                                            \
+            {control->seed, control->sweep, control->chain0,                   \
+             control->adapting}};                                              \
         unsigned kept = 0;                                                     \
         shift_state(&s, chain.chain);                                          \
         for (int i = 1; i <= sweeps; i++, chain.now.sweep++) {                 \
