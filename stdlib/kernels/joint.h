@@ -187,8 +187,8 @@ GBM_FN const real *gbm_joint_weight(const struct gbm_joint *j,
                : r->weight;
 }
 
-GBM_FN_BIG void gbm_joint_clear(const struct gbm_joint *j,
-                                const struct gbm_team *team)
+GBM_FN void gbm_joint_clear(const struct gbm_joint *j,
+                            const struct gbm_team *team)
 {
     const int n = (int)(j->held - j->V);
     gbm_team_sync(team);
@@ -245,9 +245,9 @@ GBM_FN void gbm_joint_add_list(const struct gbm_joint_list *l,
 }
 
 /* Adds a term whose rows (if any) have been computed. */
-GBM_FN_BIG void gbm_joint_add(const struct gbm_joint *j,
-                              const struct gbm_joint_rows *r,
-                              const struct gbm_team *team, real scale)
+GBM_FN void gbm_joint_add(const struct gbm_joint *j,
+                          const struct gbm_joint_rows *r,
+                          const struct gbm_team *team, real scale)
 {
     const int *h = r->header, *t = j->table;
     const bool fixed = h[GBM_T_FIXED_DESIGN] != 0;
@@ -293,8 +293,8 @@ GBM_FN_BIG void gbm_joint_add(const struct gbm_joint *j,
 
 /* Conditions on the held values: the potential of a coordinate loses its link
  * times the value. One lane does it: there are few. */
-GBM_FN_BIG void gbm_joint_hold(const struct gbm_joint *j,
-                               const struct gbm_team *team)
+GBM_FN void gbm_joint_hold(const struct gbm_joint *j,
+                           const struct gbm_team *team)
 {
     gbm_team_sync(team);
     const int *row = j->table + j->table[GBM_J_LINK_ROW];

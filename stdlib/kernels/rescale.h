@@ -26,8 +26,8 @@ GBM_FN struct gbm_rescale gbm_rescale_of(const struct gbm_joint *j)
     return r;
 }
 
-GBM_FN_BIG void gbm_rescale_clear(const struct gbm_rescale *r, int d,
-                                  const struct gbm_team *team)
+GBM_FN void gbm_rescale_clear(const struct gbm_rescale *r, int d,
+                              const struct gbm_team *team)
 {
     gbm_team_sync(team);
     GBM_TEAM_FOR(k, 0, d, team)
@@ -39,10 +39,9 @@ GBM_FN_BIG void gbm_rescale_clear(const struct gbm_rescale *r, int d,
  * precision along dev is `squares`: scale times the sum of the squares of u -
  * m.
  */
-GBM_FN_BIG void gbm_rescale_parabola(const struct gbm_joint *j,
-                                     struct gbm_rescale *r,
-                                     const struct gbm_team *team,
-                                     gbm_total squares)
+GBM_FN void gbm_rescale_parabola(const struct gbm_joint *j,
+                                 struct gbm_rescale *r,
+                                 const struct gbm_team *team, gbm_total squares)
 {
     gbm_sparse_multiply(&j->factor, team, j->V, r->dev, r->along);
     gbm_total all = 0, cross = 0;
@@ -61,9 +60,9 @@ GBM_FN real gbm_rescale_at(const struct gbm_rescale *r, real c)
 }
 
 /* The block has moved by (c - 1) dev. */
-GBM_FN_BIG void gbm_rescale_done(const struct gbm_joint *j,
-                                 const struct gbm_rescale *r,
-                                 const struct gbm_team *team, real c)
+GBM_FN void gbm_rescale_done(const struct gbm_joint *j,
+                             const struct gbm_rescale *r,
+                             const struct gbm_team *team, real c)
 {
     gbm_team_sync(team);
     GBM_TEAM_FOR(k, 0, j->d, team)

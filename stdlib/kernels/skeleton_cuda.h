@@ -108,18 +108,13 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 #define GBM_WORKER(function)                                                   \
     __shared__ gbm_total shared[32];                                           \
     constexpr int lanes = GBM_LANES(GBM_LANES_##function);                     \
-    if (lanes == 0)                                                            \
+    if constexpr (lanes == 0)                                                  \
         return;                                                                \
     const struct gbm_worker w = gbm_worker_of(lanes, shared);                  \
     const struct gbm_team team = w.team;
 
-/* Mostly a thread has one item: nothing is won by several of them at once, and
- * every copy of a long body costs time to compile. */
-#define GBM_ROLLED _Pragma("unroll 1")
-
 /* for every item of this team: chain, k, and the chain's state s */
 #define GBM_FOR_ITEMS(count, chains)                                           \
-    GBM_ROLLED                                                                 \
     for (long long item = w.first; item < (count) * (chains); item += w.step)
 
 #define GBM_ITEM(count, chains)                                                \
@@ -135,7 +130,6 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     GBM_FOR_ITEMS(per_chain, chains)                                           \
     {                                                                          \
         GBM_ITEM(per_chain, chains)                                            \
-        GBM_ROLLED                                                             \
         for (long long t = 0; t < in_turn; t++) {                              \
             const long long place = first + k + t;                             \
             const long long element = elements ? elements[place] : place;      \
@@ -165,55 +159,43 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 /* The same of an update in two parts: prepare(&conditional, s, team, element)
  * makes the sums, together; finish(s, rng, team, element, adapting,
  * &conditional) draws and stores, and reads of the conditional what does not
- * point anywhere. A team within a warp prepares as many of its elements as it
- * has lanes, then each lane finishes one: so a draw is not done 32 times over.
- * Elements that move at once do not read each other, so the order does not
- * matter; sequential ones are done one at a time. */
+ * point anywhere. A team prepares as many of its elements as it has lanes, then
+ * each lane finishes one: so a draw is not done 32 times over. Elements that
+ * move at once do not read each other, so the order does not matter. */
 #define GBM_KERNEL_SPLIT(function, prepare, finish, conditional, number)       \
     GBM_FN void function##_together(                                           \
         const struct state &base, const struct gbm_sweep &now,                 \
         const struct gbm_worker &w, const int *elements, long long first,      \
-        long long count, int chains, int sequential)                           \
+        long long count, int chains)                                           \
     {                                                                          \
         const struct gbm_team alone = {0, 1, w.team.shared};                   \
-        const long long per_chain = sequential ? 1 : count;                    \
-        const long long in_turn = sequential ? count : 1;                      \
-        const int at_once = sequential ? 1 : w.team.lanes;                     \
-        GBM_ROLLED                                                             \
-        for (long long next = w.first; next < per_chain * chains;              \
-             next += at_once * w.step) {                                       \
-            GBM_ROLLED                                                         \
-            for (long long t = 0; t < in_turn; t++) {                          \
-                conditional mine;                                              \
-                long long my_element = -1, item = next;                        \
-                int my_chain = 0;                                              \
-                GBM_ROLLED                                                     \
-                for (int e = 0; e < at_once && item < per_chain * chains;      \
-                     e++, item += w.step) {                                    \
-                    GBM_ITEM(per_chain, chains)                                \
-                    const long long place = first + k + t;                     \
-                    const long long element =                                  \
-                        elements ? elements[place] : place;                    \
-                    conditional its_own;                                       \
-                    prepare(&its_own, &s, &w.team, element);                   \
-                    if (w.team.lane == e) {                                    \
-                        mine = its_own;                                        \
-                        my_element = element;                                  \
-                        my_chain = chain;                                      \
-                    }                                                          \
+        for (long long item = w.first; item < count * chains;) {               \
+            conditional mine;                                                  \
+            long long my_element = -1;                                         \
+            int my_chain = 0;                                                  \
+            for (int e = 0; e < w.team.lanes && item < count * chains;         \
+                 e++, item += w.step) {                                        \
+                GBM_ITEM(count, chains)                                        \
+                const long long place = first + k;                             \
+                const long long element = elements ? elements[place] : place;  \
+                conditional its_own;                                           \
+                prepare(&its_own, &s, &w.team, element);                       \
+                if (w.team.lane == e) {                                        \
+                    mine = its_own;                                            \
+                    my_element = element;                                      \
+                    my_chain = chain;                                          \
                 }                                                              \
-                if (my_element >= 0) {                                         \
-                    struct state s = base;                                     \
-                    shift_state(&s, my_chain);                                 \
-                    struct gbm_rng rng;                                        \
-                    gbm_rng_start(&rng, now.seed,                              \
-                                  now.chain0 + (unsigned)my_chain, now.sweep,  \
-                                  number, (unsigned)my_element);               \
-                    finish(&s, &rng, &alone, my_element, GBM_ADAPTING(&now),   \
-                           &mine);                                             \
-                }                                                              \
-                gbm_team_sync(&w.team);                                        \
             }                                                                  \
+            if (my_element >= 0) {                                             \
+                struct state s = base;                                         \
+                shift_state(&s, my_chain);                                     \
+                struct gbm_rng rng;                                            \
+                gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)my_chain, \
+                              now.sweep, number, (unsigned)my_element);        \
+                finish(&s, &rng, &alone, my_element, GBM_ADAPTING(&now),       \
+                       &mine);                                                 \
+            }                                                                  \
+            gbm_team_sync(&w.team);                                            \
         }                                                                      \
     }                                                                          \
     GBM_KERNEL_HEAD(function)                                                  \
@@ -223,9 +205,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
-        if (lanes <= 32) {                                                     \
-            function##_together(base, now, w, elements, first, count, chains,  \
-                                sequential);                                   \
+        if (lanes <= 32 && !sequential) {                                      \
+            function##_together(base, now, w, elements, first, count, chains); \
             return;                                                            \
         }                                                                      \
         GBM_UPDATE_LOOP(function, number)                                      \
@@ -243,7 +224,6 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
         GBM_FOR_ITEMS(per_chain, chains)                                       \
         {                                                                      \
             GBM_ITEM(per_chain, chains)                                        \
-            GBM_ROLLED                                                         \
             for (long long t = 0; t < in_turn; t++) {                          \
                 const long long place = first + k + t;                         \
                 function(&s, &team, elements ? elements[place] : place);       \

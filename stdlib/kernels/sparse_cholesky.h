@@ -116,8 +116,8 @@ GBM_FN void gbm_sparse_factor_levels(const struct gbm_sparse *f,
 
 /* V := the factor of the matrix in V. False if it is not positive definite (V
  * is spoilt then). */
-GBM_FN_BIG bool gbm_sparse_factor(const struct gbm_sparse *f,
-                                  const struct gbm_team *team, real *V)
+GBM_FN bool gbm_sparse_factor(const struct gbm_sparse *f,
+                              const struct gbm_team *team, real *V)
 {
     const int n = f->d - f->sparse;
     if (team->lanes == 1)
@@ -231,9 +231,9 @@ GBM_FN void gbm_sparse_backward_levels(const struct gbm_sparse *f,
 }
 
 /* x := L^-1 x */
-GBM_FN_BIG void gbm_sparse_forward(const struct gbm_sparse *f,
-                                   const struct gbm_team *team, const real *V,
-                                   real *x)
+GBM_FN void gbm_sparse_forward(const struct gbm_sparse *f,
+                               const struct gbm_team *team, const real *V,
+                               real *x)
 {
     if (team->lanes == 1)
         gbm_sparse_forward_alone(f, V, x);
@@ -243,9 +243,9 @@ GBM_FN_BIG void gbm_sparse_forward(const struct gbm_sparse *f,
 }
 
 /* x := L'^-1 x */
-GBM_FN_BIG void gbm_sparse_backward(const struct gbm_sparse *f,
-                                    const struct gbm_team *team, const real *V,
-                                    real *x)
+GBM_FN void gbm_sparse_backward(const struct gbm_sparse *f,
+                                const struct gbm_team *team, const real *V,
+                                real *x)
 {
     gbm_dense_backward(f->d - f->sparse, V + f->dense, team, x + f->sparse);
     if (team->lanes > 1)
@@ -275,10 +275,9 @@ GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
         struct gbm_rng own = *rng;
         own.block += (uint32_t)(i / per_block);
         own.left = 0;
-        real z = 0;
-        for (int k = i % per_block; k >= 0; k--)
-            z = gbm_draw_normal(&own);
-        x[i] += z;
+        for (int skip = i % per_block; skip > 0; skip--)
+            gbm_draw_normal(&own);
+        x[i] += gbm_draw_normal(&own);
     }
     rng->block += (uint32_t)((n + per_block - 1) / per_block);
     rng->left = 0;
@@ -288,9 +287,9 @@ GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
 /* b := a draw of N(Q^-1 b, Q^-1), that is m + L'^-1 z with m = Q^-1 b, Q in V
  * (Rue 2001, Fast sampling of Gaussian Markov random fields). Leaves z in
  * `normals` [d] if that is not NULL. False if Q is not positive definite. */
-GBM_FN_BIG bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
-                                const struct gbm_team *team, real *V, real *b,
-                                real *normals)
+GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
+                            const struct gbm_team *team, real *V, real *b,
+                            real *normals)
 {
     if (!gbm_sparse_factor(f, team, V))
         return false;
@@ -307,9 +306,9 @@ GBM_FN_BIG bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
 }
 
 /* out := L'x */
-GBM_FN_BIG void gbm_sparse_multiply(const struct gbm_sparse *f,
-                                    const struct gbm_team *team, const real *V,
-                                    const real *x, real *out)
+GBM_FN void gbm_sparse_multiply(const struct gbm_sparse *f,
+                                const struct gbm_team *team, const real *V,
+                                const real *x, real *out)
 {
     const int n = f->d - f->sparse;
     gbm_team_sync(team);
@@ -333,9 +332,9 @@ GBM_FN_BIG void gbm_sparse_multiply(const struct gbm_sparse *f,
 }
 
 /* x'Qx from the factor: |L'x|^2. */
-GBM_FN_BIG gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
-                                     const struct gbm_team *team, const real *V,
-                                     const real *x)
+GBM_FN gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
+                                 const struct gbm_team *team, const real *V,
+                                 const real *x)
 {
     const int n = f->d - f->sparse;
     gbm_total total = 0;
