@@ -600,17 +600,17 @@ GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
 #include "skeleton_cuda.h"
 #ifdef GBM_CHAINS
 #include "chains_cuda.h"
-GBM_FN void sweep_of_chain(const struct gbm_chain *k)
+GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
     (void)k;
     GBM_CHAIN_STEP(0, update_y_z_v)
 }
-GBM_FN void keep_of_chain(const struct gbm_chain *k)
+GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
     (void)k;
     GBM_CHAIN_STEP(2, update_y_v)
 }
-GBM_FN double density_of_chain(const struct gbm_chain *k)
+GBM_FN double density_of_chain(const struct gbm_sweeper *k)
 {
     double sum = 0;
     GBM_CHAIN_DENSITY(0, logdensity_beta_v)
