@@ -10,8 +10,8 @@ cat >path.gbm <<'E'
 model {
   z[1] ~ dcat(p[1:2])
   for (t in 2:6) { z[t] ~ dcat(P[z[t - 1],1:2]) }
-  for (t in 1:6) { y[t] ~ dnorm(m[z[t]], 1 / s^2) }
-  for (k in 1:2) { m[k] ~ dnorm(k, 0.1) }
+  for (t in 1:6) { y[t] ~ dnorm(z[t] + m, 1 / s^2) }
+  m ~ dnorm(0, 0.1)
   s ~ dlnorm(0, 4)
   rho ~ dunif(-0.8, 0.8)
   S[1,1] <- s * s
@@ -26,6 +26,9 @@ E
 echo '{"p": [0.5, 0.5], "P": [[0.8, 0.2], [0.3, 0.7]], "x": [0.1, 0.4, 0, 1],
   "y": [0.5, 1.2, 0.3, 2.4, 1.9, 2.2]}' >path.json
 status 0 "$GBMC" -O1 path.gbm -o path
+GBM_CUDA_CHAINS=8 status 0 ./path --data path.json --device cuda --warmup 0 \
+    --draws 2
+says 'sweeps in one kernel, 8 threads a chain'
 draw() { # FILE OPTION...
     local out=$1
     shift
