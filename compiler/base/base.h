@@ -121,7 +121,8 @@ void temporary_begins(const char *path);
 void temporary_ends(const char *path);
 /* Runs a program to its end, and gives its wait status; returns 0, or the error
  * number if it cannot be started. The same of up to 8 side by side; if one
- * cannot be started the others are ended. */
+ * cannot be started the others are ended; what several say is printed at the
+ * end, of the first alone that fails if one does. */
 int run_program(char *const *argv, int *status);
 int run_programs(char *const *const *argv, int n, int *status);
 /* Adds what a program prints to `out`; false if it fails. */

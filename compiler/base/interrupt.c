@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,18 +110,51 @@ static int await_program(int i)
     return status;
 }
 
+static void print_file(int file)
+{
+    char bytes[4096];
+    ssize_t n;
+    lseek(file, 0, SEEK_SET);
+    while ((n = read(file, bytes, sizeof bytes)) > 0)
+        fwrite(bytes, 1, (size_t)n, stderr);
+}
+
+static bool went_well(int status)
+{
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* What programs said that ran side by side: of the first that failed, as others
+ * may have said the same; of all if none did. */
+static void print_said(const int *said, int n, const int *status)
+{
+    int first = 0;
+    while (first < n && went_well(status[first]))
+        first++;
+    for (int i = 0; i < n; i++)
+        if (said[i] >= 0 && (first == n || i == first))
+            print_file(said[i]);
+}
+
 int run_programs(char *const *const *argv, int n, int *status)
 {
-    int failed = 0, started = 0;
+    int failed = 0, started = 0, said[MOST];
     assert(n <= MOST);
+    for (int i = 0; i < n; i++)
+        said[i] = n > 1 ? memfd_create("said", MFD_CLOEXEC) : -1;
     while (started < n && !failed) {
-        failed = start_program(started, argv[started], -1);
+        failed = start_program(started, argv[started], said[started]);
         started += !failed;
     }
     for (int i = 0; failed && i < started; i++)
         kill(-children[i], SIGTERM);
     for (int i = 0; i < started; i++)
         status[i] = await_program(i);
+    if (!failed)
+        print_said(said, n, status);
+    for (int i = 0; i < n; i++)
+        if (said[i] >= 0)
+            close(said[i]);
     return failed;
 }
 
@@ -144,6 +179,5 @@ bool program_output(char *const *argv, struct text *out)
     close(ends[0]);
     if (failed)
         return false;
-    int status = await_program(0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return went_well(await_program(0));
 }

@@ -283,7 +283,8 @@ struct step {
     struct part *ties;        /* instances that hold an element fast */
     struct summand pair[2];   /* of a pair; each with an index of its own */
     int number;
-    int part; /* of the program: the one that its run is in */
+    size_t text_length; /* of what is emitted for it */
+    int part;           /* of the program: the one that its run is in */
     const struct model *model;
     struct step *next;
 };

@@ -224,7 +224,7 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s);
 void emit_program(struct text *out, struct compiler *c, struct model *m);
 /* The program may be compiled in parts 0 to STEP_PARTS, side by side: see
  * GBM_ENTRY in stdlib/kernels/skeleton.h. */
-enum { STEP_PARTS = 2 };
+enum { STEP_PARTS = 3 };
 void emit_host(struct text *out, struct compiler *c, struct model *m,
                const char *program, const char *explanation);
 

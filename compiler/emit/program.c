@@ -201,22 +201,48 @@ static void emit_kernels(struct text *out, struct compiler *c,
     text_append(out, "#endif\n");
 }
 
+static size_t shortest(const size_t *lengths)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < STEP_PARTS; i++)
+        if (lengths[i] < lengths[least])
+            least = i;
+    return least;
+}
+
+/* The step of the longest text that has no part yet; NULL: there is none. */
+static struct step *longest_left(struct model *m)
+{
+    struct step *longest = NULL;
+    for (struct step *s = m->steps; s; s = s->next)
+        if (!s->part && (!longest || s->text_length > longest->text_length))
+            longest = s;
+    return longest;
+}
+
 /* The runs of steps are shared out among the parts in which the program may be
- * compiled, so that these are about as long; what else is called in a sweep is
- * in the first. */
+ * compiled, the longest first, so that these are about as long. What else
+ * draws depend on, about half of the `families`' text, is in the first part and
+ * the last. */
+static void share_out_steps(struct model *m, size_t families)
+{
+    size_t lengths[STEP_PARTS] = {0};
+    lengths[0] = families / 16;
+    lengths[STEP_PARTS - 1] = families / 2;
+    for (struct step *s; (s = longest_left(m));) {
+        const size_t part = shortest(lengths);
+        lengths[part] += s->text_length;
+        s->part = (int)part + 1;
+    }
+}
+
 static void emit_all_steps(struct text *out, struct compiler *c,
                            struct model *m)
 {
-    size_t lengths[STEP_PARTS] = {0};
     for (struct step *s = m->steps; s; s = s->next) {
         const size_t before = out->length;
-        int least = STEP_PARTS - 1;
         emit_step(c, out, s);
-        for (int i = least; i >= 0; i--)
-            if (lengths[i] < lengths[least])
-                least = i;
-        lengths[least] += out->length - before;
-        s->part = least + 1;
+        s->text_length = out->length - before;
     }
 }
 
@@ -251,11 +277,14 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     for (struct inverse *i = m->inverses; i; i = i->next)
         if (!i->reach)
             emit_index_cell(out, c, i);
+    const size_t before = out->length;
     for (struct family *f = m->families; f; f = f->next)
         emit_family(c, out, m, f);
+    const size_t families = out->length - before;
     for (struct sequence *q = m->sequences; q; q = q->next)
         if (q->kind == SEQUENCE_REFRESH)
             emit_refresh(c, out, q);
     emit_all_steps(out, c, m);
+    share_out_steps(m, families);
     emit_kernels(out, c, m);
 }

@@ -168,9 +168,9 @@ GBM_FN real gbm_outside(real x, real lower, real upper)
 /* A starting value near `mean`, `spread` wide, inside the bounds; if spread is
  * negative, near 0 or 1 from a bound, whatever the mean. Bounds on both sides
  * of 0 are those of a location, often as wide as can be: it moves no further
- * than without them. */
-GBM_FN real gbm_start(struct gbm_rng *rng, real mean, real lower, real upper,
-                      real spread)
+ * than without them. Every family calls it, once a run: it is compiled once. */
+static __attribute__((unused, noinline)) real
+gbm_start(struct gbm_rng *rng, real mean, real lower, real upper, real spread)
 {
     bool below = lower > -GBM_INF, above = upper < GBM_INF;
     if (spread < 0) { /* the mean may be far from anything that is possible */
@@ -229,23 +229,30 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
 }
 
 /* What draws depend on: sweeps, starting values. A program may be compiled in
- * parts, side by side: with GBM_PART defined as 1 or 2 those entries of the
+ * parts, side by side: with GBM_PART defined as 1, 2 or 3 those entries of the
  * program alone that are of that part; as 0 all else, and entries are declared.
  * Without it the program is one file, as any other. */
 #define GBM_DEFINED(head, ...) head __VA_ARGS__
 #define GBM_DECLARED(head, ...) head;
+#define GBM_OWN(head, ...) static head __VA_ARGS__
 #if !defined GBM_PART
-#define GBM_ENTRY_1(...) static GBM_DEFINED(__VA_ARGS__)
-#define GBM_ENTRY_2(...) static GBM_DEFINED(__VA_ARGS__)
-#elif GBM_PART == 1
-#define GBM_ENTRY_1 GBM_DEFINED
-#define GBM_ENTRY_2 GBM_DECLARED
-#elif GBM_PART == 2
-#define GBM_ENTRY_1 GBM_DECLARED
-#define GBM_ENTRY_2 GBM_DEFINED
+#define GBM_ENTRY_1 GBM_OWN
+#define GBM_ENTRY_2 GBM_OWN
+#define GBM_ENTRY_3 GBM_OWN
 #else
 #define GBM_ENTRY_1 GBM_DECLARED
 #define GBM_ENTRY_2 GBM_DECLARED
+#define GBM_ENTRY_3 GBM_DECLARED
+#if GBM_PART == 1
+#undef GBM_ENTRY_1
+#define GBM_ENTRY_1 GBM_DEFINED
+#elif GBM_PART == 2
+#undef GBM_ENTRY_2
+#define GBM_ENTRY_2 GBM_DEFINED
+#elif GBM_PART == 3
+#undef GBM_ENTRY_3
+#define GBM_ENTRY_3 GBM_DEFINED
+#endif
 #endif
 #define GBM_ENTRY(part, ...) GBM_ENTRY_##part(__VA_ARGS__)
 
@@ -292,18 +299,18 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
         return (double)function((const struct state *)state, element);         \
     })
 #define GBM_HOST_SIMULATE(function)                                            \
-    GBM_ENTRY(1,                                                               \
+    GBM_ENTRY(3,                                                               \
               void function##_host(const void *state, struct gbm_rng *rng,     \
                                    int64_t element),                           \
               { function((const struct state *)state, rng, element); })
 #define GBM_HOST_START(function)                                               \
     GBM_ENTRY(                                                                 \
-        1,                                                                     \
+        3,                                                                     \
         void function##_host(const void *state, struct gbm_rng *rng,           \
                              int64_t element, double spread),                  \
         { function((const struct state *)state, rng, element, spread); })
 #define GBM_HOST_SETTLE(function)                                              \
-    GBM_ENTRY(1, void function##_host(const void *state, int64_t element),     \
+    GBM_ENTRY(3, void function##_host(const void *state, int64_t element),     \
               { function((const struct state *)state, element); })
 #define GBM_HOST_CELL(function)                                                \
     GBM_ENTRY(1, int64_t function##_host(const void *state, int64_t element),  \

@@ -29,6 +29,13 @@ says 'no/such/folder'
 status '1|2' env CC=/no/such/compiler "$GBMC" "$pump" -o x
 says 'compiler'
 absent x
+# what the compilers of the parts say is told once
+printf '#!/bin/sh\necho "not in this room" >&2\nexit 1\n' >complains
+chmod +x complains
+status 2 env CC="$scratch/complains" GBM_CACHE=off "$GBMC" "$pump" -o x
+says 'C compiler failed'
+[ "$(grep -c 'not in this room' .err)" = 1 ] || fail "not told once"
+absent x
 status 0 "$GBMC" "$pump" -o x
 exists x
 # the text is one program, too, that one command compiles, and it draws the same

@@ -1038,7 +1038,7 @@ static int64_t cost_update_a_v(const void *state)
     return (int64_t)(*s->N_v);
 }
 
-GBM_HOST_RUN(2, update_a_v, 0, 3, gbm_slice)
+GBM_HOST_RUN(1, update_a_v, 0, 3, gbm_slice)
 static int dimension_b_v(const void *state, int64_t element)
 {
     (void)state;
@@ -1089,7 +1089,7 @@ static int64_t cost_update_b_v(const void *state)
     return (int64_t)(*s->N_v);
 }
 
-GBM_HOST_RUN(1, update_b_v, 1, 1, gbm_draw_gamma)
+GBM_HOST_RUN(2, update_b_v, 1, 1, gbm_draw_gamma)
 static int dimension_theta_v(const void *state, int64_t element)
 {
     (void)state;
