@@ -47,8 +47,11 @@ struct chain_plan {
 #define LAUNCH 2500.0
 #define TRIALS 8.0
 
-/* Warps of a multiprocessor from which on more of them take more time. */
+/* Warps of a multiprocessor from which on more of them take more time; beyond,
+ * threads of one chain each read memory less well than threads of one element
+ * each. */
 #define BUSY_WARPS 4.0
+#define SCATTERED 1.15
 
 /* What an element of a step takes. */
 struct work {
@@ -123,7 +126,8 @@ static double time_in_teams(const struct cuda *c, int lanes)
         (void)share(c, k, lanes, &time);
         sum += time;
     }
-    return sum * crowd(c, (double)c->in->nchains * lanes);
+    const double crowded = crowd(c, (double)c->in->nchains * lanes);
+    return sum * crowded * (crowded > 1 ? SCATTERED : 1);
 }
 
 /* The same by a kernel for each colour of each step. */
