@@ -165,15 +165,7 @@ static real jump(struct gbm_rng *rng, real x0)
                : x0;
 }
 
-static real category(struct gbm_rng *rng)
-{
-    real logw[9];
-    for (int k = 0; k < 9; k++)
-        logw[k] = holed(NULL, (real)(k - 4));
-    return gbm_draw_categorical_log(rng, logw, 9) - 4;
-}
-
-enum { WAYS = 9 };
+enum { WAYS = 8 };
 static real update(struct gbm_rng *rng, int way, real x, real *width)
 {
     const real inf = GBM_INF, half = REAL_C(0.5);
@@ -194,8 +186,6 @@ static real update(struct gbm_rng *rng, int way, real x, real *width)
         return gbm_enumerate_draw(rng, -9, 9, holed, NULL);
     case 7:
         return gbm_search_draw(rng, -9, 9, holed, NULL);
-    case 8:
-        return category(rng);
     default:
         return jump(rng, x);
     }
