@@ -553,12 +553,58 @@ def compare_runs(bench, oracle, other):
     if not met:
         bench.notes.append(f"{oracle}: only once")
         return None
+    if oracle == "plain" and \
+            met_in_one_mode(bench, {r[1] for r in met}):
+        bench.notes.append(f"{oracle}: chains stay in the mode they start in")
+        return None
     if any("constant" in r[2] for r in met):
         kind = "one side never moves"
     else:
         kind = "another posterior"
     return Failure(oracle, kind, "\n".join(r[2] + f" z {r[0]:.1f}"
                                            for r in met[:8]))
+
+
+def last_values(path):
+    """The last draw of a CSV file, as starting values: arrays are as large as
+    their largest column says."""
+    values = {}
+    for column, x in read_draws(path)[-1].items():
+        name, *at = re.split(r"\.(?=[\d.]+$)", column, maxsplit=1)
+        if not name.endswith("__"):
+            at = tuple(int(i) for i in at[0].split(".")) if at else ()
+            values.setdefault(name, {})[at] = x
+    arrays = {}
+    for name, cells in values.items():
+        whole = np.full(np.max(list(cells), axis=0).astype(int), np.nan)
+        for at, x in cells.items():
+            whole[tuple(i - 1 for i in at)] = x
+        arrays[name] = whole
+    return arrays
+
+
+def met_in_one_mode(bench, names):
+    """Whether none of the names differs between the derived sampler and the
+    plain one where both begin at the states in which the plain one ended: two
+    right samplers may each stay in modes of their own, but not from there."""
+    n, seconds = bench.settings.draws, 4 * bench.settings.seconds
+    status, _, _ = summary(bench, "ended", bench.seed + 7, n, n // 2, "--plain",
+                           "--out", "ended.csv", seconds=seconds)
+    if status:
+        return False
+    words = []
+    for chain in range(1, 5):
+        with open(bench.at(f"start_{chain}.json"), "w") as f:
+            json.dump(to_json(last_values(bench.at(f"ended_{chain}.csv"))), f)
+        words += ["--init", f"start_{chain}.json"]
+    sides = []
+    for name, more in (("derived", []), ("plain", ["--plain"])):
+        status, out, _ = summary(bench, name, bench.seed + 11, 4 * n, 2 * n,
+                                 *words, *more, seconds=seconds)
+        if status:
+            return False
+        sides.append(out["parameters"])
+    return not names & {r[1] for r in z_scores(*sides) if r[0] > LIMIT}
 
 
 def plain(bench):
