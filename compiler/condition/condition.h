@@ -283,8 +283,7 @@ struct step {
     struct part *ties;        /* instances that hold an element fast */
     struct summand pair[2];   /* of a pair; each with an index of its own */
     int number;
-    size_t text_length; /* of what is emitted for it */
-    int part;           /* of the program: the one that its run is in */
+    int part; /* of the program: the one that its run is in */
     const struct model *model;
     struct step *next;
 };

@@ -258,8 +258,8 @@ static void emit_families(struct text *out, struct compiler *c,
         if (!f->stochastic)
             text_printf(out,
                         ",\n     .derive = derive_%s_host, .derive_kernel = "
-                        "\"%s_%s_kernel\"",
-                        id, f->sequence ? "refresh" : "derive", id);
+                        "\"%s_kernel\"",
+                        id, derive_name(c, f));
         if (f->sequence)
             text_printf(out, ",\n     .refresh = refresh_%s_host", id);
         if (f->var->leaf && f->stochastic && !f->auxiliary)

@@ -117,12 +117,6 @@ static bool is_derived(const struct family *f)
     return !f->stochastic && f->var->role != ROLE_CONSTANT;
 }
 
-static const char *derive_name(struct compiler *c, const struct family *f)
-{
-    return intern_format(c, "%s_%s", f->sequence ? "refresh" : "derive",
-                         family_id(c, f));
-}
-
 /* The kernels of the steps, one by one. */
 static void emit_step_kernels(struct text *out, struct compiler *c,
                               const struct model *m)
@@ -210,12 +204,13 @@ static size_t shortest(const size_t *lengths)
     return least;
 }
 
-/* The step of the longest text that has no part yet; NULL: there is none. */
-static struct step *longest_left(struct model *m)
+/* The step of the longest text, by number, that has no part yet; NULL: there is
+ * none. */
+static struct step *longest_left(struct model *m, const size_t *text)
 {
     struct step *longest = NULL;
     for (struct step *s = m->steps; s; s = s->next)
-        if (!s->part && (!longest || s->text_length > longest->text_length))
+        if (!s->part && (!longest || text[s->number] > text[longest->number]))
             longest = s;
     return longest;
 }
@@ -224,26 +219,29 @@ static struct step *longest_left(struct model *m)
  * compiled, the longest first, so that these are about as long. What else
  * draws depend on, about half of the `families`' text, is in the first part and
  * the last. */
-static void share_out_steps(struct model *m, size_t families)
+static void share_out_steps(struct model *m, const size_t *text,
+                            size_t families)
 {
     size_t lengths[STEP_PARTS] = {0};
     lengths[0] = families / 16;
     lengths[STEP_PARTS - 1] = families / 2;
-    for (struct step *s; (s = longest_left(m));) {
+    for (struct step *s; (s = longest_left(m, text));) {
         const size_t part = shortest(lengths);
-        lengths[part] += s->text_length;
+        lengths[part] += text[s->number];
         s->part = (int)part + 1;
     }
 }
 
 static void emit_all_steps(struct text *out, struct compiler *c,
-                           struct model *m)
+                           struct model *m, size_t families)
 {
+    size_t *text = NEW_ARRAY(c, size_t, m->nsteps);
     for (struct step *s = m->steps; s; s = s->next) {
         const size_t before = out->length;
         emit_step(c, out, s);
-        s->text_length = out->length - before;
+        text[s->number] = out->length - before;
     }
+    share_out_steps(m, text, families);
 }
 
 /* The kernels of the samplers, each once. */
@@ -284,7 +282,6 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     for (struct sequence *q = m->sequences; q; q = q->next)
         if (q->kind == SEQUENCE_REFRESH)
             emit_refresh(c, out, q);
-    emit_all_steps(out, c, m);
-    share_out_steps(m, families);
+    emit_all_steps(out, c, m, families);
     emit_kernels(out, c, m);
 }

@@ -41,6 +41,12 @@ static void depend_on(struct step *last, struct step *s)
     last->late = s->late;
 }
 
+const char *derive_name(struct compiler *c, const struct family *f)
+{
+    return intern_format(c, "%s_%s", f->sequence ? "refresh" : "derive",
+                         family_id(c, f));
+}
+
 static void follow_up(struct compiler *c, struct model *m, struct step *s)
 {
     struct step *last = s;
@@ -55,8 +61,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
         last = insert_after(c, last);
         last->family = f;
         depend_on(last, s);
-        last->name = intern_format(
-            c, "%s_%s", f->sequence ? "refresh" : "derive", family_id(c, f));
+        last->name = derive_name(c, f);
     }
     for (struct inverse *i = m->inverses; i; i = i->next) {
         bool moved = false;
@@ -86,9 +91,7 @@ void plan(struct compiler *c, struct model *m)
             !f->data_block && (!f->sequence || f->sequence->families[0] == f)) {
             last = insert_after(c, last);
             last->family = f;
-            last->name =
-                intern_format(c, "%s_%s", f->sequence ? "refresh" : "derive",
-                              family_id(c, f));
+            last->name = derive_name(c, f);
         }
     m->nsteps = 0;
     for (struct step *s = m->steps; s; s = s->next)

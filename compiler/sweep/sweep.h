@@ -14,6 +14,9 @@ enum { COMPARED_MOST = 20000 }; /* rows beyond are taken once each */
 
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
+/* The function that computes a deterministic family where it is kept up to
+ * date; its kernel is named after it. */
+const char *derive_name(struct compiler *c, const struct family *f);
 
 /* ---- hoist.c ------------------------------------------------------------ */
 /* An opaque part made ready for many trial values: `value` i is computed once

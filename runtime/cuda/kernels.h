@@ -11,6 +11,7 @@
 #include "normal.h"
 #include "team.h"
 #include "control.h"
+#include "kept_cuda.h"
 
 #define CUDA_KERNEL extern "C" __global__ void
 
@@ -37,12 +38,6 @@ __device__ static inline void divide(long long t, int d, long long n,
         *quotient = t / d;
         *rest = (int)(t % d);
     }
-}
-
-/* A draw of integers that was no number is one again (gbm_whole). */
-__device__ static inline double whole_value(int x)
-{
-    return x == -2147483647 - 1 ? (double)GBM_NAN : (double)x;
 }
 
 /* ---- a sweep ---- */
@@ -84,10 +79,9 @@ CUDA_KERNEL gather(const struct gbm_control *control, const void *values,
          t += thread_count()) {
         const long long chain = t / count, i = t % count;
         const long long from = chain * stride + (cells ? cells[i] : i);
-        base[chain * row + offset + i] =
-            kind == 0   ? (double)((const real *)values)[from]
-            : kind == 1 ? whole_value(((const int *)values)[from])
-                        : ((const double *)values)[from];
+        base[chain * row + offset + i] = kind == 2
+                                             ? ((const double *)values)[from]
+                                             : gbm_draw_at(values, kind, from);
     }
 }
 
@@ -114,19 +108,14 @@ CUDA_KERNEL __launch_bounds__(256)
     }
 }
 
-/* Welford (1962). mean, m2: [n]; values: [n]. */
+/* mean, m2: [n]; values: [n]. */
 CUDA_KERNEL welford(const struct gbm_control *control, const void *values,
                     int integer, long long n, double *mean, double *m2)
 {
     const double count = (double)(control->moments + 1);
-    for (long long t = thread_number(); t < n; t += thread_count()) {
-        const double x = integer ? (double)((const int *)values)[t]
-                                 : (double)((const real *)values)[t];
-        const double before = x - mean[t];
-        const double now = mean[t] + before / count;
-        mean[t] = now;
-        m2[t] += before * (x - now);
-    }
+    for (long long t = thread_number(); t < n; t += thread_count())
+        gbm_add_moment(gbm_number_at(values, integer, t), count, &mean[t],
+                       &m2[t]);
 }
 
 /* ---- inverse indices: a stable counting sort, one warp per chunk ---- */

@@ -14,6 +14,7 @@
 
 TEXT(cuda_text_kernels, "runtime/cuda/kernels.h");
 TEXT(cuda_text_control, "stdlib/kernels/control.h");
+TEXT(cuda_text_kept, "stdlib/kernels/kept_cuda.h");
 TEXT(cuda_text_real, "stdlib/kernels/real.h");
 TEXT(cuda_text_rng, "stdlib/kernels/rng.h");
 TEXT(cuda_text_normal_function, "stdlib/kernels/normal_function.h");
@@ -23,6 +24,7 @@ TEXT(cuda_text_team, "stdlib/kernels/team.h");
 const struct gbm_header cuda_texts[] = {
     {"kernels.h", cuda_text_kernels},
     {"control.h", cuda_text_control},
+    {"kept_cuda.h", cuda_text_kept},
     {"real.h", cuda_text_real},
     {"rng.h", cuda_text_rng},
     {"normal_function.h", cuda_text_normal_function},

@@ -65,29 +65,29 @@ static int64_t count_nan(const struct rt_instance *in,
 {
     int64_t n = 0;
     out->draw = to;
-    for (int64_t j = 0; j < (int64_t)in->nchains * in->nmonitors; j++) {
-        const int chain = (int)(j / in->nmonitors);
-        const struct rt_monitor *monitor = &in->monitors[j % in->nmonitors];
+    for (int m = 0; m < in->nmonitors; m++) {
+        const struct rt_monitor *monitor = &in->monitors[m];
         const struct rt_slot *slot = &in->slots[monitor->variable];
         if (sampled ? !is_sampled(in, monitor->variable)
                     : in->model->variables[monitor->variable].role !=
                           GBM_STOCHASTIC)
             continue;
-        for (int k = from; k < (sampled ? out->draw : to); k++) {
-            const double *values =
-                gbm_draws_record(draws, chain, k) + monitor->offset;
-            for (int64_t i = 0; i < monitor->count; i++) {
-                const int64_t cell = monitor->cells ? monitor->cells[i] : i;
-                if (!isnan(values[i]) || !counts(slot, cell, !sampled))
-                    continue;
-                n++;
-                if (k < out->draw)
-                    *out = (struct rt_nan){.variable = monitor->variable,
-                                           .chain = chain,
-                                           .cell = cell,
-                                           .draw = k};
+        for (int chain = 0; chain < in->nchains; chain++)
+            for (int k = from; k < (sampled ? out->draw : to); k++) {
+                const double *values =
+                    gbm_draws_record(draws, chain, k) + monitor->offset;
+                for (int64_t i = 0; i < monitor->count; i++) {
+                    const int64_t cell = monitor->cells ? monitor->cells[i] : i;
+                    if (!isnan(values[i]) || !counts(slot, cell, !sampled))
+                        continue;
+                    n++;
+                    if (k < out->draw)
+                        *out = (struct rt_nan){.variable = monitor->variable,
+                                               .chain = chain,
+                                               .cell = cell,
+                                               .draw = k};
+                }
             }
-        }
     }
     return n;
 }

@@ -16,6 +16,7 @@
 #define GBM_CHAINS_CUDA_H
 
 #include "control.h"
+#include "kept_cuda.h"
 #include "skeleton_cuda.h"
 
 /* Of a step, or of a family that is computed to be kept. ncolours 0: nothing to
@@ -42,7 +43,7 @@ struct gbm_chain_monitor {
     int integer;
 };
 
-/* As in runtime/cuda/cuda.h. */
+/* As in runtime/cuda/chains.c. */
 struct gbm_chains {
     const struct gbm_chain_step *steps;    /* [nsteps] */
     const struct gbm_chain_step *families; /* [nfamilies], to be kept */
@@ -59,7 +60,7 @@ struct gbm_sweeper {
     const struct state *s;
     const struct gbm_chains *plan;
     struct gbm_team team;
-    int chain, chains;
+    int chain;
     struct gbm_sweep now;
 };
 
@@ -78,34 +79,29 @@ struct gbm_sweeper {
                           team = (step).together ? k->team : alone;            \
     const long long element = (step).elements ? (step).elements[i] : i;
 
-#define GBM_CHAIN_STEP(place, function)                                        \
-    {                                                                          \
-        const struct gbm_chain_step step = k->plan->steps[place];              \
-        GBM_CHAIN_ELEMENTS(step)                                               \
-        {                                                                      \
-            GBM_CHAIN_TEAM(step)                                               \
-            struct gbm_rng rng;                                                \
-            gbm_rng_start(&rng, k->now.seed,                                   \
-                          k->now.chain0 + (unsigned)k->chain, k->now.sweep,    \
-                          place, (unsigned)element);                           \
-            function(k->s, &rng, &team, element, GBM_ADAPTING(&k->now));       \
-            if (step.together)                                                 \
-                gbm_team_sync(&k->team);                                       \
-        }                                                                      \
-    }
-
-/* `of` is steps or families. */
-#define GBM_CHAIN_DERIVE(of, place, function)                                  \
+/* A statement for every element of a step or a family: `of` is steps or
+ * families. */
+#define GBM_CHAIN_EACH(of, place, statement)                                   \
     {                                                                          \
         const struct gbm_chain_step step = k->plan->of[place];                 \
         GBM_CHAIN_ELEMENTS(step)                                               \
         {                                                                      \
             GBM_CHAIN_TEAM(step)                                               \
-            function(k->s, &team, element);                                    \
+            statement;                                                         \
             if (step.together)                                                 \
                 gbm_team_sync(&k->team);                                       \
         }                                                                      \
     }
+
+#define GBM_CHAIN_STEP(place, function)                                        \
+    GBM_CHAIN_EACH(                                                            \
+        steps, place, struct gbm_rng rng;                                      \
+        gbm_rng_start(&rng, k->now.seed, k->now.chain0 + (unsigned)k->chain,   \
+                      k->now.sweep, place, (unsigned)element);                 \
+        function(k->s, &rng, &team, element, GBM_ADAPTING(&k->now)))
+
+#define GBM_CHAIN_DERIVE(of, place, function)                                  \
+    GBM_CHAIN_EACH(of, place, function(k->s, &team, element))
 
 #define GBM_CHAIN_DENSITY(family, function)                                    \
     for (long long i = k->team.lane; i < k->plan->densities[family];           \
@@ -121,7 +117,7 @@ GBM_FN double gbm_chain_sum(const struct gbm_team *team, double x)
     return x;
 }
 
-/* Welford (1962), with the sweep that makes it `count`. */
+/* With the sweep that makes it `count`. */
 GBM_FN void gbm_chain_add_moments(const struct gbm_sweeper *k, double count)
 {
     for (int v = 0; v < k->plan->nmoments; v++) {
@@ -130,34 +126,21 @@ GBM_FN void gbm_chain_add_moments(const struct gbm_sweeper *k, double count)
             continue;
         for (long long i = k->team.lane; i < m.cells; i += k->team.lanes) {
             const long long at = k->chain * m.stride + i;
-            const double x = m.integer ? (double)((const int *)m.values)[at]
-                                       : (double)((const real *)m.values)[at];
-            const double before = x - m.mean[at];
-            const double mean = m.mean[at] + before / count;
-            m.mean[at] = mean;
-            m.m2[at] += before * (x - mean);
+            gbm_add_moment(gbm_number_at(m.values, m.integer, at), count,
+                           &m.mean[at], &m.m2[at]);
         }
     }
 }
 
-/* Copies the monitored cells to a draw's row; a draw of integers that was no
- * number is one again (gbm_whole). */
+/* Copies the monitored cells to a draw's row. */
 GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
 {
     for (int v = 0; v < k->plan->nmonitors; v++) {
         const struct gbm_chain_monitor m = k->plan->monitors[v];
-        for (long long i = k->team.lane; i < m.count; i += k->team.lanes) {
-            const long long at =
-                k->chain * m.stride + (m.cells ? m.cells[i] : i);
-            double x;
-            if (m.integer) {
-                const int whole = ((const int *)m.values)[at];
-                x = whole == -2147483647 - 1 ? (double)GBM_NAN : (double)whole;
-            } else {
-                x = (double)((const real *)m.values)[at];
-            }
-            row[m.offset + i] = x;
-        }
+        for (long long i = k->team.lane; i < m.count; i += k->team.lanes)
+            row[m.offset + i] =
+                gbm_draw_at(m.values, m.integer,
+                            k->chain * m.stride + (m.cells ? m.cells[i] : i));
     }
 }
 
@@ -180,7 +163,6 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
             plan,                                                              \
             {(int)(thread % GBM_CHAINS), GBM_CHAINS, 0},                       \
             (int)(thread / GBM_CHAINS),                                        \
-            chains,                                                            \
             {control->seed, control->sweep, control->chain0,                   \
              control->adapting}};                                              \
         unsigned kept = 0;                                                     \

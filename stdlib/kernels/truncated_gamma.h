@@ -118,10 +118,8 @@ GBM_FN_BIG real gbm_draw_truncated_gamma(struct gbm_rng *rng, real shape,
         to = real_log1p((upper - lower) / lower);
     real t = gbm_draw_log_gamma_between(rng, f, from, to);
     real x = f.c + f.c * real_expm1(t);
-    if (t >= GBM_FAR_EXPONENT)
-        x = gbm_times_exp(f.c, t);
-    if (t < -1)
-        x = real_fmax(f.c * real_exp(t), GBM_TINY);
+    if (t < -1 || t >= GBM_FAR_EXPONENT)
+        x = real_fmax(gbm_times_exp(f.c, t), GBM_TINY);
     return gbm_clamp(x, lower, upper);
 }
 
