@@ -11,8 +11,9 @@
 #include <string.h>
 
 enum {
-    DIRECT_LAGS = 64,    /* lags summed directly before an FFT pays */
-    SHORT_SEQUENCE = 512 /* below it direct sums always pay */
+    LAGS = 8,               /* summed at once */
+    DIRECT_LAGS = 4 * LAGS, /* summed directly before an FFT pays */
+    SHORT_SEQUENCE = 128    /* below it direct sums always pay */
 };
 
 struct key {
@@ -33,6 +34,7 @@ struct gbm_diagnoser {
     double *normal;      /* [2 m + 1] z-score by twice the average rank */
     double *mean;        /* [sequences] */
     double *variance;    /* [sequences], divisor half - 1 */
+    double *centred;     /* [half + LAGS] a sequence, and zeros */
     double *autocov;     /* [half] averaged over sequences */
     double *rho;         /* [half + 1] */
     int fft_size;        /* power of two, at least 2 half */
@@ -118,6 +120,7 @@ void gbm_diagnoser_free(struct gbm_diagnoser *g)
     free(g->normal);
     free(g->mean);
     free(g->variance);
+    free(g->centred);
     free(g->autocov);
     free(g->rho);
     free(g->fft);
@@ -148,10 +151,11 @@ struct gbm_diagnoser *gbm_diagnoser_create(int chains, int draws)
     g->normal = malloc((2 * m + 1) * sizeof *g->normal);
     g->mean = malloc(((size_t)g->sequences + 1) * sizeof *g->mean);
     g->variance = malloc(((size_t)g->sequences + 1) * sizeof *g->variance);
+    g->centred = calloc(half + LAGS, sizeof *g->centred);
     g->autocov = malloc((half + 1) * sizeof *g->autocov);
     g->rho = malloc((half + 2) * sizeof *g->rho);
     if (!g->keys || !g->scratch || !g->split || !g->work || !g->normal ||
-        !g->mean || !g->variance || !g->autocov || !g->rho) {
+        !g->mean || !g->variance || !g->centred || !g->autocov || !g->rho) {
         gbm_diagnoser_free(g);
         return NULL;
     }
@@ -277,37 +281,35 @@ static double split_rhat(struct gbm_diagnoser *g, const double *x)
 
 /* ---- autocovariances: biased (divisor half), averaged over sequences */
 
-/* Sum of (a[i] - mean) (b[i] - mean), in PARTS sums that do not wait for one
- * another. */
-static double centred_product(const double *a, const double *b, int n,
-                              double mean)
+/* Adds to sum[j] the products of y at the lag `first` + j. y[n..n + LAGS) are
+ * 0. Unrolled, the parts stay in registers. */
+static void add_products(const double *y, int n, int first, double sum[LAGS])
 {
-    enum { PARTS = 16 };
-    double part[PARTS] = {0}, sum = 0;
-    int i = 0;
+    double part[LAGS] = {0};
 
-    for (; i + PARTS <= n; i += PARTS)
-        for (int j = 0; j < PARTS; j++)
-            part[j] += (a[i + j] - mean) * (b[i + j] - mean);
-    for (; i < n; i++)
-        sum += (a[i] - mean) * (b[i] - mean);
-    for (int j = 0; j < PARTS; j++)
-        sum += part[j];
-    return sum;
+    for (int i = 0; i < n - first; i++)
+#pragma GCC unroll LAGS
+        for (int j = 0; j < LAGS; j++)
+            part[j] += y[i] * y[i + first + j];
+    for (int j = 0; j < LAGS; j++)
+        sum[j] += part[j];
 }
 
-static double autocov_direct(const struct gbm_diagnoser *g, const double *x,
-                             int lag)
+/* LAGS lags from `first` on, sequence by sequence, so that one that is read for
+ * all of them stays in the cache. */
+static void autocov_direct(struct gbm_diagnoser *g, const double *x, int first)
 {
-    double total = 0;
+    double sum[LAGS] = {0};
 
     for (int s = 0; s < g->sequences; s++) {
         const double *y = x + (int64_t)s * g->half;
 
-        total +=
-            centred_product(y, y + lag, g->half - lag, g->mean[s]) / g->half;
+        for (int i = 0; i < g->half; i++)
+            g->centred[i] = y[i] - g->mean[s];
+        add_products(g->centred, g->half, first, sum);
     }
-    return total / g->sequences;
+    for (int j = 0; j < LAGS && first + j < g->half; j++)
+        g->autocov[first + j] = sum[j] / g->half / g->sequences;
 }
 
 /* Complex FFTs in place, n a power of two, sign -1. One takes the natural order
@@ -425,20 +427,23 @@ struct autocorrelation {
     struct gbm_diagnoser *g;
     const double *x;
     double within, total; /* var^+ */
-    bool transformed;     /* autocov has all lags */
+    int known;            /* lags from 1 on that autocov has */
 };
 
 static double rho_at(struct autocorrelation *a, int lag)
 {
-    double cov;
+    struct gbm_diagnoser *g = a->g;
 
-    if (!a->transformed && lag > DIRECT_LAGS && a->g->half > SHORT_SEQUENCE &&
-        prepare_fft(a->g)) {
-        autocov_fft(a->g, a->x);
-        a->transformed = true;
+    if (lag > a->known) {
+        if (lag > DIRECT_LAGS && g->half > SHORT_SEQUENCE && prepare_fft(g)) {
+            autocov_fft(g, a->x);
+            a->known = g->half;
+        } else {
+            autocov_direct(g, a->x, lag);
+            a->known = lag + LAGS - 1;
+        }
     }
-    cov = a->transformed ? a->g->autocov[lag] : autocov_direct(a->g, a->x, lag);
-    return 1 - (a->within - cov) / a->total;
+    return 1 - (a->within - g->autocov[lag]) / a->total;
 }
 
 /* Sum of rho over Geyer's initial monotone sequence, as 2 sum - 1. */
@@ -557,6 +562,30 @@ static void split_keys(struct gbm_diagnoser *g)
     }
 }
 
+/* Sorts the m sorted keys by distance from the median: what is below it goes
+ * backwards, what is above forwards, and the two are merged. */
+static void fold_keys(struct gbm_diagnoser *g, double median)
+{
+    const struct key *from = g->keys;
+    struct key *to = g->scratch;
+    int64_t below = 0, above;
+
+    while (below < g->m && key_value(from[below].key) < median)
+        below++;
+    above = below--;
+    for (int64_t i = 0; i < g->m; i++) {
+        double down =
+            below >= 0 ? median - key_value(from[below].key) : INFINITY;
+        double up =
+            above < g->m ? key_value(from[above].key) - median : INFINITY;
+
+        to[i] = down < up ? (struct key){order_key(down), from[below--].index}
+                          : (struct key){order_key(up), from[above++].index};
+    }
+    g->scratch = g->keys;
+    g->keys = to;
+}
+
 /* ---- the whole */
 
 static double tail_ess(struct gbm_diagnoser *g, double q)
@@ -595,9 +624,7 @@ static void diagnose_chains(struct gbm_diagnoser *g, const double *x,
     normal_scores(g, g->work);
     out->ess_bulk = split_ess(g, g->work);
     bulk = split_rhat(g, g->work);
-    for (int64_t i = 0; i < g->m; i++)
-        g->split[i] = fabs(g->split[i] - median);
-    sort_keys(g, g->split, g->m);
+    fold_keys(g, median);
     normal_scores(g, g->work);
     folded = split_rhat(g, g->work);
     out->rhat = fmax(bulk, folded); /* folded is NaN for two symmetric values */

@@ -3,12 +3,13 @@
 #include "io/output.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    BLOCK = 16, /* cells gathered at a time */
+    BLOCK = 16, /* cells gathered at a time, at most */
     DEFAULT_ROWS = 60,
     COLUMNS = 9,
     NAMED = 5 /* names that a warning shows */
@@ -16,12 +17,25 @@ enum {
 
 static const double enough_ess = 400, good_rhat = 1.01;
 
+/* Worth their while for `width` cells of n draws. */
+static int threads_for(int64_t width, int64_t n)
+{
+    const int threads = omp_get_max_threads();
+
+    if (width * n <= 20000)
+        return 1;
+    return threads < width ? threads : (int)width;
+}
+
 enum gbm_status gbm_summarise(struct gbm_summary *summary,
                               const struct gbm_draws *draws,
                               char error[GBM_ERROR])
 {
     int64_t width = draws->width;
     int64_t n = (int64_t)draws->chains * draws->kept;
+    int threads = threads_for(width, n);
+    int64_t share = (width + threads - 1) / threads;
+    int64_t block = share > BLOCK ? BLOCK : share > 0 ? share : 1;
     int failed = 0;
 
     *summary = (struct gbm_summary){.draws = draws, .count = width};
@@ -30,16 +44,16 @@ enum gbm_status gbm_summarise(struct gbm_summary *summary,
         snprintf(error, GBM_ERROR, "out of memory");
         return GBM_FAILURE;
     }
-#pragma omp parallel reduction(| : failed) if (width * n > 20000)
+#pragma omp parallel num_threads(threads) reduction(| : failed)
     {
         struct gbm_diagnoser *g =
             gbm_diagnoser_create(draws->chains, draws->kept);
-        double *x = malloc((size_t)n * BLOCK * sizeof *x + 1);
+        double *x = malloc((size_t)(n * block) * sizeof *x + 1);
 
         failed = !g || !x;
 #pragma omp for schedule(dynamic)
-        for (int64_t first = 0; first < width; first += BLOCK) {
-            int64_t count = width - first < BLOCK ? width - first : BLOCK;
+        for (int64_t first = 0; first < width; first += block) {
+            int64_t count = width - first < block ? width - first : block;
 
             if (failed)
                 continue;
