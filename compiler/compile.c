@@ -126,6 +126,7 @@ static const struct {
     {.run = sum_rows},
     {.run = count_copies},
     {.run = plan},
+    {.run = fuse},
     {.run = hoist, .emit = "plan", .print = plan_print},
     {.run = settle_slots, .emit = "slots", .print = slots_print},
     {.run = order_load},

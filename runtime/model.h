@@ -261,6 +261,11 @@ struct gbm_dense_term {
     void (*row)(const void *state, int64_t element, double *weight,
                 double *score);
     const char *row_kernel, *design_kernel;
+    /* Not 0: this step, less 1, draws what each row's score reads, from the
+     * row's a'x and more. The device may do it in one pass over the matrix with
+     * the scores' sum, by pass_kernel. */
+    int drawn;
+    const char *pass_kernel;
 };
 /* Blocks of at most so many coordinates are drawn by the factor of their
  * precision, on the host as on a device: larger ones by that of the rows, where

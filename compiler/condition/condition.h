@@ -147,6 +147,9 @@ struct sampler {
                         const struct step *s);
     void (*emit_row)(struct compiler *c, struct text *out,
                      const struct step *s);
+    /* Whether its update is a sum, prepare_, and then a draw, finish_ (asked
+     * after emit); NULL: it never is. */
+    bool (*split)(const struct step *s);
     /* Whether it has those of scalars; NULL: scalars have. */
     bool (*checked)(const struct step *s);
     bool own_cost; /* says itself, in cost_, how much it does */
@@ -215,6 +218,9 @@ struct quadratic {
     bool constant_design, constant_weight;
     bool constant_score; /* beside the weight, where the factor's node is data
                           */
+    struct step *drawn; /* a row's score waits for this step's draw, which asks
+                           for the row's a'x, the predictor: fuse.c; or NULL */
+    symp predictor;
     struct quadratic *summed; /* as of a part */
     struct quadratic *next;
 };

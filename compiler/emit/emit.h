@@ -84,6 +84,9 @@ void emit_scalar_comment(struct compiler *c, struct text *out,
                          const struct step *s, const char *how);
 bool emit_conditional(struct compiler *c, struct text *out,
                       const struct step *s);
+/* predicted_: prepare_ where the value of the predictor is known. */
+void emit_predicted(struct compiler *c, struct text *out, const struct step *s,
+                    symp predictor);
 void emit_density(struct compiler *c, struct text *out, const struct step *s);
 void emit_scalar_update(struct compiler *c, struct text *out,
                         const struct step *s);

@@ -158,19 +158,23 @@ static void emit_bounds(struct emitter *e, const struct step *s)
     (void)c;
 }
 
-/* Returns whether lanes have loops to share. */
+/* With a predictor, predicted_: its value is an argument. Returns whether lanes
+ * have loops to share. */
 static bool emit_prepare(struct compiler *c, struct text *out,
-                         const struct step *s)
+                         const struct step *s, symp predictor)
 {
     const struct family *f = s->family;
     const char *id = family_id(c, f);
     struct emitter e = emitter_new(c, out);
     e.team = true;
     text_printf(out,
-                "GBM_FN void prepare_%s(struct conditional_%s *k_,\n"
+                "GBM_FN void %s_%s(struct conditional_%s *k_,\n"
                 "    const struct state *s, const struct gbm_team *team,\n"
-                "    long long element)\n{\n",
-                id, id);
+                "    long long element%s)\n{\n",
+                predictor ? "predicted" : "prepare", id, id,
+                predictor ? ", real predictor_" : "");
+    if (predictor)
+        emit_remember(&e, predictor, "predictor_");
     if (f->nloops)
         emit_decode(&e, f, "element");
     emit_cell_if_needed(&e, s);
@@ -380,7 +384,13 @@ bool emit_conditional(struct compiler *c, struct text *out,
 {
     emit_struct(c, out, s);
     emit_hoisted_room(c, out, s);
-    return emit_prepare(c, out, s);
+    return emit_prepare(c, out, s, NULL);
+}
+
+void emit_predicted(struct compiler *c, struct text *out, const struct step *s,
+                    symp predictor)
+{
+    emit_prepare(c, out, s, predictor);
 }
 
 void emit_scalar(struct compiler *c, struct text *out, struct step *s,

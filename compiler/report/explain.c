@@ -420,6 +420,14 @@ static void print_reasons(struct text *out, struct compiler *c,
                                "moved with %s too, by one factor: both keep "
                                "the standardised values of %s",
                                who, r->term->factor->text));
+        for (const struct quadratic *q = s->quadratics; q; q = q->next)
+            if (q->drawn)
+                note(out, c, step_variables(c, q->drawn),
+                     intern_format(c,
+                                   "on a GPU drawn in one pass over the rows "
+                                   "of %s with the sums for %s, if the matrix "
+                                   "is large",
+                                   q->matrix->name, who));
         why = why_order(c, s);
         if (why)
             note(out, c, who, why);

@@ -139,12 +139,22 @@ static void emit_matrix_prior(struct compiler *c, struct text *out,
                 s->name);
 }
 
+/* The step that draws what a row's score reads, in one pass; or NULL. */
+static const struct step *drawn_with(const struct quadratic *q)
+{
+    const struct step *s = q->drawn;
+    return s && s->sampler->split(s) ? s : NULL;
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_block_comment(c, out, s);
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (q->row)
+        if (q->row) {
             emit_row_of(c, out, s, q);
+            if (drawn_with(q))
+                emit_predicted(c, out, drawn_with(q), q->predictor);
+        }
     if (s->coupled_prior)
         emit_matrix_prior(c, out, s);
     else
@@ -189,6 +199,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 static void emit_tables(struct compiler *c, struct text *out,
                         const struct step *s)
 {
+    (void)c;
     text_printf(out, "static const struct gbm_dense_term terms_%s[] = {\n",
                 s->name);
     int n = 0;
@@ -203,11 +214,18 @@ static void emit_tables(struct compiler *c, struct text *out,
             ".constant_weight = %d,\n     .constant_score = %d, .design = "
             "design_%s_%d_host, .row = "
             "row_%s_%d_host,\n     .row_kernel = \"row_%s_%d_kernel\", "
-            ".design_kernel = \"design_%s_%d_kernel\"},\n",
+            ".design_kernel = \"design_%s_%d_kernel\"",
             q->part->factor->family->number,
             q->matrix ? q->matrix->slot->number : -1, q->constant_design,
             q->constant_weight, q->constant_score, s->name, k, s->name, k,
             s->name, k, s->name, k);
+        const struct step *drawn = drawn_with(q);
+        if (drawn)
+            text_printf(out,
+                        ",\n     .drawn = %d, .pass_kernel = "
+                        "\"pass_%s_%d_kernel\"",
+                        drawn->number + 1, s->name, k);
+        text_append(out, "},\n");
     }
     text_printf(out,
                 "};\nstatic const struct gbm_dense dense_%s = {\n"
@@ -224,7 +242,6 @@ static void emit_tables(struct compiler *c, struct text *out,
                 "\"get_%s_kernel\",\n    .set_kernel = \"set_%s_kernel\",\n"
                 "    .nterms = %d,\n    .terms = terms_%s,\n};\n\n",
                 s->name, s->name, s->name, n, s->name);
-    (void)c;
 }
 
 static void emit_row(struct compiler *c, struct text *out, const struct step *s)
@@ -233,15 +250,30 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
     text_printf(out, ",\n     .dense = &dense_%s", s->name);
 }
 
+static void emit_pass(struct compiler *c, struct text *out,
+                      const struct step *s, const struct quadratic *q)
+{
+    const int n = q->part->factor->number;
+    const struct step *drawn = drawn_with(q);
+    if (!drawn)
+        return;
+    const char *id = family_id(c, drawn->family);
+    text_printf(out,
+                "#include \"pass_cuda.h\"\n"
+                "GBM_KERNEL_PASS(pass_%s_%d, predicted_%s, finish_%s,\n"
+                "                row_%s_%d, struct conditional_%s, %d)\n",
+                s->name, n, id, id, s->name, n, id, drawn->number);
+}
+
 static void emit_kernels(struct compiler *c, struct text *out,
                          const struct step *s)
 {
-    (void)c;
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->row) {
             int n = q->part->factor->number;
             text_printf(out, "GBM_KERNEL_ROWS(row_%s_%d)\n", s->name, n);
             text_printf(out, "GBM_KERNEL_DESIGN(design_%s_%d)\n", s->name, n);
+            emit_pass(c, out, s, q);
         }
     text_printf(out,
                 s->coupled_prior ? "GBM_KERNEL_PRIOR_MATRIX(prior_%s)\n"

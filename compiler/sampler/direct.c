@@ -278,6 +278,7 @@ const struct sampler direct_sampler = {
     .draw = draw,
     .scalar = true,
     .emit_kernels = emit_kernels,
+    .split = is_split,
     .checked = checked,
     .blocks = 1,
 };

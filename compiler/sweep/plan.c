@@ -12,7 +12,7 @@ static struct step *insert_after(struct compiler *c, struct step *s)
     return n;
 }
 
-static bool moves(const struct step *s, const struct var *v)
+bool step_moves(const struct step *s, const struct var *v)
 {
     if (s->nmembers)
         for (int i = 0; i < s->nmembers; i++)
@@ -55,7 +55,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             continue;
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
-            moved = moved || (moves(s, v) && recomputed_with(m, f, v));
+            moved = moved || (step_moves(s, v) && recomputed_with(m, f, v));
         if (!moved || (s->through && !f->expansion))
             continue;
         last = insert_after(c, last);
@@ -66,7 +66,8 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
     for (struct inverse *i = m->inverses; i; i = i->next) {
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
-            moved = moved || (moves(s, v) && latent_subscript(i->reference, v));
+            moved = moved ||
+                    (step_moves(s, v) && latent_subscript(i->reference, v));
         if (!i->latent || !moved)
             continue;
         last = insert_after(c, last);
@@ -74,6 +75,13 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
         depend_on(last, s);
         last->name = intern_format(c, "index%d", i->number);
     }
+}
+
+void number_steps(struct model *m)
+{
+    m->nsteps = 0;
+    for (struct step *s = m->steps; s; s = s->next)
+        s->number = m->nsteps++;
 }
 
 void plan(struct compiler *c, struct model *m)
@@ -93,7 +101,5 @@ void plan(struct compiler *c, struct model *m)
             last->family = f;
             last->name = derive_name(c, f);
         }
-    m->nsteps = 0;
-    for (struct step *s = m->steps; s; s = s->next)
-        s->number = m->nsteps++;
+    number_steps(m);
 }

@@ -14,9 +14,16 @@ enum { COMPARED_MOST = 20000 }; /* rows beyond are taken once each */
 
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
+void number_steps(struct model *m);
+/* Whether the step changes v. */
+bool step_moves(const struct step *s, const struct var *v);
 /* The function that computes a deterministic family where it is kept up to
  * date; its kernel is named after it. */
 const char *derive_name(struct compiler *c, const struct family *f);
+
+/* fuse.c: sets `drawn` of the quadratics of dense blocks; such a step goes
+ * before its block. Requires the sweep. */
+void fuse(struct compiler *c, struct model *m);
 
 /* ---- hoist.c ------------------------------------------------------------ */
 /* An opaque part made ready for many trial values: `value` i is computed once

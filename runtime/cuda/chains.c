@@ -185,7 +185,6 @@ void cuda_chains_plan(struct cuda *c)
     const char *asked = getenv("GBM_CUDA_CHAINS");
 
     *k = (struct cuda_chains){0};
-    c->rt->device_text[c->text_length] = '\0';
     if (!possible(c))
         return;
     k->lanes = asked && asked[0] ? atoi(asked) : fastest(c);
@@ -197,8 +196,8 @@ void cuda_chains_plan(struct cuda *c)
     /* few chains are spread over the device */
     if ((int64_t)c->in->nchains * k->lanes < (int64_t)c->multiprocessors * 256)
         k->kernel.block = 32;
-    snprintf(c->rt->device_text + c->text_length,
-             sizeof c->rt->device_text - c->text_length,
+    const size_t used = strlen(c->rt->device_text);
+    snprintf(c->rt->device_text + used, sizeof c->rt->device_text - used,
              ", sweeps in one kernel, %d thread%s a chain", k->lanes,
              k->lanes > 1 ? "s" : "");
 }

@@ -8,6 +8,8 @@
  *   sweep.c    the sweep, captured as graphs; blocks of sweeps; draws
  *   chains.c   the sweeps of a small model as one kernel
  *   dense.c    dense Gaussian blocks
+ *   side.c     streams beside the main one
+ *   pass.c     a step's draws and a block's sum in one pass over the design
  *   index.c    inverse indices */
 #ifndef CUDA_CUDA_H
 #define CUDA_CUDA_H
@@ -76,6 +78,18 @@ struct cuda_kernel {
     int64_t fill; /* blocks that the device holds at once */
 };
 
+/* ---- pass.c ---- */
+
+struct cuda_dense_term;
+struct cuda_pass {
+    struct cuda_kernel kernel, weight;
+    size_t shared; /* bytes of a block of threads */
+    int tile;      /* rows that it has at hand */
+    int groups;    /* of threads, that share out the rows */
+    int64_t blocks;
+    CUdeviceptr partial;
+};
+
 /* ---- dense.c ---- */
 
 #define DENSE_TERMS 8
@@ -93,6 +107,8 @@ struct cuda_dense_term {
     CUdeviceptr gram;          /* then: [d][d], or the packed triangle */
     int64_t scale_row;         /* its weight is the scale; -1: no row counts */
     int splits;                /* ROUTE_SMALL: blocks that share the rows */
+    bool has_pass;             /* a step's draws and the scores' sum at once */
+    struct cuda_pass pass;
 };
 
 /* As in kernels.h; pointers of the device. */
@@ -108,6 +124,12 @@ struct small_terms {
 };
 
 enum dense_route { ROUTE_SMALL, ROUTE_LIBRARY, ROUTE_WIDE };
+
+/* Where the block of a chain is factorised; element types as in kernels.h. */
+struct cuda_factor {
+    CUdeviceptr q, diagonal, b, info, rescue, device_work;
+    void *host_work;
+};
 
 /* Memory of a dense step; element types as in kernels.h. */
 struct cuda_dense {
@@ -126,17 +148,15 @@ struct cuda_dense {
     /* ROUTE_SMALL */
     int threads, tile, splits;
     CUdeviceptr partial, folded;
-    /* ROUTE_LIBRARY, ROUTE_WIDE: of one chain, used by each in turn */
-    CUdeviceptr q, diagonal, b;
+    /* ROUTE_LIBRARY, ROUTE_WIDE */
+    struct cuda_factor *factors; /* for so many chains at a time */
+    int nfactors;
     CUdeviceptr score_sum; /* [chains][d], real */
     CUdeviceptr varying;   /* [d][d] */
     CUdeviceptr scaled;    /* rows in scaled form, `chunk` at a time */
     int64_t chunk;
-    CUdeviceptr info, rescue;
-    size_t device_bytes, host_bytes; /* workspaces of the factorisation */
-    CUdeviceptr device_work;
-    void *host_work;
-    CUdeviceptr residual; /* ROUTE_WIDE: [rows] */
+    size_t device_bytes, host_bytes; /* workspaces of a factorisation */
+    CUdeviceptr residual;            /* ROUTE_WIDE: [rows] */
 };
 
 /* ---- index.c ---- */
@@ -172,12 +192,30 @@ struct cuda_slot {
 struct cuda_step {
     struct cuda_kernel kernel;
     CUdeviceptr elements;
-    struct cuda_dense *dense; /* GBM_STEP_DENSE */
-    struct cuda_index *index; /* GBM_STEP_INDEX */
+    struct cuda_dense *dense;     /* GBM_STEP_DENSE */
+    struct cuda_index *index;     /* GBM_STEP_INDEX */
+    struct cuda_dense *drawn_for; /* done by a pass of this block; or NULL */
 };
 
 struct cuda_monitor {
     CUdeviceptr cells;
+};
+
+/* ---- side.c ---- */
+
+#define CUDA_SIDES 8
+struct cuda_side {
+    CUstream stream;
+    CUevent done;
+    cublasHandle_t blas;
+    CUdeviceptr work; /* of cuBLAS */
+    cusolverDnHandle_t solver;
+};
+/* What cuda_turn_back restores. */
+struct cuda_main {
+    CUstream stream;
+    cublasHandle_t blas;
+    cusolverDnHandle_t solver;
 };
 
 /* An allocation asked for: all are summed before any is made. */
@@ -202,10 +240,10 @@ struct cuda {
     bool has_context;
     CUcontext context; /* the device's primary one */
     CUstream stream, copies;
-    /* What need not wait for the stream's work: between `fork` on the stream
-     * and `join` on the side. It has a higher priority. */
-    CUstream side;
-    CUevent fork, join;
+    struct cuda_side sides[CUDA_SIDES], below;
+    int nsides;   /* that are open */
+    int priority; /* of all streams but the one below */
+    CUevent fork;
     char device_name[128];
     size_t text_length; /* of rt->device_text without what a load adds */
     int multiprocessors, major, minor;
@@ -222,11 +260,11 @@ struct cuda {
     struct cuda_fixed { /* of kernels.h */
         struct cuda_kernel sweep_done, keep_done, chains_done, gather,
             add_densities, welford, index_count, index_scan, index_place,
-            dense_scale_rows, dense_mirror, dense_form, dense_potential,
-            dense_hold_potential, dense_hold_precision, dense_rescue,
-            dense_add_normals, dense_to_state, small_gram, small_fold,
-            small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
-            wide_finish;
+            dense_scale_rows, dense_fold, dense_add, dense_mirror, dense_form,
+            dense_potential, dense_hold_potential, dense_hold_precision,
+            dense_rescue, dense_add_normals, dense_to_state, small_gram,
+            small_fold, small_draw, wide_scale, wide_prior, wide_residual,
+            wide_identity, wide_finish;
     } fixed;
 
     struct cuda_request *requests;
@@ -240,6 +278,7 @@ struct cuda {
     struct cuda_step *steps;
     struct cuda_kernel *kept; /* [nkept_families] */
     struct cuda_chains chains;
+    int pass_chains; /* that a pass takes together; 0: there is none */
     struct cuda_monitor *monitors;
     CUdeviceptr control;
 
@@ -275,6 +314,21 @@ enum gbm_status cuda_compile(struct cuda *c, const char *name, const char *text,
                              int nheaders, const struct gbm_header *headers,
                              int noptions, const char *const *options,
                              CUmodule *module);
+
+/* ---- side.c ---- */
+/* All but the sides; the first n sides, at most CUDA_SIDES, if they are not
+ * open. */
+enum gbm_status cuda_streams_open(struct cuda *c);
+enum gbm_status cuda_sides_open(struct cuda *c, int n);
+void cuda_streams_close(struct cuda *c);
+enum gbm_status cuda_sides_synchronize(struct cuda *c);
+/* n sides go on when the main stream is where it is now; the main stream when
+ * they are. */
+enum gbm_status cuda_fork(struct cuda *c, struct cuda_side *sides, int n);
+enum gbm_status cuda_join(struct cuda *c, struct cuda_side *sides, int n);
+/* What follows goes to a side, until it turns back. */
+struct cuda_main cuda_turn_aside(struct cuda *c, const struct cuda_side *side);
+void cuda_turn_back(struct cuda *c, const struct cuda_main *main);
 
 /* ---- memory.c ---- */
 /* Asks for memory: *where is set by cuda_allocate. Zeroed. */
@@ -321,7 +375,29 @@ enum gbm_status cuda_dense_request(struct cuda *c, struct cuda_dense *dense);
 /* Designs and Gram matrices of data alone. After everything is uploaded. */
 enum gbm_status cuda_dense_prepare(struct cuda *c, struct cuda_dense *dense);
 enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense);
+/* In the place of a step that it draws: begins the pass below the main stream.
+ * The block waits for it. */
+enum gbm_status cuda_dense_draw_rows(struct cuda *c, int step);
+/* Whether a run reads the block's value before it draws: its kernel `get`. */
+bool cuda_dense_gets(const struct cuda_dense *dense);
 void cuda_dense_free(struct cuda_dense *dense);
+
+/* ---- pass.c ---- */
+/* Whether a term's rows and the draws that they wait for go in one pass; names
+ * its kernels. */
+bool cuda_pass_plan(struct cuda *c, struct cuda_pass *pass,
+                    const struct gbm_dense_term *term, int64_t rows, int d);
+enum gbm_status cuda_pass_request(struct cuda *c, struct cuda_pass *pass,
+                                  int64_t rows, int d);
+/* The weight of one row in each chain, before the pass. weight: [chains][rows]
+ */
+enum gbm_status cuda_pass_weight(struct cuda *c, const struct cuda_pass *pass,
+                                 int64_t rows, int64_t row, CUdeviceptr weight);
+/* Draws, and sum (add: +) = A' score. x, the block's value, and sum:
+ * [chains][d], real */
+enum gbm_status cuda_pass_run(struct cuda *c, const struct cuda_pass *pass,
+                              const struct cuda_dense_term *term, int d,
+                              CUdeviceptr x, bool add, CUdeviceptr sum);
 
 /* ---- chains.c ---- */
 /* Decides whether, and with how many lanes a chain; after the steps are

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FACTORS_MOST 16
+#define FACTOR_BYTES ((size_t)1 << 30)
 #define SCALED_BYTES ((size_t)256 << 20) /* most for rows in scaled form */
 
 /* ---- the libraries, in the type of the state and of sums ---- */
@@ -120,21 +122,19 @@ static cudaDataType total_type(const struct cuda *c)
     return c->total_size == sizeof(float) ? CUDA_R_32F : CUDA_R_64F;
 }
 
-/* Factorises q (n x n) in place, by the library or, where that fails, by the
+/* Factorises f->q (n x n) in place, by the library or, where that fails, by the
  * rescue kernel. */
 static enum gbm_status factorise(struct cuda *c, struct cuda_dense *dense,
-                                 int n, int chain)
+                                 struct cuda_factor *f, int n, int chain)
 {
     int step = dense->step;
 
-    CUSOLVER(cusolverDnSetStream(c->solver, c->stream));
     CUSOLVER(cusolverDnXpotrf(
         c->solver, c->solver_params, CUBLAS_FILL_MODE_LOWER, n, total_type(c),
-        (void *)dense->q, n, total_type(c), (void *)dense->device_work,
-        dense->device_bytes, dense->host_work, dense->host_bytes,
-        (int *)dense->info));
-    void *args[] = {&c->control, &dense->info,   &dense->q, &dense->diagonal,
-                    &n,          &dense->rescue, &step,     &chain};
+        (void *)f->q, n, total_type(c), (void *)f->device_work,
+        dense->device_bytes, f->host_work, dense->host_bytes, (int *)f->info));
+    void *args[] = {&c->control, &f->info,   &f->q, &f->diagonal,
+                    &n,          &f->rescue, &step, &chain};
     return cuda_launch_grid(c, &c->fixed.dense_rescue, 1, 1, 1024, 0, args);
 }
 
@@ -226,6 +226,24 @@ static enum gbm_status plan_held(struct cuda *c, struct cuda_dense *dense)
     return GBM_OK;
 }
 
+static void plan_pass(struct cuda *c, struct cuda_dense *dense, int number)
+{
+    struct cuda_dense_term *t = &dense->terms[number];
+    const struct gbm_model *model = c->in->model;
+    char *text = c->rt->device_text;
+    const size_t used = strlen(text);
+
+    t->has_pass = t->constant && t->slot >= 0 &&
+                  cuda_pass_plan(c, &t->pass, t->model, t->rows, dense->d);
+    if (!t->has_pass)
+        return;
+    c->steps[t->model->drawn - 1].drawn_for = dense;
+    snprintf(text + used, sizeof c->rt->device_text - used,
+             ", %s drawn in one pass with sums for %s",
+             model->steps[t->model->drawn - 1].variable,
+             model->steps[dense->step].variable);
+}
+
 enum gbm_status cuda_dense_plan(struct cuda *c, int step)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
@@ -259,10 +277,20 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
         dense->route = ROUTE_WIDE;
     else
         dense->route = ROUTE_LIBRARY;
+    for (int i = 0; dense->route != ROUTE_WIDE && i < model->nterms; i++)
+        plan_pass(c, dense, i);
     return dense->route == ROUTE_SMALL ? GBM_OK : cuda_open_libraries(c);
 }
 
 /* ---- memory ---- */
+
+static bool has_pass(const struct cuda_dense *dense)
+{
+    for (int i = 0; i < dense->nterms; i++)
+        if (dense->terms[i].has_pass)
+            return true;
+    return false;
+}
 
 static enum gbm_status request_terms(struct cuda *c, struct cuda_dense *dense)
 {
@@ -280,6 +308,8 @@ static enum gbm_status request_terms(struct cuda *c, struct cuda_dense *dense)
                              (t->model->constant_design ? 1 : chains) * rows *
                                  (size_t)dense->d * c->real_size,
                              "the design of a Gaussian block"));
+        if (t->has_pass)
+            TRY(cuda_pass_request(c, &t->pass, t->rows, dense->d));
         if (!t->constant || dense->route == ROUTE_WIDE)
             continue;
         const size_t d = (size_t)dense->d;
@@ -305,21 +335,43 @@ static enum gbm_status request_small(struct cuda *c, struct cuda_dense *dense)
     if (dense->tile > 128)
         dense->tile = 128;
     dense->splits = 0;
+    size_t parts = 0; /* of a term's own A'A, too */
     for (int i = 0; i < dense->nterms; i++) {
         struct cuda_dense_term *t = &dense->terms[i];
         int64_t splits = t->rows / 64;
         if (splits > most)
             splits = most;
         t->splits = splits < 1 ? 1 : (int)splits;
-        dense->splits += t->splits;
+        dense->splits += t->has_pass ? 0 : t->splits;
+        if ((size_t)t->splits > parts)
+            parts = (size_t)t->splits;
     }
-    TRY(cuda_request(c, &dense->partial,
-                     chains * (size_t)dense->splits * entries * sizeof(double),
+    if (chains * (size_t)dense->splits > parts)
+        parts = chains * (size_t)dense->splits;
+    TRY(cuda_request(c, &dense->partial, parts * entries * sizeof(double),
                      "the sums of a Gaussian block"));
+    if (has_pass(dense))
+        TRY(cuda_request(c, &dense->score_sum, chains * d * c->real_size,
+                         "the sums of a Gaussian block"));
     if (dense->splits > 8)
         TRY(cuda_request(c, &dense->folded, chains * entries * sizeof(double),
                          "the sums of a Gaussian block"));
     return GBM_OK;
+}
+
+/* Some term's A'WA is made anew in each sweep. */
+static bool varies(const struct cuda_dense *dense)
+{
+    for (int i = 0; i < dense->nterms; i++)
+        if (!dense->terms[i].constant)
+            return true;
+    return false;
+}
+
+/* The chains' draws go side by side: they share nothing but data. */
+static bool drawn_aside(const struct cuda_dense *dense)
+{
+    return dense->route == ROUTE_LIBRARY && !dense->held && !varies(dense);
 }
 
 /* Rows of the design that are held in scaled form at once. */
@@ -334,45 +386,69 @@ static int64_t scaled_rows(const struct cuda *c, const struct cuda_dense *dense)
     return most < fit ? most : fit > 0 ? fit : 1;
 }
 
+/* For as many chains as are worked on at once: that takes no more than
+ * FACTOR_BYTES, if it can be. */
+static enum gbm_status request_factors(struct cuda *c, struct cuda_dense *dense,
+                                       size_t n)
+{
+    const size_t one = n * n * (c->total_size + sizeof(double));
+    int count = c->in->nchains < FACTORS_MOST ? c->in->nchains : FACTORS_MOST;
+
+    if (!drawn_aside(dense) || (size_t)count > FACTOR_BYTES / one)
+        count = drawn_aside(dense) && FACTOR_BYTES / one > 1
+                    ? (int)(FACTOR_BYTES / one)
+                    : 1;
+    if (drawn_aside(dense))
+        TRY(cuda_sides_open(c, count < CUDA_SIDES ? count : CUDA_SIDES));
+    CUSOLVER(cusolverDnXpotrf_bufferSize(
+        c->solver, c->solver_params, CUBLAS_FILL_MODE_LOWER, (int64_t)n,
+        total_type(c), NULL, (int64_t)n, total_type(c), &dense->device_bytes,
+        &dense->host_bytes));
+    dense->factors = calloc((size_t)count, sizeof *dense->factors);
+    if (!dense->factors)
+        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    dense->nfactors = count;
+    for (int i = 0; i < count; i++) {
+        struct cuda_factor *f = &dense->factors[i];
+        TRY(cuda_request(c, &f->q, n * n * c->total_size,
+                         "the precision of a Gaussian block"));
+        TRY(cuda_request(c, &f->rescue, n * n * sizeof(double),
+                         "the precision of a Gaussian block"));
+        TRY(cuda_request(c, &f->diagonal, n * c->total_size,
+                         "a Gaussian block"));
+        TRY(cuda_request(c, &f->b, (size_t)dense->d * c->total_size,
+                         "a Gaussian block"));
+        TRY(cuda_request(c, &f->info, sizeof(int), "a Gaussian block"));
+        TRY(cuda_request(c, &f->device_work, dense->device_bytes,
+                         "the workspace of a factorisation"));
+        if (!dense->host_bytes)
+            continue;
+        f->host_work = malloc(dense->host_bytes);
+        if (!f->host_work)
+            return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    }
+    return GBM_OK;
+}
+
 static enum gbm_status request_library(struct cuda *c, struct cuda_dense *dense)
 {
     const size_t chains = (size_t)c->in->nchains, d = (size_t)dense->d;
     const bool wide = dense->route == ROUTE_WIDE;
     const size_t n = wide ? (size_t)dense->rows : d;
-    bool varies = false;
 
-    for (int i = 0; i < dense->nterms; i++)
-        varies = varies || !dense->terms[i].constant;
     dense->chunk = wide ? dense->rows : scaled_rows(c, dense);
-    TRY(cuda_request(c, &dense->q, n * n * c->total_size,
-                     "the precision of a Gaussian block"));
-    TRY(cuda_request(c, &dense->rescue, n * n * sizeof(double),
-                     "the precision of a Gaussian block"));
     TRY(cuda_request(c, &dense->scaled,
                      (size_t)dense->chunk * d * c->total_size,
                      "the scaled design of a Gaussian block"));
-    if (varies && !wide)
+    if (varies(dense) && !wide)
         TRY(cuda_request(c, &dense->varying, d * d * c->total_size,
                          "the precision of a Gaussian block"));
-    TRY(cuda_request(c, &dense->diagonal, n * c->total_size,
-                     "a Gaussian block"));
-    TRY(cuda_request(c, &dense->b, d * c->total_size, "a Gaussian block"));
-    TRY(cuda_request(c, &dense->residual, n * c->total_size,
-                     "a Gaussian block"));
+    if (wide)
+        TRY(cuda_request(c, &dense->residual, n * c->total_size,
+                         "a Gaussian block"));
     TRY(cuda_request(c, &dense->score_sum, chains * d * c->real_size,
                      "a Gaussian block"));
-    TRY(cuda_request(c, &dense->info, sizeof(int), "a Gaussian block"));
-    CUSOLVER(cusolverDnXpotrf_bufferSize(
-        c->solver, c->solver_params, CUBLAS_FILL_MODE_LOWER, (int64_t)n,
-        total_type(c), NULL, (int64_t)n, total_type(c), &dense->device_bytes,
-        &dense->host_bytes));
-    if (dense->host_bytes) {
-        dense->host_work = malloc(dense->host_bytes);
-        if (!dense->host_work)
-            return rt_fail(c->rt, GBM_FAILURE, "out of memory");
-    }
-    return cuda_request(c, &dense->device_work, dense->device_bytes,
-                        "the workspace of a factorisation");
+    return request_factors(c, dense, n);
 }
 
 enum gbm_status cuda_dense_request(struct cuda *c, struct cuda_dense *dense)
@@ -401,7 +477,9 @@ void cuda_dense_free(struct cuda_dense *dense)
         return;
     free(dense->terms);
     free(dense->held);
-    free(dense->host_work);
+    for (int i = 0; i < dense->nfactors; i++)
+        free(dense->factors[i].host_work);
+    free(dense->factors);
     free(dense);
 }
 
@@ -493,13 +571,21 @@ static enum gbm_status run_small(struct cuda *c, struct cuda_dense *dense)
                            "a Gaussian block takes at most 65535 chains on "
                            "one device, not %d",
                            chains);
-        TRY(small_sums(c, dense, t, t->constant, chains, stride, offset));
-        offset += (long long)t->splits * entries;
+        if (!t->has_pass) {
+            TRY(small_sums(c, dense, t, t->constant, chains, stride, offset));
+            offset += (long long)t->splits * entries;
+        }
         if (t->constant && t->scale_row >= 0) {
             terms.gram[terms.n] = t->gram;
             terms.scale[terms.n] = at(t->weight, t->scale_row, c->real_size);
             terms.scale_stride[terms.n++] = t->rows;
         }
+    }
+    if (has_pass(dense)) {
+        long long n = (long long)d * chains;
+        void *add_args[] = {&dense->score_sum, &n, &dense->potential};
+        TRY(cuda_join(c, &c->below, 1));
+        TRY(cuda_launch_flat(c, &c->fixed.dense_add, n, add_args));
     }
     if (splits > 8) {
         TRY(small_fold(c, sums, splits, entries, chains, dense->folded));
@@ -590,15 +676,17 @@ static enum gbm_status prepare_library(struct cuda *c, struct cuda_dense *dense,
                             (int64_t)dense->d * dense->d, args);
 }
 
-/* score_sum = sum over terms of A' score, for all chains. */
+/* score_sum = sum over terms of A' score, for all chains; passes have made
+ * theirs. */
 static enum gbm_status sum_scores(struct cuda *c, struct cuda_dense *dense)
 {
     const int chains = c->in->nchains, d = dense->d;
-    double beta = 0; /* without any rows the sum stays 0, as allocated */
+    /* without any rows the sum stays 0, as allocated */
+    double beta = has_pass(dense);
 
     for (int i = 0; i < dense->nterms; i++) {
         struct cuda_dense_term *t = &dense->terms[i];
-        if (t->rows == 0)
+        if (t->rows == 0 || t->has_pass)
             continue;
         if (t->matrix_stride == 0 && chains > 1) {
             TRY(multiply_matrix(c, d, chains, t->rows, t->matrix, t->score,
@@ -617,7 +705,8 @@ static enum gbm_status sum_scores(struct cuda *c, struct cuda_dense *dense)
     return GBM_OK;
 }
 
-static enum gbm_status form(struct cuda *c, struct cuda_dense *dense, int chain)
+static enum gbm_status form(struct cuda *c, struct cuda_dense *dense,
+                            struct cuda_factor *f, int chain)
 {
     struct dense_terms terms = {.n = 0};
     int d = dense->d, prior_matrix = dense->prior_matrix;
@@ -639,87 +728,121 @@ static enum gbm_status form(struct cuda *c, struct cuda_dense *dense, int chain)
             terms.varying = dense->varying;
         }
     }
-    void *args[] = {&terms, &precision, &prior_matrix,
-                    &d,     &dense->q,  &dense->diagonal};
+    void *args[] = {&terms, &precision, &prior_matrix, &d, &f->q, &f->diagonal};
     return cuda_launch_flat(c, &c->fixed.dense_form, (int64_t)d * d, args);
 }
 
 /* b, from the prior's potential and the scores' sum. */
 static enum gbm_status form_potential(struct cuda *c, struct cuda_dense *dense,
-                                      int chain)
+                                      struct cuda_factor *f, int chain)
 {
     const int64_t first = (int64_t)chain * dense->d;
     CUdeviceptr potential = at(dense->potential, first, c->real_size);
     CUdeviceptr score = at(dense->score_sum, first, c->real_size);
-    void *args[] = {&potential, &score, &dense->d, &dense->b};
+    void *args[] = {&potential, &score, &dense->d, &f->b};
     return cuda_launch_flat(c, &c->fixed.dense_potential, dense->d, args);
 }
 
-static enum gbm_status hold(struct cuda *c, struct cuda_dense *dense, int chain)
+static enum gbm_status hold(struct cuda *c, struct cuda_dense *dense,
+                            struct cuda_factor *f, int chain)
 {
     int d = dense->d;
     CUdeviceptr x = at(dense->x, (int64_t)chain * d, c->real_size);
-    void *potential_args[] = {&dense->q, &dense->fixed, &x, &d, &dense->b};
-    void *precision_args[] = {&dense->fixed, &d, &dense->q, &dense->diagonal};
+    void *potential_args[] = {&f->q, &dense->fixed, &x, &d, &f->b};
+    void *precision_args[] = {&dense->fixed, &d, &f->q, &f->diagonal};
     TRY(cuda_launch_flat(c, &c->fixed.dense_hold_potential, d, potential_args));
     return cuda_launch_flat(c, &c->fixed.dense_hold_precision, (int64_t)d * d,
                             precision_args);
 }
 
-static enum gbm_status form_and_factorise(struct cuda *c,
-                                          struct cuda_dense *dense, int chain)
+/* x of a chain, where its precision is factorised and f->b is the potential. */
+static enum gbm_status draw(struct cuda *c, struct cuda_dense *dense,
+                            struct cuda_factor *f, int chain)
 {
-    TRY(form(c, dense, chain));
-    return factorise(c, dense, dense->d, chain);
+    int d = dense->d, step = dense->step;
+    long long n = d;
+    CUdeviceptr x = at(dense->x, (int64_t)chain * d, c->real_size);
+
+    TRY(solve(c, false, d, f->q, f->b));
+    void *normal_args[] = {&c->control, &chain,        &step,
+                           &d,          &dense->fixed, &f->b};
+    TRY(cuda_launch_flat(c, &c->fixed.dense_add_normals, d, normal_args));
+    TRY(solve(c, true, d, f->q, f->b));
+    void *state_args[] = {&f->b, &n, &x};
+    return cuda_launch_flat(c, &c->fixed.dense_to_state, d, state_args);
 }
 
-/* The factorisation beside what the stream does next: it is a matter of
- * latency, and the sum of scores one of memory. The stream then waits for
- * `join`. */
-static enum gbm_status factorise_beside(struct cuda *c,
-                                        struct cuda_dense *dense, int chain)
+static enum gbm_status form_and_factorise(struct cuda *c,
+                                          struct cuda_dense *dense,
+                                          struct cuda_factor *f, int chain)
 {
-    CUstream stream = c->stream;
+    TRY(form(c, dense, f, chain));
+    return factorise(c, dense, f, dense->d, chain);
+}
 
-    CU(cuEventRecord(c->fork, stream));
-    CU(cuStreamWaitEvent(c->side, c->fork, 0));
-    c->stream = c->side;
-    enum gbm_status status = form_and_factorise(c, dense, chain);
-    c->stream = stream;
-    TRY(status);
-    CU(cuEventRecord(c->join, c->side));
+static enum gbm_status form_and_draw(struct cuda *c, struct cuda_dense *dense,
+                                     struct cuda_factor *f, int chain)
+{
+    TRY(form_potential(c, dense, f, chain));
+    return draw(c, dense, f, chain);
+}
+
+/* f for `n` chains from `first` on, on the sides. */
+static enum gbm_status
+each_aside(struct cuda *c, struct cuda_dense *dense, int first, int n,
+           enum gbm_status (*f)(struct cuda *, struct cuda_dense *,
+                                struct cuda_factor *, int))
+{
+    enum gbm_status status = GBM_OK;
+
+    for (int k = 0; status == GBM_OK && k < n; k++) {
+        const struct cuda_main main =
+            cuda_turn_aside(c, &c->sides[k % c->nsides]);
+        status = f(c, dense, &dense->factors[k], first + k);
+        cuda_turn_back(c, &main);
+    }
+    return status;
+}
+
+/* Factorisations beside the sum of scores: they are a matter of latency, and it
+ * is one of memory. */
+static enum gbm_status run_aside(struct cuda *c, struct cuda_dense *dense)
+{
+    const int nchains = c->in->nchains;
+
+    for (int first = 0; first < nchains; first += dense->nfactors) {
+        const int n = nchains - first < dense->nfactors ? nchains - first
+                                                        : dense->nfactors;
+        const int sides = n < c->nsides ? n : c->nsides;
+        TRY(cuda_fork(c, c->sides, sides));
+        TRY(each_aside(c, dense, first, n, form_and_factorise));
+        if (first == 0 && has_pass(dense))
+            TRY(cuda_join(c, &c->below, 1));
+        if (first == 0)
+            TRY(sum_scores(c, dense));
+        TRY(cuda_fork(c, c->sides, sides));
+        TRY(each_aside(c, dense, first, n, form_and_draw));
+        TRY(cuda_join(c, c->sides, sides));
+    }
     return GBM_OK;
 }
 
 static enum gbm_status run_library(struct cuda *c, struct cuda_dense *dense)
 {
-    int d = dense->d, step = dense->step;
-    /* cuBLAS stays on its stream, so a Gram matrix of varying weights does */
-    const bool beside = !dense->held && !dense->varying;
+    struct cuda_factor *f = dense->factors;
 
-    if (beside)
-        TRY(factorise_beside(c, dense, 0));
+    if (drawn_aside(dense))
+        return run_aside(c, dense);
+    if (has_pass(dense))
+        TRY(cuda_join(c, &c->below, 1));
     TRY(sum_scores(c, dense));
-    if (beside)
-        CU(cuStreamWaitEvent(c->stream, c->join, 0));
     for (int chain = 0; chain < c->in->nchains; chain++) {
-        CUdeviceptr x = at(dense->x, (int64_t)chain * d, c->real_size);
-        long long n = d;
-        TRY(form_potential(c, dense, chain));
-        if (dense->held) {
-            TRY(form(c, dense, chain));
-            TRY(hold(c, dense, chain));
-            TRY(factorise(c, dense, d, chain));
-        } else if (!beside || chain > 0) {
-            TRY(form_and_factorise(c, dense, chain));
-        }
-        TRY(solve(c, false, d, dense->q, dense->b));
-        void *normal_args[] = {&c->control, &chain,        &step,
-                               &d,          &dense->fixed, &dense->b};
-        TRY(cuda_launch_flat(c, &c->fixed.dense_add_normals, d, normal_args));
-        TRY(solve(c, true, d, dense->q, dense->b));
-        void *state_args[] = {&dense->b, &n, &x};
-        TRY(cuda_launch_flat(c, &c->fixed.dense_to_state, d, state_args));
+        TRY(form_potential(c, dense, f, chain));
+        TRY(form(c, dense, f, chain));
+        if (dense->held)
+            TRY(hold(c, dense, f, chain));
+        TRY(factorise(c, dense, f, dense->d, chain));
+        TRY(draw(c, dense, f, chain));
     }
     return GBM_OK;
 }
@@ -772,6 +895,7 @@ static enum gbm_status run_wide(struct cuda *c, struct cuda_dense *dense)
 {
     int d = dense->d, step = dense->step;
     long long n = dense->rows;
+    struct cuda_factor *f = dense->factors;
 
     for (int chain = 0; chain < c->in->nchains; chain++) {
         const int64_t first = (int64_t)chain * d;
@@ -779,34 +903,59 @@ static enum gbm_status run_wide(struct cuda *c, struct cuda_dense *dense)
         CUdeviceptr potential = at(dense->potential, first, c->real_size);
         CUdeviceptr x = at(dense->x, first, c->real_size);
 
-        void *prior_args[] = {&c->control, &chain, &step,    &precision,
-                              &potential,  &d,     &dense->b};
+        void *prior_args[] = {&c->control, &chain, &step, &precision,
+                              &potential,  &d,     &f->b};
         TRY(cuda_launch_flat(c, &c->fixed.wide_prior, d, prior_args));
         if (n > 0) {
             TRY(wide_design(c, dense, chain, precision));
-            TRY(gram(c, true, d, n, dense->scaled, 0, dense->q));
+            TRY(gram(c, true, d, n, dense->scaled, 0, f->q));
             int size = (int)n;
-            void *mirror_args[] = {&dense->q, &size};
+            void *mirror_args[] = {&f->q, &size};
             TRY(cuda_launch_flat(c, &c->fixed.dense_mirror, n * n,
                                  mirror_args));
-            void *identity_args[] = {&dense->q, &n, &dense->diagonal};
+            void *identity_args[] = {&f->q, &n, &f->diagonal};
             TRY(cuda_launch_flat(c, &c->fixed.wide_identity, n, identity_args));
-            TRY(factorise(c, dense, size, chain));
-            TRY(multiply_total(c, true, d, n, dense->scaled, dense->b, 0,
+            TRY(factorise(c, dense, f, size, chain));
+            TRY(multiply_total(c, true, d, n, dense->scaled, f->b, 0,
                                dense->residual));
             TRY(wide_residual(c, dense, chain));
-            TRY(solve(c, false, n, dense->q, dense->residual));
-            TRY(solve(c, true, n, dense->q, dense->residual));
+            TRY(solve(c, false, n, f->q, dense->residual));
+            TRY(solve(c, true, n, f->q, dense->residual));
             TRY(multiply_total(c, false, d, n, dense->scaled, dense->residual,
-                               1, dense->b));
+                               1, f->b));
         }
-        void *finish_args[] = {&dense->b, &precision, &d, &x};
+        void *finish_args[] = {&f->b, &precision, &d, &x};
         TRY(cuda_launch_flat(c, &c->fixed.wide_finish, d, finish_args));
     }
     return GBM_OK;
 }
 
 /* ---- entry points ---- */
+
+bool cuda_dense_gets(const struct cuda_dense *dense)
+{
+    return has_pass(dense) || dense->held;
+}
+
+enum gbm_status cuda_dense_draw_rows(struct cuda *c, int step)
+{
+    struct cuda_dense *dense = c->steps[step].drawn_for;
+    enum gbm_status status = GBM_OK;
+    bool add = false;
+
+    TRY(run_block(c, dense, &dense->get));
+    TRY(cuda_fork(c, &c->below, 1));
+    const struct cuda_main main = cuda_turn_aside(c, &c->below);
+    for (int i = 0; i < dense->nterms; i++) {
+        const struct cuda_dense_term *t = &dense->terms[i];
+        if (t->has_pass && status == GBM_OK && t->model->drawn == step + 1)
+            status = cuda_pass_run(c, &t->pass, t, dense->d, dense->x, add,
+                                   dense->score_sum);
+        add = add || t->has_pass;
+    }
+    cuda_turn_back(c, &main);
+    return status;
+}
 
 /* The first row that counts, its weight, and whether all rows do. */
 static enum gbm_status find_scale(struct cuda *c, struct cuda_dense_term *t,
@@ -866,11 +1015,15 @@ enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense)
 {
     if (dense->d == 0)
         return GBM_OK;
+    if (has_pass(dense) && dense->nterms > 1) /* which may read what it draws */
+        TRY(cuda_join(c, &c->below, 1));
     for (int i = 0; i < dense->nterms; i++) {
         struct cuda_dense_term *t = &dense->terms[i];
         if (t->slot < 0 && !t->model->constant_design)
             TRY(run_design(c, dense, t));
-        TRY(run_rows(c, t));
+        TRY(t->has_pass ? cuda_pass_weight(c, &t->pass, t->rows, t->scale_row,
+                                           t->weight)
+                        : run_rows(c, t));
     }
     TRY(run_prior(c, dense));
     if (dense->held)

@@ -66,7 +66,7 @@ static enum gbm_status read_device(struct cuda *c)
 
 static enum gbm_status open_device(struct cuda *c, int ordinal)
 {
-    int count = 0, least = 0, greatest = 0;
+    int count = 0;
     CUresult result = cuInit(0);
 
     if (result == CUDA_ERROR_NO_DEVICE)
@@ -86,12 +86,7 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
     /* for kernels that need room for a large vector (stdlib/kernels/linear.h)
      */
     CU(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, HEAP_BYTES));
-    CU(cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING));
-    CU(cuStreamCreate(&c->copies, CU_STREAM_NON_BLOCKING));
-    CU(cuCtxGetStreamPriorityRange(&least, &greatest));
-    CU(cuStreamCreateWithPriority(&c->side, CU_STREAM_NON_BLOCKING, greatest));
-    CU(cuEventCreate(&c->fork, CU_EVENT_DISABLE_TIMING));
-    CU(cuEventCreate(&c->join, CU_EVENT_DISABLE_TIMING));
+    TRY(cuda_streams_open(c));
     CU(cuEventCreate(&c->done[0], CU_EVENT_DISABLE_TIMING));
     CU(cuEventCreate(&c->done[1], CU_EVENT_DISABLE_TIMING));
     return GBM_OK;
@@ -128,6 +123,7 @@ static void unload(struct cuda *c)
     c->monitors = NULL;
     c->densities = NULL;
     c->has_lp = c->with_lp = false;
+    c->pass_chains = 0;
     c->jitters = 0;
 }
 
@@ -154,16 +150,7 @@ static void cuda_close(struct rt *rt)
         for (int i = 0; i < 2; i++)
             if (c->done[i])
                 (void)cuEventDestroy(c->done[i]);
-        if (c->fork)
-            (void)cuEventDestroy(c->fork);
-        if (c->join)
-            (void)cuEventDestroy(c->join);
-        if (c->side)
-            (void)cuStreamDestroy(c->side);
-        if (c->copies)
-            (void)cuStreamDestroy(c->copies);
-        if (c->stream)
-            (void)cuStreamDestroy(c->stream);
+        cuda_streams_close(c);
         (void)cuDevicePrimaryCtxRelease(c->device);
     }
     free(c);
@@ -195,6 +182,7 @@ enum gbm_status cuda_open_libraries(struct cuda *c)
     CU(cuMemAlloc(&c->blas_work, WORKSPACE_BYTES));
     CUBLAS(cublasSetWorkspace(c->blas, (void *)c->blas_work, WORKSPACE_BYTES));
     CUSOLVER(cusolverDnCreate(&c->solver));
+    CUSOLVER(cusolverDnSetStream(c->solver, c->stream));
     CUSOLVER(cusolverDnCreateParams(&c->solver_params));
     return GBM_OK;
 }
@@ -294,6 +282,7 @@ static enum gbm_status plan(struct cuda *c)
 {
     const struct rt_instance *in = c->in;
 
+    c->rt->device_text[c->text_length] = '\0'; /* what a load added */
     for (int k = 0; k < in->model->nsteps; k++)
         if (in->steps[k].active)
             TRY(plan_step(c, k));
@@ -355,16 +344,20 @@ each_kernel(struct cuda *c, void *context,
         if (s->dense) {
             TRY(f(c, &s->dense->prior, context));
             TRY(f(c, &s->dense->set, context));
-            if (s->dense->held)
+            if (cuda_dense_gets(s->dense))
                 TRY(f(c, &s->dense->get, context));
             for (int i = 0; i < s->dense->nterms; i++) {
                 TRY(f(c, &s->dense->terms[i].row, context));
+                if (s->dense->terms[i].has_pass) {
+                    TRY(f(c, &s->dense->terms[i].pass.kernel, context));
+                    TRY(f(c, &s->dense->terms[i].pass.weight, context));
+                }
                 if (s->dense->terms[i].design.name[0])
                     TRY(f(c, &s->dense->terms[i].design, context));
             }
         } else if (s->index) {
             TRY(f(c, &s->index->cell, context));
-        } else {
+        } else if (!s->drawn_for) {
             TRY(f(c, &s->kernel, context));
         }
     }
@@ -423,7 +416,7 @@ static int largest_block(const struct cuda *c)
 static enum gbm_status compile_both(struct cuda *c, struct options *o)
 {
     const struct gbm_model *model = c->in->model;
-    char name[160], small[40], chains[40];
+    char name[160], small[40], chains[40], pass[40];
 
     if (c->single)
         o->list[o->n++] = "-DGBM_SINGLE";
@@ -439,6 +432,10 @@ static enum gbm_status compile_both(struct cuda *c, struct options *o)
     if (c->chains.lanes) {
         snprintf(chains, sizeof chains, "-DGBM_CHAINS=%d", c->chains.lanes);
         o->list[o->n++] = chains;
+    }
+    if (c->pass_chains) {
+        snprintf(pass, sizeof pass, "-DGBM_PASS_CHAINS=%d", c->pass_chains);
+        o->list[o->n++] = pass;
     }
     o->capacity += o->n;
     TRY(each_kernel(c, o, option_kernel));

@@ -246,6 +246,45 @@ CUDA_KERNEL dense_scale_rows(const real *design, const real *weight,
     }
 }
 
+/* out[chain][k] = (add: +=) sum over parts of partial[group][part][chain of the
+ * group][k]. Grid: a block of 1024 threads for each 32 sums of a group, groups.
+ */
+CUDA_KERNEL __launch_bounds__(1024)
+    dense_fold(const real *partial, int parts, int chains_each, int d,
+               int chains, int add, real *out)
+{
+    __shared__ double sums[32][33]; /* [warp][sum] */
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    const int group = (int)blockIdx.y, stride = chains_each * d;
+    const int left = chains - group * chains_each;
+    const int n = (left < chains_each ? left : chains_each) * d;
+    const int k = (int)blockIdx.x * 32 + lane;
+    double sum = 0;
+    if (k < n) {
+#pragma unroll 8
+        for (int part = warp; part < parts; part += 32)
+            sum +=
+                (double)partial[((long long)group * parts + part) * stride + k];
+    }
+    sums[warp][lane] = sum;
+    __syncthreads();
+    const int mine = (int)blockIdx.x * 32 + warp; /* a warp adds up a sum */
+    sum = sums[lane][warp];
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    if (lane == 0 && mine < n) {
+        real *to = out + (long long)group * stride + mine;
+        *to = (real)(add ? (double)*to + sum : sum);
+    }
+}
+
+/* out += term. */
+CUDA_KERNEL dense_add(const real *term, long long n, real *out)
+{
+    for (long long t = thread_number(); t < n; t += thread_count())
+        out[t] += term[t];
+}
+
 /* Copies the lower triangle of a symmetric matrix to the upper one. */
 CUDA_KERNEL dense_mirror(gbm_total *a, int d)
 {

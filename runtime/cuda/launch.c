@@ -81,6 +81,8 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->index_scan, "index_scan"},
         {&f->index_place, "index_place"},
         {&f->dense_scale_rows, "dense_scale_rows"},
+        {&f->dense_fold, "dense_fold"},
+        {&f->dense_add, "dense_add"},
         {&f->dense_mirror, "dense_mirror"},
         {&f->dense_form, "dense_form"},
         {&f->dense_potential, "dense_potential"},

@@ -68,7 +68,8 @@ static enum gbm_status run_steps(struct cuda *c, bool leaf)
     const struct gbm_model *model = c->in->model;
     for (int k = 0; k < model->nsteps; k++)
         if (c->in->steps[k].active && model->steps[k].leaf == leaf)
-            TRY(run_step(c, k));
+            TRY(c->steps[k].drawn_for ? cuda_dense_draw_rows(c, k)
+                                      : run_step(c, k));
     return GBM_OK;
 }
 
@@ -215,7 +216,7 @@ static enum gbm_status give_up_graphs(struct cuda *c)
     c->no_graphs = true;
     /* an error that stays is found here */
     CU(cuStreamSynchronize(c->stream));
-    CU(cuStreamSynchronize(c->side));
+    TRY(cuda_sides_synchronize(c));
     return GBM_OK;
 }
 

@@ -46,20 +46,19 @@ GBM_FN real gbm_truncated_normal_far(struct gbm_rng *rng, real a, real b)
  * bound that stands for infinity may lie anywhere. */
 GBM_FN real gbm_normal_beyond(real b) { return b < 40 ? gbm_phi(-b) : 0; }
 
-/* Standard normal on [a, b], 0 <= a < b, by inversion of the upper tail. */
-GBM_FN real gbm_truncated_normal_tail(struct gbm_rng *rng, real a, real b)
+/* Standard normal on [a, b], |a| <= b, by inversion of the nearer tail. One
+ * text for a of either sign, as threads of a warp have both. */
+GBM_FN real gbm_truncated_normal_inverse(struct gbm_rng *rng, real a, real b)
 {
-    real q = gbm_phi(-a), r = gbm_normal_beyond(b);
-    return -gbm_probit(r + gbm_uniform(rng) * (q - r));
-}
-
-/* Standard normal on [a, b], a < 0 < b. */
-GBM_FN real gbm_truncated_normal_around(struct gbm_rng *rng, real a, real b)
-{
-    real p = gbm_phi(a), r = gbm_normal_beyond(b);
-    real left = REAL_C(0.5) - p, right = REAL_C(0.5) - r;
-    real t = gbm_uniform(rng) * (left + right);
-    return t < left ? gbm_probit(p + t) : -gbm_probit(r + (left + right - t));
+    const real p = gbm_phi(-real_fabs(a)), r = gbm_normal_beyond(b);
+    const real left = REAL_C(0.5) - p, right = REAL_C(0.5) - r;
+    const real u = gbm_uniform(rng);
+    const real t = u * (left + right);
+    const bool below = a <= 0 && t < left; /* 0 */
+    const real x = gbm_probit(a > 0   ? r + u * (p - r)
+                              : below ? p + t
+                                      : r + (left + right - t));
+    return below ? x : -x;
 }
 
 /* Standard normal on [a, a + width], whose upper end b is the farther from 0.
@@ -72,8 +71,7 @@ GBM_FN_BIG real gbm_truncated_normal_right(struct gbm_rng *rng, real a, real b,
         return gbm_truncated_normal_short(rng, a, width, peak);
     if (a > GBM_FAR_TAIL)
         return gbm_truncated_normal_far(rng, a, b);
-    return a > 0 ? gbm_truncated_normal_tail(rng, a, b)
-                 : gbm_truncated_normal_around(rng, a, b);
+    return gbm_truncated_normal_inverse(rng, a, b);
 }
 
 /* Normal with mean mu and standard deviation sd on [lower, upper]; either bound
@@ -85,9 +83,10 @@ GBM_FN real gbm_draw_truncated_normal(struct gbm_rng *rng, real mu, real sd,
         return lower == upper ? lower : GBM_NAN;
     real a = (lower - mu) / sd, b = (upper - mu) / sd;
     real width = (upper - lower) / sd;
-    real x = -a > b ? -gbm_truncated_normal_right(rng, -b, -a, width)
-                    : gbm_truncated_normal_right(rng, a, b, width);
-    return gbm_clamp(mu + sd * x, lower, upper);
+    const bool flip = -a > b;
+    const real x =
+        gbm_truncated_normal_right(rng, flip ? -b : a, flip ? -a : b, width);
+    return gbm_clamp(mu + sd * (flip ? -x : x), lower, upper);
 }
 
 #endif

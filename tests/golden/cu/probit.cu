@@ -512,6 +512,26 @@ GBM_HOST_ROW(row_update_beta_v_2)
 GBM_HOST_DESIGN(design_update_beta_v_2)
 #endif
 
+GBM_FN void predicted_y_z_v(struct conditional_y_z_v *k_,
+    const struct state *s, const struct gbm_team *team,
+    long long element, real predictor_)
+{
+    const int i_v = (int)(element) + 1;
+    gbm_total c1 = 0, c2 = 0;
+    c1 += REAL_C(-0.5);
+    c2 += predictor_;
+    gbm_total lower = y_v(i_v) > REAL_C(0.5) ? 0 : (-GBM_INF);
+    gbm_total upper = y_v(i_v) > REAL_C(0.5) ? GBM_INF : 0;
+    k_->s = s;
+    k_->team = team;
+    k_->element = element;
+    k_->loop0 = i_v;
+    k_->c1 = (real)c1;
+    k_->c2 = (real)c2;
+    k_->lower = (real)lower;
+    k_->upper = (real)upper;
+}
+
 GBM_FN void prior_update_beta_v(const struct state *s, long long coordinate,
     real *precision, real *potential)
 {
@@ -622,6 +642,9 @@ GBM_KERNEL_CHAINS
 GBM_KERNEL_SPLIT(update_y_z_v, prepare_y_z_v, finish_y_z_v, struct conditional_y_z_v, 0)
 GBM_KERNEL_ROWS(row_update_beta_v_2)
 GBM_KERNEL_DESIGN(design_update_beta_v_2)
+#include "pass_cuda.h"
+GBM_KERNEL_PASS(pass_update_beta_v_2, predicted_y_z_v, finish_y_z_v,
+                row_update_beta_v_2, struct conditional_y_z_v, 0)
 GBM_KERNEL_PRIOR(prior_update_beta_v)
 GBM_KERNEL_GET(get_update_beta_v)
 GBM_KERNEL_SET(set_update_beta_v)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """compile.py FOLDER OPTION...: compiles FOLDER/text.cu, a CUDA text, to
 FOLDER/code.so for the CPU (see emulate.h). Called by the stand-in for NVRTC."""
+import glob
 import os
 import re
 import subprocess
@@ -26,11 +27,19 @@ def kernels(text):
     return names
 
 
+def without_dynamic(text):
+    """Dynamic shared memory is what the running fiber is told."""
+    return re.sub(r"extern __shared__ (\w+) (\w+)\[\];",
+                  r"\1 *\2 = (\1 *)emu_here.dynamic;", text)
+
+
 def main():
     folder, options = sys.argv[1], sys.argv[2:]
-    text = open(f"{folder}/text.cu").read()
-    text = re.sub(r"extern __shared__ (\w+) (\w+)\[\];",
-                  r"\1 *\2 = (\1 *)emu_here.dynamic;", text)
+    text = without_dynamic(open(f"{folder}/text.cu").read())
+    for path in glob.glob(f"{folder}/*.h"):
+        header = without_dynamic(open(path).read())
+        with open(path, "w") as out:
+            out.write(header)
     with open(f"{folder}/text.cc", "w") as out:
         out.write(f'#include "{HERE}/emulate.h"\n#line 1 "text.cu"\n{text}\n')
     flags = [o for o in options if o.startswith(("-D", "-I"))]

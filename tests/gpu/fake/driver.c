@@ -554,6 +554,7 @@ struct CUfunc_st {
     void *(*pack)(void **);
     void (*call)(void *);
     void (*drop)(void *);
+    unsigned most_shared; /* bytes, dynamic */
     struct CUfunc_st *next;
 };
 struct CUmod_st {
@@ -602,6 +603,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
         free(f);
         return CUDA_ERROR_NOT_FOUND;
     }
+    f->most_shared = 48 << 10;
     f->next = module->functions;
     module->functions = f;
     *function = f;
@@ -611,6 +613,16 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
 CUresult cuFuncLoad(CUfunction function)
 {
     (void)function;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
+                            int value)
+{
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
+        value < 0 || value > 227 << 10)
+        return CUDA_ERROR_INVALID_VALUE;
+    function->most_shared = (unsigned)value;
     return CUDA_SUCCESS;
 }
 
@@ -670,7 +682,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y,
 {
     if (extra || grid_z != 1 || block_y != 1 || block_z != 1 || !grid_x ||
         !grid_y || grid_y > 65535 || !block_x || block_x > MAX_THREADS ||
-        shared > 48 << 10)
+        shared > f->most_shared)
         return CUDA_ERROR_INVALID_VALUE;
     struct launch *l = malloc(sizeof *l);
     *l = (struct launch){.function = f,

@@ -24,6 +24,10 @@ using std::sqrt;
 #define __grid_constant__
 #define __restrict__
 
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+
 struct emu_dim {
     unsigned x, y, z;
 };

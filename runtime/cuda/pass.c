@@ -1,0 +1,173 @@
+/* pass.c: one pass over the rows of a dense block's design
+ * (stdlib/kernels/pass_cuda.h): a step draws what a row's score reads, and the
+ * scores' sum A' score is made while the row is at hand. It runs beside the
+ * steps between the two. */
+#include "cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PASS_THREADS 256
+#define PASS_BYTES                                                             \
+    ((size_t)50 << 10) /* of a block: four on a multiprocessor                 \
+                        */
+#define PASS_SUMS 16   /* of a thread, in registers */
+#define PASS_CHAINS 4
+#define PASS_WAVES 4
+#define PASS_CELLS (1 << 17)
+
+/* As in stdlib/kernels/pass_cuda.h; pointers of the device. */
+struct gbm_pass {
+    CUdeviceptr design;
+    long long rows;
+    int d, tile;
+    int chains;
+    CUdeviceptr x, partial;
+};
+
+static size_t room(size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+/* Reals that a thread reads at once. */
+static int word_width(const struct cuda *c, int d)
+{
+    const int most = 16 / (int)c->real_size;
+    return d % most == 0 ? most : 1;
+}
+
+/* Words of a thread, as many as may be: so fewer threads share a row's sum. */
+static int words_each(const struct cuda *c, int d)
+{
+    const int width = word_width(c, d), words = d / width;
+    const int most = PASS_SUMS / (width * c->pass_chains);
+    const int span = (words + 32 * most - 1) / (32 * most) * 32;
+    return (words + span - 1) / span;
+}
+
+/* Threads that a row's words are shared out to: whole warps. */
+static int row_threads(const struct cuda *c, int d)
+{
+    const int words = d / word_width(c, d), each = words_each(c, d);
+    return (words + 32 * each - 1) / (32 * each) * 32;
+}
+
+static size_t shared_bytes(const struct cuda *c, int d, int tile)
+{
+    const size_t rows = (size_t)tile, chains = (size_t)c->pass_chains;
+    const size_t warps = (size_t)row_threads(c, d) / 32;
+    return room(rows * (size_t)d * c->real_size) +
+           room(rows * chains * c->real_size) +
+           rows * chains * warps * c->real_size;
+}
+
+/* Rows of the largest tile, at most as many as there are threads; 0: not even
+ * four fit. */
+static int largest_tile(const struct cuda *c, int d)
+{
+    int tile = 0;
+    while (tile + 4 <= PASS_THREADS &&
+           shared_bytes(c, d, tile + 4) <= PASS_BYTES)
+        tile += 4;
+    return tile;
+}
+
+/* Where the matrix is small, other kernels have it in the cache. GBM_CUDA_PASS,
+ * for tests: 0 never, 1 wherever it can be. */
+static bool is_worth_it(int64_t cells)
+{
+    const char *value = getenv("GBM_CUDA_PASS");
+    if (value && value[0])
+        return strcmp(value, "0") != 0;
+    return cells >= PASS_CELLS;
+}
+
+bool cuda_pass_plan(struct cuda *c, struct cuda_pass *pass,
+                    const struct gbm_dense_term *term, int64_t rows, int d)
+{
+    const int width = word_width(c, d);
+    const int words = (d / width + PASS_THREADS - 1) / PASS_THREADS;
+    if (!term->drawn || words * width > PASS_SUMS || !is_worth_it(rows * d))
+        return false;
+    const struct rt_step *step = &c->in->steps[term->drawn - 1];
+    if (!step->active || step->sequential || step->ncolours != 1 ||
+        step->elements || step->count != rows)
+        return false;
+    int chains = c->pass_chains ? c->pass_chains : PASS_CHAINS;
+    if (chains > c->in->nchains)
+        chains = c->in->nchains;
+    if (chains > PASS_SUMS / (words * width))
+        chains = PASS_SUMS / (words * width);
+    c->pass_chains = chains;
+    if (largest_tile(c, d) == 0)
+        return false;
+    cuda_name_kernel(&pass->kernel, term->pass_kernel,
+                     16 * words_each(c, d) + width);
+    pass->kernel.block = PASS_THREADS;
+    pass->groups = PASS_THREADS / row_threads(c, d);
+    snprintf(pass->weight.name, sizeof pass->weight.name, "%.*s_weight_kernel",
+             (int)(strlen(term->pass_kernel) - strlen("_kernel")),
+             term->pass_kernel);
+    pass->weight.lanes = 1;
+    pass->weight.block = 128;
+    return true;
+}
+
+/* Of pass_chains chains each. */
+static int chain_groups(const struct cuda *c)
+{
+    return (c->in->nchains + c->pass_chains - 1) / c->pass_chains;
+}
+
+enum gbm_status cuda_pass_request(struct cuda *c, struct cuda_pass *pass,
+                                  int64_t rows, int d)
+{
+    int active = 0;
+
+    pass->tile = largest_tile(c, d);
+    pass->shared = shared_bytes(c, d, pass->tile);
+    CU(cuFuncSetAttribute(pass->kernel.function,
+                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                          (int)pass->shared));
+    CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        &active, pass->kernel.function, PASS_THREADS, pass->shared));
+    /* some times as many as there is room for: others' kernels come between */
+    const int groups = chain_groups(c);
+    const int64_t most =
+        (int64_t)active * c->multiprocessors * PASS_WAVES / groups;
+    pass->blocks = (rows + pass->tile - 1) / pass->tile;
+    if (pass->blocks > most)
+        pass->blocks = most > 1 ? most : 1;
+    return cuda_request(c, &pass->partial,
+                        (size_t)(groups * pass->blocks * pass->groups) *
+                            (size_t)c->pass_chains * (size_t)d * c->real_size,
+                        "the sums of a Gaussian block");
+}
+
+enum gbm_status cuda_pass_weight(struct cuda *c, const struct cuda_pass *pass,
+                                 int64_t rows, int64_t row, CUdeviceptr weight)
+{
+    int chains = c->in->nchains;
+    long long element = row, count = rows;
+    void *args[] = {c->state, &element, &count, &chains, &weight};
+    if (row < 0)
+        return GBM_OK;
+    return cuda_launch_flat(c, &pass->weight, chains, args);
+}
+
+enum gbm_status cuda_pass_run(struct cuda *c, const struct cuda_pass *pass,
+                              const struct cuda_dense_term *term, int d,
+                              CUdeviceptr x, bool add, CUdeviceptr sum)
+{
+    const int groups = chain_groups(c);
+    int chains = c->in->nchains, each = c->pass_chains, adds = add;
+    int parts = (int)pass->blocks * pass->groups;
+    struct gbm_pass p = {term->matrix, term->rows, d, pass->tile, chains, x,
+                         pass->partial};
+    CUdeviceptr partial = pass->partial;
+    void *args[] = {c->state, &c->control, &p};
+    void *fold_args[] = {&partial, &parts, &each, &d, &chains, &adds, &sum};
+
+    TRY(cuda_launch_grid(c, &pass->kernel, pass->blocks, groups, PASS_THREADS,
+                         pass->shared, args));
+    return cuda_launch_grid(c, &c->fixed.dense_fold, (each * d + 31) / 32,
+                            groups, 1024, 0, fold_args);
+}

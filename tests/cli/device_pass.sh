@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# A latent response is drawn in one pass over the design with the sums of its
+# Gaussian block: as the host draws it, and as step by step; not where a step
+# between the two reads it. On stand-ins for CUDA's libraries (tests/gpu/fake).
+source "$GBM_ROOT/tests/cli/lib"
+fake_device
+
+# Data of 150 rows; their width decides how a thread reads them.
+rows() { # COLUMNS FILE
+    python3 - "$1" "$2" <<'P'
+import json, random, sys
+d = int(sys.argv[1])
+random.seed(d)
+X = [[random.gauss(0, 1) for _ in range(d)] for _ in range(150)]
+y = [int(sum(r[:3]) + random.gauss(0, 1) > 0) for r in X]
+json.dump({"X": X, "d": d, "y": y, "v": [u - 0.5 for u in y]},
+          open(sys.argv[2], "w"))
+P
+}
+# The response is seen through noise: its variance scales the block's precision.
+cat >noisy.gbm <<'E2'
+model {
+  for (i in 1:150) {
+    z[i] ~ dnorm(inprod(X[i,], b[]), tau)
+    v[i] ~ dnorm(z[i], 4)
+  }
+  for (j in 1:d) { b[j] ~ dnorm(0, 1) }
+  tau ~ dgamma(3, 2)
+}
+E2
+# The precision, a parent of b, is drawn between z and b.
+cat >between.gbm <<'E2'
+model {
+  for (i in 1:150) {
+    z[i] ~ dnorm(inprod(X[i,], b[]), tau)
+    v[i] ~ dnorm(z[i], 4)
+  }
+  for (j in 1:d) { b[j] ~ dnorm(0, tau) }
+  tau ~ dgamma(3, 2)
+}
+E2
+cat >probit.gbm <<'E2'
+model {
+  for (i in 1:150) { y[i] ~ dbern(phi(inprod(X[i,], b[]))) }
+  for (j in 1:d) { b[j] ~ dnorm(0, s) }
+  s ~ dgamma(2, 2)
+}
+E2
+draw() { # MODEL DATA FILE OPTION...
+    local model=$1 data=$2 out=$3
+    shift 3
+    status 0 "./$model" --data "$data" --chains 6 --warmup 1 --draws 4 \
+        --format csv --out "$out.csv" "$@"
+}
+for model in noisy between probit; do
+    status 0 "$GBMC" -O1 $model.gbm -o $model
+done
+for columns in 5 66 67; do
+    rows $columns data.json
+    [ $columns = 66 ] && model=noisy || model=probit
+    draw $model data.json cpu --device cpu
+    GBM_CUDA_PASS=0 draw $model data.json steps --device cuda
+    ! grep -q 'in one pass' .err || fail 'a pass that was not asked for'
+    GBM_CUDA_PASS=1 draw $model data.json pass --device cuda
+    says 'drawn in one pass with sums for b'
+    python3 - <<'P' || fail "$model, $columns columns: not the host's draws"
+for chain in range(1, 7):
+    of = {}
+    for name in ("cpu", "steps", "pass"):
+        with open(f"{name}_{chain}.csv") as f:
+            of[name] = [r for r in f if not r.startswith("#")]
+    assert len(of["cpu"]) == 5
+    for name in ("steps", "pass"):
+        assert len(of[name]) == 5
+        for a, b in zip(of["cpu"][1:], of[name][1:]):
+            for x, y in zip(a.split(","), b.split(",")):
+                assert abs(float(x) - float(y)) < 1e-5 * (1 + abs(float(x))), \
+                    (chain, name, x, y)
+P
+done
+GBM_CUDA_PASS=1 draw between data.json pass --device cuda
+! grep -q 'in one pass' .err || fail 'a step between reads what is drawn'
