@@ -105,6 +105,7 @@ static const struct {
     {.run = expect_supplied},
     {.run = split_affine},
     {.run = find_sequences},
+    {.run = follow_known},
     {.run = name_in_c},
     /* factors of the joint density */
     {.run = make_factors},

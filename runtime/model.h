@@ -77,6 +77,13 @@ struct gbm_variable {
                         from it: this one takes data and starting values, that
                         one is monitored. GBM_GIVEN: its elements that are data,
                         in their places */
+    bool follows;    /* GBM_GIVEN: the values of the stochastic variable in slot
+                        `whole`, which has the same name, for what reads it:
+                        the compiler was told that data give them all.
+                        GBM_CONSTANT: computed from such. Forward draws change
+                        both */
+    bool shapes;     /* the same: subscripts or ends of ranges read it, so they
+                        cannot */
     bool rest;       /* GBM_DERIVED: of the array in slot `whole` what is free
                         of some parameters: what data give of it is here, too */
     bool slope; /* the same: what multiplies such a parameter, so 0 there */

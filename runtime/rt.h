@@ -135,6 +135,9 @@ struct rt_instance {
     int nkept_families;
     bool has_moments; /* some slot has `moments` */
     bool interleaved; /* see rt_find_interleaved */
+    /* What the compiler was told to be data is drawn forward, too: slots that
+     * all chains share change with it. */
+    bool follows;
 };
 
 /* Running moments of one variable, Welford (1962). */

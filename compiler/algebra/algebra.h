@@ -181,6 +181,12 @@ struct var {
     struct var *whole; /* these are the random elements of this array
                           (mixed.c), or those that are data (gaps.c) */
     struct var *given; /* the other way round, of data; or NULL */
+    struct var *drawn; /* given, as --data has all of it: what its statements
+                          draw (known.c); or NULL */
+    bool follows;      /* such a one, or a constant computed from such: changes
+                          where that is drawn forward */
+    bool shapes;       /* the same, where it cannot: subscripts or ends of
+                          ranges read it */
     struct var *rest_of, *slope_of;  /* affine.c: arrays that this is part of */
     const struct gathered *gathered; /* its elements are scalars that have
                                         names of their own; or NULL */

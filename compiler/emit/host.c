@@ -108,6 +108,12 @@ static void emit_variable(struct text *out, const struct var *v)
         text_append(out, ", .filled = 1");
     if (v->whole)
         text_printf(out, ", .part = 1, .whole = %d", v->whole->slot->number);
+    if (v->drawn)
+        text_printf(out, ", .whole = %d", v->drawn->slot->number);
+    if (v->follows)
+        text_append(out, ", .follows = 1");
+    if (v->shapes)
+        text_append(out, ", .shapes = 1");
     if (v->rest_of)
         text_printf(out, ", .rest = 1, .whole = %d", v->rest_of->slot->number);
     if (v->slope_of)

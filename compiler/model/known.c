@@ -40,6 +40,7 @@ static void split(struct resolver *r, struct var *v)
     v->families = NULL;
     v->role = ROLE_GIVEN;
     v->used = true;
+    v->drawn = leaf;
 }
 
 /* The data's array of a variable, or of the scalars that it stands for; NULL
@@ -104,4 +105,78 @@ void split_known(struct compiler *c, struct model *m)
     gbm_data_free(&data);
     if (any)
         settle_roles(c, m);
+}
+
+/* ---- forward draws ---------------------------------------------------------
+ */
+
+static bool reads_following(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_REF && e->var->follows;
+}
+
+/* Tests for sym_any that fail: they mark what they meet. */
+static bool mark_shaping(symp e, const void *unused)
+{
+    if (reads_following(e, unused))
+        e->var->shapes = true;
+    return false;
+}
+
+static bool mark_subscripts(symp e, const void *unused)
+{
+    int n = e->kind == SYM_REF ? e->nargs : e->kind == SYM_SUM ? 2 : 0;
+    for (int i = 0; i < n; i++)
+        (void)sym_any(e->args[i], mark_shaping, unused);
+    return false;
+}
+
+static void mark_shapes(const struct family *f)
+{
+    (void)family_any(f, mark_subscripts, NULL, true);
+    for (int i = 0; i < f->nloops; i++) {
+        (void)sym_any(f->loops[i]->lower, mark_shaping, NULL);
+        (void)sym_any(f->loops[i]->upper, mark_shaping, NULL);
+    }
+    for (int d = 0; d < f->var->ndim; d++) {
+        (void)sym_any(f->lower[d], mark_shaping, NULL);
+        if (f->upper[d])
+            (void)sym_any(f->upper[d], mark_shaping, NULL);
+    }
+    for (int i = 0; i < f->nargs; i++)
+        for (int d = 0; d < f->args[i].ndim; d++)
+            (void)sym_any(f->args[i].extents[d], mark_shaping, NULL);
+    if (f->var->shapes) /* and so does what it is computed from */
+        (void)family_any(f, mark_shaping, NULL, true);
+}
+
+static bool is_constant(const struct family *f)
+{
+    return f->var->role == ROLE_CONSTANT && !f->data_block;
+}
+
+static int count_marks(const struct model *m)
+{
+    int n = 0;
+    for (const struct var *v = m->vars; v; v = v->next)
+        n += v->follows + v->shapes;
+    return n;
+}
+
+void follow_known(struct compiler *c, struct model *m)
+{
+    int before, marks;
+    (void)c;
+    for (struct var *v = m->vars; v; v = v->next)
+        v->follows = v->drawn != NULL;
+    for (before = 0, marks = count_marks(m); marks > before;) {
+        for (struct family *f = m->families; f; f = f->next) {
+            if (is_constant(f) && family_any(f, reads_following, NULL, true))
+                f->var->follows = true;
+            mark_shapes(f);
+        }
+        before = marks;
+        marks = count_marks(m);
+    }
 }

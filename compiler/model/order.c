@@ -1,6 +1,12 @@
 /* order.c: parents before children; cycles and double definitions. */
 #include "model/resolve.h"
 
+/* Whether e reads v, or what stands for it where it is known. */
+static bool reads_draws(symp e, const void *v)
+{
+    return e->kind == SYM_REF && (e->var == v || e->var->drawn == v);
+}
+
 struct reads_of {
     struct compiler *c;
     const struct family *defines;
@@ -11,7 +17,7 @@ static bool may_read(symp e, const void *context)
 {
     const struct reads_of *r = context;
     const struct family *g = r->defines;
-    if (e->kind != SYM_REF || e->var != g->var)
+    if (!reads_draws(e, g->var))
         return false;
     for (int d = 0; d < g->var->ndim; d++)
         if (!g->upper[d] && sym_is(sym_eq(r->c, e->args[d], g->lower[d]), 0))
@@ -72,7 +78,7 @@ static void visit(struct compiler *c, struct model *m, struct var *v,
     state[i] = 1;
     for (struct family *f = v->families; f; f = f->next_of_var)
         for (struct var *w = m->vars; w; w = w->next)
-            if (w != v && w->families && family_any(f, reads_var, w, true))
+            if (w != v && w->families && family_any(f, reads_draws, w, true))
                 visit(c, m, w, state, last);
     state[i] = 2;
     append_families(c, v, last);

@@ -117,6 +117,9 @@ void split_mixed(struct compiler *c, struct model *m);
 /* Splits variables whose values --data has in full into a leaf and what others
  * read, which is given. Requires settled roles. */
 void split_known(struct compiler *c, struct model *m);
+/* Marks what follows where the values of such variables are drawn forward.
+ * Requires all families. */
+void follow_known(struct compiler *c, struct model *m);
 /* The values of the --data files, or what is kept of them: names and which are
  * missing; false after an error. */
 bool read_named_data(struct compiler *c, struct gbm_data *data);

@@ -233,6 +233,13 @@ static enum gbm_status settle_given(struct loader *l, int v)
     enum gbm_status s = find_missing(l, v, a);
     if (s != GBM_OK)
         return s;
+    if (!variable->integer && l->redraw && variable->follows) {
+        s = allocate(l, v, false);
+        if (s == GBM_OK)
+            memcpy(slot->values, a->values,
+                   (size_t)slot->cells * sizeof(double));
+        return s;
+    }
     if (!variable->integer) { /* borrow the data's memory: it may be large */
         slot->cells = product(variable->ndim, slot->dim);
         slot->values = a->values;

@@ -199,7 +199,8 @@ static enum gbm_status mark_named(struct chooser *c, char *item)
         if (((strncmp(variable->name, item, length) != 0 ||
               variable->name[length] != '\0') &&
              scalar < 0) ||
-            variable->part || variable->role > GBM_DERIVED)
+            variable->part || variable->role > GBM_DERIVED ||
+            (variable->role == GBM_GIVEN && variable->follows))
             continue;
         if (!drawn(c->in, v)) {
             if (c->notes)

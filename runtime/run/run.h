@@ -115,7 +115,8 @@ void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
 /* An error if a distribution does not tell how to draw from it. */
 enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in);
 /* Reads the options' data and loads with observed nodes per chain, so that they
- * can be drawn anew; with `forget_seen` nothing counts as observed. */
+ * can be drawn anew; with `forget_seen` nothing counts as observed, nor as known
+ * when the model was compiled. */
 enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
                              struct rt_instance *in, bool forget_seen);
 

@@ -10,32 +10,94 @@
 
 /* ---- forward simulation ---- */
 
-/* One pass over the statements; the same numbers at every pass. */
-static void simulate_once(const struct rt *rt, const struct rt_instance *in,
-                          const void *state, uint32_t replicate,
-                          uint32_t stream)
+/* What is drawn, and by which random numbers. */
+struct forward {
+    const struct rt *rt;
+    const struct rt_instance *in;
+    const void *state;
+    int chain;
+    uint32_t replicate, stream;
+    const struct rt_instance *observed; /* no more than what is observed there;
+                                           NULL: all */
+};
+
+/* The slot that holds the variable's values for what reads them; -1: its own.
+ */
+static int known_slot(const struct rt_instance *in, int variable)
 {
-    const struct gbm_model *m = in->model;
-    for (int f = 0; f < m->nfamilies; f++) {
-        const struct gbm_family *fam = &m->families[f];
-        enum gbm_role role = m->variables[fam->variable].role;
-        if (fam->data_block || role == GBM_CONSTANT || fam->auxiliary)
-            continue;
-        for (int64_t e = 0; e < in->elements[f]; e++) {
-            struct gbm_rng rng;
-            if (!fam->stochastic) {
-                if (in->nmonitors > 0 || rt_is_read(m, f))
-                    fam->derive(state, e);
-                continue;
-            }
-            gbm_rng_start(&rng, rt->options.seed, replicate,
-                          UINT32_MAX - 1000 - stream, (uint32_t)f, (uint32_t)e);
-            fam->simulate(state, &rng, e);
-        }
-    }
+    const struct gbm_variable *all = in->model->variables;
+    for (int v = 0; in->follows && v < in->model->nvariables; v++)
+        if (all[v].follows && all[v].role == GBM_GIVEN &&
+            all[v].whole == variable)
+            return v;
+    return -1;
 }
 
-/* Hash (FNV-1a) of a chain's random cells. */
+static void set_no_draw(const struct rt_slot *slot, bool integer, int chain,
+                        const struct rt_cells *cells, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        rt_set_value(slot, integer, chain, cells->cells[i],
+                     integer ? (double)INT32_MIN : (double)NAN);
+}
+
+/* Rules that hold of data were asked when these were loaded; where what they
+ * read is drawn, it may break them. */
+static void draw_element(const struct forward *d, int f, int64_t e, int known,
+                         struct rt_cells *buffer)
+{
+    const struct rt_instance *in = d->in;
+    const struct gbm_family *fam = &in->model->families[f];
+    const struct rt_slot *slot = &in->slots[fam->variable];
+    bool integer = in->model->variables[fam->variable].integer;
+    int64_t n = d->observed || in->follows
+                    ? rt_element_cells(fam, d->state, e, buffer)
+                    : 0;
+    bool wanted = !d->observed;
+    for (int64_t i = 0; i < n && !wanted; i++)
+        wanted = rt_seen(&d->observed->slots[fam->variable], buffer->cells[i]);
+    if (!wanted)
+        return;
+    struct gbm_problem problem;
+    if (in->follows && fam->check && !fam->check(d->state, e, &problem)) {
+        set_no_draw(slot, integer, d->chain, buffer, n);
+    } else {
+        struct gbm_rng rng;
+        gbm_rng_start(&rng, d->rt->options.seed, d->replicate,
+                      UINT32_MAX - 1000 - d->stream, (uint32_t)f, (uint32_t)e);
+        fam->simulate(d->state, &rng, e);
+    }
+    for (int64_t i = 0; i < n && known >= 0; i++)
+        rt_set_value(&in->slots[known], integer, 0, buffer->cells[i],
+                     rt_value(slot, integer, d->chain, buffer->cells[i]));
+}
+
+/* One pass over the statements; the same numbers at every pass. */
+static void draw_once(const struct forward *d)
+{
+    const struct rt_instance *in = d->in;
+    const struct gbm_model *m = in->model;
+    struct rt_cells buffer = {0};
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct gbm_family *fam = &m->families[f];
+        const struct gbm_variable *variable = &m->variables[fam->variable];
+        bool follows = in->follows && variable->follows;
+        if (fam->data_block || fam->auxiliary ||
+            (variable->role == GBM_CONSTANT && !follows) ||
+            (!fam->stochastic && !follows && in->nmonitors == 0 &&
+             !rt_is_read(m, f)))
+            continue;
+        int known = fam->stochastic ? known_slot(in, fam->variable) : -1;
+        for (int64_t e = 0; e < in->elements[f]; e++)
+            if (fam->stochastic)
+                draw_element(d, f, e, known, &buffer);
+            else
+                fam->derive(d->state, e);
+    }
+    free(buffer.cells);
+}
+
+/* Hash (FNV-1a) of a chain's random cells, and of what follows them. */
 static uint64_t fingerprint(const struct rt_instance *in, int chain)
 {
     uint64_t hash = 14695981039346656037u;
@@ -43,37 +105,45 @@ static uint64_t fingerprint(const struct rt_instance *in, int chain)
         const struct gbm_variable *variable = &in->model->variables[v];
         const struct rt_slot *slot = &in->slots[v];
         size_t size = variable->integer ? sizeof(int) : sizeof(double);
-        if (variable->role != GBM_STOCHASTIC || !slot->per_chain)
+        if (!(variable->role == GBM_STOCHASTIC && slot->per_chain) &&
+            !(in->follows && variable->follows))
             continue;
-        const unsigned char *bytes = (const unsigned char *)slot->values +
-                                     (size_t)(chain * slot->cells) * size;
+        int64_t first = slot->per_chain ? chain * slot->cells : 0;
+        const unsigned char *bytes =
+            (const unsigned char *)slot->values + (size_t)first * size;
         for (size_t i = 0; i < (size_t)slot->cells * size; i++)
             hash = (hash ^ bytes[i]) * 1099511628211u;
     }
     return hash;
 }
 
+static void draw(const struct forward *d)
+{
+    draw_once(d);
+    if (!d->in->interleaved)
+        return;
+    uint64_t before, after = fingerprint(d->in, d->chain);
+    do {
+        before = after;
+        draw_once(d);
+        after = fingerprint(d->in, d->chain);
+    } while (after != before);
+}
+
 void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
                        const void *state, int chain, uint32_t replicate,
                        uint32_t stream)
 {
-    simulate_once(rt, in, state, replicate, stream);
-    if (!in->interleaved)
-        return;
-    uint64_t before, after = fingerprint(in, chain);
-    do {
-        before = after;
-        simulate_once(rt, in, state, replicate, stream);
-        after = fingerprint(in, chain);
-    } while (after != before);
+    draw(&(struct forward){rt, in, state, chain, replicate, stream, NULL});
 }
 
 void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
                          const void *state)
 {
-    simulate_once(rt, in, state, 0, 0);
+    const struct forward d = {.rt = rt, .in = in, .state = state};
+    draw_once(&d);
     uint64_t first = fingerprint(in, 0);
-    simulate_once(rt, in, state, 0, 0);
+    draw_once(&d);
     in->interleaved = fingerprint(in, 0) != first;
 }
 
@@ -86,6 +156,25 @@ enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in)
                            "%s: the model cannot be simulated: the "
                            "distribution has no clause draw\n    %s",
                            fam->where, fam->text);
+    }
+    return GBM_OK;
+}
+
+/* What was told to be data when the model was compiled is drawn, and what reads
+ * it reads the draws; but for those that the arrays' shapes depend on, or which
+ * element is read, as of data nobody asks again whether there is one. */
+static enum gbm_status follow_known(struct rt *rt, struct rt_instance *in)
+{
+    for (int v = 0; v < in->model->nvariables; v++) {
+        const struct gbm_variable *variable = &in->model->variables[v];
+        in->follows = in->follows || variable->follows;
+        if (variable->shapes && variable->role == GBM_GIVEN)
+            return rt_fail(rt, GBM_USER_ERROR,
+                           "%s: the model cannot be simulated as it was "
+                           "compiled: %s, which gbmc --data told to be data, "
+                           "is a subscript or the end of a range; compile it "
+                           "without --data",
+                           variable->where, variable->name);
     }
     return GBM_OK;
 }
@@ -108,7 +197,7 @@ enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
         free(in->slots[v].seen);
         in->slots[v].seen = NULL;
     }
-    return s;
+    return s == GBM_OK && forget_seen ? follow_known(rt, in) : s;
 }
 
 static void store_draw(const struct rt_instance *in, struct gbm_draws *draws,
@@ -159,11 +248,17 @@ static bool all_numbers(struct rt *rt, const struct rt_instance *in,
     return true;
 }
 
+/* Chains share what follows the draws. */
+static int threads_for(const struct rt *rt, const struct rt_instance *in)
+{
+    return in->follows ? 1 : rt->threads;
+}
+
 static void simulate_draws(struct rt *rt, const struct rt_instance *in,
                            char *states, struct gbm_draws *draws)
 {
     int lp = rt->options.lp ? gbm_draws_add_stat(draws, "lp", false) : -1;
-#pragma omp parallel for num_threads(rt->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(threads_for(rt, in)) schedule(dynamic)
     for (int c = 0; c < in->nchains; c++) {
         void *state = rt_state(in, states, c);
         struct rt_cells buffer = {0};
@@ -226,7 +321,6 @@ struct replica {
     struct gbm_data data, free_data;
     struct rt_instance in;   /* the posterior's: observed nodes are data */
     struct rt_instance copy; /* observed nodes are drawn */
-    bool *observed;          /* [nfamilies] some element is */
     char *states;            /* of the copy */
     struct gbm_draws draws;
 };
@@ -256,28 +350,19 @@ static enum gbm_status monitor_observed(struct replica *r)
     return s;
 }
 
-static enum gbm_status mark_observed(struct replica *r)
+static enum gbm_status prepare_states(struct replica *r)
 {
-    const struct gbm_model *m = r->in.model;
-    r->observed = calloc((size_t)m->nfamilies + 1, sizeof *r->observed);
     r->states = rt_states_create(&r->copy);
-    if (!r->observed || !r->states)
+    if (!r->states)
         return rt_fail(r->rt, GBM_FAILURE, "no memory");
-    for (int f = 0; f < m->nfamilies; f++) {
-        const struct rt_slot *slot = &r->in.slots[m->families[f].variable];
-        r->observed[f] = m->families[f].stochastic &&
-                         !m->families[f].data_block &&
-                         !m->families[f].auxiliary && rt_any_seen(slot);
-    }
+    rt_find_interleaved(r->rt, &r->copy, r->states);
     return GBM_OK;
 }
 
 /* The posterior's values of all random nodes, then new data given them. */
-static void replicate(struct replica *r, int chain, int draw)
+static void replicate(struct replica *r, int chain, int draws)
 {
     const struct gbm_model *m = r->in.model;
-    void *state = rt_state(&r->copy, r->states, chain);
-    struct rt_cells buffer = {0};
     for (int v = 0; v < m->nvariables; v++)
         for (int64_t i = 0;
              m->variables[v].role == GBM_STOCHASTIC && i < r->in.slots[v].cells;
@@ -285,33 +370,10 @@ static void replicate(struct replica *r, int chain, int draw)
             rt_set_value(
                 &r->copy.slots[v], m->variables[v].integer, chain, i,
                 rt_value(&r->in.slots[v], m->variables[v].integer, chain, i));
-    for (int f = 0; f < m->nfamilies; f++) {
-        const struct gbm_family *fam = &m->families[f];
-        bool derived = !fam->stochastic && !fam->data_block &&
-                       m->variables[fam->variable].role != GBM_CONSTANT;
-        if (!derived && !r->observed[f])
-            continue;
-        for (int64_t e = 0; e < r->copy.elements[f]; e++) {
-            struct gbm_rng rng;
-            if (derived) {
-                fam->derive(state, e);
-                continue;
-            }
-            int64_t n = rt_element_cells(fam, state, e, &buffer);
-            bool seen = false;
-            for (int64_t i = 0; i < n; i++)
-                seen = seen ||
-                       rt_seen(&r->in.slots[fam->variable], buffer.cells[i]);
-            if (!seen)
-                continue;
-            gbm_rng_start(&rng, r->rt->options.seed, (uint32_t)chain,
-                          UINT32_MAX - 1000 - (uint32_t)draw, (uint32_t)f,
-                          (uint32_t)e);
-            fam->simulate(state, &rng, e);
-        }
-    }
-    free(buffer.cells);
-    store_draw(&r->copy, &r->draws, chain, draw);
+    draw(&(struct forward){r->rt, &r->copy,
+                           rt_state(&r->copy, r->states, chain), chain,
+                           (uint32_t)chain, (uint32_t)draws, &r->in});
+    store_draw(&r->copy, &r->draws, chain, draws);
 }
 
 static enum gbm_status prepare_replicas(struct replica *r)
@@ -326,7 +388,7 @@ static enum gbm_status prepare_replicas(struct replica *r)
     if (s == GBM_OK)
         s = monitor_observed(r);
     if (s == GBM_OK)
-        s = mark_observed(r);
+        s = prepare_states(r);
     if (s == GBM_OK)
         s = rt_monitor_draws(rt, &r->copy, &r->data, &r->draws);
     if (s == GBM_OK &&
@@ -356,7 +418,8 @@ static void run_replicas(struct replica *r)
     while (s == GBM_OK && !rt_stopped() && r->draws.kept < r->draws.capacity) {
         s = rt_host.run(rt, &block);
         block.first += (uint32_t)o->thin;
-#pragma omp parallel for num_threads(rt->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(threads_for(rt, &r->copy))                \
+    schedule(dynamic)
         for (int c = 0; c < r->in.nchains; c++)
             replicate(r, c, r->draws.kept);
         r->draws.kept++;
@@ -375,7 +438,6 @@ static int simulate_posterior(struct rt *rt)
     if (prepare_replicas(&r) == GBM_OK)
         run_replicas(&r);
     rt_host.close(rt);
-    free(r.observed);
     free(r.states);
     gbm_draws_free(&r.draws);
     if (r.in.model)

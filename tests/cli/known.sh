@@ -95,3 +95,72 @@ status 0 ./series --data series.json --quiet
 status 1 "$GBMC" series.gbm path.gbm -o no
 says 'one model at a time'
 absent no
+
+# Forward draws: what reads a known variable reads its draw, through constants
+# too, and where two arrays feed each other in turn; so do new data given draws
+# of the posterior. The two samplers draw alike.
+cat >turns.gbm <<'E'
+model {
+  a ~ normal(0, 1)
+  y[1] ~ normal(a, 1)
+  for (t in 2:T) { y[t] ~ normal(0.5 * y[t-1] + w[t-1], 0.001) }
+  for (t in 1:T) {
+    m[t] <- exp(y[t] / 10)
+    w[t] ~ normal(y[t], 0.001)
+    z[t] ~ normal(m[t], 0.001)
+  }
+  total <- sum(m[])
+  v ~ normal(total, 0.001)
+}
+E
+echo '{"T": 5, "y": [1, 2, 3, 4, 5], "w": [1, 2, 3, 4, 5], "v": 3,
+"z": [1, 2, 3, 4, 5]}' >turns.json
+for data in '' '--data turns.json'; do
+    # shellcheck disable=SC2086
+    status 0 "$GBMC" -O 0 turns.gbm $data -o turns
+    for what in '' --posterior; do
+        # shellcheck disable=SC2086
+        status 0 ./turns simulate $what --data turns.json --quiet --chains 2 \
+            --draws 20 --threads 2 --monitor y,w,z,v --out turns.csv
+        python3 - <<'E' || fail "simulate $what, compiled with '$data'"
+import csv, math
+for chain in 1, 2:
+    rows = list(csv.DictReader(l for l in open(f"turns_{chain}.csv")
+                               if l[0] != "#"))
+    assert len({r["y.1"] for r in rows}) == len(rows) == 20
+    for r in rows:
+        y, w, z = ([float(r[f"{n}.{t}"]) for t in range(1, 6)] for n in "ywz")
+        m = [math.exp(x / 10) for x in y]
+        for t in range(5):
+            assert abs(w[t] - y[t]) < 0.01 > abs(z[t] - m[t]), (t, r)
+            assert t == 0 or abs(y[t] - y[t-1] / 2 - w[t-1]) < 0.01, (t, r)
+        assert abs(float(r["v"]) - sum(m)) < 0.01, r
+E
+    done
+done
+
+# A rule that the data keep, and their draws do not.
+cat >rule.gbm <<'E'
+model { a ~ normal(0, 1)  s ~ normal(a, 1)  y ~ normal(0, s) }
+E
+echo '{"s": 1, "y": 2}' >rule.json
+status 0 "$GBMC" -O 0 rule.gbm --data rule.json -o rule
+status 2 ./rule simulate --data rule.json --draws 30
+says 'rule.gbm:1:45: y, draw [0-9]+ of chain [1-4], is not a number'
+
+# Which element is read, and how many there are, the draws cannot tell: these
+# data were checked for good.
+for reads in 'b[k]' 'sum(b[1:k])'; do
+    cat >which.gbm <<E
+model { b[1] ~ normal(0, 1)  b[2] ~ normal(0, 1)  g ~ dbin(0.9, 2)
+  k <- g  y ~ normal($reads, 1) }
+E
+    echo '{"g": 1, "y": 2}' >which.json
+    status 0 "$GBMC" -O 0 which.gbm --data which.json -o which
+    status 0 ./which --data which.json --quiet --draws 50 --warmup 50
+    for what in '' --posterior; do
+        # shellcheck disable=SC2086
+        status 1 ./which simulate $what --data which.json --draws 30
+        says 'which.gbm:.*cannot be simulated as it was compiled: g,'
+    done
+done

@@ -322,8 +322,6 @@ def geweke(bench):
 
 def forward_agrees(bench, text, data):
     """What `simulate` draws beside what plain Python draws from the text."""
-    if bench.data_at_compile:  # what these determine is not drawn
-        return None
     own = suspects = None
     for times, seed in ((1, bench.seed), (4, bench.seed + 104729)):
         n = times * bench.settings.replicates
