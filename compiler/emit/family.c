@@ -711,11 +711,12 @@ static void check_requirements(struct emitter *e, const struct family *f)
     const struct clause *require = entry_clause(d, "require");
     for (const struct clause_item *i = require ? require->items : NULL; i;
          i = i->next) {
-        if (free_index(d, i->value))
+        struct expr *rule = rule_of_each(e->c, d, i->value);
+        if (free_index(d, rule))
             continue; /* left to the log density */
         struct text t = {0};
         expr_print(&t, i->value);
-        check_rule(e, f, d, family_expression(e->c, f, i->value), &t);
+        check_rule(e, f, d, family_expression(e->c, f, rule), &t);
         text_free(&t);
     }
     check_stated(e, f);

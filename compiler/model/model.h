@@ -156,6 +156,10 @@ void state_rules(struct compiler *c, struct model *m);
 /* All that the distribution of f requires, less what holds whatever the state:
  * elsewhere there is no draw; NULL: nothing. */
 symp rule_of_draws(struct compiler *c, const struct family *f);
+/* A rule of each element, as pi[j] >= 0, of all: how many break it is 0. Other
+ * rules as they are. */
+struct expr *rule_of_each(struct compiler *c, const struct entry *d,
+                          struct expr *rule);
 /* logp where g's rule holds, else minus infinity. */
 symp under_rule(struct compiler *c, const struct factor *g, symp logp);
 /* Whether a >= b whatever the state and the data, also as computed: not only

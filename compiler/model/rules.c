@@ -587,9 +587,8 @@ static struct expr *number(struct compiler *c, const struct expr *at, double x)
     return e;
 }
 
-/* A rule of each element, as pi[j] >= 0: how many break it is 0. */
-static struct expr *of_each(struct compiler *c, const struct entry *d,
-                            struct expr *rule)
+struct expr *rule_of_each(struct compiler *c, const struct entry *d,
+                          struct expr *rule)
 {
     struct expr *e = rule->nargs == 2 ? rule->args[0] : NULL;
     if (!e || e->kind != EXPR_NAME || e->nargs != 1 ||
@@ -624,7 +623,7 @@ static symp requirements(struct compiler *c, const struct family *f,
          i = i->next) {
         if (needed && needs_no_rule(c, d, i->value))
             continue;
-        symp rule = family_expression(c, f, of_each(c, d, i->value));
+        symp rule = family_expression(c, f, rule_of_each(c, d, i->value));
         if (rule)
             all = sym_and(c, all, reduced(c, substitute_derived(c, rule)));
     }

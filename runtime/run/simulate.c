@@ -179,6 +179,33 @@ static enum gbm_status follow_known(struct rt *rt, struct rt_instance *in)
     return GBM_OK;
 }
 
+/* What holds of data whatever is drawn: subscripts in range, rules of
+ * parameters; of the families that are stochastic, or of the others. */
+static enum gbm_status
+check_elements(struct rt *rt, const struct rt_instance *in, bool stochastic)
+{
+    void *state = calloc(1, in->model->state_size + 1);
+    enum gbm_status s = state ? GBM_OK : rt_fail(rt, GBM_FAILURE, "no memory");
+    if (state)
+        rt_bind(in, state, 0);
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        struct gbm_problem problem;
+        if (!fam->check || fam->stochastic != stochastic)
+            continue;
+        for (int64_t e = 0; s == GBM_OK && e < in->elements[f]; e++)
+            if (!fam->check(state, e, &problem)) {
+                char name[256];
+                rt_element_name(in, state, f, e, name, sizeof name);
+                bool named = strstr(problem.text, name) != NULL;
+                s = rt_fail(rt, GBM_USER_ERROR, "%s: %s%s%s", fam->where,
+                            named ? "" : name, named ? "" : ": ", problem.text);
+            }
+    }
+    free(state);
+    return s;
+}
+
 enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
                              struct rt_instance *in, bool forget_seen)
 {
@@ -186,6 +213,8 @@ enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
     enum gbm_status s = rt_read_data(rt, data, notes);
     if (s == GBM_OK)
         s = rt_load(rt, data, true, in, notes);
+    if (s == GBM_OK)
+        s = check_elements(rt, in, false);
     for (int v = 0; s == GBM_OK && forget_seen && v < in->model->nvariables;
          v++) {
         bool block = false;
@@ -197,6 +226,8 @@ enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
         free(in->slots[v].seen);
         in->slots[v].seen = NULL;
     }
+    if (s == GBM_OK)
+        s = check_elements(rt, in, true);
     return s == GBM_OK && forget_seen ? follow_known(rt, in) : s;
 }
 

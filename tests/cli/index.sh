@@ -75,6 +75,9 @@ model {
 END
 status 0 "$GBMC" data.gbm -o data
 echo '{"y": [-1, 0, 1], "g": [1, 2, 3]}' >g.json
-status 1 ./data --data g.json --device cpu --draws 10
-says 'data.gbm:2'
-says 'is 3'
+for what in run simulate 'simulate --posterior' geweke; do
+    # shellcheck disable=SC2086
+    status 1 ./data $what --data g.json --device cpu --draws 10
+    says 'data.gbm:2'
+    says 'is 3'
+done
