@@ -264,6 +264,8 @@ struct step {
     const struct entry *recognised;
     int place[24];     /* statistic i is number place[i] of the family */
     symp exponent;     /* what an x^p pattern bound, or NULL */
+    struct step *rest; /* the same where the family's last statistic, which the
+                          prior has not, has a coefficient of 0; or NULL */
     symp lower, upper; /* the own support and truncation; NULL: open */
     struct bound *bounds;
     bool bounded;           /* the draw must respect bounds beyond the family's

@@ -154,6 +154,48 @@ static const struct entry *uniform(struct compiler *c)
     return NULL;
 }
 
+static bool in_prior(const struct step *s, symp statistic)
+{
+    for (const struct part *p = s->parts; p; p = p->next)
+        for (int k = 0; p->own && k < p->terms.n; k++)
+            if (sym_same(p->terms.statistic[k], statistic))
+                return true;
+    return false;
+}
+
+/* Between bounds a conditional is proper without the statistic that dominates
+ * far out, as that of x ~ dexp(1), y ~ dnorm(x, 1) where y is missing. Then it
+ * is of another family, of the other statistics. */
+static void recognise_rest(struct compiler *c, struct step *s)
+{
+    const struct clause *all = entry_clause(s->recognised, "statistics");
+    int n = 0, last = -1;
+    for (const struct clause_item *i = all ? all->items : NULL; i; i = i->next)
+        n++;
+    for (int k = 0; k < s->nstatistics; k++)
+        if (s->place[k] == n - 1)
+            last = k;
+    bool flat = true; /* the prior; then the sums are all 0, or none */
+    for (int k = 0; k < s->nstatistics; k++)
+        flat = flat && !in_prior(s, s->statistics[k]);
+    if (last < 0 || flat || !s->bounded || in_prior(s, s->statistics[last]))
+        return;
+    struct step *rest = NEW(c, struct step);
+    *rest = *s;
+    rest->recognised = NULL;
+    rest->nstatistics--;
+    for (int k = last; k < rest->nstatistics; k++)
+        rest->statistics[k] = s->statistics[k + 1];
+    recognise_direct(c, rest);
+    if (!rest->recognised)
+        return;
+    rest->nstatistics = s->nstatistics; /* by their numbers in s */
+    for (int k = s->nstatistics - 1; k > last; k--)
+        rest->place[k] = rest->place[k - 1];
+    rest->place[last] = -1;
+    s->rest = rest;
+}
+
 void recognise(struct compiler *c, struct step *s)
 {
     s->recognised = NULL;
@@ -165,4 +207,6 @@ void recognise(struct compiler *c, struct step *s)
         return;
     }
     recognise_direct(c, s);
+    if (s->recognised)
+        recognise_rest(c, s);
 }

@@ -92,6 +92,27 @@ static const char *flat_condition(struct emitter *e, const struct step *s,
     return take_text(e->c, &t);
 }
 
+/* C text: s->rest is the conditional; NULL: it never is. */
+static const char *rest_condition(struct emitter *e, const struct step *s,
+                                  const char *prefix)
+{
+    for (int k = 0; s->rest && k < s->nstatistics; k++)
+        if (s->rest->place[k] < 0)
+            return intern_format(e->c, "%sc%d == 0", prefix, k + 1);
+    return NULL;
+}
+
+static void emit_solved_draw(struct emitter *e, const struct step *s,
+                             const char *prefix, const char *value)
+{
+    int nparams = e->nparams;
+    e->indent++;
+    emit_solve(e, s, prefix);
+    emit_line(e, "%s = %s;", value, emit_draw(e, s->recognised, s->bounded));
+    e->indent--;
+    e->nparams = nparams;
+}
+
 /* The C text of a draw of a direct update. */
 static const char *emit_direct_value(struct emitter *e, const struct step *s,
                                      const char *prefix)
@@ -102,14 +123,16 @@ static const char *emit_direct_value(struct emitter *e, const struct step *s,
         return emit_draw(e, s->recognised, s->bounded);
     }
     const char *value = emit_name(e, "value");
+    const char *rest = rest_condition(e, s, prefix);
     emit_line(e, "real %s;", value);
     emit_line(e, "if (%s) {", flat);
     emit_line(e, "    %s = lower + (upper - lower) * gbm_uniform(rng);", value);
+    if (rest) {
+        emit_line(e, "} else if (%s) {", rest);
+        emit_solved_draw(e, s->rest, prefix, value);
+    }
     emit_line(e, "} else {");
-    e->indent++;
-    emit_solve(e, s, prefix);
-    emit_line(e, "%s = %s;", value, emit_draw(e, s->recognised, s->bounded));
-    e->indent--;
+    emit_solved_draw(e, s, prefix, value);
     emit_line(e, "}");
     return value;
 }
@@ -125,6 +148,14 @@ static symp changing_terms(struct compiler *c, symp density)
         terms[k] =
             sym_has_target(density->args[k]) ? density->args[k] : sym_num(c, 0);
     return sym_add(c, density->nargs, terms);
+}
+
+static void emit_solved_density(struct emitter *e, const struct step *s)
+{
+    emit_solve(e, s, "k_->");
+    symp density =
+        changing_terms(e->c, clause_at(e, s->recognised, "logdensity"));
+    emit_line(e, "return %s;", emit_expr(e, density));
 }
 
 static void emit_direct_density(struct compiler *c, struct text *out,
@@ -151,10 +182,15 @@ static void emit_direct_density(struct compiler *c, struct text *out,
         emit_line(&e, "if (%s)", flat);
         emit_line(&e, "    return 0 * x;");
     }
-    emit_solve(&e, s, "k_->");
-    symp density = changing_terms(c, clause_at(&e, d, "logdensity"));
-    const char *value = emit_expr(&e, density);
-    emit_line(&e, "return %s;", value);
+    const char *rest = rest_condition(&e, s, "k_->");
+    if (rest) {
+        emit_line(&e, "if (%s) {", rest);
+        e.indent++;
+        emit_solved_density(&e, s->rest);
+        e.indent--;
+        emit_line(&e, "}");
+    }
+    emit_solved_density(&e, s);
     text_append(out, "}\n\n");
 }
 
