@@ -1,13 +1,13 @@
 """Mutants with random models as the only test: what tests/mutate breaks, and
 the making of blocks in the compiler itself."""
 
+import collections
 import concurrent.futures
 import functools
 import glob
 import hashlib
 import itertools
 import os
-import random
 import re
 import subprocess
 import sys
@@ -367,6 +367,28 @@ def lines_that_run(m, text):
             for line in re.findall(r"^ *\d+\*?: *(\d+):", own, re.M)}
 
 
+HEAD = re.compile(r"^[A-Za-z].*?\b(\w+)\(")
+
+
+def function_at(lines, i):
+    """The name of the C function in which a line is."""
+    heads = (HEAD.match(line) for line in reversed(lines[:i + 1]))
+    return next((head[1] for head in heads if head), "")
+
+
+def in_fixed_order(sites):
+    """Places of the sites, tuples of text, in an order that is as good as random,
+    and that each site's text alone decides, but for its number among those of
+    the same text."""
+    seen, keyed = collections.Counter(), []
+    for place, site in enumerate(sites):
+        text = "\0".join(" ".join(part.split()) for part in site)
+        digest = hashlib.sha256(f"{text}\0{seen[text]}".encode()).digest()
+        seen[text] += 1
+        keyed.append((digest, place))
+    return [place for _, place in sorted(keyed)]
+
+
 def program_sites(known, sites_of, n, jobs):
     """n sites, each in the text of another model, in lines that run."""
     def site(m):
@@ -374,7 +396,10 @@ def program_sites(known, sites_of, n, jobs):
         found = list(sites_of(text.splitlines(keepends=True)))
         run = lines_that_run(m, text) if found else ()
         found = [s for s in found if s[0] in run]
-        return [(m, *random.Random(m.seed).choice(found))] if found else []
+        lines = text.splitlines(keepends=True)
+        order = in_fixed_order([(str(m.seed), function_at(lines, i), before,
+                                 after) for i, before, after in found])
+        return [(m, *found[order[0]])] if found else []
     chosen, left = [], sorted(known)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         while left and len(chosen) < n:
