@@ -49,14 +49,17 @@ static enum gbm_status gather_value(struct gbm_array *to, int i,
                                     const struct gbm_array *a,
                                     char error[GBM_ERROR])
 {
-    if (a && a->length != 1) {
+    long long n = 1; /* values, kept or not */
+    for (int d = 0; a && d < a->ndim; d++)
+        n *= a->dim[d];
+    if (n != 1) {
         snprintf(error, GBM_ERROR,
                  "%.200s is a single number in the model, but %.600s has %lld",
-                 a->name, a->source, (long long)a->length);
+                 a->name, a->source, n);
         return GBM_USER_ERROR;
     }
     to->missing[i] = !a || a->gaps;
-    to->values[i] = a && !a->gaps && a->values ? a->values[0] : (double)NAN;
+    to->values[i] = a && !a->gaps && a->length ? a->values[0] : (double)NAN;
     to->gaps = to->gaps || to->missing[i];
     to->integer = to->integer && (to->missing[i] || a->integer);
     return GBM_OK;

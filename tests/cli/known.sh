@@ -164,3 +164,36 @@ E
         says 'which.gbm:.*cannot be simulated as it was compiled: g,'
     done
 done
+
+# Scalars by name, one array within: known too, all of them or not
+{
+    echo 'model {'
+    for i in 1 2 3 4 5 6 7 8 9; do
+        echo "  y$i ~ dnorm(mu, 1)"
+        echo "  z$i ~ normal(10 * y$i, 0.001)"
+    done
+    echo '  mu ~ dnorm(0, 1) }'
+} >scalars.gbm
+python3 - <<'E'
+import json
+d = {f"{v}{i}": i for v in "yz" for i in range(1, 10)}
+json.dump(d, open("scalars.json", "w"))
+json.dump({**d, "y3": None}, open("missing.json", "w"))
+json.dump({**d, "y3": [1, 2]}, open("long.json", "w"))
+E
+status 0 "$GBMC" -O 0 scalars.gbm --data scalars.json --emit=slots
+prints '^y[^ ]* +.* data '
+status 0 "$GBMC" -O 0 scalars.gbm --data missing.json --emit=slots
+prints '^y[^ ]* +.* state '
+status 1 "$GBMC" -O 0 scalars.gbm --data long.json -o no
+says 'y3 is a single number in the model, but long.json has 2'
+status 0 "$GBMC" -O 0 scalars.gbm --data scalars.json -o scalars
+status 0 ./scalars --data scalars.json --quiet --draws 50 --warmup 50
+status 0 ./scalars simulate --data scalars.json --quiet --draws 1 --chains 1 \
+    --digits 12 --out scalars.csv
+python3 - <<'E' || fail 'the data are read, not the draws'
+import csv
+row, = csv.DictReader(l for l in open("scalars_1.csv") if l[0] != "#")
+assert all(abs(float(row[f"z{i}"]) - 10 * float(row[f"y{i}"])) < 0.01 and
+           abs(float(row[f"y{i}"]) - i) > 1e-6 for i in range(1, 10)), row
+E
