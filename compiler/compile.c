@@ -106,6 +106,7 @@ static const struct {
     {.run = split_affine},
     {.run = find_sequences},
     {.run = follow_known},
+    {.run = find_feedback},
     {.run = name_in_c},
     /* factors of the joint density */
     {.run = make_factors},

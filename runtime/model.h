@@ -437,6 +437,9 @@ struct gbm_model {
     /* What any of them read for sure, as it is written, of variables whose
      * statements may leave gaps; so ended, or NULL. */
     const struct gbm_reader *gap_readers;
+    bool feeds_back; /* a statement may read what itself or one behind it draws
+                        or computes (y[t] reads h[t] reads y[t-1]): one pass,
+                        statement by statement, may not be enough */
     int nsteps;
     const struct gbm_step *steps; /* a sweep, in order */
     void (*bind)(void *state, const struct gbm_binding *bindings);

@@ -134,7 +134,6 @@ struct rt_instance {
     int *kept_families;
     int nkept_families;
     bool has_moments; /* some slot has `moments` */
-    bool interleaved; /* see rt_find_interleaved */
     /* What the compiler was told to be data is drawn forward, too: slots that
      * all chains share change with it. */
     bool follows;

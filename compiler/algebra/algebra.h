@@ -193,6 +193,7 @@ struct var {
     int ndim;                        /* -1: not known yet */
     symp declared[8];                /* extents of `var x[N]`, or NULL */
     struct family *families;
+    bool drawn_later;      /* order.c: by the family at hand, or behind it */
     int degree;            /* affine.c: in the members of the set at hand */
     double expanded, work; /* derived.c: nodes of its definition, others' in it,
                               and how many of them a value takes */

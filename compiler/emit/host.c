@@ -393,6 +393,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ".ahead = gbm_draw_ahead_host,\n    .explain = ",
                 m->nslots, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
+    if (m->feeds_back)
+        text_append(out, ",\n    .feeds_back = true");
     if (readers)
         text_append(out, ",\n    .readers = readers");
     if (gaps)

@@ -146,6 +146,7 @@ struct model {
     struct slot *slots; /* sweep.h */
     const struct slot **load_order;
     int nslots;
+    bool feeds_back; /* order.c: a forward draw takes more than one pass */
     int nfamilies, nfactors, nsteps, ninverses;
 };
 

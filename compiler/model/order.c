@@ -186,3 +186,35 @@ void order_families(struct compiler *c, struct model *m)
     m->last_family = last;
     number_families(m);
 }
+
+static bool reads_drawn_later(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_REF &&
+           (e->var->drawn_later ||
+            (e->var->drawn && e->var->drawn->drawn_later));
+}
+
+static bool changes(const struct family *f)
+{
+    return !f->data_block && (f->var->role == ROLE_STOCHASTIC ||
+                              f->var->role == ROLE_DERIVED || f->var->follows);
+}
+
+void find_feedback(struct compiler *c, struct model *m)
+{
+    int n = 0;
+    for (struct family *f = m->families; f; f = f->next)
+        n++;
+    struct family **all = NEW_ARRAY(c, struct family *, n);
+    n = 0;
+    for (struct family *f = m->families; f; f = f->next)
+        all[n++] = f;
+    while (n-- > 0) {
+        if (!changes(all[n]))
+            continue;
+        all[n]->var->drawn_later = true;
+        m->feeds_back =
+            family_any(all[n], reads_drawn_later, NULL, true) || m->feeds_back;
+    }
+}

@@ -181,6 +181,9 @@ void check_cycles(struct compiler *c, struct model *m);
 void check_twice(struct compiler *c, struct model *m);
 /* Sorts m->families so that parents come first, and numbers them. */
 void order_families(struct compiler *c, struct model *m);
+/* Whether some statement may read what itself or a later one draws. Requires
+ * the last order of families, and follow_known. */
+void find_feedback(struct compiler *c, struct model *m);
 
 /* ---- sequence.c */
 /* Finds the families whose elements must be put into one sequence, and brings

@@ -516,7 +516,6 @@ static enum gbm_status prepare(struct geweke *g)
     g->sampled = malloc((n + 1) * sizeof *g->sampled);
     if (!g->reference || !g->sampled)
         return rt_fail(rt, GBM_FAILURE, "no memory");
-    rt_find_interleaved(rt, &g->in, g->states);
     rt->device = &rt_host;
     return rt_host.open(rt, "cpu");
 }

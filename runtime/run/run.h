@@ -107,16 +107,11 @@ void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,
 void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
                        const void *state, int chain, uint32_t replicate,
                        uint32_t stream);
-/* Sets in->interleaved: two statements feed each other in turn (y[t] reads h[t]
- * reads y[t-1]), so one pass, statement by statement, is not enough. `state`:
- * of chain 0; it is drawn. */
-void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
-                         const void *state);
 /* An error if a distribution does not tell how to draw from it. */
 enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in);
 /* Reads the options' data and loads with observed nodes per chain, so that they
- * can be drawn anew; with `forget_seen` nothing counts as observed, nor as known
- * when the model was compiled. */
+ * can be drawn anew; with `forget_seen` nothing counts as observed, nor as
+ * known when the model was compiled. */
 enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
                              struct rt_instance *in, bool forget_seen);
 

@@ -120,7 +120,7 @@ static uint64_t fingerprint(const struct rt_instance *in, int chain)
 static void draw(const struct forward *d)
 {
     draw_once(d);
-    if (!d->in->interleaved)
+    if (!d->in->model->feeds_back)
         return;
     uint64_t before, after = fingerprint(d->in, d->chain);
     do {
@@ -135,16 +135,6 @@ void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
                        uint32_t stream)
 {
     draw(&(struct forward){rt, in, state, chain, replicate, stream, NULL});
-}
-
-void rt_find_interleaved(const struct rt *rt, struct rt_instance *in,
-                         const void *state)
-{
-    const struct forward d = {.rt = rt, .in = in, .state = state};
-    draw_once(&d);
-    uint64_t first = fingerprint(in, 0);
-    draw_once(&d);
-    in->interleaved = fingerprint(in, 0) != first;
 }
 
 enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in)
@@ -332,7 +322,6 @@ static int simulate_prior(struct rt *rt)
             s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
     }
     if (s == GBM_OK) {
-        rt_find_interleaved(rt, &in, states);
         simulate_draws(rt, &in, states, &draws);
         if (rt->status == GBM_OK)
             rt_deliver(rt, &draws);
@@ -384,10 +373,7 @@ static enum gbm_status monitor_observed(struct replica *r)
 static enum gbm_status prepare_states(struct replica *r)
 {
     r->states = rt_states_create(&r->copy);
-    if (!r->states)
-        return rt_fail(r->rt, GBM_FAILURE, "no memory");
-    rt_find_interleaved(r->rt, &r->copy, r->states);
-    return GBM_OK;
+    return r->states ? GBM_OK : rt_fail(r->rt, GBM_FAILURE, "no memory");
 }
 
 /* The posterior's values of all random nodes, then new data given them. */

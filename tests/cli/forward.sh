@@ -95,4 +95,48 @@ EOF
 echo '{"v": [0.2, null]}' >beside.json
 status 0 "$GBMC" beside.gbm -o beside
 status 0 ./beside geweke --data beside.json --draws 1000
-exit 0
+
+# Nodes that feed each other in turn, in statements of their own: among counts a
+# draw that reads the one before may be the same by chance. And a statement that
+# reads the elements behind.
+cat >counts.gbm <<'E'
+model {
+  p ~ dbeta(1, 1)
+  y[1] ~ dbern(p)
+  y[2] ~ dbern(0.9998 * x[1] + 0.0001)
+  x[1] ~ dbern(0.9998 * y[1] + 0.0001)
+  x[2] ~ dbern(0.9998 * y[2] + 0.0001)
+}
+E
+cat >behind.gbm <<'E'
+model {
+  for (i in 1:2) { y[i] ~ normal(y[i + 1], 0.001) }
+  y[3] ~ normal(x[1], 0.001)
+  x[1] ~ normal(0, 1)
+  x[2] ~ normal(y[1], 0.001)
+}
+E
+echo '{"y": [1, 1], "x": [1, 1]}' >counts.json
+echo '{"y": [1, 1, 1], "x": [1, 1]}' >behind.json
+turns() { # MODEL, what it is compiled with, what is simulated, SEED
+    # shellcheck disable=SC2086
+    status 0 "./$1" simulate $3 --data "$1.json" --quiet --seed "$4" \
+        --chains 1 --draws 100 --monitor x,y --out turns.csv
+    python3 - <<'E' || fail "$1, compiled with '$2', simulate $3"
+import csv
+rows = [[float(v) for k, v in r.items() if k[:2] in ("x.", "y.")]
+        for r in csv.DictReader(l for l in open("turns_1.csv") if l[0] != "#")]
+assert len(rows) == 100 and len(rows[0]) > 3
+assert sum(max(r) - min(r) > 0.02 for r in rows) < 4
+E
+}
+for model in counts behind; do
+    for data in '' "--data $model.json"; do
+        # shellcheck disable=SC2086
+        status 0 "$GBMC" -O 0 $model.gbm $data -o $model
+        for seed in 1 2 3; do
+            turns $model "$data" '' $seed
+            turns $model "$data" --posterior $seed
+        done
+    done
+done
