@@ -83,9 +83,10 @@ struct cuda_kernel {
 struct cuda_dense_term;
 struct cuda_pass {
     struct cuda_kernel kernel, weight;
-    size_t shared; /* bytes of a block of threads */
-    int tile;      /* rows that it has at hand */
-    int groups;    /* of threads, that share out the rows */
+    size_t room; /* bytes of a crew's shared memory */
+    int tile;    /* rows that it has at hand */
+    int words;   /* of a thread */
+    int groups;  /* of threads, that share out the rows */
     int64_t blocks;
     CUdeviceptr partial;
 };
@@ -247,6 +248,7 @@ struct cuda {
     char device_name[128];
     size_t text_length; /* of rt->device_text without what a load adds */
     int multiprocessors, major, minor;
+    size_t shared_most; /* bytes that a block may ask for */
     cublasHandle_t blas;
     cusolverDnHandle_t solver;
     cusolverDnParams_t solver_params;

@@ -47,11 +47,16 @@ static enum gbm_status parse_ordinal(struct rt *rt, const char *which,
 static enum gbm_status read_device(struct cuda *c)
 {
     size_t memory = 0;
+    int shared = 0;
 
     CU(cuDeviceGetName(c->device_name, (int)sizeof c->device_name, c->device));
     CU(cuDeviceGetAttribute(&c->multiprocessors,
                             CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
                             c->device));
+    CU(cuDeviceGetAttribute(
+        &shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        c->device));
+    c->shared_most = (size_t)shared;
     CU(cuDeviceGetAttribute(
         &c->major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, c->device));
     CU(cuDeviceGetAttribute(

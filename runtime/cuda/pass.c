@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PASS_THREADS 256
-#define PASS_BYTES                                                             \
-    ((size_t)50 << 10) /* of a block: four on a multiprocessor                 \
-                        */
-#define PASS_SUMS 16   /* of a thread, in registers */
+#define PASS_THREADS 256              /* of a crew */
+#define PASS_CREWS 3                  /* of a block, on a multiprocessor */
+#define PASS_BYTES ((size_t)72 << 10) /* of a crew */
+#define PASS_SUMS 16                  /* of a thread, in registers */
 #define PASS_CHAINS 4
-#define PASS_WAVES 4
 #define PASS_CELLS (1 << 17)
+/* Multiprocessors that are left free for what runs beside. */
+#define PASS_LEAVES 8
 
 /* As in stdlib/kernels/pass_cuda.h; pointers of the device. */
 struct gbm_pass {
     CUdeviceptr design;
     long long rows;
     int d, tile;
-    int chains;
+    int chains, room;
     CUdeviceptr x, partial;
 };
 
@@ -44,28 +44,35 @@ static int words_each(const struct cuda *c, int d)
 }
 
 /* Threads that a row's words are shared out to: whole warps. */
-static int row_threads(const struct cuda *c, int d)
+static int row_threads(const struct cuda *c, const struct cuda_pass *pass,
+                       int d)
 {
-    const int words = d / word_width(c, d), each = words_each(c, d);
-    return (words + 32 * each - 1) / (32 * each) * 32;
+    const int words = d / word_width(c, d);
+    return (words + 32 * pass->words - 1) / (32 * pass->words) * 32;
 }
 
-static size_t shared_bytes(const struct cuda *c, int d, int tile)
+/* Of a crew. */
+static size_t shared_bytes(const struct cuda *c, const struct cuda_pass *pass,
+                           int d, int tile)
 {
     const size_t rows = (size_t)tile, chains = (size_t)c->pass_chains;
-    const size_t warps = (size_t)row_threads(c, d) / 32;
+    const size_t warps = (size_t)row_threads(c, pass, d) / 32;
     return room(rows * (size_t)d * c->real_size) +
            room(rows * chains * c->real_size) +
-           rows * chains * warps * c->real_size;
+           room(rows * chains * warps * c->real_size);
 }
 
-/* Rows of the largest tile, at most as many as there are threads; 0: not even
+/* Rows of the largest tile, at most as many as a crew has threads; 0: not even
  * four fit. */
-static int largest_tile(const struct cuda *c, int d)
+static int largest_tile(const struct cuda *c, const struct cuda_pass *pass,
+                        int d)
 {
+    size_t most = c->shared_most / PASS_CREWS;
     int tile = 0;
+    if (most > PASS_BYTES)
+        most = PASS_BYTES;
     while (tile + 4 <= PASS_THREADS &&
-           shared_bytes(c, d, tile + 4) <= PASS_BYTES)
+           shared_bytes(c, pass, d, tile + 4) <= most)
         tile += 4;
     return tile;
 }
@@ -97,12 +104,13 @@ bool cuda_pass_plan(struct cuda *c, struct cuda_pass *pass,
     if (chains > PASS_SUMS / (words * width))
         chains = PASS_SUMS / (words * width);
     c->pass_chains = chains;
-    if (largest_tile(c, d) == 0)
+    pass->words = words_each(c, d);
+    if (largest_tile(c, pass, d) == 0)
         return false;
     cuda_name_kernel(&pass->kernel, term->pass_kernel,
-                     16 * words_each(c, d) + width);
-    pass->kernel.block = PASS_THREADS;
-    pass->groups = PASS_THREADS / row_threads(c, d);
+                     16 * pass->words + width);
+    pass->kernel.block = PASS_CREWS * PASS_THREADS;
+    pass->groups = PASS_THREADS / row_threads(c, pass, d);
     snprintf(pass->weight.name, sizeof pass->weight.name, "%.*s_weight_kernel",
              (int)(strlen(term->pass_kernel) - strlen("_kernel")),
              term->pass_kernel);
@@ -120,26 +128,27 @@ static int chain_groups(const struct cuda *c)
 enum gbm_status cuda_pass_request(struct cuda *c, struct cuda_pass *pass,
                                   int64_t rows, int d)
 {
-    int active = 0;
+    const int groups = chain_groups(c);
 
-    pass->tile = largest_tile(c, d);
-    pass->shared = shared_bytes(c, d, pass->tile);
+    pass->tile = largest_tile(c, pass, d);
+    pass->room = shared_bytes(c, pass, d, pass->tile);
     CU(cuFuncSetAttribute(pass->kernel.function,
                           CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                          (int)pass->shared));
-    CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        &active, pass->kernel.function, PASS_THREADS, pass->shared));
-    /* some times as many as there is room for: others' kernels come between */
-    const int groups = chain_groups(c);
-    const int64_t most =
-        (int64_t)active * c->multiprocessors * PASS_WAVES / groups;
-    pass->blocks = (rows + pass->tile - 1) / pass->tile;
+                          (int)(PASS_CREWS * pass->room)));
+    const int64_t tiles = (rows + pass->tile - 1) / pass->tile;
+    const int64_t places = c->multiprocessors > 4 * PASS_LEAVES
+                               ? c->multiprocessors - PASS_LEAVES
+                               : c->multiprocessors;
+    /* of several groups some go one after the other */
+    const int64_t most = groups > 1 ? 4 * places / groups + 1 : places;
+    pass->blocks = (tiles + PASS_CREWS - 1) / PASS_CREWS;
     if (pass->blocks > most)
-        pass->blocks = most > 1 ? most : 1;
-    return cuda_request(c, &pass->partial,
-                        (size_t)(groups * pass->blocks * pass->groups) *
-                            (size_t)c->pass_chains * (size_t)d * c->real_size,
-                        "the sums of a Gaussian block");
+        pass->blocks = most;
+    return cuda_request(
+        c, &pass->partial,
+        (size_t)(groups * pass->blocks * PASS_CREWS * pass->groups) *
+            (size_t)c->pass_chains * (size_t)d * c->real_size,
+        "the sums of a Gaussian block");
 }
 
 enum gbm_status cuda_pass_weight(struct cuda *c, const struct cuda_pass *pass,
@@ -159,15 +168,15 @@ enum gbm_status cuda_pass_run(struct cuda *c, const struct cuda_pass *pass,
 {
     const int groups = chain_groups(c);
     int chains = c->in->nchains, each = c->pass_chains, adds = add;
-    int parts = (int)pass->blocks * pass->groups;
-    struct gbm_pass p = {term->matrix, term->rows, d, pass->tile, chains, x,
-                         pass->partial};
+    int parts = (int)pass->blocks * PASS_CREWS * pass->groups;
+    struct gbm_pass p = {term->matrix, term->rows,      d, pass->tile,
+                         chains,       (int)pass->room, x, pass->partial};
     CUdeviceptr partial = pass->partial;
     void *args[] = {c->state, &c->control, &p};
     void *fold_args[] = {&partial, &parts, &each, &d, &chains, &adds, &sum};
 
-    TRY(cuda_launch_grid(c, &pass->kernel, pass->blocks, groups, PASS_THREADS,
-                         pass->shared, args));
+    TRY(cuda_launch_grid(c, &pass->kernel, pass->blocks, groups,
+                         pass->kernel.block, PASS_CREWS * pass->room, args));
     return cuda_launch_grid(c, &c->fixed.dense_fold, (each * d + 31) / 32,
                             groups, 1024, 0, fold_args);
 }

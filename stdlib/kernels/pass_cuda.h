@@ -1,6 +1,9 @@
 /* pass_cuda.h: one pass over the rows of a dense block's design, in which each
  * row's node is drawn and its score enters the sum A' score. A block of threads
- * has a tile of rows in shared memory, for a group of chains (blockIdx.y):
+ * takes a multiprocessor to itself, so that others stay free for what runs
+ * beside. In it, crews of threads have a tile of rows each in shared memory,
+ * for a group of chains (blockIdx.y); while one waits for its rows another
+ * works:
  *
  *     a thread a word    row times the block's x, added up over threads
  *     a thread a row     its draw, given that predictor, and its score
@@ -15,7 +18,8 @@
 
 #include "skeleton_cuda.h"
 
-#define GBM_PASS_THREADS 256
+#define GBM_PASS_THREADS 256 /* of a crew */
+#define GBM_PASS_CREWS 3
 /* Chains of a group, as the runtime says. */
 #ifndef GBM_PASS_CHAINS
 #define GBM_PASS_CHAINS 1
@@ -25,11 +29,11 @@
 struct gbm_pass {
     const real *design; /* [rows][d] */
     long long rows;
-    int d, tile; /* rows of a tile: a multiple of 4 */
-    int chains;
-    const real *x; /* [chains][d], the block in each */
-    real *partial; /* [groups of chains][blocks][groups of threads]
-                      [GBM_PASS_CHAINS][d] */
+    int d, tile;      /* rows of a tile: a multiple of 4 */
+    int chains, room; /* bytes of a crew's shared memory, a multiple of 16 */
+    const real *x;    /* [chains][d], the block in each */
+    real *partial;    /* [groups of chains][blocks][crews][groups of threads]
+                         [GBM_PASS_CHAINS][d] */
 };
 
 #define GBM_PASS_ROOM(bytes) (((bytes) + 15) / 16 * 16)
@@ -45,9 +49,8 @@ struct gbm_pass_place {
     int words, first, span, group, groups, warp;
 };
 
-GBM_FN struct gbm_pass_place gbm_pass_place_of(int words, int each)
+GBM_FN struct gbm_pass_place gbm_pass_place_of(int thread, int words, int each)
 {
-    const int thread = (int)threadIdx.x;
     const int span = (words + 32 * each - 1) / (32 * each) * 32;
     const int group = thread / span, groups = GBM_PASS_THREADS / span;
     struct gbm_pass_place at = {words, thread % span, span,
@@ -78,16 +81,27 @@ GBM_FN void gbm_wait_for_copies(void)
 #endif
 }
 
+/* Waits for the threads of a crew. */
+GBM_FN void gbm_pass_sync(int crew)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("bar.sync %0, %1;" ::"r"(crew + 1), "n"(GBM_PASS_THREADS)
+                 : "memory");
+#else
+    (void)crew;
+    __syncthreads(); /* crews go the same number of rounds */
+#endif
+}
+
 /* Copies rows that follow one another; the first lies at a multiple of 16
  * bytes. */
-GBM_FN void gbm_pass_load(real *tile, const real *rows, int cells)
+GBM_FN void gbm_pass_load(int thread, real *tile, const real *rows, int cells)
 {
     constexpr int width = 16 / (int)sizeof(real);
     const int whole = cells / width * width;
-    for (int i = (int)threadIdx.x * width; i < whole;
-         i += GBM_PASS_THREADS * width)
+    for (int i = thread * width; i < whole; i += GBM_PASS_THREADS * width)
         gbm_copy_word(tile + i, rows + i);
-    for (int i = whole + (int)threadIdx.x; i < cells; i += GBM_PASS_THREADS)
+    for (int i = whole + thread; i < cells; i += GBM_PASS_THREADS)
         tile[i] = rows[i];
     gbm_wait_for_copies();
 }
@@ -187,17 +201,21 @@ GBM_FN void gbm_pass_add(const struct gbm_pass_place &at, const real *tile,
 }
 
 /* ROW::score(base, now, chain, element, predictor) draws an element's node and
- * returns its score. Shared memory: tile * d reals; tile * GBM_PASS_CHAINS
- * scores; as many parts of predictors for each warp of a group; the first two
- * rounded up to 16 bytes. */
+ * returns its score. A crew's shared memory: tile * d reals; tile *
+ * GBM_PASS_CHAINS scores; as many parts of predictors for each warp of a group;
+ * the first two rounded up to 16 bytes. */
 template <int WORDS, int WIDTH, class ROW>
 GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
-                          const struct gbm_pass &p, real *tile)
+                          const struct gbm_pass &p, void *memory)
 {
     constexpr int chains = GBM_PASS_CHAINS, reals = (int)sizeof(real);
+    const int crew = (int)threadIdx.x / GBM_PASS_THREADS;
+    const int thread = (int)threadIdx.x % GBM_PASS_THREADS;
+    real *tile = (real *)((char *)memory + crew * p.room);
     real *score = tile + GBM_PASS_ROOM(p.tile * p.d * reals) / reals;
     real *part = score + GBM_PASS_ROOM(p.tile * chains * reals) / reals;
-    const struct gbm_pass_place at = gbm_pass_place_of(p.d / WIDTH, WORDS);
+    const struct gbm_pass_place at =
+        gbm_pass_place_of(thread, p.d / WIDTH, WORDS);
     const int first = (int)blockIdx.y * chains; /* chain of the group */
     real x[WORDS][chains][WIDTH] = {}, sum[WORDS][chains][WIDTH] = {};
 
@@ -213,19 +231,20 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
                         p.x[(first + c) * (long long)p.d + w * WIDTH + v];
             }
     /* neighbouring tiles, as they share what is read by the line */
+    const int crews = (int)gridDim.x * GBM_PASS_CREWS;
+    const long long me = (long long)blockIdx.x * GBM_PASS_CREWS + crew;
     const long long tiles = (p.rows + p.tile - 1) / p.tile;
-    const long long each = (tiles + gridDim.x - 1) / gridDim.x * p.tile;
-    const long long begin = blockIdx.x * each;
-    const long long end = begin + each < p.rows ? begin + each : p.rows;
-    for (long long start = begin; start < end; start += p.tile) {
-        const int rows = (int)(end - start < p.tile ? end - start : p.tile);
-        __syncthreads(); /* the last tile has been read by all */
-        gbm_pass_load(tile, p.design + start * p.d, rows * p.d);
-        __syncthreads();
+    const int rounds = (int)((tiles + crews - 1) / crews);
+    for (int round = 0; round < rounds; round++) {
+        const long long start = (me * rounds + round) * p.tile;
+        const long long left = p.rows - start;
+        const int rows = (int)(left < p.tile ? left > 0 ? left : 0 : p.tile);
+        gbm_pass_sync(crew); /* the last tile has been read by all */
+        gbm_pass_load(thread, tile, p.design + start * p.d, rows * p.d);
+        gbm_pass_sync(crew);
         gbm_pass_predict<WORDS, WIDTH>(p, at, tile, rows, x, part);
-        __syncthreads();
-        for (int t = (int)threadIdx.x; t < rows * chains;
-             t += GBM_PASS_THREADS) {
+        gbm_pass_sync(crew);
+        for (int t = thread; t < rows * chains; t += GBM_PASS_THREADS) {
             real predictor = 0, its_score = 0;
             for (int w = 0; w < at.span / 32; w++)
                 predictor += part[w * p.tile * chains + t];
@@ -234,11 +253,12 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
                                        start + t / chains, predictor);
             score[t] = its_score;
         }
-        __syncthreads();
+        gbm_pass_sync(crew);
         gbm_pass_add<WORDS, WIDTH>(at, tile, rows, score, sum);
     }
-    const long long block = (long long)blockIdx.y * gridDim.x + blockIdx.x;
-    real *out = p.partial + (block * at.groups + at.group) * chains * p.d;
+    real *out = p.partial +
+                (((long long)blockIdx.y * crews + me) * at.groups + at.group) *
+                    chains * p.d;
 #pragma unroll
     for (int j = 0; j < WORDS; j++)
 #pragma unroll
@@ -275,7 +295,8 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
             return its_score;                                                  \
         }                                                                      \
     };                                                                         \
-    extern "C" __global__ void __launch_bounds__(GBM_PASS_THREADS, 3)          \
+    extern "C" __global__ void __launch_bounds__(                              \
+        GBM_PASS_CREWS *GBM_PASS_THREADS)                                      \
         function##_kernel(const struct state base,                             \
                           const struct gbm_sweep *sweep,                       \
                           const struct gbm_pass p)                             \
@@ -285,7 +306,7 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
         if constexpr (lanes >= 16) {                                           \
             const struct gbm_sweep now = *sweep;                               \
             gbm_pass_rows<lanes / 16, lanes % 16, function##_row>(             \
-                base, now, p, (real *)pass_memory);                            \
+                base, now, p, pass_memory);                                    \
         }                                                                      \
     }                                                                          \
     extern "C" __global__ void function##_weight_kernel(                       \
