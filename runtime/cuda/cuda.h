@@ -7,7 +7,7 @@
  *   launch.c   kernels, their teams and launches
  *   sweep.c    the sweep, captured as graphs; blocks of sweeps; draws
  *   chains.c   the sweeps of a small model as one kernel
- *   dense.c    dense Gaussian blocks
+ *   dense.c    dense Gaussian blocks: dense_small.c, dense_library.c, blas.c
  *   side.c     streams beside the main one
  *   pass.c     a step's draws and a block's sum in one pass over the design
  *   index.c    inverse indices */
