@@ -15,6 +15,7 @@
 #define CUDA_CUDA_H
 
 #include "../rt.h"
+#include "base/cache.h"
 #include "control.h"
 
 #include <cuda.h>
@@ -73,6 +74,8 @@ enum gbm_status cusolver_failed(struct cuda *c, cusolverStatus_t result,
 struct cuda_kernel {
     char name[128]; /* "update_theta_kernel" */
     CUfunction function;
+    int effort;   /* about how long it takes to compile: 1 is a density */
+    int part;     /* of the generated program, that it is compiled in */
     int lanes;    /* of a team */
     int block;    /* threads */
     int64_t fill; /* blocks that the device holds at once */
@@ -183,6 +186,12 @@ struct cuda_chains {
 
 /* ---- device.c ---- */
 
+/* The generated program is compiled in so many parts at most, each with its
+ * share of the kernels; with kernels.h that makes CUDA_PROGRAMS texts. It does
+ * not depend on the number of cores, so neither does the machine code. */
+#define CUDA_PARTS 4
+#define CUDA_PROGRAMS (CUDA_PARTS + 1)
+
 struct cuda_slot {
     CUdeviceptr values, seen;
     int64_t cells;  /* of all chains */
@@ -249,6 +258,7 @@ struct cuda {
     size_t text_length; /* of rt->device_text without what a load adds */
     int multiprocessors, major, minor;
     size_t shared_most; /* bytes that a block may ask for */
+    bool portable; /* NVRTC does not know the device: PTX */
     cublasHandle_t blas;
     cusolverDnHandle_t solver;
     cusolverDnParams_t solver_params;
@@ -258,7 +268,8 @@ struct cuda {
 
     bool single, mixed;           /* the state is float; sums are double */
     size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
-    CUmodule program, kernels;
+    CUmodule parts[CUDA_PARTS];   /* of the generated program */
+    CUmodule kernels;
     struct cuda_fixed { /* of kernels.h */
         struct cuda_kernel sweep_done, keep_done, chains_done, gather,
             add_densities, welford, index_count, index_scan, index_place,
@@ -310,12 +321,25 @@ extern const struct gbm_header cuda_texts[]; /* [0]: kernels.h itself */
 extern const int cuda_ntexts;
 
 /* ---- nvrtc.c ---- */
-/* Compiles `text` for the device and loads it; from the cache if it is there.
- * `name` is for messages: "horseshoe.cu". */
-enum gbm_status cuda_compile(struct cuda *c, const char *name, const char *text,
-                             int nheaders, const struct gbm_header *headers,
-                             int noptions, const char *const *options,
-                             CUmodule *module);
+/* A text to compile, and where it is loaded. `name` is for messages:
+ * "horseshoe.cu". */
+struct cuda_program {
+    const char *name, *text;
+    const struct gbm_header *headers;
+    const char *const *options;
+    int nheaders, noptions;
+    CUmodule *module;
+    /* of nvrtc.c */
+    struct rt_key key;
+    nvrtcProgram nvrtc;
+    nvrtcResult result;
+};
+/* The option that says what to compile for. Sets c->portable. */
+enum gbm_status cuda_architecture(struct cuda *c, char *out, size_t size);
+/* Compiles the programs side by side and loads them; what is in the cache is
+ * taken from there. At most CUDA_PROGRAMS, those that take longest first. */
+enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
+                             int n);
 
 /* ---- side.c ---- */
 /* All but the sides; the first n sides, at most CUDA_SIDES, if they are not

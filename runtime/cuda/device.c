@@ -104,8 +104,9 @@ static void unload(struct cuda *c)
     cuda_release(c);
     if (c->staging)
         (void)cuMemFreeHost(c->staging);
-    if (c->program)
-        (void)cuModuleUnload(c->program);
+    for (int i = 0; i < CUDA_PARTS; i++)
+        if (c->parts[i])
+            (void)cuModuleUnload(c->parts[i]);
     if (c->kernels)
         (void)cuModuleUnload(c->kernels);
     for (int k = 0; c->steps && k < c->in->model->nsteps; k++) {
@@ -120,7 +121,8 @@ static void unload(struct cuda *c)
     free(c->monitors);
     free(c->densities);
     c->staging = NULL;
-    c->program = c->kernels = NULL;
+    memset(c->parts, 0, sizeof c->parts);
+    c->kernels = NULL;
     c->state = c->host_state = NULL;
     c->slots = NULL;
     c->steps = NULL;
@@ -258,6 +260,7 @@ static enum gbm_status plan_step(struct cuda *c, int step)
     const int64_t cost = s->cost ? s->cost(c->host_state) : 1;
     cuda_name_kernel(&c->steps[step].kernel, s->name,
                      cuda_lanes(c, cost, at_once * c->in->nchains));
+    c->steps[step].kernel.effort = s->joint ? 12 : s->trials ? 3 : 2;
     return GBM_OK;
 }
 
@@ -301,35 +304,27 @@ static enum gbm_status plan(struct cuda *c)
     }
     plan_density(c);
     cuda_chains_plan(c);
+    for (int k = 0; k < in->model->nsteps; k++)
+        c->chains.kernel.effort += c->steps[k].kernel.effort;
     return GBM_OK;
 }
 
 /* ---- load: the program ---- */
 
-/* Options of the compiler: precision, and the lanes of each kernel. A kernel
- * that is named twice has the lanes that it was given first. */
-struct options {
-    char (*text)[192];
-    const char **list;
-    struct cuda_kernel **kernels;
-    int n, capacity, nkernels;
+/* The kernels of the generated program that a run needs, each once: one that is
+ * named twice has the lanes that it was given first. */
+struct kernels {
+    struct cuda_kernel **list;
+    int n;
 };
 
-static void add_lanes(struct options *o, struct cuda_kernel *k)
+static struct cuda_kernel *named_alike(const struct kernels *kernels,
+                                       const struct cuda_kernel *k)
 {
-    for (int i = 0; i < o->nkernels; i++)
-        if (strcmp(o->kernels[i]->name, k->name) == 0) {
-            k->lanes = o->kernels[i]->lanes;
-            k->block = o->kernels[i]->block;
-            return;
-        }
-    if (!k->name[0] || o->n == o->capacity)
-        return;
-    o->kernels[o->nkernels++] = k;
-    snprintf(o->text[o->n], sizeof o->text[o->n], "-DGBM_LANES_%.*s=%d",
-             (int)(strlen(k->name) - strlen("_kernel")), k->name, k->lanes);
-    o->list[o->n] = o->text[o->n];
-    o->n++;
+    for (int i = 0; i < kernels->n; i++)
+        if (strcmp(kernels->list[i]->name, k->name) == 0)
+            return kernels->list[i];
+    return NULL;
 }
 
 /* Calls f with every kernel of the generated program that a run needs. */
@@ -383,19 +378,70 @@ static enum gbm_status count_kernel(struct cuda *c, struct cuda_kernel *k,
     return GBM_OK;
 }
 
-static enum gbm_status option_kernel(struct cuda *c, struct cuda_kernel *k,
-                                     void *context)
+static enum gbm_status add_kernel(struct cuda *c, struct cuda_kernel *k,
+                                  void *context)
 {
+    struct kernels *kernels = context;
+    const struct cuda_kernel *first = named_alike(kernels, k);
+
     (void)c;
-    add_lanes(context, k);
+    if (first) {
+        k->lanes = first->lanes;
+        k->block = first->block;
+    } else {
+        kernels->list[kernels->n++] = k;
+    }
     return GBM_OK;
 }
 
 static enum gbm_status find_kernel(struct cuda *c, struct cuda_kernel *k,
                                    void *context)
 {
-    (void)context;
-    return cuda_find(c, c->program, k);
+    return cuda_find(c, c->parts[named_alike(context, k)->part], k);
+}
+
+/* The one that takes longest of those that have no part yet. */
+static struct cuda_kernel *longest_left(const struct kernels *kernels)
+{
+    struct cuda_kernel *longest = NULL;
+
+    for (int i = 0; i < kernels->n; i++) {
+        struct cuda_kernel *k = kernels->list[i];
+        if (k->part < 0 && (!longest || k->effort > longest->effort))
+            longest = k;
+    }
+    return longest;
+}
+
+/* Shares the kernels out among parts, so that none takes much longer than it
+ * must: that is as long as the longest kernel, or an even share. Parts are not
+ * begun while there is room, as each reads the whole text. Returns how many
+ * there are, the longest first. */
+static int share_out(const struct kernels *kernels)
+{
+    int room = 0, nparts = 0;
+    int load[CUDA_PARTS] = {0};
+
+    for (int i = 0; i < kernels->n; i++) {
+        kernels->list[i]->part = -1;
+        room += kernels->list[i]->effort;
+    }
+    room = (room + CUDA_PARTS - 1) / CUDA_PARTS;
+    for (struct cuda_kernel *k; (k = longest_left(kernels));) {
+        int part = 0, least = 0;
+        if (k->effort > room)
+            room = k->effort;
+        while (part < CUDA_PARTS && load[part] + k->effort > room)
+            part++;
+        for (int i = 1; i < CUDA_PARTS; i++)
+            if (load[i] < load[least])
+                least = i;
+        k->part = part < CUDA_PARTS ? part : least;
+        load[k->part] += k->effort;
+        if (k->part >= nparts)
+            nparts = k->part + 1;
+    }
+    return nparts;
 }
 
 /* Coordinates of the largest block that an element of a step has, as far as a
@@ -418,58 +464,114 @@ static int largest_block(const struct cuda *c)
     return most;
 }
 
-static enum gbm_status compile_both(struct cuda *c, struct options *o)
-{
-    const struct gbm_model *model = c->in->model;
-    char name[160], small[40], chains[40], pass[40];
+/* Options of the compiler. */
+struct options {
+    char architecture[64], small[40], chains[40], pass[40];
+    char (*lanes)[192];                /* of each kernel */
+    const char **lists[CUDA_PROGRAMS]; /* parts, and then the fixed kernels */
+    int n[CUDA_PROGRAMS];
+};
 
-    if (c->single)
-        o->list[o->n++] = "-DGBM_SINGLE";
-    if (c->mixed)
-        o->list[o->n++] = "-DGBM_MIXED";
-    const int precision = o->n;
-    snprintf(name, sizeof name, "%s.cu", model->name);
-    TRY(cuda_compile(c, "kernels.cu", cuda_texts[0].text, cuda_ntexts - 1,
-                     cuda_texts + 1, precision, o->list, &c->kernels));
-    snprintf(small, sizeof small, "-DGBM_MAX_SMALL=%d", largest_block(c));
-    o->list[o->n++] = small;
-    o->list[o->n++] = "-DGBM_CHOSEN";
-    if (c->chains.lanes) {
-        snprintf(chains, sizeof chains, "-DGBM_CHAINS=%d", c->chains.lanes);
-        o->list[o->n++] = chains;
+static void add_option(struct options *o, int program, const char *option)
+{
+    o->lists[program][o->n[program]++] = option;
+}
+
+static enum gbm_status set_options(struct cuda *c, struct options *o,
+                                   const struct kernels *kernels)
+{
+    TRY(cuda_architecture(c, o->architecture, sizeof o->architecture));
+    for (int i = 0; i < CUDA_PROGRAMS; i++) {
+        add_option(o, i, o->architecture);
+        add_option(o, i, "--std=c++17");
+        if (c->single)
+            add_option(o, i, "-DGBM_SINGLE");
+        if (c->mixed)
+            add_option(o, i, "-DGBM_MIXED");
+    }
+    snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d", largest_block(c));
+    for (int i = 0; i < CUDA_PARTS; i++) {
+        add_option(o, i, o->small);
+        add_option(o, i, "-DGBM_CHOSEN");
     }
     if (c->pass_chains) {
-        snprintf(pass, sizeof pass, "-DGBM_PASS_CHAINS=%d", c->pass_chains);
-        o->list[o->n++] = pass;
+        snprintf(o->pass, sizeof o->pass, "-DGBM_PASS_CHAINS=%d",
+                 c->pass_chains);
+        for (int i = 0; i < CUDA_PARTS; i++)
+            add_option(o, i, o->pass);
     }
-    o->capacity += o->n;
-    TRY(each_kernel(c, o, option_kernel));
-    return cuda_compile(c, name, model->program, model->nheaders,
-                        model->headers, o->n, o->list, &c->program);
+    if (c->chains.lanes) {
+        snprintf(o->chains, sizeof o->chains, "-DGBM_CHAINS=%d",
+                 c->chains.lanes);
+        add_option(o, c->chains.kernel.part, o->chains);
+    }
+    for (int i = 0; i < kernels->n; i++) {
+        const struct cuda_kernel *k = kernels->list[i];
+        snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d",
+                 (int)(strlen(k->name) - strlen("_kernel")), k->name, k->lanes);
+        add_option(o, k->part, o->lanes[i]);
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status compile_all(struct cuda *c, struct options *o,
+                                   const struct kernels *kernels)
+{
+    const struct gbm_model *model = c->in->model;
+    struct cuda_program programs[CUDA_PROGRAMS] = {0};
+    const int nparts = share_out(kernels);
+    char name[160];
+
+    TRY(set_options(c, o, kernels));
+    snprintf(name, sizeof name, "%s.cu", model->name);
+    programs[0] = (struct cuda_program){.name = "kernels.cu",
+                                        .text = cuda_texts[0].text,
+                                        .headers = cuda_texts + 1,
+                                        .nheaders = cuda_ntexts - 1,
+                                        .options = o->lists[CUDA_PARTS],
+                                        .noptions = o->n[CUDA_PARTS],
+                                        .module = &c->kernels};
+    for (int i = 0; i < nparts; i++)
+        programs[i + 1] = (struct cuda_program){.name = name,
+                                                .text = model->program,
+                                                .headers = model->headers,
+                                                .nheaders = model->nheaders,
+                                                .options = o->lists[i],
+                                                .noptions = o->n[i],
+                                                .module = &c->parts[i]};
+    return cuda_compile(c, programs, nparts + 1);
 }
 
 static enum gbm_status build(struct cuda *c)
 {
-    struct options o = {.n = 0};
+    struct options o = {.n = {0}};
+    struct kernels kernels = {.n = 0};
     int n = 0;
+    bool enough = true;
     const double start = seconds();
 
     TRY(each_kernel(c, &n, count_kernel));
-    o.capacity = n;
-    o.text = calloc((size_t)n + 8, sizeof *o.text);
-    o.list = calloc((size_t)n + 8, sizeof *o.list);
-    o.kernels = calloc((size_t)n + 8, sizeof *o.kernels);
-    enum gbm_status status = o.text && o.list && o.kernels
-                                 ? compile_both(c, &o)
+    kernels.list = calloc((size_t)n + 1, sizeof *kernels.list);
+    o.lanes = calloc((size_t)n + 1, sizeof *o.lanes);
+    for (int i = 0; i < CUDA_PROGRAMS; i++) {
+        o.lists[i] = calloc((size_t)n + 8, sizeof *o.lists[i]);
+        enough = enough && o.lists[i];
+    }
+    enum gbm_status status = kernels.list && o.lanes && enough
+                                 ? each_kernel(c, &kernels, add_kernel)
                                  : rt_fail(c->rt, GBM_FAILURE, "out of memory");
-    free(o.text);
-    free(o.list);
-    free(o.kernels);
-    TRY(status);
-    TRY(cuda_find_fixed(c));
-    TRY(each_kernel(c, NULL, find_kernel));
+    if (status == GBM_OK)
+        status = compile_all(c, &o, &kernels);
+    if (status == GBM_OK)
+        status = cuda_find_fixed(c);
+    if (status == GBM_OK)
+        status = each_kernel(c, &kernels, find_kernel);
+    for (int i = 0; i < CUDA_PROGRAMS; i++)
+        free(o.lists[i]);
+    free(o.lanes);
+    free(kernels.list);
     c->rt->jit_s = seconds() - start;
-    return GBM_OK;
+    return status;
 }
 
 /* ---- load: memory ---- */

@@ -39,6 +39,7 @@ void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes)
     const bool has = length > tail && strcmp(name + length - tail, end) == 0;
 
     snprintf(k->name, sizeof k->name, "%s%s", name, has ? "" : end);
+    k->effort = 1;
     k->lanes = lanes;
     k->block = lanes > 32 ? lanes : 128;
 }

@@ -1,7 +1,6 @@
-/* nvrtc.c: compiles CUDA text for the device at hand; machine code is kept
- * (cache.h). */
+/* nvrtc.c: compiles CUDA texts for the device at hand, several side by side;
+ * machine code is kept (cache.h). */
 #include "cuda.h"
-#include "base/cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,7 @@
 
 /* "sm_90"; if NVRTC is older than the device, the newest that it knows as
  * portable code: "compute_90". */
-static enum gbm_status architecture(struct cuda *c, char *out, size_t size,
-                                    bool *portable)
+enum gbm_status cuda_architecture(struct cuda *c, char *out, size_t size)
 {
     const int wanted = 10 * c->major + c->minor;
     int n = 0, newest = 0;
@@ -25,7 +23,7 @@ static enum gbm_status architecture(struct cuda *c, char *out, size_t size,
     NVRTC(nvrtcGetSupportedArchs(known));
     for (int i = 0; i < n; i++) {
         if (known[i] == wanted) {
-            *portable = false;
+            c->portable = false;
             snprintf(out, size, "--gpu-architecture=sm_%d", wanted);
             return GBM_OK;
         }
@@ -38,144 +36,158 @@ static enum gbm_status architecture(struct cuda *c, char *out, size_t size,
                        "compiler supports (%d.%d)",
                        c->device_name, c->major, c->minor, known[0] / 10,
                        known[0] % 10);
-    *portable = true;
+    c->portable = true;
     snprintf(out, size, "--gpu-architecture=compute_%d", newest);
     return GBM_OK;
 }
 
 /* A failed compilation: the first errors of the log, and where all of it is. */
-static enum gbm_status compile_failed(struct cuda *c, nvrtcProgram program,
-                                      nvrtcResult result, const char *name,
-                                      const char *text)
+static enum gbm_status compile_failed(struct cuda *c,
+                                      const struct cuda_program *p)
 {
     char path[64] = "/tmp/gbm_XXXXXX";
     size_t size = 0;
     char *log = NULL;
     bool saved = false;
 
-    if (nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1)
+    if (nvrtcGetProgramLogSize(p->nvrtc, &size) == NVRTC_SUCCESS && size > 1)
         log = malloc(size);
-    if (log && nvrtcGetProgramLog(program, log) != NVRTC_SUCCESS) {
+    if (log && nvrtcGetProgramLog(p->nvrtc, log) != NVRTC_SUCCESS) {
         free(log);
         log = NULL;
     }
     int descriptor = mkstemp(path);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (file) {
-        fprintf(file, "%s\n/* ---- what the compiler said ----\n%s\n*/\n", text,
-                log ? log : "nothing");
+        fprintf(file, "%s\n/* ---- what the compiler said ----\n%s\n*/\n",
+                p->text, log ? log : "nothing");
         saved = fclose(file) == 0;
     }
     rt_fail(c->rt, GBM_FAILURE,
             "the CUDA compiler rejected the generated program %s (%s)%s%s:\n"
             "%.1200s",
-            name, nvrtcGetErrorString(result),
+            p->name, nvrtcGetErrorString(p->result),
             saved ? "; text and messages are in " : "", saved ? path : "",
             log ? log : "it said nothing");
     free(log);
     return GBM_FAILURE;
 }
 
-static enum gbm_status compile(struct cuda *c, const char *name,
-                               const char *text, int nheaders,
-                               const struct gbm_header *headers, int noptions,
-                               const char *const *options, bool portable,
-                               char **code, size_t *bytes)
-{
-    enum gbm_status status = GBM_FAILURE;
-    nvrtcProgram program;
-    const char **names = calloc((size_t)nheaders + 1, sizeof *names);
-    const char **texts = calloc((size_t)nheaders + 1, sizeof *texts);
+/* ---- a program ---- */
 
-    *code = NULL;
+/* Of everything that its code depends on. */
+static void set_key(struct cuda_program *p, const char *version)
+{
+    p->key = RT_KEY_EMPTY;
+    rt_key_add_text(&p->key, version);
+    rt_key_add_text(&p->key, p->text);
+    for (int i = 0; i < p->noptions; i++)
+        rt_key_add_text(&p->key, p->options[i]);
+    for (int i = 0; i < p->nheaders; i++) {
+        rt_key_add_text(&p->key, p->headers[i].name);
+        rt_key_add_text(&p->key, p->headers[i].text);
+    }
+}
+
+static bool load_kept(struct cuda_program *p)
+{
+    size_t bytes = 0;
+    char *code = rt_cache_read(&p->key, "cubin", &bytes);
+    const bool loaded =
+        code && cuModuleLoadData(p->module, code) == CUDA_SUCCESS;
+    free(code);
+    return loaded;
+}
+
+static enum gbm_status create(struct cuda *c, struct cuda_program *p)
+{
+    const char **names = calloc((size_t)p->nheaders + 1, sizeof *names);
+    const char **texts = calloc((size_t)p->nheaders + 1, sizeof *texts);
+
     if (!names || !texts) {
         free(names);
         free(texts);
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
     }
-    for (int i = 0; i < nheaders; i++) {
-        names[i] = headers[i].name;
-        texts[i] = headers[i].text;
+    for (int i = 0; i < p->nheaders; i++) {
+        names[i] = p->headers[i].name;
+        texts[i] = p->headers[i].text;
     }
-    nvrtcResult result =
-        nvrtcCreateProgram(&program, text, name, nheaders, texts, names);
+    nvrtcResult result = nvrtcCreateProgram(&p->nvrtc, p->text, p->name,
+                                            p->nheaders, texts, names);
     free(names);
     free(texts);
     if (result != NVRTC_SUCCESS)
         return nvrtc_failed(c, result, "nvrtcCreateProgram", __FILE__,
                             __LINE__);
-    result = nvrtcCompileProgram(program, noptions, options);
-    if (result != NVRTC_SUCCESS) {
-        status = compile_failed(c, program, result, name, text);
-        nvrtcDestroyProgram(&program);
-        return status;
-    }
-    result = portable ? nvrtcGetPTXSize(program, bytes)
-                      : nvrtcGetCUBINSize(program, bytes);
-    if (result == NVRTC_SUCCESS)
-        *code = malloc(*bytes);
-    if (result == NVRTC_SUCCESS && *code)
-        result = portable ? nvrtcGetPTX(program, *code)
-                          : nvrtcGetCUBIN(program, *code);
-    nvrtcDestroyProgram(&program);
-    if (result != NVRTC_SUCCESS) {
-        free(*code);
-        *code = NULL;
-        return nvrtc_failed(c, result, "nvrtcGetCUBIN", __FILE__, __LINE__);
-    }
-    if (!*code)
-        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
     return GBM_OK;
 }
 
-enum gbm_status cuda_compile(struct cuda *c, const char *name, const char *text,
-                             int nheaders, const struct gbm_header *headers,
-                             int noptions, const char *const *options,
-                             CUmodule *module)
+static enum gbm_status load_code(struct cuda *c, const struct cuda_program *p,
+                                 char *code)
 {
-    struct rt_key key = RT_KEY_EMPTY;
-    char arch[64], version[64];
-    int major = 0, minor = 0;
-    bool portable = false;
+    NVRTC(c->portable ? nvrtcGetPTX(p->nvrtc, code)
+                      : nvrtcGetCUBIN(p->nvrtc, code));
+    CU(cuModuleLoadData(p->module, code));
+    return GBM_OK;
+}
+
+/* What was compiled, if it was. */
+static enum gbm_status load_new(struct cuda *c, const struct cuda_program *p)
+{
+    size_t bytes = 0;
+
+    if (p->result != NVRTC_SUCCESS)
+        return compile_failed(c, p);
+    NVRTC(c->portable ? nvrtcGetPTXSize(p->nvrtc, &bytes)
+                      : nvrtcGetCUBINSize(p->nvrtc, &bytes));
+    char *code = malloc(bytes);
+    if (!code)
+        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    enum gbm_status status = load_code(c, p, code);
+    if (status == GBM_OK)
+        rt_cache_write(&p->key, "cubin", code, bytes);
+    free(code);
+    return status;
+}
+
+/* ---- programs side by side ---- */
+
+/* Of several that fail only the first is told of: what is wrong in a text that
+ * they share is the same in all. */
+static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
+                               int n)
+{
+    for (int i = 0; i < n; i++)
+        TRY(create(c, programs[i]));
+    const int threads = c->rt->threads < n ? c->rt->threads : n;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int i = 0; i < n; i++)
+        programs[i]->result = nvrtcCompileProgram(
+            programs[i]->nvrtc, programs[i]->noptions, programs[i]->options);
+    for (int i = 0; i < n; i++)
+        TRY(load_new(c, programs[i]));
+    return GBM_OK;
+}
+
+enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
+                             int n)
+{
+    struct cuda_program *missing[CUDA_PROGRAMS];
+    char version[64];
+    int nmissing = 0, major = 0, minor = 0;
 
     NVRTC(nvrtcVersion(&major, &minor));
     snprintf(version, sizeof version, "NVRTC %d.%d", major, minor);
-    TRY(architecture(c, arch, sizeof arch, &portable));
-    const char **all = calloc((size_t)noptions + 4, sizeof *all);
-    if (!all)
-        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
-    int n = 0;
-    all[n++] = arch;
-    all[n++] = "--std=c++17";
-    for (int i = 0; i < noptions; i++)
-        all[n++] = options[i];
-
-    rt_key_add_text(&key, version);
-    rt_key_add_text(&key, text);
-    for (int i = 0; i < n; i++)
-        rt_key_add_text(&key, all[i]);
-    for (int i = 0; i < nheaders; i++) {
-        rt_key_add_text(&key, headers[i].name);
-        rt_key_add_text(&key, headers[i].text);
+    for (int i = 0; i < n; i++) {
+        set_key(&programs[i], version);
+        if (!load_kept(&programs[i]))
+            missing[nmissing++] = &programs[i];
     }
-    size_t bytes = 0;
-    char *code = rt_cache_read(&key, "cubin", &bytes);
-    if (code && cuModuleLoadData(module, code) == CUDA_SUCCESS) {
-        free(code);
-        free(all);
-        return GBM_OK;
-    }
-    free(code);
-    enum gbm_status status = compile(c, name, text, nheaders, headers, n, all,
-                                     portable, &code, &bytes);
-    free(all);
-    if (status != GBM_OK)
-        return status;
-    CUresult loaded = cuModuleLoadData(module, code);
-    if (loaded == CUDA_SUCCESS)
-        rt_cache_write(&key, "cubin", code, bytes);
-    free(code);
-    if (loaded != CUDA_SUCCESS)
-        return cuda_failed(c, loaded, "cuModuleLoadData", __FILE__, __LINE__);
-    return GBM_OK;
+    enum gbm_status status =
+        nmissing > 0 ? compile(c, missing, nmissing) : GBM_OK;
+    for (int i = 0; i < nmissing; i++)
+        if (missing[i]->nvrtc)
+            (void)nvrtcDestroyProgram(&missing[i]->nvrtc);
+    return status;
 }

@@ -313,7 +313,7 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
         const struct state base, long long element, long long rows,            \
         int chains, real *weight)                                              \
     {                                                                          \
-        if constexpr (GBM_LANES(GBM_LANES_##function) >= 16) {                 \
+        if constexpr (GBM_LANES(GBM_LANES_##function##_weight) > 0) {          \
             const struct gbm_team alone = {0, 1, nullptr};                     \
             for (int chain = (int)(blockIdx.x * blockDim.x + threadIdx.x);     \
                  chain < chains; chain += (int)(gridDim.x * blockDim.x)) {     \

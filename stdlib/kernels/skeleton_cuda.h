@@ -5,7 +5,8 @@
  * Work is a list of (chain, element) pairs, each done by one team of lanes (see
  * team.h). The runtime says how many lanes a function's teams have by a macro
  * GBM_LANES_<function> when it compiles the text; without, it is one, or with
- * GBM_CHOSEN the kernel is left empty.
+ * GBM_CHOSEN the kernel is left empty. A kernel depends on its own such macro
+ * alone, as others may be given where another part of the text is compiled.
  * A kernel gets the state of chain 0 by value: its pointers lie in constant
  * memory and the fields that a function does not read cost nothing.
  *
