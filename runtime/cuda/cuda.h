@@ -258,7 +258,7 @@ struct cuda {
     size_t text_length; /* of rt->device_text without what a load adds */
     int multiprocessors, major, minor;
     size_t shared_most; /* bytes that a block may ask for */
-    bool portable; /* NVRTC does not know the device: PTX */
+    bool portable;      /* NVRTC does not know the device: PTX */
     cublasHandle_t blas;
     cusolverDnHandle_t solver;
     cusolverDnParams_t solver_params;

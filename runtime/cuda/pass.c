@@ -110,10 +110,12 @@ bool cuda_pass_plan(struct cuda *c, struct cuda_pass *pass,
     cuda_name_kernel(&pass->kernel, term->pass_kernel,
                      16 * pass->words + width);
     pass->kernel.block = PASS_CREWS * PASS_THREADS;
+    pass->kernel.effort = 3;
     pass->groups = PASS_THREADS / row_threads(c, pass, d);
     snprintf(pass->weight.name, sizeof pass->weight.name, "%.*s_weight_kernel",
              (int)(strlen(term->pass_kernel) - strlen("_kernel")),
              term->pass_kernel);
+    pass->weight.effort = 1;
     pass->weight.lanes = 1;
     pass->weight.block = 128;
     return true;
