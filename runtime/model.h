@@ -119,6 +119,8 @@ struct gbm_family {
     const char *where; /* "pump.gbm:3:5" */
     bool stochastic;
     bool data_block; /* evaluated (or simulated) once at load */
+    bool follows;    /* the same, but forward draws change what it reads: see
+                        struct gbm_variable */
     bool auxiliary;  /* an augmentation's own factor */
     bool no_draw;    /* its distribution does not tell how: simulate leaves
                         the value as it is */

@@ -239,6 +239,8 @@ static void emit_families(struct text *out, struct compiler *c,
                     f->data_block || fixed_part(f), f->auxiliary,
                     f->factor && f->factor->replaced, f->nloops,
                     f->table ? f->table->number : -1, id, id, id, id);
+        if (fixed_part(f) && f->follows)
+            text_append(out, ",\n     .follows = true");
         if (f->stochastic && f->factor)
             text_printf(out,
                         ",\n     .logdensity = logdensity_%s_host, "

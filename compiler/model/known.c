@@ -179,4 +179,7 @@ void follow_known(struct compiler *c, struct model *m)
         before = marks;
         marks = count_marks(m);
     }
+    for (struct family *f = m->families; f; f = f->next)
+        f->follows = f->constant && !f->data_block &&
+                     family_any(f, reads_following, NULL, true);
 }

@@ -76,6 +76,7 @@ struct family {
     bool of_data;   /* an element of a stochastic array that must turn out to
                        be a function of observed nodes (mixed.c) */
     bool constant;  /* deterministic: a function of given nodes alone */
+    bool follows;   /* the same, some of which forward draws change: known.c */
     struct slot *table; /* of its loop indices, if it is ragged; or NULL */
     struct range_check *ranges; /* written in the statement */
     struct sequence *sequence;  /* of the derived families that are recomputed

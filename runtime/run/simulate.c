@@ -81,9 +81,9 @@ static void draw_once(const struct forward *d)
     for (int f = 0; f < m->nfamilies; f++) {
         const struct gbm_family *fam = &m->families[f];
         const struct gbm_variable *variable = &m->variables[fam->variable];
-        bool follows = in->follows && variable->follows;
-        if (fam->data_block || fam->auxiliary ||
-            (variable->role == GBM_CONSTANT && !follows) ||
+        bool follows = in->follows && (variable->follows || fam->follows);
+        bool fixed = fam->data_block || variable->role == GBM_CONSTANT;
+        if (fam->auxiliary || (fixed && !follows) ||
             (!fam->stochastic && !follows && in->nmonitors == 0 &&
              !rt_is_read(m, f)))
             continue;
@@ -196,6 +196,43 @@ check_elements(struct rt *rt, const struct rt_instance *in, bool stochastic)
     return s;
 }
 
+/* No cell of a random variable is observed but those that are computed at load.
+ */
+static enum gbm_status forget_data(struct rt *rt, const struct rt_instance *in)
+{
+    const struct gbm_model *m = in->model;
+    void *state = calloc(1, m->state_size + 1);
+    struct rt_cells buffer = {0};
+    if (!state)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    rt_bind(in, state, 0);
+    for (int v = 0; v < m->nvariables; v++) {
+        struct rt_slot *slot = &in->slots[v];
+        bool any = false;
+        if (m->variables[v].role != GBM_STOCHASTIC || !slot->seen)
+            continue;
+        memset(slot->seen, 0, (size_t)slot->cells);
+        for (int f = 0; f < m->nfamilies; f++) {
+            const struct gbm_family *fam = &m->families[f];
+            if (fam->variable != v || !fam->data_block || fam->follows)
+                continue;
+            for (int64_t e = 0; e < in->elements[f]; e++) {
+                int64_t n = rt_element_cells(fam, state, e, &buffer);
+                any = any || n > 0;
+                for (int64_t i = 0; i < n; i++)
+                    slot->seen[buffer.cells[i]] = RT_SEEN;
+            }
+        }
+        if (any)
+            continue;
+        free(slot->seen);
+        slot->seen = NULL;
+    }
+    free(buffer.cells);
+    free(state);
+    return GBM_OK;
+}
+
 enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
                              struct rt_instance *in, bool forget_seen)
 {
@@ -205,17 +242,8 @@ enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
         s = rt_load(rt, data, true, in, notes);
     if (s == GBM_OK)
         s = check_elements(rt, in, false);
-    for (int v = 0; s == GBM_OK && forget_seen && v < in->model->nvariables;
-         v++) {
-        bool block = false;
-        for (int f = 0; f < in->model->nfamilies; f++)
-            block = block || (in->model->families[f].variable == v &&
-                              in->model->families[f].data_block);
-        if (in->model->variables[v].role != GBM_STOCHASTIC || block)
-            continue;
-        free(in->slots[v].seen);
-        in->slots[v].seen = NULL;
-    }
+    if (s == GBM_OK && forget_seen)
+        s = forget_data(rt, in);
     if (s == GBM_OK)
         s = check_elements(rt, in, true);
     return s == GBM_OK && forget_seen ? follow_known(rt, in) : s;

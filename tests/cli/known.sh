@@ -197,3 +197,31 @@ row, = csv.DictReader(l for l in open("scalars_1.csv") if l[0] != "#")
 assert all(abs(float(row[f"z{i}"]) - 10 * float(row[f"y{i}"])) < 0.01 and
            abs(float(row[f"y{i}"]) - i) > 1e-6 for i in range(1, 10)), row
 E
+
+# So does an element that a statement computes of a known one, in an array of
+# which others are drawn
+cat >beside.gbm <<'E'
+model {
+  y ~ dnorm(0, 1)
+  u[3] <- y * -2
+  for (j in 1:2) { u[j] ~ dnorm(0, 1) }
+  for (i in 1:3) { r[i] ~ normal(y + u[g[i]], 0.001) }
+}
+E
+echo '{"g": [3, 1, 2], "y": 5, "r": [1, 2, 3], "u": [1, null, null]}' \
+    >beside.json
+for data in '' '--data beside.json'; do
+    # shellcheck disable=SC2086
+    status 0 "$GBMC" -O 0 beside.gbm $data -o beside
+    status 0 ./beside simulate --data beside.json --quiet --chains 1 \
+        --draws 20 --out beside.csv
+    python3 - <<'E' || fail "an element beside, compiled with '$data'"
+import csv
+rows = [{k: float(v) for k, v in r.items()} for r in csv.DictReader(
+    l for l in open("beside_1.csv") if l[0] != "#")]
+assert len({r["u.1"] for r in rows}) == len(rows) == 20
+for r in rows:
+    assert abs(r["r.1"] + r["y"]) < 0.01 > abs(r["u.3"] + 2 * r["y"]), r
+    assert abs(r["r.2"] - r["y"] - r["u.1"]) < 0.01, r
+E
+done
