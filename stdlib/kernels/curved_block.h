@@ -252,7 +252,8 @@ GBM_FN void gbm_curved_begin(const struct gbm_joint *j,
 
 /* A starting value may lie so far out that R there is out of all proportion to
  * what it is near the mode, and the slice would take long to leave it. While
- * warm-up tunes, the fitted normal is drawn from instead. */
+ * warm-up tunes, the fitted normal is drawn from instead, if that is possible.
+ */
 #define GBM_CURVED_FAR 20
 
 /* One ellipse around the fitted mode, from the present value: mode + move.
@@ -276,7 +277,9 @@ GBM_INLINE bool gbm_curved_ellipse(const struct gbm_curved_model *m,
         level = -GBM_INF; /* from an impossible value to any possible one */
     if (adapting &&
         level > m->total(m->state, team, j, 0, 0, GBM_CURVE_AGAINST) +
-                    GBM_CURVED_FAR) {
+                    GBM_CURVED_FAR &&
+        gbm_is_finite(
+            (real)m->total(m->state, team, j, 0, 1, GBM_CURVE_AGAINST))) {
         GBM_TEAM_FOR(k, 0, j->d, team)
         j->x[k] = c->mode[k] + c->noise[k];
         gbm_team_sync(team);
