@@ -93,13 +93,8 @@ static bool expect_data(symp e, const void *unused)
 
 static void find_expectations(struct compiler *c, struct model *m)
 {
-    int n = 0;
-    for (struct family *f = m->families; f; f = f->next)
-        n++;
-    struct family **all = NEW_ARRAY(c, struct family *, n);
-    n = 0;
-    for (struct family *f = m->families; f; f = f->next)
-        all[n++] = f;
+    int n;
+    struct family **all = list_families(c, m, &n);
     for (struct var *v = m->vars; v; v = v->next)
         v->expects_data = v->unread || v->declared_observed || v->supplied;
     /* children first; once will do where arrays do not feed each other */

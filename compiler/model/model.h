@@ -245,6 +245,9 @@ symp without_elements(struct compiler *c, symp e, const struct elements *of,
 symp without_arrays(struct compiler *c, symp e, const struct elements *of);
 /* Numbers the families in their order. */
 void number_families(struct model *m);
+/* All n families, in order. */
+struct family **list_families(struct compiler *c, const struct model *m,
+                              int *n);
 
 /* names.c: what the program calls the model's variables; the same for one that
  * is added later. A name as no identifier of the program's own is spelled. */

@@ -172,6 +172,18 @@ void number_families(struct model *m)
         f->number = number++;
 }
 
+struct family **list_families(struct compiler *c, const struct model *m, int *n)
+{
+    *n = 0;
+    for (struct family *f = m->families; f; f = f->next)
+        ++*n;
+    struct family **all = NEW_ARRAY(c, struct family *, *n);
+    int i = 0;
+    for (struct family *f = m->families; f; f = f->next)
+        all[i++] = f;
+    return all;
+}
+
 void order_families(struct compiler *c, struct model *m)
 {
     struct family *ordered = NULL, **last = &ordered;
@@ -203,13 +215,8 @@ static bool changes(const struct family *f)
 
 void find_feedback(struct compiler *c, struct model *m)
 {
-    int n = 0;
-    for (struct family *f = m->families; f; f = f->next)
-        n++;
-    struct family **all = NEW_ARRAY(c, struct family *, n);
-    n = 0;
-    for (struct family *f = m->families; f; f = f->next)
-        all[n++] = f;
+    int n;
+    struct family **all = list_families(c, m, &n);
     while (n-- > 0) {
         if (!changes(all[n]))
             continue;

@@ -221,12 +221,6 @@ struct cuda_side {
     CUdeviceptr work; /* of cuBLAS */
     cusolverDnHandle_t solver;
 };
-/* What cuda_turn_back restores. */
-struct cuda_main {
-    CUstream stream;
-    cublasHandle_t blas;
-    cusolverDnHandle_t solver;
-};
 
 /* An allocation asked for: all are summed before any is made. */
 struct cuda_request {
@@ -249,8 +243,12 @@ struct cuda {
     CUdevice device;
     bool has_context;
     CUcontext context; /* the device's primary one */
-    CUstream stream, copies;
-    struct cuda_side sides[CUDA_SIDES], below;
+    CUstream copies;
+    struct cuda_side main, sides[CUDA_SIDES], below;
+    CUstream stream; /* and the handles: of the one that work goes to now */
+    cublasHandle_t blas;
+    cusolverDnHandle_t solver;
+    cusolverDnParams_t solver_params;
     int nsides;   /* that are open */
     int priority; /* of all streams but the one below */
     CUevent fork;
@@ -259,12 +257,8 @@ struct cuda {
     int multiprocessors, major, minor;
     size_t shared_most; /* bytes that a block may ask for */
     bool portable;      /* NVRTC does not know the device: PTX */
-    cublasHandle_t blas;
-    cusolverDnHandle_t solver;
-    cusolverDnParams_t solver_params;
-    CUdeviceptr blas_work;
-    bool sync_each; /* GBM_CUDA_SYNC=1: wait after every launch */
-    bool no_graphs; /* a capture failed */
+    bool sync_each;     /* GBM_CUDA_SYNC=1: wait after every launch */
+    bool no_graphs;     /* a capture failed */
 
     bool single, mixed;           /* the state is float; sums are double */
     size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
@@ -346,15 +340,16 @@ enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
  * open. */
 enum gbm_status cuda_streams_open(struct cuda *c);
 enum gbm_status cuda_sides_open(struct cuda *c, int n);
+/* Opens cuBLAS and cuSOLVER, which takes a while, if they are not open. */
+enum gbm_status cuda_open_libraries(struct cuda *c);
 void cuda_streams_close(struct cuda *c);
 enum gbm_status cuda_sides_synchronize(struct cuda *c);
 /* n sides go on when the main stream is where it is now; the main stream when
  * they are. */
 enum gbm_status cuda_fork(struct cuda *c, struct cuda_side *sides, int n);
 enum gbm_status cuda_join(struct cuda *c, struct cuda_side *sides, int n);
-/* What follows goes to a side, until it turns back. */
-struct cuda_main cuda_turn_aside(struct cuda *c, const struct cuda_side *side);
-void cuda_turn_back(struct cuda *c, const struct cuda_main *main);
+/* What follows goes there: to a side, and back to c->main. */
+void cuda_turn(struct cuda *c, const struct cuda_side *to);
 
 /* ---- memory.c ---- */
 /* Asks for memory: *where is set by cuda_allocate. Zeroed. */
@@ -388,10 +383,6 @@ enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
 /* One thread per item, no more blocks than keep the device busy. */
 enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
                                  int64_t items, void **args);
-
-/* ---- device.c ---- */
-/* Opens cuBLAS and cuSOLVER, which takes a while, if they are not open. */
-enum gbm_status cuda_open_libraries(struct cuda *c);
 
 /* ---- dense.c ---- */
 /* Chooses the route, names kernels. Before the program is compiled. */

@@ -288,7 +288,7 @@ enum gbm_status cuda_dense_draw_rows(struct cuda *c, int step)
 
     TRY(run_block(c, dense, &dense->get));
     TRY(cuda_fork(c, &c->below, 1));
-    const struct cuda_main main = cuda_turn_aside(c, &c->below);
+    cuda_turn(c, &c->below);
     for (int i = 0; i < dense->nterms; i++) {
         const struct cuda_dense_term *t = &dense->terms[i];
         if (t->has_pass && status == GBM_OK && t->model->drawn == step + 1)
@@ -296,7 +296,7 @@ enum gbm_status cuda_dense_draw_rows(struct cuda *c, int step)
                                    dense->score_sum);
         add = add || t->has_pass;
     }
-    cuda_turn_back(c, &main);
+    cuda_turn(c, &c->main);
     return status;
 }
 
@@ -370,7 +370,7 @@ enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense)
                         : run_rows(c, t));
     }
     TRY(run_prior(c, dense));
-    if (dense->held)
+    if (dense->held && !cuda_dense_has_pass(dense)) /* it has read it */
         TRY(run_block(c, dense, &dense->get));
     switch (dense->route) {
     case ROUTE_SMALL:

@@ -277,10 +277,9 @@ each_aside(struct cuda *c, struct cuda_dense *dense, int first, int n,
     enum gbm_status status = GBM_OK;
 
     for (int k = 0; status == GBM_OK && k < n; k++) {
-        const struct cuda_main main =
-            cuda_turn_aside(c, &c->sides[k % c->nsides]);
+        cuda_turn(c, &c->sides[k % c->nsides]);
         status = f(c, dense, &dense->factors[k], first + k);
-        cuda_turn_back(c, &main);
+        cuda_turn(c, &c->main);
     }
     return status;
 }

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#define WORKSPACE_BYTES ((size_t)32 << 20) /* what cuBLAS wants on Hopper */
-#define HEAP_BYTES ((size_t)256 << 20)     /* of the device */
-#define RING_BYTES ((int64_t)16 << 20)     /* most for half a ring */
-#define STATE_BYTES 32000                  /* most that a kernel takes */
+#define HEAP_BYTES ((size_t)256 << 20) /* of the device */
+#define RING_BYTES ((int64_t)16 << 20) /* most for half a ring */
+#define STATE_BYTES 32000              /* most that a kernel takes */
 
 static double seconds(void)
 {
@@ -146,14 +145,6 @@ static void cuda_close(struct rt *rt)
         if (c->stream)
             (void)cuStreamSynchronize(c->stream);
         unload(c);
-        if (c->solver_params)
-            (void)cusolverDnDestroyParams(c->solver_params);
-        if (c->solver)
-            (void)cusolverDnDestroy(c->solver);
-        if (c->blas)
-            (void)cublasDestroy(c->blas);
-        if (c->blas_work)
-            (void)cuMemFree(c->blas_work);
         for (int i = 0; i < 2; i++)
             if (c->done[i])
                 (void)cuEventDestroy(c->done[i]);
@@ -178,20 +169,6 @@ static enum gbm_status cuda_open(struct rt *rt, const char *which)
     if (status != GBM_OK)
         cuda_close(rt);
     return status;
-}
-
-enum gbm_status cuda_open_libraries(struct cuda *c)
-{
-    if (c->solver_params)
-        return GBM_OK;
-    CUBLAS(cublasCreate(&c->blas));
-    CUBLAS(cublasSetStream(c->blas, c->stream));
-    CU(cuMemAlloc(&c->blas_work, WORKSPACE_BYTES));
-    CUBLAS(cublasSetWorkspace(c->blas, (void *)c->blas_work, WORKSPACE_BYTES));
-    CUSOLVER(cusolverDnCreate(&c->solver));
-    CUSOLVER(cusolverDnSetStream(c->solver, c->stream));
-    CUSOLVER(cusolverDnCreateParams(&c->solver_params));
-    return GBM_OK;
 }
 
 /* ---- load: plan ---- */

@@ -83,7 +83,7 @@ static bool is_worth_it(int64_t cells)
 {
     const char *value = getenv("GBM_CUDA_PASS");
     if (value && value[0])
-        return strcmp(value, "0") != 0;
+        return strcmp(value, "0") != 0 && cells > 0;
     return cells >= PASS_CELLS;
 }
 

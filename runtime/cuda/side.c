@@ -5,7 +5,9 @@
  * fills the device for long: the others' kernels go before its own. */
 #include "cuda.h"
 
-#define WORKSPACE_BYTES ((size_t)4 << 20)
+/* What cuBLAS wants on Hopper; triangular solves make do with less. */
+#define WORKSPACE_BYTES ((size_t)32 << 20)
+#define SIDE_BYTES ((size_t)4 << 20)
 
 static enum gbm_status open_stream(struct cuda *c, struct cuda_side *s,
                                    int priority)
@@ -16,34 +18,47 @@ static enum gbm_status open_stream(struct cuda *c, struct cuda_side *s,
     return GBM_OK;
 }
 
-enum gbm_status cuda_streams_open(struct cuda *c)
+static enum gbm_status open_handles(struct cuda *c, struct cuda_side *s,
+                                    size_t bytes)
 {
-    int least = 0;
-
-    CU(cuCtxGetStreamPriorityRange(&least, &c->priority));
-    CU(cuStreamCreateWithPriority(&c->stream, CU_STREAM_NON_BLOCKING,
-                                  c->priority));
-    CU(cuStreamCreate(&c->copies, CU_STREAM_NON_BLOCKING));
-    CU(cuEventCreate(&c->fork, CU_EVENT_DISABLE_TIMING));
-    return open_stream(c, &c->below, least);
-}
-
-static enum gbm_status open_side(struct cuda *c, struct cuda_side *s)
-{
-    TRY(open_stream(c, s, c->priority));
     CUBLAS(cublasCreate(&s->blas));
     CUBLAS(cublasSetStream(s->blas, s->stream));
-    CU(cuMemAlloc(&s->work, WORKSPACE_BYTES));
-    CUBLAS(cublasSetWorkspace(s->blas, (void *)s->work, WORKSPACE_BYTES));
+    CU(cuMemAlloc(&s->work, bytes));
+    CUBLAS(cublasSetWorkspace(s->blas, (void *)s->work, bytes));
     CUSOLVER(cusolverDnCreate(&s->solver));
     CUSOLVER(cusolverDnSetStream(s->solver, s->stream));
     return GBM_OK;
 }
 
+enum gbm_status cuda_streams_open(struct cuda *c)
+{
+    int least = 0;
+
+    CU(cuCtxGetStreamPriorityRange(&least, &c->priority));
+    CU(cuStreamCreate(&c->copies, CU_STREAM_NON_BLOCKING));
+    CU(cuEventCreate(&c->fork, CU_EVENT_DISABLE_TIMING));
+    TRY(open_stream(c, &c->main, c->priority));
+    cuda_turn(c, &c->main);
+    return open_stream(c, &c->below, least);
+}
+
+enum gbm_status cuda_open_libraries(struct cuda *c)
+{
+    if (c->solver_params)
+        return GBM_OK;
+    TRY(open_handles(c, &c->main, WORKSPACE_BYTES));
+    cuda_turn(c, &c->main);
+    CUSOLVER(cusolverDnCreateParams(&c->solver_params));
+    return GBM_OK;
+}
+
 enum gbm_status cuda_sides_open(struct cuda *c, int n)
 {
-    for (; c->nsides < n; c->nsides++)
-        TRY(open_side(c, &c->sides[c->nsides]));
+    for (; c->nsides < n; c->nsides++) {
+        struct cuda_side *s = &c->sides[c->nsides];
+        TRY(open_stream(c, s, c->priority));
+        TRY(open_handles(c, s, SIDE_BYTES));
+    }
     return GBM_OK;
 }
 
@@ -66,12 +81,13 @@ void cuda_streams_close(struct cuda *c)
     for (int i = 0; i < CUDA_SIDES; i++)
         close_side(&c->sides[i]);
     close_side(&c->below);
+    close_side(&c->main);
+    if (c->solver_params)
+        (void)cusolverDnDestroyParams(c->solver_params);
     if (c->fork)
         (void)cuEventDestroy(c->fork);
     if (c->copies)
         (void)cuStreamDestroy(c->copies);
-    if (c->stream)
-        (void)cuStreamDestroy(c->stream);
 }
 
 enum gbm_status cuda_sides_synchronize(struct cuda *c)
@@ -99,18 +115,9 @@ enum gbm_status cuda_join(struct cuda *c, struct cuda_side *sides, int n)
     return GBM_OK;
 }
 
-struct cuda_main cuda_turn_aside(struct cuda *c, const struct cuda_side *side)
+void cuda_turn(struct cuda *c, const struct cuda_side *to)
 {
-    const struct cuda_main main = {c->stream, c->blas, c->solver};
-    c->stream = side->stream;
-    c->blas = side->blas;
-    c->solver = side->solver;
-    return main;
-}
-
-void cuda_turn_back(struct cuda *c, const struct cuda_main *main)
-{
-    c->stream = main->stream;
-    c->blas = main->blas;
-    c->solver = main->solver;
+    c->stream = to->stream;
+    c->blas = to->blas;
+    c->solver = to->solver;
 }

@@ -60,11 +60,15 @@ GBM_FN struct gbm_pass_place gbm_pass_place_of(int thread, int words, int each)
     return at;
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define GBM_COPIES_ASIDE
+#endif
+
 /* Copies 16 bytes to shared memory, for gbm_wait_for_copies to wait for; they
  * take no room in the cache. */
 GBM_FN void gbm_copy_word(void *to, const void *from)
 {
-#ifdef __CUDA_ARCH__
+#ifdef GBM_COPIES_ASIDE
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                      (unsigned)__cvta_generic_to_shared(to)),
                  "l"(from)
@@ -76,7 +80,7 @@ GBM_FN void gbm_copy_word(void *to, const void *from)
 
 GBM_FN void gbm_wait_for_copies(void)
 {
-#ifdef __CUDA_ARCH__
+#ifdef GBM_COPIES_ASIDE
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }

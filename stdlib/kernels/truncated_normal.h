@@ -54,7 +54,7 @@ GBM_FN real gbm_truncated_normal_inverse(struct gbm_rng *rng, real a, real b)
     const real left = REAL_C(0.5) - p, right = REAL_C(0.5) - r;
     const real u = gbm_uniform(rng);
     const real t = u * (left + right);
-    const bool below = a <= 0 && t < left; /* 0 */
+    const bool below = a <= 0 && t < left; /* x < 0 */
     const real x = gbm_probit(a > 0   ? r + u * (p - r)
                               : below ? p + t
                                       : r + (left + right - t));
