@@ -7,6 +7,8 @@
  * together if they meet in a factor that is no one's own prior: given the rest,
  * they are correlated a posteriori. A block is made of such a group if
  *   - some member's own prior ties its elements (a chain), or
+ *   - elements of a plate of several loops meet each other row by row, as the
+ *     coefficients b[g[i],k] of a group, or
  *   - members of different plates meet, one of them a plate whose elements do
  *     not all meet each other.
  * Families of one plate that meet element by element are independent small
@@ -19,7 +21,8 @@
 #include "sampler/joint.h"
 #include <string.h>
 
-/* A sum over more elements than this stays with the dense blocks. */
+/* A sum over more elements of a plate than this, if it runs through all of the
+ * plate, stays with the dense blocks. */
 #define MOST_IN_A_SUM 64
 
 /* ---- linear forms ---- */
@@ -31,6 +34,7 @@ struct linear {
 };
 
 struct context {
+    const struct step *block; /* its members */
     struct var *vars[MAX_MEMBERS];
     int nvars;
     struct loop *bound[4];
@@ -107,17 +111,46 @@ static bool small_sum(struct compiler *c, symp lower, symp upper)
     return sym_difference(c, upper, lower, &n) && n < MOST_IN_A_SUM;
 }
 
+/* Sums run through a row of the reference's array, not through all of it:
+ * b[g[i],k], k bound. No dense block is of one row. */
+static bool runs_through_row(const struct context *k, symp ref)
+{
+    int runs = 0, loops = 0;
+    for (int d = 0; d < ref->nargs; d++) {
+        bool bound = false;
+        for (int i = 0; i < k->nbound; i++)
+            bound = bound || sym_has_loop(ref->args[d], k->bound[i]);
+        runs += bound;
+    }
+    for (int i = 0; i < k->block->nmembers; i++) {
+        const struct family *f = k->block->members[i].family;
+        if (f->var == ref->var && f->nloops > loops)
+            loops = f->nloops;
+    }
+    return runs < loops;
+}
+
+static bool runs_through_rows(const struct context *k,
+                              const struct linear *form)
+{
+    for (int i = 0; i < form->n; i++)
+        if (!runs_through_row(k, form->slots[i].reference))
+            return false;
+    return true;
+}
+
 static bool decompose_sum(struct compiler *c, struct context *k, symp e,
                           symp by, struct linear *out)
 {
-    if (k->nbound == 4 || reads_latent(e->args[0]) ||
-        reads_latent(e->args[1]) || !small_sum(c, e->args[0], e->args[1]))
+    if (k->nbound == 4 || reads_latent(e->args[0]) || reads_latent(e->args[1]))
         return false;
     struct linear inner = {.rest = sym_num(c, 0)};
     k->bound[k->nbound] = e->loop;
     k->lower[k->nbound] = e->args[0];
     k->upper[k->nbound++] = e->args[1];
-    bool ok = decompose(c, k, e->args[2], by, &inner);
+    bool ok =
+        decompose(c, k, e->args[2], by, &inner) &&
+        (small_sum(c, e->args[0], e->args[1]) || runs_through_rows(k, &inner));
     k->nbound--;
     if (!ok || out->n + inner.n > 64)
         return false;
@@ -503,6 +536,7 @@ static struct step *joint_block(struct compiler *c, struct model *m,
         s->members[i].family = steps[i]->family;
         s->members[i].count = count_of(c, steps[i]->family);
     }
+    k.block = s;
     k.nvars = joint_variables(s, k.vars);
     struct joint_term **last = &j->terms;
     for (struct factor *h = m->factors; h; h = h->next) {
@@ -622,6 +656,14 @@ static bool is_chain(const struct step *s)
     return s->family->nloops > 0 && chained(s);
 }
 
+/* Elements of a plate of several loops meet each other, not all at once: no
+ * dense block. */
+static bool meets_in_rows(const struct step *s)
+{
+    return s->family->nloops > 1 && !s->family->nslices &&
+           (s->sequential || s->conflicts) && !coupled(s);
+}
+
 /* Slices one at a time are slow where elements meet, whatever the plates. */
 static bool worth_curved(struct step *const *group, int n)
 {
@@ -635,7 +677,8 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
     bool plates = false, same = true;
     for (int i = 0; i < n; i++) {
         const struct step *s = group[i];
-        if (is_chain(s) || (n > 1 && s->family->nslices > 0))
+        if (is_chain(s) || meets_in_rows(s) ||
+            (n > 1 && s->family->nslices > 0))
             return true;
         plates = plates || (s->family->nloops > 0 && !coupled(s));
         same = same && s->family->nloops > 0 && !s->sequential &&
