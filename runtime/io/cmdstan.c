@@ -143,14 +143,14 @@ static void write_names(struct rt_out *out, const struct gbm_draws *draws,
             index[d] = cell % v->dim[d] + 1;
             cell /= v->dim[d];
         }
-        rt_out_text(out, ",");
+        rt_out_char(out, ',');
         rt_out_text(out, name);
         for (int d = 0; d < v->ndim; d++) {
-            rt_out_text(out, ".");
+            rt_out_char(out, '.');
             rt_out_integer(out, index[d]);
         }
     }
-    rt_out_text(out, "\n");
+    rt_out_char(out, '\n');
 }
 
 static void write_value(struct rt_out *out, double value, bool integer)
@@ -173,12 +173,12 @@ static void write_stats(struct rt_out *out, const struct gbm_draws *draws,
         else if (i == NSTANDARD - 1 && stats[0])
             value = -stats[0]->values[place]; /* energy of a Gibbs sweep */
         if (i > 0)
-            rt_out_text(out, ",");
+            rt_out_char(out, ',');
         write_value(out, value, standard[i].integer);
     }
     for (int i = 0; i < draws->nstats; i++)
         if (!is_standard(draws->stats[i].name)) {
-            rt_out_text(out, ",");
+            rt_out_char(out, ',');
             write_value(out, draws->stats[i].values[place],
                         draws->stats[i].integer);
         }
@@ -196,11 +196,11 @@ static void write_rows(struct rt_out *out, const struct gbm_draws *draws,
 
         write_stats(out, draws, stats, (int64_t)chain * draws->capacity + d);
         for (int64_t i = 0; i < draws->width; i++) {
-            rt_out_text(out, ",");
+            rt_out_char(out, ',');
             write_value(out, record[columns[i].offset],
                         columns[i].variable->integer);
         }
-        rt_out_text(out, "\n");
+        rt_out_char(out, '\n');
     }
 }
 

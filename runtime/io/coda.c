@@ -33,11 +33,11 @@ static enum gbm_status write_index(struct rt_out *out,
         gbm_cell_name(v->name, v->ndim, v->dim, columns[i].cell, name,
                       sizeof name);
         rt_out_text(out, name);
-        rt_out_text(out, " ");
+        rt_out_char(out, ' ');
         rt_out_integer(out, i * draws->kept + 1);
-        rt_out_text(out, " ");
+        rt_out_char(out, ' ');
         rt_out_integer(out, (i + 1) * draws->kept);
-        rt_out_text(out, "\n");
+        rt_out_char(out, '\n');
     }
     return rt_out_close(out, true, error);
 }
@@ -60,7 +60,7 @@ static enum gbm_status write_chain(struct rt_out *out,
             rt_out_integer(out, draws->warmup + ((int64_t)d + 1) * draws->thin);
             rt_out_text(out, "  ");
             rt_out_number(out, record[columns[i].offset], "NA");
-            rt_out_text(out, "\n");
+            rt_out_char(out, '\n');
         }
     return rt_out_close(out, true, error);
 }

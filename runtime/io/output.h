@@ -48,18 +48,20 @@ struct rt_out {
 
 enum gbm_status rt_out_open(struct rt_out *out, const char *path, char *error);
 void rt_out_text(struct rt_out *out, const char *text);
+void rt_out_char(struct rt_out *out, char c);
 void rt_out_format(struct rt_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Like %.8g, but faster, or with as many digits as `out` says; NaN, inf and
- * -inf are `nan`, "inf", "-inf". */
+/* With as many significant digits as `out` says; NaN, inf and -inf are `nan`,
+ * "inf", "-inf". */
 void rt_out_number(struct rt_out *out, double x, const char *nan);
 void rt_out_integer(struct rt_out *out, int64_t x);
 /* Flushes, closes and renames; or removes the temporary file. */
 enum gbm_status rt_out_close(struct rt_out *out, bool keep, char *error);
 
-/* Writes x as %.8g would, but for the last digit in near ties; returns the end
- * (no final NUL). Needs 32 bytes. */
-char *rt_format_number(char *at, double x);
+/* Writes x, not a NaN, as %.*g would with 1 to 17 digits, but -0 as
+ * 0; returns the end (no final NUL). */
+enum { RT_NUMBER = 48 };
+char *rt_format_number(char at[RT_NUMBER], double x, int digits);
 
 /* ---- draws.c */
 
