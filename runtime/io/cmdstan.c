@@ -14,15 +14,15 @@
 static const struct standard {
     const char *column, *stat;
     bool integer;
-    double otherwise;
+    const char *otherwise;
 } standard[] = {
-    {"lp__", "lp", false, (double)NAN},
-    {"accept_stat__", "acceptance_rate", false, 1},
-    {"stepsize__", "step_size", false, 1},
-    {"treedepth__", "tree_depth", true, 0},
-    {"n_leapfrog__", "n_steps", true, 0},
-    {"divergent__", "diverging", true, 0},
-    {"energy__", "energy", false, (double)NAN},
+    {"lp__", "lp", false, "nan"},
+    {"accept_stat__", "acceptance_rate", false, "1"},
+    {"stepsize__", "step_size", false, "1"},
+    {"treedepth__", "tree_depth", true, "0"},
+    {"n_leapfrog__", "n_steps", true, "0"},
+    {"divergent__", "diverging", true, "0"},
+    {"energy__", "energy", false, "nan"},
 };
 enum { NSTANDARD = sizeof standard / sizeof standard[0] };
 
@@ -166,15 +166,15 @@ static void write_stats(struct rt_out *out, const struct gbm_draws *draws,
                         int64_t place)
 {
     for (int i = 0; i < NSTANDARD; i++) {
-        double value = standard[i].otherwise;
-
-        if (stats[i])
-            value = stats[i]->values[place];
-        else if (i == NSTANDARD - 1 && stats[0])
-            value = -stats[0]->values[place]; /* energy of a Gibbs sweep */
         if (i > 0)
             rt_out_char(out, ',');
-        write_value(out, value, standard[i].integer);
+        if (stats[i])
+            write_value(out, stats[i]->values[place], standard[i].integer);
+        else if (i == NSTANDARD - 1 && stats[0])
+            /* energy of a Gibbs sweep */
+            write_value(out, -stats[0]->values[place], false);
+        else
+            rt_out_text(out, standard[i].otherwise);
     }
     for (int i = 0; i < draws->nstats; i++)
         if (!is_standard(draws->stats[i].name)) {
