@@ -56,6 +56,26 @@ bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out)
     return false;
 }
 
+/* Is any of n numbers NaN? Without a branch, so that vectors are compared. */
+static bool any_nan(const double *x, int64_t n)
+{
+    double found = 0;
+#pragma omp simd reduction(+ : found)
+    for (int64_t i = 0; i < n; i++)
+        found += isnan(x[i]) ? 1 : 0;
+    return found > 0;
+}
+
+static bool any_nan_drawn(const struct rt_instance *in,
+                          const struct gbm_draws *draws, int from, int to)
+{
+    for (int chain = 0; chain < in->nchains; chain++)
+        if (any_nan(gbm_draws_record(draws, chain, from),
+                    (to - from) * draws->width))
+            return true;
+    return false;
+}
+
 /* Number of draws [from, to) of stochastic nodes that are not a number, the
  * first in *out: of what the sweeps sample, up to that first one; or of all.
  * Chain by chain, as draws lie in memory. */
@@ -65,6 +85,8 @@ static int64_t count_nan(const struct rt_instance *in,
 {
     int64_t n = 0;
     out->draw = to;
+    if (!any_nan_drawn(in, draws, from, to))
+        return 0;
     for (int m = 0; m < in->nmonitors; m++) {
         const struct rt_monitor *monitor = &in->monitors[m];
         const struct rt_slot *slot = &in->slots[monitor->variable];
