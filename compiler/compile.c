@@ -128,8 +128,10 @@ static const struct {
     {.run = sum_rows},
     {.run = count_copies},
     {.run = plan},
+    {.run = find_dependence},
     {.run = fuse},
     {.run = hoist, .emit = "plan", .print = plan_print},
+    {.run = form_phases, .emit = "sweep", .print = sweep_print},
     {.run = settle_slots, .emit = "slots", .print = slots_print},
     {.run = order_load},
 };

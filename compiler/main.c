@@ -17,6 +17,7 @@ static const struct {
     {"dag", "variables, plates and relations"},
     {"conditionals", "the full conditional of every latent variable"},
     {"plan", "steps, samplers, buffers"},
+    {"sweep", "steps, what each waits for, and their phases"},
     {"slots", "the arrays that are kept in memory, and what for"},
     {"c", "the C program"},
     {"cuda", "the CUDA program"},

@@ -122,6 +122,10 @@ struct sampler {
      * each. */
     enum barren_unit (*unit)(const struct step *s);
 
+    /* Its phases (sweep.h); NULL: sums over the instances of its parts, and a
+     * draw. */
+    void (*phases)(struct compiler *c, struct step *s);
+
     /* ---- what --explain says: the sampler's column (NULL: the name); the same
      * for a picture (NULL: the column); why it is this one ---- */
     const char *(*explain)(struct compiler *c, const struct step *s);
@@ -218,8 +222,8 @@ struct quadratic {
     bool constant_design, constant_weight;
     bool constant_score; /* beside the weight, where the factor's node is data
                           */
-    struct step *drawn; /* a row's score waits for this step's draw, which asks
-                           for the row's a'x, the predictor: fuse.c; or NULL */
+    struct step *drawn;  /* a row's score waits for this step's draw, which asks
+                            for the row's a'x, the predictor: fuse.c; or NULL */
     symp predictor;
     struct quadratic *summed; /* as of a part */
     struct quadratic *next;
@@ -242,6 +246,12 @@ enum companion {
     COMPANION_MIRROR, /* of a symmetric matrix: the mirror image */
     COMPANION_NORM    /* of a correlation's upper Cholesky factor: the
                          column's diagonal cell; its norm stays 1 */
+};
+
+/* Variables, each once. */
+struct var_list {
+    const struct var **items;
+    int n;
 };
 
 struct step {
@@ -268,9 +278,8 @@ struct step {
                           prior has not, has a coefficient of 0; or NULL */
     symp lower, upper; /* the own support and truncation; NULL: open */
     struct bound *bounds;
-    bool bounded;           /* the draw must respect bounds beyond the family's
-                               own support */
-    const char *first_draw; /* C function that the update draws with first */
+    bool bounded; /* the draw must respect bounds beyond the family's
+                     own support */
     bool sequential;
     struct conflict *conflicts;
     struct member members[MAX_MEMBERS];
@@ -288,8 +297,10 @@ struct step {
     bool late;                /* for what is kept alone, after the sweep */
     struct step *after;       /* without a sampler: that makes it due */
     struct inverse *inverse;  /* rebuilt; NULL: none */
-    struct part *ties;        /* instances that hold an element fast */
-    struct summand pair[2];   /* of a pair; each with an index of its own */
+    struct var_list *reads, *changes; /* depend.c */
+    struct phase *phases;             /* what it does: sweep.h */
+    struct part *ties;                /* instances that hold an element fast */
+    struct summand pair[2]; /* of a pair; each with an index of its own */
     int number;
     int part; /* of the program: the one that its run is in */
     const struct model *model;

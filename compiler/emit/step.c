@@ -1,19 +1,5 @@
 /* step.c: the functions that update a step, and its row in the host's table. */
 #include "emit/emit.h"
-#include <ctype.h>
-#include <string.h>
-
-/* The function that the emitted text calls first with the random numbers. */
-static const char *first_draw(struct compiler *c, const char *text)
-{
-    const char *call = strstr(text, "(rng"), *begin = call;
-    if (!call)
-        return "none";
-    while (begin > text &&
-           (begin[-1] == '_' || isalnum((unsigned char)begin[-1])))
-        begin--;
-    return intern_format(c, "%.*s", (int)(call - begin), begin);
-}
 
 void emit_open_update(struct text *out, const struct step *s)
 {
@@ -26,19 +12,16 @@ void emit_open_update(struct text *out, const struct step *s)
 
 void emit_step(struct compiler *c, struct text *out, struct step *s)
 {
-    size_t start = out->length;
     if (!s->sampler)
         return;
     emit_recompute_aligned(c, out, s);
     s->sampler->emit(c, out, s);
-    s->first_draw =
-        out->length > start ? first_draw(c, out->data + start) : "none";
 }
 
 /* ---- the host's table
  * ----------------------------------------------------------------------- */
 
-static const char *step_variables(struct compiler *c, const struct step *s)
+static const char *names_of(struct compiler *c, const struct step *s)
 {
     if (!s->nmembers)
         return s->family ? s->family->var->name : s->inverse->var->name;
@@ -229,7 +212,7 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
     if (k->dense)
         return cost;
     text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->part, s->name,
-                s->number, k->blocks, s->first_draw);
+                s->number, k->blocks, first_draw(s));
     emit_conflicts(out, c, s);
     if (lists_members(s)) {
         text_printf(out, "static const int members_%s[] = {", s->name);
@@ -274,7 +257,7 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
         text_printf(out, ",\n     .run = %s_run", s->name);
     if (!k->dense && k->blocks)
         text_printf(out, ", .blocks = %d, .normals = GBM_NORMALS_FIRST(%s)",
-                    k->blocks, s->first_draw);
+                    k->blocks, first_draw(s));
     const char *id = step_id(c, s);
     if (s->sampler->checked ? s->sampler->checked(s) : k->scalar)
         emit_access_row(out, id, intern_format(c, "%s_at", id));
@@ -309,9 +292,9 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
                     "    {.kind = %s, .name = \"%s\",\n     .variable = "
                     "\"%s\", .sampler = \"%s\",\n     .family = %d, .number = "
                     "%d, .sequential = %d, .leaf = %d, .inverse = %d",
-                    kind_of(s), s->name, step_variables(c, s),
-                    sampler_name(c, s), s->family ? s->family->number : -1,
-                    s->number, one_at_a_time(s), s->late,
+                    kind_of(s), s->name, names_of(c, s), sampler_name(c, s),
+                    s->family ? s->family->number : -1, s->number,
+                    one_at_a_time(s), s->late,
                     s->inverse ? s->inverse->number : -1);
         if (s->after)
             text_printf(out, ", .after = %d", s->after->number + 1);

@@ -57,7 +57,7 @@ static const char *elements_of(struct compiler *c, const struct family *f)
     return take_text(c, &t);
 }
 
-static const char *step_elements(struct compiler *c, const struct step *s)
+const char *step_elements(struct compiler *c, const struct step *s)
 {
     if (s->inverse)
         return "-";
@@ -79,7 +79,7 @@ static const char *step_elements(struct compiler *c, const struct step *s)
                               : intern_format(c, "%d", s->nmembers);
 }
 
-static const char *step_variables(struct compiler *c, const struct step *s)
+const char *step_variables(struct compiler *c, const struct step *s)
 {
     if (s->inverse)
         return sym_text(c, s->inverse->reference);
@@ -92,7 +92,7 @@ static const char *step_variables(struct compiler *c, const struct step *s)
     return take_text(c, &t);
 }
 
-static const char *step_sampler(struct compiler *c, const struct step *s)
+const char *step_sampler(struct compiler *c, const struct step *s)
 {
     const struct sampler *k = s->sampler;
     if (!k)
@@ -303,9 +303,7 @@ static void print_row(struct text *out, const struct row *r,
     }
 }
 
-/* Words of s, the first line from column `at` on, the others from `indent`. */
-static void print_wrapped(struct text *out, const char *s, size_t at,
-                          size_t indent)
+void print_wrapped(struct text *out, const char *s, size_t at, size_t indent)
 {
     while (*s) {
         size_t n = fitting(s, PAGE - at);

@@ -196,6 +196,49 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     text_append(out, "}\n#endif\n\n");
 }
 
+/* Of a row through the design: X'WX and X's, or what data settle of them. */
+static void add_row_phase(struct compiler *c, struct step *s,
+                          const struct quadratic *q)
+{
+    symp d = block_dimension(c, s);
+    const bool product = !(q->constant_design && q->constant_weight);
+    struct phase *p =
+        add_phase(c, s, PHASE_SUM, product ? "X'WX and X'score" : "X'score");
+    p->rows = q->part->factor->family;
+    p->at_load = !product && q->constant_score;
+    phase_computes(c, p, q->weight);
+    phase_computes(c, p, q->score);
+    for (int i = 0; i < s->nmembers; i++)
+        phase_computes(c, p, q->design[i]);
+    p->cells = sym_add2(c, p->cells, d);
+    p->operations =
+        sym_add(c, 3,
+                (symp[]){p->operations, sym_mul2(c, sym_num(c, 2), d),
+                         product ? sym_mul2(c, d, d) : sym_num(c, 0)});
+}
+
+static void phases(struct compiler *c, struct step *s)
+{
+    symp d = block_dimension(c, s);
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->row)
+            add_row_phase(c, s, q);
+    struct phase *prior = add_phase(c, s, PHASE_SUM, "prior precision");
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        for (int i = 0; i < s->nmembers && !q->row; i++) {
+            phase_computes(c, prior, q->potential[i]);
+            for (int j = 0; j <= i; j++)
+                phase_computes(c, prior, q->precision[i][j]);
+        }
+    struct phase *solve =
+        add_phase(c, s, PHASE_SOLVE, "factors the precision, draws");
+    solve->random = true;
+    solve->cells = sym_mul2(c, d, d);
+    solve->operations =
+        sym_add2(c, sym_mul(c, 4, (symp[]){sym_num(c, 1.0 / 3), d, d, d}),
+                 sym_mul(c, 3, (symp[]){sym_num(c, 4), d, d}));
+}
+
 static void emit_tables(struct compiler *c, struct text *out,
                         const struct step *s)
 {
@@ -314,6 +357,7 @@ const struct sampler dense_block = {
     .brief = brief_block,
     .why = why_block,
     .parallel = parallel,
+    .phases = phases,
     .emit = emit,
     .dense = true,
     .emit_tables = emit_tables,

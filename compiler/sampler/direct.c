@@ -239,6 +239,18 @@ static void draw(struct emitter *e, const struct step *s)
     emit_store(e, s, emit_direct_value(e, s, "k_."));
 }
 
+static void phases(struct compiler *c, struct step *s)
+{
+    struct phase *p = add_usual_phases(c, s);
+    p->what =
+        intern_format(c, "draws from %s%s", s->bounded ? "truncated " : "",
+                      s->recognised->name);
+    if (!s->bounded)
+        phase_draws(c, p,
+                    entry_expression(c, s->recognised,
+                                     entry_value(s->recognised, "draw")));
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     struct text how = {0};
@@ -310,6 +322,7 @@ const struct sampler direct_sampler = {
     .adds_up = true,
     .explain = explain_direct,
     .unit = each_unless_tied,
+    .phases = phases,
     .emit = emit,
     .draw = draw,
     .scalar = true,

@@ -123,6 +123,15 @@ static bool takes(const struct step *s)
     return s->family->var->leaf && !s->family->auxiliary && !s->pair[0].cell;
 }
 
+static void phases(struct compiler *c, struct step *s)
+{
+    struct phase *p = add_phase(c, s, s->sequential ? PHASE_SCAN : PHASE_MAP,
+                                "draws from its distribution");
+    p->random = true;
+    for (symp *e = sequence_expressions(c, s->family); *e; e++)
+        phase_computes(c, p, *e);
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar_comment(c, out, s, "");
@@ -158,6 +167,7 @@ const struct sampler forward_draw = {
     .closed = true,
     .forward = true,
     .explain = explain_forward,
+    .phases = phases,
     .emit = emit,
     .emit_row = emit_row,
     .blocks = 1,

@@ -77,6 +77,9 @@ int joint_variables(const struct step *s, struct var **out);
 struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
                                       struct family *f);
 
+/* joint_phases.c */
+void joint_phases(struct compiler *c, struct step *s);
+
 /* rescale.c: the plates of a block that can be moved with their scales. */
 void find_rescalings(struct compiler *c, struct model *m, struct step *block);
 /* rescale_program.c: their functions; what the self-check asks of them. */

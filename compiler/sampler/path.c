@@ -472,6 +472,15 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_chain_host(c, out, s);
 }
 
+static void phases(struct compiler *c, struct step *s)
+{
+    add_usual_phases(c, s)->what = "emissions of each value";
+    struct phase *p =
+        add_phase(c, s, PHASE_SCAN, "filters forward, samples backward");
+    p->random = true;
+    phase_computes(c, p, s->family->factor->logp);
+}
+
 static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 {
     (void)c;
@@ -517,6 +526,7 @@ const struct sampler forward_backward = {
     .why = why,
     .parallel = parallel,
     .headers = {"forward_backward.h"},
+    .phases = phases,
     .emit = emit,
     .emit_row = emit_row,
     .block_access = true,

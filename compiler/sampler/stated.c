@@ -4,6 +4,15 @@
 
 static bool takes(const struct step *s) { return s->family->var->draw; }
 
+static void phases(struct compiler *c, struct step *s)
+{
+    symp draw = s->family->var->draw;
+    struct phase *p = add_phase(c, s, PHASE_MAP, "draws as stated");
+    p->random = true;
+    phase_computes(c, p, draw);
+    phase_draws(c, p, draw);
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar_comment(
@@ -33,6 +42,7 @@ const struct sampler stated_draw = {
     .closed = true,
     .unit = never_left_out,
     .explain = explain_stated,
+    .phases = phases,
     .emit = emit,
     .blocks = 1,
 };

@@ -39,51 +39,13 @@ static bool keeps_to_row(struct compiler *c, const struct family *drawn,
                           reads_other_row, drawn);
 }
 
-static bool factor_has(const struct model *m, const struct factor *g,
-                       const struct var *v)
-{
-    const symp read[] = {g->logp,  g->guard, g->value,
-                         g->lower, g->upper, g->rule};
-    if (g->family->var == v || g->auxiliary == v)
-        return true;
-    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        for (const struct var *w = m->vars; read[i] && w; w = w->next)
-            if (sym_has_var(read[i], w) && (w == v || derived_depends(m, w, v)))
-                return true;
-    return false;
-}
-
-/* Whether the full conditional of either is a function of the other: they are
- * in one factor. */
-static bool meet(const struct model *m, const struct var *v,
-                 const struct var *w)
-{
-    for (const struct factor *g = m->factors; g; g = g->next)
-        if (factor_has(m, g, v) && factor_has(m, g, w))
-            return true;
-    return false;
-}
-
-/* Whether the draw of `drawn` may change places with step s. */
-static bool commutes(const struct model *m, const struct step *s,
-                     const struct var *drawn)
-{
-    if (!s->sampler)
-        return !s->inverse && !meet(m, s->family->var, drawn) &&
-               !derived_depends(m, s->family->var, drawn);
-    for (const struct var *v = m->vars; v; v = v->next)
-        if (step_moves(s, v) && (v == drawn || meet(m, v, drawn)))
-            return false;
-    return true;
-}
-
 /* The steps from s on, before `end`. What is drawn for kept sweeps alone comes
  * after them all in any case. */
-static bool all_commute(const struct model *m, const struct step *s,
-                        const struct step *end, const struct var *drawn)
+static bool all_swap(const struct step *s, const struct step *end,
+                     const struct step *drawn)
 {
     for (; s && s != end; s = s->next)
-        if (!s->late && !commutes(m, s, drawn))
+        if (!s->late && !may_swap(s, drawn))
             return false;
     return true;
 }
@@ -100,11 +62,10 @@ static bool comes_after(const struct step *a, const struct step *b)
 static bool may_wait(const struct model *m, const struct step *drawn,
                      const struct step *block)
 {
-    const struct var *v = drawn->family->var;
     if (comes_after(block, drawn))
-        return all_commute(m, drawn->next, block, v);
-    return all_commute(m, drawn->next, NULL, v) &&
-           all_commute(m, m->steps, block, v);
+        return all_swap(drawn->next, block, drawn);
+    return all_swap(drawn->next, NULL, drawn) &&
+           all_swap(m->steps, block, drawn);
 }
 
 static void put_before(struct model *m, struct step *s, struct step *block)

@@ -21,8 +21,66 @@ bool step_moves(const struct step *s, const struct var *v);
  * date; its kernel is named after it. */
 const char *derive_name(struct compiler *c, const struct family *f);
 
+/* ---- depend.c ----------------------------------------------------------- */
+/* Sets `reads` and `changes` of all steps. Requires the sweep. */
+void find_dependence(struct compiler *c, struct model *m);
+bool has_variable(const struct var_list *list, const struct var *v);
+/* Whether the update of s recomputes f, the first of its sequence if it is in
+ * one. */
+bool recomputes(const struct step *s, const struct family *f);
+/* Whether neither step reads or changes what the other changes: in either
+ * order, or side by side, they draw the same. */
+bool may_swap(const struct step *a, const struct step *b);
+
+/* ---- phases.c ----------------------------------------------------------- */
+enum phase_kind {
+    PHASE_MAP,    /* draws an element, or computes it */
+    PHASE_SUM,    /* each row contributes to its group */
+    PHASE_SCAN,   /* a recursion along a loop */
+    PHASE_SOLVE,  /* factors a precision and draws */
+    PHASE_SEARCH, /* tries values until one is taken; a trial is its own
+                     log density and those sums behind it that say so */
+    PHASE_INDEX   /* rebuilds an inverse index */
+};
+
+/* One bulk operation. For each element of the step it goes through the
+ * instances of a part, or there is one row. */
+struct phase {
+    enum phase_kind kind;
+    const char *what; /* it does, in words */
+    const struct part *part;
+    const struct family *rows; /* not NULL: its rows are the elements of this
+                                  family, whatever the step's are */
+    symp *reads;               /* the cells that a row reads */
+    int nreads;
+    symp operations; /* of a row; a function counts as ten */
+    symp cells;      /* how many a row reads that are not the same for all */
+    bool random;
+    const char *draw; /* the kernels' function that it draws with first; or
+                         NULL: it may begin with any */
+    bool trial;       /* once for each value that the search tries */
+    bool at_load;     /* from sums computed at load, where all is observed */
+    struct phase *next;
+};
+/* Sets the phases of all steps. Requires find_dependence. */
+void form_phases(struct compiler *c, struct model *m);
+/* The last phase so far. */
+struct phase *add_phase(struct compiler *c, struct step *s,
+                        enum phase_kind kind, const char *what);
+/* What most samplers do: sums over the instances of parts, then a draw, which
+ * is returned. */
+struct phase *add_usual_phases(struct compiler *c, struct step *s);
+/* It draws with the functions in e, in the order of their arguments. */
+void phase_draws(struct compiler *c, struct phase *p, symp e);
+/* A row of it computes e, or nothing if that is NULL. */
+void phase_computes(struct compiler *c, struct phase *p, symp e);
+const char *phase_word(const struct phase *p);
+/* The kernels' function that an update of s draws with first, as far as that
+ * is told; or "none". */
+const char *first_draw(const struct step *s);
+
 /* fuse.c: sets `drawn` of the quadratics of dense blocks; such a step goes
- * before its block. Requires the sweep. */
+ * before its block. Requires find_dependence. */
 void fuse(struct compiler *c, struct model *m);
 
 /* ---- hoist.c ------------------------------------------------------------ */

@@ -1038,7 +1038,7 @@ static int64_t cost_update_a_v(const void *state)
     return (int64_t)(*s->N_v);
 }
 
-GBM_HOST_RUN(1, update_a_v, 0, 3, gbm_slice)
+GBM_HOST_RUN(1, update_a_v, 0, 3, none)
 static int dimension_b_v(const void *state, int64_t element)
 {
     (void)state;
@@ -1143,7 +1143,7 @@ static const struct gbm_step steps[] = {
      .variable = "a", .sampler = "slice",
      .family = 0, .number = 0, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "a ~ dexp(1)", .trials = true,
-     .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(gbm_slice),
+     .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_a_v, .block_get = get_a_v, .block_set = set_a_v, .conditional = conditional_a_v_at,
      .cost = cost_update_a_v},
     {.kind = GBM_STEP_MAP, .name = "update_b_v",

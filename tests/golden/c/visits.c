@@ -838,7 +838,7 @@ static int64_t cost_update_b_v(const void *state)
     return (int64_t)(*s->N_v);
 }
 
-GBM_HOST_RUN(2, update_b_v, 0, 3, gbm_slice)
+GBM_HOST_RUN(2, update_b_v, 0, 3, none)
 GBM_HOST_RUN(1, update_y_v, 1, 1, none)
 
 static const struct gbm_step steps[] = {
@@ -846,7 +846,7 @@ static const struct gbm_step steps[] = {
      .variable = "b", .sampler = "slice",
      .family = 0, .number = 0, .sequential = 1, .leaf = 0, .inverse = -1,
      .text = "b[j] ~ dnorm(0, 1)", .trials = true,
-     .run = update_b_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(gbm_slice),
+     .run = update_b_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
      .cost = cost_update_b_v},
     {.kind = GBM_STEP_MAP, .name = "update_y_v",

@@ -1,0 +1,91 @@
+/* sweep.c: --emit=sweep: the sweep as a program for a person: its steps, which
+ * of them a step has to wait for, and the phases of each. */
+#include "report/report.h"
+
+/* "over i by g[i] of y[i] ~ dnorm(...)" */
+static const char *rows_of(struct compiler *c, const struct phase *p)
+{
+    if (p->part) {
+        const char *over = part_sum(c, p->part);
+        return intern_format(c, "%s%s of %s", *over ? "over " : "", over,
+                             p->part->factor->text);
+    }
+    const struct family *f = p->rows;
+    if (!f)
+        return "";
+    if (!f->nloops)
+        return intern_format(c, "of %s", f->text);
+    return intern_format(c, "over %s of %s", loop_names(c, f->loops, f->nloops),
+                         f->text);
+}
+
+static void print_line(struct text *out, const char *what)
+{
+    print_wrapped(out, what, 0, 13);
+}
+
+static void print_reads(struct text *out, struct compiler *c,
+                        const struct phase *p)
+{
+    struct text t = {0};
+    for (int i = 0; i < p->nreads; i++)
+        text_printf(&t, "%s%s", i ? ", " : "           reads ",
+                    expression_text(c, p->reads[i]));
+    if (t.length)
+        print_line(out, take_text(c, &t));
+}
+
+static void print_work(struct text *out, struct compiler *c,
+                       const struct phase *p)
+{
+    if (sym_is(p->operations, 0) && sym_is(p->cells, 0))
+        return;
+    print_line(out,
+               intern_format(c, "           a row: %s operations, %s cells",
+                             expression_text(c, p->operations),
+                             expression_text(c, p->cells)));
+}
+
+static void print_phase(struct text *out, struct compiler *c,
+                        const struct phase *p)
+{
+    const char *rows = rows_of(c, p);
+    print_line(out,
+               intern_format(c, "   %s%-7s %s%s%s%s%s", p->trial ? "  " : "",
+                             phase_word(p), p->what, *rows ? " " : "", rows,
+                             p->random ? ", at random" : "",
+                             p->at_load ? "; computed at load" : ""));
+    print_reads(out, c, p);
+    print_work(out, c, p);
+}
+
+/* The steps before it that it may not change places with. */
+static const char *waits_for(struct compiler *c, const struct model *m,
+                             const struct step *s)
+{
+    struct text t = {0};
+    for (const struct step *k = m->steps; k && k != s; k = k->next)
+        if (!may_swap(k, s))
+            text_printf(&t, "%s%d", t.length ? ", " : "", k->number + 1);
+    return t.length ? take_text(c, &t) : "nothing";
+}
+
+void sweep_print(struct text *out, struct compiler *c, const struct model *m)
+{
+    for (const struct step *s = m->steps; s; s = s->next) {
+        text_printf(out, "%s%d %s: %s", s->number ? "\n" : "", s->number + 1,
+                    step_variables(c, s), step_sampler(c, s));
+        text_printf(out, "\n   elements %s; waits for %s%s\n",
+                    step_elements(c, s), waits_for(c, m, s),
+                    s->late ? "; for kept sweeps alone" : "");
+        for (const struct phase *p = s->phases; p; p = p->next)
+            print_phase(out, c, p);
+        for (const struct quadratic *q = s->quadratics; q; q = q->next)
+            if (q->drawn)
+                print_line(out, intern_format(
+                                    c,
+                                    "   fused: the draws of step %d go in one "
+                                    "pass over the rows of %s",
+                                    q->drawn->number + 1, q->matrix->name));
+    }
+}

@@ -1,0 +1,158 @@
+/* depend.c: what each step reads and what it changes, so which steps may change
+ * places or run side by side. A full conditional is a function of the factors
+ * that have what it draws: of the variables in them, through whatever derived
+ * nodes these are read. Variables, not elements, are told apart. */
+#include "sweep/sweep.h"
+
+static void add(struct var_list *list, const struct var *v)
+{
+    if (!has_variable(list, v))
+        list->items[list->n++] = v;
+}
+
+bool has_variable(const struct var_list *list, const struct var *v)
+{
+    for (int i = 0; i < list->n; i++)
+        if (list->items[i] == v)
+            return true;
+    return false;
+}
+
+/* What e reads that a sweep may change, and what that is computed from. */
+static void add_read(struct var_list *list, symp e)
+{
+    if (!e)
+        return;
+    if (e->kind == SYM_REF && !has_variable(list, e->var) &&
+        e->var->role != ROLE_GIVEN && e->var->role != ROLE_CONSTANT) {
+        add(list, e->var);
+        for (const struct family *f = e->var->families; f; f = f->next_of_var)
+            if (!f->stochastic)
+                add_read(list, f->body);
+    }
+    for (int i = 0; i < e->nargs; i++)
+        add_read(list, e->args[i]);
+}
+
+static struct var_list *new_list(struct compiler *c, const struct model *m)
+{
+    struct var_list *list = NEW(c, struct var_list);
+    int n = 0;
+    for (const struct var *v = m->vars; v; v = v->next)
+        n++;
+    list->items = NEW_ARRAY(c, const struct var *, n);
+    return list;
+}
+
+static void add_variables_in(struct var_list *list, const struct factor *g)
+{
+    const symp read[] = {g->logp,  g->guard, g->value,
+                         g->lower, g->upper, g->rule};
+    add(list, g->family->var);
+    if (g->auxiliary)
+        add(list, g->auxiliary);
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        add_read(list, read[i]);
+}
+
+static bool shares(const struct var_list *a, const struct var_list *b)
+{
+    for (int i = 0; i < a->n; i++)
+        if (has_variable(b, a->items[i]))
+            return true;
+    return false;
+}
+
+static void add_definition(struct step *s, const struct family *f)
+{
+    add(s->changes, f->var);
+    add_read(s->reads, f->body);
+}
+
+/* What is recomputed with f: itself, or the sequence that it is the first of.
+ */
+static void add_recomputed(struct step *s, const struct family *f)
+{
+    const struct sequence *q = f->sequence;
+    for (int i = 0; q && i < q->n; i++)
+        add_definition(s, q->families[i]);
+    if (!q)
+        add_definition(s, f);
+}
+
+static void add_changed(const struct model *m, struct step *s)
+{
+    if (!s->sampler && s->family)
+        add_recomputed(s, s->family);
+    for (const struct var *v = m->vars; v && s->sampler; v = v->next)
+        if (step_moves(s, v))
+            add(s->changes, v);
+}
+
+bool recomputes(const struct step *s, const struct family *f)
+{
+    if (!s->through || f->stochastic || !f->var->stored || f->expansion)
+        return false;
+    for (const struct var *v = s->model->vars; v; v = v->next)
+        if (step_moves(s, v) && recomputed_with(s->model, f, v))
+            return true;
+    return false;
+}
+
+/* The factors as the step itself sees them (affine.c); what is drawn forward
+ * asks for all that its statement says, not the density. */
+static void add_seen(struct compiler *c, struct step *s)
+{
+    symp *e = s->sampler && s->sampler->forward
+                  ? sequence_expressions(c, s->family)
+                  : NULL;
+    for (; e && *e; e++)
+        add_read(s->reads, *e);
+    for (const struct part *p = s->parts; p; p = p->next)
+        add_variables_in(s->reads, p->factor);
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        add_variables_in(s->reads, q->part->factor);
+}
+
+void find_dependence(struct compiler *c, struct model *m)
+{
+    for (struct step *s = m->steps; s; s = s->next) {
+        s->reads = new_list(c, m);
+        s->changes = new_list(c, m);
+        add_changed(m, s);
+        add_seen(c, s);
+        if (s->inverse)
+            add_read(s->reads, s->inverse->reference);
+    }
+    for (const struct factor *g = m->factors; g; g = g->next) {
+        struct var_list *in = new_list(c, m);
+        add_variables_in(in, g);
+        for (struct step *s = m->steps; s; s = s->next)
+            for (int i = 0; s->sampler && shares(in, s->changes) && i < in->n;
+                 i++)
+                add(s->reads, in->items[i]);
+    }
+    for (struct step *s = m->steps; s; s = s->next)
+        for (const struct family *f = m->families; f; f = f->next)
+            if (recomputes(s, f))
+                add_recomputed(s, f);
+}
+
+/* Steps that go through an index meet where it is rebuilt. */
+static bool through_index(const struct step *s)
+{
+    bool any = s->inverse != NULL;
+    for (const struct part *p = s->parts; p; p = p->next)
+        any = any || (p->inverse && p->inverse->latent);
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        any = any || (q->part->inverse && q->part->inverse->latent);
+    return any;
+}
+
+bool may_swap(const struct step *a, const struct step *b)
+{
+    if ((a->inverse && through_index(b)) || (b->inverse && through_index(a)))
+        return false;
+    return !shares(a->changes, b->reads) && !shares(b->changes, a->reads) &&
+           !shares(a->changes, b->changes);
+}

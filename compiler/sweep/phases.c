@@ -1,0 +1,286 @@
+/* phases.c: a step as a list of phases, each one bulk operation over the rows
+ * of a plate. What every sampler has in common is made here; a sampler whose
+ * phases are others makes its own (struct sampler's `phases`). */
+#include "sweep/sweep.h"
+#include <string.h>
+
+/* A call of a function of the library counts as so many operations. */
+#define CALL_WORK 10
+
+struct phase *add_phase(struct compiler *c, struct step *s,
+                        enum phase_kind kind, const char *what)
+{
+    struct phase *p = NEW(c, struct phase), **last = &s->phases;
+    *p = (struct phase){.kind = kind,
+                        .what = what,
+                        .operations = sym_num(c, 0),
+                        .cells = sym_num(c, 0)};
+    while (*last)
+        last = &(*last)->next;
+    *last = p;
+    return p;
+}
+
+/* ---- work ---- */
+
+static symp loop_turns(struct compiler *c, symp lower, symp upper)
+{
+    return sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
+}
+
+/* Operations of the children of e, and its own. */
+static symp operations(struct compiler *c, symp e)
+{
+    symp total = sym_num(c, 0), own = sym_num(c, 0), turns = sym_num(c, 1);
+    switch (e->kind) {
+    case SYM_ADD:
+    case SYM_MUL:
+        own = sym_num(c, e->nargs - 1);
+        break;
+    case SYM_POW:
+    case SYM_SELECT:
+        own = sym_num(c, 1);
+        break;
+    case SYM_CALL:
+        own = sym_num(c, e->entry ? CALL_WORK : 1);
+        break;
+    case SYM_SUM:
+        turns = loop_turns(c, e->args[0], e->args[1]);
+        return sym_mul2(c, turns,
+                        sym_add2(c, operations(c, e->args[2]), sym_num(c, 1)));
+    case SYM_ARRAY:
+        for (int i = 0; i < e->nloops; i++)
+            turns = sym_mul2(c, turns, e->args[1 + i]);
+        return sym_mul2(c, turns, operations(c, e->args[0]));
+    default: /* subscripts do not count */
+        return total;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        total = sym_add2(c, total, operations(c, e->args[i]));
+    return sym_add2(c, total, own);
+}
+
+static void add_read(struct compiler *c, struct phase *p, symp ref, symp turns)
+{
+    for (int i = 0; i < p->nreads; i++)
+        if (sym_same(p->reads[i], ref))
+            return;
+    symp *more = NEW_ARRAY(c, symp, p->nreads + 1);
+    if (p->nreads)
+        memcpy(more, p->reads, (size_t)p->nreads * sizeof *more);
+    more[p->nreads++] = ref;
+    p->reads = more;
+    if (sym_has_any_loop(ref)) /* else it is the same for all rows */
+        p->cells = sym_add2(c, p->cells, turns);
+}
+
+/* The cells that e reads, `turns` times where sums go through them. */
+static void add_reads(struct compiler *c, struct phase *p, symp e, symp turns)
+{
+    if (e->kind == SYM_SUM)
+        turns = sym_mul2(c, turns, loop_turns(c, e->args[0], e->args[1]));
+    for (int i = 0; e->kind == SYM_ARRAY && i < e->nloops; i++)
+        turns = sym_mul2(c, turns, e->args[1 + i]);
+    if (e->kind == SYM_EXTENT)
+        return;
+    if (e->kind == SYM_REF)
+        add_read(c, p, e, turns);
+    for (int i = 0; i < e->nargs; i++)
+        add_reads(c, p, e->args[i], turns);
+}
+
+void phase_computes(struct compiler *c, struct phase *p, symp e)
+{
+    if (!e)
+        return;
+    add_reads(c, p, e, sym_num(c, 1));
+    p->operations = sym_add2(c, p->operations, operations(c, e));
+}
+
+/* ---- what most samplers do ---- */
+
+static void add_terms(struct compiler *c, struct phase *phase,
+                      const struct part *p)
+{
+    if (p->opaque)
+        phase_computes(c, phase, p->logp);
+    for (int i = 0; i < p->terms.n && !p->opaque; i++)
+        phase_computes(c, phase, p->terms.coefficient[i]);
+    if (p->guard)
+        phase_computes(c, phase, p->guard);
+}
+
+/* Sums over the instances of a part, and the row that an element has alone as
+ * part of `alone`. */
+static void add_part(struct compiler *c, struct step *s, const struct part *p,
+                     struct phase *alone)
+{
+    if (!part_shared_out(p)) {
+        add_terms(c, alone, p);
+        return;
+    }
+    struct phase *sum =
+        add_phase(c, s, PHASE_SUM, p->opaque ? "log density" : "statistics");
+    sum->part = p;
+    sum->trial = p->opaque;
+    sum->at_load = p->summed != NULL;
+    add_terms(c, sum, p);
+}
+
+/* Before the phase that draws: what does not wait for a trial value. */
+static void draw_last(struct step *s, struct phase *draw)
+{
+    struct phase **at = &s->phases;
+    while (*at && *at != draw)
+        at = &(*at)->next;
+    *at = draw->next;
+    for (at = &s->phases; *at && !(*at)->trial;)
+        at = &(*at)->next;
+    draw->next = *at;
+    *at = draw;
+}
+
+static void add_bounds(struct compiler *c, struct step *s, struct phase *draw)
+{
+    for (const struct bound *b = s->bounds; b; b = b->next) {
+        struct phase *p = draw;
+        if (part_shared_out(b->part)) {
+            p = add_phase(c, s, PHASE_SUM,
+                          b->is_lower ? "largest lower bound"
+                                      : "smallest upper bound");
+            p->part = b->part;
+        }
+        phase_computes(c, p, b->value);
+    }
+    phase_computes(c, draw, s->lower);
+    phase_computes(c, draw, s->upper);
+}
+
+static void add_quadratic(struct compiler *c, struct step *s,
+                          const struct quadratic *q, struct phase *alone)
+{
+    struct phase *p = alone;
+    if (part_shared_out(q->part)) {
+        p = add_phase(c, s, PHASE_SUM,
+                      s->recognised ? "statistics" : "precision and potential");
+        p->part = q->part;
+        p->at_load = q->summed != NULL;
+    }
+    for (int i = 0; i < s->nmembers; i++) {
+        phase_computes(c, p, q->potential[i]);
+        for (int j = 0; j <= i; j++)
+            phase_computes(c, p, q->precision[i][j]);
+    }
+}
+
+struct phase *add_usual_phases(struct compiler *c, struct step *s)
+{
+    const bool searches = s->sampler->trials || !s->sampler->closed;
+    struct phase *draw =
+        add_phase(c, s, searches ? PHASE_SEARCH : PHASE_MAP, "draws");
+    draw->random = true;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (!q->row)
+            add_quadratic(c, s, q, draw);
+    if (s->quadratics && !searches && !s->recognised)
+        draw->kind = PHASE_SOLVE;
+    for (int i = 0; i < s->nstatistics; i++)
+        phase_computes(c, draw, s->statistics[i]);
+    for (const struct part *p = s->quadratics ? NULL : s->parts; p; p = p->next)
+        add_part(c, s, p, draw);
+    add_bounds(c, s, draw);
+    draw_last(s, draw);
+    return draw;
+}
+
+void phase_draws(struct compiler *c, struct phase *p, symp e)
+{
+    if (!e || p->draw)
+        return;
+    for (int i = 0; i < e->nargs; i++)
+        phase_draws(c, p, e->args[i]);
+    if (!p->draw && sym_is_draw(e, NULL))
+        p->draw = intern_format(c, "gbm_%s", e->name);
+}
+
+static void add_definition_phase(struct compiler *c, struct step *s,
+                                 const struct family *f)
+{
+    struct phase *p =
+        add_phase(c, s, f->recursive ? PHASE_SCAN : PHASE_MAP, "recomputes");
+    p->rows = f;
+    phase_computes(c, p, f->body);
+}
+
+/* Of a sequence, all that is recomputed in turn. */
+static void add_recomputed_phase(struct compiler *c, struct step *s,
+                                 const struct family *f)
+{
+    const struct sequence *q = f->sequence;
+    for (int i = 0; q && i < q->n; i++)
+        add_definition_phase(c, s, q->families[i]);
+    if (!q)
+        add_definition_phase(c, s, f);
+}
+
+#ifdef GBM_DEBUG
+static void check_read(const struct step *s, symp e)
+{
+    const enum role role = e->kind == SYM_REF ? e->var->role : ROLE_GIVEN;
+    if (role != ROLE_GIVEN && role != ROLE_CONSTANT &&
+        !has_variable(s->reads, e->var) && !has_variable(s->changes, e->var))
+        UNREACHABLE();
+    for (int i = 0; i < e->nargs; i++)
+        check_read(s, e->args[i]);
+}
+#endif
+
+/* What its phases read, depend.c knows that the step reads. */
+static void check_phases(const struct step *s)
+{
+    (void)s;
+#ifdef GBM_DEBUG
+    for (const struct phase *p = s->phases; p; p = p->next)
+        for (int i = 0; i < p->nreads; i++)
+            check_read(s, p->reads[i]);
+#endif
+}
+
+void form_phases(struct compiler *c, struct model *m)
+{
+    for (struct step *s = m->steps; s; s = s->next) {
+        if (s->inverse) {
+            add_phase(c, s, PHASE_INDEX,
+                      "sorts instances by the cell they hit");
+            phase_computes(c, s->phases, s->inverse->reference);
+            s->phases->rows = s->inverse->factor->family;
+        } else if (!s->sampler) {
+            add_recomputed_phase(c, s, s->family);
+        } else if (s->sampler->phases) {
+            s->sampler->phases(c, s);
+        } else {
+            add_usual_phases(c, s);
+        }
+        for (const struct family *f = m->families; f; f = f->next)
+            if (recomputes(s, f))
+                add_recomputed_phase(c, s, f);
+        check_phases(s);
+    }
+}
+
+const char *phase_word(const struct phase *p)
+{
+    static const char *const words[] = {
+        [PHASE_MAP] = "map",       [PHASE_SUM] = "sum",
+        [PHASE_SCAN] = "scan",     [PHASE_SOLVE] = "solve",
+        [PHASE_SEARCH] = "search", [PHASE_INDEX] = "index"};
+    return words[p->kind];
+}
+
+const char *first_draw(const struct step *s)
+{
+    for (const struct phase *p = s->phases; p; p = p->next)
+        if (p->draw)
+            return p->draw;
+    return "none";
+}
