@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 void gbm_draws_init(struct gbm_draws *draws)
 {
@@ -75,6 +77,22 @@ enum gbm_status gbm_draws_add_variable(struct gbm_draws *draws,
                                  NULL);
 }
 
+/* Memory for draws, in large pages where the system has them: the first touch
+ * of small ones would take a quarter of the sampling of a small model. */
+static double *allocate_numbers(size_t count)
+{
+    const size_t worth = 1 << 22, page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = count * sizeof(double) + 1, before;
+    char *at = malloc(bytes);
+
+    if (at && bytes >= worth) {
+        before = (page - (uintptr_t)at % page) % page;
+        /* a wish: without it all is as right */
+        (void)madvise(at + before, bytes - before, MADV_HUGEPAGE);
+    }
+    return (double *)at;
+}
+
 enum gbm_status gbm_draws_allocate(struct gbm_draws *draws, int chains,
                                    int capacity)
 {
@@ -85,7 +103,7 @@ enum gbm_status gbm_draws_allocate(struct gbm_draws *draws, int chains,
         return GBM_FAILURE;
     draws->chains = chains;
     draws->capacity = capacity;
-    draws->values = malloc(records * width * sizeof(double) + 1);
+    draws->values = allocate_numbers(records * width);
     return draws->values ? GBM_OK : GBM_FAILURE;
 }
 
@@ -96,8 +114,7 @@ int gbm_draws_add_stat(struct gbm_draws *draws, const char *name, bool integer)
         draws->stats, ((size_t)draws->nstats + 1) * sizeof *draws->stats);
     struct gbm_draws_stat stat = {.name = strdup(name),
                                   .integer = integer,
-                                  .values =
-                                      malloc(records * sizeof(double) + 1)};
+                                  .values = allocate_numbers(records)};
 
     if (stats)
         draws->stats = stats;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -437,6 +438,46 @@ static void numbers(void **unused)
     }
 }
 
+/* What the system says of the memory at `where`. */
+static bool has_large_pages(const void *where)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    unsigned long first, last;
+    bool inside = false, found = false;
+    char line[1000];
+
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%lx-%lx ", &first, &last) == 2)
+            inside = (uintptr_t)where >= first && (uintptr_t)where < last;
+        if (inside && strncmp(line, "VmFlags:", 8) == 0)
+            found = strstr(line, " hg") != NULL;
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static void large_pages(void **unused)
+{
+    enum { COUNT = 1 << 22 };
+    struct gbm_draws d;
+    char *some = mmap(NULL, COUNT, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)unused;
+    assert_true(some != MAP_FAILED);
+    bool known =
+        madvise(some, COUNT, MADV_HUGEPAGE) == 0 && has_large_pages(some);
+    munmap(some, COUNT);
+    if (!known)
+        skip();
+    gbm_draws_init(&d);
+    assert_int_equal(gbm_draws_add_variable(&d, "x", 0, NULL, false), GBM_OK);
+    assert_int_equal(gbm_draws_allocate(&d, 4, COUNT / 4), GBM_OK);
+    assert_true(has_large_pages(d.values + COUNT / 2));
+    gbm_draws_free(&d);
+}
+
 static void summary_json(void **unused)
 {
     struct gbm_draws d;
@@ -582,6 +623,7 @@ int main(void)
         cmocka_unit_test(full_disk),
         cmocka_unit_test(formats),
         cmocka_unit_test(numbers),
+        cmocka_unit_test(large_pages),
         cmocka_unit_test(summary_json),
         cmocka_unit_test(summary_table),
         cmocka_unit_test(nothing_kept),
