@@ -30,12 +30,18 @@ struct term {
 
 /* One contribution to a cell of Q or b. */
 struct share {
-    int to, row, left, right;
+    int row, left, right;
 };
+
+/* They are gone through twice, as they may be many: counted cell by cell, then
+ * listed, or summed where rows' coefficients and weights (by) are known. */
 struct shares {
     struct share *items;
-    int64_t n, capacity;
-    bool failed;
+    double *sum; /* of the cells */
+    const double *design, *by;
+    /* [cells]: how many a cell has, then where its next one goes */
+    int64_t *at;
+    int64_t n;
 };
 
 struct layout {
@@ -76,18 +82,17 @@ static void add_constant(struct layout *l, double value)
 static void add_share(struct shares *s, int64_t to, int64_t row, int64_t left,
                       int64_t right)
 {
-    if (s->n == s->capacity) {
-        int64_t n = s->capacity ? 2 * s->capacity : 64;
-        struct share *items =
-            n > MOST ? NULL : realloc(s->items, (size_t)n * sizeof *items);
-        if (!items) {
-            s->failed = true;
-            return;
-        }
-        s->items = items;
-        s->capacity = n;
+    if (s->sum) {
+        double value = s->design[left];
+        if (right >= 0)
+            value *= s->design[right];
+        s->sum[to] += s->by[row] * value;
+    } else if (s->items) {
+        s->items[s->at[to]++] = (struct share){(int)row, (int)left, (int)right};
+    } else {
+        s->at[to]++;
+        s->n++;
     }
-    s->items[s->n++] = (struct share){(int)to, (int)row, (int)left, (int)right};
 }
 
 /* ---- coordinates ---- */
@@ -427,41 +432,31 @@ static int most_first(const void *a, const void *b)
     return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
-/* Sorts shares by cell, in lists; cells with most shares first. */
-static bool group(int64_t cells, const struct shares *s, struct rt_ints *to,
-                  struct rt_ints *from, struct share **sorted)
+/* Orders the cells that have shares, those with most first: `from` the place of
+ * each one's first share. */
+static bool order_cells(int64_t cells, struct shares *s, struct rt_ints *to,
+                        struct rt_ints *from)
 {
-    int64_t *count = calloc((size_t)cells + 1, sizeof *count), used = 0;
-    struct cell_count *order = NULL;
-    bool ok = false;
-    *sorted = malloc(((size_t)s->n + 1) * sizeof **sorted);
-    if (!count || !*sorted)
-        goto done;
-    for (int64_t i = 0; i < s->n; i++)
-        used += count[s->items[i].to]++ == 0;
-    order = malloc(((size_t)used + 1) * sizeof *order);
+    int64_t used = 0, at = 0;
+    for (int64_t c = 0; c < cells; c++)
+        used += s->at[c] != 0;
+    struct cell_count *order = malloc(((size_t)used + 1) * sizeof *order);
     if (!order)
-        goto done;
+        return false;
     used = 0;
     for (int64_t c = 0; c < cells; c++)
-        if (count[c])
-            order[used++] = (struct cell_count){(int)c, count[c]};
+        if (s->at[c])
+            order[used++] = (struct cell_count){(int)c, s->at[c]};
     qsort(order, (size_t)used, sizeof *order, most_first);
-    int64_t at = 0;
     for (int64_t i = 0; i < used; i++) {
         rt_ints_add(to, order[i].cell);
         rt_ints_add(from, at);
-        count[order[i].cell] = at;
+        s->at[order[i].cell] = at;
         at += order[i].count;
     }
     rt_ints_add(from, at);
-    for (int64_t i = 0; i < s->n; i++)
-        (*sorted)[count[s->items[i].to]++] = s->items[i];
-    ok = !to->failed && !from->failed;
-done:
-    free(count);
     free(order);
-    return ok;
+    return !to->failed && !from->failed;
 }
 
 /* ---- the table ---- */
@@ -485,22 +480,45 @@ static const struct fields of_potential = {
     GBM_T_B,      GBM_T_B_TO, GBM_T_B_FROM, GBM_T_B_ROW,
     GBM_T_B_LEFT, -1,         GBM_T_B_VALUE};
 
+static void go_through(const struct layout *l, const struct links *links,
+                       const struct term *t, const struct fields *f,
+                       struct shares *s)
+{
+    for (int64_t r = 0; r < t->element.n; r++)
+        if (f == &of_precision)
+            shares_of_precision(l, links, t, r, s);
+        else
+            shares_of_potential(l, t, r, s);
+}
+
 /* Writes a list: its cells, and of each its contributions, summed (by: the
  * rows' weights or scores) or not. design: of all rows, or NULL if it varies.
  */
-static bool put_list(struct layout *l, int header, const struct fields *f,
-                     int64_t cells, const struct shares *s,
+static bool put_list(struct layout *l, const struct links *links,
+                     const struct term *t, int header, const struct fields *f,
                      const double *design, const double *by)
 {
+    const int64_t cells =
+        f == &of_precision ? l->symbolic.cells + links->n : l->d;
     struct rt_ints to = {0}, from = {0}, column[3] = {{0}, {0}, {0}};
-    struct share *sorted = NULL;
-    bool ok = !s->failed && group(cells, s, &to, &from, &sorted);
-    int *h = NULL;
-    for (int64_t i = 0; ok && !by && i < s->n; i++) {
-        rt_ints_add(&column[0], sorted[i].row);
+    struct shares s = {.design = design, .by = by};
+    s.at = calloc((size_t)cells + 1, sizeof *s.at);
+    bool ok = s.at != NULL;
+    if (ok)
+        go_through(l, links, t, f, &s);
+    ok = ok && s.n <= MOST && order_cells(cells, &s, &to, &from);
+    if (ok && by)
+        s.sum = calloc((size_t)cells + 1, sizeof *s.sum);
+    else if (ok)
+        s.items = malloc(((size_t)s.n + 1) * sizeof *s.items);
+    ok = ok && (s.sum || s.items);
+    if (ok)
+        go_through(l, links, t, f, &s);
+    for (int64_t i = 0; ok && !by && i < s.n; i++) {
+        rt_ints_add(&column[0], s.items[i].row);
         if (!design) {
-            rt_ints_add(&column[1], sorted[i].left);
-            rt_ints_add(&column[2], sorted[i].right);
+            rt_ints_add(&column[1], s.items[i].left);
+            rt_ints_add(&column[2], s.items[i].right);
         }
     }
     if (ok) {
@@ -508,36 +526,32 @@ static bool put_list(struct layout *l, int header, const struct fields *f,
         int at_row = put(l, &column[0]), at_left = put(l, &column[1]);
         int at_right = f->right >= 0 ? put(l, &column[2]) : 0;
         ok = !l->table.failed && l->nconstant < INT_MAX;
-        h = l->table.items + header;
-        h[f->count] = (int)to.n;
-        h[f->to] = at_to;
-        h[f->from] = at_from;
-        h[f->row] = at_row;
-        h[f->left] = at_left;
-        if (f->right >= 0)
-            h[f->right] = at_right;
-        h[f->value] = (int)l->nconstant;
-    }
-    for (int64_t c = 0; ok && design && c < to.n; c++) {
-        double sum = 0;
-        for (int64_t i = from.items[c]; i < from.items[c + 1]; i++) {
-            const struct share *p = &sorted[i];
-            double value = design[p->left];
-            if (p->right >= 0)
-                value *= design[p->right];
-            if (by)
-                sum += by[p->row] * value;
-            else
-                add_constant(l, value);
+        if (ok) {
+            int *h = l->table.items + header;
+            h[f->count] = (int)to.n;
+            h[f->to] = at_to;
+            h[f->from] = at_from;
+            h[f->row] = at_row;
+            h[f->left] = at_left;
+            if (f->right >= 0)
+                h[f->right] = at_right;
+            h[f->value] = (int)l->nconstant;
         }
-        if (by)
-            add_constant(l, sum);
+    }
+    for (int64_t c = 0; ok && by && c < to.n; c++)
+        add_constant(l, s.sum[to.items[c]]);
+    for (int64_t i = 0; ok && design && !by && i < s.n; i++) {
+        const struct share *p = &s.items[i];
+        add_constant(l, p->right >= 0 ? design[p->left] * design[p->right]
+                                      : design[p->left]);
     }
     rt_ints_free(&to);
     rt_ints_free(&from);
     for (int i = 0; i < 3; i++)
         rt_ints_free(&column[i]);
-    free(sorted);
+    free(s.at);
+    free(s.sum);
+    free(s.items);
     return ok && !l->failed;
 }
 
@@ -563,7 +577,6 @@ static bool put_term(struct layout *l, const struct links *links,
 {
     int64_t rows = t->element.n, places = t->place.n;
     double *design = NULL, *weight = NULL, *score = NULL;
-    struct shares q = {0}, b = {0};
     bool ok = false, compute = !t->fixed_weight || !t->fixed_score;
     int at = put(l, &t->element), begin = put(l, &t->begin);
     if (l->table.failed)
@@ -607,8 +620,6 @@ static bool put_term(struct layout *l, const struct links *links,
         for (int i = t->begin.items[r];
              design && !t->term->design && i < t->begin.items[r + 1]; i++)
             design[i] = 1;
-        shares_of_precision(l, links, t, r, &q);
-        shares_of_potential(l, t, r, &b);
     }
     if (t->term->extent) {
         const bool known = t->fixed_weight || t->fixed_score;
@@ -624,16 +635,14 @@ static bool put_term(struct layout *l, const struct links *links,
         for (int64_t i = 0; i < places; i++)
             add_constant(l, design[i]);
     }
-    ok = put_list(l, header, &of_precision, l->symbolic.cells + links->n, &q,
-                  design, t->fixed_weight ? weight : NULL) &&
-         put_list(l, header, &of_potential, l->d, &b, design,
+    ok = put_list(l, links, t, header, &of_precision, design,
+                  t->fixed_weight ? weight : NULL) &&
+         put_list(l, links, t, header, &of_potential, design,
                   t->fixed_score ? score : NULL);
 done:
     free(design);
     free(weight);
     free(score);
-    free(q.items);
-    free(b.items);
     return ok;
 }
 

@@ -98,3 +98,25 @@ model {
 END
 status 0 "$GBMC" --explain vector.gbm -o vector
 prints 'b .*Gaussian block, dense'
+
+# What data settle of many rows is summed as it is met, not listed first: 4
+# million products of coefficients.
+python3 - <<'END'
+import json, random
+random.seed(5)
+N, P, J = 20000, 20, 5
+json.dump({"N": N, "P": P, "J": J, "g": [i % J + 1 for i in range(N)],
+           "X": [[round(random.gauss(0, 1), 2) for p in range(P)]
+                 for i in range(N)],
+           "y": [random.gauss(0, 1) for i in range(N)]},
+          open("many.json", "w"))
+END
+python3 - <<'END' || fail "the load takes too much memory"
+import resource, subprocess, sys
+subprocess.run(["./groups", "--data", "many.json", "--quiet", "--device", "cpu",
+                "--threads", "1", "--warmup", "10", "--draws", "10"],
+               check=True, stdout=subprocess.DEVNULL)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+print(f"{most:.0f} MB")
+sys.exit(most > 100)
+END
