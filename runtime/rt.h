@@ -68,6 +68,7 @@ struct rt_options {
     bool details;   /* check, geweke: print every row */
     bool plain;     /* run: by the plain sampler */
     bool no_check;  /* run: without the self-check */
+    bool profile;   /* run: each step timed */
     int points;     /* check: states of each chain where it compares */
     int progress;   /* -1: if a terminal; 0: plain lines; 1: a bar */
 };
@@ -193,7 +194,10 @@ struct rt {
     char message[2048];
     char device_text[256]; /* "NVIDIA H200, 132 multiprocessors": set by open */
     double jit_s;          /* set by load: time spent compiling */
-    int64_t jitters;       /* Cholesky factorisations that needed jitter */
+    double *profile; /* [model->nsteps + 1] NULL, or to be added to: seconds
+                        that each step takes, summed over chains; the
+                        last, what a kept sweep stores */
+    int64_t jitters; /* Cholesky factorisations that needed jitter */
 };
 
 /* Changes when what a sampler and a plugin share changes. A plugin exports its

@@ -185,7 +185,7 @@ void cuda_chains_plan(struct cuda *c)
     const char *asked = getenv("GBM_CUDA_CHAINS");
 
     *k = (struct cuda_chains){0};
-    if (!possible(c))
+    if (!possible(c) || c->rt->options.profile) /* which times each step */
         return;
     k->lanes = asked && asked[0] ? atoi(asked) : fastest(c);
     if (k->lanes < 0 || k->lanes > 32 || (k->lanes & (k->lanes - 1)) != 0)

@@ -384,6 +384,9 @@ enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
 enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
                                  int64_t items, void **args);
 
+/* ---- device.c ---- */
+double cuda_seconds(void); /* of the clock on the wall */
+
 /* ---- dense.c ---- */
 /* Chooses the route, names kernels. Before the program is compiled. */
 enum gbm_status cuda_dense_plan(struct cuda *c, int step);

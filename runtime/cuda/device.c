@@ -10,7 +10,7 @@
 #define RING_BYTES ((int64_t)16 << 20) /* most for half a ring */
 #define STATE_BYTES 32000              /* most that a kernel takes */
 
-static double seconds(void)
+double cuda_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -525,7 +525,7 @@ static enum gbm_status build(struct cuda *c)
     struct kernels kernels = {.n = 0};
     int n = 0;
     bool enough = true;
-    const double start = seconds();
+    const double start = cuda_seconds();
 
     TRY(each_kernel(c, &n, count_kernel));
     kernels.list = calloc((size_t)n + 1, sizeof *kernels.list);
@@ -547,7 +547,7 @@ static enum gbm_status build(struct cuda *c)
         free(o.lists[i]);
     free(o.lanes);
     free(kernels.list);
-    c->rt->jit_s = seconds() - start;
+    c->rt->jit_s = cuda_seconds() - start;
     return status;
 }
 

@@ -63,13 +63,28 @@ static enum gbm_status run_step(struct cuda *c, int step)
     return GBM_OK;
 }
 
+/* Waits for all that was asked of the device, and adds the seconds since
+ * `began` to number `k` of the profile. */
+static enum gbm_status count_time(struct cuda *c, int k, double began)
+{
+    CU(cuStreamSynchronize(c->stream));
+    TRY(cuda_sides_synchronize(c));
+    c->rt->profile[k] += cuda_seconds() - began;
+    return GBM_OK;
+}
+
 static enum gbm_status run_steps(struct cuda *c, bool leaf)
 {
     const struct gbm_model *model = c->in->model;
-    for (int k = 0; k < model->nsteps; k++)
-        if (c->in->steps[k].active && model->steps[k].leaf == leaf)
-            TRY(c->steps[k].drawn_for ? cuda_dense_draw_rows(c, k)
-                                      : run_step(c, k));
+    for (int k = 0; k < model->nsteps; k++) {
+        const double began = c->rt->profile ? cuda_seconds() : 0;
+        if (!c->in->steps[k].active || model->steps[k].leaf != leaf)
+            continue;
+        TRY(c->steps[k].drawn_for ? cuda_dense_draw_rows(c, k)
+                                  : run_step(c, k));
+        if (c->rt->profile)
+            TRY(count_time(c, k, began));
+    }
     return GBM_OK;
 }
 
@@ -147,6 +162,7 @@ static enum gbm_status keep(struct cuda *c)
     void *args[] = {&c->control};
 
     TRY(run_steps(c, true));
+    const double began = c->rt->profile ? cuda_seconds() : 0;
     for (int k = 0; k < in->nkept_families; k++) {
         const int family = in->kept_families[k];
         TRY(run_derive(c, &c->kept[k], in->elements[family],
@@ -156,7 +172,8 @@ static enum gbm_status keep(struct cuda *c)
     if (c->with_lp)
         TRY(sum_densities(c));
     TRY(gather(c));
-    return cuda_launch_grid(c, &c->fixed.keep_done, 1, 1, 1, 0, args);
+    TRY(cuda_launch_grid(c, &c->fixed.keep_done, 1, 1, 1, 0, args));
+    return c->rt->profile ? count_time(c, in->model->nsteps, began) : GBM_OK;
 }
 
 static enum gbm_status sweep(struct cuda *c, bool kept)
@@ -245,7 +262,8 @@ static enum gbm_status run_sweeps(struct cuda *c, bool kept, int64_t n)
 {
     if (c->chains.lanes)
         return cuda_chains_run(c, kept, n);
-    while (n > 0 && (c->sync_each || c->no_graphs || !c->ran[kept])) {
+    while (n > 0 &&
+           (c->sync_each || c->no_graphs || c->rt->profile || !c->ran[kept])) {
         const int64_t before = c->launches;
         TRY(sweep(c, kept));
         c->ran[kept] = true;

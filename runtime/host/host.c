@@ -2,6 +2,7 @@
  * are fewer chains than threads and elements enough, over elements. A sweep of
  * a chain is a list of calls; nothing is allocated or locked in it. */
 #include "host/host.h"
+#include "base/base.h"
 
 #include <cblas.h>
 #include <omp.h>
@@ -172,6 +173,7 @@ struct runner {
     uint32_t from, until;      /* which are these */
     int64_t jitters;
     const struct gbm_step *failed;
+    double *profile; /* of struct rt; NULL: nothing is timed */
 };
 
 /* Elements of a call that is in no batch: it has its own, as many as it takes.
@@ -257,29 +259,44 @@ static void derive_elements(const struct runner *r,
         derive(r->state, e);
 }
 
-static void run_calls(struct runner *r, const struct call *calls, int n)
+static void run_call(struct runner *r, const struct call *call)
 {
     const struct rt_instance *in = r->host->in;
+    switch (call->step->kind) {
+    case GBM_STEP_MAP:
+        run_elements(r, call);
+        break;
+    case GBM_STEP_DERIVE:
+        derive_elements(r, &in->model->families[call->step->family], call->last,
+                        call->parallel);
+        break;
+    case GBM_STEP_INDEX:
+        rt_index(in, r->state, call->step->inverse, r->chain);
+        break;
+    case GBM_STEP_DENSE:
+        if (!host_dense_draw(call->dense, r->state, &r->sweep,
+                             (uint32_t)r->chain, r->threads, r->work,
+                             &r->jitters))
+            r->failed = call->step;
+        break;
+    }
+}
+
+/* Adds the seconds since `began` to number `k` of the profile. */
+static void count_time(const struct runner *r, int k, double began)
+{
+    const double spent = rt_clock() - began;
+#pragma omp atomic
+    r->profile[k] += spent;
+}
+
+static void run_calls(struct runner *r, const struct call *calls, int n)
+{
     for (int k = 0; k < n; k++) {
-        const struct call *call = &calls[k];
-        switch (call->step->kind) {
-        case GBM_STEP_MAP:
-            run_elements(r, call);
-            break;
-        case GBM_STEP_DERIVE:
-            derive_elements(r, &in->model->families[call->step->family],
-                            call->last, call->parallel);
-            break;
-        case GBM_STEP_INDEX:
-            rt_index(in, r->state, call->step->inverse, r->chain);
-            break;
-        case GBM_STEP_DENSE:
-            if (!host_dense_draw(call->dense, r->state, &r->sweep,
-                                 (uint32_t)r->chain, r->threads, r->work,
-                                 &r->jitters))
-                r->failed = call->step;
-            break;
-        }
+        const double began = r->profile ? rt_clock() : 0;
+        run_call(r, &calls[k]);
+        if (r->profile)
+            count_time(r, calls[k].step->number, began);
     }
 }
 
@@ -289,8 +306,11 @@ static void keep(struct runner *r, int64_t k)
 {
     const struct host *h = r->host;
     run_calls(r, h->leaf, h->nleaf);
+    const double began = r->profile ? rt_clock() : 0;
     rt_keep(h->in, r->block, r->state, r->chain, k, h->moments, h->count,
             r->threads);
+    if (r->profile)
+        count_time(r, h->in->model->nsteps, began);
 }
 
 static void run_chain(struct runner *r)
@@ -332,7 +352,8 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
                            .block = block,
                            .chain = c,
                            .threads = inside ? rt->threads : 1,
-                           .work = &h->work[omp_get_thread_num()]};
+                           .work = &h->work[omp_get_thread_num()],
+                           .profile = rt->profile};
         run_chain(&r);
         jitters += r.jitters;
         if (r.failed) {

@@ -864,6 +864,9 @@ static void execute(struct run *r, const struct until *until)
     if (r->draws.unchecked && r->notes)
         fprintf(r->notes, "warning: " GBM_UNCHECKED "\n");
     count_time(r, NULL, NULL);
+    const uint32_t first = r->sweep;
+    if (rt_profile_begin(rt) != GBM_OK)
+        return;
     bool warm = r->sweep > 0 && r->sweep >= (uint32_t)rt->options.warmup;
     if ((warm || warm_up(r) == GBM_OK) && !rt_stopped())
         sample(r, until);
@@ -884,6 +887,8 @@ static void execute(struct run *r, const struct until *until)
         keep_end_density(r);
     }
     deliver(r);
+    if (rt->profile && !rt->options.quiet)
+        rt_profile_print(rt, &r->in, r->sweep - first, stdout);
     if (rt->jitters && r->notes)
         fprintf(r->notes,
                 "warning: %lld factorisations of Gaussian blocks needed "
@@ -917,6 +922,7 @@ int rt_command_run(struct rt *rt)
         execute(&r, &until);
     if (r.opened)
         rt->device->close(rt);
+    rt_profile_end(rt);
     rt_checkpoint_end(&r.checkpoint);
     rt_resume_end(&r.resume);
     rt_moments_free(&r.in, r.moments);

@@ -31,6 +31,7 @@ enum option_id {
     OPTION_POINTS,
     OPTION_NO_CHECK,
     OPTION_PLAIN,
+    OPTION_PROFILE,
     OPTION_PROGRESS,
     OPTION_QUIET,
     OPTION_EXPLAIN,
@@ -90,6 +91,8 @@ static const struct option options[] = {
      "run without the self-check; what is written says so"},
     {"--plain", OPTION_PLAIN, NULL,
      "for tests: every number by its own slice or enumeration; slow"},
+    {"--profile", OPTION_PROFILE, NULL,
+     "time each step of the sweep; print where the time goes"},
     {"--progress", OPTION_PROGRESS, "KIND", "bar, lines or none"},
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
@@ -333,6 +336,9 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_PLAIN:
         o->plain = true;
         return GBM_OK;
+    case OPTION_PROFILE:
+        o->profile = true;
+        return GBM_OK;
     case OPTION_PROGRESS:
         return parse_progress(rt, value);
     case OPTION_QUIET:
@@ -550,6 +556,11 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
     o->planned = o->draws;
     if (s == GBM_OK && o->plain && o->command != RT_RUN)
         s = rt_fail(rt, GBM_USER_ERROR, "--plain is an option of run");
+    if (s == GBM_OK && o->profile && (o->command != RT_RUN || o->plain))
+        s = rt_fail(rt, GBM_USER_ERROR,
+                    o->plain ? "--profile times the sampler's steps, which "
+                               "--plain does not run"
+                             : "--profile is an option of run");
     if (s == GBM_OK && (o->checkpoint || o->resume) && o->command != RT_RUN)
         s = rt_fail(rt, GBM_USER_ERROR, "%s is an option of run",
                     o->checkpoint ? "--checkpoint" : "--resume");
