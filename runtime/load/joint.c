@@ -849,7 +849,8 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
     if (!ok)
         return rt_fail(rt, GBM_FAILURE,
                        "no memory for the joint Gaussian block of %s: its "
-                       "precision matrix is too large",
+                       "rows have too many pairs of coefficients; "
+                       "samplers { NAME : slice; } draws them one by one",
                        step->variable);
     return GBM_OK;
 }
