@@ -184,6 +184,10 @@ struct rt_block {
 
 /* ---- devices ---- */
 
+/* Behind the steps of a profile: what a kept sweep stores; random numbers of
+ * several steps, computed ahead. */
+enum { RT_KEPT, RT_RANDOM, RT_PROFILED };
+
 struct rt {
     struct rt_options options;
     const struct gbm_model *model;
@@ -194,10 +198,10 @@ struct rt {
     char message[2048];
     char device_text[256]; /* "NVIDIA H200, 132 multiprocessors": set by open */
     double jit_s;          /* set by load: time spent compiling */
-    double *profile; /* [model->nsteps + 1] NULL, or to be added to: seconds
-                        that each step takes, summed over chains; the
-                        last, what a kept sweep stores */
-    int64_t jitters; /* Cholesky factorisations that needed jitter */
+    double *profile;       /* [model->nsteps + RT_PROFILED] NULL, or to be added
+                              to: seconds of each step, summed over chains, and
+                              of what else a sweep does */
+    int64_t jitters;       /* Cholesky factorisations that needed jitter */
 };
 
 /* Changes when what a sampler and a plugin share changes. A plugin exports its

@@ -173,7 +173,8 @@ static enum gbm_status keep(struct cuda *c)
         TRY(sum_densities(c));
     TRY(gather(c));
     TRY(cuda_launch_grid(c, &c->fixed.keep_done, 1, 1, 1, 0, args));
-    return c->rt->profile ? count_time(c, in->model->nsteps, began) : GBM_OK;
+    return c->rt->profile ? count_time(c, in->model->nsteps + RT_KEPT, began)
+                          : GBM_OK;
 }
 
 static enum gbm_status sweep(struct cuda *c, bool kept)

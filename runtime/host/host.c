@@ -222,8 +222,6 @@ static void draw_batch(struct runner *r, const struct host_batch *batch)
 static void run_elements(struct runner *r, const struct call *call)
 {
     if (call->place >= 0) {
-        if (call->batch)
-            draw_batch(r, call->batch);
         r->sweep.place = (uint32_t)call->place;
         if (r->sweep.stride > 1)
             r->sweep.place += r->sweep.sweep - r->from;
@@ -282,9 +280,17 @@ static void run_call(struct runner *r, const struct call *call)
     }
 }
 
-/* Adds the seconds since `began` to number `k` of the profile. */
+static double clock_of(const struct runner *r)
+{
+    return r->profile ? rt_clock() : 0;
+}
+
+/* Adds the seconds since `began` to number `k` of the profile, if there is one.
+ */
 static void count_time(const struct runner *r, int k, double began)
 {
+    if (!r->profile)
+        return;
     const double spent = rt_clock() - began;
 #pragma omp atomic
     r->profile[k] += spent;
@@ -293,10 +299,14 @@ static void count_time(const struct runner *r, int k, double began)
 static void run_calls(struct runner *r, const struct call *calls, int n)
 {
     for (int k = 0; k < n; k++) {
-        const double began = r->profile ? rt_clock() : 0;
+        if (calls[k].batch) {
+            const double began = clock_of(r);
+            draw_batch(r, calls[k].batch);
+            count_time(r, r->host->in->model->nsteps + RT_RANDOM, began);
+        }
+        const double began = clock_of(r);
         run_call(r, &calls[k]);
-        if (r->profile)
-            count_time(r, calls[k].step->number, began);
+        count_time(r, calls[k].step->number, began);
     }
 }
 
@@ -306,11 +316,10 @@ static void keep(struct runner *r, int64_t k)
 {
     const struct host *h = r->host;
     run_calls(r, h->leaf, h->nleaf);
-    const double began = r->profile ? rt_clock() : 0;
+    const double began = clock_of(r);
     rt_keep(h->in, r->block, r->state, r->chain, k, h->moments, h->count,
             r->threads);
-    if (r->profile)
-        count_time(r, h->in->model->nsteps, began);
+    count_time(r, h->in->model->nsteps + RT_KEPT, began);
 }
 
 static void run_chain(struct runner *r)

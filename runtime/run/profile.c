@@ -10,7 +10,8 @@ enum gbm_status rt_profile_begin(struct rt *rt)
 {
     if (!rt->options.profile)
         return GBM_OK;
-    rt->profile = calloc((size_t)rt->model->nsteps + 1, sizeof *rt->profile);
+    const size_t n = (size_t)rt->model->nsteps + RT_PROFILED;
+    rt->profile = calloc(n, sizeof *rt->profile);
     return rt->profile ? GBM_OK : rt_fail(rt, GBM_FAILURE, "no memory");
 }
 
@@ -61,11 +62,14 @@ static void print_row(FILE *out, const struct columns *w, const char *step,
 void rt_profile_print(const struct rt *rt, const struct rt_instance *in,
                       int64_t sweeps, FILE *out)
 {
+    static const char *const rest[RT_PROFILED] = {
+        [RT_KEPT] = "kept draws", [RT_RANDOM] = "random numbers ahead"};
     const struct gbm_model *m = rt->model;
-    struct columns w = {8, 7};
-    double total = rt->profile[m->nsteps];
-    for (int k = 0; k < m->nsteps; k++) {
+    struct columns w = {8, 20};
+    double total = 0;
+    for (int k = 0; k < m->nsteps + RT_PROFILED; k++)
         total += rt->profile[k];
+    for (int k = 0; k < m->nsteps; k++) {
         widen(&w.variable, m->steps[k].variable);
         widen(&w.sampler, m->steps[k].sampler);
     }
@@ -88,7 +92,11 @@ void rt_profile_print(const struct rt *rt, const struct rt_instance *in,
                   (long long)in->steps[k].count, rt->profile[k] * scale,
                   rt->profile[k] / total);
     }
-    print_row(out, &w, "", "", "kept draws", -1, rt->profile[m->nsteps] * scale,
-              rt->profile[m->nsteps] / total);
+    for (int k = 0; k < RT_PROFILED; k++) {
+        const double seconds = rt->profile[m->nsteps + k];
+        if (seconds > 0)
+            print_row(out, &w, "", "", rest[k], -1, seconds * scale,
+                      seconds / total);
+    }
     print_row(out, &w, "", "", "all", -1, total * scale, 1);
 }

@@ -33,7 +33,7 @@ run="./rats --data $data --warmup 100 --draws 200 --seed 3"
 status 0 $run --quiet --device cpu --out plain.csv
 for threads in 1 3; do
     status 0 $run --device cpu --threads $threads --profile --out timed.csv
-    table "1,2,3,4,5,6,kept draws"
+    table "1,2,3,4,5,6,kept draws,random numbers ahead"
     diff <(grep -v '^#' plain_1.csv) <(grep -v '^#' timed_1.csv) ||
         fail "other draws with --profile"
 done
