@@ -352,14 +352,15 @@ static void emit_cells(struct emitter *e, const struct step *s,
     }
 }
 
-static void emit_update(struct compiler *c, struct text *out,
-                        const struct step *s)
+/* drawn_: draws the block; false: it stays. */
+static void emit_drawn(struct compiler *c, struct text *out,
+                       const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
     text_printf(out,
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n    (void)element;\n    (void)adapting;\n",
+                "GBM_FN bool drawn_%s(const struct state *s, struct gbm_rng "
+                "*rng,\n    const struct gbm_team *team, int adapting)\n{\n"
+                "    (void)adapting;\n",
                 s->name);
     emit_joint_of(&e, s);
     emit_line(&e, "assemble_%s(s, team, &j_);", s->name);
@@ -376,20 +377,33 @@ static void emit_update(struct compiler *c, struct text *out,
         emit_line(&e, "prepare_%s(s, team, &j_);", s->name);
         emit_line(&e,
                   "if (!gbm_curved_draw(&m_, &j_, &c_, rng, team, adapting))");
-        emit_line(&e, "    return; /* the block stays */");
+        emit_line(&e, "    return false;");
     } else {
         emit_line(
             &e, "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x, %s))",
             joint_of(s)->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0");
-        emit_line(&e,
-                  "    return; /* not positive definite: the block stays */");
+        emit_line(&e, "    return false; /* not positive definite */");
     }
     emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
     emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "    return true;\n}\n\n");
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    emit_drawn(c, out, s);
+    emit_open_update(out, s);
+    emit_line(&e, "(void)element;");
     if (joint_of(s)->rescalings) {
-        emit_line(&e, "if (adapting == GBM_ALONE)");
+        emit_line(&e, "if (!drawn_%s(s, rng, team, adapting) ||", s->name);
+        emit_line(&e, "    adapting == GBM_ALONE)");
         emit_line(&e, "    return;");
+        emit_joint_of(&e, s);
         emit_line(&e, "rescale_all_%s(s, rng, team, &j_, 0);", s->name);
+    } else {
+        emit_line(&e, "(void)drawn_%s(s, rng, team, adapting);", s->name);
     }
     text_append(out, "}\n\n");
 }

@@ -305,8 +305,10 @@ void emit_rescale_check(struct text *out, const struct step *s)
         "*sweep,\n    uint32_t chain, void (*between)(void *context), void "
         "*context)\n{\n    const struct state *s = (const struct state "
         "*)state;\n    struct gbm_rng rng;\n    gbm_rng_start(&rng, "
-        "sweep->seed, chain, sweep->sweep, %d, 0);\n    %s(s, &rng, "
-        "&gbm_alone, 0, GBM_ALONE);\n    between(context);\n    const struct "
+        "sweep->seed, chain, sweep->sweep, %d, 0);\n    const bool drawn = "
+        "drawn_%s(s, &rng, &gbm_alone, GBM_ALONE);\n    between(context);\n"
+        "    if (!drawn)\n        return 0; /* and no scale moves */\n"
+        "    const struct "
         "gbm_joint j_ = gbm_joint_of(s->%s, s->%s, s->%s);\n    return "
         "(double)rescale_all_%s(s, &rng, "
         "&gbm_alone, &j_, 1);\n}\n",
