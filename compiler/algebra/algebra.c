@@ -348,6 +348,11 @@ symp sym_neg(struct compiler *c, symp a)
     return sym_mul2(c, sym_num(c, -1), a);
 }
 
+symp sym_length(struct compiler *c, symp lower, symp upper)
+{
+    return sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
+}
+
 symp sym_sub(struct compiler *c, symp a, symp b)
 {
     return sym_add2(c, a, sym_neg(c, b));
@@ -661,8 +666,7 @@ symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
     if (sym_is(body, 0))
         return body;
     if (!sym_has_loop(body, loop)) {
-        symp count =
-            sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
+        symp count = sym_length(c, lower, upper);
         return sym_mul2(c, count, body);
     }
     symp rest;

@@ -84,6 +84,8 @@ symp sym_cofactor(struct compiler *c, symp product, int i);
  * built, as there 1 - p + p must stay 1. */
 symp sym_join_complement(struct compiler *c, symp e);
 symp sym_neg(struct compiler *c, symp a);
+/* How many whole numbers there are from lower to upper. */
+symp sym_length(struct compiler *c, symp lower, symp upper);
 symp sym_div(struct compiler *c, symp a, symp b);
 symp sym_eq(struct compiler *c, symp a, symp b); /* the condition a == b */
 symp sym_and(struct compiler *c, symp a, symp b);

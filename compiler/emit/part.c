@@ -2,12 +2,6 @@
 #include "emit/emit.h"
 #include <string.h>
 
-static symp loop_extent(struct compiler *c, const struct loop *l)
-{
-    return sym_add(c, 3,
-                   (symp[]){l->upper, sym_neg(c, l->lower), sym_num(c, 1)});
-}
-
 /* Loop indices of `loops` (bounds as in `f`) from an element number. */
 static void decode_as(struct emitter *e, const struct family *f,
                       struct loop *const *loops, const char *element)
@@ -36,7 +30,8 @@ static void decode_as(struct emitter *e, const struct family *f,
             values[0] = intern_format(c, "(int)(%s) + %s", rest, lower);
             break;
         }
-        const char *extent = emit_int(e, loop_extent(c, f->loops[i]));
+        const char *extent =
+            emit_int(e, sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
         values[i] =
             intern_format(c, "(int)((%s) %% (%s)) + %s", rest, extent, lower);
         rest = intern_format(c, "(%s) / (%s)", rest, extent);

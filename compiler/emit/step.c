@@ -80,8 +80,7 @@ static void emit_conflict(struct text *out, struct compiler *c,
                             sym_call(c, ">=", 2, (symp[]){value[i], low}));
             match = sym_and(c, match,
                             sym_call(c, "<=", 2, (symp[]){value[i], high}));
-            symp extent =
-                sym_add(c, 3, (symp[]){high, sym_neg(c, low), sym_num(c, 1)});
+            symp extent = sym_length(c, low, high);
             at =
                 sym_add2(c, sym_mul2(c, at, extent), sym_sub(c, value[i], low));
         }
@@ -112,8 +111,7 @@ static symp sum_terms(struct compiler *c, symp e)
     symp total = sym_num(c, 0);
     if (e->kind == SYM_SUM && !sym_has_any_loop(e->args[0]) &&
         !sym_has_any_loop(e->args[1]))
-        total = sym_add(
-            c, 3, (symp[]){e->args[1], sym_neg(c, e->args[0]), sym_num(c, 1)});
+        total = sym_length(c, e->args[0], e->args[1]);
     for (int i = 0; i < e->nargs; i++)
         total = sym_add2(c, total, sum_terms(c, e->args[i]));
     return total;
@@ -130,10 +128,7 @@ static bool emit_cost(struct text *out, struct compiler *c,
         for (int i = 0; i < p->nloops && !p->own; i++) {
             if (p->solved[i] && !p->inverse)
                 continue;
-            symp extent = sym_add(c, 3,
-                                  (symp[]){p->loops[i]->upper,
-                                           sym_neg(c, p->loops[i]->lower),
-                                           sym_num(c, 1)});
+            symp extent = sym_length(c, p->loops[i]->lower, p->loops[i]->upper);
             bool open = false;
             for (int j = 0; j < p->nloops; j++)
                 open = open || sym_has_loop(extent, p->loops[j]);

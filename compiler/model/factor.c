@@ -30,7 +30,7 @@ static symp lhs_extent(struct compiler *c, const struct family *f, int slice)
 {
     for (int d = 0; d < f->var->ndim; d++)
         if (f->upper[d] && slice-- == 0)
-            return extent_of(c, f->lower[d], f->upper[d]);
+            return sym_length(c, f->lower[d], f->upper[d]);
     return NULL;
 }
 

@@ -96,8 +96,6 @@ bool value_of(struct resolver *r, const struct expr *e, struct value *out);
 /* Reports n arguments where e takes others. */
 void wrong_arguments(struct resolver *r, const struct entry *e,
                      struct span span, int n);
-/* upper - lower + 1 */
-symp extent_of(struct compiler *c, symp lower, symp upper);
 /* A family inside the loops at hand; it is not in the model yet. */
 struct family *new_family(struct resolver *r, struct var *v, struct span span);
 void add_family(struct model *m, struct family *f);

@@ -55,11 +55,6 @@ symp add_dimension(struct resolver *r, struct value *out, symp extent,
     return sym_loop(r->c, l);
 }
 
-symp extent_of(struct compiler *c, symp lower, symp upper)
-{
-    return sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
-}
-
 /* The ends of a range; false after an error. A range from high to low is an
  * error, as in JAGS. */
 static bool range_ends(struct resolver *r, const struct expr *e, symp *lower,
@@ -92,7 +87,7 @@ static symp subscript(struct resolver *r, const struct expr *e, struct var *v,
         symp lower, upper;
         if (!range_ends(r, e, &lower, &upper))
             return NULL;
-        symp l = add_dimension(r, out, extent_of(c, lower, upper), e->span);
+        symp l = add_dimension(r, out, sym_length(c, lower, upper), e->span);
         return l ? sym_add(c, 3, (symp[]){lower, l, sym_num(c, -1)}) : NULL;
     }
     struct value index;
@@ -616,7 +611,7 @@ bool value_of(struct resolver *r, const struct expr *e, struct value *out)
         if (!range_ends(r, e, &lower, &upper))
             return false;
         *out = (struct value){.span = e->span};
-        symp k = add_dimension(r, out, extent_of(c, lower, upper), e->span);
+        symp k = add_dimension(r, out, sym_length(c, lower, upper), e->span);
         out->body = sym_add(c, 3, (symp[]){lower, k, sym_num(c, -1)});
         return true;
     }

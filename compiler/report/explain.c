@@ -30,11 +30,6 @@ static const char *citation(struct compiler *c, const struct entry *e)
     return "";
 }
 
-static symp run_length(struct compiler *c, symp lower, symp upper)
-{
-    return sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
-}
-
 /* ---- The columns ---------------------------------------------------------
  */
 
@@ -44,10 +39,10 @@ static const char *elements_of(struct compiler *c, const struct family *f)
     struct text t = {0};
     if (f->nloops == 1 && !f->nslices)
         return expression_text(
-            c, run_length(c, f->loops[0]->lower, f->loops[0]->upper));
+            c, sym_length(c, f->loops[0]->lower, f->loops[0]->upper));
     for (int i = 0; i < f->nloops; i++)
         text_printf(&t, "%s%s", t.length ? " x " : "",
-                    count_text(c, run_length(c, f->loops[i]->lower,
+                    count_text(c, sym_length(c, f->loops[i]->lower,
                                              f->loops[i]->upper)));
     for (int i = 0; i < f->nslices; i++)
         text_printf(&t, "%s%s", t.length ? " x " : "",

@@ -101,10 +101,7 @@ static void set_members(struct compiler *c, struct step *s,
         m->count = sym_num(c, 1);
         for (int k = 0; k < m->index.n; k++) {
             const struct loop *l = m->index.loops[k];
-            m->count = sym_mul2(c, m->count,
-                                sym_add(c, 3,
-                                        (symp[]){l->upper, sym_neg(c, l->lower),
-                                                 sym_num(c, 1)}));
+            m->count = sym_mul2(c, m->count, sym_length(c, l->lower, l->upper));
         }
     }
 }

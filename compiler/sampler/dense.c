@@ -81,9 +81,7 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
             const struct loop *l = index->loops[k];
             const char *lower = emit_int(&e, l->lower);
             const char *extent =
-                emit_int(&e, sym_add(c, 3,
-                                     (symp[]){l->upper, sym_neg(c, l->lower),
-                                              sym_num(c, 1)}));
+                emit_int(&e, sym_length(c, l->lower, l->upper));
             const char *a = emit_loop_name(&e, l);
             if (k)
                 emit_line(&e, "const int %s = %s %% (%s) + %s;", a, rest,

@@ -488,11 +488,8 @@ static symp count_of(struct compiler *c, const struct family *f)
 {
     symp n = f->nslices ? family_extent(c, f, 0) : sym_num(c, 1);
     for (int i = 0; i < f->nloops; i++)
-        n = sym_mul2(
-            c, n,
-            sym_add(c, 3,
-                    (symp[]){f->loops[i]->upper, sym_neg(c, f->loops[i]->lower),
-                             sym_num(c, 1)}));
+        n = sym_mul2(c, n,
+                     sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
     return n;
 }
 

@@ -160,18 +160,14 @@ void form_paths(struct compiler *c, struct model *m)
 /* ---- its functions ---------------------------------------------------------
  */
 
-static symp extent_of(struct compiler *c, const struct loop *l)
-{
-    return sym_add(c, 3,
-                   (symp[]){l->upper, sym_neg(c, l->lower), sym_num(c, 1)});
-}
-
 /* Distance of the numbers of elements that are neighbours in a path. */
 static symp stride_of(struct compiler *c, const struct step *s)
 {
     symp stride = sym_num(c, 1);
     for (int i = path_of(s)->along + 1; i < s->family->nloops; i++)
-        stride = sym_mul2(c, stride, extent_of(c, s->family->loops[i]));
+        stride = sym_mul2(c, stride,
+                          sym_length(c, s->family->loops[i]->lower,
+                                     s->family->loops[i]->upper));
     return stride;
 }
 
@@ -474,9 +470,10 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    add_usual_phases(c, s)->what = "emissions of each value";
-    struct phase *p =
-        add_phase(c, s, PHASE_SCAN, "filters forward, samples backward");
+    struct phase *p = add_usual_phases(c, s);
+    p->what = "emissions of each value";
+    p->random = false;
+    p = add_phase(c, s, PHASE_SCAN, "filters forward, samples backward");
     p->random = true;
     phase_computes(c, p, s->family->factor->logp);
 }

@@ -7,26 +7,28 @@
 /* A call of a function of the library counts as so many operations. */
 #define CALL_WORK 10
 
-struct phase *add_phase(struct compiler *c, struct step *s,
-                        enum phase_kind kind, const char *what)
+static struct phase *new_phase(struct compiler *c, enum phase_kind kind,
+                               const char *what)
 {
-    struct phase *p = NEW(c, struct phase), **last = &s->phases;
+    struct phase *p = NEW(c, struct phase);
     *p = (struct phase){.kind = kind,
                         .what = what,
                         .operations = sym_num(c, 0),
                         .cells = sym_num(c, 0)};
-    while (*last)
-        last = &(*last)->next;
-    *last = p;
     return p;
 }
 
-/* ---- work ---- */
-
-static symp loop_turns(struct compiler *c, symp lower, symp upper)
+struct phase *add_phase(struct compiler *c, struct step *s,
+                        enum phase_kind kind, const char *what)
 {
-    return sym_add(c, 3, (symp[]){upper, sym_neg(c, lower), sym_num(c, 1)});
+    struct phase **last = &s->phases;
+    while (*last)
+        last = &(*last)->next;
+    *last = new_phase(c, kind, what);
+    return *last;
 }
+
+/* ---- work ---- */
 
 /* Operations of the children of e, and its own. */
 static symp operations(struct compiler *c, symp e)
@@ -45,7 +47,7 @@ static symp operations(struct compiler *c, symp e)
         own = sym_num(c, e->entry ? CALL_WORK : 1);
         break;
     case SYM_SUM:
-        turns = loop_turns(c, e->args[0], e->args[1]);
+        turns = sym_length(c, e->args[0], e->args[1]);
         return sym_mul2(c, turns,
                         sym_add2(c, operations(c, e->args[2]), sym_num(c, 1)));
     case SYM_ARRAY:
@@ -78,7 +80,7 @@ static void add_read(struct compiler *c, struct phase *p, symp ref, symp turns)
 static void add_reads(struct compiler *c, struct phase *p, symp e, symp turns)
 {
     if (e->kind == SYM_SUM)
-        turns = sym_mul2(c, turns, loop_turns(c, e->args[0], e->args[1]));
+        turns = sym_mul2(c, turns, sym_length(c, e->args[0], e->args[1]));
     for (int i = 0; e->kind == SYM_ARRAY && i < e->nloops; i++)
         turns = sym_mul2(c, turns, e->args[1 + i]);
     if (e->kind == SYM_EXTENT)
@@ -106,8 +108,7 @@ static void add_terms(struct compiler *c, struct phase *phase,
         phase_computes(c, phase, p->logp);
     for (int i = 0; i < p->terms.n && !p->opaque; i++)
         phase_computes(c, phase, p->terms.coefficient[i]);
-    if (p->guard)
-        phase_computes(c, phase, p->guard);
+    phase_computes(c, phase, p->guard);
 }
 
 /* Sums over the instances of a part, and the row that an element has alone as
@@ -127,14 +128,11 @@ static void add_part(struct compiler *c, struct step *s, const struct part *p,
     add_terms(c, sum, p);
 }
 
-/* Before the phase that draws: what does not wait for a trial value. */
-static void draw_last(struct step *s, struct phase *draw)
+/* Behind what does not wait for a trial value. */
+static void put_before_trials(struct step *s, struct phase *draw)
 {
     struct phase **at = &s->phases;
-    while (*at && *at != draw)
-        at = &(*at)->next;
-    *at = draw->next;
-    for (at = &s->phases; *at && !(*at)->trial;)
+    while (*at && !(*at)->trial)
         at = &(*at)->next;
     draw->next = *at;
     *at = draw;
@@ -177,7 +175,7 @@ struct phase *add_usual_phases(struct compiler *c, struct step *s)
 {
     const bool searches = s->sampler->trials || !s->sampler->closed;
     struct phase *draw =
-        add_phase(c, s, searches ? PHASE_SEARCH : PHASE_MAP, "draws");
+        new_phase(c, searches ? PHASE_SEARCH : PHASE_MAP, "draws");
     draw->random = true;
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (!q->row)
@@ -189,7 +187,7 @@ struct phase *add_usual_phases(struct compiler *c, struct step *s)
     for (const struct part *p = s->quadratics ? NULL : s->parts; p; p = p->next)
         add_part(c, s, p, draw);
     add_bounds(c, s, draw);
-    draw_last(s, draw);
+    put_before_trials(s, draw);
     return draw;
 }
 
