@@ -17,6 +17,7 @@
 #include "../rt.h"
 #include "base/cache.h"
 #include "control.h"
+#include "team.h"
 
 #include <cuda.h>
 #include <nvrtc.h>
@@ -369,6 +370,8 @@ enum gbm_status cuda_get_cells(struct cuda *c, void *to, CUdeviceptr from,
 /* Lanes that an element is worth: `cost` terms in its sums, `items` elements
  * and chains at once. */
 int cuda_lanes(const struct cuda *c, int64_t cost, int64_t items);
+int cuda_wide_lanes(const struct cuda *c, int64_t cost, int64_t barriers,
+                    int64_t items);
 /* Sets the name ("f_kernel" from "f" or "f_kernel") and the lanes. */
 void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes);
 enum gbm_status cuda_find(struct cuda *c, CUmodule module,

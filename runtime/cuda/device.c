@@ -1,5 +1,6 @@
 /* device.c: the CUDA device of the runtime. Exports the table rt_cuda. */
 #include "cuda.h"
+#include "joint.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -221,6 +222,20 @@ static enum gbm_status create_state(struct cuda *c)
     return bind_state(c, false, c->host_state);
 }
 
+/* 0, or the lanes of a wide team for a joint block: its levels have a few
+ * barriers each, and so do the rest; one by ellipses is factored and summed
+ * some times over. */
+static int wide_lanes(const struct cuda *c, const struct gbm_step *s,
+                      int64_t cost)
+{
+    if (!s->joint)
+        return 0;
+    const int *table = c->in->slots[s->joint->table].values;
+    const int64_t barriers = 4 * (int64_t)table[GBM_J_LEVELS] + 40;
+    return cuda_wide_lanes(c, cost, (table[GBM_J_CURVED] ? 8 : 1) * barriers,
+                           c->in->nchains);
+}
+
 static enum gbm_status plan_step(struct cuda *c, int step)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
@@ -235,8 +250,17 @@ static enum gbm_status plan_step(struct cuda *c, int step)
         if (plan->colour[i + 1] - plan->colour[i] > at_once)
             at_once = plan->colour[i + 1] - plan->colour[i];
     const int64_t cost = s->cost ? s->cost(c->host_state) : 1;
+    const int wide = wide_lanes(c, s, cost);
+    if (wide) {
+        char *text = c->rt->device_text;
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof c->rt->device_text - used,
+                 ", %s by %d blocks together", s->variable,
+                 wide / GBM_WIDE_BLOCK);
+    }
     cuda_name_kernel(&c->steps[step].kernel, s->name,
-                     cuda_lanes(c, cost, at_once * c->in->nchains));
+                     wide ? wide
+                          : cuda_lanes(c, cost, at_once * c->in->nchains));
     c->steps[step].kernel.effort = s->joint ? 12 : s->trials ? 3 : 2;
     return GBM_OK;
 }

@@ -1,6 +1,7 @@
 /* launch.c: kernels, the teams of their elements, launches. */
 #include "cuda.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The largest power of two that is at most x; 1 if there is none. */
@@ -32,6 +33,34 @@ int cuda_lanes(const struct cuda *c, int64_t cost, int64_t items)
     return cost >= 16384 && lanes >= 1024 ? 1024 : 256;
 }
 
+/* About what a block of 1024 lanes does in a microsecond, and what a barrier of
+ * a wide team takes of these. */
+#define BLOCK_SPEED 20000.0
+#define WIDE_BARRIER (1.5 * BLOCK_SPEED)
+
+/* 0, or the lanes of a wide team (team.h), for an element so large that it is
+ * worth the `barriers` of one. All its blocks must be on the device at once:
+ * each multiprocessor holds one at least. */
+int cuda_wide_lanes(const struct cuda *c, int64_t cost, int64_t barriers,
+                    int64_t items)
+{
+    /* for tests: 0 never, or wherever it can be, by so many blocks at most */
+    const char *wanted = getenv("GBM_CUDA_WIDE");
+    int64_t blocks = power_below(c->multiprocessors / (items > 0 ? items : 1));
+
+    if (blocks > GBM_WIDE_BLOCKS)
+        blocks = GBM_WIDE_BLOCKS;
+    if (wanted && atoi(wanted) > 1 && blocks > atoi(wanted))
+        blocks = power_below(atoi(wanted));
+    if (blocks * GBM_WIDE_BLOCK < GBM_WIDE_LEAST)
+        return 0;
+    if (wanted && wanted[0])
+        return strcmp(wanted, "0") ? (int)(blocks * GBM_WIDE_BLOCK) : 0;
+    return (double)cost > 2 * WIDE_BARRIER * (double)barriers
+               ? (int)(blocks * GBM_WIDE_BLOCK)
+               : 0;
+}
+
 void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes)
 {
     const char *end = "_kernel";
@@ -41,7 +70,9 @@ void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes)
     snprintf(k->name, sizeof k->name, "%s%s", name, has ? "" : end);
     k->effort = 1;
     k->lanes = lanes;
-    k->block = lanes > 32 ? lanes : 128;
+    k->block = lanes >= GBM_WIDE_LEAST ? GBM_WIDE_BLOCK
+               : lanes > 32            ? lanes
+                                       : 128;
 }
 
 enum gbm_status cuda_find(struct cuda *c, CUmodule module,
@@ -120,9 +151,14 @@ enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
     if (grid_x > 0x7fffffff)
         grid_x = 0x7fffffff;
     c->launches++;
-    CUresult result = cuLaunchKernel(k->function, (unsigned)grid_x,
-                                     (unsigned)grid_y, 1, (unsigned)block, 1, 1,
-                                     (unsigned)shared, c->stream, args, NULL);
+    CUresult result =
+        k->lanes >= GBM_WIDE_LEAST /* its blocks wait for each other */
+            ? cuLaunchCooperativeKernel(k->function, (unsigned)grid_x,
+                                        (unsigned)grid_y, 1, (unsigned)block, 1,
+                                        1, (unsigned)shared, c->stream, args)
+            : cuLaunchKernel(k->function, (unsigned)grid_x, (unsigned)grid_y, 1,
+                             (unsigned)block, 1, 1, (unsigned)shared, c->stream,
+                             args, NULL);
     if (result == CUDA_SUCCESS && c->sync_each)
         result = cuStreamSynchronize(c->stream);
     if (result != CUDA_SUCCESS) {
@@ -138,6 +174,14 @@ enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
 enum gbm_status cuda_launch(struct cuda *c, const struct cuda_kernel *k,
                             int64_t items, void **args)
 {
+    if (k->lanes >= GBM_WIDE_LEAST) {
+        const int64_t team = k->lanes / GBM_WIDE_BLOCK;
+        int64_t teams = k->fill / team;
+        if (teams > GBM_WIDE_TEAMS)
+            teams = GBM_WIDE_TEAMS;
+        return cuda_launch_grid(c, k, team * (items < teams ? items : teams), 1,
+                                k->block, 0, args);
+    }
     const int64_t per_block = k->block / k->lanes;
     int64_t blocks = (items + per_block - 1) / per_block;
     /* GBM_KERNEL_SPLIT gives a team several elements if there are more than the

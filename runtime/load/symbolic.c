@@ -202,8 +202,38 @@ static bool list_places(struct rt_symbolic *s)
     return !s->place.failed;
 }
 
+/* An item of a list and how long it takes. */
+struct work {
+    int item;
+    int64_t size;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct work *x = a, *y = b;
+    return x->size != y->size ? (x->size < y->size ? 1 : -1)
+                              : (x->item > y->item) - (x->item < y->item);
+}
+
+/* Orders items[first] .. items[end - 1] by size[item], most first. */
+static bool order_by_work(int *items, int64_t first, int64_t end,
+                          const int64_t *size)
+{
+    const int64_t n = end - first;
+    struct work *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
+    if (!sorted)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        sorted[i] = (struct work){items[first + i], size[items[first + i]]};
+    qsort(sorted, (size_t)n, sizeof *sorted, longest_first);
+    for (int64_t i = 0; i < n; i++)
+        items[first + i] = sorted[i].item;
+    free(sorted);
+    return true;
+}
+
 /* Columns by their level in the elimination tree: those of a level need only
- * those of the levels before. */
+ * those of the levels before; the dense block's come last. */
 static bool list_levels(struct rt_symbolic *s, const struct pattern *p)
 {
     int m = s->sparse;
@@ -231,6 +261,9 @@ static bool list_levels(struct rt_symbolic *s, const struct pattern *p)
             sorted[first[level[k]]++] = k;
         for (int k = 0; k < m; k++)
             rt_ints_add(&s->column, sorted[k]);
+        for (int k = m; k < s->d; k++)
+            rt_ints_add(&s->column, k);
+        rt_ints_add(&s->level_column, s->d);
     }
     free(level);
     free(first);
@@ -268,6 +301,9 @@ static bool list_products(struct rt_symbolic *s)
     for (int64_t i = 0; i < s->place.n; i++)
         count[s->place.items[i]]++;
     bool ok = list_cells(s, count);
+    for (int l = 0; ok && l <= s->levels; l++)
+        ok = order_by_work(s->cell.items, s->level_cell.items[l],
+                           s->level_cell.items[l + 1], count);
     int64_t *to = count; /* where a cell's next product goes */
     int64_t at = 0;
     for (int64_t i = 0; ok && i < s->cell.n; i++) {
@@ -296,14 +332,26 @@ static bool list_products(struct rt_symbolic *s)
     return ok;
 }
 
+/* The rows of the factor, and the columns of a level by the length of their
+ * rows. */
 static bool list_rows(struct rt_symbolic *s)
 {
+    int64_t *length = calloc((size_t)s->d + 1, sizeof *length);
     int *count = calloc((size_t)s->d + 2, sizeof *count);
-    if (!count)
-        return false;
-    for (int k = 0; k < s->sparse; k++)
+    bool ok = length && count;
+    for (int k = 0; ok && k < s->sparse; k++)
         for (int i = s->start.items[k] + 1; i < s->start.items[k + 1]; i++)
             count[s->row.items[i] + 1]++;
+    for (int k = 0; ok && k < s->d; k++)
+        length[k] = count[k + 1];
+    for (int l = 0; ok && l <= s->levels; l++)
+        ok = order_by_work(s->column.items, s->level_column.items[l],
+                           s->level_column.items[l + 1], length);
+    free(length);
+    if (!ok) {
+        free(count);
+        return false;
+    }
     for (int k = 0; k < s->d; k++)
         count[k + 1] += count[k];
     for (int k = 0; k <= s->d; k++)

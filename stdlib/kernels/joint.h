@@ -206,8 +206,8 @@ struct gbm_joint_list {
     const real *by;     /* weights or scores of the rows */
 };
 
-GBM_FN real gbm_joint_gather(const struct gbm_joint_list *l, int first,
-                             int step, int end)
+GBM_FN gbm_total gbm_joint_gather(const struct gbm_joint_list *l, int first,
+                                  int step, int end)
 {
     gbm_total sum = 0;
     if (l->value)
@@ -220,29 +220,16 @@ GBM_FN real gbm_joint_gather(const struct gbm_joint_list *l, int first,
     else
         for (int p = first; p < end; p += step)
             sum += l->by[l->row[p]] * l->design[l->left[p]];
-    return (real)sum;
+    return sum;
 }
 
-/* out[to[i]] += scale * the sum of cell i. Cells are ordered by the number of
- * their contributions, most first: long ones are worth all lanes. */
+/* out[to[i]] += scale * the sum of cell i. */
 GBM_FN void gbm_joint_add_list(const struct gbm_joint_list *l,
                                const struct gbm_team *team, real scale,
-                               real *out)
-{
-    int i = 0;
-    for (; team->lanes > 1 && i < l->count; i++) {
-        const int first = l->from[i], end = l->from[i + 1];
-        if (end - first < 4 * team->lanes)
-            break;
-        const real sum = (real)gbm_team_sum(
-            team, gbm_joint_gather(l, first + team->lane, team->lanes, end));
-        if (team->lane == 0)
-            out[l->to[i]] += scale * sum;
-    }
-    for (int k = i + team->lane; k < l->count; k += team->lanes)
-        out[l->to[k]] +=
-            scale * gbm_joint_gather(l, l->from[k], 1, l->from[k + 1]);
-}
+                               real *out){
+    GBM_TEAM_LISTS(team, i, 0, l->count, l->from[i + 1] - l->from[i],
+                   gbm_joint_gather(l, l->from[i] + at, by, l->from[i + 1]),
+                   out[l->to[i]] += scale * (real)sum)}
 
 /* Adds a term whose rows (if any) have been computed. */
 GBM_FN void gbm_joint_add(const struct gbm_joint *j,

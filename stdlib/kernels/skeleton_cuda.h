@@ -64,7 +64,22 @@ __device__ constexpr int gbm_lanes_of(const char *text)
 #define GBM_LANES(name) gbm_lanes_of(GBM_LANES_TEXT(name))
 
 /* Threads of a block whose teams have so many lanes. */
-#define GBM_BLOCK(lanes) ((lanes) > 32 ? (lanes) : 128)
+#define GBM_BLOCK(lanes)                                                       \
+    ((lanes) >= GBM_WIDE_LEAST ? (int)GBM_WIDE_BLOCK                           \
+     : (lanes) > 32            ? (lanes)                                       \
+                               : 128)
+
+/* What the blocks of wide team number `team` share. */
+template <int lanes> __device__ struct gbm_wide *gbm_wide_of(long long team)
+{
+    if constexpr (lanes >= GBM_WIDE_LEAST) {
+        static __device__ struct gbm_wide all[GBM_WIDE_TEAMS];
+        return all + team;
+    } else {
+        (void)team;
+        return 0;
+    }
+}
 
 /* The team of the calling thread and the number of its first item; items go on
  * in steps of `step`, so all threads of a team have the same ones. */
@@ -73,14 +88,18 @@ struct gbm_worker {
     long long first, step;
 };
 
-GBM_FN struct gbm_worker gbm_worker_of(int lanes, gbm_total *shared)
+template <int lanes>
+__device__ struct gbm_worker gbm_worker_of(gbm_total *shared)
 {
+    constexpr int n = lanes > 0 ? lanes : 1;
+    const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     struct gbm_worker w;
-    w.team.lane = (int)threadIdx.x & (lanes - 1);
-    w.team.lanes = lanes;
+    w.team.lane = (int)(thread % n);
+    w.team.lanes = n;
     w.team.shared = shared;
-    w.first = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / lanes;
-    w.step = (long long)gridDim.x * blockDim.x / lanes;
+    w.first = thread / n;
+    w.step = (long long)gridDim.x * blockDim.x / n;
+    w.team.wide = gbm_wide_of<lanes>(w.first);
     return w;
 }
 
@@ -111,7 +130,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     constexpr int lanes = GBM_LANES(GBM_LANES_##function);                     \
     if constexpr (lanes == 0)                                                  \
         return;                                                                \
-    const struct gbm_worker w = gbm_worker_of(lanes, shared);                  \
+    const struct gbm_worker w = gbm_worker_of<lanes>(shared);                  \
     const struct gbm_team team = w.team;
 
 /* for every item of this team: chain, k, and the chain's state s */

@@ -27,10 +27,11 @@ struct gbm_sparse {
     const int *place; /* right-looking: the cells that are updated */
     /* by levels: cells of level l are cell[level_cell[l] ..]; the last group,
      * number `levels`, is the dense block's. The products of cell number i
-     * are left[p] * right[p], p from product[i] */
+     * are left[p] * right[p], p from product[i]. In a level the cells with most
+     * products come first, and the columns whose rows are longest */
     const int *level_cell;   /* [levels + 2] */
-    const int *level_column; /* [levels + 1] */
-    const int *column;       /* [sparse] by level */
+    const int *level_column; /* [levels + 2] */
+    const int *column;       /* [d] by level */
     const int *cell, *product, *left, *right;
     /* row k of the sparse part of L: columns before k */
     const int *row_start, *row_cell, *row_column; /* [d + 1], ... */
@@ -82,16 +83,23 @@ GBM_FN void gbm_sparse_factor_alone(const struct gbm_sparse *f, real *V)
     }
 }
 
+GBM_FN gbm_total gbm_sparse_products(const struct gbm_sparse *f, int first,
+                                     int step, int end, const real *V)
+{
+    gbm_total sum = 0;
+    for (int p = first; p < end; p += step)
+        sum += V[f->left[p]] * V[f->right[p]];
+    return sum;
+}
+
 GBM_FN void gbm_sparse_gather(const struct gbm_sparse *f, int level,
                               const struct gbm_team *team, real *V)
 {
-    GBM_TEAM_FOR(i, f->level_cell[level], f->level_cell[level + 1], team)
-    {
-        gbm_total sum = 0;
-        for (int p = f->product[i]; p < f->product[i + 1]; p++)
-            sum += V[f->left[p]] * V[f->right[p]];
-        V[f->cell[i]] -= (real)sum;
-    }
+    GBM_TEAM_LISTS(
+        team, i, f->level_cell[level], f->level_cell[level + 1],
+        f->product[i + 1] - f->product[i],
+        gbm_sparse_products(f, f->product[i] + at, by, f->product[i + 1], V),
+        V[f->cell[i]] -= (real)sum)
     gbm_team_sync(team);
 }
 
@@ -124,7 +132,10 @@ GBM_FN bool gbm_sparse_factor(const struct gbm_sparse *f,
         gbm_sparse_factor_alone(f, V);
     else
         gbm_sparse_factor_levels(f, team, V);
-    gbm_dense_factor(n, V + f->dense, team);
+    struct gbm_team few;
+    if (gbm_team_few(team, &few))
+        gbm_dense_factor(n, V + f->dense, &few);
+    gbm_team_sync(team);
     gbm_total good = 1; /* a bad pivot is NaN */
     GBM_TEAM_FOR(k, 0, f->sparse, team)
     good = V[f->start[k]] > 0 ? good : 0;
@@ -189,22 +200,28 @@ GBM_FN void gbm_sparse_forward_alone(const struct gbm_sparse *f, const real *V,
     }
 }
 
+GBM_FN gbm_total gbm_sparse_row(const struct gbm_sparse *f, int first, int step,
+                                int end, const real *V, const real *x)
+{
+    gbm_total sum = 0;
+    for (int p = first; p < end; p += step)
+        sum += V[f->row_cell[p]] * x[f->row_column[p]];
+    return sum;
+}
+
 GBM_FN void gbm_sparse_forward_levels(const struct gbm_sparse *f,
                                       const struct gbm_team *team,
                                       const real *V, real *x)
 {
-    for (int l = 0; l <= f->levels; l++) {
-        const bool last = l == f->levels; /* the dense rows */
-        const int first = last ? f->sparse : f->level_column[l];
-        const int end = last ? f->d : f->level_column[l + 1];
-        GBM_TEAM_FOR(c, first, end, team)
-        {
-            const int k = last ? c : f->column[c];
-            gbm_total sum = 0;
-            for (int p = f->row_start[k]; p < f->row_start[k + 1]; p++)
-                sum += V[f->row_cell[p]] * x[f->row_column[p]];
-            x[k] = (x[k] - (real)sum) * (last ? 1 : V[f->start[k]]);
-        }
+    const int *start = f->row_start, *column = f->column;
+    for (int l = 0; l <= f->levels; l++) { /* the last: the dense rows */
+        GBM_TEAM_LISTS(team, c, f->level_column[l], f->level_column[l + 1],
+                       start[column[c] + 1] - start[column[c]],
+                       gbm_sparse_row(f, start[column[c]] + at, by,
+                                      start[column[c] + 1], V, x),
+                       x[column[c]] =
+                           (x[column[c]] - (real)sum) *
+                           (l < f->levels ? V[f->start[column[c]]] : 1))
         gbm_team_sync(team);
     }
 }
@@ -239,7 +256,10 @@ GBM_FN void gbm_sparse_forward(const struct gbm_sparse *f,
         gbm_sparse_forward_alone(f, V, x);
     else
         gbm_sparse_forward_levels(f, team, V, x);
-    gbm_dense_forward(f->d - f->sparse, V + f->dense, team, x + f->sparse);
+    struct gbm_team few;
+    if (gbm_team_few(team, &few))
+        gbm_dense_forward(f->d - f->sparse, V + f->dense, &few, x + f->sparse);
+    gbm_team_sync(team);
 }
 
 /* x := L'^-1 x */
@@ -247,7 +267,10 @@ GBM_FN void gbm_sparse_backward(const struct gbm_sparse *f,
                                 const struct gbm_team *team, const real *V,
                                 real *x)
 {
-    gbm_dense_backward(f->d - f->sparse, V + f->dense, team, x + f->sparse);
+    struct gbm_team few;
+    if (gbm_team_few(team, &few))
+        gbm_dense_backward(f->d - f->sparse, V + f->dense, &few, x + f->sparse);
+    gbm_team_sync(team);
     if (team->lanes > 1)
         gbm_sparse_backward_levels(f, team, V, x);
     for (int k = f->sparse - 1; k >= 0 && team->lanes == 1; k--)

@@ -16,8 +16,8 @@
  * before the store.
  *
  * The shape of a sum depends on the number of lanes alone: lane k adds the
- * terms k, k + lanes, ...; then a butterfly within a warp; then one over warps.
- */
+ * terms k, k + lanes, ...; then a butterfly within a warp; then one over warps,
+ * and over the blocks of a wide team. */
 #ifndef GBM_TEAM_H
 #define GBM_TEAM_H
 
@@ -30,10 +30,27 @@ typedef float gbm_total;
 typedef double gbm_total;
 #endif
 
+/* A wide team: blocks of GBM_WIDE_BLOCK threads, all on the device at once, as
+ * many as a power of two. Its barrier takes about as long as a thousand
+ * operations of a lane, so it is for elements that are large themselves. */
+enum {
+    GBM_WIDE_BLOCK = 512,
+    GBM_WIDE_LEAST = 2048, /* lanes */
+    GBM_WIDE_BLOCKS = 256, /* most of a team */
+    GBM_WIDE_TEAMS = 64,   /* most at once */
+    GBM_WIDE_SUMS = 8      /* that share their barriers */
+};
+struct gbm_wide {
+    unsigned arrived; /* blocks at a barrier, counted on for ever */
+    gbm_total part[GBM_WIDE_SUMS][GBM_WIDE_BLOCKS]; /* sums of the blocks */
+};
+
 struct gbm_team {
-    int lane, lanes; /* lanes: 1, 2, 4, 8, 16, 32 or a block, 64 to 1024 */
+    /* lanes: 1, 2, 4, 8, 16, 32; a block, 64 to 1024; or several of them */
+    int lane, lanes;
 #ifdef __CUDACC__
-    gbm_total *shared; /* [32], of the block, if lanes > 32 */
+    gbm_total *shared;     /* [32], of the block, if lanes > 32 */
+    struct gbm_wide *wide; /* of a wide team, or NULL */
 #endif
 };
 
@@ -62,6 +79,18 @@ GBM_FN unsigned gbm_team_mask(const struct gbm_team *team)
            << (threadIdx.x & 31u & ~((unsigned)team->lanes - 1u));
 }
 
+/* The barrier of a wide team's blocks, for one thread of each. As the number of
+ * blocks is a power of two, the count may run over. */
+GBM_FN void gbm_wide_wait(struct gbm_wide *wide, unsigned blocks)
+{
+    __threadfence();
+    const unsigned ticket = atomicAdd(&wide->arrived, 1u);
+    const unsigned goal = (ticket / blocks + 1) * blocks;
+    while ((int)(*(volatile unsigned *)&wide->arrived - goal) < 0)
+        __nanosleep(20);
+    __threadfence();
+}
+
 /* Waits for all lanes; what they stored before is seen by all after. */
 GBM_FN void gbm_team_sync(const struct gbm_team *team)
 {
@@ -69,18 +98,24 @@ GBM_FN void gbm_team_sync(const struct gbm_team *team)
         __syncthreads();
     else if (team->lanes > 1)
         __syncwarp(gbm_team_mask(team));
+    if (team->wide) {
+        if (threadIdx.x == 0)
+            gbm_wide_wait(team->wide, (unsigned)team->lanes / GBM_WIDE_BLOCK);
+        __syncthreads();
+    }
 }
 
 /* The lanes' x combined by `combine`, a commutative operation: so both ends of
- * each exchange get the same bits. */
-#define GBM_TEAM_REDUCE(team, x, identity, combine)                            \
+ * each exchange get the same bits. Of a wide team, those of a block. */
+#define GBM_BLOCK_REDUCE(team, x, identity, combine)                           \
     do {                                                                       \
         const unsigned mask = gbm_team_mask(team);                             \
         const int width = (team)->lanes < 32 ? (team)->lanes : 32;             \
         for (int step = width / 2; step > 0; step /= 2)                        \
             x = combine(x, __shfl_xor_sync(mask, x, step));                    \
         if ((team)->lanes > 32) {                                              \
-            const int warp = (team)->lane / 32, warps = (team)->lanes / 32;    \
+            const int size = (team)->wide ? GBM_WIDE_BLOCK : (team)->lanes;    \
+            const int warp = (team)->lane % size / 32, warps = size / 32;      \
             __syncthreads(); /* the last result has been read by all */        \
             if ((team)->lane % 32 == 0)                                        \
                 (team)->shared[warp] = x;                                      \
@@ -89,6 +124,30 @@ GBM_FN void gbm_team_sync(const struct gbm_team *team)
                                           : (gbm_total)(identity);             \
             for (int step = 16; step > 0; step /= 2)                           \
                 x = combine(x, __shfl_xor_sync(mask, x, step));                \
+        }                                                                      \
+    } while (0)
+
+/* The blocks' x combined, that lie in part[0]. */
+#define GBM_WIDE_REDUCE(team, x, p, identity, combine)                         \
+    do {                                                                       \
+        x = (gbm_total)(identity);                                             \
+        for (int block = (team)->lane % 32;                                    \
+             block < (team)->lanes / GBM_WIDE_BLOCK; block += 32)              \
+            x = combine(x, (p)[block]);                                        \
+        for (int step = 16; step > 0; step /= 2)                               \
+            x = combine(x, __shfl_xor_sync(0xffffffffu, x, step));             \
+    } while (0)
+
+#define GBM_TEAM_REDUCE(team, x, identity, combine)                            \
+    do {                                                                       \
+        GBM_BLOCK_REDUCE(team, x, identity, combine);                          \
+        if ((team)->wide) {                                                    \
+            gbm_total *part = (team)->wide->part[0];                           \
+            if (threadIdx.x == 0)                                              \
+                part[(team)->lane / GBM_WIDE_BLOCK] = x;                       \
+            gbm_team_sync(team);                                               \
+            GBM_WIDE_REDUCE(team, x, part, identity, combine);                 \
+            gbm_team_sync(team); /* all have read the parts */                 \
         }                                                                      \
     } while (0)
 
@@ -126,6 +185,49 @@ GBM_FN gbm_total gbm_team_min(const struct gbm_team *team, gbm_total x)
     return x;
 }
 
+/* n sums at once, at most GBM_WIDE_SUMS. */
+GBM_FN void gbm_team_sums(const struct gbm_team *team, int n, gbm_total *x)
+{
+    for (int i = 0; i < n && team->lanes > 1; i++)
+        GBM_BLOCK_REDUCE(team, x[i], 0, gbm_team_add);
+    if (!team->wide)
+        return;
+    if (threadIdx.x == 0)
+        for (int i = 0; i < n; i++)
+            team->wide->part[i][team->lane / GBM_WIDE_BLOCK] = x[i];
+    gbm_team_sync(team);
+    for (int i = 0; i < n; i++)
+        GBM_WIDE_REDUCE(team, x[i], team->wide->part[i], 0, gbm_team_add);
+    gbm_team_sync(team);
+}
+
+/* So many lanes of the team, those that the calling thread is among. */
+GBM_FN struct gbm_team gbm_team_part(const struct gbm_team *team, int lanes)
+{
+    struct gbm_team part = *team;
+    part.lane = team->lane & (lanes - 1);
+    part.lanes = lanes;
+    if (lanes < team->lanes)
+        part.wide = 0;
+    return part;
+}
+
+/* The next smaller teams that work side by side within one; 0 after one lane.
+ */
+GBM_FN int gbm_team_narrower(const struct gbm_team *team, int lanes)
+{
+    return team->wide && lanes == team->lanes ? (int)GBM_WIDE_BLOCK
+           : lanes > 32                       ? 32
+           : lanes > 1                        ? 1
+                                              : 0;
+}
+
+/* From how many contributions on a list is worth so many lanes. */
+GBM_FN int gbm_list_worth(const struct gbm_team *team, int lanes)
+{
+    return team->wide && lanes == team->lanes ? lanes / 4 : 4 * lanes;
+}
+
 #else
 
 GBM_FN void gbm_team_sync(const struct gbm_team *team) { (void)team; }
@@ -148,7 +250,84 @@ GBM_FN gbm_total gbm_team_min(const struct gbm_team *team, gbm_total x)
     return x;
 }
 
+GBM_FN void gbm_team_sums(const struct gbm_team *team, int n, gbm_total *x)
+{
+    (void)team;
+    (void)n;
+    (void)x;
+}
+
+GBM_FN struct gbm_team gbm_team_part(const struct gbm_team *team, int lanes)
+{
+    (void)lanes;
+    return *team;
+}
+
+GBM_FN int gbm_team_narrower(const struct gbm_team *team, int lanes)
+{
+    (void)team;
+    (void)lanes;
+    return 0;
+}
+
+GBM_FN int gbm_list_worth(const struct gbm_team *team, int lanes)
+{
+    (void)team;
+    return 4 * lanes;
+}
+
 #endif
+
+/* Lists of contributions, numbers `first` to `end - 1`, the longest first; list
+ * i has `length` of them. Long ones are summed by all lanes of the team, then
+ * by its blocks, by warps, and short ones by a lane each. `partial`: the sum of
+ * list i's contributions number at, at + by, ...; `store`: what is done with
+ * `sum`, by one lane. Nobody has waited for anybody after it. */
+#define GBM_TEAM_LISTS(team, i, first, end, length, partial, store)            \
+    for (int from_ = (first), width_ = (team)->lanes; width_ > 0;              \
+         width_ = gbm_team_narrower(team, width_)) {                           \
+        const struct gbm_team part_ = gbm_team_part(team, width_);             \
+        const int at = part_.lane, by = width_,                                \
+                  worth_ = gbm_list_worth(team, width_);                       \
+        int stop_ = (end);                                                     \
+        for (int low_ = from_; width_ > 1 && low_ < stop_;) {                  \
+            const int i = low_ + (stop_ - low_) / 2;                           \
+            if ((length) >= worth_)                                            \
+                low_ = i + 1;                                                  \
+            else                                                               \
+                stop_ = i;                                                     \
+        }                                                                      \
+        const int parts_ = (team)->lanes / width_;                             \
+        const int batch_ = width_ >= GBM_WIDE_LEAST ? (int)GBM_WIDE_SUMS : 1;  \
+        for (int k_ = from_ + (team)->lane / width_ * batch_; k_ < stop_;      \
+             k_ += parts_ * batch_) {                                          \
+            gbm_total sums_[GBM_WIDE_SUMS];                                    \
+            const int n_ = stop_ - k_ < batch_ ? stop_ - k_ : batch_;          \
+            for (int b_ = 0; b_ < n_; b_++) {                                  \
+                const int i = k_ + b_;                                         \
+                sums_[b_] = (partial);                                         \
+            }                                                                  \
+            gbm_team_sums(&part_, n_, sums_);                                  \
+            for (int b_ = 0; b_ < n_ && at == 0; b_++) {                       \
+                const int i = k_ + b_;                                         \
+                const gbm_total sum = sums_[b_];                               \
+                store;                                                         \
+            }                                                                  \
+        }                                                                      \
+        from_ = stop_;                                                         \
+    }
+
+/* Whether the calling lane is among those that do a small piece of work, `few`,
+ * while the rest of a wide team waits at the next gbm_team_sync: its first
+ * block. Otherwise all do it. */
+GBM_FN bool gbm_team_few(const struct gbm_team *team, struct gbm_team *few)
+{
+    *few = *team;
+    if (team->lanes < GBM_WIDE_LEAST)
+        return true;
+    *few = gbm_team_part(team, GBM_WIDE_BLOCK);
+    return team->lane < GBM_WIDE_BLOCK;
+}
 
 /* 0, or the number of the sweep from 1 on while warm-up tunes. */
 #define GBM_ALONE 0x7fffffff /* a step's move without what follows it */

@@ -27,7 +27,9 @@ void emu_barrier(void);
 void emu_warp_barrier(unsigned mask);
 uint64_t *emu_exchange(void);
 
-#define MAX_THREADS 1024
+#define MAX_THREADS 1024 /* of a block */
+#define MAX_BLOCKS 32    /* that wait for each other, and their threads */
+#define MAX_FIBERS 16384
 #define STACK_BYTES ((size_t)256 << 10)
 
 struct barrier {
@@ -38,13 +40,16 @@ struct fiber {
     bool alive;
 };
 static struct {
-    struct fiber fibers[MAX_THREADS];
+    struct fiber fibers[MAX_FIBERS]; /* block by block */
     char *stacks;
     void *main_sp;
-    int self, n, alive;
+    int self, n; /* threads of a block */
     bool progress;
-    struct barrier block, warp[32][32];
-    uint64_t exchange[32][32];
+    struct thread_block {
+        int alive;
+        struct barrier all, warp[32][32];
+        uint64_t exchange[32][32];
+    } blocks[MAX_BLOCKS], *block; /* of the running fiber */
     void (*call)(void *);
     void *arguments;
 } emu;
@@ -90,11 +95,13 @@ static void wait_at(struct barrier *b, unsigned needed)
         yield();
 }
 
-void emu_barrier(void) { wait_at(&emu.block, (unsigned)emu.alive); }
+void emu_barrier(void) { wait_at(&emu.block->all, (unsigned)emu.block->alive); }
+
+void emu_yield(void) { yield(); }
 
 void emu_warp_barrier(unsigned mask)
 {
-    const int warp = emu.self / 32, lane = emu.self % 32;
+    const int warp = emu.self % emu.n / 32, lane = emu.self % emu.n % 32;
     unsigned there = mask;
     if (!(mask >> lane & 1)) {
         fprintf(stderr, "fake CUDA: lane %d is not in its own mask %08x\n",
@@ -103,34 +110,32 @@ void emu_warp_barrier(unsigned mask)
     }
     if (emu.n - warp * 32 < 32) /* a block that is no multiple of 32 */
         there &= (1u << (emu.n - warp * 32)) - 1u;
-    wait_at(&emu.warp[warp][__builtin_ctz(mask)],
+    wait_at(&emu.block->warp[warp][__builtin_ctz(mask)],
             (unsigned)__builtin_popcount(there));
 }
 
-uint64_t *emu_exchange(void) { return emu.exchange[emu.self / 32]; }
+uint64_t *emu_exchange(void)
+{
+    return emu.block->exchange[emu.self % emu.n / 32];
+}
 
 static void fiber_main(void)
 {
     emu.call(emu.arguments);
     emu.fibers[emu.self].alive = false;
-    emu.alive--;
+    emu.block->alive--;
     emu.progress = true;
-    if (emu.alive > 0)
-        release(&emu.block, (unsigned)emu.alive);
+    if (emu.block->alive > 0)
+        release(&emu.block->all, (unsigned)emu.block->alive);
     yield();
     abort();
 }
 
-static void run_block(const char *name, int n)
+static void start_block(int block, int n)
 {
-    /* GBM_FAKE_ORDER=1: the last thread goes first. Results must not change. */
-    const char *order = getenv("GBM_FAKE_ORDER");
-    const bool backwards = order && order[0] == '1';
-
-    memset(&emu.block, 0, sizeof emu.block);
-    memset(emu.warp, 0, sizeof emu.warp);
-    emu.n = emu.alive = n;
-    for (int i = 0; i < n; i++) {
+    memset(&emu.blocks[block], 0, sizeof emu.blocks[block]);
+    emu.blocks[block].alive = n;
+    for (int i = block * n; i < (block + 1) * n; i++) {
         uint64_t *top =
             (uint64_t *)(void *)(emu.stacks + (size_t)(i + 1) * STACK_BYTES);
         top -= 3; /* at the entry of a function: 8 modulo 16 */
@@ -139,24 +144,59 @@ static void run_block(const char *name, int n)
             *--top = 0;
         emu.fibers[i] = (struct fiber){.sp = top, .alive = true};
     }
-    while (emu.alive > 0) {
+}
+
+/* Runs a block until it ends or waits for another; returns whether it went on.
+ */
+static bool run_block(int block, int n, bool backwards)
+{
+    bool went = false;
+    emu.block = &emu.blocks[block];
+    do {
         emu.progress = false;
         for (int k = 0; k < n; k++) {
-            const int i = backwards ? n - 1 - k : k;
+            const int thread = backwards ? n - 1 - k : k;
+            const int i = block * n + thread;
             if (!emu.fibers[i].alive)
                 continue;
             emu.self = i;
-            emu_here.thread = (struct emu_dim){(unsigned)i, 0, 0};
+            emu_here.thread = (struct emu_dim){(unsigned)thread, 0, 0};
             emu_switch(&emu.main_sp, emu.fibers[i].sp);
         }
-        if (!emu.progress && emu.alive > 0) {
+        went = went || emu.progress;
+    } while (emu.progress);
+    return went;
+}
+
+/* `blocks` blocks of n threads, from number `first` on, that may wait for each
+ * other. */
+static void run_blocks(const char *name, struct emu_dim first, int blocks,
+                       int n)
+{
+    /* GBM_FAKE_ORDER=1: the last thread goes first. Results must not change. */
+    const char *order = getenv("GBM_FAKE_ORDER");
+    const bool backwards = order && order[0] == '1';
+
+    emu.n = n;
+    for (int b = 0; b < blocks; b++)
+        start_block(b, n);
+    for (bool went = true; went;) {
+        went = false;
+        for (int b = 0; b < blocks; b++) {
+            emu_here.block = first;
+            emu_here.block.x += (unsigned)b;
+            if (emu.blocks[b].alive > 0)
+                went = run_block(b, n, backwards) || went;
+        }
+    }
+    for (int b = 0; b < blocks; b++)
+        if (emu.blocks[b].alive > 0) {
             fprintf(stderr,
                     "fake CUDA: kernel %s hangs: %d threads wait at a barrier "
                     "that the others do not reach\n",
-                    name, emu.alive);
+                    name, emu.blocks[b].alive);
             abort();
         }
-    }
 }
 
 /* ---- streams and graphs ---- */
@@ -645,6 +685,7 @@ struct launch {
     void *arguments;
     struct emu_dim grid;
     unsigned block, shared;
+    bool together; /* its blocks wait for each other */
 };
 
 static CUresult run_launch(void *data)
@@ -653,7 +694,7 @@ static CUresult run_launch(void *data)
 
     if (!emu.stacks)
         emu.stacks =
-            mmap(NULL, MAX_THREADS * STACK_BYTES, PROT_READ | PROT_WRITE,
+            mmap(NULL, MAX_FIBERS * STACK_BYTES, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     unsigned char *dynamic = malloc(l->shared + 1);
     emu_here.dynamic = dynamic;
@@ -661,11 +702,12 @@ static CUresult run_launch(void *data)
     emu_here.block_size = (struct emu_dim){l->block, 1, 1};
     emu.call = l->function->call;
     emu.arguments = l->arguments;
+    const unsigned at_once = l->together ? l->grid.x : 1;
     for (unsigned y = 0; y < l->grid.y; y++)
-        for (unsigned x = 0; x < l->grid.x; x++) {
-            emu_here.block = (struct emu_dim){x, y, 0};
+        for (unsigned x = 0; x < l->grid.x; x += at_once) {
             memset(dynamic, 0xff, l->shared);
-            run_block(l->function->name, (int)l->block);
+            run_blocks(l->function->name, (struct emu_dim){x, y, 0},
+                       (int)at_once, (int)l->block);
         }
     free(dynamic);
     return CUDA_SUCCESS;
@@ -678,20 +720,44 @@ static void drop_launch(void *data)
     free(l);
 }
 
+static CUresult launch(CUfunction f, struct emu_dim grid, unsigned block,
+                       unsigned shared, CUstream stream, void **args,
+                       bool together)
+{
+    if (grid.z != 1 || !grid.x || !grid.y || grid.y > 65535 || !block ||
+        block > MAX_THREADS || shared > f->most_shared)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (together && (grid.x > MAX_BLOCKS || grid.x * block > MAX_FIBERS))
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    struct launch *l = malloc(sizeof *l);
+    *l = (struct launch){.function = f,
+                         .arguments = f->pack(args),
+                         .grid = grid,
+                         .block = block,
+                         .shared = shared,
+                         .together = together};
+    return fake_submit(stream, run_launch, drop_launch, l);
+}
+
 CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y,
                         unsigned grid_z, unsigned block_x, unsigned block_y,
                         unsigned block_z, unsigned shared, CUstream stream,
                         void **args, void **extra)
 {
-    if (extra || grid_z != 1 || block_y != 1 || block_z != 1 || !grid_x ||
-        !grid_y || grid_y > 65535 || !block_x || block_x > MAX_THREADS ||
-        shared > f->most_shared)
+    if (extra || block_y != 1 || block_z != 1)
         return CUDA_ERROR_INVALID_VALUE;
-    struct launch *l = malloc(sizeof *l);
-    *l = (struct launch){.function = f,
-                         .arguments = f->pack(args),
-                         .grid = {grid_x, grid_y, 1},
-                         .block = block_x,
-                         .shared = shared};
-    return fake_submit(stream, run_launch, drop_launch, l);
+    return launch(f, (struct emu_dim){grid_x, grid_y, grid_z}, block_x, shared,
+                  stream, args, false);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned grid_x,
+                                   unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared,
+                                   CUstream stream, void **args)
+{
+    if (block_y != 1 || block_z != 1)
+        return CUDA_ERROR_INVALID_VALUE;
+    return launch(f, (struct emu_dim){grid_x, grid_y, grid_z}, block_x, shared,
+                  stream, args, true);
 }

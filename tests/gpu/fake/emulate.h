@@ -41,6 +41,7 @@ struct emu_place {
 extern struct emu_place emu_here; /* of the running fiber */
 void emu_barrier(void);
 void emu_warp_barrier(unsigned mask);
+void emu_yield(void);
 /* 32 words of the running fiber's warp. */
 uint64_t *emu_exchange(void);
 }
@@ -163,6 +164,10 @@ template <class T> T atomicCAS(T *p, T expected, T wanted)
         *p = wanted;
     return old;
 }
+
+static inline void __threadfence(void) {}
+/* Where blocks wait for each other: the others' turn. */
+static inline void __nanosleep(unsigned) { emu_yield(); }
 
 static inline void __trap(void) { std::abort(); }
 
