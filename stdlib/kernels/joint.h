@@ -210,16 +210,20 @@ GBM_FN gbm_total gbm_joint_gather(const struct gbm_joint_list *l, int first,
                                   int step, int end)
 {
     gbm_total sum = 0;
-    if (l->value)
+    if (l->value) {
+        GBM_UNROLL_LOADS
         for (int p = first; p < end; p += step)
             sum += l->by[l->row[p]] * l->value[p];
-    else if (l->right)
+    } else if (l->right) {
+        GBM_UNROLL_LOADS
         for (int p = first; p < end; p += step)
             sum += l->by[l->row[p]] * l->design[l->left[p]] *
                    l->design[l->right[p]];
-    else
+    } else {
+        GBM_UNROLL_LOADS
         for (int p = first; p < end; p += step)
             sum += l->by[l->row[p]] * l->design[l->left[p]];
+    }
     return sum;
 }
 
@@ -283,6 +287,8 @@ GBM_FN void gbm_joint_add(const struct gbm_joint *j,
 GBM_FN void gbm_joint_hold(const struct gbm_joint *j,
                            const struct gbm_team *team)
 {
+    if (j->held_count == 0)
+        return;
     gbm_team_sync(team);
     const int *row = j->table + j->table[GBM_J_LINK_ROW];
     const int *held = j->table + j->table[GBM_J_LINK_HELD];

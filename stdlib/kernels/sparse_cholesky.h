@@ -87,6 +87,7 @@ GBM_FN gbm_total gbm_sparse_products(const struct gbm_sparse *f, int first,
                                      int step, int end, const real *V)
 {
     gbm_total sum = 0;
+    GBM_UNROLL_LOADS
     for (int p = first; p < end; p += step)
         sum += V[f->left[p]] * V[f->right[p]];
     return sum;
@@ -204,6 +205,7 @@ GBM_FN gbm_total gbm_sparse_row(const struct gbm_sparse *f, int first, int step,
                                 int end, const real *V, const real *x)
 {
     gbm_total sum = 0;
+    GBM_UNROLL_LOADS
     for (int p = first; p < end; p += step)
         sum += V[f->row_cell[p]] * x[f->row_column[p]];
     return sum;
@@ -230,10 +232,12 @@ GBM_FN void gbm_sparse_forward_levels(const struct gbm_sparse *f,
 GBM_FN void gbm_sparse_backward_row(const struct gbm_sparse *f, int k,
                                     const real *V, real *x)
 {
+    const int first = f->start[k], end = f->start[k + 1];
     gbm_total sum = 0;
-    for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
+    GBM_UNROLL_LOADS
+    for (int i = first + 1; i < end; i++)
         sum += V[i] * x[f->row[i]];
-    x[k] = (x[k] - (real)sum) * V[f->start[k]];
+    x[k] = (x[k] - (real)sum) * V[first];
 }
 
 GBM_FN void gbm_sparse_backward_levels(const struct gbm_sparse *f,

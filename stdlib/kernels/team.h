@@ -290,12 +290,16 @@ GBM_FN int gbm_list_worth(const struct gbm_team *team, int lanes)
         const int at = part_.lane, by = width_,                                \
                   worth_ = gbm_list_worth(team, width_);                       \
         int stop_ = (end);                                                     \
-        for (int low_ = from_; width_ > 1 && low_ < stop_;) {                  \
-            const int i = low_ + (stop_ - low_) / 2;                           \
-            if ((length) >= worth_)                                            \
+        for (int low_ = from_, step_ = 1; width_ > 1 && low_ < stop_;) {       \
+            const int i =                                                      \
+                low_ + (step_ - 1 < (stop_ - low_) / 2 ? step_ - 1             \
+                                                       : (stop_ - low_) / 2);  \
+            if ((length) >= worth_) {                                          \
                 low_ = i + 1;                                                  \
-            else                                                               \
+                step_ *= 2;                                                    \
+            } else {                                                           \
                 stop_ = i;                                                     \
+            }                                                                  \
         }                                                                      \
         const int parts_ = (team)->lanes / width_;                             \
         const int batch_ = width_ >= GBM_WIDE_LEAST ? (int)GBM_WIDE_SUMS : 1;  \
