@@ -2,6 +2,7 @@
  * members of the conditional's struct, columns of all instances, the flat loop
  * over them. The device keeps no columns: it evaluates in place. */
 #include "emit/emit.h"
+#include <math.h>
 
 static int number_of(const struct step *s, const struct part *part)
 {
@@ -17,6 +18,48 @@ static int columns_of(const struct part *p)
     for (int i = 0; i < p->hoisted->n; i++)
         n += p->hoisted->column[i];
     return n + (p->copies != NULL);
+}
+
+static bool only_vectors(symp e)
+{
+    for (int i = 0; i < e->nargs; i++)
+        if (!only_vectors(e->args[i]))
+            return false;
+    switch (e->kind) {
+    case SYM_NUM:
+    case SYM_PARAM:
+    case SYM_TARGET:
+    case SYM_ADD:
+    case SYM_MUL:
+    case SYM_SELECT:
+        return true;
+    case SYM_REF:
+        return e->nargs == 0;
+    case SYM_POW:
+        return !sym_is_integer(e->args[1]) ||
+               (e->args[1]->kind == SYM_NUM && fabs(e->args[1]->number) <= 2);
+    case SYM_CALL:
+        return sym_is_integer(e) ||
+               (e->entry && entry_clause(e->entry, "vectors"));
+    default:
+        return false;
+    }
+}
+
+static bool is_expensive(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_POW || (e->kind == SYM_CALL && !sym_is_integer(e));
+}
+
+/* Whether instances are evaluated in blocks of GBM_BLOCK_ROWS, all by the
+ * vector unit. A loop without blocks leaves up to GBM_BLOCK_ROWS - 1 instances
+ * to scalar code; where their terms are cheap that costs less than what a block
+ * evaluates and drops. */
+static bool in_blocks(const struct hoisted *h)
+{
+    return h->loop && only_vectors(h->body) &&
+           sym_any(h->body, is_expensive, NULL);
 }
 
 static bool any_hoisted(const struct step *s)
@@ -94,6 +137,8 @@ void emit_hoisted_room(struct compiler *c, struct text *out,
         const char *count = intern_format(c, "k_->room%d", number_of(s, p));
         emit_line(&e, "%s = 0;", count);
         emit_count_part(&e, p, count);
+        if (in_blocks(p->hoisted))
+            emit_line(&e, "%s = gbm_whole_blocks(%s);", count, count);
         emit_line(&e, "cells += %s * %d;", count, columns_of(p));
     }
     text_append(out, "    return cells;\n}\n#endif\n\n");
@@ -144,6 +189,9 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
         emit_line(e, "row[%d * k_->room%d] = %s;", at, n, copies);
     emit_line(e, "k_->rows%d++;", n);
     emit_close(e, braces);
+    if (in_blocks(h))
+        emit_line(e, "gbm_fill_block(%s, %d, k_->room%d, k_->rows%d);", first,
+                  columns_of(p), n, n);
     if (h->slope)
         emit_line(e, "k_->slope%d = (real)slope;", n);
     e->nloops = depth;
@@ -175,6 +223,48 @@ void emit_hoisted_fill(struct emitter *e, const struct step *s,
     }
     e->team = team;
     emit_line(e, "#endif");
+}
+
+static const char *term_of(struct emitter *e, const struct part *p, int n)
+{
+    if (!p->copies)
+        return emit_expr(e, p->hoisted->body);
+    return intern_format(e->c, "copies_%d[at] * %s", n,
+                         emit_in_brackets(e, p->hoisted->body));
+}
+
+/* Adds the terms of all instances to the total. */
+static void emit_rows(struct emitter *e, const struct part *p, int n)
+{
+    const struct hoisted *h = p->hoisted;
+    if (in_blocks(h)) {
+        emit_line(e, "const int rows = k_->rows%d;", n);
+        emit_line(e, "gbm_total lanes[GBM_BLOCK_ROWS] = {0};");
+        emit_line(e,
+                  "for (int from = 0; from < rows; from += GBM_BLOCK_ROWS) {");
+        e->indent++;
+        emit_line(e, "GBM_SIMD");
+        emit_line(e, "for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {");
+        e->indent++;
+        emit_line(e, "const int at = from + lane;");
+        emit_line(e, "const gbm_total term = %s;", term_of(e, p, n));
+        emit_line(e, "lanes[lane] += at < rows ? term : 0;");
+        emit_close(e, 2);
+        emit_line(e, "total += gbm_sum_lanes(lanes);");
+        return;
+    }
+    emit_line(e, "gbm_total sum = 0;");
+    if (h->loop) {
+        emit_line(e, "const int rows = k_->rows%d;", n);
+        emit_line(e, "GBM_SIMD_SUM(sum)");
+        emit_line(e, "for (int at = 0; at < rows; at++) {");
+    } else {
+        emit_line(e, "if (k_->rows%d) {", n);
+    }
+    e->indent++;
+    emit_line(e, "sum += %s;", term_of(e, p, n));
+    emit_close(e, 1);
+    emit_line(e, "total += sum;");
 }
 
 void emit_hoisted_sums(struct emitter *e, const struct step *s)
@@ -213,24 +303,7 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s)
         if (p->copies)
             emit_line(e, "const real *const copies_%d = %s + %d * k_->room%d;",
                       n, first, at, n);
-        emit_line(e, "gbm_total sum = 0;");
-        if (h->loop) {
-            emit_line(e, "const int rows = k_->rows%d;", n);
-            emit_line(e, "GBM_SIMD_SUM(sum)");
-            emit_line(e, "for (int at = 0; at < rows; at++) {");
-        } else {
-            emit_line(e, "if (k_->rows%d) {", n);
-        }
-        e->indent++;
-        const char *value =
-            p->copies ? emit_in_brackets(e, h->body) : emit_expr(e, h->body);
-        if (p->copies)
-            emit_line(e, "sum += copies_%d[at] * %s;", n, value);
-        else
-            emit_line(e, "sum += %s;", value);
-        e->indent--;
-        emit_line(e, "}");
-        emit_line(e, "total += sum;");
+        emit_rows(e, p, n);
         e->indent--;
         emit_line(e, "}");
         e->nparams = nparams;

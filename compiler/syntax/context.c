@@ -35,7 +35,7 @@ static const char *const clause_keywords[] = {
     "alias",   "observable",   "code",           "derivative",   "range",
     "inverse", "match",        "observed",       "add",          "factor",
     "builtin", "log",          "log_complement", "mixing",       "confine",
-    "folded",  "named",        "single",         "priority",
+    "folded",  "named",        "single",         "priority",       "vectors",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 

@@ -349,4 +349,40 @@ GBM_FN bool gbm_team_few(const struct gbm_team *team, struct gbm_team *few)
 #define GBM_SIMD_SUM(x)
 #endif
 
+/* Rows that are evaluated at once, the last block of them with copies of the
+ * last row behind it: scalar code takes as long for two as vectors for eight.
+ * One without functions in vectors. */
+#if !defined(GBM_IN_VECTORS) || defined(GBM_SINGLE)
+#define GBM_BLOCK_ROWS 1
+#elif defined(__AVX2__)
+#define GBM_BLOCK_ROWS 8
+#else
+#define GBM_BLOCK_ROWS 4
+#endif
+
+#ifndef __CUDACC__
+GBM_FN long long gbm_whole_blocks(long long rows)
+{
+    return (rows + GBM_BLOCK_ROWS - 1) / GBM_BLOCK_ROWS * GBM_BLOCK_ROWS;
+}
+
+/* columns: [n][room], with `rows` of each filled. */
+GBM_FN void gbm_fill_block(real *columns, int n, long long room, int rows)
+{
+    const long long end = gbm_whole_blocks(rows);
+    for (int c = 0; c < n && rows > 0; c++)
+        for (long long at = rows; at < end; at++)
+            columns[c * room + at] = columns[c * room + rows - 1];
+}
+
+/* lanes: [GBM_BLOCK_ROWS], a power of two */
+GBM_FN gbm_total gbm_sum_lanes(gbm_total *lanes)
+{
+    for (int n = GBM_BLOCK_ROWS / 2; n > 0; n /= 2)
+        for (int i = 0; i < n; i++)
+            lanes[i] += lanes[n + i];
+    return lanes[0];
+}
+#endif
+
 #endif

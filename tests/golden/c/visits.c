@@ -438,6 +438,7 @@ GBM_FN long long room_b_v(struct conditional_b_v *k_,
                 k_->room2 += (long long)(n_v(i_v)) - (1) + 1;
         }
     }
+    k_->room2 = gbm_whole_blocks(k_->room2);
     cells += k_->room2 * 3;
     return cells;
 }
@@ -487,6 +488,7 @@ GBM_FN void prepare_b_v(struct conditional_b_v *k_,
                 }
             }
         }
+        gbm_fill_block(k_->columns, 3, k_->room2, k_->rows2);
     }
 #endif
 }
@@ -508,13 +510,17 @@ GBM_INLINE real density_b_v(const void *context, real x)
         const real h2_2 = k_->h2_2;
         const real *const h3_2 = k_->columns + 1 * k_->room2;
         const real *const h4_2 = k_->columns + 2 * k_->room2;
-        gbm_total sum = 0;
         const int rows = k_->rows2;
-        GBM_SIMD_SUM(sum)
-        for (int at = 0; at < rows; at++) {
-            sum += gbm_xlogy(h4_2[at], h1_2[at] + (h2_2 ? real_exp(h3_2[at] * x) : 0)) - h1_2[at] - (h2_2 ? real_exp(h3_2[at] * x) : 0);
+        gbm_total lanes[GBM_BLOCK_ROWS] = {0};
+        for (int from = 0; from < rows; from += GBM_BLOCK_ROWS) {
+            GBM_SIMD
+            for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {
+                const int at = from + lane;
+                const gbm_total term = gbm_xlogy(h4_2[at], h1_2[at] + (h2_2 ? real_exp(h3_2[at] * x) : 0)) - h1_2[at] - (h2_2 ? real_exp(h3_2[at] * x) : 0);
+                lanes[lane] += at < rows ? term : 0;
+            }
         }
-        total += sum;
+        total += gbm_sum_lanes(lanes);
     }
 #endif
 #ifdef __CUDACC__

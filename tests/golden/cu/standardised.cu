@@ -526,6 +526,7 @@ GBM_FN long long room_b_v(struct conditional_b_v *k_,
         if ((*s->N_v) >= (1))
             k_->room2 += (long long)(*s->N_v) - (1) + 1;
     }
+    k_->room2 = gbm_whole_blocks(k_->room2);
     cells += k_->room2 * 2;
     return cells;
 }
@@ -570,6 +571,7 @@ GBM_FN void prepare_b_v(struct conditional_b_v *k_,
                 }
             }
         }
+        gbm_fill_block(k_->columns, 2, k_->room2, k_->rows2);
         k_->slope2 = (real)slope;
     }
 #endif
@@ -590,13 +592,17 @@ GBM_INLINE real density_b_v(const void *context, real x)
     {
         const real *const h1_2 = k_->columns + 0 * k_->room2;
         const real *const copies_2 = k_->columns + 1 * k_->room2;
-        gbm_total sum = 0;
         const int rows = k_->rows2;
-        GBM_SIMD_SUM(sum)
-        for (int at = 0; at < rows; at++) {
-            sum += copies_2[at] * (-real_exp(h1_2[at] * x));
+        gbm_total lanes[GBM_BLOCK_ROWS] = {0};
+        for (int from = 0; from < rows; from += GBM_BLOCK_ROWS) {
+            GBM_SIMD
+            for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {
+                const int at = from + lane;
+                const gbm_total term = copies_2[at] * (-real_exp(h1_2[at] * x));
+                lanes[lane] += at < rows ? term : 0;
+            }
         }
-        total += sum;
+        total += gbm_sum_lanes(lanes);
     }
 #endif
 #ifdef __CUDACC__
