@@ -34,9 +34,12 @@ struct emitter {
     int nshared;
     bool shares;           /* sums are remembered where they are computed */
     const char *shared_if; /* they exist if this holds; NULL: always */
-    /* emit_open_part: what is shared in these is computed before the innermost
-     * loop; NULL: nothing is. */
-    const struct hoisted *in_rows;
+    /* emit_open_part: calls in these that are the same in all turns of the
+     * innermost loop are computed before it, and sums if no team shares it. */
+    symp const *in_rows;
+    int nin_rows;
+    bool sums_in_rows;
+    bool shares_calls; /* emit_shared takes calls too */
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

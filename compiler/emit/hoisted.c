@@ -20,6 +20,7 @@ static int columns_of(const struct part *p)
     return n + (p->copies != NULL);
 }
 
+/* Whether the C compiler can evaluate e for several instances at once. */
 static bool only_vectors(symp e)
 {
     for (int i = 0; i < e->nargs; i++)
@@ -161,9 +162,12 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
         emit_shared(e, h->value[i]);
     if (h->slope && h->loop)
         emit_shared(e, h->slope);
-    e->in_rows = h;
+    e->in_rows = h->value;
+    e->nin_rows = h->n;
+    e->sums_in_rows = true;
     int braces = emit_open_part(e, p, false);
-    e->in_rows = NULL;
+    e->nin_rows = 0;
+    e->sums_in_rows = false;
     const char *copies;
     braces += emit_copies(e, p, &copies);
     if (h->loop)

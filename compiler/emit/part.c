@@ -99,13 +99,18 @@ static void split_guard(struct compiler *c, const struct part *p, symp guard,
 /* Before the innermost loop of a part, which may have no turn. What a guard
  * excludes may not exist. */
 static void share_in_rows(struct emitter *e, const struct part *p,
-                          const char *lower, const char *upper)
+                          const char *condition)
 {
-    if (!e->in_rows || p->guard)
+    symp early = sym_num(e->c, 1), late = early;
+    if (p->guard)
+        split_guard(e->c, p, p->guard, &early, &late);
+    if (!sym_is(late, 1))
         return;
-    e->shared_if = intern_format(e->c, "%s <= %s", lower, upper);
-    for (int i = 0; i < e->in_rows->n; i++)
-        emit_shared(e, e->in_rows->value[i]);
+    e->shared_if = condition;
+    e->shares_calls = true;
+    for (int i = 0; i < e->nin_rows; i++)
+        emit_shared(e, e->in_rows[i]);
+    e->shares_calls = false;
     e->shared_if = NULL;
 }
 
@@ -160,6 +165,7 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
             emit_line(e, "%s += %s - %s;", count, end, begin);
             return braces;
         }
+        share_in_rows(e, p, intern_format(c, "%s < %s", begin, end));
         if (team)
             emit_team_loop(e, at, begin, end);
         else
@@ -193,8 +199,8 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
                           upper, lower);
                 return braces;
             }
-            if (i == innermost && braces)
-                share_in_rows(e, p, lower, upper);
+            if (i == innermost)
+                share_in_rows(e, p, intern_format(c, "%s <= %s", lower, upper));
             const char *name = emit_loop_name(e, p->loops[i]);
             if (first)
                 emit_team_loop(e, name, lower,
@@ -285,7 +291,10 @@ void emit_in_place(struct emitter *e, const struct part *p)
     if (shared)
         emit_shared(e, p->logp);
     bool team = e->team;
+    e->in_rows = &p->logp;
+    e->nin_rows = 1;
     int braces = emit_open_part(e, p, true);
+    e->nin_rows = 0;
     const char *copies;
     braces += emit_copies(e, p, &copies);
     if (p->lower || p->upper) {

@@ -115,8 +115,11 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     for (int i = 0; i < p->terms.n && part_shared_out(p); i++)
         emit_shared(e, p->terms.coefficient[i]);
     bool team = e->team;
-    braces += emit_open_part(e, p, true);
     e->clamped = s->sampler->enumerates; /* of log(p) - log(1 - p) */
+    e->in_rows = p->terms.coefficient;
+    e->nin_rows = p->terms.n;
+    braces += emit_open_part(e, p, true);
+    e->nin_rows = 0;
     e->shares = true;
     for (int i = 0; i < p->terms.n; i++) {
         int k = statistic_index(s, p->terms.statistic[i]);

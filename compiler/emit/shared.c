@@ -1,8 +1,9 @@
 /* shared.c: sums and array functions that are the same at all instances of
  * a part, as sd(a[]) and the mean in a[j] - mean(a[]) are in every row, are
  * computed before its loops; those that are the same in the innermost loop, as
- * sum(rate[i,]) where each visit k to i has a count, before that; and sums that
- * stand more than once in one instance are computed once. */
+ * sum(rate[i,]) where each visit k to i has a count, before that, and so are
+ * calls, as exp(a[i]); and sums that stand more than once in one instance are
+ * computed once. */
 #include "emit/emit.h"
 
 /* The indices that the text so far, and the sums around, have opened. */
@@ -48,6 +49,20 @@ static bool is_settled(struct scope *k, symp x)
     return settled;
 }
 
+static bool is_loop_or_draw(symp x, const void *unused)
+{
+    (void)unused;
+    return x->kind == SYM_SUM || x->kind == SYM_ARRAY || sym_is_draw(x, unused);
+}
+
+/* A call that a row need not repeat. */
+static bool is_call(symp x)
+{
+    return ((x->kind == SYM_CALL && x->entry && !sym_is_integer(x)) ||
+            (x->kind == SYM_POW && x->args[1]->kind != SYM_NUM)) &&
+           !sym_any(x, is_loop_or_draw, NULL);
+}
+
 static bool takes_loop(symp x)
 {
     for (int i = 0; x->kind == SYM_CALL && i < x->nargs; i++)
@@ -81,7 +96,10 @@ void emit_shared(struct emitter *e, symp x)
         emit_shared(e, x->args[0]);
         return;
     }
-    if (!takes_loop(x) || !is_settled(&k, x)) {
+    const bool taken = e->shares_calls
+                           ? is_call(x) || (e->sums_in_rows && takes_loop(x))
+                           : takes_loop(x);
+    if (!taken || !is_settled(&k, x)) {
         for (int i = 0; i < x->nargs; i++)
             emit_shared(e, x->args[i]);
         return;

@@ -125,14 +125,18 @@ static void close_sums(struct emitter *e, const struct step *s,
     }
 }
 
-static void share_coefficients(struct emitter *e, const struct step *s,
-                               const struct quadratic *q)
+/* Its coefficients, potentials first. */
+static const symp *coefficients(struct compiler *c, const struct step *s,
+                                const struct quadratic *q, int *n)
 {
+    symp *all = NEW_ARRAY(c, symp, s->nmembers * (s->nmembers + 3) / 2);
+    *n = 0;
     for (int i = 0; i < s->nmembers; i++) {
-        emit_shared(e, q->potential[i]);
+        all[(*n)++] = q->potential[i];
         for (int j = 0; j <= i; j++)
-            emit_shared(e, q->precision[i][j]);
+            all[(*n)++] = q->precision[i][j];
     }
+    return all;
 }
 
 void emit_quadratic(struct emitter *e, const struct step *s,
@@ -145,10 +149,15 @@ void emit_quadratic(struct emitter *e, const struct step *s,
     emit_index_cell(e, s, q->part);
     const struct local_sums sums = open_sums(e, s, q);
     int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
-    if (part_shared_out(q->part))
-        share_coefficients(e, s, q);
+    int nall;
+    const symp *all = coefficients(c, s, q, &nall);
+    for (int i = 0; i < nall && part_shared_out(q->part); i++)
+        emit_shared(e, all[i]);
     bool team = e->team;
+    e->in_rows = all;
+    e->nin_rows = nall;
     braces += emit_open_part(e, q->part, true);
+    e->nin_rows = 0;
     for (int i = 0; i < s->nmembers; i++) {
         int inside = e->nloops;
         const char *row, *column;
@@ -185,12 +194,11 @@ void emit_quadratic(struct emitter *e, const struct step *s,
     }
     emit_close(e, braces);
     e->team = team;
+    e->nshared = nshared;
     close_sums(e, s, &sums);
     e->indent--;
     emit_line(e, "}");
     e->nloops = depth;
-    e->nshared = nshared;
-    (void)c;
 }
 
 static symp coordinate(struct compiler *c, const struct member *m)

@@ -491,9 +491,13 @@ GBM_FN void prepare_a_v(struct conditional_a_v *k_,
     long long element)
 {
     gbm_total c1 = 0, c2 = 0;
+    real shared = 0;
+    if (1 <= *s->N_v) {
+        shared = real_log(*s->b_v);
+    }
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         if (theta_v_live(i_v)) {
-            c1 += real_log(*s->b_v) + real_log(theta_v(i_v));
+            c1 += shared + real_log(theta_v(i_v));
             c2 += -1;
         }
     }
