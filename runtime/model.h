@@ -324,6 +324,12 @@ struct gbm_joint_term {
      * cells the weight is that of their product, with one, of its square, and
      * the score is of that one. There is no `design`. */
     int (*extent)(const void *state);
+    /* The density of a vector of `extent` components, each with a linear form
+     * of the block's cells: `slots` and `design` have that of component a at
+     * the pair (a, a). A pair's weight is that of the product of two forms, or
+     * of one's square; a score, of component a, belongs to the pair (a, a). */
+    bool forms;
+    bool common_weight; /* ... weights are the same for all instances */
     /* Not NULL: `row` is slow and constant, with scores of 0; its weights are
      * what this adds to cells [n][n] of an instance. */
     void (*scatter)(const void *state, int64_t instance, double *cells);

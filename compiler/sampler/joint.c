@@ -9,6 +9,7 @@
  *   - some member's own prior ties its elements (a chain), or
  *   - elements of a plate of several loops meet each other row by row, as the
  *     coefficients b[g[i],k] of a group, or
+ *   - elements of a plate meet in a vector node's density (joint_forms.c), or
  *   - members of different plates meet, one of them a plate whose elements do
  *     not all meet each other.
  * Families of one plate that meet element by element are independent small
@@ -21,203 +22,21 @@
 #include "sampler/joint.h"
 #include <string.h>
 
-/* A sum over more elements of a plate than this, if it runs through all of the
- * plate, stays with the dense blocks. */
-#define MOST_IN_A_SUM 64
-
-/* ---- linear forms ---- */
-
-struct linear {
-    struct joint_slot slots[64];
-    int n;
-    symp rest; /* what is free of the block */
-};
-
-struct context {
-    const struct step *block; /* its members */
-    struct var *vars[MAX_MEMBERS];
-    int nvars;
-    struct loop *bound[4];
-    symp lower[4], upper[4];
-    int nbound;
-};
-
-static int variable_number(const struct context *k, const struct var *v)
-{
-    for (int i = 0; i < k->nvars; i++)
-        if (k->vars[i] == v)
-            return i;
-    return -1;
-}
-
-static bool mentions(const struct context *k, symp e)
-{
-    for (int i = 0; i < k->nvars; i++)
-        if (sym_has_var(e, k->vars[i]))
-            return true;
-    return false;
-}
-
-static bool add_coefficient(struct compiler *c, const struct context *k,
-                            struct linear *out, symp ref, symp coefficient)
-{
-    for (int d = 0; d < ref->nargs; d++)
-        if (reads_latent(ref->args[d]))
-            return false; /* the pattern would move */
-    for (int i = 0; i < out->n && !k->nbound; i++)
-        if (!out->slots[i].nbound && sym_same(out->slots[i].reference, ref)) {
-            out->slots[i].coefficient =
-                sym_add2(c, out->slots[i].coefficient, coefficient);
-            return true;
-        }
-    if (out->n == 64)
-        return false;
-    struct joint_slot *s = &out->slots[out->n++];
-    *s = (struct joint_slot){.reference = ref,
-                             .coefficient = coefficient,
-                             .nbound = k->nbound,
-                             .variable = variable_number(k, ref->var)};
-    for (int i = 0; i < k->nbound; i++) {
-        s->bound[i] = k->bound[i];
-        s->lower[i] = k->lower[i];
-        s->upper[i] = k->upper[i];
-    }
-    return true;
-}
-
-static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
-                      struct linear *out);
-
-/* One factor of the product mentions the block. */
-static bool decompose_product(struct compiler *c, struct context *k, symp e,
-                              symp by, struct linear *out)
-{
-    symp inside = NULL;
-    for (int i = 0; i < e->nargs; i++) {
-        if (!mentions(k, e->args[i])) {
-            by = sym_mul2(c, by, e->args[i]);
-        } else if (inside) {
-            return false;
-        } else {
-            inside = e->args[i];
-        }
-    }
-    return decompose(c, k, inside, by, out);
-}
-
-static bool small_sum(struct compiler *c, symp lower, symp upper)
-{
-    double n;
-    return sym_difference(c, upper, lower, &n) && n < MOST_IN_A_SUM;
-}
-
-/* Sums run through a row of the reference's array, not through all of it:
- * b[g[i],k], k bound. No dense block is of one row. */
-static bool runs_through_row(const struct context *k, symp ref)
-{
-    int runs = 0, loops = 0;
-    for (int d = 0; d < ref->nargs; d++) {
-        bool bound = false;
-        for (int i = 0; i < k->nbound; i++)
-            bound = bound || sym_has_loop(ref->args[d], k->bound[i]);
-        runs += bound;
-    }
-    for (int i = 0; i < k->block->nmembers; i++) {
-        const struct family *f = k->block->members[i].family;
-        if (f->var == ref->var && f->nloops > loops)
-            loops = f->nloops;
-    }
-    return runs < loops;
-}
-
-static bool runs_through_rows(const struct context *k,
-                              const struct linear *form)
-{
-    for (int i = 0; i < form->n; i++)
-        if (!runs_through_row(k, form->slots[i].reference))
-            return false;
-    return true;
-}
-
-static bool decompose_sum(struct compiler *c, struct context *k, symp e,
-                          symp by, struct linear *out)
-{
-    if (k->nbound == 4 || reads_latent(e->args[0]) || reads_latent(e->args[1]))
-        return false;
-    struct linear inner = {.rest = sym_num(c, 0)};
-    k->bound[k->nbound] = e->loop;
-    k->lower[k->nbound] = e->args[0];
-    k->upper[k->nbound++] = e->args[1];
-    bool ok =
-        decompose(c, k, e->args[2], by, &inner) &&
-        (small_sum(c, e->args[0], e->args[1]) || runs_through_rows(k, &inner));
-    k->nbound--;
-    if (!ok || out->n + inner.n > 64)
-        return false;
-    for (int i = 0; i < inner.n; i++)
-        out->slots[out->n++] = inner.slots[i];
-    out->rest = sym_add2(
-        c, out->rest, sym_sum(c, e->loop, e->args[0], e->args[1], inner.rest));
-    return true;
-}
-
-/* Adds by * e to a linear form of the block; false if e is not linear. */
-static bool decompose(struct compiler *c, struct context *k, symp e, symp by,
-                      struct linear *out)
-{
-    if (!mentions(k, e)) {
-        out->rest = sym_add2(c, out->rest, sym_mul2(c, by, e));
-        return true;
-    }
-    switch (e->kind) {
-    case SYM_REF:
-        return variable_number(k, e->var) >= 0 &&
-               add_coefficient(c, k, out, e, by);
-    case SYM_ADD:
-        for (int i = 0; i < e->nargs; i++)
-            if (!decompose(c, k, e->args[i], by, out))
-                return false;
-        return true;
-    case SYM_MUL:
-        return decompose_product(c, k, e, by, out);
-    case SYM_SUM:
-        return decompose_sum(c, k, e, by, out);
-    case SYM_SELECT: {
-        symp zero = sym_num(c, 0), when = e->args[0];
-        return !mentions(k, when) &&
-               decompose(c, k, e->args[1], sym_select(c, when, by, zero),
-                         out) &&
-               decompose(c, k, e->args[2], sym_select(c, when, zero, by), out);
-    }
-    case SYM_NUM:
-    case SYM_LOOP:
-    case SYM_EXTENT:
-    case SYM_SEEN:
-    case SYM_LIVE:
-    case SYM_TARGET:
-    case SYM_PARAM:
-    case SYM_POW:
-    case SYM_CALL:
-    case SYM_ARRAY:
-        return false;
-    }
-    UNREACHABLE();
-}
-
 /* ---- one factor ---- */
 
 /* The terms of a sum that mention the block. */
-static symp part_with_block(struct compiler *c, const struct context *k, symp e)
+static symp part_with_block(struct compiler *c, const struct joint_context *k,
+                            symp e)
 {
     symp sum = sym_num(c, 0);
     for (int i = 0; i < e->nargs; i++)
-        if (mentions(k, e->args[i]))
+        if (joint_mentions(k, e->args[i]))
             sum = sym_add2(c, sum, e->args[i]);
     return sum;
 }
 
 struct replacing {
-    const struct context *k;
+    const struct joint_context *k;
     symp what, by;
     bool mirrored; /* set where -what was met */
 };
@@ -238,12 +57,12 @@ static symp replace_in_sum(struct compiler *c, symp e, void *context)
 
 /* The predictor eta in logp becomes `by`, also where eta + log(E[i]) or, as in
  * the log odds of a failure, -eta stands. */
-static symp replace_predictor(struct compiler *c, const struct context *k,
+static symp replace_predictor(struct compiler *c, const struct joint_context *k,
                               symp logp, symp eta, symp by, bool *mirrored)
 {
     struct replacing r = {k, eta, by, false};
     symp e = sym_replace(c, logp, eta, by);
-    if (mentions(k, e))
+    if (joint_mentions(k, e))
         e = sym_map(c, e, replace_in_sum, &r);
     *mirrored = r.mirrored;
     return e;
@@ -251,20 +70,20 @@ static symp replace_predictor(struct compiler *c, const struct context *k,
 
 /* The largest expression through which alone logp depends on the block, and
  * which is linear in it: found by descending to where all mentions are. */
-static symp find_predictor(struct compiler *c, struct context *k, symp logp,
-                           struct linear *form)
+static symp find_predictor(struct compiler *c, struct joint_context *k,
+                           symp logp, struct joint_linear *form)
 {
     symp e = logp, best = NULL;
     for (int depth = 0; depth < 64; depth++) {
         symp tries[2] = {e, e->kind == SYM_ADD ? part_with_block(c, k, e) : e};
         for (int i = 0; i < 2 && (i == 0 || (best != e && tries[1] != e));
              i++) {
-            struct linear try = {.rest = sym_num(c, 0)};
+            struct joint_linear try = {.rest = sym_num(c, 0)};
             bool mirrored;
             symp rest = replace_predictor(c, k, logp, tries[i], sym_target(c),
                                           &mirrored);
-            if (tries[i] == logp || mentions(k, rest) ||
-                !decompose(c, k, tries[i], sym_num(c, 1), &try))
+            if (tries[i] == logp || joint_mentions(k, rest) ||
+                !joint_decompose(c, k, tries[i], sym_num(c, 1), &try))
                 continue;
             best = tries[i];
             *form = try;
@@ -273,7 +92,7 @@ static symp find_predictor(struct compiler *c, struct context *k, symp logp,
             break;
         symp next = NULL;
         for (int i = 0; i < e->nargs && !next; i++)
-            if (mentions(k, e->args[i]))
+            if (joint_mentions(k, e->args[i]))
                 next = e->args[i];
         if (!next)
             break;
@@ -299,8 +118,7 @@ static bool moves(symp e, const void *factor)
     return is_latent(e, NULL) && !seen_cell(e, factor);
 }
 
-/* Free of everything that moves. */
-static bool constant(symp e, const struct factor *g)
+bool joint_constant(symp e, const struct factor *g)
 {
     return !sym_any(e, moves, g);
 }
@@ -314,7 +132,7 @@ static void split_scale(struct compiler *c, symp w, const struct factor *g,
     int n = w->kind == SYM_MUL ? w->nargs : 1;
     *scale = *unit = sym_num(c, 1);
     for (int i = 0; i < n; i++) {
-        bool apart = !constant(args[i], g) &&
+        bool apart = !joint_constant(args[i], g) &&
                      !sym_has_loop_of(args[i], g->loops, g->nloops);
         symp *to = apart ? scale : unit;
         *to = sym_mul2(c, *to, args[i]);
@@ -354,22 +172,23 @@ static bool quadratic_in(struct compiler *c, symp logp, symp *linear,
 }
 
 /* The support of the factor does not depend on the block. */
-static bool support_free(const struct context *k, const struct factor *g)
+static bool support_free(const struct joint_context *k, const struct factor *g)
 {
-    return !(g->lower && mentions(k, g->lower)) &&
-           !(g->upper && mentions(k, g->upper)) &&
-           !(g->guard && (mentions(k, g->guard) || reads_latent(g->guard)));
+    return !(g->lower && joint_mentions(k, g->lower)) &&
+           !(g->upper && joint_mentions(k, g->upper)) &&
+           !(g->guard &&
+             (joint_mentions(k, g->guard) || reads_latent(g->guard)));
 }
 
-static bool opaque_mention(struct compiler *c, const struct context *k,
+static bool opaque_mention(struct compiler *c, const struct joint_context *k,
                            const struct factor *g)
 {
     if (!g->opaque)
         return false;
     for (int i = 0; i < g->family->nargs; i++)
-        if (mentions(k, substitute_derived(c, g->family->args[i].body)))
+        if (joint_mentions(k, substitute_derived(c, g->family->args[i].body)))
             return true;
-    return mentions(k, g->logp);
+    return joint_mentions(k, g->logp);
 }
 
 symp joint_eta(struct compiler *c) { return sym_param(c, intern(c, "eta_")); }
@@ -432,10 +251,10 @@ static bool is_member_prior(const struct step *s, const struct factor *g)
     return false;
 }
 
-static struct joint_term *make_term(struct compiler *c, struct context *k,
+static struct joint_term *make_term(struct compiler *c, struct joint_context *k,
                                     const struct step *s, struct factor *g)
 {
-    struct linear form;
+    struct joint_linear form;
     symp eta = find_predictor(c, k, g->logp, &form), linear, square;
     if (!eta)
         return NULL;
@@ -444,15 +263,15 @@ static struct joint_term *make_term(struct compiler *c, struct context *k,
     symp logp =
         replace_predictor(c, k, g->logp, eta, sym_target(c), &t->mirrored);
     if (quadratic_in(c, logp, &linear, &square)) {
-        if (mentions(k, linear) || mentions(k, square))
+        if (joint_mentions(k, linear) || joint_mentions(k, square))
             return NULL;
         symp weight = sym_mul2(c, sym_num(c, -2), square);
         split_scale(c, weight, g, &t->scale, &t->weight);
         /* logp = linear eta + square eta^2, eta = a'x + rest */
         t->score = sym_sub(c, divide(c, linear, t->scale),
                            sym_mul2(c, t->weight, form.rest));
-        t->constant_weight = constant(t->weight, g);
-        t->constant_score = constant(t->score, g);
+        t->constant_weight = joint_constant(t->weight, g);
+        t->constant_score = joint_constant(t->score, g);
     } else if (is_member_prior(s, g) || !make_curve(c, logp, t)) {
         return NULL;
     }
@@ -464,7 +283,7 @@ static struct joint_term *make_term(struct compiler *c, struct context *k,
     for (int i = 0; i < form.n; i++) {
         t->slots[i] = form.slots[i];
         t->constant_design =
-            t->constant_design && constant(form.slots[i].coefficient, g);
+            t->constant_design && joint_constant(form.slots[i].coefficient, g);
     }
     return t;
 }
@@ -502,11 +321,12 @@ static struct family *vector_of(const struct step *s, const struct factor *g)
     return NULL;
 }
 
-static bool free_of_block(const struct context *k, const struct joint_term *t)
+static bool free_of_block(const struct joint_context *k,
+                          const struct joint_term *t)
 {
     for (; t; t = t->next)
-        if (mentions(k, t->scale) || mentions(k, t->weight) ||
-            mentions(k, t->score))
+        if (joint_mentions(k, t->scale) || joint_mentions(k, t->weight) ||
+            joint_mentions(k, t->score))
             return false;
     return true;
 }
@@ -523,7 +343,7 @@ static struct step *joint_block(struct compiler *c, struct model *m,
                                 struct step *const *steps, int n)
 {
     struct step *s = NEW(c, struct step);
-    struct context k = {.nvars = 0};
+    struct joint_context k = {.nvars = 0};
     struct joint *j = s->own = NEW(c, struct joint);
     s->sampler = &joint_gaussian;
     s->model = m;
@@ -544,14 +364,19 @@ static struct step *joint_block(struct compiler *c, struct model *m,
             return NULL;
         if (!support_free(&k, g) || opaque_mention(c, &k, g))
             return NULL;
-        if (!mentions(&k, g->logp))
+        if (!joint_mentions(&k, g->logp))
             continue;
-        if (g->rule && mentions(&k, g->rule))
+        if (g->rule && joint_mentions(&k, g->rule))
             return NULL; /* no normal fit where the density ends */
         struct family *vector = vector_of(s, g);
-        *last =
-            vector ? vector_prior_terms(c, m, vector) : make_term(c, &k, s, g);
-        if (!*last || (vector && !free_of_block(&k, *last)))
+        *last = vector ? vector_prior_terms(c, m, vector) : NULL;
+        if (vector && !free_of_block(&k, *last))
+            *last = NULL;
+        else if (!vector)
+            *last = make_term(c, &k, s, g);
+        if (!*last)
+            *last = vector_form_term(c, m, &k, g);
+        if (!*last)
             return NULL;
         j->curved = j->curved || (*last)->curved;
         while (*last)
@@ -661,6 +486,19 @@ static bool meets_in_rows(const struct step *s)
            (s->sequential || s->conflicts) && !coupled(s);
 }
 
+/* Elements of a plate meet each other in a vector node's density, which is no
+ * row of a dense block. */
+static bool meets_in_vectors(const struct step *s)
+{
+    const struct family *f = s->family;
+    if (f->nloops == 0 || f->nslices || !(s->sequential || s->conflicts))
+        return false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (!p->own && p->factor->family->nslices == 1)
+            return true;
+    return false;
+}
+
 /* Slices one at a time are slow where elements meet, whatever the plates. */
 static bool worth_curved(struct step *const *group, int n)
 {
@@ -674,7 +512,7 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
     bool plates = false, same = true;
     for (int i = 0; i < n; i++) {
         const struct step *s = group[i];
-        if (is_chain(s) || meets_in_rows(s) ||
+        if (is_chain(s) || meets_in_rows(s) || meets_in_vectors(s) ||
             (n > 1 && s->family->nslices > 0))
             return true;
         plates = plates || (s->family->nloops > 0 && !coupled(s));
@@ -734,9 +572,11 @@ static void keep_slices(struct compiler *c, struct step *const *members, int n,
 }
 
 /* e changes only with the block. */
-static bool settled(const struct context *k, symp e, const struct factor *g)
+static bool settled(const struct joint_context *k, symp e,
+                    const struct factor *g)
 {
-    if (e->kind == SYM_REF && variable_number(k, e->var) < 0 && !constant(e, g))
+    if (e->kind == SYM_REF && joint_variable_number(k, e->var) < 0 &&
+        !joint_constant(e, g))
         return false;
     for (int i = 0; i < e->nargs; i++)
         if (!settled(k, e->args[i], g))
@@ -750,7 +590,7 @@ static bool settled(const struct context *k, symp e, const struct factor *g)
  * them. */
 static bool worth_fits(const struct step *block)
 {
-    struct context k = {.nvars = 0};
+    struct joint_context k = {.nvars = 0};
     k.nvars = joint_variables(block, k.vars);
     bool mirrored = false, all_settled = true;
     for (const struct joint_term *t = joint_of(block)->terms; t; t = t->next) {

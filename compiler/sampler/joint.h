@@ -12,6 +12,27 @@ struct joint_slot {
     symp lower[4], upper[4];
     int nbound;
     int variable; /* its number among the block's variables */
+    symp when; /* the cell is the row's only where this holds; NULL: always */
+};
+
+/* A linear form of a block's cells: a'x + rest. */
+struct joint_linear {
+    struct joint_slot slots[64];
+    int n;
+    symp rest; /* what is free of the block */
+};
+
+/* Whose cells a linear form has. */
+struct joint_context {
+    const struct step *block; /* its members */
+    struct var *vars[MAX_MEMBERS];
+    int nvars;
+    bool apart; /* sets `when` of slots */
+    /* inside joint_decompose: sums and cases that are open */
+    struct loop *bound[4];
+    symp lower[4], upper[4];
+    int nbound;
+    symp when;
 };
 
 /* A factor's contribution to a joint block: at each instance
@@ -34,6 +55,12 @@ struct joint_term {
      * pair[0] and pair[1], no slots; weight is that of the product of both */
     struct family *vector;
     struct loop *pair[2];
+    /* The density of a vector node in which the block stands, E'PE, E = Ax + r:
+     * rows are pairs of its components, too. The slots are those of component
+     * pair[0]; weight is P[pair[0],pair[1]], and score, of component pair[0],
+     * -(P r)[pair[0]]. */
+    bool forms;
+    bool common_weight; /* ... no instance changes P */
     struct joint_term *next;
 };
 
@@ -72,10 +99,29 @@ symp joint_eta(struct compiler *c);
 /* The block's variables, each once; returns their number. */
 int joint_variables(const struct step *s, struct var **out);
 
+/* joint_linear.c */
+/* v's number among the block's variables, or -1. */
+int joint_variable_number(const struct joint_context *k, const struct var *v);
+bool joint_mentions(const struct joint_context *k, symp e);
+/* Adds by * e to a linear form of the block; false if e is not linear. */
+bool joint_decompose(struct compiler *c, struct joint_context *k, symp e,
+                     symp by, struct joint_linear *out);
+/* joint.c: free of everything that moves, but for what g's density is of. */
+bool joint_constant(symp e, const struct factor *g);
+
+/* joint_forms.c: g, a vector node's normal density, as a term of a joint block
+ * that stands in its mean, or that the node is of as well; NULL: it is none. */
+struct joint_term *vector_form_term(struct compiler *c, const struct model *m,
+                                    struct joint_context *k, struct factor *g);
+/* The family whose components' pairs are the term's rows, or NULL. */
+struct family *pairs_of(const struct joint_term *t);
+
 /* joint_vector.c: a vector family's normal prior as terms of a joint block;
  * NULL: it is not normal, or its extent is not the same for all. */
 struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
                                       struct family *f);
+/* Whether the node's number of components differs between instances. */
+bool extent_varies(struct compiler *c, const struct family *f);
 
 /* joint_phases.c */
 void joint_phases(struct compiler *c, struct step *s);

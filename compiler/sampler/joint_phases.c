@@ -19,7 +19,7 @@ static void add_term(struct compiler *c, struct step *s,
     struct phase *p = add_phase(c, s, PHASE_SUM,
                                 t->curved ? "fits a normal to the density"
                                           : "sparse precision, score");
-    p->rows = t->vector ? t->vector : t->factor->family;
+    p->rows = t->factor->family;
     p->at_load = t->constant_design && t->constant_weight && t->constant_score;
     add_row_of(c, p, t);
     phase_computes(c, p, t->slope);

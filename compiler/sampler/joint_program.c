@@ -63,11 +63,12 @@ static const char *in_range(struct emitter *e, symp ref)
 /* The instance of a vector and the numbers of two of its cells. */
 static void open_pair(struct emitter *e, const struct joint_term *t)
 {
-    const char *n = emit_int(e, family_extent(e->c, t->vector, 0));
+    struct family *f = pairs_of(t);
+    const char *n = emit_int(e, family_extent(e->c, f, 0));
     emit_line(e, "const long long extent_ = %s;", n);
     emit_line(e, "const long long vector_ = element / (extent_ * extent_);");
     emit_line(e, "(void)vector_;");
-    emit_decode(e, t->vector, "vector_");
+    emit_decode(e, f, "vector_");
     for (int i = 0; i < e->nloops; i++)
         emit_line(e, "(void)%s;", e->loops[i].name);
     for (int k = 0; k < 2; k++) {
@@ -75,6 +76,32 @@ static void open_pair(struct emitter *e, const struct joint_term *t)
         emit_line(e, "const int %s = (int)(element %s%% extent_) + 1;", name,
                   k ? "" : "/ extent_ ");
     }
+}
+
+/* The instance of a row; of a vector node's density, and its component. */
+static void open_row(struct emitter *e, const struct joint_term *t)
+{
+    if (!t->forms) {
+        open_instance(e, t->factor);
+        return;
+    }
+    open_pair(e, t);
+    emit_line(e, "(void)%s;", e->loops[e->nloops - 2].name);
+    emit_line(e, "(void)%s;", e->loops[e->nloops - 1].name);
+}
+
+static void emit_extent(struct compiler *c, struct text *out,
+                        const struct step *s, const struct joint_term *t,
+                        int number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int extent_%s_%d(const void "
+                "*state)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n    (void)s;\n",
+                s->name, number);
+    emit_line(&e, "return %s;", emit_int(&e, family_extent(c, pairs_of(t), 0)));
+    text_append(out, "}\n");
 }
 
 /* x[a], a the number of a cell of the vector. */
@@ -95,14 +122,8 @@ static void emit_pairs(struct compiler *c, struct text *out,
                        const struct step *s, const struct joint_term *t,
                        int number)
 {
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "#ifndef __CUDACC__\nstatic int extent_%s_%d(const void "
-                "*state)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n    (void)s;\n",
-                s->name, number);
-    emit_line(&e, "return %s;", emit_int(&e, family_extent(c, t->vector, 0)));
-    text_append(out, "}\n");
+    struct emitter e;
+    emit_extent(c, out, s, t, number);
     const bool scattered = can_scatter(c, t);
     if (scattered) {
         text_printf(out,
@@ -163,13 +184,15 @@ static void emit_slots(struct compiler *c, struct text *out,
                        int number)
 {
     struct emitter e = emitter_new(c, out);
+    if (t->forms)
+        emit_extent(c, out, s, t, number);
     text_printf(out,
-                "#ifndef __CUDACC__\nstatic int slots_%s_%d(const void *state, "
+                "%sstatic int slots_%s_%d(const void *state, "
                 "int64_t element, int *variable_,\n    int64_t *cell_, int "
                 "capacity_)\n{\n    const struct state *s = (const struct "
                 "state *)state;\n    int count_ = 0;\n    (void)s;\n",
-                s->name, number);
-    open_instance(&e, t->factor);
+                t->forms ? "" : "#ifndef __CUDACC__\n", s->name, number);
+    open_row(&e, t);
     symp counts = instance_counts(c, t->factor);
     if (!sym_is(counts, 1)) {
         emit_line(&e, "if (!(%s))", emit_expr(&e, counts));
@@ -181,6 +204,9 @@ static void emit_slots(struct compiler *c, struct text *out,
         emit_line(&e, "/* %s */", sym_text(c, slot->reference));
         int braces = open_bounds(&e, slot);
         const char *valid = in_range(&e, slot->reference);
+        if (slot->when)
+            valid = intern_format(c, "(%s) && %s", emit_expr(&e, slot->when),
+                                  valid);
         emit_line(&e, "if (count_ < capacity_) {");
         e.indent++;
         emit_line(&e, "variable_[count_] = %d;", slot->variable);
@@ -205,7 +231,12 @@ static void emit_design(struct compiler *c, struct text *out,
                 "GBM_FN void design_%s_%d(const struct state *s, long long "
                 "element, real *a_)\n{\n    (void)s;\n",
                 s->name, number);
-    open_instance(&e, t->factor);
+    open_row(&e, t);
+    if (t->forms) {
+        emit_line(&e, "if (%s != %s)", e.loops[e.nloops - 2].name,
+                  e.loops[e.nloops - 1].name);
+        emit_line(&e, "    return;");
+    }
     bool fixed = true; /* places known now */
     for (int i = 0; i < t->nslots; i++)
         fixed = fixed && !t->slots[i].nbound;
@@ -241,7 +272,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
                 "GBM_FN void row_%s_%d(const struct state *s, long long "
                 "element,\n    real *weight_, real *score_)\n{\n",
                 s->name, number);
-    if (t->vector) {
+    if (pairs_of(t)) {
         open_pair(&e, t);
         const char *a = e.loops[e.nloops - 2].name;
         const char *b = e.loops[e.nloops - 1].name;
@@ -521,8 +552,11 @@ static void emit_tables(struct compiler *c, struct text *out,
                     t->factor->family->number, t->constant_design,
                     t->constant_weight, t->constant_score, t->curved, s->name,
                     nterms);
-        if (t->vector)
+        if (pairs_of(t))
             text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
+        if (t->forms)
+            text_printf(out, ", .forms = 1, .common_weight = %d",
+                        t->common_weight);
         if (t->vector && can_scatter(c, t))
             text_printf(out, ", .scatter = scatter_%s_%d_host", s->name,
                         nterms);
@@ -611,7 +645,7 @@ static const char *why(struct compiler *c, const struct step *s)
     bool constant = true;
     for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next) {
         const bool more = !meets || t->nslots > meets->nslots;
-        if ((t->nslots > 1 || t->vector) && more)
+        if ((t->nslots > 1 || pairs_of(t)) && more)
             meets = t;
         constant = constant && t->constant_design && t->constant_weight &&
                    t->constant_score;

@@ -135,7 +135,7 @@ static struct joint_term *find_term(const struct matrix *m,
     return *terms = t;
 }
 
-static bool extent_varies(struct compiler *c, const struct family *f)
+bool extent_varies(struct compiler *c, const struct family *f)
 {
     symp extent = family_extent(c, f, 0);
     for (int i = 0; i < f->nloops; i++)

@@ -212,7 +212,7 @@ void find_rescalings(struct compiler *c, struct model *m, struct step *block)
         }
         const struct family *f = plate_of(block, t->factor);
         struct rescaling try = {.term = t, .number = number};
-        if (!f || t->curved || !sym_is(t->weight, 1) ||
+        if (!f || t->curved || t->forms || !sym_is(t->weight, 1) ||
             !own_cell(c, t, f, &try))
             continue;
         bool apart = true;

@@ -26,6 +26,11 @@ struct term {
     double *weight; /* of the rows, if they are scattered; or NULL */
     int64_t weights;
     int left_out; /* elements without a row, as nothing of theirs moves */
+    /* forms: components, and the instances that have rows: those of their
+     * components, instance by instance, and behind them the pairs of different
+     * components, of the first instance alone if they are common to all */
+    int components;
+    int64_t instances;
 };
 
 /* One contribution to a cell of Q or b. */
@@ -196,13 +201,112 @@ static bool list_scattered(struct layout *l, struct term *t)
     return ok && !t->place.failed && !t->begin.failed && !t->element.failed;
 }
 
+/* Room for the cells of a row. */
+struct row_cells {
+    int capacity, *variable;
+    int64_t *cell;
+};
+
+static bool row_cells_grow(struct row_cells *r, int capacity)
+{
+    free(r->variable);
+    free(r->cell);
+    r->capacity = capacity;
+    r->variable = malloc((size_t)capacity * sizeof *r->variable);
+    r->cell = malloc((size_t)capacity * sizeof *r->cell);
+    return r->variable && r->cell;
+}
+
+static void row_cells_free(struct row_cells *r)
+{
+    free(r->variable);
+    free(r->cell);
+}
+
+/* Adds the places of an element's row. Returns their number, or -1 if it does
+ * not count; *moves: some is a coordinate. */
+static int add_places(struct layout *l, struct term *t, int64_t element,
+                      struct row_cells *r, bool *moves)
+{
+    int n =
+        t->term->slots(l->state, element, r->variable, r->cell, r->capacity);
+    if (n > r->capacity) {
+        if (!row_cells_grow(r, 2 * n)) {
+            l->failed = true;
+            return -1;
+        }
+        n = t->term->slots(l->state, element, r->variable, r->cell,
+                           r->capacity);
+    }
+    for (int i = 0; i < n; i++) {
+        int place = place_of(l, r->variable[i], r->cell[i]);
+        *moves = *moves || place >= 0;
+        rt_ints_add(&t->place, place);
+    }
+    return n;
+}
+
+static void end_row(struct term *t, int64_t element)
+{
+    rt_ints_add(&t->element, element);
+    rt_ints_add(&t->begin, t->place.n);
+}
+
+/* The row with the weight of components a, b <= a of the i-th instance. */
+static int row_of_pair(const struct term *t, int64_t i, int a, int b)
+{
+    const int64_t n = t->components, pairs = n * (n - 1) / 2;
+    const int64_t instance = t->term->common_weight ? 0 : i;
+    if (a == b)
+        return (int)(instance * n + a);
+    return (int)(t->instances * n + instance * pairs + a * (a - 1) / 2 + b);
+}
+
+static bool list_forms(struct layout *l, struct term *t)
+{
+    const int64_t n = t->components = t->term->extent(l->state);
+    struct row_cells cells = {0};
+    bool ok = row_cells_grow(&cells, 64);
+    rt_ints_add(&t->begin, 0);
+    for (int64_t v = 0; ok && v < l->in->elements[t->term->family]; v++) {
+        const int64_t places = t->place.n, rows = t->element.n;
+        bool counts = true, moves = false;
+        for (int64_t a = 0; counts && a < n; a++) {
+            const int64_t e = (v * n + a) * n + a;
+            counts = add_places(l, t, e, &cells, &moves) >= 0;
+            end_row(t, e);
+        }
+        ok = !l->failed && !t->begin.failed && t->element.n < INT_MAX - n;
+        if (!ok || (counts && moves)) {
+            t->instances++;
+            continue;
+        }
+        t->place.n = places;
+        t->element.n = rows;
+        t->begin.n = rows + 1;
+        t->left_out += counts;
+    }
+    row_cells_free(&cells);
+    const int64_t with_pairs =
+        t->term->common_weight && t->instances ? 1 : t->instances;
+    for (int64_t i = 0; ok && i < with_pairs; i++) {
+        const int64_t v = t->element.items[i * n] / (n * n);
+        for (int64_t a = 0; a < n; a++)
+            for (int64_t b = 0; b < a; b++)
+                end_row(t, (v * n + a) * n + b);
+        ok = !t->begin.failed && t->element.n < INT_MAX - n * n;
+    }
+    return ok && !t->place.failed && !t->begin.failed && !t->element.failed;
+}
+
 static bool list_rows(struct layout *l, struct term *t)
 {
     if (t->term->scatter)
         return list_scattered(l, t);
-    int capacity = 64, *variable = malloc(64 * sizeof *variable);
-    int64_t *cell = malloc(64 * sizeof *cell);
-    bool ok = variable && cell;
+    if (t->term->forms)
+        return list_forms(l, t);
+    struct row_cells cells = {0};
+    bool ok = row_cells_grow(&cells, 64);
     int64_t count = l->in->elements[t->term->family];
     if (t->term->extent) {
         const int64_t n = t->term->extent(l->state);
@@ -210,34 +314,18 @@ static bool list_rows(struct layout *l, struct term *t)
     }
     rt_ints_add(&t->begin, 0);
     for (int64_t e = 0; ok && e < count; e++) {
-        int n = t->term->slots(l->state, e, variable, cell, capacity);
-        if (n > capacity) {
-            free(variable);
-            free(cell);
-            capacity = 2 * n;
-            variable = malloc((size_t)capacity * sizeof *variable);
-            cell = malloc((size_t)capacity * sizeof *cell);
-            ok = variable && cell;
-            if (ok)
-                n = t->term->slots(l->state, e, variable, cell, capacity);
-        }
         bool moves = false;
         int64_t before = t->place.n;
-        for (int i = 0; ok && i < n; i++) {
-            int place = place_of(l, variable[i], cell[i]);
-            moves = moves || place >= 0;
-            rt_ints_add(&t->place, place);
-        }
+        const int n = add_places(l, t, e, &cells, &moves);
+        ok = !l->failed;
         if (!moves) {
             t->place.n = before;
             t->left_out += n > 0;
             continue;
         }
-        rt_ints_add(&t->element, e);
-        rt_ints_add(&t->begin, t->place.n);
+        end_row(t, e);
     }
-    free(variable);
-    free(cell);
+    row_cells_free(&cells);
     return ok && !t->place.failed && !t->begin.failed && !t->element.failed;
 }
 
@@ -293,18 +381,41 @@ static void add_edge(struct edges *e, int a, int b)
     e->items[e->n++] = (int64_t)a << 32 | (unsigned)b;
 }
 
+static void add_edge_of_places(struct edges *e, const struct term *t, int i,
+                               int j)
+{
+    int a = t->place.items[i], b = t->place.items[j];
+    if (a >= 0 && b >= 0 && a != b)
+        add_edge(e, a < b ? a : b, a < b ? b : a);
+}
+
+/* All coordinates of an instance's components meet. */
+static void edges_of_forms(struct edges *e, const struct term *t)
+{
+    const int n = t->components;
+    for (int64_t k = 0; k < t->instances && !e->failed; k++) {
+        const int *begin = t->begin.items + k * n;
+        bool same = k > 0;
+        for (int a = 0; same && a < n; a++)
+            same = same_places(t, k * n + a, (k - 1) * n + a);
+        for (int i = begin[0]; !same && i < begin[n]; i++)
+            for (int j = begin[0]; j < i; j++)
+                add_edge_of_places(e, t, i, j);
+    }
+}
+
 static void edges_of_term(struct edges *e, const struct term *t)
 {
+    if (t->term->forms) {
+        edges_of_forms(e, t);
+        return;
+    }
     for (int64_t r = 0; r < t->element.n && !e->failed; r++) {
         if (r > 0 && same_places(t, r, r - 1))
             continue;
         for (int i = t->begin.items[r]; i < t->begin.items[r + 1]; i++)
-            for (int j = t->begin.items[r]; j < i; j++) {
-                int a = t->place.items[i], b = t->place.items[j];
-                if (a < 0 || b < 0 || a == b)
-                    continue;
-                add_edge(e, a < b ? a : b, a < b ? b : a);
-            }
+            for (int j = t->begin.items[r]; j < i; j++)
+                add_edge_of_places(e, t, i, j);
     }
 }
 
@@ -338,6 +449,12 @@ static bool build_graph(struct layout *l)
 
 /* ---- links to held values ---- */
 
+/* How many rows' places meet each other with the first of them. */
+static int rows_that_meet(const struct term *t)
+{
+    return t->term->forms ? t->components : 1;
+}
+
 struct links {
     int64_t *pair; /* coordinate << 32 | held, ascending */
     int64_t n;
@@ -348,12 +465,18 @@ static bool build_links(struct layout *l, struct links *links)
     struct edges e = {0};
     for (int k = 0; k < l->block->nterms; k++) {
         const struct term *t = &l->terms[k];
-        for (int64_t r = 0; r < t->element.n; r++)
-            for (int i = t->begin.items[r]; i < t->begin.items[r + 1]; i++)
-                for (int j = t->begin.items[r]; j < t->begin.items[r + 1]; j++)
+        const int64_t step = rows_that_meet(t);
+        const int64_t rows =
+            t->term->forms ? t->instances * step : t->element.n;
+        for (int64_t r = 0; r < rows; r += step) {
+            const int first = t->begin.items[r];
+            const int end = t->begin.items[r + step];
+            for (int i = first; i < end; i++)
+                for (int j = first; j < end; j++)
                     if (t->place.items[i] >= 0 && t->place.items[j] <= HELD(0))
                         add_edge(&e, t->place.items[i],
                                  HELD(t->place.items[j]));
+        }
     }
     unique_edges(&e);
     links->pair = e.items;
@@ -409,10 +532,32 @@ static void shares_of_precision(const struct layout *l,
         }
 }
 
+/* Of two components of an instance: their coefficients' products, which meet
+ * twice where both are of one coordinate. */
+static void shares_of_forms(const struct layout *l, const struct links *links,
+                            const struct term *t, int64_t instance, int a,
+                            int b, struct shares *out)
+{
+    const int row = row_of_pair(t, instance, a, b);
+    const int *left = t->begin.items + instance * t->components + a;
+    const int *right = t->begin.items + instance * t->components + b;
+    for (int i = left[0]; i < left[1]; i++)
+        for (int j = right[0]; j < (a == b ? i + 1 : right[1]); j++) {
+            const int x = t->place.items[i], y = t->place.items[j];
+            const int64_t to = cell_of_pair(l, links, x, y);
+            if (to < 0)
+                continue;
+            add_share(out, to, row, i, j);
+            if (i != j && x == y)
+                add_share(out, to, row, i, j);
+        }
+}
+
 static void shares_of_potential(const struct layout *l, const struct term *t,
                                 int64_t row, struct shares *out)
 {
-    if (t->term->extent && t->begin.items[row + 1] - t->begin.items[row] == 2)
+    if (t->term->extent && !t->term->forms &&
+        t->begin.items[row + 1] - t->begin.items[row] == 2)
         return;
     for (int i = t->begin.items[row]; i < t->begin.items[row + 1]; i++)
         if (t->place.items[i] >= 0)
@@ -484,6 +629,13 @@ static void go_through(const struct layout *l, const struct links *links,
                        const struct term *t, const struct fields *f,
                        struct shares *s)
 {
+    if (f == &of_precision && t->term->forms) {
+        for (int64_t i = 0; i < t->instances; i++)
+            for (int a = 0; a < t->components; a++)
+                for (int b = 0; b <= a; b++)
+                    shares_of_forms(l, links, t, i, a, b, s);
+        return;
+    }
     for (int64_t r = 0; r < t->element.n; r++)
         if (f == &of_precision)
             shares_of_precision(l, links, t, r, s);
@@ -621,7 +773,7 @@ static bool put_term(struct layout *l, const struct links *links,
              design && !t->term->design && i < t->begin.items[r + 1]; i++)
             design[i] = 1;
     }
-    if (t->term->extent) {
+    if (t->term->extent && !t->term->forms) {
         const bool known = t->fixed_weight || t->fixed_score;
         bool centred = t->term->constant_score;
         l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;

@@ -1,0 +1,91 @@
+/* joint_forms.c: vector nodes with normal densities, as data or as members, as
+ * terms of a joint block that stands in their means.
+ *
+ * The density of y ~ N(m, P^-1), given what the block does not have, is
+ * -(m - y)'P(m - y)/2, each component of m - y a linear form a_k'x + r_k of the
+ * block's cells: L(x) = -sum_kl P[k,l] (a_k'x) (a_l'x) / 2 - sum_k (P r)[k]
+ * a_k'x. So the rows are pairs of components, of which the loader multiplies
+ * the coefficients. Where P is the same for all instances, it sums the products
+ * that belong to one element of P first: then a draw costs no pass over pairs
+ * of the components of each instance. */
+#include "sampler/joint.h"
+
+/* The node's precision is free of the block: its element at loops[0], loops[1];
+ * or NULL. */
+static symp precision_of(struct compiler *c, const struct model *m,
+                         const struct joint_context *k, struct family *f,
+                         struct loop *loops[2])
+{
+    struct step own = {.family = f, .model = m};
+    if (!gaussian_prior(c, &own))
+        return NULL;
+    symp precision = own.quadratics->precision[0][0];
+    loops[0] = own.members[0].index.loops[0];
+    loops[1] = own.index2[0].loops[0];
+    return joint_mentions(k, precision) ? NULL : precision;
+}
+
+/* sum over l of P[a,l] by[l] */
+static symp times_precision(struct compiler *c, const struct family *f,
+                            struct loop *const pair[2], symp precision, symp by)
+{
+    struct loop *l = NEW(c, struct loop);
+    *l = *pair[1];
+    l->name = "l";
+    symp product =
+        sym_mul2(c, sym_replace_loop(c, precision, pair[1], sym_loop(c, l)),
+                 sym_replace_loop(c, by, pair[0], sym_loop(c, l)));
+    return sym_sum(c, l, sym_num(c, 1), family_extent(c, f, 0), product);
+}
+
+struct joint_term *vector_form_term(struct compiler *c, const struct model *m,
+                                    struct joint_context *k, struct factor *g)
+{
+    struct family *f = g->family;
+    const struct expr *mean = entry_value(f->distribution, "mean");
+    struct joint_linear form = {.rest = sym_num(c, 0)};
+    struct loop *pair[2];
+    if (f->nslices != 1 || f->factor != g || f->truncated || !mean ||
+        extent_varies(c, f))
+        return NULL;
+    symp precision = precision_of(c, m, k, f, pair);
+    if (!precision)
+        return NULL;
+    symp at = sym_loop(c, pair[0]);
+    symp centre = substitute_derived(
+        c, family_expression_at(c, f, mean, free_index(f->distribution, mean),
+                                at));
+    k->apart = true;
+    const bool linear =
+        joint_decompose(c, k, sym_sub(c, centre, family_lhs(c, f, 1, &at)),
+                        sym_num(c, 1), &form);
+    k->apart = false;
+    if (!linear || form.n == 0)
+        return NULL;
+    struct joint_term *t = NEW(c, struct joint_term);
+    t->factor = g;
+    t->forms = true;
+    t->pair[0] = pair[0];
+    t->pair[1] = pair[1];
+    t->scale = sym_num(c, 1);
+    t->weight = precision;
+    t->score = sym_neg(c, times_precision(c, f, pair, precision, form.rest));
+    t->offset = form.rest;
+    t->nslots = form.n;
+    t->slots = NEW_ARRAY(c, struct joint_slot, form.n);
+    t->constant_design = true;
+    for (int i = 0; i < form.n; i++) {
+        t->slots[i] = form.slots[i];
+        t->constant_design =
+            t->constant_design && joint_constant(form.slots[i].coefficient, g);
+    }
+    t->constant_weight = joint_constant(precision, g);
+    t->constant_score = joint_constant(t->score, g);
+    t->common_weight = !sym_has_loop_of(precision, g->loops, g->nloops);
+    return t;
+}
+
+struct family *pairs_of(const struct joint_term *t)
+{
+    return t->forms ? t->factor->family : t->vector;
+}
