@@ -521,7 +521,7 @@ static struct step *make_block(struct compiler *c, struct model *m,
                                struct step *const *steps, int n, bool dense)
 {
     struct step *s = NEW(c, struct step);
-    struct family *families[8];
+    struct family *families[MOST_IN_BLOCK];
     struct text name = {0};
     bool confined = false;
     text_append(&name, "update");
@@ -786,9 +786,9 @@ void replace_steps(struct step *const *old, int n, struct step *block)
 static void merge_from(struct compiler *c, struct model *m, struct step *seed)
 {
     bool dense = coupled(seed);
-    struct step *group[8] = {seed};
+    struct step *group[MOST_IN_BLOCK] = {seed};
     int n = 1;
-    for (struct step *s = m->steps; s && n < 8; s = s->next) {
+    for (struct step *s = m->steps; s && n < MOST_IN_BLOCK; s = s->next) {
         if (s == seed || !normal_scalar(s) || !plain_plate(c, s->family))
             continue;
         bool global = s->family->nloops == 0 || coupled(s);

@@ -9,7 +9,8 @@
  *   - some member's own prior ties its elements (a chain), or
  *   - elements of a plate of several loops meet each other row by row, as the
  *     coefficients b[g[i],k] of a group, or
- *   - elements of a plate meet in a vector node's density (joint_forms.c), or
+ *   - elements of a plate, or more scalars than a small block has, meet in a
+ *     vector node's density (joint_forms.c), or
  *   - members of different plates meet, one of them a plate whose elements do
  *     not all meet each other.
  * Families of one plate that meet element by element are independent small
@@ -486,17 +487,20 @@ static bool meets_in_rows(const struct step *s)
            (s->sequential || s->conflicts) && !coupled(s);
 }
 
-/* Elements of a plate meet each other in a vector node's density, which is no
- * row of a dense block. */
-static bool meets_in_vectors(const struct step *s)
+/* s stands in the density of a vector node, which is no row of a dense block. */
+static bool in_vectors(const struct step *s)
 {
-    const struct family *f = s->family;
-    if (f->nloops == 0 || f->nslices || !(s->sequential || s->conflicts))
-        return false;
     for (const struct part *p = s->parts; p; p = p->next)
         if (!p->own && p->factor->family->nslices == 1)
             return true;
     return false;
+}
+
+/* Elements of a plate meet each other there. */
+static bool meets_in_vectors(const struct step *s)
+{
+    return s->family->nloops > 0 && !s->family->nslices &&
+           (s->sequential || s->conflicts) && in_vectors(s);
 }
 
 /* Slices one at a time are slow where elements meet, whatever the plates. */
@@ -520,7 +524,8 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
                !s->conflicts && plain_plate(c, s->family) &&
                same_plate(c, group[0]->family, s->family);
     }
-    return n > 1 && plates && !same;
+    const bool many = n > MOST_IN_BLOCK && in_vectors(group[0]);
+    return (n > 1 && plates && !same) || many;
 }
 
 /* Adds s to the group if the block stays one. */

@@ -62,6 +62,7 @@ void form_paths(struct compiler *c, struct model *m);
 
 /* block.c: merges jointly Gaussian steps into blocks; vector nodes. */
 void form_blocks(struct compiler *c, struct model *m);
+enum { MOST_IN_BLOCK = 8 }; /* families of a small or dense block */
 /* Whether the step draws a scalar from a normal full conditional. */
 bool normal_scalar(const struct step *s);
 /* Whether its own prior ties elements: x[t] given x[t-1]. */

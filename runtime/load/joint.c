@@ -39,10 +39,14 @@ struct share {
 };
 
 /* They are gone through twice, as they may be many: counted cell by cell, then
- * listed, or summed where rows' coefficients and weights (by) are known. */
+ * listed, or summed where rows' coefficients and weights (by) are known. Where
+ * the coefficients alone are, those of one row that follow each other in a cell
+ * are one. */
 struct shares {
     struct share *items;
-    double *sum; /* of the cells */
+    double *value; /* of the items, if coefficients are known */
+    double *sum;   /* of the cells */
+    int *last;     /* [cells] row of the last one, from 1 */
     const double *design, *by;
     /* [cells]: how many a cell has, then where its next one goes */
     int64_t *at;
@@ -87,16 +91,26 @@ static void add_constant(struct layout *l, double value)
 static void add_share(struct shares *s, int64_t to, int64_t row, int64_t left,
                       int64_t right)
 {
+    double value = s->design ? s->design[left] : 0;
+    if (s->design && right >= 0)
+        value *= s->design[right];
     if (s->sum) {
-        double value = s->design[left];
-        if (right >= 0)
-            value *= s->design[right];
         s->sum[to] += s->by[row] * value;
-    } else if (s->items) {
-        s->items[s->at[to]++] = (struct share){(int)row, (int)left, (int)right};
+        return;
+    }
+    const bool again = s->last && s->last[to] == row + 1;
+    if (s->last)
+        s->last[to] = (int)(row + 1);
+    if (!s->items) {
+        s->at[to] += !again;
+        s->n += !again;
+    } else if (again) {
+        s->value[s->at[to] - 1] += value;
     } else {
-        s->at[to]++;
-        s->n++;
+        const int64_t i = s->at[to]++;
+        s->items[i] = (struct share){(int)row, (int)left, (int)right};
+        if (s->value)
+            s->value[i] = value;
     }
 }
 
@@ -630,9 +644,9 @@ static void go_through(const struct layout *l, const struct links *links,
                        struct shares *s)
 {
     if (f == &of_precision && t->term->forms) {
-        for (int64_t i = 0; i < t->instances; i++)
-            for (int a = 0; a < t->components; a++)
-                for (int b = 0; b <= a; b++)
+        for (int a = 0; a < t->components; a++)
+            for (int b = 0; b <= a; b++)
+                for (int64_t i = 0; i < t->instances; i++)
                     shares_of_forms(l, links, t, i, a, b, s);
         return;
     }
@@ -654,8 +668,11 @@ static bool put_list(struct layout *l, const struct links *links,
         f == &of_precision ? l->symbolic.cells + links->n : l->d;
     struct rt_ints to = {0}, from = {0}, column[3] = {{0}, {0}, {0}};
     struct shares s = {.design = design, .by = by};
+    const bool merged = design && !by && t->term->forms;
     s.at = calloc((size_t)cells + 1, sizeof *s.at);
-    bool ok = s.at != NULL;
+    if (merged)
+        s.last = calloc((size_t)cells + 1, sizeof *s.last);
+    bool ok = s.at && (s.last || !merged);
     if (ok)
         go_through(l, links, t, f, &s);
     ok = ok && s.n <= MOST && order_cells(cells, &s, &to, &from);
@@ -663,7 +680,11 @@ static bool put_list(struct layout *l, const struct links *links,
         s.sum = calloc((size_t)cells + 1, sizeof *s.sum);
     else if (ok)
         s.items = malloc(((size_t)s.n + 1) * sizeof *s.items);
-    ok = ok && (s.sum || s.items);
+    if (ok && design && !by)
+        s.value = malloc(((size_t)s.n + 1) * sizeof *s.value);
+    ok = ok && (s.sum || (s.items && (s.value || !design)));
+    if (ok && merged)
+        memset(s.last, 0, (size_t)cells * sizeof *s.last);
     if (ok)
         go_through(l, links, t, f, &s);
     for (int64_t i = 0; ok && !by && i < s.n; i++) {
@@ -692,16 +713,15 @@ static bool put_list(struct layout *l, const struct links *links,
     }
     for (int64_t c = 0; ok && by && c < to.n; c++)
         add_constant(l, s.sum[to.items[c]]);
-    for (int64_t i = 0; ok && design && !by && i < s.n; i++) {
-        const struct share *p = &s.items[i];
-        add_constant(l, p->right >= 0 ? design[p->left] * design[p->right]
-                                      : design[p->left]);
-    }
+    for (int64_t i = 0; ok && s.value && i < s.n; i++)
+        add_constant(l, s.value[i]);
     rt_ints_free(&to);
     rt_ints_free(&from);
     for (int i = 0; i < 3; i++)
         rt_ints_free(&column[i]);
     free(s.at);
+    free(s.last);
+    free(s.value);
     free(s.sum);
     free(s.items);
     return ok && !l->failed;
