@@ -330,6 +330,12 @@ struct gbm_joint_term {
      * of one's square; a score, of component a, belongs to the pair (a, a). */
     bool forms;
     bool common_weight; /* ... weights are the same for all instances */
+    /* ... designs, and what `offset`, if not NULL, says that a component's form
+     * has beside the block, are of data, if the variable of slot `leaf` (-1:
+     * none) is observed throughout */
+    int leaf;
+    bool data_design;
+    double (*offset)(const void *state, int64_t element);
     /* Not NULL: `row` is slow and constant, with scores of 0; its weights are
      * what this adds to cells [n][n] of an instance. */
     void (*scatter)(const void *state, int64_t instance, double *cells);

@@ -276,8 +276,7 @@ static bool moves_beside(symp e, const void *leaf)
     return is_latent(e, NULL) && e->var != leaf;
 }
 
-/* Whether data settle e, if `leaf` is observed throughout. */
-static bool data_with(symp e, const struct var *leaf)
+bool data_with(symp e, const struct var *leaf)
 {
     return !sym_any(e, moves_beside, leaf);
 }

@@ -487,7 +487,8 @@ static bool meets_in_rows(const struct step *s)
            (s->sequential || s->conflicts) && !coupled(s);
 }
 
-/* s stands in the density of a vector node, which is no row of a dense block. */
+/* s stands in the density of a vector node, which is no row of a dense block.
+ */
 static bool in_vectors(const struct step *s)
 {
     for (const struct part *p = s->parts; p; p = p->next)

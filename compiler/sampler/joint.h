@@ -61,6 +61,10 @@ struct joint_term {
      * -(P r)[pair[0]]. */
     bool forms;
     bool common_weight; /* ... no instance changes P */
+    /* ... data settle the coefficients, and r = offset, if the variable `leaf`,
+     * or NULL, is observed throughout */
+    struct var *leaf;
+    bool data_design, data_offset;
     struct joint_term *next;
 };
 

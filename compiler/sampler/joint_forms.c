@@ -73,15 +73,18 @@ struct joint_term *vector_form_term(struct compiler *c, const struct model *m,
     t->offset = form.rest;
     t->nslots = form.n;
     t->slots = NEW_ARRAY(c, struct joint_slot, form.n);
-    t->constant_design = true;
+    t->leaf = g->seen_var;
+    t->constant_design = t->data_design = true;
     for (int i = 0; i < form.n; i++) {
+        symp by = form.slots[i].coefficient;
         t->slots[i] = form.slots[i];
-        t->constant_design =
-            t->constant_design && joint_constant(form.slots[i].coefficient, g);
+        t->constant_design = t->constant_design && joint_constant(by, g);
+        t->data_design = t->data_design && data_with(by, t->leaf);
     }
     t->constant_weight = joint_constant(precision, g);
     t->constant_score = joint_constant(t->score, g);
     t->common_weight = !sym_has_loop_of(precision, g->loops, g->nloops);
+    t->data_offset = data_with(t->offset, t->leaf);
     return t;
 }
 

@@ -112,10 +112,9 @@ static bool decompose_sum(struct compiler *c, struct joint_context *k, symp e,
     k->bound[k->nbound] = e->loop;
     k->lower[k->nbound] = e->args[0];
     k->upper[k->nbound++] = e->args[1];
-    bool ok =
-        joint_decompose(c, k, e->args[2], by, &inner) &&
-        (k->apart || small_sum(c, e->args[0], e->args[1]) ||
-         runs_through_rows(k, &inner));
+    bool ok = joint_decompose(c, k, e->args[2], by, &inner) &&
+              (k->apart || small_sum(c, e->args[0], e->args[1]) ||
+               runs_through_rows(k, &inner));
     k->nbound--;
     if (!ok || out->n + inner.n > 64)
         return false;

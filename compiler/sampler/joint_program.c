@@ -259,6 +259,22 @@ static void emit_design(struct compiler *c, struct text *out,
                 s->name, number);
 }
 
+/* What a component's linear form has beside the block, for the loader. */
+static void emit_offset(struct compiler *c, struct text *out,
+                        const struct step *s, const struct joint_term *t,
+                        int number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic double offset_%s_%d(const void "
+                "*state, int64_t element)\n{\n    const struct state *s = "
+                "(const struct state *)state;\n    (void)s;\n",
+                s->name, number);
+    open_row(&e, t);
+    emit_line(&e, "return (double)(%s);", emit_expr(&e, t->offset));
+    text_append(out, "}\n#endif\n\n");
+}
+
 static void emit_row(struct compiler *c, struct text *out, const struct step *s,
                      const struct joint_term *t, int number)
 {
@@ -295,6 +311,8 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
                 s->name, number);
     if (!t->vector)
         emit_design(c, out, s, t, number);
+    if (t->forms && t->data_offset)
+        emit_offset(c, out, s, t, number);
 }
 
 static bool all_constant(const struct joint_term *t)
@@ -335,6 +353,8 @@ static void emit_assemble(struct compiler *c, struct text *out,
         emit_line(&e, "const long long element_ = r_.element[i_];");
         emit_line(&e, "row_%s_%d(s, element_, &r_.weight[i_], &r_.score[i_]);",
                   s->name, number);
+        if (t->data_design && !t->constant_design)
+            emit_line(&e, "if (!r_.header[GBM_T_FIXED_DESIGN])");
         if (!t->constant_design)
             emit_line(&e,
                       "design_%s_%d(s, element_, r_.design + "
@@ -555,8 +575,13 @@ static void emit_tables(struct compiler *c, struct text *out,
         if (pairs_of(t))
             text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
         if (t->forms)
-            text_printf(out, ", .forms = 1, .common_weight = %d",
-                        t->common_weight);
+            text_printf(out,
+                        ", .forms = 1, .common_weight = %d,\n     .leaf = %d, "
+                        ".data_design = %d",
+                        t->common_weight, t->leaf ? t->leaf->slot->number : -1,
+                        t->data_design);
+        if (t->forms && t->data_offset)
+            text_printf(out, ", .offset = offset_%s_%d", s->name, nterms);
         if (t->vector && can_scatter(c, t))
             text_printf(out, ", .scatter = scatter_%s_%d_host", s->name,
                         nterms);

@@ -87,6 +87,8 @@ struct part *own_prior(struct compiler *c, const struct family *f);
 /* Sets the step's only quadratic to the vector node's own prior, if that is
  * normal given the rest. */
 bool gaussian_prior(struct compiler *c, struct step *s);
+/* Whether data settle e, if `leaf` is observed throughout. */
+bool data_with(symp e, const struct var *leaf);
 /* forward.c: the steps that draw forward, behind all others, in the order of
  * the families: of leaves, and of what turns out at load to have no observed
  * descendant. Requires blocks; steps that were merged go. */

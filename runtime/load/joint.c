@@ -21,16 +21,18 @@
 
 struct term {
     const struct gbm_joint_term *term;
-    bool fixed_weight, fixed_score, fixed_design;
+    bool fixed_weight, fixed_score, fixed_design, fixed_offset;
     struct rt_ints element, begin, place;
     double *weight; /* of the rows, if they are scattered; or NULL */
     int64_t weights;
     int left_out; /* elements without a row, as nothing of theirs moves */
     /* forms: components, and the instances that have rows: those of their
-     * components, instance by instance, and behind them the pairs of different
-     * components, of the first instance alone if they are common to all */
+     * components, instance by instance, and the pairs of different components:
+     * of the first instance, if their weights are common to all, and behind it;
+     * else of all, and behind them */
     int components;
     int64_t instances;
+    double *offset; /* of the instances' components, if it is data; or NULL */
 };
 
 /* One contribution to a cell of Q or b. */
@@ -88,12 +90,9 @@ static void add_constant(struct layout *l, double value)
     l->constant[l->nconstant++] = value;
 }
 
-static void add_share(struct shares *s, int64_t to, int64_t row, int64_t left,
-                      int64_t right)
+static void add_value(struct shares *s, int64_t to, int64_t row, int64_t left,
+                      int64_t right, double value)
 {
-    double value = s->design ? s->design[left] : 0;
-    if (s->design && right >= 0)
-        value *= s->design[right];
     if (s->sum) {
         s->sum[to] += s->by[row] * value;
         return;
@@ -112,6 +111,15 @@ static void add_share(struct shares *s, int64_t to, int64_t row, int64_t left,
         if (s->value)
             s->value[i] = value;
     }
+}
+
+static void add_share(struct shares *s, int64_t to, int64_t row, int64_t left,
+                      int64_t right)
+{
+    double value = s->design ? s->design[left] : 0;
+    if (s->design && right >= 0)
+        value *= s->design[right];
+    add_value(s, to, row, left, right, value);
 }
 
 /* ---- coordinates ---- */
@@ -266,14 +274,38 @@ static void end_row(struct term *t, int64_t element)
     rt_ints_add(&t->begin, t->place.n);
 }
 
-/* The row with the weight of components a, b <= a of the i-th instance. */
+static int64_t pairs_of(const struct term *t)
+{
+    return (int64_t)t->components * (t->components - 1) / 2;
+}
+
+/* The row of component a of the i-th instance. */
+static int64_t row_of_component(const struct term *t, int64_t i, int a)
+{
+    const bool behind = t->term->common_weight && i > 0;
+    return i * t->components + a + (behind ? pairs_of(t) : 0);
+}
+
+/* The row with the weight of components a and b of the i-th instance. */
 static int row_of_pair(const struct term *t, int64_t i, int a, int b)
 {
-    const int64_t n = t->components, pairs = n * (n - 1) / 2;
-    const int64_t instance = t->term->common_weight ? 0 : i;
+    const int64_t n = t->components;
+    if (t->term->common_weight)
+        i = 0;
     if (a == b)
-        return (int)(instance * n + a);
-    return (int)(t->instances * n + instance * pairs + a * (a - 1) / 2 + b);
+        return (int)(i * n + a);
+    const int64_t first = t->term->common_weight ? n : t->instances * n;
+    const int more = a > b ? a : b, less = a > b ? b : a;
+    return (int)(first + i * pairs_of(t) + more * (more - 1) / 2 + less);
+}
+
+/* Rows of the pairs of different components of instance v. */
+static void list_pairs(struct term *t, int64_t v)
+{
+    const int64_t n = t->components;
+    for (int64_t a = 0; a < n; a++)
+        for (int64_t b = 0; b < a; b++)
+            end_row(t, (v * n + a) * n + b);
 }
 
 static bool list_forms(struct layout *l, struct term *t)
@@ -290,9 +322,10 @@ static bool list_forms(struct layout *l, struct term *t)
             counts = add_places(l, t, e, &cells, &moves) >= 0;
             end_row(t, e);
         }
-        ok = !l->failed && !t->begin.failed && t->element.n < INT_MAX - n;
-        if (!ok || (counts && moves)) {
-            t->instances++;
+        ok = !l->failed && !t->begin.failed && t->element.n < INT_MAX - n * n;
+        if (counts && moves) {
+            if (t->instances++ == 0 && t->term->common_weight)
+                list_pairs(t, v);
             continue;
         }
         t->place.n = places;
@@ -301,13 +334,9 @@ static bool list_forms(struct layout *l, struct term *t)
         t->left_out += counts;
     }
     row_cells_free(&cells);
-    const int64_t with_pairs =
-        t->term->common_weight && t->instances ? 1 : t->instances;
-    for (int64_t i = 0; ok && i < with_pairs; i++) {
-        const int64_t v = t->element.items[i * n] / (n * n);
-        for (int64_t a = 0; a < n; a++)
-            for (int64_t b = 0; b < a; b++)
-                end_row(t, (v * n + a) * n + b);
+    for (int64_t i = 0; ok && i < t->instances && !t->term->common_weight;
+         i++) {
+        list_pairs(t, t->element.items[i * n] / (n * n));
         ok = !t->begin.failed && t->element.n < INT_MAX - n * n;
     }
     return ok && !t->place.failed && !t->begin.failed && !t->element.failed;
@@ -408,10 +437,11 @@ static void edges_of_forms(struct edges *e, const struct term *t)
 {
     const int n = t->components;
     for (int64_t k = 0; k < t->instances && !e->failed; k++) {
-        const int *begin = t->begin.items + k * n;
+        const int *begin = t->begin.items + row_of_component(t, k, 0);
         bool same = k > 0;
         for (int a = 0; same && a < n; a++)
-            same = same_places(t, k * n + a, (k - 1) * n + a);
+            same = same_places(t, row_of_component(t, k, a),
+                               row_of_component(t, k - 1, a));
         for (int i = begin[0]; !same && i < begin[n]; i++)
             for (int j = begin[0]; j < i; j++)
                 add_edge_of_places(e, t, i, j);
@@ -463,33 +493,32 @@ static bool build_graph(struct layout *l)
 
 /* ---- links to held values ---- */
 
-/* How many rows' places meet each other with the first of them. */
-static int rows_that_meet(const struct term *t)
-{
-    return t->term->forms ? t->components : 1;
-}
-
 struct links {
     int64_t *pair; /* coordinate << 32 | held, ascending */
     int64_t n;
 };
+
+/* The coordinates and held values of places first..end meet. */
+static void links_of_places(struct edges *e, const struct term *t, int first,
+                            int end)
+{
+    for (int i = first; i < end; i++)
+        for (int j = first; j < end; j++)
+            if (t->place.items[i] >= 0 && t->place.items[j] <= HELD(0))
+                add_edge(e, t->place.items[i], HELD(t->place.items[j]));
+}
 
 static bool build_links(struct layout *l, struct links *links)
 {
     struct edges e = {0};
     for (int k = 0; k < l->block->nterms; k++) {
         const struct term *t = &l->terms[k];
-        const int64_t step = rows_that_meet(t);
-        const int64_t rows =
-            t->term->forms ? t->instances * step : t->element.n;
-        for (int64_t r = 0; r < rows; r += step) {
-            const int first = t->begin.items[r];
-            const int end = t->begin.items[r + step];
-            for (int i = first; i < end; i++)
-                for (int j = first; j < end; j++)
-                    if (t->place.items[i] >= 0 && t->place.items[j] <= HELD(0))
-                        add_edge(&e, t->place.items[i],
-                                 HELD(t->place.items[j]));
+        const int64_t rows = t->term->forms ? t->instances : t->element.n;
+        const int step = t->term->forms ? t->components : 1;
+        for (int64_t r = 0; r < rows; r++) {
+            const int64_t row = t->term->forms ? row_of_component(t, r, 0) : r;
+            links_of_places(&e, t, t->begin.items[row],
+                            t->begin.items[row + step]);
         }
     }
     unique_edges(&e);
@@ -553,8 +582,8 @@ static void shares_of_forms(const struct layout *l, const struct links *links,
                             int b, struct shares *out)
 {
     const int row = row_of_pair(t, instance, a, b);
-    const int *left = t->begin.items + instance * t->components + a;
-    const int *right = t->begin.items + instance * t->components + b;
+    const int *left = t->begin.items + row_of_component(t, instance, a);
+    const int *right = t->begin.items + row_of_component(t, instance, b);
     for (int i = left[0]; i < left[1]; i++)
         for (int j = right[0]; j < (a == b ? i + 1 : right[1]); j++) {
             const int x = t->place.items[i], y = t->place.items[j];
@@ -565,6 +594,19 @@ static void shares_of_forms(const struct layout *l, const struct links *links,
             if (i != j && x == y)
                 add_share(out, to, row, i, j);
         }
+}
+
+/* What component a of an instance has from the offset of component b. */
+static void shares_of_offset(const struct layout *l, const struct term *t,
+                             int64_t instance, int a, int b, struct shares *out)
+{
+    const int row = row_of_pair(t, instance, a, b);
+    const int *left = t->begin.items + row_of_component(t, instance, a);
+    const double offset = t->offset[instance * t->components + b];
+    for (int i = left[0]; i < left[1]; i++)
+        if (t->place.items[i] >= 0)
+            add_value(out, l->symbolic.at[t->place.items[i]], row, i, -1,
+                      -out->design[i] * offset);
 }
 
 static void shares_of_potential(const struct layout *l, const struct term *t,
@@ -643,11 +685,14 @@ static void go_through(const struct layout *l, const struct links *links,
                        const struct term *t, const struct fields *f,
                        struct shares *s)
 {
-    if (f == &of_precision && t->term->forms) {
+    if (f == &of_precision ? t->term->forms : t->offset != NULL) {
         for (int a = 0; a < t->components; a++)
-            for (int b = 0; b <= a; b++)
+            for (int b = 0; b < t->components; b++)
                 for (int64_t i = 0; i < t->instances; i++)
-                    shares_of_forms(l, links, t, i, a, b, s);
+                    if (f == &of_potential)
+                        shares_of_offset(l, t, i, a, b, s);
+                    else if (b <= a)
+                        shares_of_forms(l, links, t, i, a, b, s);
         return;
     }
     for (int64_t r = 0; r < t->element.n; r++)
@@ -744,19 +789,38 @@ static void put_places(struct layout *l, const struct term *t, int header)
     rt_ints_free(&at);
 }
 
+/* The offsets of a term that data alone settle, if the products of pairs are
+ * summed by their common weights. */
+static bool find_offsets(const struct layout *l, struct term *t)
+{
+    const int64_t n = t->components;
+    if (!t->term->forms || !t->fixed_offset)
+        return true;
+    t->offset = malloc(((size_t)(t->instances * n) + 1) * sizeof *t->offset);
+    for (int64_t i = 0; t->offset && i < t->instances; i++)
+        for (int a = 0; a < n; a++)
+            t->offset[i * n + a] = t->term->offset(
+                l->state, t->element.items[row_of_component(t, i, a)]);
+    return t->offset != NULL;
+}
+
 static bool put_term(struct layout *l, const struct links *links,
                      struct term *t, int header)
 {
     int64_t rows = t->element.n, places = t->place.n;
     double *design = NULL, *weight = NULL, *score = NULL;
     bool ok = false, compute = !t->fixed_weight || !t->fixed_score;
+    if (!find_offsets(l, t))
+        return false;
     int at = put(l, &t->element), begin = put(l, &t->begin);
     if (l->table.failed)
         return false;
     int *h = l->table.items + header;
     h[GBM_T_COUNT] = (int)rows;
     h[GBM_T_LEFT_OUT] = t->left_out;
-    h[GBM_T_ROWS] = compute ? (int)rows : 0;
+    h[GBM_T_ROWS] =
+        compute ? (int)(t->offset ? t->components + pairs_of(t) : rows) : 0;
+    h[GBM_T_B_WEIGHTED] = t->offset != NULL;
     h[GBM_T_ELEMENT] = at;
     h[GBM_T_BEGIN] = begin;
     h[GBM_T_FIXED_WEIGHT] = t->fixed_weight;
@@ -976,6 +1040,7 @@ static void layout_free(struct layout *l)
         rt_ints_free(&l->terms[k].begin);
         rt_ints_free(&l->terms[k].place);
         free(l->terms[k].weight);
+        free(l->terms[k].offset);
     }
     free(l->terms);
     free(l->start);
@@ -989,6 +1054,14 @@ static void layout_free(struct layout *l)
     rt_ints_free(&l->link_row);
     rt_ints_free(&l->link_held);
     rt_ints_free(&l->table);
+}
+
+/* The linear forms of a vector's density have coefficients of data. */
+static bool data_settle(const struct rt_instance *in,
+                        const struct gbm_joint_term *t)
+{
+    return t->forms && t->data_design &&
+           (t->leaf < 0 || !in->slots[t->leaf].per_chain);
 }
 
 enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
@@ -1006,12 +1079,15 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
     }
     for (int k = 0; ok && k < l.block->nterms; k++) {
         const struct gbm_joint_term *term = &l.block->terms[k];
+        const bool settled = !redraw && data_settle(in, term);
+        const bool design = term->constant_design || settled;
         l.terms[k] = (struct term){
             .term = term,
-            .fixed_design = term->constant_design,
-            .fixed_weight = term->constant_weight && term->constant_design,
-            .fixed_score =
-                term->constant_score && term->constant_design && !redraw};
+            .fixed_design = design,
+            .fixed_weight = term->constant_weight && design,
+            .fixed_score = term->constant_score && design && !redraw};
+        l.terms[k].fixed_offset = settled && term->common_weight &&
+                                  term->offset && !l.terms[k].fixed_score;
         ok = list_rows(&l, &l.terms[k]);
     }
     ok = ok && build_graph(&l) &&

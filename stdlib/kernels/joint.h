@@ -79,6 +79,7 @@ enum {
     GBM_T_B_ROW,
     GBM_T_B_LEFT,
     GBM_T_B_VALUE,
+    GBM_T_B_WEIGHTED,  /* contributions go by rows' weights, not scores */
     GBM_T_AT,          /* if listed: [places] coordinate, held value, or -1 */
     GBM_T_COEFFICIENT, /* ... constant design: place among the constants; of a
                           vector's prior, constant weights of the rows */
@@ -276,7 +277,8 @@ GBM_FN void gbm_joint_add(const struct gbm_joint *j,
                                          0,
                                          fixed ? value : 0,
                                          r->design,
-                                         r->score};
+                                         h[GBM_T_B_WEIGHTED] ? r->weight
+                                                             : r->score};
         gbm_joint_add_list(&l, team, scale, j->x);
     }
     gbm_team_sync(team);
