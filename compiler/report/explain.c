@@ -182,7 +182,8 @@ static const char *joint_sum(struct compiler *c, const struct joint_term *t)
         return "";
     if (t->vector)
         return "pairs of cells";
-    return loop_names(c, t->factor->loops, t->factor->nloops);
+    return at_load(c, loop_names(c, t->factor->loops, t->factor->nloops),
+                   sums_at_load(t));
 }
 
 static const char *step_sums(struct compiler *c, const struct step *s)

@@ -119,6 +119,8 @@ struct joint_term *vector_form_term(struct compiler *c, const struct model *m,
                                     struct joint_context *k, struct factor *g);
 /* The family whose components' pairs are the term's rows, or NULL. */
 struct family *pairs_of(const struct joint_term *t);
+/* Its sums over instances, for each element of P, are of data if `leaf` is. */
+bool sums_at_load(const struct joint_term *t);
 
 /* joint_vector.c: a vector family's normal prior as terms of a joint block;
  * NULL: it is not normal, or its extent is not the same for all. */

@@ -92,3 +92,8 @@ struct family *pairs_of(const struct joint_term *t)
 {
     return t->forms ? t->factor->family : t->vector;
 }
+
+bool sums_at_load(const struct joint_term *t)
+{
+    return t->forms && t->common_weight && t->data_design && t->data_offset;
+}

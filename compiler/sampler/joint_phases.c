@@ -20,7 +20,9 @@ static void add_term(struct compiler *c, struct step *s,
                                 t->curved ? "fits a normal to the density"
                                           : "sparse precision, score");
     p->rows = t->factor->family;
-    p->at_load = t->constant_design && t->constant_weight && t->constant_score;
+    p->at_load =
+        (t->constant_design && t->constant_weight && t->constant_score) ||
+        sums_at_load(t);
     add_row_of(c, p, t);
     phase_computes(c, p, t->slope);
     phase_computes(c, p, t->curvature);
