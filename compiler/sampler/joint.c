@@ -1,7 +1,8 @@
 /* joint.c: joint Gaussian blocks of families that enter common linear
  * predictors: fixed and random effects together, time chains. Each such factor
  * reads the block through one linear form a'x with few coefficients and is
- * quadratic in it, so the block's precision is a sum of sparse rank-one terms.
+ * quadratic in it, so the block's precision is a sum of sparse rank-one terms;
+ * the density of a vector node has several (joint_forms.c).
  *
  * When a block is taken. Families whose full conditionals are normal belong
  * together if they meet in a factor that is no one's own prior: given the rest,
