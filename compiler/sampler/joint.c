@@ -377,7 +377,7 @@ static struct step *joint_block(struct compiler *c, struct model *m,
         else if (!vector)
             *last = make_term(c, &k, s, g);
         if (!*last)
-            *last = vector_form_term(c, m, &k, g);
+            *last = vector_form_terms(c, m, &k, g);
         if (!*last)
             return NULL;
         j->curved = j->curved || (*last)->curved;

@@ -113,16 +113,33 @@ bool joint_decompose(struct compiler *c, struct joint_context *k, symp e,
 /* joint.c: free of everything that moves, but for what g's density is of. */
 bool joint_constant(symp e, const struct factor *g);
 
-/* joint_forms.c: g, a vector node's normal density, as a term of a joint block
- * that stands in its mean, or that the node is of as well; NULL: it is none. */
-struct joint_term *vector_form_term(struct compiler *c, const struct model *m,
-                                    struct joint_context *k, struct factor *g);
+/* joint_forms.c: g, a vector node's normal density, as terms of a joint block
+ * that stands in its mean, or that the node is of as well; NULL: it is none, or
+ * too large. */
+struct joint_term *vector_form_terms(struct compiler *c, const struct model *m,
+                                     struct joint_context *k, struct factor *g);
 /* The family whose components' pairs are the term's rows, or NULL. */
 struct family *pairs_of(const struct joint_term *t);
 /* Its sums over instances, for each element of P, are of data if `leaf` is. */
 bool sums_at_load(const struct joint_term *t);
 
-/* joint_vector.c: a vector family's normal prior as terms of a joint block;
+/* joint_vector.c */
+enum { MOST_PRODUCTS = 32 };
+/* A sum of products: a scale that no cell changes, and a unit. */
+struct joint_products {
+    struct joint_product {
+        symp scale, unit;
+        bool constant; /* the unit is data */
+    } items[MOST_PRODUCTS];
+    int n;
+    bool failed;
+};
+/* An element of the precision matrix of g's vector, at the loops of its pair,
+ * as such a sum; false: there are too many. */
+bool products_of(struct compiler *c, const struct factor *g,
+                 struct loop *const pair[2], symp e,
+                 struct joint_products *out);
+/* A vector family's normal prior as terms of a joint block;
  * NULL: it is not normal, or its extent is not the same for all. */
 struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
                                       struct family *f);

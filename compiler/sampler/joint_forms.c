@@ -10,6 +10,9 @@
  * of the components of each instance. */
 #include "sampler/joint.h"
 
+/* More components are a long vector; more cells of each are too many of one. */
+enum { MOST_COMPONENTS = 64, MOST_OF_LONG = 2 };
+
 /* The node's precision is free of the block: its element at loops[0], loops[1];
  * or NULL. */
 static symp precision_of(struct compiler *c, const struct model *m,
@@ -38,18 +41,71 @@ static symp times_precision(struct compiler *c, const struct family *f,
     return sym_sum(c, l, sym_num(c, 1), family_extent(c, f, 0), product);
 }
 
-struct joint_term *vector_form_term(struct compiler *c, const struct model *m,
-                                    struct joint_context *k, struct factor *g)
+/* The term of one product of the precision. */
+static struct joint_term *make_forms(struct compiler *c, struct factor *g,
+                                     struct loop *const pair[2],
+                                     const struct joint_linear *form,
+                                     const struct joint_product *p)
+{
+    struct joint_term *t = NEW(c, struct joint_term);
+    t->factor = g;
+    t->forms = true;
+    t->pair[0] = pair[0];
+    t->pair[1] = pair[1];
+    t->scale = p->scale;
+    t->weight = p->unit;
+    t->offset = form->rest;
+    t->score =
+        sym_neg(c, times_precision(c, g->family, pair, t->weight, t->offset));
+    t->nslots = form->n;
+    t->slots = NEW_ARRAY(c, struct joint_slot, form->n);
+    t->leaf = g->seen_var;
+    t->constant_design = t->data_design = true;
+    for (int i = 0; i < form->n; i++) {
+        symp by = form->slots[i].coefficient;
+        t->slots[i] = form->slots[i];
+        t->constant_design = t->constant_design && joint_constant(by, g);
+        t->data_design = t->data_design && data_with(by, t->leaf);
+    }
+    t->constant_weight = p->constant;
+    t->constant_score = joint_constant(t->score, g);
+    t->common_weight = !sym_has_loop_of(t->weight, g->loops, g->nloops);
+    t->data_offset = data_with(t->offset, t->leaf);
+    return t;
+}
+
+/* The products of all pairs of components of one long vector are not summed by
+ * anything at load: too many, unless components have few cells. */
+static bool too_many(struct compiler *c, const struct family *f,
+                     const struct joint_linear *form,
+                     const struct joint_products *precision)
+{
+    double extent;
+    bool constant = true, few = form->n <= MOST_OF_LONG;
+    for (int i = 0; i < precision->n; i++)
+        constant = constant && precision->items[i].constant;
+    for (int i = 0; i < form->n; i++)
+        few = few && !form->slots[i].nbound;
+    return f->nloops == 0 && !constant && !few &&
+           !(sym_difference(c, family_extent(c, f, 0), sym_num(c, 0),
+                            &extent) &&
+             extent <= MOST_COMPONENTS);
+}
+
+struct joint_term *vector_form_terms(struct compiler *c, const struct model *m,
+                                     struct joint_context *k, struct factor *g)
 {
     struct family *f = g->family;
     const struct expr *mean = entry_value(f->distribution, "mean");
     struct joint_linear form = {.rest = sym_num(c, 0)};
+    struct joint_products products;
+    struct joint_term *terms = NULL, **last = &terms;
     struct loop *pair[2];
     if (f->nslices != 1 || f->factor != g || f->truncated || !mean ||
         extent_varies(c, f))
         return NULL;
     symp precision = precision_of(c, m, k, f, pair);
-    if (!precision)
+    if (!precision || !products_of(c, g, pair, precision, &products))
         return NULL;
     symp at = sym_loop(c, pair[0]);
     symp centre = substitute_derived(
@@ -60,32 +116,13 @@ struct joint_term *vector_form_term(struct compiler *c, const struct model *m,
         joint_decompose(c, k, sym_sub(c, centre, family_lhs(c, f, 1, &at)),
                         sym_num(c, 1), &form);
     k->apart = false;
-    if (!linear || form.n == 0)
+    if (!linear || form.n == 0 || too_many(c, f, &form, &products))
         return NULL;
-    struct joint_term *t = NEW(c, struct joint_term);
-    t->factor = g;
-    t->forms = true;
-    t->pair[0] = pair[0];
-    t->pair[1] = pair[1];
-    t->scale = sym_num(c, 1);
-    t->weight = precision;
-    t->score = sym_neg(c, times_precision(c, f, pair, precision, form.rest));
-    t->offset = form.rest;
-    t->nslots = form.n;
-    t->slots = NEW_ARRAY(c, struct joint_slot, form.n);
-    t->leaf = g->seen_var;
-    t->constant_design = t->data_design = true;
-    for (int i = 0; i < form.n; i++) {
-        symp by = form.slots[i].coefficient;
-        t->slots[i] = form.slots[i];
-        t->constant_design = t->constant_design && joint_constant(by, g);
-        t->data_design = t->data_design && data_with(by, t->leaf);
+    for (int i = 0; i < products.n; i++) {
+        *last = make_forms(c, g, pair, &form, &products.items[i]);
+        last = &(*last)->next;
     }
-    t->constant_weight = joint_constant(precision, g);
-    t->constant_score = joint_constant(t->score, g);
-    t->common_weight = !sym_has_loop_of(precision, g->loops, g->nloops);
-    t->data_offset = data_with(t->offset, t->leaf);
-    return t;
+    return terms;
 }
 
 struct family *pairs_of(const struct joint_term *t)

@@ -12,19 +12,6 @@
  * neighbours. All else is computed each sweep, also by its scale. */
 #include "sampler/joint.h"
 
-enum { MOST_PRODUCTS = 32 };
-
-struct product {
-    symp scale, unit;
-    bool constant; /* the unit is data */
-};
-
-struct products {
-    struct product items[MOST_PRODUCTS];
-    int n;
-    bool failed;
-};
-
 struct matrix {
     struct compiler *c;
     const struct factor *prior;
@@ -39,13 +26,14 @@ static bool varies(const struct matrix *m, symp e)
            sym_has_loop(e, m->a) || sym_has_loop(e, m->b);
 }
 
-static void add_product(const struct matrix *m, symp e, struct products *out)
+static void add_product(const struct matrix *m, symp e,
+                        struct joint_products *out)
 {
     struct compiler *c = m->c;
     symp one[1] = {e};
     symp const *args = e->kind == SYM_MUL ? e->args : one;
     const int n = e->kind == SYM_MUL ? e->nargs : 1;
-    struct product p = {sym_num(c, 1), sym_num(c, 1), false};
+    struct joint_product p = {sym_num(c, 1), sym_num(c, 1), false};
     for (int i = 0; i < n; i++) {
         symp *to =
             reads_latent(args[i]) && !varies(m, args[i]) ? &p.scale : &p.unit;
@@ -53,7 +41,7 @@ static void add_product(const struct matrix *m, symp e, struct products *out)
     }
     p.constant = !reads_latent(p.unit);
     for (int i = 0; i < out->n; i++) {
-        struct product *o = &out->items[i];
+        struct joint_product *o = &out->items[i];
         if (o->constant == p.constant && sym_same(o->scale, p.scale)) {
             o->unit = sym_add2(c, o->unit, p.unit);
             return;
@@ -66,7 +54,7 @@ static void add_product(const struct matrix *m, symp e, struct products *out)
 }
 
 /* Distributes products and sums over what they hold. */
-static void expand(const struct matrix *m, symp e, struct products *out)
+static void expand(const struct matrix *m, symp e, struct joint_products *out)
 {
     struct compiler *c = m->c;
     if (out->failed || sym_is(e, 0))
@@ -82,7 +70,7 @@ static void expand(const struct matrix *m, symp e, struct products *out)
             (inner->kind != SYM_ADD && inner->kind != SYM_SUM))
             continue;
         symp rest = sym_cofactor(c, e, i);
-        struct products parts = {.n = 0};
+        struct joint_products parts = {.n = 0};
         expand(m, inner, &parts);
         /* a sum that is one scale as a whole would come back as it is */
         if (parts.failed ||
@@ -99,11 +87,11 @@ static void expand(const struct matrix *m, symp e, struct products *out)
     }
     if (e->kind == SYM_SUM && reads_latent(e) && !reads_latent(e->args[0]) &&
         !reads_latent(e->args[1])) {
-        struct products parts = {.n = 0};
+        struct joint_products parts = {.n = 0};
         expand(m, e->args[2], &parts);
         if (!parts.failed && (parts.n > 1 || parts.items[0].constant)) {
             for (int k = 0; k < parts.n; k++) {
-                const struct product *p = &parts.items[k];
+                const struct joint_product *p = &parts.items[k];
                 symp sum = sym_sum(c, e->loop, e->args[0], e->args[1],
                                    sym_mul2(c, p->scale, p->unit));
                 add_product(m, sum, out);
@@ -112,6 +100,16 @@ static void expand(const struct matrix *m, symp e, struct products *out)
         }
     }
     add_product(m, e, out);
+}
+
+bool products_of(struct compiler *c, const struct factor *g,
+                 struct loop *const pair[2], symp e, struct joint_products *out)
+{
+    const struct matrix matrix = {c, g, pair[0], pair[1], g->family};
+    out->n = 0;
+    out->failed = false;
+    expand(&matrix, e, out);
+    return !out->failed;
 }
 
 static struct joint_term *find_term(const struct matrix *m,
@@ -154,17 +152,17 @@ struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
     const struct quadratic *q = own.quadratics;
     const struct matrix matrix = {c, f->factor, own.members[0].index.loops[0],
                                   own.index2[0].loops[0], f};
-    struct products precision = {.n = 0}, potential = {.n = 0};
+    struct joint_products precision = {.n = 0}, potential = {.n = 0};
     expand(&matrix, q->precision[0][0], &precision);
     expand(&matrix, q->potential[0], &potential);
     if (precision.failed || potential.failed)
         return NULL;
     for (int i = 0; i < precision.n; i++) {
-        const struct product *p = &precision.items[i];
+        const struct joint_product *p = &precision.items[i];
         find_term(&matrix, &terms, p->scale, p->constant)->weight = p->unit;
     }
     for (int i = 0; i < potential.n; i++) {
-        const struct product *p = &potential.items[i];
+        const struct joint_product *p = &potential.items[i];
         find_term(&matrix, &terms, p->scale, p->constant)->score = p->unit;
     }
     for (struct joint_term *t = terms; t; t = t->next)

@@ -874,7 +874,9 @@ static bool put_term(struct layout *l, const struct links *links,
     ok = put_list(l, links, t, header, &of_precision, design,
                   t->fixed_weight ? weight : NULL) &&
          put_list(l, links, t, header, &of_potential, design,
-                  t->fixed_score ? score : NULL);
+                  !t->fixed_score ? NULL
+                  : t->offset     ? weight
+                                  : score);
 done:
     free(design);
     free(weight);
@@ -1086,8 +1088,10 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
             .fixed_design = design,
             .fixed_weight = term->constant_weight && design,
             .fixed_score = term->constant_score && design && !redraw};
-        l.terms[k].fixed_offset = settled && term->common_weight &&
-                                  term->offset && !l.terms[k].fixed_score;
+        struct term *t = &l.terms[k];
+        t->fixed_offset = settled && term->offset && !t->fixed_score &&
+                          (term->common_weight || t->fixed_weight);
+        t->fixed_score = t->fixed_score || (t->fixed_weight && t->fixed_offset);
         ok = list_rows(&l, &l.terms[k]);
     }
     ok = ok && build_graph(&l) &&
