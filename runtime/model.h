@@ -318,6 +318,8 @@ struct gbm_joint_term {
                  int64_t *cell, int capacity);
     void (*row)(const void *state, int64_t element, double *weight,
                 double *score);
+    /* Not NULL: rows of one number have one weight, whatever it is. */
+    int64_t (*alike)(const void *state, int64_t element);
     void (*design)(const void *state, int64_t element, double *a);
     /* Not NULL: the quadratic form of a vector of that many cells, n. `element`
      * counts pairs of cells, (instance * n + a) * n + b; of a row with two

@@ -113,6 +113,12 @@ bool joint_decompose(struct compiler *c, struct joint_context *k, symp e,
 /* joint.c: free of everything that moves, but for what g's density is of. */
 bool joint_constant(symp e, const struct factor *g);
 
+/* joint_alike.c: whether rows of t share weights, and the function of the
+ * generated program that numbers those that do alike. */
+bool joint_alike(const struct joint_term *t);
+void emit_alike(struct compiler *c, struct text *out, const struct step *s,
+                const struct joint_term *t, int number);
+
 /* joint_forms.c: g, a vector node's normal density, as terms of a joint block
  * that stands in its mean, or that the node is of as well; NULL: it is none, or
  * too large. */

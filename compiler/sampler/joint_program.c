@@ -313,6 +313,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
         emit_design(c, out, s, t, number);
     if (t->forms && t->data_offset)
         emit_offset(c, out, s, t, number);
+    emit_alike(c, out, s, t, number);
 }
 
 static bool all_constant(const struct joint_term *t)
@@ -593,6 +594,8 @@ static void emit_tables(struct compiler *c, struct text *out,
                 text_append(out, ", .listed = 1");
         if (!t->curved)
             text_printf(out, ", .row = row_%s_%d_host", s->name, nterms);
+        if (joint_alike(t))
+            text_printf(out, ", .alike = alike_%s_%d", s->name, nterms);
         text_append(out, "},\n");
     }
     text_printf(out, "};\nstatic const int variables_%s[] = {", s->name);

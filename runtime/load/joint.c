@@ -33,6 +33,9 @@ struct term {
     int components;
     int64_t instances;
     double *offset; /* of the instances' components, if it is data; or NULL */
+    /* rows of one weight: [rows] the first of those like it, and all of them
+     * with those alike together; or NULL */
+    int *first_alike, *in_order;
 };
 
 /* One contribution to a cell of Q or b. */
@@ -42,14 +45,15 @@ struct share {
 
 /* They are gone through twice, as they may be many: counted cell by cell, then
  * listed, or summed where rows' coefficients and weights (by) are known. Where
- * the coefficients alone are, those of one row that follow each other in a cell
- * are one. */
+ * the coefficients alone are, those of one row, or of rows alike, that follow
+ * each other in a cell are one. */
 struct shares {
     struct share *items;
     double *value; /* of the items, if coefficients are known */
     double *sum;   /* of the cells */
     int *last;     /* [cells] row of the last one, from 1 */
     const double *design, *by;
+    const int *first_alike; /* [rows], or NULL */
     /* [cells]: how many a cell has, then where its next one goes */
     int64_t *at;
     int64_t n;
@@ -97,6 +101,8 @@ static void add_value(struct shares *s, int64_t to, int64_t row, int64_t left,
         s->sum[to] += s->by[row] * value;
         return;
     }
+    if (s->first_alike)
+        row = s->first_alike[row];
     const bool again = s->last && s->last[to] == row + 1;
     if (s->last)
         s->last[to] = (int)(row + 1);
@@ -697,9 +703,46 @@ static void go_through(const struct layout *l, const struct links *links,
     }
     for (int64_t r = 0; r < t->element.n; r++)
         if (f == &of_precision)
-            shares_of_precision(l, links, t, r, s);
+            shares_of_precision(l, links, t, t->in_order ? t->in_order[r] : r,
+                                s);
         else
             shares_of_potential(l, t, r, s);
+}
+
+struct numbered_row {
+    int64_t number;
+    int row;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct numbered_row *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Finds the rows that have one weight. */
+static bool find_alike(const struct layout *l, struct term *t)
+{
+    const int64_t rows = t->element.n;
+    struct numbered_row *sorted = malloc(((size_t)rows + 1) * sizeof *sorted);
+    t->first_alike = malloc(((size_t)rows + 1) * sizeof *t->first_alike);
+    t->in_order = malloc(((size_t)rows + 1) * sizeof *t->in_order);
+    const bool ok = sorted && t->first_alike && t->in_order;
+    for (int64_t r = 0; ok && r < rows; r++)
+        sorted[r] = (struct numbered_row){
+            t->term->alike(l->state, t->element.items[r]), (int)r};
+    if (ok)
+        qsort(sorted, (size_t)rows, sizeof *sorted, by_weight);
+    for (int64_t i = 0, first = 0; ok && i < rows; i++) {
+        if (sorted[i].number != sorted[first].number)
+            first = i;
+        t->in_order[i] = sorted[i].row;
+        t->first_alike[sorted[i].row] = sorted[first].row;
+    }
+    free(sorted);
+    return ok;
 }
 
 /* Writes a list: its cells, and of each its contributions, summed (by: the
@@ -713,7 +756,9 @@ static bool put_list(struct layout *l, const struct links *links,
         f == &of_precision ? l->symbolic.cells + links->n : l->d;
     struct rt_ints to = {0}, from = {0}, column[3] = {{0}, {0}, {0}};
     struct shares s = {.design = design, .by = by};
-    const bool merged = design && !by && t->term->forms;
+    const bool alike = f == &of_precision && !by && t->first_alike;
+    const bool merged = design && !by && (t->term->forms || alike);
+    s.first_alike = alike ? t->first_alike : NULL;
     s.at = calloc((size_t)cells + 1, sizeof *s.at);
     if (merged)
         s.last = calloc((size_t)cells + 1, sizeof *s.last);
@@ -811,6 +856,9 @@ static bool put_term(struct layout *l, const struct links *links,
     double *design = NULL, *weight = NULL, *score = NULL;
     bool ok = false, compute = !t->fixed_weight || !t->fixed_score;
     if (!find_offsets(l, t))
+        return false;
+    if (t->term->alike && t->fixed_design && !t->fixed_weight &&
+        !find_alike(l, t))
         return false;
     int at = put(l, &t->element), begin = put(l, &t->begin);
     if (l->table.failed)
@@ -1042,6 +1090,8 @@ static void layout_free(struct layout *l)
         rt_ints_free(&l->terms[k].begin);
         rt_ints_free(&l->terms[k].place);
         free(l->terms[k].weight);
+        free(l->terms[k].first_alike);
+        free(l->terms[k].in_order);
         free(l->terms[k].offset);
     }
     free(l->terms);
