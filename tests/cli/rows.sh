@@ -120,3 +120,32 @@ most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 print(f"{most:.0f} MB")
 sys.exit(most > 100)
 END
+
+# Rows of one weight, not one behind the other, and of two together.
+cat >alike.gbm <<'E2'
+model {
+  for (i in 1:60) {
+    y[i] ~ dnorm(a[g[i]] + b * x[i], t[h[i]])
+    z[i] ~ dnorm(a[g[i]] - b * x[i], t[h[i]] + u[g[i]])
+  }
+  for (j in 1:4) { a[j] ~ dnorm(m, 1); u[j] ~ dgamma(2, 2) }
+  for (k in 1:3) { t[k] ~ dgamma(2, 2) }
+  m ~ dnorm(0, 0.01)
+  b ~ dnorm(0, 0.1)
+}
+E2
+python3 - >alike.json <<'P'
+import json, random
+random.seed(7)
+N = 60
+draw = {"g": [random.randint(1, 4) for _ in range(N)],
+        "h": [random.randint(1, 3) for _ in range(N)]}
+for name in "xyz":
+    draw[name] = [round(random.gauss(0, 1), 2) for _ in range(N)]
+print(json.dumps(draw))
+P
+status 0 "$GBMC" --emit=c alike.gbm
+[ "$(grep -c '\.alike = ' .out)" -ge 2 ] || fail 'rows of one weight'
+status 0 "$GBMC" -O1 alike.gbm -o alike
+status 0 ./alike check --data alike.json
+prints 'joint Gaussian block .* pass$'
