@@ -74,22 +74,36 @@ static struct joint_term *make_forms(struct compiler *c, struct factor *g,
     return t;
 }
 
-/* The products of all pairs of components of one long vector are not summed by
- * anything at load: too many, unless components have few cells. */
+static bool is_sum(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_SUM;
+}
+
+static bool is_long(struct compiler *c, const struct family *f)
+{
+    double n;
+    return f->nloops == 0 &&
+           !(sym_difference(c, family_extent(c, f, 0), sym_num(c, 0), &n) &&
+             n <= MOST_COMPONENTS);
+}
+
+/* All pairs of components of one long vector are too many, if each has products
+ * of several cells that nothing sums at load; or where the precision, summed
+ * over neighbours, is sparse. */
 static bool too_many(struct compiler *c, const struct family *f,
                      const struct joint_linear *form,
                      const struct joint_products *precision)
 {
-    double extent;
-    bool constant = true, few = form->n <= MOST_OF_LONG;
-    for (int i = 0; i < precision->n; i++)
-        constant = constant && precision->items[i].constant;
+    bool constant = true, sums = false, few = form->n <= MOST_OF_LONG;
+    for (int i = 0; i < precision->n; i++) {
+        const struct joint_product *p = &precision->items[i];
+        constant = constant && p->constant;
+        sums = sums || sym_any(p->unit, is_sum, NULL);
+    }
     for (int i = 0; i < form->n; i++)
         few = few && !form->slots[i].nbound;
-    return f->nloops == 0 && !constant && !few &&
-           !(sym_difference(c, family_extent(c, f, 0), sym_num(c, 0),
-                            &extent) &&
-             extent <= MOST_COMPONENTS);
+    return is_long(c, f) && (sums || (!constant && !few));
 }
 
 struct joint_term *vector_form_terms(struct compiler *c, const struct model *m,
