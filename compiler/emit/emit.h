@@ -40,6 +40,7 @@ struct emitter {
     int nin_rows;
     bool sums_in_rows;
     bool shares_calls; /* emit_shared takes calls too */
+    bool all_seen;     /* emit_open_part: no instance is unobserved */
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -66,6 +67,13 @@ void emit_param(struct emitter *e, const char *name, const char *as);
 const char *emit_cell(struct emitter *e, const struct var *v, symp const *args);
 /* An array argument as a pointer to contiguous `real`s. */
 const char *emit_array(struct emitter *e, symp array);
+
+/* vectors.c: whether the C compiler can evaluate e for several rows at once; of
+ * a call or power: whether that takes longer than the arithmetic around it;
+ * whether the coefficients of p are such, with such a call in each row. */
+bool only_vectors(symp e);
+bool is_expensive(symp e, const void *unused);
+bool worth_vectors(const struct part *p);
 
 /* shared.c: computes now what in x has sums over what is in scope, so that
  * the loops opened next need not. The caller restores nshared after them. */
@@ -140,6 +148,9 @@ const char *emit_index_end(struct emitter *e, const struct inverse *i,
 void emit_sequence_place(struct emitter *e, const struct sequence *q,
                          const char *place);
 /* Opens the loops over a part's instances; close with emit_close. */
+/* That all instances of p are observed and its loops test nothing else, in C;
+ * NULL if they do. */
+const char *emit_all_seen(struct emitter *e, const struct part *p);
 int emit_open_part(struct emitter *e, const struct part *p, bool team);
 /* count += the number of a part's instances, or more. */
 void emit_count_part(struct emitter *e, const struct part *p,

@@ -2,7 +2,6 @@
  * members of the conditional's struct, columns of all instances, the flat loop
  * over them. The device keeps no columns: it evaluates in place. */
 #include "emit/emit.h"
-#include <math.h>
 
 static int number_of(const struct step *s, const struct part *part)
 {
@@ -18,39 +17,6 @@ static int columns_of(const struct part *p)
     for (int i = 0; i < p->hoisted->n; i++)
         n += p->hoisted->column[i];
     return n + (p->copies != NULL);
-}
-
-/* Whether the C compiler can evaluate e for several instances at once. */
-static bool only_vectors(symp e)
-{
-    for (int i = 0; i < e->nargs; i++)
-        if (!only_vectors(e->args[i]))
-            return false;
-    switch (e->kind) {
-    case SYM_NUM:
-    case SYM_PARAM:
-    case SYM_TARGET:
-    case SYM_ADD:
-    case SYM_MUL:
-    case SYM_SELECT:
-        return true;
-    case SYM_REF:
-        return e->nargs == 0;
-    case SYM_POW:
-        return !sym_is_integer(e->args[1]) ||
-               (e->args[1]->kind == SYM_NUM && fabs(e->args[1]->number) <= 2);
-    case SYM_CALL:
-        return sym_is_integer(e) ||
-               (e->entry && entry_clause(e->entry, "vectors"));
-    default:
-        return false;
-    }
-}
-
-static bool is_expensive(symp e, const void *unused)
-{
-    (void)unused;
-    return e->kind == SYM_POW || (e->kind == SYM_CALL && !sym_is_integer(e));
 }
 
 /* Whether instances are evaluated in blocks of GBM_BLOCK_ROWS, all by the

@@ -142,7 +142,10 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
     if (p->own)
         return 0;
     symp early = sym_num(c, 1), late = early;
-    split_guard(c, p, whole_guard(c, p), &early, &late);
+    if (!e->all_seen)
+        split_guard(c, p, whole_guard(c, p), &early, &late);
+    else if (p->guard)
+        split_guard(c, p, p->guard, &early, &late);
     if (!sym_is(early, 1)) {
         emit_line(e, "if (%s) {", emit_expr(e, early));
         braces += open_brace(e);
@@ -218,6 +221,21 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         braces += open_brace(e);
     }
     return braces;
+}
+
+const char *emit_all_seen(struct emitter *e, const struct part *p)
+{
+    symp seen = counted_instances(p->factor);
+    symp early = sym_num(e->c, 1), late = early;
+    if (p->own || p->inverse || !seen || seen->kind != SYM_SEEN)
+        return NULL;
+    if (p->guard)
+        split_guard(e->c, p, p->guard, &early, &late);
+    const char *leaf = seen->var->cname;
+    return sym_is(late, 1)
+               ? intern_format(e->c, "!s->%s_seen && s->%s_stride == 0", leaf,
+                               leaf)
+               : NULL;
 }
 
 int emit_open_part(struct emitter *e, const struct part *p, bool team)

@@ -97,6 +97,54 @@ static int part_number(const struct step *s, const struct part *p)
     return n;
 }
 
+static void emit_sums_of_rows(struct emitter *e, const struct step *s,
+                              const struct part *p)
+{
+    const bool team = e->team;
+    const int depth = e->nloops, nshared = e->nshared;
+    e->clamped = s->sampler->enumerates; /* of log(p) - log(1 - p) */
+    e->in_rows = p->terms.coefficient;
+    e->nin_rows = p->terms.n;
+    const int braces = emit_open_part(e, p, true);
+    e->nin_rows = 0;
+    e->shares = true;
+    for (int i = 0; i < p->terms.n; i++) {
+        int k = statistic_index(s, p->terms.statistic[i]);
+        const char *value = emit_expr(e, p->terms.coefficient[i]);
+        emit_line(e, "c%d += %s;", k + 1, value);
+    }
+    e->shares = false;
+    e->clamped = false;
+    e->team = team;
+    emit_close(e, braces);
+    e->nloops = depth;
+    e->nshared = nshared;
+}
+
+/* On the host, rows without a test are evaluated by the vector unit. */
+static void emit_sums_of_seen(struct emitter *e, const struct step *s,
+                              const struct part *p)
+{
+    const char *all = worth_vectors(p) ? emit_all_seen(e, p) : NULL;
+    if (!all) {
+        emit_sums_of_rows(e, s, p);
+        return;
+    }
+    emit_line(e, "#ifndef __CUDACC__");
+    emit_line(e, "if (%s) {", all);
+    e->indent++;
+    e->all_seen = true;
+    emit_sums_of_rows(e, s, p);
+    e->all_seen = false;
+    emit_close(e, 1);
+    emit_line(e, "else");
+    emit_line(e, "#endif");
+    emit_line(e, "{");
+    e->indent++;
+    emit_sums_of_rows(e, s, p);
+    emit_close(e, 1);
+}
+
 static void emit_sums_of_part(struct emitter *e, const struct step *s,
                               const struct part *p)
 {
@@ -114,21 +162,7 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     }
     for (int i = 0; i < p->terms.n && part_shared_out(p); i++)
         emit_shared(e, p->terms.coefficient[i]);
-    bool team = e->team;
-    e->clamped = s->sampler->enumerates; /* of log(p) - log(1 - p) */
-    e->in_rows = p->terms.coefficient;
-    e->nin_rows = p->terms.n;
-    braces += emit_open_part(e, p, true);
-    e->nin_rows = 0;
-    e->shares = true;
-    for (int i = 0; i < p->terms.n; i++) {
-        int k = statistic_index(s, p->terms.statistic[i]);
-        const char *value = emit_expr(e, p->terms.coefficient[i]);
-        emit_line(e, "c%d += %s;", k + 1, value);
-    }
-    e->shares = false;
-    e->clamped = false;
-    e->team = team;
+    emit_sums_of_seen(e, s, p);
     emit_close(e, braces);
     e->nloops = depth;
     e->nshared = nshared;
