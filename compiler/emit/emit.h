@@ -70,10 +70,10 @@ const char *emit_array(struct emitter *e, symp array);
 
 /* vectors.c: whether the C compiler can evaluate e for several rows at once; of
  * a call or power: whether that takes longer than the arithmetic around it;
- * whether the coefficients of p are such, with such a call in each row. */
+ * whether these terms are such, with such a call in each row of p. */
 bool only_vectors(symp e);
 bool is_expensive(symp e, const void *unused);
-bool worth_vectors(const struct part *p);
+bool worth_vectors(const struct part *p, symp const *terms, int n);
 
 /* shared.c: computes now what in x has sums over what is in scope, so that
  * the loops opened next need not. The caller restores nshared after them. */
@@ -147,10 +147,14 @@ const char *emit_index_end(struct emitter *e, const struct inverse *i,
 /* Recomputes what is at a place of the order of a sequence. */
 void emit_sequence_place(struct emitter *e, const struct sequence *q,
                          const char *place);
+/* Opens, on the host, what is done where all instances of p are observed: its
+ * loops test nothing then, so that the vector unit can take their rows. False
+ * if that is not to be known or the terms, summed in them, gain nothing. Then
+ * what is done otherwise; the caller closes its brace. */
+bool open_all_seen(struct emitter *e, const struct part *p, symp const *terms,
+                   int n);
+void open_not_all_seen(struct emitter *e);
 /* Opens the loops over a part's instances; close with emit_close. */
-/* That all instances of p are observed and its loops test nothing else, in C;
- * NULL if they do. */
-const char *emit_all_seen(struct emitter *e, const struct part *p);
 int emit_open_part(struct emitter *e, const struct part *p, bool team);
 /* count += the number of a part's instances, or more. */
 void emit_count_part(struct emitter *e, const struct part *p,

@@ -223,19 +223,44 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
     return braces;
 }
 
-const char *emit_all_seen(struct emitter *e, const struct part *p)
+/* That all instances of p are observed and its loops test nothing else, in C;
+ * NULL if they do. */
+static const char *all_seen(struct compiler *c, const struct part *p)
 {
     symp seen = counted_instances(p->factor);
-    symp early = sym_num(e->c, 1), late = early;
+    symp early = sym_num(c, 1), late = early;
     if (p->own || p->inverse || !seen || seen->kind != SYM_SEEN)
         return NULL;
     if (p->guard)
-        split_guard(e->c, p, p->guard, &early, &late);
+        split_guard(c, p, p->guard, &early, &late);
     const char *leaf = seen->var->cname;
     return sym_is(late, 1)
-               ? intern_format(e->c, "!s->%s_seen && s->%s_stride == 0", leaf,
+               ? intern_format(c, "!s->%s_seen && s->%s_stride == 0", leaf,
                                leaf)
                : NULL;
+}
+
+bool open_all_seen(struct emitter *e, const struct part *p, symp const *terms,
+                   int n)
+{
+    const char *all = worth_vectors(p, terms, n) ? all_seen(e->c, p) : NULL;
+    if (!all)
+        return false;
+    emit_line(e, "#ifndef __CUDACC__");
+    emit_line(e, "if (%s) {", all);
+    e->indent++;
+    e->all_seen = true;
+    return true;
+}
+
+void open_not_all_seen(struct emitter *e)
+{
+    e->all_seen = false;
+    emit_close(e, 1);
+    emit_line(e, "else");
+    emit_line(e, "#endif");
+    emit_line(e, "{");
+    e->indent++;
 }
 
 int emit_open_part(struct emitter *e, const struct part *p, bool team)
@@ -299,16 +324,10 @@ int emit_copies(struct emitter *e, const struct part *p, const char **copies)
     return open_brace(e);
 }
 
-void emit_in_place(struct emitter *e, const struct part *p)
+static void emit_rows_in_place(struct emitter *e, const struct part *p)
 {
-    int depth = e->nloops, nshared = e->nshared;
-    emit_line(e, "{");
-    e->indent++;
-    bool shared = part_shared_out(p);
-    emit_line(e, "gbm_total sum = 0;");
-    if (shared)
-        emit_shared(e, p->logp);
-    bool team = e->team;
+    const bool team = e->team;
+    const int depth = e->nloops, nshared = e->nshared;
     e->in_rows = &p->logp;
     e->nin_rows = 1;
     int braces = emit_open_part(e, p, true);
@@ -336,6 +355,27 @@ void emit_in_place(struct emitter *e, const struct part *p)
     emit_close(e, braces);
     e->team = team;
     e->nloops = depth;
+    e->nshared = nshared;
+}
+
+void emit_in_place(struct emitter *e, const struct part *p)
+{
+    const int nshared = e->nshared;
+    emit_line(e, "{");
+    e->indent++;
+    bool shared = part_shared_out(p);
+    emit_line(e, "gbm_total sum = 0;");
+    if (shared)
+        emit_shared(e, p->logp);
+    const bool plain = !p->hoisted && !p->lower && !p->upper && !p->copies;
+    if (plain && open_all_seen(e, p, &p->logp, 1)) {
+        emit_rows_in_place(e, p);
+        open_not_all_seen(e);
+        emit_rows_in_place(e, p);
+        emit_close(e, 1);
+    } else {
+        emit_rows_in_place(e, p);
+    }
     e->nshared = nshared;
     emit_line(e, "total += %s;", shared ? "gbm_team_sum(team, sum)" : "sum");
     e->indent--;

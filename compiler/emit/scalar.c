@@ -121,30 +121,6 @@ static void emit_sums_of_rows(struct emitter *e, const struct step *s,
     e->nshared = nshared;
 }
 
-/* On the host, rows without a test are evaluated by the vector unit. */
-static void emit_sums_of_seen(struct emitter *e, const struct step *s,
-                              const struct part *p)
-{
-    const char *all = worth_vectors(p) ? emit_all_seen(e, p) : NULL;
-    if (!all) {
-        emit_sums_of_rows(e, s, p);
-        return;
-    }
-    emit_line(e, "#ifndef __CUDACC__");
-    emit_line(e, "if (%s) {", all);
-    e->indent++;
-    e->all_seen = true;
-    emit_sums_of_rows(e, s, p);
-    e->all_seen = false;
-    emit_close(e, 1);
-    emit_line(e, "else");
-    emit_line(e, "#endif");
-    emit_line(e, "{");
-    e->indent++;
-    emit_sums_of_rows(e, s, p);
-    emit_close(e, 1);
-}
-
 static void emit_sums_of_part(struct emitter *e, const struct step *s,
                               const struct part *p)
 {
@@ -162,7 +138,12 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     }
     for (int i = 0; i < p->terms.n && part_shared_out(p); i++)
         emit_shared(e, p->terms.coefficient[i]);
-    emit_sums_of_seen(e, s, p);
+    if (open_all_seen(e, p, p->terms.coefficient, p->terms.n)) {
+        emit_sums_of_rows(e, s, p);
+        open_not_all_seen(e);
+        braces++;
+    }
+    emit_sums_of_rows(e, s, p);
     emit_close(e, braces);
     e->nloops = depth;
     e->nshared = nshared;

@@ -50,13 +50,13 @@ static bool expensive_in_rows(const struct part *p, symp e)
     return false;
 }
 
-bool worth_vectors(const struct part *p)
+bool worth_vectors(const struct part *p, symp const *terms, int n)
 {
     bool worth = false;
-    for (int i = 0; i < p->terms.n; i++) {
-        if (!only_vectors(p->terms.coefficient[i]))
+    for (int i = 0; i < n; i++) {
+        if (!only_vectors(terms[i]))
             return false;
-        worth = worth || expensive_in_rows(p, p->terms.coefficient[i]);
+        worth = worth || expensive_in_rows(p, terms[i]);
     }
     return worth;
 }
