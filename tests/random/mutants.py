@@ -67,13 +67,13 @@ COMPILER_SITES = [
     ("model/element.c", "lower, &d) &&\n           d >= 0;",
      "lower, &d) &&\n           d >= -1;"),
     # a node that a predictor names twice
-    ("sampler/joint.c", "sym_add2(c, out->slots[i].coefficient, coefficient);",
+    ("sampler/joint_linear.c", "sym_add2(c, out->slots[i].coefficient, coefficient);",
      "sym_mul2(c, sym_num(c, 1), coefficient);"),
     # what a sum in a predictor has beside the block
-    ("sampler/joint.c", "sym_sum(c, e->loop, e->args[0], e->args[1], inner.rest));",
+    ("sampler/joint_linear.c", "sym_sum(c, e->loop, e->args[0], e->args[1], inner.rest));",
      "sym_num(c, 0));"),
     # rows of the one case under the other
-    ("sampler/joint.c", "sym_select(c, when, zero, by)",
+    ("sampler/joint_linear.c", "sym_select(c, when, zero, by)",
      "sym_select(c, when, by, zero)"),
     # what is the same for all rows of a sum
     ("sweep/row_sums.c",
