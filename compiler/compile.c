@@ -127,6 +127,7 @@ static const struct {
     {.run = draw_forward},
     {.run = sum_rows},
     {.run = count_copies},
+    {.run = lift},
     {.run = plan},
     {.run = find_dependence},
     {.run = fuse},

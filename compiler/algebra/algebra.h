@@ -121,6 +121,8 @@ bool reads_var(symp e, const void *var);
 bool reads_var_or_extent(symp e, const void *var);
 /* Whether e changes from sweep to sweep: it reads more than given nodes. */
 bool reads_latent(symp e);
+/* Whether e is one number, settled at load; NULL is none. */
+bool sym_fixed(symp e);
 bool sym_has_var(symp e, const struct var *v);
 bool sym_has(symp e, symp what);
 bool sym_has_target(symp e);
@@ -175,20 +177,21 @@ struct var {
     bool expects_data; /* a leaf depends on it, or is it: known only at load */
     bool stored;       /* derived: kept in memory because updates read it */
     bool positive;     /* all its values are > 0 */
-    bool indexes;      /* used as a subscript or loop bound */
-    bool hidden;       /* holds an array function's result */
-    bool used;         /* some statement reads it */
-    bool supplied;     /* stochastic, and nothing here draws it: data */
-    bool seen_asked;   /* updates ask which cells are observed */
-    struct var *whole; /* these are the random elements of this array
-                          (mixed.c), or those that are data (gaps.c) */
-    struct var *given; /* the other way round, of data; or NULL */
-    struct var *drawn; /* given, as --data has all of it: what its statements
-                          draw (known.c); or NULL */
-    bool follows;      /* such a one, or a constant computed from such: changes
-                          where that is drawn forward */
-    bool shapes;       /* the same, where it cannot: subscripts or ends of
-                          ranges read it */
+    bool may_be_infinite; /* a hidden array of logs of what may be 0 */
+    bool indexes;         /* used as a subscript or loop bound */
+    bool hidden;          /* holds an array function's result */
+    bool used;            /* some statement reads it */
+    bool supplied;        /* stochastic, and nothing here draws it: data */
+    bool seen_asked;      /* updates ask which cells are observed */
+    struct var *whole;    /* these are the random elements of this array
+                             (mixed.c), or those that are data (gaps.c) */
+    struct var *given;    /* the other way round, of data; or NULL */
+    struct var *drawn;    /* given, as --data has all of it: what its statements
+                             draw (known.c); or NULL */
+    bool follows; /* such a one, or a constant computed from such: changes
+                     where that is drawn forward */
+    bool shapes;  /* the same, where it cannot: subscripts or ends of
+                     ranges read it */
     struct var *rest_of, *slope_of;  /* affine.c: arrays that this is part of */
     const struct gathered *gathered; /* its elements are scalars that have
                                         names of their own; or NULL */

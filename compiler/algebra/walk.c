@@ -69,6 +69,11 @@ bool sym_has_loop_of(symp e, struct loop *const *loops, int n)
 bool sym_has_any_loop(symp e) { return sym_any(e, is_any_loop, NULL); }
 bool sym_has_cells(symp e) { return sym_any(e, is_cell, NULL); }
 bool reads_latent(symp e) { return sym_any(e, is_latent, NULL); }
+
+bool sym_fixed(symp e)
+{
+    return e && !sym_has_any_loop(e) && !reads_latent(e);
+}
 bool sym_has_var(symp e, const struct var *v) { return sym_any(e, is_var, v); }
 bool sym_has_target(symp e) { return sym_any(e, is_target, NULL); }
 bool sym_has(symp e, symp what) { return sym_any(e, is_same, what); }
@@ -259,6 +264,8 @@ bool sym_may_be_infinite(symp x)
         return !strcmp(x->name, "log") && !sym_positive(x->args[0]);
     if (x->kind == SYM_NUM)
         return isinf(x->number);
+    if (x->kind == SYM_REF)
+        return x->var->may_be_infinite;
     if (x->kind == SYM_SELECT)
         return sym_may_be_infinite(x->args[1]) ||
                sym_may_be_infinite(x->args[2]);

@@ -151,7 +151,7 @@ static bool place_var(struct compiler *c, struct alignment *a, struct var *w)
 static bool depends(const struct model *m, const struct var *w,
                     const struct var *v)
 {
-    return w->stored && !(w->families && w->families->expansion) &&
+    return w->stored && !(w->families && w->families->for_updates) &&
            derived_depends(m, w, v);
 }
 

@@ -797,7 +797,7 @@ static struct part *reached_definitions(struct compiler *c, struct model *m,
 {
     struct part *list = NULL, **last = &list;
     for (struct family *f = m->families; f; f = f->next) {
-        if (f->stochastic || !f->var->stored || f->expansion ||
+        if (f->stochastic || !f->var->stored || f->for_updates ||
             !recomputed_with(m, f, s->family->var) ||
             (!f->sequence && !reads_reached(c, m, f, s->family->var)))
             continue;

@@ -110,7 +110,10 @@ struct sampler {
     bool together;   /* a line's variables are taken at once */
     bool closed;     /* an exact draw from the full conditional, of a family */
     bool enumerates; /* by trying all values of a finite support */
-    bool forward;    /* from its distribution: nothing observed depends on it */
+    /* Whether an element's update evaluates its parts at every value of the
+     * support; NULL: none does. */
+    bool (*tries_all)(const struct step *s);
+    bool forward; /* from its distribution: nothing observed depends on it */
 
     /* ---- what the sweep may do for it ---- */
     bool trials; /* tries values of an element on sums that hoist.c and copies.c
@@ -266,6 +269,10 @@ struct step {
     /* distinct statistics of all collected parts */
     symp statistics[24];
     int nstatistics;
+    /* lift.c: what tables hold of it; in the place of a statistic its cell of a
+     * table, or NULL */
+    symp lifted[8], statistic_table[24];
+    int nlifted;
     bool opaque;  /* some part is evaluated in place */
     bool through; /* some factor depends on x through stored derived nodes */
     struct alignment *alignments; /* what an element reaches of those */

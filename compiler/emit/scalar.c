@@ -312,7 +312,7 @@ void emit_density(struct compiler *c, struct text *out, const struct step *s)
     }
     emit_line(&e, "gbm_total total = 0;");
     for (int i = 0; i < s->nstatistics; i++) {
-        symp t = s->statistics[i];
+        symp t = statistic_tried(s, i);
         /* without an instance it may read beyond an array: x[t + 1] at the end;
          * and what overflows is no term of a density that has none: exp(x) */
         bool log = t->kind == SYM_CALL && !strcmp(t->name, "log");

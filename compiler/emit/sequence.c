@@ -366,7 +366,7 @@ static bool on_the_way(struct compiler *c, const struct sequence *q,
     bool reads = false;
     for (symp *e = read_expressions(c, q, f); *e; e++)
         reads = reads || reads_member(*e, q);
-    return reads && !f->data_block && !f->auxiliary && !f->expansion &&
+    return reads && !f->data_block && !f->auxiliary && !f->for_updates &&
            (f->stochastic || f->var->stored);
 }
 

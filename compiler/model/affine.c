@@ -151,7 +151,7 @@ static void settle_degrees(const struct affine *k)
         again = false;
         for (struct family *f = k->m->families; f; f = f->next) {
             if (f->stochastic || f->constant || f->data_block || !f->body ||
-                f->expansion || !f->var->stored || f->var->degree == HIGH)
+                f->for_updates || !f->var->stored || f->var->degree == HIGH)
                 continue;
             int d = degree_of_definition(k, f);
             if (d <= f->var->degree)
@@ -352,7 +352,7 @@ static void define(const struct affine *k, const struct family *f,
     g->body = body;
     g->text = intern_format(c, "%s of %s", v->name, f->text);
     g->recursive = sym_has_var(body, v);
-    g->expansion = true;
+    g->for_updates = true;
     add_family(k->m, g);
 }
 

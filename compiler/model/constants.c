@@ -89,80 +89,108 @@ bool sym_alike(symp a, symp b)
     return alike(&k, a, b);
 }
 
-/* A constant made before with the same definition. */
-static struct var *known_constant(const struct model *m, symp e,
-                                  const struct loops *loops)
+/* Whether v, a hidden array of one definition, holds e at these loops. */
+static bool holds(const struct var *v, symp e, const struct loops *at)
 {
-    for (struct var *v = m->vars; v; v = v->next) {
-        const struct family *f = v->families;
-        if (!v->hidden || v->role != ROLE_CONSTANT || v->ndim != loops->n ||
-            !f || f->whole_call)
-            continue;
-        struct pairs k = {.n = loops->n};
-        bool same = true;
-        for (int d = 0; d < loops->n; d++) {
-            k.a[d] = loops->at[d];
-            k.b[d] = f->loops[d];
-            same = same && sym_same(loops->at[d]->lower, f->loops[d]->lower) &&
-                   sym_same(loops->at[d]->upper, f->loops[d]->upper);
-        }
-        if (same && alike(&k, e, f->body))
-            return v;
+    const struct family *f = v->families;
+    if (!v->hidden || v->ndim != at->n || !f || f->whole_call ||
+        (v->role != ROLE_CONSTANT && !f->for_updates))
+        return false;
+    struct pairs k = {.n = at->n};
+    for (int d = 0; d < at->n; d++) {
+        k.a[d] = at->at[d];
+        k.b[d] = f->loops[d];
+        if (!sym_same(at->at[d]->lower, f->loops[d]->lower) ||
+            !sym_same(at->at[d]->upper, f->loops[d]->upper))
+            return false;
     }
-    return NULL;
+    return alike(&k, e, f->body);
 }
 
-symp constant_of(struct compiler *c, struct model *m, symp e)
+/* The same loops with fresh names, e rewritten to them; false if their ends are
+ * not settled by data, for all elements alike. */
+static bool open_loops(struct compiler *c, const struct loops *k, symp *e,
+                       struct loop **loops)
+{
+    for (int d = 0; d < k->n; d++) {
+        const struct loop *l = k->at[d];
+        if (!sym_fixed(l->lower) || !sym_fixed(l->upper))
+            return false;
+        loops[d] = NEW(c, struct loop);
+        *loops[d] = *l;
+        *e = sym_replace_loop(c, *e, l, sym_loop(c, loops[d]));
+    }
+    return true;
+}
+
+static struct var *new_array(struct compiler *c, struct model *m,
+                             const char *name, struct family *f)
+{
+    struct var *v = NEW(c, struct var);
+    int number = 0;
+    for (const struct var *w = m->vars, *same = w; same;) {
+        v->name = intern_format(c, "%s.%d", name, ++number);
+        for (same = NULL, w = m->vars; w; w = w->next)
+            if (w->name == v->name)
+                same = w;
+    }
+    v->ndim = f->nloops;
+    name_added_in_c(c, m, v);
+    v->hidden = v->used = true;
+    v->families = f;
+    f->var = v;
+    f->text = v->name;
+    for (int d = 0; d < f->nloops; d++)
+        f->lower[d] = sym_loop(c, f->loops[d]);
+    *m->last_var = v;
+    m->last_var = &v->next;
+    return v;
+}
+
+static symp array_of(struct compiler *c, struct model *m, symp e,
+                     bool for_updates)
 {
     struct loops k = {.n = 0};
     find_loops(&k, e);
     if (k.failed)
         return NULL;
-    symp body = e, at[MAX_DIMS];
-    struct loop **loops = NEW_ARRAY(c, struct loop *, k.n);
-    for (int d = 0; d < k.n; d++) {
-        const struct loop *l = k.at[d];
-        if (!l->lower || !l->upper || sym_has_any_loop(l->lower) ||
-            sym_has_any_loop(l->upper) || reads_latent(l->lower) ||
-            reads_latent(l->upper))
-            return NULL;
-        loops[d] = NEW(c, struct loop);
-        *loops[d] = *l;
-        at[d] = sym_loop(c, (struct loop *)(uintptr_t)l);
-        body = sym_replace_loop(c, body, l, sym_loop(c, loops[d]));
-    }
-    struct var *v = known_constant(m, e, &k);
-    if (v)
-        return sym_ref(c, v, k.n, at);
-    v = NEW(c, struct var);
-    v->ndim = k.n;
-    int number = 0;
-    for (const struct var *w = m->vars, *same = w; same;) {
-        v->name = intern_format(c, "constant.%d", ++number);
-        for (same = NULL, w = m->vars; w; w = w->next)
-            if (w->name == v->name)
-                same = w;
-    }
-    name_added_in_c(c, m, v);
-    v->role = ROLE_CONSTANT;
-    v->hidden = v->used = true;
+    symp at[MAX_DIMS];
     struct family *f = NEW(c, struct family);
-    f->var = v;
-    f->loops = loops;
     f->nloops = k.n;
+    f->loops = NEW_ARRAY(c, struct loop *, k.n);
+    f->body = e;
+    if (!open_loops(c, &k, &f->body, f->loops))
+        return NULL;
     for (int d = 0; d < k.n; d++)
-        f->lower[d] = sym_loop(c, loops[d]);
-    f->body = body;
-    f->constant = true;
-    f->text = v->name;
-    v->families = f;
-    f->next = m->families; /* before all that read it */
-    m->families = f;
+        at[d] = sym_loop(c, (struct loop *)(uintptr_t)k.at[d]);
+    for (struct var *v = m->vars; v; v = v->next)
+        if (holds(v, e, &k))
+            return sym_ref(c, v, k.n, at);
+    struct var *v = new_array(c, m, for_updates ? "table" : "constant", f);
+    v->role = for_updates ? ROLE_DERIVED : ROLE_CONSTANT;
+    v->stored = f->for_updates = for_updates;
+    v->may_be_infinite = sym_may_be_infinite(e);
+    f->constant = !for_updates;
+    /* a constant before all that read it, a table behind all that it reads */
+    struct family **place = &m->families;
+    while (for_updates && *place)
+        place = &(*place)->next;
+    f->next = *place;
+    *place = f;
+    if (!f->next)
+        m->last_family = &f->next;
     number_families(m);
-    v->next = NULL;
-    *m->last_var = v;
-    m->last_var = &v->next;
     return sym_ref(c, v, k.n, at);
+}
+
+symp constant_of(struct compiler *c, struct model *m, symp e)
+{
+    return array_of(c, m, e, false);
+}
+
+symp table_of(struct compiler *c, struct model *m, symp e)
+{
+    return array_of(c, m, e, true);
 }
 
 /* ---- of the model -------------------------------------------------------- */

@@ -84,7 +84,8 @@ struct family {
     struct affine *affine;      /* stochastic: the set that it is in, or NULL */
     enum barren_unit unit;      /* where var->barren */
     const struct step *together;
-    bool expansion; /* deterministic: made for such a set */
+    bool for_updates; /* deterministic: made for such a set, or a table that
+                         an update reads (lift.c); no density reads it */
     struct family *next_of_var, *next;
     struct family *moved; /* sequence.c */
 };
@@ -259,6 +260,9 @@ const char *marked_name(struct compiler *c, const char *name);
  * at the loops that e stands in. NULL if their ends depend on other loops, or
  * on what is not data. Requires that data settle e. */
 symp constant_of(struct compiler *c, struct model *m, symp e);
+/* The same of what is computed anew whenever what it reads has moved; no
+ * density of the model reads it, updates do. */
+symp table_of(struct compiler *c, struct model *m, symp e);
 /* Summaries of given arrays inside loops, as in x[i] - mean(x[]), become
  * constants; so do lists of numbers. */
 void keep_summaries(struct compiler *c, struct model *m);

@@ -318,7 +318,7 @@ static bool is_shown(const struct step *s)
 {
     const struct var *v = s->family ? s->family->var : NULL;
     if (!s->sampler)
-        return !s->late && !(s->family && s->family->expansion);
+        return !s->late && !(s->family && s->family->for_updates);
     if (!v || !v->barren || s->nmembers > 1)
         return true;
     return s->sampler->forward != v->expects_data;
@@ -366,6 +366,15 @@ static const char *why_order(struct compiler *c, const struct step *s)
                              "colours; those of one colour move at once",
                              s->conflicts->factor->text);
     return NULL;
+}
+
+static const char *tables_of(struct compiler *c, const struct step *s)
+{
+    struct text t = {0};
+    text_append(&t, "once for each value, not for each element: ");
+    for (int i = 0; i < s->nlifted; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", sym_text(c, s->lifted[i]));
+    return take_text(c, &t);
 }
 
 static void print_reasons(struct text *out, struct compiler *c,
@@ -422,6 +431,8 @@ static void print_reasons(struct text *out, struct compiler *c,
                                    "of %s with the sums for %s, if the matrix "
                                    "is large",
                                    q->matrix->name, who));
+        if (s->nlifted)
+            note(out, c, who, tables_of(c, s));
         why = why_order(c, s);
         if (why)
             note(out, c, who, why);

@@ -36,6 +36,8 @@ static bool takes(const struct step *s)
     return draws_integers(s->family) && has_two_ends(s);
 }
 
+static bool tries_all(const struct step *s) { return !most_enumerated(s); }
+
 static bool tunes(const struct step *s) { return most_enumerated(s) > 0; }
 
 /* All values, or a slice where they are many. */
@@ -104,6 +106,7 @@ const struct sampler enumeration = {
     .takes = takes,
     .closed = true,
     .enumerates = true,
+    .tries_all = tries_all,
     .trials = true,
     .explain = explain_values,
     .brief = brief,

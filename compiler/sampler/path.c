@@ -31,12 +31,6 @@ static int references(struct compiler *c, struct factor *g, struct var *v,
     return f.n;
 }
 
-/* Whether e is the same at load and ever after, for all elements. */
-static bool fixed_bound(symp e)
-{
-    return e && !sym_has_any_loop(e) && !reads_latent(e);
-}
-
 /* The loop along which `before` is the predecessor of f's element, or -1. */
 static int step_back(struct compiler *c, const struct family *f, symp before)
 {
@@ -127,8 +121,8 @@ static void try_path(struct compiler *c, struct step *s)
     const struct family *f = s->family;
     struct factor *own = f->factor;
     if (s->alone || s->through || s->ties || own->replaced || own->opaque ||
-        f->nloops == 0 || f->nslices || !fixed_bound(s->lower) ||
-        !fixed_bound(s->upper))
+        f->nloops == 0 || f->nslices || !sym_fixed(s->lower) ||
+        !sym_fixed(s->upper))
         return;
     symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
     symp found[2];
@@ -515,9 +509,16 @@ static const char *why(struct compiler *c, const struct step *s)
                          s->family->loops[path_of(s)->along]->name);
 }
 
+static bool tries_all(const struct step *s)
+{
+    (void)s;
+    return true;
+}
+
 const struct sampler forward_backward = {
     .name = "forward-backward",
     .closed = true,
+    .tries_all = tries_all,
     .unit = left_out_together,
     .explain = explain_path,
     .why = why,

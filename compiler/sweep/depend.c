@@ -91,7 +91,7 @@ static void add_changed(const struct model *m, struct step *s)
 
 bool recomputes(const struct step *s, const struct family *f)
 {
-    if (!s->through || f->stochastic || !f->var->stored || f->expansion)
+    if (!s->through || f->stochastic || !f->var->stored || f->for_updates)
         return false;
     for (const struct var *v = s->model->vars; v; v = v->next)
         if (step_moves(s, v) && recomputed_with(s->model, f, v))
@@ -108,8 +108,13 @@ static void add_seen(struct compiler *c, struct step *s)
                   : NULL;
     for (; e && *e; e++)
         add_read(s->reads, *e);
-    for (const struct part *p = s->parts; p; p = p->next)
+    for (const struct part *p = s->parts; p; p = p->next) {
         add_variables_in(s->reads, p->factor);
+        if (s->nlifted)
+            add_read(s->reads, p->logp);
+    }
+    for (int i = 0; i < s->nstatistics; i++)
+        add_read(s->reads, s->statistic_table[i]);
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         add_variables_in(s->reads, q->part->factor);
 }

@@ -183,7 +183,7 @@ struct phase *add_usual_phases(struct compiler *c, struct step *s)
     if (s->quadratics && !searches && !s->recognised)
         draw->kind = PHASE_SOLVE;
     for (int i = 0; i < s->nstatistics; i++)
-        phase_computes(c, draw, s->statistics[i]);
+        phase_computes(c, draw, statistic_tried(s, i));
     for (const struct part *p = s->quadratics ? NULL : s->parts; p; p = p->next)
         add_part(c, s, p, draw);
     add_bounds(c, s, draw);

@@ -56,7 +56,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
             moved = moved || (step_moves(s, v) && recomputed_with(m, f, v));
-        if (!moved || (s->through && !f->expansion))
+        if (!moved || (s->through && !f->for_updates))
             continue;
         last = insert_after(c, last);
         last->family = f;

@@ -12,6 +12,12 @@ void sum_rows(struct compiler *c, struct model *m);
 void count_copies(struct compiler *c, struct model *m);
 enum { COMPARED_MOST = 20000 }; /* rows beyond are taken once each */
 
+/* lift.c: what depends on the value tried, and on no element, becomes a table,
+ * computed before the elements. Requires the steps; sets `lifted` of those. */
+void lift(struct compiler *c, struct model *m);
+/* Statistic number i as a trial evaluates it. */
+symp statistic_tried(const struct step *s, int i);
+
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void plan(struct compiler *c, struct model *m);
 void number_steps(struct model *m);
