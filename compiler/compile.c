@@ -101,6 +101,7 @@ static const struct {
     {.run = keep_summaries},
     {.run = order_families},
     {.run = choose_stored},
+    {.run = share_inverses},
     {.run = keep_repeated},
     {.run = expect_supplied},
     {.run = split_affine},

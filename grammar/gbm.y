@@ -144,6 +144,11 @@ struct expr *build_sum(struct parser *p, const char *function,
                        const char *index, struct expr *over, struct expr *body,
                        struct span span);
 void append_expr(struct parser *p, struct exprs *list, struct expr *e);
+/* A cell of a function of an array, inverse(x)[i,j]: a call with the cell of the
+ * array as its argument. */
+struct expr *build_cell(struct parser *p, const char *function,
+                        struct exprs arrays, struct exprs indices,
+                        struct span span);
 struct stmt *build_loop(struct parser *p, struct label index, struct expr *over,
                         struct span span);
 struct stmt *build_assignment(struct parser *p, const char *link,
@@ -505,6 +510,10 @@ item:
     expression              { $$ = build_item(p, NULL, $1); }
   | expression LABEL expression
                             { $$ = build_item(p, $1, $3); }
+  | NAME '(' call_arguments ')' '[' indices ']' LABEL expression
+                            { $$ = build_item(p, build_cell(p, $1, $3, $6,
+                                  (struct span){@1.source, @1.begin,
+                                                @7.end}), $9); }
   | expression assign expression
                             { $$ = build_item(p, $1, $3); }
   | expression '~' expression

@@ -192,6 +192,8 @@ struct var {
                      where that is drawn forward */
     bool shapes;  /* the same, where it cannot: subscripts or ends of
                      ranges read it */
+    struct var *inverse; /* random matrices: derived, the inverse of each, at
+                            the same subscripts; or NULL */
     struct var *rest_of, *slope_of;  /* affine.c: arrays that this is part of */
     const struct gathered *gathered; /* its elements are scalars that have
                                         names of their own; or NULL */

@@ -440,7 +440,7 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
 {
     struct factor *g = p->factor;
     struct var *v = s->family->var;
-    p->logp = in_part(c, p, g->logp);
+    p->logp = in_part(c, p, matrix_seen(c, s, g->logp));
     if (s->family->nslices) { /* vector nodes: see block.c */
         limits_of_part(c, s, p);
         return;
@@ -634,6 +634,14 @@ void find_in_factor(struct compiler *c, struct finder *f, struct var *v,
         for (int i = 0; i < g->family->nargs; i++)
             find_refs(f, substitute_derived(c, g->family->args[i].body),
                       g->family->args[i].ndim > 0, false);
+}
+
+/* The same of a matrix node that is seen in its inverse. */
+static void find_in_inverse(struct compiler *c, const struct step *s,
+                            struct finder *f, const struct factor *g)
+{
+    *f = (struct finder){.var = s->as, .c = c};
+    find_refs(f, matrix_seen(c, s, g->logp), false, false);
 }
 
 /* Subscripts of the target: NULL for the dimensions of a vector node. */
@@ -853,7 +861,10 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     struct family *f = s->family;
     struct finder refs;
     g = seen_by(c, f, g);
-    find_in_factor(c, &refs, f->var, g);
+    if (s->as)
+        find_in_inverse(c, s, &refs, g);
+    else
+        find_in_factor(c, &refs, f->var, g);
     bool own = g->family == f && !g->auxiliary;
     if (g == f->factor)
         own = true;
@@ -861,7 +872,7 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
         tie_to_sum(c, m, s, g, target);
         return;
     }
-    bool through = factor_through(m, g, f->var);
+    bool through = !s->as && factor_through(m, g, f->var);
     if (through) {
         if (!s->through) {
             s->alignments = find_alignments(c, m, f);
@@ -931,6 +942,7 @@ struct step *condition_family(struct compiler *c, struct model *m,
     s->lower = own->lower;
     s->upper = own->upper;
     bool vector = f->nslices > 0;
+    see_in_inverse(c, s);
     /* a prior whose instances are all taken is among the children's */
     if (!vector && !own->replaced && !factor_through(m, own, f->var) &&
         !indexes_itself(own, f->var))

@@ -311,6 +311,8 @@ struct step {
     int number;
     int part; /* of the program: the one that its run is in */
     const struct model *model;
+    struct var *as; /* of a matrix node: its inverse, through which alone its
+                       parts see it; NULL: they see the node */
     struct step *next;
 };
 void condition(struct compiler *c, struct model *m);
@@ -325,6 +327,16 @@ bool summands_of(struct compiler *c, const struct family *f,
 /* The prior of each family that cell may belong to, as parts. */
 struct part *priors_of_cell(struct compiler *c, struct model *m, symp cell);
 
+/* matrix.c: e, a log density, as a step of a matrix node sees it: its inverse
+ * in its place where there is s->as. */
+symp matrix_seen(struct compiler *c, const struct step *s, symp e);
+/* Whether a matrix distribution states statistics of its node's inverse. */
+bool states_inverse(const struct entry *d);
+/* What multiplies the log determinant of the step's node in a log density as it
+ * sees it, and what multiplies the cell: of the node or of its inverse. False
+ * if the density is not linear in these. */
+bool matrix_terms(struct compiler *c, const struct step *s, symp logp,
+                  symp cell, symp *determinant, symp *coefficient);
 /* recognise.c: sets recognised, place, exponent of a scalar step. */
 void recognise(struct compiler *c, struct step *s);
 /* Whether its own support has two finite ends. */

@@ -42,6 +42,11 @@ void gather_statistics(struct step *s);
 bool factor_through(const struct model *m, const struct factor *g,
                     const struct var *v);
 
+/* ---- matrix.c */
+/* Sets s->as if the distribution of a matrix node states statistics of its
+ * inverse, and all factors are linear in them. */
+void see_in_inverse(struct compiler *c, struct step *s);
+
 /* ---- observed_sum.c */
 /* Whether g says that a sum was observed (dsum). */
 bool is_observed_sum(struct compiler *c, const struct factor *g);

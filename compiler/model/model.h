@@ -203,6 +203,12 @@ symp family_lhs(struct compiler *c, const struct family *f, int nargs,
 /* Number of elements of slice number `slice` of the left-hand side. */
 symp family_extent(struct compiler *c, const struct family *f, int slice);
 
+/* inverted.c: the reference to v in the array scale * v[...], which runs
+ * through a whole matrix of f; v is f's variable or its inverse. NULL: it is
+ * another array. */
+symp scaled_matrix(struct compiler *c, symp array, const struct family *f,
+                   const struct var *v, symp *scale);
+
 /* affine.c: the factor as the update of f sees it: where f's element enters
  * kept arrays in an affine way, they are sums of such as are free of it. */
 struct factor *seen_by(struct compiler *c, const struct family *f,

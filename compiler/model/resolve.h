@@ -161,6 +161,11 @@ void choose_stored(struct compiler *c, struct model *m);
  * Requires choose_stored. */
 void expect_supplied(struct compiler *c, struct model *m);
 
+/* ---- inverted.c */
+/* Computes the inverse of a matrix node once, wherever it is read. Requires
+ * choose_stored. */
+void share_inverses(struct compiler *c, struct model *m);
+
 /* ---- kept.c */
 /* Marks, or makes, further ones that definitions of those would compute again
  * and again. */

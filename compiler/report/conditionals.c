@@ -102,8 +102,9 @@ static void block_print(struct text *out, struct compiler *c,
         if (q->row)
             print_row_term(out, c, s, q);
         else if (of_family && q->potential[1])
-            text_printf(out, "    log determinant : %s\n    x[a,b] : %s\n",
+            text_printf(out, "    log determinant : %s\n    %s[a,b] : %s\n",
                         sym_text(c, q->potential[0]),
+                        s->as ? "inverse(x)" : "x",
                         sym_text(c, q->potential[1]));
         else if (of_family)
             text_printf(out, "    log(x[a]) : %s\n",

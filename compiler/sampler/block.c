@@ -31,7 +31,8 @@ static bool values_of_part(struct compiler *c, const struct family *f,
                            const struct part *p, struct plate_values *v)
 {
     no_values(c, f, v);
-    if (p->own || !p->reference || p->reference->var != f->var)
+    if (p->own || !p->reference ||
+        (p->reference->var != f->var && p->reference->var != f->var->inverse))
         return true;
     bool found[12] = {false};
     for (int d = 0; d < f->var->ndim; d++) {
@@ -919,18 +920,7 @@ static bool collect_logs(struct compiler *c, struct step *s)
     return true;
 }
 
-struct determinant {
-    struct var *of;
-};
-static symp determinant_node(struct compiler *c, symp e, void *context)
-{
-    const struct determinant *k = context;
-    if (e->kind == SYM_CALL && !strcmp(e->name, "logdet") &&
-        sym_has_var(e, k->of))
-        return sym_target(c);
-    return NULL;
-}
-
+/* The cell of the node, or of its inverse where it is seen in that. */
 static symp matrix_cell(struct compiler *c, const struct step *s,
                         const struct plate_values *v)
 {
@@ -949,35 +939,25 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
                     sym_num(c, -1)});
         subs[d] = e;
     }
-    return sym_ref(c, f->var, f->var->ndim, subs);
+    return sym_ref(c, s->as ? s->as : f->var, f->var->ndim, subs);
 }
 
-/* Wishart: linear in log|x| and in x. potential[0]: the coefficient of the
- * log determinant; potential[1]: that of x[a,b]. */
+/* Wishart: linear in log|x| and in x; inverse Wishart: in log|x| and the
+ * inverse of x. potential[0]: the coefficient of the log determinant;
+ * potential[1]: that of cell [a,b]. */
 static bool collect_determinant(struct compiler *c, struct step *s)
 {
     struct family *f = s->family;
     struct part *parts = own_prior(c, f);
+    parts->logp = matrix_seen(c, s, parts->logp);
     parts->next = s->parts;
     for (struct part *p = parts; p; p = p->next) {
         struct plate_values v;
-        if (!values_of_part(c, f, p, &v))
-            return false;
-        struct determinant k = {f->var};
-        symp logp = sym_map(c, p->logp, determinant_node, &k);
-        struct collected terms;
-        sym_collect(c, logp, true, &terms);
         struct quadratic *q = NEW(c, struct quadratic);
         q->part = p;
-        q->potential[0] = sym_num(c, 0);
-        for (int i = 0; i < terms.n; i++) {
-            if (terms.statistic[i]->kind != SYM_TARGET ||
-                sym_has_var(terms.coefficient[i], f->var))
-                return false;
-            q->potential[0] = terms.coefficient[i];
-        }
-        q->potential[1] = sym_derivative(c, terms.rest, matrix_cell(c, s, &v));
-        if (!q->potential[1] || sym_has_var(q->potential[1], f->var))
+        if (!values_of_part(c, f, p, &v) ||
+            !matrix_terms(c, s, p->logp, matrix_cell(c, s, &v),
+                          &q->potential[0], &q->potential[1]))
             return false;
         q->next = s->quadratics;
         s->quadratics = q;
@@ -1016,7 +996,8 @@ static bool recognise_vector(struct compiler *c, struct model *m,
         matrix_members(c, s);
     s->recognised = d;
     return (is_log_statistic(d) && collect_logs(c, s)) ||
-           (is_determinant_statistic(d) && collect_determinant(c, s));
+           (is_determinant_statistic(d) &&
+            states_inverse(d) == (s->as != NULL) && collect_determinant(c, s));
 }
 
 bool vector_closed(struct compiler *c, struct model *m, struct step *s)

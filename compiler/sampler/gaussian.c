@@ -29,7 +29,7 @@ void emit_index_cell(struct emitter *e, const struct step *s,
         return;
     for (int i = 0; i < s->nmembers; i++) {
         const struct family *f = s->members[i].family;
-        if (f->var != p->inverse->var)
+        if (f->var != p->inverse->var && f->var->inverse != p->inverse->var)
             continue;
         symp first[8];
         for (int d = 0; d < f->var->ndim; d++)

@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* The family's statistics: at most one of the whole node (logdet(x)), and one
- * of each cell (log(x[j]), x[i,j]). Numbered from 1, as s1, s2 in `solve`. */
+ * of each cell (log(x[j]), x[i,j], inverse(x)[i,j]). Numbered from 1, as s1, s2
+ * in `solve`. */
 struct vector_family {
     const struct entry *entry;
     const struct expr *whole, *cell; /* the statistics; whole may be NULL */
@@ -27,6 +28,17 @@ static struct vector_family vector_family(const struct step *s)
         *(whole ? &v.whole_number : &v.cell_number) = number;
     }
     return v;
+}
+
+enum cells { CELLS_THEMSELVES, CELLS_LOGARITHM, CELLS_INVERSE };
+
+/* What the statistics of cells are of. */
+static enum cells of_cells(struct compiler *c, const struct vector_family *v)
+{
+    if (v->cell->kind != EXPR_CALL)
+        return CELLS_THEMSELVES;
+    const struct entry *f = library_find(c, ENTRY_FUNCTION, v->cell->name);
+    return f && f->result ? CELLS_INVERSE : CELLS_LOGARITHM;
 }
 
 /* Number of cells of the node whose side is d. */
@@ -124,9 +136,10 @@ static void emit_coefficients(struct compiler *c, struct text *out,
     struct text statistics = {0};
     if (v->whole)
         text_append(&statistics, "logdet(x) (returned) and ");
-    text_append(&statistics, v->cell->kind == EXPR_CALL
-                                 ? "the logarithm of each cell"
-                                 : "each cell");
+    text_append(&statistics,
+                of_cells(c, v) == CELLS_LOGARITHM ? "the logarithm of each cell"
+                : of_cells(c, v) == CELLS_INVERSE ? "each cell of the inverse"
+                                                  : "each cell");
     text_printf(
         out,
         "/* %s    %s\n * Its full conditional is a %s: the coefficients "
@@ -224,10 +237,18 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                   v.whole->name);
     else
         emit_line(&e, "double total = (double)whole;");
+    const char *values = "x";
+    if (of_cells(c, &v) == CELLS_INVERSE) {
+        values = "cells";
+        emit_line(&e, "GBM_SCRATCH(cells, cells_small, %s);", cells(&v));
+        emit_line(&e, "gbm_%s(d, (const real *)x, cells);", v.cell->name);
+    }
     emit_line(&e, "for (int i = 0; i < %s; i++)", v.matrix ? "d * d" : "d");
-    emit_line(&e, v.cell->kind == EXPR_CALL
-                      ? "    total += (double)gbm_xlogy(sums[i], (real)x[i]);"
-                      : "    total += (double)sums[i] * x[i];");
+    emit_line(&e,
+              of_cells(c, &v) == CELLS_LOGARITHM
+                  ? "    total += (double)gbm_xlogy(sums[i], (real)%s[i]);"
+                  : "    total += (double)sums[i] * %s[i];",
+              values);
     emit_line(&e, "return total;");
     text_append(out, "}\n#endif\n\n");
 }

@@ -53,6 +53,19 @@ struct expr *build_variable(struct parser *p, const char *name,
     return checked(p, e);
 }
 
+struct expr *build_cell(struct parser *p, const char *function,
+                        struct exprs arrays, struct exprs indices,
+                        struct span span)
+{
+    const struct expr *array = arrays.n == 1 ? arrays.all[0] : NULL;
+    struct exprs cell = {0};
+    if (!array || array->kind != EXPR_NAME || array->bracket)
+        error_at(p->c, span, "subscripts stand behind a function of one name");
+    else
+        append_expr(p, &cell, build_variable(p, array->name, &indices, span));
+    return build_call(p, function, cell, span);
+}
+
 struct expr *build_unary(struct parser *p, const char *op, struct expr *a,
                          struct span span)
 {

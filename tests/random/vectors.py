@@ -28,7 +28,8 @@ def mean_vector(b, k):
 def precision_matrix(b, k):
     old = [q for q in b.pool if q.kind == "matrix" and q.dims == (k, k)]
     if old and b.chance(0.5):
-        return f"{b.pick(old).name}[,]"
+        scale = b.pick(["", "", f"{b.of('positive', [])} * "])
+        return f"{scale}{b.pick(old).name}[,]"
     style = b.weighted([(2, "given"), (3, "wishart"), (1.5, "diagonal"),
                         (1, "inverse"), (1, "scaled")])
     if style == "given":
@@ -44,8 +45,12 @@ def precision_matrix(b, k):
                 f"{b.between(2, 4)})")
         b.feature("matrix node")
     elif style == "inverse":
-        s = b.given(spd(b, k), "S")
-        b.write(f"{name}[1:{k},1:{k}] <- inverse({s}[,])")
+        if b.bugs_only or b.chance(0.4):
+            s = b.given(spd(b, k), "S") + "[,]"
+        else:
+            s = covariance_matrix(b, k)
+            b.beyond_jags = True
+        b.write(f"{name}[1:{k},1:{k}] <- inverse({s})")
     else:
         b.feature("matrix cell by cell")
         i, j = two(b, k, k)
@@ -58,6 +63,10 @@ def precision_matrix(b, k):
 
 
 def covariance_matrix(b, k):
+    old = [q for q in b.pool if q.kind == "covariance" and q.dims == (k, k)]
+    if old and b.chance(0.6):
+        scale = b.pick(["", "", f" / {b.of('positive', [])}"])
+        return f"{b.pick(old).name}[,]{scale}"
     style = b.weighted([(1, "given"), (2, "inverse Wishart"), (2, "LKJ")])
     name = b.name("Sigma")
     if style == "given":
@@ -67,6 +76,7 @@ def covariance_matrix(b, k):
         b.write(f"{name}[1:{k},1:{k}] ~ dinvwish({s}[,], "
                 f"{k + b.between(4, 6)})")
         b.feature("matrix node")
+        b.add(Thing(name, "covariance", (k, k)))
         return f"{name}[,]"
     b.feature("matrix node", "matrix cell by cell")
     u, s = b.name("U"), b.name("s")

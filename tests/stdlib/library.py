@@ -54,7 +54,7 @@ class Entry:
 class Parser:
     """Recursive descent over one clause's text; a tree of tuples comes out:
     ('num', x), ('name', s, indices), ('call', f, args),
-    ('sum', index, lower, upper, body)."""
+    ('cell', call, indices), ('sum', index, lower, upper, body)."""
 
     BINARY = [["||"], ["&&"], ["<", "<=", ">", ">=", "==", "!="], ["+", "-"],
               ["*", "/"]]
@@ -147,6 +147,9 @@ class Parser:
                 self.take(")")
                 return ("sum", index, lower, upper, body)
             args = self.arguments(")")
+            if self.peek() == "[":  # a cell of a function of an array
+                self.take()
+                return ("cell", ("call", t, args), self.arguments("]"))
             return ("call", t, args)
         if self.peek() == "[":
             self.take()
@@ -486,6 +489,9 @@ def evaluate(e, env):
         if not e[2]:
             return v
         return v[tuple(int(evaluate(i, env)) - 1 for i in e[2])]
+    if kind == "cell":
+        return evaluate(e[1], env)[tuple(int(evaluate(i, env)) - 1
+                                         for i in e[2])]
     if kind == "sum":
         inner, total = dict(env), 0.0
         for j in range(int(evaluate(e[2], env)), int(evaluate(e[3], env)) + 1):
@@ -583,6 +589,9 @@ def free_names(e, bound, out):
             free_names(i, bound, out)
     elif e[0] == "call":
         for a in e[2]:
+            free_names(a, bound, out)
+    elif e[0] == "cell":
+        for a in [e[1]] + e[2]:
             free_names(a, bound, out)
     elif e[0] == "sum":
         free_names(e[2], bound, out)
