@@ -126,6 +126,7 @@ static const struct {
      .print = conditionals_print},
     /* the sweep */
     {.run = draw_forward},
+    {.run = find_scale_moves},
     {.run = sum_rows},
     {.run = count_copies},
     {.run = lift},

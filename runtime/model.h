@@ -275,6 +275,10 @@ struct gbm_dense_term {
      * the scores' sum, by pass_kernel. */
     int drawn;
     const char *pass_kernel;
+    /* Not 0: step `scaled`, less 1, multiplies what `drawn` draws by a number,
+     * which slot `number` then holds, and the scores with it: a sum that a pass
+     * has made waits for that. */
+    int scaled, number;
 };
 /* Blocks of at most so many coordinates are drawn by the factor of their
  * precision, on the host as on a device: larger ones by that of the rows, where
@@ -415,6 +419,8 @@ struct gbm_step {
     /* About how many terms the sums of one element have, so how many threads
      * it is worth (see stdlib/kernels/team.h); NULL: few. */
     int64_t (*cost)(const void *state);
+    int barriers; /* at which a team of several blocks of threads would wait in
+                     an update of one element; 0: it is none for such a team */
 };
 struct gbm_conflict {
     int family;

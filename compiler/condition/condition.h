@@ -256,6 +256,16 @@ struct var_list {
     const struct var **items;
     int n;
 };
+bool has_variable(const struct var_list *list, const struct var *v);
+
+/* What an element's draw from a normal leaves in memory for the step that
+ * scales it: -own mean - rest, so that own x + this + rest is own times its
+ * distance from the mean. */
+struct residual {
+    double own;
+    symp rest;
+    struct slot *slot;
+};
 
 struct step {
     /* NULL: nothing is drawn: an inverse index is rebuilt or, without one, a
@@ -308,6 +318,9 @@ struct step {
     struct phase *phases;             /* what it does: sweep.h */
     struct part *ties;                /* instances that hold an element fast */
     struct summand pair[2]; /* of a pair; each with an index of its own */
+    struct step *scaled_by; /* the step that multiplies what this one draws, and
+                               means of it, by one number: scale.c; or NULL */
+    struct residual *residual; /* for that one; or NULL */
     int number;
     int part; /* of the program: the one that its run is in */
     const struct model *model;
@@ -337,6 +350,29 @@ bool states_inverse(const struct entry *d);
  * if the density is not linear in these. */
 bool matrix_terms(struct compiler *c, const struct step *s, symp logp,
                   symp cell, symp *determinant, symp *coefficient);
+
+/* ---- scaling.c: variables multiplied by one number, the target -------------
+ */
+/* Whether e is then multiplied, too (as 0 and infinities are). */
+bool scales_along(struct compiler *c, symp e, const struct var_list *vars);
+/* coefficient (along t + rest)^2 */
+struct scaled_square {
+    symp coefficient, along, rest;
+};
+enum { SCALED_SQUARES = 4 };
+/* A function of t: these squares, square t^2 + linear t, and a constant. */
+struct scaled_terms {
+    struct scaled_square squares[SCALED_SQUARES];
+    int nsquares;
+    symp square, linear;
+};
+/* False if e is no such function. */
+bool scaled_quadratic(struct compiler *c, symp e, const struct var_list *vars,
+                      struct scaled_terms *out);
+/* The coefficient of t^power, 1 or 2, of all. */
+symp scaled_coefficient(struct compiler *c, const struct scaled_terms *t,
+                        int power);
+
 /* recognise.c: sets recognised, place, exponent of a scalar step. */
 void recognise(struct compiler *c, struct step *s);
 /* Whether its own support has two finite ends. */

@@ -189,6 +189,15 @@ bool asked_otherwise(const struct model *m, const struct family *f)
     return false;
 }
 
+bool named_in_samplers(const struct model *m, const struct family *f)
+{
+    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+        for (int i = 0; i < k->ntargets; i++)
+            if (is_target(k->targets[i], f))
+                return true;
+    return false;
+}
+
 bool asked_to_enumerate(const struct model *m, const struct family *f)
 {
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)

@@ -266,6 +266,10 @@ static void emit_tables(struct compiler *c, struct text *out,
                         ",\n     .drawn = %d, .pass_kernel = "
                         "\"pass_%s_%d_kernel\"",
                         drawn->number + 1, s->name, k);
+        if (drawn && drawn->scaled_by)
+            text_printf(out, ", .scaled = %d, .number = %d",
+                        drawn->scaled_by->number + 1,
+                        scale_number(drawn->scaled_by)->number);
         text_append(out, "},\n");
     }
     text_printf(out,

@@ -194,6 +194,23 @@ static void emit_direct_density(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+/* What the step that scales this one's elements asks of a draw (scale.c). The
+ * mean is that of the normal: c1 multiplies x, c2 its square. */
+static void emit_residual(struct emitter *e, const struct step *s,
+                          const char *prefix)
+{
+    const struct residual *r = s->residual;
+    if (!r)
+        return;
+    int linear = 0;
+    while (s->statistics[linear]->kind != SYM_TARGET)
+        linear++;
+    const char *rest = emit_in_brackets(e, r->rest);
+    emit_line(e, "s->%s[element] = %s%sc%d / (2 * %sc%d) - %s;",
+              r->slot->member, r->own < 0 ? "-" : "", prefix, linear + 1,
+              prefix, 2 - linear, rest);
+}
+
 /* The draw of a direct update whose sums are shared among the lanes of a team:
  * a function of its own, so that the lanes can draw for different elements. */
 static void emit_finish(struct compiler *c, struct text *out,
@@ -212,6 +229,7 @@ static void emit_finish(struct compiler *c, struct text *out,
     if (s->bounded)
         emit_line(&e, "const real lower = k_->lower, upper = k_->upper;");
     emit_store(&e, s, emit_direct_value(&e, s, "k_->"));
+    emit_residual(&e, s, "k_->");
     text_append(out, "}\n\n");
 }
 
@@ -237,6 +255,7 @@ static void draw(struct emitter *e, const struct step *s)
     if (s->bounded)
         emit_line(e, "const real lower = k_.lower, upper = k_.upper;");
     emit_store(e, s, emit_direct_value(e, s, "k_."));
+    emit_residual(e, s, "k_.");
 }
 
 static void phases(struct compiler *c, struct step *s)

@@ -10,7 +10,7 @@ extern const struct sampler direct_sampler, enumeration, slice_sampler,
     integer_slice, random_walk, elliptical_slice, elliptical_block,
     adaptive_metropolis, forward_backward, pair_slice, vector_draw,
     vector_slice, gaussian_block, dense_block, joint_gaussian, joint_ellipse,
-    forward_draw, stated_draw, pcn, rw_block;
+    forward_draw, stated_draw, pcn, rw_block, scale_move;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -49,6 +49,8 @@ void choose_samplers(struct compiler *c, struct model *m);
 void check_samplers(struct compiler *c, struct model *m);
 /* Whether it asks for a sampler that needs no closed form for f. */
 bool asked_otherwise(const struct model *m, const struct family *f);
+/* Whether it names f, for whatever sampler. */
+bool named_in_samplers(const struct model *m, const struct family *f);
 /* Whether it asks for enumerate. */
 bool asked_to_enumerate(const struct model *m, const struct family *f);
 
@@ -93,6 +95,12 @@ bool data_with(symp e, const struct var *leaf);
  * the families: of leaves, and of what turns out at load to have no observed
  * descendant. Requires blocks; steps that were merged go. */
 void draw_forward(struct compiler *c, struct model *m);
+
+/* scale.c: steps that multiply latent normals and what stands in their means by
+ * one number. Requires a list of steps without merged ones. */
+void find_scale_moves(struct compiler *c, struct model *m);
+/* Where such a step, whose draws a pass over a design makes, keeps the number. */
+const struct slot *scale_number(const struct step *s);
 
 /* ---- in words --------------------------------------------------------------
  */

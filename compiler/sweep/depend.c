@@ -10,14 +10,6 @@ static void add(struct var_list *list, const struct var *v)
         list->items[list->n++] = v;
 }
 
-bool has_variable(const struct var_list *list, const struct var *v)
-{
-    for (int i = 0; i < list->n; i++)
-        if (list->items[i] == v)
-            return true;
-    return false;
-}
-
 /* What e reads that a sweep may change, and what that is computed from. */
 static void add_read(struct var_list *list, symp e)
 {

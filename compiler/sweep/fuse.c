@@ -40,12 +40,12 @@ static bool keeps_to_row(struct compiler *c, const struct family *drawn,
 }
 
 /* The steps from s on, before `end`. What is drawn for kept sweeps alone comes
- * after them all in any case. */
+ * after them all in any case, and what scales the draw waits with it. */
 static bool all_swap(const struct step *s, const struct step *end,
                      const struct step *drawn)
 {
     for (; s && s != end; s = s->next)
-        if (!s->late && !may_swap(s, drawn))
+        if (!s->late && s != drawn->scaled_by && !may_swap(s, drawn))
             return false;
     return true;
 }
@@ -144,6 +144,30 @@ static symp find_predictor(const struct step *s, const struct step *block,
     return found;
 }
 
+/* Whether the sum of the block's scores can be had before the step that
+ * multiplies the draw by a number: the sum is then multiplied by the same. */
+static bool may_be_scaled(struct compiler *c, const struct model *m,
+                          const struct step *s, const struct step *block,
+                          const struct quadratic *q)
+{
+    const struct step *move = s->scaled_by;
+    struct var_list moved = {NULL, 0};
+    for (const struct step *k = m->steps; k; k = k->next)
+        for (const struct quadratic *o = k->quadratics; o; o = o->next)
+            if (o->drawn && (k == block ? o->drawn->scaled_by != move
+                                        : move && o->drawn->scaled_by == move))
+                return false;
+    if (!move)
+        return true;
+    if (move->next && move->next->after == move)
+        return false;
+    moved.items = NEW_ARRAY(c, const struct var *, move->nmembers);
+    for (int i = 0; i < move->nmembers; i++)
+        if (!has_variable(&moved, move->members[i].family->var))
+            moved.items[moved.n++] = move->members[i].family->var;
+    return scales_along(c, q->score, &moved);
+}
+
 static bool is_alone(const struct step *s)
 {
     return s->sampler && s->sampler->split && !s->nmembers && !s->late &&
@@ -164,13 +188,15 @@ static void find_draw(struct compiler *c, struct model *m, struct step *block,
 {
     for (struct step *s = m->steps; s && !q->drawn; s = s->next) {
         if (!is_alone(s) || is_taken(s, block) || !within_rows(c, s, q) ||
-            !may_wait(m, s, block))
+            !may_wait(m, s, block) || !may_be_scaled(c, m, s, block, q))
             continue;
         q->predictor = find_predictor(s, block, q);
         q->drawn = q->predictor ? s : NULL;
     }
     if (q->drawn && comes_after(q->drawn, block))
         put_before(m, q->drawn, block);
+    if (q->drawn && q->drawn->scaled_by)
+        put_before(m, q->drawn->scaled_by, block);
 }
 
 void fuse(struct compiler *c, struct model *m)

@@ -30,7 +30,6 @@ const char *derive_name(struct compiler *c, const struct family *f);
 /* ---- depend.c ----------------------------------------------------------- */
 /* Sets `reads` and `changes` of all steps. Requires the sweep. */
 void find_dependence(struct compiler *c, struct model *m);
-bool has_variable(const struct var_list *list, const struct var *v);
 /* Whether the update of s recomputes f, the first of its sequence if it is in
  * one. */
 bool recomputes(const struct step *s, const struct family *f);

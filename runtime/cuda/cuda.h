@@ -203,9 +203,11 @@ struct cuda_slot {
 struct cuda_step {
     struct cuda_kernel kernel;
     CUdeviceptr elements;
-    struct cuda_dense *dense;     /* GBM_STEP_DENSE */
-    struct cuda_index *index;     /* GBM_STEP_INDEX */
-    struct cuda_dense *drawn_for; /* done by a pass of this block; or NULL */
+    struct cuda_dense *dense;      /* GBM_STEP_DENSE */
+    struct cuda_index *index;      /* GBM_STEP_INDEX */
+    struct cuda_dense *drawn_for;  /* done by a pass of this block; or NULL */
+    struct cuda_dense *scales_for; /* multiplies what such a pass has summed for
+                                      it; or NULL */
 };
 
 struct cuda_monitor {
@@ -268,11 +270,11 @@ struct cuda {
     struct cuda_fixed { /* of kernels.h */
         struct cuda_kernel sweep_done, keep_done, chains_done, gather,
             add_densities, welford, index_count, index_scan, index_place,
-            dense_scale_rows, dense_fold, dense_add, dense_mirror, dense_form,
-            dense_potential, dense_hold_potential, dense_hold_precision,
-            dense_rescue, dense_add_normals, dense_to_state, small_gram,
-            small_fold, small_draw, wide_scale, wide_prior, wide_residual,
-            wide_identity, wide_finish;
+            dense_scale_rows, dense_fold, dense_add, dense_multiply,
+            dense_mirror, dense_form, dense_potential, dense_hold_potential,
+            dense_hold_precision, dense_rescue, dense_add_normals,
+            dense_to_state, small_gram, small_fold, small_draw, wide_scale,
+            wide_prior, wide_residual, wide_identity, wide_finish;
     } fixed;
 
     struct cuda_request *requests;
@@ -401,6 +403,9 @@ enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense);
 /* In the place of a step that it draws: begins the pass below the main stream.
  * The block waits for it. */
 enum gbm_status cuda_dense_draw_rows(struct cuda *c, int step);
+/* What a pass has summed for the block of a step that multiplies its draws is
+ * multiplied, too. */
+enum gbm_status cuda_dense_multiply(struct cuda *c, int step);
 /* Whether a run reads the block's value before it draws: its kernel `get`. */
 bool cuda_dense_gets(const struct cuda_dense *dense);
 void cuda_dense_free(struct cuda_dense *dense);

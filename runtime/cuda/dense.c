@@ -118,6 +118,8 @@ static void plan_pass(struct cuda *c, struct cuda_dense *dense, int number)
     if (!t->has_pass)
         return;
     c->steps[t->model->drawn - 1].drawn_for = dense;
+    if (t->model->scaled)
+        c->steps[t->model->scaled - 1].scales_for = dense;
     snprintf(text + used, sizeof c->rt->device_text - used,
              ", %s drawn in one pass with sums for %s",
              model->steps[t->model->drawn - 1].variable,
@@ -298,6 +300,19 @@ enum gbm_status cuda_dense_draw_rows(struct cuda *c, int step)
     }
     cuda_turn(c, &c->main);
     return status;
+}
+
+enum gbm_status cuda_dense_multiply(struct cuda *c, int step)
+{
+    struct cuda_dense *dense = c->steps[step].scales_for;
+    int k = 0;
+
+    while (dense->terms[k].model->scaled != step + 1)
+        k++;
+    struct cuda_slot *number = &c->slots[dense->terms[k].model->number];
+    long long stride = number->stride, n = (long long)dense->d * c->in->nchains;
+    void *args[] = {&number->values, &stride, &dense->d, &n, &dense->score_sum};
+    return cuda_launch_flat(c, &c->fixed.dense_multiply, n, args);
 }
 
 /* The first row that counts, its weight, and whether all rows do. */

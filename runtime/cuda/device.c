@@ -222,14 +222,16 @@ static enum gbm_status create_state(struct cuda *c)
     return bind_state(c, false, c->host_state);
 }
 
-/* 0, or the lanes of a wide team for a joint block: its levels have a few
- * barriers each, and so do the rest; one by ellipses is factored and summed
- * some times over. */
+/* 0, or the lanes of a wide team, for a joint block among others: its levels
+ * have a few barriers each, and so do the rest; one by ellipses is factored and
+ * summed some times over. */
 static int wide_lanes(const struct cuda *c, const struct gbm_step *s,
                       int64_t cost)
 {
     if (!s->joint)
-        return 0;
+        return s->barriers
+                   ? cuda_wide_lanes(c, cost, s->barriers, c->in->nchains)
+                   : 0;
     const int *table = c->in->slots[s->joint->table].values;
     const int64_t barriers = 4 * (int64_t)table[GBM_J_LEVELS] + 40;
     return cuda_wide_lanes(c, cost, (table[GBM_J_CURVED] ? 8 : 1) * barriers,

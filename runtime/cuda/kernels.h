@@ -285,6 +285,14 @@ CUDA_KERNEL dense_add(const real *term, long long n, real *out)
         out[t] += term[t];
 }
 
+/* Each chain's d cells times its number. out: [n / d][d] */
+CUDA_KERNEL dense_multiply(const real *number, long long stride, int d,
+                           long long n, real *out)
+{
+    for (long long t = thread_number(); t < n; t += thread_count())
+        out[t] *= number[t / d * stride];
+}
+
 /* Copies the lower triangle of a symmetric matrix to the upper one. */
 CUDA_KERNEL dense_mirror(gbm_total *a, int d)
 {

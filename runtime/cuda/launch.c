@@ -115,6 +115,7 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->dense_scale_rows, "dense_scale_rows"},
         {&f->dense_fold, "dense_fold"},
         {&f->dense_add, "dense_add"},
+        {&f->dense_multiply, "dense_multiply"},
         {&f->dense_mirror, "dense_mirror"},
         {&f->dense_form, "dense_form"},
         {&f->dense_potential, "dense_potential"},

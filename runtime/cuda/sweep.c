@@ -63,6 +63,19 @@ static enum gbm_status run_step(struct cuda *c, int step)
     return GBM_OK;
 }
 
+/* A step that multiplies what a pass draws follows it on its stream, and so do
+ * the sums that the pass has made: the block begins beside them. */
+static enum gbm_status run_below(struct cuda *c, int step)
+{
+    TRY(cuda_fork(c, &c->below, 1));
+    cuda_turn(c, &c->below);
+    enum gbm_status status = run_map(c, step);
+    if (status == GBM_OK)
+        status = cuda_dense_multiply(c, step);
+    cuda_turn(c, &c->main);
+    return status;
+}
+
 /* Waits for all that was asked of the device, and adds the seconds since
  * `began` to number `k` of the profile. */
 static enum gbm_status count_time(struct cuda *c, int k, double began)
@@ -80,8 +93,9 @@ static enum gbm_status run_steps(struct cuda *c, bool leaf)
         const double began = c->rt->profile ? cuda_seconds() : 0;
         if (!c->in->steps[k].active || model->steps[k].leaf != leaf)
             continue;
-        TRY(c->steps[k].drawn_for ? cuda_dense_draw_rows(c, k)
-                                  : run_step(c, k));
+        TRY(c->steps[k].drawn_for    ? cuda_dense_draw_rows(c, k)
+            : c->steps[k].scales_for ? run_below(c, k)
+                                     : run_step(c, k));
         if (c->rt->profile)
             TRY(count_time(c, k, began));
     }

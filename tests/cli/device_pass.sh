@@ -52,18 +52,8 @@ draw() { # MODEL DATA FILE OPTION...
     status 0 "./$model" --data "$data" --chains 6 --warmup 1 --draws 4 \
         --format csv --out "$out.csv" "$@"
 }
-for model in noisy between probit; do
-    status 0 "$GBMC" -O1 $model.gbm -o $model
-done
-for columns in 5 66 67; do
-    rows $columns data.json
-    [ $columns = 66 ] && model=noisy || model=probit
-    draw $model data.json cpu --device cpu
-    GBM_CUDA_PASS=0 draw $model data.json steps --device cuda
-    ! grep -q 'in one pass' .err || fail 'a pass that was not asked for'
-    GBM_CUDA_PASS=1 draw $model data.json pass --device cuda
-    says 'drawn in one pass with sums for b'
-    python3 - <<'P' || fail "$model, $columns columns: not the host's draws"
+compare() { # WHAT
+    python3 - <<'P' || fail "$1: not the host's draws"
 for chain in range(1, 7):
     of = {}
     for name in ("cpu", "steps", "pass"):
@@ -77,6 +67,44 @@ for chain in range(1, 7):
                 assert abs(float(x) - float(y)) < 1e-5 * (1 + abs(float(x))), \
                     (chain, name, x, y)
 P
+}
+for model in noisy between probit; do
+    status 0 "$GBMC" -O1 $model.gbm -o $model
+done
+for columns in 5 66 67; do
+    rows $columns data.json
+    [ $columns = 66 ] && model=noisy || model=probit
+    draw $model data.json cpu --device cpu
+    GBM_CUDA_PASS=0 draw $model data.json steps --device cuda
+    ! grep -q 'in one pass' .err || fail 'a pass that was not asked for'
+    GBM_CUDA_PASS=1 draw $model data.json pass --device cuda
+    says 'drawn in one pass with sums for b'
+    compare "$model, $columns columns"
+done
+# What is drawn is then multiplied by a number, and so is the sum: by several
+# blocks of threads, too. With an offset the sum is no multiple: no pass.
+cat >means.gbm <<'E2'
+model {
+  for (i in 1:150) { y[i] ~ dbern(phi(inprod(X[i,], b[]))) }
+  for (j in 1:d) { b[j] ~ dnorm(0.3, 2) }
+}
+E2
+sed 's/b\[\])/b[]) + 0.3 * v[i]/' means.gbm >offset.gbm
+for model in means offset; do
+    status 0 "$GBMC" -O1 $model.gbm -o $model
+    status 0 "$GBMC" --explain $model.gbm
+    grep -q 'common scale, slice' .out || fail "$model: no move of the scale"
+    draw $model data.json cpu --device cpu
+    GBM_CUDA_PASS=1 GBM_CUDA_WIDE=1 GBM_FAKE_MULTIPROCESSORS=32 \
+        draw $model data.json pass --device cuda
+    says 'b, y.z by . blocks together'
+    cp .err said
+    GBM_CUDA_PASS=0 draw $model data.json steps --device cuda
+    compare $model
+    [ $model = offset ] || grep -q 'one pass with sums for b' said ||
+        fail 'no pass'
+    [ $model = means ] || ! grep -q 'in one pass' said ||
+        fail 'the scores with an offset are no multiple'
 done
 GBM_CUDA_PASS=1 draw between data.json pass --device cuda
 ! grep -q 'in one pass' .err || fail 'a step between reads what is drawn'

@@ -11,6 +11,7 @@
 #include "metropolis.h"
 #include "pcn.h"
 #include "rw_block.h"
+#include "scale.h"
 #include <cmocka.h>
 
 static double sample[DRAWS];
@@ -701,6 +702,26 @@ static double bumps_p(const double *p, double x)
     return (normal_p(p, x - p[0]) + normal_p(p, x + p[0])) / 2;
 }
 
+/* One of p[0] normals about p[1], after all were multiplied by one number. */
+static real scaled(struct gbm_rng *rng, const real *p)
+{
+    struct gbm_scaling k = {0, 0, p[0], 0};
+    real first = 0;
+    for (int i = 0; i < (int)p[0]; i++) {
+        const real x = p[1] + gbm_draw_normal(rng);
+        k.square += x * x;
+        k.linear += p[1] * x;
+        first = i ? first : x;
+    }
+    return first *
+           (p[1] != 0 ? gbm_scale_search(rng, &k) : gbm_scale_draw(rng, &k));
+}
+
+static double scaled_p(const double *p, double x)
+{
+    return normal_p(p, x - p[1]);
+}
+
 static real slice_integer(struct gbm_rng *rng, const real *p)
 {
     real width = p[1], x = gbm_draw_poisson(rng, p[0]);
@@ -992,6 +1013,8 @@ static void updates(void **state)
     continuous("slice", slice, slice_p, CASES(p), sizeof(real) == 4, POINTS);
     continuous("slice, bumps", slice_bumps, bumps_p, CASES(bumps), false,
                POINTS);
+    double groups[][4] = {{1, 0}, {3, 0}, {1, 0.5}, {3, -1}, {10, 2}};
+    continuous("scaled", scaled, scaled_p, CASES(groups), false, POINTS);
     double walks[][4] = {{3, 1, 1}, {3, 1, 0}, {0.5, 3, 1}, {2, 0.3, 0}};
     double betas[][4] = {{2, 1, 3}, {0.7, 3, 1.5}};
     double both[][4] = {{3, 1, 0}, {3, 1, 1}, {0.8, 0.5, 0}};

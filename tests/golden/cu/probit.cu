@@ -1,6 +1,7 @@
 /* probit: written by gbmc from probit.gbm. */
 #include "gbm.h"
 #include "team.h"
+#include "scale.h"
 
 /* All nodes of one chain. Arrays are row-major; macros give them
  * the model's subscripts, from 1. */
@@ -21,6 +22,10 @@ struct state {
     real *y_z_v; /* y.z[y_z_v_n1] */
     int y_z_v_n1;
     long long y_z_v_stride;
+    real *y_z_v_residual; /* less its own value, at its draw */
+    long long y_z_v_residual_stride;
+    real *scale_beta_v_y_z_v_number; /* what it multiplied by */
+    long long scale_beta_v_y_z_v_number_stride;
 };
 
 #include "skeleton.h"
@@ -40,6 +45,8 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->beta_v += chain * s->beta_v_stride;
     s->y_v += chain * s->y_v_stride;
     s->y_z_v += chain * s->y_z_v_stride;
+    s->y_z_v_residual += chain * s->y_z_v_residual_stride;
+    s->scale_beta_v_y_z_v_number += chain * s->scale_beta_v_y_z_v_number_stride;
 }
 
 /* beta[j] ~ normal(0, 10)    probit.gbm:5:20 */
@@ -448,6 +455,7 @@ GBM_FN void finish_y_z_v(const struct state *s, struct gbm_rng *rng,
     }
     gbm_team_sync(team);
     y_z_v(i_v) = value;
+    s->y_z_v_residual[element] = k_->c2 / (2 * k_->c1) - 0;
 }
 
 GBM_FN void update_y_z_v(const struct state *s, struct gbm_rng *rng,
@@ -459,6 +467,135 @@ GBM_FN void update_y_z_v(const struct state *s, struct gbm_rng *rng,
     prepare_y_z_v(&k_, s, team, element);
     finish_y_z_v(s, rng, team, element, adapting, &k_);
 }
+
+/* Multiplied by one number:
+ *     beta[j] ~ normal(0, 10)    probit.gbm:5:20
+ *     albert_chib of y[i] ~ bernoulli(phi(inprod(X[i,], beta)))    probit.gbm:6:20
+ */
+GBM_FN struct gbm_scaling line_scale_beta_v_y_z_v(const struct state *s, const struct gbm_team *team,
+    int left)
+{
+    struct gbm_scaling k = {0, 0, 0, 0};
+    /* beta[j] ~ normal(0, 10) */
+    {
+        GBM_TEAM_FOR(j_v, 1, (*s->p_v) + 1, team) {
+            k.count += 1;
+            k.held += beta_v_seen(j_v);
+            k.square -= 2 * (-REAL_C(0.005) * gbm_square(beta_v(j_v)));
+        }
+    }
+    /* albert_chib of y[i] ~ bernoulli(phi(inprod(X[i,], beta))) */
+    {
+        if (s->y_v_seen || s->y_v_stride == 0) {
+            GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+                if (y_v_seen(i_v)) {
+                    k.count += 1;
+                    real residual_;
+                    if (left)
+                        residual_ = s->y_z_v_residual[i_v - 1];
+                    else {
+                        gbm_total k_v_sum = 0;
+                        for (int k_v = 1; k_v <= s->X_v_n2; k_v++) {
+                            k_v_sum += X_v(i_v, k_v) * beta_v(k_v);
+                        }
+                        residual_ = -(real)k_v_sum;
+                    }
+                    k.square -= 2 * (-REAL_C(0.5) * gbm_square(y_z_v(i_v) + residual_));
+                }
+            }
+        }
+    }
+    gbm_total sums[4] = {k.square, k.linear, k.count, k.held};
+    gbm_team_sums(team, 4, sums);
+    k.square = sums[0];
+    k.linear = sums[1];
+    k.count = sums[2];
+    k.held = sums[3];
+    return k;
+}
+GBM_FN void multiply_scale_beta_v_y_z_v(const struct state *s, const struct gbm_team *team, real by)
+{
+    gbm_team_sync(team);
+    {
+        GBM_TEAM_FOR(j_v, 1, (*s->p_v) + 1, team) {
+            beta_v(j_v) *= by;
+        }
+    }
+    {
+        if (s->y_v_seen || s->y_v_stride == 0) {
+            GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+                if (y_v_seen(i_v)) {
+                    y_z_v(i_v) *= by;
+                }
+            }
+        }
+    }
+    gbm_team_sync(team);
+}
+
+GBM_FN void scale_beta_v_y_z_v(const struct state *s, struct gbm_rng *rng,
+    const struct gbm_team *team, long long element, int adapting)
+{
+    (void)adapting;
+    (void)element;
+    const struct gbm_scaling k = line_scale_beta_v_y_z_v(s, team, 1);
+    real by = 1;
+    if (gbm_scale_moves(&k))
+        by = gbm_scale_draw(rng, &k);
+    if (by > 0 && by < GBM_HUGE && by != 1)
+        multiply_scale_beta_v_y_z_v(s, team, by);
+    else
+        by = 1;
+    s->scale_beta_v_y_z_v_number[0] = by; /* each lane the same */
+    gbm_team_sync(team);
+}
+
+#ifndef __CUDACC__
+static double length_scale_beta_v_y_z_v(const void *state)
+{
+    const struct state *s = (const struct state *)state;
+    const struct gbm_team *team = &gbm_alone;
+    double total = 0;
+    {
+        if (s->y_v_seen || s->y_v_stride == 0) {
+            GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+                if (y_v_seen(i_v)) {
+                    total += (double)y_z_v(i_v) * (double)y_z_v(i_v);
+                }
+            }
+        }
+    }
+    return log(total) / 2;
+}
+static int dimension_scale_beta_v_y_z_v(const void *state, int64_t element)
+{
+    const struct gbm_scaling k = line_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, 0);
+    (void)element;
+    return gbm_scale_moves(&k);
+}
+static void get_scale_beta_v_y_z_v(const void *state, int64_t element, double *x)
+{
+    (void)element;
+    *x = length_scale_beta_v_y_z_v(state);
+}
+static void set_scale_beta_v_y_z_v(const void *state, int64_t element, const double *x)
+{
+    (void)element;
+    multiply_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, (real)exp(*x - length_scale_beta_v_y_z_v(state)));
+}
+static double conditional_scale_beta_v_y_z_v(const void *state, int64_t element, const double *x)
+{
+    struct gbm_scaling k = line_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, 0);
+    (void)element;
+    k.count = 0; /* the density of what moves, not of the number */
+    return (double)gbm_scale_density(&k, (real)(*x - length_scale_beta_v_y_z_v(state)));
+}
+static int64_t tuning_scale_beta_v_y_z_v(const void *state)
+{
+    (void)state;
+    return 1;
+}
+#endif
 
 /* A joint Gaussian block:
  *     beta[j] ~ normal(0, 10)    probit.gbm:5:20
@@ -624,11 +761,12 @@ GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
     (void)k;
     GBM_CHAIN_STEP(0, update_y_z_v)
+    GBM_CHAIN_STEP(1, scale_beta_v_y_z_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
     (void)k;
-    GBM_CHAIN_STEP(2, update_y_v)
+    GBM_CHAIN_STEP(3, update_y_v)
 }
 GBM_FN double density_of_chain(const struct gbm_sweeper *k)
 {
@@ -640,6 +778,7 @@ GBM_FN double density_of_chain(const struct gbm_sweeper *k)
 GBM_KERNEL_CHAINS
 #else
 GBM_KERNEL_SPLIT(update_y_z_v, prepare_y_z_v, finish_y_z_v, struct conditional_y_z_v, 0)
+GBM_KERNEL(scale_beta_v_y_z_v, 1)
 GBM_KERNEL_ROWS(row_update_beta_v_2)
 GBM_KERNEL_DESIGN(design_update_beta_v_2)
 #include "pass_cuda.h"
@@ -648,7 +787,7 @@ GBM_KERNEL_PASS(pass_update_beta_v_2, predicted_y_z_v, finish_y_z_v,
 GBM_KERNEL_PRIOR(prior_update_beta_v)
 GBM_KERNEL_GET(get_update_beta_v)
 GBM_KERNEL_SET(set_update_beta_v)
-GBM_KERNEL(update_y_v, 2)
+GBM_KERNEL(update_y_v, 3)
 #endif
 GBM_KERNEL_LOGDENSITY(logdensity_beta_v)
 GBM_KERNEL_LOGDENSITY(logdensity_y_v)

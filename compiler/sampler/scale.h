@@ -1,0 +1,30 @@
+/* scale.h: moves of latent normals and of what stands in their means by one
+ * number. */
+#ifndef GBMC_SAMPLER_SCALE_H
+#define GBMC_SAMPLER_SCALE_H
+
+#include "sampler/group.h"
+
+/* The prior of one of the step's families, as a function of the number. */
+struct scale_term {
+    struct family *family;
+    struct part *part;         /* all its instances */
+    struct scaled_terms terms; /* of an instance */
+    struct step *latent; /* the step that draws it, if a latent normal; or NULL
+                          */
+    int square; /* then the one of terms that the draw leaves a residual of: its
+                   own distance from the mean; -1: none */
+    struct scale_term *next;
+};
+
+struct scaling {
+    struct var_list vars;
+    struct scale_term *terms;
+    bool linear; /* some term is, beside the square: the density is no gamma */
+    struct slot *number; /* what all was multiplied by, if the device asks */
+};
+
+/* scale_program.c */
+void emit_scale(struct compiler *c, struct text *out, struct step *s);
+
+#endif

@@ -1,0 +1,245 @@
+/* scale_program.c: the functions of a step that multiplies by one number
+ * (scale.c, stdlib/kernels/scale.h). */
+#include "sampler/scale.h"
+
+static const struct scaling *scaling_of(const struct step *s) { return s->own; }
+
+/* A node of several cells has so many. */
+static symp cells_of(struct compiler *c, const struct family *f)
+{
+    symp n = sym_num(c, 1);
+    for (int i = 0; i < f->nslices; i++)
+        n = sym_mul2(c, n, family_extent(c, f, i));
+    return n;
+}
+
+/* The number of the element whose loops are open. */
+static const char *element_number(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    symp number = sym_num(c, 0);
+    for (int i = 0; i < f->nloops; i++) {
+        const struct loop *l = f->loops[i];
+        number =
+            sym_add2(c, sym_mul2(c, number, sym_length(c, l->lower, l->upper)),
+                     sym_sub(c, sym_loop(c, f->loops[i]), l->lower));
+    }
+    return emit_int(e, number);
+}
+
+/* Opens the loops over the elements that count, shared among the lanes. A
+ * single one is the first lane's. */
+static int open_elements(struct emitter *e, const struct scale_term *t)
+{
+    int braces = emit_open_part(e, t->part, true);
+    if (t->family->nloops)
+        return braces;
+    emit_line(e, "if (team->lane == 0) {");
+    e->indent++;
+    return braces + 1;
+}
+
+/* The coefficient of number^power, with residual_ in the place of what a
+ * draw has left. */
+static symp coefficient(struct compiler *c, const struct scale_term *t,
+                        int power)
+{
+    if (!t->latent || !t->latent->residual)
+        return scaled_coefficient(c, &t->terms, power);
+    struct scaled_terms terms = t->terms;
+    symp cell =
+        sym_ref(c, t->family->var, t->family->var->ndim, t->family->lower);
+    terms.squares[t->square].along =
+        sym_add2(c, sym_mul2(c, sym_num(c, t->latent->residual->own), cell),
+                 sym_param(c, intern(c, "residual_")));
+    return scaled_coefficient(c, &terms, power);
+}
+
+/* residual_, as the draw has left it or computed again. */
+static void emit_residual(struct emitter *e, const struct scale_term *t)
+{
+    struct compiler *c = e->c;
+    const struct residual *r = t->latent ? t->latent->residual : NULL;
+    if (!r)
+        return;
+    symp cell =
+        sym_ref(c, t->family->var, t->family->var->ndim, t->family->lower);
+    emit_line(e, "real residual_;");
+    emit_line(e, "if (left)");
+    emit_line(e, "    residual_ = s->%s[%s];", r->slot->member,
+              element_number(e, t->family));
+    emit_line(e, "else {");
+    e->indent++;
+    emit_line(e, "residual_ = %s;",
+              emit_expr(e, sym_sub(c, t->terms.squares[t->square].along,
+                                   sym_mul2(c, sym_num(c, r->own), cell))));
+    emit_close(e, 1);
+    emit_param(e, intern(c, "residual_"), "residual_");
+}
+
+static void emit_term(struct emitter *e, const struct scale_term *t)
+{
+    struct compiler *c = e->c;
+    const struct family *f = t->family;
+    const int depth = e->nloops, nparams = e->nparams;
+    symp square = coefficient(c, t, 2), linear = coefficient(c, t, 1);
+    symp at[8];
+    for (int i = 0; i < f->nslices; i++)
+        at[i] = sym_num(c, 1);
+    symp cell = f->nslices ? family_lhs(c, f, f->nslices, at)
+                           : sym_ref(c, f->var, f->var->ndim, f->lower);
+    emit_line(e, "/* %s */", f->factor->text);
+    emit_line(e, "{");
+    e->indent++;
+    const int braces = open_elements(e, t);
+    emit_line(e, "k.count += %s;", emit_expr(e, cells_of(c, f)));
+    if (f->var->role == ROLE_STOCHASTIC)
+        emit_line(
+            e, "k.held += %s;",
+            emit_expr(e, sym_seen(c, cell->var, cell->nargs, cell->args)));
+    emit_residual(e, t);
+    if (!sym_is(square, 0))
+        emit_line(e, "k.square -= 2 * (%s);", emit_expr(e, square));
+    if (!sym_is(linear, 0))
+        emit_line(e, "k.linear += %s;", emit_expr(e, linear));
+    emit_close(e, braces + 1);
+    e->nloops = depth;
+    e->nparams = nparams;
+}
+
+/* line_: the log density along the line, from what draws have `left` if it is
+ * there. */
+static void emit_line_of(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    bool left = false;
+    for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next)
+        left = left || (t->latent && t->latent->residual);
+    text_printf(out,
+                "GBM_FN struct gbm_scaling line_%s(const struct state *s, "
+                "const struct gbm_team *team,\n    int left)\n{\n    "
+                "struct gbm_scaling k = {0, 0, 0, 0};\n",
+                s->name);
+    if (!left)
+        emit_line(&e, "(void)left;");
+    for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next)
+        emit_term(&e, t);
+    emit_line(&e, "gbm_total sums[4] = {k.square, k.linear, k.count, k.held};");
+    emit_line(&e, "gbm_team_sums(team, 4, sums);");
+    emit_line(&e, "k.square = sums[0];");
+    emit_line(&e, "k.linear = sums[1];");
+    emit_line(&e, "k.count = sums[2];");
+    emit_line(&e, "k.held = sums[3];");
+    emit_line(&e, "return k;");
+    text_append(out, "}\n");
+}
+
+/* A statement for each cell that moves: $. */
+static void for_each_cell(struct emitter *e, const struct step *s,
+                          const char *statement, bool latent)
+{
+    struct compiler *c = e->c;
+    for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next) {
+        const struct family *f = t->family;
+        const int depth = e->nloops;
+        symp at[8];
+        if (latent && !t->latent)
+            continue;
+        emit_line(e, "{");
+        e->indent++;
+        int braces = open_elements(e, t);
+        braces += emit_open_slices(e, f, at);
+        symp cell = f->nslices ? family_lhs(c, f, f->nslices, at)
+                               : sym_ref(c, f->var, f->var->ndim, f->lower);
+        emit_filled(e, statement, emit_expr(e, cell), "");
+        emit_close(e, braces + 1);
+        e->nloops = depth;
+    }
+}
+
+static void emit_multiply(struct compiler *c, struct text *out,
+                          const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void multiply_%s(const struct state *s, const struct "
+                "gbm_team *team, real by)\n{\n    gbm_team_sync(team);\n",
+                s->name);
+    for_each_cell(&e, s, "$ *= by;", false);
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n\n");
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct slot *number = scaling_of(s)->number;
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_line(&e, "(void)element;");
+    emit_line(&e, "const struct gbm_scaling k = line_%s(s, team, 1);", s->name);
+    emit_line(&e, "real by = 1;");
+    emit_line(&e, "if (gbm_scale_moves(&k))");
+    emit_line(&e, "    by = gbm_scale_%s(rng, &k);",
+              scaling_of(s)->linear ? "search" : "draw");
+    emit_line(&e, "if (by > 0 && by < GBM_HUGE && by != 1)");
+    emit_line(&e, "    multiply_%s(s, team, by);", s->name);
+    if (number) {
+        emit_line(&e, "else");
+        emit_line(&e, "    by = 1;");
+        emit_line(&e, "s->%s[0] = by; /* each lane the same */",
+                  number->member);
+        emit_line(&e, "gbm_team_sync(team);");
+    }
+    text_append(out, "}\n\n");
+}
+
+/* For the self-check the block is one coordinate, the logarithm of the latent
+ * normals' length. */
+static void emit_access(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const char *n = s->name;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\n"
+                "static double length_%s(const void *state)\n{\n    const "
+                "struct state *s = (const struct state *)state;\n    const "
+                "struct gbm_team *team = &gbm_alone;\n    double total = 0;\n",
+                n);
+    for_each_cell(&e, s, "total += (double)$ * (double)$;", true);
+    text_append(out, "    return log(total) / 2;\n}\n");
+    text_printf(
+        out,
+        "static int dimension_%s(const void *state, int64_t element)\n{\n    "
+        "const struct gbm_scaling k = line_%s((const struct state *)state, "
+        "&gbm_alone, 0);\n    (void)element;\n    return "
+        "gbm_scale_moves(&k);\n}\n"
+        "static void get_%s(const void *state, int64_t element, double *x)\n"
+        "{\n    (void)element;\n    *x = length_%s(state);\n}\n"
+        "static void set_%s(const void *state, int64_t element, const double "
+        "*x)\n{\n    (void)element;\n    multiply_%s((const struct state "
+        "*)state, &gbm_alone, (real)exp(*x - length_%s(state)));\n}\n"
+        "static double conditional_%s(const void *state, int64_t element, "
+        "const double *x)\n{\n    struct gbm_scaling k = line_%s((const struct "
+        "state *)state, &gbm_alone, 0);\n    (void)element;\n    k.count = 0; "
+        "/* the density of what moves, not of the number */\n    return "
+        "(double)gbm_scale_density(&k, (real)(*x - length_%s(state)));\n}\n",
+        n, n, n, n, n, n, n, n, n, n);
+    if (scaling_of(s)->number)
+        text_printf(out,
+                    "static int64_t tuning_%s(const void *state)\n{\n    "
+                    "(void)state;\n    return 1;\n}\n",
+                    n);
+    text_append(out, "#endif\n\n");
+}
+
+void emit_scale(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_group_comment(c, out, s, "Multiplied by one number");
+    emit_line_of(c, out, s);
+    emit_multiply(c, out, s);
+    emit_update(c, out, s);
+    emit_access(c, out, s);
+}
