@@ -938,7 +938,8 @@ static void put_header(struct layout *l)
     const struct {
         int field;
         const struct rt_ints *list;
-    } lists[] = {{GBM_J_START, &s->start},
+    } lists[] = {{GBM_J_TREES, &s->trees},
+                 {GBM_J_START, &s->start},
                  {GBM_J_ROW, &s->row},
                  {GBM_J_PLACE, &s->place},
                  {GBM_J_LEVEL_CELL, &s->level_cell},
@@ -1034,6 +1035,8 @@ static bool put_table(struct layout *l)
     }
     t[GBM_J_D] = l->d;
     t[GBM_J_SPARSE] = l->symbolic.sparse;
+    t[GBM_J_LEAVES] = l->symbolic.leaves;
+    t[GBM_J_TREES_SIZE] = (int)l->symbolic.trees.n;
     t[GBM_J_LEVELS] = l->symbolic.levels;
     t[GBM_J_CELLS] = l->symbolic.cells;
     t[GBM_J_LINKS] = (int)links.n;

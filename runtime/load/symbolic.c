@@ -4,6 +4,9 @@
  * Systems, chapters 4 and 7). */
 #include "load/symbolic.h"
 #include "load/minimum_degree.h"
+#include "load/find_trees.h"
+#include "real.h" /* of stdlib, in double */
+#include "trees.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -39,13 +42,7 @@ void rt_ints_free(struct rt_ints *l)
 
 /* ---- the pattern ---- */
 
-/* Columns of L, diagonal left out, rows ascending. */
-struct pattern {
-    int d;
-    int **row, *count, *parent;
-};
-
-static void pattern_free(struct pattern *p)
+static void pattern_free(struct rt_pattern *p)
 {
     for (int k = 0; p->row && k < p->d; k++)
         free(p->row[k]);
@@ -61,7 +58,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Column k: its own rows and those of the columns whose parent it is. */
-static bool find_pattern(struct pattern *p, int d, const int *order,
+static bool find_pattern(struct rt_pattern *p, int d, const int *order,
                          const int *at, const int64_t *start,
                          const int *neighbour)
 {
@@ -72,7 +69,7 @@ static bool find_pattern(struct pattern *p, int d, const int *order,
     int *rows = malloc(size * sizeof *rows);
     int64_t total = 0;
     bool ok = false;
-    *p = (struct pattern){.d = d};
+    *p = (struct rt_pattern){.d = d};
     p->row = calloc(size, sizeof *p->row);
     p->count = calloc(size, sizeof *p->count);
     p->parent = malloc(size * sizeof *p->parent);
@@ -124,7 +121,7 @@ done:
 /* How many columns stay sparse: where the time of both kinds together is
  * least. A listed update takes about four times as long as one of the dense
  * block's loops, and a column has its own cost. */
-static int choose_sparse(const struct pattern *p, double *flops)
+static int choose_sparse(const struct rt_pattern *p, double *flops)
 {
     int best = 0;
     double sparse = 0, least = -1;
@@ -144,6 +141,12 @@ static int choose_sparse(const struct pattern *p, double *flops)
     return best;
 }
 
+/* Cell number i of a sparse column, the diagonal being the first. */
+static int cell_of(const struct rt_symbolic *s, int column, int i)
+{
+    return s->start.items[column] + i * s->step.items[column];
+}
+
 int rt_symbolic_cell(const struct rt_symbolic *s, int a, int b)
 {
     int column = a < b ? a : b, row = a < b ? b : a;
@@ -151,11 +154,12 @@ int rt_symbolic_cell(const struct rt_symbolic *s, int a, int b)
         int n = s->d - s->sparse;
         return s->dense + (column - s->sparse) * n + row - s->sparse;
     }
-    int low = s->start.items[column], high = s->start.items[column + 1] - 1;
+    int low = 0, high = s->count.items[column] - 1;
     while (low <= high) {
-        int middle = low + (high - low) / 2, r = s->row.items[middle];
+        int middle = low + (high - low) / 2;
+        int cell = cell_of(s, column, middle), r = s->row.items[cell];
         if (r == row)
-            return middle;
+            return cell;
         if (r < row)
             low = middle + 1;
         else
@@ -166,10 +170,33 @@ int rt_symbolic_cell(const struct rt_symbolic *s, int a, int b)
 
 /* ---- the lists ---- */
 
-static void list_columns(struct rt_symbolic *s, const struct pattern *p)
+/* The cells of a class's trees, one position after the other. */
+static void list_class(struct rt_symbolic *s, const struct rt_pattern *p,
+                       int count, int columns)
 {
-    for (int k = 0; k < s->sparse; k++) {
+    for (int c = 0; c < columns; c++) {
+        const int first = s->leaves, n = p->count[first] + 1;
+        for (int t = 0; t < count; t++) {
+            rt_ints_add(&s->start, s->row.n + t);
+            rt_ints_add(&s->count, n);
+            rt_ints_add(&s->step, count);
+        }
+        for (int i = 0; i < n; i++)
+            for (int t = 0; t < count; t++)
+                rt_ints_add(&s->row, i ? p->row[first + t][i - 1] : first + t);
+        s->leaves += count;
+    }
+}
+
+static void list_columns(struct rt_symbolic *s, const struct rt_pattern *p,
+                         const struct rt_ints *classes)
+{
+    for (int64_t i = 0; i < classes->n; i += 2)
+        list_class(s, p, classes->items[i], classes->items[i + 1]);
+    for (int k = s->leaves; k < s->sparse; k++) {
         rt_ints_add(&s->start, s->row.n);
+        rt_ints_add(&s->count, p->count[k] + 1);
+        rt_ints_add(&s->step, 1);
         rt_ints_add(&s->row, k);
         for (int i = 0; i < p->count[k]; i++)
             rt_ints_add(&s->row, p->row[k][i]);
@@ -182,17 +209,28 @@ static void list_columns(struct rt_symbolic *s, const struct pattern *p)
     s->cells = (int)cells;
 }
 
+static bool list_trees(struct rt_symbolic *s, const struct rt_pattern *p,
+                       const struct rt_ints *classes)
+{
+    for (int64_t i = 0, first = 0; i < classes->n; i += 2) {
+        const int count = classes->items[i], columns = classes->items[i + 1];
+        rt_list_trees(s, p, (int)first, count, columns);
+        first += (int64_t)count * columns;
+    }
+    return !s->trees.failed;
+}
+
 /* The cell that each update of the right-looking order changes. */
 static bool list_places(struct rt_symbolic *s)
 {
     double total = 0;
     for (int k = 0; k < s->sparse; k++) {
-        double n = s->start.items[k + 1] - s->start.items[k] - 1;
+        double n = s->count.items[k] - 1;
         total += n * (n + 1) / 2;
     }
     if (total > (double)MOST)
         return false;
-    for (int k = 0; k < s->sparse; k++) {
+    for (int k = s->leaves; k < s->sparse; k++) {
         int first = s->start.items[k], end = s->start.items[k + 1];
         for (int j = first + 1; j < end; j++)
             for (int i = j; i < end; i++)
@@ -232,16 +270,16 @@ static bool order_by_work(int *items, int64_t first, int64_t end,
     return true;
 }
 
-/* Columns by their level in the elimination tree: those of a level need only
- * those of the levels before; the dense block's come last. */
-static bool list_levels(struct rt_symbolic *s, const struct pattern *p)
+/* Columns but those of trees by their level in the elimination tree: those of a
+ * level need only those of the levels before; the dense block's come last. */
+static bool list_levels(struct rt_symbolic *s, const struct rt_pattern *p)
 {
     int m = s->sparse;
     int *level = calloc((size_t)s->d + 1, sizeof *level);
     int *first = NULL, *sorted = NULL;
     if (!level)
         return false;
-    for (int k = 0; k < m; k++) {
+    for (int k = s->leaves; k < m; k++) {
         if (level[k] + 1 > s->levels)
             s->levels = level[k] + 1;
         if (p->parent[k] >= 0 && level[p->parent[k]] < level[k] + 1)
@@ -251,19 +289,19 @@ static bool list_levels(struct rt_symbolic *s, const struct pattern *p)
     sorted = malloc(((size_t)m + 1) * sizeof *sorted);
     bool ok = first && sorted;
     if (ok) {
-        for (int k = 0; k < m; k++)
+        for (int k = s->leaves; k < m; k++)
             first[level[k] + 1]++;
         for (int l = 0; l < s->levels; l++)
             first[l + 1] += first[l];
         for (int l = 0; l <= s->levels; l++)
             rt_ints_add(&s->level_column, first[l]);
-        for (int k = 0; k < m; k++)
+        for (int k = s->leaves; k < m; k++)
             sorted[first[level[k]]++] = k;
-        for (int k = 0; k < m; k++)
+        for (int k = 0; k < m - s->leaves; k++)
             rt_ints_add(&s->column, sorted[k]);
         for (int k = m; k < s->d; k++)
             rt_ints_add(&s->column, k);
-        rt_ints_add(&s->level_column, s->d);
+        rt_ints_add(&s->level_column, s->d - s->leaves);
     }
     free(level);
     free(first);
@@ -292,24 +330,69 @@ static bool list_cells(struct rt_symbolic *s, const int64_t *count)
     return !s->cell.failed && !s->level_cell.failed;
 }
 
+/* Takes a product of cells i and j, which cell `to` gathers. */
+typedef void product_fn(struct rt_symbolic *s, int64_t *count, int to, int i,
+                        int j);
+
+static void count_product(struct rt_symbolic *s, int64_t *count, int to, int i,
+                          int j)
+{
+    (void)s;
+    (void)i;
+    (void)j;
+    count[to]++;
+}
+
+static void put_product(struct rt_symbolic *s, int64_t *count, int to, int i,
+                        int j)
+{
+    const int64_t product = count[to]++;
+    s->left.items[product] = i;
+    s->right.items[product] = j;
+}
+
+/* What a class changes behind its trees. */
+static void class_products(struct rt_symbolic *s, const int *class,
+                           int64_t *count, product_fn *f)
+{
+    const struct gbm_trees k = gbm_trees_of(class);
+    for (int u = 0; u < k.noutside; u++)
+        for (int t = 0; t < k.count; t++)
+            f(s, count, k.place[(int64_t)u * k.count + t],
+              (int)k.cell + k.factors[2 * u] * k.count + t,
+              (int)k.cell + k.factors[2 * u + 1] * k.count + t);
+}
+
+static void each_product(struct rt_symbolic *s, int64_t *count, product_fn *f)
+{
+    const int *place = s->place.items, *class = s->trees.items;
+    for (const int *end = class + s->trees.n; class < end;
+         class += class[GBM_TREES_SIZE])
+        class_products(s, class, count, f);
+    for (int k = s->leaves; k < s->sparse; k++) {
+        const int begin = s->start.items[k], end = s->start.items[k + 1];
+        for (int j = begin + 1; j < end; j++)
+            for (int i = j; i < end; i++)
+                f(s, count, *place++, i, j);
+    }
+}
+
 /* The products that each cell takes, in the order of the cells. */
 static bool list_products(struct rt_symbolic *s)
 {
     int64_t *count = calloc((size_t)s->cells + 1, sizeof *count);
     if (!count)
         return false;
-    for (int64_t i = 0; i < s->place.n; i++)
-        count[s->place.items[i]]++;
+    each_product(s, count, count_product);
     bool ok = list_cells(s, count);
     for (int l = 0; ok && l <= s->levels; l++)
         ok = order_by_work(s->cell.items, s->level_cell.items[l],
                            s->level_cell.items[l + 1], count);
-    int64_t *to = count; /* where a cell's next product goes */
     int64_t at = 0;
     for (int64_t i = 0; ok && i < s->cell.n; i++) {
         rt_ints_add(&s->product, at);
         int64_t n = count[s->cell.items[i]];
-        to[s->cell.items[i]] = at;
+        count[s->cell.items[i]] = at; /* where its next product goes */
         at += n;
     }
     rt_ints_add(&s->product, at);
@@ -318,30 +401,23 @@ static bool list_products(struct rt_symbolic *s)
         rt_ints_add(&s->right, 0);
     }
     ok = ok && !s->left.failed && !s->right.failed && !s->product.failed;
-    int64_t update = 0;
-    for (int k = 0; ok && k < s->sparse; k++) {
-        int begin = s->start.items[k], end = s->start.items[k + 1];
-        for (int j = begin + 1; j < end; j++)
-            for (int i = j; i < end; i++, update++) {
-                int64_t product = to[s->place.items[update]]++;
-                s->left.items[product] = i;
-                s->right.items[product] = j;
-            }
-    }
+    if (ok)
+        each_product(s, count, put_product);
     free(count);
     return ok;
 }
 
-/* The rows of the factor, and the columns of a level by the length of their
- * rows. */
+/* The rows of the factor behind the trees, and the columns of a level by the
+ * length of their rows. */
 static bool list_rows(struct rt_symbolic *s)
 {
     int64_t *length = calloc((size_t)s->d + 1, sizeof *length);
     int *count = calloc((size_t)s->d + 2, sizeof *count);
     bool ok = length && count;
     for (int k = 0; ok && k < s->sparse; k++)
-        for (int i = s->start.items[k] + 1; i < s->start.items[k + 1]; i++)
-            count[s->row.items[i] + 1]++;
+        for (int i = 1; i < s->count.items[k]; i++)
+            if (s->row.items[cell_of(s, k, i)] >= s->leaves)
+                count[s->row.items[cell_of(s, k, i)] + 1]++;
     for (int k = 0; ok && k < s->d; k++)
         length[k] = count[k + 1];
     for (int l = 0; ok && l <= s->levels; l++)
@@ -365,19 +441,42 @@ static bool list_rows(struct rt_symbolic *s)
         return false;
     }
     for (int k = 0; k < s->sparse; k++)
-        for (int i = s->start.items[k] + 1; i < s->start.items[k + 1]; i++) {
-            int to = count[s->row.items[i]]++;
-            s->row_cell.items[to] = i;
-            s->row_column.items[to] = k;
+        for (int i = 1; i < s->count.items[k]; i++) {
+            const int cell = cell_of(s, k, i), row = s->row.items[cell];
+            if (row < s->leaves)
+                continue;
+            s->row_cell.items[count[row]] = cell;
+            s->row_column.items[count[row]++] = k;
         }
     free(count);
     return true;
 }
 
+/* The order in which trees come first, and the pattern in it. */
+static bool put_trees_first(struct rt_symbolic *s, struct rt_pattern *p,
+                            int *order, struct rt_ints *classes,
+                            const int64_t *start, const int *neighbour)
+{
+    struct rt_ints columns = {0};
+    bool ok = rt_find_trees(p, s->sparse, &columns, classes);
+    if (ok && classes->n) {
+        for (int k = 0; k < s->d; k++)
+            columns.items[k] = order[columns.items[k]];
+        memcpy(order, columns.items, (size_t)s->d * sizeof *order);
+        for (int k = 0; k < s->d; k++)
+            s->at[order[k]] = k;
+        pattern_free(p);
+        ok = find_pattern(p, s->d, order, s->at, start, neighbour);
+    }
+    rt_ints_free(&columns);
+    return ok;
+}
+
 bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
                         const int *neighbour)
 {
-    struct pattern p = {0};
+    struct rt_pattern p = {0};
+    struct rt_ints classes = {0};
     int *order = malloc(((size_t)d + 1) * sizeof *order);
     bool ok = false;
     *s = (struct rt_symbolic){.d = d};
@@ -389,12 +488,16 @@ bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
     if (!find_pattern(&p, d, order, s->at, start, neighbour))
         goto done;
     s->sparse = choose_sparse(&p, &s->flops);
-    list_columns(s, &p);
-    ok = !s->row.failed && !s->start.failed && list_places(s) &&
+    if (!put_trees_first(s, &p, order, &classes, start, neighbour))
+        goto done;
+    list_columns(s, &p, &classes);
+    ok = !s->row.failed && !s->start.failed && !s->count.failed &&
+         !s->step.failed && list_trees(s, &p, &classes) && list_places(s) &&
          list_levels(s, &p) && list_products(s) && list_rows(s);
 done:
     free(order);
     pattern_free(&p);
+    rt_ints_free(&classes);
     if (!ok)
         rt_symbolic_free(s);
     return ok;
@@ -402,11 +505,11 @@ done:
 
 void rt_symbolic_free(struct rt_symbolic *s)
 {
-    struct rt_ints *lists[] = {&s->start,        &s->row,       &s->place,
-                               &s->level_cell,   &s->column,    &s->cell,
-                               &s->level_column, &s->product,   &s->left,
-                               &s->right,        &s->row_start, &s->row_cell,
-                               &s->row_column};
+    struct rt_ints *lists[] = {
+        &s->count, &s->step,         &s->trees,      &s->start,
+        &s->row,   &s->place,        &s->level_cell, &s->column,
+        &s->cell,  &s->level_column, &s->product,    &s->left,
+        &s->right, &s->row_start,    &s->row_cell,   &s->row_column};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         rt_ints_free(lists[i]);
     free(s->at);

@@ -17,12 +17,14 @@ void rt_ints_add(struct rt_ints *l, int64_t item);
 void rt_ints_free(struct rt_ints *l);
 
 struct rt_symbolic {
-    int d, sparse, levels;
+    int d, sparse, leaves, levels;
     int dense;    /* cell where the dense block begins */
     int cells;    /* of all */
     double flops; /* of a factorisation */
     int *at;      /* [d] vertex i is row at[i] */
-    struct rt_ints start, row, place, level_cell, level_column, column, cell,
+    /* Of a sparse column: its number of cells, and how far they are apart */
+    struct rt_ints count, step;
+    struct rt_ints trees, start, row, place, level_cell, level_column, column, cell,
         product, left, right, row_start, row_cell, row_column;
 };
 

@@ -26,7 +26,10 @@ enum {
     GBM_J_COST,   /* about how many operations a draw takes */
     GBM_J_WORK,   /* cells of a chain's work space */
     GBM_J_DENSE,  /* place of the dense block among the cells */
-    GBM_J_START,  /* lists of struct gbm_sparse */
+    GBM_J_LEAVES, /* of the sparse columns, those of trees */
+    GBM_J_TREES_SIZE,
+    GBM_J_TREES, /* lists of struct gbm_sparse */
+    GBM_J_START,
     GBM_J_ROW,
     GBM_J_PLACE,
     GBM_J_LEVEL_CELL,
@@ -122,7 +125,10 @@ GBM_FN struct gbm_joint gbm_joint_of(const int *t, const real *constant,
     struct gbm_sparse *f = &j.factor;
     f->d = j.d;
     f->sparse = t[GBM_J_SPARSE];
+    f->leaves = t[GBM_J_LEAVES];
     f->levels = t[GBM_J_LEVELS];
+    f->trees_size = t[GBM_J_TREES_SIZE];
+    f->trees = t + t[GBM_J_TREES];
     f->dense = t[GBM_J_DENSE];
     f->start = t + t[GBM_J_START];
     f->row = t + t[GBM_J_ROW];

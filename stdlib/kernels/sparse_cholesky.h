@@ -9,6 +9,10 @@
  * columns, at `dense`, by columns (cell r of column k at k * rows + r, r >= k).
  * After the factorisation the diagonal cells hold 1 / L[k,k].
  *
+ * The first `leaves` of the sparse columns are trees of few columns that many
+ * have the pattern of, class by class (trees.h); of these start[k] is the
+ * diagonal, and what follows it is told by the class.
+ *
  * A lone lane goes right-looking through the columns: column k updates what
  * comes after it, whose cells `place` lists in order. A team goes through the
  * levels of the elimination tree: the columns of a level do not depend on each
@@ -18,10 +22,11 @@
 #define GBM_SPARSE_CHOLESKY_H
 
 #include "normals.h"
-#include "team.h"
+#include "trees.h"
 
 struct gbm_sparse {
-    int d, sparse, levels, dense;
+    int d, sparse, leaves, levels, dense, trees_size;
+    const int *trees; /* [trees_size]; the other lists are of the rest */
     const int *start; /* [sparse + 1] */
     const int *row;   /* [start[sparse]] */
     const int *place; /* right-looking: the cells that are updated */
@@ -31,17 +36,18 @@ struct gbm_sparse {
      * products come first, and the columns whose rows are longest */
     const int *level_cell;   /* [levels + 2] */
     const int *level_column; /* [levels + 2] */
-    const int *column;       /* [d] by level */
+    const int *column;       /* [d - leaves] by level */
     const int *cell, *product, *left, *right;
     /* row k of the sparse part of L: columns before k */
     const int *row_start, *row_cell, *row_column; /* [d + 1], ... */
 };
 
-/* 1 / sqrt(x), or NaN if x is no pivot. */
-GBM_FN real gbm_pivot(real x)
-{
-    return x > 0 && x < GBM_INF ? 1 / real_sqrt(x) : GBM_NAN;
-}
+/* The classes of trees, one after the other. */
+#define GBM_CLASSES_FOR(f, k_)                                                 \
+    for (const int *next_ = (f)->trees, *end_ = (f)->trees + (f)->trees_size;  \
+         next_ < end_; next_ += next_[GBM_TREES_SIZE])                         \
+        for (struct gbm_trees trees_ = gbm_trees_of(next_), *k_ = &trees_; k_; \
+             k_ = 0)
 
 GBM_FN void gbm_dense_factor(int n, real *U, const struct gbm_team *team)
 {
@@ -68,8 +74,11 @@ GBM_FN void gbm_dense_factor(int n, real *U, const struct gbm_team *team)
 
 GBM_FN void gbm_sparse_factor_alone(const struct gbm_sparse *f, real *V)
 {
+    const struct gbm_team alone = {0, 1};
     const int *place = f->place;
-    for (int k = 0; k < f->sparse; k++) {
+    GBM_CLASSES_FOR(f, trees)
+    gbm_trees_factor(trees, &alone, true, V);
+    for (int k = f->leaves; k < f->sparse; k++) {
         const int first = f->start[k], end = f->start[k + 1];
         const real inverse = gbm_pivot(V[first]);
         V[first] = inverse;
@@ -107,6 +116,9 @@ GBM_FN void gbm_sparse_gather(const struct gbm_sparse *f, int level,
 GBM_FN void gbm_sparse_factor_levels(const struct gbm_sparse *f,
                                      const struct gbm_team *team, real *V)
 {
+    GBM_CLASSES_FOR(f, trees)
+    gbm_trees_factor(trees, team, false, V);
+    gbm_team_sync(team);
     for (int l = 0; l < f->levels; l++) {
         gbm_sparse_gather(f, l, team, V);
         GBM_TEAM_FOR(c, f->level_column[l], f->level_column[l + 1], team)
@@ -192,7 +204,10 @@ GBM_FN void gbm_dense_backward(int n, const real *U,
 GBM_FN void gbm_sparse_forward_alone(const struct gbm_sparse *f, const real *V,
                                      real *x)
 {
-    for (int k = 0; k < f->sparse; k++) {
+    const struct gbm_team alone = {0, 1};
+    GBM_CLASSES_FOR(f, trees)
+    gbm_trees_forward(trees, &alone, true, V, x);
+    for (int k = f->leaves; k < f->sparse; k++) {
         const int first = f->start[k], end = f->start[k + 1];
         const real y = x[k] * V[first];
         x[k] = y;
@@ -216,6 +231,9 @@ GBM_FN void gbm_sparse_forward_levels(const struct gbm_sparse *f,
                                       const real *V, real *x)
 {
     const int *start = f->row_start, *column = f->column;
+    GBM_CLASSES_FOR(f, trees)
+    gbm_trees_forward(trees, team, false, V, x);
+    gbm_team_sync(team);
     for (int l = 0; l <= f->levels; l++) { /* the last: the dense rows */
         GBM_TEAM_LISTS(team, c, f->level_column[l], f->level_column[l + 1],
                        start[column[c] + 1] - start[column[c]],
@@ -249,6 +267,19 @@ GBM_FN void gbm_sparse_backward_levels(const struct gbm_sparse *f,
         gbm_sparse_backward_row(f, f->column[c], V, x);
         gbm_team_sync(team);
     }
+    GBM_CLASSES_FOR(f, trees)
+    gbm_trees_backward(trees, team, V, x);
+    gbm_team_sync(team);
+}
+
+GBM_FN void gbm_sparse_backward_alone(const struct gbm_sparse *f, const real *V,
+                                      real *x)
+{
+    const struct gbm_team alone = {0, 1};
+    for (int k = f->sparse - 1; k >= f->leaves; k--)
+        gbm_sparse_backward_row(f, k, V, x);
+    GBM_CLASSES_FOR(f, trees)
+    gbm_trees_backward(trees, &alone, V, x);
 }
 
 /* x := L^-1 x */
@@ -275,10 +306,10 @@ GBM_FN void gbm_sparse_backward(const struct gbm_sparse *f,
     if (gbm_team_few(team, &few))
         gbm_dense_backward(f->d - f->sparse, V + f->dense, &few, x + f->sparse);
     gbm_team_sync(team);
-    if (team->lanes > 1)
+    if (team->lanes == 1)
+        gbm_sparse_backward_alone(f, V, x);
+    else
         gbm_sparse_backward_levels(f, team, V, x);
-    for (int k = f->sparse - 1; k >= 0 && team->lanes == 1; k--)
-        gbm_sparse_backward_row(f, k, V, x);
 }
 
 /* x[i] += independent standard normals, the same whatever the team: draw number
@@ -339,7 +370,9 @@ GBM_FN void gbm_sparse_multiply(const struct gbm_sparse *f,
 {
     const int n = f->d - f->sparse;
     gbm_team_sync(team);
-    GBM_TEAM_FOR(k, 0, f->sparse, team)
+    GBM_CLASSES_FOR(f, trees)
+    gbm_trees_multiply(trees, team, V, x, out);
+    GBM_TEAM_FOR(k, f->leaves, f->sparse, team)
     {
         gbm_total sum = x[k] / V[f->start[k]];
         for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
@@ -365,7 +398,9 @@ GBM_FN gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
 {
     const int n = f->d - f->sparse;
     gbm_total total = 0;
-    GBM_TEAM_FOR(k, 0, f->sparse, team)
+    GBM_CLASSES_FOR(f, trees)
+    total += gbm_trees_multiply(trees, team, V, x, 0);
+    GBM_TEAM_FOR(k, f->leaves, f->sparse, team)
     {
         gbm_total sum = x[k] / V[f->start[k]];
         for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
@@ -392,7 +427,9 @@ GBM_FN gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f, const real *V,
     const int n = f->d - f->sparse;
     gbm_total total = 0;
     *size = 0;
-    for (int k = 0; k < f->sparse; k++)
+    GBM_CLASSES_FOR(f, trees)
+    total += gbm_trees_quadratic(trees, V, x, size);
+    for (int k = f->leaves; k < f->sparse; k++)
         for (int i = f->start[k]; i < f->start[k + 1]; i++) {
             const real term = (i == f->start[k] ? REAL_C(0.5) : 1) * V[i] *
                               x[k] * x[f->row[i]];

@@ -52,7 +52,10 @@ static void build(struct problem *p)
     assert_true(rt_symbolic_create(s, d, p->start, p->neighbour));
     p->sparse = (struct gbm_sparse){.d = d,
                                     .sparse = s->sparse,
+                                    .leaves = s->leaves,
                                     .levels = s->levels,
+                                    .trees_size = (int)s->trees.n,
+                                    .trees = s->trees.items,
                                     .dense = s->dense,
                                     .start = s->start.items,
                                     .row = s->row.items,
