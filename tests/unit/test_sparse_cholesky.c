@@ -189,6 +189,40 @@ static void arrow(void **state)
     destroy(&p);
 }
 
+/* Effects of pupils in schools under what all share: two classes of trees, of
+ * which one has rows behind it of its own, and the schools'. */
+static void trees(void **state)
+{
+    (void)state;
+    enum { SCHOOLS = 12, PUPILS = 9, OTHERS = 20 };
+    const int schools = 2 * SCHOOLS * PUPILS, others = schools + 2 * SCHOOLS;
+    const int top = others + 3 * OTHERS;
+    struct problem p = create(top + 3);
+    for (int i = 0; i < SCHOOLS * PUPILS; i++) {
+        couple(&p, 2 * i, 2 * i + 1, 0.4 + 0.01 * i);
+        for (int k = 0; k < 2; k++) {
+            couple(&p, 2 * i + k, schools + 2 * (i / PUPILS) + k, -0.3);
+            couple(&p, 2 * i + k, top + k, 0.1 * (i % 5) + 0.03);
+        }
+    }
+    for (int i = 0; i < 2 * SCHOOLS; i++)
+        couple(&p, schools + i, top + i % 2, 0.2);
+    for (int i = 0; i < 3 * OTHERS; i++) {
+        couple(&p, others + i, top + 2, 0.02 * i - 0.31);
+        if (i % 3)
+            couple(&p, others + i, others + i - 1, 0.5);
+    }
+    couple(&p, top, top + 1, 0.3);
+    build(&p);
+    compare(&p);
+    assert_true(p.symbolic.leaves >= 2 * SCHOOLS * PUPILS + 3 * OTHERS);
+    int classes = 0;
+    for (int64_t i = 0; i < p.symbolic.trees.n; classes++)
+        i += p.symbolic.trees.items[i + GBM_TREES_SIZE];
+    assert_true(classes >= 2);
+    destroy(&p);
+}
+
 static void lattice(void **state)
 {
     (void)state;
@@ -309,9 +343,9 @@ static void draws(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chain),         cmocka_unit_test(arrow),
-        cmocka_unit_test(lattice),       cmocka_unit_test(dense),
-        cmocka_unit_test(random_graphs), cmocka_unit_test(indefinite),
-        cmocka_unit_test(draws)};
+        cmocka_unit_test(chain),      cmocka_unit_test(arrow),
+        cmocka_unit_test(trees),      cmocka_unit_test(lattice),
+        cmocka_unit_test(dense),      cmocka_unit_test(random_graphs),
+        cmocka_unit_test(indefinite), cmocka_unit_test(draws)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
