@@ -97,6 +97,56 @@ static void emit_solve(struct emitter *e, struct vector_family *v,
         }
 }
 
+/* The x of a factor x == l of e, and what multiplies it; NULL if none. */
+static symp equal_to(struct compiler *c, symp e, const struct loop *l,
+                     symp *rest)
+{
+    if (e->kind == SYM_MUL) {
+        for (int i = 0; i < e->nargs; i++) {
+            symp one, x = equal_to(c, e->args[i], l, &one);
+            if (x) {
+                *rest = sym_cofactor(c, e, i);
+                return x;
+            }
+        }
+        return NULL;
+    }
+    *rest = sym_num(c, 1);
+    if (e->kind != SYM_CALL || strcmp(e->name, "==") != 0)
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        if (e->args[i]->kind == SYM_LOOP && e->args[i]->loop == l &&
+            !sym_has_loop(e->args[1 - i], l))
+            return e->args[1 - i];
+    return NULL;
+}
+
+/* A coefficient that only one cell of a vector has, as z[i] == a of counts:
+ * that cell is opened, and what it gets is left. Returns the braces to close;
+ * 0: it may have more. */
+static int open_only_cell(struct emitter *e, const struct step *s,
+                          symp *coefficient, const char **place)
+{
+    const struct indices *index = &s->members[0].index;
+    symp rest, x = index->n == 1
+                       ? equal_to(e->c, *coefficient, index->loops[0], &rest)
+                       : NULL;
+    if (!x)
+        return 0;
+    const char *lower = emit_int(e, index->loops[0]->lower);
+    const char *upper = emit_int(e, index->loops[0]->upper);
+    const char *at = emit_int(e, x);
+    emit_line(e, "{");
+    e->indent++;
+    const char *name = emit_loop_name(e, index->loops[0]);
+    emit_line(e, "const int %s = %s;", name, at);
+    emit_line(e, "if (%s >= %s && %s <= %s) {", name, lower, name, upper);
+    e->indent++;
+    *place = intern_format(e->c, "at0 + %s - (%s)", name, lower);
+    *coefficient = rest;
+    return 2;
+}
+
 /* Adds q's coefficients, for every instance of its part. */
 static void emit_coefficients_of(struct emitter *e, const struct step *s,
                                  const struct vector_family *v,
@@ -112,10 +162,13 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     if (v->matrix)
         emit_line(e, "whole += %s;", emit_expr(e, q->potential[0]));
     const char *row, *column = NULL;
-    int n = open_index(e, &s->members[0].index, 0, false, &row);
+    symp coefficient = q->potential[v->matrix ? 1 : 0];
+    int n = open_only_cell(e, s, &coefficient, &row);
+    if (!n)
+        n = open_index(e, &s->members[0].index, 0, false, &row);
     if (v->matrix)
         n += open_index(e, &s->index2[0], 0, false, &column);
-    const char *value = emit_expr(e, q->potential[v->matrix ? 1 : 0]);
+    const char *value = emit_expr(e, coefficient);
     if (v->matrix)
         emit_line(e, "sums[(%s) * d + %s] += %s;", row, column, value);
     else
