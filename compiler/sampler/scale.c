@@ -23,8 +23,7 @@
 struct search {
     struct compiler *c;
     struct model *m;
-    struct var_list vars; /* the latent normals first */
-    int nlatent;
+    struct var_list vars, latent; /* what moves; the latent normals of it */
 };
 
 static bool draws_family(const struct step *s, const struct family *f)
@@ -60,8 +59,7 @@ static bool is_drawn_normal(const struct search *k, const struct var *v)
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         const struct step *s = f->stochastic ? step_of(k->m, f) : NULL;
         if (!s || !is_normal_step(s) || s->asked || s->through ||
-            f->nslices > 1 || f->affine || named_in_samplers(k->m, f) ||
-            !f->factor || f->factor->replaced)
+            f->nslices > 1 || f->affine || !f->factor || f->factor->replaced)
             return false;
     }
     return v->families != NULL;
@@ -166,14 +164,17 @@ static void add_var(struct search *k, const struct var *v)
     k->vars.items[k->vars.n++] = v;
 }
 
-/* Whether v is a latent normal that no other move has. */
-static bool free_latent(const struct search *k, const struct var *v)
+/* Adds v if it is a latent normal that no other move has. */
+static void try_latent(struct search *k, const struct var *v)
 {
     const struct step *s = v->families ? step_of(k->m, v->families) : NULL;
     struct search alone = *k;
     const struct var *items[1] = {v};
     alone.vars = (struct var_list){items, 1};
-    return s && !s->scaled_by && is_latent_normal(&alone, s);
+    if (!s || s->scaled_by || !is_latent_normal(&alone, s))
+        return;
+    add_var(k, v);
+    k->latent.items[k->latent.n++] = v;
 }
 
 /* ---- what stands in the means ----------------------------------------------
@@ -183,7 +184,7 @@ static bool free_latent(const struct search *k, const struct var *v)
  * priors of what then moves. */
 static bool try_var(struct search *k, const struct var *v)
 {
-    const int before = k->vars.n;
+    const struct search before = *k;
     bool meets = false, fits = true;
     if (is_among(k, v) || !is_drawn_normal(k, v))
         return false;
@@ -192,14 +193,25 @@ static bool try_var(struct search *k, const struct var *v)
         const struct var *own = g->family->var;
         if (g->replaced || !reads(g, v))
             continue;
-        if (!is_among(k, own) && free_latent(k, own))
-            add_var(k, own);
+        if (!is_among(k, own))
+            try_latent(k, own);
         fits = is_among(k, own);
         meets = meets || own != v;
     }
     if (fits && meets && all_quadratic(k))
         return true;
-    k->vars.n = before;
+    *k = before;
+    return false;
+}
+
+/* samplers { } names a node that would move: it is drawn as asked, no more. */
+static bool is_asked(const struct search *k)
+{
+    for (int i = 0; i < k->vars.n; i++)
+        for (const struct family *f = k->vars.items[i]->families; f;
+             f = f->next_of_var)
+            if (named_in_samplers(k->m, f))
+                return true;
     return false;
 }
 
@@ -275,37 +287,28 @@ static struct step *make_step(struct compiler *c, const struct search *k)
     struct step *s = NEW(c, struct step);
     struct scaling *own = s->own = NEW(c, struct scaling);
     struct scale_term **last = &own->terms;
-    struct text name = {0};
-    text_append(&name, "scale");
-    own->vars.n = k->vars.n;
-    own->vars.items = NEW_ARRAY(c, const struct var *, k->vars.n);
-    for (int i = 0; i < k->vars.n; i++)
-        own->vars.items[i] = k->vars.items[i];
+    const char *name = "scale";
     s->model = k->m;
     s->sampler = &scale_move;
     s->whole = true;
     for (int latent = 0; latent < 2; latent++)
         for (struct family *f = k->m->families; f; f = f->next) {
-            const struct search alone = {.c = c, .m = k->m};
-            struct search of = alone;
-            const struct var *items[1] = {f->var};
-            of.vars = (struct var_list){items, 1};
             if (!f->stochastic || !is_among(k, f->var) ||
-                is_latent_normal(&of, step_of(k->m, f)) != latent)
+                has_variable(&k->latent, f->var) != latent)
                 continue;
             if (s->nmembers == MAX_MEMBERS)
                 return NULL;
-            *last = new_term(c, k, f, latent);
-            push_part(&s->parts, (*last)->part);
-            own->linear = own->linear ||
-                          !sym_is(scaled_coefficient(c, &(*last)->terms, 1), 0);
-            last = &(*last)->next;
+            struct scale_term *t = *last = new_term(c, k, f, latent);
+            last = &t->next;
+            push_part(&s->parts, t->part);
+            own->linear =
+                own->linear || !sym_is(scaled_coefficient(c, &t->terms, 1), 0);
             s->members[s->nmembers].family = f;
             s->members[s->nmembers++].count = sym_num(c, 1);
-            text_printf(&name, "_%s", family_id(c, f));
+            name = intern_format(c, "%s_%s", name, family_id(c, f));
         }
     s->family = s->members[0].family;
-    s->name = take_text(c, &name);
+    s->name = name;
     return s;
 }
 
@@ -330,14 +333,17 @@ void find_scale_moves(struct compiler *c, struct model *m)
     for (const struct var *v = m->vars; v; v = v->next)
         n++;
     for (struct step *s = m->steps; s; s = s->next) {
-        if (!s->sampler || !s->family ||
-            !free_latent(&(struct search){c, m, {NULL, 0}, 0}, s->family->var))
-            continue;
         struct search k = {.c = c, .m = m};
+        if (!s->sampler || !s->family)
+            continue;
         k.vars.items = NEW_ARRAY(c, const struct var *, n);
-        add_var(&k, s->family->var);
+        k.latent.items = NEW_ARRAY(c, const struct var *, n);
+        try_latent(&k, s->family->var);
+        if (!k.latent.n)
+            continue;
         grow(&k);
-        struct step *move = k.vars.n > 1 ? make_step(c, &k) : NULL;
+        struct step *move =
+            k.vars.n > 1 && !is_asked(&k) ? make_step(c, &k) : NULL;
         if (move)
             insert(m, move);
     }

@@ -18,7 +18,6 @@ struct scale_term {
 };
 
 struct scaling {
-    struct var_list vars;
     struct scale_term *terms;
     bool linear; /* some term is, beside the square: the density is no gamma */
     struct slot *number; /* what all was multiplied by, if the device asks */

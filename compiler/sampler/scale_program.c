@@ -137,15 +137,13 @@ static void emit_line_of(struct compiler *c, struct text *out,
 
 /* A statement for each cell that moves: $. */
 static void for_each_cell(struct emitter *e, const struct step *s,
-                          const char *statement, bool latent)
+                          const char *statement)
 {
     struct compiler *c = e->c;
     for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next) {
         const struct family *f = t->family;
         const int depth = e->nloops;
         symp at[8];
-        if (latent && !t->latent)
-            continue;
         emit_line(e, "{");
         e->indent++;
         int braces = open_elements(e, t);
@@ -166,7 +164,7 @@ static void emit_multiply(struct compiler *c, struct text *out,
                 "GBM_FN void multiply_%s(const struct state *s, const struct "
                 "gbm_team *team, real by)\n{\n    gbm_team_sync(team);\n",
                 s->name);
-    for_each_cell(&e, s, "$ *= by;", false);
+    for_each_cell(&e, s, "$ *= by;");
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
 }
@@ -195,8 +193,8 @@ static void emit_update(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-/* For the self-check the block is one coordinate, the logarithm of the latent
- * normals' length. */
+/* For the self-check the block is one coordinate, the logarithm of the length
+ * of all that moves. */
 static void emit_access(struct compiler *c, struct text *out,
                         const struct step *s)
 {
@@ -208,7 +206,7 @@ static void emit_access(struct compiler *c, struct text *out,
                 "struct state *s = (const struct state *)state;\n    const "
                 "struct gbm_team *team = &gbm_alone;\n    double total = 0;\n",
                 n);
-    for_each_cell(&e, s, "total += (double)$ * (double)$;", true);
+    for_each_cell(&e, s, "total += (double)$ * (double)$;");
     text_append(out, "    return log(total) / 2;\n}\n");
     text_printf(
         out,

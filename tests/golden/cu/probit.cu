@@ -557,6 +557,11 @@ static double length_scale_beta_v_y_z_v(const void *state)
     const struct gbm_team *team = &gbm_alone;
     double total = 0;
     {
+        GBM_TEAM_FOR(j_v, 1, (*s->p_v) + 1, team) {
+            total += (double)beta_v(j_v) * (double)beta_v(j_v);
+        }
+    }
+    {
         if (s->y_v_seen || s->y_v_stride == 0) {
             GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
                 if (y_v_seen(i_v)) {
