@@ -27,18 +27,6 @@ static const char *element_number(struct emitter *e, const struct family *f)
     return emit_int(e, number);
 }
 
-/* Opens the loops over the elements that count, shared among the lanes. A
- * single one is the first lane's. */
-static int open_elements(struct emitter *e, const struct scale_term *t)
-{
-    int braces = emit_open_part(e, t->part, true);
-    if (t->family->nloops)
-        return braces;
-    emit_line(e, "if (team->lane == 0) {");
-    e->indent++;
-    return braces + 1;
-}
-
 /* The coefficient of number^power, with residual_ in the place of what a
  * draw has left. */
 static symp coefficient(struct compiler *c, const struct scale_term *t,
@@ -77,32 +65,47 @@ static void emit_residual(struct emitter *e, const struct scale_term *t)
     emit_param(e, intern(c, "residual_"), "residual_");
 }
 
-static void emit_term(struct emitter *e, const struct scale_term *t)
+/* What an element adds, its loops being open. */
+static void emit_element(struct emitter *e, const struct scale_term *t)
 {
     struct compiler *c = e->c;
     const struct family *f = t->family;
-    const int depth = e->nloops, nparams = e->nparams;
     symp square = coefficient(c, t, 2), linear = coefficient(c, t, 1);
     symp at[8];
     for (int i = 0; i < f->nslices; i++)
         at[i] = sym_num(c, 1);
     symp cell = f->nslices ? family_lhs(c, f, f->nslices, at)
                            : sym_ref(c, f->var, f->var->ndim, f->lower);
-    emit_line(e, "/* %s */", f->factor->text);
-    emit_line(e, "{");
-    e->indent++;
-    const int braces = open_elements(e, t);
+    emit_residual(e, t);
+    const char *squares = emit_in_brackets(e, square);
+    const char *lines = emit_in_brackets(e, linear);
+    if (!f->nloops) { /* its sums are shared among the lanes */
+        emit_line(e, "if (team->lane == 0) {");
+        e->indent++;
+    }
     emit_line(e, "k.count += %s;", emit_expr(e, cells_of(c, f)));
     if (f->var->role == ROLE_STOCHASTIC)
         emit_line(
             e, "k.held += %s;",
             emit_expr(e, sym_seen(c, cell->var, cell->nargs, cell->args)));
-    emit_residual(e, t);
     if (!sym_is(square, 0))
-        emit_line(e, "k.square -= 2 * (%s);", emit_expr(e, square));
+        emit_line(e, "k.square -= 2 * %s;", squares);
     if (!sym_is(linear, 0))
-        emit_line(e, "k.linear += %s;", emit_expr(e, linear));
+        emit_line(e, "k.linear += %s;", lines);
+    emit_close(e, f->nloops ? 0 : 1);
+}
+
+static void emit_term(struct emitter *e, const struct scale_term *t)
+{
+    const int depth = e->nloops, nparams = e->nparams;
+    emit_line(e, "/* %s */", t->family->factor->text);
+    emit_line(e, "{");
+    e->indent++;
+    e->team = !t->family->nloops;
+    const int braces = emit_open_part(e, t->part, true);
+    emit_element(e, t);
     emit_close(e, braces + 1);
+    e->team = false;
     e->nloops = depth;
     e->nparams = nparams;
 }
@@ -135,21 +138,45 @@ static void emit_line_of(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* Opens the loops over the cells that move, the outermost shared among the
+ * lanes; a single one is the first lane's. Returns the braces. */
+static int open_cells(struct emitter *e, const struct scale_term *t, symp *cell)
+{
+    struct compiler *c = e->c;
+    const struct family *f = t->family;
+    int braces = emit_open_part(e, t->part, true);
+    *cell = sym_ref(c, f->var, f->var->ndim, f->lower);
+    if (f->nslices) {
+        struct loop *l = NEW(c, struct loop);
+        l->name = "row";
+        symp at[1] = {sym_loop(c, l)};
+        const char *extent = emit_int(e, family_extent(c, f, 0));
+        const char *name = emit_loop_name(e, l);
+        if (f->nloops)
+            emit_line(e, "for (int %s = 1; %s <= %s; %s++) {", name, name,
+                      extent, name);
+        else
+            emit_team_loop(e, name, "1", intern_format(c, "(%s) + 1", extent));
+        *cell = family_lhs(c, f, 1, at);
+    } else if (!f->nloops) {
+        emit_line(e, "if (team->lane == 0) {");
+    } else {
+        return braces;
+    }
+    e->indent++;
+    return braces + 1;
+}
+
 /* A statement for each cell that moves: $. */
 static void for_each_cell(struct emitter *e, const struct step *s,
                           const char *statement)
 {
-    struct compiler *c = e->c;
     for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next) {
-        const struct family *f = t->family;
         const int depth = e->nloops;
-        symp at[8];
+        symp cell;
         emit_line(e, "{");
         e->indent++;
-        int braces = open_elements(e, t);
-        braces += emit_open_slices(e, f, at);
-        symp cell = f->nslices ? family_lhs(c, f, f->nslices, at)
-                               : sym_ref(c, f->var, f->var->ndim, f->lower);
+        const int braces = open_cells(e, t, &cell);
         emit_filled(e, statement, emit_expr(e, cell), "");
         emit_close(e, braces + 1);
         e->nloops = depth;

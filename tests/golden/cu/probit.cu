@@ -489,7 +489,6 @@ GBM_FN struct gbm_scaling line_scale_beta_v_y_z_v(const struct state *s, const s
         if (s->y_v_seen || s->y_v_stride == 0) {
             GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
                 if (y_v_seen(i_v)) {
-                    k.count += 1;
                     real residual_;
                     if (left)
                         residual_ = s->y_z_v_residual[i_v - 1];
@@ -500,6 +499,7 @@ GBM_FN struct gbm_scaling line_scale_beta_v_y_z_v(const struct state *s, const s
                         }
                         residual_ = -(real)k_v_sum;
                     }
+                    k.count += 1;
                     k.square -= 2 * (-REAL_C(0.5) * gbm_square(y_z_v(i_v) + residual_));
                 }
             }
