@@ -71,11 +71,6 @@ static void emit_element(struct emitter *e, const struct scale_term *t)
     struct compiler *c = e->c;
     const struct family *f = t->family;
     symp square = coefficient(c, t, 2), linear = coefficient(c, t, 1);
-    symp at[8];
-    for (int i = 0; i < f->nslices; i++)
-        at[i] = sym_num(c, 1);
-    symp cell = f->nslices ? family_lhs(c, f, f->nslices, at)
-                           : sym_ref(c, f->var, f->var->ndim, f->lower);
     emit_residual(e, t);
     const char *squares = emit_in_brackets(e, square);
     const char *lines = emit_in_brackets(e, linear);
@@ -84,10 +79,6 @@ static void emit_element(struct emitter *e, const struct scale_term *t)
         e->indent++;
     }
     emit_line(e, "k.count += %s;", emit_expr(e, cells_of(c, f)));
-    if (f->var->role == ROLE_STOCHASTIC)
-        emit_line(
-            e, "k.held += %s;",
-            emit_expr(e, sym_seen(c, cell->var, cell->nargs, cell->args)));
     if (!sym_is(square, 0))
         emit_line(e, "k.square -= 2 * %s;", squares);
     if (!sym_is(linear, 0))
@@ -110,6 +101,24 @@ static void emit_term(struct emitter *e, const struct scale_term *t)
     e->nparams = nparams;
 }
 
+/* Cells that are data, elements of the model or not, do not move, and what is
+ * read with them is no multiple. */
+static void emit_held(struct emitter *e, const struct var *v)
+{
+    const char *n = v->cname, *cells = "1";
+    for (int d = 0; d < v->ndim; d++)
+        cells = intern_format(e->c, "%s * s->%s_n%d", cells, n, d + 1);
+    if (v->role != ROLE_STOCHASTIC)
+        return;
+    emit_line(e, "k.held += s->%s_stride == 0;", n);
+    emit_line(e, "if (s->%s_seen) {", n);
+    e->indent++;
+    emit_team_loop(e, "cell_", "0", cells);
+    emit_line(e, "    k.held += s->%s_seen[cell_] == 1;", n);
+    emit_line(e, "}");
+    emit_close(e, 1);
+}
+
 /* line_: the log density along the line, from what draws have `left` if it is
  * there. */
 static void emit_line_of(struct compiler *c, struct text *out,
@@ -126,8 +135,11 @@ static void emit_line_of(struct compiler *c, struct text *out,
                 s->name);
     if (!left)
         emit_line(&e, "(void)left;");
-    for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next)
+    for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next) {
         emit_term(&e, t);
+        if (t->family == t->family->var->families)
+            emit_held(&e, t->family->var);
+    }
     emit_line(&e, "gbm_total sums[4] = {k.square, k.linear, k.count, k.held};");
     emit_line(&e, "gbm_team_sums(team, 4, sums);");
     emit_line(&e, "k.square = sums[0];");
@@ -221,7 +233,7 @@ static void emit_update(struct compiler *c, struct text *out,
 }
 
 /* For the self-check the block is one coordinate, the logarithm of the length
- * of all that moves. */
+ * of all that moves; far out, not beyond what numbers have room for. */
 static void emit_access(struct compiler *c, struct text *out,
                         const struct step *s)
 {
@@ -231,10 +243,17 @@ static void emit_access(struct compiler *c, struct text *out,
                 "#ifndef __CUDACC__\n"
                 "static double length_%s(const void *state)\n{\n    const "
                 "struct state *s = (const struct state *)state;\n    const "
-                "struct gbm_team *team = &gbm_alone;\n    double total = 0;\n",
+                "struct gbm_team *team = &gbm_alone;\n    double most = 0, "
+                "total = 0;\n",
                 n);
-    for_each_cell(&e, s, "total += (double)$ * (double)$;");
-    text_append(out, "    return log(total) / 2;\n}\n");
+    for_each_cell(&e, s, "most = fmax(most, fabs((double)$));");
+    for_each_cell(&e, s, "total += (double)$ / most * ((double)$ / most);");
+    text_append(out, "    return log(most) + log(total) / 2;\n}\n");
+    text_printf(out,
+                "/* The logarithm of the factor to length exp(x). */\n"
+                "static double factor_%s(const void *state, double x)\n{\n    "
+                "return fmin(fmax(x, -300), 300) - length_%s(state);\n}\n",
+                n, n);
     text_printf(
         out,
         "static int dimension_%s(const void *state, int64_t element)\n{\n    "
@@ -245,12 +264,12 @@ static void emit_access(struct compiler *c, struct text *out,
         "{\n    (void)element;\n    *x = length_%s(state);\n}\n"
         "static void set_%s(const void *state, int64_t element, const double "
         "*x)\n{\n    (void)element;\n    multiply_%s((const struct state "
-        "*)state, &gbm_alone, (real)exp(*x - length_%s(state)));\n}\n"
+        "*)state, &gbm_alone, (real)exp(factor_%s(state, *x)));\n}\n"
         "static double conditional_%s(const void *state, int64_t element, "
         "const double *x)\n{\n    struct gbm_scaling k = line_%s((const struct "
         "state *)state, &gbm_alone, 0);\n    (void)element;\n    k.count = 0; "
         "/* the density of what moves, not of the number */\n    return "
-        "(double)gbm_scale_density(&k, (real)(*x - length_%s(state)));\n}\n",
+        "(double)gbm_scale_density(&k, (real)factor_%s(state, *x));\n}\n",
         n, n, n, n, n, n, n, n, n, n);
     if (scaling_of(s)->number)
         text_printf(out,

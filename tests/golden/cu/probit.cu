@@ -480,8 +480,13 @@ GBM_FN struct gbm_scaling line_scale_beta_v_y_z_v(const struct state *s, const s
     {
         GBM_TEAM_FOR(j_v, 1, (*s->p_v) + 1, team) {
             k.count += 1;
-            k.held += beta_v_seen(j_v);
             k.square -= 2 * (-REAL_C(0.005) * gbm_square(beta_v(j_v)));
+        }
+    }
+    k.held += s->beta_v_stride == 0;
+    if (s->beta_v_seen) {
+        GBM_TEAM_FOR(cell_, 0, 1 * s->beta_v_n1, team) {
+            k.held += s->beta_v_seen[cell_] == 1;
         }
     }
     /* albert_chib of y[i] ~ bernoulli(phi(inprod(X[i,], beta))) */
@@ -555,22 +560,41 @@ static double length_scale_beta_v_y_z_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     const struct gbm_team *team = &gbm_alone;
-    double total = 0;
+    double most = 0, total = 0;
     {
         GBM_TEAM_FOR(j_v, 1, (*s->p_v) + 1, team) {
-            total += (double)beta_v(j_v) * (double)beta_v(j_v);
+            most = fmax(most, fabs((double)beta_v(j_v)));
         }
     }
     {
         if (s->y_v_seen || s->y_v_stride == 0) {
             GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
                 if (y_v_seen(i_v)) {
-                    total += (double)y_z_v(i_v) * (double)y_z_v(i_v);
+                    most = fmax(most, fabs((double)y_z_v(i_v)));
                 }
             }
         }
     }
-    return log(total) / 2;
+    {
+        GBM_TEAM_FOR(j1_v, 1, (*s->p_v) + 1, team) {
+            total += (double)beta_v(j1_v) / most * ((double)beta_v(j1_v) / most);
+        }
+    }
+    {
+        if (s->y_v_seen || s->y_v_stride == 0) {
+            GBM_TEAM_FOR(i1_v, 1, (*s->N_v) + 1, team) {
+                if (y_v_seen(i1_v)) {
+                    total += (double)y_z_v(i1_v) / most * ((double)y_z_v(i1_v) / most);
+                }
+            }
+        }
+    }
+    return log(most) + log(total) / 2;
+}
+/* The logarithm of the factor to length exp(x). */
+static double factor_scale_beta_v_y_z_v(const void *state, double x)
+{
+    return fmin(fmax(x, -300), 300) - length_scale_beta_v_y_z_v(state);
 }
 static int dimension_scale_beta_v_y_z_v(const void *state, int64_t element)
 {
@@ -586,14 +610,14 @@ static void get_scale_beta_v_y_z_v(const void *state, int64_t element, double *x
 static void set_scale_beta_v_y_z_v(const void *state, int64_t element, const double *x)
 {
     (void)element;
-    multiply_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, (real)exp(*x - length_scale_beta_v_y_z_v(state)));
+    multiply_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, (real)exp(factor_scale_beta_v_y_z_v(state, *x)));
 }
 static double conditional_scale_beta_v_y_z_v(const void *state, int64_t element, const double *x)
 {
     struct gbm_scaling k = line_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, 0);
     (void)element;
     k.count = 0; /* the density of what moves, not of the number */
-    return (double)gbm_scale_density(&k, (real)(*x - length_scale_beta_v_y_z_v(state)));
+    return (double)gbm_scale_density(&k, (real)factor_scale_beta_v_y_z_v(state, *x));
 }
 static int64_t tuning_scale_beta_v_y_z_v(const void *state)
 {
