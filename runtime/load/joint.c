@@ -2,8 +2,7 @@
  * numbers its coordinates, collects the pattern of its precision from the rows
  * of its terms, has it ordered and factored symbolically, sums what is
  * constant, and lists for every cell the rows that it gathers. */
-#include "load/load.h"
-#include "load/symbolic.h"
+#include "load/joint_layout.h"
 #include "real.h" /* of stdlib, in double */
 #include "joint.h"
 #include "curved_block.h"
@@ -11,73 +10,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A row's places name coordinates from 0, held values as -2, -3, ..., and -1
- * for none. */
-#define HELD(h) (-2 - (h))
-
-/* Contributions of rows to cells beyond this are too many to be listed. */
-#define MOST ((int64_t)1 << 29)
-
-struct term {
-    const struct gbm_joint_term *term;
-    bool fixed_weight, fixed_score, fixed_design, fixed_offset;
-    struct rt_ints element, begin, place;
-    double *weight; /* of the rows, if they are scattered; or NULL */
-    int64_t weights;
-    int left_out; /* elements without a row, as nothing of theirs moves */
-    /* forms: components, and the instances that have rows: those of their
-     * components, instance by instance, and the pairs of different components:
-     * of the first instance, if their weights are common to all, and behind it;
-     * else of all, and behind them */
-    int components;
-    int64_t instances;
-    double *offset; /* of the instances' components, if it is data; or NULL */
-    /* rows of one weight: [rows] the first of those like it, and all of them
-     * with those alike together; or NULL */
-    int *first_alike, *in_order;
-};
-
-/* One contribution to a cell of Q or b. */
-struct share {
-    int row, left, right;
-};
-
-/* They are gone through twice, as they may be many: counted cell by cell, then
- * listed, or summed where rows' coefficients and weights (by) are known. Where
- * the coefficients alone are, those of one row, or of rows alike, that follow
- * each other in a cell are one. */
-struct shares {
-    struct share *items;
-    double *value; /* of the items, if coefficients are known */
-    double *sum;   /* of the cells */
-    int *last;     /* [cells] row of the last one, from 1 */
-    const double *design, *by;
-    const int *first_alike; /* [rows], or NULL */
-    /* [cells]: how many a cell has, then where its next one goes */
-    int64_t *at;
-    int64_t n;
-};
-
-struct layout {
-    struct rt *rt;
-    struct rt_instance *in;
-    const struct gbm_joint_block *block;
-    const void *state;
-    int **number; /* [nvariables][cells]: a row's place of the cell */
-    struct rt_ints first, where, held_variable, held_where;
-    int d;
-    struct term *terms;
-    int64_t *start; /* the graph of Q */
-    int *neighbour;
-    struct rt_symbolic symbolic;
-    struct rt_ints link_row, link_held;
-    struct rt_ints table;
-    double *constant;
-    int64_t nconstant, constants;
-    int64_t work;
-    bool failed;
-};
 
 static void add_constant(struct layout *l, double value)
 {
@@ -92,578 +24,6 @@ static void add_constant(struct layout *l, double value)
         l->constants = n;
     }
     l->constant[l->nconstant++] = value;
-}
-
-static void add_value(struct shares *s, int64_t to, int64_t row, int64_t left,
-                      int64_t right, double value)
-{
-    if (s->sum) {
-        s->sum[to] += s->by[row] * value;
-        return;
-    }
-    if (s->first_alike)
-        row = s->first_alike[row];
-    const bool again = s->last && s->last[to] == row + 1;
-    if (s->last)
-        s->last[to] = (int)(row + 1);
-    if (!s->items) {
-        s->at[to] += !again;
-        s->n += !again;
-    } else if (again) {
-        s->value[s->at[to] - 1] += value;
-    } else {
-        const int64_t i = s->at[to]++;
-        s->items[i] = (struct share){(int)row, (int)left, (int)right};
-        if (s->value)
-            s->value[i] = value;
-    }
-}
-
-static void add_share(struct shares *s, int64_t to, int64_t row, int64_t left,
-                      int64_t right)
-{
-    double value = s->design ? s->design[left] : 0;
-    if (s->design && right >= 0)
-        value *= s->design[right];
-    add_value(s, to, row, left, right, value);
-}
-
-/* ---- coordinates ---- */
-
-static bool number_coordinates(struct layout *l)
-{
-    const struct gbm_joint_block *b = l->block;
-    struct rt_cells buffer = {0};
-    l->number = calloc((size_t)b->nvariables + 1, sizeof *l->number);
-    if (!l->number)
-        return false;
-    for (int v = 0; v < b->nvariables; v++) {
-        const struct rt_slot *slot = &l->in->slots[b->variables[v]];
-        rt_ints_add(&l->first, l->d);
-        l->number[v] = malloc(((size_t)slot->cells + 1) * sizeof(int));
-        if (!l->number[v])
-            return false;
-        for (int64_t i = 0; i < slot->cells; i++)
-            l->number[v][i] = -1;
-        for (int f = 0; f < b->nfamilies; f++) {
-            const struct gbm_family *fam =
-                &l->in->model->families[b->families[f]];
-            if (fam->variable != b->variables[v])
-                continue;
-            for (int64_t e = 0; e < l->in->elements[b->families[f]]; e++) {
-                int64_t n = rt_element_cells(fam, l->state, e, &buffer);
-                for (int64_t i = 0; i < n; i++) {
-                    int64_t cell = buffer.cells[i];
-                    if (rt_seen(slot, cell) || rt_barren(slot, cell) ||
-                        l->number[v][cell] >= 0)
-                        continue;
-                    l->number[v][cell] = l->d++;
-                    rt_ints_add(&l->where, cell);
-                }
-            }
-        }
-    }
-    rt_ints_add(&l->first, l->d);
-    free(buffer.cells);
-    return !l->where.failed && !l->first.failed;
-}
-
-static int place_of(struct layout *l, int variable, int64_t cell)
-{
-    if (cell < 0)
-        return -1;
-    int *number = &l->number[variable][cell];
-    if (*number == -1) {
-        *number = HELD((int)l->held_where.n);
-        rt_ints_add(&l->held_variable, variable);
-        rt_ints_add(&l->held_where, cell);
-    }
-    return *number;
-}
-
-/* ---- rows ---- */
-
-/* The rows of a vector's scattered weights: the pairs (a, b), b <= a, of which
- * one is not 0. */
-static bool list_scattered(struct layout *l, struct term *t)
-{
-    const int64_t n = t->term->extent(l->state);
-    const int64_t instances = l->in->elements[t->term->family];
-    double *cells = malloc(((size_t)(n * n) + 1) * sizeof *cells);
-    bool ok = cells != NULL;
-    rt_ints_add(&t->begin, 0);
-    for (int64_t v = 0; ok && v < instances; v++) {
-        memset(cells, 0, (size_t)(n * n) * sizeof *cells);
-        t->term->scatter(l->state, v, cells);
-        int64_t used = 0;
-        for (int64_t i = 0; i < n * n; i++)
-            used += cells[i] != 0;
-        double *weight = realloc(t->weight, (size_t)(t->weights + used + 1) *
-                                                sizeof *weight);
-        ok = weight != NULL;
-        t->weight = ok ? weight : t->weight;
-        for (int64_t i = 0; ok && i < n * n; i++) {
-            int variable[2], place[2];
-            int64_t cell[2];
-            const int64_t e = v * n * n + i;
-            if (cells[i] == 0 || i % n > i / n)
-                continue;
-            const int places = t->term->slots(l->state, e, variable, cell, 2);
-            bool moves = false;
-            for (int k = 0; k < places; k++) {
-                place[k] = place_of(l, variable[k], cell[k]);
-                moves = moves || place[k] >= 0;
-            }
-            if (!moves) {
-                t->left_out++;
-                continue;
-            }
-            for (int k = 0; k < places; k++)
-                rt_ints_add(&t->place, place[k]);
-            rt_ints_add(&t->element, e);
-            rt_ints_add(&t->begin, t->place.n);
-            t->weight[t->weights++] = cells[i];
-        }
-    }
-    free(cells);
-    return ok && !t->place.failed && !t->begin.failed && !t->element.failed;
-}
-
-/* Room for the cells of a row. */
-struct row_cells {
-    int capacity, *variable;
-    int64_t *cell;
-};
-
-static bool row_cells_grow(struct row_cells *r, int capacity)
-{
-    free(r->variable);
-    free(r->cell);
-    r->capacity = capacity;
-    r->variable = malloc((size_t)capacity * sizeof *r->variable);
-    r->cell = malloc((size_t)capacity * sizeof *r->cell);
-    return r->variable && r->cell;
-}
-
-static void row_cells_free(struct row_cells *r)
-{
-    free(r->variable);
-    free(r->cell);
-}
-
-/* Adds the places of an element's row. Returns their number, or -1 if it does
- * not count; *moves: some is a coordinate. */
-static int add_places(struct layout *l, struct term *t, int64_t element,
-                      struct row_cells *r, bool *moves)
-{
-    int n =
-        t->term->slots(l->state, element, r->variable, r->cell, r->capacity);
-    if (n > r->capacity) {
-        if (!row_cells_grow(r, 2 * n)) {
-            l->failed = true;
-            return -1;
-        }
-        n = t->term->slots(l->state, element, r->variable, r->cell,
-                           r->capacity);
-    }
-    for (int i = 0; i < n; i++) {
-        int place = place_of(l, r->variable[i], r->cell[i]);
-        *moves = *moves || place >= 0;
-        rt_ints_add(&t->place, place);
-    }
-    return n;
-}
-
-static void end_row(struct term *t, int64_t element)
-{
-    rt_ints_add(&t->element, element);
-    rt_ints_add(&t->begin, t->place.n);
-}
-
-static int64_t pairs_of(const struct term *t)
-{
-    return (int64_t)t->components * (t->components - 1) / 2;
-}
-
-/* The row of component a of the i-th instance. */
-static int64_t row_of_component(const struct term *t, int64_t i, int a)
-{
-    const bool behind = t->term->common_weight && i > 0;
-    return i * t->components + a + (behind ? pairs_of(t) : 0);
-}
-
-/* The row with the weight of components a and b of the i-th instance. */
-static int row_of_pair(const struct term *t, int64_t i, int a, int b)
-{
-    const int64_t n = t->components;
-    if (t->term->common_weight)
-        i = 0;
-    if (a == b)
-        return (int)(i * n + a);
-    const int64_t first = t->term->common_weight ? n : t->instances * n;
-    const int more = a > b ? a : b, less = a > b ? b : a;
-    return (int)(first + i * pairs_of(t) + more * (more - 1) / 2 + less);
-}
-
-/* Rows of the pairs of different components of instance v. */
-static void list_pairs(struct term *t, int64_t v)
-{
-    const int64_t n = t->components;
-    for (int64_t a = 0; a < n; a++)
-        for (int64_t b = 0; b < a; b++)
-            end_row(t, (v * n + a) * n + b);
-}
-
-static bool list_forms(struct layout *l, struct term *t)
-{
-    const int64_t n = t->components = t->term->extent(l->state);
-    struct row_cells cells = {0};
-    bool ok = row_cells_grow(&cells, 64);
-    rt_ints_add(&t->begin, 0);
-    for (int64_t v = 0; ok && v < l->in->elements[t->term->family]; v++) {
-        const int64_t places = t->place.n, rows = t->element.n;
-        bool counts = true, moves = false;
-        for (int64_t a = 0; counts && a < n; a++) {
-            const int64_t e = (v * n + a) * n + a;
-            counts = add_places(l, t, e, &cells, &moves) >= 0;
-            end_row(t, e);
-        }
-        ok = !l->failed && !t->begin.failed && t->element.n < INT_MAX - n * n;
-        if (counts && moves) {
-            if (t->instances++ == 0 && t->term->common_weight)
-                list_pairs(t, v);
-            continue;
-        }
-        t->place.n = places;
-        t->element.n = rows;
-        t->begin.n = rows + 1;
-        t->left_out += counts;
-    }
-    row_cells_free(&cells);
-    for (int64_t i = 0; ok && i < t->instances && !t->term->common_weight;
-         i++) {
-        list_pairs(t, t->element.items[i * n] / (n * n));
-        ok = !t->begin.failed && t->element.n < INT_MAX - n * n;
-    }
-    return ok && !t->place.failed && !t->begin.failed && !t->element.failed;
-}
-
-static bool list_rows(struct layout *l, struct term *t)
-{
-    if (t->term->scatter)
-        return list_scattered(l, t);
-    if (t->term->forms)
-        return list_forms(l, t);
-    struct row_cells cells = {0};
-    bool ok = row_cells_grow(&cells, 64);
-    int64_t count = l->in->elements[t->term->family];
-    if (t->term->extent) {
-        const int64_t n = t->term->extent(l->state);
-        count *= n * n;
-    }
-    rt_ints_add(&t->begin, 0);
-    for (int64_t e = 0; ok && e < count; e++) {
-        bool moves = false;
-        int64_t before = t->place.n;
-        const int n = add_places(l, t, e, &cells, &moves);
-        ok = !l->failed;
-        if (!moves) {
-            t->place.n = before;
-            t->left_out += n > 0;
-            continue;
-        }
-        end_row(t, e);
-    }
-    row_cells_free(&cells);
-    return ok && !t->place.failed && !t->begin.failed && !t->element.failed;
-}
-
-static bool same_places(const struct term *t, int64_t a, int64_t b)
-{
-    int n = t->begin.items[a + 1] - t->begin.items[a];
-    return n == t->begin.items[b + 1] - t->begin.items[b] &&
-           memcmp(t->place.items + t->begin.items[a],
-                  t->place.items + t->begin.items[b],
-                  (size_t)n * sizeof(int)) == 0;
-}
-
-struct edges {
-    int64_t *items, n, capacity;
-    bool failed;
-};
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void unique_edges(struct edges *e)
-{
-    int64_t kept = 0;
-    if (e->n)
-        qsort(e->items, (size_t)e->n, sizeof *e->items, by_number);
-    for (int64_t i = 0; i < e->n; i++)
-        if (i == 0 || e->items[i] != e->items[i - 1])
-            e->items[kept++] = e->items[i];
-    e->n = kept;
-}
-
-static void add_edge(struct edges *e, int a, int b)
-{
-    if (e->n == e->capacity) {
-        unique_edges(e);
-        if (2 * e->n > e->capacity || !e->items) {
-            int64_t capacity = e->capacity ? 2 * e->capacity : 1024;
-            int64_t *items =
-                capacity > MOST
-                    ? NULL
-                    : realloc(e->items, (size_t)capacity * sizeof *items);
-            if (!items) {
-                e->failed = true;
-                return;
-            }
-            e->items = items;
-            e->capacity = capacity;
-        }
-    }
-    e->items[e->n++] = (int64_t)a << 32 | (unsigned)b;
-}
-
-static void add_edge_of_places(struct edges *e, const struct term *t, int i,
-                               int j)
-{
-    int a = t->place.items[i], b = t->place.items[j];
-    if (a >= 0 && b >= 0 && a != b)
-        add_edge(e, a < b ? a : b, a < b ? b : a);
-}
-
-/* All coordinates of an instance's components meet. */
-static void edges_of_forms(struct edges *e, const struct term *t)
-{
-    const int n = t->components;
-    for (int64_t k = 0; k < t->instances && !e->failed; k++) {
-        const int *begin = t->begin.items + row_of_component(t, k, 0);
-        bool same = k > 0;
-        for (int a = 0; same && a < n; a++)
-            same = same_places(t, row_of_component(t, k, a),
-                               row_of_component(t, k - 1, a));
-        for (int i = begin[0]; !same && i < begin[n]; i++)
-            for (int j = begin[0]; j < i; j++)
-                add_edge_of_places(e, t, i, j);
-    }
-}
-
-static void edges_of_term(struct edges *e, const struct term *t)
-{
-    if (t->term->forms) {
-        edges_of_forms(e, t);
-        return;
-    }
-    for (int64_t r = 0; r < t->element.n && !e->failed; r++) {
-        if (r > 0 && same_places(t, r, r - 1))
-            continue;
-        for (int i = t->begin.items[r]; i < t->begin.items[r + 1]; i++)
-            for (int j = t->begin.items[r]; j < i; j++)
-                add_edge_of_places(e, t, i, j);
-    }
-}
-
-/* Which coordinates meet in some row. */
-static bool build_graph(struct layout *l)
-{
-    struct edges e = {0};
-    for (int k = 0; k < l->block->nterms; k++)
-        edges_of_term(&e, &l->terms[k]);
-    unique_edges(&e);
-    l->start = calloc((size_t)l->d + 2, sizeof *l->start);
-    l->neighbour = malloc((size_t)(2 * e.n + 1) * sizeof *l->neighbour);
-    if (!l->start || !l->neighbour || e.failed) {
-        free(e.items);
-        return false;
-    }
-    for (int64_t i = 0; i < e.n; i++) {
-        l->start[(e.items[i] >> 32) + 2]++;
-        l->start[(e.items[i] & 0x7fffffff) + 2]++;
-    }
-    for (int k = 0; k < l->d; k++)
-        l->start[k + 2] += l->start[k + 1];
-    for (int64_t i = 0; i < e.n; i++) {
-        int64_t a = e.items[i] >> 32, b = e.items[i] & 0x7fffffff;
-        l->neighbour[l->start[a + 1]++] = (int)b;
-        l->neighbour[l->start[b + 1]++] = (int)a;
-    }
-    free(e.items);
-    return true;
-}
-
-/* ---- links to held values ---- */
-
-struct links {
-    int64_t *pair; /* coordinate << 32 | held, ascending */
-    int64_t n;
-};
-
-/* The coordinates and held values of places first..end meet. */
-static void links_of_places(struct edges *e, const struct term *t, int first,
-                            int end)
-{
-    for (int i = first; i < end; i++)
-        for (int j = first; j < end; j++)
-            if (t->place.items[i] >= 0 && t->place.items[j] <= HELD(0))
-                add_edge(e, t->place.items[i], HELD(t->place.items[j]));
-}
-
-static bool build_links(struct layout *l, struct links *links)
-{
-    struct edges e = {0};
-    for (int k = 0; k < l->block->nterms; k++) {
-        const struct term *t = &l->terms[k];
-        const int64_t rows = t->term->forms ? t->instances : t->element.n;
-        const int step = t->term->forms ? t->components : 1;
-        for (int64_t r = 0; r < rows; r++) {
-            const int64_t row = t->term->forms ? row_of_component(t, r, 0) : r;
-            links_of_places(&e, t, t->begin.items[row],
-                            t->begin.items[row + step]);
-        }
-    }
-    unique_edges(&e);
-    links->pair = e.items;
-    links->n = e.n;
-    for (int64_t i = 0; i < e.n; i++) {
-        rt_ints_add(&l->link_row, l->symbolic.at[e.items[i] >> 32]);
-        rt_ints_add(&l->link_held, e.items[i] & 0x7fffffff);
-    }
-    return !e.failed && !l->link_row.failed && !l->link_held.failed;
-}
-
-static int64_t link_cell(const struct layout *l, const struct links *links,
-                         int a, int held)
-{
-    int64_t key = (int64_t)a << 32 | (unsigned)held;
-    const int64_t *found =
-        bsearch(&key, links->pair, (size_t)links->n, sizeof key, by_number);
-    return found ? l->symbolic.cells + (found - links->pair) : -1;
-}
-
-/* ---- what the rows contribute ---- */
-
-static int64_t cell_of_pair(const struct layout *l, const struct links *links,
-                            int a, int b)
-{
-    if (a >= 0 && b >= 0)
-        return rt_symbolic_cell(&l->symbolic, l->symbolic.at[a],
-                                l->symbolic.at[b]);
-    if (a >= 0 && b <= HELD(0))
-        return link_cell(l, links, a, HELD(b));
-    if (b >= 0 && a <= HELD(0))
-        return link_cell(l, links, b, HELD(a));
-    return -1;
-}
-
-/* Calls of a term's contributions to Q: cell, row, places of the two
- * coefficients. Two different places of one coordinate meet twice on the
- * diagonal. */
-static void shares_of_precision(const struct layout *l,
-                                const struct links *links, const struct term *t,
-                                int64_t row, struct shares *out)
-{
-    const int first = t->begin.items[row], end = t->begin.items[row + 1];
-    for (int i = t->term->extent ? end - 1 : first; i < end; i++)
-        for (int j = first; j <= (t->term->extent ? first : i); j++) {
-            int a = t->place.items[i], b = t->place.items[j];
-            int64_t to = cell_of_pair(l, links, a, b);
-            if (to < 0)
-                continue;
-            add_share(out, to, row, i, j);
-            if (i != j && a == b)
-                add_share(out, to, row, i, j);
-        }
-}
-
-/* Of two components of an instance: their coefficients' products, which meet
- * twice where both are of one coordinate. */
-static void shares_of_forms(const struct layout *l, const struct links *links,
-                            const struct term *t, int64_t instance, int a,
-                            int b, struct shares *out)
-{
-    const int row = row_of_pair(t, instance, a, b);
-    const int *left = t->begin.items + row_of_component(t, instance, a);
-    const int *right = t->begin.items + row_of_component(t, instance, b);
-    for (int i = left[0]; i < left[1]; i++)
-        for (int j = right[0]; j < (a == b ? i + 1 : right[1]); j++) {
-            const int x = t->place.items[i], y = t->place.items[j];
-            const int64_t to = cell_of_pair(l, links, x, y);
-            if (to < 0)
-                continue;
-            add_share(out, to, row, i, j);
-            if (i != j && x == y)
-                add_share(out, to, row, i, j);
-        }
-}
-
-/* What component a of an instance has from the offset of component b. */
-static void shares_of_offset(const struct layout *l, const struct term *t,
-                             int64_t instance, int a, int b, struct shares *out)
-{
-    const int row = row_of_pair(t, instance, a, b);
-    const int *left = t->begin.items + row_of_component(t, instance, a);
-    const double offset = t->offset[instance * t->components + b];
-    for (int i = left[0]; i < left[1]; i++)
-        if (t->place.items[i] >= 0)
-            add_value(out, l->symbolic.at[t->place.items[i]], row, i, -1,
-                      -out->design[i] * offset);
-}
-
-static void shares_of_potential(const struct layout *l, const struct term *t,
-                                int64_t row, struct shares *out)
-{
-    if (t->term->extent && !t->term->forms &&
-        t->begin.items[row + 1] - t->begin.items[row] == 2)
-        return;
-    for (int i = t->begin.items[row]; i < t->begin.items[row + 1]; i++)
-        if (t->place.items[i] >= 0)
-            add_share(out, l->symbolic.at[t->place.items[i]], row, i, -1);
-}
-
-struct cell_count {
-    int cell;
-    int64_t count;
-};
-
-static int most_first(const void *a, const void *b)
-{
-    const struct cell_count *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
-/* Orders the cells that have shares, those with most first: `from` the place of
- * each one's first share. */
-static bool order_cells(int64_t cells, struct shares *s, struct rt_ints *to,
-                        struct rt_ints *from)
-{
-    int64_t used = 0, at = 0;
-    for (int64_t c = 0; c < cells; c++)
-        used += s->at[c] != 0;
-    struct cell_count *order = malloc(((size_t)used + 1) * sizeof *order);
-    if (!order)
-        return false;
-    used = 0;
-    for (int64_t c = 0; c < cells; c++)
-        if (s->at[c])
-            order[used++] = (struct cell_count){(int)c, s->at[c]};
-    qsort(order, (size_t)used, sizeof *order, most_first);
-    for (int64_t i = 0; i < used; i++) {
-        rt_ints_add(to, order[i].cell);
-        rt_ints_add(from, at);
-        s->at[order[i].cell] = at;
-        at += order[i].count;
-    }
-    rt_ints_add(from, at);
-    free(order);
-    return !to->failed && !from->failed;
 }
 
 /* ---- the table ---- */
@@ -696,17 +56,17 @@ static void go_through(const struct layout *l, const struct links *links,
             for (int b = 0; b < t->components; b++)
                 for (int64_t i = 0; i < t->instances; i++)
                     if (f == &of_potential)
-                        shares_of_offset(l, t, i, a, b, s);
+                        rt_joint_shares_of_offset(l, t, i, a, b, s);
                     else if (b <= a)
-                        shares_of_forms(l, links, t, i, a, b, s);
+                        rt_joint_shares_of_forms(l, links, t, i, a, b, s);
         return;
     }
     for (int64_t r = 0; r < t->element.n; r++)
         if (f == &of_precision)
-            shares_of_precision(l, links, t, t->in_order ? t->in_order[r] : r,
-                                s);
+            rt_joint_shares_of_precision(l, links, t,
+                                         t->in_order ? t->in_order[r] : r, s);
         else
-            shares_of_potential(l, t, r, s);
+            rt_joint_shares_of_potential(l, t, r, s);
 }
 
 struct numbered_row {
@@ -765,7 +125,7 @@ static bool put_list(struct layout *l, const struct links *links,
     bool ok = s.at && (s.last || !merged);
     if (ok)
         go_through(l, links, t, f, &s);
-    ok = ok && s.n <= MOST && order_cells(cells, &s, &to, &from);
+    ok = ok && s.n <= MOST && rt_joint_order_cells(cells, &s, &to, &from);
     if (ok && by)
         s.sum = calloc((size_t)cells + 1, sizeof *s.sum);
     else if (ok)
@@ -845,7 +205,7 @@ static bool find_offsets(const struct layout *l, struct term *t)
     for (int64_t i = 0; t->offset && i < t->instances; i++)
         for (int a = 0; a < n; a++)
             t->offset[i * n + a] = t->term->offset(
-                l->state, t->element.items[row_of_component(t, i, a)]);
+                l->state, t->element.items[rt_joint_row_of_component(t, i, a)]);
     return t->offset != NULL;
 }
 
@@ -867,7 +227,8 @@ static bool put_term(struct layout *l, const struct links *links,
     h[GBM_T_COUNT] = (int)rows;
     h[GBM_T_LEFT_OUT] = t->left_out;
     h[GBM_T_ROWS] =
-        compute ? (int)(t->offset ? t->components + pairs_of(t) : rows) : 0;
+        compute ? (int)(t->offset ? t->components + rt_joint_pairs_of(t) : rows)
+                : 0;
     h[GBM_T_B_WEIGHTED] = t->offset != NULL;
     h[GBM_T_ELEMENT] = at;
     h[GBM_T_BEGIN] = begin;
@@ -1004,7 +365,7 @@ static bool put_table(struct layout *l)
     struct rt_ints held_first = {0};
     int nterms = l->block->nterms;
     sort_held(l, &held_first);
-    bool ok = !l->failed && build_links(l, &links);
+    bool ok = !l->failed && rt_joint_build_links(l, &links);
     if (!ok)
         goto done;
     put_header(l);
@@ -1125,7 +486,7 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
 {
     struct layout l = {
         .rt = rt, .in = in, .block = step->joint, .state = state};
-    bool ok = number_coordinates(&l);
+    bool ok = rt_joint_number_coordinates(&l);
     l.terms = calloc((size_t)l.block->nterms + 1, sizeof *l.terms);
     ok = ok && l.terms;
     if (ok && l.d == 0) {
@@ -1145,9 +506,9 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
         t->fixed_offset = settled && term->offset && !t->fixed_score &&
                           (term->common_weight || t->fixed_weight);
         t->fixed_score = t->fixed_score || (t->fixed_weight && t->fixed_offset);
-        ok = list_rows(&l, &l.terms[k]);
+        ok = rt_joint_list_rows(&l, &l.terms[k]);
     }
-    ok = ok && build_graph(&l) &&
+    ok = ok && rt_joint_build_graph(&l) &&
          rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour) &&
          put_table(&l) && fill_slots(&l);
     layout_free(&l);
