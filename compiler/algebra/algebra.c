@@ -301,9 +301,44 @@ static void add_like(struct likes *l, symp rest, double coefficient, symp term)
     found->term = NULL;
 }
 
+/* log(w) + log(w + 1) + ... of n terms. */
+static symp log_product(struct compiler *c, symp w, int n)
+{
+    struct list logs = {0};
+    for (int i = 0; i < n; i++)
+        list_push(c, &logs, sym_log(c, sym_add2(c, w, sym_num(c, i))));
+    return sym_add(c, logs.n, logs.at);
+}
+
+/* loggam(w + n) - loggam(w) as log(w) + ... + log(w + n - 1), w > 0 and n a
+ * small whole number: such a difference loses digits where w is large, and of
+ * the density of 1 - x = u^(1 / alpha) it leaves log(alpha). What is taken from
+ * both terms goes to `out`. */
+static void join_gammas(struct compiler *c, struct like *a, struct like *b,
+                        struct list *out)
+{
+    enum { MOST = 4 };
+    double n;
+    if (!sym_is_call(c, a->rest, "loggam") ||
+        !sym_is_call(c, b->rest, "loggam") || !(a->coefficient > 0) ||
+        !(b->coefficient < 0) ||
+        !sym_difference(c, a->rest->args[0], b->rest->args[0], &n) ||
+        n != floor(n) || fabs(n) > MOST ||
+        !sym_positive((n > 0 ? b : a)->rest->args[0]))
+        return;
+    double k = fmin(a->coefficient, -b->coefficient);
+    list_push(
+        c, out,
+        sym_mul2(c, sym_num(c, n > 0 ? k : -k),
+                 log_product(c, (n > 0 ? b : a)->rest->args[0], (int)fabs(n))));
+    a->coefficient -= k;
+    b->coefficient += k;
+    a->term = b->term = NULL;
+}
+
 static symp add_terms(struct compiler *c, int n, const symp *terms)
 {
-    struct list flat = {0}, out = {0};
+    struct list flat = {0}, out = {0}, joined = {0};
     sym_flatten(c, SYM_ADD, &flat, n, terms);
     struct likes likes = likes_of_at_most(c, flat.n);
     double constant = 0;
@@ -315,6 +350,10 @@ static symp add_terms(struct compiler *c, int n, const symp *terms)
         else
             add_like(&likes, rest, k, flat.at[i]);
     }
+    for (int i = 0; i < likes.n; i++)
+        for (int j = 0;
+             j < likes.n && sym_is_call(c, likes.at[i].rest, "loggam"); j++)
+            join_gammas(c, &likes.at[i], &likes.at[j], &joined);
     for (int j = 0; j < likes.n; j++) {
         const struct like *l = &likes.at[j];
         if (l->coefficient != 0)
@@ -325,6 +364,11 @@ static symp add_terms(struct compiler *c, int n, const symp *terms)
     }
     if (constant != 0 || out.n == 0)
         list_push(c, &out, sym_num(c, constant));
+    if (joined.n) { /* what comes of it may meet its like */
+        for (int j = 0; j < joined.n; j++)
+            list_push(c, &out, joined.at[j]);
+        return sym_add(c, out.n, out.at);
+    }
     if (out.n == 1)
         return out.at[0];
     return sym_make(c, (struct sym){.kind = SYM_ADD}, out.n, out.at);

@@ -858,6 +858,10 @@ static void test_forms(void **state)
         {"1 / (1 + p * exp(-a))", "ilogit(a - log(p))"},
         {"1 - 1 / (1 + exp(a)) + ilogit(-a)", "1"},
         {"2 * exp(a) / (1 + exp(a)) * b", "2 * b * ilogit(a)"},
+        {"loggam(p + 1) - loggam(p)", "log(p)"},
+        {"a + loggam(p + q) - loggam(q + p + 2)",
+         "a - log(p + q) - log(p + q + 1)"},
+        {"3 * loggam(p + 1) - 2 * loggam(p)", "loggam(p + 1) + 2 * log(p)"},
     };
     static const char *const different[][2] = {
         {"sqrt(a^2)", "a"},
@@ -869,6 +873,8 @@ static void test_forms(void **state)
         {"1 / (2 + exp(-a))", "ilogit(a)"},
         {"exp(b) / (1 + exp(a))", "ilogit(a)"},
         {"1 / (1 + a * exp(-b))", "ilogit(b - log(a))"},
+        {"loggam(a + 1) - loggam(a)", "log(a)"},
+        {"loggam(p + 0.5) - loggam(p)", "log(p)"},
     };
     (void)state;
     for (size_t t = 0; t < sizeof different / sizeof *different; t++) {
