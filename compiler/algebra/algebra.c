@@ -940,6 +940,11 @@ symp sym_log(struct compiler *c, symp a)
     if (a->kind == SYM_SELECT)
         return sym_select(c, a->args[0], sym_log(c, a->args[1]),
                           sym_log(c, a->args[2]));
+    symp array = sym_is_call(c, a, "prod") ? a->args[0] : NULL;
+    if (array && array->kind == SYM_ARRAY && array->nloops == 1 &&
+        sym_not_negative(c, array->args[0]))
+        return sym_sum(c, array->loops[0], sym_num(c, 1), array->args[1],
+                       sym_log(c, array->args[0]));
     if (a->kind == SYM_CALL) {
         symp own = clause_at(c, a, "log");
         if (own)

@@ -128,6 +128,8 @@ bool sym_has(symp e, symp what);
 bool sym_has_target(symp e);
 /* True if e > 0 whatever the state. */
 bool sym_positive(symp e);
+/* True if e >= 0 whatever the state. */
+bool sym_not_negative(struct compiler *c, symp e);
 /* The number that a - b is, if it is one. */
 bool sym_difference(struct compiler *c, symp a, symp b, double *out);
 /* What e is at most, where it is a number or the smallest of some; else
@@ -177,6 +179,7 @@ struct var {
     bool expects_data; /* a leaf depends on it, or is it: known only at load */
     bool stored;       /* derived: kept in memory because updates read it */
     bool positive;     /* all its values are > 0 */
+    bool most_one;     /* all its values are <= 1 */
     bool may_be_infinite; /* a hidden array of logs of what may be 0 */
     bool indexes;         /* used as a subscript or loop bound */
     bool hidden;          /* holds an array function's result */

@@ -70,10 +70,7 @@ bool sym_has_any_loop(symp e) { return sym_any(e, is_any_loop, NULL); }
 bool sym_has_cells(symp e) { return sym_any(e, is_cell, NULL); }
 bool reads_latent(symp e) { return sym_any(e, is_latent, NULL); }
 
-bool sym_fixed(symp e)
-{
-    return e && !sym_has_any_loop(e) && !reads_latent(e);
-}
+bool sym_fixed(symp e) { return e && !sym_has_any_loop(e) && !reads_latent(e); }
 bool sym_has_var(symp e, const struct var *v) { return sym_any(e, is_var, v); }
 bool sym_has_target(symp e) { return sym_any(e, is_target, NULL); }
 bool sym_has(symp e, symp what) { return sym_any(e, is_same, what); }
@@ -120,6 +117,54 @@ bool sym_positive_if(symp e, bool target_positive)
     UNREACHABLE();
 }
 bool sym_positive(symp e) { return sym_positive_if(e, false); }
+
+static bool at_most_one(symp e)
+{
+    const struct expr *high = NULL;
+    switch (e->kind) {
+    case SYM_NUM:
+        return e->number <= 1;
+    case SYM_REF:
+        return e->var->most_one;
+    case SYM_SELECT:
+        return at_most_one(e->args[1]) && at_most_one(e->args[2]);
+    case SYM_MUL:
+        for (int i = 0; i < e->nargs; i++)
+            if (!at_most_one(e->args[i]) || !sym_positive(e->args[i]))
+                return false;
+        return true;
+    case SYM_CALL: {
+        const struct clause *range =
+            e->entry ? entry_clause(e->entry, "range") : NULL;
+        high = range && range->items->next ? range->items->next->value : NULL;
+        return high && high->kind == EXPR_NUM && high->number <= 1;
+    }
+    case SYM_LOOP:
+    case SYM_EXTENT:
+    case SYM_SEEN:
+    case SYM_LIVE:
+    case SYM_TARGET:
+    case SYM_PARAM:
+    case SYM_ADD:
+    case SYM_POW:
+    case SYM_SUM:
+    case SYM_ARRAY:
+        return false;
+    }
+    UNREACHABLE();
+}
+
+bool sym_not_negative(struct compiler *c, symp e)
+{
+    bool all = e->kind == SYM_MUL;
+    for (int i = 0; all && i < e->nargs; i++)
+        all = sym_not_negative(c, e->args[i]);
+    return all || sym_positive(e) || sym_is(e, 0) ||
+           (e->kind == SYM_POW && sym_not_negative(c, e->args[0])) ||
+           (e->kind == SYM_SELECT && sym_not_negative(c, e->args[1]) &&
+            sym_not_negative(c, e->args[2])) ||
+           (e->kind == SYM_ADD && at_most_one(sym_sub(c, sym_num(c, 1), e)));
+}
 
 bool sym_difference(struct compiler *c, symp a, symp b, double *out)
 {

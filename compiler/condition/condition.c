@@ -207,21 +207,26 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
                     unsolved || (!p->solved[i] && sym_has_loop(e, p->loops[i]));
             need_inverse = need_inverse || unsolved;
         }
-        if (need_inverse && !bound_free) {
+        if (need_inverse && (!bound_free || r->keyed)) {
             bool whole = false;
             for (int d = 0; d < ref->nargs; d++)
-                whole = whole || !target[d];
+                whole = whole || !target[d] || subscript_runs(r, d);
             symp cell = r->reference;
             if (whole) { /* key: the node's first cell */
-                symp args[8];
-                for (int d = 0; d < ref->nargs; d++)
-                    args[d] = target[d] ? cell->args[d] : sym_num(c, 1);
+                symp args[8], own[8];
+                for (int d = 0; d < ref->nargs; d++) {
+                    bool any = !target[d] || subscript_runs(r, d);
+                    args[d] = any ? sym_num(c, 1) : cell->args[d];
+                    own[d] = any ? sym_num(c, 1) : target[d];
+                }
                 cell = sym_ref(c, cell->var, cell->nargs, args);
+                if (bound_free)
+                    p->cell = sym_ref(c, cell->var, cell->nargs, own);
             }
             for (int i = 0; i < p->nloops; i++)
                 p->solved[i] = NULL;
             p->inverse = get_inverse(c, m, cell->var, p->factor, cell);
-            p->reference = ref;
+            p->reference = hits_target(c, r, ref, target);
             return;
         }
         for (int d = 0; d < ref->nargs; d++) {
@@ -313,6 +318,31 @@ static bool collect_quadratic(struct compiler *c, struct part *p, symp logp,
             sym_mul2(c, sym_num(c, 0.5), second);
     }
     return true;
+}
+
+/* x, log(x), log(1 - x) or a power of x. */
+static bool plain_statistic(struct compiler *c, symp e)
+{
+    symp x = sym_target(c), one = sym_num(c, 1);
+    if (e->kind == SYM_POW)
+        return e->args[0] == x && e->args[1]->kind == SYM_NUM;
+    return sym_same(e, x) || sym_same(e, sym_log(c, x)) ||
+           sym_same(e, sym_log(c, sym_sub(c, one, x)));
+}
+
+/* x = target inside a sum: closed if the terms that have it are sums of plain
+ * statistics. */
+static bool collect_terms(struct compiler *c, const struct step *s,
+                          struct part *p)
+{
+    const struct family *f = s->family;
+    struct placing k = {f->var, p->reference->args};
+    symp e = split_sums(c, sym_map(c, p->logp, place_node, &k));
+    sym_collect(c, e, f->var->positive, &p->terms);
+    bool ok = !p->terms.overflow;
+    for (int i = 0; ok && i < p->terms.n; i++)
+        ok = plain_statistic(c, p->terms.statistic[i]);
+    return ok;
 }
 
 static bool add_bound(struct compiler *c, struct step *s, struct part *p,
@@ -464,7 +494,7 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
     bool ok;
     if (r && r->nbound) {
         symp x = sym_ref(c, v, v->ndim, target);
-        ok = collect_quadratic(c, p, p->logp, x);
+        ok = collect_quadratic(c, p, p->logp, x) || collect_terms(c, s, p);
     } else {
         symp e = put_target(c, p->logp, p, v, target);
         sym_collect(c, e, v->positive, &p->terms);
@@ -855,12 +885,100 @@ static void add_in_place(struct compiler *c, struct step *s, struct part *p)
     add_part(s, p);
 }
 
+/* Whether every statistic of g's parts is free of the array's other elements:
+ * then no element waits for another on its account. */
+static bool is_separable(const struct step *s, const struct factor *g)
+{
+    for (const struct part *p = s->parts; p; p = p->next)
+        for (int i = 0; p->factor == g && i < p->terms.n; i++)
+            if (p->opaque ||
+                sym_has_var(p->terms.coefficient[i], s->family->var))
+                return false;
+    return true;
+}
+
+/* closed: g is in closed form. */
+static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
+                            struct factor *g, const symp *target, bool closed);
+
+/* g with what depends on the target through recursions and products in closed
+ * form, if that makes its parts collect, as they did not before; else g. */
+static struct factor *in_closed_form(struct compiler *c, struct model *m,
+                                     const struct step *s, struct factor *g,
+                                     const symp *target)
+{
+    struct inverse **last = m->last_inverse;
+    const int n = m->ninverses;
+    struct step as_is = {.family = s->family,
+                         .model = s->model,
+                         .name = s->name,
+                         .lower = s->lower,
+                         .upper = s->upper};
+    struct step closed = as_is;
+    const struct var *v = s->family->var;
+    if (s->as_it_is || s->family->nslices || draws_integers(s->family) ||
+        g->opaque || (g->lower && through_stored(m, g->lower, v)) ||
+        (g->upper && through_stored(m, g->upper, v)))
+        return g;
+    symp logp = by_products(c, m, g->logp, s->family);
+    if (!logp)
+        return g;
+    struct factor *as = NEW(c, struct factor);
+    *as = *g;
+    as->logp = logp;
+    parts_of_factor(c, m, &as_is, g, target, false);
+    parts_of_factor(c, m, &closed, as, target, true);
+    gather_statistics(&as_is);
+    gather_statistics(&closed);
+    *last = NULL;
+    m->last_inverse = last;
+    m->ninverses = n;
+    bool better = (as_is.opaque || as_is.through) && !closed.opaque &&
+                  !closed.through && closed.parts && is_separable(&closed, as);
+    return better ? as : g;
+}
+
+/* Takes back the indices from `first` on that none of the step's parts has. */
+static void drop_unused(struct model *m, const struct step *s,
+                        struct inverse **first)
+{
+    while (*first) {
+        bool used = false;
+        for (const struct part *p = s->parts; p; p = p->next)
+            used = used || p->inverse == *first;
+        if (used)
+            first = &(*first)->next;
+        else
+            *first = (*first)->next;
+    }
+    m->last_inverse = first;
+    m->ninverses = 0;
+    for (struct inverse *i = m->inverses; i; i = i->next)
+        i->number = m->ninverses++;
+}
+
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
                         struct factor *g, const symp *target)
 {
+    g = seen_by(c, s->family, g);
+    struct factor *as = in_closed_form(c, m, s, g, target);
+    bool sequential = s->sequential;
+    struct conflict *conflicts = s->conflicts;
+    struct inverse **last = m->last_inverse;
+    parts_of_factor(c, m, s, as, target, as != g);
+    if (as == g)
+        return;
+    s->closed_form = true;
+    s->sequential = sequential;
+    s->conflicts = conflicts;
+    drop_unused(m, s, last);
+}
+
+static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
+                            struct factor *g, const symp *target, bool closed)
+{
     struct family *f = s->family;
     struct finder refs;
-    g = seen_by(c, f, g);
     if (s->as)
         find_in_inverse(c, s, &refs, g);
     else
@@ -890,6 +1008,8 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
         s->sequential = true;
         return;
     }
+    for (int i = 0; i < refs.n; i++)
+        refs.found[i].keyed = closed;
     leave_other_statements(c, m, g, &refs, target);
     if (!refs.n)
         return;
@@ -927,12 +1047,13 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     }
 }
 
-struct step *condition_family(struct compiler *c, struct model *m,
-                              struct family *f)
+static struct step *condition_as(struct compiler *c, struct model *m,
+                                 struct family *f, bool as_it_is)
 {
     struct step *s = NEW(c, struct step);
     s->family = f;
     s->model = m;
+    s->as_it_is = as_it_is;
     s->name = intern_format(c, "update_%s", family_id(c, f));
     if ((f->var->leaf && !f->auxiliary) || f->var->draw)
         return s;
@@ -959,6 +1080,20 @@ struct step *condition_family(struct compiler *c, struct model *m,
     if (!s->recognised)
         keep_rules(c, s);
     return s;
+}
+
+struct step *condition_family(struct compiler *c, struct model *m,
+                              struct family *f)
+{
+    struct inverse **last = m->last_inverse;
+    const int n = m->ninverses;
+    struct step *s = condition_as(c, m, f, false);
+    if (!s->closed_form || s->recognised)
+        return s;
+    *last = NULL; /* closed forms are for exact draws */
+    m->last_inverse = last;
+    m->ninverses = n;
+    return condition_as(c, m, f, true);
 }
 
 void condition(struct compiler *c, struct model *m)

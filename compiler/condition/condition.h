@@ -324,7 +324,9 @@ struct step {
     int number;
     int part; /* of the program: the one that its run is in */
     const struct model *model;
-    struct var *as; /* of a matrix node: its inverse, through which alone its
+    bool closed_form; /* some factor is seen in one: products.c */
+    bool as_it_is;    /* none may be */
+    struct var *as;   /* of a matrix node: its inverse, through which alone its
                        parts see it; NULL: they see the node */
     struct step *next;
 };

@@ -10,6 +10,7 @@ struct found {
     symp reference;
     struct loop *bound[4];
     int nbound;
+    bool keyed; /* of a sum: its other subscripts may have an index */
 };
 
 struct finder {
@@ -41,6 +42,10 @@ void gather_statistics(struct step *s);
 /* Whether g depends on v through derived nodes kept in memory. */
 bool factor_through(const struct model *m, const struct factor *g,
                     const struct var *v);
+
+/* ---- split.c */
+/* e with the terms of sums that have the target apart from the others. */
+symp split_sums(struct compiler *c, symp e);
 
 /* ---- matrix.c */
 /* Sets s->as if the distribution of a matrix node states statistics of its

@@ -38,11 +38,7 @@ static bool read_in_own_loops(struct model *m, struct family *f, int depth)
     return true;
 }
 
-/* True if a reference to f's variable can be replaced by f's expression: every
- * subscript is a distinct loop plus a constant, or free of loops. `told`: the
- * subscripts tell all loops. */
-static bool substitutable(struct compiler *c, const struct family *f,
-                          bool *told)
+bool substitutable(struct compiler *c, const struct family *f, bool *told)
 {
     if (f->recursive || f->whole_call || f->nslices || f->stochastic)
         return false;
@@ -86,9 +82,6 @@ static bool reaches(struct model *m, const struct var *from, struct var *to,
     }
     return false;
 }
-
-static symp where_defined(struct compiler *c, const struct family *f, symp ref,
-                          symp *solved);
 
 /* Whether putting definitions in the place of what e reads of v comes to an
  * end. `path`: the statements whose definitions e stands in. One met again may
@@ -254,10 +247,8 @@ void choose_stored(struct compiler *c, struct model *m)
             (void)expansion_of_var(c, m, v);
 }
 
-/* The condition that f defines the element `ref`, and the values of f's loops
- * there. */
-static symp where_defined(struct compiler *c, const struct family *f, symp ref,
-                          symp *solved)
+symp where_defined(struct compiler *c, const struct family *f, symp ref,
+                   symp *solved)
 {
     symp condition = sym_num(c, 1);
     for (int i = 0; i < f->nloops; i++)

@@ -209,6 +209,12 @@ symp family_extent(struct compiler *c, const struct family *f, int slice);
 symp scaled_matrix(struct compiler *c, symp array, const struct family *f,
                    const struct var *v, symp *scale);
 
+/* products.c: e, where it has to do with an element of `target`, with what it
+ * reads of it through recursions that multiply, and products, in closed form.
+ * NULL: there is none, or it has no such form. */
+symp by_products(struct compiler *c, const struct model *m, symp e,
+                 const struct family *target);
+
 /* affine.c: the factor as the update of f sees it: where f's element enters
  * kept arrays in an affine way, they are sums of such as are free of it. */
 struct factor *seen_by(struct compiler *c, const struct family *f,

@@ -126,6 +126,29 @@ static bool positive_support(const struct family *f)
     return false;
 }
 
+/* Whether no value is above 1. */
+static bool at_most_one(const struct family *f)
+{
+    const struct expr *support = entry_value(f->distribution, "support");
+    if (!support || strcmp(support->name, "real") != 0 || support->nargs != 2)
+        return support && !strcmp(support->name, "simplex");
+    const struct expr *high = support->args[1];
+    if (high->kind == EXPR_NUM && high->number <= 1)
+        return true;
+    for (int i = 0; high->kind == EXPR_NAME && i < f->nargs; i++)
+        if (f->distribution->parameters[i].name == high->name &&
+            f->args[i].body->kind == SYM_NUM && f->args[i].body->number <= 1)
+            return true; /* dunif(a, 1) */
+    return f->trunc_upper && f->trunc_upper->kind == SYM_NUM &&
+           f->trunc_upper->number <= 1;
+}
+
+static bool number_in(const struct family *f, double above, double most)
+{
+    return !f->stochastic && f->body && f->body->kind == SYM_NUM &&
+           f->body->number > above && f->body->number <= most;
+}
+
 void settle_roles(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next)
@@ -156,10 +179,15 @@ void settle_roles(struct compiler *c, struct model *m)
         if (v->ndim == -1)
             v->ndim = 0;
         bool data_only = v->families != NULL, positive = v->families != NULL;
+        bool most_one = v->families != NULL, drawn = false;
         bool continuous = false;
         for (struct family *f = v->families; f; f = f->next_of_var) {
             data_only = data_only && f->data_block;
-            positive = positive && f->stochastic && positive_support(f);
+            positive = positive && (f->stochastic ? positive_support(f)
+                                                  : number_in(f, 0, INFINITY));
+            drawn = drawn || f->stochastic;
+            most_one = most_one && (f->stochastic ? at_most_one(f)
+                                                  : number_in(f, -INFINITY, 1));
             if (f->stochastic && is_integer_distribution(f->distribution))
                 v->integer = true;
             continuous =
@@ -167,7 +195,8 @@ void settle_roles(struct compiler *c, struct model *m)
                 (f->stochastic && !is_integer_distribution(f->distribution));
         }
         v->integer = v->integer && !continuous; /* columns of both kinds */
-        v->positive = positive;
+        v->positive = positive && drawn;
+        v->most_one = most_one && drawn;
         if (data_only)
             v->role = ROLE_CONSTANT;
         if (v->declared_given && v->families)

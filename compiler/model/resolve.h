@@ -153,6 +153,14 @@ void drop_clamps(struct compiler *c, struct model *m);
 /* Whether a computed element of a partly stochastic array can be replaced by
  * its definition where it is read. */
 bool mixed_substitutable(struct compiler *c, const struct family *f);
+/* The condition that f defines the element `ref`, and the values of f's loops
+ * there [MAX_LOOPS]. */
+symp where_defined(struct compiler *c, const struct family *f, symp ref,
+                   symp *solved);
+/* True if a reference to f's variable can be replaced by f's expression: every
+ * subscript is a distinct loop plus a constant, or free of loops. `told`: the
+ * subscripts tell all loops. */
+bool substitutable(struct compiler *c, const struct family *f, bool *told);
 /* Marks the derived variables whose values are kept in memory. */
 void choose_stored(struct compiler *c, struct model *m);
 
