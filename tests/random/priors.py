@@ -3,7 +3,7 @@ covariates."""
 
 import numpy as np
 
-from filling import fill
+from filling import fill, two
 from pool import Thing
 
 
@@ -151,6 +151,47 @@ def new_parameter(b, kind, context):
     return b.add(Thing(name, kind))
 
 
+def broken_stick(b, name, n, rows):
+    """Weights name[1:n], or in each row, by breaking a stick."""
+    b.feature("broken stick", "recursion")
+    k, j = two(b, rows or 1, n - 1)
+    row = k.name + "," if rows else ""
+    v, rest = b.name("v"), b.name("rest")
+    more = b.of("positive", [])
+    pieces = b.pick([f"dbeta(1, {more})", f"dbeta({more}, 1)", "dbeta(2, 3)"])
+
+    def each_row(text):
+        b.write(f"for ({k.name} in 1:{rows}) {{ {text} }}" if rows else text)
+
+    def each_piece(first, text, last=n - 1):
+        each_row(f"for ({j.name} in {first}:{last}) {{ {text} }}")
+
+    here = f"{row}{j.name}"
+    each_piece(1, f"{v}[{here}] ~ {pieces}")
+    how = b.pick(["rest", "ratio", "prod"])
+    last = b.pick(["one", "sum", "rest"] if how == "rest" else ["one", "sum"])
+    if last == "one":
+        each_row(f"{v}[{row}{n}] <- 1")
+    to = n if last == "one" else n - 1
+    if how == "rest":
+        each_row(f"{rest}[{row}1] <- 1")
+        each_piece(1, f"{rest}[{here}+1] <- {rest}[{here}] * "
+                   f"(1 - {v}[{here}])")
+        each_piece(1, f"{name}[{here}] <- {v}[{here}] * {rest}[{here}]", to)
+    else:
+        each_row(f"{name}[{row}1] <- {v}[{row}1]")
+        if to >= 2:
+            before = f"{v}[{here}-1]"
+            each_piece(2, f"{name}[{here}] <- {v}[{here}] * " + (
+                f"(1 - {before}) * {name}[{here}-1] / {before}"
+                if how == "ratio" else
+                f"prod(1 - {v}[{row}1:({j.name}-1)])"), to)
+    if last == "sum":
+        each_row(f"{name}[{row}{n}] <- 1 - sum({name}[{row}1:{n - 1}])")
+    elif last == "rest":
+        each_row(f"{name}[{row}{n}] <- {rest}[{row}{n}]")
+
+
 def simplex(b, n, context=()):
     """Weights: drawn, computed or given."""
     name = b.name("w")
@@ -159,6 +200,9 @@ def simplex(b, n, context=()):
         size = (rows, n) if rows else n
         w = b.g.dirichlet(np.full(n, 3.0), rows or None)
         name = b.given(np.round(w, 2) + 0.01, "w")
+        return b.add(Thing(name, "simplex", (rows, n) if rows else (n,)))
+    if b.chance(0.25):
+        broken_stick(b, name, n, rows)
         return b.add(Thing(name, "simplex", (rows, n) if rows else (n,)))
     alpha = b.given(np.round(b.g.uniform(1, 4, n), 1), "a") + "[]"
     dist = "dirichlet" if b.modern else "ddirch"
