@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
-# A matrix node without a family of its own is sliced cell by cell, each cell
-# with its mirror image: on a model whose posterior is known all the same, an
-# inverse Wishart with the data's cross products added.
+# A matrix node whose family is not seen is sliced cell by cell, each cell with
+# its mirror image: on a model whose posterior is known all the same, an inverse
+# Wishart with the data's cross products added, the inverse written out.
 source "$GBM_ROOT/tests/cli/lib"
 
 cat >covariance.gbm <<'E'
 model {
-  for (i in 1:6) { y[i, 1:2] ~ dmnorm.vcov(zero[], S[,]) }
+  for (i in 1:6) { y[i, 1:2] ~ dmnorm(zero[], Q[,]) }
   S[1:2, 1:2] ~ dinvwish(R[,], 7)
+  det <- S[1,1] * S[2,2] - S[1,2] * S[2,1]
+  Q[1,1] <- S[2,2] / det
+  Q[2,2] <- S[1,1] / det
+  Q[1,2] <- -S[1,2] / det
+  Q[2,1] <- -S[2,1] / det
 }
 E
 cat >data.json <<'E'
