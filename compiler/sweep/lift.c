@@ -16,32 +16,15 @@ struct lifting {
     struct model *m;
     struct step *step;
     struct part *part;
-    symp x;                       /* the reference to the target */
-    struct loop *value;           /* 1 to the number of values */
-    symp first;                   /* the value that 1 stands for */
-    const struct loop *around[8]; /* the indices of the sums around */
+    symp x;                 /* the reference to the target */
+    struct loop *value;     /* 1 to the number of values */
+    symp first;             /* the value that 1 stands for */
+    struct loop *around[8]; /* the indices of the sums around */
     int naround;
 };
 
 /* ---- what a table may hold ------------------------------------------------
  */
-
-static bool is_one_of(const struct loop *l, const struct loop *const *loops,
-                      int n)
-{
-    for (int i = 0; i < n; i++)
-        if (loops[i] == l)
-            return true;
-    return false;
-}
-
-static bool is_of_part(const struct part *p, const struct loop *l)
-{
-    for (int i = 0; p && !p->inverse && i < p->nloops; i++)
-        if (p->loops[i] == l)
-            return true;
-    return false;
-}
 
 static bool has_fixed_ends(const struct loop *l)
 {
@@ -52,9 +35,10 @@ static bool has_fixed_ends(const struct loop *l)
  * part and of sums around, which become dimensions. `bound`: indices of sums
  * inside. */
 static bool can_stand(const struct lifting *k, symp e,
-                      const struct loop *const *bound, int nbound)
+                      struct loop *const *bound, int nbound)
 {
-    const struct loop *inside[8];
+    struct loop *inside[8];
+    const struct part *p = k->part;
     int n = nbound;
     if (sym_same(e, k->x))
         return true;
@@ -65,10 +49,11 @@ static bool can_stand(const struct lifting *k, symp e,
     case SYM_PARAM:
         return false;
     case SYM_LOOP:
-        return is_one_of(e->loop, bound, nbound) ||
+        return sym_has_loop_of(e, bound, nbound) ||
                (has_fixed_ends(e->loop) &&
-                (is_one_of(e->loop, k->around, k->naround) ||
-                 is_of_part(k->part, e->loop)));
+                (sym_has_loop_of(e, k->around, k->naround) ||
+                 (p && !p->inverse &&
+                  sym_has_loop_of(e, p->loops, p->nloops))));
     case SYM_REF:
         if (e->var == k->step->family->var ||
             derived_depends(k->m, e->var, k->step->family->var))
@@ -192,7 +177,7 @@ static symp lifted(struct lifting *k, symp e)
 {
     if (!sym_has(e, k->x) || sym_same(e, k->x) || e->kind == SYM_SELECT)
         return e;
-    if ((e->kind == SYM_ADD || e->kind == SYM_MUL))
+    if (e->kind == SYM_ADD || e->kind == SYM_MUL)
         return lifted_operands(k, e);
     if (can_be_lifted(k, e) && sym_any(e, is_call, NULL)) {
         symp table = make_table(k, e);

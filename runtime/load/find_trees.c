@@ -219,6 +219,22 @@ static void list_pattern(const struct lists *k)
             rt_ints_add(t, entry(k, c, i));
 }
 
+/* Of n rows of a list, each of one item a tree, whether the items are one. */
+static void list_whether_same(const struct lists *k, int field, int n)
+{
+    struct rt_ints *t = &k->s->trees;
+    if (t->failed)
+        return;
+    const int from = k->header + t->items[k->header + field];
+    for (int i = 0; i < n; i++) {
+        bool same = true;
+        const int first = from + i * k->count;
+        for (int tree = 1; tree < k->count && !t->failed; tree++)
+            same = same && t->items[first + tree] == t->items[first];
+        rt_ints_add(t, same);
+    }
+}
+
 static void list_outer(const struct lists *k)
 {
     const int last = k->columns - 1, n = entries(k, last) - 1;
@@ -228,13 +244,7 @@ static void list_outer(const struct lists *k)
         for (int tree = 0; tree < k->count; tree++)
             rt_ints_add(t, k->p->row[column_of(k, last, tree)][i]);
     begin_list(k, GBM_TREES_SHARED);
-    for (int i = 0; i < n; i++) {
-        bool shared = true;
-        const int row = k->p->row[column_of(k, last, 0)][i];
-        for (int tree = 1; tree < k->count; tree++)
-            shared = shared && k->p->row[column_of(k, last, tree)][i] == row;
-        rt_ints_add(t, shared);
-    }
+    list_whether_same(k, GBM_TREES_OUTER, n);
 }
 
 /* The position of row `code` in column c. */
@@ -276,27 +286,14 @@ static void add_factors(const struct lists *k, int c, int i, int j, int from)
     rt_ints_add(&k->s->trees, from + j);
 }
 
-static int outside_cell(const struct lists *k, int c, int i, int j, int tree)
-{
-    const int *row = k->p->row[column_of(k, c, tree)];
-    return rt_symbolic_cell(k->s, row[i - 1], row[j - 1]);
-}
-
 static void add_places(const struct lists *k, int c, int i, int j, int from)
 {
     (void)from;
-    for (int tree = 0; tree < k->count; tree++)
-        rt_ints_add(&k->s->trees, outside_cell(k, c, i, j, tree));
-}
-
-static void add_same(const struct lists *k, int c, int i, int j, int from)
-{
-    (void)from;
-    bool same = true;
-    for (int tree = 1; tree < k->count; tree++)
-        same = same &&
-               outside_cell(k, c, i, j, tree) == outside_cell(k, c, i, j, 0);
-    rt_ints_add(&k->s->trees, same);
+    for (int tree = 0; tree < k->count; tree++) {
+        const int *row = k->p->row[column_of(k, c, tree)];
+        rt_ints_add(&k->s->trees,
+                    rt_symbolic_cell(k->s, row[i - 1], row[j - 1]));
+    }
 }
 
 static void add_updates(const struct lists *k, bool inside, update_fn *f)
@@ -322,11 +319,12 @@ static void list_updates(const struct lists *k)
     begin_list(k, GBM_TREES_FACTORS);
     const int64_t before = t->n;
     add_updates(k, false, add_factors);
-    set_number(k, GBM_TREES_OUTSIDE, (int)((t->n - before) / 2));
+    const int outside = (int)((t->n - before) / 2);
+    set_number(k, GBM_TREES_OUTSIDE, outside);
     begin_list(k, GBM_TREES_PLACE);
     add_updates(k, false, add_places);
     begin_list(k, GBM_TREES_SAME);
-    add_updates(k, false, add_same);
+    list_whether_same(k, GBM_TREES_PLACE, outside);
 }
 
 void rt_list_trees(struct rt_symbolic *s, const struct rt_pattern *p, int first,

@@ -95,25 +95,31 @@ GBM_FN real gbm_pivot(real x)
     return x > 0 && x < GBM_INF ? 1 / real_sqrt(x) : GBM_NAN;
 }
 
+/* out[to] loses a b of each tree; same: to is one place for all. */
+GBM_FN void gbm_trees_take(const real *a, const real *b, const int *to,
+                           bool same, int t0, int t1, real *out)
+{
+    if (same) {
+        real sum = 0;
+        GBM_SIMD_SUM(sum)
+        for (int t = t0; t < t1; t++)
+            sum += a[t] * b[t];
+        out[to[0]] -= sum;
+    } else {
+        for (int t = t0; t < t1; t++)
+            out[to[t]] -= a[t] * b[t];
+    }
+}
+
 /* What a lone lane takes from the cells behind the trees. */
 GBM_FN void gbm_trees_outside(const struct gbm_trees *k, int t0, int t1,
                               real *V)
 {
-    for (int u = 0; u < k->noutside; u++) {
-        const real *a = gbm_trees_held(k, V, k->factors[2 * u]);
-        const real *b = gbm_trees_held(k, V, k->factors[2 * u + 1]);
-        const int *place = k->place + (int64_t)u * k->count;
-        if (k->same[u]) {
-            real sum = 0;
-            GBM_SIMD_SUM(sum)
-            for (int t = t0; t < t1; t++)
-                sum += a[t] * b[t];
-            V[place[0]] -= sum;
-        } else {
-            for (int t = t0; t < t1; t++)
-                V[place[t]] -= a[t] * b[t];
-        }
-    }
+    for (int u = 0; u < k->noutside; u++)
+        gbm_trees_take(gbm_trees_held(k, V, k->factors[2 * u]),
+                       gbm_trees_held(k, V, k->factors[2 * u + 1]),
+                       k->place + (int64_t)u * k->count, k->same[u] != 0, t0,
+                       t1, V);
 }
 
 /* outside: whether the lane is to change what is behind the trees as well. */
@@ -147,24 +153,6 @@ GBM_FN void gbm_trees_factor(const struct gbm_trees *k,
     }
 }
 
-/* Rows behind the trees lose what column c of these trees, y, has of them. */
-GBM_FN void gbm_trees_lose(const struct gbm_trees *k, int outer,
-                           const real *cell, const real *y, int t0, int t1,
-                           real *x)
-{
-    const int *row = k->outer + (int64_t)outer * k->count;
-    if (k->shared[outer]) {
-        real sum = 0;
-        GBM_SIMD_SUM(sum)
-        for (int t = t0; t < t1; t++)
-            sum += cell[t] * y[t];
-        x[row[0]] -= sum;
-    } else {
-        for (int t = t0; t < t1; t++)
-            x[row[t]] -= cell[t] * y[t];
-    }
-}
-
 /* The trees' columns of x := L^-1 x; and, if `outside`, what the rows behind
  * them lose by it. */
 GBM_FN void gbm_trees_forward(const struct gbm_trees *k,
@@ -181,8 +169,11 @@ GBM_FN void gbm_trees_forward(const struct gbm_trees *k,
         for (int q = k->from[c] + 1; q < k->from[c + 1]; q++) {
             const real *cell = gbm_trees_held(k, V, q);
             if (k->row[q] < 0) {
+                const int outer = -1 - k->row[q];
                 if (outside)
-                    gbm_trees_lose(k, -1 - k->row[q], cell, y, t0, t1, x);
+                    gbm_trees_take(cell, y,
+                                   k->outer + (int64_t)outer * k->count,
+                                   k->shared[outer] != 0, t0, t1, x);
                 continue;
             }
             real *other = x + k->first + (int64_t)k->row[q] * k->count;
