@@ -89,18 +89,21 @@ bool sym_alike(symp a, symp b)
     return alike(&k, a, b);
 }
 
-/* Whether v, a hidden array of one definition, holds e at these loops. */
-static bool holds(const struct var *v, symp e, const struct loops *at)
+/* Whether v is a constant, or a table, that holds e at these loops. */
+static bool holds(const struct var *v, symp e, const struct loops *at,
+                  bool for_updates)
 {
     const struct family *f = v->families;
-    if (!v->hidden || v->ndim != at->n || !f || f->whole_call ||
-        (v->role != ROLE_CONSTANT && !f->for_updates))
+    if (!v->hidden || v->role != (for_updates ? ROLE_DERIVED : ROLE_CONSTANT) ||
+        !f || f->whole_call || f->next_of_var ||
+        f->for_updates != for_updates || f->nloops != at->n || v->ndim != at->n)
         return false;
     struct pairs k = {.n = at->n};
     for (int d = 0; d < at->n; d++) {
         k.a[d] = at->at[d];
         k.b[d] = f->loops[d];
-        if (!sym_same(at->at[d]->lower, f->loops[d]->lower) ||
+        if (f->lower[d]->kind != SYM_LOOP || f->lower[d]->loop != f->loops[d] ||
+            !sym_same(at->at[d]->lower, f->loops[d]->lower) ||
             !sym_same(at->at[d]->upper, f->loops[d]->upper))
             return false;
     }
@@ -164,7 +167,7 @@ static symp array_of(struct compiler *c, struct model *m, symp e,
     for (int d = 0; d < k.n; d++)
         at[d] = sym_loop(c, (struct loop *)(uintptr_t)k.at[d]);
     for (struct var *v = m->vars; v; v = v->next)
-        if (holds(v, e, &k))
+        if (holds(v, e, &k, for_updates))
             return sym_ref(c, v, k.n, at);
     struct var *v = new_array(c, m, for_updates ? "table" : "constant", f);
     v->role = for_updates ? ROLE_DERIVED : ROLE_CONSTANT;
