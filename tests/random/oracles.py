@@ -740,12 +740,24 @@ def ask(name, bench, text, data, bugs=True, truth=None):
     return steps[name]()
 
 
+def asks_in_vain(failed):
+    """Of nodes that cancel in what reads them (exp(b) / sum(exp(b))), which
+    the generator does not see, or that only predictions read."""
+    return failed.oracle == "refused" and "drawn forward" in failed.kind
+
+
 def examine(text, data_text, data, seed, folder, settings, bugs=True,
             only=None, truth=None):
     """(failures, notes, oracles that ran) of a model; `only` one oracle's."""
     bench = bench_of(text, data_text, seed, folder, settings)
     ran, failures = ["gbmc"], []
     failed = compile_model(bench)
+    if failed and asks_in_vain(failed):
+        # rightly refused; what is left is a model all the same
+        bench.notes.append("asks to move what is drawn forward")
+        text = text[:text.rindex("\nsamplers {") + 1]
+        bench.write(text, data_text)
+        failed = compile_model(bench)
     if failed:
         if failed.oracle == "refused":
             if "jags" in settings.oracles and bugs:
