@@ -748,14 +748,30 @@ static bool same_instances(struct compiler *c, const struct step *a,
                                                        b->family, a->family));
 }
 
+/* Whether an element of a is in the prior of b's element of the same number, and
+ * in no other: mu[1] is in that of x ~ dnorm(mu[k], tau) if k is 1. */
+static bool in_prior_of_same(struct compiler *c, const struct step *a,
+                             const struct part *p, const struct step *b)
+{
+    if (p->inverse || p->guard || p->nloops != a->family->nloops)
+        return false;
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i] ||
+            !sym_same(p->solved[i], sym_loop(c, a->family->loops[i])))
+            return false;
+    return p->factor == b->family->factor;
+}
+
 /* One block per element takes a factor's instances from one of its members. */
 static bool meet_everywhere(struct compiler *c, const struct step *a,
                             const struct step *b)
 {
     for (const struct part *p = a->parts; p; p = p->next)
         for (const struct part *q = b->parts; q; q = q->next)
-            if (p->factor == q->factor && !p->own && !q->own &&
-                !same_instances(c, a, p, b, q))
+            if (p->factor == q->factor &&
+                !(p->own   ? in_prior_of_same(c, b, q, a)
+                  : q->own ? in_prior_of_same(c, a, p, b)
+                           : same_instances(c, a, p, b, q)))
                 return false;
     return true;
 }
