@@ -3,6 +3,7 @@ the making of blocks in the compiler itself."""
 
 import collections
 import concurrent.futures
+import contextlib
 import functools
 import glob
 import hashlib
@@ -28,9 +29,10 @@ QUICK, DEEP = (500, 1000), (4000, 8000)  # effort: draws, replicates
 # met by most models, but noticed by few of them; a broken draw is noticed by all
 # that meet it, but may be off by little.
 OF_VALUES = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
-             ("plain", QUICK))
+             ("plain", QUICK), ("stays", QUICK))
 OF_DRAWS = (("check", QUICK), ("density", QUICK), ("forward", QUICK),
-            ("geweke", QUICK), ("geweke", DEEP), ("plain", QUICK))
+            ("geweke", QUICK), ("geweke", DEEP), ("stays", QUICK),
+            ("plain", QUICK))
 
 # What a compiler may do wrong when it makes a block: terms dropped, rows and
 # groups mistaken.  A file, a line, and what becomes of it.
@@ -97,7 +99,7 @@ class Model(NamedTuple):
     size: int  # of the C text: dear models are large
     digest: bytes
     shape: bytes
-    calls: frozenset  # functions of the library
+    runs: dict  # path -> lines of the text and the library that are executed
 
 
 def emitted(seed, folder, tree):
@@ -108,6 +110,38 @@ def emitted(seed, folder, tree):
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True,
                           env={**os.environ, **environment(tree)})
     return done.stdout if done.returncode == 0 else ""
+
+
+def lines_that_run(folder, text):
+    """Path of a source -> the lines of it, from 1, that the sampler of a C text
+    executes on the model's data, when it is checked, runs and simulates;
+    elsewhere nothing can be noticed. The text itself is program.c."""
+    with tempfile.TemporaryDirectory(prefix="gbm_lines_") as here:
+        with open(os.path.join(here, "program.c"), "w") as f:
+            f.write(text)
+        with open(os.path.join(ROOT, "build/link_flags")) as f:
+            flags = f.read().split()
+        subprocess.run(
+            ["cc", "-std=c11", "-O0", "-w", "--coverage", "-fopenmp",
+             "-D_GNU_SOURCE", f"-I{ROOT}/stdlib/kernels", f"-I{ROOT}/runtime",
+             "program.c", "-o", "program", f"{ROOT}/build/libgbm.a"] + flags,
+            cwd=here, check=True)
+        for words in (["check"],
+                      ["run", "--no-check", "--device", "cpu", "--chains", "1",
+                       "--warmup", "100", "--draws", "100", "--out", "o.csv"],
+                      ["simulate", "--draws", "1", "--out", "s.csv"]):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                subprocess.run(["./program", *words, "--threads", "1", "--data",
+                                os.path.join(folder, "data.json")], cwd=here,
+                               stdout=subprocess.DEVNULL, timeout=20,
+                               stderr=subprocess.DEVNULL)
+        told = subprocess.run(["gcov", "-t", "program-program.gcda"],
+                              cwd=here, capture_output=True, text=True,
+                              check=True).stdout
+    sources = re.split(r"^ *-: *0:Source:", told, flags=re.M)[1:]
+    return {source.split("\n", 1)[0]: frozenset(
+        int(line) for line in re.findall(r"^ *\d+\*?: *(\d+):", source, re.M))
+        for source in sources}
 
 
 def digest(text):
@@ -128,9 +162,8 @@ def model(folder, seed):
         with open(os.path.join(here, name), "w") as f:
             f.write(text)
     text = emitted(seed, here, ROOT)
-    host = re.sub(r'^".*$', "", text, flags=re.M)  # not the device's
     return Model(seed, here, len(text), digest(text), shape(text),
-                 frozenset(re.findall(r"\bgbm_\w+", host)))
+                 lines_that_run(here, text) if text else {})
 
 
 def models(folder, jobs):
@@ -296,12 +329,10 @@ def other_text(known):
     return meets
 
 
-def callers(known, path, line):
-    """Of models that call the function with a line of the library."""
-    def meets(tree):
-        names = users(path, line)
-        return (m for m in known if names & m.calls)
-    return meets
+def callers(known, path, lines):
+    """Of models that execute some of the lines of a file of the library."""
+    return lambda tree: (m for m in known
+                         if m.runs.get(path, frozenset()) & lines)
 
 
 WRAPPER = """#!/usr/bin/python3
@@ -342,31 +373,6 @@ def program(line, before, after):
     return spoil
 
 
-def lines_that_run(m, text):
-    """Numbers, from 0, of the lines of the C text that `check` executes on the
-    model's data: elsewhere nothing can be noticed."""
-    with tempfile.TemporaryDirectory(prefix="gbm_lines_") as folder:
-        with open(os.path.join(folder, "program.c"), "w") as f:
-            f.write(text)
-        with open(os.path.join(ROOT, "build/link_flags")) as f:
-            flags = f.read().split()
-        subprocess.run(
-            ["cc", "-std=c11", "-O0", "-w", "--coverage", "-fopenmp",
-             "-D_GNU_SOURCE", f"-I{ROOT}/stdlib/kernels", f"-I{ROOT}/runtime",
-             "program.c", "-o", "program", f"{ROOT}/build/libgbm.a"] + flags,
-            cwd=folder, check=True)
-        subprocess.run(["./program", "check", "--threads", "1", "--data",
-                        os.path.join(m.folder, "data.json")], cwd=folder,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        told = subprocess.run(["gcov", "-t", "program-program.gcda"],
-                              cwd=folder, capture_output=True, text=True,
-                              check=True).stdout
-    own, = (part for part in re.split(r"^ *-: *0:Source:", told, flags=re.M)
-            if part.startswith("program.c"))
-    return {int(line) - 1
-            for line in re.findall(r"^ *\d+\*?: *(\d+):", own, re.M)}
-
-
 HEAD = re.compile(r"^[A-Za-z].*?\b(\w+)\(")
 
 
@@ -394,8 +400,8 @@ def program_sites(known, sites_of, n, jobs):
     def site(m):
         text = emitted(m.seed, m.folder, ROOT)
         found = list(sites_of(text.splitlines(keepends=True)))
-        run = lines_that_run(m, text) if found else ()
-        found = [s for s in found if s[0] in run]
+        run = m.runs["program.c"]
+        found = [s for s in found if s[0] + 1 in run]
         lines = text.splitlines(keepends=True)
         order = in_fixed_order([(str(m.seed), function_at(lines, i), before,
                                  after) for i, before, after in found])

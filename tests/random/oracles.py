@@ -2,164 +2,33 @@
 `kind` names the fault without names and numbers of the model, so that one fault
 is told once."""
 
-import csv
-import functools
 import json
 import math
 import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field
 
 import numpy as np
 
 import density
 import forward
+import stays
 import syntax
+from harness import (ROOT, Failure, Settings, bench_of, broke,  # noqa: F401
+                     message, plain_kind, read_draws,
+                     starting_values)
 from simulate import Impossible
 from syntax import to_json
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
 LIMIT = 5.0  # |z| that is looked at again, and that fails if met again
 FORWARD = 2.7  # likewise, of Kolmogorov and Smirnov: met by chance once in 1e6
 ESS = 100  # fewer effective draws say nothing
 RHAT = 1.03
 STILL = 1e6  # R-hat of chains that stand still: rounding over rounding
 FAR = 1e8  # means beyond say nothing: the tail is too heavy for one
-
-
-@dataclass
-class Failure:
-    oracle: str
-    kind: str
-    detail: str = ""
-
-    @property
-    def group(self):
-        return f"{self.oracle}: {self.kind}"
-
-
-@dataclass
-class Settings:
-    gbmc: str = os.path.join(ROOT, "build", "gbmc")
-    level: str = "0"
-    oracles: tuple = ("check", "density", "plain")
-    seconds: float = 60
-    replicates: int = 250
-    draws: int = 1000
-    environment: dict = field(default_factory=dict)
-
-
-@dataclass
-class Bench:
-    """One model with its files, and the sampler made of it."""
-    folder: str
-    settings: Settings
-    seed: int
-    data_at_compile: bool = False
-    counts: dict = field(default_factory=dict)
-    notes: list = field(default_factory=list)
-
-    def at(self, name):
-        return os.path.join(self.folder, name)
-
-    def names(self):
-        with open(self.at("model.gbm")) as f:
-            return syntax.all_names(syntax.parse(f.read()))
-
-    def write(self, text, data):
-        with open(self.at("model.gbm"), "w") as f:
-            f.write(text)
-        with open(self.at("data.json"), "w") as f:
-            f.write(data)
-
-    def run(self, words, seconds=None):
-        seconds = seconds or self.settings.seconds
-        # a sweep step by step, or in one kernel where that is faster
-        by_steps = {"GBM_CUDA_CHAINS": "0", "GBM_CUDA_PASS": "1"} \
-            if self.seed % 2 else {}
-        environment = dict(os.environ, OMP_NUM_THREADS="1",
-                           OPENBLAS_NUM_THREADS="1", CC=c_compiler(),
-                           GBM_CACHE="off", **by_steps,
-                           **self.settings.environment)
-        with subprocess.Popen(words, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, cwd=self.folder,
-                              stdin=subprocess.DEVNULL, env=environment,
-                              text=True, errors="replace",
-                              start_new_session=True) as p:
-            try:
-                out, err = p.communicate(timeout=seconds)
-            except BaseException as e:
-                os.killpg(p.pid, signal.SIGKILL)
-                if not isinstance(e, subprocess.TimeoutExpired):
-                    raise
-                out, err = p.communicate()
-                return 124, out, err
-        return p.returncode, out, err
-
-    def sampler(self, command, *options, seconds=None):
-        status, out, err = self.run(
-            [self.at("sampler"), command, "--data", "data.json", "--threads",
-             "1", *options], seconds)
-        # predictions from parameters that overflow; the density oracle looks
-        # at the draws that are no numbers
-        if status == 2 and "all that was drawn is kept" in err:
-            self.notes.append("run: some predictions are no numbers")
-            status = 0
-        return status, out, err
-
-
-@functools.lru_cache(maxsize=None)
-def c_compiler():
-    """The C compiler's words: room for columns is guarded; what a sampler
-    leaves unset is filled with what no test takes for a value, where the
-    compiler can."""
-    words = (os.environ.get("CC") or "cc") + " -DGBM_GUARD"
-    more = words + " -ftrivial-auto-var-init=pattern"
-    done = subprocess.run([*more.split(), "-xc", "-fsyntax-only", "-"],
-                          input="", text=True, capture_output=True)
-    return words if done.returncode else more
-
-
-def plain_kind(text, names=()):
-    """A message without what is of this model alone."""
-    for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.(])", "x", text)
-    text = re.sub(r"\S*model\.gbm:[\d:]+:? *", "", text)
-    text = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "'...'", text)
-    text = re.sub(r"\b[A-Za-z_][\w.]*\[[^\]]*\]", "x[...]", text)
-    text = re.sub(r"-?\b(nan|inf|\d[\d.]*(e[-+]?\d+)?)\b", "#", text)
-    return text.strip()[:160]
-
-
-def broke(oracle, status, out, err):
-    """A failure of the program itself: a crash, a sanitizer's report, no
-    end."""
-    text = out + err
-    m = re.search(r"(AddressSanitizer: \S+|runtime error: .*|"
-                  r"LeakSanitizer)", text)
-    if m:
-        frame = re.search(r"#[01] .* in (gbm\w+|rt\w+|\w+) ", text)
-        return Failure(oracle, "sanitizer: " + plain_kind(m.group(1))
-                       + (f" in {frame.group(1)}" if frame else ""),
-                       text[-1500:])
-    if status == 124:
-        return Failure(oracle, "no end", text[-800:])
-    if status < 0 or status >= 128:
-        return Failure(oracle, f"signal {-status if status < 0 else status}",
-                       text[-1500:])
-    return None
-
-
-def message(err):
-    lines = [l for l in err.splitlines() if "error" in l] or \
-        [l for l in err.splitlines() if l.strip()] or ["(nothing said)"]
-    return lines[0]
 
 
 # -------------------------------------------------------------------- compile
@@ -361,13 +230,6 @@ def columns(path):
 
 # --------------------------------------------------- the density, on its own
 
-def read_draws(stem):
-    """Rows of a CSV file of draws: dictionaries of columns."""
-    with open(stem) as f:
-        rows = list(csv.reader(l for l in f if not l.startswith("#")))
-    return [dict(zip(rows[0], map(float, row))) for row in rows[1:]]
-
-
 def density_agrees(bench, text, data):
     """lp__ of some draws beside the log density that plain Python adds up;
     only differences, as constants are the compiler's own."""
@@ -511,7 +373,7 @@ def z_scores(a, b):
     return sorted(rows, reverse=True)
 
 
-def compare_runs(bench, oracle, other):
+def compare_runs(bench, oracle, other, like={}):
     """The derived sampler beside `other(seed, draws)`."""
     n = bench.settings.draws
     got = {}
@@ -550,7 +412,8 @@ def compare_runs(bench, oracle, other):
     if not met:
         bench.notes.append(f"{oracle}: only once")
         return None
-    if oracle == "plain" and met_in_one_mode(bench, {r[1] for r in met}):
+    if oracle == "plain" and met_in_one_mode(
+            bench, like, {r[1] for r in met}):
         bench.notes.append(f"{oracle}: chains stay in the mode they start in")
         return None
     if any("constant" in r[2] for r in met):
@@ -561,25 +424,7 @@ def compare_runs(bench, oracle, other):
                                            for r in met[:8]))
 
 
-def last_values(path):
-    """The last draw of a CSV file, as starting values: arrays are as large as
-    their largest column says."""
-    values = {}
-    for column, x in read_draws(path)[-1].items():
-        name, *at = re.split(r"\.(?=[\d.]+$)", column, maxsplit=1)
-        if not name.endswith("__"):
-            at = tuple(int(i) for i in at[0].split(".")) if at else ()
-            values.setdefault(name, {})[at] = x
-    arrays = {}
-    for name, cells in values.items():
-        whole = np.full(np.max(list(cells), axis=0).astype(int), np.nan)
-        for at, x in cells.items():
-            whole[tuple(i - 1 for i in at)] = x
-        arrays[name] = whole
-    return arrays
-
-
-def met_in_one_mode(bench, names):
+def met_in_one_mode(bench, like, names):
     """Whether none of the names differs between the derived sampler and the
     plain one, chain by chain, where both begin at the states in which the plain
     one ended: two right samplers may each stay in modes of their own, but not
@@ -589,7 +434,8 @@ def met_in_one_mode(bench, names):
                            "--out", "ended.csv", seconds=seconds)
     for chain in range(1, 5) if status == 0 else ():
         with open(bench.at("start.json"), "w") as f:
-            json.dump(to_json(last_values(bench.at(f"ended_{chain}.csv"))), f)
+            json.dump(to_json(starting_values(
+                read_draws(bench.at(f"ended_{chain}.csv"))[-1], like)), f)
         sides = []
         for name, more in (("derived", []), ("plain", ["--plain"])):
             status, out, _ = summary(
@@ -603,7 +449,7 @@ def met_in_one_mode(bench, names):
     return status == 0
 
 
-def plain(bench):
+def plain(bench, like):
     """Every node by itself on the joint density."""
     def other(seed, draws, seconds=None):
         status, out, err = summary(bench, "plain", seed + 1, draws, draws // 2,
@@ -611,7 +457,7 @@ def plain(bench):
         if status == 1 and "--plain" in err and "option" in err:
             return 77, "", ""
         return status, out, err
-    return compare_runs(bench, "plain", other)
+    return compare_runs(bench, "plain", other, like)
 
 
 # ------------------------------------------------------------------------ JAGS
@@ -715,24 +561,17 @@ def gpu(bench):
 
 # ------------------------------------------------------------------ all of it
 
-def bench_of(text, data_text, seed, folder, settings):
-    """A folder with the files of a model."""
-    folder = os.path.abspath(folder)
-    os.makedirs(folder, exist_ok=True)
-    bench = Bench(folder, settings, seed % 1000000, seed % 4 == 3)
-    bench.write(text, data_text)
-    return bench
-
-
 def ask(name, bench, text, data, bugs=True, truth=None):
     """One oracle's failure, or None, of a model that is compiled."""
+    like = {**data, **(truth or {})}
     steps = {
         "warnings": lambda: warnings_of_c(bench),
         "nvrtc": lambda: nvrtc(bench),
         "check": lambda: check(bench, text, truth or {}),
         "density": lambda: density_agrees(bench, text, data),
-        "plain": lambda: plain(bench),
+        "plain": lambda: plain(bench, like),
         "forward": lambda: forward_agrees(bench, text, data),
+        "stays": lambda: stays.leaves(bench, like),
         "geweke": lambda: geweke(bench),
         "jags": lambda: jags(bench, monitors(bench), data) if bugs else None,
         "gpu": lambda: gpu(bench),

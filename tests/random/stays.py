@@ -1,0 +1,106 @@
+"""Whether a sampler leaves the posterior as it lies, however slowly it mixes: where
+two posteriors are compared, chains that creep say nothing; here they begin in it.
+
+Each of many chains begins where one of the plain sampler ended, and moves a few
+sweeps. Where the plain ones have arrived, what the chains are then is distributed
+as before (Gandy and Scott 2020, Unit testing for MCMC and other Monte Carlo
+methods). Nothing is tuned: there is no warm-up."""
+
+import json
+import math
+
+import numpy as np
+
+from harness import Failure, broke, message, plain_kind, read_draws, \
+    starting_values
+from syntax import to_json
+
+CHAINS, SWEEPS, ARRIVE = 64, 24, 120
+LIMIT = 5.5  # |z| that is looked at again, and that fails if met again
+MOVES = 3.0  # |z| at which the plain sampler has not arrived
+
+
+def leaves(bench, like):
+    """None, or the Failure; `like` has arrays of the model, by name."""
+    suspects = None
+    for times, seed in ((1, bench.seed + 3), (4, bench.seed + 104773)):
+        states, failed = three_times(bench, like, times, seed)
+        if failed or states is None:
+            return failed
+        far = {name: z for name, z in scores(*states) if z > LIMIT}
+        suspects = far if suspects is None else \
+            {n: z for n, z in far.items() if n in suspects}
+        if not suspects:
+            if times > 1:
+                bench.notes.append("stays: only once")
+            return None
+    return Failure("stays", "another posterior is drawn towards", "\n".join(
+        f"{n} z {z:.1f}" for n, z in sorted(
+            suspects.items(), key=lambda item: -item[1])[:8]))
+
+
+def three_times(bench, like, times, seed):
+    """What each chain is where the plain sampler ended, and where it and the
+    derived one come to from there; None where that cannot be had."""
+    chains, found, begin = times * CHAINS, [], []
+    for name, sweeps, more in (
+            ("ended", times * ARRIVE, ["--plain"]),
+            ("plain", SWEEPS, ["--plain", "--start", "typical"]),
+            ("derived", SWEEPS, ["--start", "typical"])):
+        status, out, err = bench.sampler(
+            "run", "--quiet", "--device", "cpu", "--chains", str(chains),
+            "--warmup", "0", "--draws", str(sweeps), "--thin", str(sweeps),
+            "--digits", "17", "--seed", str(seed + len(found)), "--out",
+            f"{name}.csv", *begin, *more,
+            seconds=2 * times * bench.settings.seconds)
+        if status == 124 or status and name == "ended":
+            bench.notes.append("stays: the plain sampler does not arrive")
+            return None, None
+        failed = broke("run", status, out, err)
+        if failed or status:
+            return None, failed or Failure("stays", plain_kind(message(err)),
+                                           err[:1000])
+        found.append([read_draws(bench.at(f"{name}_{k}.csv"))[-1]
+                      for k in range(1, chains + 1)])
+        for k, row in enumerate(found[0] if not begin else (), 1):
+            with open(bench.at(f"begin_{k}.json"), "w") as f:
+                json.dump(to_json(starting_values(row, like)), f)
+        begin = [word for k in range(1, chains + 1)
+                 for word in ("--init", f"begin_{k}.json")]
+    return [columns(rows) for rows in found], None
+
+
+def columns(rows):
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]
+            if not name.endswith("__")}
+
+
+def scores(began, plain, derived):
+    """(name, |z|) of what had arrived: means of paired differences, of ranks, as
+    tails may be heavy, and of their distance from the middle."""
+    for name, x in plain.items():
+        a, b = began.get(name), derived.get(name)
+        if a is None or b is None or \
+                not np.all(np.isfinite([*a, *b, *x])):
+            continue
+        for turned in (ranks, spread):
+            at, to, by = turned(a, x, b)
+            if paired(at, to) < MOVES:
+                yield name, paired(to, by)
+
+
+def ranks(*samples):
+    every = np.sort(np.concatenate(samples))
+    return [(np.searchsorted(every, s, "left") +
+             np.searchsorted(every, s, "right")) / (2 * len(every))
+            for s in samples]
+
+
+def spread(*samples):
+    return [np.abs(r - 0.5) for r in ranks(*samples)]
+
+
+def paired(a, b):
+    d = b - a
+    error = math.sqrt(np.var(d, ddof=1) / len(d))
+    return abs(np.mean(d)) / error if error > 0 else 0.0
