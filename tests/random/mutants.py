@@ -208,10 +208,10 @@ def first_failure(met, tree, seconds, asked):
         trials = {}
 
         def trial(m, where):
-            if (m, where) not in trials:
-                trials[m, where] = Trial(m.seed, where, os.path.join(
+            if (m.seed, where) not in trials:
+                trials[m.seed, where] = Trial(m.seed, where, os.path.join(
                     folder, f"{m.seed}{'' if where == tree else '.sound'}"))
-            return trials[m, where]
+            return trials[m.seed, where]
         for m, oracle, effort in questions(met, asked):
             left = end - time.monotonic()
             if left <= 0:
