@@ -55,4 +55,14 @@ GBM_FN real gbm_log_add(real a, real b)
     return high > -GBM_INF ? high + gbm_log1p_part(real_exp(low - high)) : high;
 }
 
+/* sqrt(x^2 + y^2), which does not overflow. */
+GBM_FN real gbm_hypotenuse(real x, real y)
+{
+    real a = real_fabs(x), b = real_fabs(y);
+    real high = real_fmax(a, b), low = real_fmin(a, b);
+    return low > 0 && high < GBM_INF
+               ? high * real_sqrt(1 + gbm_square(low / high))
+               : high;
+}
+
 #endif

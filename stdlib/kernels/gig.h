@@ -9,12 +9,13 @@
 #ifndef GBM_GIG_H
 #define GBM_GIG_H
 
+#include "elementary.h"
 #include "gamma.h"
 
 /* The standard density's mode. */
 GBM_FN real gbm_gig_mode(real p, real omega)
 {
-    real q = p - 1, root = real_sqrt(q * q + omega * omega);
+    real q = p - 1, root = gbm_hypotenuse(q, omega);
     return p >= 1 ? (root + q) / omega : omega / (root - q);
 }
 
@@ -36,11 +37,35 @@ GBM_FN_BIG real gbm_gig_ratio(struct gbm_rng *rng, real p, real omega)
     }
 }
 
-/* The rectangle's sides are roots of a cubic, by Cardano's formula. */
-GBM_FN_BIG real gbm_gig_shifted_ratio(struct gbm_rng *rng, real p, real omega)
+/* Half the log density at mode + d, less that at the mode. Where it is narrow
+ * both are large and alike, and their difference would be rounding alone. */
+GBM_FN real gbm_gig_fall(real p, real omega, real mode, real d)
 {
-    real mode = gbm_gig_mode(p, omega);
-    real top = gbm_gig_half_log(p, omega, mode);
+    real x = mode + d;
+    return (p - 1) / 2 * (real_log1p(d / mode) - d / x) -
+           omega / 4 * d * (d / x);
+}
+
+/* From where on Cardano's formula has too few digits. */
+#define GBM_GIG_NARROW 100
+
+/* Where |d| sqrt(density(mode + d)) is largest on either side of the mode, less
+ * the mode: 4 (x mode)^2 = d^2 (2 (p - 1) x mode + omega (x + mode)) with x =
+ * mode + d, by iteration. */
+GBM_FN real gbm_gig_narrow_side(real p, real omega, real mode, real side)
+{
+    real d = 0;
+    for (int i = 0; i < 24; i++) {
+        real x = mode + d;
+        d = side * 2 * x * mode /
+            real_sqrt(2 * (p - 1) * x * mode + omega * (x + mode));
+    }
+    return d;
+}
+
+/* The same, as roots of a cubic, by Cardano's formula. */
+GBM_FN void gbm_gig_sides(real p, real omega, real mode, real *low, real *high)
+{
     real a = -(2 * (p + 1) / omega + mode);
     real b = 2 * (p - 1) * mode / omega - 1;
     real linear = b - a * a / 3;
@@ -48,16 +73,25 @@ GBM_FN_BIG real gbm_gig_shifted_ratio(struct gbm_rng *rng, real p, real omega)
     real third = real_sqrt(-linear / 3);
     real cosine = -constant / (2 * third * third * third);
     real angle = real_acos(gbm_clamp(cosine, -1, 1)) / 3;
-    real high = 2 * third * real_cos(angle) - a / 3;
-    real low = 2 * third * real_cos(angle + 4 * GBM_PI / 3) - a / 3;
-    real right =
-        (high - mode) * real_exp(gbm_gig_half_log(p, omega, high) - top);
-    real left = (low - mode) * real_exp(gbm_gig_half_log(p, omega, low) - top);
+    *high = 2 * third * real_cos(angle) - a / 3 - mode;
+    *low = 2 * third * real_cos(angle + 4 * GBM_PI / 3) - a / 3 - mode;
+}
+
+GBM_FN_BIG real gbm_gig_shifted_ratio(struct gbm_rng *rng, real p, real omega)
+{
+    real mode = gbm_gig_mode(p, omega), low, high;
+    gbm_gig_sides(p, omega, mode, &low, &high);
+    if (p > GBM_GIG_NARROW || omega > GBM_GIG_NARROW) {
+        low = gbm_gig_narrow_side(p, omega, mode, -1);
+        high = gbm_gig_narrow_side(p, omega, mode, 1);
+    }
+    real right = high * real_exp(gbm_gig_fall(p, omega, mode, high));
+    real left = low * real_exp(gbm_gig_fall(p, omega, mode, low));
     for (;;) {
         real u = left + gbm_uniform(rng) * (right - left);
-        real v = gbm_uniform(rng), x = u / v + mode;
-        if (x > 0 && real_log(v) <= gbm_gig_half_log(p, omega, x) - top)
-            return x;
+        real v = gbm_uniform(rng), d = u / v;
+        if (mode + d > 0 && real_log(v) <= gbm_gig_fall(p, omega, mode, d))
+            return mode + d;
     }
 }
 

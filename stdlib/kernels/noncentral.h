@@ -9,16 +9,6 @@
 #include "incomplete_gamma.h"
 #include "normal_function.h"
 
-/* sqrt(x^2 + y^2), which does not overflow. */
-GBM_FN real gbm_hypotenuse(real x, real y)
-{
-    real a = real_fabs(x), b = real_fabs(y);
-    real high = real_fmax(a, b), low = real_fmin(a, b);
-    return low > 0 && high < GBM_INF
-               ? high * real_sqrt(1 + gbm_square(low / high))
-               : high;
-}
-
 /* From where on two terms of Debye's expansion are enough. */
 #ifdef GBM_SINGLE
 #define GBM_DEBYE REAL_C(100)

@@ -135,6 +135,7 @@ def families(b, i, eta):
         (0.4, f"dbern(icloglog({half(eta)}))"),
         (2, f"dpois(exp({half(eta)}))"),
         (1, f"dnegbin({shape} / ({shape} + exp({half(eta)})), {shape})"),
+        (1, f"dnegbin(ilogit({eta}), {b.pick([shape, b.between(1, 4)])})"),
         (0.8, f"dgamma({shape}, {shape} * exp({half(eta)}))"),
         (0.8, f"dweib({b.number(0.9, 2)}, exp({half(eta)}))"),
         (0.7, f"dlnorm({half(eta)}, {rate})"),
@@ -152,7 +153,7 @@ def families(b, i, eta):
 
 LINKS = [("logit", "dbern({})"), ("probit", "dbern({})"),
          ("logit", "dbin({}, 5)"), ("cloglog", "dbern({})"),
-         ("log", "dpois({})"), ("log", "dexp({})")]
+         ("logit", "dnegbin({}, 3)"), ("log", "dpois({})"), ("log", "dexp({})")]
 
 
 def weighted_sum(b):

@@ -338,6 +338,12 @@ static double levy_p(const double *p, double x)
     return erfc(sqrt(p[1] / (2 * x)));
 }
 
+/* A narrow one is normal about 1 if a = b, of variance 1 / a. */
+static double narrow_gig_p(const double *p, double x)
+{
+    return erfc((1 - x) * sqrt(p[1] / 2)) / 2;
+}
+
 DRAW(inverse_gaussian, gbm_draw_inverse_gaussian(rng, p[0], p[1]))
 DRAW(gig, gbm_draw_gig(rng, p[0], p[1], p[2]))
 DRAW(von_mises, gbm_draw_von_mises(rng, p[0], p[1]))
@@ -367,6 +373,11 @@ static void inverse_gaussians(void **state)
                      {0.1, 100, 200}, {2, 1e-4, 1},       {-2.5, 3, 1e-3},
                      {0.6, 0.4, 0.5}, {1.5, 20, 0.01},    {300, 2, 400}};
     double limits[][4] = {{2.5, 2, 0}, {0.7, 2, 0}};
+#ifdef GBM_SINGLE
+    double narrow[][4] = {{0.5, 1e8, 1e8}};
+#else
+    double narrow[][4] = {{0.5, 1e10, 1e10}, {-3, 1e13, 1e13}, {2, 1e17, 1e17}};
+#endif
     double levy[][4] = {{INFINITY, 3}, {INFINITY, 0.2}};
     double vm[][4] = {{0, 0},    {1, 0.01}, {0, 0.5}, {-2, 2},
                       {0.5, 20}, {0, 500},  {3, 1e5}};
@@ -389,6 +400,7 @@ static void inverse_gaussians(void **state)
         continuous("GIG", gig, table_p, &p[i], 1, false, POINTS);
         free(table.sum);
     }
+    continuous("narrow GIG", gig, narrow_gig_p, CASES(narrow), false, POINTS);
     continuous("GIG as gamma", gig, gamma_p, CASES(limits), false, POINTS);
     for (size_t i = 0; i < sizeof vm / sizeof *vm; i++) {
         double half = fmin(3.14159265358979323846, 12 / sqrt(vm[i][1]));
@@ -1140,6 +1152,7 @@ static void bad_parameters(void **state)
     assert_true(gbm_is_nan(gbm_draw_poisson(&rng, -1)));
     assert_true(gbm_is_nan(gbm_draw_binomial(&rng, 3, 2)));
     assert_true(gbm_is_nan(gbm_draw_gig(&rng, 1, 0, 1)));
+    assert_true(gbm_draw_gig(&rng, 1, REAL_C(1e35), REAL_C(1e35)) == 1);
     assert_true(gbm_is_nan(gbm_draw_truncated_normal(&rng, 0, 1, 1, 0)));
     assert_true(gbm_is_nan(gbm_draw_truncated_gamma(&rng, -1, 0, 1)));
     assert_true(
