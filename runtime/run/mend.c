@@ -503,7 +503,7 @@ bool rt_mend(struct rt_starter *s, int64_t work)
     bool ok = s->has_graph && prepare(&m);
     gbm_rng_start(&m.rng, s->rt->options.seed, (uint32_t)s->chain,
                   UINT32_MAX - STREAM - (uint32_t)s->attempt, 0, 0);
-    while (ok && m.bad.n && m.work > 0) {
+    while (ok && m.bad.n && !rt_start_is_over(s, m.work)) {
         int bad = m.bad.at[(int64_t)(uniform(&m) * (double)m.bad.n)];
         choose(&m, bad);
         m.work--;

@@ -12,6 +12,8 @@
  * work, and that one attempt to mend may, beside some for each element. */
 #define START_WORK 10000000
 #define MEND_WORK 2000000
+#define START_SECONDS 2 /* of the CPU: some densities and quantiles are dear   \
+                         */
 /* Candidates of a chain whose model has recursions, and the work that they are
  * worth: elements started. */
 #define CANDIDATES 64
@@ -35,6 +37,11 @@ static double spread_of(const struct rt_starter *s)
     if (attempt >= 4 && attempt % 2 == 0)
         return -1;
     return attempt < 4 ? 1 : attempt < 20 ? pow(0.5, attempt - 3) : 0;
+}
+
+bool rt_start_is_over(const struct rt_starter *s, int64_t work)
+{
+    return work <= 0 || rt_cpu_clock() > s->until;
 }
 
 bool rt_start_is_fixed(const struct rt_starter *s, int variable, int64_t cell)
@@ -378,6 +385,7 @@ static enum gbm_status start_chain(struct rt_starter *s)
     int64_t elements = rt_terms(s->in);
     int same = 0;
     s->work = START_WORK;
+    s->until = rt_cpu_clock() + START_SECONDS;
     s->hopeless = false;
     rt_bind(s->in, s->state, s->chain);
     if (start_best(s)) {
@@ -392,7 +400,8 @@ static enum gbm_status start_chain(struct rt_starter *s)
             return GBM_OK;
         }
         s->work -= elements;
-        if (s->density && (s->hopeless || (s->work < 0 && s->attempt > PLAIN)))
+        if (s->density && (s->hopeless || (s->attempt > PLAIN &&
+                                           rt_start_is_over(s, s->work))))
             break;
         if (s->density)
             continue;

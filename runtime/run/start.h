@@ -44,6 +44,7 @@ struct rt_starter {
     struct rt_graph graph;
     bool has_graph, no_graph;
     int64_t work; /* densities that the search may still evaluate */
+    double until; /* on the CPU's clock, whatever a density costs */
     /* what went wrong last */
     int family; /* -1: nothing */
     int64_t element;
@@ -54,6 +55,9 @@ struct rt_starter {
 
 /* Whether a cell is observed or given by --init. */
 bool rt_start_is_fixed(const struct rt_starter *s, int variable, int64_t cell);
+
+/* Whether the search of this chain's start has taken what it may. */
+bool rt_start_is_over(const struct rt_starter *s, int64_t work);
 
 /* ---- mend.c ---- */
 

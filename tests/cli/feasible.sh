@@ -197,3 +197,17 @@ status 0 "$GBMC" -O 0 narrow.gbm -o narrow
 status 1 ./narrow --data narrow.json
 says 'at y\[[12]\] = [03] \(data\), b = [-0-9.e]+$'
 says 'Give starting values with --init, or try --start typical'
+
+# Nor does the search go on where quantiles are dear.
+cat >dear.gbm <<'EOF'
+model {
+  b ~ dnorm(0, 1)
+  s ~ dt(0, 3, 1) T(0,)
+  for (d in 1:2) { v[d] ~ von_mises(b, s + 0.3) }
+}
+EOF
+echo '{"v": [-0.4, -0.7]}' >dear.json
+echo '{"b": 24}' >far.json
+status 0 "$GBMC" -O 0 dear.gbm -o dear
+status 1 timeout 20 ./dear --data dear.json --init far.json
+says 'at v\[1\] = -0.4 \(data\), b = 24'
