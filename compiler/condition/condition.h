@@ -310,6 +310,7 @@ struct step {
     double width;             /* of slice or steps at first; 0: not given */
     bool whole;               /* all elements of all members move as one */
     bool alone;               /* element by element, as `enumerate` asks */
+    bool by_rows;             /* many elements at once: sampler/rows.c */
     enum companion companion; /* slice by component: what moves with it */
     bool late;                /* for what is kept alone, after the sweep */
     struct step *after;       /* without a sampler: that makes it due */

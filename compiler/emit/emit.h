@@ -154,6 +154,8 @@ void emit_sequence_place(struct emitter *e, const struct sequence *q,
 bool open_all_seen(struct emitter *e, const struct part *p, symp const *terms,
                    int n);
 void open_not_all_seen(struct emitter *e);
+/* The condition that an instance of a part exists and counts. */
+symp part_guard(struct compiler *c, const struct part *p);
 /* Opens the loops over a part's instances; close with emit_close. */
 int emit_open_part(struct emitter *e, const struct part *p, bool team);
 /* count += the number of a part's instances, or more. */

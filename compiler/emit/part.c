@@ -61,7 +61,7 @@ static int open_brace(struct emitter *e)
     return 1;
 }
 
-static symp whole_guard(struct compiler *c, const struct part *p)
+symp part_guard(struct compiler *c, const struct part *p)
 {
     symp guard = p->guard ? p->guard : sym_num(c, 1);
     symp seen = counted_instances(p->factor);
@@ -143,7 +143,7 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         return 0;
     symp early = sym_num(c, 1), late = early;
     if (!e->all_seen)
-        split_guard(c, p, whole_guard(c, p), &early, &late);
+        split_guard(c, p, part_guard(c, p), &early, &late);
     else if (p->guard)
         split_guard(c, p, p->guard, &early, &late);
     if (!sym_is(early, 1)) {

@@ -206,8 +206,12 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
     const bool cost = k->own_cost || emit_cost(out, c, s);
     if (k->dense)
         return cost;
-    text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->part, s->name,
-                s->number, k->blocks, first_draw(s));
+    if (s->by_rows)
+        text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->part,
+                    s->name, step_id(c, s), s->number);
+    else
+        text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->part,
+                    s->name, s->number, k->blocks, first_draw(s));
     emit_conflicts(out, c, s);
     if (lists_members(s)) {
         text_printf(out, "static const int members_%s[] = {", s->name);
@@ -250,7 +254,7 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
                     s->name, s->nmembers);
     if (!k->dense)
         text_printf(out, ",\n     .run = %s_run", s->name);
-    if (!k->dense && k->blocks)
+    if (!k->dense && k->blocks && !s->by_rows)
         text_printf(out, ", .blocks = %d, .normals = GBM_NORMALS_FIRST(%s)",
                     k->blocks, first_draw(s));
     const char *id = step_id(c, s);

@@ -81,6 +81,8 @@ static void draw(struct emitter *e, const struct step *s)
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar(c, out, s, " * Every value of its finite support is tried.\n");
+    if (tries_all(s))
+        emit_rows(c, out, s);
 }
 
 static const char *explain_values(struct compiler *c, const struct step *s)

@@ -124,6 +124,7 @@ GBM_FN void gbm_condition_on(int d, real *Q, real *b,
 #ifndef __CUDACC__
 
 #include "ahead.h"
+#include "rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>

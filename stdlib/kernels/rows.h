@@ -1,0 +1,188 @@
+/* rows.h: updates by trying all values of an element, of GBM_ROWS elements, the
+ * rows, at once through the vector unit: one value k after the other, for all
+ * rows, so that what k alone tells is read once. compiler/sampler/rows.c writes
+ * the densities. Host only. Random numbers and draws are those of
+ * gbm_enumerate_draw (slice.h), to rounding of the densities, and do not depend
+ * on which rows stand beside one. */
+#ifndef GBM_ROWS_H
+#define GBM_ROWS_H
+
+#include "ahead.h"
+
+#define GBM_ROWS 32
+#define GBM_EACH_ROW GBM_SIMD for (int r = 0; r < GBM_ROWS; r++)
+
+/* sum[r] = sum(a, d[a][r] * sum(b up to a, q[a,b] * d[b][r])), q by rows
+ * without gaps: two rows of q at a time. */
+GBM_INLINE void gbm_rows_quadratic(int n, const gbm_total *__restrict__ q,
+                                   const gbm_total *__restrict__ d,
+                                   gbm_total *__restrict__ sum)
+{
+    gbm_total part[GBM_ROWS], total[GBM_ROWS];
+    GBM_EACH_ROW total[r] = 0;
+    for (int a = 0; a < n; a++) {
+        GBM_EACH_ROW part[r] = 0;
+        for (int b = 0; b <= a; b++) {
+            const gbm_total weight = *q++;
+            const gbm_total *at = d + b * GBM_ROWS;
+            GBM_EACH_ROW part[r] += weight * at[r];
+        }
+        const gbm_total *own = d + a * GBM_ROWS;
+        GBM_EACH_ROW total[r] += part[r] * own[r];
+    }
+    GBM_EACH_ROW sum[r] = total[r];
+}
+
+/* Of GBM_ROWS streams the uniform numbers, in turn. */
+struct gbm_rows_stream {
+    uint64_t element[GBM_ROWS];
+    uint64_t words[2][GBM_ROWS];
+    uint32_t key0, key1, sweep, step;
+    uint32_t used; /* numbers */
+};
+
+GBM_FN const uint64_t *gbm_rows_words(struct gbm_rows_stream *s)
+{
+    const uint32_t number = s->used++;
+    for (int r = 0; r < GBM_ROWS && number % 2 == 0; r += GBM_LANES) {
+        const gbm_lanes zero = {0};
+        gbm_lanes x[4];
+        x[0] = zero + number / 2;
+        __builtin_memcpy(&x[1], &s->element[r], sizeof x[1]);
+        x[2] = zero + s->sweep;
+        x[3] = zero + s->step;
+        gbm_philox_lanes(x, s->key0, s->key1);
+        const gbm_lanes early = x[0] << 32 | (x[1] & 0xffffffffu);
+        const gbm_lanes late = x[2] << 32 | (x[3] & 0xffffffffu);
+        __builtin_memcpy(&s->words[0][r], &early, sizeof early);
+        __builtin_memcpy(&s->words[1][r], &late, sizeof late);
+    }
+    return s->words[number % 2];
+}
+
+/* What gbm_enumerate_draw keeps of the values tried so far; wrong[r] is no
+ * number if some density of the row is not finite: it is drawn by itself. */
+struct gbm_rows_draw {
+    real largest[GBM_ROWS], total[GBM_ROWS], kept[GBM_ROWS], wrong[GBM_ROWS];
+    bool begun;
+};
+
+GBM_FN void gbm_rows_try(struct gbm_rows_draw *restrict d,
+                         struct gbm_rows_stream *stream, int value,
+                         const gbm_total *restrict density)
+{
+    if (!d->begun) {
+        GBM_EACH_ROW
+        {
+            d->largest[r] = density[r];
+            d->wrong[r] = density[r] - density[r];
+            d->total[r] = 1;
+            d->kept[r] = value;
+        }
+        d->begun = true;
+        return;
+    }
+    const uint64_t *words = gbm_rows_words(stream);
+    GBM_EACH_ROW
+    {
+        const real x = density[r];
+        const real share = real_exp(-real_fabs(x - d->largest[r]));
+        const bool larger = x > d->largest[r];
+        const real weight = larger ? 1 : share;
+        const real total =
+            larger ? d->total[r] * share + 1 : d->total[r] + share;
+        const bool takes = gbm_uniform_of(words[r]) * total < weight;
+        d->wrong[r] += x - x;
+        d->total[r] = total;
+        d->largest[r] = larger ? x : d->largest[r];
+        d->kept[r] = takes ? value : d->kept[r];
+    }
+}
+
+/* Room for the values of all k, and for columns and trials of GBM_ROWS rows. */
+#define GBM_ROWS_MOST (1ll << 22)
+GBM_FN gbm_total *gbm_rows_room(long long cells)
+{
+    const size_t line = 64;
+    gbm_total *room = NULL;
+    if (cells < GBM_ROWS_MOST)
+        room = (gbm_total *)aligned_alloc(
+            line, ((size_t)cells * sizeof *room + line) / line * line);
+    return room;
+}
+
+/* The run of a step whose functions layout_, values_, columns_, trial_ and put_
+ * are those of rows_ID. Rows with a density that is not finite are drawn by the
+ * update of an element, and so are all where there is no room. */
+#define GBM_HOST_RUN_ROWS(part, function, id, number)                          \
+    GBM_ENTRY(                                                                 \
+        part,                                                                  \
+        void function##_run(const void *state, const struct gbm_sweep *sweep,  \
+                            uint32_t chain, const int *elements,               \
+                            int64_t first, int64_t last),                      \
+        {                                                                      \
+            const struct state *s = (const struct state *)state;               \
+            struct gbm_rng rng;                                                \
+            struct rows_##id at;                                               \
+            layout_##id(s, &at);                                               \
+            gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number, 0);  \
+            const long long nvalues = at.last - at.first + 1ll;                \
+            const long long own = (at.columns + at.room) * GBM_ROWS;           \
+            gbm_total *const room =                                            \
+                nvalues > 0 ? gbm_rows_room(own + nvalues * at.values) : NULL; \
+            gbm_total *const columns = room;                                   \
+            gbm_total *const values = room + own;                              \
+            for (int k = at.first; room && k <= at.last; k++)                  \
+                values_##id(s, &at, k, values + (k - at.first) * at.values);   \
+            for (int64_t from = first; from < last; from += GBM_ROWS) {        \
+                const int rows =                                               \
+                    last - from < GBM_ROWS ? (int)(last - from) : GBM_ROWS;    \
+                struct gbm_rows_stream stream;                                 \
+                struct gbm_rows_draw draw;                                     \
+                gbm_rows_begin(&stream, &draw, &rng, elements, from, rows);    \
+                for (int r = 0; room && r < GBM_ROWS; r++)                     \
+                    columns_##id(s, &at, (long long)stream.element[r],         \
+                                 columns + r);                                 \
+                for (int k = at.first; room && k <= at.last; k++) {            \
+                    const gbm_total *u = values + (k - at.first) * at.values;  \
+                    gbm_total density[GBM_ROWS];                               \
+                    if (!gbm_is_finite(u[0]))                                  \
+                        continue;                                              \
+                    trial_##id(&at, u, columns,                                \
+                               columns + at.columns * GBM_ROWS, density);      \
+                    gbm_rows_try(&draw, &stream, k, density);                  \
+                }                                                              \
+                for (int r = 0; r < rows; r++) {                               \
+                    const long long element = (long long)stream.element[r];    \
+                    if (draw.begun && draw.wrong[r] == 0) {                    \
+                        put_##id(s, element, (int)draw.kept[r]);               \
+                        continue;                                              \
+                    }                                                          \
+                    rng.element = (uint32_t)element;                           \
+                    rng.block = rng.left = 0;                                  \
+                    function(s, &rng, &gbm_alone, element,                     \
+                             GBM_ADAPTING(sweep));                             \
+                }                                                              \
+            }                                                                  \
+            free(room);                                                        \
+        })
+
+/* Rows beyond `rows` are copies of the last. */
+GBM_FN void gbm_rows_begin(struct gbm_rows_stream *stream,
+                           struct gbm_rows_draw *draw,
+                           const struct gbm_rng *rng, const int *elements,
+                           int64_t from, int rows)
+{
+    for (int r = 0; r < GBM_ROWS; r++) {
+        const int64_t k = from + (r < rows ? r : rows - 1);
+        stream->element[r] = (uint64_t)(elements ? elements[k] : k);
+    }
+    stream->key0 = rng->key0;
+    stream->key1 = rng->key1;
+    stream->sweep = rng->sweep;
+    stream->step = rng->step;
+    stream->used = 0;
+    draw->begun = false;
+}
+
+#endif
