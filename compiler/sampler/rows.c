@@ -9,8 +9,8 @@
  * and the draw. A quadratic form, sum(a, sum(b, Q[k,a,b] * d[a] * d[b])), has
  * half as many terms: Q[k,a,b] + Q[k,b,a] for b < a.
  *
- * Where something else than sums, products and squares has both, as exp(x[i] *
- * b[z[i]]), an element is updated by itself. */
+ * What has both as a choice has parts, or as a subscript, p[x[i], z[i]], is not
+ * for that: an element is then updated by itself. */
 #include "sampler/sampler.h"
 #include <string.h>
 
@@ -297,6 +297,34 @@ static const char *operands_text(struct writer *w, symp e)
     return product ? text : intern_format(c, "(%s)", text);
 }
 
+/* A function of numbers. */
+static bool is_call(symp e)
+{
+    for (int i = 0; i < e->nargs; i++)
+        if (e->args[i]->kind == SYM_ARRAY)
+            return false;
+    return e->kind == SYM_POW || (e->kind == SYM_CALL && !sym_is_list(e));
+}
+
+static const char *call_text(struct writer *w, symp e)
+{
+    struct compiler *c = w->c;
+    const int nparams = w->e.nparams;
+    symp *args = NEW_ARRAY(c, symp, e->nargs);
+    for (int i = 0; i < e->nargs; i++) {
+        args[i] = e->args[i];
+        if (e->args[i]->kind == SYM_NUM)
+            continue;
+        const char *name = intern_format(c, "argument %d", i);
+        emit_param(&w->e, name,
+                   intern_format(c, "(%s)", row_text(w, e->args[i])));
+        args[i] = sym_param(c, name);
+    }
+    const char *text = emit_in_brackets(&w->e, sym_rebuild(c, e, args));
+    w->e.nparams = nparams;
+    return text;
+}
+
 /* e for row r of a trial, in C; appends the statements that it needs. */
 static const char *row_text(struct writer *w, symp e)
 {
@@ -314,6 +342,8 @@ static const char *row_text(struct writer *w, symp e)
         return sum_text(w, e);
     if (e->kind == SYM_POW && sym_is(e->args[1], 2))
         return intern_format(w->c, "gbm_square(%s)", row_text(w, e->args[0]));
+    if (is_call(e))
+        return call_text(w, e);
     w->declined = true;
     return "0";
 }
@@ -413,7 +443,8 @@ static void emit_struct(struct text *out, const struct writer *w,
     text_printf(out,
                 "/* How the rows of %s are laid out: where each kind of number "
                 "begins\n * among the columns, the values, a trial's room. */\n"
-                "struct rows_%s {\n    int first, last; /* values */\n",
+                "struct rows_%s {\n    long long elements;\n    int first, "
+                "last; /* values */\n",
                 w->s->family->text, id);
     for (int i = 0; i < w->nlengths; i++)
         text_printf(out, "    long long n%d; /* %s */\n", i + 1,
@@ -428,6 +459,18 @@ static void emit_struct(struct text *out, const struct writer *w,
     text_append(out, "    long long columns, values, room;\n};\n\n");
 }
 
+/* How many elements there are; of a ragged plate that is not known here. */
+static const char *element_count(struct emitter *e, const struct family *f)
+{
+    if (!family_rectangular(f))
+        return "GBM_ROWS_LEAST";
+    symp n = sym_num(e->c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        n = sym_mul2(e->c, n,
+                     sym_length(e->c, f->loops[i]->lower, f->loops[i]->upper));
+    return emit_int(e, n);
+}
+
 static void emit_layout(struct text *out, const struct writer *w,
                         const char *id)
 {
@@ -438,6 +481,7 @@ static void emit_layout(struct text *out, const struct writer *w,
                 "GBM_FN void layout_%s(const struct state *s, struct rows_%s "
                 "*at)\n{\n    (void)s;\n",
                 id, id);
+    emit_line(&e, "at->elements = %s;", element_count(&e, s->family));
     emit_line(&e, "at->first = %s;", emit_int(&e, s->lower));
     emit_line(&e, "at->last = %s;", emit_int(&e, s->upper));
     for (int i = 0; i < w->nlengths; i++)
@@ -614,9 +658,11 @@ static void emit_put(struct text *out, const struct writer *w, const char *id)
     text_append(out, "}\n");
 }
 
+/* Where sums over an element's children make coefficients of statistics, trials
+ * are two or three operations: nothing is gained. */
 static bool may_have_rows(const struct step *s)
 {
-    return s->family->nloops && !s->through && !s->sequential &&
+    return s->opaque && s->family->nloops && !s->through && !s->sequential &&
            !s->conflicts && !s->bounds && !s->ties && s->family->var->integer &&
            sym_fixed(s->lower) && sym_fixed(s->upper);
 }

@@ -99,6 +99,9 @@ GBM_FN void gbm_rows_try(struct gbm_rows_draw *restrict d,
     }
 }
 
+/* With fewer elements than these they are updated one by one. */
+#define GBM_ROWS_LEAST 12
+
 /* Room for the values of all k, and for columns and trials of GBM_ROWS rows. */
 #define GBM_ROWS_MOST (1ll << 22)
 GBM_FN gbm_total *gbm_rows_room(long long cells)
@@ -111,6 +114,11 @@ GBM_FN gbm_total *gbm_rows_room(long long cells)
     return room;
 }
 
+/* For tests: rows one by one, with the same draws. */
+#ifdef GBM_ONE_BY_ONE
+#define GBM_HOST_RUN_ROWS(part, function, id, number)                          \
+    GBM_HOST_RUN(part, function, number, 0, none)
+#else
 /* The run of a step whose functions layout_, values_, columns_, trial_ and put_
  * are those of rows_ID. Rows with a density that is not finite are drawn by the
  * update of an element, and so are all where there is no room. */
@@ -129,7 +137,9 @@ GBM_FN gbm_total *gbm_rows_room(long long cells)
             const long long nvalues = at.last - at.first + 1ll;                \
             const long long own = (at.columns + at.room) * GBM_ROWS;           \
             gbm_total *const room =                                            \
-                nvalues > 0 ? gbm_rows_room(own + nvalues * at.values) : NULL; \
+                nvalues > 0 && at.elements >= GBM_ROWS_LEAST                   \
+                    ? gbm_rows_room(own + nvalues * at.values)                 \
+                    : NULL;                                                    \
             gbm_total *const columns = room;                                   \
             gbm_total *const values = room + own;                              \
             for (int k = at.first; room && k <= at.last; k++)                  \
@@ -140,9 +150,11 @@ GBM_FN gbm_total *gbm_rows_room(long long cells)
                 struct gbm_rows_stream stream;                                 \
                 struct gbm_rows_draw draw;                                     \
                 gbm_rows_begin(&stream, &draw, &rng, elements, from, rows);    \
-                for (int r = 0; room && r < GBM_ROWS; r++)                     \
+                for (int r = 0; room && r < rows; r++)                         \
                     columns_##id(s, &at, (long long)stream.element[r],         \
                                  columns + r);                                 \
+                if (room)                                                      \
+                    gbm_rows_fill(columns, at.columns, rows);                  \
                 for (int k = at.first; room && k <= at.last; k++) {            \
                     const gbm_total *u = values + (k - at.first) * at.values;  \
                     gbm_total density[GBM_ROWS];                               \
@@ -166,8 +178,17 @@ GBM_FN gbm_total *gbm_rows_room(long long cells)
             }                                                                  \
             free(room);                                                        \
         })
+#endif
 
-/* Rows beyond `rows` are copies of the last. */
+/* The last of `rows` rows once more in the places behind it. */
+GBM_FN void gbm_rows_fill(gbm_total *columns, long long n, int rows)
+{
+    for (gbm_total *at = columns; at < columns + n * GBM_ROWS; at += GBM_ROWS)
+        for (int r = rows; r < GBM_ROWS; r++)
+            at[r] = at[rows - 1];
+}
+
+/* Streams and draws of `rows` elements; behind them the last once more. */
 GBM_FN void gbm_rows_begin(struct gbm_rows_stream *stream,
                            struct gbm_rows_draw *draw,
                            const struct gbm_rng *rng, const int *elements,
