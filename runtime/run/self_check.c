@@ -430,6 +430,7 @@ static bool rounding_explains(struct self_check *s, void *const *from,
     double rounding = 0;
     void **now = rt_save(s->in);
     if (now && check_create(&c, s->rt, s->in) == GBM_OK) {
+        c.chain = s->chain;
         rt_bind(s->in, c.state, s->chain);
         rounding = check_rounding(&c);
         rt_put_back(s->in, from);

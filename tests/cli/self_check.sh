@@ -86,3 +86,19 @@ broken prior '/^GBM_FN void prepare_tau/,/^}/s/c1 += -1;/c1 += -2;/' tau 'tau'
 # a conditional that is NaN where it stands: a slice that never moves
 broken nowhere '/^GBM_INLINE real density_alpha/,/^}/s/return /&NAN + /' \
     alpha alpha 'stands, its full conditional is not a number'
+
+# What rounding makes of a precision of exp(52) is known of each chain: the first
+# begins where there is none.
+cat >sharp.gbm <<'EOF'
+model {
+  v ~ dnorm(52, 1)
+  b ~ dnorm(0.24, exp(v))
+  y ~ dnorm(b, 1)
+}
+EOF
+echo '{"y": 1}' >sharp.json
+echo '{"v": 0, "b": 0.5}' >flat.json
+echo '{"v": 52, "b": 0.24}' >steep.json
+status 0 "$GBMC" -O 0 sharp.gbm -o sharp
+status 0 ./sharp --data sharp.json --init flat.json --init steep.json --quiet \
+    --warmup 10 --draws 10 --device cpu
