@@ -99,7 +99,7 @@ class Model(NamedTuple):
     size: int  # of the C text: dear models are large
     digest: bytes
     shape: bytes
-    runs: dict  # path -> lines of the text and the library that are executed
+    runs: dict  # of its text and the library's: lines_that_run
 
 
 def emitted(seed, folder, tree):
@@ -113,9 +113,9 @@ def emitted(seed, folder, tree):
 
 
 def lines_that_run(folder, text):
-    """Path of a source -> the lines of it, from 1, that the sampler of a C text
-    executes on the model's data, when it is checked, runs and simulates;
-    elsewhere nothing can be noticed. The text itself is program.c."""
+    """Path of a source -> how often the sampler of a C text executes each line of
+    it, from 1, on the model's data, when it is checked, runs and simulates; of
+    the others nothing can be noticed. The text itself is program.c."""
     with tempfile.TemporaryDirectory(prefix="gbm_lines_") as here:
         with open(os.path.join(here, "program.c"), "w") as f:
             f.write(text)
@@ -139,9 +139,9 @@ def lines_that_run(folder, text):
                               cwd=here, capture_output=True, text=True,
                               check=True).stdout
     sources = re.split(r"^ *-: *0:Source:", told, flags=re.M)[1:]
-    return {source.split("\n", 1)[0]: frozenset(
-        int(line) for line in re.findall(r"^ *\d+\*?: *(\d+):", source, re.M))
-        for source in sources}
+    return {source.split("\n", 1)[0]: {
+        int(line): int(times) for times, line in re.findall(
+            r"^ *(\d+)\*?: *(\d+):", source, re.M)} for source in sources}
 
 
 def digest(text):
@@ -330,9 +330,12 @@ def other_text(known):
 
 
 def callers(known, path, lines):
-    """Of models that execute some of the lines of a file of the library."""
-    return lambda tree: (m for m in known
-                         if m.runs.get(path, frozenset()) & lines)
+    """Of models that execute some of the lines of a file of the library; those
+    first that do so most."""
+    def times(m):
+        return max((m.runs.get(path, {}).get(i, 0) for i in lines), default=0)
+    return lambda tree: iter(sorted(filter(times, known), key=times,
+                                    reverse=True))
 
 
 WRAPPER = """#!/usr/bin/python3
