@@ -385,6 +385,9 @@ struct gbm_step {
                         such: elements that no observed one depends on */
     int after;       /* derived, index: number of the step that makes it due,
                         plus 1; 0: none alone does */
+    /* The same: not 0: due only where the variable of this slot, less 1, is
+     * observed throughout; only where it is not. */
+    int due_whole, due_partly;
     /* Elements that share an instance of a factor must not move together: the
      * instances of `conflict_families`, each with the cells that it reads. The
      * runtime colours the elements at load. */

@@ -65,6 +65,8 @@ struct part {
     struct part *summed;     /* the same terms, summed over the instances, where
                                 the factor's node is observed throughout; or NULL:
                                 see row_sums.c */
+    bool tallied; /* of a summed part: from tables that follow the state
+                     (tally.c), not at load */
     symp *sizes; /* of a summed part: of each coefficient, what its products add
                     up to in absolute value, where they may cancel; NULL: they
                     cannot */
@@ -314,7 +316,10 @@ struct step {
     enum companion companion; /* slice by component: what moves with it */
     bool late;                /* for what is kept alone, after the sweep */
     struct step *after;       /* without a sampler: that makes it due */
-    struct inverse *inverse;  /* rebuilt; NULL: none */
+    /* The same: only where this leaf is observed throughout; where it is not.
+     */
+    const struct var *due_whole, *due_partly;
+    struct inverse *inverse;          /* rebuilt; NULL: none */
     struct var_list *reads, *changes; /* depend.c */
     struct phase *phases;             /* what it does: sweep.h */
     struct part *ties;                /* instances that hold an element fast */

@@ -122,6 +122,8 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m);
 void emit_string(struct text *out, const char *s);
 /* Opens the function that updates an element of s. */
 void emit_open_update(struct text *out, const struct step *s);
+/* tally.c: the functions that compute a table of a tally. */
+void emit_tally(struct compiler *c, struct text *out, const struct family *f);
 void emit_family(struct compiler *c, struct text *out, struct model *m,
                  struct family *f);
 /* Opens a function of s and `element`: its loop indices are in scope. */

@@ -902,7 +902,7 @@ static void emit_derive(struct compiler *c, struct text *out,
 
 bool has_parents(const struct family *f)
 {
-    return !f->data_block && !f->auxiliary &&
+    return !f->data_block && !f->auxiliary && !f->tally &&
            (f->stochastic || f->var->role == ROLE_DERIVED);
 }
 
@@ -916,7 +916,9 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
             step = s;
     text_printf(out, "/* %s    %s */\n\n", f->text,
                 place_in_comment(c, f->span));
-    if (!f->stochastic)
+    if (f->tally)
+        emit_tally(c, out, f);
+    else if (!f->stochastic)
         emit_derive(c, out, f);
     if (f->stochastic && f->factor)
         emit_logdensity(c, out, f);

@@ -265,10 +265,10 @@ static void emit_families(struct text *out, struct compiler *c,
             text_append(out, ", .no_draw = true");
         if (!f->stochastic)
             text_printf(out,
-                        ",\n     .derive = derive_%s_host, .derive_kernel = "
+                        ",\n     .derive = %s_%s_host, .derive_kernel = "
                         "\"%s_kernel\"",
-                        id, derive_name(c, f));
-        if (f->sequence)
+                        f->tally ? "refresh" : "derive", id, derive_name(c, f));
+        if (f->sequence || f->tally)
             text_printf(out, ",\n     .refresh = refresh_%s_host", id);
         if (f->var->leaf && f->stochastic && !f->auxiliary)
             text_append(out, ",\n     .leaf = true");

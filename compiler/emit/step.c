@@ -117,45 +117,105 @@ static symp sum_terms(struct compiler *c, symp e)
     return total;
 }
 
-/* About how many terms an element's sums have. */
-static bool emit_cost(struct text *out, struct compiler *c,
-                      const struct step *s)
+/* How many instances of a part an element goes through, as far as they are the
+ * same for all elements; NULL: there is no loop. */
+static symp instances(struct compiler *c, const struct step *s,
+                      const struct part *p)
 {
-    symp total = sym_num(c, 0);
-    for (const struct part *p = s->parts; p; p = p->next) {
-        symp n = sym_num(c, 1);
-        bool loops = false;
-        for (int i = 0; i < p->nloops && !p->own; i++) {
-            if (p->solved[i] && !p->inverse)
-                continue;
-            symp extent = sym_length(c, p->loops[i]->lower, p->loops[i]->upper);
-            bool open = false;
-            for (int j = 0; j < p->nloops; j++)
-                open = open || sym_has_loop(extent, p->loops[j]);
-            for (int j = 0; s->family && j < s->family->nloops; j++)
-                open = open || sym_has_loop(extent, s->family->loops[j]);
-            if (open)
-                continue;
-            n = sym_mul2(c, n, extent);
-            loops = true;
-        }
-        if (p->inverse && s->family && s->family->var->ndim)
-            n = sym_div(c, n, sym_extent(c, s->family->var, 0));
-        if (loops)
-            total = sym_add2(c, total, n);
-        for (int i = 0; !loops && !p->opaque && i < p->terms.n; i++)
-            total = sym_add2(c, total, sum_terms(c, p->terms.coefficient[i]));
+    symp n = sym_num(c, 1);
+    bool loops = false;
+    for (int i = 0; i < p->nloops && !p->own; i++) {
+        if (p->solved[i] && !p->inverse)
+            continue;
+        symp extent = sym_length(c, p->loops[i]->lower, p->loops[i]->upper);
+        bool open = false;
+        for (int j = 0; j < p->nloops; j++)
+            open = open || sym_has_loop(extent, p->loops[j]);
+        for (int j = 0; s->family && j < s->family->nloops; j++)
+            open = open || sym_has_loop(extent, s->family->loops[j]);
+        if (open)
+            continue;
+        n = sym_mul2(c, n, extent);
+        loops = true;
     }
-    if (total->kind == SYM_NUM)
-        return false;
-    struct emitter e = emitter_new(c, out);
+    if (p->inverse && s->family && s->family->var->ndim)
+        n = sym_div(c, n, sym_extent(c, s->family->var, 0));
+    return loops ? n : NULL;
+}
+
+/* The leaf that must be observed throughout for the part's sums to be read from
+ * tables; NULL: they are not. */
+static const struct var *tallied_leaf(const struct step *s,
+                                      const struct part *p)
+{
+    const struct part *sum = p->summed;
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->part == p && q->summed)
+            sum = q->summed->part;
+    return sum && sum->tallied ? p->factor->seen_var : NULL;
+}
+
+static void emit_open_cost(struct text *out, const char *name)
+{
     text_printf(out,
                 "static int64_t cost_%s(const void *state)\n{\n    const "
                 "struct state *s = (const struct state *)state;\n    "
                 "(void)s;\n",
-                s->name);
+                name);
+}
+
+/* About how many terms an element's sums have. */
+static bool emit_cost(struct text *out, struct compiler *c,
+                      const struct step *s)
+{
+    symp total = sym_num(c, 0), partly = total;
+    const struct var *leaf = NULL;
+    for (const struct part *p = s->parts; p; p = p->next) {
+        const struct var *tallied = tallied_leaf(s, p);
+        symp n = instances(c, s, p);
+        if (n && tallied && (!leaf || leaf == tallied)) {
+            leaf = tallied;
+            partly = sym_add2(c, partly, n);
+        } else if (n) {
+            total = sym_add2(c, total, n);
+        }
+        for (int i = 0; !n && !p->opaque && i < p->terms.n; i++)
+            total = sym_add2(c, total, sum_terms(c, p->terms.coefficient[i]));
+    }
+    if (total->kind == SYM_NUM && !leaf)
+        return false;
+    struct emitter e = emitter_new(c, out);
+    emit_open_cost(out, s->name);
+    if (leaf) {
+        emit_line(&e, "if (s->%s_stride != 0)", leaf->cname);
+        emit_line(&e, "    return (int64_t)(%s);",
+                  emit_expr(&e, sym_add2(c, total, partly)));
+    }
     const char *value = emit_expr(&e, total);
     emit_line(&e, "return (int64_t)(%s);", value);
+    text_append(out, "}\n\n");
+    return true;
+}
+
+/* The device computes a table of a tally cell by cell. */
+static bool emit_tally_cost(struct text *out, struct compiler *c,
+                            const struct step *s)
+{
+    const struct tally *t = s->family ? s->family->tally : NULL;
+    symp n = sym_num(c, 1);
+    for (int i = 0; t && i < t->nrows; i++) {
+        symp extent = sym_length(c, t->lower[i], t->upper[i]);
+        if (!sym_has_any_loop(extent))
+            n = sym_mul2(c, n, extent);
+    }
+    if (!t)
+        return false;
+    for (const struct step *k = s->model->steps; k != s; k = k->next)
+        if (k->name == s->name)
+            return true; /* the same table, due for another reason */
+    struct emitter e = emitter_new(c, out);
+    emit_open_cost(out, s->name);
+    emit_line(&e, "return (int64_t)(%s);", emit_expr(&e, n));
     text_append(out, "}\n\n");
     return true;
 }
@@ -284,7 +344,8 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
 {
     bool *cost = NEW_ARRAY(c, bool, m->nsteps);
     for (const struct step *s = m->steps; s; s = s->next)
-        cost[s->number] = s->sampler && emit_step_functions(out, c, s);
+        cost[s->number] = s->sampler ? emit_step_functions(out, c, s)
+                                     : emit_tally_cost(out, c, s);
     text_append(out, "\nstatic const struct gbm_step steps[] = {\n");
     for (const struct step *s = m->steps; s; s = s->next) {
         text_printf(out,
@@ -297,6 +358,12 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
                     s->inverse ? s->inverse->number : -1);
         if (s->after)
             text_printf(out, ", .after = %d", s->after->number + 1);
+        if (s->due_whole)
+            text_printf(out, ", .due_whole = %d",
+                        s->due_whole->slot->number + 1);
+        if (s->due_partly)
+            text_printf(out, ", .due_partly = %d",
+                        s->due_partly->slot->number + 1);
         text_append(out, ",\n     .text = ");
         emit_string(out, s->family ? s->family->text : "");
         if (s->sampler)

@@ -151,9 +151,11 @@ static struct var *new_array(struct compiler *c, struct model *m,
 }
 
 static symp array_of(struct compiler *c, struct model *m, symp e,
-                     bool for_updates)
+                     bool for_updates, symp outer)
 {
     struct loops k = {.n = 0};
+    if (outer)
+        find_loops(&k, outer);
     find_loops(&k, e);
     if (k.failed)
         return NULL;
@@ -188,12 +190,12 @@ static symp array_of(struct compiler *c, struct model *m, symp e,
 
 symp constant_of(struct compiler *c, struct model *m, symp e)
 {
-    return array_of(c, m, e, false);
+    return array_of(c, m, e, false, NULL);
 }
 
-symp table_of(struct compiler *c, struct model *m, symp e)
+symp table_of(struct compiler *c, struct model *m, symp e, symp outer)
 {
-    return array_of(c, m, e, true);
+    return array_of(c, m, e, true, outer);
 }
 
 /* ---- of the model -------------------------------------------------------- */

@@ -86,6 +86,13 @@ struct family {
     const struct step *together;
     bool for_updates; /* deterministic: made for such a set, or a table that
                          an update reads (lift.c); no density reads it */
+    /* Of sums over the rows of a random group: the pass that fills the table,
+     * its place in the order of such, and the leaf of which all must be
+     * observed for it to be read, NULL if not of one alone (tally.c). */
+    struct tally *tally;
+    int level;
+    const struct var *leaf;
+    bool leaf_said;
     struct family *next_of_var, *next;
     struct family *moved; /* sequence.c */
 };
@@ -145,7 +152,8 @@ struct model {
     struct step *steps, **last_step;
     struct inverse *inverses, **last_inverse;
     struct sequence *sequences;
-    struct slot *slots; /* sweep.h */
+    struct tally *tallies; /* sweep.h */
+    struct slot *slots;    /* sweep.h */
     const struct slot **load_order;
     int nslots;
     bool feeds_back; /* order.c: a forward draw takes more than one pass */
@@ -273,8 +281,9 @@ const char *marked_name(struct compiler *c, const char *name);
  * on what is not data. Requires that data settle e. */
 symp constant_of(struct compiler *c, struct model *m, symp e);
 /* The same of what is computed anew whenever what it reads has moved; no
- * density of the model reads it, updates do. */
-symp table_of(struct compiler *c, struct model *m, symp e);
+ * density of the model reads it, updates do. The loops of `outer`, if it is not
+ * NULL, are its first dimensions. */
+symp table_of(struct compiler *c, struct model *m, symp e, symp outer);
 /* Summaries of given arrays inside loops, as in x[i] - mean(x[]), become
  * constants; so do lists of numbers. */
 void keep_summaries(struct compiler *c, struct model *m);

@@ -157,6 +157,15 @@ static const char *at_load(struct compiler *c, const char *over, bool summed)
     return summed && *over ? intern_format(c, "%s at load", over) : over;
 }
 
+/* ... or are read from tables. */
+static const char *where_summed(struct compiler *c, const char *over,
+                                const struct part *summed)
+{
+    return summed && summed->tallied && *over
+               ? intern_format(c, "%s in tables", over)
+               : at_load(c, over, summed);
+}
+
 static const char *row_sum(struct compiler *c, const struct step *s,
                            const struct quadratic *q)
 {
@@ -194,14 +203,15 @@ static const char *step_sums(struct compiler *c, const struct step *s)
         return "-";
     for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
         found[n++] = q->row ? row_sum(c, s, q)
-                            : at_load(c, part_sum(c, q->part), q->summed);
+                            : where_summed(c, part_sum(c, q->part),
+                                           q->summed ? q->summed->part : NULL);
     const struct joint *joint = joint_of(s);
     for (const struct joint_term *t = joint ? joint->terms : NULL; t && n < 32;
          t = t->next)
         found[n++] = joint_sum(c, t);
     for (const struct part *p = s->quadratics || joint ? NULL : s->parts;
          p && n < 32; p = p->next)
-        found[n++] = at_load(c, part_sum(c, p), p->summed);
+        found[n++] = where_summed(c, part_sum(c, p), p->summed);
     struct text t = {0};
     for (int i = 0; i < n; i++) {
         bool known = !*found[i];

@@ -54,7 +54,9 @@ static void print_phase(struct text *out, struct compiler *c,
                intern_format(c, "   %s%-7s %s%s%s%s%s", p->trial ? "  " : "",
                              phase_word(p), p->what, *rows ? " " : "", rows,
                              p->random ? ", at random" : "",
-                             p->at_load ? "; computed at load" : ""));
+                             p->at_load     ? "; computed at load"
+                             : p->in_tables ? "; from tables"
+                                            : ""));
     print_reads(out, c, p);
     print_work(out, c, p);
 }

@@ -91,6 +91,20 @@ bool recomputes(const struct step *s, const struct family *f)
     return false;
 }
 
+/* Sums over rows that are in tables are read there. */
+static void add_summed(struct var_list *list, const struct step *s)
+{
+    for (const struct part *p = s->parts; p; p = p->next)
+        for (int i = 0; p->summed && i < p->summed->terms.n; i++)
+            add_read(list, p->summed->terms.coefficient[i]);
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        for (int i = 0; q->summed && i < s->nmembers; i++) {
+            add_read(list, q->summed->potential[i]);
+            for (int j = 0; j <= i; j++)
+                add_read(list, q->summed->precision[i][j]);
+        }
+}
+
 /* The factors as the step itself sees them (affine.c); what is drawn forward
  * asks for all that its statement says, not the density. */
 static void add_seen(struct compiler *c, struct step *s)
@@ -109,6 +123,7 @@ static void add_seen(struct compiler *c, struct step *s)
         add_read(s->reads, s->statistic_table[i]);
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         add_variables_in(s->reads, q->part->factor);
+    add_summed(s->reads, s);
 }
 
 void find_dependence(struct compiler *c, struct model *m)

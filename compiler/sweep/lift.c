@@ -115,7 +115,7 @@ static symp make_table(struct lifting *k, symp e)
     symp body = sym_replace(c, e, k->x, value);
     if (!sym_has_cells(body)) /* a function of the value alone */
         return NULL;
-    symp cell = reads_latent(body) ? table_of(c, k->m, body)
+    symp cell = reads_latent(body) ? table_of(c, k->m, body, NULL)
                                    : constant_of(c, k->m, body);
     if (!cell)
         return NULL;

@@ -111,6 +111,12 @@ static void add_terms(struct compiler *c, struct phase *phase,
     phase_computes(c, phase, p->guard);
 }
 
+static void say_summed(struct phase *p, const struct part *summed)
+{
+    p->at_load = summed && !summed->tallied;
+    p->in_tables = summed && summed->tallied;
+}
+
 /* Sums over the instances of a part, and the row that an element has alone as
  * part of `alone`. */
 static void add_part(struct compiler *c, struct step *s, const struct part *p,
@@ -124,7 +130,7 @@ static void add_part(struct compiler *c, struct step *s, const struct part *p,
         add_phase(c, s, PHASE_SUM, p->opaque ? "log density" : "statistics");
     sum->part = p;
     sum->trial = p->opaque;
-    sum->at_load = p->summed != NULL;
+    say_summed(sum, p->summed);
     add_terms(c, sum, p);
 }
 
@@ -162,7 +168,7 @@ static void add_quadratic(struct compiler *c, struct step *s,
         p = add_phase(c, s, PHASE_SUM,
                       s->recognised ? "statistics" : "precision and potential");
         p->part = q->part;
-        p->at_load = q->summed != NULL;
+        say_summed(p, q->summed ? q->summed->part : NULL);
     }
     for (int i = 0; i < s->nmembers; i++) {
         phase_computes(c, p, q->potential[i]);
@@ -204,8 +210,11 @@ void phase_draws(struct compiler *c, struct phase *p, symp e)
 static void add_definition_phase(struct compiler *c, struct step *s,
                                  const struct family *f)
 {
-    struct phase *p =
-        add_phase(c, s, f->recursive ? PHASE_SCAN : PHASE_MAP, "recomputes");
+    struct phase *p = add_phase(c, s,
+                                f->tally       ? PHASE_SUM
+                                : f->recursive ? PHASE_SCAN
+                                               : PHASE_MAP,
+                                f->tally ? "rows by group" : "recomputes");
     p->rows = f;
     phase_computes(c, p, f->body);
 }

@@ -47,6 +47,61 @@ const char *derive_name(struct compiler *c, const struct family *f)
                          family_id(c, f));
 }
 
+/* Whether a table that is read only where all of a leaf is observed waits for
+ * s nevertheless: there the leaf stays, and so does what is drawn forward. */
+static bool waits_for(const struct family *f, const struct step *s,
+                      const struct var *v)
+{
+    return !f->leaf || (v != f->leaf && !s->sampler->forward);
+}
+
+/* The leaf that the sum over a part by index i is from tables of, where it is
+ * observed throughout; else NULL. *several: other parts are not, or of another.
+ */
+static void find_tallied(const struct part *p, const struct part *summed,
+                         const struct inverse *i, const struct var **leaf,
+                         bool *several)
+{
+    if (p->inverse != i)
+        return;
+    const struct var *this =
+        summed && summed->tallied ? p->factor->seen_var : NULL;
+    *several = *several || !this || (*leaf && *leaf != this);
+    *leaf = this;
+}
+
+static bool has_quadratic_of(const struct step *s, const struct part *p)
+{
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (q->part == p)
+            return true;
+    return false;
+}
+
+/* All that goes through the index does not where this leaf is observed
+ * throughout; or NULL. */
+static const struct var *unless_tallied(const struct model *m,
+                                        const struct inverse *i)
+{
+    const struct var *leaf = NULL;
+    bool several = false;
+    for (const struct step *s = m->steps; s; s = s->next) {
+        for (const struct quadratic *q = s->quadratics; q; q = q->next)
+            find_tallied(q->part, q->summed ? q->summed->part : NULL, i, &leaf,
+                         &several);
+        for (const struct part *p = s->parts; p; p = p->next)
+            if (!has_quadratic_of(s, p))
+                find_tallied(p, p->summed, i, &leaf, &several);
+        for (const struct part *p = s->ties; p; p = p->next)
+            find_tallied(p, NULL, i, &leaf, &several);
+        for (const struct part *p = s->reached; p; p = p->next)
+            find_tallied(p, NULL, i, &leaf, &several);
+        for (const struct bound *b = s->bounds; b; b = b->next)
+            find_tallied(b->part, NULL, i, &leaf, &several);
+    }
+    return several ? NULL : leaf;
+}
+
 static void follow_up(struct compiler *c, struct model *m, struct step *s)
 {
     struct step *last = s;
@@ -55,12 +110,14 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             continue;
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
-            moved = moved || (step_moves(s, v) && recomputed_with(m, f, v));
+            moved = moved || (step_moves(s, v) && recomputed_with(m, f, v) &&
+                              waits_for(f, s, v));
         if (!moved || (s->through && !f->for_updates))
             continue;
         last = insert_after(c, last);
         last->family = f;
         depend_on(last, s);
+        last->due_whole = f->leaf;
         last->name = derive_name(c, f);
     }
     for (struct inverse *i = m->inverses; i; i = i->next) {
@@ -72,6 +129,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             continue;
         last = insert_after(c, last);
         last->inverse = i;
+        last->due_partly = unless_tallied(m, i);
         depend_on(last, s);
         last->name = intern_format(c, "index%d", i->number);
     }

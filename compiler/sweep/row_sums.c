@@ -34,7 +34,9 @@ struct rows {
         struct var *of, *as; /* not in the model */
     } residuals[16];         /* stand for data less their means */
     int nresiduals;
-    symp count;   /* of rows */
+    const struct grouping *grouping; /* the rows are those where the key is */
+    symp key, group;                 /* group; or NULL */
+    symp count;                      /* of rows */
     symp needs;   /* a condition under which it is worth it, or NULL */
     bool plain;   /* other data may vary by row */
     bool guarded; /* so they may, centred, where the sum is then checked */
@@ -137,6 +139,8 @@ static symp over_rows(struct rows *r, symp e)
 {
     struct compiler *c = r->c;
     const struct part *p = r->part;
+    if (r->key)
+        e = sym_mul2(c, sym_eq(c, r->key, r->group), e);
     for (int i = p->nloops - 1; i >= 0; i--) {
         if (p->solved[i])
             continue;
@@ -162,8 +166,12 @@ static symp constant(struct rows *r, symp e)
 {
     if (e->kind == SYM_NUM || e->kind == SYM_REF)
         return e;
-    symp ref = r->failed ? NULL : constant_of(r->c, r->m, e);
+    symp ref = r->failed ? NULL
+               : r->key  ? table_of(r->c, r->m, e, r->group)
+                         : constant_of(r->c, r->m, e);
     r->failed = r->failed || !ref;
+    if (ref && r->key)
+        say_leaf(ref->var, r->data);
     return ref ? ref : e;
 }
 
@@ -172,9 +180,11 @@ static symp mean_of(struct rows *r, symp ref)
 {
     struct compiler *c = r->c;
     symp some = sym_call(c, ">", 2, (symp[]){r->count, sym_num(c, 0)});
-    return constant(r,
-                    sym_select(c, some, sym_div(c, over_rows(r, ref), r->count),
-                               sym_num(c, 0)));
+    symp sum = over_rows(r, ref);
+    if (r->key) /* it is filled in another pass */
+        sum = constant(r, sum);
+    return constant(
+        r, sym_select(c, some, sym_div(c, sum, r->count), sym_num(c, 0)));
 }
 
 static symp centre(struct compiler *c, symp e, void *context)
@@ -391,16 +401,21 @@ static symp sum_of(struct rows *r, symp e)
     return sum_of_product(r, 1, &e);
 }
 
+/* k: the rows are those of a group; or NULL. */
 static bool start(struct compiler *c, struct model *m, const struct part *p,
-                  bool plain, struct rows *r)
+                  const struct grouping *k, bool plain, struct rows *r)
 {
     struct var *data = p->factor->seen_var;
     bool any = false;
+    p = k ? &k->part : p;
     for (int i = 0; i < p->nloops; i++)
         any = any || !p->solved[i];
     if (!data || !any || p->own || p->inverse || p->guard || p->opaque)
         return false;
     *r = (struct rows){.c = c, .m = m, .part = p, .data = data, .plain = plain};
+    r->key = k ? k->key : NULL;
+    r->group = k ? k->group : NULL;
+    r->grouping = k;
     symp count = over_rows(r, sym_num(c, 1));
     r->count = count->kind == SYM_SUM ? constant(r, count) : count;
     return !r->failed;
@@ -426,9 +441,26 @@ static symp size_of(struct compiler *c, symp e, bool factor)
     return sym_call(c, "abs", 1, &e);
 }
 
+/* Of products that data settle, what varies by row alone is summed. */
+static symp sum_settled(struct rows *r, symp e)
+{
+    struct compiler *c = r->c;
+    symp same = sym_num(c, 1), product = sym_num(c, 1);
+    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
+        symp *to = varies(r, e->args[i]) ? &product : &same;
+        *to = sym_mul2(c, *to, e->args[i]);
+    }
+    symp sum = constant(r, over_rows(r, e->kind == SYM_MUL ? product : e));
+    return r->failed ? NULL : sym_mul2(c, same, sum);
+}
+
 /* The sum of e over the rows of r's part, or NULL. */
 static symp without_rows(struct rows *r, symp e)
 {
+    if (r->key)
+        e = row_in_group(r->c, r->grouping, e);
+    if (r->key && settled(r, e) && varies(r, e))
+        return sum_settled(r, e);
     symp centred = sym_map(r->c, e, centre, r);
     if (!r->plain && !r->guarded && !keeps_digits(r, centred))
         r->failed = true;
@@ -438,41 +470,55 @@ static symp without_rows(struct rows *r, symp e)
 
 /* Constants of a sum that could not be found are taken back. */
 struct mark {
-    struct family *families;
+    struct family *families, **last_family;
     struct var **last_var;
 };
+
+static struct mark mark(const struct model *m)
+{
+    return (struct mark){m->families, m->last_family, m->last_var};
+}
 
 static void take_back(struct model *m, const struct mark *k)
 {
     m->families = k->families;
+    m->last_family = k->last_family;
+    *m->last_family = NULL;
     m->last_var = k->last_var;
     *m->last_var = NULL;
     number_families(m);
 }
 
-static struct part *no_rows(struct compiler *c, const struct part *p)
+static struct part *no_rows(struct compiler *c, const struct part *p,
+                            const struct grouping *k)
 {
     struct part *q = NEW(c, struct part);
     *q = *p;
     q->own = true; /* one instance */
     q->next = NULL;
     q->summed = NULL;
+    if (k) {
+        q->tallied = true;
+        q->inverse = NULL;
+        q->guard = NULL;
+    }
     return q;
 }
 
-static void sum_quadratic(struct compiler *c, struct model *m,
-                          struct quadratic *q, bool plain)
+static bool sum_quadratic(struct compiler *c, struct model *m,
+                          struct quadratic *q, const struct grouping *k,
+                          bool plain)
 {
-    const struct mark mark = {m->families, m->last_var};
+    const struct mark before = mark(m);
     struct rows r = {.failed = false};
-    if (q->row || !start(c, m, q->part, plain, &r)) {
-        take_back(m, &mark);
-        return;
+    if (q->row || !start(c, m, q->part, k, plain, &r)) {
+        take_back(m, &before);
+        return false;
     }
     struct quadratic *sum = NEW(c, struct quadratic);
     *sum = *q;
     sum->next = sum->summed = NULL;
-    sum->part = no_rows(c, q->part);
+    sum->part = no_rows(c, q->part, k);
     for (int i = 0; i < 8; i++) {
         if (q->potential[i])
             sum->potential[i] = without_rows(&r, q->potential[i]);
@@ -481,21 +527,22 @@ static void sum_quadratic(struct compiler *c, struct model *m,
                 sum->precision[i][j] = without_rows(&r, q->precision[i][j]);
     }
     if (r.failed)
-        take_back(m, &mark);
+        take_back(m, &before);
     else
         q->summed = sum;
+    return !r.failed;
 }
 
-static void sum_part(struct compiler *c, struct model *m, struct part *p,
-                     bool plain, bool guarded)
+static bool sum_part(struct compiler *c, struct model *m, struct part *p,
+                     const struct grouping *k, bool plain, bool guarded)
 {
-    const struct mark mark = {m->families, m->last_var};
+    const struct mark before = mark(m);
     struct rows r = {.failed = false};
-    if (!p->terms.n || !start(c, m, p, plain, &r)) {
-        take_back(m, &mark);
-        return;
+    if (!p->terms.n || !start(c, m, p, k, plain, &r)) {
+        take_back(m, &before);
+        return false;
     }
-    struct part *sum = no_rows(c, p);
+    struct part *sum = no_rows(c, p, k);
     r.guarded = guarded;
     sum->sizes = guarded ? NEW_ARRAY(c, symp, p->terms.n) : NULL;
     for (int i = 0; i < p->terms.n && !r.failed; i++) {
@@ -506,24 +553,116 @@ static void sum_part(struct compiler *c, struct model *m, struct part *p,
     }
     sum->needs = r.needs;
     if (r.failed)
-        take_back(m, &mark);
+        take_back(m, &before);
     else
         p->summed = sum;
+    return !r.failed;
+}
+
+static bool is_plain(const struct step *s)
+{
+    return !s->recognised || is_normal(s->recognised);
+}
+
+/* Scalars whose parts are sums of coefficients. */
+static bool is_direct(const struct step *s)
+{
+    return !s->quadratics && !s->through;
+}
+
+static void sum_at_load(struct compiler *c, struct model *m, struct step *s)
+{
+    for (struct quadratic *q = s->quadratics; q; q = q->next)
+        sum_quadratic(c, m, q, NULL, is_plain(s));
+    for (struct part *p = is_direct(s) ? s->parts : NULL; p; p = p->next)
+        if (!sum_part(c, m, p, NULL, is_plain(s), false))
+            sum_part(c, m, p, NULL, is_plain(s), true);
+}
+
+/* ---- groups
+ * ------------------------------------------------------------------- */
+
+/* The steps that can read sums over the groups of one random variable. */
+struct readers {
+    const struct var *key;
+    int n;
+    bool searched; /* one of them looks at all rows for each element */
+    struct readers *next;
+};
+
+static const struct var *random_in(symp e)
+{
+    if (e->kind == SYM_REF && is_latent(e, NULL))
+        return e->var;
+    const struct var *v = NULL;
+    for (int i = 0; i < e->nargs && !v; i++)
+        v = random_in(e->args[i]);
+    return v;
+}
+
+static struct readers *readers_of(struct compiler *c, struct readers **all,
+                                  const struct var *key)
+{
+    while (*all && (*all)->key != key)
+        all = &(*all)->next;
+    if (!*all) {
+        *all = NEW(c, struct readers);
+        (*all)->key = key;
+    }
+    return *all;
+}
+
+/* A pass over the rows, and the tables' cells, in the place of an index and the
+ * rows of each group: worth it if several steps read them, or if without an
+ * index each element went through all rows. */
+static bool is_worth(const struct readers *k)
+{
+    return k->n > 1 || k->searched;
+}
+
+/* The quadratics or parts of s from tables; with `only_ask`, what of it is
+ * possible enters `all`. */
+static void sum_by_group(struct compiler *c, struct model *m, struct step *s,
+                         struct readers **all, bool only_ask)
+{
+    struct readers *last = NULL;
+    struct quadratic *q = s->quadratics;
+    struct part *p = is_direct(s) ? s->parts : NULL;
+    for (; q || p; q = q ? q->next : NULL, p = p ? p->next : NULL) {
+        struct part *of = q ? q->part : p;
+        struct grouping k;
+        if ((q ? q->summed : NULL) || of->summed || of->opaque || of->own ||
+            !by_group(c, s, of, &k))
+            continue;
+        struct readers *of_key = readers_of(c, all, random_in(k.key));
+        if (!only_ask && !is_worth(of_key))
+            continue;
+        const struct mark before = mark(m);
+        if (!(q ? sum_quadratic(c, m, q, &k, is_plain(s))
+                : sum_part(c, m, p, &k, is_plain(s), false)) ||
+            !only_ask)
+            continue;
+        take_back(m, &before);
+        if (q)
+            q->summed = NULL;
+        else
+            p->summed = NULL;
+        of_key->n += of_key != last;
+        of_key->searched = of_key->searched || k.searched;
+        last = of_key;
+    }
 }
 
 void sum_rows(struct compiler *c, struct model *m)
 {
-    for (struct step *s = m->steps; s; s = s->next) {
-        if (!s->sampler->adds_up)
-            continue;
-        const bool plain = !s->recognised || is_normal(s->recognised);
-        for (struct quadratic *q = s->quadratics; q; q = q->next)
-            sum_quadratic(c, m, q, plain);
-        const bool direct = !s->quadratics && !s->through;
-        for (struct part *p = direct ? s->parts : NULL; p; p = p->next) {
-            sum_part(c, m, p, plain, false);
-            if (!p->summed)
-                sum_part(c, m, p, plain, true);
-        }
-    }
+    struct readers *all = NULL;
+    for (struct step *s = m->steps; s; s = s->next)
+        if (s->sampler->adds_up)
+            sum_at_load(c, m, s);
+    struct family **tables = m->last_family;
+    for (int pass = 0; pass < 2; pass++)
+        for (struct step *s = m->steps; s; s = s->next)
+            if (s->sampler->adds_up)
+                sum_by_group(c, m, s, &all, pass == 0);
+    form_tallies(c, m, tables);
 }

@@ -8,6 +8,42 @@
  * load. */
 void sum_rows(struct compiler *c, struct model *m);
 
+/* ---- tally.c -------------------------------------------------------------
+ */
+/* The instances of a part as the rows whose key, which is random, is `group`:
+ * the part without an index and without a guard. */
+struct grouping {
+    struct part part;
+    symp key, group;
+    bool searched; /* else each element looks at all rows */
+};
+/* False if the part is not of this kind. */
+bool by_group(struct compiler *c, const struct step *s, const struct part *p,
+              struct grouping *k);
+/* e, of the part that k was made of, in a row of the group. */
+symp row_in_group(struct compiler *c, const struct grouping *k, symp e);
+
+/* A table of a tally: each row adds term to the cell where key is group. */
+struct tallied {
+    struct family *family;
+    symp group, term;
+    struct tallied *next;
+};
+struct tally {
+    struct loop *rows[MAX_LOOPS];
+    symp lower[MAX_LOOPS], upper[MAX_LOOPS];
+    int nrows;
+    symp key;
+    int level;
+    struct tallied *sums;
+    struct tally *next;
+};
+/* Makes tallies of the tables from *first on, the last families of the model,
+ * and puts these into an order in which they can be computed. */
+void form_tallies(struct compiler *c, struct model *m, struct family **first);
+/* The table is read only where all of leaf is observed. */
+void say_leaf(struct var *table, const struct var *leaf);
+
 /* copies.c: rows that are the same, evaluated once. */
 void count_copies(struct compiler *c, struct model *m);
 enum { COMPARED_MOST = 20000 }; /* rows beyond are taken once each */
@@ -65,6 +101,7 @@ struct phase {
                          NULL: it may begin with any */
     bool trial;       /* once for each value that the search tries */
     bool at_load;     /* from sums computed at load, where all is observed */
+    bool in_tables;   /* from tables of sums, where all is observed: tally.c */
     struct phase *next;
 };
 /* Sets the phases of all steps. Requires find_dependence. */

@@ -247,6 +247,8 @@ static void derive_elements(const struct runner *r,
 {
     void (*derive)(const void *state, int64_t element) =
         family->refresh ? family->refresh : family->derive;
+    if (family->refresh && n > 0)
+        n = 1; /* which computes them all */
     if (r->threads <= 1 || !parallel) {
         for (int64_t e = 0; e < n; e++)
             derive(r->state, e);

@@ -321,12 +321,17 @@ static bool any_free(const struct rt_instance *in, const struct gbm_step *step,
     return any;
 }
 
-/* What a step makes due is not, where it draws nothing as all is barren; for a
- * kept sweep, where it draws nothing at all. */
+/* What is read only where a leaf is observed throughout, or only where it is
+ * not, may never be. What a step makes due is not, where it draws nothing as
+ * all is barren; for a kept sweep, where it draws nothing at all. */
 static bool is_due(const struct rt_instance *in, const struct gbm_step *step)
 {
     const struct rt_step *after =
         step->after ? &in->steps[step->after - 1] : NULL;
+    if (step->due_whole && in->slots[step->due_whole - 1].per_chain)
+        return false;
+    if (step->due_partly && !in->slots[step->due_partly - 1].per_chain)
+        return false;
     return !after || (step->leaf ? after->active : !after->barren);
 }
 

@@ -1,0 +1,270 @@
+/* tally.c: sums over the rows of a group, where which rows are in it is random:
+ *     z[i] ~ dcat(pi[]);  x[i,] ~ dmnorm(mu[z[i],], Q[z[i],,])
+ * The sums of x[i,a] and of (x[i,a] - m[k,a]) (x[i,b] - m[k,b]) over the rows
+ * with z[i] = k are tables with a cell for each k (row_sums.c makes them, where
+ * all else that a row contributes is the same in a group). What draws mu and Q
+ * reads these, and a change of z makes them due.
+ *
+ * A tally is all such tables that one pass over the rows can fill: each row
+ * adds to the cells of its group, in the order of the rows. Those that read
+ * others, as the squares about m read m, wait for them: they have a level of
+ * their own, behind the others'. */
+#include "sweep/sweep.h"
+#include <string.h>
+
+/* ---- rows of a group
+ * -------------------------------------------------------- */
+
+static symp at_solved(struct compiler *c, const struct part *p, symp e)
+{
+    for (int i = p->nloops - 1; i >= 0; i--)
+        if (p->solved[i])
+            e = sym_replace_loop(c, e, p->loops[i], p->solved[i]);
+    return e;
+}
+
+static bool varies_by_row(const struct part *p, symp e)
+{
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i] && sym_has_loop(e, p->loops[i]))
+            return true;
+    return false;
+}
+
+/* a == b, one of them random and of the row, the other neither. */
+static bool take_key(const struct part *p, symp a, symp b, struct grouping *k)
+{
+    if (!varies_by_row(p, a)) {
+        symp swap = a;
+        a = b;
+        b = swap;
+    }
+    if (k->key || !varies_by_row(p, a) || !reads_latent(a) ||
+        !sym_is_integer(a) || varies_by_row(p, b) || reads_latent(b))
+        return false;
+    k->key = a;
+    k->group = b;
+    return true;
+}
+
+/* Loop i of the part is b at the target; so it must run through no less than
+ * that does. */
+static bool solve_loop(struct compiler *c, struct part *p, int i, symp b)
+{
+    if (p->solved[i] || b->kind != SYM_LOOP)
+        return false;
+    p->solved[i] = b;
+    return sym_same(at_solved(c, p, p->loops[i]->lower), b->loop->lower) &&
+           sym_same(at_solved(c, p, p->loops[i]->upper), b->loop->upper);
+}
+
+static bool match_subscript(struct compiler *c, struct part *p, symp a, symp b,
+                            struct grouping *k)
+{
+    for (int i = 0; i < p->nloops; i++)
+        if (a->kind == SYM_LOOP && a->loop == p->loops[i])
+            return solve_loop(c, p, i, b);
+    return sym_same(a, b) || take_key(p, a, b, k);
+}
+
+/* An index by the target's cell: its instances as loops and a key. */
+static bool open_inverse(struct compiler *c, const struct step *s,
+                         struct part *p, struct grouping *k)
+{
+    const struct inverse *index = p->inverse;
+    const struct family *f = s->family;
+    if (index->reach || p->guard || (!p->cell && index->var != f->var))
+        return false;
+    p->solved = NEW_ARRAY(c, symp, p->nloops + 1);
+    for (int d = 0; d < index->reference->nargs; d++) {
+        symp a = index->reference->args[d];
+        symp b = p->cell       ? p->cell->args[d]
+                 : f->upper[d] ? sym_num(c, 1)
+                               : f->lower[d];
+        for (int i = 0; i < p->nloops; i++)
+            a = sym_replace_loop(c, a, p->factor->loops[i],
+                                 sym_loop(c, p->loops[i]));
+        if (!match_subscript(c, p, a, b, k))
+            return false;
+    }
+    return true;
+}
+
+bool by_group(struct compiler *c, const struct step *s, const struct part *p,
+              struct grouping *k)
+{
+    *k = (struct grouping){.part = *p};
+    struct part *q = &k->part;
+    symp guard = p->guard;
+    q->inverse = NULL;
+    q->guard = NULL;
+    if (p->inverse) {
+        q->inverse = p->inverse;
+        if (!open_inverse(c, s, q, k))
+            return false;
+        q->inverse = NULL;
+    } else if (!guard || guard->kind != SYM_CALL ||
+               strcmp(guard->name, "==") != 0 ||
+               !take_key(q, guard->args[0], guard->args[1], k)) {
+        return false;
+    }
+    k->searched = !p->inverse;
+    return k->key != NULL;
+}
+
+symp row_in_group(struct compiler *c, const struct grouping *k, symp e)
+{
+    return sym_replace(c, at_solved(c, &k->part, e), k->key, k->group);
+}
+
+/* ---- tables as tallies
+ * ------------------------------------------------------ */
+
+/* The definition of a table, taken apart: the sum over these loops, for the
+ * rows whose key is group, of term. */
+struct definition {
+    struct loop *rows[MAX_LOOPS];
+    symp lower[MAX_LOOPS], upper[MAX_LOOPS];
+    int nrows;
+    symp key, group, term;
+};
+
+static bool is_key(const struct definition *d, symp a, symp b)
+{
+    return sym_has_loop_of(a, d->rows, d->nrows) && reads_latent(a) &&
+           !sym_has_loop_of(b, d->rows, d->nrows) && !reads_latent(b);
+}
+
+static bool take_apart(struct compiler *c, const struct family *f,
+                       struct definition *d)
+{
+    *d = (struct definition){.nrows = 0};
+    symp e = f->body;
+    for (; e->kind == SYM_SUM && d->nrows < MAX_LOOPS; e = e->args[2]) {
+        d->rows[d->nrows] = e->loop;
+        d->lower[d->nrows] = e->args[0];
+        d->upper[d->nrows++] = e->args[1];
+    }
+    const bool product = e->kind == SYM_MUL;
+    for (int i = 0; i < (product ? e->nargs : 1) && !d->key; i++) {
+        symp condition = product ? e->args[i] : e;
+        if (condition->kind != SYM_CALL || strcmp(condition->name, "==") != 0)
+            continue;
+        for (int k = 0; k < 2 && !d->key; k++)
+            if (is_key(d, condition->args[k], condition->args[1 - k])) {
+                d->key = condition->args[k];
+                d->group = condition->args[1 - k];
+                d->term = product ? sym_cofactor(c, e, i) : sym_num(c, 1);
+            }
+    }
+    return d->key != NULL;
+}
+
+/* d in the loops of t's rows; false if the rows or the key are others. */
+static bool same_rows(struct compiler *c, const struct tally *t,
+                      struct definition *d)
+{
+    if (d->nrows != t->nrows)
+        return false;
+    for (int i = 0; i < t->nrows; i++) {
+        if (!sym_same(d->lower[i], t->lower[i]) ||
+            !sym_same(d->upper[i], t->upper[i]))
+            return false;
+        symp row = sym_loop(c, t->rows[i]);
+        d->key = sym_replace_loop(c, d->key, d->rows[i], row);
+        d->term = sym_replace_loop(c, d->term, d->rows[i], row);
+        for (int j = i + 1; j < t->nrows; j++) {
+            d->lower[j] = sym_replace_loop(c, d->lower[j], d->rows[i], row);
+            d->upper[j] = sym_replace_loop(c, d->upper[j], d->rows[i], row);
+        }
+    }
+    return sym_same(d->key, t->key);
+}
+
+static int level_of(symp e)
+{
+    int level = 0;
+    if (e->kind == SYM_REF && e->var->hidden && e->var->families)
+        level = e->var->families->level;
+    for (int i = 0; i < e->nargs; i++) {
+        const int other = level_of(e->args[i]);
+        level = other > level ? other : level;
+    }
+    return level;
+}
+
+static struct tally *tally_of(struct compiler *c, struct model *m, int level,
+                              struct definition *d)
+{
+    struct tally **at = &m->tallies;
+    for (; *at; at = &(*at)->next) {
+        struct definition there = *d;
+        if ((*at)->level == level && same_rows(c, *at, &there)) {
+            *d = there;
+            return *at;
+        }
+    }
+    struct tally *t = *at = NEW(c, struct tally);
+    t->nrows = d->nrows;
+    for (int i = 0; i < d->nrows; i++) {
+        t->rows[i] = d->rows[i];
+        t->lower[i] = d->lower[i];
+        t->upper[i] = d->upper[i];
+    }
+    t->key = d->key;
+    t->level = level;
+    return t;
+}
+
+static void add_sum(struct compiler *c, struct tally *t, struct family *f,
+                    const struct definition *d)
+{
+    struct tallied *last = NEW(c, struct tallied), **at = &t->sums;
+    *last = (struct tallied){f, d->group, d->term, NULL};
+    while (*at)
+        at = &(*at)->next;
+    *at = last;
+    f->tally = t;
+}
+
+/* The families from `first` on by level: those of one in their order. */
+static void sort_by_level(struct model *m, struct family **first)
+{
+    int most = 0;
+    for (struct family *f = *first; f; f = f->next)
+        most = f->level > most ? f->level : most;
+    struct family *all = *first, **end = first;
+    for (int level = 0; level <= most; level++)
+        for (struct family **at = &all; *at;) {
+            struct family *f = *at;
+            if (f->level != level) {
+                at = &f->next;
+                continue;
+            }
+            *at = f->next;
+            *end = f;
+            end = &f->next;
+        }
+    *end = NULL;
+    m->last_family = end;
+    number_families(m);
+}
+
+void form_tallies(struct compiler *c, struct model *m, struct family **first)
+{
+    for (struct family *f = *first; f; f = f->next) {
+        struct definition d;
+        f->level = 1 + level_of(f->body);
+        if (f->for_updates && take_apart(c, f, &d))
+            add_sum(c, tally_of(c, m, f->level, &d), f, &d);
+    }
+    sort_by_level(m, first);
+}
+
+void say_leaf(struct var *table, const struct var *leaf)
+{
+    struct family *f = table->families;
+    if (f->leaf != leaf)
+        f->leaf = f->leaf_said ? NULL : leaf;
+    f->leaf_said = true;
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Tables of sums over the rows of a random group (sweep/tally.c) as the device
+# computes them: it draws what the host draws, step by step and with a chain's
+# sweeps in one kernel; and in single precision of data far from 0, as the rows
+# are summed about their group's mean. On stand-ins for CUDA's libraries
+# (tests/gpu/fake).
+source "$GBM_ROOT/tests/cli/lib"
+fake_device
+
+cat >groups.gbm <<'E'
+model {
+  pi[1:K] ~ ddirch(one[])
+  for (i in 1:N) {
+    z[i] ~ dcat(pi[])
+    x[i,1:2] ~ dmnorm(mu[z[i],], Q[z[i],,])
+    for (p in 1:3) { y[i,p] ~ dnorm(m[z[i],p], tau[z[i],p]) }
+  }
+  for (k in 1:K) {
+    mu[k,1:2] ~ dmnorm(m0[], T0[,])
+    Q[k,1:2,1:2] ~ dwish(R[,], 4)
+    for (p in 1:3) {
+      m[k,p] ~ dnorm(m0[1], 0.01)
+      tau[k,p] ~ dgamma(2, 2)
+    }
+  }
+}
+E
+data() { # SHIFT
+    python3 - "$1" <<'P'
+import json, random, sys
+shift = float(sys.argv[1])
+random.seed(3)
+n, k = 90, 3
+z = [1 + i % k for i in range(n)]
+# what single precision holds as well
+g = lambda: round(64 * random.gauss(0, 1)) / 64
+d = {"N": n, "K": k, "one": [1] * k, "m0": [shift] * 2,
+     "T0": [[0.01, 0], [0, 0.01]], "R": [[2, 0.5], [0.5, 2]],
+     "x": [[shift + 8 * c + g(), shift - 8 * c + g()] for c in z],
+     "y": [[shift + 8 * c + g() for _ in range(3)] for c in z]}
+start = {"mu": [[shift + 8 * c, shift - 8 * c] for c in (1, 2, 3)],
+         "Q": [[[1, 0], [0, 1]]] * 3, "z": z, "tau": [[1] * 3] * 3,
+         "m": [[shift + 8 * c] * 3 for c in (1, 2, 3)], "pi": [1 / 3] * 3}
+json.dump(d, open("whole.json", "w"))
+json.dump(start, open("init_whole.json", "w"))
+# a row more of which nothing is observed: all sums go through the rows
+d["N"] += 1
+d["x"].append([None] * 2)
+d["y"].append([None] * 3)
+start["z"] = z + [1]
+json.dump(d, open("partly.json", "w"))
+json.dump(start, open("init_partly.json", "w"))
+P
+}
+draw() { # DATA OUT OPTION...
+    local data=$1 out=$2
+    shift 2
+    status 0 ./groups --data "$data.json" --init "init_$data.json" --chains 2 \
+        --warmup 0 --draws 4 --format csv --digits 15 --monitor \
+        mu,Q,m,tau,pi --out "$out.csv" "$@"
+}
+# compare FILE FILE MEANS OTHERS: the same draws; means by MEANS, as single
+# precision holds no more of them far from 0.
+compare() {
+    python3 - "$@" <<'P' || fail "$1, $2: other draws"
+import csv, sys
+def read(name, chain):
+    with open(f"{name}_{chain}.csv") as f:
+        return list(csv.DictReader(r for r in f if not r.startswith("#")))
+means, others = map(float, sys.argv[3:5])
+worst = {True: 0, False: 0}
+for chain in (1, 2):
+    a, b = (read(name, chain) for name in sys.argv[1:3])
+    assert len(a) == len(b) == 4
+    for s, t in zip(a, b):
+        for n, u in s.items():
+            if n.endswith("__"):
+                continue # the density is of another number of rows
+            u, v = float(u), float(t[n])
+            mean = n[0] == "m"
+            far = abs(u - v) / (1 if mean else 1 + abs(u))
+            worst[mean] = max(worst[mean], far)
+            assert far < (means if mean else others), (chain, n, u, v)
+print(*sys.argv[1:], worst)
+P
+}
+status 0 "$GBMC" -O1 groups.gbm -o groups
+for shift in 0 10000; do
+    data $shift
+    draw whole cpu --device cpu
+    GBM_CUDA_CHAINS=0 draw whole steps --device cuda
+    compare cpu steps 1e-6 1e-6
+    GBM_CUDA_CHAINS=8 draw whole chains --device cuda
+    says 'sweeps in one kernel'
+    compare cpu chains 1e-6 1e-6
+    export GBM_CUDA_CHAINS=0
+    draw whole tables --device cuda --precision single
+    draw partly rows --device cuda --precision single
+    [ $shift = 0 ] && means=1e-4 || means=1e-2
+    compare rows tables $means 5e-3
+done
