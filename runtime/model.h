@@ -198,6 +198,7 @@ struct gbm_inverse {
     int variable, family;
     int start, item; /* slots of role GBM_INVERSE */
     bool latent;     /* depends on the chain's state: per chain */
+    bool device;     /* only the device goes by it: not built on the host */
     int64_t (*cell)(const void *state, int64_t element); /* -1: none */
     const char *cell_kernel; /* name of the device function, same meaning */
     /* Not NULL: instead, start[2 * cell] to start[2 * cell + 1] are the items

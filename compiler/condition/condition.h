@@ -83,6 +83,8 @@ struct inverse {
      * through stored derived nodes, listed at load; of a sequence, places in
      * its order. */
     const struct family *reach;
+    bool device; /* only the device goes by it: of a tally (sweep/tally.c) */
+    const struct var *leaf; /* the same: of all its tables; or NULL */
     int number;
     struct slot *start, *item;
     struct inverse *next;

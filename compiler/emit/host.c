@@ -294,6 +294,8 @@ static void emit_inverses(struct text *out, const struct model *m)
                     "%d, .latent = %d",
                     i->var->slot->number, i->factor->family->number,
                     i->start->number, i->item->number, i->latent);
+        if (i->device)
+            text_append(out, ", .device = true");
         if (i->reach) {
             const struct inverse *first = m->inverses;
             while (first->reach != i->reach)

@@ -197,25 +197,42 @@ static bool emit_cost(struct text *out, struct compiler *c,
     return true;
 }
 
-/* The device computes a table of a tally cell by cell. */
+enum { CELLS_THAT_FILL = 32768 };
+
+/* The device computes a table of a tally cell by cell, each from its group's
+ * rows. Where the cells fill the device, a lane has one: neighbours then read
+ * the same rows. */
 static bool emit_tally_cost(struct text *out, struct compiler *c,
                             const struct step *s)
 {
     const struct tally *t = s->family ? s->family->tally : NULL;
-    symp n = sym_num(c, 1);
-    for (int i = 0; t && i < t->nrows; i++) {
-        symp extent = sym_length(c, t->lower[i], t->upper[i]);
-        if (!sym_has_any_loop(extent))
-            n = sym_mul2(c, n, extent);
-    }
+    symp rows = sym_num(c, 1), cells = rows;
     if (!t)
         return false;
     for (const struct step *k = s->model->steps; k != s; k = k->next)
         if (k->name == s->name)
             return true; /* the same table, due for another reason */
+    for (int i = 0; i < t->nrows; i++) {
+        symp extent = sym_length(c, t->lower[i], t->upper[i]);
+        if (!sym_has_any_loop(extent))
+            rows = sym_mul2(c, rows, extent);
+    }
+    for (int i = 0; i < s->family->nloops; i++)
+        cells = sym_mul2(c, cells,
+                         sym_length(c, s->family->loops[i]->lower,
+                                    s->family->loops[i]->upper));
     struct emitter e = emitter_new(c, out);
     emit_open_cost(out, s->name);
-    emit_line(&e, "return (int64_t)(%s);", emit_expr(&e, n));
+    emit_line(&e, "const int64_t rows = (int64_t)(%s), cells = (int64_t)(%s);",
+              emit_expr(&e, rows), emit_expr(&e, cells));
+    if (!t->index) {
+        emit_line(&e, "(void)cells;");
+        emit_line(&e, "return rows;");
+    } else {
+        emit_line(&e, "const int64_t groups = s->%s_n1;", t->index->var->cname);
+        emit_line(&e, "return groups < 1 || cells >= %d ? 1 : rows / groups;",
+                  CELLS_THAT_FILL);
+    }
     text_append(out, "}\n\n");
     return true;
 }
@@ -270,8 +287,8 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
         text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->part,
                     s->name, step_id(c, s), s->number);
     else
-        text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->part,
-                    s->name, s->number, k->blocks, first_draw(s));
+        text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->part, s->name,
+                    s->number, k->blocks, first_draw(s));
     emit_conflicts(out, c, s);
     if (lists_members(s)) {
         text_printf(out, "static const int members_%s[] = {", s->name);

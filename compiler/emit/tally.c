@@ -1,7 +1,7 @@
 /* tally.c: the tables of a tally (sweep/tally.c), filled in one pass over the
- * rows on the host; on the device cell by cell, the rows shared out among a
- * team's lanes. Either way the rows of a cell are added in an order that does
- * not change from run to run. */
+ * rows on the host; on the device cell by cell, each from a list of its group's
+ * rows, shared out among a team's lanes. Either way the rows of a cell are
+ * added in an order that does not change from run to run. */
 #include "emit/emit.h"
 
 /* ---- the host's pass
@@ -120,21 +120,89 @@ static void emit_pass(struct compiler *c, struct text *out,
 /* ---- the device's cells
  * ----------------------------------------------------- */
 
-static void emit_cell_of_table(struct compiler *c, struct text *out,
-                               const struct family *f)
+static void open_cell(struct emitter *e, const struct family *f)
 {
-    struct emitter e = emitter_new(c, out);
     open_element_function(
-        &e, f,
-        intern_format(c,
+        e, f,
+        intern_format(e->c,
                       "GBM_FN void derive_%s(const struct state *s, "
                       "const struct gbm_team *team, long long "
                       "element)",
-                      family_id(c, f)));
+                      family_id(e->c, f)));
+    emit_line(e, "(void)team;");
+}
+
+/* All rows are looked at. */
+static void emit_by_rows(struct compiler *c, struct text *out,
+                         const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    open_cell(&e, f);
     e.team = true;
     const char *value = emit_expr(&e, f->body);
     emit_line(&e, "%s = %s;", cell_of(&e, f), value);
     text_append(out, "}\n");
+}
+
+/* The rows of the group alone. */
+static void emit_by_index(struct compiler *c, struct text *out,
+                          const struct tallied *k)
+{
+    const struct tally *t = k->family->tally;
+    const struct inverse *index = t->index;
+    const struct family *rows = index->factor->family;
+    struct emitter e = emitter_new(c, out);
+    open_cell(&e, k->family);
+    emit_line(&e, "const long long cell = %s;",
+              emit_cell(&e, index->var, &k->group));
+    emit_line(&e, "const int first = s->%s[cell], last = s->%s[cell + 1];",
+              index->start->member, index->start->member);
+    if (k->term->kind == SYM_NUM) {
+        emit_line(&e, "%s = %s * (real)(last - first);", cell_of(&e, k->family),
+                  emit_expr(&e, k->term));
+        text_append(out, "}\n");
+        return;
+    }
+    emit_line(&e, "gbm_total sum = 0;");
+    emit_line(&e, "GBM_UNROLL_LOADS");
+    emit_team_loop(&e, "at", "first", "last");
+    e.indent++;
+    const int depth = e.nloops;
+    emit_decode(&e, rows, intern_format(c, "s->%s[at]", index->item->member));
+    for (int i = 0; i < t->nrows; i++)
+        emit_loop_as(&e, t->rows[i], e.loops[depth + i].name);
+    const char *term = emit_expr(&e, k->term);
+    emit_line(&e, "sum += %s;", term);
+    emit_close(&e, 1);
+    e.nloops = depth;
+    emit_line(&e, "%s = (real)gbm_team_sum(team, sum);",
+              cell_of(&e, k->family));
+    text_append(out, "}\n");
+}
+
+/* The index has a list for each cell of the table, and no cell of its own. */
+static bool has_index(const struct tallied *k)
+{
+    const struct inverse *index = k->family->tally->index;
+    if (!index || k->group->kind != SYM_LOOP)
+        return false;
+    const struct loop *own = k->group->loop,
+                      *of = index->var->families->loops[0];
+    return sym_same(own->lower, of->lower) && sym_same(own->upper, of->upper);
+}
+
+/* A chain's sweeps as one kernel have no index. */
+static void emit_cell_of_table(struct compiler *c, struct text *out,
+                               const struct tallied *k)
+{
+    if (has_index(k)) {
+        text_append(out, "#ifndef GBM_CHAINS\n");
+        emit_by_index(c, out, k);
+        text_append(out, "#else\n");
+    }
+    emit_by_rows(c, out, k->family);
+    if (has_index(k))
+        text_append(out, "#endif\n");
 }
 
 void emit_tally(struct compiler *c, struct text *out, const struct family *f)
@@ -143,7 +211,10 @@ void emit_tally(struct compiler *c, struct text *out, const struct family *f)
     const bool first = t->sums->family == f;
     const char *id = family_id(c, f);
     text_append(out, "#ifdef __CUDACC__\n");
-    emit_cell_of_table(c, out, f);
+    const struct tallied *k = t->sums;
+    while (k->family != f)
+        k = k->next;
+    emit_cell_of_table(c, out, k);
     text_append(out, "#else\n");
     if (first)
         emit_pass(c, out, t, id);

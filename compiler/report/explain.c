@@ -328,7 +328,8 @@ static bool is_shown(const struct step *s)
 {
     const struct var *v = s->family ? s->family->var : NULL;
     if (!s->sampler)
-        return !s->late && !(s->family && s->family->for_updates);
+        return !s->late && !(s->family && s->family->for_updates) &&
+               !(s->inverse && s->inverse->device);
     if (!v || !v->barren || s->nmembers > 1)
         return true;
     return s->sampler->forward != v->expects_data;

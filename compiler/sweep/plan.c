@@ -49,10 +49,10 @@ const char *derive_name(struct compiler *c, const struct family *f)
 
 /* Whether a table that is read only where all of a leaf is observed waits for
  * s nevertheless: there the leaf stays, and so does what is drawn forward. */
-static bool waits_for(const struct family *f, const struct step *s,
+static bool waits_for(const struct var *leaf, const struct step *s,
                       const struct var *v)
 {
-    return !f->leaf || (v != f->leaf && !s->sampler->forward);
+    return !leaf || (v != leaf && !s->sampler->forward);
 }
 
 /* The leaf that the sum over a part by index i is from tables of, where it is
@@ -102,16 +102,43 @@ static const struct var *unless_tallied(const struct model *m,
     return several ? NULL : leaf;
 }
 
+/* Those that s makes due: of the device's or of the host's, too, behind step
+ * `last`; returns the last one then. */
+static struct step *rebuild_indices(struct compiler *c, struct model *m,
+                                    struct step *s, struct step *last,
+                                    bool device)
+{
+    for (struct inverse *i = m->inverses; i; i = i->next) {
+        bool moved = false;
+        for (struct var *v = m->vars; v; v = v->next)
+            moved = moved ||
+                    (step_moves(s, v) && latent_subscript(i->reference, v) &&
+                     waits_for(i->leaf, s, v));
+        if (!i->latent || !moved || i->device != device)
+            continue;
+        last = insert_after(c, last);
+        last->inverse = i;
+        if (device)
+            last->due_whole = i->leaf;
+        else
+            last->due_partly = unless_tallied(m, i);
+        depend_on(last, s);
+        last->name = intern_format(c, "index%d", i->number);
+    }
+    return last;
+}
+
 static void follow_up(struct compiler *c, struct model *m, struct step *s)
 {
-    struct step *last = s;
+    /* the device computes tables by its indices */
+    struct step *last = rebuild_indices(c, m, s, s, true);
     for (struct family *f = m->families; f; f = f->next) {
         if (f->stochastic || !f->var->stored)
             continue;
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
             moved = moved || (step_moves(s, v) && recomputed_with(m, f, v) &&
-                              waits_for(f, s, v));
+                              waits_for(f->leaf, s, v));
         if (!moved || (s->through && !f->for_updates))
             continue;
         last = insert_after(c, last);
@@ -120,19 +147,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
         last->due_whole = f->leaf;
         last->name = derive_name(c, f);
     }
-    for (struct inverse *i = m->inverses; i; i = i->next) {
-        bool moved = false;
-        for (struct var *v = m->vars; v; v = v->next)
-            moved = moved ||
-                    (step_moves(s, v) && latent_subscript(i->reference, v));
-        if (!i->latent || !moved)
-            continue;
-        last = insert_after(c, last);
-        last->inverse = i;
-        last->due_partly = unless_tallied(m, i);
-        depend_on(last, s);
-        last->name = intern_format(c, "index%d", i->number);
-    }
+    rebuild_indices(c, m, s, last, false);
 }
 
 void number_steps(struct model *m)

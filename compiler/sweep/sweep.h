@@ -35,6 +35,8 @@ struct tally {
     int nrows;
     symp key;
     int level;
+    struct inverse *index; /* the rows of each group, of the plate of its
+                              factor; NULL: no plate is told */
     struct tallied *sums;
     struct tally *next;
 };

@@ -227,6 +227,80 @@ static void add_sum(struct compiler *c, struct tally *t, struct family *f,
     f->tally = t;
 }
 
+/* ---- the rows of each group, for the device
+ * ---------------------------------- */
+
+/* Whether the elements of g's family are the rows of t. */
+static bool is_plate(struct compiler *c, const struct tally *t,
+                     const struct factor *g)
+{
+    struct definition d = {.nrows = g->nloops, .key = t->key, .term = t->key};
+    if (g->nloops != t->nrows || g->nloops != g->family->nloops)
+        return false;
+    for (int i = 0; i < g->nloops; i++) {
+        if (g->loops[i] != g->family->loops[i])
+            return false;
+        d.rows[i] = g->loops[i];
+        d.lower[i] = g->loops[i]->lower;
+        d.upper[i] = g->loops[i]->upper;
+    }
+    return same_rows(c, t, &d);
+}
+
+/* A table whose cells are the groups, numbered from 1. */
+static struct var *groups_of(const struct tally *t)
+{
+    for (const struct tallied *k = t->sums; k; k = k->next)
+        if (k->family->nloops == 1 && k->group->kind == SYM_LOOP &&
+            k->group->loop == k->family->loops[0] &&
+            sym_is(k->group->loop->lower, 1))
+            return k->family->var;
+    return NULL;
+}
+
+static void add_index(struct compiler *c, struct model *m, struct tally *t)
+{
+    struct var *groups = groups_of(t);
+    struct factor *g = m->factors;
+    while (g && !is_plate(c, t, g))
+        g = g->next;
+    if (!groups || !g)
+        return;
+    symp key = t->key;
+    for (int i = 0; i < t->nrows; i++)
+        key = sym_replace_loop(c, key, t->rows[i], sym_loop(c, g->loops[i]));
+    struct inverse *index = t->index = NEW(c, struct inverse);
+    *index = (struct inverse){.var = groups,
+                              .factor = g,
+                              .reference = sym_ref(c, groups, 1, &key),
+                              .latent = true,
+                              .device = true,
+                              .leaf = groups->families->leaf,
+                              .number = m->ninverses++};
+    *m->last_inverse = index;
+    m->last_inverse = &index->next;
+}
+
+static void find_index(struct compiler *c, struct model *m, struct tally *t)
+{
+    for (struct tally *u = m->tallies; u != t && !t->index; u = u->next) {
+        struct definition d = {
+            .nrows = u->nrows, .key = u->key, .term = u->key};
+        for (int i = 0; i < u->nrows; i++) {
+            d.rows[i] = u->rows[i];
+            d.lower[i] = u->lower[i];
+            d.upper[i] = u->upper[i];
+        }
+        if (u->index && same_rows(c, t, &d))
+            t->index = u->index;
+    }
+    if (!t->index)
+        add_index(c, m, t);
+    for (struct tallied *k = t->sums; k && t->index; k = k->next)
+        if (k->family->leaf != t->index->leaf)
+            t->index->leaf = NULL;
+}
+
 /* The families from `first` on by level: those of one in their order. */
 static void sort_by_level(struct model *m, struct family **first)
 {
@@ -258,6 +332,8 @@ void form_tallies(struct compiler *c, struct model *m, struct family **first)
         if (f->for_updates && take_apart(c, f, &d))
             add_sum(c, tally_of(c, m, f->level, &d), f, &d);
     }
+    for (struct tally *t = m->tallies; t; t = t->next)
+        find_index(c, m, t);
     sort_by_level(m, first);
 }
 

@@ -156,8 +156,12 @@ static bool possible(const struct cuda *c)
 {
     for (int k = 0; k < c->in->model->nsteps; k++) {
         const struct gbm_step *s = &c->in->model->steps[k];
+        /* what one kernel computes by an index of the device alone it has
+         * without it, too */
+        const bool left = s->kind == GBM_STEP_INDEX &&
+                          c->in->model->inverses[s->inverse].device;
         if (c->in->steps[k].active && s->kind != GBM_STEP_MAP &&
-            s->kind != GBM_STEP_DERIVE)
+            s->kind != GBM_STEP_DERIVE && !left)
             return false;
     }
     return true;

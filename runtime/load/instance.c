@@ -215,6 +215,8 @@ void rt_index(const struct rt_instance *in, const void *state, int inverse,
     int *start = (int *)s->values + (s->per_chain ? chain * s->cells : 0);
     int *item = (int *)t->values + (t->per_chain ? chain * t->cells : 0);
     int64_t cells = s->cells - 1, n = in->elements[inv->family];
+    if (inv->device)
+        return;
     memset(start, 0, (size_t)s->cells * sizeof *start);
     for (int64_t e = 0; e < n; e++) {
         int64_t c = inv->cell(state, e);
