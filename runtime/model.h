@@ -26,6 +26,7 @@ struct gbm_ahead;  /* the same */
 struct gbm_places; /* stdlib/kernels/ahead.h */
 
 #define GBM_MAX_DIMS 8
+#define GBM_MAX_SIZES 24
 
 /* One slot as bind() wants it. */
 struct gbm_binding {
@@ -423,6 +424,11 @@ struct gbm_step {
     /* About how many terms the sums of one element have, so how many threads
      * it is worth (see stdlib/kernels/team.h); NULL: few. */
     int64_t (*cost)(const void *state);
+    /* Not NULL: elements can be updated as rows (stdlib/kernels/rows.h). Writes
+     * how many numbers a row has, a trial needs room for, a value has; and then
+     * the lengths of loops, which the device's text may have as constants.
+     * Returns how many these are, GBM_MAX_SIZES at most. */
+    int (*sizes)(const void *state, int64_t *out);
     int barriers; /* at which a team of several blocks of threads would wait in
                      an update of one element; 0: it is none for such a team */
 };

@@ -335,6 +335,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
         text_printf(out, ", .blocks = %d, .normals = GBM_NORMALS_FIRST(%s)",
                     k->blocks, first_draw(s));
     const char *id = step_id(c, s);
+    if (s->by_rows)
+        text_printf(out, ", .sizes = sizes_%s", id);
     if (s->sampler->checked ? s->sampler->checked(s) : k->scalar)
         emit_access_row(out, id, intern_format(c, "%s_at", id));
     if (k->block_access)

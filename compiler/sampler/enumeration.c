@@ -85,6 +85,16 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
         emit_rows(c, out, s);
 }
 
+static void emit_kernels(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    if (s->by_rows)
+        text_printf(out, "GBM_KERNEL_TRIALS(%s, %s, %d)\n", s->name,
+                    family_id(c, s->family), s->number);
+    else
+        text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
+}
+
 static const char *explain_values(struct compiler *c, const struct step *s)
 {
     const char *shared = is_augmented(s) ? " (augmented)" : "";
@@ -115,6 +125,7 @@ const struct sampler enumeration = {
     .unit = each_unless_tied,
     .emit = emit,
     .draw = draw,
+    .emit_kernels = emit_kernels,
     .scalar = true,
     .repairs = true,
     .blocks = 1,

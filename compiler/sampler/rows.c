@@ -172,6 +172,7 @@ static bool push_turn(struct writer *w, struct loop *l, symp lower, symp upper)
 static void open_turn(struct writer *w)
 {
     const struct turn *t = &w->turns[w->nturns - 1];
+    emit_line(&w->e, "GBM_EACH_TURN");
     emit_line(&w->e, "for (int %s = 0; %s < at->n%d; %s++) {", t->index,
               t->index, t->length, t->index);
     w->e.indent++;
@@ -485,7 +486,8 @@ static void emit_layout(struct text *out, const struct writer *w,
     emit_line(&e, "at->first = %s;", emit_int(&e, s->lower));
     emit_line(&e, "at->last = %s;", emit_int(&e, s->upper));
     for (int i = 0; i < w->nlengths; i++)
-        emit_line(&e, "at->n%d = %s;", i + 1, emit_int(&e, w->lengths[i]));
+        emit_line(&e, "at->n%d = GBM_SIZE(%s, %d, %s);", i + 1, s->name, i + 3,
+                  emit_int(&e, w->lengths[i]));
     emit_line(&e, "at->columns = at->values = at->room = 0;");
     for (int i = 0; i < w->ncells; i++) {
         const struct cells *k = &w->cells[i];
@@ -502,18 +504,41 @@ static void emit_layout(struct text *out, const struct writer *w,
     text_append(out, "}\n\n");
 }
 
-static void open_cells(struct emitter *e, const struct cells *k, int from)
+/* Opens the loops over cells, from turn number `from` on; returns the place in
+ * the array, if there are turns, of which those before are open. */
+static const char *open_cells(struct emitter *e, const struct cells *k,
+                              int from)
 {
-    for (int t = from; t < k->nturns; t++) {
-        const char *lower = emit_int(e, k->turns[t].lower);
-        const char *upper = t == 1 && k->triangle
-                                ? e->loops[e->nloops - 1].name
-                                : emit_int(e, k->turns[t].upper);
-        const char *l = emit_loop_name(e, k->turns[t].loop);
-        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", l, lower, l, upper,
-                  l);
-        e->indent++;
+    struct compiler *c = e->c;
+    const char *at = NULL;
+    for (int t = 0; t < k->nturns; t++) {
+        const struct turn *turn = &k->turns[t];
+        const char *index;
+        if (t < from) {
+            index = emit_in_brackets(
+                e, sym_sub(c, sym_loop(c, turn->loop), turn->lower));
+        } else {
+            index = emit_name(e, "a");
+            emit_line(e, "GBM_EACH_TURN");
+            if (k->triangle && t == 1)
+                emit_line(e, "for (int %s = 0; %s <= %s; %s++) {", index, index,
+                          at, index);
+            else
+                emit_line(e, "for (int %s = 0; %s < at->n%d; %s++) {", index,
+                          index, turn->length, index);
+            e->indent++;
+            const char *lower = emit_in_brackets(e, turn->lower);
+            const char *l = emit_loop_name(e, turn->loop);
+            emit_line(e, "const int %s = %s + %s;", l, lower, index);
+        }
+        at = !at ? index
+             : k->triangle
+                 ? intern_format(c, "%s * (%s + 1) / 2 + %s", at, at, index)
+                 : intern_format(c, "(%s) * at->n%d + %s", at, turn->length,
+                                 index);
     }
+    return at ? intern_format(c, "at->%s + %s", k->name, at)
+              : intern_format(c, "at->%s", k->name);
 }
 
 /* u: what value k tells. */
@@ -523,8 +548,8 @@ static void emit_values(struct text *out, const struct writer *w,
     struct emitter e = emitter_new(w->c, out);
     text_printf(out,
                 "GBM_FN void values_%s(const struct state *s, const struct "
-                "rows_%s *at,\n    int k, gbm_total *u)\n{\n    (void)s;\n"
-                "    (void)at;\n    (void)k;\n",
+                "rows_%s *at,\n    int k, gbm_total *u)\n"
+                "{\n    (void)s;\n    (void)k;\n",
                 id, id);
     emit_name(&e, "k");
     e.target = "k";
@@ -533,10 +558,7 @@ static void emit_values(struct text *out, const struct writer *w,
         if (k->kind != VALUE)
             continue;
         const int depth = e.nloops;
-        emit_line(&e, "{");
-        e.indent++;
-        emit_line(&e, "gbm_total *to = u + at->%s;", k->name);
-        open_cells(&e, k, 0);
+        const char *place = open_cells(&e, k, 0);
         const char *value = emit_in_brackets(&e, k->value);
         if (k->triangle) {
             const char *first = e.loops[e.nloops - 2].name;
@@ -547,8 +569,8 @@ static void emit_values(struct text *out, const struct writer *w,
                 intern_format(w->c, "%s + (%s < %s ? %s : 0)", value, second,
                               first, emit_in_brackets(&e, k->value));
         }
-        emit_line(&e, "*to++ = %s;", value);
-        emit_close(&e, k->nturns + 1);
+        emit_line(&e, "u[%s] = %s;", place, value);
+        emit_close(&e, k->nturns);
         e.nloops = depth;
     }
     text_append(out, "}\n\n");
@@ -562,24 +584,13 @@ static bool is_of_part(const struct cells *k, const struct part *p)
 static void emit_column(struct emitter *e, const struct cells *k)
 {
     const int depth = e->nloops;
-    struct compiler *c = e->c;
-    const char *at = NULL;
     int own = 0; /* turns that the part has opened */
     for (int t = 0; t < k->nturns; t++)
         for (int i = 0; i < k->part->nloops; i++)
             own += k->part->loops[i] == k->turns[t].loop;
-    open_cells(e, k, own);
-    for (int t = 0; t < k->nturns; t++) {
-        const struct turn *turn = &k->turns[t];
-        const char *index = emit_in_brackets(
-            e, sym_sub(c, sym_loop(c, turn->loop), turn->lower));
-        at = at ? intern_format(c, "(%s) * at->n%d + %s", at, turn->length,
-                                index)
-                : index;
-    }
+    const char *place = open_cells(e, k, own);
     const char *value = emit_expr(e, k->value);
-    emit_line(e, "x[(at->%s%s%s) * GBM_ROWS] = %s;", k->name, at ? " + " : "",
-              at ? at : "", value);
+    emit_line(e, "x[(%s) * GBM_ROWS] = %s;", place, value);
     emit_close(e, k->nturns - own);
     e->nloops = depth;
 }
@@ -600,15 +611,17 @@ static void emit_columns(struct text *out, const struct writer *w,
     emit_decode(&e, s->family, "element");
     for (int i = 0; i < e.nloops; i++)
         emit_line(&e, "(void)%s;", e.loops[i].name);
-    emit_line(&e, "for (long long c = 0; c < at->columns; c++)");
+    emit_line(&e, "GBM_EACH_TURN");
+    emit_line(&e, "for (int c = 0; c < at->columns; c++)");
     emit_line(&e, "    x[c * GBM_ROWS] = 0;");
     for (int i = 0; i < w->ncells; i++) {
         const struct cells *k = &w->cells[i];
         if (k->kind != COLUMN || k->value)
             continue;
         if (!asks) {
+            emit_line(&e, "const struct gbm_team alone = {0, 1};");
             emit_line(&e, "struct conditional_%s k_;", id);
-            emit_line(&e, "prepare_%s(&k_, s, &gbm_alone, element);", id);
+            emit_line(&e, "prepare_%s(&k_, s, &alone, element);", id);
         }
         asks = true;
         emit_line(&e, "x[at->%s * GBM_ROWS] = k_.c%d;", k->name,
@@ -646,6 +659,21 @@ static void emit_trial(struct text *out, const char *id, const char *body)
                 id, id, body ? body : "");
 }
 
+/* For the device: columns, room, values, and the lengths. */
+static void emit_sizes(struct text *out, const struct writer *w, const char *id)
+{
+    text_printf(
+        out,
+        "#ifndef __CUDACC__\nstatic int sizes_%s(const void *state, "
+        "int64_t *out)\n{\n    struct rows_%s at;\n    layout_%s((const "
+        "struct state *)state, &at);\n    out[0] = at.columns;\n"
+        "    out[1] = at.room;\n    out[2] = at.values;\n",
+        id, id, id);
+    for (int i = 0; i < w->nlengths; i++)
+        text_printf(out, "    out[%d] = at.n%d;\n", i + 3, i + 1);
+    text_printf(out, "    return %d;\n}\n#endif\n\n", w->nlengths + 3);
+}
+
 static void emit_put(struct text *out, const struct writer *w, const char *id)
 {
     struct emitter e = emitter_new(w->c, out);
@@ -655,7 +683,7 @@ static void emit_put(struct text *out, const struct writer *w, const char *id)
                 id);
     emit_decode(&e, w->s->family, "element");
     emit_line(&e, "%s = value;", emit_target(&e, w->s->family));
-    text_append(out, "}\n");
+    text_append(out, "}\n\n");
 }
 
 /* Where sums over an element's children make coefficients of statistics, trials
@@ -681,14 +709,13 @@ void emit_rows(struct compiler *c, struct text *out, struct step *s)
             add_part(&w, p);
     if (!w.declined) {
         s->by_rows = true;
-        text_append(out, "#ifndef __CUDACC__\n");
         emit_struct(out, &w, id);
         emit_layout(out, &w, id);
         emit_values(out, &w, id);
         emit_columns(out, &w, id);
         emit_trial(out, id, body.data);
         emit_put(out, &w, id);
-        text_append(out, "#endif\n\n");
+        emit_sizes(out, &w, id);
     }
     text_free(&body);
 }

@@ -208,6 +208,8 @@ struct cuda_step {
     struct cuda_dense *drawn_for;  /* done by a pass of this block; or NULL */
     struct cuda_dense *scales_for; /* multiplies what such a pass has summed for
                                       it; or NULL */
+    int64_t at_once; /* elements of all chains that move at once */
+    bool by_rows;    /* as rows of stdlib/kernels/rows.h */
 };
 
 struct cuda_monitor {

@@ -238,6 +238,28 @@ static int wide_lanes(const struct cuda *c, const struct gbm_step *s,
                            c->in->nchains);
 }
 
+/* Most numbers of a row and of a trial's room, which a thread holds; of a
+ * value, of which shared memory holds some; threads that keep a multiprocessor
+ * busy. */
+enum { ROWS_CELLS = 128, ROWS_VALUES = 2048, ROWS_THREADS = 256 };
+
+/* Whether a step's elements are updated as rows, each by a thread. */
+static bool by_rows(const struct cuda *c, int step, int64_t at_once)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    int64_t sizes[GBM_MAX_SIZES];
+
+    /* for tests: 0 never, or wherever it can be, so many a thread */
+    const char *wanted = getenv("GBM_CUDA_ROWS");
+    if (!s->sizes || c->in->steps[step].sequential ||
+        (wanted ? atoi(wanted) == 0
+                : at_once < (int64_t)c->multiprocessors * 32))
+        return false;
+    (void)s->sizes(c->host_state, sizes);
+    return sizes[0] <= ROWS_CELLS && sizes[1] <= ROWS_CELLS && sizes[2] > 0 &&
+           sizes[2] <= ROWS_VALUES;
+}
+
 static enum gbm_status plan_step(struct cuda *c, int step)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
@@ -260,9 +282,13 @@ static enum gbm_status plan_step(struct cuda *c, int step)
                  ", %s by %d blocks together", s->variable,
                  wide / GBM_WIDE_BLOCK);
     }
+    c->steps[step].at_once = at_once * c->in->nchains;
+    c->steps[step].by_rows = !wide && by_rows(c, step, c->steps[step].at_once);
     cuda_name_kernel(&c->steps[step].kernel, s->name,
                      wide ? wide
-                          : cuda_lanes(c, cost, at_once * c->in->nchains));
+                     : c->steps[step].by_rows
+                         ? 1
+                         : cuda_lanes(c, cost, at_once * c->in->nchains));
     c->steps[step].kernel.effort = s->joint ? 12 : s->trials ? 3 : 2;
     return GBM_OK;
 }
@@ -469,7 +495,8 @@ static int largest_block(const struct cuda *c)
 
 /* Options of the compiler. */
 struct options {
-    char architecture[64], small[40], chains[40], pass[40];
+    char architecture[64], small[40], chains[40], pass[40], rows[40];
+    char (*sizes)[512];                /* of each step */
     char (*lanes)[192];                /* of each kernel */
     const char **lists[CUDA_PROGRAMS]; /* parts, and then the fixed kernels */
     int n[CUDA_PROGRAMS];
@@ -478,6 +505,40 @@ struct options {
 static void add_option(struct options *o, int program, const char *option)
 {
     o->lists[program][o->n[program]++] = option;
+}
+
+/* How many rows a thread has: as many as leave threads enough, since they share
+ * what it reads. */
+static int rows_of_thread(const struct cuda *c)
+{
+    const char *wanted = getenv("GBM_CUDA_ROWS");
+    int64_t most = 0;
+
+    if (wanted && atoi(wanted) > 0)
+        return atoi(wanted);
+    for (int k = 0; k < c->in->model->nsteps; k++)
+        if (c->steps[k].by_rows && c->steps[k].at_once > most)
+            most = c->steps[k].at_once;
+    const int64_t threads = (int64_t)c->multiprocessors * ROWS_THREADS;
+    return most >= 4 * threads ? 4 : most >= 2 * threads ? 2 : 1;
+}
+
+/* Of a step whose elements are updated as rows, the sizes as an option. */
+static void add_sizes(struct cuda *c, struct options *o, int step)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    const struct cuda_kernel *k = &c->steps[step].kernel;
+    int64_t sizes[GBM_MAX_SIZES];
+    char *out = o->sizes[step];
+    const size_t room = sizeof o->sizes[step];
+
+    const int n = s->sizes(c->host_state, sizes);
+    int used = snprintf(out, room, "-DGBM_SIZES_%s=", s->name);
+    for (int i = 0; i < n && (size_t)used < room; i++)
+        used += snprintf(out + used, room - (size_t)used, "%s%lld",
+                         i ? "_" : "", (long long)sizes[i]);
+    if ((size_t)used < room)
+        add_option(o, k->part, out);
 }
 
 static enum gbm_status set_options(struct cuda *c, struct options *o,
@@ -508,6 +569,12 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
                  c->chains.lanes);
         add_option(o, c->chains.kernel.part, o->chains);
     }
+    snprintf(o->rows, sizeof o->rows, "-DGBM_ROWS=%d", rows_of_thread(c));
+    for (int i = 0; i < CUDA_PARTS; i++)
+        add_option(o, i, o->rows);
+    for (int k = 0; k < c->in->model->nsteps; k++)
+        if (c->steps[k].by_rows && !c->chains.lanes)
+            add_sizes(c, o, k);
     for (int i = 0; i < kernels->n; i++) {
         const struct cuda_kernel *k = kernels->list[i];
         snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d",
@@ -556,11 +623,12 @@ static enum gbm_status build(struct cuda *c)
     TRY(each_kernel(c, &n, count_kernel));
     kernels.list = calloc((size_t)n + 1, sizeof *kernels.list);
     o.lanes = calloc((size_t)n + 1, sizeof *o.lanes);
+    o.sizes = calloc((size_t)c->in->model->nsteps + 1, sizeof *o.sizes);
     for (int i = 0; i < CUDA_PROGRAMS; i++) {
-        o.lists[i] = calloc((size_t)n + 8, sizeof *o.lists[i]);
+        o.lists[i] = calloc(2 * (size_t)n + 12, sizeof *o.lists[i]);
         enough = enough && o.lists[i];
     }
-    enum gbm_status status = kernels.list && o.lanes && enough
+    enum gbm_status status = kernels.list && o.lanes && o.sizes && enough
                                  ? each_kernel(c, &kernels, add_kernel)
                                  : rt_fail(c->rt, GBM_FAILURE, "out of memory");
     if (status == GBM_OK)
@@ -572,6 +640,7 @@ static enum gbm_status build(struct cuda *c)
     for (int i = 0; i < CUDA_PROGRAMS; i++)
         free(o.lists[i]);
     free(o.lanes);
+    free(o.sizes);
     free(kernels.list);
     c->rt->jit_s = cuda_seconds() - start;
     return status;

@@ -1,37 +1,98 @@
 /* rows.h: updates by trying all values of an element, of GBM_ROWS elements, the
- * rows, at once through the vector unit: one value k after the other, for all
- * rows, so that what k alone tells is read once. compiler/sampler/rows.c writes
- * the densities. Host only. Random numbers and draws are those of
- * gbm_enumerate_draw (slice.h), to rounding of the densities, and do not depend
- * on which rows stand beside one. */
+ * rows, at once: on the host through the vector unit, on the device by one
+ * thread. One value k after the other is tried for all rows, so that what k
+ * alone tells is read once. compiler/sampler/rows.c writes the densities.
+ * Random numbers and draws are those of gbm_enumerate_draw (slice.h), to
+ * rounding of the densities, and do not depend on which rows stand beside one.
+ */
 #ifndef GBM_ROWS_H
 #define GBM_ROWS_H
 
-#include "ahead.h"
+#include "team.h"
 
+/* Number i of what the runtime tells of a function's sizes (GBM_SIZES_function,
+ * numbers with _ between them), as a constant; n where it tells nothing. */
+#ifdef __CUDACC__
+__device__ constexpr int gbm_size_of(const char *text, int i, int otherwise)
+{
+    if (!(*text >= '0' && *text <= '9'))
+        return otherwise;
+    for (; i > 0; text++)
+        i -= *text == '_';
+    int n = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        n = 10 * n + (*text - '0');
+    return n;
+}
+#define GBM_SIZES_TEXT(sizes) #sizes
+#define GBM_SIZES(name, i, n) gbm_size_of(GBM_SIZES_TEXT(name), i, n)
+#define GBM_SIZE(function, i, n) GBM_SIZES(GBM_SIZES_##function, i, n)
+#else
+#define GBM_SIZE(function, i, n) (n)
+#endif
+
+#ifdef __CUDACC__
+#ifndef GBM_ROWS
+#define GBM_ROWS 1
+#endif
+#define GBM_EACH_ROW _Pragma("unroll") for (int r = 0; r < GBM_ROWS; r++)
+#define GBM_EACH_TURN _Pragma("unroll")
+#else
 #define GBM_ROWS 32
 #define GBM_EACH_ROW GBM_SIMD for (int r = 0; r < GBM_ROWS; r++)
+#define GBM_EACH_TURN
+#endif
 
-/* sum[r] = sum(a, d[a][r] * sum(b up to a, q[a,b] * d[b][r])), q by rows
- * without gaps: two rows of q at a time. */
+/* Rows of a matrix whose products are summed side by side, as each reads d. */
+#ifdef __CUDACC__
+#define GBM_ROWS_BESIDE 4
+#else
+#define GBM_ROWS_BESIDE 2
+#endif
+
+/* sum[r] = sum(a, d[a][r] * sum(b up to a, q[a,b] * d[b][r])), the rows of q
+ * without gaps. */
 GBM_INLINE void gbm_rows_quadratic(int n, const gbm_total *__restrict__ q,
                                    const gbm_total *__restrict__ d,
                                    gbm_total *__restrict__ sum)
 {
-    gbm_total part[GBM_ROWS], total[GBM_ROWS];
+    gbm_total part[GBM_ROWS_BESIDE][GBM_ROWS], total[GBM_ROWS];
     GBM_EACH_ROW total[r] = 0;
-    for (int a = 0; a < n; a++) {
-        GBM_EACH_ROW part[r] = 0;
-        for (int b = 0; b <= a; b++) {
-            const gbm_total weight = *q++;
+    GBM_EACH_TURN
+    for (int a = 0; a < n; a += GBM_ROWS_BESIDE) {
+        GBM_UNROLL
+        for (int t = 0; t < GBM_ROWS_BESIDE; t++)
+            GBM_EACH_ROW part[t][r] = 0;
+        GBM_EACH_TURN
+        for (int b = 0; b < a; b++) {
             const gbm_total *at = d + b * GBM_ROWS;
-            GBM_EACH_ROW part[r] += weight * at[r];
+            GBM_UNROLL
+            for (int t = 0; t < GBM_ROWS_BESIDE; t++) {
+                const int row = a + t < n ? a + t : a;
+                const gbm_total weight = q[row * (row + 1) / 2 + b];
+                GBM_EACH_ROW part[t][r] += weight * at[r];
+            }
         }
-        const gbm_total *own = d + a * GBM_ROWS;
-        GBM_EACH_ROW total[r] += part[r] * own[r];
+        GBM_UNROLL
+        for (int t = 0; t < GBM_ROWS_BESIDE; t++) {
+            const int row = a + t;
+            if (row >= n)
+                break;
+            const gbm_total *own = d + row * GBM_ROWS;
+            for (int b = a; b <= row; b++) {
+                const gbm_total weight = q[row * (row + 1) / 2 + b];
+                const gbm_total *at = d + b * GBM_ROWS;
+                GBM_EACH_ROW part[t][r] += weight * at[r];
+            }
+            GBM_EACH_ROW total[r] += part[t][r] * own[r];
+        }
     }
     GBM_EACH_ROW sum[r] = total[r];
 }
+
+#ifndef __CUDACC__
+
+#include "ahead.h"
 
 /* Of GBM_ROWS streams the uniform numbers, in turn. */
 struct gbm_rows_stream {
@@ -206,4 +267,5 @@ GBM_FN void gbm_rows_begin(struct gbm_rows_stream *stream,
     draw->begun = false;
 }
 
+#endif
 #endif

@@ -6,6 +6,7 @@
 
 #include "gbm.h"
 #include "team.h"
+#include "rows.h"
 
 /* Room for n values, to the end of the block. On the device they are a thread's
  * own, or from the device's heap if they are many (linear.h). */
@@ -124,7 +125,6 @@ GBM_FN void gbm_condition_on(int d, real *Q, real *b,
 #ifndef __CUDACC__
 
 #include "ahead.h"
-#include "rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -36,6 +36,8 @@
 #include "real.h"
 #include "rng.h"
 #include "team.h"
+#include "rows.h"
+#include "slice.h"
 
 /* As in runtime/model.h. */
 struct gbm_sweep {
@@ -230,6 +232,99 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
             return;                                                            \
         }                                                                      \
         GBM_UPDATE_LOOP(function, number)                                      \
+    }
+
+/* The update of elements by trying all values, as rows (rows.h), where the
+ * runtime tells the sizes: a thread has GBM_ROWS of them, a block's values are
+ * in shared memory, some at a time. A row with a density that is no number is
+ * updated by itself. */
+#define GBM_ROWS_TILE 4096
+#define GBM_KERNEL_TRIALS(function, id, number)                                \
+    template <int columns, int room, int values>                               \
+    __device__ void function##_by_rows(                                        \
+        const struct state &base, const struct gbm_sweep &now,                 \
+        const struct gbm_worker &w, const int *elements, long long first,      \
+        long long count, int chains)                                           \
+    {                                                                          \
+        __shared__ gbm_total tile[GBM_ROWS_TILE];                              \
+        const long long each = (long long)blockDim.x * GBM_ROWS;               \
+        const long long blocks = (count + each - 1) / each;                    \
+        for (long long b = blockIdx.x; b < blocks * chains; b += gridDim.x) {  \
+            int chain;                                                         \
+            long long block;                                                   \
+            gbm_item(b, blocks, chains, &chain, &block);                       \
+            struct state s = base;                                             \
+            shift_state(&s, chain);                                            \
+            struct rows_##id at;                                               \
+            layout_##id(&s, &at);                                              \
+            gbm_total x[(columns > 0 ? columns : 1) * GBM_ROWS];               \
+            gbm_total own[(room > 0 ? room : 1) * GBM_ROWS];                   \
+            struct gbm_trials trials[GBM_ROWS];                                \
+            struct gbm_rng rng[GBM_ROWS];                                      \
+            long long element[GBM_ROWS];                                       \
+            bool wrong[GBM_ROWS];                                              \
+            GBM_EACH_ROW                                                       \
+            {                                                                  \
+                long long k = block * each + r * blockDim.x + threadIdx.x;     \
+                k = first + (k < count ? k : count - 1);                       \
+                element[r] = elements ? elements[k] : k;                       \
+                gbm_rng_start(&rng[r], now.seed, now.chain0 + (unsigned)chain, \
+                              now.sweep, number, (unsigned)element[r]);        \
+                gbm_trials_begin(&trials[r], at.first);                        \
+                wrong[r] = false;                                              \
+                columns_##id(&s, &at, element[r], x + r);                      \
+            }                                                                  \
+            const int most = GBM_ROWS_TILE / values;                           \
+            for (int k = at.first; k <= at.last; k += most) {                  \
+                const int n = at.last - k < most ? at.last - k + 1 : most;     \
+                __syncthreads();                                               \
+                for (int i = threadIdx.x; i < n; i += blockDim.x)              \
+                    values_##id(&s, &at, k + i, tile + i * values);            \
+                __syncthreads();                                               \
+                for (int i = 0; i < n; i++) {                                  \
+                    gbm_total density[GBM_ROWS];                               \
+                    trial_##id(&at, tile + i * values, x, own, density);       \
+                    GBM_EACH_ROW                                               \
+                    {                                                          \
+                        gbm_trials_add(&trials[r], &rng[r], k + i,             \
+                                       (real)density[r]);                      \
+                        wrong[r] = wrong[r] || gbm_is_nan((real)density[r]);   \
+                    }                                                          \
+                }                                                              \
+            }                                                                  \
+            GBM_EACH_ROW                                                       \
+            {                                                                  \
+                if (block * each + r * blockDim.x + threadIdx.x >= count)      \
+                    continue;                                                  \
+                if (wrong[r]) {                                                \
+                    gbm_rng_start(&rng[r], now.seed,                           \
+                                  now.chain0 + (unsigned)chain, now.sweep,     \
+                                  number, (unsigned)element[r]);               \
+                    function(&s, &rng[r], &w.team, element[r],                 \
+                             GBM_ADAPTING(&now));                              \
+                } else {                                                       \
+                    put_##id(&s, element[r],                                   \
+                             (int)gbm_trials_end(&trials[r], &rng[r],          \
+                                                 at.first, at.last));          \
+                }                                                              \
+            }                                                                  \
+        }                                                                      \
+    }                                                                          \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, const struct gbm_sweep *sweep,                   \
+     const int *elements, long long first, long long count, int chains,        \
+     int sequential)                                                           \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        const struct gbm_sweep now = *sweep;                                   \
+        constexpr int values = GBM_SIZE(function, 2, 0);                       \
+        if constexpr (lanes == 1 && values > 0) {                              \
+            function##_by_rows<GBM_SIZE(function, 0, 0),                       \
+                               GBM_SIZE(function, 1, 0), values>(              \
+                base, now, w, elements, first, count, chains);                 \
+        } else {                                                               \
+            GBM_UPDATE_LOOP(function, number)                                  \
+        }                                                                      \
     }
 
 /* Computes the elements of a deterministic family. */

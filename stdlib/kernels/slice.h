@@ -142,41 +142,63 @@ GBM_INLINE real gbm_slice_integer(struct gbm_rng *rng, real x0, real *width,
     return gbm_clamp(real_floor(x), lower, upper);
 }
 
-/* Draws an integer of [lo, hi] from its log density up to a constant. One pass:
- * each value replaces the one kept with its share of the weight so far, so the
- * density is evaluated once per value; the first that is possible needs no
- * uniform. If all weights are 0, as other nodes may make them before a start is
- * found, any value: else two nodes that wait for each other wait for ever. */
+/* A draw from values that are tried one after the other, with their log
+ * densities up to a constant: each replaces the one kept with its share of the
+ * weight so far; the first that is possible needs no uniform. */
+struct gbm_trials {
+    real largest, total;
+    int kept;
+};
+
+GBM_FN void gbm_trials_begin(struct gbm_trials *t, int lo)
+{
+    t->largest = t->total = 0;
+    t->kept = lo;
+}
+
+GBM_FN void gbm_trials_add(struct gbm_trials *t, struct gbm_rng *rng, int k,
+                           real value)
+{
+    if (!gbm_is_finite(value))
+        return;
+    if (t->total == 0) {
+        t->largest = value;
+        t->total = 1;
+        t->kept = k;
+        return;
+    }
+    /* choices, not branches: nobody can foresee them */
+    const real share = real_exp(-real_fabs(value - t->largest));
+    const bool larger = value > t->largest;
+    const real weight = larger ? 1 : share;
+    t->total = larger ? t->total * share + 1 : t->total + share;
+    t->largest = larger ? value : t->largest;
+    t->kept = gbm_uniform(rng) * t->total < weight ? k : t->kept;
+}
+
+/* If all weights are 0, as other nodes may make them before a start is found,
+ * any value of [lo, hi]: else two nodes that wait for each other wait for ever.
+ */
+GBM_FN real gbm_trials_end(const struct gbm_trials *t, struct gbm_rng *rng,
+                           int lo, int hi)
+{
+    if (t->total > 0)
+        return (real)t->kept;
+    real any = (real)lo + real_floor(gbm_uniform(rng) * ((real)(hi - lo) + 1));
+    return gbm_clamp(any, (real)lo, (real)hi);
+}
+
+/* Draws an integer of [lo, hi] from its log density up to a constant, which is
+ * evaluated once per value. */
 GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
                                    real (*density)(const void *context, real x),
                                    const void *context)
 {
-    real largest = 0, total = 0;
-    int kept = lo;
-    for (int k = lo; k <= hi; k++) {
-        const real value = density(context, (real)k);
-        if (!gbm_is_finite(value))
-            continue;
-        if (total == 0) {
-            largest = value;
-            total = 1;
-            kept = k;
-            continue;
-        }
-        /* choices, not branches: nobody can foresee them */
-        const real share = real_exp(-real_fabs(value - largest));
-        const bool larger = value > largest;
-        const real weight = larger ? 1 : share;
-        total = larger ? total * share + 1 : total + share;
-        largest = larger ? value : largest;
-        kept = gbm_uniform(rng) * total < weight ? k : kept;
-    }
-    if (!(total > 0)) {
-        real any =
-            (real)lo + real_floor(gbm_uniform(rng) * ((real)(hi - lo) + 1));
-        return gbm_clamp(any, (real)lo, (real)hi);
-    }
-    return (real)kept;
+    struct gbm_trials trials;
+    gbm_trials_begin(&trials, lo);
+    for (int k = lo; k <= hi; k++)
+        gbm_trials_add(&trials, rng, k, density(context, (real)k));
+    return gbm_trials_end(&trials, rng, lo, hi);
 }
 
 /* The same for a count whose range may be large, as that of a part of a count
