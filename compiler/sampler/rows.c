@@ -438,6 +438,43 @@ static void add_statistics(struct writer *w)
 /* ---- the functions -------------------------------------------------------
  */
 
+/* How many numbers k has; the lengths are members of `at`. */
+static const char *count_of(const struct writer *w, const struct cells *k,
+                            const char *at)
+{
+    const char *n = "1";
+    for (int t = 0; t < k->nturns; t++) {
+        const char *length =
+            intern_format(w->c, "%sn%d", at, k->turns[t].length);
+        n = t ? intern_format(w->c, "%s * %s", n, length) : length;
+        if (k->triangle)
+            return intern_format(w->c, "%s * (%s + 1) / 2", length, length);
+    }
+    return n;
+}
+
+static const char *const sums[] = {"columns", "values", "room"};
+
+/* The device has the lengths, and so the places, as constants. */
+static void emit_constants(struct text *out, const struct writer *w)
+{
+    const char *sum[] = {"0", "0", "0"};
+    for (int i = 0; i < w->nlengths; i++)
+        text_printf(out,
+                    "    static constexpr int n%d = GBM_SIZE(%s, %d, 0);\n",
+                    i + 1, w->s->name, i + 3);
+    for (int i = 0; i < w->ncells; i++) {
+        const struct cells *k = &w->cells[i];
+        text_printf(out, "    static constexpr int %s = %s;\n", k->name,
+                    sum[k->kind]);
+        sum[k->kind] =
+            intern_format(w->c, "%s + %s", k->name, count_of(w, k, ""));
+    }
+    for (int i = 0; i < 3; i++)
+        text_printf(out, "    static constexpr int %s = %s;\n", sums[i],
+                    sum[i]);
+}
+
 static void emit_struct(struct text *out, const struct writer *w,
                         const char *id)
 {
@@ -445,8 +482,10 @@ static void emit_struct(struct text *out, const struct writer *w,
                 "/* How the rows of %s are laid out: where each kind of number "
                 "begins\n * among the columns, the values, a trial's room. */\n"
                 "struct rows_%s {\n    long long elements;\n    int first, "
-                "last; /* values */\n",
+                "last; /* values */\n#ifdef __CUDACC__\n",
                 w->s->family->text, id);
+    emit_constants(out, w);
+    text_append(out, "#else\n");
     for (int i = 0; i < w->nlengths; i++)
         text_printf(out, "    long long n%d; /* %s */\n", i + 1,
                     sym_text(w->c, w->lengths[i]));
@@ -457,7 +496,7 @@ static void emit_struct(struct text *out, const struct writer *w,
             text_printf(out, " /* %s */", sym_text(w->c, k->value));
         text_append(out, "\n");
     }
-    text_append(out, "    long long columns, values, room;\n};\n\n");
+    text_append(out, "    long long columns, values, room;\n#endif\n};\n\n");
 }
 
 /* How many elements there are; of a ragged plate that is not known here. */
@@ -477,7 +516,6 @@ static void emit_layout(struct text *out, const struct writer *w,
 {
     struct emitter e = emitter_new(w->c, out);
     const struct step *s = w->s;
-    static const char *const sums[] = {"columns", "values", "room"};
     text_printf(out,
                 "GBM_FN void layout_%s(const struct state *s, struct rows_%s "
                 "*at)\n{\n    (void)s;\n",
@@ -485,22 +523,16 @@ static void emit_layout(struct text *out, const struct writer *w,
     emit_line(&e, "at->elements = %s;", element_count(&e, s->family));
     emit_line(&e, "at->first = %s;", emit_int(&e, s->lower));
     emit_line(&e, "at->last = %s;", emit_int(&e, s->upper));
+    emit_line(&e, "#ifndef __CUDACC__");
     for (int i = 0; i < w->nlengths; i++)
-        emit_line(&e, "at->n%d = GBM_SIZE(%s, %d, %s);", i + 1, s->name, i + 3,
-                  emit_int(&e, w->lengths[i]));
+        emit_line(&e, "at->n%d = %s;", i + 1, emit_int(&e, w->lengths[i]));
     emit_line(&e, "at->columns = at->values = at->room = 0;");
     for (int i = 0; i < w->ncells; i++) {
         const struct cells *k = &w->cells[i];
-        const char *sum = sums[k->kind], *n = "1";
-        for (int t = 0; t < k->nturns; t++)
-            n = t ? intern_format(w->c, "%s * at->n%d", n, k->turns[t].length)
-                  : intern_format(w->c, "at->n%d", k->turns[t].length);
-        if (k->triangle)
-            n = intern_format(w->c, "at->n%d * (at->n%d + 1) / 2",
-                              k->turns[0].length, k->turns[0].length);
-        emit_line(&e, "at->%s = at->%s;", k->name, sum);
-        emit_line(&e, "at->%s += %s;", sum, n);
+        emit_line(&e, "at->%s = at->%s;", k->name, sums[k->kind]);
+        emit_line(&e, "at->%s += %s;", sums[k->kind], count_of(w, k, "at->"));
     }
+    emit_line(&e, "#endif");
     text_append(out, "}\n\n");
 }
 

@@ -241,7 +241,7 @@ static int wide_lanes(const struct cuda *c, const struct gbm_step *s,
 /* Most numbers of a row and of a trial's room, which a thread holds; of a
  * value, of which shared memory holds some; threads that keep a multiprocessor
  * busy. */
-enum { ROWS_CELLS = 128, ROWS_VALUES = 2048, ROWS_THREADS = 256 };
+enum { ROWS_CELLS = 128, ROWS_VALUES = 1024, ROWS_THREADS = 256 };
 
 /* Whether a step's elements are updated as rows, each by a thread. */
 static bool by_rows(const struct cuda *c, int step, int64_t at_once)
@@ -507,8 +507,8 @@ static void add_option(struct options *o, int program, const char *option)
     o->lists[program][o->n[program]++] = option;
 }
 
-/* How many rows a thread has: as many as leave threads enough, since they share
- * what it reads. */
+/* How many rows a thread has: two share what it reads, if that leaves threads
+ * enough. Four take twice the registers, and longer. */
 static int rows_of_thread(const struct cuda *c)
 {
     const char *wanted = getenv("GBM_CUDA_ROWS");
@@ -520,7 +520,7 @@ static int rows_of_thread(const struct cuda *c)
         if (c->steps[k].by_rows && c->steps[k].at_once > most)
             most = c->steps[k].at_once;
     const int64_t threads = (int64_t)c->multiprocessors * ROWS_THREADS;
-    return most >= 4 * threads ? 4 : most >= 2 * threads ? 2 : 1;
+    return most >= 2 * threads ? 2 : 1;
 }
 
 /* Of a step whose elements are updated as rows, the sizes as an option. */

@@ -27,11 +27,7 @@ __device__ constexpr int gbm_size_of(const char *text, int i, int otherwise)
 #define GBM_SIZES_TEXT(sizes) #sizes
 #define GBM_SIZES(name, i, n) gbm_size_of(GBM_SIZES_TEXT(name), i, n)
 #define GBM_SIZE(function, i, n) GBM_SIZES(GBM_SIZES_##function, i, n)
-#else
-#define GBM_SIZE(function, i, n) (n)
-#endif
 
-#ifdef __CUDACC__
 #ifndef GBM_ROWS
 #define GBM_ROWS 1
 #endif
@@ -79,6 +75,7 @@ GBM_INLINE void gbm_rows_quadratic(int n, const gbm_total *__restrict__ q,
             if (row >= n)
                 break;
             const gbm_total *own = d + row * GBM_ROWS;
+            GBM_EACH_TURN
             for (int b = a; b <= row; b++) {
                 const gbm_total weight = q[row * (row + 1) / 2 + b];
                 const gbm_total *at = d + b * GBM_ROWS;

@@ -240,13 +240,15 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
  * updated by itself. */
 #define GBM_ROWS_TILE 4096
 #define GBM_KERNEL_TRIALS(function, id, number)                                \
-    template <int columns, int room, int values>                               \
     __device__ void function##_by_rows(                                        \
         const struct state &base, const struct gbm_sweep &now,                 \
         const struct gbm_worker &w, const int *elements, long long first,      \
         long long count, int chains)                                           \
     {                                                                          \
         __shared__ gbm_total tile[GBM_ROWS_TILE];                              \
+        using layout = struct rows_##id;                                       \
+        constexpr int columns = layout::columns, room = layout::room;          \
+        constexpr int values = layout::values > 0 ? layout::values : 1;        \
         const long long each = (long long)blockDim.x * GBM_ROWS;               \
         const long long blocks = (count + each - 1) / each;                    \
         for (long long b = blockIdx.x; b < blocks * chains; b += gridDim.x) {  \
@@ -317,11 +319,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
-        constexpr int values = GBM_SIZE(function, 2, 0);                       \
-        if constexpr (lanes == 1 && values > 0) {                              \
-            function##_by_rows<GBM_SIZE(function, 0, 0),                       \
-                               GBM_SIZE(function, 1, 0), values>(              \
-                base, now, w, elements, first, count, chains);                 \
+        if constexpr (lanes == 1 && GBM_SIZE(function, 2, 0) > 0) {            \
+            function##_by_rows(base, now, w, elements, first, count, chains);  \
         } else {                                                               \
             GBM_UPDATE_LOOP(function, number)                                  \
         }                                                                      \
