@@ -23,11 +23,15 @@ static bool add_key(struct keys *keys, symp e)
     return true;
 }
 
-/* False if e varies in another way. */
+/* False if e varies in another way, or which cell it reads changes: rows are
+ * told apart once, at load. */
 static bool find_keys(struct keys *keys, symp e)
 {
     if (!sym_has_any_loop(e))
         return true;
+    for (int d = 0; e->kind == SYM_REF && d < e->nargs; d++)
+        if (reads_latent(e->args[d]))
+            return false;
     if (e->kind == SYM_REF || e->kind == SYM_LOOP)
         return add_key(keys, e);
     if (e->kind != SYM_ADD && e->kind != SYM_MUL && e->kind != SYM_POW &&
