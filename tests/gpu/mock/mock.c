@@ -535,10 +535,10 @@ static struct gbm_header headers[32];
 static void read_program(void)
 {
     static const char *const names[] = {
-        "real.h",          "rng.h",           "normal_function.h",
-        "normal.h",        "exponential.h",   "gamma.h",
-        "team.h",          "skeleton_cuda.h", "elementary.h",
-        "gamma_function.h"};
+        "real.h",           "rng.h",           "normal_function.h",
+        "normal.h",         "exponential.h",   "gamma.h",
+        "team.h",           "skeleton_cuda.h", "elementary.h",
+        "gamma_function.h", "rows.h"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[256];
         snprintf(path, sizeof path, "stdlib/kernels/%s", names[i]);
