@@ -748,8 +748,8 @@ static bool same_instances(struct compiler *c, const struct step *a,
                                                        b->family, a->family));
 }
 
-/* Whether an element of a is in the prior of b's element of the same number, and
- * in no other: mu[1] is in that of x ~ dnorm(mu[k], tau) if k is 1. */
+/* Whether an element of a is in the prior of b's element of the same number,
+ * and in no other: mu[1] is in that of x ~ dnorm(mu[k], tau) if k is 1. */
 static bool in_prior_of_same(struct compiler *c, const struct step *a,
                              const struct part *p, const struct step *b)
 {

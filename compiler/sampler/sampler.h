@@ -103,7 +103,8 @@ void draw_forward(struct compiler *c, struct model *m);
 /* scale.c: steps that multiply latent normals and what stands in their means by
  * one number. Requires a list of steps without merged ones. */
 void find_scale_moves(struct compiler *c, struct model *m);
-/* Where such a step, whose draws a pass over a design makes, keeps the number. */
+/* Where such a step, whose draws a pass over a design makes, keeps the number.
+ */
 const struct slot *scale_number(const struct step *s);
 
 /* ---- in words --------------------------------------------------------------
