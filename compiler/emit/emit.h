@@ -62,6 +62,10 @@ const char *emit_in_brackets(struct emitter *e, symp x);
 const char *emit_loop_name(struct emitter *e, const struct loop *loop);
 /* Enters it under a name that is there. */
 void emit_loop_as(struct emitter *e, const struct loop *loop, const char *name);
+/* Opens a loop from lower to upper, whose index enters scope; close with
+ * emit_close. Returns the name of the index. */
+const char *emit_open_loop(struct emitter *e, const struct loop *loop,
+                           symp lower, symp upper);
 void emit_param(struct emitter *e, const char *name, const char *as);
 /* 0-based flat cell of a reference. */
 const char *emit_cell(struct emitter *e, const struct var *v, symp const *args);

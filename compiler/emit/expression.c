@@ -91,6 +91,17 @@ const char *emit_loop_name(struct emitter *e, const struct loop *loop)
     return name;
 }
 
+const char *emit_open_loop(struct emitter *e, const struct loop *loop,
+                           symp lower, symp upper)
+{
+    const char *from = emit_int(e, lower), *to = emit_int(e, upper);
+    const char *name = emit_loop_name(e, loop);
+    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, from, name, to,
+              name);
+    e->indent++;
+    return name;
+}
+
 void emit_param(struct emitter *e, const char *name, const char *as)
 {
     if (e->nparams < 64) {

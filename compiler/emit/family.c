@@ -100,12 +100,7 @@ static void emit_enumerate(struct compiler *c, struct text *out,
                 "    (void)s;\n    (void)tuples;\n    int64_t count = 0;\n",
                 family_id(c, f));
     for (int i = 0; i < f->nloops; i++) {
-        const char *lower = emit_int(&e, f->loops[i]->lower);
-        const char *upper = emit_int(&e, f->loops[i]->upper);
-        const char *name = emit_loop_name(&e, f->loops[i]);
-        emit_line(&e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-                  upper, name);
-        e.indent++;
+        emit_open_loop(&e, f->loops[i], f->loops[i]->lower, f->loops[i]->upper);
     }
     for (int i = 0; i < f->nloops; i++) {
         emit_line(&e, "if (tuples)");
@@ -886,12 +881,8 @@ static void emit_derive(struct compiler *c, struct text *out,
         struct emitter a = emitter_new(c, out);
         emit_line(&a, "long long element = 0;");
         for (int i = 0; i < f->nloops; i++) {
-            const char *lower = emit_int(&a, f->loops[i]->lower);
-            const char *upper = emit_int(&a, f->loops[i]->upper);
-            const char *name = emit_loop_name(&a, f->loops[i]);
-            emit_line(&a, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
-                      name, upper, name);
-            a.indent++;
+            emit_open_loop(&a, f->loops[i], f->loops[i]->lower,
+                           f->loops[i]->upper);
         }
         emit_line(&a, "derive_%s(s, team, element++);", id);
         emit_close(&a, f->nloops);

@@ -27,12 +27,7 @@ static int open_index(struct emitter *e, const struct summand *s)
 {
     if (!s->index)
         return 0;
-    const char *lower = emit_int(e, s->index->lower);
-    const char *upper = emit_int(e, s->index->upper);
-    const char *name = emit_loop_name(e, s->index);
-    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-              upper, name);
-    e->indent++;
+    emit_open_loop(e, s->index, s->index->lower, s->index->upper);
     return 1;
 }
 

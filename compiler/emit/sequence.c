@@ -91,11 +91,7 @@ static void visit_sum(struct emitter *e, const struct sequence *q, symp x)
         return;
     }
     int depth = e->nloops;
-    const char *lower = emit_int(e, x->args[0]);
-    const char *upper = emit_int(e, x->args[1]);
-    const char *i = emit_loop_name(e, x->loop);
-    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", i, lower, i, upper, i);
-    e->indent++;
+    emit_open_loop(e, x->loop, x->args[0], x->args[1]);
     emit_visits(e, q, x->args[2]);
     emit_close(e, 1);
     e->nloops = depth;

@@ -86,12 +86,8 @@ static void emit_conflict(struct text *out, struct compiler *c,
         }
         int depth = e.nloops;
         for (int b = 0; b < k->nbound[r]; b++) {
-            const char *lower = emit_int(&e, k->bound[r][b]->lower);
-            const char *upper = emit_int(&e, k->bound[r][b]->upper);
-            const char *name = emit_loop_name(&e, k->bound[r][b]);
-            emit_line(&e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
-                      name, upper, name);
-            e.indent++;
+            emit_open_loop(&e, k->bound[r][b], k->bound[r][b]->lower,
+                           k->bound[r][b]->upper);
         }
         emit_line(&e, "if (%s) {", emit_expr(&e, match));
         emit_line(&e, "    if (count < capacity)");

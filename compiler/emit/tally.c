@@ -79,16 +79,11 @@ static void emit_add(struct emitter *e, const struct tallied *k,
     e->nloops = depth;
 }
 
-static void emit_rows(struct emitter *e, const struct tally *t)
+static void emit_rows_of(struct emitter *e, const struct tally *t)
 {
     const int depth = e->nloops;
     for (int i = 0; i < t->nrows; i++) {
-        const char *lower = emit_int(e, t->lower[i]);
-        const char *upper = emit_int(e, t->upper[i]);
-        const char *name = emit_loop_name(e, t->rows[i]);
-        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-                  upper, name);
-        e->indent++;
+        emit_open_loop(e, t->rows[i], t->lower[i], t->upper[i]);
     }
     const char *key = emit_name(e, "key");
     emit_line(e, "const int %s = %s;", key, emit_int(e, t->key));
@@ -113,7 +108,7 @@ static void emit_pass(struct compiler *c, struct text *out,
         emit_close(&e, braces);
         e.nloops = depth;
     }
-    emit_rows(&e, t);
+    emit_rows_of(&e, t);
     text_append(out, "}\n");
 }
 

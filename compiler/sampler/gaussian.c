@@ -332,11 +332,7 @@ void emit_matrix_cells(struct emitter *e, const struct step *s,
     const char *place;
     int n = open_index(e, &s->members[0].index, 0, false, &place);
     struct loop *const second = s->index2[0].loops[0];
-    const char *lower = emit_int(e, second->lower);
-    const char *upper = emit_int(e, second->upper);
-    const char *b = emit_loop_name(e, second);
-    emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", b, lower, b, upper, b);
-    e->indent++;
+    const char *b = emit_open_loop(e, second, second->lower, second->upper);
     symp at[2] = {sym_loop(c, s->members[0].index.loops[0]),
                   sym_loop(c, second)};
     const char *cell = emit_expr(e, family_lhs(c, f, 2, at));

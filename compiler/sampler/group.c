@@ -159,12 +159,7 @@ int open_group_member(struct emitter *e, const struct family *f, symp *cell)
             l->upper = family_extent(c, f, i - f->nloops);
             at[i - f->nloops] = sym_loop(c, l);
         }
-        const char *lower = emit_int(e, l->lower);
-        const char *upper = emit_int(e, l->upper);
-        const char *name = emit_loop_name(e, l);
-        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-                  upper, name);
-        e->indent++;
+        emit_open_loop(e, l, l->lower, l->upper);
     }
     *cell = f->nslices ? family_lhs(c, f, f->nslices, at)
                        : sym_ref(c, f->var, f->var->ndim, f->lower);

@@ -28,12 +28,7 @@ static void open_instance(struct emitter *e, const struct factor *g)
 static int open_bounds(struct emitter *e, const struct joint_slot *slot)
 {
     for (int b = 0; b < slot->nbound; b++) {
-        const char *lower = emit_int(e, slot->lower[b]);
-        const char *upper = emit_int(e, slot->upper[b]);
-        const char *name = emit_loop_name(e, slot->bound[b]);
-        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-                  upper, name);
-        e->indent++;
+        emit_open_loop(e, slot->bound[b], slot->lower[b], slot->upper[b]);
     }
     return slot->nbound;
 }

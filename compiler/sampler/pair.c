@@ -191,12 +191,7 @@ static int open_places(struct emitter *e, const struct step *s)
                                           sym_loop(e->c, s->pair[0].index)));
     int braces = 0;
     if (a) {
-        const char *lower = emit_int(e, a->lower);
-        const char *upper = emit_int(e, a->upper);
-        const char *name = emit_loop_name(e, a);
-        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-                  upper, name);
-        e->indent++;
+        emit_open_loop(e, a, a->lower, a->upper);
         braces++;
     }
     if (b) {

@@ -97,12 +97,7 @@ static bool add_sum(const struct scatter *s, symp by, symp e)
     if (!s->e)
         return scatter(s, sym_mul2(s->c, by, e->args[2]));
     const int depth = s->e->nloops;
-    const char *lower = emit_int(s->e, e->args[0]);
-    const char *upper = emit_int(s->e, e->args[1]);
-    const char *name = emit_loop_name(s->e, e->loop);
-    emit_line(s->e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-              upper, name);
-    s->e->indent++;
+    emit_open_loop(s->e, e->loop, e->args[0], e->args[1]);
     const bool ok = scatter(s, sym_mul2(s->c, by, e->args[2]));
     emit_close(s->e, 1);
     s->e->nloops = depth;

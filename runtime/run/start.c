@@ -12,9 +12,8 @@
  * work, and that one attempt to mend may, beside some for each element. */
 #define START_WORK 10000000
 #define MEND_WORK 2000000
-#define START_SECONDS                                                          \
-    2 /* of the CPU: some densities and quantiles are dear                     \
-       */
+/* And seconds of the CPU, as some densities and quantiles are dear. */
+#define START_SECONDS 2
 /* Candidates of a chain whose model has recursions, and the work that they are
  * worth: elements started. */
 #define CANDIDATES 64
