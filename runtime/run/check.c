@@ -242,6 +242,16 @@ double check_rounding(struct checker *c)
     return rounding_at(c, NULL, -1, NULL);
 }
 
+/* Whether some element has no density where the chain is, as where a precision
+ * overflows: there is nothing to compare with. */
+static bool is_beyond_numbers(const struct checker *c)
+{
+    for (int64_t i = 0; i < c->terms; i++)
+        if (isnan(c->before[i]))
+            return true;
+    return false;
+}
+
 /* The block moved from a to where it stands now, b. `before` and
  * `after` hold the densities; the conditional's part of `move` is there. */
 static void judge(struct checker *c, int k, int64_t element, const double *a,
@@ -249,6 +259,8 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
 {
     const struct gbm_step *step = &c->in->model->steps[k];
     double rounding, error;
+    if (is_beyond_numbers(c))
+        return;
     move->joint = joint_difference(c, &rounding);
     move->rounding += rounding;
     /* where neither can be, there is nothing to compare: no sampler takes a
@@ -706,8 +718,18 @@ static void check_all(struct command *command)
                                                         : 20,
                                  .adapting = true};
         if (rt_host.run(rt, &block) != GBM_OK)
-            break;
+            return;
         done += (uint32_t)block.sweeps;
+        struct rt_nan bad;
+        if (rt_nan_in_state(c->in, &bad)) {
+            char name[128];
+            rt_nan_name(c->in, &bad, name, sizeof name);
+            rt_fail(rt, GBM_FAILURE,
+                    "%s of chain %d is not a number after %u sweeps from these "
+                    "starting values: nothing can be compared there",
+                    name, bad.chain + 1, done);
+            return;
+        }
         for (c->chain = 0; c->chain < c->in->nchains; c->chain++) {
             rt_bind(c->in, c->state, c->chain);
             check_point(command, point);
@@ -720,7 +742,7 @@ int rt_command_check(struct rt *rt)
     struct command command = {0};
     if (prepare(&command, rt) == GBM_OK) {
         check_all(&command);
-        if (rt->status == GBM_OK && !print_rows(&command.checker))
+        if (!print_rows(&command.checker))
             rt_fail(rt, GBM_USER_ERROR,
                     "a full conditional differs from the joint density: this "
                     "sampler is wrong");

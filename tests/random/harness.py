@@ -141,7 +141,8 @@ def broke(oracle, status, out, err):
 
 
 def message(err):
-    lines = [l for l in err.splitlines() if "error" in l] or \
+    lines = [l for l in err.splitlines()
+             if "error" in l or l.startswith("failed:")] or \
         [l for l in err.splitlines() if l.strip()] or ["(nothing said)"]
     return lines[0]
 
