@@ -893,8 +893,10 @@ static void emit_derive(struct compiler *c, struct text *out,
 
 bool has_parents(const struct family *f)
 {
+    /* an array may be random in part and computed in part */
     return !f->data_block && !f->auxiliary && !f->tally &&
-           (f->stochastic || f->var->role == ROLE_DERIVED);
+           (f->stochastic || f->var->role == ROLE_DERIVED ||
+            f->var->role == ROLE_STOCHASTIC);
 }
 
 void emit_family(struct compiler *c, struct text *out, struct model *m,

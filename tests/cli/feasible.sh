@@ -32,6 +32,19 @@ echo '{"N": 10, "x": [-5, -4, -3, -2, -1, 1, 2, 3, 4, 5],
        "y": [0, 0, 0, 1, 1, 2, 2, 3, 3, 3]}' >cuts.json
 found cuts
 
+cat >width.gbm <<'E'
+# a bound that is computed, in an array of which the rest is random
+model {
+  for (r in 1:5) { x[r] ~ dnorm(0.4, 0.9) }
+  effect ~ dunif(-2, 2)
+  w[3] <- mean(x[]) + effect * 1.4
+  for (l in 1:2) { w[l] ~ dpar(2.1, 0.46) }
+  for (t in 1:6) { y[t] ~ dunif(-w[g[t]], w[g[t]]) }
+}
+E
+echo '{"g": [1, 3, 2, 3, 3, 1], "y": [0.4, 0.9, -0.5, 0.5, 1.2, 2]}' >width.json
+found width
+
 cat >steps.gbm <<'E'
 # the same, the cuts by their distances
 model {

@@ -232,3 +232,20 @@ def factors(b):
     else:
         nest(b, [i, j], f"{y}[{i.name},{j.name}] ~ dnorm({product}, "
              f"{b.precision([j])})")
+
+
+def widths(b):
+    """Data as wide as a parameter says: powers of it between bounds, that of -1
+    where a group has one row."""
+    n, w, y = b.between(1, 4), b.name("w"), b.name("y")
+    low = b.number(0.3, 0.9)
+    prior = b.pick([f"dunif({low}, {b.number(1.5, 4)})",
+                    f"dpar({b.number(1.2, 3)}, {low})", "dgamma(2.5, 1.5)"])
+    fill(b, w, n, lambda c: prior, "positive")
+    i = b.loop(1, b.between(n, n + 3))
+    of = f"{w}[{b.by_data(n, i)}]"
+    each(b, i, f"{y}[{i.name}] ~ " + b.pick([
+        f"dunif(0, {of})", f"dunif(-{of}, {of})",
+        f"dpar({b.number(1.5, 3)}, {of})"]))
+    b.observed_always.add(y)
+    b.add(Thing(w, "positive", (n,)))
