@@ -80,6 +80,10 @@ symp sym_sub(struct compiler *c, symp a, symp b);
 symp sym_mul2(struct compiler *c, symp a, symp b);
 /* What multiplies factor number i of a product. */
 symp sym_cofactor(struct compiler *c, symp product, int i);
+/* The x of a factor x == l of e, so that e is 0 for any other l; *rest: what
+ * multiplies it. NULL if there is none. */
+symp sym_only_where(struct compiler *c, symp e, const struct loop *l,
+                    symp *rest);
 /* 1 - ilogit(a) as ilogit(-a); any other e as it is. Not done wherever one is
  * built, as there 1 - p + p must stay 1. */
 symp sym_join_complement(struct compiler *c, symp e);

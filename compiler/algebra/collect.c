@@ -374,3 +374,26 @@ void sym_collect(struct compiler *c, symp e, bool target_positive,
         }
     out->n = n;
 }
+
+symp sym_only_where(struct compiler *c, symp e, const struct loop *l,
+                    symp *rest)
+{
+    if (e->kind == SYM_MUL) {
+        for (int i = 0; i < e->nargs; i++) {
+            symp one, x = sym_only_where(c, e->args[i], l, &one);
+            if (x) {
+                *rest = sym_cofactor(c, e, i);
+                return x;
+            }
+        }
+        return NULL;
+    }
+    *rest = sym_num(c, 1);
+    if (e->kind != SYM_CALL || strcmp(e->name, "==") != 0)
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        if (e->args[i]->kind == SYM_LOOP && e->args[i]->loop == l &&
+            !sym_has_loop(e->args[1 - i], l))
+            return e->args[1 - i];
+    return NULL;
+}

@@ -168,6 +168,9 @@ int emit_open_part(struct emitter *e, const struct part *p, bool team);
 void emit_count_part(struct emitter *e, const struct part *p,
                      const char *count);
 void emit_close(struct emitter *e, int braces);
+/* Whether all instances of p's factor count, in C, where p's sums hold: the
+ * leaf is observed throughout, or no latent node is barren; or whether not. */
+const char *all_count(struct compiler *c, const struct part *p, bool yes);
 /* Opens a test whether p's sums computed at load hold, or whether not; nothing
  * if p is NULL. Returns the braces to close. */
 int emit_if_summed(struct emitter *e, const struct part *p);

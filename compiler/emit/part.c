@@ -276,24 +276,34 @@ void emit_count_part(struct emitter *e, const struct part *p, const char *count)
     e->nloops = depth;
 }
 
-static int open_if_summed(struct emitter *e, const struct part *p,
-                          const char *operator)
+const char *all_count(struct compiler *c, const struct part *p, bool yes)
+{
+    const struct var *leaf = p->factor->seen_var;
+    if (leaf)
+        return intern_format(c, "s->%s_stride %s 0", leaf->cname,
+                             yes ? "==" : "!=");
+    symp live = counted_instances(p->factor);
+    if (!live)
+        return yes ? "true" : "false";
+    return intern_format(c, "%ss->%s_seen", yes ? "!" : "", live->var->cname);
+}
+
+static int open_if(struct emitter *e, const struct part *p, bool summed)
 {
     if (!p)
         return 0;
-    emit_line(e, "if (s->%s_stride %s 0) {",
-              p->factor->seen_var->cname, operator);
+    emit_line(e, "if (%s) {", all_count(e->c, p, summed));
     return open_brace(e);
 }
 
 int emit_if_summed(struct emitter *e, const struct part *p)
 {
-    return open_if_summed(e, p, "==");
+    return open_if(e, p, true);
 }
 
 int emit_unless_summed(struct emitter *e, const struct part *p)
 {
-    return open_if_summed(e, p, "!=");
+    return open_if(e, p, false);
 }
 
 /* cell_: flat cell of the target, for inverse indices. */

@@ -1,5 +1,6 @@
 /* step.c: the functions that update a step, and its row in the host's table. */
 #include "emit/emit.h"
+#include <string.h>
 
 void emit_open_update(struct text *out, const struct step *s)
 {
@@ -139,16 +140,14 @@ static symp instances(struct compiler *c, const struct step *s,
     return loops ? n : NULL;
 }
 
-/* The leaf that must be observed throughout for the part's sums to be read from
- * tables; NULL: they are not. */
-static const struct var *tallied_leaf(const struct step *s,
-                                      const struct part *p)
+/* Whether the part's sums are read from tables where all instances count. */
+static bool is_tallied(const struct step *s, const struct part *p)
 {
     const struct part *sum = p->summed;
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->part == p && q->summed)
             sum = q->summed->part;
-    return sum && sum->tallied ? p->factor->seen_var : NULL;
+    return sum && sum->tallied;
 }
 
 static void emit_open_cost(struct text *out, const char *name)
@@ -160,17 +159,29 @@ static void emit_open_cost(struct text *out, const char *name)
                 name);
 }
 
+/* A gamma draw, in terms of a sum. */
+enum { DRAW_OF_A_CELL = 8 };
+
+/* What the lanes of a team draw each a share of. */
+static symp shared_draw(struct compiler *c, const struct step *s)
+{
+    const bool shared =
+        s->recognised && entry_clause(s->recognised, "draw_shared");
+    return shared ? sym_mul2(c, sym_num(c, DRAW_OF_A_CELL), s->members[0].count)
+                  : sym_num(c, 0);
+}
+
 /* About how many terms an element's sums have. */
 static bool emit_cost(struct text *out, struct compiler *c,
                       const struct step *s)
 {
-    symp total = sym_num(c, 0), partly = total;
-    const struct var *leaf = NULL;
+    symp total = shared_draw(c, s), partly = sym_num(c, 0);
+    const char *unless = NULL;
     for (const struct part *p = s->parts; p; p = p->next) {
-        const struct var *tallied = tallied_leaf(s, p);
+        const char *this = is_tallied(s, p) ? all_count(c, p, false) : NULL;
         symp n = instances(c, s, p);
-        if (n && tallied && (!leaf || leaf == tallied)) {
-            leaf = tallied;
+        if (n && this && (!unless || !strcmp(this, unless))) {
+            unless = this;
             partly = sym_add2(c, partly, n);
         } else if (n) {
             total = sym_add2(c, total, n);
@@ -178,12 +189,12 @@ static bool emit_cost(struct text *out, struct compiler *c,
         for (int i = 0; !n && !p->opaque && i < p->terms.n; i++)
             total = sym_add2(c, total, sum_terms(c, p->terms.coefficient[i]));
     }
-    if (total->kind == SYM_NUM && !leaf)
+    if (total->kind == SYM_NUM && !unless)
         return false;
     struct emitter e = emitter_new(c, out);
     emit_open_cost(out, s->name);
-    if (leaf) {
-        emit_line(&e, "if (s->%s_stride != 0)", leaf->cname);
+    if (unless) {
+        emit_line(&e, "if (%s)", unless);
         emit_line(&e, "    return (int64_t)(%s);",
                   emit_expr(&e, sym_add2(c, total, partly)));
     }

@@ -61,6 +61,13 @@ static symp bind_coefficients(struct compiler *c, const char *name, int nargs,
     return sym_param(c, nargs ? intern_format(c, "%s.cell", name) : name);
 }
 
+/* The draw, by the lanes of a team where there is such a one. */
+static const struct expr *draw_of(const struct vector_family *v)
+{
+    const struct expr *shared = entry_value(v->entry, "draw_shared");
+    return shared ? shared : entry_value(v->entry, "draw");
+}
+
 /* The parameters as locals, in the order of the draw's arguments; their text
  * in *arguments. */
 static void emit_solve(struct emitter *e, struct vector_family *v,
@@ -74,7 +81,7 @@ static void emit_solve(struct emitter *e, struct vector_family *v,
     emit_param(e, intern_format(c, "s%d.cell", v->cell_number),
                v->matrix ? "((sums[i * d + j] + sums[j * d + i]) / 2)"
                          : "sums[j]");
-    const struct expr *draw = entry_value(v->entry, "draw");
+    const struct expr *draw = draw_of(v);
     for (int k = 0; k < draw->nargs; k++)
         for (const struct clause_item *i = solve->items; i; i = i->next) {
             if (i->label->name != draw->args[k]->name)
@@ -97,30 +104,6 @@ static void emit_solve(struct emitter *e, struct vector_family *v,
         }
 }
 
-/* The x of a factor x == l of e, and what multiplies it; NULL if none. */
-static symp equal_to(struct compiler *c, symp e, const struct loop *l,
-                     symp *rest)
-{
-    if (e->kind == SYM_MUL) {
-        for (int i = 0; i < e->nargs; i++) {
-            symp one, x = equal_to(c, e->args[i], l, &one);
-            if (x) {
-                *rest = sym_cofactor(c, e, i);
-                return x;
-            }
-        }
-        return NULL;
-    }
-    *rest = sym_num(c, 1);
-    if (e->kind != SYM_CALL || strcmp(e->name, "==") != 0)
-        return NULL;
-    for (int i = 0; i < 2; i++)
-        if (e->args[i]->kind == SYM_LOOP && e->args[i]->loop == l &&
-            !sym_has_loop(e->args[1 - i], l))
-            return e->args[1 - i];
-    return NULL;
-}
-
 /* A coefficient that only one cell of a vector has, as z[i] == a of counts:
  * that cell is opened, and what it gets is left. Returns the braces to close;
  * 0: it may have more. */
@@ -128,9 +111,9 @@ static int open_only_cell(struct emitter *e, const struct step *s,
                           symp *coefficient, const char **place)
 {
     const struct indices *index = &s->members[0].index;
-    symp rest, x = index->n == 1
-                       ? equal_to(e->c, *coefficient, index->loops[0], &rest)
-                       : NULL;
+    symp rest, x = index->n == 1 ? sym_only_where(e->c, *coefficient,
+                                                  index->loops[0], &rest)
+                                 : NULL;
     if (!x)
         return 0;
     const char *lower = emit_int(e, index->loops[0]->lower);
@@ -208,19 +191,24 @@ static void emit_coefficients(struct compiler *c, struct text *out,
     emit_layout(&e, s);
     emit_line(&e, "gbm_fill(%s, sums, 0);", cells(v));
     emit_line(&e, "gbm_total whole = 0;");
-    bool any = false;
+    struct text rows = {0}; /* where some are gone through */
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (part_shared_out(q->part)) {
-            any = true;
+            text_printf(&rows, "%s%s", rows.data ? " || " : "",
+                        q->summed ? all_count(c, q->part, false) : "true");
             emit_coefficients_of(&e, s, v, q);
         }
-    if (any) {
+    if (rows.data) {
+        emit_line(&e, "if (team->lanes > 1 && (%s)) {", rows.data);
+        e.indent++;
         if (v->whole)
             emit_line(&e, "whole = gbm_team_sum(team, whole);");
-        emit_line(&e, "for (int i = 0; i < %s && team->lanes > 1; i++)",
+        emit_line(&e, "for (int i = 0; i < %s; i++)",
                   v->matrix ? "d * d" : "d");
         emit_line(&e, "    sums[i] = (real)gbm_team_sum(team, sums[i]);");
+        emit_close(&e, 1);
     }
+    text_free(&rows);
     for (const struct quadratic *q = s->quadratics; q; q = q->next) {
         if (!part_shared_out(q->part))
             emit_coefficients_of(&e, s, v, q);
@@ -236,12 +224,13 @@ static void emit_coefficients(struct compiler *c, struct text *out,
 
 /* One line for every cell. */
 static void emit_cells(struct emitter *e, const struct step *s,
-                       const struct vector_family *v, const char *format)
+                       const struct vector_family *v, const char *format,
+                       bool shared)
 {
     if (v->matrix)
         emit_matrix_cells(e, s, format);
     else
-        emit_each(e, s, format, false, false);
+        emit_each(e, s, format, false, shared);
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
@@ -263,11 +252,14 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "(void)whole;");
     struct text arguments = {0};
     emit_solve(&e, &v, &arguments);
-    emit_line(&e, "gbm_%s(rng, d%s, drawn);",
-              entry_value(v.entry, "draw")->name, arguments.data);
+    const bool shared = entry_value(v.entry, "draw_shared") != NULL;
+    emit_line(&e, "gbm_%s(rng, %sd%s, drawn);", draw_of(&v)->name,
+              shared ? "team, " : "", arguments.data);
     text_free(&arguments);
     emit_line(&e, "gbm_team_sync(team);");
-    emit_cells(&e, s, &v, "$ = drawn[@];");
+    emit_cells(&e, s, &v, "$ = drawn[@];", shared);
+    if (shared)
+        emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
 
     emit_vector_access(c, out, s, v.matrix);

@@ -105,7 +105,7 @@ static bool settled(const struct rows *r, symp e)
 /* Whether rows differ by the centred observed values alone. */
 static bool varies_by_residual(const struct rows *r, symp e)
 {
-    if (e->kind == SYM_REF && centred_data(r, e->var) == r->data)
+    if (e->kind == SYM_REF && r->data && centred_data(r, e->var) == r->data)
         return true;
     if (e->kind == SYM_LOOP)
         return !is_row_loop(r, e->loop);
@@ -410,7 +410,8 @@ static bool start(struct compiler *c, struct model *m, const struct part *p,
     p = k ? &k->part : p;
     for (int i = 0; i < p->nloops; i++)
         any = any || !p->solved[i];
-    if (!data || !any || p->own || p->inverse || p->guard || p->opaque)
+    if (!(data || (k && k->of_cells)) || !any || p->own || p->inverse ||
+        p->guard || p->opaque)
         return false;
     *r = (struct rows){.c = c, .m = m, .part = p, .data = data, .plain = plain};
     r->key = k ? k->key : NULL;
@@ -632,7 +633,7 @@ static void sum_by_group(struct compiler *c, struct model *m, struct step *s,
         struct part *of = q ? q->part : p;
         struct grouping k;
         if ((q ? q->summed : NULL) || of->summed || of->opaque || of->own ||
-            !by_group(c, s, of, &k))
+            !(by_group(c, s, of, &k) || (q && by_cell(c, s, q, &k))))
             continue;
         struct readers *of_key = readers_of(c, all, random_in(k.key));
         if (!only_ask && !is_worth(of_key))

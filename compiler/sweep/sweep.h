@@ -16,10 +16,14 @@ struct grouping {
     struct part part;
     symp key, group;
     bool searched; /* else each element looks at all rows */
+    bool of_cells; /* the groups are the cells of a vector node */
 };
 /* False if the part is not of this kind. */
 bool by_group(struct compiler *c, const struct step *s, const struct part *p,
               struct grouping *k);
+/* The rows that count for each cell of a vector node. */
+bool by_cell(struct compiler *c, const struct step *s,
+             const struct quadratic *q, struct grouping *k);
 /* e, of the part that k was made of, in a row of the group. */
 symp row_in_group(struct compiler *c, const struct grouping *k, symp e);
 

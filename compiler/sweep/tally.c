@@ -112,6 +112,19 @@ bool by_group(struct compiler *c, const struct step *s, const struct part *p,
     return k->key != NULL;
 }
 
+bool by_cell(struct compiler *c, const struct step *s,
+             const struct quadratic *q, struct grouping *k)
+{
+    const struct part *p = q->part;
+    *k = (struct grouping){.part = *p, .of_cells = true};
+    const struct indices *index = &s->members[0].index;
+    if (p->inverse || p->guard || s->family->nslices != 1 || s->nmembers != 1 ||
+        index->n != 1 || !q->potential[0])
+        return false;
+    symp rest, x = sym_only_where(c, q->potential[0], index->loops[0], &rest);
+    return x && take_key(&k->part, x, sym_loop(c, index->loops[0]), k);
+}
+
 symp row_in_group(struct compiler *c, const struct grouping *k, symp e)
 {
     return sym_replace(c, at_solved(c, &k->part, e), k->key, k->group);

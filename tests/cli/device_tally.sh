@@ -99,3 +99,34 @@ for shift in 0 10000; do
     [ $shift = 0 ] && means=1e-4 || means=1e-2
     compare rows tables $means 5e-3
 done
+
+# Many cells of a Dirichlet are drawn by the lanes of a team, each its share.
+cat >many.gbm <<'M'
+model {
+  pi[1:K] ~ ddirch(one[])
+  for (i in 1:N) {
+    z[i] ~ dcat(pi[])
+    y[i] ~ dnorm(mu[z[i]], 1)
+  }
+  for (k in 1:K) { mu[k] ~ dnorm(k, 1) }
+}
+M
+python3 - <<'P'
+import json
+K, N = 70, 300
+json.dump({"K": K, "N": N, "one": [1 if k % 5 else 0.1 for k in range(K)],
+           "y": [(7 * i) % K + 1 for i in range(N)]}, open("many.json", "w"))
+json.dump({"z": [(7 * i) % K + 1 for i in range(N)], "pi": [1 / K] * K,
+           "mu": [k + 1 for k in range(K)]}, open("init_many.json", "w"))
+P
+status 0 "$GBMC" -O1 many.gbm -o groups
+for device in cpu cuda; do
+    status 0 ./groups --data many.json --init init_many.json --chains 2 \
+        --warmup 0 --draws 4 --format csv --digits 15 --monitor mu,pi \
+        --device $device --out $device.csv
+done
+compare cpu cuda 1e-6 1e-6
+GBM_CUDA_CHAINS=8 status 0 ./groups --data many.json --init init_many.json \
+    --chains 2 --warmup 0 --draws 4 --format csv --digits 15 --monitor mu,pi \
+    --device cuda --out chains.csv
+compare cpu chains 1e-6 1e-6

@@ -239,11 +239,13 @@ def widths(b):
     where a group has one row."""
     n, w, y = b.between(1, 4), b.name("w"), b.name("y")
     low = b.number(0.3, 0.9)
-    prior = b.pick([f"dunif({low}, {b.number(1.5, 4)})",
-                    f"dpar({b.number(1.2, 3)}, {low})", "dgamma(2.5, 1.5)"])
+    prior = b.weighted([(2, f"dunif({low}, {b.number(1.5, 4)})"),
+                        (1, f"dpar({b.number(1.2, 3)}, {low})"),
+                        (1, "dgamma(2.5, 1.5)")])
     fill(b, w, n, lambda c: prior, "positive")
-    i = b.loop(1, b.between(n, n + 3))
-    of = f"{w}[{b.by_data(n, i)}]"
+    apart = b.chance(0.5)
+    i = b.loop(1, n if apart else b.between(n, n + 3))
+    of = f"{w}[{i.name if apart else b.by_data(n, i)}]"
     each(b, i, f"{y}[{i.name}] ~ " + b.pick([
         f"dunif(0, {of})", f"dunif(-{of}, {of})",
         f"dpar({b.number(1.5, 3)}, {of})"]))

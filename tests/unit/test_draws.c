@@ -550,6 +550,35 @@ static double dirichlet_p(const double *p, double x)
     return beta_p(q, x);
 }
 
+enum { MANY = 2 * GBM_DIRICHLET_SHARED };
+
+static real many_alphas(int j)
+{
+    return j % 7 ? (real)(j % 5) / 4 + (real)0.1 : 0;
+}
+
+static double many_dirichlet_p(const double *p, double x)
+{
+    double all = 0, a = (double)many_alphas((int)p[0]);
+    for (int j = 0; j < MANY; j++)
+        all += (double)many_alphas(j);
+    return beta_p((double[2]){a, all - a}, x);
+}
+
+static real many_dirichlet(struct gbm_rng *rng, const real *p)
+{
+    const struct gbm_team alone = {.lanes = 1};
+    real a[MANY], x[MANY], sum = 0;
+    for (int j = 0; j < MANY; j++)
+        a[j] = many_alphas(j);
+    gbm_draw_dirichlet_shared(rng, &alone, MANY, a, x);
+    for (int j = 0; j < MANY; j++)
+        sum += x[j];
+    if (real_fabs(sum - 1) > MANY * GBM_EPSILON || x[7] != REAL_C(1e-30))
+        return GBM_NAN;
+    return x[(int)p[0]];
+}
+
 static real dirichlet(struct gbm_rng *rng, const real *p)
 {
     real x[4];
@@ -649,6 +678,7 @@ static double wishart_p(const double *p, double x)
 static void vectors(void **state)
 {
     double coordinates[][4] = {{0}, {2}, {3}}, cells[][4] = {{0}, {3}, {6}};
+    double some_of_many[][4] = {{1}, {GBM_DIRICHLET_SHARED + 4}, {MANY - 2}};
     double contrasts[][4] = {{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1},
                              {2, 1}, {0, 2}, {1, 2}, {2, 2}};
     double heavy[][4] = {{0, 3}, {1, 3}, {2, 3}};
@@ -657,6 +687,8 @@ static void vectors(void **state)
     begin();
     continuous("Dirichlet", dirichlet, dirichlet_p, CASES(coordinates),
                sizeof(real) == 4, POINTS);
+    continuous("Dirichlet of many", many_dirichlet, many_dirichlet_p,
+               CASES(some_of_many), sizeof(real) == 4, POINTS);
     discrete("multinomial", multinomial, multinomial_p, CASES(cells));
     continuous("normal vector", multi_normal, normal_p, CASES(contrasts), false,
                POINTS);

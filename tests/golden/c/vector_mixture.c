@@ -48,9 +48,8 @@ struct state {
     real *table_1_v; /* table.1[table_1_v_n1] */
     int table_1_v_n1;
     long long table_1_v_stride;
-    real *table_2_v; /* table.2[table_2_v_n1, table_2_v_n2] */
+    real *table_2_v; /* table.2[table_2_v_n1] */
     int table_2_v_n1;
-    int table_2_v_n2;
     long long table_2_v_stride;
     real *table_3_v; /* table.3[table_3_v_n1, table_3_v_n2] */
     int table_3_v_n1;
@@ -60,17 +59,21 @@ struct state {
     int table_4_v_n1;
     int table_4_v_n2;
     long long table_4_v_stride;
-    real *table_5_v; /* table.5[table_5_v_n1, table_5_v_n2, table_5_v_n3] */
+    real *table_5_v; /* table.5[table_5_v_n1, table_5_v_n2] */
     int table_5_v_n1;
     int table_5_v_n2;
-    int table_5_v_n3;
     long long table_5_v_stride;
-    real *table_6_v; /* table.6[table_6_v_n1] */
+    real *table_6_v; /* table.6[table_6_v_n1, table_6_v_n2, table_6_v_n3] */
     int table_6_v_n1;
+    int table_6_v_n2;
+    int table_6_v_n3;
     long long table_6_v_stride;
     real *table_7_v; /* table.7[table_7_v_n1] */
     int table_7_v_n1;
     long long table_7_v_stride;
+    real *table_8_v; /* table.8[table_8_v_n1] */
+    int table_8_v_n1;
+    long long table_8_v_stride;
     int *index0_start; /* where table.1[z[i]] hits in z */
     long long index0_start_stride;
     int *index0_item; /* where table.1[z[i]] hits in z */
@@ -95,12 +98,13 @@ struct state {
 #define x_v(at1, at2) s->x_v[((long long)(at1) - 1) * s->x_v_n2 + (at2) - 1]
 #define x_v_seen(at1, at2) (s->x_v_seen ? s->x_v_seen[((long long)(at1) - 1) * s->x_v_n2 + (at2) - 1] == 1 : s->x_v_stride == 0)
 #define table_1_v(at1) s->table_1_v[(at1) - 1]
-#define table_2_v(at1, at2) s->table_2_v[((long long)(at1) - 1) * s->table_2_v_n2 + (at2) - 1]
+#define table_2_v(at1) s->table_2_v[(at1) - 1]
 #define table_3_v(at1, at2) s->table_3_v[((long long)(at1) - 1) * s->table_3_v_n2 + (at2) - 1]
 #define table_4_v(at1, at2) s->table_4_v[((long long)(at1) - 1) * s->table_4_v_n2 + (at2) - 1]
-#define table_5_v(at1, at2, at3) s->table_5_v[(((long long)(at1) - 1) * s->table_5_v_n2 + (at2) - 1) * s->table_5_v_n3 + (at3) - 1]
-#define table_6_v(at1) s->table_6_v[(at1) - 1]
+#define table_5_v(at1, at2) s->table_5_v[((long long)(at1) - 1) * s->table_5_v_n2 + (at2) - 1]
+#define table_6_v(at1, at2, at3) s->table_6_v[(((long long)(at1) - 1) * s->table_6_v_n2 + (at2) - 1) * s->table_6_v_n3 + (at3) - 1]
 #define table_7_v(at1) s->table_7_v[(at1) - 1]
+#define table_8_v(at1) s->table_8_v[(at1) - 1]
 
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
@@ -119,6 +123,7 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->table_5_v += chain * s->table_5_v_stride;
     s->table_6_v += chain * s->table_6_v_stride;
     s->table_7_v += chain * s->table_7_v_stride;
+    s->table_8_v += chain * s->table_8_v_stride;
     s->index0_start += chain * s->index0_start_stride;
     s->index0_item += chain * s->index0_item_stride;
 }
@@ -837,47 +842,56 @@ GBM_FN void derive_table_1_v(const struct state *s, const struct gbm_team *team,
 {
     (void)s;
     (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
+    const int a_v = (int)(element) + 1;
+    (void)a_v;
     (void)team;
-    const long long cell = (k_v) - 1;
+    const long long cell = (a_v) - 1;
     const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
-    table_1_v(k_v) = 1 * (real)(last - first);
+    table_1_v(a_v) = 1 * (real)(last - first);
 }
 #else
 GBM_FN void derive_table_1_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     (void)s;
     (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
+    const int a_v = (int)(element) + 1;
+    (void)a_v;
     (void)team;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
-        i_v_sum += z_v(i_v) == k_v;
+        i_v_sum += z_v(i_v) == a_v;
     }
     i_v_sum = gbm_team_sum(team, i_v_sum);
-    table_1_v(k_v) = (real)i_v_sum;
+    table_1_v(a_v) = (real)i_v_sum;
 }
 #endif
 #else
 /* In one pass over the rows, by the group that each is in. */
 static void tally_table_1_v(const struct state *s)
 {
+    for (int a_v = 1; a_v <= s->a_v_n1; a_v++) {
+        table_1_v(a_v) = 0;
+    }
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
-        table_1_v(k_v) = 0;
+        table_2_v(k_v) = 0;
     }
     for (int k1_v = 1; k1_v <= *s->K_v; k1_v++) {
         for (int k2_v = 1; k2_v <= *s->P_v; k2_v++) {
-            table_2_v(k1_v, k2_v) = 0;
+            table_3_v(k1_v, k2_v) = 0;
         }
     }
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         const int key = z_v(i_v);
         {
+            const int a1_v = key - (0);
+            if (a1_v >= 1 && a1_v <= s->a_v_n1) {
+                table_1_v(a1_v) += 1;
+            }
+        }
+        {
             const int k3_v = key - (0);
             if (k3_v >= 1 && k3_v <= *s->K_v) {
-                table_1_v(k3_v) += 1;
+                table_2_v(k3_v) += 1;
             }
         }
         {
@@ -885,7 +899,7 @@ static void tally_table_1_v(const struct state *s)
             if (k4_v >= 1 && k4_v <= *s->K_v) {
                 GBM_SIMD
                 for (int k5_v = 1; k5_v <= *s->P_v; k5_v++) {
-                    table_2_v(k4_v, k5_v) += x_v(i_v, k5_v);
+                    table_3_v(k4_v, k5_v) += x_v(i_v, k5_v);
                 }
             }
         }
@@ -905,11 +919,11 @@ static int64_t cells_table_1_v_in(const struct state *s, int64_t element, int64_
 {
     (void)s;
     (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
+    const int a_v = (int)(element) + 1;
+    (void)a_v;
     int64_t count = 0;
     if (out)
-        out[count] = (k_v) - 1;
+        out[count] = (a_v) - 1;
     count++;
     return count;
 }
@@ -922,10 +936,10 @@ static void subscripts_table_1_v_in(const struct state *s, int64_t element, int 
 {
     (void)s;
     (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
+    const int a_v = (int)(element) + 1;
+    (void)a_v;
     (void)out;
-    out[0] = k_v;
+    out[0] = a_v;
 }
 static void subscripts_table_1_v(const void *state, int64_t element, int *out)
 {
@@ -938,9 +952,9 @@ static int64_t enumerate_table_1_v(const void *state, int *tuples)
     (void)s;
     (void)tuples;
     int64_t count = 0;
-    for (int k_v = 1; k_v <= *s->K_v; k_v++) {
+    for (int a_v = 1; a_v <= s->a_v_n1; a_v++) {
         if (tuples)
-            tuples[count * 1 + 0] = k_v;
+            tuples[count * 1 + 0] = a_v;
         count++;
     }
     return count;
@@ -950,8 +964,8 @@ static bool check_table_1_v_in(const struct state *s, int64_t element, struct gb
 {
     (void)s;
     (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
+    const int a_v = (int)(element) + 1;
+    (void)a_v;
     (void)problem;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
@@ -967,44 +981,20 @@ static bool check_table_1_v(const void *state, int64_t element, struct gbm_probl
 /* table.2     */
 
 #ifdef __CUDACC__
-#ifndef GBM_CHAINS
 GBM_FN void derive_table_2_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     (void)s;
     (void)element;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)(element) + 1;
     (void)k_v;
-    (void)k1_v;
-    (void)team;
-    const long long cell = (k_v) - 1;
-    const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
-    gbm_total sum = 0;
-    GBM_UNROLL_LOADS
-    GBM_TEAM_FOR(at, first, last, team) {
-        const int i_v = (int)(s->index0_item[at]) + 1;
-        sum += x_v(i_v, k1_v);
-    }
-    table_2_v(k_v, k1_v) = (real)gbm_team_sum(team, sum);
-}
-#else
-GBM_FN void derive_table_2_v(const struct state *s, const struct gbm_team *team, long long element)
-{
-    (void)s;
-    (void)element;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
     (void)team;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
-        i_v_sum += (real)(z_v(i_v) == k_v) * x_v(i_v, k1_v);
+        i_v_sum += z_v(i_v) == k_v;
     }
     i_v_sum = gbm_team_sum(team, i_v_sum);
-    table_2_v(k_v, k1_v) = (real)i_v_sum;
+    table_2_v(k_v) = (real)i_v_sum;
 }
-#endif
 #else
 static inline void refresh_table_2_v(const struct state *s, const struct gbm_team *team,
     long long element)
@@ -1020,13 +1010,11 @@ static int64_t cells_table_2_v_in(const struct state *s, int64_t element, int64_
 {
     (void)s;
     (void)element;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)(element) + 1;
     (void)k_v;
-    (void)k1_v;
     int64_t count = 0;
     if (out)
-        out[count] = ((k_v) - 1) * (long long)s->table_2_v_n2 + (k1_v) - 1;
+        out[count] = (k_v) - 1;
     count++;
     return count;
 }
@@ -1039,13 +1027,10 @@ static void subscripts_table_2_v_in(const struct state *s, int64_t element, int 
 {
     (void)s;
     (void)element;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)(element) + 1;
     (void)k_v;
-    (void)k1_v;
     (void)out;
     out[0] = k_v;
-    out[1] = k1_v;
 }
 static void subscripts_table_2_v(const void *state, int64_t element, int *out)
 {
@@ -1059,13 +1044,9 @@ static int64_t enumerate_table_2_v(const void *state, int *tuples)
     (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
-        for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
-            if (tuples)
-                tuples[count * 2 + 0] = k_v;
-            if (tuples)
-                tuples[count * 2 + 1] = k1_v;
-            count++;
-        }
+        if (tuples)
+            tuples[count * 1 + 0] = k_v;
+        count++;
     }
     return count;
 }
@@ -1074,15 +1055,11 @@ static bool check_table_2_v_in(const struct state *s, int64_t element, struct gb
 {
     (void)s;
     (void)element;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)(element) + 1;
     (void)k_v;
-    (void)k1_v;
     (void)problem;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
-    if (!gbm_subscript(problem, "x", 2, k1_v, s->x_v_n2))
-        return false;
     return true;
 }
 static bool check_table_2_v(const void *state, int64_t element, struct gbm_problem *problem)
@@ -1094,6 +1071,7 @@ static bool check_table_2_v(const void *state, int64_t element, struct gbm_probl
 
 /* table.3     */
 
+#ifdef __CUDACC__
 GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     (void)s;
@@ -1103,23 +1081,23 @@ GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team,
     (void)k_v;
     (void)k1_v;
     (void)team;
-    table_3_v(k_v, k1_v) = (table_1_v(k_v) > 0 ? table_2_v(k_v, k1_v) / table_1_v(k_v) : 0);
-}
-#ifndef __CUDACC__
-GBM_HOST_DERIVE(derive_table_3_v)
-#endif
-GBM_FN void derive_all_table_3_v(const struct state *s, const struct gbm_team *team)
-{
-    gbm_team_sync(team);
-    long long element = 0;
-    for (int k_v = 1; k_v <= *s->K_v; k_v++) {
-        for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
-            derive_table_3_v(s, team, element++);
-        }
+    gbm_total i_v_sum = 0;
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        i_v_sum += (real)(z_v(i_v) == k_v) * x_v(i_v, k1_v);
     }
-    gbm_team_sync(team);
+    i_v_sum = gbm_team_sum(team, i_v_sum);
+    table_3_v(k_v, k1_v) = (real)i_v_sum;
 }
-
+#else
+static inline void refresh_table_3_v(const struct state *s, const struct gbm_team *team,
+    long long element)
+{
+    (void)team;
+    (void)s;
+    (void)element; /* filled with table.1 */
+}
+GBM_HOST_DERIVE(refresh_table_3_v)
+#endif
 #ifndef __CUDACC__
 static int64_t cells_table_3_v_in(const struct state *s, int64_t element, int64_t *out)
 {
@@ -1184,13 +1162,9 @@ static bool check_table_3_v_in(const struct state *s, int64_t element, struct gb
     (void)k_v;
     (void)k1_v;
     (void)problem;
-    if (!gbm_subscript(problem, "table.1", 1, k_v, s->table_1_v_n1))
-        return false;
-    if (!gbm_subscript(problem, "table.2", 1, k_v, s->table_2_v_n1))
-        return false;
-    if (!gbm_subscript(problem, "table.2", 2, k1_v, s->table_2_v_n2))
-        return false;
-    if (!gbm_subscript(problem, "table.1", 1, k_v, s->table_1_v_n1))
+    if (gbm_is_missing(*s->N_v))
+        return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
+    if (!gbm_subscript(problem, "x", 2, k1_v, s->x_v_n2))
         return false;
     return true;
 }
@@ -1203,8 +1177,6 @@ static bool check_table_3_v(const void *state, int64_t element, struct gbm_probl
 
 /* table.4     */
 
-#ifdef __CUDACC__
-#ifndef GBM_CHAINS
 GBM_FN void derive_table_4_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     (void)s;
@@ -1214,83 +1186,23 @@ GBM_FN void derive_table_4_v(const struct state *s, const struct gbm_team *team,
     (void)k_v;
     (void)k1_v;
     (void)team;
-    const long long cell = (k_v) - 1;
-    const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
-    gbm_total sum = 0;
-    GBM_UNROLL_LOADS
-    GBM_TEAM_FOR(at, first, last, team) {
-        const int i_v = (int)(s->index0_item[at]) + 1;
-        sum += x_v(i_v, k1_v) - table_3_v(k_v, k1_v);
-    }
-    table_4_v(k_v, k1_v) = (real)gbm_team_sum(team, sum);
+    table_4_v(k_v, k1_v) = (table_2_v(k_v) > 0 ? table_3_v(k_v, k1_v) / table_2_v(k_v) : 0);
 }
-#else
-GBM_FN void derive_table_4_v(const struct state *s, const struct gbm_team *team, long long element)
-{
-    (void)s;
-    (void)element;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)team;
-    gbm_total i_v_sum = 0;
-    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
-        i_v_sum += (real)(z_v(i_v) == k_v) * (x_v(i_v, k1_v) - table_3_v(k_v, k1_v));
-    }
-    i_v_sum = gbm_team_sum(team, i_v_sum);
-    table_4_v(k_v, k1_v) = (real)i_v_sum;
-}
+#ifndef __CUDACC__
+GBM_HOST_DERIVE(derive_table_4_v)
 #endif
-#else
-/* In one pass over the rows, by the group that each is in. */
-static void tally_table_4_v(const struct state *s)
+GBM_FN void derive_all_table_4_v(const struct state *s, const struct gbm_team *team)
 {
+    gbm_team_sync(team);
+    long long element = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
         for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
-            table_4_v(k_v, k1_v) = 0;
+            derive_table_4_v(s, team, element++);
         }
     }
-    for (int k2_v = 1; k2_v <= *s->K_v; k2_v++) {
-        for (int a_v = 1; a_v <= *s->P_v; a_v++) {
-            for (int b_v = 1; b_v <= *s->P_v; b_v++) {
-                table_5_v(k2_v, a_v, b_v) = 0;
-            }
-        }
-    }
-    for (int i_v = 1; i_v <= *s->N_v; i_v++) {
-        const int key = z_v(i_v);
-        {
-            const int k3_v = key - (0);
-            if (k3_v >= 1 && k3_v <= *s->K_v) {
-                GBM_SIMD
-                for (int k4_v = 1; k4_v <= *s->P_v; k4_v++) {
-                    table_4_v(k3_v, k4_v) += x_v(i_v, k4_v) - table_3_v(k3_v, k4_v);
-                }
-            }
-        }
-        {
-            const int k5_v = key - (0);
-            if (k5_v >= 1 && k5_v <= *s->K_v) {
-                for (int a1_v = 1; a1_v <= *s->P_v; a1_v++) {
-                    GBM_SIMD
-                    for (int b1_v = 1; b1_v <= *s->P_v; b1_v++) {
-                        table_5_v(k5_v, a1_v, b1_v) += (x_v(i_v, a1_v) - table_3_v(k5_v, a1_v)) * (x_v(i_v, b1_v) - table_3_v(k5_v, b1_v));
-                    }
-                }
-            }
-        }
-    }
+    gbm_team_sync(team);
 }
-static inline void refresh_table_4_v(const struct state *s, const struct gbm_team *team,
-    long long element)
-{
-    (void)team;
-    if (element == 0)
-        tally_table_4_v(s);
-}
-GBM_HOST_DERIVE(refresh_table_4_v)
-#endif
+
 #ifndef __CUDACC__
 static int64_t cells_table_4_v_in(const struct state *s, int64_t element, int64_t *out)
 {
@@ -1355,13 +1267,13 @@ static bool check_table_4_v_in(const struct state *s, int64_t element, struct gb
     (void)k_v;
     (void)k1_v;
     (void)problem;
-    if (gbm_is_missing(*s->N_v))
-        return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
-    if (!gbm_subscript(problem, "x", 2, k1_v, s->x_v_n2))
+    if (!gbm_subscript(problem, "table.2", 1, k_v, s->table_2_v_n1))
         return false;
     if (!gbm_subscript(problem, "table.3", 1, k_v, s->table_3_v_n1))
         return false;
     if (!gbm_subscript(problem, "table.3", 2, k1_v, s->table_3_v_n2))
+        return false;
+    if (!gbm_subscript(problem, "table.2", 1, k_v, s->table_2_v_n1))
         return false;
     return true;
 }
@@ -1375,30 +1287,156 @@ static bool check_table_4_v(const void *state, int64_t element, struct gbm_probl
 /* table.5     */
 
 #ifdef __CUDACC__
-#ifndef GBM_CHAINS
 GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     (void)s;
     (void)element;
-    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
-    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
-    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
     (void)k_v;
-    (void)a_v;
-    (void)b_v;
+    (void)k1_v;
     (void)team;
-    const long long cell = (k_v) - 1;
-    const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
-    gbm_total sum = 0;
-    GBM_UNROLL_LOADS
-    GBM_TEAM_FOR(at, first, last, team) {
-        const int i_v = (int)(s->index0_item[at]) + 1;
-        sum += (x_v(i_v, a_v) - table_3_v(k_v, a_v)) * (x_v(i_v, b_v) - table_3_v(k_v, b_v));
+    gbm_total i_v_sum = 0;
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        i_v_sum += (real)(z_v(i_v) == k_v) * (x_v(i_v, k1_v) - table_4_v(k_v, k1_v));
     }
-    table_5_v(k_v, a_v, b_v) = (real)gbm_team_sum(team, sum);
+    i_v_sum = gbm_team_sum(team, i_v_sum);
+    table_5_v(k_v, k1_v) = (real)i_v_sum;
 }
 #else
-GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
+/* In one pass over the rows, by the group that each is in. */
+static void tally_table_5_v(const struct state *s)
+{
+    for (int k_v = 1; k_v <= *s->K_v; k_v++) {
+        for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
+            table_5_v(k_v, k1_v) = 0;
+        }
+    }
+    for (int k2_v = 1; k2_v <= *s->K_v; k2_v++) {
+        for (int a_v = 1; a_v <= *s->P_v; a_v++) {
+            for (int b_v = 1; b_v <= *s->P_v; b_v++) {
+                table_6_v(k2_v, a_v, b_v) = 0;
+            }
+        }
+    }
+    for (int i_v = 1; i_v <= *s->N_v; i_v++) {
+        const int key = z_v(i_v);
+        {
+            const int k3_v = key - (0);
+            if (k3_v >= 1 && k3_v <= *s->K_v) {
+                GBM_SIMD
+                for (int k4_v = 1; k4_v <= *s->P_v; k4_v++) {
+                    table_5_v(k3_v, k4_v) += x_v(i_v, k4_v) - table_4_v(k3_v, k4_v);
+                }
+            }
+        }
+        {
+            const int k5_v = key - (0);
+            if (k5_v >= 1 && k5_v <= *s->K_v) {
+                for (int a1_v = 1; a1_v <= *s->P_v; a1_v++) {
+                    GBM_SIMD
+                    for (int b1_v = 1; b1_v <= *s->P_v; b1_v++) {
+                        table_6_v(k5_v, a1_v, b1_v) += (x_v(i_v, a1_v) - table_4_v(k5_v, a1_v)) * (x_v(i_v, b1_v) - table_4_v(k5_v, b1_v));
+                    }
+                }
+            }
+        }
+    }
+}
+static inline void refresh_table_5_v(const struct state *s, const struct gbm_team *team,
+    long long element)
+{
+    (void)team;
+    if (element == 0)
+        tally_table_5_v(s);
+}
+GBM_HOST_DERIVE(refresh_table_5_v)
+#endif
+#ifndef __CUDACC__
+static int64_t cells_table_5_v_in(const struct state *s, int64_t element, int64_t *out)
+{
+    (void)s;
+    (void)element;
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    (void)k_v;
+    (void)k1_v;
+    int64_t count = 0;
+    if (out)
+        out[count] = ((k_v) - 1) * (long long)s->table_5_v_n2 + (k1_v) - 1;
+    count++;
+    return count;
+}
+static int64_t cells_table_5_v(const void *state, int64_t element, int64_t *out)
+{
+    return cells_table_5_v_in((const struct state *)state, element, out);
+}
+
+static void subscripts_table_5_v_in(const struct state *s, int64_t element, int *out)
+{
+    (void)s;
+    (void)element;
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    (void)k_v;
+    (void)k1_v;
+    (void)out;
+    out[0] = k_v;
+    out[1] = k1_v;
+}
+static void subscripts_table_5_v(const void *state, int64_t element, int *out)
+{
+    subscripts_table_5_v_in((const struct state *)state, element, out);
+}
+
+static int64_t enumerate_table_5_v(const void *state, int *tuples)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)tuples;
+    int64_t count = 0;
+    for (int k_v = 1; k_v <= *s->K_v; k_v++) {
+        for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
+            if (tuples)
+                tuples[count * 2 + 0] = k_v;
+            if (tuples)
+                tuples[count * 2 + 1] = k1_v;
+            count++;
+        }
+    }
+    return count;
+}
+
+static bool check_table_5_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
+{
+    (void)s;
+    (void)element;
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    (void)k_v;
+    (void)k1_v;
+    (void)problem;
+    if (gbm_is_missing(*s->N_v))
+        return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
+    if (!gbm_subscript(problem, "x", 2, k1_v, s->x_v_n2))
+        return false;
+    if (!gbm_subscript(problem, "table.4", 1, k_v, s->table_4_v_n1))
+        return false;
+    if (!gbm_subscript(problem, "table.4", 2, k1_v, s->table_4_v_n2))
+        return false;
+    return true;
+}
+static bool check_table_5_v(const void *state, int64_t element, struct gbm_problem *problem)
+{
+    return check_table_5_v_in((const struct state *)state, element, problem);
+}
+
+#endif
+
+/* table.6     */
+
+#ifdef __CUDACC__
+GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     (void)s;
     (void)element;
@@ -1411,24 +1449,23 @@ GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team,
     (void)team;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
-        i_v_sum += (real)(z_v(i_v) == k_v) * (x_v(i_v, a_v) - table_3_v(k_v, a_v)) * (x_v(i_v, b_v) - table_3_v(k_v, b_v));
+        i_v_sum += (real)(z_v(i_v) == k_v) * (x_v(i_v, a_v) - table_4_v(k_v, a_v)) * (x_v(i_v, b_v) - table_4_v(k_v, b_v));
     }
     i_v_sum = gbm_team_sum(team, i_v_sum);
-    table_5_v(k_v, a_v, b_v) = (real)i_v_sum;
+    table_6_v(k_v, a_v, b_v) = (real)i_v_sum;
 }
-#endif
 #else
-static inline void refresh_table_5_v(const struct state *s, const struct gbm_team *team,
+static inline void refresh_table_6_v(const struct state *s, const struct gbm_team *team,
     long long element)
 {
     (void)team;
     (void)s;
-    (void)element; /* filled with table.4 */
+    (void)element; /* filled with table.5 */
 }
-GBM_HOST_DERIVE(refresh_table_5_v)
+GBM_HOST_DERIVE(refresh_table_6_v)
 #endif
 #ifndef __CUDACC__
-static int64_t cells_table_5_v_in(const struct state *s, int64_t element, int64_t *out)
+static int64_t cells_table_6_v_in(const struct state *s, int64_t element, int64_t *out)
 {
     (void)s;
     (void)element;
@@ -1440,16 +1477,16 @@ static int64_t cells_table_5_v_in(const struct state *s, int64_t element, int64_
     (void)b_v;
     int64_t count = 0;
     if (out)
-        out[count] = (((k_v) - 1) * (long long)s->table_5_v_n2 + (a_v) - 1) * (long long)s->table_5_v_n3 + (b_v) - 1;
+        out[count] = (((k_v) - 1) * (long long)s->table_6_v_n2 + (a_v) - 1) * (long long)s->table_6_v_n3 + (b_v) - 1;
     count++;
     return count;
 }
-static int64_t cells_table_5_v(const void *state, int64_t element, int64_t *out)
+static int64_t cells_table_6_v(const void *state, int64_t element, int64_t *out)
 {
-    return cells_table_5_v_in((const struct state *)state, element, out);
+    return cells_table_6_v_in((const struct state *)state, element, out);
 }
 
-static void subscripts_table_5_v_in(const struct state *s, int64_t element, int *out)
+static void subscripts_table_6_v_in(const struct state *s, int64_t element, int *out)
 {
     (void)s;
     (void)element;
@@ -1464,12 +1501,12 @@ static void subscripts_table_5_v_in(const struct state *s, int64_t element, int 
     out[1] = a_v;
     out[2] = b_v;
 }
-static void subscripts_table_5_v(const void *state, int64_t element, int *out)
+static void subscripts_table_6_v(const void *state, int64_t element, int *out)
 {
-    subscripts_table_5_v_in((const struct state *)state, element, out);
+    subscripts_table_6_v_in((const struct state *)state, element, out);
 }
 
-static int64_t enumerate_table_5_v(const void *state, int *tuples)
+static int64_t enumerate_table_6_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
@@ -1491,7 +1528,7 @@ static int64_t enumerate_table_5_v(const void *state, int *tuples)
     return count;
 }
 
-static bool check_table_5_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
+static bool check_table_6_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     (void)s;
     (void)element;
@@ -1506,103 +1543,15 @@ static bool check_table_5_v_in(const struct state *s, int64_t element, struct gb
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     if (!gbm_subscript(problem, "x", 2, a_v, s->x_v_n2))
         return false;
-    if (!gbm_subscript(problem, "table.3", 1, k_v, s->table_3_v_n1))
+    if (!gbm_subscript(problem, "table.4", 1, k_v, s->table_4_v_n1))
         return false;
-    if (!gbm_subscript(problem, "table.3", 2, a_v, s->table_3_v_n2))
+    if (!gbm_subscript(problem, "table.4", 2, a_v, s->table_4_v_n2))
         return false;
     if (!gbm_subscript(problem, "x", 2, b_v, s->x_v_n2))
         return false;
-    if (!gbm_subscript(problem, "table.3", 1, k_v, s->table_3_v_n1))
+    if (!gbm_subscript(problem, "table.4", 1, k_v, s->table_4_v_n1))
         return false;
-    if (!gbm_subscript(problem, "table.3", 2, b_v, s->table_3_v_n2))
-        return false;
-    return true;
-}
-static bool check_table_5_v(const void *state, int64_t element, struct gbm_problem *problem)
-{
-    return check_table_5_v_in((const struct state *)state, element, problem);
-}
-
-#endif
-
-/* table.6     */
-
-GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
-{
-    (void)s;
-    (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)team;
-    table_6_v(k_v) = (real_log(pi_v(k_v)));
-}
-#ifndef __CUDACC__
-GBM_HOST_DERIVE(derive_table_6_v)
-#endif
-GBM_FN void derive_all_table_6_v(const struct state *s, const struct gbm_team *team)
-{
-    gbm_team_sync(team);
-    long long element = 0;
-    for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
-        derive_table_6_v(s, team, element++);
-    }
-    gbm_team_sync(team);
-}
-
-#ifndef __CUDACC__
-static int64_t cells_table_6_v_in(const struct state *s, int64_t element, int64_t *out)
-{
-    (void)s;
-    (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
-    int64_t count = 0;
-    if (out)
-        out[count] = (k_v) - 1;
-    count++;
-    return count;
-}
-static int64_t cells_table_6_v(const void *state, int64_t element, int64_t *out)
-{
-    return cells_table_6_v_in((const struct state *)state, element, out);
-}
-
-static void subscripts_table_6_v_in(const struct state *s, int64_t element, int *out)
-{
-    (void)s;
-    (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)out;
-    out[0] = k_v;
-}
-static void subscripts_table_6_v(const void *state, int64_t element, int *out)
-{
-    subscripts_table_6_v_in((const struct state *)state, element, out);
-}
-
-static int64_t enumerate_table_6_v(const void *state, int *tuples)
-{
-    const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
-    int64_t count = 0;
-    for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
-        if (tuples)
-            tuples[count * 1 + 0] = k_v;
-        count++;
-    }
-    return count;
-}
-
-static bool check_table_6_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
-{
-    (void)s;
-    (void)element;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)problem;
-    if (!gbm_subscript(problem, "pi", 1, k_v, s->pi_v_n1))
+    if (!gbm_subscript(problem, "table.4", 2, b_v, s->table_4_v_n2))
         return false;
     return true;
 }
@@ -1622,7 +1571,7 @@ GBM_FN void derive_table_7_v(const struct state *s, const struct gbm_team *team,
     const int k_v = (int)(element) + 1;
     (void)k_v;
     (void)team;
-    table_7_v(k_v) = (REAL_C(0.5) * gbm_logdet(s->Q_v_n2, s->Q_v + ((((k_v) - 1) * (long long)s->Q_v_n2 + (1) - 1) * (long long)s->Q_v_n3 + (1) - 1)));
+    table_7_v(k_v) = (real_log(pi_v(k_v)));
 }
 #ifndef __CUDACC__
 GBM_HOST_DERIVE(derive_table_7_v)
@@ -1690,13 +1639,101 @@ static bool check_table_7_v_in(const struct state *s, int64_t element, struct gb
     const int k_v = (int)(element) + 1;
     (void)k_v;
     (void)problem;
-    if (!gbm_subscript(problem, "Q", 1, k_v, s->Q_v_n1))
+    if (!gbm_subscript(problem, "pi", 1, k_v, s->pi_v_n1))
         return false;
     return true;
 }
 static bool check_table_7_v(const void *state, int64_t element, struct gbm_problem *problem)
 {
     return check_table_7_v_in((const struct state *)state, element, problem);
+}
+
+#endif
+
+/* table.8     */
+
+GBM_FN void derive_table_8_v(const struct state *s, const struct gbm_team *team, long long element)
+{
+    (void)s;
+    (void)element;
+    const int k_v = (int)(element) + 1;
+    (void)k_v;
+    (void)team;
+    table_8_v(k_v) = (REAL_C(0.5) * gbm_logdet(s->Q_v_n2, s->Q_v + ((((k_v) - 1) * (long long)s->Q_v_n2 + (1) - 1) * (long long)s->Q_v_n3 + (1) - 1)));
+}
+#ifndef __CUDACC__
+GBM_HOST_DERIVE(derive_table_8_v)
+#endif
+GBM_FN void derive_all_table_8_v(const struct state *s, const struct gbm_team *team)
+{
+    gbm_team_sync(team);
+    long long element = 0;
+    for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
+        derive_table_8_v(s, team, element++);
+    }
+    gbm_team_sync(team);
+}
+
+#ifndef __CUDACC__
+static int64_t cells_table_8_v_in(const struct state *s, int64_t element, int64_t *out)
+{
+    (void)s;
+    (void)element;
+    const int k_v = (int)(element) + 1;
+    (void)k_v;
+    int64_t count = 0;
+    if (out)
+        out[count] = (k_v) - 1;
+    count++;
+    return count;
+}
+static int64_t cells_table_8_v(const void *state, int64_t element, int64_t *out)
+{
+    return cells_table_8_v_in((const struct state *)state, element, out);
+}
+
+static void subscripts_table_8_v_in(const struct state *s, int64_t element, int *out)
+{
+    (void)s;
+    (void)element;
+    const int k_v = (int)(element) + 1;
+    (void)k_v;
+    (void)out;
+    out[0] = k_v;
+}
+static void subscripts_table_8_v(const void *state, int64_t element, int *out)
+{
+    subscripts_table_8_v_in((const struct state *)state, element, out);
+}
+
+static int64_t enumerate_table_8_v(const void *state, int *tuples)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)tuples;
+    int64_t count = 0;
+    for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
+        if (tuples)
+            tuples[count * 1 + 0] = k_v;
+        count++;
+    }
+    return count;
+}
+
+static bool check_table_8_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
+{
+    (void)s;
+    (void)element;
+    const int k_v = (int)(element) + 1;
+    (void)k_v;
+    (void)problem;
+    if (!gbm_subscript(problem, "Q", 1, k_v, s->Q_v_n1))
+        return false;
+    return true;
+}
+static bool check_table_8_v(const void *state, int64_t element, struct gbm_problem *problem)
+{
+    return check_table_8_v_in((const struct state *)state, element, problem);
 }
 
 #endif
@@ -1714,22 +1751,33 @@ GBM_FN real coefficients_update_pi_v(const struct state *s, const struct gbm_tea
     gbm_fill(d, sums, 0);
     gbm_total whole = 0;
     {
-        GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
-            if (z_v_live(i_v)) {
-                {
-                    const int a_v = z_v(i_v);
-                    if (a_v >= 1 && a_v <= s->a_v_n1) {
-                        sums[at0 + a_v - (1)] += 1;
+        if (s->z_v_seen) {
+            GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+                if (z_v_live(i_v)) {
+                    {
+                        const int a_v = z_v(i_v);
+                        if (a_v >= 1 && a_v <= s->a_v_n1) {
+                            sums[at0 + a_v - (1)] += 1;
+                        }
                     }
                 }
             }
         }
     }
-    for (int i = 0; i < d && team->lanes > 1; i++)
-        sums[i] = (real)gbm_team_sum(team, sums[i]);
+    if (team->lanes > 1 && (s->z_v_seen)) {
+        for (int i = 0; i < d; i++)
+            sums[i] = (real)gbm_team_sum(team, sums[i]);
+    }
+    if (!s->z_v_seen) {
+        {
+            for (int a1_v = 1; a1_v <= s->a_v_n1; a1_v++) {
+                sums[at0 + a1_v - (1)] += table_1_v(a1_v);
+            }
+        }
+    }
     {
-        for (int a1_v = 1; a1_v <= s->a_v_n1; a1_v++) {
-            sums[at0 + a1_v - (1)] += a_v(a1_v) - 1;
+        for (int a2_v = 1; a2_v <= s->a_v_n1; a2_v++) {
+            sums[at0 + a2_v - (1)] += a_v(a2_v) - 1;
         }
     }
     return (real)whole;
@@ -1749,11 +1797,12 @@ GBM_FN void update_pi_v(const struct state *s, struct gbm_rng *rng,
     GBM_SCRATCH(alpha_v, alpha_v_small, d);
     for (int j = 0; j < d; j++)
         alpha_v[j] = sums[j] + 1;
-    gbm_draw_dirichlet(rng, d, alpha_v, drawn);
+    gbm_draw_dirichlet_shared(rng, team, d, alpha_v, drawn);
     gbm_team_sync(team);
-    for (int a_v = 1; a_v <= s->a_v_n1; a_v++) {
+    GBM_TEAM_FOR(a_v, 1, (s->a_v_n1) + 1, team) {
         pi_v(a_v) = drawn[at0 + a_v - (1)];
     }
+    gbm_team_sync(team);
 }
 
 #ifndef __CUDACC__
@@ -1884,25 +1933,25 @@ GBM_FN void assemble_update_mu_v(const struct state *s,
             for (int a5_v = 1; a5_v <= *s->P_v; a5_v++) {
                 gbm_total k_v_sum2 = 0;
                 for (int k3_v = 1; k3_v <= *s->P_v; k3_v++) {
-                    k_v_sum2 += Q_v(k_v, a5_v, k3_v) * table_4_v(k_v, k3_v);
+                    k_v_sum2 += Q_v(k_v, a5_v, k3_v) * table_5_v(k_v, k3_v);
                 }
                 gbm_total j_v_sum2 = 0;
                 for (int j2_v = 1; j2_v <= *s->P_v; j2_v++) {
-                    j_v_sum2 += Q_v(k_v, j2_v, a5_v) * table_4_v(k_v, j2_v);
+                    j_v_sum2 += Q_v(k_v, j2_v, a5_v) * table_5_v(k_v, j2_v);
                 }
                 gbm_total k_v_sum3 = 0;
                 for (int k4_v = 1; k4_v <= *s->P_v; k4_v++) {
-                    k_v_sum3 += Q_v(k_v, a5_v, k4_v) * table_3_v(k_v, k4_v);
+                    k_v_sum3 += Q_v(k_v, a5_v, k4_v) * table_4_v(k_v, k4_v);
                 }
                 gbm_total j_v_sum3 = 0;
                 for (int j3_v = 1; j3_v <= *s->P_v; j3_v++) {
-                    j_v_sum3 += Q_v(k_v, j3_v, a5_v) * table_3_v(k_v, j3_v);
+                    j_v_sum3 += Q_v(k_v, j3_v, a5_v) * table_4_v(k_v, j3_v);
                 }
-                b[at0 + a5_v - (1)] += REAL_C(0.5) * (real)k_v_sum2 + REAL_C(0.5) * (real)j_v_sum2 + (REAL_C(0.5) * (real)k_v_sum3 + REAL_C(0.5) * (real)j_v_sum3) * table_1_v(k_v);
+                b[at0 + a5_v - (1)] += REAL_C(0.5) * (real)k_v_sum2 + REAL_C(0.5) * (real)j_v_sum2 + (REAL_C(0.5) * (real)k_v_sum3 + REAL_C(0.5) * (real)j_v_sum3) * table_2_v(k_v);
             }
             for (int a6_v = 1; a6_v <= *s->P_v; a6_v++) {
                 for (int b2_v = 1; b2_v <= *s->P_v; b2_v++) {
-                    Q[(at0 + a6_v - (1)) * d + at0 + b2_v - (1)] += table_1_v(k_v) * (REAL_C(0.5) * Q_v(k_v, a6_v, b2_v) + REAL_C(0.5) * Q_v(k_v, b2_v, a6_v));
+                    Q[(at0 + a6_v - (1)) * d + at0 + b2_v - (1)] += table_2_v(k_v) * (REAL_C(0.5) * Q_v(k_v, a6_v, b2_v) + REAL_C(0.5) * Q_v(k_v, b2_v, a6_v));
                 }
             }
         }
@@ -2040,15 +2089,17 @@ GBM_FN real coefficients_update_Q_v(const struct state *s, const struct gbm_team
             }
         }
     }
-    whole = gbm_team_sum(team, whole);
-    for (int i = 0; i < d * d && team->lanes > 1; i++)
-        sums[i] = (real)gbm_team_sum(team, sums[i]);
+    if (team->lanes > 1 && (s->x_v_stride != 0)) {
+        whole = gbm_team_sum(team, whole);
+        for (int i = 0; i < d * d; i++)
+            sums[i] = (real)gbm_team_sum(team, sums[i]);
+    }
     if (s->x_v_stride == 0) {
         {
-            whole += REAL_C(0.5) * table_1_v(k_v);
+            whole += REAL_C(0.5) * table_2_v(k_v);
             for (int a2_v = 1; a2_v <= *s->P_v; a2_v++) {
                 for (int b1_v = 1; b1_v <= *s->P_v; b1_v++) {
-                    sums[(at0 + a2_v - (1)) * d + at0 + b1_v - (1)] += -REAL_C(0.5) * table_5_v(k_v, a2_v, b1_v) - REAL_C(0.5) * (table_3_v(k_v, a2_v) - mu_v(k_v, a2_v)) * table_4_v(k_v, b1_v) - REAL_C(0.5) * (table_3_v(k_v, b1_v) - mu_v(k_v, b1_v)) * table_4_v(k_v, a2_v) - REAL_C(0.5) * (table_3_v(k_v, b1_v) - mu_v(k_v, b1_v)) * (table_3_v(k_v, a2_v) - mu_v(k_v, a2_v)) * table_1_v(k_v);
+                    sums[(at0 + a2_v - (1)) * d + at0 + b1_v - (1)] += -REAL_C(0.5) * table_6_v(k_v, a2_v, b1_v) - REAL_C(0.5) * (table_4_v(k_v, a2_v) - mu_v(k_v, a2_v)) * table_5_v(k_v, b1_v) - REAL_C(0.5) * (table_4_v(k_v, b1_v) - mu_v(k_v, b1_v)) * table_5_v(k_v, a2_v) - REAL_C(0.5) * (table_4_v(k_v, b1_v) - mu_v(k_v, b1_v)) * (table_4_v(k_v, a2_v) - mu_v(k_v, a2_v)) * table_2_v(k_v);
                 }
             }
         }
@@ -2192,7 +2243,7 @@ GBM_INLINE real density_z_v(const void *context, real x)
     (void)i_v;
     gbm_total total = 0;
     if (k_->c1 != 0) {
-        total += gbm_times((gbm_within((int)(x), s->table_6_v_n1) ? table_6_v((int)(x)) : GBM_NAN), k_->c1);
+        total += gbm_times((gbm_within((int)(x), s->table_7_v_n1) ? table_7_v((int)(x)) : GBM_NAN), k_->c1);
     }
     gbm_team_sync(team);
     z_v(i_v) = (int)x;
@@ -2214,7 +2265,7 @@ GBM_INLINE real density_z_v(const void *context, real x)
                 j_v_sum += (x_v(i_v, j_v) - (gbm_within(z_v(i_v), s->mu_v_n1) ? mu_v(z_v(i_v), j_v) : GBM_NAN)) * (real)k_v_sum;
             }
             j_v_sum = gbm_team_sum(team, j_v_sum);
-            sum += -REAL_C(0.9189385332046727) * (real)*s->P_v - REAL_C(0.5) * (real)j_v_sum + (gbm_within(z_v(i_v), s->table_7_v_n1) ? table_7_v(z_v(i_v)) : GBM_NAN);
+            sum += -REAL_C(0.9189385332046727) * (real)*s->P_v - REAL_C(0.5) * (real)j_v_sum + (gbm_within(z_v(i_v), s->table_8_v_n1) ? table_8_v(z_v(i_v)) : GBM_NAN);
         }
         total += sum;
     }
@@ -2252,12 +2303,12 @@ struct rows_z_v {
     static constexpr int room = r1 + n1;
 #else
     long long n1; /* P */
-    long long u1; /* table.6[x] */
+    long long u1; /* table.7[x] */
     long long x1; /* x[i, k] */
     long long u2; /* -mu[x, k] */
     long long r1;
     long long u3; /* Q[x, j, k] */
-    long long u4; /* (-0.9189385332) * P + table.7[x] */
+    long long u4; /* (-0.9189385332) * P + table.8[x] */
     long long x2; /* 1 */
     long long columns, values, room;
 #endif
@@ -2294,7 +2345,7 @@ GBM_FN void values_z_v(const struct state *s, const struct rows_z_v *at,
 {
     (void)s;
     (void)k;
-    u[at->u1] = (gbm_within((int)(k), s->table_6_v_n1) ? table_6_v((int)(k)) : GBM_NAN);
+    u[at->u1] = (gbm_within((int)(k), s->table_7_v_n1) ? table_7_v((int)(k)) : GBM_NAN);
     GBM_EACH_TURN
     for (int a = 0; a < at->n1; a++) {
         const int k_v = 1 + a;
@@ -2309,7 +2360,7 @@ GBM_FN void values_z_v(const struct state *s, const struct rows_z_v *at,
             u[at->u3 + a1 * (a1 + 1) / 2 + a2] = (gbm_within((int)(k), s->Q_v_n1) ? Q_v((int)(k), j_v, k1_v) : GBM_NAN) + (k1_v < j_v ? (gbm_within((int)(k), s->Q_v_n1) ? Q_v((int)(k), k1_v, j_v) : GBM_NAN) : 0);
         }
     }
-    u[at->u4] = (-REAL_C(0.9189385332046727) * (real)*s->P_v + (gbm_within((int)(k), s->table_7_v_n1) ? table_7_v((int)(k)) : GBM_NAN));
+    u[at->u4] = (-REAL_C(0.9189385332046727) * (real)*s->P_v + (gbm_within((int)(k), s->table_8_v_n1) ? table_8_v((int)(k)) : GBM_NAN));
 }
 
 GBM_FN void columns_z_v(const struct state *s, const struct rows_z_v *at,
@@ -2536,22 +2587,24 @@ GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
     (void)k;
     GBM_CHAIN_STEP(0, update_pi_v)
-    GBM_CHAIN_DERIVE(steps, 1, derive_table_6_v)
+    GBM_CHAIN_DERIVE(steps, 1, derive_table_7_v)
     GBM_CHAIN_STEP(2, update_mu_v)
     GBM_CHAIN_STEP(3, update_Q_v)
-    GBM_CHAIN_DERIVE(steps, 4, derive_table_7_v)
+    GBM_CHAIN_DERIVE(steps, 4, derive_table_8_v)
     GBM_CHAIN_STEP(5, update_z_v)
     GBM_CHAIN_DERIVE(steps, 7, derive_table_1_v)
     GBM_CHAIN_DERIVE(steps, 8, derive_table_2_v)
     GBM_CHAIN_DERIVE(steps, 9, derive_table_3_v)
     GBM_CHAIN_DERIVE(steps, 10, derive_table_4_v)
     GBM_CHAIN_DERIVE(steps, 11, derive_table_5_v)
+    GBM_CHAIN_DERIVE(steps, 12, derive_table_6_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
     (void)k;
-    GBM_CHAIN_STEP(12, forward_z_v)
-    GBM_CHAIN_STEP(13, update_x_v)
+    GBM_CHAIN_STEP(13, forward_z_v)
+    GBM_CHAIN_DERIVE(steps, 15, derive_table_1_v)
+    GBM_CHAIN_STEP(16, update_x_v)
     GBM_CHAIN_DERIVE(families, 5, derive_table_1_v)
     GBM_CHAIN_DERIVE(families, 6, derive_table_2_v)
     GBM_CHAIN_DERIVE(families, 7, derive_table_3_v)
@@ -2559,6 +2612,7 @@ GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
     GBM_CHAIN_DERIVE(families, 9, derive_table_5_v)
     GBM_CHAIN_DERIVE(families, 10, derive_table_6_v)
     GBM_CHAIN_DERIVE(families, 11, derive_table_7_v)
+    GBM_CHAIN_DERIVE(families, 12, derive_table_8_v)
 }
 GBM_FN double density_of_chain(const struct gbm_sweeper *k)
 {
@@ -2576,8 +2630,8 @@ GBM_KERNEL(update_pi_v, 0)
 GBM_KERNEL(update_mu_v, 2)
 GBM_KERNEL(update_Q_v, 3)
 GBM_KERNEL_TRIALS(update_z_v, z_v, 5)
-GBM_KERNEL(forward_z_v, 12)
-GBM_KERNEL(update_x_v, 13)
+GBM_KERNEL(forward_z_v, 13)
+GBM_KERNEL(update_x_v, 16)
 GBM_KERNEL_DERIVE(derive_table_1_v)
 GBM_KERNEL_DERIVE(derive_table_2_v)
 GBM_KERNEL_DERIVE(derive_table_3_v)
@@ -2585,6 +2639,7 @@ GBM_KERNEL_DERIVE(derive_table_4_v)
 GBM_KERNEL_DERIVE(derive_table_5_v)
 GBM_KERNEL_DERIVE(derive_table_6_v)
 GBM_KERNEL_DERIVE(derive_table_7_v)
+GBM_KERNEL_DERIVE(derive_table_8_v)
 GBM_KERNEL_CELL(index0)
 #endif
 GBM_KERNEL_LOGDENSITY(logdensity_pi_v)
@@ -2611,12 +2666,13 @@ static const struct gbm_variable variables[] = {
     {.name = "z", .where = "vector_mixture.gbm:8:9", .role = GBM_STOCHASTIC, .integer = 1, .ndim = 1, .observed = 0, .needed = 0, .maintained = 0, .barren = 1},
     {.name = "x", .where = "vector_mixture.gbm:9:9", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 2, .observed = 1, .needed = 0, .maintained = 0},
     {.name = "table.1", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
-    {.name = "table.2", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 2, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
+    {.name = "table.2", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
     {.name = "table.3", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 2, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
     {.name = "table.4", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 2, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
-    {.name = "table.5", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 3, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
-    {.name = "table.6", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
+    {.name = "table.5", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 2, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
+    {.name = "table.6", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 3, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
     {.name = "table.7", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
+    {.name = "table.8", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
     {.name = "index 0 start", .where = "", .role = GBM_INVERSE, .integer = 1, .ndim = 1, .family = 3},
     {.name = "index 0 items", .where = "", .role = GBM_INVERSE, .integer = 1, .ndim = 1, .family = 3},
     {.name = 0}};
@@ -2669,7 +2725,6 @@ static void bind_state(void *state, const struct gbm_binding *b)
     s->table_1_v_stride = b[13].stride;
     s->table_2_v = (real *)b[14].values;
     s->table_2_v_n1 = b[14].dim[0];
-    s->table_2_v_n2 = b[14].dim[1];
     s->table_2_v_stride = b[14].stride;
     s->table_3_v = (real *)b[15].values;
     s->table_3_v_n1 = b[15].dim[0];
@@ -2682,25 +2737,29 @@ static void bind_state(void *state, const struct gbm_binding *b)
     s->table_5_v = (real *)b[17].values;
     s->table_5_v_n1 = b[17].dim[0];
     s->table_5_v_n2 = b[17].dim[1];
-    s->table_5_v_n3 = b[17].dim[2];
     s->table_5_v_stride = b[17].stride;
     s->table_6_v = (real *)b[18].values;
     s->table_6_v_n1 = b[18].dim[0];
+    s->table_6_v_n2 = b[18].dim[1];
+    s->table_6_v_n3 = b[18].dim[2];
     s->table_6_v_stride = b[18].stride;
     s->table_7_v = (real *)b[19].values;
     s->table_7_v_n1 = b[19].dim[0];
     s->table_7_v_stride = b[19].stride;
-    s->index0_start = (int *)b[20].values;
-    s->index0_start_stride = b[20].stride;
-    s->index0_item = (int *)b[21].values;
-    s->index0_item_stride = b[21].stride;
+    s->table_8_v = (real *)b[20].values;
+    s->table_8_v_n1 = b[20].dim[0];
+    s->table_8_v_stride = b[20].stride;
+    s->index0_start = (int *)b[21].values;
+    s->index0_start_stride = b[21].stride;
+    s->index0_item = (int *)b[22].values;
+    s->index0_item_stride = b[22].stride;
 }
 static void shift(void *state, int chain)
 {
     shift_state((struct state *)state, chain);
 }
 
-static const int load_order[] = {1, 2, 4, 5, 6, 8, 9, 10, 0, 3, 7, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21};
+static const int load_order[] = {1, 2, 4, 5, 6, 8, 9, 10, 0, 3, 7, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22};
 
 static double violation_pi_v_in(const struct state *s, int64_t element)
 {
@@ -2894,7 +2953,7 @@ static void parents_x_v(const void *state, int64_t element,
         }
     }
 }
-static void parents_table_3_v(const void *state, int64_t element,
+static void parents_table_4_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)
 {
@@ -2909,22 +2968,22 @@ static void parents_table_3_v(const void *state, int64_t element,
     (void)k1_v;
     {
         const int at1_ = k_v;
-        if (1 && at1_ >= 1 && at1_ <= s->table_1_v_n1)
-            visit(context, 13, (int64_t)((0) * s->table_1_v_n1 + at1_ - 1));
+        if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1)
+            visit(context, 14, (int64_t)((0) * s->table_2_v_n1 + at1_ - 1));
     }
     {
         const int at1_ = k_v;
         const int at2_ = k1_v;
-        if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1 && at2_ >= 1 && at2_ <= s->table_2_v_n2)
-            visit(context, 14, (int64_t)(((0) * s->table_2_v_n1 + at1_ - 1) * s->table_2_v_n2 + at2_ - 1));
+        if (1 && at1_ >= 1 && at1_ <= s->table_3_v_n1 && at2_ >= 1 && at2_ <= s->table_3_v_n2)
+            visit(context, 15, (int64_t)(((0) * s->table_3_v_n1 + at1_ - 1) * s->table_3_v_n2 + at2_ - 1));
     }
     {
         const int at1_ = k_v;
-        if (1 && at1_ >= 1 && at1_ <= s->table_1_v_n1)
-            visit(context, 13, (int64_t)((0) * s->table_1_v_n1 + at1_ - 1));
+        if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1)
+            visit(context, 14, (int64_t)((0) * s->table_2_v_n1 + at1_ - 1));
     }
 }
-static void parents_table_6_v(const void *state, int64_t element,
+static void parents_table_7_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)
 {
@@ -2941,7 +3000,7 @@ static void parents_table_6_v(const void *state, int64_t element,
             visit(context, 0, (int64_t)((0) * s->pi_v_n1 + at1_ - 1));
     }
 }
-static void parents_table_7_v(const void *state, int64_t element,
+static void parents_table_8_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)
 {
@@ -3058,7 +3117,7 @@ static const struct gbm_family families[] = {
      .text = "table.2",
      .where = "",
      .stochastic = 0, .data_block = 0, .auxiliary = 0, .augmented = 0,
-     .nloops = 2, .table = -1,
+     .nloops = 1, .table = -1,
      .enumerate = enumerate_table_2_v,
      .subscripts = subscripts_table_2_v,
      .cells = cells_table_2_v,
@@ -3074,8 +3133,8 @@ static const struct gbm_family families[] = {
      .subscripts = subscripts_table_3_v,
      .cells = cells_table_3_v,
      .check = check_table_3_v,
-     .parents = parents_table_3_v,
-     .derive = derive_table_3_v_host, .derive_kernel = "derive_table_3_v_kernel"},
+     .derive = refresh_table_3_v_host, .derive_kernel = "derive_table_3_v_kernel",
+     .refresh = refresh_table_3_v_host},
     {.variable = 16,
      .text = "table.4",
      .where = "",
@@ -3085,13 +3144,13 @@ static const struct gbm_family families[] = {
      .subscripts = subscripts_table_4_v,
      .cells = cells_table_4_v,
      .check = check_table_4_v,
-     .derive = refresh_table_4_v_host, .derive_kernel = "derive_table_4_v_kernel",
-     .refresh = refresh_table_4_v_host},
+     .parents = parents_table_4_v,
+     .derive = derive_table_4_v_host, .derive_kernel = "derive_table_4_v_kernel"},
     {.variable = 17,
      .text = "table.5",
      .where = "",
      .stochastic = 0, .data_block = 0, .auxiliary = 0, .augmented = 0,
-     .nloops = 3, .table = -1,
+     .nloops = 2, .table = -1,
      .enumerate = enumerate_table_5_v,
      .subscripts = subscripts_table_5_v,
      .cells = cells_table_5_v,
@@ -3102,13 +3161,13 @@ static const struct gbm_family families[] = {
      .text = "table.6",
      .where = "",
      .stochastic = 0, .data_block = 0, .auxiliary = 0, .augmented = 0,
-     .nloops = 1, .table = -1,
+     .nloops = 3, .table = -1,
      .enumerate = enumerate_table_6_v,
      .subscripts = subscripts_table_6_v,
      .cells = cells_table_6_v,
      .check = check_table_6_v,
-     .parents = parents_table_6_v,
-     .derive = derive_table_6_v_host, .derive_kernel = "derive_table_6_v_kernel"},
+     .derive = refresh_table_6_v_host, .derive_kernel = "derive_table_6_v_kernel",
+     .refresh = refresh_table_6_v_host},
     {.variable = 19,
      .text = "table.7",
      .where = "",
@@ -3120,10 +3179,21 @@ static const struct gbm_family families[] = {
      .check = check_table_7_v,
      .parents = parents_table_7_v,
      .derive = derive_table_7_v_host, .derive_kernel = "derive_table_7_v_kernel"},
+    {.variable = 20,
+     .text = "table.8",
+     .where = "",
+     .stochastic = 0, .data_block = 0, .auxiliary = 0, .augmented = 0,
+     .nloops = 1, .table = -1,
+     .enumerate = enumerate_table_8_v,
+     .subscripts = subscripts_table_8_v,
+     .cells = cells_table_8_v,
+     .check = check_table_8_v,
+     .parents = parents_table_8_v,
+     .derive = derive_table_8_v_host, .derive_kernel = "derive_table_8_v_kernel"},
 };
 
 static const struct gbm_inverse inverses[] = {
-    {.variable = 13, .family = 3, .start = 20, .item = 21, .latent = 1, .device = true, .cell = index0_host, .cell_kernel = "index0_kernel"},
+    {.variable = 13, .family = 3, .start = 21, .item = 22, .latent = 1, .device = true, .cell = index0_host, .cell_kernel = "index0_kernel"},
     {.variable = -1}};
 
 static const struct gbm_sequence sequences[] = {
@@ -3166,8 +3236,8 @@ static void reads_0_table_1_v(const void *state, int64_t element,
     (void)element;
     (void)visit;
     (void)context;
-    const int k_v = (int)(element) + 1;
-    (void)k_v;
+    const int a_v = (int)(element) + 1;
+    (void)a_v;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3185,10 +3255,8 @@ static void reads_0_table_2_v(const void *state, int64_t element,
     (void)element;
     (void)visit;
     (void)context;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)(element) + 1;
     (void)k_v;
-    (void)k1_v;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3210,24 +3278,45 @@ static void reads_0_table_3_v(const void *state, int64_t element,
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
     (void)k_v;
     (void)k1_v;
+    for (int i_v = 1; i_v <= *s->N_v; i_v++) {
+        {
+            const int at1_ = i_v;
+            if (1 && at1_ >= 1 && at1_ <= s->z_v_n1)
+                visit(context, 11, (int64_t)((0) * s->z_v_n1 + at1_ - 1));
+        }
+    }
+}
+static void reads_0_table_4_v(const void *state, int64_t element,
+    void (*visit)(void *context, int variable, int64_t cell),
+    void *context)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    (void)element;
+    (void)visit;
+    (void)context;
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    (void)k_v;
+    (void)k1_v;
     {
         const int at1_ = k_v;
-        if (1 && at1_ >= 1 && at1_ <= s->table_1_v_n1)
-            visit(context, 13, (int64_t)((0) * s->table_1_v_n1 + at1_ - 1));
+        if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1)
+            visit(context, 14, (int64_t)((0) * s->table_2_v_n1 + at1_ - 1));
     }
     {
         const int at1_ = k_v;
         const int at2_ = k1_v;
-        if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1 && at2_ >= 1 && at2_ <= s->table_2_v_n2)
-            visit(context, 14, (int64_t)(((0) * s->table_2_v_n1 + at1_ - 1) * s->table_2_v_n2 + at2_ - 1));
+        if (1 && at1_ >= 1 && at1_ <= s->table_3_v_n1 && at2_ >= 1 && at2_ <= s->table_3_v_n2)
+            visit(context, 15, (int64_t)(((0) * s->table_3_v_n1 + at1_ - 1) * s->table_3_v_n2 + at2_ - 1));
     }
     {
         const int at1_ = k_v;
-        if (1 && at1_ >= 1 && at1_ <= s->table_1_v_n1)
-            visit(context, 13, (int64_t)((0) * s->table_1_v_n1 + at1_ - 1));
+        if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1)
+            visit(context, 14, (int64_t)((0) * s->table_2_v_n1 + at1_ - 1));
     }
 }
-static void reads_0_table_4_v(const void *state, int64_t element,
+static void reads_0_table_5_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)
 {
@@ -3249,12 +3338,12 @@ static void reads_0_table_4_v(const void *state, int64_t element,
         {
             const int at1_ = k_v;
             const int at2_ = k1_v;
-            if (1 && at1_ >= 1 && at1_ <= s->table_3_v_n1 && at2_ >= 1 && at2_ <= s->table_3_v_n2)
-                visit(context, 15, (int64_t)(((0) * s->table_3_v_n1 + at1_ - 1) * s->table_3_v_n2 + at2_ - 1));
+            if (1 && at1_ >= 1 && at1_ <= s->table_4_v_n1 && at2_ >= 1 && at2_ <= s->table_4_v_n2)
+                visit(context, 16, (int64_t)(((0) * s->table_4_v_n1 + at1_ - 1) * s->table_4_v_n2 + at2_ - 1));
         }
     }
 }
-static void reads_0_table_5_v(const void *state, int64_t element,
+static void reads_0_table_6_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)
 {
@@ -3278,14 +3367,14 @@ static void reads_0_table_5_v(const void *state, int64_t element,
         {
             const int at1_ = k_v;
             const int at2_ = a_v;
-            if (1 && at1_ >= 1 && at1_ <= s->table_3_v_n1 && at2_ >= 1 && at2_ <= s->table_3_v_n2)
-                visit(context, 15, (int64_t)(((0) * s->table_3_v_n1 + at1_ - 1) * s->table_3_v_n2 + at2_ - 1));
+            if (1 && at1_ >= 1 && at1_ <= s->table_4_v_n1 && at2_ >= 1 && at2_ <= s->table_4_v_n2)
+                visit(context, 16, (int64_t)(((0) * s->table_4_v_n1 + at1_ - 1) * s->table_4_v_n2 + at2_ - 1));
         }
         {
             const int at1_ = k_v;
             const int at2_ = b_v;
-            if (1 && at1_ >= 1 && at1_ <= s->table_3_v_n1 && at2_ >= 1 && at2_ <= s->table_3_v_n2)
-                visit(context, 15, (int64_t)(((0) * s->table_3_v_n1 + at1_ - 1) * s->table_3_v_n2 + at2_ - 1));
+            if (1 && at1_ >= 1 && at1_ <= s->table_4_v_n1 && at2_ >= 1 && at2_ <= s->table_4_v_n2)
+                visit(context, 16, (int64_t)(((0) * s->table_4_v_n1 + at1_ - 1) * s->table_4_v_n2 + at2_ - 1));
         }
     }
 }
@@ -3296,13 +3385,16 @@ static const struct gbm_reader readers[] = {
     {.family = 7, .reads = reads_0_table_3_v},
     {.family = 8, .reads = reads_0_table_4_v},
     {.family = 9, .reads = reads_0_table_5_v},
+    {.family = 10, .reads = reads_0_table_6_v},
     {.family = -1}};
 
 static int64_t cost_update_pi_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
-    return (int64_t)(*s->N_v);
+    if (s->z_v_seen)
+        return (int64_t)(8 * s->a_v_n1 + *s->N_v);
+    return (int64_t)(8 * s->a_v_n1);
 }
 
 GBM_HOST_RUN(2, update_pi_v, 0, 1, none)
@@ -3375,7 +3467,7 @@ static int64_t cost_derive_table_1_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
-    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v);
+    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(s->a_v_n1);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
 }
@@ -3384,12 +3476,12 @@ static int64_t cost_derive_table_2_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
-    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v * *s->P_v);
+    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
 }
 
-static int64_t cost_derive_table_4_v(const void *state)
+static int64_t cost_derive_table_3_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
@@ -3402,13 +3494,22 @@ static int64_t cost_derive_table_5_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     (void)s;
+    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v * *s->P_v);
+    const int64_t groups = s->table_1_v_n1;
+    return groups < 1 || cells >= 32768 ? 1 : rows / groups;
+}
+
+static int64_t cost_derive_table_6_v(const void *state)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
     const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)((real)*s->K_v * gbm_square(*s->P_v));
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
 }
 
-GBM_HOST_RUN(1, forward_z_v, 12, 1, none)
-GBM_HOST_RUN(1, update_x_v, 13, 1, none)
+GBM_HOST_RUN(1, forward_z_v, 13, 1, none)
+GBM_HOST_RUN(1, update_x_v, 16, 1, none)
 
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_pi_v",
@@ -3418,10 +3519,10 @@ static const struct gbm_step steps[] = {
      .run = update_pi_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_update_pi_v, .block_get = get_update_pi_v, .block_set = set_update_pi_v, .conditional = conditional_update_pi_v,
      .cost = cost_update_pi_v},
-    {.kind = GBM_STEP_DERIVE, .name = "derive_table_6_v",
-     .variable = "table.6", .sampler = "derived",
-     .family = 10, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1, .after = 1,
-     .text = "table.6"},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_7_v",
+     .variable = "table.7", .sampler = "derived",
+     .family = 11, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1, .after = 1,
+     .text = "table.7"},
     {.kind = GBM_STEP_MAP, .name = "update_mu_v",
      .variable = "mu", .sampler = "Gaussian block",
      .family = 1, .number = 2, .sequential = 0, .leaf = 0, .inverse = -1,
@@ -3436,10 +3537,10 @@ static const struct gbm_step steps[] = {
      .run = update_Q_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_update_Q_v, .block_get = get_update_Q_v, .block_set = set_update_Q_v, .conditional = conditional_update_Q_v,
      .cost = cost_update_Q_v},
-    {.kind = GBM_STEP_DERIVE, .name = "derive_table_7_v",
-     .variable = "table.7", .sampler = "derived",
-     .family = 11, .number = 4, .sequential = 0, .leaf = 0, .inverse = -1, .after = 4,
-     .text = "table.7"},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_8_v",
+     .variable = "table.8", .sampler = "derived",
+     .family = 12, .number = 4, .sequential = 0, .leaf = 0, .inverse = -1, .after = 4,
+     .text = "table.8"},
     {.kind = GBM_STEP_MAP, .name = "update_z_v",
      .variable = "z", .sampler = "enumeration",
      .family = 3, .number = 5, .sequential = 0, .leaf = 0, .inverse = -1,
@@ -3448,11 +3549,11 @@ static const struct gbm_step steps[] = {
      .block_size = dimension_z_v, .block_get = get_z_v, .block_set = set_z_v, .conditional = conditional_z_v_at},
     {.kind = GBM_STEP_INDEX, .name = "index0",
      .variable = "table.1", .sampler = "index",
-     .family = -1, .number = 6, .sequential = 0, .leaf = 0, .inverse = 0, .after = 6, .due_whole = 13,
+     .family = -1, .number = 6, .sequential = 0, .leaf = 0, .inverse = 0, .after = 6,
      .text = ""},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_1_v",
      .variable = "table.1", .sampler = "derived",
-     .family = 5, .number = 7, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
+     .family = 5, .number = 7, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6,
      .text = "table.1",
      .cost = cost_derive_table_1_v},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_2_v",
@@ -3463,25 +3564,39 @@ static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_3_v",
      .variable = "table.3", .sampler = "derived",
      .family = 7, .number = 9, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
-     .text = "table.3"},
+     .text = "table.3",
+     .cost = cost_derive_table_3_v},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_4_v",
      .variable = "table.4", .sampler = "derived",
      .family = 8, .number = 10, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
-     .text = "table.4",
-     .cost = cost_derive_table_4_v},
+     .text = "table.4"},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_5_v",
      .variable = "table.5", .sampler = "derived",
      .family = 9, .number = 11, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
      .text = "table.5",
      .cost = cost_derive_table_5_v},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_6_v",
+     .variable = "table.6", .sampler = "derived",
+     .family = 10, .number = 12, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
+     .text = "table.6",
+     .cost = cost_derive_table_6_v},
     {.kind = GBM_STEP_MAP, .name = "forward_z_v",
      .variable = "z", .sampler = "forward draw",
-     .family = 3, .number = 12, .sequential = 0, .leaf = 1, .inverse = -1,
+     .family = 3, .number = 13, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "z[i] ~ dcat(pi[])",
      .run = forward_z_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
+    {.kind = GBM_STEP_INDEX, .name = "index0",
+     .variable = "table.1", .sampler = "index",
+     .family = -1, .number = 14, .sequential = 0, .leaf = 1, .inverse = 0, .after = 14,
+     .text = ""},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_1_v",
+     .variable = "table.1", .sampler = "derived",
+     .family = 5, .number = 15, .sequential = 0, .leaf = 1, .inverse = -1, .after = 14,
+     .text = "table.1",
+     .cost = cost_derive_table_1_v},
     {.kind = GBM_STEP_MAP, .name = "update_x_v",
      .variable = "x", .sampler = "forward draw",
-     .family = 4, .number = 13, .sequential = 0, .leaf = 1, .inverse = -1,
+     .family = 4, .number = 16, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "x[i,1:P] ~ dmnorm(mu[z[i],], Q[z[i],,])",
      .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
 };
