@@ -23,16 +23,17 @@ import generate  # noqa: E402
 import oracles  # noqa: E402
 
 SEEDS = 600  # of the models that a mutant may meet
-BATCH = 6  # models that all oracles see before more models do
+BATCH = 12  # models that all oracles see before more models do
 QUICK, DEEP = (500, 1000), (4000, 8000)  # effort: draws, replicates
-# What a batch is asked, the quick ones first. Whoever breaks what is computed is
-# met by most models, but noticed by few of them; a broken draw is noticed by all
-# that meet it, but may be off by little.
+# What a batch is asked: what takes little of every model, then what takes long.
+# Whoever breaks what is computed is met by most models, but noticed by few of
+# them; a broken draw is noticed by all that meet it, but may be off by little.
+LONG = (("stays", QUICK), ("geweke", DEEP), ("plain", DEEP))
 OF_VALUES = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
              ("plain", QUICK), ("stays", QUICK))
-OF_DRAWS = (("check", QUICK), ("density", QUICK), ("forward", QUICK),
-            ("geweke", QUICK), ("geweke", DEEP), ("stays", QUICK),
-            ("plain", QUICK))
+OF_DRAWS = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
+            ("forward", QUICK), ("plain", QUICK), ("geweke", DEEP),
+            ("stays", QUICK))
 
 # What a compiler may do wrong when it makes a block: terms dropped, rows and
 # groups mistaken.  A file, a line, and what becomes of it.
@@ -245,12 +246,13 @@ def same_draws(m, tree):
 def questions(met, asked):
     """(model, oracle, effort): what is asked of each batch, then again with more
     effort."""
-    batches = []
+    batches, met = [], iter(met)
     while batch := list(itertools.islice(met, BATCH)):
         batches.append(batch)
-        for oracle, effort in asked:
-            for m in batch:
-                yield m, oracle, effort
+        for long in (False, True):
+            for m, (oracle, effort) in itertools.product(batch, asked):
+                if ((oracle, effort) in LONG) == long:
+                    yield m, oracle, effort
     for batch in batches:
         for oracle in ("geweke", "plain"):
             if (oracle, DEEP) in asked:
