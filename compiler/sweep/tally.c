@@ -73,7 +73,7 @@ static bool open_inverse(struct compiler *c, const struct step *s,
 {
     const struct inverse *index = p->inverse;
     const struct family *f = s->family;
-    if (index->reach || p->guard || (!p->cell && index->var != f->var))
+    if (index->reach || (!p->cell && index->var != f->var))
         return false;
     p->solved = NEW_ARRAY(c, symp, p->nloops + 1);
     for (int d = 0; d < index->reference->nargs; d++) {
@@ -100,7 +100,8 @@ bool by_group(struct compiler *c, const struct step *s, const struct part *p,
     q->guard = NULL;
     if (p->inverse) {
         q->inverse = p->inverse;
-        if (!open_inverse(c, s, q, k))
+        /* other rows of the index may not count */
+        if (guard || !open_inverse(c, s, q, k))
             return false;
         q->inverse = NULL;
     } else if (!guard || guard->kind != SYM_CALL ||
