@@ -219,8 +219,8 @@ static bool emit_tally_cost(struct text *out, struct compiler *c,
     for (const struct step *k = s->model->steps; k != s; k = k->next)
         if (k->name == s->name)
             return true; /* the same table, due for another reason */
-    for (int i = 0; i < t->nrows; i++) {
-        symp extent = sym_length(c, t->lower[i], t->upper[i]);
+    for (int i = 0; i < t->rows.n; i++) {
+        symp extent = sym_length(c, t->rows.lower[i], t->rows.upper[i]);
         if (!sym_has_any_loop(extent))
             rows = sym_mul2(c, rows, extent);
     }

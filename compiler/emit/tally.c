@@ -82,14 +82,14 @@ static void emit_add(struct emitter *e, const struct tallied *k,
 static void emit_rows_of(struct emitter *e, const struct tally *t)
 {
     const int depth = e->nloops;
-    for (int i = 0; i < t->nrows; i++) {
-        emit_open_loop(e, t->rows[i], t->lower[i], t->upper[i]);
-    }
+    const struct keyed_rows *r = &t->rows;
+    for (int i = 0; i < r->n; i++)
+        emit_open_loop(e, r->loops[i], r->lower[i], r->upper[i]);
     const char *key = emit_name(e, "key");
-    emit_line(e, "const int %s = %s;", key, emit_int(e, t->key));
+    emit_line(e, "const int %s = %s;", key, emit_int(e, r->key));
     for (const struct tallied *k = t->sums; k; k = k->next)
         emit_add(e, k, key);
-    emit_close(e, t->nrows);
+    emit_close(e, r->n);
     e->nloops = depth;
 }
 
@@ -164,8 +164,8 @@ static void emit_by_index(struct compiler *c, struct text *out,
     e.indent++;
     const int depth = e.nloops;
     emit_decode(&e, rows, intern_format(c, "s->%s[at]", index->item->member));
-    for (int i = 0; i < t->nrows; i++)
-        emit_loop_as(&e, t->rows[i], e.loops[depth + i].name);
+    for (int i = 0; i < t->rows.n; i++)
+        emit_loop_as(&e, t->rows.loops[i], e.loops[depth + i].name);
     const char *term = emit_expr(&e, k->term);
     emit_line(&e, "sum += %s;", term);
     emit_close(&e, 1);

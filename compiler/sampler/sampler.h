@@ -40,7 +40,7 @@ bool take_scalars(struct compiler *c, struct step *const *steps, int n,
 void draw_with_width(struct emitter *e, const struct step *s,
                      const char *function);
 
-/* rows.c: writes, if it can, what updates many elements at once by trying all
+/* rows_program.c: writes, if it can, what updates many elements at once by trying all
  * values, beside the functions of emit_scalar; then s->by_rows. */
 void emit_rows(struct compiler *c, struct text *out, struct step *s);
 

@@ -33,11 +33,15 @@ struct tallied {
     symp group, term;
     struct tallied *next;
 };
-struct tally {
-    struct loop *rows[MAX_LOOPS];
+/* Rows, by these loops, each of the group that its key tells. */
+struct keyed_rows {
+    struct loop *loops[MAX_LOOPS];
     symp lower[MAX_LOOPS], upper[MAX_LOOPS];
-    int nrows;
+    int n;
     symp key;
+};
+struct tally {
+    struct keyed_rows rows;
     int level;
     struct inverse *index; /* the rows of each group, of the plate of its
                               factor; NULL: no plate is told */

@@ -134,65 +134,63 @@ symp row_in_group(struct compiler *c, const struct grouping *k, symp e)
 /* ---- tables as tallies
  * ------------------------------------------------------ */
 
-/* The definition of a table, taken apart: the sum over these loops, for the
- * rows whose key is group, of term. */
+/* The definition of a table, taken apart: the sum over the rows whose key is
+ * group of term. */
 struct definition {
-    struct loop *rows[MAX_LOOPS];
-    symp lower[MAX_LOOPS], upper[MAX_LOOPS];
-    int nrows;
-    symp key, group, term;
+    struct keyed_rows rows;
+    symp group, term;
 };
 
-static bool is_key(const struct definition *d, symp a, symp b)
+static bool is_key(const struct keyed_rows *r, symp a, symp b)
 {
-    return sym_has_loop_of(a, d->rows, d->nrows) && reads_latent(a) &&
-           !sym_has_loop_of(b, d->rows, d->nrows) && !reads_latent(b);
+    return sym_has_loop_of(a, r->loops, r->n) && reads_latent(a) &&
+           !sym_has_loop_of(b, r->loops, r->n) && !reads_latent(b);
 }
 
 static bool take_apart(struct compiler *c, const struct family *f,
                        struct definition *d)
 {
-    *d = (struct definition){.nrows = 0};
+    *d = (struct definition){.group = NULL};
+    struct keyed_rows *const r = &d->rows;
     symp e = f->body;
-    for (; e->kind == SYM_SUM && d->nrows < MAX_LOOPS; e = e->args[2]) {
-        d->rows[d->nrows] = e->loop;
-        d->lower[d->nrows] = e->args[0];
-        d->upper[d->nrows++] = e->args[1];
+    for (; e->kind == SYM_SUM && r->n < MAX_LOOPS; e = e->args[2]) {
+        r->loops[r->n] = e->loop;
+        r->lower[r->n] = e->args[0];
+        r->upper[r->n++] = e->args[1];
     }
     const bool product = e->kind == SYM_MUL;
-    for (int i = 0; i < (product ? e->nargs : 1) && !d->key; i++) {
+    for (int i = 0; i < (product ? e->nargs : 1) && !r->key; i++) {
         symp condition = product ? e->args[i] : e;
         if (condition->kind != SYM_CALL || strcmp(condition->name, "==") != 0)
             continue;
-        for (int k = 0; k < 2 && !d->key; k++)
-            if (is_key(d, condition->args[k], condition->args[1 - k])) {
-                d->key = condition->args[k];
+        for (int k = 0; k < 2 && !r->key; k++)
+            if (is_key(r, condition->args[k], condition->args[1 - k])) {
+                r->key = condition->args[k];
                 d->group = condition->args[1 - k];
                 d->term = product ? sym_cofactor(c, e, i) : sym_num(c, 1);
             }
     }
-    return d->key != NULL;
+    return r->key != NULL;
 }
 
-/* d in the loops of t's rows; false if the rows or the key are others. */
-static bool same_rows(struct compiler *c, const struct tally *t,
-                      struct definition *d)
+/* Whether a's rows and keys are b's. */
+static bool same_rows(struct compiler *c, struct keyed_rows a,
+                      const struct keyed_rows *b)
 {
-    if (d->nrows != t->nrows)
+    if (a.n != b->n)
         return false;
-    for (int i = 0; i < t->nrows; i++) {
-        if (!sym_same(d->lower[i], t->lower[i]) ||
-            !sym_same(d->upper[i], t->upper[i]))
+    for (int i = 0; i < b->n; i++) {
+        if (!sym_same(a.lower[i], b->lower[i]) ||
+            !sym_same(a.upper[i], b->upper[i]))
             return false;
-        symp row = sym_loop(c, t->rows[i]);
-        d->key = sym_replace_loop(c, d->key, d->rows[i], row);
-        d->term = sym_replace_loop(c, d->term, d->rows[i], row);
-        for (int j = i + 1; j < t->nrows; j++) {
-            d->lower[j] = sym_replace_loop(c, d->lower[j], d->rows[i], row);
-            d->upper[j] = sym_replace_loop(c, d->upper[j], d->rows[i], row);
+        symp row = sym_loop(c, b->loops[i]);
+        a.key = sym_replace_loop(c, a.key, a.loops[i], row);
+        for (int j = i + 1; j < b->n; j++) {
+            a.lower[j] = sym_replace_loop(c, a.lower[j], a.loops[i], row);
+            a.upper[j] = sym_replace_loop(c, a.upper[j], a.loops[i], row);
         }
     }
-    return sym_same(d->key, t->key);
+    return sym_same(a.key, b->key);
 }
 
 static int level_of(symp e)
@@ -208,33 +206,27 @@ static int level_of(symp e)
 }
 
 static struct tally *tally_of(struct compiler *c, struct model *m, int level,
-                              struct definition *d)
+                              const struct keyed_rows *rows)
 {
     struct tally **at = &m->tallies;
-    for (; *at; at = &(*at)->next) {
-        struct definition there = *d;
-        if ((*at)->level == level && same_rows(c, *at, &there)) {
-            *d = there;
+    for (; *at; at = &(*at)->next)
+        if ((*at)->level == level && same_rows(c, *rows, &(*at)->rows))
             return *at;
-        }
-    }
-    struct tally *t = *at = NEW(c, struct tally);
-    t->nrows = d->nrows;
-    for (int i = 0; i < d->nrows; i++) {
-        t->rows[i] = d->rows[i];
-        t->lower[i] = d->lower[i];
-        t->upper[i] = d->upper[i];
-    }
-    t->key = d->key;
-    t->level = level;
-    return t;
+    *at = NEW(c, struct tally);
+    (*at)->rows = *rows;
+    (*at)->level = level;
+    return *at;
 }
 
 static void add_sum(struct compiler *c, struct tally *t, struct family *f,
                     const struct definition *d)
 {
     struct tallied *last = NEW(c, struct tallied), **at = &t->sums;
-    *last = (struct tallied){f, d->group, d->term, NULL};
+    symp term = d->term;
+    for (int i = 0; i < t->rows.n; i++)
+        term = sym_replace_loop(c, term, d->rows.loops[i],
+                                sym_loop(c, t->rows.loops[i]));
+    *last = (struct tallied){f, d->group, term, NULL};
     while (*at)
         at = &(*at)->next;
     *at = last;
@@ -248,17 +240,17 @@ static void add_sum(struct compiler *c, struct tally *t, struct family *f,
 static bool is_plate(struct compiler *c, const struct tally *t,
                      const struct factor *g)
 {
-    struct definition d = {.nrows = g->nloops, .key = t->key, .term = t->key};
-    if (g->nloops != t->nrows || g->nloops != g->family->nloops)
+    struct keyed_rows plate = {.n = g->nloops, .key = t->rows.key};
+    if (g->nloops != t->rows.n || g->nloops != g->family->nloops)
         return false;
     for (int i = 0; i < g->nloops; i++) {
         if (g->loops[i] != g->family->loops[i])
             return false;
-        d.rows[i] = g->loops[i];
-        d.lower[i] = g->loops[i]->lower;
-        d.upper[i] = g->loops[i]->upper;
+        plate.loops[i] = g->loops[i];
+        plate.lower[i] = g->loops[i]->lower;
+        plate.upper[i] = g->loops[i]->upper;
     }
-    return same_rows(c, t, &d);
+    return same_rows(c, plate, &t->rows);
 }
 
 /* A table whose cells are the groups, numbered from 1. */
@@ -280,9 +272,10 @@ static void add_index(struct compiler *c, struct model *m, struct tally *t)
         g = g->next;
     if (!groups || !g)
         return;
-    symp key = t->key;
-    for (int i = 0; i < t->nrows; i++)
-        key = sym_replace_loop(c, key, t->rows[i], sym_loop(c, g->loops[i]));
+    symp key = t->rows.key;
+    for (int i = 0; i < t->rows.n; i++)
+        key = sym_replace_loop(c, key, t->rows.loops[i],
+                               sym_loop(c, g->loops[i]));
     struct inverse *index = t->index = NEW(c, struct inverse);
     *index = (struct inverse){.var = groups,
                               .factor = g,
@@ -297,17 +290,9 @@ static void add_index(struct compiler *c, struct model *m, struct tally *t)
 
 static void find_index(struct compiler *c, struct model *m, struct tally *t)
 {
-    for (struct tally *u = m->tallies; u != t && !t->index; u = u->next) {
-        struct definition d = {
-            .nrows = u->nrows, .key = u->key, .term = u->key};
-        for (int i = 0; i < u->nrows; i++) {
-            d.rows[i] = u->rows[i];
-            d.lower[i] = u->lower[i];
-            d.upper[i] = u->upper[i];
-        }
-        if (u->index && same_rows(c, t, &d))
+    for (struct tally *u = m->tallies; u != t && !t->index; u = u->next)
+        if (u->index && same_rows(c, u->rows, &t->rows))
             t->index = u->index;
-    }
     if (!t->index)
         add_index(c, m, t);
     for (struct tallied *k = t->sums; k && t->index; k = k->next)
@@ -344,7 +329,7 @@ void form_tallies(struct compiler *c, struct model *m, struct family **first)
         struct definition d;
         f->level = 1 + level_of(f->body);
         if (f->for_updates && take_apart(c, f, &d))
-            add_sum(c, tally_of(c, m, f->level, &d), f, &d);
+            add_sum(c, tally_of(c, m, f->level, &d.rows), f, &d);
     }
     for (struct tally *t = m->tallies; t; t = t->next)
         find_index(c, m, t);
