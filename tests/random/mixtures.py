@@ -19,9 +19,20 @@ def mixture(b):
     n, k = b.between(5, 12), b.between(2, 3)
     z, mu = b.name("z"), b.name("mu")
     i = b.loop(1, n)
-    each(b, i, f"{z}[{i.name}] ~ dcat({b.simplex([], k)})")
+    weights, increments = b.simplex([], k), b.chance(0.3)
+    if b.chance(0.7 if increments else 0.4):
+        weights = b.name("p")
+        b.write(f"{weights}[1:{k}] ~ ddirch({b.given([1.5, 1, 2][:k], 'a')}[])")
+        weights += "[]"
+    each(b, i, f"{z}[{i.name}] ~ dcat({weights})")
     for j in range(k):
-        b.write(f"{mu}[{j + 1}] ~ dnorm({3 * j - 2}, {b.number(1, 3)})")
+        if j and increments:
+            b.feature("means by increments")
+            d = b.name("d")
+            b.write(f"{d} ~ {b.pick(['dnorm(1, 0.5) T(0,)', 'dgamma(3, 1)'])}")
+            b.write(f"{mu}[{j + 1}] <- {mu}[{j}] + {d}")
+        else:
+            b.write(f"{mu}[{j + 1}] ~ dnorm({3 * j - 2}, {b.number(1, 3)})")
     b.add(Thing(z, "category", (n,), k))
     b.add(Thing(mu, "real", (k,)))
     y = b.name("y")
