@@ -23,7 +23,7 @@ says 'nothing is written'
 absent fit.csv
 absent fit-1.csv
 # There is nothing that a full conditional could be compared with.
-status 2 ./overflow check --data overflow.json --init init.json
+status 1 ./overflow check --data overflow.json --init init.json
 says 'b\[[12]\] of chain 1 is not a number after 3 sweeps from these starting values'
 
 # After a while: log(tau) is a random walk down to where x has no precision.
