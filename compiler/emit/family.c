@@ -99,9 +99,8 @@ static void emit_enumerate(struct compiler *c, struct text *out,
                 "{\n    const struct state *s = (const struct state *)state;\n"
                 "    (void)s;\n    (void)tuples;\n    int64_t count = 0;\n",
                 family_id(c, f));
-    for (int i = 0; i < f->nloops; i++) {
+    for (int i = 0; i < f->nloops; i++)
         emit_open_loop(&e, f->loops[i], f->loops[i]->lower, f->loops[i]->upper);
-    }
     for (int i = 0; i < f->nloops; i++) {
         emit_line(&e, "if (tuples)");
         emit_line(&e, "    tuples[count * %d + %d] = %s;", f->nloops, i,
@@ -880,10 +879,9 @@ static void emit_derive(struct compiler *c, struct text *out,
                     id);
         struct emitter a = emitter_new(c, out);
         emit_line(&a, "long long element = 0;");
-        for (int i = 0; i < f->nloops; i++) {
+        for (int i = 0; i < f->nloops; i++)
             emit_open_loop(&a, f->loops[i], f->loops[i]->lower,
                            f->loops[i]->upper);
-        }
         emit_line(&a, "derive_%s(s, team, element++);", id);
         emit_close(&a, f->nloops);
         text_append(out, "    gbm_team_sync(team);\n}\n");

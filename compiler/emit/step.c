@@ -86,10 +86,9 @@ static void emit_conflict(struct text *out, struct compiler *c,
                 sym_add2(c, sym_mul2(c, at, extent), sym_sub(c, value[i], low));
         }
         int depth = e.nloops;
-        for (int b = 0; b < k->nbound[r]; b++) {
+        for (int b = 0; b < k->nbound[r]; b++)
             emit_open_loop(&e, k->bound[r][b], k->bound[r][b]->lower,
                            k->bound[r][b]->upper);
-        }
         emit_line(&e, "if (%s) {", emit_expr(&e, match));
         emit_line(&e, "    if (count < capacity)");
         emit_line(&e, "        out[count] = %s;", emit_int(&e, at));

@@ -24,14 +24,9 @@ static int open_loops(struct emitter *e, const struct family *f,
     for (int i = 0; i < f->nloops; i++) {
         if (f->loops[i] == but)
             continue;
-        const char *lower = emit_int(e, f->loops[i]->lower);
-        const char *upper = emit_int(e, f->loops[i]->upper);
-        const char *name = emit_loop_name(e, f->loops[i]);
         if (simple && i == last)
             emit_line(e, "GBM_SIMD");
-        emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower, name,
-                  upper, name);
-        e->indent++;
+        emit_open_loop(e, f->loops[i], f->loops[i]->lower, f->loops[i]->upper);
         braces++;
     }
     return braces;
@@ -79,7 +74,7 @@ static void emit_add(struct emitter *e, const struct tallied *k,
     e->nloops = depth;
 }
 
-static void emit_rows_of(struct emitter *e, const struct tally *t)
+static void emit_all_rows(struct emitter *e, const struct tally *t)
 {
     const int depth = e->nloops;
     const struct keyed_rows *r = &t->rows;
@@ -108,7 +103,7 @@ static void emit_pass(struct compiler *c, struct text *out,
         emit_close(&e, braces);
         e.nloops = depth;
     }
-    emit_rows_of(&e, t);
+    emit_all_rows(&e, t);
     text_append(out, "}\n");
 }
 

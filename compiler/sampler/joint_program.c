@@ -27,9 +27,8 @@ static void open_instance(struct emitter *e, const struct factor *g)
 
 static int open_bounds(struct emitter *e, const struct joint_slot *slot)
 {
-    for (int b = 0; b < slot->nbound; b++) {
+    for (int b = 0; b < slot->nbound; b++)
         emit_open_loop(e, slot->bound[b], slot->lower[b], slot->upper[b]);
-    }
     return slot->nbound;
 }
 

@@ -734,10 +734,10 @@ static void check_all(struct command *command)
                                                         : 20,
                                  .adapting = true};
         if (rt_host.run(rt, &block) != GBM_OK)
-            return;
+            break;
         done += (uint32_t)block.sweeps;
         if (has_left_numbers(c, done))
-            return;
+            break;
         for (c->chain = 0; c->chain < c->in->nchains; c->chain++) {
             rt_bind(c->in, c->state, c->chain);
             check_point(command, point);
