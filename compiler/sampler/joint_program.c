@@ -318,8 +318,61 @@ static bool all_constant(const struct joint_term *t)
 static void emit_joint_of(struct emitter *e, const struct step *s)
 {
     emit_line(
-        e, "const struct gbm_joint j_ = gbm_joint_of(s->%s, s->%s, s->%s);",
-        s->slots->member, s->slots->next->member, s->slots->next->next->member);
+        e, "const struct gbm_joint j_ = GBM_JOINT_OF(%s, s->%s, s->%s, s->%s);",
+        s->name, s->slots->member, s->slots->next->member,
+        s->slots->next->next->member);
+}
+
+/* The case of a term: its rows and its scale. */
+static void emit_term(struct emitter *e, const struct step *s,
+                      const struct joint_term *t, int number)
+{
+    emit_line(e, "case %d: /* %s */", number, t->factor->text);
+    e->indent++;
+    /* rows are computed even so where what is observed moves: geweke */
+    emit_line(e, "GBM_TEAM_FOR(i_, 0, r_.rows, team) {");
+    e->indent++;
+    emit_line(e, "const long long element_ = r_.element[i_];");
+    emit_line(e, "row_%s_%d(s, element_, &r_.weight[i_], &r_.score[i_]);",
+              s->name, number);
+    if (t->data_design && !t->constant_design)
+        emit_line(e, "if (!r_.header[GBM_T_FIXED_DESIGN])");
+    if (!t->constant_design)
+        emit_line(e, "design_%s_%d(s, element_, r_.design + r_.begin[i_]);",
+                  s->name, number);
+    emit_close(e, 1);
+    if (!sym_is(t->scale, 1))
+        emit_line(e, "scale_ = %s;", emit_expr(e, t->scale));
+    emit_line(e, "break;");
+    e->indent--;
+}
+
+/* Adds what is not curved, in one loop: what adds a term is long, and inlined.
+ */
+static void emit_terms(struct emitter *e, const struct step *s)
+{
+    int number = 0, last = -1;
+    for (const struct joint_term *t = joint_of(s)->terms; t;
+         t = t->next, number++)
+        if (!t->curved)
+            last = number;
+    if (last < 0)
+        return;
+    emit_line(e, "GBM_ROLLED");
+    emit_line(e, "for (int t_ = 0; t_ <= %d; t_++) {", last);
+    e->indent++;
+    emit_line(e, "const struct gbm_joint_rows r_ = gbm_joint_rows_of(j_, t_);");
+    emit_line(e, "real scale_ = 1;");
+    emit_line(e, "switch (t_) {");
+    number = 0;
+    for (const struct joint_term *t = joint_of(s)->terms; t;
+         t = t->next, number++)
+        if (!t->curved)
+            emit_term(e, s, t, number);
+    emit_line(e, "default: continue;");
+    emit_line(e, "}");
+    emit_line(e, "gbm_joint_add(j_, &r_, team, scale_);");
+    emit_close(e, 1);
 }
 
 static void emit_assemble(struct compiler *c, struct text *out,
@@ -331,35 +384,7 @@ static void emit_assemble(struct compiler *c, struct text *out,
                 "gbm_team *team,\n    const struct gbm_joint *j_)\n{\n",
                 s->name);
     emit_line(&e, "gbm_joint_clear(j_, team);");
-    int number = 0;
-    for (const struct joint_term *t = joint_of(s)->terms; t;
-         t = t->next, number++) {
-        if (t->curved)
-            continue;
-        emit_line(&e, "{ /* %s */", t->factor->text);
-        e.indent++;
-        emit_line(&e,
-                  "const struct gbm_joint_rows r_ = gbm_joint_rows_of(j_, "
-                  "%d);",
-                  number);
-        /* rows are computed even so where what is observed moves: geweke */
-        emit_line(&e, "GBM_TEAM_FOR(i_, 0, r_.rows, team) {");
-        e.indent++;
-        emit_line(&e, "const long long element_ = r_.element[i_];");
-        emit_line(&e, "row_%s_%d(s, element_, &r_.weight[i_], &r_.score[i_]);",
-                  s->name, number);
-        if (t->data_design && !t->constant_design)
-            emit_line(&e, "if (!r_.header[GBM_T_FIXED_DESIGN])");
-        if (!t->constant_design)
-            emit_line(&e,
-                      "design_%s_%d(s, element_, r_.design + "
-                      "r_.begin[i_]);",
-                      s->name, number);
-        emit_close(&e, 1);
-        const char *scale = emit_expr(&e, t->scale);
-        emit_line(&e, "gbm_joint_add(j_, &r_, team, %s);", scale);
-        emit_close(&e, 1);
-    }
+    emit_terms(&e, s);
     struct var *vars[MAX_MEMBERS];
     int n = joint_variables(s, vars);
     for (int v = 0; v < n; v++) {

@@ -190,7 +190,7 @@ struct cuda_chains {
 /* The generated program is compiled in so many parts at most, each with its
  * share of the kernels; with kernels.h that makes CUDA_PROGRAMS texts. It does
  * not depend on the number of cores, so neither does the machine code. */
-#define CUDA_PARTS 4
+#define CUDA_PARTS 8
 #define CUDA_PROGRAMS (CUDA_PARTS + 1)
 
 struct cuda_slot {
@@ -269,7 +269,7 @@ struct cuda {
     size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
     CUmodule parts[CUDA_PARTS];   /* of the generated program */
     CUmodule kernels;
-    struct cuda_fixed { /* of kernels.h */
+    struct cuda_fixed { /* of kernels.h; some only with dense blocks */
         struct cuda_kernel sweep_done, keep_done, chains_done, gather,
             add_densities, welford, index_count, index_scan, index_place,
             dense_scale_rows, dense_fold, dense_add, dense_multiply,
@@ -397,6 +397,8 @@ double cuda_seconds(void); /* of the clock on the wall */
 /* ---- dense.c ---- */
 /* Chooses the route, names kernels. Before the program is compiled. */
 enum gbm_status cuda_dense_plan(struct cuda *c, int step);
+/* Whether some block goes the small route, or another. */
+bool cuda_dense_has(const struct cuda *c, bool small);
 /* Asks for memory. After the kernels are known. */
 enum gbm_status cuda_dense_request(struct cuda *c, struct cuda_dense *dense);
 /* Designs and Gram matrices of data alone. After everything is uploaded. */

@@ -164,6 +164,16 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
     return dense->route == ROUTE_SMALL ? GBM_OK : cuda_open_libraries(c);
 }
 
+bool cuda_dense_has(const struct cuda *c, bool small)
+{
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        const struct cuda_dense *dense = c->steps[k].dense;
+        if (dense && (dense->route == ROUTE_SMALL) == small)
+            return true;
+    }
+    return false;
+}
+
 /* ---- memory ---- */
 
 bool cuda_dense_has_pass(const struct cuda_dense *dense)

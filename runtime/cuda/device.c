@@ -289,7 +289,7 @@ static enum gbm_status plan_step(struct cuda *c, int step)
                      : c->steps[step].by_rows
                          ? 1
                          : cuda_lanes(c, cost, at_once * c->in->nchains));
-    c->steps[step].kernel.effort = s->joint ? 12 : s->trials ? 3 : 2;
+    c->steps[step].kernel.effort = s->joint ? 8 : s->trials ? 3 : 2;
     return GBM_OK;
 }
 
@@ -523,22 +523,46 @@ static int rows_of_thread(const struct cuda *c)
     return most >= 2 * threads ? 2 : 1;
 }
 
-/* Of a step whose elements are updated as rows, the sizes as an option. */
-static void add_sizes(struct cuda *c, struct options *o, int step)
+/* What is known of a step, for its kernel, as an option. */
+static void add_sizes(struct cuda *c, struct options *o, int step,
+                      const int64_t *sizes, int n)
 {
-    const struct gbm_step *s = &c->in->model->steps[step];
-    const struct cuda_kernel *k = &c->steps[step].kernel;
-    int64_t sizes[GBM_MAX_SIZES];
     char *out = o->sizes[step];
     const size_t room = sizeof o->sizes[step];
+    const int part =
+        c->chains.lanes ? c->chains.kernel.part : c->steps[step].kernel.part;
 
-    const int n = s->sizes(c->host_state, sizes);
-    int used = snprintf(out, room, "-DGBM_SIZES_%s=", s->name);
+    int used =
+        snprintf(out, room, "-DGBM_SIZES_%s=", c->in->model->steps[step].name);
     for (int i = 0; i < n && (size_t)used < room; i++)
         used += snprintf(out + used, room - (size_t)used, "%s%lld",
                          i ? "_" : "", (long long)sizes[i]);
     if ((size_t)used < room)
-        add_option(o, k->part, out);
+        add_option(o, part, out);
+}
+
+static void add_sizes_of_rows(struct cuda *c, struct options *o, int step)
+{
+    int64_t sizes[GBM_MAX_SIZES];
+    const int n = c->in->model->steps[step].sizes(c->host_state, sizes);
+    add_sizes(c, o, step, sizes, n);
+}
+
+/* Which parts a joint block has. */
+static void add_sizes_of_joint(struct cuda *c, struct options *o, int step)
+{
+    const struct gbm_joint_block *block = c->in->model->steps[step].joint;
+    const int *table = c->in->slots[block->table].values;
+    const int *term = table + table[GBM_J_TERMS];
+    int64_t has[GBM_HAS_COUNT] = {0};
+
+    has[GBM_HAS_TREES] = table[GBM_J_TREES_SIZE] > 0;
+    has[GBM_HAS_LISTS] = table[GBM_J_SPARSE] > table[GBM_J_LEAVES];
+    has[GBM_HAS_DENSE] = table[GBM_J_D] > table[GBM_J_SPARSE];
+    has[GBM_HAS_HELD] = table[GBM_J_HELD] > 0;
+    for (int i = 0; i < block->nterms; i++, term += GBM_T_SIZE)
+        has[GBM_HAS_VARYING] |= !term[GBM_T_FIXED_DESIGN];
+    add_sizes(c, o, step, has, GBM_HAS_COUNT);
 }
 
 static enum gbm_status set_options(struct cuda *c, struct options *o,
@@ -553,6 +577,10 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
         if (c->mixed)
             add_option(o, i, "-DGBM_MIXED");
     }
+    if (cuda_dense_has(c, false))
+        add_option(o, CUDA_PARTS, "-DGBM_HAS_LARGE");
+    if (cuda_dense_has(c, true))
+        add_option(o, CUDA_PARTS, "-DGBM_HAS_SMALL");
     snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d", largest_block(c));
     for (int i = 0; i < CUDA_PARTS; i++) {
         add_option(o, i, o->small);
@@ -573,8 +601,10 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     for (int i = 0; i < CUDA_PARTS; i++)
         add_option(o, i, o->rows);
     for (int k = 0; k < c->in->model->nsteps; k++)
-        if (c->steps[k].by_rows && !c->chains.lanes)
-            add_sizes(c, o, k);
+        if (c->in->model->steps[k].joint && c->in->steps[k].active)
+            add_sizes_of_joint(c, o, k);
+        else if (c->steps[k].by_rows && !c->chains.lanes)
+            add_sizes_of_rows(c, o, k);
     for (int i = 0; i < kernels->n; i++) {
         const struct cuda_kernel *k = kernels->list[i];
         snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d",

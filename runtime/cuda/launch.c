@@ -96,13 +96,29 @@ enum gbm_status cuda_find(struct cuda *c, CUmodule module,
     return GBM_OK;
 }
 
+/* A kernel that no model changes. */
+struct fixed {
+    struct cuda_kernel *kernel;
+    const char *name;
+};
+
+static enum gbm_status find_each(struct cuda *c, const struct fixed *list,
+                                 size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct cuda_kernel *k = list[i].kernel;
+        snprintf(k->name, sizeof k->name, "%s", list[i].name);
+        k->lanes = 1;
+        k->block = 256;
+        TRY(cuda_find(c, c->kernels, k));
+    }
+    return GBM_OK;
+}
+
 enum gbm_status cuda_find_fixed(struct cuda *c)
 {
     struct cuda_fixed *f = &c->fixed;
-    const struct {
-        struct cuda_kernel *kernel;
-        const char *name;
-    } all[] = {
+    const struct fixed all[] = {
         {&f->sweep_done, "sweep_done"},
         {&f->keep_done, "keep_done"},
         {&f->chains_done, "chains_done"},
@@ -112,10 +128,12 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->index_count, "index_count"},
         {&f->index_scan, "index_scan"},
         {&f->index_place, "index_place"},
-        {&f->dense_scale_rows, "dense_scale_rows"},
         {&f->dense_fold, "dense_fold"},
         {&f->dense_add, "dense_add"},
         {&f->dense_multiply, "dense_multiply"},
+    };
+    const struct fixed large[] = {
+        {&f->dense_scale_rows, "dense_scale_rows"},
         {&f->dense_mirror, "dense_mirror"},
         {&f->dense_form, "dense_form"},
         {&f->dense_potential, "dense_potential"},
@@ -124,22 +142,23 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->dense_rescue, "dense_rescue"},
         {&f->dense_add_normals, "dense_add_normals"},
         {&f->dense_to_state, "dense_to_state"},
-        {&f->small_gram, "small_gram"},
-        {&f->small_fold, "small_fold"},
-        {&f->small_draw, "small_draw"},
         {&f->wide_scale, "wide_scale"},
         {&f->wide_prior, "wide_prior"},
         {&f->wide_residual, "wide_residual"},
         {&f->wide_identity, "wide_identity"},
         {&f->wide_finish, "wide_finish"},
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        snprintf(all[i].kernel->name, sizeof all[i].kernel->name, "%s",
-                 all[i].name);
-        all[i].kernel->lanes = 1;
-        all[i].kernel->block = 256;
-        TRY(cuda_find(c, c->kernels, all[i].kernel));
-    }
+    const struct fixed small[] = {
+        {&f->small_gram, "small_gram"},
+        {&f->small_fold, "small_fold"},
+        {&f->small_draw, "small_draw"},
+    };
+
+    TRY(find_each(c, all, sizeof all / sizeof *all));
+    if (cuda_dense_has(c, false))
+        TRY(find_each(c, large, sizeof large / sizeof *large));
+    if (cuda_dense_has(c, true))
+        TRY(find_each(c, small, sizeof small / sizeof *small));
     return GBM_OK;
 }
 

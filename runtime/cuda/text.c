@@ -13,6 +13,8 @@
     extern const char name[]
 
 TEXT(cuda_text_kernels, "runtime/cuda/kernels.h");
+TEXT(cuda_text_large, "runtime/cuda/dense_large.h");
+TEXT(cuda_text_small, "runtime/cuda/dense_small.h");
 TEXT(cuda_text_control, "stdlib/kernels/control.h");
 TEXT(cuda_text_kept, "stdlib/kernels/kept_cuda.h");
 TEXT(cuda_text_real, "stdlib/kernels/real.h");
@@ -23,6 +25,8 @@ TEXT(cuda_text_team, "stdlib/kernels/team.h");
 
 const struct gbm_header cuda_texts[] = {
     {"kernels.h", cuda_text_kernels},
+    {"dense_large.h", cuda_text_large},
+    {"dense_small.h", cuda_text_small},
     {"control.h", cuda_text_control},
     {"kept_cuda.h", cuda_text_kept},
     {"real.h", cuda_text_real},

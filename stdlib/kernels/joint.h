@@ -13,6 +13,7 @@
 #ifndef GBM_JOINT_H
 #define GBM_JOINT_H
 
+#include "sizes.h"
 #include "sparse_cholesky.h"
 
 /* Header of the table: numbers, and places of lists. */
@@ -102,6 +103,7 @@ struct gbm_joint {
     real *x;    /* [d] potential, then the draw, in the fill-reducing order */
     real *held; /* [held] */
     const int *first, *where, *at, *held_first, *held_where;
+    bool varies; /* some term's design */
 };
 
 GBM_FN struct gbm_joint gbm_joint_of(const int *t, const real *constant,
@@ -143,8 +145,51 @@ GBM_FN struct gbm_joint gbm_joint_of(const int *t, const real *constant,
     f->row_start = t + t[GBM_J_ROW_START];
     f->row_cell = t + t[GBM_J_ROW_CELL];
     f->row_column = t + t[GBM_J_ROW_COLUMN];
+    j.varies = true;
     return j;
 }
+
+/* What a block may lack, as 0 or 1: the runtime tells the device's compiler,
+ * which leaves out what is for it. */
+enum gbm_joint_has {
+    GBM_HAS_TREES,
+    GBM_HAS_LISTS, /* columns kept as lists */
+    GBM_HAS_DENSE, /* a dense block */
+    GBM_HAS_HELD,
+    GBM_HAS_VARYING, /* designs that vary */
+    GBM_HAS_COUNT
+};
+
+#ifdef __CUDACC__
+GBM_FN struct gbm_joint gbm_joint_with(struct gbm_joint j, bool trees,
+                                       bool lists, bool dense, bool held,
+                                       bool varying)
+{
+    struct gbm_sparse *f = &j.factor;
+    if (!trees)
+        f->leaves = f->trees_size = 0;
+    if (!lists) {
+        f->sparse = f->leaves;
+        f->levels = 0;
+    }
+    if (!dense)
+        f->sparse = f->d;
+    if (!held)
+        j.held_count = j.links = 0;
+    j.varies = varying;
+    return j;
+}
+#define GBM_JOINT_OF(function, table, constant, work)                          \
+    gbm_joint_with(gbm_joint_of(table, constant, work),                        \
+                   GBM_SIZE(function, GBM_HAS_TREES, 1),                       \
+                   GBM_SIZE(function, GBM_HAS_LISTS, 1),                       \
+                   GBM_SIZE(function, GBM_HAS_DENSE, 1),                       \
+                   GBM_SIZE(function, GBM_HAS_HELD, 1),                        \
+                   GBM_SIZE(function, GBM_HAS_VARYING, 1))
+#else
+#define GBM_JOINT_OF(function, table, constant, work)                          \
+    gbm_joint_of(table, constant, work)
+#endif
 
 /* The rows of a term that are computed each sweep. */
 struct gbm_joint_rows {
@@ -248,7 +293,7 @@ GBM_FN void gbm_joint_add(const struct gbm_joint *j,
                           const struct gbm_team *team, real scale)
 {
     const int *h = r->header, *t = j->table;
-    const bool fixed = h[GBM_T_FIXED_DESIGN] != 0;
+    const bool fixed = !j->varies || h[GBM_T_FIXED_DESIGN] != 0;
     const int nq = h[GBM_T_Q], nb = h[GBM_T_B];
     const int *to = t + h[GBM_T_Q_TO];
     const real *value = j->constant + h[GBM_T_Q_VALUE];

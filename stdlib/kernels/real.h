@@ -228,6 +228,13 @@ GBM_FN real gbm_xlog1py(real x, real y)
 #define GBM_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+/* Does not, on the device. */
+#if defined(__CUDACC__)
+#define GBM_ROLLED _Pragma("unroll 1")
+#else
+#define GBM_ROLLED
+#endif
+
 /* The polynomial c[0] + c[1] x + ... + c[n - 1] x^(n - 1), n >= 2: its even and
  * its odd part by Horner's rule, as two short chains of dependent operations
  * take less time than a long one. */

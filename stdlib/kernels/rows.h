@@ -8,26 +8,10 @@
 #ifndef GBM_ROWS_H
 #define GBM_ROWS_H
 
+#include "sizes.h"
 #include "team.h"
 
-/* Number i of what the runtime tells of a function's sizes (GBM_SIZES_function,
- * numbers with _ between them), as a constant; n where it tells nothing. */
 #ifdef __CUDACC__
-__device__ constexpr int gbm_size_of(const char *text, int i, int otherwise)
-{
-    if (!(*text >= '0' && *text <= '9'))
-        return otherwise;
-    for (; i > 0; text++)
-        i -= *text == '_';
-    int n = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        n = 10 * n + (*text - '0');
-    return n;
-}
-#define GBM_SIZES_TEXT(sizes) #sizes
-#define GBM_SIZES(name, i, n) gbm_size_of(GBM_SIZES_TEXT(name), i, n)
-#define GBM_SIZE(function, i, n) GBM_SIZES(GBM_SIZES_##function, i, n)
-
 #ifndef GBM_ROWS
 #define GBM_ROWS 1
 #endif

@@ -538,7 +538,8 @@ static void read_program(void)
         "real.h",           "rng.h",           "normal_function.h",
         "normal.h",         "exponential.h",   "gamma.h",
         "team.h",           "skeleton_cuda.h", "elementary.h",
-        "gamma_function.h", "rows.h",          "slice.h"};
+        "gamma_function.h", "rows.h",          "sizes.h",
+        "slice.h"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[256];
         snprintf(path, sizeof path, "stdlib/kernels/%s", names[i]);
