@@ -41,10 +41,10 @@ static void note_unknown(struct compiler *c, const struct model *m)
 static int finish(struct compiler *c, struct model *m)
 {
     struct text program = {0}, host = {0}, plan_text = {0};
-    explain(&plan_text, c, m);
+    report_explain(&plan_text, c, m);
     if (c->options.explain)
         fputs(plan_text.data, stdout);
-    int status = c->options.dag && !write_dag(c, m) ? 2 : 0;
+    int status = c->options.dag && !report_write_dag(c, m) ? 2 : 0;
     bool emits = asked(c, "c") || asked(c, "cuda");
     if (status == 0 && (c->options.output || emits)) {
         emit_program(&program, c, m);
@@ -77,9 +77,9 @@ typedef void print_pass(struct text *out, struct compiler *c,
                         const struct model *m);
 
 static tree_pass *const on_tree[] = {
-    library_add_own, order_arguments, /* of distributions, by name */
-    gather_scalars,  roll,
-    draw_states,
+    library_add_own,      model_order_arguments, /* of distributions, by name */
+    model_gather_scalars, model_roll,
+    model_draw_states,
 };
 
 static const struct {
@@ -89,67 +89,70 @@ static const struct {
     print_pass *print;
 } on_model[] = {
     /* statements: families of elements */
-    {.run = settle_roles},
-    {.run = warn_of_intervals},
-    {.run = check_twice},
-    {.run = check_cycles, .ends = true},
-    {.run = split_mixed},
-    {.run = split_known, .ends = true},
-    {.run = take_pieces_apart},
-    {.run = drop_clamps},
-    {.run = simplify_again},
-    {.run = keep_summaries},
-    {.run = order_families},
-    {.run = choose_stored},
-    {.run = share_inverses},
-    {.run = keep_repeated},
-    {.run = expect_supplied},
-    {.run = split_affine},
-    {.run = find_sequences},
-    {.run = follow_known},
-    {.run = find_feedback},
-    {.run = name_in_c},
+    {.run = model_settle_roles},
+    {.run = model_warn_of_intervals},
+    {.run = model_check_twice},
+    {.run = model_check_cycles, .ends = true},
+    {.run = model_split_mixed},
+    {.run = model_split_known, .ends = true},
+    {.run = model_take_pieces_apart},
+    {.run = model_drop_clamps},
+    {.run = model_simplify_again},
+    {.run = model_keep_summaries},
+    {.run = family_order},
+    {.run = model_choose_stored},
+    {.run = model_share_inverses},
+    {.run = model_keep_repeated},
+    {.run = model_expect_supplied},
+    {.run = model_split_affine},
+    {.run = model_find_sequences},
+    {.run = model_follow_known},
+    {.run = model_find_feedback},
+    {.run = model_name_in_c},
     /* factors of the joint density */
-    {.run = make_factors},
-    {.run = settle_leaves},
-    {.run = state_rules},
-    {.run = find_barren, .ends = true, .emit = "dag", .print = model_print},
+    {.run = model_make_factors},
+    {.run = model_settle_leaves},
+    {.run = model_state_rules},
+    {.run = model_find_barren,
+     .ends = true,
+     .emit = "dag",
+     .print = model_print},
     /* full conditionals, and how each is sampled */
-    {.run = augment},
-    {.run = condition},
-    {.run = choose_samplers},
-    {.run = form_paths},
-    {.run = form_blocks},
-    {.run = check_samplers,
+    {.run = sampler_augment},
+    {.run = condition_model},
+    {.run = sampler_choose},
+    {.run = sampler_form_paths},
+    {.run = sampler_form_blocks},
+    {.run = sampler_check,
      .ends = true,
      .emit = "conditionals",
-     .print = conditionals_print},
+     .print = report_conditionals},
     /* the sweep */
-    {.run = draw_forward},
-    {.run = find_scale_moves},
-    {.run = sum_rows},
-    {.run = count_copies},
-    {.run = lift},
-    {.run = plan},
-    {.run = find_dependence},
-    {.run = fuse},
-    {.run = hoist, .emit = "plan", .print = plan_print},
-    {.run = form_phases, .emit = "sweep", .print = sweep_print},
-    {.run = settle_slots, .emit = "slots", .print = slots_print},
-    {.run = order_load},
+    {.run = sampler_draw_forward},
+    {.run = sampler_find_scale_moves},
+    {.run = sweep_sum_rows},
+    {.run = sweep_count_copies},
+    {.run = sweep_lift},
+    {.run = sweep_plan},
+    {.run = sweep_find_dependence},
+    {.run = sweep_fuse},
+    {.run = sweep_hoist, .emit = "plan", .print = report_plan},
+    {.run = sweep_form_phases, .emit = "sweep", .print = report_sweep},
+    {.run = sweep_settle_slots, .emit = "slots", .print = slots_print},
+    {.run = sweep_order_load},
 };
 
 int compile_model(struct compiler *c, struct program *p)
 {
     for (size_t i = 0; i < sizeof on_tree / sizeof *on_tree; i++)
         on_tree[i](c, p);
-    struct model *m = resolve(c, p);
+    struct model *m = model_resolve(c, p);
     if (!m || c->nerrors)
         return 1;
     m->name = model_name(c);
     for (size_t i = 0; i < sizeof on_model / sizeof *on_model; i++) {
         on_model[i].run(c, m);
-        check_model(c, m);
+        model_check(c, m);
         if (on_model[i].ends && c->nerrors)
             return 1;
         if (on_model[i].emit && asked(c, on_model[i].emit)) {

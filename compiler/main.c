@@ -114,7 +114,7 @@ static void print_entry_help(const struct entry *e)
                                         [ENTRY_AUGMENTATION] = "augmentation"};
     struct text t = {0};
 
-    entry_print_head(&t, e);
+    ast_print_entry_head(&t, e);
     printf("%s %s\n", kinds[e->kind], t.data);
     if (e->doc[0])
         printf("\n%c%s\n", toupper((unsigned char)e->doc[0]), e->doc + 1);
@@ -148,7 +148,7 @@ static int help_about(struct compiler *c, const char *name)
     names = NEW_ARRAY(c, const char *, n);
     for (int i = 0; i < n; i++)
         names[i] = all[i]->name;
-    near = nearest_name(name, names, n);
+    near = text_nearest_name(name, names, n);
     error_at(c, nowhere, "the library has no '%s'%s%s%s", name,
              near ? "; did you mean '" : "; gbmc --list prints all it has",
              near ? near : "", near ? "'?" : "");
@@ -202,7 +202,7 @@ static bool unknown_option(struct compiler *c, const char *word)
 
     for (int i = 0; i < NSPECS; i++)
         names[i] = specs[i].name;
-    near = nearest_name(name, names, NSPECS);
+    near = text_nearest_name(name, names, NSPECS);
     error_at(c, nowhere, "unknown option %s%s%s%s", name,
              near ? "; did you mean " : "; see gbmc --help", near ? near : "",
              near ? "?" : "");
@@ -220,7 +220,7 @@ static bool set_emit(struct compiler *c, const char *pass)
             return true;
         }
     }
-    near = nearest_name(pass, names, NEMITS);
+    near = text_nearest_name(pass, names, NEMITS);
     error_at(c, nowhere, "--emit has no pass '%s'%s%s%s", pass,
              near ? "; did you mean " : "; see gbmc --help", near ? near : "",
              near ? "?" : "");
@@ -546,7 +546,7 @@ static int run(struct compiler *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct compiler c = {.arena = arena_create(), .messages = stderr};
-    catch_signals();
+    temporary_catch_signals();
     const char *terminal = getenv("TERM");
     int status;
 

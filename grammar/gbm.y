@@ -78,7 +78,7 @@ struct open {
     struct span span;
 };
 
-/* Where next_token() is. Kept from before the latest token, as that token may
+/* Where syntax_next_token() is. Kept from before the latest token, as that token may
  * turn out to be the wrong one. */
 struct place {
     int next;      /* index of the next token */
@@ -111,22 +111,22 @@ struct parser {
 %code provides {
 /* compiler/syntax/syntax.context.c: the parser's next token, with what its context makes of
  * it; after an error, one to go on from. */
-int next_token(YYSTYPE *value, struct span *span, struct parser *p);
+int syntax_next_token(YYSTYPE *value, struct span *span, struct parser *p);
 /* Reports what the scanner found wrong up to a place. */
-void report_scan_errors(struct parser *p, uint32_t place);
+void syntax_report_scan_errors(struct parser *p, uint32_t place);
 /* Can an expression, name or list not end after this token? */
-bool wants_more(int kind);
+bool syntax_wants_more(int kind);
 /* Is the token this word? */
-bool is_word(const struct token *t, const char *word);
+bool syntax_is_word(const struct token *t, const char *word);
 /* The word nearest to a misspelt one outside the blocks, or NULL. */
-const char *nearest_keyword(struct parser *p, const struct token *t);
+const char *syntax_nearest_keyword(struct parser *p, const struct token *t);
 
 /* compiler/syntax/syntax.c: reports the token that does not fit. `symbols` are the
  * names of what the grammar would accept instead. */
 void syntax_error(struct parser *p, const char *symbols[MAX_EXPECTED],
                   int nsymbols);
 /* The parser's stack, or a tree, has got too deep: reports it and stops. */
-void too_deep(struct parser *p, struct span span);
+void syntax_too_deep(struct parser *p, struct span span);
 
 /* compiler/syntax/build.c: what the rules build. */
 struct expr *build_number(struct parser *p, double x, struct span span);
@@ -143,7 +143,7 @@ struct expr *build_range(struct parser *p, struct expr *a, struct expr *b,
 struct expr *build_sum(struct parser *p, const char *function,
                        const char *index, struct expr *over, struct expr *body,
                        struct span span);
-void append_expr(struct parser *p, struct exprs *list, struct expr *e);
+void ast_append_expr(struct parser *p, struct exprs *list, struct expr *e);
 /* A cell of a function of an array, inverse(x)[i,j]: a call with the cell of the
  * array as its argument. */
 struct expr *build_cell(struct parser *p, const char *function,
@@ -158,7 +158,7 @@ struct stmt *build_stochastic(struct parser *p, const char *link,
                               struct expr *lhs, struct expr *rhs,
                               const char *truncation, struct bounds bounds,
                               struct span span);
-void append_stmt(struct stmts *list, struct stmt *s);
+void ast_append_stmt(struct stmts *list, struct stmt *s);
 void build_declaration(struct parser *p, enum declaration_kind kind,
                        struct label name, struct exprs dims);
 void build_block(struct parser *p, bool model, struct stmts body,
@@ -176,7 +176,7 @@ struct clause *build_clause(struct parser *p, const char *keyword,
                             struct items items, struct span span);
 struct parameter *build_parameter(struct parser *p, struct label name,
                                   struct exprs dims);
-void append_parameter(struct parser *p, struct parameters *list,
+void ast_append_parameter(struct parser *p, struct parameters *list,
                       const struct parameter *parameter);
 void build_entry(struct parser *p, enum entry_kind kind, struct label name,
                  struct parameters parameters, struct parameter *result,
@@ -211,7 +211,7 @@ void build_entry(struct parser *p, enum entry_kind kind, struct label name,
                 : (struct span){YYRHSLOC(rhs, 0).source,                       \
                                 YYRHSLOC(rhs, 0).end, YYRHSLOC(rhs, 0).end})
 
-#define yylex next_token
+#define yylex syntax_next_token
 static void yyerror(const struct span *span, struct parser *p,
                     const char *message);
 }
@@ -313,7 +313,7 @@ block: '{' statements '}'   { $$ = $statements; };
 
 statements:
     %empty                  { $$ = (struct stmts){0}; }
-  | statements statement    { $$ = $1; append_stmt(&$$, $statement); }
+  | statements statement    { $$ = $1; ast_append_stmt(&$$, $statement); }
   | statements ';'
   ;
 
@@ -369,8 +369,8 @@ variable:
   ;
 
 indices:
-    index                   { $$ = (struct exprs){0}; append_expr(p, &$$, $1); }
-  | indices ',' index       { $$ = $1; append_expr(p, &$$, $3); }
+    index                   { $$ = (struct exprs){0}; ast_append_expr(p, &$$, $1); }
+  | indices ',' index       { $$ = $1; ast_append_expr(p, &$$, $3); }
   ;
 
 index:
@@ -379,16 +379,16 @@ index:
   ;
 
 arguments:
-    expression              { $$ = (struct exprs){0}; append_expr(p, &$$, $1); }
+    expression              { $$ = (struct exprs){0}; ast_append_expr(p, &$$, $1); }
   | arguments ',' expression
-                            { $$ = $1; append_expr(p, &$$, $3); }
+                            { $$ = $1; ast_append_expr(p, &$$, $3); }
   ;
 
 /* dnorm(mean = m, sd = s): compiler/model/named.c */
 call_arguments:
-    argument                { $$ = (struct exprs){0}; append_expr(p, &$$, $1); }
+    argument                { $$ = (struct exprs){0}; ast_append_expr(p, &$$, $1); }
   | call_arguments ',' argument
-                            { $$ = $1; append_expr(p, &$$, $3); }
+                            { $$ = $1; ast_append_expr(p, &$$, $3); }
   ;
 
 argument:
@@ -449,8 +449,8 @@ choice:
   ;
 
 targets:
-    variable                { $$ = (struct exprs){0}; append_expr(p, &$$, $1); }
-  | targets ',' variable    { $$ = $1; append_expr(p, &$$, $3); }
+    variable                { $$ = (struct exprs){0}; ast_append_expr(p, &$$, $1); }
+  | targets ',' variable    { $$ = $1; ast_append_expr(p, &$$, $3); }
   ;
 
 options:
@@ -464,9 +464,9 @@ options:
 
 parameters:
     parameter               { $$ = (struct parameters){0};
-                              append_parameter(p, &$$, $1); }
+                              ast_append_parameter(p, &$$, $1); }
   | parameters ',' parameter
-                            { $$ = $1; append_parameter(p, &$$, $3); }
+                            { $$ = $1; ast_append_parameter(p, &$$, $3); }
   ;
 
 parameter:
@@ -533,7 +533,7 @@ static void yyerror(const struct span *span, struct parser *p,
                     const char *message)
 {
     (void)message; /* only ever "memory exhausted": the parser's own stack */
-    too_deep(p, *span);
+    syntax_too_deep(p, *span);
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
@@ -573,7 +573,7 @@ bool parse_source(struct compiler *c, const struct source *source,
     LIST_END(program->entries, p.entry);
     if (scan_source(c, source, &p.tokens)) {
         yyparse(&p);
-        report_scan_errors(&p, UINT32_MAX);
+        syntax_report_scan_errors(&p, UINT32_MAX);
     }
     return c->nerrors == before;
 }

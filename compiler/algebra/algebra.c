@@ -214,7 +214,7 @@ bool sym_same(symp a, symp b)
     return same_args(a, b);
 }
 
-void list_push(struct compiler *c, struct list *l, symp e)
+void sym_list_push(struct compiler *c, struct list *l, symp e)
 {
     if (l->n == l->capacity) {
         int capacity = l->capacity ? 2 * l->capacity : 8;
@@ -251,7 +251,7 @@ void sym_flatten(struct compiler *c, enum sym_kind kind, struct list *out,
         if (args[i]->kind == kind)
             sym_flatten(c, kind, out, args[i]->nargs, args[i]->args);
         else
-            list_push(c, out, args[i]);
+            sym_list_push(c, out, args[i]);
     }
 }
 
@@ -306,7 +306,7 @@ static symp log_product(struct compiler *c, symp w, int n)
 {
     struct list logs = {0};
     for (int i = 0; i < n; i++)
-        list_push(c, &logs, sym_log(c, sym_add2(c, w, sym_num(c, i))));
+        sym_list_push(c, &logs, sym_log(c, sym_add2(c, w, sym_num(c, i))));
     return sym_add(c, logs.n, logs.at);
 }
 
@@ -327,7 +327,7 @@ static void join_gammas(struct compiler *c, struct like *a, struct like *b,
         !sym_positive((n > 0 ? b : a)->rest->args[0]))
         return;
     double k = fmin(a->coefficient, -b->coefficient);
-    list_push(
+    sym_list_push(
         c, out,
         sym_mul2(c, sym_num(c, n > 0 ? k : -k),
                  log_product(c, (n > 0 ? b : a)->rest->args[0], (int)fabs(n))));
@@ -357,16 +357,16 @@ static symp add_terms(struct compiler *c, int n, const symp *terms)
     for (int j = 0; j < likes.n; j++) {
         const struct like *l = &likes.at[j];
         if (l->coefficient != 0)
-            list_push(c, &out,
-                      l->term
-                          ? l->term
-                          : sym_mul2(c, sym_num(c, l->coefficient), l->rest));
+            sym_list_push(
+                c, &out,
+                l->term ? l->term
+                        : sym_mul2(c, sym_num(c, l->coefficient), l->rest));
     }
     if (constant != 0 || out.n == 0)
-        list_push(c, &out, sym_num(c, constant));
+        sym_list_push(c, &out, sym_num(c, constant));
     if (joined.n) { /* what comes of it may meet its like */
         for (int j = 0; j < joined.n; j++)
-            list_push(c, &out, joined.at[j]);
+            sym_list_push(c, &out, joined.at[j]);
         return sym_add(c, out.n, out.at);
     }
     if (out.n == 1)
@@ -500,8 +500,8 @@ static symp multiply(struct compiler *c, int n, const symp *factors)
                 exponent = sym_neg(c, exponent);
             exponents.at[j] = sym_add2(c, exponents.at[j], exponent);
         } else {
-            list_push(c, &bases, base);
-            list_push(c, &exponents, exponent);
+            sym_list_push(c, &bases, base);
+            sym_list_push(c, &exponents, exponent);
         }
     }
     if (number == 0)
@@ -514,11 +514,11 @@ static symp multiply(struct compiler *c, int n, const symp *factors)
         else if (f->kind == SYM_MUL)
             sym_flatten(c, SYM_MUL, &out, 1, &f);
         else
-            list_push(c, &out, f);
+            sym_list_push(c, &out, f);
         again = again || f->kind == SYM_MUL;
     }
     if (again) { /* what came out of a product may meet its like */
-        list_push(c, &out, sym_num(c, number));
+        sym_list_push(c, &out, sym_num(c, number));
         return sym_mul(c, out.n, out.at);
     }
     /* a power of a product may have given a number again */
@@ -527,10 +527,10 @@ static symp multiply(struct compiler *c, int n, const symp *factors)
         if (out.at[j]->kind == SYM_NUM)
             number *= out.at[j]->number;
         else
-            list_push(c, &all, out.at[j]);
+            sym_list_push(c, &all, out.at[j]);
     }
     if (join_logistic(c, &all)) {
-        list_push(c, &all, sym_num(c, number));
+        sym_list_push(c, &all, sym_num(c, number));
         return sym_mul(c, all.n, all.at);
     }
     if (number == 0 || all.n == 0)
@@ -541,15 +541,15 @@ static symp multiply(struct compiler *c, int n, const symp *factors)
         /* a number times a sum: distribute, so that signs cancel */
         struct list terms = {0};
         for (int i = 0; i < all.at[0]->nargs; i++)
-            list_push(c, &terms,
-                      sym_mul2(c, sym_num(c, number), all.at[0]->args[i]));
+            sym_list_push(c, &terms,
+                          sym_mul2(c, sym_num(c, number), all.at[0]->args[i]));
         return sym_add(c, terms.n, terms.at);
     }
     struct list result = {0};
     if (number != 1)
-        list_push(c, &result, sym_num(c, number));
+        sym_list_push(c, &result, sym_num(c, number));
     for (int j = 0; j < all.n; j++)
-        list_push(c, &result, all.at[j]);
+        sym_list_push(c, &result, all.at[j]);
     return sym_make(c, (struct sym){.kind = SYM_MUL}, result.n, result.at);
 }
 
@@ -629,7 +629,7 @@ symp sym_pow(struct compiler *c, symp base, symp exponent)
         if (all) {
             struct list factors = {0};
             for (int i = 0; i < base->nargs; i++)
-                list_push(c, &factors, sym_pow(c, base->args[i], exponent));
+                sym_list_push(c, &factors, sym_pow(c, base->args[i], exponent));
             return sym_mul(c, factors.n, factors.at);
         }
     }
@@ -669,7 +669,7 @@ static void push_factors(struct compiler *c, struct list *out, symp e)
     bool both = e->kind == SYM_CALL && !strcmp(e->name, "&&") &&
                 is_condition(e->args[0]) && is_condition(e->args[1]);
     if (e->kind != SYM_MUL && !both) {
-        list_push(c, out, e);
+        sym_list_push(c, out, e);
         return;
     }
     for (int i = 0; i < e->nargs; i++)
@@ -696,7 +696,7 @@ static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
             struct list l = {0};
             for (int j = 0; j < factors.n; j++)
                 if (j != i)
-                    list_push(c, &l, factors.at[j]);
+                    sym_list_push(c, &l, factors.at[j]);
             *rest = l.n ? sym_mul(c, l.n, l.at) : sym_num(c, 1);
             return other;
         }
@@ -723,11 +723,12 @@ symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
     if (body->kind == SYM_MUL) { /* what is free of the index goes outside */
         struct list in = {0}, out = {0};
         for (int i = 0; i < body->nargs; i++)
-            list_push(c, sym_has_loop(body->args[i], loop) ? &in : &out,
-                      body->args[i]);
+            sym_list_push(c, sym_has_loop(body->args[i], loop) ? &in : &out,
+                          body->args[i]);
         if (out.n) {
-            list_push(c, &out,
-                      sym_sum(c, loop, lower, upper, sym_mul(c, in.n, in.at)));
+            sym_list_push(
+                c, &out,
+                sym_sum(c, loop, lower, upper, sym_mul(c, in.n, in.at)));
             return sym_mul(c, out.n, out.at);
         }
     }
@@ -901,7 +902,7 @@ static symp log_of_shares(struct compiler *c, symp product)
             struct list rest = {0};
             for (int k = 0; k < product->nargs; k++)
                 if (k != i && k != j)
-                    list_push(c, &rest, product->args[k]);
+                    sym_list_push(c, &rest, product->args[k]);
             return rest.n ? sym_add2(c, share,
                                      sym_log(c, sym_mul(c, rest.n, rest.at)))
                           : share;
@@ -923,15 +924,16 @@ symp sym_log(struct compiler *c, symp a)
         struct list logs = {0}, other = {0};
         for (int i = 0; i < a->nargs; i++) {
             if (sym_positive(a->args[i]))
-                list_push(c, &logs, sym_log(c, a->args[i]));
+                sym_list_push(c, &logs, sym_log(c, a->args[i]));
             else
-                list_push(c, &other, a->args[i]);
+                sym_list_push(c, &other, a->args[i]);
         }
         /* the product is positive, or log would not be taken, so the rest is:
          * sound because the log of a non-positive number is NaN either way */
         if (logs.n) {
             if (other.n)
-                list_push(c, &logs, sym_log(c, sym_mul(c, other.n, other.at)));
+                sym_list_push(c, &logs,
+                              sym_log(c, sym_mul(c, other.n, other.at)));
             return sym_add(c, logs.n, logs.at);
         }
         if (other.n == 1)
@@ -983,25 +985,27 @@ symp sym_exp(struct compiler *c, symp a)
         double k;
         symp rest = split_number(c, terms[i], &k);
         if (sym_is_call(c, rest, "log"))
-            list_push(c, &outside, sym_pow(c, rest->args[0], sym_num(c, k)));
+            sym_list_push(c, &outside,
+                          sym_pow(c, rest->args[0], sym_num(c, k)));
         else
-            list_push(c, &inside, terms[i]);
+            sym_list_push(c, &inside, terms[i]);
     }
     if (outside.n) {
         if (inside.n)
-            list_push(c, &outside, sym_exp(c, sym_add(c, inside.n, inside.at)));
+            sym_list_push(c, &outside,
+                          sym_exp(c, sym_add(c, inside.n, inside.at)));
         return sym_mul(c, outside.n, outside.at);
     }
     return plain_call(c, "exp",
                       library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1, &a);
 }
 
-double largest_of(symp e)
+double sym_largest_of(symp e)
 {
     double most = e->kind == SYM_NUM ? e->number : HUGE_VAL;
     if (e->kind == SYM_CALL && !strcmp(e->name, "min"))
         for (int i = 0; i < e->nargs; i++)
-            most = fmin(most, largest_of(e->args[i]));
+            most = fmin(most, sym_largest_of(e->args[i]));
     return most;
 }
 
@@ -1029,7 +1033,7 @@ static bool range_of(struct compiler *c, symp e, double *least, double *largest)
     *least = end_of(c, l->lower, rest, -HUGE_VAL);
     *largest = end_of(c, l->upper, rest, HUGE_VAL);
     if (rest->kind == SYM_NUM && l->upper)
-        *largest = fmin(*largest, largest_of(l->upper) + rest->number);
+        *largest = fmin(*largest, sym_largest_of(l->upper) + rest->number);
     return true;
 }
 

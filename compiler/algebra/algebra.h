@@ -119,12 +119,12 @@ bool sym_has_any_loop(symp e);
 bool sym_has_cells(symp e);
 /* Tests for sym_any: a reference to what is neither data nor a constant; a
  * random draw; a reference to the variable; the same, or an extent of it. */
-bool is_latent(symp e, const void *unused);
+bool sym_is_latent(symp e, const void *unused);
 bool sym_is_draw(symp e, const void *unused);
-bool reads_var(symp e, const void *var);
-bool reads_var_or_extent(symp e, const void *var);
+bool sym_reads_var(symp e, const void *var);
+bool sym_reads_var_or_extent(symp e, const void *var);
 /* Whether e changes from sweep to sweep: it reads more than given nodes. */
-bool reads_latent(symp e);
+bool sym_reads_latent(symp e);
 /* Whether e is one number, settled at load; NULL is none. */
 bool sym_fixed(symp e);
 bool sym_has_var(symp e, const struct var *v);
@@ -138,7 +138,7 @@ bool sym_not_negative(struct compiler *c, symp e);
 bool sym_difference(struct compiler *c, symp a, symp b, double *out);
 /* What e is at most, where it is a number or the smallest of some; else
  * infinite. */
-double largest_of(symp e);
+double sym_largest_of(symp e);
 void sym_print(struct text *out, symp e);
 const char *sym_text(struct compiler *c, symp e);
 

@@ -36,7 +36,7 @@ static symp split_free(struct compiler *c, symp e, struct list *dependent)
     int n = e->kind == SYM_MUL ? e->nargs : 1;
     const symp *args = e->kind == SYM_MUL ? e->args : &e;
     for (int i = 0; i < n; i++)
-        list_push(c, sym_has_target(args[i]) ? dependent : &free, args[i]);
+        sym_list_push(c, sym_has_target(args[i]) ? dependent : &free, args[i]);
     return free.n ? sym_mul(c, free.n, free.at) : sym_num(c, 1);
 }
 
@@ -45,11 +45,12 @@ static struct list grouped_terms(struct compiler *c, symp sum)
 {
     struct list free = {0}, terms = {0};
     for (int i = 0; i < sum->nargs; i++)
-        list_push(c, sym_has_target(sum->args[i]) ? &terms : &free,
-                  sum->args[i]);
+        sym_list_push(c, sym_has_target(sum->args[i]) ? &terms : &free,
+                      sum->args[i]);
     if (free.n)
-        list_push(c, &terms,
-                  sym_make(c, (struct sym){.kind = SYM_ADD}, free.n, free.at));
+        sym_list_push(
+            c, &terms,
+            sym_make(c, (struct sym){.kind = SYM_ADD}, free.n, free.at));
     if (free.n == 1)
         terms.at[terms.n - 1] = free.at[0];
     return terms;
@@ -75,7 +76,7 @@ static void collect_product(const struct collector *k, symp e, symp coefficient)
         struct list others = {0};
         for (int j = 0; j < dep.n; j++)
             if (j != i)
-                list_push(c, &others, dep.at[j]);
+                sym_list_push(c, &others, dep.at[j]);
         symp rest = others.n ? sym_mul(c, others.n, others.at) : sym_num(c, 1);
         if (f->kind == SYM_SELECT && !sym_has_target(f->args[0])) {
             collect(k,
@@ -179,12 +180,12 @@ static symp split_log(const struct collector *k, symp arg)
     for (int i = 0; i < dep.n; i++) {
         if (!sym_positive_if(dep.at[i], k->positive) && dep.n > 1)
             return NULL;
-        list_push(c, &logs, sym_log(c, dep.at[i]));
+        sym_list_push(c, &logs, sym_log(c, dep.at[i]));
     }
     if (dep.n == 1 && !sym_positive_if(dep.at[0], k->positive))
         return NULL;
     if (!sym_is(free, 1))
-        list_push(c, &logs, sym_log(c, free));
+        sym_list_push(c, &logs, sym_log(c, free));
     return sym_add(c, logs.n, logs.at);
 }
 
@@ -197,7 +198,8 @@ static bool collect_exp(const struct collector *k, symp e, symp coefficient)
         return false;
     struct list free = {0}, dep = {0};
     for (int i = 0; i < arg->nargs; i++)
-        list_push(c, sym_has_target(arg->args[i]) ? &dep : &free, arg->args[i]);
+        sym_list_push(c, sym_has_target(arg->args[i]) ? &dep : &free,
+                      arg->args[i]);
     if (!free.n)
         return false;
     symp outside = sym_exp(c, sym_add(c, free.n, free.at));

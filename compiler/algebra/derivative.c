@@ -85,10 +85,10 @@ symp sym_derivative(struct compiler *c, symp e, symp wrt)
             if (sym_is(d, 0))
                 continue;
             struct list l = {0};
-            list_push(c, &l, d);
+            sym_list_push(c, &l, d);
             for (int j = 0; j < e->nargs; j++)
                 if (j != i)
-                    list_push(c, &l, e->args[j]);
+                    sym_list_push(c, &l, e->args[j]);
             total = sym_add2(c, total, sym_mul(c, l.n, l.at));
         }
         return total;

@@ -9,7 +9,7 @@ struct list {
     symp *at;
     int n, capacity;
 };
-void list_push(struct compiler *c, struct list *l, symp e);
+void sym_list_push(struct compiler *c, struct list *l, symp e);
 /* Appends the n arguments, those of nested nodes of that kind in their place.
  */
 void sym_flatten(struct compiler *c, enum sym_kind kind, struct list *out,

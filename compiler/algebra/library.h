@@ -29,7 +29,7 @@ bool entry_interval(const struct entry *e, double *low, double *high);
  * only between some. */
 bool entry_needs_bounds(const struct entry *e);
 /* Whether e is flat between bounds that are its parameters. */
-bool is_uniform(const struct entry *e);
+bool entry_is_uniform(const struct entry *e);
 
 /* density_function.c: dnorm(x, mu, tau), pnorm, qnorm and logdensity.norm as
  * functions, made from the distribution; NULL if there is none such. */
@@ -44,8 +44,8 @@ symp sym_from_library(struct compiler *c, const struct expr *e, bind_name bind,
                       void *context);
 /* Whether distribution e is the normal: on the whole line, with statistics x
  * and x^2. */
-bool is_normal(const struct entry *e);
+bool entry_is_normal(const struct entry *e);
 /* Which parameter of a normal distribution is its mean; -1: it is none. */
-int normal_mean(struct compiler *c, const struct entry *e);
+int entry_normal_mean(struct compiler *c, const struct entry *e);
 
 #endif

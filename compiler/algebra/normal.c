@@ -74,7 +74,7 @@ bool entry_needs_bounds(const struct entry *e)
     return own || !entry_value(e, "draw");
 }
 
-bool is_uniform(const struct entry *e)
+bool entry_is_uniform(const struct entry *e)
 {
     const struct expr *density = entry_value(e, "logdensity");
     return e->kind == ENTRY_DISTRIBUTION && entry_value(e, "draw") &&
@@ -82,7 +82,7 @@ bool is_uniform(const struct entry *e)
            !mentions(density, e->result ? e->result->name : "x");
 }
 
-bool is_normal(const struct entry *e)
+bool entry_is_normal(const struct entry *e)
 {
     const struct clause *statistics = entry_clause(e, "statistics");
     double low, high;
@@ -95,10 +95,10 @@ bool is_normal(const struct entry *e)
            is_square_of_target(second->label);
 }
 
-int normal_mean(struct compiler *c, const struct entry *e)
+int entry_normal_mean(struct compiler *c, const struct entry *e)
 {
     const struct expr *as = entry_value(e, "as");
-    if (!as && is_normal(e)) {
+    if (!as && entry_is_normal(e)) {
         int mean = parameter_at(e, entry_value(e, "mean"));
         const struct clause_item *x = entry_clause(e, "statistics")->items;
         return mean >= 0 && !mentions(x->next->value, e->parameters[mean].name)
@@ -109,7 +109,7 @@ int normal_mean(struct compiler *c, const struct entry *e)
         as && as->kind == EXPR_CALL
             ? library_meant(c, e, ENTRY_DISTRIBUTION, as->name)
             : NULL;
-    int of_it = to && to != e ? normal_mean(c, to) : -1;
+    int of_it = to && to != e ? entry_normal_mean(c, to) : -1;
     if (of_it < 0 || as->nargs != to->nparameters)
         return -1;
     int mean = parameter_at(e, as->args[of_it]);

@@ -211,5 +211,5 @@ const char *sym_text(struct compiler *c, symp e)
 {
     struct text t = {0};
     sym_print(&t, e);
-    return take_text(c, &t);
+    return text_take(c, &t);
 }

@@ -30,7 +30,7 @@ static bool is_cell(symp e, const void *unused)
     (void)unused;
     return e->kind == SYM_REF && e->nargs > 0;
 }
-bool is_latent(symp e, const void *unused)
+bool sym_is_latent(symp e, const void *unused)
 {
     (void)unused;
     return e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
@@ -41,11 +41,11 @@ bool sym_is_draw(symp e, const void *unused)
     (void)unused;
     return e->kind == SYM_CALL && !strncmp(e->name, "draw_", 5);
 }
-bool reads_var(symp e, const void *var)
+bool sym_reads_var(symp e, const void *var)
 {
     return e->kind == SYM_REF && e->var == var;
 }
-bool reads_var_or_extent(symp e, const void *var)
+bool sym_reads_var_or_extent(symp e, const void *var)
 {
     return (e->kind == SYM_REF || e->kind == SYM_EXTENT) && e->var == var;
 }
@@ -68,9 +68,12 @@ bool sym_has_loop_of(symp e, struct loop *const *loops, int n)
 }
 bool sym_has_any_loop(symp e) { return sym_any(e, is_any_loop, NULL); }
 bool sym_has_cells(symp e) { return sym_any(e, is_cell, NULL); }
-bool reads_latent(symp e) { return sym_any(e, is_latent, NULL); }
+bool sym_reads_latent(symp e) { return sym_any(e, sym_is_latent, NULL); }
 
-bool sym_fixed(symp e) { return e && !sym_has_any_loop(e) && !reads_latent(e); }
+bool sym_fixed(symp e)
+{
+    return e && !sym_has_any_loop(e) && !sym_reads_latent(e);
+}
 bool sym_has_var(symp e, const struct var *v) { return sym_any(e, is_var, v); }
 bool sym_has_target(symp e) { return sym_any(e, is_target, NULL); }
 bool sym_has(symp e, symp what) { return sym_any(e, is_same, what); }

@@ -43,7 +43,7 @@ const char *intern_format(struct compiler *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct text;
 /* What a buffer holds; frees it. */
-const char *take_text(struct compiler *c, struct text *t);
+const char *text_take(struct compiler *c, struct text *t);
 
 /* text.c: a growing output buffer. */
 struct text {
@@ -83,8 +83,8 @@ const char *span_text(struct compiler *c, struct span span);
 const char *span_source(struct compiler *c, struct span span);
 /* The candidate nearest to `name` by edit distance, or NULL if none is near
  * enough to be suggested. */
-const char *nearest_name(const char *name, const char *const *candidates,
-                         int ncandidates);
+const char *text_nearest_name(const char *name, const char *const *candidates,
+                              int ncandidates);
 #define UNREACHABLE() gbmc_unreachable(__FILE__, __LINE__)
 _Noreturn void gbmc_unreachable(const char *file, int line);
 
@@ -108,15 +108,15 @@ const char *path_folder(struct compiler *c, const char *path);
 
 /* quote.c: text of others inside a C string, a format, a comment. */
 void text_escape(struct text *t, unsigned char ch);
-const char *in_string(struct compiler *c, const char *s);
-const char *in_format(struct compiler *c, const char *s);
-const char *in_comment(struct compiler *c, const char *s);
+const char *text_in_string(struct compiler *c, const char *s);
+const char *text_in_format(struct compiler *c, const char *s);
+const char *text_in_comment(struct compiler *c, const char *s);
 /* span_text for a comment. */
-const char *place_in_comment(struct compiler *c, struct span span);
+const char *text_place_in_comment(struct compiler *c, struct span span);
 
 /* interrupt.c: files that exist only while gbmc runs, and programs that it
  * runs, are gone when a signal ends it. */
-void catch_signals(void);
+void temporary_catch_signals(void);
 void temporary_begins(const char *path);
 void temporary_ends(const char *path);
 /* Runs a program to its end, and gives its wait status; returns 0, or the error

@@ -300,8 +300,8 @@ static int edit_distance(const char *a, int na, const char *b, int nb)
     return rows[na % 3][nb];
 }
 
-const char *nearest_name(const char *name, const char *const *candidates,
-                         int ncandidates)
+const char *text_nearest_name(const char *name, const char *const *candidates,
+                              int ncandidates)
 {
     size_t length = strlen(name);
     /* One slip in a short name, more in a long one; of one or two letters

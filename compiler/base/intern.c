@@ -92,7 +92,7 @@ const char *intern_format(struct compiler *c, const char *format, ...)
     return result;
 }
 
-const char *take_text(struct compiler *c, struct text *t)
+const char *text_take(struct compiler *c, struct text *t)
 {
     const char *s = intern(c, t->data ? t->data : "");
     text_free(t);

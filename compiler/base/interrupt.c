@@ -40,7 +40,7 @@ static void clean_up(int signal_number)
     errno = saved;
 }
 
-void catch_signals(void)
+void temporary_catch_signals(void)
 {
     struct sigaction action, before;
     memset(&action, 0, sizeof action);

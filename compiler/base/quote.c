@@ -20,7 +20,7 @@ static const char *finished(struct compiler *c, struct text *t)
     return r;
 }
 
-const char *in_string(struct compiler *c, const char *s)
+const char *text_in_string(struct compiler *c, const char *s)
 {
     struct text t = {0};
     for (; *s; s++)
@@ -28,7 +28,7 @@ const char *in_string(struct compiler *c, const char *s)
     return finished(c, &t);
 }
 
-const char *in_format(struct compiler *c, const char *s)
+const char *text_in_format(struct compiler *c, const char *s)
 {
     struct text t = {0};
     for (; *s; s++) {
@@ -39,7 +39,7 @@ const char *in_format(struct compiler *c, const char *s)
     return finished(c, &t);
 }
 
-const char *in_comment(struct compiler *c, const char *s)
+const char *text_in_comment(struct compiler *c, const char *s)
 {
     struct text t = {0};
     for (; *s; s++) {
@@ -50,7 +50,7 @@ const char *in_comment(struct compiler *c, const char *s)
     return finished(c, &t);
 }
 
-const char *place_in_comment(struct compiler *c, struct span span)
+const char *text_place_in_comment(struct compiler *c, struct span span)
 {
-    return in_comment(c, span_text(c, span));
+    return text_in_comment(c, span_text(c, span));
 }

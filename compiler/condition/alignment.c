@@ -72,7 +72,7 @@ static bool settled(symp e, struct loop *const *loops, int n)
 
 static bool is_key(const struct reading *r, struct loop *const *loops, int n)
 {
-    return r->any && !r->many && sym_is_integer(r->key) &&
+    return r->any && !r->many && model_is_integer(r->key) &&
            settled(r->key, loops, n);
 }
 
@@ -81,19 +81,19 @@ static struct reading read_by_family(struct compiler *c,
                                      const struct family *f)
 {
     struct reading r = {.key = NULL};
-    read_in(c, a, substitute_derived(c, f->body), &r);
+    read_in(c, a, model_substitute_derived(c, f->body), &r);
     r.many = r.many || (r.any && !is_key(&r, f->loops, f->nloops));
     return r;
 }
 
-bool reads_aligned(struct compiler *c, const struct alignment *a,
-                   const struct family *f)
+bool condition_reads_aligned(struct compiler *c, const struct alignment *a,
+                             const struct family *f)
 {
     return read_by_family(c, a, f).any;
 }
 
-symp aligned_at(struct compiler *c, const struct alignment *a,
-                const struct factor *g)
+symp condition_aligned_at(struct compiler *c, const struct alignment *a,
+                          const struct factor *g)
 {
     struct reading r = {.key = NULL};
     read_in(c, a, g->logp, &r);
@@ -152,7 +152,7 @@ static bool depends(const struct model *m, const struct var *w,
                     const struct var *v)
 {
     return w->stored && !(w->families && w->families->for_updates) &&
-           derived_depends(m, w, v);
+           model_derived_depends(m, w, v);
 }
 
 static void settle_places(struct compiler *c, const struct model *m,
@@ -195,7 +195,7 @@ static struct alignment *align(struct compiler *c, const struct model *m,
     return NULL;
 }
 
-bool all_have_keys(const struct alignment *a)
+bool condition_all_have_keys(const struct alignment *a)
 {
     for (int i = 0; i < a->n; i++)
         if (!a->places[i].key)
@@ -203,8 +203,9 @@ bool all_have_keys(const struct alignment *a)
     return true;
 }
 
-struct alignment *find_alignments(struct compiler *c, const struct model *m,
-                                  const struct family *target)
+struct alignment *condition_find_alignments(struct compiler *c,
+                                            const struct model *m,
+                                            const struct family *target)
 {
     struct alignment *list = NULL, **last = &list;
     for (int d = 0; d < target->var->ndim; d++) {

@@ -54,8 +54,8 @@ static void merge_with(struct compiler *c, symp *terms, int n, int first)
     }
 }
 
-void merge_cases(struct compiler *c, symp *terms, int n,
-                 const struct var *target)
+void condition_merge_cases(struct compiler *c, symp *terms, int n,
+                           const struct var *target)
 {
     for (int i = 0; i < n; i++) {
         symp y;

@@ -66,7 +66,7 @@ static symp solve(struct compiler *c, const struct part *p, symp e)
     return e;
 }
 
-symp in_part(struct compiler *c, const struct part *p, symp e)
+symp condition_in_part(struct compiler *c, const struct part *p, symp e)
 {
     return e ? solve(c, p, fresh(c, p, e)) : NULL;
 }
@@ -89,7 +89,7 @@ static struct part *new_part(struct compiler *c, struct factor *g)
     return p;
 }
 
-void add_guard(struct compiler *c, struct part *p, symp condition)
+void condition_add_guard(struct compiler *c, struct part *p, symp condition)
 {
     p->guard = p->guard ? sym_and(c, p->guard, condition) : condition;
     if (sym_is(p->guard, 1))
@@ -116,7 +116,7 @@ static struct inverse *get_inverse(struct compiler *c, struct model *m,
     i->reference = reference;
     i->number = m->ninverses++;
     for (int d = 0; d < reference->nargs; d++)
-        i->latent = i->latent || reads_latent(reference->args[d]);
+        i->latent = i->latent || sym_reads_latent(reference->args[d]);
     *m->last_inverse = i;
     m->last_inverse = &i->next;
     return i;
@@ -152,8 +152,10 @@ static void range_guards(struct compiler *c, struct part *p)
         if (l && l->lower && sym_same(l->lower, lower) &&
             sym_same(l->upper, upper))
             continue;
-        add_guard(c, p, sym_call(c, ">=", 2, (symp[]){p->solved[i], lower}));
-        add_guard(c, p, sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
+        condition_add_guard(
+            c, p, sym_call(c, ">=", 2, (symp[]){p->solved[i], lower}));
+        condition_add_guard(
+            c, p, sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
     }
 }
 
@@ -163,7 +165,8 @@ static symp hits_target(struct compiler *c, const struct found *r, symp ref,
 {
     symp args[8];
     for (int d = 0; d < ref->nargs; d++)
-        args[d] = target[d] && subscript_runs(r, d) ? target[d] : ref->args[d];
+        args[d] = target[d] && condition_subscript_runs(r, d) ? target[d]
+                                                              : ref->args[d];
     return sym_ref(c, ref->var, ref->nargs, args);
 }
 
@@ -187,7 +190,7 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
                 k = i;
         bool clean = l && !sym_has_loop_of(offset, p->loops, p->nloops) &&
                      !sym_has_loop_of(offset, r->bound, r->nbound) &&
-                     !reads_latent(offset);
+                     !sym_reads_latent(offset);
         if (k >= 0 && clean && !p->solved[k])
             p->solved[k] = sym_sub(c, target[d], offset);
         else
@@ -210,12 +213,12 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
         if (need_inverse && (!bound_free || r->keyed)) {
             bool whole = false;
             for (int d = 0; d < ref->nargs; d++)
-                whole = whole || !target[d] || subscript_runs(r, d);
+                whole = whole || !target[d] || condition_subscript_runs(r, d);
             symp cell = r->reference;
             if (whole) { /* key: the node's first cell */
                 symp args[8], own[8];
                 for (int d = 0; d < ref->nargs; d++) {
-                    bool any = !target[d] || subscript_runs(r, d);
+                    bool any = !target[d] || condition_subscript_runs(r, d);
                     args[d] = any ? sym_num(c, 1) : cell->args[d];
                     own[d] = any ? sym_num(c, 1) : target[d];
                 }
@@ -234,28 +237,29 @@ static void match_reference(struct compiler *c, struct model *m, struct part *p,
                 continue;
             symp e = solve(c, p, ref->args[d]);
             if (!sym_has_loop_of(e, r->bound, r->nbound))
-                add_guard(c, p, sym_eq(c, e, target[d]));
+                condition_add_guard(c, p, sym_eq(c, e, target[d]));
         }
     }
     range_guards(c, p);
     p->reference = hits_target(c, r, solve(c, p, ref), target);
 }
 
-bool subscript_runs(const struct found *r, int d)
+bool condition_subscript_runs(const struct found *r, int d)
 {
     return sym_has_loop_of(r->reference->args[d], r->bound, r->nbound);
 }
 
-struct part *part_of_reference(struct compiler *c, struct model *m,
-                               struct factor *g, const struct found *r,
-                               const symp *target)
+struct part *condition_part_of_reference(struct compiler *c, struct model *m,
+                                         struct factor *g,
+                                         const struct found *r,
+                                         const symp *target)
 {
     struct part *p = new_part(c, g);
     match_reference(c, m, p, r, target);
     return p;
 }
 
-struct part *whole_part(struct compiler *c, struct factor *g)
+struct part *condition_whole_part(struct compiler *c, struct factor *g)
 {
     return new_part(c, g);
 }
@@ -337,7 +341,7 @@ static bool collect_terms(struct compiler *c, const struct step *s,
 {
     const struct family *f = s->family;
     struct placing k = {f->var, p->reference->args};
-    symp e = split_sums(c, sym_map(c, p->logp, place_node, &k));
+    symp e = condition_split_sums(c, sym_map(c, p->logp, place_node, &k));
     sym_collect(c, e, f->var->positive, &p->terms);
     bool ok = !p->terms.overflow;
     for (int i = 0; ok && i < p->terms.n; i++)
@@ -361,7 +365,7 @@ static bool add_bound(struct compiler *c, struct step *s, struct part *p,
     b->value = sym_mul2(c, sym_num(c, 1 / slope), sym_sub(c, value, k.rest));
     symp child = p->own ? NULL : p->factor->value;
     if (child && child->kind == SYM_REF && child->var->role == ROLE_STOCHASTIC)
-        b->child = in_part(c, p, child);
+        b->child = condition_in_part(c, p, child);
     b->next = s->bounds;
     s->bounds = b;
     return true;
@@ -394,7 +398,8 @@ static bool stated_bounds(struct compiler *c, struct step *s, struct part *p,
                 i->label->name != f->distribution->parameters[a].name ||
                 i->value->nargs != 2)
                 continue;
-            symp arg = in_part(c, p, substitute_derived(c, f->args[a].body));
+            symp arg = condition_in_part(
+                c, p, model_substitute_derived(c, f->args[a].body));
             arg = put_target(c, arg, p, v, target);
             if (!sym_has_target(arg))
                 continue;
@@ -402,8 +407,8 @@ static bool stated_bounds(struct compiler *c, struct step *s, struct part *p,
             symp upper = family_expression(c, f, i->value->args[1]);
             if (!lower || !upper)
                 return false;
-            lower = in_part(c, p, substitute_derived(c, lower));
-            upper = in_part(c, p, substitute_derived(c, upper));
+            lower = condition_in_part(c, p, model_substitute_derived(c, lower));
+            upper = condition_in_part(c, p, model_substitute_derived(c, upper));
             if (v->integer && arg->kind != SYM_TARGET)
                 return false;
             if (v->integer)
@@ -421,9 +426,9 @@ static void support_of_part(struct compiler *c, struct step *s, struct part *p,
                             struct var *v, const symp *target)
 {
     struct factor *g = p->factor;
-    symp lower = g->lower ? in_part(c, p, g->lower) : NULL;
-    symp upper = g->upper ? in_part(c, p, g->upper) : NULL;
-    symp value = g->value ? in_part(c, p, g->value) : NULL;
+    symp lower = g->lower ? condition_in_part(c, p, g->lower) : NULL;
+    symp upper = g->upper ? condition_in_part(c, p, g->upper) : NULL;
+    symp value = g->value ? condition_in_part(c, p, g->value) : NULL;
     symp placed[2] = {lower ? put_target(c, lower, p, v, target) : NULL,
                       upper ? put_target(c, upper, p, v, target) : NULL};
     for (int side = 0; side < 2; side++) {
@@ -445,7 +450,7 @@ static bool follows_own(symp e, const void *step)
     const struct var *v = s->family->var;
     return e->kind == SYM_REF &&
            (e->var == v ||
-            (e->var->stored && derived_depends(s->model, e->var, v)));
+            (e->var->stored && model_derived_depends(s->model, e->var, v)));
 }
 
 /* A vector node moves the bounds of a child: that is told in place. */
@@ -453,13 +458,13 @@ static void limits_of_part(struct compiler *c, const struct step *s,
                            struct part *p)
 {
     const struct factor *g = p->factor;
-    symp lower = g->lower ? in_part(c, p, g->lower) : NULL;
-    symp upper = g->upper ? in_part(c, p, g->upper) : NULL;
+    symp lower = g->lower ? condition_in_part(c, p, g->lower) : NULL;
+    symp upper = g->upper ? condition_in_part(c, p, g->upper) : NULL;
     if (p->own || !((lower && sym_any(lower, follows_own, s)) ||
                     (upper && sym_any(upper, follows_own, s))))
         return;
     p->opaque = true;
-    p->value = in_part(c, p, g->value);
+    p->value = condition_in_part(c, p, g->value);
     p->lower = lower;
     p->upper = upper;
 }
@@ -470,7 +475,7 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
 {
     struct factor *g = p->factor;
     struct var *v = s->family->var;
-    p->logp = in_part(c, p, matrix_seen(c, s, g->logp));
+    p->logp = condition_in_part(c, p, condition_matrix_seen(c, s, g->logp));
     if (s->family->nslices) { /* vector nodes: see block.c */
         limits_of_part(c, s, p);
         return;
@@ -512,7 +517,7 @@ static void condition_part(struct compiler *c, struct step *s, struct part *p,
         p->opaque = true;
 }
 
-void gather_statistics(struct step *s)
+void condition_gather_statistics(struct step *s)
 {
     for (struct part *p = s->parts; p; p = p->next) {
         if (p->opaque) {
@@ -566,7 +571,7 @@ static bool ties_can_be_listed(const struct family *f, const struct loop *bound)
 {
     return f->nloops >= 2 && bound->lower && bound->upper &&
            !sym_has_any_loop(bound->lower) && !sym_has_any_loop(bound->upper) &&
-           !reads_latent(bound->lower) && !reads_latent(bound->upper);
+           !sym_reads_latent(bound->lower) && !sym_reads_latent(bound->upper);
 }
 
 /* Whether two references hit the same element of the target's family,
@@ -610,7 +615,7 @@ static void elements_dependence(struct compiler *c, struct step *s,
     for (int i = 0; i < distinct.n; i++)
         for (int d = 0; d < f->var->ndim; d++)
             if (!f->upper[d] &&
-                reads_latent(distinct.found[i].reference->args[d]))
+                sym_reads_latent(distinct.found[i].reference->args[d]))
                 s->sequential = true;
     if (distinct.n > 8 || !family_plain(c, s->family))
         s->sequential = true;
@@ -623,7 +628,8 @@ static void elements_dependence(struct compiler *c, struct step *s,
 
 static bool through_stored(const struct model *m, symp e, const struct var *v)
 {
-    if (e->kind == SYM_REF && e->var->stored && derived_depends(m, e->var, v))
+    if (e->kind == SYM_REF && e->var->stored &&
+        model_derived_depends(m, e->var, v))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (through_stored(m, e->args[i], v))
@@ -631,8 +637,8 @@ static bool through_stored(const struct model *m, symp e, const struct var *v)
     return false;
 }
 
-bool factor_through(const struct model *m, const struct factor *g,
-                    const struct var *v)
+bool condition_factor_through(const struct model *m, const struct factor *g,
+                              const struct var *v)
 {
     return through_stored(m, g->logp, v) ||
            (g->lower && through_stored(m, g->lower, v)) ||
@@ -650,8 +656,8 @@ static void add_part(struct step *s, struct part *p)
     *last = p;
 }
 
-void find_in_factor(struct compiler *c, struct finder *f, struct var *v,
-                    struct factor *g)
+void condition_find_in_factor(struct compiler *c, struct finder *f,
+                              struct var *v, struct factor *g)
 {
     *f = (struct finder){.var = v, .c = c};
     find_refs(f, g->logp, false, false);
@@ -660,9 +666,9 @@ void find_in_factor(struct compiler *c, struct finder *f, struct var *v,
     if (g->upper)
         find_refs(f, g->upper, false, false);
     /* restrictions whose log density does not mention what they restrict */
-    if (g->opaque && !is_observed_sum(c, g))
+    if (g->opaque && !condition_is_observed_sum(c, g))
         for (int i = 0; i < g->family->nargs; i++)
-            find_refs(f, substitute_derived(c, g->family->args[i].body),
+            find_refs(f, model_substitute_derived(c, g->family->args[i].body),
                       g->family->args[i].ndim > 0, false);
 }
 
@@ -671,7 +677,7 @@ static void find_in_inverse(struct compiler *c, const struct step *s,
                             struct finder *f, const struct factor *g)
 {
     *f = (struct finder){.var = s->as, .c = c};
-    find_refs(f, matrix_seen(c, s, g->logp), false, false);
+    find_refs(f, condition_matrix_seen(c, s, g->logp), false, false);
 }
 
 /* Subscripts of the target: NULL for the dimensions of a vector node. */
@@ -720,12 +726,12 @@ static void leave_taken(struct compiler *c, struct part *p,
             continue;
         bool runs = sym_has_loop_of(r->reference->args[d], r->bound, r->nbound);
         hit = sym_and(c, hit,
-                      sym_eq(c, in_part(c, p, e),
+                      sym_eq(c, condition_in_part(c, p, e),
                              runs ? target[d] : p->reference->args[d]));
     }
     if (!sym_is(hit, 0))
-        add_guard(c, p,
-                  sym_is(hit, 1) ? sym_num(c, 0) : sym_call(c, "!", 1, &hit));
+        condition_add_guard(
+            c, p, sym_is(hit, 1) ? sym_num(c, 0) : sym_call(c, "!", 1, &hit));
 }
 
 /* Drops references that hit other statements' elements alone: of beta[i,1]
@@ -752,9 +758,9 @@ static bool apart(const struct step *s, const symp *at)
     for (int i = 0; i < f->nloops; i++) {
         bool told = false;
         for (const struct alignment *a = s->alignments; a; a = a->next)
-            told =
-                told || (at[a->dim] && at[a->dim]->kind == SYM_LOOP &&
-                         at[a->dim]->loop == f->loops[i] && all_have_keys(a));
+            told = told || (at[a->dim] && at[a->dim]->kind == SYM_LOOP &&
+                            at[a->dim]->loop == f->loops[i] &&
+                            condition_all_have_keys(a));
         if (!told)
             return false;
     }
@@ -799,7 +805,7 @@ static struct part *reached_part(struct compiler *c, struct model *m,
         at[d] = NULL;
     }
     for (const struct alignment *a = s->alignments; a; a = a->next) {
-        symp k = aligned_at(c, a, g);
+        symp k = condition_aligned_at(c, a, g);
         if (!k)
             continue;
         key[a->dim] = k;
@@ -820,11 +826,11 @@ static struct part *reached_part(struct compiler *c, struct model *m,
 static bool reads_reached(struct compiler *c, const struct model *m,
                           const struct family *f, const struct var *target)
 {
-    symp body = substitute_derived(c, f->body);
+    symp body = model_substitute_derived(c, f->body);
     bool reads = sym_has_var(body, target);
     for (const struct var *v = m->vars; v && !reads; v = v->next)
-        reads =
-            v->stored && sym_has_var(body, v) && derived_depends(m, v, target);
+        reads = v->stored && sym_has_var(body, v) &&
+                model_derived_depends(m, v, target);
     return reads;
 }
 
@@ -836,7 +842,7 @@ static struct part *reached_definitions(struct compiler *c, struct model *m,
     struct part *list = NULL, **last = &list;
     for (struct family *f = m->families; f; f = f->next) {
         if (f->stochastic || !f->var->stored || f->for_updates ||
-            !recomputed_with(m, f, s->family->var) ||
+            !model_recomputed_with(m, f, s->family->var) ||
             (!f->sequence && !reads_reached(c, m, f, s->family->var)))
             continue;
         struct factor *g = NEW(c, struct factor);
@@ -844,7 +850,7 @@ static struct part *reached_definitions(struct compiler *c, struct model *m,
         g->loops = f->loops;
         g->nloops = f->nloops;
         g->text = f->text;
-        g->logp = substitute_derived(c, f->body);
+        g->logp = model_substitute_derived(c, f->body);
         symp at[8];
         *last = f->sequence ? listed_part(c, m, s, g)
                             : reached_part(c, m, s, g, at);
@@ -878,10 +884,10 @@ static void add_in_place(struct compiler *c, struct step *s, struct part *p)
 {
     const struct factor *g = p->factor;
     p->opaque = true;
-    p->logp = in_part(c, p, g->logp);
-    p->value = in_part(c, p, g->value);
-    p->lower = in_part(c, p, g->lower);
-    p->upper = in_part(c, p, g->upper);
+    p->logp = condition_in_part(c, p, g->logp);
+    p->value = condition_in_part(c, p, g->value);
+    p->lower = condition_in_part(c, p, g->lower);
+    p->upper = condition_in_part(c, p, g->upper);
     add_part(s, p);
 }
 
@@ -916,11 +922,11 @@ static struct factor *in_closed_form(struct compiler *c, struct model *m,
                          .upper = s->upper};
     struct step closed = as_is;
     const struct var *v = s->family->var;
-    if (s->as_it_is || s->family->nslices || draws_integers(s->family) ||
+    if (s->as_it_is || s->family->nslices || model_draws_integers(s->family) ||
         g->opaque || (g->lower && through_stored(m, g->lower, v)) ||
         (g->upper && through_stored(m, g->upper, v)))
         return g;
-    symp logp = by_products(c, m, g->logp, s->family);
+    symp logp = model_by_products(c, m, g->logp, s->family);
     if (!logp)
         return g;
     struct factor *as = NEW(c, struct factor);
@@ -928,8 +934,8 @@ static struct factor *in_closed_form(struct compiler *c, struct model *m,
     as->logp = logp;
     parts_of_factor(c, m, &as_is, g, target, false);
     parts_of_factor(c, m, &closed, as, target, true);
-    gather_statistics(&as_is);
-    gather_statistics(&closed);
+    condition_gather_statistics(&as_is);
+    condition_gather_statistics(&closed);
     *last = NULL;
     m->last_inverse = last;
     m->ninverses = n;
@@ -960,7 +966,7 @@ static void drop_unused(struct model *m, const struct step *s,
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
                         struct factor *g, const symp *target)
 {
-    g = seen_by(c, s->family, g);
+    g = model_seen_by(c, s->family, g);
     struct factor *as = in_closed_form(c, m, s, g, target);
     bool sequential = s->sequential;
     struct conflict *conflicts = s->conflicts;
@@ -982,18 +988,18 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
     if (s->as)
         find_in_inverse(c, s, &refs, g);
     else
-        find_in_factor(c, &refs, f->var, g);
+        condition_find_in_factor(c, &refs, f->var, g);
     bool own = g->family == f && !g->auxiliary;
     if (g == f->factor)
         own = true;
-    if (!own && is_observed_sum(c, g)) {
-        tie_to_sum(c, m, s, g, target);
+    if (!own && condition_is_observed_sum(c, g)) {
+        condition_tie_to_sum(c, m, s, g, target);
         return;
     }
-    bool through = !s->as && factor_through(m, g, f->var);
+    bool through = !s->as && condition_factor_through(m, g, f->var);
     if (through) {
         if (!s->through) {
-            s->alignments = find_alignments(c, m, f);
+            s->alignments = condition_find_alignments(c, m, f);
             if (s->alignments || f->nloops > 0)
                 s->reached = reached_definitions(c, m, s);
         }
@@ -1063,22 +1069,23 @@ static struct step *condition_as(struct compiler *c, struct model *m,
     s->lower = own->lower;
     s->upper = own->upper;
     bool vector = f->nslices > 0;
-    see_in_inverse(c, s);
+    condition_see_in_inverse(c, s);
     /* a prior whose instances are all taken is among the children's */
-    if (!vector && !own->replaced && !factor_through(m, own, f->var) &&
+    if (!vector && !own->replaced &&
+        !condition_factor_through(m, own, f->var) &&
         !indexes_itself(own, f->var))
         own_part(c, s, own, target);
     for (struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced)
             child_parts(c, m, s, g, target);
-    gather_statistics(s);
+    condition_gather_statistics(s);
     if (s->through || s->ties)
         s->opaque = true;
     if (vector)
         return s;
-    recognise(c, s);
+    condition_recognise(c, s);
     if (!s->recognised)
-        keep_rules(c, s);
+        condition_keep_rules(c, s);
     return s;
 }
 
@@ -1096,7 +1103,7 @@ struct step *condition_family(struct compiler *c, struct model *m,
     return condition_as(c, m, f, true);
 }
 
-void condition(struct compiler *c, struct model *m)
+void condition_model(struct compiler *c, struct model *m)
 {
     /* auxiliary nodes first: they are drawn before anything reads them */
     for (int pass = 0; pass < 2; pass++)
@@ -1108,5 +1115,5 @@ void condition(struct compiler *c, struct model *m)
             *m->last_step = s;
             m->last_step = &s->next;
         }
-    observed_sums(c, m);
+    condition_observed_sums(c, m);
 }

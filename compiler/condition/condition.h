@@ -5,7 +5,7 @@
 #include "model/model.h"
 
 /* Puts the rules into the parts of a step that evaluates densities. */
-void keep_rules(struct compiler *c, struct step *s);
+void condition_keep_rules(struct compiler *c, struct step *s);
 
 /* ---- alignment.c ------------------------------------------------------ */
 /* Along dimension `dim` of a target: cells of a stored derived variable depend
@@ -22,17 +22,18 @@ struct alignment {
     int n;
     struct alignment *next;
 };
-struct alignment *find_alignments(struct compiler *c, const struct model *m,
-                                  const struct family *target);
+struct alignment *condition_find_alignments(struct compiler *c,
+                                            const struct model *m,
+                                            const struct family *target);
 /* The only subscript, in the loops of g, at which g reads what is aligned; NULL
  * if there is none such. */
-symp aligned_at(struct compiler *c, const struct alignment *a,
-                const struct factor *g);
+symp condition_aligned_at(struct compiler *c, const struct alignment *a,
+                          const struct factor *g);
 /* Whether deterministic family f reads what is aligned. */
-bool reads_aligned(struct compiler *c, const struct alignment *a,
-                   const struct family *f);
+bool condition_reads_aligned(struct compiler *c, const struct alignment *a,
+                             const struct family *f);
 /* Whether all that depends on the target has a key. */
-bool all_have_keys(const struct alignment *a);
+bool condition_all_have_keys(const struct alignment *a);
 
 struct hoisted;
 
@@ -176,7 +177,7 @@ struct sampler {
      * with tuning_cells, the function tuning_ says of how many numbers. */
     bool (*tunes)(const struct step *s);
     bool tuning_cells;
-    /* Arrays of its own (add_slot), where nothing is tuned: s->slots. */
+    /* Arrays of its own (sweep_add_slot), where nothing is tuned: s->slots. */
     void (*slots)(struct compiler *c, struct model *m, struct step *s);
 };
 
@@ -260,7 +261,7 @@ struct var_list {
     const struct var **items;
     int n;
 };
-bool has_variable(const struct var_list *list, const struct var *v);
+bool condition_has_variable(const struct var_list *list, const struct var *v);
 
 /* What an element's draw from a normal leaves in memory for the step that
  * scales it: -own mean - rest, so that own x + this + rest is own times its
@@ -338,33 +339,35 @@ struct step {
                        parts see it; NULL: they see the node */
     struct step *next;
 };
-void condition(struct compiler *c, struct model *m);
+void condition_model(struct compiler *c, struct model *m);
 /* The step for one family: parts, statistics, the family that its full
  * conditional is of; without a sampler, not added to m. */
 struct step *condition_family(struct compiler *c, struct model *m,
                               struct family *f);
 
 /* observed_sum.c: the summands of an observed sum; false after an error. */
-bool summands_of(struct compiler *c, const struct family *f,
-                 struct summand **out);
+bool condition_summands_of(struct compiler *c, const struct family *f,
+                           struct summand **out);
 /* The prior of each family that cell may belong to, as parts. */
-struct part *priors_of_cell(struct compiler *c, struct model *m, symp cell);
+struct part *condition_priors_of_cell(struct compiler *c, struct model *m,
+                                      symp cell);
 
 /* matrix.c: e, a log density, as a step of a matrix node sees it: its inverse
  * in its place where there is s->as. */
-symp matrix_seen(struct compiler *c, const struct step *s, symp e);
+symp condition_matrix_seen(struct compiler *c, const struct step *s, symp e);
 /* Whether a matrix distribution states statistics of its node's inverse. */
-bool states_inverse(const struct entry *d);
+bool condition_states_inverse(const struct entry *d);
 /* What multiplies the log determinant of the step's node in a log density as it
  * sees it, and what multiplies the cell: of the node or of its inverse. False
  * if the density is not linear in these. */
-bool matrix_terms(struct compiler *c, const struct step *s, symp logp,
-                  symp cell, symp *determinant, symp *coefficient);
+bool condition_matrix_terms(struct compiler *c, const struct step *s, symp logp,
+                            symp cell, symp *determinant, symp *coefficient);
 
 /* ---- scaling.c: variables multiplied by one number, the target -------------
  */
 /* Whether e is then multiplied, too (as 0 and infinities are). */
-bool scales_along(struct compiler *c, symp e, const struct var_list *vars);
+bool condition_scales_along(struct compiler *c, symp e,
+                            const struct var_list *vars);
 /* coefficient (along t + rest)^2 */
 struct scaled_square {
     symp coefficient, along, rest;
@@ -377,27 +380,29 @@ struct scaled_terms {
     symp square, linear;
 };
 /* False if e is no such function. */
-bool scaled_quadratic(struct compiler *c, symp e, const struct var_list *vars,
-                      struct scaled_terms *out);
+bool condition_scaled_quadratic(struct compiler *c, symp e,
+                                const struct var_list *vars,
+                                struct scaled_terms *out);
 /* The coefficient of t^power, 1 or 2, of all. */
-symp scaled_coefficient(struct compiler *c, const struct scaled_terms *t,
-                        int power);
+symp condition_scaled_coefficient(struct compiler *c,
+                                  const struct scaled_terms *t, int power);
 
 /* recognise.c: sets recognised, place, exponent of a scalar step. */
-void recognise(struct compiler *c, struct step *s);
+void condition_recognise(struct compiler *c, struct step *s);
 /* Whether its own support has two finite ends. */
-bool has_two_ends(const struct step *s);
+bool condition_has_two_ends(const struct step *s);
 /* Of terms of a log density, those that distinguish whether a node
  * other than the target's is 0 or 1 become one; what is merged becomes 0. */
-void merge_cases(struct compiler *c, symp *terms, int n,
-                 const struct var *target);
+void condition_merge_cases(struct compiler *c, symp *terms, int n,
+                           const struct var *target);
 /* Whether the part's instances are shared out among lanes when it is opened
  * with team: there is a loop to share. */
-bool part_shared_out(const struct part *p);
+bool condition_part_shared_out(const struct part *p);
 
-/* seen_by() for the families of several steps; NULL if they see it in different
- * ways. */
-struct factor *seen_by_all(struct compiler *c, struct step *const *steps, int n,
-                           struct factor *g);
+/* model_seen_by() for the families of several steps; NULL if they see it in
+ * different ways. */
+struct factor *condition_seen_by_all(struct compiler *c,
+                                     struct step *const *steps, int n,
+                                     struct factor *g);
 
 #endif

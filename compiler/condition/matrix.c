@@ -13,7 +13,7 @@ struct seen {
 static symp trace_by_cells(struct compiler *c, symp a, symp b,
                            const struct seen *k)
 {
-    symp scale, ref = scaled_matrix(c, b, k->f, k->f->var, &scale);
+    symp scale, ref = model_scaled_matrix(c, b, k->f, k->f->var, &scale);
     if (!ref || sym_has_var(scale, k->f->var) || a->kind != SYM_ARRAY ||
         a->nloops != 2)
         return NULL;
@@ -43,7 +43,7 @@ static symp see_node(struct compiler *c, symp e, void *context)
     if (strcmp(e->name, "logdet") != 0)
         return NULL;
     symp scale, array = e->args[0];
-    symp ref = scaled_matrix(c, array, k->f, k->f->var, &scale);
+    symp ref = model_scaled_matrix(c, array, k->f, k->f->var, &scale);
     if (!ref || sym_has_var(scale, k->f->var))
         return NULL;
     symp inverse = sym_array(c, 2, array->loops, array->args + 1,
@@ -52,7 +52,7 @@ static symp see_node(struct compiler *c, symp e, void *context)
                    sym_call(c, "logdet", 1, &inverse));
 }
 
-symp matrix_seen(struct compiler *c, const struct step *s, symp e)
+symp condition_matrix_seen(struct compiler *c, const struct step *s, symp e)
 {
     struct seen k = {s->family, s->as};
     return e && s->as ? sym_map(c, e, see_node, &k) : e;
@@ -71,14 +71,14 @@ static symp determinant_node(struct compiler *c, symp e, void *context)
     const struct determinant *k = context;
     symp scale;
     if (e->kind == SYM_CALL && !strcmp(e->name, "logdet") &&
-        scaled_matrix(c, e->args[0], k->f, k->v, &scale) &&
+        model_scaled_matrix(c, e->args[0], k->f, k->v, &scale) &&
         !sym_has_var(scale, k->v))
         return sym_target(c);
     return NULL;
 }
 
-bool matrix_terms(struct compiler *c, const struct step *s, symp logp,
-                  symp cell, symp *determinant, symp *coefficient)
+bool condition_matrix_terms(struct compiler *c, const struct step *s, symp logp,
+                            symp cell, symp *determinant, symp *coefficient)
 {
     const struct var *v = s->as ? s->as : s->family->var;
     struct determinant k = {s->family, v};
@@ -102,7 +102,7 @@ bool matrix_terms(struct compiler *c, const struct step *s, symp logp,
 
 /* Of the statistics that an entry states, whether one is of a cell of the
  * node's inverse. */
-bool states_inverse(const struct entry *d)
+bool condition_states_inverse(const struct entry *d)
 {
     const struct clause *k = entry_clause(d, "statistics");
     for (const struct clause_item *i = k ? k->items : NULL; i; i = i->next)
@@ -124,7 +124,7 @@ static bool reads_otherwise(symp e, const void *context)
     const struct others *k = context;
     return e->kind == SYM_REF && e->var != k->inverse &&
            (e->var == k->node ||
-            (e->var->stored && derived_depends(k->m, e->var, k->node)));
+            (e->var->stored && model_derived_depends(k->m, e->var, k->node)));
 }
 
 static bool depends(symp e, const struct others *k)
@@ -137,9 +137,9 @@ static bool closes_in_inverse(struct compiler *c, const struct step *s,
 {
     const struct family *f = s->family;
     const struct others k = {s->model, f->var, s->as};
-    symp logp = matrix_seen(c, s, g->logp), determinant, coefficient;
+    symp logp = condition_matrix_seen(c, s, g->logp), determinant, coefficient;
     for (int i = 0; g->opaque && i < g->family->nargs; i++)
-        if (depends(substitute_derived(c, g->family->args[i].body), &k))
+        if (depends(model_substitute_derived(c, g->family->args[i].body), &k))
             return false;
     if (depends(g->lower, &k) || depends(g->upper, &k) ||
         sym_any(logp, reads_otherwise, &k))
@@ -153,14 +153,16 @@ static bool closes_in_inverse(struct compiler *c, const struct step *s,
             *l = (struct loop){"a", sym_num(c, 1), f->upper[d]};
         cell[d] = l ? sym_loop(c, l) : f->lower[d];
     }
-    return matrix_terms(c, s, logp, sym_ref(c, s->as, f->var->ndim, cell),
-                        &determinant, &coefficient);
+    return condition_matrix_terms(c, s, logp,
+                                  sym_ref(c, s->as, f->var->ndim, cell),
+                                  &determinant, &coefficient);
 }
 
-void see_in_inverse(struct compiler *c, struct step *s)
+void condition_see_in_inverse(struct compiler *c, struct step *s)
 {
     const struct family *f = s->family;
-    if (!f->var->inverse || f->nslices != 2 || !states_inverse(f->distribution))
+    if (!f->var->inverse || f->nslices != 2 ||
+        !condition_states_inverse(f->distribution))
         return;
     s->as = f->var->inverse;
     for (const struct factor *g = s->model->factors; g; g = g->next)

@@ -2,14 +2,14 @@
  * summands to a plane, so none of them can be drawn alone. They move in pairs,
  * one by what the other leaves, which keeps the sum. The density
  * of a move is that of all factors that mention either, in place. Called at
- * the end of condition(). */
+ * the end of condition_model(). */
 #include "condition/find.h"
 #include <math.h>
 
 /* With more summands than this only neighbours are paired. */
 #define ALL_PAIRS 6
 
-bool is_observed_sum(struct compiler *c, const struct factor *g)
+bool condition_is_observed_sum(struct compiler *c, const struct factor *g)
 {
     const struct entry *d = g->family->distribution;
     const struct expr *how = d ? entry_value(d, "observable") : NULL;
@@ -111,11 +111,11 @@ static void add_elements(struct summands *to, symp e, const struct loop *k,
         *index = (struct loop){.name = "j", .lower = low, .upper = high};
     }
     e = sym_replace_loop(c, e, k, index ? sym_loop(c, index) : low);
-    add_terms(to, substitute_derived(c, e), 1, index);
+    add_terms(to, model_substitute_derived(c, e), 1, index);
 }
 
-bool summands_of(struct compiler *c, const struct family *f,
-                 struct summand **out)
+bool condition_summands_of(struct compiler *c, const struct family *f,
+                           struct summand **out)
 {
     struct summands k = {.c = c, .sum = f, .last = out, .ok = true};
     *out = NULL;
@@ -142,13 +142,15 @@ static void index_in_range(struct compiler *c, struct part *p,
         symp offset;
         if (sym_plain_loop(c, s->cell->args[d], &offset) != s->index)
             continue;
-        symp at = sym_sub(c, target[d], in_part(c, p, offset));
-        add_guard(
+        symp at = sym_sub(c, target[d], condition_in_part(c, p, offset));
+        condition_add_guard(
             c, p,
-            sym_call(c, ">=", 2, (symp[]){at, in_part(c, p, s->index->lower)}));
-        add_guard(
+            sym_call(c, ">=", 2,
+                     (symp[]){at, condition_in_part(c, p, s->index->lower)}));
+        condition_add_guard(
             c, p,
-            sym_call(c, "<=", 2, (symp[]){at, in_part(c, p, s->index->upper)}));
+            sym_call(c, "<=", 2,
+                     (symp[]){at, condition_in_part(c, p, s->index->upper)}));
     }
 }
 
@@ -156,21 +158,22 @@ static void guard_seen(struct compiler *c, struct part *p)
 {
     if (p->factor->seen_var)
         return; /* whoever opens the part asks */
-    symp value = in_part(c, p, p->factor->value);
-    add_guard(c, p, sym_seen(c, value->var, value->nargs, value->args));
+    symp value = condition_in_part(c, p, p->factor->value);
+    condition_add_guard(c, p,
+                        sym_seen(c, value->var, value->nargs, value->args));
 }
 
-void tie_to_sum(struct compiler *c, struct model *m, struct step *s,
-                struct factor *g, const symp *target)
+void condition_tie_to_sum(struct compiler *c, struct model *m, struct step *s,
+                          struct factor *g, const symp *target)
 {
     struct summand *list;
-    if (!summands_of(c, g->family, &list))
+    if (!condition_summands_of(c, g->family, &list))
         return;
     for (; list; list = list->next) {
         if (list->cell->var != s->family->var)
             continue;
         struct found r = found_summand(list);
-        struct part *p = part_of_reference(c, m, g, &r, target);
+        struct part *p = condition_part_of_reference(c, m, g, &r, target);
         index_in_range(c, p, list, target);
         guard_seen(c, p);
         if (p->guard && sym_is(p->guard, 0))
@@ -197,14 +200,15 @@ static void leave_hit(struct compiler *c, struct part *p,
         const struct found *r = &earlier->found[i];
         symp hit = sym_num(c, 1);
         for (int d = 0; d < r->reference->nargs; d++)
-            if (!subscript_runs(r, d))
-                hit = sym_and(c, hit,
-                              sym_eq(c, in_part(c, p, r->reference->args[d]),
-                                     earlier->cell[i]->args[d]));
+            if (!condition_subscript_runs(r, d))
+                hit = sym_and(
+                    c, hit,
+                    sym_eq(c, condition_in_part(c, p, r->reference->args[d]),
+                           earlier->cell[i]->args[d]));
         if (!sym_is(hit, 0))
-            add_guard(c, p,
-                      sym_is(hit, 1) ? sym_num(c, 0)
-                                     : sym_call(c, "!", 1, &hit));
+            condition_add_guard(c, p,
+                                sym_is(hit, 1) ? sym_num(c, 0)
+                                               : sym_call(c, "!", 1, &hit));
     }
 }
 
@@ -216,10 +220,10 @@ static void add_pair_part(struct compiler *c, struct step *s, struct part *p,
         return;
     p->opaque = true;
     p->hit = cell;
-    p->logp = in_part(c, p, g->logp);
-    p->value = in_part(c, p, g->value);
-    p->lower = in_part(c, p, g->lower);
-    p->upper = in_part(c, p, g->upper);
+    p->logp = condition_in_part(c, p, g->logp);
+    p->value = condition_in_part(c, p, g->value);
+    p->lower = condition_in_part(c, p, g->lower);
+    p->upper = condition_in_part(c, p, g->upper);
     struct part **last = &s->parts;
     while (*last)
         last = &(*last)->next;
@@ -230,7 +234,7 @@ static void take_hit(struct compiler *c, struct model *m, struct step *s,
                      struct factor *g, const struct found *r, symp cell,
                      bool prior, struct hits *done)
 {
-    struct part *p = part_of_reference(c, m, g, r, cell->args);
+    struct part *p = condition_part_of_reference(c, m, g, r, cell->args);
     leave_hit(c, p, done);
     p->prior = prior;
     add_pair_part(c, s, p, cell);
@@ -254,12 +258,12 @@ static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
     struct finder refs[2];
     for (int side = 0; side < 2; side++) {
         struct var *v = s->pair[side].cell->var;
-        if (factor_through(m, g, v)) {
+        if (condition_factor_through(m, g, v)) {
             s->through = true;
-            add_pair_part(c, s, whole_part(c, g), s->pair[side].cell);
+            add_pair_part(c, s, condition_whole_part(c, g), s->pair[side].cell);
             return 2;
         }
-        find_in_factor(c, &refs[side], v, g);
+        condition_find_in_factor(c, &refs[side], v, g);
     }
     done.found = NEW_ARRAY(c, struct found, refs[0].n + refs[1].n + 2);
     done.cell = NEW_ARRAY(c, symp, refs[0].n + refs[1].n + 2);
@@ -364,7 +368,7 @@ static bool shared_cell(struct compiler *c, const struct factor *g,
 static void sum_steps(struct compiler *c, struct model *m, struct factor *g)
 {
     struct summand *list;
-    if (!summands_of(c, g->family, &list) || shared_cell(c, g, list))
+    if (!condition_summands_of(c, g->family, &list) || shared_cell(c, g, list))
         return;
     int n = 0, number = 0;
     for (const struct summand *s = list; s; s = s->next)
@@ -388,25 +392,26 @@ static void sum_steps(struct compiler *c, struct model *m, struct factor *g)
         }
 }
 
-void observed_sums(struct compiler *c, struct model *m)
+void condition_observed_sums(struct compiler *c, struct model *m)
 {
     for (struct factor *g = m->factors; g; g = g->next)
-        if (is_observed_sum(c, g) && !g->family->data_block)
+        if (condition_is_observed_sum(c, g) && !g->family->data_block)
             sum_steps(c, m, g);
 }
 
-struct part *priors_of_cell(struct compiler *c, struct model *m, symp cell)
+struct part *condition_priors_of_cell(struct compiler *c, struct model *m,
+                                      symp cell)
 {
     struct part *first = NULL, **last = &first;
     for (struct factor *g = m->factors; g; g = g->next) {
         if (g->family->var != cell->var || g->auxiliary)
             continue;
         struct found own = own_reference(c, g);
-        struct part *p = part_of_reference(c, m, g, &own, cell->args);
+        struct part *p = condition_part_of_reference(c, m, g, &own, cell->args);
         if (p->inverse || (p->guard && sym_is(p->guard, 0)))
             continue; /* an index is not built yet when this is asked */
-        p->lower = in_part(c, p, g->lower);
-        p->upper = in_part(c, p, g->upper);
+        p->lower = condition_in_part(c, p, g->lower);
+        p->upper = condition_in_part(c, p, g->upper);
         *last = p;
         last = &p->next;
     }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-void keep_rules(struct compiler *c, struct step *s)
+void condition_keep_rules(struct compiler *c, struct step *s)
 {
     for (struct part *p = s->parts; p; p = p->next) {
         symp rule = p->factor->rule;
@@ -12,7 +12,7 @@ void keep_rules(struct compiler *c, struct step *s)
         p->ruled = true;
         if (!s->through && !sym_has_var(rule, s->family->var))
             continue;
-        symp kept = sym_select(c, in_part(c, p, rule), sym_num(c, 0),
+        symp kept = sym_select(c, condition_in_part(c, p, rule), sym_num(c, 0),
                                sym_num(c, -(double)INFINITY));
         if (p->opaque) { /* a term of its own: the others are as they were */
             p->logp = sym_add2(c, p->logp, kept);
@@ -29,7 +29,7 @@ void keep_rules(struct compiler *c, struct step *s)
     }
 }
 
-bool part_shared_out(const struct part *p)
+bool condition_part_shared_out(const struct part *p)
 {
     if (p->own)
         return false;
@@ -41,12 +41,13 @@ bool part_shared_out(const struct part *p)
     return false;
 }
 
-struct factor *seen_by_all(struct compiler *c, struct step *const *steps, int n,
-                           struct factor *g)
+struct factor *condition_seen_by_all(struct compiler *c,
+                                     struct step *const *steps, int n,
+                                     struct factor *g)
 {
     struct factor *as = NULL;
     for (int i = 0; i < n; i++) {
-        struct factor *other = seen_by(c, steps[i]->family, g);
+        struct factor *other = model_seen_by(c, steps[i]->family, g);
         if (other == g)
             continue;
         if (as && other != as)

@@ -112,7 +112,7 @@ static bool finite_bound(symp e)
            !(e->kind == SYM_NUM && (e->number > 1e300 || e->number < -1e300));
 }
 
-bool has_two_ends(const struct step *s)
+bool condition_has_two_ends(const struct step *s)
 {
     return finite_bound(s->lower) && finite_bound(s->upper);
 }
@@ -148,7 +148,7 @@ static const struct entry *uniform(struct compiler *c)
     const struct entry *const *all;
     int n = library_all(c, &all);
     for (int i = 0; i < n; i++)
-        if (all[i]->standard && is_uniform(all[i]))
+        if (all[i]->standard && entry_is_uniform(all[i]))
             return all[i];
     error_at(c, (struct span){0}, "the library has no uniform distribution");
     return NULL;
@@ -196,12 +196,12 @@ static void recognise_rest(struct compiler *c, struct step *s)
     s->rest = rest;
 }
 
-void recognise(struct compiler *c, struct step *s)
+void condition_recognise(struct compiler *c, struct step *s)
 {
     s->recognised = NULL;
-    if (draws_integers(s->family) || s->opaque)
+    if (model_draws_integers(s->family) || s->opaque)
         return;
-    if (s->nstatistics == 0 && has_two_ends(s)) {
+    if (s->nstatistics == 0 && condition_has_two_ends(s)) {
         s->recognised = uniform(c);
         s->bounded = true;
         return;

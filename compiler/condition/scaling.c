@@ -3,7 +3,7 @@
 #include "condition/condition.h"
 #include <math.h>
 
-bool has_variable(const struct var_list *list, const struct var *v)
+bool condition_has_variable(const struct var_list *list, const struct var *v)
 {
     for (int i = 0; i < list->n; i++)
         if (list->items[i] == v)
@@ -14,7 +14,7 @@ bool has_variable(const struct var_list *list, const struct var *v)
 static symp scaled_cell(struct compiler *c, symp e, void *context)
 {
     const struct var_list *vars = context;
-    return e->kind == SYM_REF && has_variable(vars, e->var)
+    return e->kind == SYM_REF && condition_has_variable(vars, e->var)
                ? sym_mul2(c, sym_target(c), e)
                : NULL;
 }
@@ -91,15 +91,16 @@ static bool polynomial(struct compiler *c, symp e, struct polynomial *out)
     return false;
 }
 
-bool scales_along(struct compiler *c, symp e, const struct var_list *vars)
+bool condition_scales_along(struct compiler *c, symp e,
+                            const struct var_list *vars)
 {
     struct polynomial p;
     if (e->kind == SYM_NUM)
         return e->number == 0 || isinf(e->number);
     if (e->kind == SYM_SELECT)
         return !sym_has_target(scaled(c, e->args[0], vars)) &&
-               scales_along(c, e->args[1], vars) &&
-               scales_along(c, e->args[2], vars);
+               condition_scales_along(c, e->args[1], vars) &&
+               condition_scales_along(c, e->args[2], vars);
     return polynomial(c, scaled(c, e, vars), &p) && sym_is(p.of[0], 0) &&
            sym_is(p.of[2], 0);
 }
@@ -137,8 +138,9 @@ static bool add_square(struct compiler *c, symp e, struct scaled_terms *out)
     return true;
 }
 
-bool scaled_quadratic(struct compiler *c, symp e, const struct var_list *vars,
-                      struct scaled_terms *out)
+bool condition_scaled_quadratic(struct compiler *c, symp e,
+                                const struct var_list *vars,
+                                struct scaled_terms *out)
 {
     symp all = scaled(c, e, vars);
     *out =
@@ -156,8 +158,8 @@ bool scaled_quadratic(struct compiler *c, symp e, const struct var_list *vars,
     return true;
 }
 
-symp scaled_coefficient(struct compiler *c, const struct scaled_terms *t,
-                        int power)
+symp condition_scaled_coefficient(struct compiler *c,
+                                  const struct scaled_terms *t, int power)
 {
     symp sum = power == 2 ? t->square : t->linear;
     for (int i = 0; i < t->nsquares; i++) {

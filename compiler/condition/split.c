@@ -106,13 +106,13 @@ static symp choice_outside(struct compiler *c, symp e)
     return e;
 }
 
-symp split_sums(struct compiler *c, symp e)
+symp condition_split_sums(struct compiler *c, symp e)
 {
     if (!sym_has_target(e) || e->nargs == 0)
         return e;
     symp *args = NEW_ARRAY(c, symp, e->nargs);
     for (int i = 0; i < e->nargs; i++)
-        args[i] = split_sums(c, e->args[i]);
+        args[i] = condition_split_sums(c, e->args[i]);
     symp built = sym_rebuild(c, e, args);
     symp apart = built->kind == SYM_SUM ? term_apart(c, built) : NULL;
     return apart ? apart : choice_outside(c, built);

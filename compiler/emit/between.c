@@ -11,8 +11,8 @@ static symp log_tail(struct compiler *c, const struct entry *d, bool upper)
     const struct expr *stated =
         entry_value(d, upper ? "log_survival" : "log_cdf");
     if (stated)
-        return entry_expression(c, d, stated);
-    symp cdf = entry_expression(c, d, entry_value(d, "cdf"));
+        return emit_entry_expression(c, d, stated);
+    symp cdf = emit_entry_expression(c, d, entry_value(d, "cdf"));
     return sym_log(c, upper ? sym_sub(c, sym_num(c, 1), cdf) : cdf);
 }
 
@@ -75,7 +75,7 @@ const char *emit_put_between(struct emitter *e, symp draw)
 const char *emit_real_between(struct emitter *e, const struct entry *d)
 {
     struct compiler *c = e->c;
-    symp cdf = entry_expression(c, d, entry_value(d, "cdf"));
+    symp cdf = emit_entry_expression(c, d, entry_value(d, "cdf"));
     const char *a = emit_name(e, "below"), *b = emit_name(e, "above");
     const char *value = emit_name(e, "between"), *p = emit_name(e, "p");
     emit_line(e, "const real %s = lower > -GBM_INF ? %s : 0;", a,
@@ -88,8 +88,9 @@ const char *emit_real_between(struct emitter *e, const struct entry *d)
     emit_line(e, "const real %s = %s + (%s - %s) * gbm_uniform(rng);", p, a, b,
               a);
     emit_param(e, "p", p);
-    emit_line(e, "%s = gbm_clamp(%s, lower, upper);", value,
-              emit_expr(e, entry_expression(c, d, entry_value(d, "quantile"))));
+    emit_line(
+        e, "%s = gbm_clamp(%s, lower, upper);", value,
+        emit_expr(e, emit_entry_expression(c, d, entry_value(d, "quantile"))));
     e->indent--;
     emit_line(e, "} else {");
     e->indent++;

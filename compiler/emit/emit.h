@@ -75,9 +75,9 @@ const char *emit_array(struct emitter *e, symp array);
 /* vectors.c: whether the C compiler can evaluate e for several rows at once; of
  * a call or power: whether that takes longer than the arithmetic around it;
  * whether these terms are such, with such a call in each row of p. */
-bool only_vectors(symp e);
-bool is_expensive(symp e, const void *unused);
-bool worth_vectors(const struct part *p, symp const *terms, int n);
+bool emit_only_vectors(symp e);
+bool emit_is_expensive(symp e, const void *unused);
+bool emit_worth_vectors(const struct part *p, symp const *terms, int n);
 
 /* shared.c: computes now what in x has sums over what is in scope, so that
  * the loops opened next need not. The caller restores nshared after them. */
@@ -86,7 +86,7 @@ void emit_shared(struct emitter *e, symp x);
  * stays. */
 void emit_remember(struct emitter *e, symp x, const char *name);
 /* The variable that holds x, or NULL. */
-const char *emitted_before(const struct emitter *e, symp x);
+const char *emit_done_before(const struct emitter *e, symp x);
 
 /* ---- scalar.c: samplers of one number ---- */
 /* Its functions, with the draw of the step's sampler; `how` is said above them.
@@ -119,7 +119,7 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
 /* ---- step.c, part.c, family.c: the functions of steps and families ---- */
 void emit_step(struct compiler *c, struct text *out, struct step *s);
 /* How it samples, in a word or two. */
-const char *sampler_name(struct compiler *c, const struct step *s);
+const char *emit_sampler_name(struct compiler *c, const struct step *s);
 /* The host's functions and tables of steps. */
 void emit_steps(struct text *out, struct compiler *c, const struct model *m);
 /* A string of C. */
@@ -131,17 +131,17 @@ void emit_tally(struct compiler *c, struct text *out, const struct family *f);
 void emit_family(struct compiler *c, struct text *out, struct model *m,
                  struct family *f);
 /* Opens a function of s and `element`: its loop indices are in scope. */
-void open_element_function(struct emitter *e, const struct family *f,
-                           const char *head);
-bool loops_in_scope(const struct emitter *e, symp x);
+void emit_open_element_function(struct emitter *e, const struct family *f,
+                                const char *head);
+bool emit_loops_in_scope(const struct emitter *e, symp x);
 /* The index of what d states for each element, the j of alpha[j] > 0, or
  * NULL. */
-const char *free_index(const struct entry *d, const struct expr *e);
+const char *emit_free_index(const struct entry *d, const struct expr *e);
 /* Opens loops over the slices of f's left-hand side; at[] are the places from
  * 1. Returns the braces to close. */
 int emit_open_slices(struct emitter *e, const struct family *f, symp *at);
 /* Whether f's elements may read random or derived ones. */
-bool has_parents(const struct family *f);
+bool emit_has_parents(const struct family *f);
 /* int i = ..., j = ...: a family's loop indices from `element` */
 void emit_decode(struct emitter *e, const struct family *f,
                  const char *element);
@@ -157,11 +157,11 @@ void emit_sequence_place(struct emitter *e, const struct sequence *q,
  * loops test nothing then, so that the vector unit can take their rows. False
  * if that is not to be known or the terms, summed in them, gain nothing. Then
  * what is done otherwise; the caller closes its brace. */
-bool open_all_seen(struct emitter *e, const struct part *p, symp const *terms,
-                   int n);
-void open_not_all_seen(struct emitter *e);
+bool emit_open_all_seen(struct emitter *e, const struct part *p,
+                        symp const *terms, int n);
+void emit_open_not_all_seen(struct emitter *e);
 /* The condition that an instance of a part exists and counts. */
-symp part_guard(struct compiler *c, const struct part *p);
+symp emit_part_guard(struct compiler *c, const struct part *p);
 /* Opens the loops over a part's instances; close with emit_close. */
 int emit_open_part(struct emitter *e, const struct part *p, bool team);
 /* count += the number of a part's instances, or more. */
@@ -170,7 +170,7 @@ void emit_count_part(struct emitter *e, const struct part *p,
 void emit_close(struct emitter *e, int braces);
 /* Whether all instances of p's factor count, in C, where p's sums hold: the
  * leaf is observed throughout, or no latent node is barren; or whether not. */
-const char *all_count(struct compiler *c, const struct part *p, bool yes);
+const char *emit_all_count(struct compiler *c, const struct part *p, bool yes);
 /* Opens a test whether p's sums computed at load hold, or whether not; nothing
  * if p is NULL. Returns the braces to close. */
 int emit_if_summed(struct emitter *e, const struct part *p);
@@ -205,7 +205,7 @@ void emit_violation(struct compiler *c, struct text *out,
 void emit_settle(struct compiler *c, struct text *out, struct model *m,
                  const struct family *f);
 /* An observed sum of nodes that are drawn. */
-bool has_settle(struct compiler *c, const struct family *f);
+bool emit_has_settle(struct compiler *c, const struct family *f);
 
 /* Opens a test whether an instance is the first of its kind; *copies: the name
  * of how many there are, NULL if that is not known. Returns the braces. */
@@ -235,14 +235,14 @@ void emit_integer_between(struct emitter *e, const struct entry *d,
 const char *emit_put_between(struct emitter *e, symp draw);
 const char *emit_real_between(struct emitter *e, const struct entry *d);
 /* A clause of library entry d, parameters called as emit_param said. */
-symp entry_expression(struct compiler *c, const struct entry *d,
-                      const struct expr *value);
+symp emit_entry_expression(struct compiler *c, const struct entry *d,
+                           const struct expr *value);
 struct emitter emitter_new(struct compiler *c, struct text *out);
 
 /* hoisted.c: what hoist.c took out of in-place parts, on the host. */
-bool step_has_columns(const struct step *s);
+bool emit_step_has_columns(const struct step *s);
 /* Whether some part still needs the state to hold the trial value. */
-bool step_evaluates_in_place(const struct step *s);
+bool emit_step_evaluates_in_place(const struct step *s);
 void emit_hoisted_members(struct compiler *c, struct text *out,
                           const struct step *s);
 void emit_hoisted_room(struct compiler *c, struct text *out,

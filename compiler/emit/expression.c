@@ -70,9 +70,9 @@ const char *emit_name(struct emitter *e, const char *base)
 
 const char *emit_name_of_model(struct emitter *e, const char *name)
 {
-    const char *marked = marked_name(e->c, name);
+    const char *marked = model_marked_name(e->c, name);
     for (int k = 1; name_used(e, marked); k++)
-        marked = marked_name(e->c, intern_format(e->c, "%s%d", name, k));
+        marked = model_marked_name(e->c, intern_format(e->c, "%s%d", name, k));
     return emit_name(e, marked);
 }
 
@@ -147,7 +147,7 @@ static int strength(symp x)
     case SYM_POW:
         return x->args[1]->kind == SYM_NUM && x->args[1]->number < 0 ? 2 : 9;
     case SYM_CALL:
-        return sym_is_integer(x) ? 0 : 9;
+        return model_is_integer(x) ? 0 : 9;
     default:
         return 9;
     }
@@ -164,16 +164,16 @@ static const char *emit_in(struct emitter *e, symp x, int outer)
 /* As a real, where C would otherwise divide or square integers. */
 static const char *emit_real(struct emitter *e, symp x, int outer)
 {
-    if (sym_is_integer(x) && x->kind != SYM_NUM)
+    if (model_is_integer(x) && x->kind != SYM_NUM)
         return intern_format(e->c, "(real)%s", emit_in(e, x, 9));
-    if (x->kind == SYM_NUM && sym_is_integer(x))
+    if (x->kind == SYM_NUM && model_is_integer(x))
         return intern_format(e->c, "REAL_C(%.0f)", x->number);
     return emit_in(e, x, outer);
 }
 
 const char *emit_int(struct emitter *e, symp x)
 {
-    if (sym_is_integer(x)) /* also as an end, behind a comparison */
+    if (model_is_integer(x)) /* also as an end, behind a comparison */
         return strength(x) > 0 ? emit_expr(e, x) : emit_in_brackets(e, x);
     return intern_format(e->c, "(int)(%s)", emit_expr(e, x));
 }
@@ -188,7 +188,7 @@ static const char *emit_args(struct emitter *e, symp x)
     struct text t = {0};
     for (int i = 0; i < x->nargs; i++)
         text_printf(&t, "%s%s", i ? ", " : "", emit_int(e, x->args[i]));
-    return take_text(e->c, &t);
+    return text_take(e->c, &t);
 }
 
 static const char *emit_ref(struct emitter *e, symp x)
@@ -202,11 +202,11 @@ static const char *emit_ref(struct emitter *e, symp x)
         return "1"; /* a step of its draws all elements whatever the data */
     const char *cell =
         intern_format(e->c, "%s%s(%s)", x->var->cname, seen, emit_args(e, x));
-    if (!sym_may_miss(x))
+    if (!model_may_miss(x))
         return cell;
     struct text t = {0};
     for (int d = 0; d < x->nargs; d++)
-        if (sym_subscript_may_miss(x, d))
+        if (model_subscript_may_miss(x, d))
             text_printf(&t, "%sgbm_within(%s, s->%s_n%d)", t.data ? " && " : "",
                         emit_int(e, x->args[d]), x->var->cname, d + 1);
     const char *inside = intern(e->c, t.data);
@@ -258,7 +258,7 @@ static const char *times_count(struct emitter *e, symp x)
     struct compiler *c = e->c;
     for (int i = 0; i < x->nargs; i++) {
         symp count = x->args[i];
-        if (!sym_may_be_no_count(count))
+        if (!model_may_be_no_count(count))
             continue;
         symp rest = sym_cofactor(c, x, i);
         if (sym_may_overflow(rest))
@@ -317,8 +317,8 @@ static const char *emit_mul(struct emitter *e, symp x)
             ndown++;
         } else {
             text_printf(&up, "%s%s", nup ? " * " : "",
-                        sym_is_integer(f) && f->kind != SYM_NUM &&
-                                !sym_is_integer(x)
+                        model_is_integer(f) && f->kind != SYM_NUM &&
+                                !model_is_integer(x)
                             ? emit_real(e, f, 2)
                             : emit_in(e, f, 2));
             nup++;
@@ -355,7 +355,7 @@ static const char *emit_power(struct emitter *e, symp x)
                 c, "1 / %s",
                 emit_in(e, sym_pow(c, base, sym_num(c, -n->number)), 3));
     }
-    const char *power = sym_is_integer(n) ? "gbm_whole_power" : "real_pow";
+    const char *power = model_is_integer(n) ? "gbm_whole_power" : "real_pow";
     return intern_format(c, "%s(%s, %s)", power, emit_expr(e, base),
                          emit_expr(e, n));
 }
@@ -418,8 +418,8 @@ static const char *emit_sum(struct emitter *e, symp x)
     bool team = e->team;
     const char *lower = emit_int(e, x->args[0]);
     const char *upper = emit_int(e, x->args[1]);
-    const char *name =
-        emit_name(e, intern_format(c, "%s_sum", marked_name(c, x->loop->name)));
+    const char *name = emit_name(
+        e, intern_format(c, "%s_sum", model_marked_name(c, x->loop->name)));
     emit_line(e, "gbm_total %s = 0;", name);
     int depth = e->nloops, nshared = e->nshared;
     const char *i = emit_loop_name(e, x->loop);
@@ -452,7 +452,7 @@ static const char *emit_sum(struct emitter *e, symp x)
 static const char *contiguous(struct emitter *e, symp array)
 {
     symp ref = array->args[0];
-    if (ref->kind != SYM_REF || ref->var->integer || sym_may_miss(ref))
+    if (ref->kind != SYM_REF || ref->var->integer || model_may_miss(ref))
         return NULL;
     int n = array->nloops, nd = ref->nargs;
     if (nd < n)
@@ -573,7 +573,7 @@ static const char *emit_call(struct emitter *e, symp x)
         text_free(&t);
         return value;
     }
-    if (x->nargs == 2 && sym_is_integer(x))
+    if (x->nargs == 2 && model_is_integer(x))
         return intern_format(c, "%s %s %s", emit_in(e, x->args[0], 1), name,
                              emit_in(e, x->args[1], 1));
     if (x->nargs == 1 && !strcmp(name, "!"))
@@ -614,12 +614,12 @@ static const char *emit_add(struct emitter *e, symp x)
                           : "",
                     emit_in(e, a, minus ? 2 : 1));
     }
-    return take_text(e->c, &t);
+    return text_take(e->c, &t);
 }
 
 const char *emit_expr(struct emitter *e, symp x)
 {
-    const char *known = emitted_before(e, x);
+    const char *known = emit_done_before(e, x);
     if (known)
         return known;
     switch (x->kind) {

@@ -4,8 +4,8 @@
 #include "emit/emit.h"
 #include <string.h>
 
-void open_element_function(struct emitter *e, const struct family *f,
-                           const char *head)
+void emit_open_element_function(struct emitter *e, const struct family *f,
+                                const char *head)
 {
     text_printf(e->out, "%s\n{\n", head);
     emit_line(e, "(void)s;");
@@ -43,7 +43,7 @@ static void emit_cells(struct compiler *c, struct text *out,
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_element_function(
+    emit_open_element_function(
         &e, f,
         intern_format(c,
                       "static int64_t cells_%s_in(const struct "
@@ -70,7 +70,7 @@ static void emit_subscripts(struct compiler *c, struct text *out,
                             const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    open_element_function(
+    emit_open_element_function(
         &e, f,
         intern_format(c,
                       "static void subscripts_%s_in(const struct "
@@ -120,7 +120,7 @@ static void emit_logdensity(struct compiler *c, struct text *out,
     const struct factor *g = f->factor;
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_element_function(
+    emit_open_element_function(
         &e, f,
         intern_format(c,
                       "GBM_FN real logdensity_%s(const struct state "
@@ -139,7 +139,7 @@ static void emit_logdensity(struct compiler *c, struct text *out,
         if (g->upper)
             emit_line(&e, "    return -GBM_INF;");
     }
-    const char *value = emit_expr(&e, under_rule(c, g, g->plain));
+    const char *value = emit_expr(&e, model_under_rule(c, g, g->plain));
     emit_line(&e, "return %s;", value);
     text_append(out, "}\n");
     text_printf(out,
@@ -159,7 +159,7 @@ static void bind_scalars(struct emitter *e, const struct family *f)
         if (f->args[i].ndim)
             continue;
         const char *value =
-            emit_expr(e, substitute_derived(c, f->args[i].body));
+            emit_expr(e, model_substitute_derived(c, f->args[i].body));
         const char *name = emit_name_of_model(e, d->parameters[i].name);
         emit_line(e, "const real %s = %s;", name, value);
         emit_line(e, "(void)%s;", name);
@@ -204,7 +204,8 @@ static void emit_vector_draw(struct emitter *e, const struct family *f)
         }
     }
     for (int i = 0; i < draw->nargs; i++) {
-        symp a = substitute_derived(c, family_expression(c, f, draw->args[i]));
+        symp a =
+            model_substitute_derived(c, family_expression(c, f, draw->args[i]));
         text_printf(&args, "%s, ",
                     a->kind == SYM_ARRAY ? emit_array(e, a) : emit_expr(e, a));
     }
@@ -242,7 +243,7 @@ static void emit_order_of_bounds(struct emitter *e, const struct family *f,
 {
     const struct factor *g = f->factor;
     if (!f->truncated || !g->lower || !g->upper ||
-        sym_never_below(g->upper, g->lower))
+        model_never_below(g->upper, g->lower))
         return;
     emit_line(e, "if (!(lower <= upper)) {");
     e->indent++;
@@ -271,22 +272,22 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
         emit_param(e, "lower", "lower");
         emit_param(e, "upper", "upper");
         emit_line(e, "%s = %s(%s);", cell, cast,
-                  emit_put_between(e, entry_expression(c, d, between)));
+                  emit_put_between(e, emit_entry_expression(c, d, between)));
         return;
     }
-    if (cdf && quantile && !has_array_argument(f) && !draws_integers(f)) {
+    if (cdf && quantile && !has_array_argument(f) && !model_draws_integers(f)) {
         emit_line(e, "%s = %s;", cell, emit_real_between(e, d));
         return;
     }
     bool inverts =
-        cdf && draws_integers(f) && !has_array_argument(f) && g->lower;
+        cdf && model_draws_integers(f) && !has_array_argument(f) && g->lower;
     emit_line(e, "for (int attempt = 0; attempt < %d; attempt++) {",
               inverts ? 200 : 100000);
     e->indent++;
     symp draw = has_array_argument(f)
-                    ? substitute_derived(
+                    ? model_substitute_derived(
                           c, family_expression(c, f, entry_value(d, "draw")))
-                    : entry_expression(c, d, entry_value(d, "draw"));
+                    : emit_entry_expression(c, d, entry_value(d, "draw"));
     emit_line(e, "%s = %s(%s);", cell, cast, emit_expr(e, draw));
     emit_line(e, "if (%s >= lower && %s <= upper)", cell, cell);
     emit_line(e, "    break;");
@@ -310,7 +311,7 @@ static void emit_prior_draw(struct emitter *e, const struct family *f)
     }
     bool inversion = !draw && entry_value(d, "cdf") &&
                      entry_value(d, "quantile") && !has_array_argument(f) &&
-                     !draws_integers(f);
+                     !model_draws_integers(f);
     if (!draw && !inversion) {
         emit_line(e, "/* %s has no draw: the value stays */", d->name);
         return;
@@ -321,9 +322,10 @@ static void emit_prior_draw(struct emitter *e, const struct family *f)
         emit_truncated_draw(e, f);
         return;
     }
-    symp value = has_array_argument(f)
-                     ? substitute_derived(c, family_expression(c, f, draw))
-                     : entry_expression(c, d, draw);
+    symp value =
+        has_array_argument(f)
+            ? model_substitute_derived(c, family_expression(c, f, draw))
+            : emit_entry_expression(c, d, draw);
     const char *text = emit_expr(e, value);
     emit_line(
         e, "%s = %s(%s);",
@@ -334,7 +336,7 @@ static void emit_prior_draw(struct emitter *e, const struct family *f)
 static void open_draw_function(struct emitter *e, const struct family *f,
                                const char *name)
 {
-    open_element_function(
+    emit_open_element_function(
         e, f,
         intern_format(e->c,
                       "GBM_FN void %s_%s(const struct state *s, struct gbm_rng "
@@ -345,7 +347,7 @@ static void open_draw_function(struct emitter *e, const struct family *f,
 
 static symp draw_rule(struct compiler *c, const struct family *f)
 {
-    return can_be_drawn(f) ? rule_of_draws(c, f) : NULL;
+    return model_can_be_drawn(f) ? model_rule_of_draws(c, f) : NULL;
 }
 
 /* Where the rule of its distribution is broken, an element has no draw. */
@@ -413,7 +415,7 @@ static void emit_start(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
     const struct entry *d = f->distribution;
-    open_element_function(
+    emit_open_element_function(
         &e, f,
         intern_format(c,
                       "static void start_%s(const struct state "
@@ -442,7 +444,7 @@ static void emit_start(struct compiler *c, struct text *out,
         e.nloops = depth;
     }
     const char *cell = emit_expr(&e, g->value);
-    if (draws_integers(f)) {
+    if (model_draws_integers(f)) {
         emit_unruled_draw(&e, f);
         emit_line(&e, "if (%s < lower)", cell);
         emit_line(&e, "    %s = (int)lower;", cell);
@@ -461,7 +463,7 @@ static void emit_start(struct compiler *c, struct text *out,
     }
     if (typical && !has_array_argument(f)) {
         bind_scalars(&e, f);
-        const char *value = emit_expr(&e, entry_expression(c, d, typical));
+        const char *value = emit_expr(&e, emit_entry_expression(c, d, typical));
         emit_line(&e, "%s = gbm_start(rng, %s, lower, upper, (real)spread);",
                   cell, value);
     } else {
@@ -476,7 +478,7 @@ done:
 /* ---- checks
  * -------------------------------------------------------------------------- */
 
-bool loops_in_scope(const struct emitter *e, symp x)
+bool emit_loops_in_scope(const struct emitter *e, symp x)
 {
     if (x->kind == SYM_LOOP) {
         for (int i = 0; i < e->nloops; i++)
@@ -485,15 +487,16 @@ bool loops_in_scope(const struct emitter *e, symp x)
         return false;
     }
     for (int i = 0; i < x->nargs; i++)
-        if (!loops_in_scope(e, x->args[i]))
+        if (!emit_loops_in_scope(e, x->args[i]))
             return false;
     return true;
 }
 
 static void check_refs(struct emitter *e, symp x, const char *where)
 {
-    if (x->kind == SYM_SELECT && !reads_latent(x->args[0]) &&
-        loops_in_scope(e, x->args[0])) { /* one branch is read: c(a[], b) */
+    if (x->kind == SYM_SELECT && !sym_reads_latent(x->args[0]) &&
+        emit_loops_in_scope(e,
+                            x->args[0])) { /* one branch is read: c(a[], b) */
         check_refs(e, x->args[0], where);
         emit_line(e, "if (%s) {", emit_expr(e, x->args[0]));
         check_refs(e, x->args[1], where);
@@ -508,14 +511,14 @@ static void check_refs(struct emitter *e, symp x, const char *where)
         return;
     for (int d = 0; d < x->nargs; d++) {
         symp at = x->args[d];
-        if (reads_latent(at) || !loops_in_scope(e, at) ||
+        if (sym_reads_latent(at) || !emit_loops_in_scope(e, at) ||
             (at->kind == SYM_NUM && at->number == 1))
             continue;
         emit_line(e, "if (!gbm_subscript(problem, \"%s\", %d, %s, s->%s_n%d))",
                   x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
         emit_line(e, "    return false;");
     }
-    bool known = !reads_latent(x) && loops_in_scope(e, x);
+    bool known = !sym_reads_latent(x) && emit_loops_in_scope(e, x);
     if (x->var->role == ROLE_GIVEN && known) {
         struct text at = {0};
         for (int d = 0; d < x->nargs; d++)
@@ -594,7 +597,7 @@ static const char *support_text(struct compiler *c, const struct family *f)
         if (support->nargs)
             text_append(&t, "]");
     }
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 static void check_observed(struct emitter *e, const struct family *f)
@@ -603,8 +606,8 @@ static void check_observed(struct emitter *e, const struct family *f)
     const struct factor *g = f->factor;
     if (!g || f->nslices || (!g->lower && !g->upper))
         return;
-    symp low = g->lower && !reads_latent(g->lower) ? g->lower : NULL;
-    symp high = g->upper && !reads_latent(g->upper) ? g->upper : NULL;
+    symp low = g->lower && !sym_reads_latent(g->lower) ? g->lower : NULL;
+    symp high = g->upper && !sym_reads_latent(g->upper) ? g->upper : NULL;
     if (!low && !high)
         return;
     const char *args, *name = element_format(e, f, &args);
@@ -620,15 +623,17 @@ static void check_observed(struct emitter *e, const struct family *f)
               "    return gbm_problem_text(problem, \""
               "%s = %%g is outside "
               "the support %s of %s\"%s, (double)%s);",
-              name, in_format(c, support_text(c, f)),
+              name, text_in_format(c, support_text(c, f)),
               f->written_distribution->name, args, value);
 }
 
 static void check_ranges(struct emitter *e, const struct family *f)
 {
     for (const struct range_check *k = f->ranges; k; k = k->next) {
-        bool known = !reads_latent(k->lower) && !reads_latent(k->upper) &&
-                     loops_in_scope(e, k->lower) && loops_in_scope(e, k->upper);
+        bool known = !sym_reads_latent(k->lower) &&
+                     !sym_reads_latent(k->upper) &&
+                     emit_loops_in_scope(e, k->lower) &&
+                     emit_loops_in_scope(e, k->upper);
         if (!known || (k->lower->kind == SYM_NUM && k->upper->kind == SYM_NUM))
             continue;
         const char *lower = emit_int(e, k->lower);
@@ -637,11 +642,12 @@ static void check_ranges(struct emitter *e, const struct family *f)
         emit_line(e,
                   "    return gbm_problem_text(problem, \"the range %s is "
                   "%%d:%%d, which is empty\", (int)(%s), (int)(%s));",
-                  in_format(e->c, span_source(e->c, k->span)), lower, upper);
+                  text_in_format(e->c, span_source(e->c, k->span)), lower,
+                  upper);
     }
 }
 
-const char *free_index(const struct entry *d, const struct expr *e)
+const char *emit_free_index(const struct entry *d, const struct expr *e)
 {
     if (e->kind == EXPR_SUM)
         return NULL;
@@ -659,7 +665,7 @@ const char *free_index(const struct entry *d, const struct expr *e)
     }
     const char *found = NULL;
     for (int i = 0; i < e->nargs && !found; i++)
-        found = free_index(d, e->args[i]);
+        found = emit_free_index(d, e->args[i]);
     return found;
 }
 
@@ -669,8 +675,8 @@ static void check_rule(struct emitter *e, const struct family *f,
 {
     if (!cond || cond->kind == SYM_NUM)
         return;
-    cond = substitute_derived(e->c, cond);
-    if (reads_latent(cond))
+    cond = model_substitute_derived(e->c, cond);
+    if (sym_reads_latent(cond))
         return;
     const char *args, *name = element_format(e, f, &args);
     emit_line(e, "{");
@@ -679,7 +685,7 @@ static void check_rule(struct emitter *e, const struct family *f,
     emit_line(e,
               "    return gbm_problem_text(problem, \"the parameters of "
               "%s at %s break the rule %s\"%s);",
-              d->name, name, in_format(e->c, text->data), args);
+              d->name, name, text_in_format(e->c, text->data), args);
     emit_close(e, 1);
 }
 
@@ -705,8 +711,8 @@ static void check_requirements(struct emitter *e, const struct family *f)
     const struct clause *require = entry_clause(d, "require");
     for (const struct clause_item *i = require ? require->items : NULL; i;
          i = i->next) {
-        struct expr *rule = rule_of_each(e->c, d, i->value);
-        if (free_index(d, rule))
+        struct expr *rule = model_rule_of_each(e->c, d, i->value);
+        if (emit_free_index(d, rule))
             continue; /* left to the log density */
         struct text t = {0};
         expr_print(&t, i->value);
@@ -735,8 +741,8 @@ static void check_length(struct emitter *e, const struct family *f, int i,
 {
     const struct entry *d = f->distribution;
     symp a = length_of(e, f, i, k), b = length_of(e, f, j, l);
-    if (sym_same(a, b) || reads_latent(a) || reads_latent(b) ||
-        !loops_in_scope(e, a) || !loops_in_scope(e, b))
+    if (sym_same(a, b) || sym_reads_latent(a) || sym_reads_latent(b) ||
+        !emit_loops_in_scope(e, a) || !emit_loops_in_scope(e, b))
         return;
     const char *first = emit_int(e, a), *second = emit_int(e, b);
     emit_line(e, "if (%s != %s)", first, second);
@@ -777,7 +783,7 @@ static void emit_check(struct compiler *c, struct text *out,
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_element_function(
+    emit_open_element_function(
         &e, f,
         intern_format(c,
                       "static bool check_%s_in(const struct state "
@@ -785,7 +791,7 @@ static void emit_check(struct compiler *c, struct text *out,
                       "*problem)",
                       id));
     emit_line(&e, "(void)problem;");
-    const char *where = in_string(c, span_text(c, f->span));
+    const char *where = text_in_string(c, span_text(c, f->span));
     check_ranges(&e, f);
     if (f->body)
         check_refs(&e, f->body, where);
@@ -816,7 +822,7 @@ static void emit_check(struct compiler *c, struct text *out,
 static void emit_whole_call(struct emitter *e, const struct family *f)
 {
     struct compiler *c = e->c;
-    symp call = substitute_derived(c, f->body);
+    symp call = model_substitute_derived(c, f->body);
     const char *text = emit_expr(e, call); /* gbm_inverse(K, A) */
     size_t n = strlen(text);
     const char *count = emit_int(e, family_extent(c, f, 0));
@@ -845,7 +851,7 @@ void emit_definition(struct emitter *e, const struct family *f)
     }
     symp value = f->var->role == ROLE_CONSTANT
                      ? f->body
-                     : substitute_derived(e->c, f->body);
+                     : model_substitute_derived(e->c, f->body);
     int nshared = e->nshared;
     e->shares = true;
     const char *text = emit_expr(e, value);
@@ -860,7 +866,7 @@ static void emit_derive(struct compiler *c, struct text *out,
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_element_function(
+    emit_open_element_function(
         &e, f,
         intern_format(c,
                       "GBM_FN void derive_%s(const struct state *s, "
@@ -889,7 +895,7 @@ static void emit_derive(struct compiler *c, struct text *out,
     text_append(out, "\n");
 }
 
-bool has_parents(const struct family *f)
+bool emit_has_parents(const struct family *f)
 {
     /* an array may be random in part and computed in part */
     return !f->data_block && !f->auxiliary && !f->tally &&
@@ -906,7 +912,7 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
             (!step || !s->sampler->forward))
             step = s;
     text_printf(out, "/* %s    %s */\n\n", f->text,
-                place_in_comment(c, f->span));
+                text_place_in_comment(c, f->span));
     if (f->tally)
         emit_tally(c, out, f);
     else if (!f->stochastic)
@@ -921,7 +927,7 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
     emit_enumerate(c, out, f);
     if (f->stochastic)
         emit_start(c, out, f, step);
-    if (has_settle(c, f))
+    if (emit_has_settle(c, f))
         emit_settle(c, out, m, f);
     emit_check(c, out, f);
     text_append(out, "#endif\n\n");

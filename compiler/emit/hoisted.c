@@ -25,8 +25,8 @@ static int columns_of(const struct part *p)
  * evaluates and drops. */
 static bool in_blocks(const struct hoisted *h)
 {
-    return h->loop && only_vectors(h->body) &&
-           sym_any(h->body, is_expensive, NULL);
+    return h->loop && emit_only_vectors(h->body) &&
+           sym_any(h->body, emit_is_expensive, NULL);
 }
 
 static bool any_hoisted(const struct step *s)
@@ -37,7 +37,7 @@ static bool any_hoisted(const struct step *s)
     return false;
 }
 
-bool step_has_columns(const struct step *s)
+bool emit_step_has_columns(const struct step *s)
 {
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->hoisted && p->hoisted->loop)
@@ -45,7 +45,7 @@ bool step_has_columns(const struct step *s)
     return false;
 }
 
-bool step_evaluates_in_place(const struct step *s)
+bool emit_step_evaluates_in_place(const struct step *s)
 {
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->opaque && !p->hoisted)
@@ -60,7 +60,7 @@ void emit_hoisted_members(struct compiler *c, struct text *out,
         return;
     text_append(out,
                 "#ifndef __CUDACC__\n    real before; /* the old value */\n");
-    if (step_has_columns(s))
+    if (emit_step_has_columns(s))
         text_append(out, "    real *columns;\n");
     for (const struct part *p = s->parts; p; p = p->next) {
         const struct hoisted *h = p->hoisted;
@@ -87,7 +87,7 @@ void emit_hoisted_room(struct compiler *c, struct text *out,
 {
     const struct family *f = s->family;
     const char *id = family_id(c, f);
-    if (!step_has_columns(s))
+    if (!emit_step_has_columns(s))
         return;
     struct emitter e = emitter_new(c, out);
     text_printf(out,

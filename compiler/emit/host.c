@@ -140,7 +140,7 @@ static void emit_slots(struct text *out, struct compiler *c,
         text_printf(out,
                     "    {.name = \"%s\", .where = \"%s\", .role = %s, "
                     ".integer = %d, .ndim = %d",
-                    k->name, v ? in_string(c, span_text(c, at)) : "",
+                    k->name, v ? text_in_string(c, span_text(c, at)) : "",
                     role_of(k), k->integer, k->ndim);
         if (v)
             emit_variable(out, v);
@@ -220,7 +220,7 @@ static void emit_families(struct text *out, struct compiler *c,
     for (const struct family *f = m->families; f; f = f->next) {
         if (f->stochastic && f->factor && !f->auxiliary)
             emit_violation(c, out, f);
-        if (has_parents(f))
+        if (emit_has_parents(f))
             emit_parents(c, out, f);
     }
     text_append(out, "static const struct gbm_family families[] = {\n");
@@ -235,11 +235,11 @@ static void emit_families(struct text *out, struct compiler *c,
                     "     .nloops = %d, .table = %d,\n     .enumerate = "
                     "enumerate_%s,\n     .subscripts = subscripts_%s,\n"
                     "     .cells = cells_%s,\n     .check = check_%s",
-                    in_string(c, span_text(c, f->span)), f->stochastic,
-                    f->data_block || fixed_part(f), f->auxiliary,
+                    text_in_string(c, span_text(c, f->span)), f->stochastic,
+                    f->data_block || sweep_fixed_part(f), f->auxiliary,
                     f->factor && f->factor->replaced, f->nloops,
                     f->table ? f->table->number : -1, id, id, id, id);
-        if (fixed_part(f) && f->follows)
+        if (sweep_fixed_part(f) && f->follows)
             text_append(out, ",\n     .follows = true");
         if (f->stochastic && f->factor)
             text_printf(out,
@@ -250,24 +250,25 @@ static void emit_families(struct text *out, struct compiler *c,
             text_printf(out, ",\n     .start = start_%s_host", id);
         if (f->stochastic && f->factor && !f->auxiliary)
             text_printf(out, ",\n     .violation = violation_%s", id);
-        if (has_parents(f))
+        if (emit_has_parents(f))
             text_printf(out, ",\n     .parents = parents_%s", id);
         if (support_constant(f))
             text_printf(out, ",\n     .support = %s", support_constant(f));
-        if (has_settle(c, f))
+        if (emit_has_settle(c, f))
             text_printf(
                 out,
                 ",\n     .settle = settle_%s_host, .summands = summands_%s", id,
                 id);
         if (f->stochastic && !f->auxiliary)
             text_printf(out, ",\n     .simulate = simulate_%s_host", id);
-        if (f->stochastic && !f->auxiliary && !can_be_drawn(f))
+        if (f->stochastic && !f->auxiliary && !model_can_be_drawn(f))
             text_append(out, ", .no_draw = true");
         if (!f->stochastic)
             text_printf(out,
                         ",\n     .derive = %s_%s_host, .derive_kernel = "
                         "\"%s_kernel\"",
-                        f->tally ? "refresh" : "derive", id, derive_name(c, f));
+                        f->tally ? "refresh" : "derive", id,
+                        sweep_derive_name(c, f));
         if (f->sequence || f->tally)
             text_printf(out, ",\n     .refresh = refresh_%s_host", id);
         if (f->var->leaf && f->stochastic && !f->auxiliary)
@@ -343,7 +344,7 @@ static int emit_headers(struct text *out, struct compiler *c)
                 text_append(&t, line);
             }
             fclose(f);
-            text_printf(out, "{\"%s\",\n", in_string(c, files[i]->d_name));
+            text_printf(out, "{\"%s\",\n", text_in_string(c, files[i]->d_name));
             emit_string(out, t.data ? t.data : "");
             text_append(out, "},\n");
             text_free(&t);

@@ -14,13 +14,13 @@ static const char *seen_of(struct emitter *e, const struct summand *s)
     return emit_expr(e, sym_seen(e->c, cell->var, cell->nargs, cell->args));
 }
 
-bool has_settle(struct compiler *c, const struct family *f)
+bool emit_has_settle(struct compiler *c, const struct family *f)
 {
     const struct expr *how =
         f->factor ? entry_value(f->distribution, "observable") : NULL;
     struct summand *list;
     return how && how->name == intern(c, "sum") && !f->data_block &&
-           summands_of(c, f, &list) && list;
+           condition_summands_of(c, f, &list) && list;
 }
 
 static int open_index(struct emitter *e, const struct summand *s)
@@ -39,7 +39,8 @@ static void emit_share(struct emitter *e, struct model *m,
     emit_line(e, "if (!(%s)) {", seen_of(e, s));
     e->indent++;
     emit_line(e, "real lower = -GBM_INF, upper = GBM_INF;");
-    for (const struct part *p = priors_of_cell(c, m, s->cell); p; p = p->next) {
+    for (const struct part *p = condition_priors_of_cell(c, m, s->cell); p;
+         p = p->next) {
         if (!p->lower && !p->upper)
             continue;
         int inner = e->nloops, open = emit_open_part(e, p, false);
@@ -113,7 +114,7 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
                  const struct family *f)
 {
     struct summand *list;
-    if (!summands_of(c, f, &list))
+    if (!condition_summands_of(c, f, &list))
         return;
     emit_summands(c, out, f, list);
     const char *id = family_id(c, f);
@@ -134,7 +135,7 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
     e.indent++;
     const struct value *v = &f->args[0];
     symp total = sym_sum(c, v->loops[0], sym_num(c, 1), v->extents[0],
-                         substitute_derived(c, v->body));
+                         model_substitute_derived(c, v->body));
     emit_line(&e, "real rest = %s;", emit_expr(&e, sym_sub(c, value, total)));
     emit_line(&e, "int open = 0;");
     for (const struct summand *s = list; s; s = s->next) {

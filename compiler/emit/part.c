@@ -61,10 +61,10 @@ static int open_brace(struct emitter *e)
     return 1;
 }
 
-symp part_guard(struct compiler *c, const struct part *p)
+symp emit_part_guard(struct compiler *c, const struct part *p)
 {
     symp guard = p->guard ? p->guard : sym_num(c, 1);
-    symp seen = counted_instances(p->factor);
+    symp seen = model_counted_instances(p->factor);
     if (seen && !p->own) {
         for (int i = 0; i < p->nloops; i++)
             seen = sym_replace_loop(c, seen, p->factor->loops[i],
@@ -143,7 +143,7 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         return 0;
     symp early = sym_num(c, 1), late = early;
     if (!e->all_seen)
-        split_guard(c, p, part_guard(c, p), &early, &late);
+        split_guard(c, p, emit_part_guard(c, p), &early, &late);
     else if (p->guard)
         split_guard(c, p, p->guard, &early, &late);
     if (!sym_is(early, 1)) {
@@ -227,7 +227,7 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
  * NULL if they do. */
 static const char *all_seen(struct compiler *c, const struct part *p)
 {
-    symp seen = counted_instances(p->factor);
+    symp seen = model_counted_instances(p->factor);
     symp early = sym_num(c, 1), late = early;
     if (p->own || p->inverse || !seen || seen->kind != SYM_SEEN)
         return NULL;
@@ -240,10 +240,11 @@ static const char *all_seen(struct compiler *c, const struct part *p)
                : NULL;
 }
 
-bool open_all_seen(struct emitter *e, const struct part *p, symp const *terms,
-                   int n)
+bool emit_open_all_seen(struct emitter *e, const struct part *p,
+                        symp const *terms, int n)
 {
-    const char *all = worth_vectors(p, terms, n) ? all_seen(e->c, p) : NULL;
+    const char *all =
+        emit_worth_vectors(p, terms, n) ? all_seen(e->c, p) : NULL;
     if (!all)
         return false;
     emit_line(e, "#ifndef __CUDACC__");
@@ -253,7 +254,7 @@ bool open_all_seen(struct emitter *e, const struct part *p, symp const *terms,
     return true;
 }
 
-void open_not_all_seen(struct emitter *e)
+void emit_open_not_all_seen(struct emitter *e)
 {
     e->all_seen = false;
     emit_close(e, 1);
@@ -276,13 +277,13 @@ void emit_count_part(struct emitter *e, const struct part *p, const char *count)
     e->nloops = depth;
 }
 
-const char *all_count(struct compiler *c, const struct part *p, bool yes)
+const char *emit_all_count(struct compiler *c, const struct part *p, bool yes)
 {
     const struct var *leaf = p->factor->seen_var;
     if (leaf)
         return intern_format(c, "s->%s_stride %s 0", leaf->cname,
                              yes ? "==" : "!=");
-    symp live = counted_instances(p->factor);
+    symp live = model_counted_instances(p->factor);
     if (!live)
         return yes ? "true" : "false";
     return intern_format(c, "%ss->%s_seen", yes ? "!" : "", live->var->cname);
@@ -292,7 +293,7 @@ static int open_if(struct emitter *e, const struct part *p, bool summed)
 {
     if (!p)
         return 0;
-    emit_line(e, "if (%s) {", all_count(e->c, p, summed));
+    emit_line(e, "if (%s) {", emit_all_count(e->c, p, summed));
     return open_brace(e);
 }
 
@@ -373,14 +374,14 @@ void emit_in_place(struct emitter *e, const struct part *p)
     const int nshared = e->nshared;
     emit_line(e, "{");
     e->indent++;
-    bool shared = part_shared_out(p);
+    bool shared = condition_part_shared_out(p);
     emit_line(e, "gbm_total sum = 0;");
     if (shared)
         emit_shared(e, p->logp);
     const bool plain = !p->hoisted && !p->lower && !p->upper && !p->copies;
-    if (plain && open_all_seen(e, p, &p->logp, 1)) {
+    if (plain && emit_open_all_seen(e, p, &p->logp, 1)) {
         emit_rows_in_place(e, p);
-        open_not_all_seen(e);
+        emit_open_not_all_seen(e);
         emit_rows_in_place(e, p);
         emit_close(e, 1);
     } else {
@@ -405,8 +406,8 @@ static symp bind_params(struct compiler *c, const char *name, int nargs,
     return !strcmp(name, "x") ? sym_target(c) : sym_param(c, name);
 }
 
-symp entry_expression(struct compiler *c, const struct entry *d,
-                      const struct expr *value)
+symp emit_entry_expression(struct compiler *c, const struct entry *d,
+                           const struct expr *value)
 {
     (void)d;
     return sym_from_library(c, value, bind_params, NULL);

@@ -131,7 +131,8 @@ static void emit_step_kernels(struct text *out, struct compiler *c,
     }
     for (const struct family *f = m->families; f; f = f->next)
         if (is_derived(f))
-            text_printf(out, "GBM_KERNEL_DERIVE(%s)\n", derive_name(c, f));
+            text_printf(out, "GBM_KERNEL_DERIVE(%s)\n",
+                        sweep_derive_name(c, f));
     for (const struct inverse *i = m->inverses; i; i = i->next)
         if (!i->reach)
             text_printf(out, "GBM_KERNEL_CELL(index%d)\n", i->number);
@@ -168,7 +169,7 @@ static void emit_chains(struct text *out, struct compiler *c,
     for (const struct family *f = m->families; f; f = f->next)
         if (is_derived(f))
             text_printf(out, "    GBM_CHAIN_DERIVE(families, %d, %s)\n",
-                        f->number, derive_name(c, f));
+                        f->number, sweep_derive_name(c, f));
     text_append(out,
                 "}\nGBM_FN double density_of_chain(const struct gbm_sweeper "
                 "*k)\n{\n    double sum = 0;\n");
@@ -265,7 +266,8 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     text_printf(out,
                 "/* %s: written by gbmc from %s. */\n#include \"gbm.h\"\n"
                 "#include \"team.h\"\n",
-                in_comment(c, m->name), in_comment(c, c->options.input));
+                text_in_comment(c, m->name),
+                text_in_comment(c, c->options.input));
     emit_includes(out, c, m);
     text_append(out, "\n");
     emit_state(out, m);

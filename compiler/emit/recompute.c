@@ -20,7 +20,7 @@ void emit_recompute(struct emitter *e, const struct step *s,
     }
     for (const struct family *f = m->families; f; f = f->next)
         if (!f->stochastic && f->var->stored && !f->for_updates &&
-            recomputed_with(m, f, v))
+            model_recomputed_with(m, f, v))
             emit_line(e, "derive_all_%s(s, team);", family_id(e->c, f));
 }
 

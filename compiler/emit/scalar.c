@@ -37,8 +37,8 @@ void emit_scalar_comment(struct compiler *c, struct text *out,
                          const struct step *s, const char *how)
 {
     const struct family *f = s->family;
-    text_printf(out, "/* %s    %s\n%s", f->text, place_in_comment(c, f->span),
-                how);
+    text_printf(out, "/* %s    %s\n%s", f->text,
+                text_place_in_comment(c, f->span), how);
     for (const struct part *p = s->parts; p; p = p->next)
         if (!p->own)
             text_printf(out, " * child: %s\n", p->factor->text);
@@ -136,11 +136,11 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     } else {
         braces = emit_unless_summed(e, p->summed ? p : NULL);
     }
-    for (int i = 0; i < p->terms.n && part_shared_out(p); i++)
+    for (int i = 0; i < p->terms.n && condition_part_shared_out(p); i++)
         emit_shared(e, p->terms.coefficient[i]);
-    if (open_all_seen(e, p, p->terms.coefficient, p->terms.n)) {
+    if (emit_open_all_seen(e, p, p->terms.coefficient, p->terms.n)) {
         emit_sums_of_rows(e, s, p);
-        open_not_all_seen(e);
+        emit_open_not_all_seen(e);
         braces++;
     }
     emit_sums_of_rows(e, s, p);
@@ -167,7 +167,7 @@ static void emit_bounds(struct emitter *e, const struct step *s)
         emit_close(e, braces);
         e->team = team;
         e->nloops = depth;
-        if (part_shared_out(b->part))
+        if (condition_part_shared_out(b->part))
             emit_line(e, "%s = gbm_team_%s(team, %s);",
                       b->is_lower ? "lower" : "upper",
                       b->is_lower ? "max" : "min",
@@ -206,7 +206,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
     }
     for (int pass = 0; pass < 2; pass++) { /* shared sums first */
         for (const struct part *p = s->parts; p; p = p->next)
-            if (part_shared_out(p) == (pass == 0)) {
+            if (condition_part_shared_out(p) == (pass == 0)) {
                 emit_sums_of_part(&e, s, p);
                 any_shared =
                     any_shared || (pass == 0 && !p->opaque && p->terms.n > 0);
@@ -243,7 +243,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
 static void emit_opaque_parts(struct emitter *e, const struct step *s)
 {
     const struct family *f = s->family;
-    bool in_place = step_evaluates_in_place(s), hoisted = false;
+    bool in_place = emit_step_evaluates_in_place(s), hoisted = false;
     for (const struct part *p = s->parts; p; p = p->next)
         hoisted = hoisted || p->hoisted;
     if (!s->opaque)
@@ -312,7 +312,7 @@ void emit_density(struct compiler *c, struct text *out, const struct step *s)
     }
     emit_line(&e, "gbm_total total = 0;");
     for (int i = 0; i < s->nstatistics; i++) {
-        symp t = statistic_tried(s, i);
+        symp t = sweep_statistic_tried(s, i);
         /* without an instance it may read beyond an array: x[t + 1] at the end;
          * and what overflows is no term of a density that has none: exp(x) */
         bool log = t->kind == SYM_CALL && !strcmp(t->name, "log");
@@ -431,11 +431,11 @@ void emit_scalar_update(struct compiler *c, struct text *out,
         emit_decode(&e, f, "element");
     emit_ties(&e, s);
     emit_line(&e, "struct conditional_%s k_;", id);
-    if (step_has_columns(s))
+    if (emit_step_has_columns(s))
         emit_line(&e, "GBM_COLUMNS(k_, room_%s(&k_, s, element));", id);
     emit_line(&e, "prepare_%s(&k_, s, team, element);", id);
     s->sampler->draw(&e, s);
-    if (step_has_columns(s))
+    if (emit_step_has_columns(s))
         emit_line(&e, "GBM_COLUMNS_END(k_);");
     if (s->through) {
         emit_line(&e, "gbm_team_sync(team);");
@@ -484,7 +484,7 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
                 "(const struct state *)state;\n    struct conditional_%s k_;\n"
                 "    double before, value = -GBM_INF;\n",
                 id, id);
-    if (step_has_columns(s))
+    if (emit_step_has_columns(s))
         text_printf(out, "    GBM_COLUMNS(k_, room_%s(&k_, s, element));\n",
                     id);
     text_printf(out,
@@ -494,7 +494,7 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
                 "value = (double)density_%s(&k_, (real)*x);\n    "
                 "set_%s(state, element, &before);\n",
                 id, id, id, id);
-    if (step_has_columns(s))
+    if (emit_step_has_columns(s))
         text_append(out, "    GBM_COLUMNS_END(k_);\n");
     text_append(out, "    return value;\n}\n\n");
 }

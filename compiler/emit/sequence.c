@@ -56,7 +56,7 @@ static void visit_children(struct emitter *e, const struct sequence *q, symp x)
 static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
 {
     for (int d = 0; d < x->nargs; d++)
-        if (reads_latent(x->args[d]) || reads_member(x->args[d], q)) {
+        if (sym_reads_latent(x->args[d]) || reads_member(x->args[d], q)) {
             visit_any_cell(e, q, x->var);
             return;
         }
@@ -86,7 +86,7 @@ static void visit_cell(struct emitter *e, const struct sequence *q, symp x)
 
 static void visit_sum(struct emitter *e, const struct sequence *q, symp x)
 {
-    if (reads_latent(x->args[0]) || reads_latent(x->args[1])) {
+    if (sym_reads_latent(x->args[0]) || sym_reads_latent(x->args[1])) {
         visit_unknown(e, q, x);
         return;
     }
@@ -101,7 +101,7 @@ static void visit_array(struct emitter *e, const struct sequence *q, symp x)
 {
     int depth = e->nloops;
     for (int d = 0; d < x->nloops; d++)
-        if (reads_latent(x->args[1 + d])) {
+        if (sym_reads_latent(x->args[1 + d])) {
             visit_unknown(e, q, x);
             return;
         }
@@ -119,7 +119,7 @@ static void visit_array(struct emitter *e, const struct sequence *q, symp x)
 static void visit_select(struct emitter *e, const struct sequence *q, symp x)
 {
     emit_visits(e, q, x->args[0]);
-    bool known = !reads_latent(x->args[0]) && !reads_member(x->args[0], q);
+    bool known = !sym_reads_latent(x->args[0]) && !reads_member(x->args[0], q);
     for (int i = 1; i <= 2; i++) {
         if (!reads_member(x->args[i], q))
             continue;
@@ -174,8 +174,8 @@ static symp *read_expressions(struct compiler *c, const struct sequence *q,
                               const struct family *f)
 {
     return q->kind == SEQUENCE_GAPS || q->kind == SEQUENCE_PARENTS
-               ? written_expressions(c, f)
-               : sequence_expressions(c, f);
+               ? model_written_expressions(c, f)
+               : model_sequence_expressions(c, f);
 }
 
 /* Array arguments of a distribution stand for all their elements. */
@@ -189,7 +189,7 @@ static void visit_family(struct compiler *c, struct emitter *e,
             f->stochastic && i < f->nargs ? &f->args[i] : NULL;
         bool known = true;
         for (int d = 0; v && d < v->ndim; d++)
-            known = known && !reads_latent(v->extents[d]);
+            known = known && !sym_reads_latent(v->extents[d]);
         for (int d = 0; known && v && d < v->ndim; d++, braces++) {
             const char *upper = emit_int(e, v->extents[d]);
             const char *k = emit_loop_name(e, v->loops[d]);
@@ -268,7 +268,7 @@ static bool leads_to_barren(const struct model *m, const struct family *f)
 {
     bool leads = false;
     for (const struct var *v = m->vars; v; v = v->next)
-        leads = leads || (v->barren && derived_depends(m, f->var, v));
+        leads = leads || (v->barren && model_derived_depends(m, f->var, v));
     return leads && !f->stochastic && f->var->stored;
 }
 
@@ -373,7 +373,7 @@ static void emit_ways(struct compiler *c, struct text *out,
     q.number += 2 + i->number;
     for (struct family *f = m->families; f; f = f->next)
         if (f == i->reach || (!f->stochastic && f->var->stored &&
-                              derived_depends(m, f->var, i->var)))
+                              model_derived_depends(m, f->var, i->var)))
             q.families[q.n++] = f;
     struct text table = {0};
     for (const struct family *f = m->families; f; f = f->next) {

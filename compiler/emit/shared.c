@@ -58,7 +58,7 @@ static bool is_loop_or_draw(symp x, const void *unused)
 /* A call that a row need not repeat. */
 static bool is_call(symp x)
 {
-    return ((x->kind == SYM_CALL && x->entry && !sym_is_integer(x)) ||
+    return ((x->kind == SYM_CALL && x->entry && !model_is_integer(x)) ||
             (x->kind == SYM_POW && x->args[1]->kind != SYM_NUM)) &&
            !sym_any(x, is_loop_or_draw, NULL);
 }
@@ -71,10 +71,10 @@ static bool takes_loop(symp x)
     return x->kind == SYM_SUM;
 }
 
-const char *emitted_before(const struct emitter *e, symp x)
+const char *emit_done_before(const struct emitter *e, symp x)
 {
     for (int i = 0; i < e->nshared; i++)
-        if (sym_alike(e->shared[i].value, x))
+        if (model_alike(e->shared[i].value, x))
             return e->shared[i].name;
     return NULL;
 }
@@ -104,7 +104,7 @@ void emit_shared(struct emitter *e, symp x)
             emit_shared(e, x->args[i]);
         return;
     }
-    if (e->nshared == most || emitted_before(e, x))
+    if (e->nshared == most || emit_done_before(e, x))
         return;
     const char *name = emit_name(e, "shared");
     if (e->shared_if) {

@@ -29,10 +29,10 @@ static const char *names_of(struct compiler *c, const struct step *s)
     struct text t = {0};
     for (int i = 0; i < s->nmembers; i++)
         text_printf(&t, "%s%s", i ? ", " : "", s->members[i].family->var->name);
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
-const char *sampler_name(struct compiler *c, const struct step *s)
+const char *emit_sampler_name(struct compiler *c, const struct step *s)
 {
     const struct sampler *k = s->sampler;
     if (s->merged)
@@ -177,7 +177,8 @@ static bool emit_cost(struct text *out, struct compiler *c,
     symp total = shared_draw(c, s), partly = sym_num(c, 0);
     const char *unless = NULL;
     for (const struct part *p = s->parts; p; p = p->next) {
-        const char *this = is_tallied(s, p) ? all_count(c, p, false) : NULL;
+        const char *this =
+            is_tallied(s, p) ? emit_all_count(c, p, false) : NULL;
         symp n = instances(c, s, p);
         if (n && this && (!unless || !strcmp(this, unless))) {
             unless = this;
@@ -294,7 +295,7 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
                     s->name, step_id(c, s), s->number);
     else
         text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->part, s->name,
-                    s->number, k->blocks, first_draw(s));
+                    s->number, k->blocks, sweep_first_draw(s));
     emit_conflicts(out, c, s);
     if (lists_members(s)) {
         text_printf(out, "static const int members_%s[] = {", s->name);
@@ -339,7 +340,7 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
         text_printf(out, ",\n     .run = %s_run", s->name);
     if (!k->dense && k->blocks && !s->by_rows)
         text_printf(out, ", .blocks = %d, .normals = GBM_NORMALS_FIRST(%s)",
-                    k->blocks, first_draw(s));
+                    k->blocks, sweep_first_draw(s));
     const char *id = step_id(c, s);
     if (s->by_rows)
         text_printf(out, ", .sizes = sizes_%s", id);
@@ -377,9 +378,9 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
                     "    {.kind = %s, .name = \"%s\",\n     .variable = "
                     "\"%s\", .sampler = \"%s\",\n     .family = %d, .number = "
                     "%d, .sequential = %d, .leaf = %d, .inverse = %d",
-                    kind_of(s), s->name, names_of(c, s), sampler_name(c, s),
-                    s->family ? s->family->number : -1, s->number,
-                    one_at_a_time(s), s->late,
+                    kind_of(s), s->name, names_of(c, s),
+                    emit_sampler_name(c, s), s->family ? s->family->number : -1,
+                    s->number, one_at_a_time(s), s->late,
                     s->inverse ? s->inverse->number : -1);
         if (s->after)
             text_printf(out, ", .after = %d", s->after->number + 1);

@@ -67,7 +67,7 @@ static void emit_add(struct emitter *e, const struct tallied *k,
     e->indent++;
     int braces = 1 + open_group(e, k, key, &own);
     if (own)
-        braces += open_loops(e, k->family, own, only_vectors(k->term));
+        braces += open_loops(e, k->family, own, emit_only_vectors(k->term));
     const char *term = emit_expr(e, k->term);
     emit_line(e, "%s += %s;", cell_of(e, k->family), term);
     emit_close(e, braces);
@@ -112,7 +112,7 @@ static void emit_pass(struct compiler *c, struct text *out,
 
 static void open_cell(struct emitter *e, const struct family *f)
 {
-    open_element_function(
+    emit_open_element_function(
         e, f,
         intern_format(e->c,
                       "GBM_FN void derive_%s(const struct state *s, "

@@ -17,7 +17,7 @@ static void emit_near_mean(struct emitter *e, const struct family *f,
                            const struct expr *mean)
 {
     struct compiler *c = e->c;
-    const char *index = free_index(f->distribution, mean);
+    const char *index = emit_free_index(f->distribution, mean);
     bool simplex = has_support(f, "simplex");
     emit_line(e, "real widest = 0;");
     for (int pass = 0; pass < 2; pass++) {
@@ -25,7 +25,7 @@ static void emit_near_mean(struct emitter *e, const struct family *f,
         symp at[2];
         int braces = emit_open_slices(e, f, at);
         symp m = family_expression_at(c, f, mean, index, at[0]);
-        const char *centre = emit_expr(e, substitute_derived(c, m));
+        const char *centre = emit_expr(e, model_substitute_derived(c, m));
         const char *x = emit_expr(e, family_lhs(c, f, 1, at));
         emit_line(e, "const real centre = %s;", centre);
         if (pass == 0)

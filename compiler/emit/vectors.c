@@ -4,10 +4,10 @@
 #include "emit/emit.h"
 #include <math.h>
 
-bool only_vectors(symp e)
+bool emit_only_vectors(symp e)
 {
     for (int i = 0; i < e->nargs; i++)
-        if (!only_vectors(e->args[i]))
+        if (!emit_only_vectors(e->args[i]))
             return false;
     switch (e->kind) {
     case SYM_NUM:
@@ -21,27 +21,27 @@ bool only_vectors(symp e)
     case SYM_EXTENT:
         return true;
     case SYM_POW:
-        return !sym_is_integer(e->args[1]) ||
+        return !model_is_integer(e->args[1]) ||
                (e->args[1]->kind == SYM_NUM && fabs(e->args[1]->number) <= 2);
     case SYM_CALL:
-        return sym_is_integer(e) ||
+        return model_is_integer(e) ||
                (e->entry && entry_clause(e->entry, "vectors"));
     default:
         return false;
     }
 }
 
-bool is_expensive(symp e, const void *unused)
+bool emit_is_expensive(symp e, const void *unused)
 {
     (void)unused;
-    return (e->kind == SYM_POW && !sym_is_integer(e->args[1])) ||
-           (e->kind == SYM_CALL && e->entry && !sym_is_integer(e));
+    return (e->kind == SYM_POW && !model_is_integer(e->args[1])) ||
+           (e->kind == SYM_CALL && e->entry && !model_is_integer(e));
 }
 
 /* Whether each row of p evaluates an expensive call of its own. */
 static bool expensive_in_rows(const struct part *p, symp e)
 {
-    for (int i = 0; is_expensive(e, NULL) && i < p->nloops; i++)
+    for (int i = 0; emit_is_expensive(e, NULL) && i < p->nloops; i++)
         if (!p->solved[i] && sym_has_loop(e, p->loops[i]))
             return true;
     for (int i = 0; i < e->nargs; i++)
@@ -50,11 +50,11 @@ static bool expensive_in_rows(const struct part *p, symp e)
     return false;
 }
 
-bool worth_vectors(const struct part *p, symp const *terms, int n)
+bool emit_worth_vectors(const struct part *p, symp const *terms, int n)
 {
     bool worth = false;
     for (int i = 0; i < n; i++) {
-        if (!only_vectors(terms[i]))
+        if (!emit_only_vectors(terms[i]))
             return false;
         worth = worth || expensive_in_rows(p, terms[i]);
     }

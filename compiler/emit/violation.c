@@ -14,8 +14,9 @@ static void add_distance(const struct distances *d, symp x, symp lower,
                          symp upper)
 {
     struct emitter *e = d->e;
-    if (!loops_in_scope(e, x) || (lower && !loops_in_scope(e, lower)) ||
-        (upper && !loops_in_scope(e, upper)))
+    if (!emit_loops_in_scope(e, x) ||
+        (lower && !emit_loops_in_scope(e, lower)) ||
+        (upper && !emit_loops_in_scope(e, upper)))
         return;
     const char *value = emit_expr(e, x);
     const char *low = lower ? emit_expr(e, lower) : "-GBM_INF";
@@ -47,13 +48,13 @@ static void add_rules(const struct distances *d, const struct family *f)
     const struct clause *rules = entry_clause(f->distribution, "require");
     for (const struct clause_item *i = rules ? rules->items : NULL; i;
          i = i->next) {
-        if (free_index(f->distribution, i->value))
+        if (emit_free_index(f->distribution, i->value))
             continue;
         symp rule = family_expression(c, f, i->value);
-        add_rule(d, rule ? substitute_derived(c, rule) : NULL);
+        add_rule(d, rule ? model_substitute_derived(c, rule) : NULL);
     }
     if (f->stated)
-        add_rule(d, substitute_derived(c, f->stated));
+        add_rule(d, model_substitute_derived(c, f->stated));
 }
 
 /* `confine t: real(lower, upper)` */
@@ -71,9 +72,9 @@ static void add_confined(const struct distances *d, const struct family *f)
             symp lower = family_expression(c, f, i->value->args[0]);
             symp upper = family_expression(c, f, i->value->args[1]);
             if (lower && upper)
-                add_distance(d, substitute_derived(c, f->args[a].body),
-                             substitute_derived(c, lower),
-                             substitute_derived(c, upper));
+                add_distance(d, model_substitute_derived(c, f->args[a].body),
+                             model_substitute_derived(c, lower),
+                             model_substitute_derived(c, upper));
         }
 }
 
@@ -92,7 +93,7 @@ void emit_violation(struct compiler *c, struct text *out,
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    open_element_function(
+    emit_open_element_function(
         &e, f,
         intern_format(c,
                       "static double violation_%s_in(const struct "

@@ -137,7 +137,7 @@ static bool fixed_place(const struct affine *k, const struct family *f)
 
 static int degree_of_definition(const struct affine *k, const struct family *f)
 {
-    int d = degree(k, substitute_derived(k->c, f->body));
+    int d = degree(k, model_substitute_derived(k->c, f->body));
     bool plain = is_kept(f->var) && !f->whole_call && !f->nslices;
     return (d > 0 && !plain) || !fixed_place(k, f) ? HIGH : d;
 }
@@ -175,7 +175,7 @@ static symp log_density(struct compiler *c, const struct family *f)
 {
     const struct expr *e = entry_value(f->distribution, "logdensity");
     symp logp = e ? family_expression(c, f, e) : NULL;
-    return logp ? substitute_derived(c, logp) : NULL;
+    return logp ? model_substitute_derived(c, logp) : NULL;
 }
 
 /* A density that moves with the members, and how: *bound, that one does. */
@@ -188,7 +188,7 @@ static bool quadratic_density(const struct affine *k, const struct family *f,
     bool moved = sym_any(logp, reads_moved, NULL);
     for (int i = 0; i < 2; i++) {
         symp end = i ? f->trunc_upper : f->trunc_lower;
-        moved = moved || (end && sym_any(substitute_derived(k->c, end),
+        moved = moved || (end && sym_any(model_substitute_derived(k->c, end),
                                          reads_moved, NULL));
     }
     if (!moved)
@@ -223,7 +223,7 @@ static void add_member(struct affine *k, struct family *f)
 static bool is_candidate(struct compiler *c, struct model *m, struct family *f)
 {
     if (!f->stochastic || f->data_block || f->nloops || f->nslices ||
-        f->affine || f->var->leaf || draws_integers(f))
+        f->affine || f->var->leaf || model_draws_integers(f))
         return false;
     for (int d = 0; d < f->var->ndim; d++)
         if (f->lower[d]->kind != SYM_NUM)
@@ -239,7 +239,7 @@ static bool is_candidate(struct compiler *c, struct model *m, struct family *f)
 static bool enters_kept(struct model *m, const struct family *f)
 {
     for (const struct var *v = m->vars; v; v = v->next)
-        if (is_kept(v) && derived_depends(m, v, f->var))
+        if (is_kept(v) && model_derived_depends(m, v, f->var))
             return true;
     return false;
 }
@@ -343,7 +343,7 @@ static void define(const struct affine *k, const struct family *f,
             lower = sym_replace_loop(c, lower, f->loops[j], at);
             upper = sym_replace_loop(c, upper, f->loops[j], at);
         }
-        g->loops[i] = new_loop(c, old->name, lower, upper);
+        g->loops[i] = model_new_loop(c, old->name, lower, upper);
         symp at = sym_loop(c, g->loops[i]);
         body = sym_replace_loop(c, body, old, at);
         for (int d = 0; d < f->var->ndim; d++)
@@ -353,7 +353,7 @@ static void define(const struct affine *k, const struct family *f,
     g->text = intern_format(c, "%s of %s", v->name, f->text);
     g->recursive = sym_has_var(body, v);
     g->for_updates = true;
-    add_family(k->m, g);
+    family_add(k->m, g);
 }
 
 static void name_arrays(struct affine *k)
@@ -370,7 +370,7 @@ static void name_arrays(struct affine *k)
         a->rest = new_array(k, v, "rest");
         a->rest->rest_of = v;
         for (int i = 0; i < k->n; i++)
-            if (derived_depends(k->m, v, k->cells[i]->var)) {
+            if (model_derived_depends(k->m, v, k->cells[i]->var)) {
                 a->slope[i] = new_array(k, v, k->cells[i]->var->name);
                 a->slope[i]->slope_of = v;
             }
@@ -386,7 +386,8 @@ static void define_all(struct affine *k, int which)
         struct var *v = !a ? NULL : which < 0 ? a->rest : a->slope[which];
         if (!v)
             continue;
-        symp body = sym_map(c, substitute_derived(c, f->body), expand_node, k);
+        symp body =
+            sym_map(c, model_substitute_derived(c, f->body), expand_node, k);
         if (which >= 0)
             body = sym_derivative(c, body, k->cells[which]);
         define(k, f, v, without_members(k, body));
@@ -400,7 +401,7 @@ static struct affine *new_set(struct compiler *c, struct model *m)
     return k;
 }
 
-void split_affine(struct compiler *c, struct model *m)
+void model_split_affine(struct compiler *c, struct model *m)
 {
     struct affine *sets[SETS_MOST + 1] = {new_set(c, m)};
     int n = 0;
@@ -432,8 +433,8 @@ static bool reads_expanded(symp e, const void *set)
     return e->kind == SYM_REF && find(set, e->var);
 }
 
-struct factor *seen_by(struct compiler *c, const struct family *f,
-                       struct factor *g)
+struct factor *model_seen_by(struct compiler *c, const struct family *f,
+                             struct factor *g)
 {
     struct affine *k = f->affine;
     if (!k || !sym_any(g->logp, reads_expanded, k))

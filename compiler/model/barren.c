@@ -16,13 +16,13 @@
 static bool takes_latent(const struct family *f)
 {
     for (int i = 0; i < f->nargs; i++)
-        if (reads_latent(f->args[i].body))
+        if (sym_reads_latent(f->args[i].body))
             return true;
-    return (f->trunc_lower && reads_latent(f->trunc_lower)) ||
-           (f->trunc_upper && reads_latent(f->trunc_upper));
+    return (f->trunc_lower && sym_reads_latent(f->trunc_lower)) ||
+           (f->trunc_upper && sym_reads_latent(f->trunc_upper));
 }
 
-bool can_be_drawn(const struct family *f)
+bool model_can_be_drawn(const struct family *f)
 {
     return entry_clause(f->distribution, "draw") != NULL;
 }
@@ -46,7 +46,7 @@ static bool is_candidate(const struct model *m, const struct var *v)
         return false;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (!f->stochastic || f->data_block || f->censored || f->affine ||
-            !f->factor || f->factor->opaque || !can_be_drawn(f) ||
+            !f->factor || f->factor->opaque || !model_can_be_drawn(f) ||
             in_sequence(m, f))
             return false;
         latent = latent || takes_latent(f);
@@ -76,7 +76,7 @@ static bool refuse_later(symp e, const void *context)
         return false;
     for (struct family *f = e->var->families; f; f = f->next_of_var)
         if (f != g && f->number > g->number && is_node(f) &&
-            reads_element(r->c, e, f))
+            model_reads_element(r->c, e, f))
             e->var->barren = g->var->barren = false;
     return false;
 }
@@ -94,7 +94,7 @@ static bool expect_data(symp e, const void *unused)
 static void find_expectations(struct compiler *c, struct model *m)
 {
     int n;
-    struct family **all = list_families(c, m, &n);
+    struct family **all = family_list(c, m, &n);
     for (struct var *v = m->vars; v; v = v->next)
         v->expects_data = v->unread || v->declared_observed || v->supplied;
     /* children first; once will do where arrays do not feed each other */
@@ -115,13 +115,13 @@ static symp first_cell(struct compiler *c, const struct family *f)
     return family_lhs(c, f, 2, one);
 }
 
-void find_barren(struct compiler *c, struct model *m)
+void model_find_barren(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next)
         v->barren = is_candidate(m, v);
     for (struct family *f = m->families; f; f = f->next) {
         const struct reading r = {c, f};
-        for (symp *e = sequence_expressions(c, f); is_node(f) && *e; e++)
+        for (symp *e = model_sequence_expressions(c, f); is_node(f) && *e; e++)
             sym_any(*e, refuse_later, &r);
     }
     find_expectations(c, m);
@@ -130,7 +130,7 @@ void find_barren(struct compiler *c, struct model *m)
             g->seen_ref = sym_live(c, first_cell(c, g->family));
 }
 
-symp counted_instances(const struct factor *g)
+symp model_counted_instances(const struct factor *g)
 {
     bool always = g->seen_ref && g->seen_ref->kind == SYM_LIVE &&
                   !g->seen_ref->var->barren;

@@ -12,10 +12,10 @@ static bool named(symp e, const char *name) { return !strcmp(e->name, name); }
 static symp decided(struct compiler *c, symp e, symp a, symp b)
 {
     if (named(e, ">=") || named(e, "<")) {
-        if (sym_never_below(a, b))
+        if (model_never_below(a, b))
             return sym_num(c, named(e, ">="));
     } else if (named(e, "<=") || named(e, ">")) {
-        if (sym_never_below(b, a))
+        if (model_never_below(b, a))
             return sym_num(c, named(e, "<="));
     }
     return NULL;
@@ -30,9 +30,9 @@ static symp without_slack(struct compiler *c, symp e, void *unused)
     if (!max && !named(e, "min"))
         return decided(c, e, a, b);
     symp keep = NULL;
-    if (sym_never_below(a, b))
+    if (model_never_below(a, b))
         keep = max ? a : b;
-    else if (sym_never_below(b, a))
+    else if (model_never_below(b, a))
         keep = max ? b : a;
     return keep ? sym_map(c, keep, without_slack, unused) : NULL;
 }
@@ -43,7 +43,7 @@ static void drop_in(struct compiler *c, symp *e)
         *e = sym_map(c, *e, without_slack, NULL);
 }
 
-void drop_clamps(struct compiler *c, struct model *m)
+void model_drop_clamps(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next) {
         drop_in(c, &f->body);
@@ -62,8 +62,8 @@ static bool is_clamp(symp e, const void *unused)
     (void)unused;
     return e->kind == SYM_CALL && e->nargs == 2 &&
            (named(e, "max") || named(e, "min")) &&
-           ((e->args[0]->kind == SYM_NUM && reads_latent(e->args[1])) ||
-            (e->args[1]->kind == SYM_NUM && reads_latent(e->args[0])));
+           ((e->args[0]->kind == SYM_NUM && sym_reads_latent(e->args[1])) ||
+            (e->args[1]->kind == SYM_NUM && sym_reads_latent(e->args[0])));
 }
 
 /* How close to what a link tends to a bound must be, and how large where that
@@ -79,8 +79,8 @@ static bool is_guard(struct compiler *c, bool max, symp bound, symp link)
     if (bound->kind != SYM_NUM)
         return false;
     if (max)
-        return sym_never_below(link, zero) && bound->number <= NEAR;
-    return bound->number >= (sym_never_below(one, link) ? 1 - NEAR : LARGE);
+        return model_never_below(link, zero) && bound->number <= NEAR;
+    return bound->number >= (model_never_below(one, link) ? 1 - NEAR : LARGE);
 }
 
 static symp without_link_clamp(struct compiler *c, symp e, void *context)
@@ -90,24 +90,24 @@ static symp without_link_clamp(struct compiler *c, symp e, void *context)
         (!named(e, "max") && !named(e, "min")))
         return NULL;
     const int inside = sym_has_var(e->args[1], x->var);
-    symp link = without_link_clamps(c, e->args[inside], x);
+    symp link = model_without_link_clamps(c, e->args[inside], x);
     if (!is_guard(c, named(e, "max"), e->args[!inside], link))
         return NULL;
     symp slope = sym_derivative(c, link, x);
     return slope && sym_has_var(slope, x->var) ? link : NULL;
 }
 
-symp without_link_clamps(struct compiler *c, symp e, symp x)
+symp model_without_link_clamps(struct compiler *c, symp e, symp x)
 {
     return sym_map(c, e, without_link_clamp, &x);
 }
 
-symp find_clamp(symp e)
+symp model_find_clamp(symp e)
 {
     if (is_clamp(e, NULL))
         return e;
     for (int i = 0; i < e->nargs; i++) {
-        symp inside = find_clamp(e->args[i]);
+        symp inside = model_find_clamp(e->args[i]);
         if (inside)
             return inside;
     }

@@ -5,7 +5,7 @@
 
 #ifndef GBM_DEBUG
 
-void check_model(struct compiler *c, const struct model *m)
+void model_check(struct compiler *c, const struct model *m)
 {
     (void)c;
     (void)m;
@@ -122,7 +122,7 @@ static void check_factor(const struct model *m, const struct factor *g)
         check_expression(m, all[i], scope);
 }
 
-void check_model(struct compiler *c, const struct model *m)
+void model_check(struct compiler *c, const struct model *m)
 {
     if (c->nerrors)
         return;

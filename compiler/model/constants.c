@@ -83,7 +83,7 @@ static bool alike(struct pairs *k, symp a, symp b)
     return same;
 }
 
-bool sym_alike(symp a, symp b)
+bool model_alike(symp a, symp b)
 {
     struct pairs k = {.n = 0};
     return alike(&k, a, b);
@@ -138,7 +138,7 @@ static struct var *new_array(struct compiler *c, struct model *m,
                 same = w;
     }
     v->ndim = f->nloops;
-    name_added_in_c(c, m, v);
+    model_name_added_in_c(c, m, v);
     v->hidden = v->used = true;
     v->families = f;
     f->var = v;
@@ -184,16 +184,16 @@ static symp array_of(struct compiler *c, struct model *m, symp e,
     *place = f;
     if (!f->next)
         m->last_family = &f->next;
-    number_families(m);
+    family_number(m);
     return sym_ref(c, v, k.n, at);
 }
 
-symp constant_of(struct compiler *c, struct model *m, symp e)
+symp model_constant_of(struct compiler *c, struct model *m, symp e)
 {
     return array_of(c, m, e, false, NULL);
 }
 
-symp table_of(struct compiler *c, struct model *m, symp e, symp outer)
+symp model_table_of(struct compiler *c, struct model *m, symp e, symp outer)
 {
     return array_of(c, m, e, true, outer);
 }
@@ -229,11 +229,11 @@ static symp kept_node(struct compiler *c, symp e, void *context)
 {
     const struct keeping *k = context;
     if (sym_is_list(e) || (k->f->nloops && is_summary(e)))
-        return constant_of(c, k->m, e);
+        return model_constant_of(c, k->m, e);
     return NULL;
 }
 
-void keep_summaries(struct compiler *c, struct model *m)
+void model_keep_summaries(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next) {
         struct keeping k = {m, f};

@@ -25,7 +25,7 @@ static bool read_in_own_loops(struct model *m, struct family *f, int depth)
     if (depth > 16 || f->next_of_var || f->var->families != f)
         return false;
     for (struct family *g = m->families; g; g = g->next) {
-        if (!family_any(g, reads_var, f->var, true))
+        if (!family_any(g, sym_reads_var, f->var, true))
             continue;
         if (g->nloops < f->nloops || family_any(g, reads_elsewhere, f, true))
             return false;
@@ -38,7 +38,7 @@ static bool read_in_own_loops(struct model *m, struct family *f, int depth)
     return true;
 }
 
-bool substitutable(struct compiler *c, const struct family *f, bool *told)
+bool model_substitutable(struct compiler *c, const struct family *f, bool *told)
 {
     if (f->recursive || f->whole_call || f->nslices || f->stochastic)
         return false;
@@ -72,11 +72,11 @@ static bool reaches(struct model *m, const struct var *from, struct var *to,
     for (const struct family *f = from->families; f; f = f->next_of_var) {
         if (f->stochastic)
             continue;
-        if (family_any(f, reads_var, to, false))
+        if (family_any(f, sym_reads_var, to, false))
             return true;
         for (struct var *v = m->vars; v; v = v->next)
             if (v != from && v->role == ROLE_DERIVED &&
-                family_any(f, reads_var, v, false) &&
+                family_any(f, sym_reads_var, v, false) &&
                 reaches(m, v, to, depth + 1))
                 return true;
     }
@@ -97,7 +97,7 @@ static bool ends(struct compiler *c, symp e, const struct var *v,
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         symp solved[MAX_LOOPS];
         if (f->stochastic || f->constant ||
-            sym_is(where_defined(c, f, e, solved), 0))
+            sym_is(model_where_defined(c, f, e, solved), 0))
             continue;
         for (int i = 0; i < depth; i++)
             if (path[i] == f)
@@ -122,12 +122,12 @@ static bool definitions_end(struct compiler *c, const struct family *f)
 /* An element of a partly stochastic array that is a function of others: its
  * definition may read the array itself, at other elements, as long as the
  * substitution ends. */
-bool mixed_substitutable(struct compiler *c, const struct family *f)
+bool model_mixed_substitutable(struct compiler *c, const struct family *f)
 {
     struct family alone = *f;
     bool told;
     alone.recursive = false;
-    if (!substitutable(c, &alone, &told) || !told)
+    if (!model_substitutable(c, &alone, &told) || !told)
         return false;
     if (!f->recursive)
         return true;
@@ -135,7 +135,7 @@ bool mixed_substitutable(struct compiler *c, const struct family *f)
         struct family other = *g;
         other.recursive = false;
         if (!g->stochastic && !g->constant &&
-            (!substitutable(c, &other, &told) || !told))
+            (!model_substitutable(c, &other, &told) || !told))
             return false;
     }
     return definitions_end(c, f);
@@ -160,7 +160,7 @@ static bool feeds_distribution(const struct model *m, struct var *v, int depth)
     if (depth > 16)
         return true;
     for (const struct family *f = m->families; f; f = f->next)
-        if (f->var != v && family_any(f, reads_var, v, false) &&
+        if (f->var != v && family_any(f, sym_reads_var, v, false) &&
             (f->stochastic || feeds_distribution(m, f->var, depth + 1)))
             return true;
     return false;
@@ -222,23 +222,23 @@ static struct expansion expansion_of_var(struct compiler *c,
     return n;
 }
 
-void choose_stored(struct compiler *c, struct model *m)
+void model_choose_stored(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next) {
         if (v->role == ROLE_STOCHASTIC)
             for (struct family *f = v->families; f; f = f->next_of_var)
                 if (!f->stochastic && !f->constant &&
-                    !mixed_substitutable(c, f))
+                    !model_mixed_substitutable(c, f))
                     v->stored = true;
         if (v->role != ROLE_DERIVED)
             continue;
         int n = 0;
         bool told;
         for (struct family *f = v->families; f; f = f->next_of_var, n++)
-            if (!substitutable(c, f, &told) ||
+            if (!model_substitutable(c, f, &told) ||
                 !(told || read_in_own_loops(m, f, 0)))
                 v->stored = true;
-        if ((n > MOST_CASES && !pieces_are_told(c, m, v)) ||
+        if ((n > MOST_CASES && !model_pieces_are_told(c, m, v)) ||
             reaches(m, v, v, 0))
             v->stored = true;
     }
@@ -247,8 +247,8 @@ void choose_stored(struct compiler *c, struct model *m)
             (void)expansion_of_var(c, m, v);
 }
 
-symp where_defined(struct compiler *c, const struct family *f, symp ref,
-                   symp *solved)
+symp model_where_defined(struct compiler *c, const struct family *f, symp ref,
+                         symp *solved)
 {
     symp condition = sym_num(c, 1);
     for (int i = 0; i < f->nloops; i++)
@@ -309,7 +309,7 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (f->stochastic || (mixed && f->constant))
             continue;
-        symp solved[MAX_LOOPS], where = where_defined(c, f, ref, solved);
+        symp solved[MAX_LOOPS], where = model_where_defined(c, f, ref, solved);
         const bool elsewhere = sym_is(where, 0);
         if (value && elsewhere)
             continue;
@@ -325,7 +325,7 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
     return value ? value : ref;
 }
 
-symp substitute_derived(struct compiler *c, symp e)
+symp model_substitute_derived(struct compiler *c, symp e)
 {
     return sym_map(c, e, substitute_node, NULL);
 }
@@ -378,8 +378,8 @@ static bool definition_depends(struct walk *k, const struct var *v)
     return false;
 }
 
-bool derived_depends(const struct model *m, const struct var *v,
-                     const struct var *on)
+bool model_derived_depends(const struct model *m, const struct var *v,
+                           const struct var *on)
 {
     (void)m;
     struct walk k = {.on = on};
@@ -390,14 +390,14 @@ bool derived_depends(const struct model *m, const struct var *v,
 
 /* Whether f is recomputed when v has moved; the first of a sequence stands for
  * all its families. */
-bool recomputed_with(const struct model *m, const struct family *f,
-                     const struct var *v)
+bool model_recomputed_with(const struct model *m, const struct family *f,
+                           const struct var *v)
 {
     const struct sequence *q = f->sequence;
     if (!q)
-        return derived_depends(m, f->var, v);
+        return model_derived_depends(m, f->var, v);
     bool any = false;
     for (int i = 0; i < q->n; i++)
-        any = any || derived_depends(m, q->families[i]->var, v);
+        any = any || model_derived_depends(m, q->families[i]->var, v);
     return any && f == q->families[0];
 }

@@ -16,7 +16,8 @@ static bool is_loop_name(const struct loop_name *l, const char *name)
     return false;
 }
 
-void set_ndim(struct resolver *r, struct var *v, int ndim, struct span span)
+void model_set_ndim(struct resolver *r, struct var *v, int ndim,
+                    struct span span)
 {
     if (v->ndim == -1)
         v->ndim = ndim;
@@ -30,7 +31,7 @@ static struct var *unbracketed(struct resolver *r, const struct expr *e,
 {
     if (e->kind != EXPR_NAME || e->nargs || is_loop_name(loops, e->name))
         return NULL;
-    return get_var(r, e->name, e->span);
+    return model_get_var(r, e->name, e->span);
 }
 
 /* ---- brackets tell ------------------------------------------------------- */
@@ -42,12 +43,12 @@ static void brackets_in_expr(struct resolver *r, const struct expr *e,
         return;
     if (e->kind == EXPR_NAME &&
         !(e->nargs == 0 && is_loop_name(loops, e->name))) {
-        struct var *v = get_var(r, e->name, e->span);
+        struct var *v = model_get_var(r, e->name, e->span);
         if (e->nargs > MAX_DIMS)
             error_at(r->c, e->span, "at most %d subscripts are supported",
                      MAX_DIMS);
         else if (e->nargs)
-            set_ndim(r, v, e->nargs, e->span);
+            model_set_ndim(r, v, e->nargs, e->span);
     }
     for (int i = 0; i < e->nargs; i++)
         brackets_in_expr(r, e->args[i], loops);
@@ -390,12 +391,12 @@ static int count_known(const struct model *m)
     return n;
 }
 
-void settle_dimensions(struct resolver *r, const struct program *p)
+void model_settle_dimensions(struct resolver *r, const struct program *p)
 {
     brackets_in_stmts(r, p->data, NULL);
     brackets_in_stmts(r, p->model, NULL);
     for (const struct declaration *d = p->declarations; d; d = d->next) {
-        struct var *v = find_var(r->m, d->name);
+        struct var *v = model_find_var(r->m, d->name);
         if (v && v->ndim == -1 && d->ndims > 0 && d->ndims <= MAX_DIMS)
             v->ndim = d->ndims;
     }

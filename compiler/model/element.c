@@ -60,8 +60,8 @@ static bool solve_loops(struct compiler *c, const struct family *f, symp ref,
     return true;
 }
 
-symp at_values(struct compiler *c, const struct family *f, symp e,
-               symp const *value)
+symp model_at_values(struct compiler *c, const struct family *f, symp e,
+                     symp const *value)
 {
     for (int i = 0; i < f->nloops; i++)
         e = sym_replace_loop(c, e, f->loops[i], value[i]);
@@ -97,14 +97,14 @@ static bool has_its_form(struct compiler *c, const struct family *f, symp ref)
     for (int i = 0; i < f->nloops; i++)
         if (!value[i] ||
             !sym_is(between(c, value[i],
-                            at_values(c, f, f->loops[i]->lower, value),
-                            at_values(c, f, f->loops[i]->upper, value)),
+                            model_at_values(c, f, f->loops[i]->lower, value),
+                            model_at_values(c, f, f->loops[i]->upper, value)),
                     1))
             return false;
     return true;
 }
 
-symp is_element(struct compiler *c, const struct family *f, symp ref)
+symp model_is_element(struct compiler *c, const struct family *f, symp ref)
 {
     symp value[MAX_LOOPS];
     if (!solve_loops(c, f, ref, value))
@@ -112,16 +112,19 @@ symp is_element(struct compiler *c, const struct family *f, symp ref)
     symp hit = sym_num(c, 1);
     /* outer loops first: the ends of inner ones may read arrays by them */
     for (int i = 0; i < f->nloops; i++)
-        hit = sym_and(c, hit,
-                      between(c, value[i],
-                              at_values(c, f, f->loops[i]->lower, value),
-                              at_values(c, f, f->loops[i]->upper, value)));
+        hit =
+            sym_and(c, hit,
+                    between(c, value[i],
+                            model_at_values(c, f, f->loops[i]->lower, value),
+                            model_at_values(c, f, f->loops[i]->upper, value)));
     for (int d = 0; d < f->var->ndim; d++) {
-        symp e = ref->args[d], lower = at_values(c, f, f->lower[d], value);
+        symp e = ref->args[d],
+             lower = model_at_values(c, f, f->lower[d], value);
         hit = sym_and(c, hit,
-                      f->upper[d] ? between(c, e, lower,
-                                            at_values(c, f, f->upper[d], value))
-                                  : sym_eq(c, e, lower));
+                      f->upper[d]
+                          ? between(c, e, lower,
+                                    model_at_values(c, f, f->upper[d], value))
+                          : sym_eq(c, e, lower));
     }
     return hit;
 }
@@ -235,16 +238,17 @@ static bool fills_alone(const struct family *f)
 static symp is_in_node(struct compiler *c, const struct family *f, symp ref,
                        symp const *value)
 {
-    symp any = is_element(c, f, ref);
+    symp any = model_is_element(c, f, ref);
     if (any && sym_is(any, 0))
         return any;
     symp hit = sym_num(c, 1);
     for (int d = 0; d < f->var->ndim; d++) {
-        symp e = ref->args[d], lower = at_values(c, f, f->lower[d], value);
+        symp e = ref->args[d],
+             lower = model_at_values(c, f, f->lower[d], value);
         if (f->upper[d])
-            hit = sym_and(
-                c, hit,
-                between(c, e, lower, at_values(c, f, f->upper[d], value)));
+            hit = sym_and(c, hit,
+                          between(c, e, lower,
+                                  model_at_values(c, f, f->upper[d], value)));
         else if (!sym_same(e, lower))
             return NULL;
     }
@@ -266,7 +270,7 @@ static symp zero_node(struct compiler *c, symp e, void *context)
         if (z->of->alone || (z->arrays && fills_alone(f)))
             return sym_num(c, 0);
         symp hit = z->of->node ? is_in_node(c, f, e, z->of->node)
-                               : is_element(c, f, e);
+                               : model_is_element(c, f, e);
         if (hit) /* by what the statements before it left of it */
             rest = sym_select(c, hit, sym_num(c, 0), rest);
         else
@@ -275,8 +279,8 @@ static symp zero_node(struct compiler *c, symp e, void *context)
     return rest == e ? NULL : rest;
 }
 
-symp without_elements(struct compiler *c, symp e, const struct elements *of,
-                      bool *told)
+symp model_without_elements(struct compiler *c, symp e,
+                            const struct elements *of, bool *told)
 {
     struct zeroing z = {of, true, false};
     symp rest = sym_map(c, e, zero_node, &z);
@@ -284,7 +288,7 @@ symp without_elements(struct compiler *c, symp e, const struct elements *of,
     return rest;
 }
 
-symp without_arrays(struct compiler *c, symp e, const struct elements *of)
+symp model_without_arrays(struct compiler *c, symp e, const struct elements *of)
 {
     struct zeroing z = {of, true, true};
     return sym_map(c, e, zero_node, &z);

@@ -46,7 +46,7 @@ static symp lhs_array(struct compiler *c, const struct family *f)
     static const char *const names[] = {"k", "l"};
     for (int i = 0; i < f->nslices; i++) {
         extents[i] = lhs_extent(c, f, i);
-        loops[i] = new_loop(c, names[i], sym_num(c, 1), extents[i]);
+        loops[i] = model_new_loop(c, names[i], sym_num(c, 1), extents[i]);
         at[i] = sym_loop(c, loops[i]);
     }
     return sym_array(c, f->nslices, loops, extents,
@@ -78,7 +78,7 @@ static symp bind_density(struct compiler *c, const char *name, int nargs,
     for (int i = 0; d->result && i < d->result->ndims; i++)
         if (d->result->dims[i] == name)
             return lhs_extent(c, f, i);
-    return nargs == 0 ? named_extent(d, f->args, name) : NULL;
+    return nargs == 0 ? model_named_extent(d, f->args, name) : NULL;
 }
 
 /* A clause of the family's distribution at the family's arguments, with x
@@ -259,8 +259,8 @@ static symp simplex_sums(struct compiler *c, struct family *f, symp e)
     return sym_map(c, e, simplex_node, f);
 }
 
-struct factor *factor_of_family(struct compiler *c, struct model *m,
-                                struct family *f)
+struct factor *family_factor(struct compiler *c, struct model *m,
+                             struct family *f)
 {
     const struct entry *d = f->distribution;
     const struct expr *density = entry_value(d, "logdensity");
@@ -293,12 +293,12 @@ struct factor *factor_of_family(struct compiler *c, struct model *m,
         factor->lower = tighter(c, "max", factor->lower, f->trunc_lower);
         factor->upper = tighter(c, "min", factor->upper, f->trunc_upper);
     }
-    factor->logp = simplex_sums(c, f, substitute_derived(c, logp));
+    factor->logp = simplex_sums(c, f, model_substitute_derived(c, logp));
     factor->plain = factor->logp;
     if (factor->lower)
-        factor->lower = substitute_derived(c, factor->lower);
+        factor->lower = model_substitute_derived(c, factor->lower);
     if (factor->upper)
-        factor->upper = substitute_derived(c, factor->upper);
+        factor->upper = model_substitute_derived(c, factor->upper);
     factor->number = m->nfactors++;
     *m->last_factor = factor;
     m->last_factor = &factor->next;

@@ -26,7 +26,7 @@ static bool leaves_out(struct compiler *c, const struct var *v, int d,
         found = false;
         for (const struct family *f = v->families; f; f = f->next_of_var) {
             struct bounds own;
-            if (f->upper[d] || !bounds_of(c, f->lower[d], &own))
+            if (f->upper[d] || !model_bounds_of(c, f->lower[d], &own))
                 return false;
             if (own.least > read.least || own.largest < read.least)
                 continue;
@@ -54,7 +54,7 @@ static bool reads_gap(symp e, const void *gap)
     struct bounds read;
     for (int d = 0; e->kind == SYM_REF && e->var == g->of && d < e->nargs; d++)
         if (!goes_through(e->args[d], g->of) &&
-            bounds_of(g->c, e->args[d], &read) &&
+            model_bounds_of(g->c, e->args[d], &read) &&
             leaves_out(g->c, g->of, d, read))
             return true;
     return false;
@@ -93,7 +93,7 @@ static bool may_have_values(const struct gbm_array *a)
     return a && !a->missing;
 }
 
-void expect_supplied(struct compiler *c, struct model *m)
+void model_expect_supplied(struct compiler *c, struct model *m)
 {
     struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
     bool is_open = false;
@@ -103,7 +103,7 @@ void expect_supplied(struct compiler *c, struct model *m)
         bool expected = gap_is_read(c, m, v);
         if (!expected && c->options.ndata > 0 && c->nerrors == 0) {
             if (!is_open)
-                is_open = read_named_data(c, &data);
+                is_open = model_read_named_data(c, &data);
             expected =
                 is_open && may_have_values(gbm_data_find(&data, v->name));
         }

@@ -128,7 +128,7 @@ static int mean_of(struct compiler *c, const struct stmt *s)
         s->kind == STMT_STOCHASTIC && s->rhs->kind == EXPR_CALL
             ? library_find(c, ENTRY_DISTRIBUTION, s->rhs->name)
             : NULL;
-    return d && d->nparameters == s->rhs->nargs ? normal_mean(c, d) : -1;
+    return d && d->nparameters == s->rhs->nargs ? entry_normal_mean(c, d) : -1;
 }
 
 static bool forms_match(const struct pair *k)
@@ -303,7 +303,7 @@ static void draw_states_of(struct compiler *c, const struct program *p,
     }
 }
 
-void draw_states(struct compiler *c, struct program *p)
+void model_draw_states(struct compiler *c, struct program *p)
 {
     draw_states_of(c, p, p->model);
 }

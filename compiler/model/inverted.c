@@ -101,8 +101,8 @@ static bool runs_through(struct compiler *c, symp ref, const struct family *f,
            extent_is(c, array->args[2], side);
 }
 
-symp scaled_matrix(struct compiler *c, symp array, const struct family *f,
-                   const struct var *v, symp *scale)
+symp model_scaled_matrix(struct compiler *c, symp array, const struct family *f,
+                         const struct var *v, symp *scale)
 {
     if (array->kind != SYM_ARRAY || array->nloops != 2)
         return NULL;
@@ -132,7 +132,7 @@ static struct var *node_of(struct compiler *c, const struct model *m,
         const struct var *read = twice ? v->inverse : v;
         if (!read || !sym_has_var(array, read) || !is_matrix_node(v))
             continue;
-        *ref = scaled_matrix(c, array, v->families, read, scale);
+        *ref = model_scaled_matrix(c, array, v->families, read, scale);
         if (*ref)
             return v;
     }
@@ -147,7 +147,7 @@ static symp inverted_array(struct compiler *c, const struct family *f)
         f->body->kind != SYM_CALL ||
         f->body->entry != library_standard(c, ENTRY_FUNCTION, "inverse"))
         return NULL;
-    return substitute_derived(c, f->body->args[0]);
+    return model_substitute_derived(c, f->body->args[0]);
 }
 
 /* Whether f, the inverse of the matrix of `node` at ref, has the node's
@@ -250,7 +250,7 @@ static struct var *new_inverse(struct compiler *c, struct model *m,
         link = &f->next;
         m->nfamilies++;
     }
-    number_families(m);
+    family_number(m);
     return v;
 }
 
@@ -322,7 +322,7 @@ static bool read_from_node(struct compiler *c, struct model *m,
     return true;
 }
 
-void share_inverses(struct compiler *c, struct model *m)
+void model_share_inverses(struct compiler *c, struct model *m)
 {
     find_inverses(c, m);
     bool any = false;
@@ -334,5 +334,5 @@ void share_inverses(struct compiler *c, struct model *m)
         v->stored = false;
         v->expanded = 0;
     }
-    choose_stored(c, m);
+    model_choose_stored(c, m);
 }

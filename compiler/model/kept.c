@@ -18,7 +18,7 @@ static bool feeds_stored_alone(const struct model *m, struct var *v, int depth)
     if (depth > 16)
         return false;
     for (const struct family *f = m->families; f; f = f->next) {
-        if (f->var == v || !family_any(f, reads_var, v, true))
+        if (f->var == v || !family_any(f, sym_reads_var, v, true))
             continue;
         if (f->stochastic || f->data_block)
             return false;
@@ -35,7 +35,7 @@ static bool is_costly(symp e, const void *unused)
                  !(e->args[1]->kind == SYM_NUM &&
                    (e->args[1]->number == -1 || e->args[1]->number == 2));
     return e->kind == SYM_SUM || e->kind == SYM_ARRAY || power ||
-           (e->kind == SYM_CALL && !sym_is_integer(e));
+           (e->kind == SYM_CALL && !model_is_integer(e));
 }
 
 /* More than a few operations, definitions of others not counted. */
@@ -157,7 +157,7 @@ static bool stands_alone(const struct family *f, symp e)
 static bool goes_round(const struct model *m, const struct family *f, symp e)
 {
     if (e->kind == SYM_REF &&
-        (e->var == f->var || derived_depends(m, e->var, f->var)))
+        (e->var == f->var || model_derived_depends(m, e->var, f->var)))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (goes_round(m, f, e->args[i]))
@@ -210,7 +210,7 @@ static symp new_node(struct compiler *c, struct model *m, struct family *f,
     g->next = f;
     *link = g;
     m->nfamilies++;
-    number_families(m);
+    family_number(m);
     return sym_ref(c, v, v->ndim, at);
 }
 
@@ -219,7 +219,7 @@ static symp new_node(struct compiler *c, struct model *m, struct family *f,
 static symp keep_parts(struct compiler *c, struct definition *k, symp e)
 {
     const struct family *f = k->family;
-    if (takes_work(e) && e->kind != SYM_ARRAY && reads_latent(e) &&
+    if (takes_work(e) && e->kind != SYM_ARRAY && sym_reads_latent(e) &&
         !sym_has_loop_of(e, k->around.loops + f->nloops,
                          k->around.n - f->nloops) &&
         stands_alone(f, e) && !goes_round(k->m, f, e))
@@ -247,7 +247,7 @@ static void keep_parts_of(struct compiler *c, struct model *m, struct family *f)
     f->body = keep_parts(c, &k, f->body);
 }
 
-void keep_repeated(struct compiler *c, struct model *m)
+void model_keep_repeated(struct compiler *c, struct model *m)
 {
     bool any = false;
     for (const struct var *v = m->vars; v; v = v->next)

@@ -23,7 +23,7 @@ static bool random_throughout(const struct var *v)
 static bool is_read(const struct model *m, struct var *v)
 {
     for (const struct family *f = m->families; f; f = f->next)
-        if (family_any(f, reads_var, v, f->var != v))
+        if (family_any(f, sym_reads_var, v, f->var != v))
             return true;
     return false;
 }
@@ -57,7 +57,7 @@ supplied(struct compiler *c, struct gbm_data *data, const struct var *v)
     return gbm_data_find(data, v->name);
 }
 
-bool read_named_data(struct compiler *c, struct gbm_data *data)
+bool model_read_named_data(struct compiler *c, struct gbm_data *data)
 {
     for (int i = 0; i < c->options.ndata; i++) {
         char error[GBM_ERROR];
@@ -83,7 +83,7 @@ static bool files_exist(struct compiler *c)
     return c->nerrors == 0;
 }
 
-void split_known(struct compiler *c, struct model *m)
+void model_split_known(struct compiler *c, struct model *m)
 {
     struct resolver r = {.c = c, .m = m};
     struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
@@ -95,7 +95,7 @@ void split_known(struct compiler *c, struct model *m)
         if (c->options.ndata == 0 || !random_throughout(v) || !is_read(m, v))
             continue;
         if (!is_open)
-            good = is_open = read_named_data(c, &data);
+            good = is_open = model_read_named_data(c, &data);
         const struct gbm_array *a = good ? supplied(c, &data, v) : NULL;
         if (!a || a->gaps)
             continue;
@@ -104,7 +104,7 @@ void split_known(struct compiler *c, struct model *m)
     }
     gbm_data_free(&data);
     if (any)
-        settle_roles(c, m);
+        model_settle_roles(c, m);
 }
 
 /* ---- forward draws ---------------------------------------------------------
@@ -164,7 +164,7 @@ static int count_marks(const struct model *m)
     return n;
 }
 
-void follow_known(struct compiler *c, struct model *m)
+void model_follow_known(struct compiler *c, struct model *m)
 {
     int before, marks;
     (void)c;

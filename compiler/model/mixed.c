@@ -31,12 +31,12 @@ static bool depends(const struct model *m, const struct var *v, struct var *to,
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (!computes(f))
             continue;
-        if (family_any(f, reads_var, to, false))
+        if (family_any(f, sym_reads_var, to, false))
             return true;
         int i = 0;
         for (struct var *w = m->vars; w; w = w->next, i++) {
             if (been[i] || !has_computed(w) ||
-                !family_any(f, reads_var, w, false))
+                !family_any(f, sym_reads_var, w, false))
                 continue;
             been[i] = true;
             if (depends(m, w, to, been))
@@ -67,7 +67,7 @@ static bool depends_through_others(struct compiler *c, const struct model *m,
         i = 0;
         for (struct var *w = m->vars; computes(f) && w; w = w->next, i++) {
             if (been[i] || !has_computed(w) ||
-                !family_any(f, reads_var, w, false))
+                !family_any(f, sym_reads_var, w, false))
                 continue;
             been[i] = true;
             if (depends(m, w, v, been))
@@ -85,12 +85,12 @@ static bool copies_data(struct model *m, const struct family *f)
         return false;
     for (struct var *w = m->vars; w; w = w->next) {
         if (w->role == ROLE_GIVEN || w->role == ROLE_CONSTANT ||
-            !family_any(f, reads_var, w, true))
+            !family_any(f, sym_reads_var, w, true))
             continue;
         if (w->role != ROLE_STOCHASTIC || !w->integer)
             return false;
         for (struct family *g = m->families; g; g = g->next)
-            if (g->stochastic && family_any(g, reads_var, w, true))
+            if (g->stochastic && family_any(g, sym_reads_var, w, true))
                 return false;
     }
     return true;
@@ -104,7 +104,7 @@ static bool must_split(struct compiler *c, struct model *m, struct var *v)
         if (f->data_block)
             return false;
     for (struct family *f = v->families; f; f = f->next_of_var)
-        if (computes(f) && !mixed_substitutable(c, f)) {
+        if (computes(f) && !model_mixed_substitutable(c, f)) {
             if (!copies_data(m, f))
                 return true;
             f->of_data = true;
@@ -161,7 +161,7 @@ static void add_copy(struct resolver *r, const struct family *f,
                      struct var *whole)
 {
     struct compiler *c = r->c;
-    struct family *copy = new_family(r, whole, f->span);
+    struct family *copy = family_new(r, whole, f->span);
     copy->text = f->text;
     copy->nloops = f->nloops;
     for (int i = 0; i < f->nloops; i++)
@@ -170,12 +170,12 @@ static void add_copy(struct resolver *r, const struct family *f,
         copy->lower[d] = f->lower[d];
         if (!f->upper[d])
             continue;
-        struct loop *l = new_loop(c, "k", f->lower[d], f->upper[d]);
+        struct loop *l = model_new_loop(c, "k", f->lower[d], f->upper[d]);
         copy->loops[copy->nloops++] = l;
         copy->lower[d] = sym_loop(c, l);
     }
     copy->body = sym_ref(c, f->var, f->var->ndim, copy->lower);
-    add_family(r->m, copy);
+    family_add(r->m, copy);
 }
 
 static void split(struct resolver *r, struct var *v)
@@ -208,7 +208,7 @@ static void split(struct resolver *r, struct var *v)
     v->whole = whole;
 }
 
-void split_mixed(struct compiler *c, struct model *m)
+void model_split_mixed(struct compiler *c, struct model *m)
 {
     struct resolver r = {.c = c, .m = m};
     bool any = false;
@@ -218,5 +218,5 @@ void split_mixed(struct compiler *c, struct model *m)
             any = true;
         }
     if (any)
-        settle_roles(c, m);
+        model_settle_roles(c, m);
 }

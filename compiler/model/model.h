@@ -5,23 +5,23 @@
 #include "algebra/library.h"
 
 /* scalars.c: makes one array of scalars that are defined and used alike. */
-void gather_scalars(struct compiler *c, struct program *p);
+void model_gather_scalars(struct compiler *c, struct program *p);
 
 /* roll.c: writes as loops and sums what is written out one by one. */
-void roll(struct compiler *c, struct program *p);
+void model_roll(struct compiler *c, struct program *p);
 /* A function of single values, whose result is one. */
-bool is_function_of_scalars(struct compiler *c, const char *name);
+bool model_is_function_of_scalars(struct compiler *c, const char *name);
 /* What a statement is but for its numbers, interned; `named` says what stands
  * for a whole variable's name. */
 typedef const char *name_stand_in(void *context, const char *name);
-const char *shape_by_names(struct compiler *c, const struct stmt *s,
-                           name_stand_in *named, void *context);
+const char *model_shape_by_names(struct compiler *c, const struct stmt *s,
+                                 name_stand_in *named, void *context);
 
 /* innovation.c: draws states in place of their normal innovations. */
-void draw_states(struct compiler *c, struct program *p);
+void model_draw_states(struct compiler *c, struct program *p);
 
 /* constants.c: the same but for the names of bound indices. */
-bool sym_alike(symp a, symp b);
+bool model_alike(symp a, symp b);
 
 /* An argument of a distribution: a scalar (nloops 0), or an array. */
 struct value {
@@ -163,41 +163,42 @@ struct model {
 /* rules.c */
 /* Sets each factor's rule: what its distribution requires of parameters that
  * depend on latent nodes, less what holds whatever the state. */
-void state_rules(struct compiler *c, struct model *m);
+void model_state_rules(struct compiler *c, struct model *m);
 /* All that the distribution of f requires, less what holds whatever the state:
  * elsewhere there is no draw; NULL: nothing. */
-symp rule_of_draws(struct compiler *c, const struct family *f);
+symp model_rule_of_draws(struct compiler *c, const struct family *f);
 /* A rule of each element, as pi[j] >= 0, of all: how many break it is 0. Other
  * rules as they are. */
-struct expr *rule_of_each(struct compiler *c, const struct entry *d,
-                          struct expr *rule);
+struct expr *model_rule_of_each(struct compiler *c, const struct entry *d,
+                                struct expr *rule);
 /* logp where g's rule holds, else minus infinity. */
-symp under_rule(struct compiler *c, const struct factor *g, symp logp);
+symp model_under_rule(struct compiler *c, const struct factor *g, symp logp);
 /* Whether a >= b whatever the state and the data, also as computed: not only
  * up to rounding. */
-bool sym_never_below(symp a, symp b);
+bool model_never_below(symp a, symp b);
 
 /* clamp.c: max(a, e) or min(a, e), a a number and e random, inside e; or
  * NULL. */
-symp find_clamp(symp e);
+symp model_find_clamp(symp e);
 /* e without such bounds around functions of x, a scalar's reference, that are
  * not linear in it: links; and that will hardly ever bind. */
-symp without_link_clamps(struct compiler *c, symp e, symp x);
+symp model_without_link_clamps(struct compiler *c, symp e, symp x);
 /* The families of the statements; NULL after an error. The passes behind it are
  * in resolve.h, their order in compile.c. */
-struct model *resolve(struct compiler *c, struct program *p);
+struct model *model_resolve(struct compiler *c, struct program *p);
 
 /* consistent.c: in debug builds ends the program where a pass has left what no
  * model may have. */
-void check_model(struct compiler *c, const struct model *m);
+void model_check(struct compiler *c, const struct model *m);
 
-/* named.c: before resolve(): puts arguments that are given by name in order. */
-void order_arguments(struct compiler *c, struct program *p);
+/* named.c: before model_resolve(): puts arguments that are given by name in
+ * order. */
+void model_order_arguments(struct compiler *c, struct program *p);
 /* The factor's log density etc. from the family's distribution. */
-struct factor *factor_of_family(struct compiler *c, struct model *m,
-                                struct family *f);
+struct factor *family_factor(struct compiler *c, struct model *m,
+                             struct family *f);
 /* e with every derived node that is not stored replaced by its definition. */
-symp substitute_derived(struct compiler *c, symp e);
+symp model_substitute_derived(struct compiler *c, symp e);
 void model_print(struct text *out, struct compiler *c, const struct model *m);
 /* A library expression at the arguments of a family. */
 symp family_expression(struct compiler *c, const struct family *f,
@@ -214,41 +215,41 @@ symp family_extent(struct compiler *c, const struct family *f, int slice);
 /* inverted.c: the reference to v in the array scale * v[...], which runs
  * through a whole matrix of f; v is f's variable or its inverse. NULL: it is
  * another array. */
-symp scaled_matrix(struct compiler *c, symp array, const struct family *f,
-                   const struct var *v, symp *scale);
+symp model_scaled_matrix(struct compiler *c, symp array, const struct family *f,
+                         const struct var *v, symp *scale);
 
 /* products.c: e, where it has to do with an element of `target`, with what it
  * reads of it through recursions that multiply, and products, in closed form.
  * NULL: there is none, or it has no such form. */
-symp by_products(struct compiler *c, const struct model *m, symp e,
-                 const struct family *target);
+symp model_by_products(struct compiler *c, const struct model *m, symp e,
+                       const struct family *target);
 
 /* affine.c: the factor as the update of f sees it: where f's element enters
  * kept arrays in an affine way, they are sums of such as are free of it. */
-struct factor *seen_by(struct compiler *c, const struct family *f,
-                       struct factor *g);
+struct factor *model_seen_by(struct compiler *c, const struct family *f,
+                             struct factor *g);
 
 /* sequence.c: the expressions that an element of f is computed from, NULL at
  * the end. */
-symp *sequence_expressions(struct compiler *c, const struct family *f);
+symp *model_sequence_expressions(struct compiler *c, const struct family *f);
 /* Whether e reads an element that g may define. */
-bool reads_element(struct compiler *c, symp e, const struct family *g);
+bool model_reads_element(struct compiler *c, symp e, const struct family *g);
 /* The same without definitions in the place of derived nodes. */
-symp *written_expressions(struct compiler *c, const struct family *f);
-bool is_integer_distribution(const struct entry *d);
+symp *model_written_expressions(struct compiler *c, const struct family *f);
+bool model_is_integer_distribution(const struct entry *d);
 /* Whether the elements that f draws are whole numbers. */
-bool draws_integers(const struct family *f);
+bool model_draws_integers(const struct family *f);
 /* Whether derived node v, stored, depends on `on` through derived nodes. */
-bool derived_depends(const struct model *m, const struct var *v,
-                     const struct var *on);
+bool model_derived_depends(const struct model *m, const struct var *v,
+                           const struct var *on);
 
 /* element.c: which references hit the elements of a statement. */
 /* The condition that ref, to f's variable, is to an element of f; NULL where
  * f's subscripts do not tell, as in X[row[k], col[k]]. */
-symp is_element(struct compiler *c, const struct family *f, symp ref);
+symp model_is_element(struct compiler *c, const struct family *f, symp ref);
 /* e where f's loops have these values. */
-symp at_values(struct compiler *c, const struct family *f, symp e,
-               symp const *value);
+symp model_at_values(struct compiler *c, const struct family *f, symp e,
+                     symp const *value);
 enum { MAX_MEMBERS = 32 };
 /* The elements of statements; or of each only the node where its loops have
  * the values `node`. */
@@ -259,53 +260,55 @@ struct elements {
     bool alone; /* e reads no others of their arrays */
 };
 /* e where these elements are 0; `told` is false if some may be left. */
-symp without_elements(struct compiler *c, symp e, const struct elements *of,
-                      bool *told);
+symp model_without_elements(struct compiler *c, symp e,
+                            const struct elements *of, bool *told);
 /* The same; where one statement fills its array but for cells that are data,
  * these are 0 as well. */
-symp without_arrays(struct compiler *c, symp e, const struct elements *of);
+symp model_without_arrays(struct compiler *c, symp e,
+                          const struct elements *of);
 /* Numbers the families in their order. */
-void number_families(struct model *m);
+void family_number(struct model *m);
 /* All n families, in order. */
-struct family **list_families(struct compiler *c, const struct model *m,
-                              int *n);
+struct family **family_list(struct compiler *c, const struct model *m, int *n);
 
 /* names.c: what the program calls the model's variables; the same for one that
  * is added later. A name as no identifier of the program's own is spelled. */
-void name_in_c(struct compiler *c, struct model *m);
-void name_added_in_c(struct compiler *c, const struct model *m, struct var *v);
-const char *marked_name(struct compiler *c, const char *name);
+void model_name_in_c(struct compiler *c, struct model *m);
+void model_name_added_in_c(struct compiler *c, const struct model *m,
+                           struct var *v);
+const char *model_marked_name(struct compiler *c, const char *name);
 
 /* constants.c: a reference to a constant of the program whose definition is e,
  * at the loops that e stands in. NULL if their ends depend on other loops, or
  * on what is not data. Requires that data settle e. */
-symp constant_of(struct compiler *c, struct model *m, symp e);
+symp model_constant_of(struct compiler *c, struct model *m, symp e);
 /* The same of what is computed anew whenever what it reads has moved; no
  * density of the model reads it, updates do. The loops of `outer`, if it is not
  * NULL, are its first dimensions. */
-symp table_of(struct compiler *c, struct model *m, symp e, symp outer);
+symp model_table_of(struct compiler *c, struct model *m, symp e, symp outer);
 /* Summaries of given arrays inside loops, as in x[i] - mean(x[]), become
  * constants; so do lists of numbers. */
-void keep_summaries(struct compiler *c, struct model *m);
+void model_keep_summaries(struct compiler *c, struct model *m);
 
 /* barren.c: its distribution tells how to draw from it. */
-bool can_be_drawn(const struct family *f);
+bool model_can_be_drawn(const struct family *f);
 
 /* The condition under which an instance counts: of a leaf, that it is seen;
- * else that it, or a descendant, is. NULL: all count. Known after plan(). */
-symp counted_instances(const struct factor *g);
+ * else that it, or a descendant, is. NULL: all count. Known after sweep_plan().
+ */
+symp model_counted_instances(const struct factor *g);
 /* Whether x is a whole number whatever the state. */
-bool sym_is_integer(symp x);
+bool model_is_integer(symp x);
 /* A count, as of a Bernoulli node, that may be 0. */
-bool sym_may_be_no_count(symp x);
+bool model_may_be_no_count(symp x);
 /* Whether a reference may lie outside its array at some state: then what is
  * read there is no number, and the density of the state is none. The same of
  * one subscript. */
-bool sym_may_miss(symp ref);
-bool sym_subscript_may_miss(symp ref, int d);
+bool model_may_miss(symp ref);
+bool model_subscript_may_miss(symp ref, int d);
 /* Whether f is what is recomputed when v has moved. */
-bool recomputed_with(const struct model *m, const struct family *f,
-                     const struct var *v);
+bool model_recomputed_with(const struct model *m, const struct family *f,
+                           const struct var *v);
 /* Each loop of f is one of its subscripts, plus a constant, and no loop's
  * bounds depend on another: elements can be told from cells. */
 bool family_plain(struct compiler *c, const struct family *f);

@@ -170,7 +170,7 @@ static void statements(struct compiler *c, struct stmt *s)
     }
 }
 
-void order_arguments(struct compiler *c, struct program *p)
+void model_order_arguments(struct compiler *c, struct program *p)
 {
     statements(c, p->data);
     statements(c, p->model);

@@ -21,7 +21,7 @@ static const char *plain_name(struct compiler *c, const char *name)
     return intern(c, plain);
 }
 
-const char *marked_name(struct compiler *c, const char *name)
+const char *model_marked_name(struct compiler *c, const char *name)
 {
     return intern_format(c, "%s" MARK, plain_name(c, name));
 }
@@ -55,10 +55,10 @@ static bool is_taken(const struct model *m, const struct var *v)
 }
 
 /* A name that grows may be in another's way in turn. */
-void name_in_c(struct compiler *c, struct model *m)
+void model_name_in_c(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next)
-        v->cname = marked_name(c, v->name);
+        v->cname = model_marked_name(c, v->name);
     for (bool changed = true; changed;) {
         changed = false;
         for (struct var *v = m->vars; v; v = v->next)
@@ -69,9 +69,10 @@ void name_in_c(struct compiler *c, struct model *m)
     }
 }
 
-void name_added_in_c(struct compiler *c, const struct model *m, struct var *v)
+void model_name_added_in_c(struct compiler *c, const struct model *m,
+                           struct var *v)
 {
-    v->cname = marked_name(c, v->name);
+    v->cname = model_marked_name(c, v->name);
     for (const struct var *w = m->vars; w; w = w->next)
         if (w != v && w->cname && (w->cname == v->cname || may_be_of(v, w))) {
             grow_name(c, v);

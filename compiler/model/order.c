@@ -104,7 +104,8 @@ static bool scalar_cycle(struct model *m, const struct var *from,
         return false;
     for (const struct family *f = from->families; f; f = f->next_of_var)
         for (struct var *v = m->vars; v; v = v->next) {
-            if (!v->families || v->ndim || !family_any(f, reads_var, v, false))
+            if (!v->families || v->ndim ||
+                !family_any(f, sym_reads_var, v, false))
                 continue;
             if (v == to) {
                 text_printf(path, "%s", from->name);
@@ -118,7 +119,7 @@ static bool scalar_cycle(struct model *m, const struct var *from,
     return false;
 }
 
-void check_cycles(struct compiler *c, struct model *m)
+void model_check_cycles(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next) {
         if (family_any(f, reads_same_element, f, false)) {
@@ -140,7 +141,7 @@ void check_cycles(struct compiler *c, struct model *m)
     }
 }
 
-void check_twice(struct compiler *c, struct model *m)
+void model_check_twice(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next)
         for (struct family *f = v->families; f; f = f->next_of_var)
@@ -165,14 +166,14 @@ void check_twice(struct compiler *c, struct model *m)
             }
 }
 
-void number_families(struct model *m)
+void family_number(struct model *m)
 {
     int number = 0;
     for (struct family *f = m->families; f; f = f->next)
         f->number = number++;
 }
 
-struct family **list_families(struct compiler *c, const struct model *m, int *n)
+struct family **family_list(struct compiler *c, const struct model *m, int *n)
 {
     *n = 0;
     for (struct family *f = m->families; f; f = f->next)
@@ -184,7 +185,7 @@ struct family **list_families(struct compiler *c, const struct model *m, int *n)
     return all;
 }
 
-void order_families(struct compiler *c, struct model *m)
+void family_order(struct compiler *c, struct model *m)
 {
     struct family *ordered = NULL, **last = &ordered;
     int nvars = 0;
@@ -196,7 +197,7 @@ void order_families(struct compiler *c, struct model *m)
     *last = NULL;
     m->families = ordered;
     m->last_family = last;
-    number_families(m);
+    family_number(m);
 }
 
 static bool reads_drawn_later(symp e, const void *unused)
@@ -213,10 +214,10 @@ static bool changes(const struct family *f)
                               f->var->role == ROLE_DERIVED || f->var->follows);
 }
 
-void find_feedback(struct compiler *c, struct model *m)
+void model_find_feedback(struct compiler *c, struct model *m)
 {
     int n;
-    struct family **all = list_families(c, m, &n);
+    struct family **all = family_list(c, m, &n);
     while (n-- > 0) {
         if (!changes(all[n]))
             continue;

@@ -18,7 +18,7 @@ enum { MOST_PIECES = 64 };
 
 /* ---- what the statements of an array say of a dimension ---- */
 
-bool bounds_of(struct compiler *c, symp e, struct bounds *out)
+bool model_bounds_of(struct compiler *c, symp e, struct bounds *out)
 {
     symp offset;
     const struct loop *l = sym_plain_loop(c, e, &offset);
@@ -29,7 +29,7 @@ bool bounds_of(struct compiler *c, symp e, struct bounds *out)
     if (!l || !l->upper || offset->kind != SYM_NUM || l->lower->kind != SYM_NUM)
         return false;
     out->least = l->lower->number + offset->number;
-    out->largest = largest_of(l->upper) + offset->number;
+    out->largest = sym_largest_of(l->upper) + offset->number;
     return true;
 }
 
@@ -42,7 +42,7 @@ static int pieces_of(struct compiler *c, const struct var *v, int d,
     int n = 0;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (n == MOST_PIECES || f->stochastic || f->upper[d] || f->data_block ||
-            !bounds_of(c, f->lower[d], &out[n]) || isinf(out[n].largest))
+            !model_bounds_of(c, f->lower[d], &out[n]) || isinf(out[n].largest))
             return 0;
         n++;
     }
@@ -62,7 +62,7 @@ struct cuts {
 static void add_cut(struct cuts *k, double at)
 {
     int i = k->n;
-    if (at <= k->loop->lower->number || at > largest_of(k->loop->upper))
+    if (at <= k->loop->lower->number || at > sym_largest_of(k->loop->upper))
         return;
     for (int j = 0; j < k->n; j++)
         if (k->at[j] == at)
@@ -85,7 +85,7 @@ static bool goes_through_pieces(symp e, const void *context)
         for (int i = 0; i < k->f->nloops; i++)
             if (k->f->loops[i] == l)
                 k->loop = k->f->loops[i];
-        if (n == 0 || k->loop != l || !bounds_of(k->c, e->args[d], &own))
+        if (n == 0 || k->loop != l || !model_bounds_of(k->c, e->args[d], &own))
             continue;
         for (int i = 0; i < n; i++) {
             add_cut(k, piece[i].least - offset->number);
@@ -168,7 +168,7 @@ static struct family *piece(struct compiler *c, const struct family *f,
         p->lower[d] = at_turn(c, &t, f->lower[d]);
         p->upper[d] = at_turn(c, &t, f->upper[d]);
     }
-    if (largest_of(upper) == lower->number)
+    if (sym_largest_of(upper) == lower->number)
         t.at = lower; /* one turn, or none */
     p->body = at_turn(c, &t, f->body);
     p->args = NEW_ARRAY(c, struct value, f->nargs);
@@ -222,7 +222,7 @@ static struct family *take_apart(struct compiler *c, struct model *m,
     return last;
 }
 
-void take_pieces_apart(struct compiler *c, struct model *m)
+void model_take_pieces_apart(struct compiler *c, struct model *m)
 {
     for (bool any = true; any;) {
         any = false;
@@ -237,7 +237,7 @@ void take_pieces_apart(struct compiler *c, struct model *m)
             any = true;
         }
     }
-    number_families(m);
+    family_number(m);
     m->nfamilies = 0;
     for (const struct family *f = m->families; f; f = f->next)
         m->nfamilies++;
@@ -258,7 +258,7 @@ static bool leaves_open(symp e, const void *context)
     struct bounds own;
     if (e->kind != SYM_REF || e->var != k->of)
         return false;
-    if (!bounds_of(k->c, e->args[k->d], &own))
+    if (!model_bounds_of(k->c, e->args[k->d], &own))
         return true;
     for (int i = 0; i < k->n; i++) {
         const struct bounds *p = &k->piece[i];
@@ -270,8 +270,8 @@ static bool leaves_open(symp e, const void *context)
     return false;
 }
 
-bool pieces_are_told(struct compiler *c, const struct model *m,
-                     const struct var *v)
+bool model_pieces_are_told(struct compiler *c, const struct model *m,
+                           const struct var *v)
 {
     for (int d = 0; d < v->ndim; d++) {
         struct dimension k = {.c = c, .of = v, .d = d};

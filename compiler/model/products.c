@@ -92,7 +92,7 @@ static symp product(struct compiler *c, const struct closing *k, symp n,
 static symp closed_body(struct compiler *c, struct closing *k, symp body,
                         const struct family *f, const symp *values)
 {
-    body = substitute_derived(c, body);
+    body = model_substitute_derived(c, body);
     for (int i = f->nloops - 1; i >= 0; i--)
         body = sym_replace_loop(c, body, f->loops[i], values[i]);
     return sym_map(c, body, close_node, k);
@@ -108,7 +108,7 @@ static symp step_factor(struct compiler *c, const struct family *f, int d)
         before[i] =
             i == d ? sym_sub(c, f->lower[i], sym_num(c, 1)) : f->lower[i];
     symp body =
-        sym_replace(c, substitute_derived(c, f->body),
+        sym_replace(c, model_substitute_derived(c, f->body),
                     sym_ref(c, f->var, f->var->ndim, before), sym_target(c));
     if (sym_has_var(body, f->var) || !sym_has_target(body))
         return NULL;
@@ -153,8 +153,9 @@ static symp by_recursion(struct compiler *c, struct closing *k,
     struct family alone = *f;
     bool told;
     alone.recursive = false;
-    if (!g || sym_has_any_loop(t->lower) || !substitutable(c, &alone, &told) ||
-        !told || sym_has_loop_of(offset, f->loops, f->nloops))
+    if (!g || sym_has_any_loop(t->lower) ||
+        !model_substitutable(c, &alone, &told) || !told ||
+        sym_has_loop_of(offset, f->loops, f->nloops))
         return NULL;
     symp start = sym_add(c, 3, (symp[]){t->lower, offset, sym_num(c, -1)});
     for (int i = 0; i < ref->nargs; i++)
@@ -162,13 +163,13 @@ static symp by_recursion(struct compiler *c, struct closing *k,
     symp first = sym_ref(c, ref->var, ref->nargs, args), value = NULL;
     for (const struct family *h = f->var->families; h; h = h->next_of_var)
         if (begins_at(c, h, f, d, start)) {
-            (void)where_defined(c, h, first, values);
+            (void)model_where_defined(c, h, first, values);
             value = closed_body(c, k, h->body, h, values);
             *begins = h;
         }
     if (!value)
         return NULL;
-    (void)where_defined(c, f, ref, values);
+    (void)model_where_defined(c, f, ref, values);
     for (int i = 0; i < f->nloops; i++)
         if (f->loops[i] == t)
             values[i] = sym_add(
@@ -198,12 +199,13 @@ static symp closed_form(struct compiler *c, struct closing *k, symp ref)
             by = value ? f : NULL;
         }
     for (const struct family *f = ref->var->families; f; f = f->next_of_var) {
-        symp values[MAX_LOOPS], where = where_defined(c, f, ref, values);
+        symp values[MAX_LOOPS], where = model_where_defined(c, f, ref, values);
         if (f == by || f == begins || sym_is(where, 0))
             continue;
         struct family alone = *f;
         alone.recursive = false;
-        k->failed = k->failed || !substitutable(c, &alone, &told) || !told;
+        k->failed =
+            k->failed || !model_substitutable(c, &alone, &told) || !told;
         if (k->failed)
             break;
         symp body = closed_body(c, k, f->body, f, values);
@@ -221,8 +223,8 @@ static symp with_constants(struct compiler *c, symp ref)
     for (const struct family *f = ref->var->families; f; f = f->next_of_var) {
         symp values[MAX_LOOPS];
         if (!f->stochastic && f->body && f->body->kind == SYM_NUM)
-            value =
-                sym_select(c, where_defined(c, f, ref, values), f->body, value);
+            value = sym_select(c, model_where_defined(c, f, ref, values),
+                               f->body, value);
     }
     return value;
 }
@@ -234,7 +236,7 @@ static symp close_node(struct compiler *c, symp e, void *context)
         return NULL;
     if (e->var == k->target)
         return with_constants(c, e);
-    return e->var->stored && derived_depends(k->m, e->var, k->target)
+    return e->var->stored && model_derived_depends(k->m, e->var, k->target)
                ? closed_form(c, k, e)
                : NULL;
 }
@@ -476,8 +478,8 @@ static bool is_product(symp e, const void *unused)
     return e->kind == SYM_CALL && !strcmp(e->name, "prod");
 }
 
-symp by_products(struct compiler *c, const struct model *m, symp e,
-                 const struct family *target)
+symp model_by_products(struct compiler *c, const struct model *m, symp e,
+                       const struct family *target)
 {
     struct closing k = {
         .m = m, .target = target->var, .at = NEW(c, struct loop)};

@@ -11,7 +11,7 @@
 
 /* ---- variables -------------------------------------------------------- */
 
-struct var *find_var(struct model *m, const char *name)
+struct var *model_find_var(struct model *m, const char *name)
 {
     for (struct var *v = m->vars; v; v = v->next)
         if (v->name == name)
@@ -19,9 +19,10 @@ struct var *find_var(struct model *m, const char *name)
     return NULL;
 }
 
-struct var *get_var(struct resolver *r, const char *name, struct span span)
+struct var *model_get_var(struct resolver *r, const char *name,
+                          struct span span)
 {
-    struct var *v = find_var(r->m, name);
+    struct var *v = model_find_var(r->m, name);
     if (v)
         return v;
     v = NEW(r->c, struct var);
@@ -92,18 +93,18 @@ bool family_any(const struct family *f, sym_test test, const void *context,
     return found;
 }
 
-bool is_integer_distribution(const struct entry *d)
+bool model_is_integer_distribution(const struct entry *d)
 {
     const struct expr *support = entry_value(d, "support");
     return support && (!strcmp(support->name, "integer") ||
                        !strcmp(support->name, "counts"));
 }
 
-bool draws_integers(const struct family *f)
+bool model_draws_integers(const struct family *f)
 {
     /* an added node has the distribution of what it was added to */
     return f->var->integer || (f->stochastic && !f->auxiliary &&
-                               is_integer_distribution(f->distribution));
+                               model_is_integer_distribution(f->distribution));
 }
 
 static bool positive_support(const struct family *f)
@@ -149,11 +150,11 @@ static bool number_in(const struct family *f, double above, double most)
            f->body->number > above && f->body->number <= most;
 }
 
-void settle_roles(struct compiler *c, struct model *m)
+void model_settle_roles(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next)
         f->recursive =
-            !f->stochastic && family_any(f, reads_var, f->var, false);
+            !f->stochastic && family_any(f, sym_reads_var, f->var, false);
     /* constants: derived from given ones alone; a fixed point */
     bool changed = true;
     while (changed) {
@@ -165,8 +166,9 @@ void settle_roles(struct compiler *c, struct model *m)
             for (struct family *f = v->families; f; f = f->next_of_var) {
                 enum role own = v->role;
                 v->role = ROLE_CONSTANT; /* reading itself does not count */
-                constant = constant && (f->data_block ||
-                                        !family_any(f, is_latent, NULL, true));
+                constant =
+                    constant && (f->data_block ||
+                                 !family_any(f, sym_is_latent, NULL, true));
                 v->role = own;
             }
             if (constant) {
@@ -188,11 +190,11 @@ void settle_roles(struct compiler *c, struct model *m)
             drawn = drawn || f->stochastic;
             most_one = most_one && (f->stochastic ? at_most_one(f)
                                                   : number_in(f, -INFINITY, 1));
-            if (f->stochastic && is_integer_distribution(f->distribution))
+            if (f->stochastic && model_is_integer_distribution(f->distribution))
                 v->integer = true;
             continuous =
-                continuous ||
-                (f->stochastic && !is_integer_distribution(f->distribution));
+                continuous || (f->stochastic &&
+                               !model_is_integer_distribution(f->distribution));
         }
         v->integer = v->integer && !continuous; /* columns of both kinds */
         v->positive = positive && drawn;
@@ -220,10 +222,12 @@ void settle_roles(struct compiler *c, struct model *m)
         if (v->indexes && v->role == ROLE_GIVEN)
             v->integer = true;
         for (struct family *f = m->families; f; f = f->next)
-            v->used = v->used || family_any(f, reads_var_or_extent, v, true);
+            v->used =
+                v->used || family_any(f, sym_reads_var_or_extent, v, true);
     }
     for (struct family *f = m->families; f; f = f->next)
-        f->constant = !f->stochastic && !family_any(f, is_latent, NULL, true);
+        f->constant =
+            !f->stochastic && !family_any(f, sym_is_latent, NULL, true);
 }
 
 /* What a factor reads, itself or through derived nodes kept in memory. */
@@ -269,7 +273,7 @@ static void read_factor(struct compiler *c, const struct factor *g, int *walk)
     if (g->upper)
         (void)sym_any(g->upper, read_node, &own);
     for (int i = 0; i < f->nargs; i++)
-        (void)sym_any(substitute_derived(c, f->args[i].body), read_node,
+        (void)sym_any(model_substitute_derived(c, f->args[i].body), read_node,
                       &other);
 }
 
@@ -298,7 +302,7 @@ static symp any_seen(struct compiler *c, const struct family *f)
 
 /* A leaf: no other node's density reads it, so it is data, or is drawn forward,
  * which its distribution must tell how. */
-void settle_leaves(struct compiler *c, struct model *m)
+void model_settle_leaves(struct compiler *c, struct model *m)
 {
     int walk = 0;
     for (struct var *v = m->vars; v; v = v->next) {
@@ -312,7 +316,7 @@ void settle_leaves(struct compiler *c, struct model *m)
     for (struct var *v = m->vars; v; v = v->next) {
         v->unread = v->leaf;
         for (const struct family *f = v->families; f; f = f->next_of_var)
-            v->leaf = v->leaf && (!f->stochastic || can_be_drawn(f));
+            v->leaf = v->leaf && (!f->stochastic || model_can_be_drawn(f));
     }
     for (struct factor *g = m->factors; g; g = g->next)
         if (g->family->var->leaf) {
@@ -321,12 +325,12 @@ void settle_leaves(struct compiler *c, struct model *m)
         }
 }
 
-void warn_of_intervals(struct compiler *c, struct model *m)
+void model_warn_of_intervals(struct compiler *c, struct model *m)
 {
     for (const struct family *f = m->families; f; f = f->next) {
         bool random = false;
         for (int i = 0; f->interval && i < f->nargs; i++)
-            random = random || sym_any(f->args[i].body, is_latent, NULL);
+            random = random || sym_any(f->args[i].body, sym_is_latent, NULL);
         if (random)
             warning_at(c, f->span,
                        "I(,) is read as censoring, as in WinBUGS: the density "
@@ -335,7 +339,7 @@ void warn_of_intervals(struct compiler *c, struct model *m)
     }
 }
 
-void simplify_again(struct compiler *c, struct model *m)
+void model_simplify_again(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next) {
         f->body = f->body ? sym_again(c, f->body) : NULL;
@@ -345,7 +349,7 @@ void simplify_again(struct compiler *c, struct model *m)
     }
 }
 
-struct model *resolve(struct compiler *c, struct program *p)
+struct model *model_resolve(struct compiler *c, struct program *p)
 {
     struct model *m = NEW(c, struct model);
     m->program = p;
@@ -355,22 +359,22 @@ struct model *resolve(struct compiler *c, struct program *p)
     m->last_step = &m->steps;
     m->last_inverse = &m->inverses;
     struct resolver r = {.c = c, .m = m};
-    settle_dimensions(&r, p);
-    resolve_declarations(&r, p);
+    model_settle_dimensions(&r, p);
+    model_resolve_declarations(&r, p);
     if (c->nerrors)
         return NULL;
     r.data_block = true;
-    resolve_stmts(&r, p->data);
+    model_resolve_stmts(&r, p->data);
     r.data_block = false;
-    resolve_stmts(&r, p->model);
+    model_resolve_stmts(&r, p->model);
     return c->nerrors ? NULL : m;
 }
 
-void make_factors(struct compiler *c, struct model *m)
+void model_make_factors(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next)
         if (f->stochastic && !f->data_block)
-            factor_of_family(c, m, f);
+            family_factor(c, m, f);
 }
 
 /* ---- --emit=dag ------------------------------------------------------------

@@ -33,21 +33,22 @@ struct resolver {
 
 /* ---- resolve.c */
 /* Roles: given, constant, stochastic or derived; and which are positive. */
-void settle_roles(struct compiler *c, struct model *m);
+void model_settle_roles(struct compiler *c, struct model *m);
 /* JAGS takes I(,) where it cannot be misread: with fixed parameters. */
-void warn_of_intervals(struct compiler *c, struct model *m);
+void model_warn_of_intervals(struct compiler *c, struct model *m);
 /* Expressions once more: roles tell which variables are positive. */
-void simplify_again(struct compiler *c, struct model *m);
+void model_simplify_again(struct compiler *c, struct model *m);
 /* The factors of the joint density: one for each stochastic statement. Requires
  * settled roles, stored variables, and families in their order. */
-void make_factors(struct compiler *c, struct model *m);
+void model_make_factors(struct compiler *c, struct model *m);
 /* Which variables no other node's density reads; instances of their factors
  * count where they are data. Requires factors. */
-void settle_leaves(struct compiler *c, struct model *m);
+void model_settle_leaves(struct compiler *c, struct model *m);
 /* NULL if there is no variable of that name. */
-struct var *find_var(struct model *m, const char *name);
+struct var *model_find_var(struct model *m, const char *name);
 /* The variable of that name, a new one if there is none. */
-struct var *get_var(struct resolver *r, const char *name, struct span span);
+struct var *model_get_var(struct resolver *r, const char *name,
+                          struct span span);
 
 /* ---- dimensions.c */
 /* Calls test on every node of every expression of f, of its left-hand side
@@ -55,72 +56,73 @@ struct var *get_var(struct resolver *r, const char *name, struct span span);
 bool family_any(const struct family *f, sym_test test, const void *context,
                 bool with_lhs);
 /* Says that v has ndim dimensions; an error if it is known to have others. */
-void set_ndim(struct resolver *r, struct var *v, int ndim, struct span span);
+void model_set_ndim(struct resolver *r, struct var *v, int ndim,
+                    struct span span);
 /* Two passes: brackets tell; then the functions that take whole arrays. */
-void settle_dimensions(struct resolver *r, const struct program *p);
+void model_settle_dimensions(struct resolver *r, const struct program *p);
 
 /* ---- value.c */
 /* Adds a dimension to an array value: its index, NULL after an error. */
-symp add_dimension(struct resolver *r, struct value *out, symp extent,
-                   struct span span);
+symp model_add_dimension(struct resolver *r, struct value *out, symp extent,
+                         struct span span);
 /* A single value, or an array of any shape, as a vector: JAGS's order of the
  * elements, the first index fastest. */
 struct value value_as_vector(struct resolver *r, const struct value *v);
 /* A value as an argument of a library call: a scalar, or SYM_ARRAY. */
 symp value_as_argument(struct compiler *c, const struct value *v);
 /* Gives all n arguments the shape of the arrays among them, in *out. */
-bool broadcast(struct resolver *r, const char *name, int n, struct value *args,
-               struct value *out, struct span span);
+bool model_broadcast(struct resolver *r, const char *name, int n,
+                     struct value *args, struct value *out, struct span span);
 /* Element i (of a vector), [i, j] (of a matrix), 1-based. */
 symp value_element(struct compiler *c, const struct value *v, symp i, symp j);
 /* f(a, b, c) for a function of one vector: the arguments become one. */
-bool gather_arguments(struct resolver *r, const struct entry *e, int *n,
-                      struct value *args, struct span span);
+bool model_gather_arguments(struct resolver *r, const struct entry *e, int *n,
+                            struct value *args, struct span span);
 /* A call of a function that returns an array becomes a derived variable. */
-bool hoist_array_call(struct resolver *r, const struct entry *f, symp call,
-                      const struct value *args, struct value *out,
-                      struct span span);
+bool model_hoist_array_call(struct resolver *r, const struct entry *f,
+                            symp call, const struct value *args,
+                            struct value *out, struct span span);
 /* The extent that a parameter of e calls dim, as in x[n]; NULL: none does. */
-symp named_extent(const struct entry *e, const struct value *args,
-                  const char *dim);
+symp model_named_extent(const struct entry *e, const struct value *args,
+                        const char *dim);
 /* A loop; upper NULL: the range is known elsewhere. */
-struct loop *new_loop(struct compiler *c, const char *name, symp lower,
-                      symp upper);
+struct loop *model_new_loop(struct compiler *c, const char *name, symp lower,
+                            symp upper);
 /* NULL after an error. */
-symp scalar_of(struct resolver *r, const struct expr *e);
+symp model_scalar_of(struct resolver *r, const struct expr *e);
 /* Reports a name that the library lacks, with the nearest one. */
-void unknown_name(struct resolver *r, enum entry_kind kind,
-                  const struct expr *e);
+void model_unknown_name(struct resolver *r, enum entry_kind kind,
+                        const struct expr *e);
 /* The value of an expression of the model; false after an error. */
 bool value_of(struct resolver *r, const struct expr *e, struct value *out);
 /* Reports n arguments where e takes others. */
-void wrong_arguments(struct resolver *r, const struct entry *e,
-                     struct span span, int n);
+void model_wrong_arguments(struct resolver *r, const struct entry *e,
+                           struct span span, int n);
 /* A family inside the loops at hand; it is not in the model yet. */
-struct family *new_family(struct resolver *r, struct var *v, struct span span);
-void add_family(struct model *m, struct family *f);
+struct family *family_new(struct resolver *r, struct var *v, struct span span);
+void family_add(struct model *m, struct family *f);
 
 /* ---- statement.c */
 /* Adds the families of the statements to the model. */
-void resolve_stmts(struct resolver *r, const struct stmt *s);
+void model_resolve_stmts(struct resolver *r, const struct stmt *s);
 /* `given`, `observed` and `var`: the variables with their roles and extents. */
-void resolve_declarations(struct resolver *r, const struct program *p);
+void model_resolve_declarations(struct resolver *r, const struct program *p);
 
 /* ---- mixed.c */
 /* Splits arrays of which elements are functions of others that cannot be put
  * in their place. Requires settled roles. */
-void split_mixed(struct compiler *c, struct model *m);
+void model_split_mixed(struct compiler *c, struct model *m);
 
 /* ---- known.c */
 /* Splits variables whose values --data has in full into a leaf and what others
  * read, which is given. Requires settled roles. */
-void split_known(struct compiler *c, struct model *m);
+void model_split_known(struct compiler *c, struct model *m);
 /* Marks what follows where the values of such variables are drawn forward.
  * Requires all families. */
-void follow_known(struct compiler *c, struct model *m);
+void model_follow_known(struct compiler *c, struct model *m);
 /* The values of the --data files, or what is kept of them: names and which are
  * missing; false after an error. */
-bool read_named_data(struct compiler *c, struct gbm_data *data);
+bool model_read_named_data(struct compiler *c, struct gbm_data *data);
 
 /* ---- pieces.c */
 /* Definitions of an array that are put in the place of what reads it as cases;
@@ -132,74 +134,75 @@ bool read_named_data(struct compiler *c, struct gbm_data *data);
 struct bounds {
     double least, largest;
 };
-bool bounds_of(struct compiler *c, symp e, struct bounds *out);
+bool model_bounds_of(struct compiler *c, symp e, struct bounds *out);
 /* Takes loops apart by which statements go through such an array. */
-void take_pieces_apart(struct compiler *c, struct model *m);
+void model_take_pieces_apart(struct compiler *c, struct model *m);
 /* Whether all that read v say which of its statements is meant. */
-bool pieces_are_told(struct compiler *c, const struct model *m,
-                     const struct var *v);
+bool model_pieces_are_told(struct compiler *c, const struct model *m,
+                           const struct var *v);
 
 /* ---- barren.c */
 /* Marks the variables of which elements may have no observed descendant, and
  * leaves such elements' factors out of the joint. Requires leaves. */
-void find_barren(struct compiler *c, struct model *m);
+void model_find_barren(struct compiler *c, struct model *m);
 
 /* ---- clamp.c */
 /* Replaces max(), min() and comparisons that the ranges of their arguments
  * decide. Requires settled roles. */
-void drop_clamps(struct compiler *c, struct model *m);
+void model_drop_clamps(struct compiler *c, struct model *m);
 
 /* ---- derived.c */
 /* Whether a computed element of a partly stochastic array can be replaced by
  * its definition where it is read. */
-bool mixed_substitutable(struct compiler *c, const struct family *f);
+bool model_mixed_substitutable(struct compiler *c, const struct family *f);
 /* The condition that f defines the element `ref`, and the values of f's loops
  * there [MAX_LOOPS]. */
-symp where_defined(struct compiler *c, const struct family *f, symp ref,
-                   symp *solved);
+symp model_where_defined(struct compiler *c, const struct family *f, symp ref,
+                         symp *solved);
 /* True if a reference to f's variable can be replaced by f's expression: every
  * subscript is a distinct loop plus a constant, or free of loops. `told`: the
  * subscripts tell all loops. */
-bool substitutable(struct compiler *c, const struct family *f, bool *told);
+bool model_substitutable(struct compiler *c, const struct family *f,
+                         bool *told);
 /* Marks the derived variables whose values are kept in memory. */
-void choose_stored(struct compiler *c, struct model *m);
+void model_choose_stored(struct compiler *c, struct model *m);
 
 /* ---- gaps.c */
 /* Adds the given arrays that hold what no statement defines of derived ones.
  * Requires choose_stored. */
-void expect_supplied(struct compiler *c, struct model *m);
+void model_expect_supplied(struct compiler *c, struct model *m);
 
 /* ---- inverted.c */
 /* Computes the inverse of a matrix node once, wherever it is read. Requires
  * choose_stored. */
-void share_inverses(struct compiler *c, struct model *m);
+void model_share_inverses(struct compiler *c, struct model *m);
 
 /* ---- kept.c */
 /* Marks, or makes, further ones that definitions of those would compute again
  * and again. */
-void keep_repeated(struct compiler *c, struct model *m);
+void model_keep_repeated(struct compiler *c, struct model *m);
 
 /* ---- affine.c */
 /* Adds the arrays by which updates of scalars see kept arrays that are affine
  * in them. Requires choose_stored. */
-void split_affine(struct compiler *c, struct model *m);
+void model_split_affine(struct compiler *c, struct model *m);
 
 /* ---- order.c */
 /* Reports variables that depend on themselves whatever the order of elements.
  */
-void check_cycles(struct compiler *c, struct model *m);
+void model_check_cycles(struct compiler *c, struct model *m);
 /* Reports elements with two definitions. */
-void check_twice(struct compiler *c, struct model *m);
+void model_check_twice(struct compiler *c, struct model *m);
 /* Sorts m->families so that parents come first, and numbers them. */
-void order_families(struct compiler *c, struct model *m);
+void family_order(struct compiler *c, struct model *m);
 /* Whether some statement may read what itself or a later one draws. Requires
  * the last order of families, and follow_known. */
-void find_feedback(struct compiler *c, struct model *m);
+void model_find_feedback(struct compiler *c, struct model *m);
 
 /* ---- sequence.c */
 /* Finds the families whose elements must be put into one sequence, and brings
  * such families together in the order of m->families. Requires choose_stored.
  */
-void find_sequences(struct compiler *c, struct model *m);
+void model_find_sequences(struct compiler *c, struct model *m);
 
 #endif

@@ -95,7 +95,7 @@ static bool is_operator(const char *name)
     return false;
 }
 
-bool is_function_of_scalars(struct compiler *c, const char *name)
+bool model_is_function_of_scalars(struct compiler *c, const char *name)
 {
     const struct entry *f = library_find(c, ENTRY_FUNCTION, name);
     if (is_operator(name))
@@ -114,7 +114,7 @@ static void read_call(struct reader *r, const struct expr *e, enum place place)
 {
     bool power = !strcmp(e->name, "^") || !strcmp(e->name, "pow");
     bool inherits = is_operator(e->name);
-    bool any = !power && is_function_of_scalars(r->c, e->name);
+    bool any = !power && model_is_function_of_scalars(r->c, e->name);
     enum place operand = place == PLACE_ARGUMENT ? PLACE_VALUE : place;
     enum place inside = inherits ? operand : any ? PLACE_VALUE : PLACE_FIXED;
     for (int i = 0; i < e->nargs; i++) {
@@ -226,8 +226,8 @@ static struct shape shape_of_statement(struct compiler *c, const struct stmt *s)
     return finish_shape(&r);
 }
 
-const char *shape_by_names(struct compiler *c, const struct stmt *s,
-                           name_stand_in *named, void *context)
+const char *model_shape_by_names(struct compiler *c, const struct stmt *s,
+                                 name_stand_in *named, void *context)
 {
     struct shape shape = {0};
     struct reader r = {.c = c,
@@ -566,7 +566,7 @@ static void collect_terms(struct compiler *c, struct expr *e, bool negative,
 static bool is_scalar_term(struct compiler *c, const struct expr *e)
 {
     if (e->kind == EXPR_RANGE || e->kind == EXPR_ALL ||
-        (e->kind == EXPR_CALL && !is_function_of_scalars(c, e->name)))
+        (e->kind == EXPR_CALL && !model_is_function_of_scalars(c, e->name)))
         return false;
     for (int i = 0; i < e->nargs; i++)
         if (!is_scalar_term(c, e->args[i]))
@@ -861,7 +861,7 @@ static void name_indices(struct roller *r)
     }
 }
 
-void roll(struct compiler *c, struct program *p)
+void model_roll(struct compiler *c, struct program *p)
 {
     struct roller r = {.c = c, .program = p};
     name_indices(&r);

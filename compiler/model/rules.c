@@ -340,7 +340,7 @@ static struct ends ends_of(symp e, const struct followed *in)
     UNREACHABLE();
 }
 
-bool sym_never_below(symp a, symp b)
+bool model_never_below(symp a, symp b)
 {
     static const struct followed computed = {.computed = true};
     const double low = ends_of(a, &computed).low;
@@ -587,8 +587,8 @@ static struct expr *number(struct compiler *c, const struct expr *at, double x)
     return e;
 }
 
-struct expr *rule_of_each(struct compiler *c, const struct entry *d,
-                          struct expr *rule)
+struct expr *model_rule_of_each(struct compiler *c, const struct entry *d,
+                                struct expr *rule)
 {
     struct expr *e = rule->nargs == 2 ? rule->args[0] : NULL;
     if (!e || e->kind != EXPR_NAME || e->nargs != 1 ||
@@ -623,16 +623,18 @@ static symp requirements(struct compiler *c, const struct family *f,
          i = i->next) {
         if (needed && needs_no_rule(c, d, i->value))
             continue;
-        symp rule = family_expression(c, f, rule_of_each(c, d, i->value));
+        symp rule = family_expression(c, f, model_rule_of_each(c, d, i->value));
         if (rule)
-            all = sym_and(c, all, reduced(c, substitute_derived(c, rule)));
+            all =
+                sym_and(c, all, reduced(c, model_substitute_derived(c, rule)));
     }
     if (f->stated)
-        all = sym_and(c, all, reduced(c, substitute_derived(c, f->stated)));
+        all =
+            sym_and(c, all, reduced(c, model_substitute_derived(c, f->stated)));
     return all;
 }
 
-void state_rules(struct compiler *c, struct model *m)
+void model_state_rules(struct compiler *c, struct model *m)
 {
     for (struct factor *g = m->factors; g; g = g->next) {
         if (g->auxiliary || entry_clause(g->family->distribution, "confine"))
@@ -642,7 +644,7 @@ void state_rules(struct compiler *c, struct model *m)
     }
 }
 
-symp rule_of_draws(struct compiler *c, const struct family *f)
+symp model_rule_of_draws(struct compiler *c, const struct family *f)
 {
     symp all = requirements(c, f, false);
     return sym_is(all, 1) ? NULL : all;
@@ -650,7 +652,7 @@ symp rule_of_draws(struct compiler *c, const struct family *f)
 
 /* ---- in conditionals --------------------------------------------------- */
 
-symp under_rule(struct compiler *c, const struct factor *g, symp logp)
+symp model_under_rule(struct compiler *c, const struct factor *g, symp logp)
 {
     return g->rule ? sym_select(c, g->rule, logp, sym_num(c, -(double)INFINITY))
                    : logp;

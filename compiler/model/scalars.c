@@ -179,7 +179,7 @@ static void mark_scalars(struct finder *f, const struct expr *e)
     if (is_bare(e))
         scalar_called(f, e->name)->is_scalar = true;
     for (int i = 0; e->kind == EXPR_CALL &&
-                    is_function_of_scalars(f->c, e->name) && i < e->nargs;
+                    model_is_function_of_scalars(f->c, e->name) && i < e->nargs;
          i++)
         mark_scalars(f, e->args[i]);
 }
@@ -210,7 +210,8 @@ static bool is_single(struct finder *f, const struct expr *e)
         const struct scalar *s = scalar_called(f, e->name);
         return s->is_scalar && !s->barred;
     }
-    bool calls = e->kind == EXPR_CALL && is_function_of_scalars(f->c, e->name);
+    bool calls =
+        e->kind == EXPR_CALL && model_is_function_of_scalars(f->c, e->name);
     if (e->kind != EXPR_NUM && e->kind != EXPR_NAME && !calls)
         return false;
     for (int i = 0; i < e->nargs; i++)
@@ -331,8 +332,8 @@ static void compare(struct finder *f)
     struct numbering likenesses = numbering_new(f->c, f->names.n + 1);
     int *shape = NEW_ARRAY(f->c, int, nstatements), k = 0;
     for (const struct stmt *s = f->program->model; s; s = s->next)
-        shape[k++] =
-            number_of(&shapes, shape_by_names(f->c, s, name_by_likeness, f));
+        shape[k++] = number_of(
+            &shapes, model_shape_by_names(f->c, s, name_by_likeness, f));
     for (int i = 0; i < f->nuses; i++) {
         const struct use *u = &f->uses[i];
         int number = number_of(
@@ -429,7 +430,7 @@ static int mark_candidates(struct finder *f)
     return n;
 }
 
-void gather_scalars(struct compiler *c, struct program *p)
+void model_gather_scalars(struct compiler *c, struct program *p)
 {
     int most = 1 + count_in(p->data) + count_in(p->model), k = 0;
     for (const struct declaration *d = p->declarations; d; d = d->next) {

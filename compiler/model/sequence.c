@@ -25,26 +25,26 @@ static symp *list_expressions(struct compiler *c, const struct family *f,
     symp *list = NEW_ARRAY(c, symp, f->nargs + 4);
     int n = 0;
     if (f->body)
-        list[n++] = plain ? f->body : substitute_derived(c, f->body);
+        list[n++] = plain ? f->body : model_substitute_derived(c, f->body);
     for (int i = 0; i < f->nargs; i++)
-        list[n++] =
-            plain ? f->args[i].body : substitute_derived(c, f->args[i].body);
+        list[n++] = plain ? f->args[i].body
+                          : model_substitute_derived(c, f->args[i].body);
     if (f->trunc_lower)
-        list[n++] =
-            plain ? f->trunc_lower : substitute_derived(c, f->trunc_lower);
+        list[n++] = plain ? f->trunc_lower
+                          : model_substitute_derived(c, f->trunc_lower);
     if (f->trunc_upper)
-        list[n++] =
-            plain ? f->trunc_upper : substitute_derived(c, f->trunc_upper);
+        list[n++] = plain ? f->trunc_upper
+                          : model_substitute_derived(c, f->trunc_upper);
     return list;
 }
 
-symp *sequence_expressions(struct compiler *c, const struct family *f)
+symp *model_sequence_expressions(struct compiler *c, const struct family *f)
 {
     return list_expressions(c, f,
                             f->var->role == ROLE_CONSTANT || f->data_block);
 }
 
-symp *written_expressions(struct compiler *c, const struct family *f)
+symp *model_written_expressions(struct compiler *c, const struct family *f)
 {
     return list_expressions(c, f, true);
 }
@@ -57,12 +57,13 @@ static symp other_instance(struct compiler *c, const struct family *g, symp e)
         const struct loop *l = g->loops[i];
         if (sym_has_loop(e, l))
             e = sym_replace_loop(
-                c, e, l, sym_loop(c, new_loop(c, l->name, l->lower, l->upper)));
+                c, e, l,
+                sym_loop(c, model_new_loop(c, l->name, l->lower, l->upper)));
     }
     return e;
 }
 
-bool reads_element(struct compiler *c, symp e, const struct family *g)
+bool model_reads_element(struct compiler *c, symp e, const struct family *g)
 {
     bool hit = e->kind == SYM_REF && e->var == g->var;
     for (int d = 0; hit && d < g->var->ndim; d++)
@@ -70,7 +71,7 @@ bool reads_element(struct compiler *c, symp e, const struct family *g)
               !sym_is(sym_eq(c, e->args[d], other_instance(c, g, g->lower[d])),
                       0);
     for (int i = 0; !hit && i < e->nargs; i++)
-        hit = reads_element(c, e->args[i], g);
+        hit = model_reads_element(c, e->args[i], g);
     return hit;
 }
 
@@ -96,8 +97,8 @@ static bool earlier(struct compiler *c, const struct family *f, symp ref)
 
 static bool all_earlier(struct compiler *c, const struct family *f, symp e)
 {
-    if (e->kind == SYM_REF && e->var == f->var && reads_element(c, e, f) &&
-        !earlier(c, f, e))
+    if (e->kind == SYM_REF && e->var == f->var &&
+        model_reads_element(c, e, f) && !earlier(c, f, e))
         return false;
     for (int i = 0; i < e->nargs; i++)
         if (!all_earlier(c, f, e->args[i]))
@@ -123,12 +124,12 @@ static struct graph *new_graph(struct compiler *c, int n)
 static void add_edges(struct graph *g)
 {
     for (int i = 0; i < g->n; i++) {
-        g->reads[i] = sequence_expressions(g->c, g->families[i]);
+        g->reads[i] = model_sequence_expressions(g->c, g->families[i]);
         g->edge[i] = NEW_ARRAY(g->c, char, g->n);
         for (int j = 0; j < g->n; j++)
             for (symp *e = g->reads[i]; *e && !g->edge[i][j]; e++)
                 g->edge[i][j] = sym_has_var(*e, g->families[j]->var) &&
-                                reads_element(g->c, *e, g->families[j]);
+                                model_reads_element(g->c, *e, g->families[j]);
     }
 }
 
@@ -310,7 +311,7 @@ static void sort_members(struct sequence *q)
         }
 }
 
-void find_sequences(struct compiler *c, struct model *m)
+void model_find_sequences(struct compiler *c, struct model *m)
 {
     static const enum sequence_kind kinds[] = {SEQUENCE_LOAD, SEQUENCE_START,
                                                SEQUENCE_REFRESH};

@@ -48,8 +48,8 @@ static bool resolve_lhs(struct resolver *r, const struct stmt *s,
             f->lower[d] = sym_num(c, 1);
             f->upper[d] = sym_extent(c, v, d);
         } else if (e->kind == EXPR_RANGE) {
-            f->lower[d] = scalar_of(r, e->args[0]);
-            f->upper[d] = scalar_of(r, e->args[1]);
+            f->lower[d] = model_scalar_of(r, e->args[0]);
+            f->upper[d] = model_scalar_of(r, e->args[1]);
             if (!f->upper[d])
                 return false;
         } else if (!resolve_subscript(r, e, f, d)) {
@@ -80,7 +80,7 @@ static bool slices_to_loops(struct resolver *r, struct family *f,
                                                     "o", "u", "v", "w"};
         symp one = sym_num(c, 1), vector = r->vectors[d].body;
         symp lower = vector ? one : f->lower[d];
-        struct loop *l = new_loop(c, names[k], lower, f->upper[d]);
+        struct loop *l = model_new_loop(c, names[k], lower, f->upper[d]);
         f->loops[f->nloops++] = l;
         symp place =
             sym_add(c, 3, (symp[]){sym_loop(c, l), sym_neg(c, lower), one});
@@ -122,10 +122,10 @@ static void resolve_deterministic(struct resolver *r, const struct stmt *s)
     struct value v;
     if (!value_of(r, s->rhs, &v))
         return;
-    struct var *var = get_var(r, s->lhs->name, s->lhs->span);
+    struct var *var = model_get_var(r, s->lhs->name, s->lhs->span);
     if (var->ndim == -1)
         var->ndim = s->lhs->nargs ? s->lhs->nargs : v.ndim;
-    struct family *f = new_family(r, var, s->span);
+    struct family *f = family_new(r, var, s->span);
     f->text = s->text ? s->text : span_source(c, s->span);
     if (!resolve_lhs(r, s, f))
         return;
@@ -137,7 +137,7 @@ static void resolve_deterministic(struct resolver *r, const struct stmt *s)
             return;
         }
         struct value args[1] = {v};
-        broadcast(r, inverse->name, 1, args, &v, s->rhs->span);
+        model_broadcast(r, inverse->name, 1, args, &v, s->rhs->span);
     }
     if (f->nslices) {
         if (v.ndim && v.ndim != f->nslices) {
@@ -157,7 +157,7 @@ static void resolve_deterministic(struct resolver *r, const struct stmt *s)
     }
     f->body = v.body;
     f->ranges = r->ranges;
-    add_family(r->m, f);
+    family_add(r->m, f);
     if (var->role == ROLE_GIVEN)
         var->role = ROLE_DERIVED;
 }
@@ -170,7 +170,7 @@ struct as_context {
 };
 static symp extent_by_name(const struct as_context *k, const char *name)
 {
-    return named_extent(k->entry, k->args, name);
+    return model_named_extent(k->entry, k->args, name);
 }
 static symp bind_as(struct compiler *c, const char *name, int nargs,
                     const symp *args, void *context)
@@ -208,7 +208,7 @@ static bool as_value(struct as_context *k, const struct expr *e,
                 bodies[i] = value_as_argument(c, &args[i]);
             }
             symp call = sym_call(c, f->name, e->nargs, bodies);
-            return hoist_array_call(k->r, f, call, args, out, span);
+            return model_hoist_array_call(k->r, f, call, args, out, span);
         }
     }
     *out = (struct value){.span = span};
@@ -304,9 +304,9 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
 {
     struct compiler *c = r->c;
     const struct entry *d = library_find(c, ENTRY_DISTRIBUTION, s->rhs->name);
-    struct var *var = get_var(r, s->lhs->name, s->lhs->span);
+    struct var *var = model_get_var(r, s->lhs->name, s->lhs->span);
     if (!d) {
-        unknown_name(r, ENTRY_DISTRIBUTION, s->rhs);
+        model_unknown_name(r, ENTRY_DISTRIBUTION, s->rhs);
         return;
     }
     if (s->link) {
@@ -314,7 +314,7 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
                  "not supported yet: a link function before `~`");
         return;
     }
-    struct family *f = new_family(r, var, s->span);
+    struct family *f = family_new(r, var, s->span);
     f->stochastic = true;
     f->text = s->text ? s->text : span_source(c, s->span);
     f->distribution = f->written_distribution = d;
@@ -325,10 +325,10 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
             return;
     if (!resolve_lhs(r, s, f) ||
         (sums_by_elements(c, f) && !spread_over_slices(r, f)) ||
-        !gather_arguments(r, d, &f->nargs, f->args, s->rhs->span))
+        !model_gather_arguments(r, d, &f->nargs, f->args, s->rhs->span))
         return;
     if (f->nargs != d->nparameters) {
-        wrong_arguments(r, d, s->rhs->span, f->nargs);
+        model_wrong_arguments(r, d, s->rhs->span, f->nargs);
         return;
     }
     for (int i = 0; i < f->nargs; i++) {
@@ -346,9 +346,9 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
             return;
         }
     }
-    if (s->lower && !(f->trunc_lower = scalar_of(r, s->lower)))
+    if (s->lower && !(f->trunc_lower = model_scalar_of(r, s->lower)))
         return;
-    if (s->upper && !(f->trunc_upper = scalar_of(r, s->upper)))
+    if (s->upper && !(f->trunc_upper = model_scalar_of(r, s->upper)))
         return;
     f->truncated = f->trunc_lower || f->trunc_upper;
     f->censored = f->truncated && s->truncation != TRUNC_T;
@@ -371,7 +371,7 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
             return;
         }
     for (int k = 0; k < want; k++)
-        shape_from(c, f, k, named_extent(d, f->args, d->result->dims[k]));
+        shape_from(c, f, k, model_named_extent(d, f->args, d->result->dims[k]));
     for (int i = 0; !want && f->nslices && i < f->nargs; i++)
         if (d->parameters[i].ndims) {
             error_at(c, s->lhs->span,
@@ -392,7 +392,7 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     if (!canonical(r, f, s->span))
         return;
     f->ranges = r->ranges;
-    add_family(r->m, f);
+    family_add(r->m, f);
     if (var->role != ROLE_STOCHASTIC)
         var->role = ROLE_STOCHASTIC;
 }
@@ -409,8 +409,8 @@ static void resolve_for(struct resolver *r, const struct stmt *s)
     symp index = sym_loop(c, l), value = index;
     bool single = false;
     if (s->range->kind == EXPR_RANGE) {
-        l->lower = scalar_of(r, s->range->args[0]);
-        l->upper = scalar_of(r, s->range->args[1]);
+        l->lower = model_scalar_of(r, s->range->args[0]);
+        l->upper = model_scalar_of(r, s->range->args[1]);
         if (!l->lower || !l->upper)
             return;
         single = l->lower->kind == SYM_NUM && sym_same(l->lower, l->upper);
@@ -429,13 +429,13 @@ static void resolve_for(struct resolver *r, const struct stmt *s)
     r->scope = &inner;
     if (!single)
         r->loops[r->nloops++] = l;
-    resolve_stmts(r, s->body);
+    model_resolve_stmts(r, s->body);
     if (!single)
         r->nloops--;
     r->scope = inner.outer;
 }
 
-void resolve_stmts(struct resolver *r, const struct stmt *s)
+void model_resolve_stmts(struct resolver *r, const struct stmt *s)
 {
     for (; s; s = s->next) {
         r->ranges = NULL;
@@ -448,23 +448,23 @@ void resolve_stmts(struct resolver *r, const struct stmt *s)
     }
 }
 
-void resolve_declarations(struct resolver *r, const struct program *p)
+void model_resolve_declarations(struct resolver *r, const struct program *p)
 {
     struct compiler *c = r->c;
     for (const struct declaration *d = p->declarations; d; d = d->next) {
-        struct var *v = get_var(r, d->name, d->span);
+        struct var *v = model_get_var(r, d->name, d->span);
         v->declared_given = v->declared_given || d->kind == DECL_GIVEN;
         v->declared_observed = v->declared_observed || d->kind == DECL_OBSERVED;
         if (d->ndims || v->ndim == -1)
-            set_ndim(r, v, d->ndims, d->span);
+            model_set_ndim(r, v, d->ndims, d->span);
     }
     for (const struct declaration *d = p->declarations; d; d = d->next) {
-        struct var *v = get_var(r, d->name, d->span);
+        struct var *v = model_get_var(r, d->name, d->span);
         for (int i = 0; i < d->ndims && i < 8; i++)
             if (d->kind == DECL_VAR)
-                v->declared[i] = scalar_of(r, d->dims[i]);
+                v->declared[i] = model_scalar_of(r, d->dims[i]);
             else
-                (void)scalar_of(r, d->dims[i]);
+                (void)model_scalar_of(r, d->dims[i]);
     }
     (void)c;
 }

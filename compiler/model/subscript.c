@@ -8,7 +8,7 @@
  * loop. */
 static bool depends_on_state(symp at)
 {
-    if (at->kind == SYM_TARGET || is_latent(at, NULL))
+    if (at->kind == SYM_TARGET || sym_is_latent(at, NULL))
         return true;
     if (at->kind == SYM_LOOP)
         return (at->loop->lower && depends_on_state(at->loop->lower)) ||
@@ -38,21 +38,21 @@ static bool always_inside(symp at, const struct var *v, int d)
     return true;
 }
 
-bool sym_subscript_may_miss(symp ref, int d)
+bool model_subscript_may_miss(symp ref, int d)
 {
     return depends_on_state(ref->args[d]) &&
            !always_inside(ref->args[d], ref->var, d);
 }
 
-bool sym_may_miss(symp ref)
+bool model_may_miss(symp ref)
 {
     for (int d = 0; d < ref->nargs; d++)
-        if (sym_subscript_may_miss(ref, d))
+        if (model_subscript_may_miss(ref, d))
             return true;
     return false;
 }
 
-bool sym_is_integer(symp x)
+bool model_is_integer(symp x)
 {
     switch (x->kind) {
     case SYM_NUM:
@@ -63,15 +63,15 @@ bool sym_is_integer(symp x)
     case SYM_LIVE:
         return true;
     case SYM_REF:
-        return x->var->integer && !sym_may_miss(x);
+        return x->var->integer && !model_may_miss(x);
     case SYM_ADD:
     case SYM_MUL:
         for (int i = 0; i < x->nargs; i++)
-            if (!sym_is_integer(x->args[i]))
+            if (!model_is_integer(x->args[i]))
                 return false;
         return true;
     case SYM_SELECT:
-        return sym_is_integer(x->args[1]) && sym_is_integer(x->args[2]);
+        return model_is_integer(x->args[1]) && model_is_integer(x->args[2]);
     case SYM_CALL:
         return x->name[0] == '<' || x->name[0] == '>' || x->name[0] == '=' ||
                x->name[0] == '!' || x->name[0] == '&' || x->name[0] == '|';
@@ -85,7 +85,7 @@ bool sym_is_integer(symp x)
     UNREACHABLE();
 }
 
-bool sym_may_be_no_count(symp x)
+bool model_may_be_no_count(symp x)
 {
-    return x->kind != SYM_NUM && sym_is_integer(x) && !sym_never_zero(x);
+    return x->kind != SYM_NUM && model_is_integer(x) && !sym_never_zero(x);
 }

@@ -12,8 +12,8 @@ static symp scope_value(const struct resolver *r, const char *name)
     return NULL;
 }
 
-struct loop *new_loop(struct compiler *c, const char *name, symp lower,
-                      symp upper)
+struct loop *model_new_loop(struct compiler *c, const char *name, symp lower,
+                            symp upper)
 {
     struct loop *l = NEW(c, struct loop);
     l->name = intern(c, name);
@@ -27,7 +27,7 @@ static struct value scalar_value(symp body, struct span span)
     return (struct value){.body = body, .span = span};
 }
 
-symp scalar_of(struct resolver *r, const struct expr *e)
+symp model_scalar_of(struct resolver *r, const struct expr *e)
 {
     struct value v;
     if (!value_of(r, e, &v))
@@ -40,8 +40,8 @@ symp scalar_of(struct resolver *r, const struct expr *e)
 }
 
 /* Adds a dimension to an array value. */
-symp add_dimension(struct resolver *r, struct value *out, symp extent,
-                   struct span span)
+symp model_add_dimension(struct resolver *r, struct value *out, symp extent,
+                         struct span span)
 {
     if (out->ndim == MAX_DIMS) {
         error_at(r->c, span, "arrays have at most %d dimensions", MAX_DIMS);
@@ -49,7 +49,8 @@ symp add_dimension(struct resolver *r, struct value *out, symp extent,
     }
     static const char *const names[MAX_DIMS] = {"k", "l", "m", "n",
                                                 "o", "u", "v", "w"};
-    struct loop *l = new_loop(r->c, names[out->ndim], sym_num(r->c, 1), extent);
+    struct loop *l =
+        model_new_loop(r->c, names[out->ndim], sym_num(r->c, 1), extent);
     out->loops[out->ndim] = l;
     out->extents[out->ndim++] = extent;
     return sym_loop(r->c, l);
@@ -60,8 +61,8 @@ symp add_dimension(struct resolver *r, struct value *out, symp extent,
 static bool range_ends(struct resolver *r, const struct expr *e, symp *lower,
                        symp *upper)
 {
-    *lower = scalar_of(r, e->args[0]);
-    *upper = *lower ? scalar_of(r, e->args[1]) : NULL;
+    *lower = model_scalar_of(r, e->args[0]);
+    *upper = *lower ? model_scalar_of(r, e->args[1]) : NULL;
     if (!*upper)
         return false;
     double length;
@@ -82,12 +83,13 @@ static symp subscript(struct resolver *r, const struct expr *e, struct var *v,
 {
     struct compiler *c = r->c;
     if (e->kind == EXPR_ALL)
-        return add_dimension(r, out, sym_extent(c, v, dim), e->span);
+        return model_add_dimension(r, out, sym_extent(c, v, dim), e->span);
     if (e->kind == EXPR_RANGE) {
         symp lower, upper;
         if (!range_ends(r, e, &lower, &upper))
             return NULL;
-        symp l = add_dimension(r, out, sym_length(c, lower, upper), e->span);
+        symp l =
+            model_add_dimension(r, out, sym_length(c, lower, upper), e->span);
         return l ? sym_add(c, 3, (symp[]){lower, l, sym_num(c, -1)}) : NULL;
     }
     struct value index;
@@ -95,7 +97,7 @@ static symp subscript(struct resolver *r, const struct expr *e, struct var *v,
         return NULL;
     if (!index.ndim)
         return index.body;
-    symp l = add_dimension(r, out, index.extents[0], e->span);
+    symp l = model_add_dimension(r, out, index.extents[0], e->span);
     return l ? sym_replace_loop(c, index.body, index.loops[0], l) : NULL;
 }
 
@@ -109,7 +111,7 @@ static bool value_of_name(struct resolver *r, const struct expr *e,
         out->body = bound;
         return true;
     }
-    struct var *v = get_var(r, e->name, e->span);
+    struct var *v = model_get_var(r, e->name, e->span);
     if (v->ndim == -1)
         v->ndim = e->nargs;
     symp args[8];
@@ -177,11 +179,11 @@ static bool matrix_product(struct resolver *r, const struct value *a,
     *out = (struct value){.span = a->span};
     symp i = NULL, j = NULL;
     if (a->ndim == 2)
-        i = add_dimension(r, out, a->extents[0], a->span);
+        i = model_add_dimension(r, out, a->extents[0], a->span);
     if (b->ndim == 2)
-        j = add_dimension(r, out, b->extents[1], b->span);
+        j = model_add_dimension(r, out, b->extents[1], b->span);
     symp inner = a->extents[a->ndim - 1];
-    struct loop *l = new_loop(c, "h", sym_num(c, 1), inner);
+    struct loop *l = model_new_loop(c, "h", sym_num(c, 1), inner);
     symp h = sym_loop(c, l);
     symp left =
         a->ndim == 2 ? value_element(c, a, i, h) : value_element(c, a, h, NULL);
@@ -202,7 +204,7 @@ static bool concatenate(struct resolver *r, int n, const struct value *args,
         total = sym_add2(c, total, count_of(c, &args[i]));
         ends[i] = total;
     }
-    symp k = add_dimension(r, out, total, span);
+    symp k = model_add_dimension(r, out, total, span);
     symp body = NULL;
     for (int i = n - 1; i >= 0; i--) {
         symp place = i ? sym_sub(c, k, ends[i - 1]) : k;
@@ -216,8 +218,8 @@ static bool concatenate(struct resolver *r, int n, const struct value *args,
 }
 
 /* Several arguments in the place of an entry's last vector are its elements. */
-bool gather_arguments(struct resolver *r, const struct entry *e, int *n,
-                      struct value *args, struct span span)
+bool model_gather_arguments(struct resolver *r, const struct entry *e, int *n,
+                            struct value *args, struct span span)
 {
     int last = e->nparameters - 1;
     if (*n <= e->nparameters || last < 0 || e->parameters[last].ndims != 1)
@@ -236,7 +238,7 @@ struct value value_as_vector(struct resolver *r, const struct value *v)
     if (v->ndim == 1)
         return *v;
     struct value out = {.span = v->span};
-    symp k = add_dimension(r, &out, count_of(r->c, v), v->span);
+    symp k = model_add_dimension(r, &out, count_of(r->c, v), v->span);
     out.body = v->ndim ? element_in_order(r->c, v, k) : v->body;
     return out;
 }
@@ -248,8 +250,8 @@ symp value_as_argument(struct compiler *c, const struct value *v)
 }
 
 /* The extent named `dim` of an entry, from the arguments that have it. */
-symp named_extent(const struct entry *e, const struct value *args,
-                  const char *dim)
+symp model_named_extent(const struct entry *e, const struct value *args,
+                        const char *dim)
 {
     for (int i = 0; i < e->nparameters; i++)
         for (int d = 0; d < e->parameters[i].ndims; d++)
@@ -258,7 +260,7 @@ symp named_extent(const struct entry *e, const struct value *args,
     return NULL;
 }
 
-struct family *new_family(struct resolver *r, struct var *v, struct span span)
+struct family *family_new(struct resolver *r, struct var *v, struct span span)
 {
     struct family *f = NEW(r->c, struct family);
     f->var = v;
@@ -271,7 +273,7 @@ struct family *new_family(struct resolver *r, struct var *v, struct span span)
     return f;
 }
 
-void add_family(struct model *m, struct family *f)
+void family_add(struct model *m, struct family *f)
 {
     *m->last_family = f;
     m->last_family = &f->next;
@@ -284,17 +286,17 @@ void add_family(struct model *m, struct family *f)
 
 /* An array function's result gets a name of its own, so that it is computed
  * once: inverse(S[,]) inside an expression becomes a derived variable. */
-bool hoist_array_call(struct resolver *r, const struct entry *f, symp call,
-                      const struct value *args, struct value *out,
-                      struct span span)
+bool model_hoist_array_call(struct resolver *r, const struct entry *f,
+                            symp call, const struct value *args,
+                            struct value *out, struct span span)
 {
     struct compiler *c = r->c;
-    struct var *v =
-        get_var(r, intern_format(c, "%s.%d", f->name, ++r->nhoisted), span);
+    struct var *v = model_get_var(
+        r, intern_format(c, "%s.%d", f->name, ++r->nhoisted), span);
     v->role = ROLE_DERIVED;
     v->hidden = true;
     v->ndim = r->nloops + f->result->ndims;
-    struct family *family = new_family(r, v, span);
+    struct family *family = family_new(r, v, span);
     family->whole_call = true;
     family->text = intern_format(c, "%s <- %s", v->name, span_source(c, span));
     symp subs[8];
@@ -302,7 +304,7 @@ bool hoist_array_call(struct resolver *r, const struct entry *f, symp call,
     for (int d = 0; d < r->nloops; d++)
         subs[d] = family->lower[d] = sym_loop(c, r->loops[d]);
     for (int d = 0; d < f->result->ndims; d++) {
-        symp extent = named_extent(f, args, f->result->dims[d]);
+        symp extent = model_named_extent(f, args, f->result->dims[d]);
         if (!extent) {
             error_at(c, span, "the extent of %s's result is not known",
                      f->name);
@@ -311,10 +313,10 @@ bool hoist_array_call(struct resolver *r, const struct entry *f, symp call,
         family->lower[r->nloops + d] = sym_num(c, 1);
         family->upper[r->nloops + d] = extent;
         family->nslices++;
-        subs[r->nloops + d] = add_dimension(r, out, extent, span);
+        subs[r->nloops + d] = model_add_dimension(r, out, extent, span);
     }
     family->body = call;
-    add_family(r->m, family);
+    family_add(r->m, family);
     out->body = sym_ref(c, v, v->ndim, subs);
     return true;
 }
@@ -324,8 +326,8 @@ static const char *plural(int n, const char *one, const char *many)
     return n == 1 ? one : many;
 }
 
-void wrong_arguments(struct resolver *r, const struct entry *e,
-                     struct span span, int n)
+void model_wrong_arguments(struct resolver *r, const struct entry *e,
+                           struct span span, int n)
 {
     struct text t = {0};
     for (int i = 0; i < e->nparameters; i++)
@@ -336,8 +338,8 @@ void wrong_arguments(struct resolver *r, const struct entry *e,
     text_free(&t);
 }
 
-void unknown_name(struct resolver *r, enum entry_kind kind,
-                  const struct expr *e)
+void model_unknown_name(struct resolver *r, enum entry_kind kind,
+                        const struct expr *e)
 {
     const struct entry *const *all;
     int n = library_all(r->c, &all), k = 0;
@@ -345,7 +347,7 @@ void unknown_name(struct resolver *r, enum entry_kind kind,
     for (int i = 0; i < n; i++)
         if (all[i]->kind == kind)
             names[k++] = all[i]->name;
-    const char *near = nearest_name(e->name, names, k);
+    const char *near = text_nearest_name(e->name, names, k);
     const char *what = kind == ENTRY_FUNCTION ? "function" : "distribution";
     if (near)
         error_at(r->c, e->span, "unknown %s %s; did you mean %s?", what,
@@ -357,8 +359,8 @@ void unknown_name(struct resolver *r, enum entry_kind kind,
 }
 
 /* f(args) element by element over the arguments that are arrays. */
-bool broadcast(struct resolver *r, const char *name, int n, struct value *args,
-               struct value *out, struct span span)
+bool model_broadcast(struct resolver *r, const char *name, int n,
+                     struct value *args, struct value *out, struct span span)
 {
     struct compiler *c = r->c;
     *out = (struct value){.span = span};
@@ -407,18 +409,18 @@ static bool call_library(struct resolver *r, const struct expr *e,
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         is_operator = is_operator || !strcmp(e->name, operators[i]);
     if (!f && !is_operator) {
-        unknown_name(r, ENTRY_FUNCTION, e);
+        model_unknown_name(r, ENTRY_FUNCTION, e);
         return false;
     }
     bool arrays = false;
     for (int i = 0; f && i < f->nparameters; i++)
         arrays = arrays || f->parameters[i].ndims;
     if (f && f->nparameters != e->nargs && !is_operator) {
-        wrong_arguments(r, f, e->span, e->nargs);
+        model_wrong_arguments(r, f, e->span, e->nargs);
         return false;
     }
     if (!arrays && !(f && f->result))
-        return broadcast(r, e->name, e->nargs, args, out, e->span);
+        return model_broadcast(r, e->name, e->nargs, args, out, e->span);
     if (of_single_value(c, f, args, out, e->span))
         return true;
     symp *bodies = NEW_ARRAY(c, symp, e->nargs);
@@ -442,7 +444,7 @@ static bool call_library(struct resolver *r, const struct expr *e,
     }
     symp call = sym_call(c, f->name, e->nargs, bodies);
     if (f->result)
-        return hoist_array_call(r, f, call, args, out, e->span);
+        return model_hoist_array_call(r, f, call, args, out, e->span);
     *out = scalar_value(call, e->span);
     return true;
 }
@@ -458,14 +460,14 @@ static void repeat(struct resolver *r, const struct value *x,
     symp n = count_of(c, x), one = sym_num(c, 1), place;
     if (times->ndim) { /* 1 + the number of ends before k */
         struct value before = {.span = span}, end = {.span = span};
-        symp k = add_dimension(r, out, sum_over(c, times), span);
-        symp i = add_dimension(r, &before, n, span);
-        symp j = add_dimension(r, &end, i, span);
+        symp k = model_add_dimension(r, out, sum_over(c, times), span);
+        symp i = model_add_dimension(r, &before, n, span);
+        symp j = model_add_dimension(r, &end, i, span);
         end.body = element_in_order(c, times, j);
         before.body = sym_call(c, ">", 2, (symp[]){k, sum_over(c, &end)});
         place = sym_add2(c, one, sum_over(c, &before));
     } else {
-        symp k = add_dimension(r, out, sym_mul2(c, n, times->body), span);
+        symp k = model_add_dimension(r, out, sym_mul2(c, n, times->body), span);
         /* (k - 1/2) / n is far enough from whole numbers for rounding */
         symp round = sym_div(c, sym_sub(c, k, sym_num(c, 0.5)), n);
         place = sym_sub(
@@ -496,12 +498,12 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
     }
     if (!strcmp(f, "inprod") && n == 2) {
         struct value product;
-        broadcast(r, "*", 2, args, &product, e->span);
+        model_broadcast(r, "*", 2, args, &product, e->span);
         *out = scalar_value(sum_over(c, &product), e->span);
         return true;
     }
     if (!strcmp(f, "%*%") && n == 2 && !args[0].ndim && !args[1].ndim) {
-        *ok = broadcast(r, "*", 2, args, out, e->span);
+        *ok = model_broadcast(r, "*", 2, args, out, e->span);
         return true;
     }
     if (!strcmp(f, "%*%") && n == 2 && args[0].ndim && args[1].ndim) {
@@ -569,11 +571,11 @@ static bool value_of_sum(struct resolver *r, const struct expr *e,
                          struct value *out)
 {
     struct compiler *c = r->c;
-    symp lower = scalar_of(r, e->args[0]);
-    symp upper = lower ? scalar_of(r, e->args[1]) : NULL;
+    symp lower = model_scalar_of(r, e->args[0]);
+    symp upper = lower ? model_scalar_of(r, e->args[1]) : NULL;
     if (!upper)
         return false;
-    struct loop *l = new_loop(c, e->name, lower, upper);
+    struct loop *l = model_new_loop(c, e->name, lower, upper);
     struct scope inner = {e->name, sym_loop(c, l), r->scope};
     r->scope = &inner;
     bool ok = value_of(r, e->args[2], out);
@@ -588,7 +590,7 @@ static bool value_of_list(struct resolver *r, const struct expr *e,
 {
     symp *args = NEW_ARRAY(r->c, symp, e->nargs);
     for (int i = 0; i < e->nargs; i++) {
-        args[i] = scalar_of(r, e->args[i]);
+        args[i] = model_scalar_of(r, e->args[i]);
         if (!args[i])
             return false;
     }
@@ -611,7 +613,8 @@ bool value_of(struct resolver *r, const struct expr *e, struct value *out)
         if (!range_ends(r, e, &lower, &upper))
             return false;
         *out = (struct value){.span = e->span};
-        symp k = add_dimension(r, out, sym_length(c, lower, upper), e->span);
+        symp k =
+            model_add_dimension(r, out, sym_length(c, lower, upper), e->span);
         out->body = sym_add(c, 3, (symp[]){lower, k, sym_num(c, -1)});
         return true;
     }

@@ -96,7 +96,7 @@ static void block_print(struct text *out, struct compiler *c,
         print_joint(out, c, t);
     const bool of_family = s->recognised && s->family->nslices;
     for (const struct quadratic *q = s->quadratics; q; q = q->next) {
-        const char *over = part_sum(c, q->part);
+        const char *over = report_part_sum(c, q->part);
         text_printf(out, "  %s %s%s%s\n", q->part->own ? "prior" : "child",
                     q->part->factor->text, *over ? ", over " : "", over);
         if (q->row)
@@ -114,11 +114,12 @@ static void block_print(struct text *out, struct compiler *c,
     }
 }
 
-void conditionals_print(struct text *out, struct compiler *c,
-                        const struct model *m)
+void report_conditionals(struct text *out, struct compiler *c,
+                         const struct model *m)
 {
     for (const struct step *s = m->steps; s; s = s->next) {
-        text_printf(out, "%s: %s%s%s\n", s->family->text, sampler_name(c, s),
+        text_printf(out, "%s: %s%s%s\n", s->family->text,
+                    emit_sampler_name(c, s),
                     s->sequential ? ", sequential" : "",
                     s->conflicts ? ", coloured" : "");
         for (const struct part *p = s->quadratics || joint_of(s) ? NULL

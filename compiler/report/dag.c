@@ -76,7 +76,7 @@ static const char *quoted(struct compiler *c, const char *s)
             text_append(&t, "\\");
         text_append_n(&t, s, 1);
     }
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 static bool moves(const struct step *s, const struct family *f)
@@ -108,7 +108,7 @@ static const char *colour_of(const struct step *s)
 static const char *stochastic_text(struct graph *g, const struct family *f)
 {
     struct compiler *c = g->c;
-    const char *name = quoted(c, written_lhs(c, f));
+    const char *name = quoted(c, sampler_written_lhs(c, f));
     const struct step *s = step_of(g->m, f);
     if (!s || f->var->unread || f->var->declared_observed)
         return intern_format(c,
@@ -119,7 +119,7 @@ static const char *stochastic_text(struct graph *g, const struct family *f)
         c,
         "[label=\"%s\\n%d: %s\", shape=ellipse, style=\"filled%s\", "
         "fillcolor=\"%s\"]",
-        name, s->number + 1, quoted(c, sampler_word(c, s)),
+        name, s->number + 1, quoted(c, report_sampler_word(c, s)),
         f->auxiliary ? ",dotted" : "", colour_of(s));
 }
 
@@ -136,7 +136,7 @@ static void add_family(struct graph *g, const struct family *f)
              intern_format(c,
                            "[label=\"%s\", shape=%s, style=dashed, "
                            "penwidth=0.5]",
-                           quoted(c, written_lhs(c, f)),
+                           quoted(c, sampler_written_lhs(c, f)),
                            f->data_block ? "box" : "ellipse"),
              plate, f);
 }
@@ -286,7 +286,8 @@ static void print_plate(struct text *out, const struct graph *g,
         text_printf(out, "%*s}\n", indent - 2, "");
 }
 
-void draw_dag(struct text *out, struct compiler *c, const struct model *m)
+void report_draw_dag(struct text *out, struct compiler *c,
+                     const struct model *m)
 {
     struct graph g = {.c = c, .m = m};
     g.last_plate = &g.plates;
@@ -354,12 +355,12 @@ static bool write_picture(struct compiler *c, const char *path,
     return ok;
 }
 
-bool write_dag(struct compiler *c, const struct model *m)
+bool report_write_dag(struct compiler *c, const struct model *m)
 {
     const char *path = c->options.dag;
     size_t n = strlen(path);
     struct text graph = {0};
-    draw_dag(&graph, c, m);
+    report_draw_dag(&graph, c, m);
     bool ok = n > 4 && !strcmp(path + n - 4, ".svg")
                   ? write_picture(c, path, &graph)
                   : file_write(c, path, graph.data, graph.length);

@@ -23,7 +23,7 @@ static const char *citation(struct compiler *c, const struct entry *e)
                     text_append_n(&t, *line == '\n' ? " " : line, 1);
                 while (t.length && strchr(" .", t.data[t.length - 1]))
                     t.data[--t.length] = 0;
-                return take_text(c, &t);
+                return text_take(c, &t);
             }
         line += n + (line[n] == '\n');
     }
@@ -38,21 +38,21 @@ static const char *elements_of(struct compiler *c, const struct family *f)
 {
     struct text t = {0};
     if (f->nloops == 1 && !f->nslices)
-        return expression_text(
+        return sampler_expression_text(
             c, sym_length(c, f->loops[0]->lower, f->loops[0]->upper));
     for (int i = 0; i < f->nloops; i++)
         text_printf(&t, "%s%s", t.length ? " x " : "",
-                    count_text(c, sym_length(c, f->loops[i]->lower,
-                                             f->loops[i]->upper)));
+                    sampler_count_text(c, sym_length(c, f->loops[i]->lower,
+                                                     f->loops[i]->upper)));
     for (int i = 0; i < f->nslices; i++)
         text_printf(&t, "%s%s", t.length ? " x " : "",
-                    count_text(c, family_extent(c, f, i)));
+                    sampler_count_text(c, family_extent(c, f, i)));
     if (!t.length)
         text_append(&t, "1");
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
-const char *step_elements(struct compiler *c, const struct step *s)
+const char *report_step_elements(struct compiler *c, const struct step *s)
 {
     if (s->inverse)
         return "-";
@@ -66,28 +66,29 @@ const char *step_elements(struct compiler *c, const struct step *s)
         same = same && e == first;
         text_printf(&t, "%s%s", i ? " + " : "", e);
     }
-    const char *sum = take_text(c, &t);
+    const char *sum = text_take(c, &t);
     if (!same)
-        return s->sampler->dense ? expression_text(c, block_dimension(c, s))
-                                 : sum;
+        return s->sampler->dense
+                   ? sampler_expression_text(c, block_dimension(c, s))
+                   : sum;
     return strcmp(first, "1") ? intern_format(c, "%d x %s", s->nmembers, first)
                               : intern_format(c, "%d", s->nmembers);
 }
 
-const char *step_variables(struct compiler *c, const struct step *s)
+const char *report_step_variables(struct compiler *c, const struct step *s)
 {
     if (s->inverse)
         return sym_text(c, s->inverse->reference);
     if (s->nmembers < 2)
-        return family_name(c, s->family);
+        return sampler_family_name(c, s->family);
     struct text t = {0};
     for (int i = 0; i < s->nmembers; i++)
         text_printf(&t, "%s%s", i ? ", " : "",
-                    family_name(c, s->members[i].family));
-    return take_text(c, &t);
+                    sampler_family_name(c, s->members[i].family));
+    return text_take(c, &t);
 }
 
-const char *step_sampler(struct compiler *c, const struct step *s)
+const char *report_step_sampler(struct compiler *c, const struct step *s)
 {
     const struct sampler *k = s->sampler;
     if (!k)
@@ -95,11 +96,12 @@ const char *step_sampler(struct compiler *c, const struct step *s)
     return k->explain ? k->explain(c, s) : k->name;
 }
 
-const char *sampler_word(struct compiler *c, const struct step *s)
+const char *report_sampler_word(struct compiler *c, const struct step *s)
 {
     if (s->sampler->brief)
         return s->sampler->brief(c, s);
-    const char *text = step_sampler(c, s), *end = strstr(text, " (augmented)");
+    const char *text = report_step_sampler(c, s),
+               *end = strstr(text, " (augmented)");
     return end ? intern_n(c, text, (size_t)(end - text)) : text;
 }
 
@@ -110,7 +112,7 @@ static const char *step_parallel(struct compiler *c, const struct step *s)
         return "-";
     if (s->sampler && s->sampler->parallel)
         return s->sampler->parallel(c, s);
-    const char *loops = loop_names(c, f->loops, f->nloops);
+    const char *loops = sampler_loop_names(c, f->loops, f->nloops);
     if (s->sequential || (!s->sampler && f->recursive))
         return "one at a time";
     if (s->conflicts)
@@ -126,29 +128,30 @@ static const char *grouping(struct compiler *c, const struct inverse *i)
         symp offset, e = i->reference->args[d];
         if (e->kind != SYM_NUM && !sym_plain_loop(c, e, &offset))
             text_printf(&t, "%s%s", t.length ? ", " : "",
-                        expression_text(c, e));
+                        sampler_expression_text(c, e));
     }
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 /* The sum that a part is, "" if it is a single term. */
-const char *part_sum(struct compiler *c, const struct part *p)
+const char *report_part_sum(struct compiler *c, const struct part *p)
 {
     if (p->own)
         return "";
     if (p->inverse && p->inverse->reach)
         return intern_format(
             c, "%s reached",
-            loop_names(c, p->factor->loops, p->factor->nloops));
+            sampler_loop_names(c, p->factor->loops, p->factor->nloops));
     if (p->inverse)
-        return intern_format(c, "%s by %s",
-                             loop_names(c, p->factor->loops, p->factor->nloops),
-                             grouping(c, p->inverse));
+        return intern_format(
+            c, "%s by %s",
+            sampler_loop_names(c, p->factor->loops, p->factor->nloops),
+            grouping(c, p->inverse));
     struct text t = {0};
     for (int i = 0; i < p->nloops; i++)
         if (!p->solved[i])
             text_printf(&t, "%s%s", t.length ? ", " : "", p->loops[i]->name);
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 /* Of sums that need the rows only where some are not observed. */
@@ -170,12 +173,12 @@ static const char *row_sum(struct compiler *c, const struct step *s,
                            const struct quadratic *q)
 {
     const struct factor *g = q->part->factor;
-    const char *over = part_sum(c, q->part);
+    const char *over = report_part_sum(c, q->part);
     const char *z = g->auxiliary     ? g->auxiliary->name
                     : g->family->var ? g->family->var->name
                                      : "z";
     const char *what = intern_format(c, "X'%s", z);
-    if (!constant_product(s))
+    if (!sampler_constant_product(s))
         what = intern_format(c, "%s, %s", q->constant_weight ? "X'X" : "X'WX",
                              what);
     bool once = q->constant_design && q->constant_weight && q->constant_score;
@@ -191,8 +194,9 @@ static const char *joint_sum(struct compiler *c, const struct joint_term *t)
         return "";
     if (t->vector)
         return "pairs of cells";
-    return at_load(c, loop_names(c, t->factor->loops, t->factor->nloops),
-                   sums_at_load(t));
+    return at_load(c,
+                   sampler_loop_names(c, t->factor->loops, t->factor->nloops),
+                   sampler_sums_at_load(t));
 }
 
 static const char *step_sums(struct compiler *c, const struct step *s)
@@ -203,7 +207,7 @@ static const char *step_sums(struct compiler *c, const struct step *s)
         return "-";
     for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
         found[n++] = q->row ? row_sum(c, s, q)
-                            : where_summed(c, part_sum(c, q->part),
+                            : where_summed(c, report_part_sum(c, q->part),
                                            q->summed ? q->summed->part : NULL);
     const struct joint *joint = joint_of(s);
     for (const struct joint_term *t = joint ? joint->terms : NULL; t && n < 32;
@@ -211,7 +215,7 @@ static const char *step_sums(struct compiler *c, const struct step *s)
         found[n++] = joint_sum(c, t);
     for (const struct part *p = s->quadratics || joint ? NULL : s->parts;
          p && n < 32; p = p->next)
-        found[n++] = where_summed(c, part_sum(c, p), p->summed);
+        found[n++] = where_summed(c, report_part_sum(c, p), p->summed);
     struct text t = {0};
     for (int i = 0; i < n; i++) {
         bool known = !*found[i];
@@ -223,7 +227,7 @@ static const char *step_sums(struct compiler *c, const struct step *s)
     }
     if (!t.length)
         text_append(&t, "-");
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 /* ---- The table -----------------------------------------------------------
@@ -236,9 +240,9 @@ struct row {
 static struct row step_row(struct compiler *c, const struct step *s)
 {
     return (struct row){{intern_format(c, "%d", s->number + 1),
-                         step_variables(c, s), step_elements(c, s),
-                         step_sampler(c, s), step_parallel(c, s),
-                         step_sums(c, s)}};
+                         report_step_variables(c, s),
+                         report_step_elements(c, s), report_step_sampler(c, s),
+                         step_parallel(c, s), step_sums(c, s)}};
 }
 
 static size_t longest_word(const char *s)
@@ -309,7 +313,8 @@ static void print_row(struct text *out, const struct row *r,
     }
 }
 
-void print_wrapped(struct text *out, const char *s, size_t at, size_t indent)
+void report_print_wrapped(struct text *out, const char *s, size_t at,
+                          size_t indent)
 {
     while (*s) {
         size_t n = fitting(s, PAGE - at);
@@ -361,7 +366,7 @@ static void print_table(struct text *out, struct compiler *c,
 static void note(struct text *out, struct compiler *c, const char *who,
                  const char *what)
 {
-    print_wrapped(out, intern_format(c, "  %s: %s", who, what), 0, 4);
+    report_print_wrapped(out, intern_format(c, "  %s: %s", who, what), 0, 4);
 }
 
 static const char *why_order(struct compiler *c, const struct step *s)
@@ -385,7 +390,7 @@ static const char *tables_of(struct compiler *c, const struct step *s)
     text_append(&t, "once for each value, not for each element: ");
     for (int i = 0; i < s->nlifted; i++)
         text_printf(&t, "%s%s", i ? ", " : "", sym_text(c, s->lifted[i]));
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 static void print_reasons(struct text *out, struct compiler *c,
@@ -396,12 +401,12 @@ static void print_reasons(struct text *out, struct compiler *c,
             continue;
         if (s->sampler->forward && s->family->var->barren &&
             !s->family->var->expects_data)
-            note(out, c, step_variables(c, s),
+            note(out, c, report_step_variables(c, s),
                  "drawn forward: no observed descendant, unless the data "
                  "supply one");
         if (s->sampler->forward || !is_shown(s))
             continue;
-        const char *who = step_variables(c, s), *why = NULL;
+        const char *who = report_step_variables(c, s), *why = NULL;
         const struct entry *a = s->family->var->augmentation;
         if (s->family->auxiliary && a) {
             const char *source = citation(c, a);
@@ -410,8 +415,8 @@ static void print_reasons(struct text *out, struct compiler *c,
                                strstr(s->family->text, " of ")
                                    ? strstr(s->family->text, " of ") + 4
                                    : s->family->text,
-                               first_sentence(c, a), *source ? ". " : "",
-                               source));
+                               sampler_first_sentence(c, a),
+                               *source ? ". " : "", source));
         }
         if (s->family->affine)
             note(out, c, who,
@@ -436,7 +441,7 @@ static void print_reasons(struct text *out, struct compiler *c,
                                who, r->term->factor->text));
         for (const struct quadratic *q = s->quadratics; q; q = q->next)
             if (q->drawn)
-                note(out, c, step_variables(c, q->drawn),
+                note(out, c, report_step_variables(c, q->drawn),
                      intern_format(c,
                                    "on a GPU drawn in one pass over the rows "
                                    "of %s with the sums for %s, if the matrix "
@@ -459,7 +464,7 @@ static void print_names(struct text *out, struct compiler *c,
         if (wanted(v))
             text_printf(&t, "%s%s", t.length ? ", " : "", v->name);
     if (t.length)
-        note(out, c, head, take_text(c, &t));
+        note(out, c, head, text_take(c, &t));
 }
 
 static bool wanted_given(const struct var *v)
@@ -475,7 +480,7 @@ static bool wanted_stored(const struct var *v)
     return v->role == ROLE_DERIVED && v->stored;
 }
 
-void explain(struct text *out, struct compiler *c, const struct model *m)
+void report_explain(struct text *out, struct compiler *c, const struct model *m)
 {
     print_table(out, c, m);
     struct text reasons = {0};
@@ -487,7 +492,7 @@ void explain(struct text *out, struct compiler *c, const struct model *m)
     print_names(out, c, m, "given", wanted_given);
     print_names(out, c, m, "observed", wanted_data);
     print_names(out, c, m, "stored", wanted_stored);
-    print_wrapped(
+    report_print_wrapped(
         out,
         "What the data supply of a stochastic variable, all or some of "
         "its elements, is kept; the rest is drawn: forward, for kept sweeps "
@@ -532,7 +537,7 @@ static void print_order(struct text *out, struct compiler *c,
     text_append(out, "\norder:\n");
     for (const struct step *s = m->steps; s; s = s->next) {
         text_printf(out, "  %d %s: %s", s->number + 1, s->name,
-                    step_sampler(c, s));
+                    report_step_sampler(c, s));
         if (s->family && s->family->nloops)
             text_printf(out, ", %s", step_parallel(c, s));
         if (s->coupled_prior)
@@ -551,13 +556,13 @@ static void print_order(struct text *out, struct compiler *c,
                             sym_text(c, k->references[i]));
             text_append(out, "\n");
         }
-        hoisted_print(out, c, s);
+        sweep_print_hoisted(out, c, s);
     }
 }
 
-void plan_print(struct text *out, struct compiler *c, const struct model *m)
+void report_plan(struct text *out, struct compiler *c, const struct model *m)
 {
-    explain(out, c, m);
+    report_explain(out, c, m);
     print_buffers(out, m);
     if (m->inverses)
         text_append(out, "\ninverse indices:\n");

@@ -6,7 +6,7 @@
 static const char *rows_of(struct compiler *c, const struct phase *p)
 {
     if (p->part) {
-        const char *over = part_sum(c, p->part);
+        const char *over = report_part_sum(c, p->part);
         return intern_format(c, "%s%s of %s", *over ? "over " : "", over,
                              p->part->factor->text);
     }
@@ -15,13 +15,13 @@ static const char *rows_of(struct compiler *c, const struct phase *p)
         return "";
     if (!f->nloops)
         return intern_format(c, "of %s", f->text);
-    return intern_format(c, "over %s of %s", loop_names(c, f->loops, f->nloops),
-                         f->text);
+    return intern_format(c, "over %s of %s",
+                         sampler_loop_names(c, f->loops, f->nloops), f->text);
 }
 
 static void print_line(struct text *out, const char *what)
 {
-    print_wrapped(out, what, 0, 13);
+    report_print_wrapped(out, what, 0, 13);
 }
 
 static void print_reads(struct text *out, struct compiler *c,
@@ -30,9 +30,9 @@ static void print_reads(struct text *out, struct compiler *c,
     struct text t = {0};
     for (int i = 0; i < p->nreads; i++)
         text_printf(&t, "%s%s", i ? ", " : "           reads ",
-                    expression_text(c, p->reads[i]));
+                    sampler_expression_text(c, p->reads[i]));
     if (t.length)
-        print_line(out, take_text(c, &t));
+        print_line(out, text_take(c, &t));
 }
 
 static void print_work(struct text *out, struct compiler *c,
@@ -42,8 +42,8 @@ static void print_work(struct text *out, struct compiler *c,
         return;
     print_line(out,
                intern_format(c, "           a row: %s operations, %s cells",
-                             expression_text(c, p->operations),
-                             expression_text(c, p->cells)));
+                             sampler_expression_text(c, p->operations),
+                             sampler_expression_text(c, p->cells)));
 }
 
 static void print_phase(struct text *out, struct compiler *c,
@@ -67,18 +67,18 @@ static const char *waits_for(struct compiler *c, const struct model *m,
 {
     struct text t = {0};
     for (const struct step *k = m->steps; k && k != s; k = k->next)
-        if (!may_swap(k, s))
+        if (!sweep_may_swap(k, s))
             text_printf(&t, "%s%d", t.length ? ", " : "", k->number + 1);
-    return t.length ? take_text(c, &t) : "nothing";
+    return t.length ? text_take(c, &t) : "nothing";
 }
 
-void sweep_print(struct text *out, struct compiler *c, const struct model *m)
+void report_sweep(struct text *out, struct compiler *c, const struct model *m)
 {
     for (const struct step *s = m->steps; s; s = s->next) {
         text_printf(out, "%s%d %s: %s", s->number ? "\n" : "", s->number + 1,
-                    step_variables(c, s), step_sampler(c, s));
+                    report_step_variables(c, s), report_step_sampler(c, s));
         text_printf(out, "\n   elements %s; waits for %s%s\n",
-                    step_elements(c, s), waits_for(c, m, s),
+                    report_step_elements(c, s), waits_for(c, m, s),
                     s->late ? "; for kept sweeps alone" : "");
         for (const struct phase *p = s->phases; p; p = p->next)
             print_phase(out, c, p);

@@ -5,18 +5,19 @@
 static void take(struct compiler *c, struct model *m, struct step *const *steps,
                  int n, struct span where)
 {
-    struct step *s = take_group(c, m, steps, n, where, "am");
+    struct step *s = sampler_take_group(c, m, steps, n, where, "am");
     if (s)
-        s->sampler = &adaptive_metropolis;
+        s->sampler = &sampler_adaptive_metropolis;
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_group_step(c, out, s, "Adaptive Metropolis",
-                    "const real jacobian = gbm_adaptive_propose(rng, d, $, "
-                    "tuning, lower, upper, x, y);",
-                    "gbm_adaptive_learn(d, $, adapting, probability, lower, "
-                    "upper, moves ? y : x, moves ? x : y, tuning);");
+    sampler_emit_group_step(
+        c, out, s, "Adaptive Metropolis",
+        "const real jacobian = gbm_adaptive_propose(rng, d, $, "
+        "tuning, lower, upper, x, y);",
+        "gbm_adaptive_learn(d, $, adapting, probability, lower, "
+        "upper, moves ? y : x, moves ? x : y, tuning);");
     const char *n = s->name;
     struct emitter e = emitter_new(c, out);
     text_printf(out,
@@ -27,7 +28,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     for (int i = 0; i < s->nmembers; i++) {
         symp cell;
         int depth = e.nloops;
-        int braces = open_group_member(&e, s->members[i].family, &cell);
+        int braces = sampler_open_group_member(&e, s->members[i].family, &cell);
         emit_line(&e, "k++;");
         emit_close(&e, braces);
         e.nloops = depth;
@@ -35,16 +36,16 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     text_append(out, "    return gbm_adaptive_cells(k);\n}\n#endif\n\n");
 }
 
-const struct sampler adaptive_metropolis = {
+const struct sampler sampler_adaptive_metropolis = {
     .name = "adaptive Metropolis",
     .word = "am",
     .option = "scale",
     .together = true,
     .take = take,
-    .unit = never_left_out,
+    .unit = sampler_never_left_out,
     .headers = {"metropolis.h"},
     .emit = emit,
     .block_access = true,
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
     .tuning_cells = true,
 };

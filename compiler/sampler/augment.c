@@ -86,7 +86,7 @@ static symp bind_pattern(struct compiler *c, const char *name, int nargs,
 /* Leaves do not count: what is known of them does not change. */
 static bool is_no_leaf(symp e, const void *unused)
 {
-    return is_latent(e, unused) &&
+    return sym_is_latent(e, unused) &&
            !(e->var->role == ROLE_STOCHASTIC && e->var->leaf);
 }
 
@@ -109,10 +109,10 @@ static bool matches(struct compiler *c, const struct entry *a,
     for (int i = 0; i < f->nargs; i++) {
         symp p = sym_from_library(c, call->args[i], bind_pattern, NULL);
         if (f->args[i].ndim || !p ||
-            !unify(
-                c, p,
-                sym_join_complement(c, substitute_derived(c, f->args[i].body)),
-                m))
+            !unify(c, p,
+                   sym_join_complement(
+                       c, model_substitute_derived(c, f->args[i].body)),
+                   m))
             return false;
     }
     const struct clause *observed = entry_clause(a, "observed");
@@ -209,7 +209,7 @@ static struct factor *apply(struct compiler *c, struct model *m,
         last = &(*last)->next;
     *last = v;
     m->last_var = &v->next;
-    name_added_in_c(c, m, v);
+    model_name_added_in_c(c, m, v);
     return n;
 }
 
@@ -240,7 +240,7 @@ static bool closed(struct compiler *c, struct model *m, struct family *f)
 {
     struct step *s = condition_family(c, m, f);
     const struct sampler *k = sampler_for(s);
-    return k == &vector_draw ? vector_closed(c, m, s) : k->closed;
+    return k == &sampler_vector_draw ? vector_closed(c, m, s) : k->closed;
 }
 
 /* Latent families whose full conditionals the factor enters. */
@@ -250,7 +250,7 @@ static int affected(struct model *m, const struct factor *g,
     int n = 0;
     for (struct family *f = m->families; f && n < capacity; f = f->next)
         if (f->stochastic && f->factor && !f->var->leaf && !f->data_block &&
-            !asked_otherwise(m, f) &&
+            !sampler_asked_otherwise(m, f) &&
             (sym_has_var(g->logp, f->var) || f == g->family))
             out[n++] = f;
     return n;
@@ -338,7 +338,7 @@ static bool augment_once(struct compiler *c, struct model *m)
     return any;
 }
 
-void augment(struct compiler *c, struct model *m)
+void sampler_augment(struct compiler *c, struct model *m)
 {
     while (augment_once(c, m))
         ;
@@ -346,5 +346,5 @@ void augment(struct compiler *c, struct model *m)
     m->inverses = NULL;
     m->last_inverse = &m->inverses;
     m->ninverses = 0;
-    number_families(m);
+    family_number(m);
 }

@@ -134,7 +134,7 @@ static bool has_members(struct compiler *c, const struct step *s, symp e)
 {
     for (int i = 0; e->kind == SYM_REF && i < s->nmembers; i++) {
         const struct family *f = s->members[i].family;
-        symp hit = f->var == e->var ? is_element(c, f, e) : sym_num(c, 0);
+        symp hit = f->var == e->var ? model_is_element(c, f, e) : sym_num(c, 0);
         if (!hit || !sym_is(hit, 0))
             return true;
     }
@@ -170,7 +170,7 @@ static bool reads_itself_alone(struct compiler *c, const struct family *f)
     if (!f->nslices || f->nloops > 0)
         return false;
     for (int i = 0; i < f->nargs; i++)
-        if (sym_has_var(substitute_derived(c, f->args[i].body), f->var))
+        if (sym_has_var(model_substitute_derived(c, f->args[i].body), f->var))
             return false;
     return true;
 }
@@ -201,7 +201,7 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
     }
     for (int i = 0; i < s->nmembers; i++) {
         bool told;
-        q->potential[i] = without_elements(c, first[i], &own, &told);
+        q->potential[i] = model_without_elements(c, first[i], &own, &told);
         if (!told)
             q->potential[i] = at_origin(c, s, v, q, i, first[i]);
         any = any || !sym_is(q->potential[i], 0);
@@ -274,10 +274,10 @@ static struct var *direct_matrix(struct compiler *c, const struct step *s,
 
 static bool moves_beside(symp e, const void *leaf)
 {
-    return is_latent(e, NULL) && e->var != leaf;
+    return sym_is_latent(e, NULL) && e->var != leaf;
 }
 
-bool data_with(symp e, const struct var *leaf)
+bool sampler_data_with(symp e, const struct var *leaf)
 {
     return !sym_any(e, moves_beside, leaf);
 }
@@ -290,12 +290,12 @@ static void derive_score(struct compiler *c, const struct step *s,
     const struct elements own = block_elements(s);
     struct var *seen = q->part->factor->seen_var;
     bool told;
-    symp offset = without_elements(c, e, &own, &told);
+    symp offset = model_without_elements(c, e, &own, &told);
     if (told && seen) {
         /* what is left of an array of its own statement is data */
-        symp at_load = without_arrays(c, e, &own);
-        q->constant_score =
-            data_with(sym_sub(c, sym_div(c, c1, q->weight), at_load), seen);
+        symp at_load = model_without_arrays(c, e, &own);
+        q->constant_score = sampler_data_with(
+            sym_sub(c, sym_div(c, c1, q->weight), at_load), seen);
     }
     if (!told) {
         offset = e;
@@ -337,7 +337,8 @@ static bool derive_row(struct compiler *c, const struct step *s,
     for (int i = 0; i < s->nmembers; i++) {
         symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
         q->design[i] = sym_derivative(c, e, x);
-        q->constant_design = q->constant_design && !reads_latent(q->design[i]);
+        q->constant_design =
+            q->constant_design && !sym_reads_latent(q->design[i]);
         if (s->members[i].index.n && s->nmembers == 1)
             q->matrix = direct_matrix(c, s, q->part, q->design[i]);
     }
@@ -412,7 +413,7 @@ static bool mentioned_once(const struct step *s, const struct factor *g)
     return n <= 1;
 }
 
-struct part *own_prior(struct compiler *c, const struct family *f)
+struct part *sampler_own_prior(struct compiler *c, const struct family *f)
 {
     struct part *p = NEW(c, struct part);
     p->factor = f->factor;
@@ -472,7 +473,7 @@ static bool add_dense(struct compiler *c, struct step *s, struct factor *g,
         if (!derive_row(c, s, &v, q))
             return false;
     } else {
-        q->part = own_prior(c, f);
+        q->part = sampler_own_prior(c, f);
         const struct indices *index = &s->members[whose].index;
         for (int i = 0; i < index->n && !f->nslices; i++)
             q->part->logp = sym_replace_loop(c, q->part->logp, f->loops[i],
@@ -503,7 +504,8 @@ static bool add_factor(struct compiler *c, struct step *s,
     /* a vector's own prior is no part; in a chain of vectors the prior of the
      * next one is, of the same statement */
     const struct family *own = owner < 0 ? NULL : s->members[owner].family;
-    if (own && (!p || own->nslices) && !add_part(c, s, own, own_prior(c, own)))
+    if (own && (!p || own->nslices) &&
+        !add_part(c, s, own, sampler_own_prior(c, own)))
         return false;
     return !p || add_part(c, s, s->members[whose].family, p);
 }
@@ -538,10 +540,10 @@ static struct step *make_block(struct compiler *c, struct model *m,
     text_free(&name);
     s->model = m;
     s->family = families[0];
-    s->sampler = dense ? &dense_block : &gaussian_block;
+    s->sampler = dense ? &sampler_dense_block : &sampler_gaussian_block;
     set_members(c, s, families, n, dense);
     for (struct factor *h = m->factors; h; h = h->next) {
-        struct factor *g = seen_by_all(c, steps, n, h);
+        struct factor *g = condition_seen_by_all(c, steps, n, h);
         if (!g || (!g->replaced && !add_factor(c, s, steps, g, dense)))
             return NULL;
     }
@@ -571,12 +573,13 @@ static struct step *make_block(struct compiler *c, struct model *m,
 
 bool normal_scalar(const struct step *s)
 {
-    return s->sampler == &direct_sampler && s->recognised &&
-           is_normal(s->recognised) && !s->bounded && !s->through && !s->opaque;
+    return s->sampler == &sampler_direct && s->recognised &&
+           entry_is_normal(s->recognised) && !s->bounded && !s->through &&
+           !s->opaque;
 }
 
 /* Elements tied to each other inside one factor, by a sum or fixed places. */
-bool chained(const struct step *s)
+bool sampler_chained(const struct step *s)
 {
     const struct factor *own = s->family->factor;
     for (const struct part *p = s->parts; p; p = p->next)
@@ -631,15 +634,15 @@ static bool tied_throughout(const struct step *s)
     return false;
 }
 
-bool coupled(const struct step *s)
+bool sampler_coupled(const struct step *s)
 {
     return s->family->nloops > 0 && !s->family->nslices &&
-           (s->sequential || s->conflicts) && normal_scalar(s) && !chained(s) &&
-           tied_throughout(s);
+           (s->sequential || s->conflicts) && normal_scalar(s) &&
+           !sampler_chained(s) && tied_throughout(s);
 }
 
-bool same_plate(struct compiler *c, const struct family *f,
-                const struct family *g)
+bool sampler_same_plate(struct compiler *c, const struct family *f,
+                        const struct family *g)
 {
     if (f->nloops != g->nloops)
         return false;
@@ -658,7 +661,7 @@ bool same_plate(struct compiler *c, const struct family *f,
     return true;
 }
 
-bool plain_plate(struct compiler *c, const struct family *f)
+bool sampler_plain_plate(struct compiler *c, const struct family *f)
 {
     int n = 0;
     for (int d = 0; d < f->var->ndim; d++) {
@@ -673,7 +676,7 @@ bool plain_plate(struct compiler *c, const struct family *f)
 }
 
 /* Both in one factor that is neither's own prior? */
-bool share_likelihood(const struct step *a, const struct step *b)
+bool sampler_share_likelihood(const struct step *a, const struct step *b)
 {
     for (const struct part *p = a->parts; p; p = p->next)
         for (const struct part *q = b->parts; q; q = q->next)
@@ -702,7 +705,7 @@ static symp hits_some(struct compiler *c, const struct family *f,
 {
     symp hit = sym_num(c, 1);
     for (int d = 0; d < f->var->ndim; d++) {
-        symp at = at_values(c, f, f->lower[d], v->values);
+        symp at = model_at_values(c, f, f->lower[d], v->values);
         if (!f->upper[d])
             hit = sym_and(c, hit, sym_eq(c, p->reference->args[d], at));
     }
@@ -782,13 +785,13 @@ static bool in_own_prior(const struct step *a, const struct step *b)
            sym_has_var(b->family->factor->logp, a->family->var);
 }
 
-void merge_away(struct step *s)
+void sampler_merge_away(struct step *s)
 {
     s->merged = true;
     s->sampler = NULL;
 }
 
-void replace_steps(struct step *const *old, int n, struct step *block)
+void sampler_replace_steps(struct step *const *old, int n, struct step *block)
 {
     struct step *first = old[0], *next = first->next;
     const int keep = first->number;
@@ -796,25 +799,27 @@ void replace_steps(struct step *const *old, int n, struct step *block)
     first->next = next;
     first->number = keep;
     for (int i = 1; i < n; i++)
-        merge_away(old[i]);
+        sampler_merge_away(old[i]);
 }
 
 static void merge_from(struct compiler *c, struct model *m, struct step *seed)
 {
-    bool dense = coupled(seed);
+    bool dense = sampler_coupled(seed);
     struct step *group[MOST_IN_BLOCK] = {seed};
     int n = 1;
     for (struct step *s = m->steps; s && n < MOST_IN_BLOCK; s = s->next) {
-        if (s == seed || !normal_scalar(s) || !plain_plate(c, s->family))
+        if (s == seed || !normal_scalar(s) ||
+            !sampler_plain_plate(c, s->family))
             continue;
-        bool global = s->family->nloops == 0 || coupled(s);
+        bool global = s->family->nloops == 0 || sampler_coupled(s);
         bool meets = false;
         for (int i = 0; i < n; i++) {
-            if (dense ? !global : !same_plate(c, group[i]->family, s->family))
+            if (dense ? !global
+                      : !sampler_same_plate(c, group[i]->family, s->family))
                 continue;
-            if (!dense && coupled(s))
+            if (!dense && sampler_coupled(s))
                 continue;
-            meets = meets || share_likelihood(group[i], s);
+            meets = meets || sampler_share_likelihood(group[i], s);
         }
         for (int i = 0; i < n; i++)
             meets = meets && (dense ? !in_own_prior(group[i], s)
@@ -830,7 +835,7 @@ static void merge_from(struct compiler *c, struct model *m, struct step *seed)
         return;
     struct step *block = make_block(c, m, group, n, dense);
     if (block)
-        replace_steps(group, n, block);
+        sampler_replace_steps(group, n, block);
 }
 
 /* ---- vector nodes
@@ -914,7 +919,7 @@ static bool collect_logs(struct compiler *c, struct step *s)
     *as = *f->var;
     as->name = intern_format(c, "log.%s", f->var->name);
     struct logs k = {f, as};
-    struct part *parts = own_prior(c, f);
+    struct part *parts = sampler_own_prior(c, f);
     parts->next = s->parts;
     for (struct part *p = parts; p; p = p->next) {
         struct plate_values v;
@@ -944,7 +949,7 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
     symp subs[8];
     int k = 0;
     for (int d = 0; d < f->var->ndim; d++) {
-        symp e = at_values(c, f, f->lower[d], v->values);
+        symp e = model_at_values(c, f, f->lower[d], v->values);
         if (f->upper[d])
             e = sym_add(
                 c, 3,
@@ -964,16 +969,16 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
 static bool collect_determinant(struct compiler *c, struct step *s)
 {
     struct family *f = s->family;
-    struct part *parts = own_prior(c, f);
-    parts->logp = matrix_seen(c, s, parts->logp);
+    struct part *parts = sampler_own_prior(c, f);
+    parts->logp = condition_matrix_seen(c, s, parts->logp);
     parts->next = s->parts;
     for (struct part *p = parts; p; p = p->next) {
         struct plate_values v;
         struct quadratic *q = NEW(c, struct quadratic);
         q->part = p;
         if (!values_of_part(c, f, p, &v) ||
-            !matrix_terms(c, s, p->logp, matrix_cell(c, s, &v),
-                          &q->potential[0], &q->potential[1]))
+            !condition_matrix_terms(c, s, p->logp, matrix_cell(c, s, &v),
+                                    &q->potential[0], &q->potential[1]))
             return false;
         q->next = s->quadratics;
         s->quadratics = q;
@@ -1003,7 +1008,7 @@ static bool recognise_vector(struct compiler *c, struct model *m,
         if (!block && f->nloops == 0)
             block = make_block(c, m, self, 1, true);
         if (block) {
-            replace_steps(self, 1, block);
+            sampler_replace_steps(self, 1, block);
             return true;
         }
     }
@@ -1013,7 +1018,8 @@ static bool recognise_vector(struct compiler *c, struct model *m,
     s->recognised = d;
     return (is_log_statistic(d) && collect_logs(c, s)) ||
            (is_determinant_statistic(d) &&
-            states_inverse(d) == (s->as != NULL) && collect_determinant(c, s));
+            condition_states_inverse(d) == (s->as != NULL) &&
+            collect_determinant(c, s));
 }
 
 bool vector_closed(struct compiler *c, struct model *m, struct step *s)
@@ -1021,7 +1027,7 @@ bool vector_closed(struct compiler *c, struct model *m, struct step *s)
     return recognise_vector(c, m, s);
 }
 
-bool gaussian_prior(struct compiler *c, struct step *s)
+bool sampler_gaussian_prior(struct compiler *c, struct step *s)
 {
     struct family *f = s->family;
     if (f->factor->replaced || !unconfined_vector(f))
@@ -1030,7 +1036,7 @@ bool gaussian_prior(struct compiler *c, struct step *s)
     struct plate_values v;
     no_values(c, f, &v);
     struct quadratic *q = NEW(c, struct quadratic);
-    q->part = own_prior(c, f);
+    q->part = sampler_own_prior(c, f);
     if (!derive_quadratic(c, s, &v, false, q))
         return false;
     s->quadratics = q;
@@ -1068,14 +1074,14 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
     if (recognise_vector(c, m, s))
         return;
     if (normal_vector(c, s)) {
-        s->sampler = &elliptical_block;
+        s->sampler = &sampler_elliptical_block;
         return;
     }
     const struct expr *support = entry_value(f->distribution, "support");
     bool set = support && !strcmp(support->name, "set");
     if (f->nslices == 1 && set) { /* data as a rule: told at load */
         f->var->supplied = true;
-        merge_away(s);
+        sampler_merge_away(s);
         return;
     }
     if (!sliced_by_component(f, &s->companion)) {
@@ -1085,7 +1091,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
                  f->var->name, f->distribution->name);
         return;
     }
-    s->sampler = &vector_slice;
+    s->sampler = &sampler_vector_slice;
     s->quadratics = NULL;
     set_members(c, s, &f, 1, false);
     if (f->nslices == 2)
@@ -1095,9 +1101,9 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
         p->opaque = true;
         own = own || p->own || (p->factor == f->factor && !p->reference);
     }
-    keep_rules(c, s);
+    condition_keep_rules(c, s);
     if (!own && !f->factor->replaced) {
-        struct part *p = own_prior(c, f);
+        struct part *p = sampler_own_prior(c, f);
         p->opaque = true;
         p->next = s->parts;
         s->parts = p;
@@ -1113,20 +1119,21 @@ static void rest_of_leaf(struct compiler *c, struct model *m, struct step *s)
         rest->name = intern_format(c, "rest_%s", family_id(c, s->family));
 }
 
-void form_blocks(struct compiler *c, struct model *m)
+void sampler_form_blocks(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
-        if (s->sampler == &vector_draw)
+        if (s->sampler == &sampler_vector_draw)
             vector_node(c, m, s);
-        else if (s->sampler == &forward_draw && s->family->nslices == 1 &&
-                 !draws_integers(s->family))
+        else if (s->sampler == &sampler_forward_draw &&
+                 s->family->nslices == 1 && !model_draws_integers(s->family))
             rest_of_leaf(c, m, s);
-    form_joint_blocks(c, m);
+    sampler_form_joint_blocks(c, m);
     /* blocks with a design matrix first: they take the scalars that they can */
     for (struct step *s = m->steps; s; s = s->next)
-        if (coupled(s))
+        if (sampler_coupled(s))
             merge_from(c, m, s);
     for (struct step *s = m->steps; s; s = s->next)
-        if (normal_scalar(s) && !coupled(s) && plain_plate(c, s->family))
+        if (normal_scalar(s) && !sampler_coupled(s) &&
+            sampler_plain_plate(c, s->family))
             merge_from(c, m, s);
 }

@@ -20,7 +20,7 @@ static const char *listed(struct compiler *c, const char *const *words, int n)
     struct text t = {0};
     for (int i = 0; i < n; i++)
         text_printf(&t, "%s%s", !i ? "" : i < n - 1 ? ", " : " and ", words[i]);
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 static bool check_method(struct compiler *c, const struct sampler_choice *k)
@@ -40,7 +40,7 @@ static bool check_method(struct compiler *c, const struct sampler_choice *k)
     }
     n += NMISSING;
     words[n++] = "gibbs";
-    const char *near = nearest_name(k->method, words, n);
+    const char *near = text_nearest_name(k->method, words, n);
     error_at(c, k->method_span, "unknown sampler %s%s%s%s", k->method,
              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return false;
@@ -100,7 +100,7 @@ static void no_target(struct compiler *c, const struct model *m,
         if (v->role == ROLE_STOCHASTIC)
             names[n++] = v->name;
     }
-    const char *near = nearest_name(target->name, names, n);
+    const char *near = text_nearest_name(target->name, names, n);
     error_at(c, target->span, "no variable is called %s%s%s%s", target->name,
              near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
@@ -170,7 +170,7 @@ static void ask(struct compiler *c, struct model *m,
         sampler->take(c, m, steps, n, k->targets[0]->span);
 }
 
-void choose_samplers(struct compiler *c, struct model *m)
+void sampler_choose(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
         s->sampler = sampler_for(s);
@@ -179,7 +179,7 @@ void choose_samplers(struct compiler *c, struct model *m)
             ask(c, m, k);
 }
 
-bool asked_otherwise(const struct model *m, const struct family *f)
+bool sampler_asked_otherwise(const struct model *m, const struct family *f)
 {
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
         for (int i = 0; i < k->ntargets; i++)
@@ -189,7 +189,7 @@ bool asked_otherwise(const struct model *m, const struct family *f)
     return false;
 }
 
-bool named_in_samplers(const struct model *m, const struct family *f)
+bool sampler_named(const struct model *m, const struct family *f)
 {
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
         for (int i = 0; i < k->ntargets; i++)
@@ -198,7 +198,7 @@ bool named_in_samplers(const struct model *m, const struct family *f)
     return false;
 }
 
-bool asked_to_enumerate(const struct model *m, const struct family *f)
+bool sampler_asked_to_enumerate(const struct model *m, const struct family *f)
 {
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
         for (int i = 0; i < k->ntargets; i++)
@@ -224,7 +224,7 @@ static const char *why_not_closed(struct compiler *c, const struct step *s)
     if (s->asked)
         return intern_format(c, "samplers { } asks for %s", s->asked);
     return joint_of(s) ? "it moves along ellipses, in a joint block"
-                       : slice_reason(c, s);
+                       : sampler_slice_reason(c, s);
 }
 
 /* False after an error. */
@@ -240,15 +240,16 @@ static bool check_promise(struct compiler *c, const struct sampler_choice *k,
     }
     if (is_method(k, "enumerate") && !s->sampler->enumerates) {
         error_at(c, target->span, "%s cannot be enumerated: %s", target->name,
-                 s->sampler->forward         ? "it is drawn forward"
-                 : draws_integers(s->family) ? "its values have no two ends"
-                                             : "it is not discrete");
+                 s->sampler->forward ? "it is drawn forward"
+                 : model_draws_integers(s->family)
+                     ? "its values have no two ends"
+                     : "it is not discrete");
         return false;
     }
     return true;
 }
 
-void check_samplers(struct compiler *c, struct model *m)
+void sampler_check(struct compiler *c, struct model *m)
 {
     for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
         for (int i = 0; i < k->ntargets; i++) {

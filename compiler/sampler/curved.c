@@ -25,8 +25,9 @@ static void emit_value(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
-void emit_curve(struct compiler *c, struct text *out, const struct step *s,
-                const struct joint_term *t, int number)
+void sampler_emit_curve(struct compiler *c, struct text *out,
+                        const struct step *s, const struct joint_term *t,
+                        int number)
 {
     struct emitter e = emitter_new(c, out);
     text_printf(out,
@@ -224,7 +225,8 @@ static void emit_along(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-void emit_curved(struct compiler *c, struct text *out, const struct step *s)
+void sampler_emit_curved(struct compiler *c, struct text *out,
+                         const struct step *s)
 {
     emit_prepare(c, out, s);
     emit_expand(c, out, s);

@@ -19,7 +19,7 @@ static void emit_row_of(struct compiler *c, struct text *out,
     emit_decode(&e, q->part->factor->family, "element");
     for (int i = 0; i < e.nloops; i++)
         emit_line(&e, "(void)%s;", e.loops[i].name);
-    symp seen = counted_instances(q->part->factor);
+    symp seen = model_counted_instances(q->part->factor);
     if (seen) {
         emit_line(&e, "if (!%s) {", emit_expr(&e, seen));
         emit_line(&e, "    *weight = *score = 0;");
@@ -41,12 +41,13 @@ static void emit_row_of(struct compiler *c, struct text *out,
     emit_decode(&e, q->part->factor->family, "element");
     for (int i = 0; i < e.nloops; i++)
         emit_line(&e, "(void)%s;", e.loops[i].name);
-    emit_layout(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "(void)d;");
     for (int i = 0; i < s->nmembers; i++) {
         int depth = e.nloops;
         const char *place;
-        int braces = open_index(&e, &s->members[i].index, i, true, &place);
+        int braces =
+            sampler_open_index(&e, &s->members[i].index, i, true, &place);
         const char *value = emit_expr(&e, q->design[i]);
         emit_line(&e, "row[%s] = %s;", place, value);
         emit_close(&e, braces);
@@ -67,7 +68,7 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
                 "GBM_FN void prior_%s(const struct state *s, long long "
                 "coordinate,\n    real *precision, real *potential)\n{\n",
                 s->name);
-    emit_layout(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "(void)d;");
     emit_line(&e, "real q = 0, p = 0;");
     for (int i = 0; i < s->nmembers; i++) {
@@ -124,12 +125,12 @@ static void emit_matrix_prior(struct compiler *c, struct text *out,
                 "gbm_team *team,\n    real *Q, real *b)\n{\n    "
                 "(void)team;\n",
                 s->name);
-    emit_layout(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
     emit_line(&e, "gbm_fill(d, b, 0);");
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (!q->row)
-            emit_quadratic(&e, s, q);
+            sampler_emit_quadratic(&e, s, q);
     text_append(out, "}\n");
     text_printf(out,
                 "#ifndef __CUDACC__\nGBM_HOST_PRIOR_MATRIX(prior_%s)\n"
@@ -146,7 +147,7 @@ static const struct step *drawn_with(const struct quadratic *q)
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_block_comment(c, out, s);
+    sampler_emit_block_comment(c, out, s);
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->row) {
             emit_row_of(c, out, s, q);
@@ -165,9 +166,9 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                     "GBM_FN void %s_%s(const struct state *s, const struct "
                     "gbm_team *team, %sreal *x)\n{\n    (void)team;\n",
                     which, s->name, k ? "const " : "");
-        emit_layout(&e, s);
+        sampler_emit_layout(&e, s);
         emit_line(&e, "(void)d;");
-        emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false, true);
+        sampler_emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false, true);
         text_append(out, "}\n");
         text_printf(out, "#ifndef __CUDACC__\nGBM_HOST_%s(%s_%s)\n#endif\n\n",
                     k ? "SET" : "GET", which, s->name);
@@ -179,7 +180,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 "struct state *s = (const struct state *)state;\n    "
                 "(void)s;\n",
                 s->name);
-    emit_layout(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "return d;");
     text_append(out, "}\n");
     e = emitter_new(c, out);
@@ -188,9 +189,9 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 "{\n    const struct state *s = (const struct state *)state;\n"
                 "    (void)s;\n",
                 s->name);
-    emit_layout(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "(void)d;");
-    emit_each(&e, s, "out[@] = (unsigned char)$;", true, false);
+    sampler_emit_each(&e, s, "out[@] = (unsigned char)$;", true, false);
     text_append(out, "}\n#endif\n\n");
 }
 
@@ -200,8 +201,8 @@ static void add_row_phase(struct compiler *c, struct step *s,
 {
     symp d = block_dimension(c, s);
     const bool product = !(q->constant_design && q->constant_weight);
-    struct phase *p =
-        add_phase(c, s, PHASE_SUM, product ? "X'WX and X'score" : "X'score");
+    struct phase *p = sweep_add_phase(c, s, PHASE_SUM,
+                                      product ? "X'WX and X'score" : "X'score");
     p->rows = q->part->factor->family;
     p->at_load = !product && q->constant_score;
     phase_computes(c, p, q->weight);
@@ -221,7 +222,7 @@ static void phases(struct compiler *c, struct step *s)
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->row)
             add_row_phase(c, s, q);
-    struct phase *prior = add_phase(c, s, PHASE_SUM, "prior precision");
+    struct phase *prior = sweep_add_phase(c, s, PHASE_SUM, "prior precision");
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         for (int i = 0; i < s->nmembers && !q->row; i++) {
             phase_computes(c, prior, q->potential[i]);
@@ -229,7 +230,7 @@ static void phases(struct compiler *c, struct step *s)
                 phase_computes(c, prior, q->precision[i][j]);
         }
     struct phase *solve =
-        add_phase(c, s, PHASE_SOLVE, "factors the precision, draws");
+        sweep_add_phase(c, s, PHASE_SOLVE, "factors the precision, draws");
     solve->random = true;
     solve->cells = sym_mul2(c, d, d);
     solve->operations =
@@ -269,7 +270,7 @@ static void emit_tables(struct compiler *c, struct text *out,
         if (drawn && drawn->scaled_by)
             text_printf(out, ", .scaled = %d, .number = %d",
                         drawn->scaled_by->number + 1,
-                        scale_number(drawn->scaled_by)->number);
+                        sampler_scale_number(drawn->scaled_by)->number);
         text_append(out, "},\n");
     }
     text_printf(out,
@@ -329,7 +330,7 @@ static void emit_kernels(struct compiler *c, struct text *out,
 }
 
 /* X'X is computed once if all designs and weights are data. */
-bool constant_product(const struct step *s)
+bool sampler_constant_product(const struct step *s)
 {
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->row && !(q->constant_design && q->constant_weight))
@@ -339,9 +340,10 @@ bool constant_product(const struct step *s)
 
 static const char *explain_dense(struct compiler *c, const struct step *s)
 {
-    const char *d = count_text(c, block_dimension(c, s));
+    const char *d = sampler_count_text(c, block_dimension(c, s));
     return intern_format(c, "Gaussian block, dense %s x %s%s", d, d,
-                         constant_product(s) ? ", X'X computed once" : "");
+                         sampler_constant_product(s) ? ", X'X computed once"
+                                                     : "");
 }
 
 static const char *parallel(struct compiler *c, const struct step *s)
@@ -351,13 +353,13 @@ static const char *parallel(struct compiler *c, const struct step *s)
     return "-";
 }
 
-const struct sampler dense_block = {
+const struct sampler sampler_dense_block = {
     .name = "dense Gaussian block",
     .closed = true,
-    .unit = left_out_together,
+    .unit = sampler_left_out_together,
     .explain = explain_dense,
-    .brief = brief_block,
-    .why = why_block,
+    .brief = sampler_brief_block,
+    .why = sampler_why_block,
     .parallel = parallel,
     .phases = phases,
     .emit = emit,

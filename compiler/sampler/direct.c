@@ -22,7 +22,7 @@ static void emit_solve(struct emitter *e, const struct step *s,
     const struct clause *solve = entry_clause(d, "solve");
     for (const struct clause_item *i = solve ? solve->items : NULL; i;
          i = i->next) {
-        symp value = entry_expression(c, d, i->value);
+        symp value = emit_entry_expression(c, d, i->value);
         const char *name = emit_name_of_model(e, i->label->name);
         const char *text = emit_expr(e, value);
         emit_line(e, "const real %s = %s;", name, text);
@@ -58,7 +58,7 @@ static symp known_param(struct compiler *c, symp e, void *context)
 static symp clause_at(struct emitter *e, const struct entry *d,
                       const char *clause)
 {
-    symp value = entry_expression(e->c, d, entry_value(d, clause));
+    symp value = emit_entry_expression(e->c, d, entry_value(d, clause));
     return sym_map(e->c, value, known_param, e);
 }
 
@@ -82,14 +82,14 @@ static const char *emit_draw(struct emitter *e, const struct entry *d,
 static const char *flat_condition(struct emitter *e, const struct step *s,
                                   const char *prefix)
 {
-    if (!s->bounded || draws_integers(s->family) || !s->nstatistics ||
+    if (!s->bounded || model_draws_integers(s->family) || !s->nstatistics ||
         !entry_clause(s->recognised, "solve"))
         return NULL;
     struct text t = {0};
     for (int k = 0; k < s->nstatistics; k++)
         text_printf(&t, "%sc%d == 0 && ", prefix, k + 1);
     text_append(&t, "upper - lower < GBM_INF");
-    return take_text(e->c, &t);
+    return text_take(e->c, &t);
 }
 
 /* C text: s->rest is the conditional; NULL: it never is. */
@@ -260,14 +260,14 @@ static void draw(struct emitter *e, const struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    struct phase *p = add_usual_phases(c, s);
+    struct phase *p = sweep_add_usual_phases(c, s);
     p->what =
         intern_format(c, "draws from %s%s", s->bounded ? "truncated " : "",
                       s->recognised->name);
     if (!s->bounded)
         phase_draws(c, p,
-                    entry_expression(c, s->recognised,
-                                     entry_value(s->recognised, "draw")));
+                    emit_entry_expression(c, s->recognised,
+                                          entry_value(s->recognised, "draw")));
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
@@ -278,7 +278,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     for (int i = 0; i < s->nstatistics; i++)
         text_printf(&how, " *     c%d multiplies %s\n", i + 1,
                     sym_text(c, s->statistics[i]));
-    emit_scalar_comment(c, out, s, take_text(c, &how));
+    emit_scalar_comment(c, out, s, text_take(c, &how));
     bool *split = s->own = NEW(c, bool);
     *split = emit_conditional(c, out, s) && !s->through;
     emit_direct_density(c, out, s);
@@ -315,7 +315,7 @@ static const char *name_of(struct compiler *c, const struct step *s)
 static const char *explain_direct(struct compiler *c, const struct step *s)
 {
     const struct entry *e = s->recognised;
-    const char *word = family_word(c, e);
+    const char *word = sampler_family_word(c, e);
     if (e == library_standard(c, ENTRY_DISTRIBUTION, "power_gamma") &&
         s->exponent) {
         if (sym_is(s->exponent, 1))
@@ -331,16 +331,16 @@ static const char *explain_direct(struct compiler *c, const struct step *s)
          phrase = strchr(word, ' ') != NULL;
     return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
                          word, cut && phrase ? ", truncated" : "",
-                         is_augmented(s) ? " (augmented)" : "");
+                         sampler_is_augmented(s) ? " (augmented)" : "");
 }
 
-const struct sampler direct_sampler = {
+const struct sampler sampler_direct = {
     .name_of = name_of,
     .takes = takes,
     .closed = true,
     .adds_up = true,
     .explain = explain_direct,
-    .unit = each_unless_tied,
+    .unit = sampler_each_unless_tied,
     .phases = phases,
     .emit = emit,
     .draw = draw,

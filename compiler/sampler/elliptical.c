@@ -11,10 +11,10 @@ static void own_ellipse(struct compiler *c, struct step *s, struct span where)
 {
     const struct part *own = normal_prior(s);
     if (!own) {
-        not_normal(c, s, where, "ess");
+        sampler_not_normal(c, s, where, "ess");
         return;
     }
-    s->sampler = &elliptical_slice;
+    s->sampler = &sampler_elliptical_slice;
     s->recognised = NULL;
     s->exponent = NULL;
     s->bounded = false;
@@ -29,9 +29,9 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
             own_ellipse(c, s, where);
         return;
     }
-    s = take_normal(c, m, steps, n, where, "ess");
+    s = sampler_take_normal(c, m, steps, n, where, "ess");
     if (s)
-        s->sampler = &elliptical_block;
+        s->sampler = &sampler_elliptical_block;
 }
 
 static const char *explain_ellipse(struct compiler *c, const struct step *s)
@@ -43,7 +43,7 @@ static const char *explain_ellipse(struct compiler *c, const struct step *s)
 static const char *why(struct compiler *c, const struct step *s)
 {
     return intern_format(c, "elliptical slice, as its prior is normal but %s",
-                         slice_reason(c, s));
+                         sampler_slice_reason(c, s));
 }
 
 /* ---- of one number ------------------------------------------------------- */
@@ -80,10 +80,10 @@ static void move(struct emitter *e, const struct step *s)
 static void emit_block_ellipse(struct compiler *c, struct text *out,
                                struct step *s)
 {
-    emit_normal_moves(c, out, s, "Elliptical slice", move);
+    sampler_emit_normal_moves(c, out, s, "Elliptical slice", move);
 }
 
-const struct sampler elliptical_slice = {
+const struct sampler sampler_elliptical_slice = {
     .name = "elliptical slice",
     .word = "ess",
     .together = true,
@@ -96,9 +96,9 @@ const struct sampler elliptical_slice = {
     .blocks = 2,
 };
 
-const struct sampler elliptical_block = {
+const struct sampler sampler_elliptical_block = {
     .name = "elliptical slice",
-    .unit = left_out_as_it_moves,
+    .unit = sampler_left_out_as_it_moves,
     .explain = explain_ellipse,
     .why = why,
     .headers = {"elliptical.h"},

@@ -26,14 +26,15 @@ static int most_enumerated(const struct step *s)
     bool few = lower && upper && lower->kind == SYM_NUM &&
                upper->kind == SYM_NUM &&
                upper->number - lower->number < MOST_ENUMERATED;
-    if (few || !is_ordered(s) || asked_to_enumerate(s->model, s->family))
+    if (few || !is_ordered(s) ||
+        sampler_asked_to_enumerate(s->model, s->family))
         return 0;
     return MOST_ENUMERATED;
 }
 
 static bool takes(const struct step *s)
 {
-    return draws_integers(s->family) && has_two_ends(s);
+    return model_draws_integers(s->family) && condition_has_two_ends(s);
 }
 
 static bool tries_all(const struct step *s) { return !most_enumerated(s); }
@@ -82,7 +83,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar(c, out, s, " * Every value of its finite support is tried.\n");
     if (tries_all(s))
-        emit_rows(c, out, s);
+        sampler_emit_rows(c, out, s);
 }
 
 static void emit_kernels(struct compiler *c, struct text *out,
@@ -97,11 +98,11 @@ static void emit_kernels(struct compiler *c, struct text *out,
 
 static const char *explain_values(struct compiler *c, const struct step *s)
 {
-    const char *shared = is_augmented(s) ? " (augmented)" : "";
+    const char *shared = sampler_is_augmented(s) ? " (augmented)" : "";
     if (s->lower && s->upper)
         return intern_format(c, "enumeration, %s to %s%s",
-                             expression_text(c, s->lower),
-                             expression_text(c, s->upper), shared);
+                             sampler_expression_text(c, s->lower),
+                             sampler_expression_text(c, s->upper), shared);
     return intern_format(c, "enumeration%s", shared);
 }
 
@@ -112,7 +113,7 @@ static const char *brief(struct compiler *c, const struct step *s)
     return "enumeration";
 }
 
-const struct sampler enumeration = {
+const struct sampler sampler_enumeration = {
     .name = "enumeration",
     .word = "enumerate",
     .takes = takes,
@@ -122,7 +123,7 @@ const struct sampler enumeration = {
     .trials = true,
     .explain = explain_values,
     .brief = brief,
-    .unit = each_unless_tied,
+    .unit = sampler_each_unless_tied,
     .emit = emit,
     .draw = draw,
     .emit_kernels = emit_kernels,

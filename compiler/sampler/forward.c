@@ -53,13 +53,13 @@ static struct step *forward_step(struct compiler *c, struct model *m,
                                  struct family *f)
 {
     struct step *s = NEW(c, struct step);
-    s->sampler = &forward_draw;
+    s->sampler = &sampler_forward_draw;
     s->name = intern_format(c, "forward_%s", family_id(c, f));
     s->family = f;
     s->model = m;
     s->late = true;
-    for (symp *e = sequence_expressions(c, f); *e; e++)
-        s->sequential = s->sequential || reads_element(c, *e, f);
+    for (symp *e = model_sequence_expressions(c, f); *e; e++)
+        s->sequential = s->sequential || model_reads_element(c, *e, f);
     return s;
 }
 
@@ -82,7 +82,7 @@ static struct step *take_leaves(struct model *m)
     return leaves;
 }
 
-void draw_forward(struct compiler *c, struct model *m)
+void sampler_draw_forward(struct compiler *c, struct model *m)
 {
     struct step **link = &m->steps;
     while (*link) {
@@ -125,10 +125,11 @@ static bool takes(const struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    struct phase *p = add_phase(c, s, s->sequential ? PHASE_SCAN : PHASE_MAP,
-                                "draws from its distribution");
+    struct phase *p =
+        sweep_add_phase(c, s, s->sequential ? PHASE_SCAN : PHASE_MAP,
+                        "draws from its distribution");
     p->random = true;
-    for (symp *e = sequence_expressions(c, s->family); *e; e++)
+    for (symp *e = model_sequence_expressions(c, s->family); *e; e++)
         phase_computes(c, p, *e);
 }
 
@@ -161,7 +162,7 @@ static const char *explain_forward(struct compiler *c, const struct step *s)
     return s->family->var->barren ? "forward draw" : "data or forward draw";
 }
 
-const struct sampler forward_draw = {
+const struct sampler sampler_forward_draw = {
     .name = "forward draw",
     .takes = takes,
     .closed = true,

@@ -4,7 +4,7 @@
 #include "sampler/group.h"
 #include <string.h>
 
-void open_element(struct emitter *e, const struct step *s)
+void sampler_open_element(struct emitter *e, const struct step *s)
 {
     if (s->family->nloops)
         emit_decode(e, s->family, "element");
@@ -21,8 +21,8 @@ void open_element(struct emitter *e, const struct step *s)
         }
 }
 
-void emit_index_cell(struct emitter *e, const struct step *s,
-                     const struct part *p)
+void sampler_emit_index_cell(struct emitter *e, const struct step *s,
+                             const struct part *p)
 {
     struct compiler *c = e->c;
     if (!p->inverse)
@@ -40,7 +40,7 @@ void emit_index_cell(struct emitter *e, const struct step *s,
     }
 }
 
-void emit_layout(struct emitter *e, const struct step *s)
+void sampler_emit_layout(struct emitter *e, const struct step *s)
 {
     struct compiler *c = e->c;
     const char *at = "0";
@@ -55,8 +55,8 @@ void emit_layout(struct emitter *e, const struct step *s)
         emit_line(e, "(void)n%d, (void)at%d;", i, i);
 }
 
-int open_index(struct emitter *e, const struct indices *index, int i,
-               bool shared, const char **place)
+int sampler_open_index(struct emitter *e, const struct indices *index, int i,
+                       bool shared, const char **place)
 {
     struct compiler *c = e->c;
     const char *number = NULL;
@@ -92,7 +92,8 @@ static struct local_sums open_sums(struct emitter *e, const struct step *s,
                                    const struct quadratic *q)
 {
     struct local_sums l = {{NULL}, {{NULL}}};
-    for (int i = 0; i < s->nmembers && part_shared_out(q->part); i++) {
+    for (int i = 0; i < s->nmembers && condition_part_shared_out(q->part);
+         i++) {
         if (s->members[i].index.n)
             continue;
         if (!sym_is(q->potential[i], 0)) {
@@ -139,19 +140,19 @@ static const symp *coefficients(struct compiler *c, const struct step *s,
     return all;
 }
 
-void emit_quadratic(struct emitter *e, const struct step *s,
-                    const struct quadratic *q)
+void sampler_emit_quadratic(struct emitter *e, const struct step *s,
+                            const struct quadratic *q)
 {
     struct compiler *c = e->c;
     int depth = e->nloops, nshared = e->nshared;
     emit_line(e, "{");
     e->indent++;
-    emit_index_cell(e, s, q->part);
+    sampler_emit_index_cell(e, s, q->part);
     const struct local_sums sums = open_sums(e, s, q);
     int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
     int nall;
     const symp *all = coefficients(c, s, q, &nall);
-    for (int i = 0; i < nall && part_shared_out(q->part); i++)
+    for (int i = 0; i < nall && condition_part_shared_out(q->part); i++)
         emit_shared(e, all[i]);
     bool team = e->team;
     e->in_rows = all;
@@ -162,7 +163,7 @@ void emit_quadratic(struct emitter *e, const struct step *s,
         int inside = e->nloops;
         const char *row, *column;
         if (!sym_is(q->potential[i], 0)) {
-            int n = open_index(e, &s->members[i].index, i, false, &row);
+            int n = sampler_open_index(e, &s->members[i].index, i, false, &row);
             const char *value = emit_expr(e, q->potential[i]);
             if (sums.potential[i])
                 emit_line(e, "%s += %s;", sums.potential[i], value);
@@ -174,9 +175,10 @@ void emit_quadratic(struct emitter *e, const struct step *s,
         for (int j = 0; j <= i; j++) {
             if (sym_is(q->precision[i][j], 0))
                 continue;
-            int n = open_index(e, &s->members[i].index, i, false, &row);
-            n += open_index(e, i == j ? &s->index2[j] : &s->members[j].index, j,
-                            false, &column);
+            int n = sampler_open_index(e, &s->members[i].index, i, false, &row);
+            n += sampler_open_index(
+                e, i == j ? &s->index2[j] : &s->members[j].index, j, false,
+                &column);
             const char *value = emit_expr(e, q->precision[i][j]);
             if (sums.precision[i][j]) {
                 emit_line(e, "%s += %s;", sums.precision[i][j], value);
@@ -219,14 +221,14 @@ static symp coordinate(struct compiler *c, const struct member *m)
     return sym_ref(c, f->var, f->var->ndim, subs);
 }
 
-void emit_each(struct emitter *e, const struct step *s, const char *format,
-               bool seen, bool shared)
+void sampler_emit_each(struct emitter *e, const struct step *s,
+                       const char *format, bool seen, bool shared)
 {
     struct compiler *c = e->c;
     for (int i = 0; i < s->nmembers; i++) {
         int depth = e->nloops;
         const char *place;
-        int n = open_index(e, &s->members[i].index, i, shared, &place);
+        int n = sampler_open_index(e, &s->members[i].index, i, shared, &place);
         symp cell = coordinate(c, &s->members[i]);
         if (seen)
             cell = sym_seen(c, cell->var, cell->nargs, cell->args);
@@ -236,22 +238,22 @@ void emit_each(struct emitter *e, const struct step *s, const char *format,
     }
 }
 
-void emit_block_comment(struct compiler *c, struct text *out,
-                        const struct step *s)
+void sampler_emit_block_comment(struct compiler *c, struct text *out,
+                                const struct step *s)
 {
     (void)c;
     text_append(out, "/* A joint Gaussian block:\n");
     for (int i = 0; i < s->nmembers; i++)
         text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    place_in_comment(c, s->members[i].family->span));
+                    text_place_in_comment(c, s->members[i].family->span));
     text_append(out, " * Its precision Q and potential b come from\n");
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         text_printf(out, " *     %s\n", q->part->factor->text);
     text_append(out, " */\n");
 }
 
-void emit_block_access(struct compiler *c, struct text *out,
-                       const struct step *s)
+void sampler_emit_block_access(struct compiler *c, struct text *out,
+                               const struct step *s)
 {
     static const char *const heads[] = {
         "static int dimension_%s(const void *state, int64_t element)\n{\n",
@@ -271,21 +273,22 @@ void emit_block_access(struct compiler *c, struct text *out,
         emit_line(&e, "const struct state *s = (const struct state *)state;");
         emit_line(&e, "(void)s;");
         emit_line(&e, "(void)element;");
-        open_element(&e, s);
-        emit_layout(&e, s);
+        sampler_open_element(&e, s);
+        sampler_emit_layout(&e, s);
         if (k == 0)
             emit_line(&e, "return d;");
         else
             emit_line(&e, "(void)d;");
         if (k == 1)
-            emit_each(&e, s, "x[@] = (double)$;", false, false);
+            sampler_emit_each(&e, s, "x[@] = (double)$;", false, false);
         if (k == 2)
-            emit_each(&e, s, "$ = (real)x[@];", false, false);
+            sampler_emit_each(&e, s, "$ = (real)x[@];", false, false);
         text_append(out, "}\n");
     }
 }
 
-void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
+void sampler_emit_assemble(struct compiler *c, struct text *out,
+                           const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
     text_printf(out,
@@ -294,14 +297,14 @@ void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
                 "*__restrict__ Q, real *__restrict__ b)\n"
                 "{\n    (void)team;\n    (void)element;\n",
                 s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
     emit_line(&e, "gbm_fill(d, b, 0);");
     bool any = false;
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (part_shared_out(q->part)) {
-            emit_quadratic(&e, s, q);
+        if (condition_part_shared_out(q->part)) {
+            sampler_emit_quadratic(&e, s, q);
             any = true;
         }
     if (any) {
@@ -311,11 +314,11 @@ void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
         emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
     }
     for (const struct quadratic *q = s->quadratics; q; q = q->next) {
-        if (!part_shared_out(q->part))
-            emit_quadratic(&e, s, q);
+        if (!condition_part_shared_out(q->part))
+            sampler_emit_quadratic(&e, s, q);
         if (q->summed) {
             int braces = emit_if_summed(&e, q->part);
-            emit_quadratic(&e, s, q->summed);
+            sampler_emit_quadratic(&e, s, q->summed);
             emit_close(&e, braces);
         }
     }
@@ -323,14 +326,14 @@ void emit_assemble(struct compiler *c, struct text *out, const struct step *s)
 }
 
 /* One line for every cell of a matrix node; as emit_each. */
-void emit_matrix_cells(struct emitter *e, const struct step *s,
-                       const char *format)
+void sampler_emit_matrix_cells(struct emitter *e, const struct step *s,
+                               const char *format)
 {
     struct compiler *c = e->c;
     const struct family *f = s->family;
     int depth = e->nloops;
     const char *place;
-    int n = open_index(e, &s->members[0].index, 0, false, &place);
+    int n = sampler_open_index(e, &s->members[0].index, 0, false, &place);
     struct loop *const second = s->index2[0].loops[0];
     const char *b = emit_open_loop(e, second, second->lower, second->upper);
     symp at[2] = {sym_loop(c, s->members[0].index.loops[0]),
@@ -342,11 +345,11 @@ void emit_matrix_cells(struct emitter *e, const struct step *s,
     e->nloops = depth;
 }
 
-void emit_vector_access(struct compiler *c, struct text *out,
-                        const struct step *s, bool matrix)
+void sampler_emit_vector_access(struct compiler *c, struct text *out,
+                                const struct step *s, bool matrix)
 {
     if (!matrix) {
-        emit_block_access(c, out, s);
+        sampler_emit_block_access(c, out, s);
         return;
     }
     for (int k = 0; k < 3; k++) {
@@ -364,26 +367,27 @@ void emit_vector_access(struct compiler *c, struct text *out,
                         k == 1 ? "" : "const ");
         emit_line(&e, "const struct state *s = (const struct state *)state;");
         emit_line(&e, "(void)element;");
-        open_element(&e, s);
-        emit_layout(&e, s);
+        sampler_open_element(&e, s);
+        sampler_emit_layout(&e, s);
         if (k == 0)
             emit_line(&e, "return d * d;");
         else
-            emit_matrix_cells(&e, s,
-                              k == 1 ? "x[@] = (double)$;" : "$ = (real)x[@];");
+            sampler_emit_matrix_cells(
+                &e, s, k == 1 ? "x[@] = (double)$;" : "$ = (real)x[@];");
         text_append(out, "}\n");
     }
 }
 
-void emit_fixed(struct emitter *e, const struct step *s)
+void sampler_emit_fixed(struct emitter *e, const struct step *s)
 {
     emit_line(e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
     emit_line(e, "unsigned char *const fixed = (unsigned char *)flags;");
     emit_line(e, "int some = 0;");
-    emit_each(e, s, "some |= fixed[@] = (unsigned char)$;", true, false);
+    sampler_emit_each(e, s, "some |= fixed[@] = (unsigned char)$;", true,
+                      false);
 }
 
-void emit_quadratic_form(struct emitter *e)
+void sampler_emit_quadratic_form(struct emitter *e)
 {
     emit_line(e, "for (int i = 0; i < d; i++) {");
     emit_line(e, "    total += (double)b[i] * x[i];");
@@ -397,47 +401,48 @@ void emit_quadratic_form(struct emitter *e)
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_block_comment(c, out, s);
-    emit_assemble(c, out, s);
+    sampler_emit_block_comment(c, out, s);
+    sampler_emit_assemble(c, out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, int "
                 "adapting)\n{\n    (void)adapting;\n",
                 s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
     emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
     emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, d);");
     emit_line(&e, "assemble_%s(s, team, element, Q, b);", s->name);
     /* observed coordinates stay where they are; a member may be data */
-    emit_fixed(&e, s);
+    sampler_emit_fixed(&e, s);
     emit_line(&e, "if (some) {");
     e.indent++;
-    emit_each(&e, s, "drawn[@] = $;", false, false);
+    sampler_emit_each(&e, s, "drawn[@] = $;", false, false);
     emit_line(&e, "gbm_condition_on(d, Q, b, fixed, drawn);");
     e.indent--;
     emit_line(&e, "}");
     emit_line(&e, "if (!gbm_gaussian_draw(rng, d, Q, b, drawn))");
     emit_line(&e, "    return; /* not positive definite: the block stays */");
     emit_line(&e, "gbm_team_sync(team);");
-    emit_each(&e, s, "if (!some || !fixed[@]) $ = drawn[@];", false, false);
+    sampler_emit_each(&e, s, "if (!some || !fixed[@]) $ = drawn[@];", false,
+                      false);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
-    emit_block_access(c, out, s);
+    sampler_emit_block_access(c, out, s);
     e = emitter_new(c, out);
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
                 "element, const double *x)\n{\n    const struct state *s = "
                 "(const struct state *)state;\n",
                 s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
     emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
     emit_line(&e, "assemble_%s(s, &gbm_alone, element, Q, b);", s->name);
     emit_line(&e, "double total = 0;");
-    emit_quadratic_form(&e);
+    sampler_emit_quadratic_form(&e);
     text_append(out, "}\n#endif\n\n");
 }
 
@@ -449,21 +454,22 @@ static enum barren_unit unit(const struct step *s)
 
 static const char *explain_block(struct compiler *c, const struct step *s)
 {
-    const char *d = count_text(c, block_dimension(c, s));
+    const char *d = sampler_count_text(c, block_dimension(c, s));
     if (s->family->nloops == 0)
         return intern_format(c, "Gaussian block, %s x %s", d, d);
-    return intern_format(c, "Gaussian block, %s x %s, one per %s", d, d,
-                         loop_names(c, s->family->loops, s->family->nloops));
+    return intern_format(
+        c, "Gaussian block, %s x %s, one per %s", d, d,
+        sampler_loop_names(c, s->family->loops, s->family->nloops));
 }
 
-const char *brief_block(struct compiler *c, const struct step *s)
+const char *sampler_brief_block(struct compiler *c, const struct step *s)
 {
     (void)c;
     (void)s;
     return "Gaussian block";
 }
 
-const char *why_block(struct compiler *c, const struct step *s)
+const char *sampler_why_block(struct compiler *c, const struct step *s)
 {
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (q->row || (!q->part->own && s->nmembers > 1))
@@ -473,14 +479,14 @@ const char *why_block(struct compiler *c, const struct step *s)
     return NULL;
 }
 
-const struct sampler gaussian_block = {
+const struct sampler sampler_gaussian_block = {
     .name = "Gaussian block",
     .closed = true,
     .adds_up = true,
     .unit = unit,
     .explain = explain_block,
-    .brief = brief_block,
-    .why = why_block,
+    .brief = sampler_brief_block,
+    .why = sampler_why_block,
     .emit = emit,
     .block_access = true,
     .blocks = 1,

@@ -17,19 +17,19 @@ bool group_reads(const struct step *s, symp e)
 }
 
 /* Whether e is a value in memory that follows a member. */
-bool follows_group(symp e, const void *step)
+bool sampler_follows_group(symp e, const void *step)
 {
     const struct step *s = step;
     for (int i = 0; i < s->nmembers; i++)
         if (e->kind == SYM_REF && e->var->stored &&
-            derived_depends(s->model, e->var, s->members[i].family->var))
+            model_derived_depends(s->model, e->var, s->members[i].family->var))
             return true;
     return false;
 }
 
 bool group_depends(const struct step *s, symp e)
 {
-    return e && (group_reads(s, e) || sym_any(e, follows_group, s));
+    return e && (group_reads(s, e) || sym_any(e, sampler_follows_group, s));
 }
 
 bool group_mentions(struct compiler *c, const struct step *s,
@@ -39,21 +39,22 @@ bool group_mentions(struct compiler *c, const struct step *s,
         group_depends(s, g->lower) || group_depends(s, g->upper))
         return true;
     for (int i = 0; g->opaque && i < g->family->nargs; i++)
-        if (group_depends(s, substitute_derived(c, g->family->args[i].body)))
+        if (group_depends(s,
+                          model_substitute_derived(c, g->family->args[i].body)))
             return true;
     return false;
 }
 
 /* One step of the families of all; the others are merged into the first. The
  * members stand in the order of the families, parents first. */
-struct step *merge_group(struct compiler *c, struct model *m,
-                         struct step *const *steps, int n)
+struct step *sampler_merge_group(struct compiler *c, struct model *m,
+                                 struct step *const *steps, int n)
 {
     struct step *s = steps[0];
     struct text name = {0};
     text_append(&name, "update");
     for (int i = 1; i < n; i++)
-        merge_away(steps[i]);
+        sampler_merge_away(steps[i]);
     s->nmembers = 0;
     for (struct family *f = m->families; f; f = f->next)
         for (int i = 0; i < n; i++)
@@ -78,11 +79,11 @@ struct step *merge_group(struct compiler *c, struct model *m,
             s->through =
                 s->through ||
                 (f->var->stored &&
-                 derived_depends(m, f->var, s->members[i].family->var));
+                 model_derived_depends(m, f->var, s->members[i].family->var));
     return s;
 }
 
-struct part *all_instances(struct compiler *c, struct factor *g)
+struct part *sampler_all_instances(struct compiler *c, struct factor *g)
 {
     struct part *p = NEW(c, struct part);
     p->factor = g;
@@ -90,14 +91,14 @@ struct part *all_instances(struct compiler *c, struct factor *g)
     p->loops = g->loops;
     p->solved = NEW_ARRAY(c, symp, g->nloops);
     p->opaque = p->ruled = true;
-    p->logp = under_rule(c, g, g->logp);
+    p->logp = model_under_rule(c, g, g->logp);
     p->value = g->value;
     p->lower = g->lower;
     p->upper = g->upper;
     return p;
 }
 
-void push_part(struct part **list, struct part *p)
+void sampler_push_part(struct part **list, struct part *p)
 {
     while (*list)
         list = &(*list)->next;
@@ -113,7 +114,7 @@ static bool can_move(struct compiler *c, const struct step *s,
         why = "it is drawn forward from its distribution: nothing "
               "depends on "
               "it";
-    else if (draws_integers(f))
+    else if (model_draws_integers(f))
         why = "it is discrete";
     else if (s->ties)
         why = "it is a summand of an observed sum, which holds it fast";
@@ -147,7 +148,8 @@ bool group_fits(struct compiler *c, struct step *const *steps, int n,
 
 /* Opens the loops over a member's elements and components. *cell: one of them.
  */
-int open_group_member(struct emitter *e, const struct family *f, symp *cell)
+int sampler_open_group_member(struct emitter *e, const struct family *f,
+                              symp *cell)
 {
     struct compiler *c = e->c;
     symp at[8];
@@ -168,15 +170,15 @@ int open_group_member(struct emitter *e, const struct family *f, symp *cell)
 
 /* A statement for each coordinate that is not observed, with k its number: $
  * is its cell, and `bounds` gives the own support's ends lower[k], upper[k]. */
-void for_each_latent(struct emitter *e, const struct step *s,
-                     const char *statement, bool bounds)
+void sampler_for_each_latent(struct emitter *e, const struct step *s,
+                             const char *statement, bool bounds)
 {
     struct compiler *c = e->c;
     for (int i = 0; i < s->nmembers; i++) {
         const struct family *f = s->members[i].family;
         int depth = e->nloops;
         symp cell;
-        int braces = open_group_member(e, f, &cell);
+        int braces = sampler_open_group_member(e, f, &cell);
         symp seen = sym_seen(c, cell->var, cell->nargs, cell->args);
         emit_line(e, "if (!%s) {", emit_expr(e, seen));
         e->indent++;
@@ -202,8 +204,8 @@ void for_each_latent(struct emitter *e, const struct step *s,
     }
 }
 
-void emit_group_cells(struct compiler *c, struct text *out,
-                      const struct step *s)
+void sampler_emit_group_cells(struct compiler *c, struct text *out,
+                              const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
     text_printf(out,
@@ -211,14 +213,14 @@ void emit_group_cells(struct compiler *c, struct text *out,
                 "GBM_FN int count_%s(const struct state *s)\n{\n    (void)s;\n"
                 "    int k = 0;\n",
                 s->name);
-    for_each_latent(&e, s, "k++;", false);
+    sampler_for_each_latent(&e, s, "k++;", false);
     text_append(out, "    return k;\n}\n");
     e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void read_%s(const struct state *s, real *x)\n{\n"
                 "    int k = 0;\n",
                 s->name);
-    for_each_latent(&e, s, "x[k++] = $;", false);
+    sampler_for_each_latent(&e, s, "x[k++] = $;", false);
     text_append(out, "}\n");
     e = emitter_new(c, out);
     text_printf(out,
@@ -226,7 +228,7 @@ void emit_group_cells(struct compiler *c, struct text *out,
                 "gbm_team *team, const real *x)\n{\n    int k = 0;\n    "
                 "gbm_team_sync(team);\n",
                 s->name);
-    for_each_latent(&e, s, "$ = x[k++];", false);
+    sampler_for_each_latent(&e, s, "$ = x[k++];", false);
     emit_line(&e, "gbm_team_sync(team);");
     if (s->through)
         for (int i = 0; i < s->nmembers; i++) {
@@ -240,8 +242,8 @@ void emit_group_cells(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-void emit_group_density(struct compiler *c, struct text *out,
-                        const struct step *s, const char *what)
+void sampler_emit_group_density(struct compiler *c, struct text *out,
+                                const struct step *s, const char *what)
 {
     struct emitter e = emitter_new(c, out);
     text_printf(out,
@@ -251,7 +253,7 @@ void emit_group_density(struct compiler *c, struct text *out,
                 "0;\n",
                 what, s->name);
     if (!s->whole)
-        open_element(&e, s);
+        sampler_open_element(&e, s);
     if (!s->whole)
         emit_cell_if_needed(&e, s);
     e.team = true;
@@ -262,8 +264,8 @@ void emit_group_density(struct compiler *c, struct text *out,
 
 /* For the self-check: the block's cells, and its log density with the priors
  * that `prior` adds. */
-void emit_group_access(struct text *out, const struct step *s,
-                       const char *density, bool prior)
+void sampler_emit_group_access(struct text *out, const struct step *s,
+                               const char *density, bool prior)
 {
     const char *n = s->name;
     text_printf(out,
@@ -294,17 +296,17 @@ void emit_group_access(struct text *out, const struct step *s,
                 n);
 }
 
-void emit_group_comment(struct compiler *c, struct text *out,
-                        const struct step *s, const char *what)
+void sampler_emit_group_comment(struct compiler *c, struct text *out,
+                                const struct step *s, const char *what)
 {
     text_printf(out, "/* %s:\n", what);
     for (int i = 0; i < s->nmembers; i++)
         text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    place_in_comment(c, s->members[i].family->span));
+                    text_place_in_comment(c, s->members[i].family->span));
     text_append(out, " */\n");
 }
 
-void open_group_update(struct text *out, const struct step *s)
+void sampler_open_group_update(struct text *out, const struct step *s)
 {
     emit_open_update(out, s);
     text_append(out, "    (void)element;\n");
@@ -313,35 +315,36 @@ void open_group_update(struct text *out, const struct step *s)
 /* ---- a Metropolis step -----------------------------------------------------
  */
 
-struct step *take_group(struct compiler *c, struct model *m,
-                        struct step *const *steps, int n, struct span where,
-                        const char *word)
+struct step *sampler_take_group(struct compiler *c, struct model *m,
+                                struct step *const *steps, int n,
+                                struct span where, const char *word)
 {
     if (!group_fits(c, steps, n, where, word))
         return NULL;
-    struct step *s = merge_group(c, m, steps, n);
+    struct step *s = sampler_merge_group(c, m, steps, n);
     for (struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced && group_mentions(c, s, g))
-            push_part(&s->parts, all_instances(c, g));
+            sampler_push_part(&s->parts, sampler_all_instances(c, g));
     return s;
 }
 
-void emit_group_step(struct compiler *c, struct text *out, struct step *s,
-                     const char *what, const char *propose, const char *learn)
+void sampler_emit_group_step(struct compiler *c, struct text *out,
+                             struct step *s, const char *what,
+                             const char *propose, const char *learn)
 {
     const char *n = s->name;
-    emit_group_comment(c, out, s, what);
-    emit_group_cells(c, out, s);
+    sampler_emit_group_comment(c, out, s, what);
+    sampler_emit_group_cells(c, out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "/* The ends of their supports. */\n"
                 "GBM_FN void ends_%s(const struct state *s, real *lower, real "
                 "*upper)\n{\n    int k = 0;\n",
                 n);
-    for_each_latent(&e, s, "", true);
+    sampler_for_each_latent(&e, s, "", true);
     text_append(out, "}\n\n");
-    emit_group_density(c, out, s, "density");
-    open_group_update(out, s);
+    sampler_emit_group_density(c, out, s, "density");
+    sampler_open_group_update(out, s);
     e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
     emit_line(&e, "real *const tuning = s->%s;", s->slots->member);
@@ -365,5 +368,5 @@ void emit_group_step(struct compiler *c, struct text *out, struct step *s,
     emit_filled(&e, intern_format(c, "    %s", learn), step, "");
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
-    emit_group_access(out, s, "density", false);
+    sampler_emit_group_access(out, s, "density", false);
 }

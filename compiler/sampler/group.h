@@ -8,7 +8,7 @@
  */
 /* Whether e reads a member; a value in memory that follows one; either. */
 bool group_reads(const struct step *s, symp e);
-bool follows_group(symp e, const void *step);
+bool sampler_follows_group(symp e, const void *step);
 bool group_depends(const struct step *s, symp e);
 bool group_mentions(struct compiler *c, const struct step *s,
                     const struct factor *g);
@@ -17,44 +17,46 @@ bool group_fits(struct compiler *c, struct step *const *steps, int n,
                 struct span where, const char *word);
 /* One step of the families of all; the others are merged into the first. The
  * members stand in the order of the families, parents first. */
-struct step *merge_group(struct compiler *c, struct model *m,
-                         struct step *const *steps, int n);
+struct step *sampler_merge_group(struct compiler *c, struct model *m,
+                                 struct step *const *steps, int n);
 /* A factor with all its instances; appended to a list. */
-struct part *all_instances(struct compiler *c, struct factor *g);
-void push_part(struct part **list, struct part *p);
+struct part *sampler_all_instances(struct compiler *c, struct factor *g);
+void sampler_push_part(struct part **list, struct part *p);
 
 /* Opens the loops over a member's elements and components. *cell: one of them.
  */
-int open_group_member(struct emitter *e, const struct family *f, symp *cell);
+int sampler_open_group_member(struct emitter *e, const struct family *f,
+                              symp *cell);
 /* A statement for each coordinate that is not observed, with k its number: $
  * is its cell, and `bounds` gives the own support's ends lower[k], upper[k]. */
-void for_each_latent(struct emitter *e, const struct step *s,
-                     const char *statement, bool bounds);
+void sampler_for_each_latent(struct emitter *e, const struct step *s,
+                             const char *statement, bool bounds);
 /* count_, read_ and write_: the unobserved cells as one array. */
-void emit_group_cells(struct compiler *c, struct text *out,
-                      const struct step *s);
+void sampler_emit_group_cells(struct compiler *c, struct text *out,
+                              const struct step *s);
 /* The log density of the parts, as function WHAT_. */
-void emit_group_density(struct compiler *c, struct text *out,
-                        const struct step *s, const char *what);
+void sampler_emit_group_density(struct compiler *c, struct text *out,
+                                const struct step *s, const char *what);
 /* For the self-check: the block's cells, and its log density with the priors
  * that `prior` adds. */
-void emit_group_access(struct text *out, const struct step *s,
-                       const char *density, bool prior);
-void emit_group_comment(struct compiler *c, struct text *out,
-                        const struct step *s, const char *what);
-void open_group_update(struct text *out, const struct step *s);
+void sampler_emit_group_access(struct text *out, const struct step *s,
+                               const char *density, bool prior);
+void sampler_emit_group_comment(struct compiler *c, struct text *out,
+                                const struct step *s, const char *what);
+void sampler_open_group_update(struct text *out, const struct step *s);
 
 /* The steps as one group, all factors that mention a member its parts; NULL
  * after an error. */
-struct step *take_group(struct compiler *c, struct model *m,
-                        struct step *const *steps, int n, struct span where,
-                        const char *word);
+struct step *sampler_take_group(struct compiler *c, struct model *m,
+                                struct step *const *steps, int n,
+                                struct span where, const char *word);
 /* The functions of a Metropolis step of a group; `what` is said above them. The
  * statement `propose` has y [d] from x [d], between lower and upper, and sets
  * `jacobian`; `learn` tunes. Both know `tuning`; $ is the step that the model
  * asks for, or 1. */
-void emit_group_step(struct compiler *c, struct text *out, struct step *s,
-                     const char *what, const char *propose, const char *learn);
+void sampler_emit_group_step(struct compiler *c, struct text *out,
+                             struct step *s, const char *what,
+                             const char *propose, const char *learn);
 
 /* ---- normal_group.c: with normal priors given the rest ---------------------
  */
@@ -66,13 +68,13 @@ void normal_terms(struct compiler *c, const struct part *own, symp *potential,
 void normal_prior_terms(struct compiler *c, const struct step *s,
                         symp *potential, symp *square);
 /* The error that the prior is not normal, as sampler `word` needs. */
-void not_normal(struct compiler *c, const struct step *s, struct span where,
-                const char *word);
+void sampler_not_normal(struct compiler *c, const struct step *s,
+                        struct span where, const char *word);
 /* The steps as one group, its members' priors its own part, in order; or a
  * vector node alone, its prior as its only quadratic. NULL after an error. */
-struct step *take_normal(struct compiler *c, struct model *m,
-                         struct step *const *steps, int n, struct span where,
-                         const char *word);
+struct step *sampler_take_normal(struct compiler *c, struct model *m,
+                                 struct step *const *steps, int n,
+                                 struct span where, const char *word);
 /* A vector node with a normal prior as such a step; false: it is not normal. */
 bool normal_vector(struct compiler *c, struct step *s);
 /* Writes a statement that moves x [d] to y, where mean [d] is the prior's and
@@ -81,46 +83,48 @@ bool normal_vector(struct compiler *c, struct step *s);
  * same statement. */
 typedef void normal_move(struct emitter *e, const struct step *s);
 /* The step's functions; `what` is said above them. */
-void emit_normal_moves(struct compiler *c, struct text *out, struct step *s,
-                       const char *what, normal_move *move);
+void sampler_emit_normal_moves(struct compiler *c, struct text *out,
+                               struct step *s, const char *what,
+                               normal_move *move);
 
 /* ---- block.c: blocks of one element each ------------------------------------
  */
 /* The loop indices of `element`, for all members. */
-void open_element(struct emitter *e, const struct step *s);
+void sampler_open_element(struct emitter *e, const struct step *s);
 /* cell_ for parts found through an inverse index of a member's variable. */
-void emit_index_cell(struct emitter *e, const struct step *s,
-                     const struct part *p);
+void sampler_emit_index_cell(struct emitter *e, const struct step *s,
+                             const struct part *p);
 /* n0, at0, ..., d: numbers and places of the members' coordinates. */
-void emit_layout(struct emitter *e, const struct step *s);
+void sampler_emit_layout(struct emitter *e, const struct step *s);
 /* Opens the loops over the coordinates of member i, shared out among the lanes
  * if asked; *place: the coordinate's number. Returns the braces to close. */
-int open_index(struct emitter *e, const struct indices *index, int i,
-               bool shared, const char **place);
+int sampler_open_index(struct emitter *e, const struct indices *index, int i,
+                       bool shared, const char **place);
 /* One line for every coordinate: @ in format is its place, $ its cell (or
  * whether that is observed). */
-void emit_each(struct emitter *e, const struct step *s, const char *format,
-               bool seen, bool shared);
+void sampler_emit_each(struct emitter *e, const struct step *s,
+                       const char *format, bool seen, bool shared);
 /* What stands above the functions of a block. */
-void emit_block_comment(struct compiler *c, struct text *out,
-                        const struct step *s);
+void sampler_emit_block_comment(struct compiler *c, struct text *out,
+                                const struct step *s);
 /* Adds what a factor contributes to Q and b, instance by instance. */
-void emit_quadratic(struct emitter *e, const struct step *s,
-                    const struct quadratic *q);
+void sampler_emit_quadratic(struct emitter *e, const struct step *s,
+                            const struct quadratic *q);
 /* Which coordinates are observed: fixed [d], and whether some are. */
-void emit_fixed(struct emitter *e, const struct step *s);
+void sampler_emit_fixed(struct emitter *e, const struct step *s);
 /* Adds b'x - x'Qx / 2 to `total` and returns it. */
-void emit_quadratic_form(struct emitter *e);
+void sampler_emit_quadratic_form(struct emitter *e);
 /* One line for every cell of a matrix node; as emit_each. */
-void emit_matrix_cells(struct emitter *e, const struct step *s,
-                       const char *format);
+void sampler_emit_matrix_cells(struct emitter *e, const struct step *s,
+                               const char *format);
 /* dimension_, get_ and set_ of a vector or matrix node. */
-void emit_vector_access(struct compiler *c, struct text *out,
-                        const struct step *s, bool matrix);
+void sampler_emit_vector_access(struct compiler *c, struct text *out,
+                                const struct step *s, bool matrix);
 /* dimension_, get_ and set_: the block's coordinates for the self-check. */
-void emit_block_access(struct compiler *c, struct text *out,
-                       const struct step *s);
+void sampler_emit_block_access(struct compiler *c, struct text *out,
+                               const struct step *s);
 /* assemble_: precision Q [d][d] and potential b [d] of the quadratics. */
-void emit_assemble(struct compiler *c, struct text *out, const struct step *s);
+void sampler_emit_assemble(struct compiler *c, struct text *out,
+                           const struct step *s);
 
 #endif

@@ -117,7 +117,7 @@ static bool seen_cell(symp e, const struct factor *g)
 
 static bool moves(symp e, const void *factor)
 {
-    return is_latent(e, NULL) && !seen_cell(e, factor);
+    return sym_is_latent(e, NULL) && !seen_cell(e, factor);
 }
 
 bool joint_constant(symp e, const struct factor *g)
@@ -179,7 +179,7 @@ static bool support_free(const struct joint_context *k, const struct factor *g)
     return !(g->lower && joint_mentions(k, g->lower)) &&
            !(g->upper && joint_mentions(k, g->upper)) &&
            !(g->guard &&
-             (joint_mentions(k, g->guard) || reads_latent(g->guard)));
+             (joint_mentions(k, g->guard) || sym_reads_latent(g->guard)));
 }
 
 static bool opaque_mention(struct compiler *c, const struct joint_context *k,
@@ -188,7 +188,8 @@ static bool opaque_mention(struct compiler *c, const struct joint_context *k,
     if (!g->opaque)
         return false;
     for (int i = 0; i < g->family->nargs; i++)
-        if (joint_mentions(k, substitute_derived(c, g->family->args[i].body)))
+        if (joint_mentions(
+                k, model_substitute_derived(c, g->family->args[i].body)))
             return true;
     return joint_mentions(k, g->logp);
 }
@@ -219,7 +220,7 @@ static symp with_cases(struct compiler *c, symp e)
         return e;
     symp *terms = NEW_ARRAY(c, symp, e->nargs);
     memcpy(terms, e->args, (size_t)e->nargs * sizeof *terms);
-    merge_cases(c, terms, e->nargs, NULL);
+    condition_merge_cases(c, terms, e->nargs, NULL);
     return sym_add(c, e->nargs, terms);
 }
 
@@ -231,7 +232,7 @@ static bool make_curve(struct compiler *c, symp logp, struct joint_term *t)
     symp at = sym_ref(c, v, 0, NULL), target = sym_target(c);
     symp value =
         sym_replace(c, with_cases(c, with_target(c, logp)), target, at);
-    symp unbounded = without_link_clamps(c, value, at);
+    symp unbounded = model_without_link_clamps(c, value, at);
     symp slope = sym_derivative(c, unbounded, at);
     symp curvature = slope ? sym_derivative(c, slope, at) : NULL;
     if (!curvature || sym_is(curvature, 0))
@@ -335,8 +336,8 @@ static bool free_of_block(const struct joint_context *k,
 
 struct joint *joint_of(const struct step *s)
 {
-    const bool is =
-        s->sampler == &joint_gaussian || s->sampler == &joint_ellipse;
+    const bool is = s->sampler == &sampler_joint_gaussian ||
+                    s->sampler == &sampler_joint_ellipse;
     return is ? s->own : NULL;
 }
 
@@ -347,7 +348,7 @@ static struct step *joint_block(struct compiler *c, struct model *m,
     struct step *s = NEW(c, struct step);
     struct joint_context k = {.nvars = 0};
     struct joint *j = s->own = NEW(c, struct joint);
-    s->sampler = &joint_gaussian;
+    s->sampler = &sampler_joint_gaussian;
     s->model = m;
     s->family = steps[0]->family;
     s->nmembers = n;
@@ -361,7 +362,7 @@ static struct step *joint_block(struct compiler *c, struct model *m,
     for (struct factor *h = m->factors; h; h = h->next) {
         if (h->replaced)
             continue;
-        struct factor *g = seen_by_all(c, steps, n, h);
+        struct factor *g = condition_seen_by_all(c, steps, n, h);
         if (!g)
             return NULL;
         if (!support_free(&k, g) || opaque_mention(c, &k, g))
@@ -385,7 +386,7 @@ static struct step *joint_block(struct compiler *c, struct model *m,
             last = &(*last)->next;
     }
     if (j->curved)
-        s->sampler = &joint_ellipse;
+        s->sampler = &sampler_joint_ellipse;
     return j->terms ? s : NULL;
 }
 
@@ -398,7 +399,7 @@ static const char *block_name(struct compiler *c, const struct step *s)
         text_printf(&t, "_%s", family_id(c, s->members[i].family));
     if (s->nmembers > 4)
         text_printf(&t, "_and_%d", s->nmembers - 4);
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 /* ---- which steps belong together ---- */
@@ -414,7 +415,7 @@ static bool vector_candidate(const struct step *s)
 
 static bool candidate(const struct step *s)
 {
-    if (vector_candidate(s) && s->sampler == &gaussian_block)
+    if (vector_candidate(s) && s->sampler == &sampler_gaussian_block)
         return true;
     return normal_scalar(s) && !s->family->nslices &&
            s->family->var->role == ROLE_STOCHASTIC;
@@ -424,15 +425,15 @@ static bool candidate(const struct step *s)
 static bool curved_candidate(const struct step *s)
 {
     const struct family *f = s->family;
-    if (vector_candidate(s) &&
-        (s->sampler == &elliptical_block ||
-         (s->sampler == &vector_slice && s->companion == COMPANION_NONE)))
+    if (vector_candidate(s) && (s->sampler == &sampler_elliptical_block ||
+                                (s->sampler == &sampler_vector_slice &&
+                                 s->companion == COMPANION_NONE)))
         return true;
-    return s->sampler == &slice_sampler && !s->beside && !s->asked &&
+    return s->sampler == &sampler_slice && !s->beside && !s->asked &&
            !s->bounds && !s->ties && !s->through && !f->nslices &&
            !f->truncated && !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
            !f->factor->replaced && f->distribution &&
-           is_normal(f->distribution);
+           entry_is_normal(f->distribution);
 }
 
 static bool joins(const struct step *s, bool curved)
@@ -470,14 +471,14 @@ static int find_group(struct model *m, struct step *seed, bool curved,
     for (int i = 0; i < n; i++)
         for (struct step *s = m->steps; s && n < capacity; s = s->next)
             if (joins(s, curved) && !in_group(group, n, s) &&
-                share_likelihood(group[i], s))
+                sampler_share_likelihood(group[i], s))
                 group[n++] = s;
     return n;
 }
 
 static bool is_chain(const struct step *s)
 {
-    return s->family->nloops > 0 && chained(s);
+    return s->family->nloops > 0 && sampler_chained(s);
 }
 
 /* Elements of a plate of several loops meet each other, not all at once: no
@@ -485,7 +486,7 @@ static bool is_chain(const struct step *s)
 static bool meets_in_rows(const struct step *s)
 {
     return s->family->nloops > 1 && !s->family->nslices &&
-           (s->sequential || s->conflicts) && !coupled(s);
+           (s->sequential || s->conflicts) && !sampler_coupled(s);
 }
 
 /* s stands in the density of a vector node, which is no row of a dense block.
@@ -521,10 +522,10 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
         if (is_chain(s) || meets_in_rows(s) || meets_in_vectors(s) ||
             (n > 1 && s->family->nslices > 0))
             return true;
-        plates = plates || (s->family->nloops > 0 && !coupled(s));
+        plates = plates || (s->family->nloops > 0 && !sampler_coupled(s));
         same = same && s->family->nloops > 0 && !s->sequential &&
-               !s->conflicts && plain_plate(c, s->family) &&
-               same_plate(c, group[0]->family, s->family);
+               !s->conflicts && sampler_plain_plate(c, s->family) &&
+               sampler_same_plate(c, group[0]->family, s->family);
     }
     const bool many = n > MOST_IN_BLOCK && in_vectors(group[0]);
     return (n > 1 && plates && !same) || many;
@@ -547,7 +548,8 @@ static void add_hyper_means(struct compiler *c, struct model *m,
     for (int i = 0; i < *n; i++)
         for (struct step *s = m->steps; s; s = s->next)
             if (candidate(s) && !in_group(members, *n, s) &&
-                (in_prior(s, members[i]) || share_likelihood(s, members[i])))
+                (in_prior(s, members[i]) ||
+                 sampler_share_likelihood(s, members[i])))
                 try_member(c, m, members, n, s);
 }
 
@@ -626,13 +628,13 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     if (joint_of(block)->curved != curved)
         return;
     block->name = block_name(c, block);
-    find_rescalings(c, m, block);
+    sampler_find_rescalings(c, m, block);
     if (!worth_fits(block))
         return;
     struct step *kept[MAX_MEMBERS];
     int nkept = 0;
     keep_slices(c, members, n, kept, &nkept);
-    replace_steps(members, n, block);
+    sampler_replace_steps(members, n, block);
     for (int i = 0; i < nkept; i++) {
         kept[i]->next = members[0]->next;
         kept[i]->beside = true;
@@ -640,7 +642,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     }
 }
 
-void form_joint_blocks(struct compiler *c, struct model *m)
+void sampler_form_joint_blocks(struct compiler *c, struct model *m)
 {
     for (int curved = 0; curved < 2; curved++)
         for (int pass = 0; pass < 2; pass++)

@@ -97,7 +97,7 @@ struct joint *joint_of(const struct step *s);
 
 /* joint.c: sparse joint blocks of families that enter common linear
  * predictors, before smaller ones are formed. */
-void form_joint_blocks(struct compiler *c, struct model *m);
+void sampler_form_joint_blocks(struct compiler *c, struct model *m);
 /* What stands for the linear predictor in a curved term. */
 symp joint_eta(struct compiler *c);
 /* The block's variables, each once; returns their number. */
@@ -116,8 +116,9 @@ bool joint_constant(symp e, const struct factor *g);
 /* joint_alike.c: whether rows of t share weights, and the function of the
  * generated program that numbers those that do alike. */
 bool joint_alike(const struct joint_term *t);
-void emit_alike(struct compiler *c, struct text *out, const struct step *s,
-                const struct joint_term *t, int number);
+void sampler_emit_alike(struct compiler *c, struct text *out,
+                        const struct step *s, const struct joint_term *t,
+                        int number);
 
 /* joint_forms.c: g, a vector node's normal density, as terms of a joint block
  * that stands in its mean, or that the node is of as well; NULL: it is none, or
@@ -125,9 +126,9 @@ void emit_alike(struct compiler *c, struct text *out, const struct step *s,
 struct joint_term *vector_form_terms(struct compiler *c, const struct model *m,
                                      struct joint_context *k, struct factor *g);
 /* The family whose components' pairs are the term's rows, or NULL. */
-struct family *pairs_of(const struct joint_term *t);
+struct family *sampler_pairs_of(const struct joint_term *t);
 /* Its sums over instances, for each element of P, are of data if `leaf` is. */
-bool sums_at_load(const struct joint_term *t);
+bool sampler_sums_at_load(const struct joint_term *t);
 
 /* joint_vector.c */
 enum { MOST_PRODUCTS = 32 };
@@ -142,34 +143,37 @@ struct joint_products {
 };
 /* An element of the precision matrix of g's vector, at the loops of its pair,
  * as such a sum; false: there are too many. */
-bool products_of(struct compiler *c, const struct factor *g,
-                 struct loop *const pair[2], symp e,
-                 struct joint_products *out);
+bool sampler_products_of(struct compiler *c, const struct factor *g,
+                         struct loop *const pair[2], symp e,
+                         struct joint_products *out);
 /* A vector family's normal prior as terms of a joint block;
  * NULL: it is not normal, or its extent is not the same for all. */
 struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
                                       struct family *f);
 /* Whether the node's number of components differs between instances. */
-bool extent_varies(struct compiler *c, const struct family *f);
+bool sampler_extent_varies(struct compiler *c, const struct family *f);
 
 /* joint_phases.c */
 void joint_phases(struct compiler *c, struct step *s);
 
 /* rescale.c: the plates of a block that can be moved with their scales. */
-void find_rescalings(struct compiler *c, struct model *m, struct step *block);
+void sampler_find_rescalings(struct compiler *c, struct model *m,
+                             struct step *block);
 /* rescale_program.c: their functions; what the self-check asks of them. */
-void emit_rescalings(struct compiler *c, struct text *out,
-                     const struct step *s);
-void emit_rescale_check(struct text *out, const struct step *s);
+void sampler_emit_rescalings(struct compiler *c, struct text *out,
+                             const struct step *s);
+void sampler_emit_rescale_check(struct text *out, const struct step *s);
 
 /* curved.c: what a block with curved terms has in addition. */
-void emit_curve(struct compiler *c, struct text *out, const struct step *s,
-                const struct joint_term *t, int number);
-void emit_curved(struct compiler *c, struct text *out, const struct step *s);
+void sampler_emit_curve(struct compiler *c, struct text *out,
+                        const struct step *s, const struct joint_term *t,
+                        int number);
+void sampler_emit_curved(struct compiler *c, struct text *out,
+                         const struct step *s);
 
 /* scatter.c: whether, and how, a vector's constant weights are had from
  * the terms of their sums; statements that add them to cells_. */
-bool can_scatter(struct compiler *c, const struct joint_term *t);
-void emit_scatter(struct emitter *e, const struct joint_term *t);
+bool sampler_can_scatter(struct compiler *c, const struct joint_term *t);
+void sampler_emit_scatter(struct emitter *e, const struct joint_term *t);
 
 #endif

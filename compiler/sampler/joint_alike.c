@@ -30,7 +30,7 @@ static bool find_keys(struct keys *keys, symp e)
     if (!sym_has_any_loop(e))
         return true;
     for (int d = 0; e->kind == SYM_REF && d < e->nargs; d++)
-        if (reads_latent(e->args[d]))
+        if (sym_reads_latent(e->args[d]))
             return false;
     if (e->kind == SYM_REF || e->kind == SYM_LOOP)
         return add_key(keys, e);
@@ -77,8 +77,9 @@ bool joint_alike(const struct joint_term *t)
     return find_alike(t, &keys);
 }
 
-void emit_alike(struct compiler *c, struct text *out, const struct step *s,
-                const struct joint_term *t, int number)
+void sampler_emit_alike(struct compiler *c, struct text *out,
+                        const struct step *s, const struct joint_term *t,
+                        int number)
 {
     struct emitter e = emitter_new(c, out);
     struct keys keys;

@@ -20,7 +20,7 @@ static symp precision_of(struct compiler *c, const struct model *m,
                          struct loop *loops[2])
 {
     struct step own = {.family = f, .model = m};
-    if (!gaussian_prior(c, &own))
+    if (!sampler_gaussian_prior(c, &own))
         return NULL;
     symp precision = own.quadratics->precision[0][0];
     loops[0] = own.members[0].index.loops[0];
@@ -65,12 +65,12 @@ static struct joint_term *make_forms(struct compiler *c, struct factor *g,
         symp by = form->slots[i].coefficient;
         t->slots[i] = form->slots[i];
         t->constant_design = t->constant_design && joint_constant(by, g);
-        t->data_design = t->data_design && data_with(by, t->leaf);
+        t->data_design = t->data_design && sampler_data_with(by, t->leaf);
     }
     t->constant_weight = p->constant;
     t->constant_score = joint_constant(t->score, g);
     t->common_weight = !sym_has_loop_of(t->weight, g->loops, g->nloops);
-    t->data_offset = data_with(t->offset, t->leaf);
+    t->data_offset = sampler_data_with(t->offset, t->leaf);
     return t;
 }
 
@@ -116,15 +116,15 @@ struct joint_term *vector_form_terms(struct compiler *c, const struct model *m,
     struct joint_term *terms = NULL, **last = &terms;
     struct loop *pair[2];
     if (f->nslices != 1 || f->factor != g || f->truncated || !mean ||
-        extent_varies(c, f))
+        sampler_extent_varies(c, f))
         return NULL;
     symp precision = precision_of(c, m, k, f, pair);
-    if (!precision || !products_of(c, g, pair, precision, &products))
+    if (!precision || !sampler_products_of(c, g, pair, precision, &products))
         return NULL;
     symp at = sym_loop(c, pair[0]);
-    symp centre = substitute_derived(
-        c, family_expression_at(c, f, mean, free_index(f->distribution, mean),
-                                at));
+    symp centre = model_substitute_derived(
+        c, family_expression_at(c, f, mean,
+                                emit_free_index(f->distribution, mean), at));
     k->apart = true;
     const bool linear =
         joint_decompose(c, k, sym_sub(c, centre, family_lhs(c, f, 1, &at)),
@@ -139,12 +139,12 @@ struct joint_term *vector_form_terms(struct compiler *c, const struct model *m,
     return terms;
 }
 
-struct family *pairs_of(const struct joint_term *t)
+struct family *sampler_pairs_of(const struct joint_term *t)
 {
     return t->forms ? t->factor->family : t->vector;
 }
 
-bool sums_at_load(const struct joint_term *t)
+bool sampler_sums_at_load(const struct joint_term *t)
 {
     return t->forms && t->common_weight && t->data_design && t->data_offset;
 }

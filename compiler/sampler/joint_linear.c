@@ -27,7 +27,7 @@ static bool add_coefficient(struct compiler *c, const struct joint_context *k,
                             symp coefficient)
 {
     for (int d = 0; d < ref->nargs; d++)
-        if (reads_latent(ref->args[d]))
+        if (sym_reads_latent(ref->args[d]))
             return false; /* the pattern would move */
     for (int i = 0; i < out->n && !k->nbound; i++)
         if (!out->slots[i].nbound && out->slots[i].when == k->when &&
@@ -106,7 +106,8 @@ static bool runs_through_rows(const struct joint_context *k,
 static bool decompose_sum(struct compiler *c, struct joint_context *k, symp e,
                           symp by, struct joint_linear *out)
 {
-    if (k->nbound == 4 || reads_latent(e->args[0]) || reads_latent(e->args[1]))
+    if (k->nbound == 4 || sym_reads_latent(e->args[0]) ||
+        sym_reads_latent(e->args[1]))
         return false;
     struct joint_linear inner = {.rest = sym_num(c, 0)};
     k->bound[k->nbound] = e->loop;
@@ -133,7 +134,7 @@ static bool decompose_cases(struct compiler *c, struct joint_context *k, symp e,
     symp when = e->args[0], outer = k->when, zero = sym_num(c, 0);
     if (joint_mentions(k, when))
         return false;
-    const bool told = k->apart && !reads_latent(when);
+    const bool told = k->apart && !sym_reads_latent(when);
     symp is = told ? when : NULL;
     symp is_not = told ? sym_call(c, "!", 1, &when) : NULL;
     k->when = is && outer ? sym_and(c, outer, is) : is ? is : outer;

@@ -16,13 +16,13 @@ static void add_row_of(struct compiler *c, struct phase *p,
 static void add_term(struct compiler *c, struct step *s,
                      const struct joint_term *t)
 {
-    struct phase *p = add_phase(c, s, PHASE_SUM,
-                                t->curved ? "fits a normal to the density"
-                                          : "sparse precision, score");
+    struct phase *p = sweep_add_phase(c, s, PHASE_SUM,
+                                      t->curved ? "fits a normal to the density"
+                                                : "sparse precision, score");
     p->rows = t->factor->family;
     p->at_load =
         (t->constant_design && t->constant_weight && t->constant_score) ||
-        sums_at_load(t);
+        sampler_sums_at_load(t);
     add_row_of(c, p, t);
     phase_computes(c, p, t->slope);
     phase_computes(c, p, t->curvature);
@@ -31,7 +31,7 @@ static void add_term(struct compiler *c, struct step *s,
 static void add_trial(struct compiler *c, struct step *s,
                       const struct joint_term *t)
 {
-    struct phase *p = add_phase(c, s, PHASE_SUM, "log density");
+    struct phase *p = sweep_add_phase(c, s, PHASE_SUM, "log density");
     p->rows = t->factor->family;
     p->trial = true;
     phase_computes(c, p, t->value);
@@ -40,10 +40,10 @@ static void add_trial(struct compiler *c, struct step *s,
 static void add_rescaling(struct compiler *c, struct step *s,
                           const struct rescaling *r)
 {
-    struct phase *p =
-        add_phase(c, s, PHASE_SEARCH,
-                  intern_format(c, "moves %s with %s", r->hyper->var->name,
-                                r->term->factor->family->var->name));
+    struct phase *p = sweep_add_phase(
+        c, s, PHASE_SEARCH,
+        intern_format(c, "moves %s with %s", r->hyper->var->name,
+                      r->term->factor->family->var->name));
     p->random = true;
     for (const struct part *k = r->parts; k; k = k->next)
         phase_computes(c, p, k->logp);
@@ -54,10 +54,12 @@ void joint_phases(struct compiler *c, struct step *s)
     const struct joint *k = joint_of(s);
     for (const struct joint_term *t = k->terms; t; t = t->next)
         add_term(c, s, t);
-    add_phase(c, s, PHASE_SOLVE, "factors along the elimination tree, draws")
+    sweep_add_phase(c, s, PHASE_SOLVE,
+                    "factors along the elimination tree, draws")
         ->random = true;
     if (k->curved)
-        add_phase(c, s, PHASE_SEARCH, "slice along the ellipse")->random = true;
+        sweep_add_phase(c, s, PHASE_SEARCH, "slice along the ellipse")->random =
+            true;
     for (const struct joint_term *t = k->terms; t; t = t->next)
         if (t->curved)
             add_trial(c, s, t);

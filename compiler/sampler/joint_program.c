@@ -11,7 +11,7 @@ static void emit_comment(struct compiler *c, struct text *out,
     text_append(out, "/* A joint Gaussian block:\n");
     for (int i = 0; i < s->nmembers; i++)
         text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    place_in_comment(c, s->members[i].family->span));
+                    text_place_in_comment(c, s->members[i].family->span));
     text_append(out, " * Its sparse precision and potential come from\n");
     for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next)
         text_printf(out, " *     %s\n", t->factor->text);
@@ -36,7 +36,7 @@ static int open_bounds(struct emitter *e, const struct joint_slot *slot)
 static symp instance_counts(struct compiler *c, const struct factor *g)
 {
     symp guard = g->guard ? g->guard : sym_num(c, 1);
-    symp counted = counted_instances(g);
+    symp counted = model_counted_instances(g);
     return counted ? sym_and(c, guard, counted) : guard;
 }
 
@@ -57,7 +57,7 @@ static const char *in_range(struct emitter *e, symp ref)
 /* The instance of a vector and the numbers of two of its cells. */
 static void open_pair(struct emitter *e, const struct joint_term *t)
 {
-    struct family *f = pairs_of(t);
+    struct family *f = sampler_pairs_of(t);
     const char *n = emit_int(e, family_extent(e->c, f, 0));
     emit_line(e, "const long long extent_ = %s;", n);
     emit_line(e, "const long long vector_ = element / (extent_ * extent_);");
@@ -94,7 +94,8 @@ static void emit_extent(struct compiler *c, struct text *out,
                 "*state)\n{\n    const struct state *s = (const struct state "
                 "*)state;\n    (void)s;\n",
                 s->name, number);
-    emit_line(&e, "return %s;", emit_int(&e, family_extent(c, pairs_of(t), 0)));
+    emit_line(&e, "return %s;",
+              emit_int(&e, family_extent(c, sampler_pairs_of(t), 0)));
     text_append(out, "}\n");
 }
 
@@ -118,7 +119,7 @@ static void emit_pairs(struct compiler *c, struct text *out,
 {
     struct emitter e;
     emit_extent(c, out, s, t, number);
-    const bool scattered = can_scatter(c, t);
+    const bool scattered = sampler_can_scatter(c, t);
     if (scattered) {
         text_printf(out,
                     "static void scatter_%s_%d(const struct state *s, "
@@ -131,7 +132,7 @@ static void emit_pairs(struct compiler *c, struct text *out,
         emit_decode(&e, t->vector, "vector_");
         for (int i = 0; i < e.nloops; i++)
             emit_line(&e, "(void)%s;", e.loops[i].name);
-        emit_scatter(&e, t);
+        sampler_emit_scatter(&e, t);
         text_printf(out, "}\nGBM_HOST_SCATTER(scatter_%s_%d)\n", s->name,
                     number);
     }
@@ -274,7 +275,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
 {
     struct emitter e = emitter_new(c, out);
     if (t->curved) {
-        emit_curve(c, out, s, t, number);
+        sampler_emit_curve(c, out, s, t, number);
         emit_design(c, out, s, t, number);
         return;
     }
@@ -282,7 +283,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
                 "GBM_FN void row_%s_%d(const struct state *s, long long "
                 "element,\n    real *weight_, real *score_)\n{\n",
                 s->name, number);
-    if (pairs_of(t)) {
+    if (sampler_pairs_of(t)) {
         open_pair(&e, t);
         const char *a = e.loops[e.nloops - 2].name;
         const char *b = e.loops[e.nloops - 1].name;
@@ -307,7 +308,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s,
         emit_design(c, out, s, t, number);
     if (t->forms && t->data_offset)
         emit_offset(c, out, s, t, number);
-    emit_alike(c, out, s, t, number);
+    sampler_emit_alike(c, out, s, t, number);
 }
 
 static bool all_constant(const struct joint_term *t)
@@ -534,7 +535,7 @@ static void emit_check(struct compiler *c, struct text *out,
         text_append(out, "}\n");
     }
     if (joint_of(s)->rescalings)
-        emit_rescale_check(out, s);
+        sampler_emit_rescale_check(out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(
         out,
@@ -569,8 +570,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     }
     emit_assemble(c, out, s);
     if (joint_of(s)->curved)
-        emit_curved(c, out, s);
-    emit_rescalings(c, out, s);
+        sampler_emit_curved(c, out, s);
+    sampler_emit_rescalings(c, out, s);
     emit_update(c, out, s);
     emit_check(c, out, s);
 }
@@ -592,7 +593,7 @@ static void emit_tables(struct compiler *c, struct text *out,
                     t->factor->family->number, t->constant_design,
                     t->constant_weight, t->constant_score, t->curved, s->name,
                     nterms);
-        if (pairs_of(t))
+        if (sampler_pairs_of(t))
             text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
         if (t->forms)
             text_printf(out,
@@ -602,7 +603,7 @@ static void emit_tables(struct compiler *c, struct text *out,
                         t->data_design);
         if (t->forms && t->data_offset)
             text_printf(out, ", .offset = offset_%s_%d", s->name, nterms);
-        if (t->vector && can_scatter(c, t))
+        if (t->vector && sampler_can_scatter(c, t))
             text_printf(out, ", .scatter = scatter_%s_%d_host", s->name,
                         nterms);
         if (!t->vector)
@@ -657,19 +658,19 @@ static void add_slots(struct compiler *c, struct model *m, struct step *s)
                         .ndim = 1,
                         .family = s->family,
                         .step = s};
-    s->slots = add_slot(c, m, slot);
+    s->slots = sweep_add_slot(c, m, slot);
     slot.integer = false;
     slot.name = intern_format(c, "joint %d constants", n);
     slot.member = intern_format(c, "joint%d_constant", n);
     slot.about = "its sums of data";
     slot.life = LIFE_CONSTANT;
-    add_slot(c, m, slot);
+    sweep_add_slot(c, m, slot);
     slot.name = intern_format(c, "joint %d work", n);
     slot.member = intern_format(c, "joint%d_work", n);
     slot.about = "its work space";
     slot.life = LIFE_SCRATCH;
     slot.per_chain = true;
-    add_slot(c, m, slot);
+    sweep_add_slot(c, m, slot);
 }
 
 /* The nodes on which scales depend move with them. */
@@ -692,16 +693,16 @@ static const char *why(struct compiler *c, const struct step *s)
     bool constant = true;
     for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next) {
         const bool more = !meets || t->nslots > meets->nslots;
-        if ((t->nslots > 1 || pairs_of(t)) && more)
+        if ((t->nslots > 1 || sampler_pairs_of(t)) && more)
             meets = t;
         constant = constant && t->constant_design && t->constant_weight &&
                    t->constant_score;
-        symp clamp = t->unbounded ? find_clamp(t->factor->logp) : NULL;
+        symp clamp = t->unbounded ? model_find_clamp(t->factor->logp) : NULL;
         if (clamp)
             bound = intern_format(c,
                                   "; %s is fitted as if there were no bound, "
                                   "and where it binds the ellipse corrects it",
-                                  expression_text(c, clamp));
+                                  sampler_expression_text(c, clamp));
     }
     return intern_format(
         c, "one sparse block, as %s meet%s in %s%s%s",
@@ -731,11 +732,11 @@ static const char *parallel(struct compiler *c, const struct step *s)
     return "elimination tree";
 }
 
-const struct sampler joint_gaussian = {
+const struct sampler sampler_joint_gaussian = {
     .name = "joint Gaussian block",
     .closed = true,
     .explain = explain_gaussian,
-    .brief = brief_block,
+    .brief = sampler_brief_block,
     .why = why,
     .parallel = parallel,
     .headers = {"joint.h", "rescale.h"},
@@ -750,7 +751,7 @@ const struct sampler joint_gaussian = {
     .moves = moves,
 };
 
-const struct sampler joint_ellipse = {
+const struct sampler sampler_joint_ellipse = {
     .name = "joint elliptical slice",
     .explain = explain_ellipse,
     .why = why,

@@ -35,11 +35,11 @@ static void add_product(const struct matrix *m, symp e,
     const int n = e->kind == SYM_MUL ? e->nargs : 1;
     struct joint_product p = {sym_num(c, 1), sym_num(c, 1), false};
     for (int i = 0; i < n; i++) {
-        symp *to =
-            reads_latent(args[i]) && !varies(m, args[i]) ? &p.scale : &p.unit;
+        symp *to = sym_reads_latent(args[i]) && !varies(m, args[i]) ? &p.scale
+                                                                    : &p.unit;
         *to = sym_mul2(c, *to, args[i]);
     }
-    p.constant = !reads_latent(p.unit);
+    p.constant = !sym_reads_latent(p.unit);
     for (int i = 0; i < out->n; i++) {
         struct joint_product *o = &out->items[i];
         if (o->constant == p.constant && sym_same(o->scale, p.scale)) {
@@ -66,7 +66,7 @@ static void expand(const struct matrix *m, symp e, struct joint_products *out)
     }
     for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
         symp inner = e->args[i];
-        if (!reads_latent(inner) ||
+        if (!sym_reads_latent(inner) ||
             (inner->kind != SYM_ADD && inner->kind != SYM_SUM))
             continue;
         symp rest = sym_cofactor(c, e, i);
@@ -85,8 +85,8 @@ static void expand(const struct matrix *m, symp e, struct joint_products *out)
                    out);
         return;
     }
-    if (e->kind == SYM_SUM && reads_latent(e) && !reads_latent(e->args[0]) &&
-        !reads_latent(e->args[1])) {
+    if (e->kind == SYM_SUM && sym_reads_latent(e) &&
+        !sym_reads_latent(e->args[0]) && !sym_reads_latent(e->args[1])) {
         struct joint_products parts = {.n = 0};
         expand(m, e->args[2], &parts);
         if (!parts.failed && (parts.n > 1 || parts.items[0].constant)) {
@@ -102,8 +102,9 @@ static void expand(const struct matrix *m, symp e, struct joint_products *out)
     add_product(m, e, out);
 }
 
-bool products_of(struct compiler *c, const struct factor *g,
-                 struct loop *const pair[2], symp e, struct joint_products *out)
+bool sampler_products_of(struct compiler *c, const struct factor *g,
+                         struct loop *const pair[2], symp e,
+                         struct joint_products *out)
 {
     const struct matrix matrix = {c, g, pair[0], pair[1], g->family};
     out->n = 0;
@@ -133,7 +134,7 @@ static struct joint_term *find_term(const struct matrix *m,
     return *terms = t;
 }
 
-bool extent_varies(struct compiler *c, const struct family *f)
+bool sampler_extent_varies(struct compiler *c, const struct family *f)
 {
     symp extent = family_extent(c, f, 0);
     for (int i = 0; i < f->nloops; i++)
@@ -147,7 +148,8 @@ struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
 {
     struct step own = {.family = f, .model = m};
     struct joint_term *terms = NULL;
-    if (f->nslices != 1 || extent_varies(c, f) || !gaussian_prior(c, &own))
+    if (f->nslices != 1 || sampler_extent_varies(c, f) ||
+        !sampler_gaussian_prior(c, &own))
         return NULL;
     const struct quadratic *q = own.quadratics;
     const struct matrix matrix = {c, f->factor, own.members[0].index.loops[0],

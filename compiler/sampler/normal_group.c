@@ -42,8 +42,8 @@ void normal_prior_terms(struct compiler *c, const struct step *s,
     normal_terms(c, normal_prior(s), potential, square);
 }
 
-void not_normal(struct compiler *c, const struct step *s, struct span where,
-                const char *word)
+void sampler_not_normal(struct compiler *c, const struct step *s,
+                        struct span where, const char *word)
 {
     error_at(c, where,
              "%s needs a normal prior, but that of %s is %s; there is am", word,
@@ -113,14 +113,15 @@ static bool group_prior(struct compiler *c, const struct step *s,
     symp potential, square;
     normal_terms(c, own, &potential, &square);
     symp mean = sym_div(c, potential, sym_mul2(c, sym_num(c, -2), square));
-    return !group_depends(s, square) && !sym_any(mean, follows_group, s) &&
+    return !group_depends(s, square) &&
+           !sym_any(mean, sampler_follows_group, s) &&
            affine(c, s, f, mean, mean);
 }
 
 /* The observed elements of a member say something of the others. */
 static struct part *seen_instances(struct compiler *c, const struct family *f)
 {
-    struct part *p = all_instances(c, f->factor);
+    struct part *p = sampler_all_instances(c, f->factor);
     p->guard = sym_seen(c, f->var, f->var->ndim, f->lower);
     return p;
 }
@@ -140,14 +141,14 @@ static struct step *normal_group(struct compiler *c, struct model *m,
             return NULL;
         }
         if (!own[i] || steps[i]->lower || steps[i]->upper) {
-            not_normal(c, steps[i], where, word);
+            sampler_not_normal(c, steps[i], where, word);
             return NULL;
         }
     }
     const struct family *families[8];
     for (int i = 0; i < n; i++)
         families[i] = steps[i]->family;
-    struct step *s = merge_group(c, m, steps, n);
+    struct step *s = sampler_merge_group(c, m, steps, n);
     for (int i = 0; i < n; i++)
         if (!group_prior(c, s, own[i], families[i])) {
             error_at(c, where,
@@ -163,8 +164,8 @@ static struct step *normal_group(struct compiler *c, struct model *m,
                 struct part *p = NEW(c, struct part);
                 *p = *own[i];
                 p->next = NULL;
-                push_part(&priors, p);
-                push_part(&s->parts, seen_instances(c, families[i]));
+                sampler_push_part(&priors, p);
+                sampler_push_part(&s->parts, seen_instances(c, families[i]));
             }
     s->own = priors;
     for (struct factor *g = m->factors; g; g = g->next) {
@@ -172,7 +173,7 @@ static struct step *normal_group(struct compiler *c, struct model *m,
         for (int i = 0; i < n; i++)
             prior = prior || families[i]->factor == g;
         if (!g->replaced && !prior && group_mentions(c, s, g))
-            push_part(&s->parts, all_instances(c, g));
+            sampler_push_part(&s->parts, sampler_all_instances(c, g));
     }
     return s;
 }
@@ -189,7 +190,7 @@ static void for_each_prior(struct emitter *e, const struct step *s,
         int depth = e->nloops;
         emit_line(e, "{");
         e->indent++;
-        int braces = open_group_member(e, s->members[i].family, &cell);
+        int braces = sampler_open_group_member(e, s->members[i].family, &cell);
         symp seen = sym_seen(c, cell->var, cell->nargs, cell->args);
         emit_line(e, "if (!%s) {", emit_expr(e, seen));
         e->indent++;
@@ -232,7 +233,7 @@ static void emit_normal_prior(struct compiler *c, struct text *out,
 
 bool normal_vector(struct compiler *c, struct step *s)
 {
-    if (s->family->nslices != 1 || !gaussian_prior(c, s))
+    if (s->family->nslices != 1 || !sampler_gaussian_prior(c, s))
         return false;
     if (!entry_value(s->family->distribution, "draw"))
         return false; /* improper: an ellipse as wide as it is stands still */
@@ -245,9 +246,9 @@ bool normal_vector(struct compiler *c, struct step *s)
     return true;
 }
 
-struct step *take_normal(struct compiler *c, struct model *m,
-                         struct step *const *steps, int n, struct span where,
-                         const char *word)
+struct step *sampler_take_normal(struct compiler *c, struct model *m,
+                                 struct step *const *steps, int n,
+                                 struct span where, const char *word)
 {
     if (!group_fits(c, steps, n, where, word))
         return NULL;
@@ -255,7 +256,7 @@ struct step *take_normal(struct compiler *c, struct model *m,
         return normal_group(c, m, steps, n, where, word);
     if (normal_vector(c, steps[0]))
         return steps[0];
-    not_normal(c, steps[0], where, word);
+    sampler_not_normal(c, steps[0], where, word);
     return NULL;
 }
 
@@ -266,7 +267,7 @@ struct step *take_normal(struct compiler *c, struct model *m,
 static void emit_likelihood(struct compiler *c, struct text *out,
                             const struct step *s)
 {
-    emit_group_density(c, out, s, "likelihood");
+    sampler_emit_group_density(c, out, s, "likelihood");
     text_printf(out,
                 "struct place_%s {\n    const struct state *s;\n    const "
                 "struct gbm_team *team;\n    long long element;\n};\n"
@@ -283,11 +284,12 @@ static void emit_group_move(struct compiler *c, struct text *out,
                             struct step *s, const char *what, normal_move *move)
 {
     const char *n = s->name;
-    emit_group_comment(c, out, s, intern_format(c, "%s, jointly", what));
-    emit_group_cells(c, out, s);
+    sampler_emit_group_comment(c, out, s,
+                               intern_format(c, "%s, jointly", what));
+    sampler_emit_group_cells(c, out, s);
     emit_normal_prior(c, out, s);
     emit_likelihood(c, out, s);
-    open_group_update(out, s);
+    sampler_open_group_update(out, s);
     struct emitter e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
     static const char *const arrays[] = {"x", "y", "mean", "drawn"};
@@ -303,7 +305,7 @@ static void emit_group_move(struct compiler *c, struct text *out,
     emit_line(&e, "struct place_%s k_ = {s, team, element};", n);
     move(&e, s);
     text_append(out, "}\n\n");
-    emit_group_access(out, s, "likelihood", true);
+    sampler_emit_group_access(out, s, "likelihood", true);
 }
 
 /* write_: an element's cells. */
@@ -316,10 +318,10 @@ static void emit_vector_write(struct compiler *c, struct text *out,
                 "gbm_team *team,\n    long long element, const real *x)\n{\n"
                 "    (void)element;\n    gbm_team_sync(team);\n",
                 s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "(void)d;");
-    emit_each(&e, s, "$ = x[@];", false, false);
+    sampler_emit_each(&e, s, "$ = x[@];", false, false);
     emit_line(&e, "gbm_team_sync(team);");
     if (s->through)
         emit_recompute(&e, s, s->family->var);
@@ -333,15 +335,15 @@ static void emit_vector_conditional(struct compiler *c, struct text *out,
 {
     const char *n = s->name;
     text_append(out, "#ifndef __CUDACC__\n");
-    emit_block_access(c, out, s);
+    sampler_emit_block_access(c, out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
                 "element, const double *x)\n{\n    const struct state *s = "
                 "(const struct state *)state;\n",
                 n);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
     emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
     emit_line(&e, "GBM_SCRATCH(before, before_small, d);");
@@ -351,7 +353,7 @@ static void emit_vector_conditional(struct compiler *c, struct text *out,
     emit_line(
         &e, "double total = (double)likelihood_%s(s, &gbm_alone, element);", n);
     emit_line(&e, "write_%s(s, &gbm_alone, element, before);", n);
-    emit_quadratic_form(&e);
+    sampler_emit_quadratic_form(&e);
     text_append(out, "}\n#endif\n\n");
 }
 
@@ -360,23 +362,23 @@ static void emit_vector_move(struct compiler *c, struct text *out,
                              normal_move *move)
 {
     const char *n = s->name;
-    emit_group_comment(c, out, s,
-                       intern_format(c, "%s of a vector node", what));
-    emit_assemble(c, out, s);
+    sampler_emit_group_comment(c, out, s,
+                               intern_format(c, "%s of a vector node", what));
+    sampler_emit_assemble(c, out, s);
     emit_vector_write(c, out, s);
     emit_likelihood(c, out, s);
-    open_group_update(out, s);
+    sampler_open_group_update(out, s);
     struct emitter e = emitter_new(c, out);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
     static const char *const arrays[] = {"x", "y", "mean", "drawn"};
     for (int i = 0; i < 4; i++)
         emit_line(&e, "GBM_SCRATCH(%s, %s_small, d);", arrays[i], arrays[i]);
     emit_line(&e, "assemble_%s(s, team, element, Q, mean);", n);
-    emit_each(&e, s, "x[@] = $;", false, false);
+    sampler_emit_each(&e, s, "x[@] = $;", false, false);
     /* observed components stay where they are: the prior given them */
-    emit_fixed(&e, s);
+    sampler_emit_fixed(&e, s);
     emit_line(&e, "if (some)");
     emit_line(&e, "    gbm_condition_on(d, Q, mean, fixed, x);");
     emit_line(&e, "if (!gbm_cholesky(d, Q))");
@@ -404,8 +406,9 @@ static void emit_vector_move(struct compiler *c, struct text *out,
     emit_vector_conditional(c, out, s);
 }
 
-void emit_normal_moves(struct compiler *c, struct text *out, struct step *s,
-                       const char *what, normal_move *move)
+void sampler_emit_normal_moves(struct compiler *c, struct text *out,
+                               struct step *s, const char *what,
+                               normal_move *move)
 {
     if (s->whole)
         emit_group_move(c, out, s, what, move);

@@ -225,7 +225,7 @@ static void emit_pair_update(struct compiler *c, struct text *out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, "
                 "int adapting)\n{\n    (void)adapting;\n    (void)element;\n",
-                s->family->text, place_in_comment(c, s->family->span),
+                s->family->text, text_place_in_comment(c, s->family->span),
                 sym_text(c, s->pair[0].cell), sym_text(c, s->pair[1].cell),
                 s->name);
     if (s->family->nloops)
@@ -346,10 +346,10 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
     text_append(out, ", .every = true");
 }
 
-const struct sampler pair_slice = {
+const struct sampler sampler_pair_slice = {
     .name = "slice that keeps the sum",
     .takes = takes,
-    .unit = never_left_out,
+    .unit = sampler_never_left_out,
     .emit = emit,
     .emit_tables = emit_checks,
     .emit_row = emit_row,
@@ -357,5 +357,5 @@ const struct sampler pair_slice = {
     .own_layout = true,
     .repairs = true,
     .blocks = 1,
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
 };

@@ -21,7 +21,7 @@ static int references(struct compiler *c, struct factor *g, struct var *v,
                       symp *out, int capacity)
 {
     struct finder f;
-    find_in_factor(c, &f, v, g);
+    condition_find_in_factor(c, &f, v, g);
     for (int i = 0; i < f.n; i++) {
         if (f.found[i].nbound)
             return -1;
@@ -99,7 +99,7 @@ static void make_path(struct compiler *c, struct step *s, int along,
                       symp before)
 {
     const struct factor *own = s->family->factor;
-    s->sampler = &forward_backward;
+    s->sampler = &sampler_forward_backward;
     struct path *path = s->own = NEW(c, struct path);
     path->along = along;
     path->before = before;
@@ -113,7 +113,7 @@ static void make_path(struct compiler *c, struct step *s, int along,
             p = &(*p)->next;
     s->nstatistics = 0;
     s->opaque = false;
-    gather_statistics(s);
+    condition_gather_statistics(s);
 }
 
 static void try_path(struct compiler *c, struct step *s)
@@ -144,7 +144,7 @@ static void try_path(struct compiler *c, struct step *s)
     make_path(c, s, along, before);
 }
 
-void form_paths(struct compiler *c, struct model *m)
+void sampler_form_paths(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
         if (s->sampler && s->sampler->enumerates)
@@ -447,7 +447,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_conditional(c, out, s);
     emit_density(c, out, s);
     text_printf(out, "/* %s    %s\n", s->family->text,
-                place_in_comment(c, s->family->span));
+                text_place_in_comment(c, s->family->span));
     text_printf(out,
                 " * Drawn as a whole along %s: forward filtering, backward "
                 "sampling. Emissions:\n",
@@ -464,10 +464,10 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    struct phase *p = add_usual_phases(c, s);
+    struct phase *p = sweep_add_usual_phases(c, s);
     p->what = "emissions of each value";
     p->random = false;
-    p = add_phase(c, s, PHASE_SCAN, "filters forward, samples backward");
+    p = sweep_add_phase(c, s, PHASE_SCAN, "filters forward, samples backward");
     p->random = true;
     phase_computes(c, p, s->family->factor->logp);
 }
@@ -489,14 +489,15 @@ static const char *parallel(struct compiler *c, const struct step *s)
     for (int i = 0; i < s->family->nloops && n < 16; i++)
         if (i != path_of(s)->along)
             others[n++] = s->family->loops[i];
-    return n ? loop_names(c, others, n) : "-";
+    return n ? sampler_loop_names(c, others, n) : "-";
 }
 
 static const char *explain_path(struct compiler *c, const struct step *s)
 {
-    return intern_format(
-        c, "path along %s, %s to %s", s->family->loops[path_of(s)->along]->name,
-        expression_text(c, s->lower), expression_text(c, s->upper));
+    return intern_format(c, "path along %s, %s to %s",
+                         s->family->loops[path_of(s)->along]->name,
+                         sampler_expression_text(c, s->lower),
+                         sampler_expression_text(c, s->upper));
 }
 
 static const char *why(struct compiler *c, const struct step *s)
@@ -505,7 +506,7 @@ static const char *why(struct compiler *c, const struct step *s)
                          "a path at once, by forward filtering and backward "
                          "sampling: %s depends on its predecessor along %s "
                          "alone",
-                         family_name(c, s->family),
+                         sampler_family_name(c, s->family),
                          s->family->loops[path_of(s)->along]->name);
 }
 
@@ -515,11 +516,11 @@ static bool tries_all(const struct step *s)
     return true;
 }
 
-const struct sampler forward_backward = {
+const struct sampler sampler_forward_backward = {
     .name = "forward-backward",
     .closed = true,
     .tries_all = tries_all,
-    .unit = left_out_together,
+    .unit = sampler_left_out_together,
     .explain = explain_path,
     .why = why,
     .parallel = parallel,
@@ -529,6 +530,6 @@ const struct sampler forward_backward = {
     .emit_row = emit_row,
     .block_access = true,
     .repairs = true,
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
     .tuning_cells = true,
 };

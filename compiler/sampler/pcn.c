@@ -6,9 +6,9 @@
 static void take(struct compiler *c, struct model *m, struct step *const *steps,
                  int n, struct span where)
 {
-    struct step *s = take_normal(c, m, steps, n, where, "pcn");
+    struct step *s = sampler_take_normal(c, m, steps, n, where, "pcn");
     if (s)
-        s->sampler = &pcn;
+        s->sampler = &sampler_pcn;
 }
 
 static void move(struct emitter *e, const struct step *s)
@@ -30,18 +30,18 @@ static void move(struct emitter *e, const struct step *s)
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_normal_moves(c, out, s, "Preconditioned Crank-Nicolson", move);
+    sampler_emit_normal_moves(c, out, s, "Preconditioned Crank-Nicolson", move);
 }
 
-const struct sampler pcn = {
+const struct sampler sampler_pcn = {
     .name = "Crank-Nicolson",
     .word = "pcn",
     .option = "scale",
     .together = true,
     .take = take,
-    .unit = left_out_as_it_moves,
+    .unit = sampler_left_out_as_it_moves,
     .headers = {"pcn.h"},
     .emit = emit,
     .block_access = true,
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
 };

@@ -6,14 +6,14 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
                  int n, struct span where)
 {
     (void)m;
-    const bool fits = take_scalars(c, steps, n, where, "rw");
+    const bool fits = sampler_take_scalars(c, steps, n, where, "rw");
     for (int i = 0; fits && i < n; i++)
-        steps[i]->sampler = &random_walk;
+        steps[i]->sampler = &sampler_random_walk;
 }
 
 static void draw(struct emitter *e, const struct step *s)
 {
-    draw_with_width(e, s, "walk");
+    sampler_draw_with_width(e, s, "walk");
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
@@ -24,20 +24,21 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 static const char *explain_walk(struct compiler *c, const struct step *s)
 {
     (void)c;
-    return draws_integers(s->family) ? "integer random walk" : "random walk";
+    return model_draws_integers(s->family) ? "integer random walk"
+                                           : "random walk";
 }
 
-const struct sampler random_walk = {
+const struct sampler sampler_random_walk = {
     .name = "random walk",
     .word = "rw",
     .option = "scale",
     .take = take,
     .explain = explain_walk,
-    .unit = each_unless_tied,
+    .unit = sampler_each_unless_tied,
     .headers = {"metropolis.h"},
     .emit = emit,
     .draw = draw,
     .scalar = true,
     .blocks = 1,
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
 };

@@ -39,11 +39,11 @@ static const struct var *stored_in(symp e)
 /* Of a bound that may change a value: max(p, 0.001) of a probability. */
 static const char *why_clamp(struct compiler *c, symp e, const char *text)
 {
-    symp clamp = find_clamp(e);
+    symp clamp = model_find_clamp(e);
     return clamp ? intern_format(c,
                                  "%s reads %s, a bound that may bind: what it "
                                  "says of a value beyond is flat",
-                                 text, expression_text(c, clamp))
+                                 text, sampler_expression_text(c, clamp))
                  : NULL;
 }
 
@@ -55,7 +55,7 @@ static const char *loops_in(struct compiler *c, const struct part *p, symp e)
     for (int i = 0; i < p->nloops; i++)
         if (sym_has_loop(e, p->loops[i]))
             found[n++] = p->loops[i];
-    return loop_names(c, found, n);
+    return sampler_loop_names(c, found, n);
 }
 
 static const char *why_opaque(struct compiler *c, const struct step *s,
@@ -74,7 +74,8 @@ static const char *why_opaque(struct compiler *c, const struct step *s,
     if (p->resists)
         return intern_format(
             c, "%s of %s is another function of it for each %s",
-            expression_text(c, sym_replace(c, p->resists, sym_target(c), x)),
+            sampler_expression_text(
+                c, sym_replace(c, p->resists, sym_target(c), x)),
             g->text, loops_in(c, p, p->resists));
     if (g->opaque)
         return intern_format(
@@ -85,16 +86,16 @@ static const char *why_opaque(struct compiler *c, const struct step *s,
         g->text);
 }
 
-const char *slice_reason(struct compiler *c, const struct step *s)
+const char *sampler_slice_reason(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
     symp x = sym_ref(c, f->var, f->var->ndim, f->lower);
     if (s->ties)
         return "elements of an observed sum move in pairs, by steps of their "
                "own";
-    if (draws_integers(f) && s->companion == COMPANION_SUM)
+    if (model_draws_integers(f) && s->companion == COMPANION_SUM)
         return "its cells have a sum to keep";
-    if (draws_integers(f))
+    if (model_draws_integers(f))
         return "its values have no two known ends";
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->opaque)
@@ -109,7 +110,7 @@ const char *slice_reason(struct compiler *c, const struct step *s)
         if (clamp)
             return clamp;
         return intern_format(c, "no family has the statistic %s of %s",
-                             expression_text(c, shown),
+                             sampler_expression_text(c, shown),
                              g ? g->text : "its prior");
     }
     text_append(&t, "no family has just the statistics ");
@@ -119,5 +120,5 @@ const char *slice_reason(struct compiler *c, const struct step *s)
             sym_text(c, sym_replace(c, s->statistics[i], sym_target(c), x)));
     if (s->bounds || s->lower || s->upper)
         text_append(&t, " between these bounds");
-    return take_text(c, &t);
+    return text_take(c, &t);
 }

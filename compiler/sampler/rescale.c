@@ -37,7 +37,7 @@ static bool is_power(symp scale, symp hyper, double *power)
 static bool stands_apart(const struct step *block, const struct part *p,
                          const struct var *plate)
 {
-    if (p->opaque || p->lower || p->upper || part_shared_out(p) ||
+    if (p->opaque || p->lower || p->upper || condition_part_shared_out(p) ||
         sym_has_var(p->factor->logp, plate))
         return false;
     for (const struct joint_term *t = joint_of(block)->terms; t; t = t->next)
@@ -57,7 +57,7 @@ static bool only_scale(const struct step *block, const struct step *s,
     const struct family *f = s->family;
     if (!f || f->nloops || f->nslices || f->var->integer || s->asked ||
         s->through || s->bounds || s->nmembers || f->auxiliary ||
-        (s->sampler != &direct_sampler && s->sampler != &slice_sampler) ||
+        (s->sampler != &sampler_direct && s->sampler != &sampler_slice) ||
         f->var->role != ROLE_STOCHASTIC || f->factor->replaced)
         return false;
     for (const struct part *p = s->parts; p; p = p->next) {
@@ -195,7 +195,8 @@ static void rescale_vector(struct compiler *c, struct model *m,
     }
 }
 
-void find_rescalings(struct compiler *c, struct model *m, struct step *block)
+void sampler_find_rescalings(struct compiler *c, struct model *m,
+                             struct step *block)
 {
     struct rescaling **last = &joint_of(block)->rescalings;
     int number = 0;

@@ -289,7 +289,8 @@ static void emit_all(struct compiler *c, struct text *out, const struct step *s)
     text_append(out, "}\n\n");
 }
 
-void emit_rescalings(struct compiler *c, struct text *out, const struct step *s)
+void sampler_emit_rescalings(struct compiler *c, struct text *out,
+                             const struct step *s)
 {
     for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next)
         emit_one(c, out, s, r);
@@ -297,7 +298,7 @@ void emit_rescalings(struct compiler *c, struct text *out, const struct step *s)
         emit_all(c, out, s);
 }
 
-void emit_rescale_check(struct text *out, const struct step *s)
+void sampler_emit_rescale_check(struct text *out, const struct step *s)
 {
     text_printf(
         out,

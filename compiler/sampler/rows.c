@@ -25,7 +25,7 @@ static bool reads_elements(symp e, const void *context)
            ((e->kind == SYM_REF || e->kind == SYM_SEEN ||
              e->kind == SYM_LIVE) &&
             (e->var == s->family->var ||
-             derived_depends(s->model, e->var, s->family->var)));
+             model_derived_depends(s->model, e->var, s->family->var)));
 }
 
 static bool is_value(const struct row_writer *w, symp e)
@@ -324,7 +324,7 @@ static void add_part(struct row_writer *w, const struct part *p)
     for (int i = p->nloops - 1; i >= 0; i--)
         if (p->solved[i])
             logp = sym_replace_loop(c, logp, p->loops[i], p->solved[i]);
-    symp guard = p->own ? sym_num(c, 1) : part_guard(c, p);
+    symp guard = p->own ? sym_num(c, 1) : emit_part_guard(c, p);
     if (p->inverse || p->lower || p->upper || p->copies ||
         sym_any(logp, reads_elements, w->s) || sym_has_target(guard) ||
         sym_any(guard, reads_elements, w->s)) {
@@ -381,10 +381,10 @@ static void add_statistics(struct row_writer *w)
     symp level = sym_num(c, 0);
     struct row_cells *first = new_cells(w, VALUE, level);
     for (int i = 0; i < s->nstatistics; i++) {
-        symp value = statistic_tried(s, i);
+        symp value = sweep_statistic_tried(s, i);
         symp coefficient = common_coefficient(w, i);
         if (!is_value(w, value) || sym_any(value, reads_elements, s) ||
-            (!coefficient && step_has_columns(s))) {
+            (!coefficient && emit_step_has_columns(s))) {
             w->declined = true;
             return;
         }
@@ -400,7 +400,7 @@ static void add_statistics(struct row_writer *w)
     first->value = level;
 }
 
-void write_row_trial(struct row_writer *w)
+void sampler_write_row_trial(struct row_writer *w)
 {
     add_statistics(w);
     for (const struct part *p = w->s->parts; p && !w->declined; p = p->next)

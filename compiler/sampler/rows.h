@@ -45,6 +45,6 @@ struct row_writer {
 
 /* rows.c: writes the densities of rows at one value of w's step to w->e, and
  * lists in w what they read; w->declined: there is no such text. */
-void write_row_trial(struct row_writer *w);
+void sampler_write_row_trial(struct row_writer *w);
 
 #endif

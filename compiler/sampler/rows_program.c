@@ -294,7 +294,7 @@ static bool may_have_rows(const struct step *s)
            sym_fixed(s->lower) && sym_fixed(s->upper);
 }
 
-void emit_rows(struct compiler *c, struct text *out, struct step *s)
+void sampler_emit_rows(struct compiler *c, struct text *out, struct step *s)
 {
     if (!may_have_rows(s))
         return;
@@ -302,7 +302,7 @@ void emit_rows(struct compiler *c, struct text *out, struct step *s)
     struct text body = {0};
     const char *id = family_id(c, s->family);
     w.e = emitter_new(c, &body);
-    write_row_trial(&w);
+    sampler_write_row_trial(&w);
     if (!w.declined) {
         s->by_rows = true;
         emit_struct(out, &w, id);

@@ -5,29 +5,30 @@
 static void take(struct compiler *c, struct model *m, struct step *const *steps,
                  int n, struct span where)
 {
-    struct step *s = take_group(c, m, steps, n, where, "rw_block");
+    struct step *s = sampler_take_group(c, m, steps, n, where, "rw_block");
     if (s)
-        s->sampler = &rw_block;
+        s->sampler = &sampler_rw_block;
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_group_step(c, out, s, "Random-walk Metropolis, jointly",
-                    "const real jacobian = gbm_block_propose(rng, d, $ * "
-                    "tuning[0], lower, upper, x, y);",
-                    "tuning[0] = gbm_block_step(d, tuning[0], here, "
-                    "probability, adapting);");
+    sampler_emit_group_step(
+        c, out, s, "Random-walk Metropolis, jointly",
+        "const real jacobian = gbm_block_propose(rng, d, $ * "
+        "tuning[0], lower, upper, x, y);",
+        "tuning[0] = gbm_block_step(d, tuning[0], here, "
+        "probability, adapting);");
 }
 
-const struct sampler rw_block = {
+const struct sampler sampler_rw_block = {
     .name = "joint random walk",
     .word = "rw_block",
     .option = "scale",
     .together = true,
     .take = take,
-    .unit = never_left_out,
+    .unit = sampler_never_left_out,
     .headers = {"rw_block.h"},
     .emit = emit,
     .block_access = true,
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
 };

@@ -44,10 +44,11 @@ static struct step *step_of(const struct model *m, const struct family *f)
 
 static bool is_normal_step(const struct step *s)
 {
-    return s->sampler == &dense_block || s->sampler == &joint_gaussian ||
-           s->sampler == &gaussian_block ||
-           (s->sampler == &direct_sampler && s->recognised &&
-            is_normal(s->recognised));
+    return s->sampler == &sampler_dense_block ||
+           s->sampler == &sampler_joint_gaussian ||
+           s->sampler == &sampler_gaussian_block ||
+           (s->sampler == &sampler_direct && s->recognised &&
+            entry_is_normal(s->recognised));
 }
 
 /* A variable all of whose families are drawn from normals, as the compiler
@@ -82,14 +83,14 @@ static bool follows(symp e, const void *search)
 {
     const struct search *k = search;
     for (int i = 0; i < k->vars.n && e->kind == SYM_REF && e->var->stored; i++)
-        if (derived_depends(k->m, e->var, k->vars.items[i]))
+        if (model_derived_depends(k->m, e->var, k->vars.items[i]))
             return true;
     return false;
 }
 
 static bool bound_scales(const struct search *k, symp bound)
 {
-    return !bound || scales_along(k->c, bound, &k->vars);
+    return !bound || condition_scales_along(k->c, bound, &k->vars);
 }
 
 /* The prior of a node that moves, of which the number leaves bounds and rules
@@ -103,7 +104,7 @@ static bool is_quadratic(const struct search *k, const struct factor *g,
             return false;
     return !sym_any(g->logp, follows, k) && bound_scales(k, g->lower) &&
            bound_scales(k, g->upper) &&
-           scaled_quadratic(k->c, g->logp, &k->vars, terms);
+           condition_scaled_quadratic(k->c, g->logp, &k->vars, terms);
 }
 
 static bool all_quadratic(const struct search *k)
@@ -141,7 +142,7 @@ static bool bounds_alone(const struct search *k, const struct step *s,
 static bool is_latent_normal(const struct search *k, const struct step *s)
 {
     const struct family *f = s->family;
-    if (s->merged || s->sampler != &direct_sampler || !s->bounded ||
+    if (s->merged || s->sampler != &sampler_direct || !s->bounded ||
         s->nmembers || f->nslices || f->var->families != f || f->next_of_var ||
         !is_drawn_normal(k, f->var))
         return false;
@@ -156,7 +157,7 @@ static bool is_latent_normal(const struct search *k, const struct step *s)
 
 static bool is_among(const struct search *k, const struct var *v)
 {
-    return has_variable(&k->vars, v);
+    return condition_has_variable(&k->vars, v);
 }
 
 static void add_var(struct search *k, const struct var *v)
@@ -210,7 +211,7 @@ static bool is_asked(const struct search *k)
     for (int i = 0; i < k->vars.n; i++)
         for (const struct family *f = k->vars.items[i]->families; f;
              f = f->next_of_var)
-            if (named_in_samplers(k->m, f))
+            if (sampler_named(k->m, f))
                 return true;
     return false;
 }
@@ -263,11 +264,11 @@ static struct scale_term *new_term(struct compiler *c, const struct search *k,
     t->family = f;
     t->square = -1;
     is_quadratic(k, f->factor, &t->terms);
-    t->part = all_instances(c, f->factor);
+    t->part = sampler_all_instances(c, f->factor);
     t->part->opaque = false;
     symp x = sym_target(c);
     for (int power = 2; power >= 1; power--) {
-        symp a = scaled_coefficient(c, &t->terms, power);
+        symp a = condition_scaled_coefficient(c, &t->terms, power);
         if (sym_is(a, 0))
             continue;
         t->part->terms.statistic[t->part->terms.n] =
@@ -289,20 +290,21 @@ static struct step *make_step(struct compiler *c, const struct search *k)
     struct scale_term **last = &own->terms;
     const char *name = "scale";
     s->model = k->m;
-    s->sampler = &scale_move;
+    s->sampler = &sampler_scale_move;
     s->whole = true;
     for (int latent = 0; latent < 2; latent++)
         for (struct family *f = k->m->families; f; f = f->next) {
             if (!f->stochastic || !is_among(k, f->var) ||
-                has_variable(&k->latent, f->var) != latent)
+                condition_has_variable(&k->latent, f->var) != latent)
                 continue;
             if (s->nmembers == MAX_MEMBERS)
                 return NULL;
             struct scale_term *t = *last = new_term(c, k, f, latent);
             last = &t->next;
-            push_part(&s->parts, t->part);
+            sampler_push_part(&s->parts, t->part);
             own->linear =
-                own->linear || !sym_is(scaled_coefficient(c, &t->terms, 1), 0);
+                own->linear ||
+                !sym_is(condition_scaled_coefficient(c, &t->terms, 1), 0);
             s->members[s->nmembers].family = f;
             s->members[s->nmembers++].count = sym_num(c, 1);
             name = intern_format(c, "%s_%s", name, family_id(c, f));
@@ -327,7 +329,7 @@ static void insert(struct model *m, struct step *s)
     last->next = s;
 }
 
-void find_scale_moves(struct compiler *c, struct model *m)
+void sampler_find_scale_moves(struct compiler *c, struct model *m)
 {
     int n = 0;
     for (const struct var *v = m->vars; v; v = v->next)
@@ -389,7 +391,7 @@ static void slots(struct compiler *c, struct model *m, struct step *s)
         slot.member = intern_format(c, "%s_residual", family_id(c, t->family));
         slot.about = "less its own value, at its draw";
         slot.family = t->family;
-        r->slot = add_slot(c, m, slot);
+        r->slot = sweep_add_slot(c, m, slot);
     }
     for (const struct step *k = m->steps; k; k = k->next)
         for (const struct quadratic *q = k->quadratics; q; q = q->next)
@@ -399,11 +401,11 @@ static void slots(struct compiler *c, struct model *m, struct step *s)
                 slot.about = "what it multiplied by";
                 slot.family = s->family;
                 slot.counted = true;
-                own->number = add_slot(c, m, slot);
+                own->number = sweep_add_slot(c, m, slot);
             }
 }
 
-const struct slot *scale_number(const struct step *s)
+const struct slot *sampler_scale_number(const struct step *s)
 {
     const struct scaling *own = s->own;
     return own->number;
@@ -414,15 +416,16 @@ static void phases(struct compiler *c, struct step *s)
     const struct scaling *own = s->own;
     for (const struct scale_term *t = own->terms; t; t = t->next) {
         struct phase *p =
-            add_phase(c, s, PHASE_SUM, "log density along a line");
+            sweep_add_phase(c, s, PHASE_SUM, "log density along a line");
         p->part = t->part;
         for (int i = 0; i < t->part->terms.n; i++)
             phase_computes(c, p, t->part->terms.coefficient[i]);
     }
-    add_phase(c, s, own->linear ? PHASE_SEARCH : PHASE_MAP, "draws the number")
+    sweep_add_phase(c, s, own->linear ? PHASE_SEARCH : PHASE_MAP,
+                    "draws the number")
         ->random = true;
     for (const struct scale_term *t = own->terms; t; t = t->next) {
-        struct phase *p = add_phase(c, s, PHASE_MAP, "multiplied");
+        struct phase *p = sweep_add_phase(c, s, PHASE_MAP, "multiplied");
         p->rows = t->family;
     }
 }
@@ -451,16 +454,16 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
     text_append(out, ", .barriers = 5");
 }
 
-const struct sampler scale_move = {
+const struct sampler sampler_scale_move = {
     .name = "common scale",
     .closed = true,
-    .unit = never_left_out,
+    .unit = sampler_never_left_out,
     .headers = {"scale.h"},
     .explain = explain_scale,
     .why = why,
     .phases = phases,
     .slots = slots,
-    .emit = emit_scale,
+    .emit = sampler_emit_scale,
     .emit_row = emit_row,
     .block_access = true,
 };

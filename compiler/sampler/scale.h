@@ -24,6 +24,6 @@ struct scaling {
 };
 
 /* scale_program.c */
-void emit_scale(struct compiler *c, struct text *out, struct step *s);
+void sampler_emit_scale(struct compiler *c, struct text *out, struct step *s);
 
 #endif

@@ -33,14 +33,14 @@ static symp coefficient(struct compiler *c, const struct scale_term *t,
                         int power)
 {
     if (!t->latent || !t->latent->residual)
-        return scaled_coefficient(c, &t->terms, power);
+        return condition_scaled_coefficient(c, &t->terms, power);
     struct scaled_terms terms = t->terms;
     symp cell =
         sym_ref(c, t->family->var, t->family->var->ndim, t->family->lower);
     terms.squares[t->square].along =
         sym_add2(c, sym_mul2(c, sym_num(c, t->latent->residual->own), cell),
                  sym_param(c, intern(c, "residual_")));
-    return scaled_coefficient(c, &terms, power);
+    return condition_scaled_coefficient(c, &terms, power);
 }
 
 /* residual_, as the draw has left it or computed again. */
@@ -279,9 +279,9 @@ static void emit_access(struct compiler *c, struct text *out,
     text_append(out, "#endif\n\n");
 }
 
-void emit_scale(struct compiler *c, struct text *out, struct step *s)
+void sampler_emit_scale(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_group_comment(c, out, s, "Multiplied by one number");
+    sampler_emit_group_comment(c, out, s, "Multiplied by one number");
     emit_line_of(c, out, s);
     emit_multiply(c, out, s);
     emit_update(c, out, s);

@@ -137,14 +137,14 @@ static bool is_sum(symp e, const void *unused)
     return e->kind == SYM_SUM;
 }
 
-bool can_scatter(struct compiler *c, const struct joint_term *t)
+bool sampler_can_scatter(struct compiler *c, const struct joint_term *t)
 {
     const struct scatter s = {c, NULL, t->pair[0], t->pair[1]};
     return t->vector && t->constant_weight && sym_is(t->score, 0) &&
            sym_any(t->weight, is_sum, NULL) && scatter(&s, t->weight);
 }
 
-void emit_scatter(struct emitter *e, const struct joint_term *t)
+void sampler_emit_scatter(struct emitter *e, const struct joint_term *t)
 {
     const struct scatter s = {e->c, e, t->pair[0], t->pair[1]};
     scatter(&s, t->weight);

@@ -5,16 +5,16 @@
 
 static bool takes_any(const struct step *s)
 {
-    return !s->family->nslices && !draws_integers(s->family);
+    return !s->family->nslices && !model_draws_integers(s->family);
 }
 
 static bool takes_integers(const struct step *s)
 {
-    return !s->family->nslices && draws_integers(s->family);
+    return !s->family->nslices && model_draws_integers(s->family);
 }
 
-bool take_scalars(struct compiler *c, struct step *const *steps, int n,
-                  struct span where, const char *word)
+bool sampler_take_scalars(struct compiler *c, struct step *const *steps, int n,
+                          struct span where, const char *word)
 {
     for (int i = 0; i < n; i++) {
         struct step *s = steps[i];
@@ -43,20 +43,21 @@ static void take_slices(struct compiler *c, struct model *m,
                         struct step *const *steps, int n, struct span where)
 {
     (void)m;
-    const bool fits = take_scalars(c, steps, n, where, "slice");
+    const bool fits = sampler_take_scalars(c, steps, n, where, "slice");
     for (int i = 0; fits && i < n; i++)
-        steps[i]->sampler =
-            draws_integers(steps[i]->family) ? &integer_slice : &slice_sampler;
+        steps[i]->sampler = model_draws_integers(steps[i]->family)
+                                ? &sampler_integer_slice
+                                : &sampler_slice;
 }
 
-void draw_with_width(struct emitter *e, const struct step *s,
-                     const char *function)
+void sampler_draw_with_width(struct emitter *e, const struct step *s,
+                             const char *function)
 {
     const char *unit = emit_width(e, s);
     emit_line(e,
               "const real value = gbm_%s%s(rng, (real)%s, &width, "
               "adapting, k_.lower, k_.upper, density_%s, &k_);",
-              function, draws_integers(s->family) ? "_integer" : "",
+              function, model_draws_integers(s->family) ? "_integer" : "",
               emit_target(e, s->family), family_id(e->c, s->family));
     emit_store_width(e, s, unit);
     emit_store(e, s, "value");
@@ -64,7 +65,7 @@ void draw_with_width(struct emitter *e, const struct step *s,
 
 static void draw(struct emitter *e, const struct step *s)
 {
-    draw_with_width(e, s, "slice");
+    sampler_draw_with_width(e, s, "slice");
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
@@ -72,36 +73,36 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_scalar(c, out, s, " * No closed form: slice sampling.\n");
 }
 
-const char *why_slice(struct compiler *c, const struct step *s)
+const char *sampler_why_slice(struct compiler *c, const struct step *s)
 {
-    return intern_format(c, "slice: %s", slice_reason(c, s));
+    return intern_format(c, "slice: %s", sampler_slice_reason(c, s));
 }
 
-const struct sampler slice_sampler = {
+const struct sampler sampler_slice = {
     .name = "slice",
     .word = "slice",
     .option = "width",
     .takes = takes_any,
     .take = take_slices,
     .trials = true,
-    .unit = each_unless_tied,
-    .why = why_slice,
+    .unit = sampler_each_unless_tied,
+    .why = sampler_why_slice,
     .emit = emit,
     .draw = draw,
     .scalar = true,
     .blocks = 3, /* two uniforms, an exponential, one uniform or more */
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
 };
 
-const struct sampler integer_slice = {
+const struct sampler sampler_integer_slice = {
     .name = "integer slice",
     .takes = takes_integers,
     .trials = true,
-    .unit = each_unless_tied,
-    .why = why_slice,
+    .unit = sampler_each_unless_tied,
+    .why = sampler_why_slice,
     .emit = emit,
     .draw = draw,
     .scalar = true,
     .blocks = 3,
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
 };

@@ -7,7 +7,7 @@ static bool takes(const struct step *s) { return s->family->var->draw; }
 static void phases(struct compiler *c, struct step *s)
 {
     symp draw = s->family->var->draw;
-    struct phase *p = add_phase(c, s, PHASE_MAP, "draws as stated");
+    struct phase *p = sweep_add_phase(c, s, PHASE_MAP, "draws as stated");
     p->random = true;
     phase_computes(c, p, draw);
     phase_draws(c, p, draw);
@@ -36,11 +36,11 @@ static const char *explain_stated(struct compiler *c, const struct step *s)
                          strncmp(name, "draw_", 5) ? "stated draw" : name + 5);
 }
 
-const struct sampler stated_draw = {
+const struct sampler sampler_stated_draw = {
     .name = "stated draw",
     .takes = takes,
     .closed = true,
-    .unit = never_left_out,
+    .unit = sampler_never_left_out,
     .explain = explain_stated,
     .phases = phases,
     .emit = emit,

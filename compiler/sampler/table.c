@@ -5,11 +5,19 @@
 /* In the order in which they are asked whether they take a full conditional. A
  * new sampler is a file with a struct sampler, and its name here. */
 static const struct sampler *const samplers[] = {
-    &pair_slice,  &forward_draw,        &stated_draw,
-    &vector_draw, &direct_sampler,      &slice_sampler,
-    &enumeration, &integer_slice,       &random_walk,
-    &rw_block,    &adaptive_metropolis, &elliptical_slice,
-    &pcn,
+    &sampler_pair_slice,
+    &sampler_forward_draw,
+    &sampler_stated_draw,
+    &sampler_vector_draw,
+    &sampler_direct,
+    &sampler_slice,
+    &sampler_enumeration,
+    &sampler_integer_slice,
+    &sampler_random_walk,
+    &sampler_rw_block,
+    &sampler_adaptive_metropolis,
+    &sampler_elliptical_slice,
+    &sampler_pcn,
 };
 enum { NSAMPLERS = sizeof samplers / sizeof *samplers };
 
@@ -38,30 +46,30 @@ int sampler_words(const char **out)
     return n;
 }
 
-bool tunes_width(const struct step *s)
+bool sampler_tunes_width(const struct step *s)
 {
     (void)s;
     return true;
 }
 
-enum barren_unit left_out_as_it_moves(const struct step *s)
+enum barren_unit sampler_left_out_as_it_moves(const struct step *s)
 {
     return s->whole ? BARREN_TOGETHER : BARREN_EACH;
 }
 
-enum barren_unit never_left_out(const struct step *s)
+enum barren_unit sampler_never_left_out(const struct step *s)
 {
     (void)s;
     return BARREN_NEVER;
 }
 
-enum barren_unit left_out_together(const struct step *s)
+enum barren_unit sampler_left_out_together(const struct step *s)
 {
     (void)s;
     return BARREN_TOGETHER;
 }
 
-enum barren_unit each_unless_tied(const struct step *s)
+enum barren_unit sampler_each_unless_tied(const struct step *s)
 {
     return s->ties || s->companion == COMPANION_SUM ? BARREN_NEVER
                                                     : BARREN_EACH;

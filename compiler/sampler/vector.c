@@ -138,7 +138,7 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     int depth = e->nloops;
     emit_line(e, "{");
     e->indent++;
-    emit_index_cell(e, s, q->part);
+    sampler_emit_index_cell(e, s, q->part);
     int braces = emit_unless_summed(e, q->summed ? q->part : NULL);
     bool team = e->team;
     braces += emit_open_part(e, q->part, true);
@@ -148,9 +148,9 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     symp coefficient = q->potential[v->matrix ? 1 : 0];
     int n = open_only_cell(e, s, &coefficient, &row);
     if (!n)
-        n = open_index(e, &s->members[0].index, 0, false, &row);
+        n = sampler_open_index(e, &s->members[0].index, 0, false, &row);
     if (v->matrix)
-        n += open_index(e, &s->index2[0], 0, false, &column);
+        n += sampler_open_index(e, &s->index2[0], 0, false, &column);
     const char *value = emit_expr(e, coefficient);
     if (v->matrix)
         emit_line(e, "sums[(%s) * d + %s] += %s;", row, column, value);
@@ -183,19 +183,19 @@ static void emit_coefficients(struct compiler *c, struct text *out,
         "GBM_FN real coefficients_%s(const struct state *s, const "
         "struct gbm_team *team,\n    long long element, real *sums)\n"
         "{\n    (void)team;\n    (void)element;\n",
-        s->family->text, place_in_comment(c, s->family->span), v->entry->name,
-        statistics.data, s->name);
+        s->family->text, text_place_in_comment(c, s->family->span),
+        v->entry->name, statistics.data, s->name);
     text_free(&statistics);
     struct emitter e = emitter_new(c, out);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "gbm_fill(%s, sums, 0);", cells(v));
     emit_line(&e, "gbm_total whole = 0;");
     struct text rows = {0}; /* where some are gone through */
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (part_shared_out(q->part)) {
+        if (condition_part_shared_out(q->part)) {
             text_printf(&rows, "%s%s", rows.data ? " || " : "",
-                        q->summed ? all_count(c, q->part, false) : "true");
+                        q->summed ? emit_all_count(c, q->part, false) : "true");
             emit_coefficients_of(&e, s, v, q);
         }
     if (rows.data) {
@@ -210,7 +210,7 @@ static void emit_coefficients(struct compiler *c, struct text *out,
     }
     text_free(&rows);
     for (const struct quadratic *q = s->quadratics; q; q = q->next) {
-        if (!part_shared_out(q->part))
+        if (!condition_part_shared_out(q->part))
             emit_coefficients_of(&e, s, v, q);
         if (q->summed) {
             int braces = emit_if_summed(&e, q->part);
@@ -228,9 +228,9 @@ static void emit_cells(struct emitter *e, const struct step *s,
                        bool shared)
 {
     if (v->matrix)
-        emit_matrix_cells(e, s, format);
+        sampler_emit_matrix_cells(e, s, format);
     else
-        emit_each(e, s, format, false, shared);
+        sampler_emit_each(e, s, format, false, shared);
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
@@ -243,8 +243,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 "    const struct gbm_team *team, long long element, int "
                 "adapting)\n{\n    (void)adapting;\n",
                 s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(&v));
     emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, %s);", cells(&v));
     emit_line(&e, "const real whole = coefficients_%s(s, team, element, sums);",
@@ -262,15 +262,15 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
         emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
 
-    emit_vector_access(c, out, s, v.matrix);
+    sampler_emit_vector_access(c, out, s, v.matrix);
     e = emitter_new(c, out);
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
                 "element, const double *x)\n{\n    const struct state *s = "
                 "(const struct state *)state;\n",
                 s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(&v));
     emit_line(
         &e, "const real whole = coefficients_%s(s, &gbm_alone, element, sums);",
@@ -310,25 +310,25 @@ static const char *name_of(struct compiler *c, const struct step *s)
 static const char *explain_vector(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
-    const char *word = family_word(c, s->recognised);
-    const char *n = count_text(c, family_extent(c, f, 0));
+    const char *word = sampler_family_word(c, s->recognised);
+    const char *n = sampler_count_text(c, family_extent(c, f, 0));
     if (f->nslices == 2)
         return intern_format(c, "%s, %s x %s", word, n,
-                             count_text(c, family_extent(c, f, 1)));
+                             sampler_count_text(c, family_extent(c, f, 1)));
     return intern_format(c, "%s, %s cells", word, n);
 }
 
 static const char *brief(struct compiler *c, const struct step *s)
 {
-    return family_word(c, s->recognised);
+    return sampler_family_word(c, s->recognised);
 }
 
-const struct sampler vector_draw = {
+const struct sampler sampler_vector_draw = {
     .name_of = name_of,
     .takes = takes,
     .closed = true,
     .adds_up = true,
-    .unit = each_unless_tied,
+    .unit = sampler_each_unless_tied,
     .explain = explain_vector,
     .brief = brief,
     .emit = emit,

@@ -49,13 +49,13 @@ static void emit_component_access(struct compiler *c, struct text *out,
                     "long element, int place_%s)\n{\n    (void)s;\n    "
                     "(void)element;\n",
                     what[k].type, s->name, what[k].name, what[k].more);
-        open_element(&e, s);
+        sampler_open_element(&e, s);
         symp at[2] = {
             sym_add2(c, sym_param(c, intern(c, "row")), sym_num(c, 1)),
             sym_add2(c, sym_param(c, intern(c, "column")), sym_num(c, 1))};
         emit_param(&e, "row", "place_");
         if (f->nslices == 2) {
-            emit_layout(&e, s);
+            sampler_emit_layout(&e, s);
             emit_param(&e, "row", "(place_ / d)");
             emit_param(&e, "column", "(place_ % d)");
         }
@@ -120,8 +120,8 @@ static void emit_definite(struct compiler *c, struct text *out,
                 "GBM_FN bool definite_%s(const struct state *s, long long "
                 "element)\n{\n",
                 s->name);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(cells, cells_small, d * d);");
     emit_line(&e, "for (int place = 0; place < d * d; place++)");
     emit_line(&e, "    cells[place] = component_%s_get(s, element, place);",
@@ -141,7 +141,7 @@ static void emit_component_density(struct compiler *c, struct text *out,
                 "struct gbm_team *team,\n    long long element)\n{\n    "
                 "(void)team;\n    (void)element;\n    gbm_total total = 0;\n",
                 s->name);
-    open_element(&e, s);
+    sampler_open_element(&e, s);
     emit_cell_if_needed(&e, s);
     if (s->through)
         emit_recompute(&e, s, s->family->var);
@@ -224,7 +224,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 "const struct gbm_team *team;\n    long long element;\n    "
                 "int place, other; /* components, from 0 */\n    real total; "
                 "/* of both */\n};\n\n",
-                f->text, place_in_comment(c, f->span),
+                f->text, text_place_in_comment(c, f->span),
                 s->companion == COMPANION_SUM ? ", the mass of two exchanged"
                                               : "",
                 s->name);
@@ -237,8 +237,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 "adapting)\n{\n",
                 s->name);
     struct emitter e = emitter_new(c, out);
-    open_element(&e, s);
-    emit_layout(&e, s);
+    sampler_open_element(&e, s);
+    sampler_emit_layout(&e, s);
     emit_line(&e, "real width = s->%s[element];", s->slots->member);
     emit_line(&e, "for (int place = 0; place < %s; place++) {",
               f->nslices == 2 ? "d * d" : "d");
@@ -263,7 +263,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     if (s->through)
         emit_recompute(&e, s, f->var);
     text_append(out, "}\n\n#ifndef __CUDACC__\n");
-    emit_vector_access(c, out, s, f->nslices == 2);
+    sampler_emit_vector_access(c, out, s, f->nslices == 2);
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
                 "element, const double *x)\n{\n    const int cells = "
@@ -280,7 +280,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 static const char *explain_components(struct compiler *c, const struct step *s)
 {
-    const char *side = count_text(c, family_extent(c, s->family, 0));
+    const char *side = sampler_count_text(c, family_extent(c, s->family, 0));
     if (s->family->nslices == 2)
         return intern_format(c, "slice, cells of a %s x %s matrix in turn",
                              side, side);
@@ -289,12 +289,12 @@ static const char *explain_components(struct compiler *c, const struct step *s)
         side, s->companion == COMPANION_SUM ? "in pairs" : "in turn");
 }
 
-const struct sampler vector_slice = {
+const struct sampler sampler_vector_slice = {
     .name = "slice by component",
-    .unit = each_unless_tied,
+    .unit = sampler_each_unless_tied,
     .explain = explain_components,
-    .why = why_slice,
+    .why = sampler_why_slice,
     .emit = emit,
     .block_access = true,
-    .tunes = tunes_width,
+    .tunes = sampler_tunes_width,
 };

@@ -19,35 +19,37 @@ static symp name_extent(struct compiler *c, symp e, void *context)
     return NULL;
 }
 
-const char *expression_text(struct compiler *c, symp e)
+const char *sampler_expression_text(struct compiler *c, symp e)
 {
     return sym_text(c, sym_map(c, e, name_extent, NULL));
 }
 
-const char *loop_names(struct compiler *c, struct loop *const *loops, int n)
+const char *sampler_loop_names(struct compiler *c, struct loop *const *loops,
+                               int n)
 {
     struct text t = {0};
     for (int i = 0; i < n; i++)
         text_printf(&t, "%s%s", i ? ", " : "", loops[i]->name);
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
-const char *first_sentence(struct compiler *c, const struct entry *e)
+const char *sampler_first_sentence(struct compiler *c, const struct entry *e)
 {
     const char *doc = e->doc ? e->doc : "";
     size_t n = strcspn(doc, ".\n:");
     return n ? intern_n(c, doc, n) : e->name;
 }
 
-const char *family_word(struct compiler *c, const struct entry *e)
+const char *sampler_family_word(struct compiler *c, const struct entry *e)
 {
-    const char *s = first_sentence(c, e), *end = strstr(s, " distribution");
+    const char *s = sampler_first_sentence(c, e),
+               *end = strstr(s, " distribution");
     return intern_n(c, s, end ? (size_t)(end - s) : strlen(s));
 }
 
-const char *count_text(struct compiler *c, symp count)
+const char *sampler_count_text(struct compiler *c, symp count)
 {
-    const char *s = expression_text(c, count);
+    const char *s = sampler_expression_text(c, count);
     return count->kind == SYM_ADD ? intern_format(c, "(%s)", s) : s;
 }
 
@@ -59,7 +61,7 @@ symp block_dimension(struct compiler *c, const struct step *s)
     return n;
 }
 
-bool is_augmented(const struct step *s)
+bool sampler_is_augmented(const struct step *s)
 {
     bool yes = s->family->auxiliary;
     for (const struct part *p = s->parts; p; p = p->next)
@@ -69,7 +71,7 @@ bool is_augmented(const struct step *s)
     return yes;
 }
 
-const char *written_lhs(struct compiler *c, const struct family *f)
+const char *sampler_written_lhs(struct compiler *c, const struct family *f)
 {
     if (f->auxiliary || !f->text)
         return sym_text(c, family_lhs(c, f, 0, NULL));
@@ -80,8 +82,8 @@ const char *written_lhs(struct compiler *c, const struct family *f)
     return intern_n(c, f->text, n);
 }
 
-const char *family_name(struct compiler *c, const struct family *f)
+const char *sampler_family_name(struct compiler *c, const struct family *f)
 {
     const bool alone = !f->var->families || !f->var->families->next_of_var;
-    return alone || f->auxiliary ? f->var->name : written_lhs(c, f);
+    return alone || f->auxiliary ? f->var->name : sampler_written_lhs(c, f);
 }

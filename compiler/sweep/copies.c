@@ -66,7 +66,7 @@ static struct var *new_constant(struct compiler *c, struct model *m)
     v->role = ROLE_CONSTANT;
     v->hidden = v->used = true;
     v->ndim = 1;
-    name_added_in_c(c, m, v);
+    model_name_added_in_c(c, m, v);
     *m->last_var = v;
     m->last_var = &v->next;
     return v;
@@ -106,7 +106,7 @@ static struct var *counted(struct compiler *c, struct model *m,
     f->next = m->families;
     m->families = f;
     m->nfamilies++;
-    number_families(m);
+    family_number(m);
     return f->var;
 }
 
@@ -114,7 +114,7 @@ static bool may_repeat(const struct factor *g)
 {
     const struct loop *l = g->nloops == 1 ? g->loops[0] : NULL;
     return g->seen_var && g->seen_var->integer && l && sym_is(l->lower, 1) &&
-           !reads_latent(l->upper) && !g->guard;
+           !sym_reads_latent(l->upper) && !g->guard;
 }
 
 static void count_part(struct compiler *c, struct model *m, struct part *p)
@@ -139,7 +139,7 @@ static void count_part(struct compiler *c, struct model *m, struct part *p)
     p->copies = sym_ref(c, g->copies, 1, &row);
 }
 
-void count_copies(struct compiler *c, struct model *m)
+void sweep_count_copies(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
         if (s->opaque && s->sampler->trials)

@@ -6,7 +6,7 @@
 
 static void add(struct var_list *list, const struct var *v)
 {
-    if (!has_variable(list, v))
+    if (!condition_has_variable(list, v))
         list->items[list->n++] = v;
 }
 
@@ -15,7 +15,7 @@ static void add_read(struct var_list *list, symp e)
 {
     if (!e)
         return;
-    if (e->kind == SYM_REF && !has_variable(list, e->var) &&
+    if (e->kind == SYM_REF && !condition_has_variable(list, e->var) &&
         e->var->role != ROLE_GIVEN && e->var->role != ROLE_CONSTANT) {
         add(list, e->var);
         for (const struct family *f = e->var->families; f; f = f->next_of_var)
@@ -50,7 +50,7 @@ static void add_variables_in(struct var_list *list, const struct factor *g)
 static bool shares(const struct var_list *a, const struct var_list *b)
 {
     for (int i = 0; i < a->n; i++)
-        if (has_variable(b, a->items[i]))
+        if (condition_has_variable(b, a->items[i]))
             return true;
     return false;
 }
@@ -81,12 +81,12 @@ static void add_changed(const struct model *m, struct step *s)
             add(s->changes, v);
 }
 
-bool recomputes(const struct step *s, const struct family *f)
+bool sweep_recomputes(const struct step *s, const struct family *f)
 {
     if (!s->through || f->stochastic || !f->var->stored || f->for_updates)
         return false;
     for (const struct var *v = s->model->vars; v; v = v->next)
-        if (step_moves(s, v) && recomputed_with(s->model, f, v))
+        if (step_moves(s, v) && model_recomputed_with(s->model, f, v))
             return true;
     return false;
 }
@@ -110,7 +110,7 @@ static void add_summed(struct var_list *list, const struct step *s)
 static void add_seen(struct compiler *c, struct step *s)
 {
     symp *e = s->sampler && s->sampler->forward
-                  ? sequence_expressions(c, s->family)
+                  ? model_sequence_expressions(c, s->family)
                   : NULL;
     for (; e && *e; e++)
         add_read(s->reads, *e);
@@ -126,7 +126,7 @@ static void add_seen(struct compiler *c, struct step *s)
     add_summed(s->reads, s);
 }
 
-void find_dependence(struct compiler *c, struct model *m)
+void sweep_find_dependence(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
         s->reads = new_list(c, m);
@@ -146,7 +146,7 @@ void find_dependence(struct compiler *c, struct model *m)
     }
     for (struct step *s = m->steps; s; s = s->next)
         for (const struct family *f = m->families; f; f = f->next)
-            if (recomputes(s, f))
+            if (sweep_recomputes(s, f))
                 add_recomputed(s, f);
 }
 
@@ -161,7 +161,7 @@ static bool through_index(const struct step *s)
     return any;
 }
 
-bool may_swap(const struct step *a, const struct step *b)
+bool sweep_may_swap(const struct step *a, const struct step *b)
 {
     if ((a->inverse && through_index(b)) || (b->inverse && through_index(a)))
         return false;

@@ -45,7 +45,7 @@ static bool all_swap(const struct step *s, const struct step *end,
                      const struct step *drawn)
 {
     for (; s && s != end; s = s->next)
-        if (!s->late && s != drawn->scaled_by && !may_swap(s, drawn))
+        if (!s->late && s != drawn->scaled_by && !sweep_may_swap(s, drawn))
             return false;
     return true;
 }
@@ -163,9 +163,9 @@ static bool may_be_scaled(struct compiler *c, const struct model *m,
         return false;
     moved.items = NEW_ARRAY(c, const struct var *, move->nmembers);
     for (int i = 0; i < move->nmembers; i++)
-        if (!has_variable(&moved, move->members[i].family->var))
+        if (!condition_has_variable(&moved, move->members[i].family->var))
             moved.items[moved.n++] = move->members[i].family->var;
-    return scales_along(c, q->score, &moved);
+    return condition_scales_along(c, q->score, &moved);
 }
 
 static bool is_alone(const struct step *s)
@@ -199,7 +199,7 @@ static void find_draw(struct compiler *c, struct model *m, struct step *block,
         put_before(m, q->drawn->scaled_by, block);
 }
 
-void fuse(struct compiler *c, struct model *m)
+void sweep_fuse(struct compiler *c, struct model *m)
 {
     for (struct step *block = m->steps; block; block = block->next) {
         if (!block->sampler || !block->sampler->dense)
@@ -208,5 +208,5 @@ void fuse(struct compiler *c, struct model *m)
             if (q->row && q->matrix && q->constant_weight)
                 find_draw(c, m, block, q);
     }
-    number_steps(m);
+    sweep_number_steps(m);
 }

@@ -36,7 +36,7 @@ static bool is_free(const struct hoister *k, symp e)
     if (e->kind == SYM_TARGET)
         return false;
     if (e->kind == SYM_REF && e->var != k->var && e->var->stored &&
-        derived_depends(k->step->model, e->var, k->var))
+        model_derived_depends(k->step->model, e->var, k->var))
         return false;
     bool other = false;
     for (int i = 0; i < e->nargs; i++) {
@@ -250,7 +250,7 @@ static symp reduce_mul(struct hoister *k, symp e)
         return give_up(k);
     for (int i = 0; i < e->nargs; i++)
         if (is_free(k, e->args[i])) {
-            counted = counted || sym_may_be_no_count(e->args[i]);
+            counted = counted || model_may_be_no_count(e->args[i]);
             rest[nrest++] = e->args[i];
         }
     for (int i = 0; i < e->nargs && !k->failed; i++)
@@ -553,7 +553,7 @@ static symp without_constants(struct hoister *k, symp e)
     if (t.overflow)
         return e;
     merge_softplus(k, &t);
-    merge_cases(c, t.at, t.n, k->var);
+    condition_merge_cases(c, t.at, t.n, k->var);
     for (int i = 0; i < t.n; i++)
         if (is_free(k, t.at[i]))
             k->gain += cost(t.at[i]);
@@ -641,7 +641,7 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
         p->hoisted = k.h;
 }
 
-void hoist(struct compiler *c, struct model *m)
+void sweep_hoist(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
         if (!s->opaque || !s->sampler->trials)
@@ -655,7 +655,8 @@ void hoist(struct compiler *c, struct model *m)
 /* ---- --emit=plan ----------------------------------------------------------
  */
 
-void hoisted_print(struct text *out, struct compiler *c, const struct step *s)
+void sweep_print_hoisted(struct text *out, struct compiler *c,
+                         const struct step *s)
 {
     for (const struct part *p = s->parts; p; p = p->next) {
         const struct hoisted *h = p->hoisted;

@@ -56,7 +56,7 @@ static bool can_stand(const struct lifting *k, symp e,
                   sym_has_loop_of(e, p->loops, p->nloops))));
     case SYM_REF:
         if (e->var == k->step->family->var ||
-            derived_depends(k->m, e->var, k->step->family->var))
+            model_derived_depends(k->m, e->var, k->step->family->var))
             return false;
         break;
     default:
@@ -92,7 +92,7 @@ static bool is_call(symp e, const void *unused)
     if (e->kind == SYM_POW)
         return e->args[1]->kind != SYM_NUM ||
                (e->args[1]->number != -1 && e->args[1]->number != 2);
-    return e->kind == SYM_CALL && e->entry && !sym_is_integer(e) &&
+    return e->kind == SYM_CALL && e->entry && !model_is_integer(e) &&
            strcmp(e->name, "max") != 0 && strcmp(e->name, "min") != 0;
 }
 
@@ -115,8 +115,8 @@ static symp make_table(struct lifting *k, symp e)
     symp body = sym_replace(c, e, k->x, value);
     if (!sym_has_cells(body)) /* a function of the value alone */
         return NULL;
-    symp cell = reads_latent(body) ? table_of(c, k->m, body, NULL)
-                                   : constant_of(c, k->m, body);
+    symp cell = sym_reads_latent(body) ? model_table_of(c, k->m, body, NULL)
+                                       : model_constant_of(c, k->m, body);
     if (!cell)
         return NULL;
     s->lifted[s->nlifted++] = e;
@@ -217,7 +217,7 @@ static void lift_statistic(struct lifting *k, int i)
         k->step->statistic_table[i] = make_table(k, e);
 }
 
-symp statistic_tried(const struct step *s, int i)
+symp sweep_statistic_tried(const struct step *s, int i)
 {
     return s->statistic_table[i] ? s->statistic_table[i] : s->statistics[i];
 }
@@ -244,7 +244,7 @@ static bool tries_all(const struct step *s)
            s->family->nloops && sym_fixed(s->lower) && sym_fixed(s->upper);
 }
 
-void lift(struct compiler *c, struct model *m)
+void sweep_lift(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
         if (!s->merged && tries_all(s))

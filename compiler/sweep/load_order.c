@@ -6,7 +6,7 @@
 
 static bool reads(symp e, const struct var *v)
 {
-    return sym_any(e, reads_var_or_extent, v);
+    return sym_any(e, sym_reads_var_or_extent, v);
 }
 
 /* Extents of what is observed are known from the data before anything is
@@ -14,10 +14,11 @@ static bool reads(symp e, const struct var *v)
 static bool reads_at_load(symp e, const struct var *v)
 {
     return sym_any(
-        e, v->role == ROLE_STOCHASTIC ? reads_var : reads_var_or_extent, v);
+        e, v->role == ROLE_STOCHASTIC ? sym_reads_var : sym_reads_var_or_extent,
+        v);
 }
 
-bool fixed_part(const struct family *f)
+bool sweep_fixed_part(const struct family *f)
 {
     return !f->stochastic && f->var->role == ROLE_STOCHASTIC && f->constant;
 }
@@ -33,7 +34,7 @@ static bool load_needs(const struct var *v, const struct var *w)
                            (f->upper[d] && reads(f->upper[d], w))))
                 return true;
         bool computed =
-            v->role == ROLE_CONSTANT || f->data_block || fixed_part(f);
+            v->role == ROLE_CONSTANT || f->data_block || sweep_fixed_part(f);
         if (computed && f->body && reads_at_load(f->body, w))
             return true;
         for (int i = 0; computed && i < f->nargs; i++)
@@ -72,7 +73,7 @@ static void visit(struct model *m, int *n, bool *visited, bool *placed,
     place(m, n, placed, v->slot);
 }
 
-void order_load(struct compiler *c, struct model *m)
+void sweep_order_load(struct compiler *c, struct model *m)
 {
     bool *visited = NEW_ARRAY(c, bool, m->nslots);
     bool *placed = NEW_ARRAY(c, bool, m->nslots);

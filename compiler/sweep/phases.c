@@ -18,8 +18,8 @@ static struct phase *new_phase(struct compiler *c, enum phase_kind kind,
     return p;
 }
 
-struct phase *add_phase(struct compiler *c, struct step *s,
-                        enum phase_kind kind, const char *what)
+struct phase *sweep_add_phase(struct compiler *c, struct step *s,
+                              enum phase_kind kind, const char *what)
 {
     struct phase **last = &s->phases;
     while (*last)
@@ -122,12 +122,12 @@ static void say_summed(struct phase *p, const struct part *summed)
 static void add_part(struct compiler *c, struct step *s, const struct part *p,
                      struct phase *alone)
 {
-    if (!part_shared_out(p)) {
+    if (!condition_part_shared_out(p)) {
         add_terms(c, alone, p);
         return;
     }
-    struct phase *sum =
-        add_phase(c, s, PHASE_SUM, p->opaque ? "log density" : "statistics");
+    struct phase *sum = sweep_add_phase(
+        c, s, PHASE_SUM, p->opaque ? "log density" : "statistics");
     sum->part = p;
     sum->trial = p->opaque;
     say_summed(sum, p->summed);
@@ -148,10 +148,10 @@ static void add_bounds(struct compiler *c, struct step *s, struct phase *draw)
 {
     for (const struct bound *b = s->bounds; b; b = b->next) {
         struct phase *p = draw;
-        if (part_shared_out(b->part)) {
-            p = add_phase(c, s, PHASE_SUM,
-                          b->is_lower ? "largest lower bound"
-                                      : "smallest upper bound");
+        if (condition_part_shared_out(b->part)) {
+            p = sweep_add_phase(c, s, PHASE_SUM,
+                                b->is_lower ? "largest lower bound"
+                                            : "smallest upper bound");
             p->part = b->part;
         }
         phase_computes(c, p, b->value);
@@ -164,9 +164,10 @@ static void add_quadratic(struct compiler *c, struct step *s,
                           const struct quadratic *q, struct phase *alone)
 {
     struct phase *p = alone;
-    if (part_shared_out(q->part)) {
-        p = add_phase(c, s, PHASE_SUM,
-                      s->recognised ? "statistics" : "precision and potential");
+    if (condition_part_shared_out(q->part)) {
+        p = sweep_add_phase(c, s, PHASE_SUM,
+                            s->recognised ? "statistics"
+                                          : "precision and potential");
         p->part = q->part;
         say_summed(p, q->summed ? q->summed->part : NULL);
     }
@@ -177,7 +178,7 @@ static void add_quadratic(struct compiler *c, struct step *s,
     }
 }
 
-struct phase *add_usual_phases(struct compiler *c, struct step *s)
+struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s)
 {
     const bool searches = s->sampler->trials || !s->sampler->closed;
     struct phase *draw =
@@ -189,7 +190,7 @@ struct phase *add_usual_phases(struct compiler *c, struct step *s)
     if (s->quadratics && !searches && !s->recognised)
         draw->kind = PHASE_SOLVE;
     for (int i = 0; i < s->nstatistics; i++)
-        phase_computes(c, draw, statistic_tried(s, i));
+        phase_computes(c, draw, sweep_statistic_tried(s, i));
     for (const struct part *p = s->quadratics ? NULL : s->parts; p; p = p->next)
         add_part(c, s, p, draw);
     add_bounds(c, s, draw);
@@ -210,11 +211,12 @@ void phase_draws(struct compiler *c, struct phase *p, symp e)
 static void add_definition_phase(struct compiler *c, struct step *s,
                                  const struct family *f)
 {
-    struct phase *p = add_phase(c, s,
-                                f->tally       ? PHASE_SUM
-                                : f->recursive ? PHASE_SCAN
-                                               : PHASE_MAP,
-                                f->tally ? "rows by group" : "recomputes");
+    struct phase *p =
+        sweep_add_phase(c, s,
+                        f->tally       ? PHASE_SUM
+                        : f->recursive ? PHASE_SCAN
+                                       : PHASE_MAP,
+                        f->tally ? "rows by group" : "recomputes");
     p->rows = f;
     phase_computes(c, p, f->body);
 }
@@ -235,7 +237,8 @@ static void check_read(const struct step *s, symp e)
 {
     const enum role role = e->kind == SYM_REF ? e->var->role : ROLE_GIVEN;
     if (role != ROLE_GIVEN && role != ROLE_CONSTANT &&
-        !has_variable(s->reads, e->var) && !has_variable(s->changes, e->var))
+        !condition_has_variable(s->reads, e->var) &&
+        !condition_has_variable(s->changes, e->var))
         UNREACHABLE();
     for (int i = 0; i < e->nargs; i++)
         check_read(s, e->args[i]);
@@ -253,12 +256,12 @@ static void check_phases(const struct step *s)
 #endif
 }
 
-void form_phases(struct compiler *c, struct model *m)
+void sweep_form_phases(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
         if (s->inverse) {
-            add_phase(c, s, PHASE_INDEX,
-                      "sorts instances by the cell they hit");
+            sweep_add_phase(c, s, PHASE_INDEX,
+                            "sorts instances by the cell they hit");
             phase_computes(c, s->phases, s->inverse->reference);
             s->phases->rows = s->inverse->factor->family;
         } else if (!s->sampler) {
@@ -266,10 +269,10 @@ void form_phases(struct compiler *c, struct model *m)
         } else if (s->sampler->phases) {
             s->sampler->phases(c, s);
         } else {
-            add_usual_phases(c, s);
+            sweep_add_usual_phases(c, s);
         }
         for (const struct family *f = m->families; f; f = f->next)
-            if (recomputes(s, f))
+            if (sweep_recomputes(s, f))
                 add_recomputed_phase(c, s, f);
         check_phases(s);
     }
@@ -284,7 +287,7 @@ const char *phase_word(const struct phase *p)
     return words[p->kind];
 }
 
-const char *first_draw(const struct step *s)
+const char *sweep_first_draw(const struct step *s)
 {
     for (const struct phase *p = s->phases; p; p = p->next)
         if (p->draw)

@@ -41,7 +41,7 @@ static void depend_on(struct step *last, struct step *s)
     last->late = s->late;
 }
 
-const char *derive_name(struct compiler *c, const struct family *f)
+const char *sweep_derive_name(struct compiler *c, const struct family *f)
 {
     return intern_format(c, "%s_%s", f->sequence ? "refresh" : "derive",
                          family_id(c, f));
@@ -137,27 +137,28 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             continue;
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
-            moved = moved || (step_moves(s, v) && recomputed_with(m, f, v) &&
-                              waits_for(f->leaf, s, v));
+            moved =
+                moved || (step_moves(s, v) && model_recomputed_with(m, f, v) &&
+                          waits_for(f->leaf, s, v));
         if (!moved || (s->through && !f->for_updates))
             continue;
         last = insert_after(c, last);
         last->family = f;
         depend_on(last, s);
         last->due_whole = f->leaf;
-        last->name = derive_name(c, f);
+        last->name = sweep_derive_name(c, f);
     }
     rebuild_indices(c, m, s, last, false);
 }
 
-void number_steps(struct model *m)
+void sweep_number_steps(struct model *m)
 {
     m->nsteps = 0;
     for (struct step *s = m->steps; s; s = s->next)
         s->number = m->nsteps++;
 }
 
-void plan(struct compiler *c, struct model *m)
+void sweep_plan(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps, *next; s; s = next) {
         next = s->next;
@@ -172,7 +173,7 @@ void plan(struct compiler *c, struct model *m)
             !f->data_block && (!f->sequence || f->sequence->families[0] == f)) {
             last = insert_after(c, last);
             last->family = f;
-            last->name = derive_name(c, f);
+            last->name = sweep_derive_name(c, f);
         }
-    number_steps(m);
+    sweep_number_steps(m);
 }

@@ -92,7 +92,7 @@ static bool is_unsettled(symp e, const void *rows)
     const struct rows *r = rows;
     return e->kind == SYM_TARGET || e->kind == SYM_PARAM ||
            e->kind == SYM_SEEN || e->kind == SYM_LIVE || sym_is_draw(e, NULL) ||
-           (is_latent(e, NULL) && e->var != r->data &&
+           (sym_is_latent(e, NULL) && e->var != r->data &&
             !centred_data(r, e->var));
 }
 
@@ -167,11 +167,11 @@ static symp constant(struct rows *r, symp e)
     if (e->kind == SYM_NUM || e->kind == SYM_REF)
         return e;
     symp ref = r->failed ? NULL
-               : r->key  ? table_of(r->c, r->m, e, r->group)
-                         : constant_of(r->c, r->m, e);
+               : r->key  ? model_table_of(r->c, r->m, e, r->group)
+                         : model_constant_of(r->c, r->m, e);
     r->failed = r->failed || !ref;
     if (ref && r->key)
-        say_leaf(ref->var, r->data);
+        sweep_say_leaf(ref->var, r->data);
     return ref ? ref : e;
 }
 
@@ -459,7 +459,7 @@ static symp sum_settled(struct rows *r, symp e)
 static symp without_rows(struct rows *r, symp e)
 {
     if (r->key)
-        e = row_in_group(r->c, r->grouping, e);
+        e = sweep_row_in_group(r->c, r->grouping, e);
     if (r->key && settled(r, e) && varies(r, e))
         return sum_settled(r, e);
     symp centred = sym_map(r->c, e, centre, r);
@@ -487,7 +487,7 @@ static void take_back(struct model *m, const struct mark *k)
     *m->last_family = NULL;
     m->last_var = k->last_var;
     *m->last_var = NULL;
-    number_families(m);
+    family_number(m);
 }
 
 static struct part *no_rows(struct compiler *c, const struct part *p,
@@ -562,7 +562,7 @@ static bool sum_part(struct compiler *c, struct model *m, struct part *p,
 
 static bool is_plain(const struct step *s)
 {
-    return !s->recognised || is_normal(s->recognised);
+    return !s->recognised || entry_is_normal(s->recognised);
 }
 
 /* Scalars whose parts are sums of coefficients. */
@@ -593,7 +593,7 @@ struct readers {
 
 static const struct var *random_in(symp e)
 {
-    if (e->kind == SYM_REF && is_latent(e, NULL))
+    if (e->kind == SYM_REF && sym_is_latent(e, NULL))
         return e->var;
     const struct var *v = NULL;
     for (int i = 0; i < e->nargs && !v; i++)
@@ -633,7 +633,8 @@ static void sum_by_group(struct compiler *c, struct model *m, struct step *s,
         struct part *of = q ? q->part : p;
         struct grouping k;
         if ((q ? q->summed : NULL) || of->summed || of->opaque || of->own ||
-            !(by_group(c, s, of, &k) || (q && by_cell(c, s, q, &k))))
+            !(sweep_by_group(c, s, of, &k) ||
+              (q && sweep_by_cell(c, s, q, &k))))
             continue;
         struct readers *of_key = readers_of(c, all, random_in(k.key));
         if (!only_ask && !is_worth(of_key))
@@ -654,7 +655,7 @@ static void sum_by_group(struct compiler *c, struct model *m, struct step *s,
     }
 }
 
-void sum_rows(struct compiler *c, struct model *m)
+void sweep_sum_rows(struct compiler *c, struct model *m)
 {
     struct readers *all = NULL;
     for (struct step *s = m->steps; s; s = s->next)
@@ -665,5 +666,5 @@ void sum_rows(struct compiler *c, struct model *m)
         for (struct step *s = m->steps; s; s = s->next)
             if (s->sampler->adds_up)
                 sum_by_group(c, m, s, &all, pass == 0);
-    form_tallies(c, m, tables);
+    sweep_form_tallies(c, m, tables);
 }

@@ -8,7 +8,8 @@
 /* ---- the list --------------------------------------------------------------
  */
 
-struct slot *add_slot(struct compiler *c, struct model *m, struct slot slot)
+struct slot *sweep_add_slot(struct compiler *c, struct model *m,
+                            struct slot slot)
 {
     struct slot **link = &m->slots;
     while (*link)
@@ -48,7 +49,7 @@ static const char *with_extents(struct compiler *c, const struct var *v)
 static void add_variable(struct compiler *c, struct model *m, struct var *v)
 {
     const enum life life = life_of(v);
-    v->slot = add_slot(
+    v->slot = sweep_add_slot(
         c, m,
         (struct slot){.kind = SLOT_VARIABLE,
                       .name = v->name,
@@ -68,7 +69,7 @@ static void add_table(struct compiler *c, struct model *m, struct family *f)
 {
     if (family_rectangular(f))
         return;
-    f->table = add_slot(
+    f->table = sweep_add_slot(
         c, m,
         (struct slot){.kind = SLOT_TABLE,
                       .name = intern_format(c, "%s loops", f->var->name),
@@ -82,26 +83,26 @@ static void add_table(struct compiler *c, struct model *m, struct family *f)
 
 static void add_tuning(struct compiler *c, struct model *m, struct step *s)
 {
-    s->slots =
-        add_slot(c, m,
-                 (struct slot){
-                     .kind = SLOT_TUNING,
-                     .name = intern_format(c, "%s width", s->family->var->name),
-                     .member = intern_format(c, "%s_width", step_id(c, s)),
-                     .about = "tuned in warm-up",
-                     .life = LIFE_TUNING,
-                     .ndim = 1,
-                     .per_chain = true,
-                     .counted = s->sampler->tuning_cells,
-                     .family = s->family,
-                     .step = s});
+    s->slots = sweep_add_slot(
+        c, m,
+        (struct slot){.kind = SLOT_TUNING,
+                      .name =
+                          intern_format(c, "%s width", s->family->var->name),
+                      .member = intern_format(c, "%s_width", step_id(c, s)),
+                      .about = "tuned in warm-up",
+                      .life = LIFE_TUNING,
+                      .ndim = 1,
+                      .per_chain = true,
+                      .counted = s->sampler->tuning_cells,
+                      .family = s->family,
+                      .step = s});
 }
 
 static void add_order(struct compiler *c, struct model *m, struct sequence *q)
 {
     if (q->kind != SEQUENCE_REFRESH)
         return;
-    q->order = add_slot(
+    q->order = sweep_add_slot(
         c, m,
         (struct slot){.kind = SLOT_ORDER,
                       .name = intern_format(c, "sequence %d", q->number),
@@ -129,10 +130,10 @@ static void add_inverse(struct compiler *c, struct model *m, struct inverse *i)
         .ndim = 1,
         .per_chain = i->latent,
         .family = i->factor->family};
-    i->start = add_slot(c, m, slot);
+    i->start = sweep_add_slot(c, m, slot);
     slot.name = intern_format(c, "index %d items", i->number);
     slot.member = intern_format(c, "index%d_item", i->number);
-    i->item = add_slot(c, m, slot);
+    i->item = sweep_add_slot(c, m, slot);
 }
 
 const char *step_id(struct compiler *c, const struct step *s)
@@ -141,7 +142,7 @@ const char *step_id(struct compiler *c, const struct step *s)
                            : family_id(c, s->family);
 }
 
-void settle_slots(struct compiler *c, struct model *m)
+void sweep_settle_slots(struct compiler *c, struct model *m)
 {
     for (struct var *v = m->vars; v; v = v->next)
         add_variable(c, m, v);

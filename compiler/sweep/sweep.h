@@ -6,7 +6,7 @@
 
 /* row_sums.c: terms that are sums over rows of data, from sums computed at
  * load. */
-void sum_rows(struct compiler *c, struct model *m);
+void sweep_sum_rows(struct compiler *c, struct model *m);
 
 /* ---- tally.c -------------------------------------------------------------
  */
@@ -19,13 +19,13 @@ struct grouping {
     bool of_cells; /* the groups are the cells of a vector node */
 };
 /* False if the part is not of this kind. */
-bool by_group(struct compiler *c, const struct step *s, const struct part *p,
-              struct grouping *k);
+bool sweep_by_group(struct compiler *c, const struct step *s,
+                    const struct part *p, struct grouping *k);
 /* The rows that count for each cell of a vector node. */
-bool by_cell(struct compiler *c, const struct step *s,
-             const struct quadratic *q, struct grouping *k);
+bool sweep_by_cell(struct compiler *c, const struct step *s,
+                   const struct quadratic *q, struct grouping *k);
 /* e, of the part that k was made of, in a row of the group. */
-symp row_in_group(struct compiler *c, const struct grouping *k, symp e);
+symp sweep_row_in_group(struct compiler *c, const struct grouping *k, symp e);
 
 /* A table of a tally: each row adds term to the cell where key is group. */
 struct tallied {
@@ -50,38 +50,39 @@ struct tally {
 };
 /* Makes tallies of the tables from *first on, the last families of the model,
  * and puts these into an order in which they can be computed. */
-void form_tallies(struct compiler *c, struct model *m, struct family **first);
+void sweep_form_tallies(struct compiler *c, struct model *m,
+                        struct family **first);
 /* The table is read only where all of leaf is observed. */
-void say_leaf(struct var *table, const struct var *leaf);
+void sweep_say_leaf(struct var *table, const struct var *leaf);
 
 /* copies.c: rows that are the same, evaluated once. */
-void count_copies(struct compiler *c, struct model *m);
+void sweep_count_copies(struct compiler *c, struct model *m);
 enum { COMPARED_MOST = 20000 }; /* rows beyond are taken once each */
 
 /* lift.c: what depends on the value tried, and on no element, becomes a table,
  * computed before the elements. Requires the steps; sets `lifted` of those. */
-void lift(struct compiler *c, struct model *m);
+void sweep_lift(struct compiler *c, struct model *m);
 /* Statistic number i as a trial evaluates it. */
-symp statistic_tried(const struct step *s, int i);
+symp sweep_statistic_tried(const struct step *s, int i);
 
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
-void plan(struct compiler *c, struct model *m);
-void number_steps(struct model *m);
+void sweep_plan(struct compiler *c, struct model *m);
+void sweep_number_steps(struct model *m);
 /* Whether the step changes v. */
 bool step_moves(const struct step *s, const struct var *v);
 /* The function that computes a deterministic family where it is kept up to
  * date; its kernel is named after it. */
-const char *derive_name(struct compiler *c, const struct family *f);
+const char *sweep_derive_name(struct compiler *c, const struct family *f);
 
 /* ---- depend.c ----------------------------------------------------------- */
 /* Sets `reads` and `changes` of all steps. Requires the sweep. */
-void find_dependence(struct compiler *c, struct model *m);
+void sweep_find_dependence(struct compiler *c, struct model *m);
 /* Whether the update of s recomputes f, the first of its sequence if it is in
  * one. */
-bool recomputes(const struct step *s, const struct family *f);
+bool sweep_recomputes(const struct step *s, const struct family *f);
 /* Whether neither step reads or changes what the other changes: in either
  * order, or side by side, they draw the same. */
-bool may_swap(const struct step *a, const struct step *b);
+bool sweep_may_swap(const struct step *a, const struct step *b);
 
 /* ---- phases.c ----------------------------------------------------------- */
 enum phase_kind {
@@ -115,13 +116,13 @@ struct phase {
     struct phase *next;
 };
 /* Sets the phases of all steps. Requires find_dependence. */
-void form_phases(struct compiler *c, struct model *m);
+void sweep_form_phases(struct compiler *c, struct model *m);
 /* The last phase so far. */
-struct phase *add_phase(struct compiler *c, struct step *s,
-                        enum phase_kind kind, const char *what);
+struct phase *sweep_add_phase(struct compiler *c, struct step *s,
+                              enum phase_kind kind, const char *what);
 /* What most samplers do: sums over the instances of parts, then a draw, which
  * is returned. */
-struct phase *add_usual_phases(struct compiler *c, struct step *s);
+struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s);
 /* It draws with the functions in e, in the order of their arguments. */
 void phase_draws(struct compiler *c, struct phase *p, symp e);
 /* A row of it computes e, or nothing if that is NULL. */
@@ -129,11 +130,11 @@ void phase_computes(struct compiler *c, struct phase *p, symp e);
 const char *phase_word(const struct phase *p);
 /* The kernels' function that an update of s draws with first, as far as that
  * is told; or "none". */
-const char *first_draw(const struct step *s);
+const char *sweep_first_draw(const struct step *s);
 
 /* fuse.c: sets `drawn` of the quadratics of dense blocks; such a step goes
  * before its block. Requires find_dependence. */
-void fuse(struct compiler *c, struct model *m);
+void sweep_fuse(struct compiler *c, struct model *m);
 
 /* ---- hoist.c ------------------------------------------------------------ */
 /* An opaque part made ready for many trial values: `value` i is computed once
@@ -151,9 +152,10 @@ struct hoisted {
     bool loop;  /* there may be many instances */
     bool moved; /* body asks for it */
 };
-void hoist(struct compiler *c, struct model *m);
+void sweep_hoist(struct compiler *c, struct model *m);
 /* For --emit=plan. */
-void hoisted_print(struct text *out, struct compiler *c, const struct step *s);
+void sweep_print_hoisted(struct text *out, struct compiler *c,
+                         const struct step *s);
 
 /* ---- slots.c ------------------------------------------------------------ */
 /* What an array of the program is for. */
@@ -201,18 +203,19 @@ struct slot {
 };
 /* Sets m->slots, and where variables, families, steps, sequences and inverses
  * find their own. Requires the sweep. */
-void settle_slots(struct compiler *c, struct model *m);
+void sweep_settle_slots(struct compiler *c, struct model *m);
 void slots_print(struct text *out, struct compiler *c, const struct model *m);
 /* A slot of a sampler's own, behind the others (struct sampler's `slots`). */
-struct slot *add_slot(struct compiler *c, struct model *m, struct slot slot);
+struct slot *sweep_add_slot(struct compiler *c, struct model *m,
+                            struct slot slot);
 /* What the functions on an element of a step, and its tuning, are named after.
  */
 const char *step_id(struct compiler *c, const struct step *s);
 
 /* load_order.c: m->load_order, in which extents can be settled and constants
  * computed. Requires the slots. */
-void order_load(struct compiler *c, struct model *m);
+void sweep_order_load(struct compiler *c, struct model *m);
 /* Whether f is elements of a stochastic array that only constants define. */
-bool fixed_part(const struct family *f);
+bool sweep_fixed_part(const struct family *f);
 
 #endif

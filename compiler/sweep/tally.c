@@ -39,8 +39,8 @@ static bool take_key(const struct part *p, symp a, symp b, struct grouping *k)
         a = b;
         b = swap;
     }
-    if (k->key || !varies_by_row(p, a) || !reads_latent(a) ||
-        !sym_is_integer(a) || varies_by_row(p, b) || reads_latent(b))
+    if (k->key || !varies_by_row(p, a) || !sym_reads_latent(a) ||
+        !model_is_integer(a) || varies_by_row(p, b) || sym_reads_latent(b))
         return false;
     k->key = a;
     k->group = b;
@@ -90,8 +90,8 @@ static bool open_inverse(struct compiler *c, const struct step *s,
     return true;
 }
 
-bool by_group(struct compiler *c, const struct step *s, const struct part *p,
-              struct grouping *k)
+bool sweep_by_group(struct compiler *c, const struct step *s,
+                    const struct part *p, struct grouping *k)
 {
     *k = (struct grouping){.part = *p};
     struct part *q = &k->part;
@@ -113,8 +113,8 @@ bool by_group(struct compiler *c, const struct step *s, const struct part *p,
     return k->key != NULL;
 }
 
-bool by_cell(struct compiler *c, const struct step *s,
-             const struct quadratic *q, struct grouping *k)
+bool sweep_by_cell(struct compiler *c, const struct step *s,
+                   const struct quadratic *q, struct grouping *k)
 {
     const struct part *p = q->part;
     *k = (struct grouping){.part = *p, .of_cells = true};
@@ -126,7 +126,7 @@ bool by_cell(struct compiler *c, const struct step *s,
     return x && take_key(&k->part, x, sym_loop(c, index->loops[0]), k);
 }
 
-symp row_in_group(struct compiler *c, const struct grouping *k, symp e)
+symp sweep_row_in_group(struct compiler *c, const struct grouping *k, symp e)
 {
     return sym_replace(c, at_solved(c, &k->part, e), k->key, k->group);
 }
@@ -143,8 +143,8 @@ struct definition {
 
 static bool is_key(const struct keyed_rows *r, symp a, symp b)
 {
-    return sym_has_loop_of(a, r->loops, r->n) && reads_latent(a) &&
-           !sym_has_loop_of(b, r->loops, r->n) && !reads_latent(b);
+    return sym_has_loop_of(a, r->loops, r->n) && sym_reads_latent(a) &&
+           !sym_has_loop_of(b, r->loops, r->n) && !sym_reads_latent(b);
 }
 
 static bool take_apart(struct compiler *c, const struct family *f,
@@ -320,10 +320,11 @@ static void sort_by_level(struct model *m, struct family **first)
         }
     *end = NULL;
     m->last_family = end;
-    number_families(m);
+    family_number(m);
 }
 
-void form_tallies(struct compiler *c, struct model *m, struct family **first)
+void sweep_form_tallies(struct compiler *c, struct model *m,
+                        struct family **first)
 {
     for (struct family *f = *first; f; f = f->next) {
         struct definition d;
@@ -336,7 +337,7 @@ void form_tallies(struct compiler *c, struct model *m, struct family **first)
     sort_by_level(m, first);
 }
 
-void say_leaf(struct var *table, const struct var *leaf)
+void sweep_say_leaf(struct var *table, const struct var *leaf)
 {
     struct family *f = table->families;
     if (f->leaf != leaf)

@@ -242,7 +242,7 @@ const char *relation_text(struct compiler *c, const struct stmt *s)
 {
     struct text t = {0};
     relation_print(&t, s);
-    return take_text(c, &t);
+    return text_take(c, &t);
 }
 
 static void print_statements(struct text *out, const struct stmt *s, int depth)
@@ -334,7 +334,7 @@ static void print_doc(struct text *out, const char *doc)
     }
 }
 
-void entry_print_head(struct text *out, const struct entry *e)
+void ast_print_entry_head(struct text *out, const struct entry *e)
 {
     text_append(out, e->name);
     if (e->kind != ENTRY_AUGMENTATION || e->nparameters) {
@@ -359,7 +359,7 @@ static void print_entry(struct text *out, const struct entry *e)
 
     print_doc(out, e->doc);
     text_printf(out, "%s ", kinds[e->kind]);
-    entry_print_head(out, e);
+    ast_print_entry_head(out, e);
     text_append(out, " {\n");
     for (const struct clause *cl = e->clauses; cl; cl = cl->next)
         print_clause(out, cl);

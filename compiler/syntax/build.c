@@ -12,7 +12,7 @@ static struct expr *checked(struct parser *p, struct expr *e)
 {
     if (e->depth <= MAX_DEPTH)
         return e;
-    too_deep(p, e->span);
+    syntax_too_deep(p, e->span);
     return build_number(p, 0, e->span);
 }
 
@@ -62,7 +62,8 @@ struct expr *build_cell(struct parser *p, const char *function,
     if (!array || array->kind != EXPR_NAME || array->bracket)
         error_at(p->c, span, "subscripts stand behind a function of one name");
     else
-        append_expr(p, &cell, build_variable(p, array->name, &indices, span));
+        ast_append_expr(p, &cell,
+                        build_variable(p, array->name, &indices, span));
     return build_call(p, function, cell, span);
 }
 
@@ -122,7 +123,7 @@ struct expr *build_sum(struct parser *p, const char *function,
     return checked(p, e);
 }
 
-void append_expr(struct parser *p, struct exprs *list, struct expr *e)
+void ast_append_expr(struct parser *p, struct exprs *list, struct expr *e)
 {
     if (list->n == list->capacity) {
         int capacity = list->capacity ? 2 * list->capacity : 4;
@@ -199,7 +200,7 @@ struct stmt *build_stochastic(struct parser *p, const char *link,
 }
 
 /* Appends a statement, or the chain of those saved from a broken loop. */
-void append_stmt(struct stmts *list, struct stmt *s)
+void ast_append_stmt(struct stmts *list, struct stmt *s)
 {
     if (!s)
         return;
@@ -319,8 +320,8 @@ struct parameter *build_parameter(struct parser *p, struct label name,
     return r;
 }
 
-void append_parameter(struct parser *p, struct parameters *list,
-                      const struct parameter *parameter)
+void ast_append_parameter(struct parser *p, struct parameters *list,
+                          const struct parameter *parameter)
 {
     if (list->n == list->capacity) {
         int capacity = list->capacity ? 2 * list->capacity : 4;

@@ -29,18 +29,18 @@ enum { NTOP = sizeof top_keywords / sizeof top_keywords[0] };
 
 /* The clauses of docs/library.md. */
 static const char *const clause_keywords[] = {
-    "require", "support",      "logdensity",     "statistics",   "solve",
-    "draw",    "draw_between", "log_mass",       "mean",         "mode",
-    "cdf",     "quantile",     "log_cdf",        "log_survival", "as",
-    "alias",   "observable",   "code",           "derivative",   "range",
-    "inverse", "match",        "observed",       "add",          "factor",
-    "builtin", "log",          "log_complement", "mixing",       "confine",
-    "folded",  "named",        "single",         "priority",       "vectors",
+    "require",     "support",      "logdensity",     "statistics",   "solve",
+    "draw",        "draw_between", "log_mass",       "mean",         "mode",
+    "cdf",         "quantile",     "log_cdf",        "log_survival", "as",
+    "alias",       "observable",   "code",           "derivative",   "range",
+    "inverse",     "match",        "observed",       "add",          "factor",
+    "builtin",     "log",          "log_complement", "mixing",       "confine",
+    "folded",      "named",        "single",         "priority",     "vectors",
     "draw_shared",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 
-bool is_word(const struct token *t, const char *word)
+bool syntax_is_word(const struct token *t, const char *word)
 {
     size_t n = strlen(word);
     return t->kind == NAME && t->span.end - t->span.begin == n &&
@@ -50,20 +50,21 @@ bool is_word(const struct token *t, const char *word)
 static const struct keyword *top_keyword(const struct token *t)
 {
     for (int i = 0; i < NTOP; i++)
-        if (is_word(t, top_keywords[i].name))
+        if (syntax_is_word(t, top_keywords[i].name))
             return &top_keywords[i];
     return NULL;
 }
 
-const char *nearest_keyword(struct parser *p, const struct token *t)
+const char *syntax_nearest_keyword(struct parser *p, const struct token *t)
 {
     const char *words[NTOP];
 
     for (int i = 0; i < NTOP; i++)
         words[i] = top_keywords[i].name;
-    return nearest_name(intern_n(p->c, t->span.source->text + t->span.begin,
-                                 t->span.end - t->span.begin),
-                        words, NTOP);
+    return text_nearest_name(intern_n(p->c,
+                                      t->span.source->text + t->span.begin,
+                                      t->span.end - t->span.begin),
+                             words, NTOP);
 }
 
 /* The token `ahead` places after the next one. */
@@ -86,7 +87,7 @@ static bool in_parentheses(const struct parser *p)
     return n && p->open[n - 1].kind != '{';
 }
 
-bool wants_more(int kind)
+bool syntax_wants_more(int kind)
 {
     switch (kind) {
     case '+':
@@ -124,9 +125,9 @@ static int top_name(struct parser *p, const struct token *t, YYSTYPE *value)
     if (in_parentheses(p) || previous == ENTRY)
         return NAME;
     if (previous == ')' || previous == NAME) {
-        if (is_word(t, "over") && p->place.keyword == ENTRY)
+        if (syntax_is_word(t, "over") && p->place.keyword == ENTRY)
             return OVER;
-        if (is_word(t, "returns") && p->place.keyword == ENTRY)
+        if (syntax_is_word(t, "returns") && p->place.keyword == ENTRY)
             return RETURNS;
     }
     if (!k || ((previous == DECLARE || previous == ',') && !block))
@@ -141,10 +142,11 @@ static int top_name(struct parser *p, const struct token *t, YYSTYPE *value)
 
 static int statement_name(struct parser *p, const struct token *t)
 {
-    if (is_word(t, "for") &&
+    if (syntax_is_word(t, "for") &&
         (peek(p, 0)->kind == '(' || peek(p, 0)->kind == NAME))
         return FOR; /* otherwise JAGS, too, takes it for a variable */
-    if (!is_word(t, "T") && !is_word(t, "I") && !is_word(t, "C"))
+    if (!syntax_is_word(t, "T") && !syntax_is_word(t, "I") &&
+        !syntax_is_word(t, "C"))
         return NAME;
     if (in_parentheses(p) || peek(p, 0)->kind != '(')
         return NAME;
@@ -161,17 +163,17 @@ static int clause_name(struct parser *p, const struct token *t)
     struct span s = t->span;
     const char *near;
 
-    if (in_parentheses(p) || wants_more(previous) ||
+    if (in_parentheses(p) || syntax_wants_more(previous) ||
         !(t->line_start || previous == '{'))
         return NAME;
     for (int i = 0; i < NCLAUSES; i++)
-        if (is_word(t, clause_keywords[i]))
+        if (syntax_is_word(t, clause_keywords[i]))
             return CLAUSE;
     if (previous == CLAUSE)
         return NAME;
-    near =
-        nearest_name(intern_n(p->c, s.source->text + s.begin, s.end - s.begin),
-                     clause_keywords, NCLAUSES);
+    near = text_nearest_name(
+        intern_n(p->c, s.source->text + s.begin, s.end - s.begin),
+        clause_keywords, NCLAUSES);
     error_at(p->c, s, "'%.*s' is no clause%s%s%s",
              s.end - s.begin > 60 ? 60 : (int)(s.end - s.begin),
              s.source->text + s.begin, near ? "; did you mean '" : "",
@@ -184,7 +186,8 @@ static int name_in_context(struct parser *p, const struct token *t,
 {
     int kind = NAME;
 
-    if (in_parentheses(p) && p->place.previous == NAME && is_word(t, "in"))
+    if (in_parentheses(p) && p->place.previous == NAME &&
+        syntax_is_word(t, "in"))
         return IN;
     switch (current_block(p)) {
     case BLOCK_TOP:
@@ -226,7 +229,7 @@ static void track_bracket(struct parser *p, const struct token *t)
     case '(':
     case '[':
         if (n == MAX_NESTING) {
-            too_deep(p, t->span);
+            syntax_too_deep(p, t->span);
             return;
         }
         p->open[n] = (struct open){
@@ -258,7 +261,7 @@ static bool starts_statement(const struct parser *p, int i)
 
     if (t->kind != NAME)
         return false;
-    if (is_word(t, "for"))
+    if (syntax_is_word(t, "for"))
         return true;
     i++;
     if (t[1].kind == '(' || t[1].kind == '[') {
@@ -294,7 +297,7 @@ static bool is_fresh_start(const struct parser *p, enum block block, int i)
         return t->line_start;
     case BLOCK_ENTRY:
         for (int k = 0; t->line_start && k < NCLAUSES; k++)
-            if (is_word(t, clause_keywords[k]))
+            if (syntax_is_word(t, clause_keywords[k]))
                 return true;
         return false;
     }
@@ -339,7 +342,7 @@ static int recover(struct parser *p)
     return p->tokens.all[i].kind == YYEOF ? YYEOF : RESYNC;
 }
 
-void report_scan_errors(struct parser *p, uint32_t place)
+void syntax_report_scan_errors(struct parser *p, uint32_t place)
 {
     struct scan_error **e = &p->tokens.errors;
 
@@ -358,7 +361,7 @@ static const char *unquoted(struct parser *p, struct span span)
     return intern_n(p->c, text, n && text[n - 1] == '"' ? n - 1 : n);
 }
 
-int next_token(YYSTYPE *value, struct span *span, struct parser *p)
+int syntax_next_token(YYSTYPE *value, struct span *span, struct parser *p)
 {
     const struct token *t;
     int kind;
@@ -375,7 +378,7 @@ int next_token(YYSTYPE *value, struct span *span, struct parser *p)
     p->before = p->place;
     t = peek(p, 0);
     *span = t->span;
-    report_scan_errors(p, t->span.begin);
+    syntax_report_scan_errors(p, t->span.begin);
     if (p->hopeless || t->kind == YYEOF)
         return YYEOF;
     p->place.next++;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void too_deep(struct parser *p, struct span span)
+void syntax_too_deep(struct parser *p, struct span span)
 {
     if (!p->hopeless)
         error_at(p->c, span, "this is nested too deeply: name a part of it");
@@ -140,7 +140,7 @@ static const struct token *word_before(const struct parser *p,
                                        const struct token *t, const char *word)
 {
     for (; t >= p->tokens.all; t--) {
-        if (is_word(t, word))
+        if (syntax_is_word(t, word))
             return t;
         if (t->line_start)
             return NULL;
@@ -156,7 +156,7 @@ static const struct token *unfinished_line(const struct parser *p,
         return NULL;
     while (t > p->tokens.all && !t->line_start)
         t--;
-    return t > p->tokens.all && wants_more(t[-1].kind) ? t - 1 : NULL;
+    return t > p->tokens.all && syntax_wants_more(t[-1].kind) ? t - 1 : NULL;
 }
 
 /* A word about a likely slip. */
@@ -167,7 +167,8 @@ static void hint(struct parser *p, const struct token *t)
     bool inside = in_brackets(p);
     bool closes = t->kind == ')' || t->kind == ']' || t->kind == '}';
     bool matches = inside && t->kind == (open->kind == '(' ? ')' : ']');
-    const char *near = !open && t->kind == NAME ? nearest_keyword(p, t) : NULL;
+    const char *near =
+        !open && t->kind == NAME ? syntax_nearest_keyword(p, t) : NULL;
     const struct token *other;
 
     if (near)

@@ -161,7 +161,7 @@ struct expr *expr_call(struct compiler *c, const char *name, struct span span,
 /* Writes an expression as BUGS text with the fewest brackets. */
 void expr_print(struct text *out, const struct expr *e);
 /* "dgamma(r, lambda)", "ddirch(alpha[K]) over x[K]" */
-void entry_print_head(struct text *out, const struct entry *e);
+void ast_print_entry_head(struct text *out, const struct entry *e);
 /* "x[i] ~ dnorm(0, 1) T(0, )" */
 void relation_print(struct text *out, const struct stmt *s);
 /* The same, interned. */

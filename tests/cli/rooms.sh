@@ -49,3 +49,24 @@ check_rooms() {
 check_rooms compiler base syntax algebra model condition sweep emit sampler \
     report
 check_rooms runtime . base io summary load host cuda run
+
+# check_prefixes ROOM PREFIX...: what a room of the compiler gives to others
+# begins with the room's name, or with that of its subject
+check_prefixes() {
+    local room=$1 prefixes
+    prefixes=$(IFS='|' && echo "$*")
+    nm "$GBM_BUILD"/compiler/"$room"/*.o |
+        awk -v prefix="^($prefixes)(_|\$)" 'NF == 3 && $2 ~ /[TDBR]/ &&
+            $3 !~ prefix { print $3 }' >"$here/others"
+    [ ! -s "$here/others" ] || fail "$room: $(cat "$here/others")"
+}
+check_prefixes base arena file intern path program run scratch source span \
+    temporary text gbmc error warning note
+check_prefixes syntax ast build expr relation
+check_prefixes algebra sym entry library density
+check_prefixes model family value
+check_prefixes condition
+check_prefixes sweep phase slots step
+check_prefixes emit emitter
+check_prefixes sampler block group joint normal vector
+check_prefixes report

@@ -40,13 +40,14 @@ OF_DRAWS = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
 COMPILER_SITES = [
     # a bound of the rows of a child is lost
     ("condition/condition.c", """
-        add_guard(c, p, sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
+        condition_add_guard(
+            c, p, sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
 """, "\n        (void)upper;\n"),
     # the row of a child: x[t] in that of x[t - 1]
     ("condition/condition.c", "p->solved[k] = sym_sub(c, target[d], offset);",
      "p->solved[k] = sym_add2(c, target[d], offset);"),
     # children of other groups count
-    ("condition/condition.c", "add_guard(c, p, sym_eq(c, e, target[d]));", "(void)e;"),
+    ("condition/condition.c", "condition_add_guard(c, p, sym_eq(c, e, target[d]));", "(void)e;"),
     # half of the square is forgotten
     ("condition/condition.c", "sym_mul2(c, sym_num(c, 0.5), second);", "second;"),
     # of a block of several, the first member's part of the potential

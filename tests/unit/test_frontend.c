@@ -67,16 +67,18 @@ static void test_nearest(void **state)
     enum { N = sizeof names / sizeof names[0] };
 
     (void)state;
-    assert_string_equal(nearest_name("dnrom", names, N), "dnorm"); /* swap */
-    assert_string_equal(nearest_name("dnor", names, N), "dnorm");
-    assert_string_equal(nearest_name("dnnorm", names, N), "dnorm");
-    assert_string_equal(nearest_name("DGAMMA", names, N), "dgamma");
-    assert_string_equal(nearest_name("half_couchi", names, N), "half_cauchy");
-    assert_string_equal(nearest_name("t", names, N), "T");
-    assert_null(nearest_name("dn", names, N));
-    assert_null(nearest_name("weibull", names, N));
-    assert_null(nearest_name("", names, N));
-    assert_null(nearest_name("dnorm", names, 0));
+    assert_string_equal(text_nearest_name("dnrom", names, N),
+                        "dnorm"); /* swap */
+    assert_string_equal(text_nearest_name("dnor", names, N), "dnorm");
+    assert_string_equal(text_nearest_name("dnnorm", names, N), "dnorm");
+    assert_string_equal(text_nearest_name("DGAMMA", names, N), "dgamma");
+    assert_string_equal(text_nearest_name("half_couchi", names, N),
+                        "half_cauchy");
+    assert_string_equal(text_nearest_name("t", names, N), "T");
+    assert_null(text_nearest_name("dn", names, N));
+    assert_null(text_nearest_name("weibull", names, N));
+    assert_null(text_nearest_name("", names, N));
+    assert_null(text_nearest_name("dnorm", names, 0));
 }
 
 /* ---- Places and messages ------------------------------------------------ */
