@@ -121,6 +121,17 @@ static void write_settings(struct rt_out *out, const struct gbm_draws *draws,
                          "until then\n");
 }
 
+/* What R's loo and ArviZ look for: log_lik, with the subscripts of the data, or
+ * numbered through, where there are several variables or only some cells. */
+static int64_t log_lik_column(const struct gbm_draws *draws,
+                              const struct rt_column *column, int64_t i)
+{
+    bool whole = column->variable->count == draws->width - draws->quantities &&
+                 !column->variable->cells;
+
+    return whole ? 0 : i - draws->quantities + 1;
+}
+
 static void write_names(struct rt_out *out, const struct gbm_draws *draws,
                         const struct rt_column *columns)
 {
@@ -134,10 +145,14 @@ static void write_names(struct rt_out *out, const struct gbm_draws *draws,
             rt_out_format(out, ",%.200s__", draws->stats[i].name);
     for (int64_t i = 0; i < draws->width; i++) {
         const struct gbm_draws_variable *v = columns[i].variable;
-        int64_t index[GBM_MAX_DIMS], cell = columns[i].cell;
+        int64_t index[GBM_MAX_DIMS], cell = columns[i].cell, number = 0;
 
-        if (v != last)
+        if (v->group == GBM_LOG_LIKELIHOOD) {
+            number = log_lik_column(draws, &columns[i], i);
+            snprintf(name, sizeof name, "log_lik");
+        } else if (v != last) {
             plain_name(draws, v, name);
+        }
         last = v;
         for (int d = v->ndim - 1; d >= 0; d--) {
             index[d] = cell % v->dim[d] + 1;
@@ -145,7 +160,9 @@ static void write_names(struct rt_out *out, const struct gbm_draws *draws,
         }
         rt_out_char(out, ',');
         rt_out_text(out, name);
-        for (int d = 0; d < v->ndim; d++) {
+        if (number > 0)
+            rt_out_format(out, ".%lld", (long long)number);
+        for (int d = 0; d < v->ndim && number == 0; d++) {
             rt_out_char(out, '.');
             rt_out_integer(out, index[d]);
         }

@@ -78,7 +78,7 @@ enum gbm_status rt_write_coda(const struct gbm_draws *draws, const char *path,
         snprintf(error, GBM_ERROR, "out of memory");
         status = GBM_FAILURE;
     }
-    for (int64_t i = 0; i < draws->width && status == GBM_OK; i++)
+    for (int64_t i = 0; i < draws->quantities && status == GBM_OK; i++)
         if (!has_nan(draws, columns[i].offset))
             columns[count++] = columns[i];
     for (int c = 0; c < draws->chains && status == GBM_OK; c++) {

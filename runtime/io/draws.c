@@ -41,6 +41,7 @@ enum gbm_status gbm_draws_add_partial(struct gbm_draws *draws, const char *name,
     int64_t length = product(ndim, dim);
     struct gbm_draws_variable *variables, v = {
                                               .name = strdup(name),
+                                              .group = draws->group,
                                               .ndim = ndim,
                                               .length = length,
                                               .count = cells ? count : length,
@@ -66,6 +67,8 @@ enum gbm_status gbm_draws_add_partial(struct gbm_draws *draws, const char *name,
     }
     variables[draws->nvariables++] = v;
     draws->width += v.count;
+    if (v.group != GBM_LOG_LIKELIHOOD)
+        draws->quantities = draws->width;
     return GBM_OK;
 }
 

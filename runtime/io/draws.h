@@ -15,9 +15,20 @@
 #define GBM_UNCHECKED                                                          \
     "drawn with --no-check: the sampler was not compared with the model"
 
+/* Where a variable belongs in ArviZ's InferenceData. */
+enum gbm_group {
+    GBM_POSTERIOR,
+    GBM_POSTERIOR_PREDICTIVE, /* data drawn anew given the posterior */
+    GBM_PRIOR,
+    GBM_PRIOR_PREDICTIVE,
+    GBM_LOG_LIKELIHOOD, /* of each observation: no quantity of the summary */
+    GBM_GROUPS
+};
+
 /* A monitored variable. */
 struct gbm_draws_variable {
     char *name;
+    enum gbm_group group; /* * */
     int ndim;
     int dim[GBM_MAX_DIMS];
     int64_t length; /* cells of the whole array; 1 for a scalar */
@@ -65,9 +76,12 @@ struct gbm_draws {
     bool unchecked;           /* * true: made without the self-check */
     int digits;               /* * of numbers in text; 0: 8 */
 
+    enum gbm_group group; /* * of variables that are added from now on;
+                             GBM_LOG_LIKELIHOOD comes last */
     int nvariables;
     struct gbm_draws_variable *variables;
-    int64_t width; /* cells of a record */
+    int64_t width;      /* cells of a record */
+    int64_t quantities; /* its cells before the first log likelihood */
 
     int chains;
     int capacity;   /* draws that fit, per chain */

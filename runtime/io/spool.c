@@ -47,7 +47,7 @@ static void put_variable(FILE *f, const struct gbm_draws_variable *v)
     put_integer(f, v->ndim);
     for (int d = 0; d < v->ndim; d++)
         put_integer(f, v->dim[d]);
-    put_integer(f, v->integer);
+    put_integer(f, v->integer + 2 * (int64_t)v->group);
     put_integer(f, v->cells ? v->count : -1);
     if (v->cells) {
         put(f, v->cells, (size_t)v->count * sizeof *v->cells);
@@ -263,7 +263,9 @@ static void get_variable(struct reader *r, struct gbm_draws *draws)
         else
             length *= dim[d];
     }
-    bool integer = get_integer(r, 0, 1) != 0;
+    int64_t kind = get_integer(r, 0, 2 * GBM_GROUPS - 1);
+    bool integer = kind % 2 != 0;
+    draws->group = (enum gbm_group)(kind / 2);
     int64_t count = get_integer(r, -1, length);
     if (r->bad) {
         free(name);

@@ -344,6 +344,11 @@ static int simulate_prior(struct rt *rt)
     if (s == GBM_OK) {
         draws.warmup = 0;
         draws.nobserved = 0; /* they are simulated */
+        for (int k = 0; k < in.nmonitors; k++)
+            draws.variables[k].group =
+                rt->model->variables[in.monitors[k].variable].observed
+                    ? GBM_PRIOR_PREDICTIVE
+                    : GBM_PRIOR;
         states = rt_states_create(&in);
         if (!states || gbm_draws_allocate(&draws, rt->options.chains,
                                           rt->options.draws) != GBM_OK)
@@ -436,6 +441,9 @@ static enum gbm_status prepare_replicas(struct replica *r)
         s = prepare_states(r);
     if (s == GBM_OK)
         s = rt_monitor_draws(rt, &r->copy, &r->data, &r->draws);
+    for (int k = 0; s == GBM_OK && k < r->copy.nmonitors; k++)
+        if (rt_any_seen(&r->in.slots[r->copy.monitors[k].variable]))
+            r->draws.variables[k].group = GBM_POSTERIOR_PREDICTIVE;
     if (s == GBM_OK &&
         gbm_draws_allocate(&r->draws, o->chains,
                            (o->draws - 1) / o->thin + 1) != GBM_OK)

@@ -31,7 +31,7 @@ enum gbm_status gbm_summarise(struct gbm_summary *summary,
                               const struct gbm_draws *draws,
                               char error[GBM_ERROR])
 {
-    int64_t width = draws->width;
+    int64_t width = draws->quantities;
     int64_t n = (int64_t)draws->chains * draws->kept;
     int threads = threads_for(width, n);
     int64_t share = (width + threads - 1) / threads;
@@ -115,7 +115,7 @@ static bool next_row(struct rows *at, struct row *row)
     for (; at->variable < draws->nvariables; at->variable++, at->cell = 0) {
         const struct gbm_draws_variable *v = &draws->variables[at->variable];
 
-        if (at->cell == v->count)
+        if (at->cell == v->count || v->group == GBM_LOG_LIKELIHOOD)
             continue;
         gbm_cell_name(v->name, v->ndim, v->dim,
                       v->cells ? v->cells[at->cell] : at->cell, row->name,

@@ -11,7 +11,7 @@
 /* Diagnosis of every drawn cell, then the moments-only cells. */
 struct gbm_summary {
     const struct gbm_draws *draws;   /* borrowed */
-    int64_t count;                   /* draws->width */
+    int64_t count;                   /* draws->quantities */
     struct gbm_diagnosis *diagnoses; /* [count], order of a record */
 };
 

@@ -215,6 +215,79 @@ static void netcdf_round_trip(void **unused)
     assert_int_equal(count_files(), 0); /* no temporary file stays */
 }
 
+/* Beside make_draws: of 4 cells of Y 2 have a log likelihood, z[2] is data
+ * drawn anew. */
+static void make_groups(struct gbm_draws *d, bool whole)
+{
+    static const int two_two[] = {2, 2}, two[] = {2};
+    static const int64_t cells[] = {0, 2};
+    static double none[4] = {0, 0, 0, 0};
+
+    gbm_draws_init(d);
+    assert_int_equal(gbm_draws_add_variable(d, "mu", 0, NULL, false), 0);
+    d->group = GBM_POSTERIOR_PREDICTIVE;
+    assert_int_equal(gbm_draws_add_variable(d, "z", 1, two, true), 0);
+    d->group = GBM_LOG_LIKELIHOOD;
+    if (whole)
+        assert_int_equal(gbm_draws_add_variable(d, "Y", 2, two_two, false), 0);
+    else
+        assert_int_equal(
+            gbm_draws_add_partial(d, "Y", 2, two_two, false, 2, cells, none),
+            0);
+    assert_int_equal(d->width, whole ? 7 : 5);
+    assert_int_equal(d->quantities, 3);
+    assert_int_equal(gbm_draws_allocate(d, 1, 2), 0);
+    for (int i = 0; i < 2 * d->width; i++)
+        d->values[i] = i;
+    d->kept = 2;
+}
+
+static void groups(void **unused)
+{
+    struct gbm_draws d, back;
+    struct gbm_summary summary;
+    char error[GBM_ERROR] = "", *text;
+
+    (void)unused;
+    make_groups(&d, false);
+    if (gbm_draws_write(&d, GBM_FORMAT_NETCDF, "fit.nc", error) ||
+        gbm_draws_read(&back, "fit.nc", error)) /* by the spool's form */
+        fail_msg("%s", error);
+    assert_int_equal(back.nvariables, 3);
+    assert_int_equal(back.width, 5);
+    assert_int_equal(back.quantities, 3);
+    assert_int_equal(back.variables[0].group, GBM_POSTERIOR);
+    assert_int_equal(back.variables[1].group, GBM_POSTERIOR_PREDICTIVE);
+    assert_true(back.variables[1].integer);
+    assert_int_equal(back.variables[2].group, GBM_LOG_LIKELIHOOD);
+    assert_int_equal(back.variables[2].ndim, 2);
+    assert_int_equal(back.variables[2].dim[1], 2);
+    assert_int_equal(back.variables[2].count, 2);
+    assert_int_equal(back.variables[2].cells[1], 2);
+    assert_memory_equal(back.values, d.values, 10 * sizeof(double));
+    assert_int_equal(gbm_summarise(&summary, &back, error), 0);
+    assert_int_equal(summary.count, 3);
+    gbm_summary_free(&summary);
+    gbm_draws_free(&back);
+    assert_int_equal(gbm_draws_write(&d, GBM_FORMAT_CSV, "fit.csv", error), 0);
+    text = slurp("fit_1.csv");
+    assert_non_null(strstr(text, "energy__,mu,z.1,z.2,log_lik.1,log_lik.2\n"));
+    free(text);
+    assert_int_equal(gbm_draws_write(&d, GBM_FORMAT_CODA, "fit", error), 0);
+    text = slurp("fitindex.txt");
+    assert_string_equal(text, "mu 1 2\nz[1] 3 4\nz[2] 5 6\n");
+    free(text);
+    gbm_draws_free(&d);
+    make_groups(&d, true);
+    assert_int_equal(gbm_draws_write(&d, GBM_FORMAT_CSV, "fit.csv", error), 0);
+    text = slurp("fit_1.csv");
+    assert_non_null(strstr(text, "mu,z.1,z.2,log_lik.1.1,log_lik.2.1,"
+                                 "log_lik.1.2,log_lik.2.2\n"));
+    free(text);
+    gbm_draws_free(&d);
+    assert_int_equal(system("rm fit*"), 0);
+}
+
 static void netcdf_mistakes(void **unused)
 {
     struct gbm_draws d;
@@ -617,6 +690,7 @@ int main(void)
         cmocka_unit_test(coda),
         cmocka_unit_test(netcdf_round_trip),
         cmocka_unit_test(netcdf_mistakes),
+        cmocka_unit_test(groups),
         cmocka_unit_test(arviz_opens_netcdf),
         cmocka_unit_test(cmdstanpy_opens_csv),
         cmocka_unit_test(unwritable),
