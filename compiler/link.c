@@ -385,6 +385,8 @@ int link_sampler(struct compiler *c, const char *program)
         memcmp(&key, &after, sizeof key) == 0)
         keep_sampler(c, &key, temporary);
     free(kept);
+    if (status == 0 && !origin_append(c, temporary))
+        status = 2;
     if (status == 0 && rename(temporary, output) != 0) {
         error_at(c, nowhere, "cannot write %s: %s", output, strerror(errno));
         status = 1;

@@ -35,6 +35,7 @@ enum option {
     OPT_INCLUDE,
     OPT_OPTIMISE,
     OPT_CPU,
+    OPT_WITH,
     OPT_SAVE_TEMPS,
     OPT_NO_CACHE,
     OPT_VERSION,
@@ -65,6 +66,8 @@ static const struct option_spec {
      "optimisation of the C compiler (default: 3, less for long programs)"},
     {OPT_CPU, "--cpu", "native",
      "run on CPUs like this one (default), or portable: on any"},
+    {OPT_WITH, "--with", "LIST",
+     "what methods of the sampler need beside the sweep: powers, gradients"},
     {OPT_SAVE_TEMPS, "--save-temps", NULL,
      "keep the C program beside the sampler"},
     {OPT_NO_CACHE, "--no-cache", NULL,
@@ -247,6 +250,40 @@ static bool set_cpu(struct compiler *c, const char *cpu)
     return true;
 }
 
+static const char *const withs[] = {"powers", "gradients"};
+enum { NWITHS = sizeof withs / sizeof withs[0] };
+
+/* What of it there is. */
+static const unsigned supported = 0;
+
+/* Bits are in the order of the names: GBM_WITH_POWERS is the first. */
+static bool set_with(struct compiler *c, const char *list)
+{
+    c->options.with = 0;
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ",");
+        const char *name = intern_n(c, at, n);
+        int k = 0;
+        while (k < NWITHS && strcmp(name, withs[k]) != 0)
+            k++;
+        if (k == NWITHS) {
+            error_at(c, nowhere,
+                     "--with takes powers and gradients, with a comma between "
+                     "them, not '%s'",
+                     name);
+            return false;
+        }
+        if (!(supported >> k & 1)) {
+            error_at(c, nowhere, "--with=%s: not supported yet", name);
+            return false;
+        }
+        c->options.with |= 1u << k;
+        at += n;
+        at += *at == ',';
+    }
+    return true;
+}
+
 /* What the command line asks for beside options. */
 struct request {
     bool help, version;
@@ -286,6 +323,8 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
         return set_optimise(c, value);
     case OPT_CPU:
         return set_cpu(c, value);
+    case OPT_WITH:
+        return set_with(c, value);
     case OPT_SAVE_TEMPS:
         o->save_temps = true;
         return true;
@@ -429,24 +468,18 @@ static const char *find_import(struct compiler *c, const struct import *i)
     return path; /* whose absence is then reported */
 }
 
-/* The files that were imported, by their real names. */
-struct seen {
-    const char *path;
-    struct seen *next;
-};
-
-static bool is_new(struct compiler *c, struct seen **seen, const char *path)
+static bool is_new(struct compiler *c, const char *path)
 {
     char buffer[PATH_MAX];
     const char *real = intern(c, realpath(path, buffer) ? buffer : path);
-    struct seen *s;
+    struct file_read *s;
 
-    for (s = *seen; s; s = s->next)
+    for (s = c->files; s; s = s->next)
         if (s->path == real)
             return false;
-    s = NEW(c, struct seen);
-    *s = (struct seen){real, *seen};
-    *seen = s;
+    s = NEW(c, struct file_read);
+    *s = (struct file_read){real, c->files};
+    c->files = s;
     return true;
 }
 
@@ -454,19 +487,18 @@ static bool is_new(struct compiler *c, struct seen **seen, const char *path)
  * while it is walked: what an imported file imports is appended. */
 static void read_imports(struct compiler *c, struct program *p)
 {
-    struct seen *seen = NULL;
     struct entry **entries = &p->entries;
 
     while (*entries)
         entries = &(*entries)->next;
-    is_new(c, &seen, c->options.input);
+    is_new(c, c->options.input);
     for (struct import *i = p->imports; i; i = i->next) {
         const char *path = find_import(c, i);
         struct program imported = {0};
         const struct source *s;
         struct import *last = i;
 
-        if (!is_new(c, &seen, path) || !(s = source_read(c, path, i->span)))
+        if (!is_new(c, path) || !(s = source_read(c, path, i->span)))
             continue;
         parse_source(c, s, &imported);
         if (imported.has_model || imported.data || imported.declarations ||

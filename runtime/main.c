@@ -1,5 +1,5 @@
 /* main.c: main of every sampler: options, then one command. */
-#include "run/run.h"
+#include "run/method.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -57,7 +57,7 @@ static int run_command(struct rt *rt)
 {
     switch (rt->options.command) {
     case RT_RUN:
-        return rt_command_run(rt);
+        return rt->options.method->run(rt);
     case RT_INFO:
         return rt_command_info(rt);
     case RT_CHECK:
@@ -81,6 +81,12 @@ static int run_command(struct rt *rt)
     return 2;
 }
 
+/* Whether the command runs the model. */
+static bool runs(enum rt_command command)
+{
+    return command != RT_HELP && command != RT_VERSION && command != RT_SUMMARY;
+}
+
 /* What was printed must be there. */
 static int check_printed(int status)
 {
@@ -95,7 +101,8 @@ int main(int argc, char **argv)
     struct rt rt = {.model = &gbm_model};
     int status;
     signal(SIGXFSZ, SIG_IGN); /* a write fails instead */
-    if (rt_options_parse(&rt, argc, argv) != GBM_OK) {
+    if (rt_options_parse(&rt, argc, argv) != GBM_OK ||
+        (runs(rt.options.command) && rt_variant(&rt, argv) != GBM_OK)) {
         status = rt_report(&rt);
     } else {
         rt.threads = rt.options.threads;

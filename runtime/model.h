@@ -447,10 +447,15 @@ struct gbm_header {
     const char *name, *text;
 };
 
+/* What a program has that a plain sweep does not need (gbmc --with), as a
+ * method of the runtime asks for it. */
+enum { GBM_WITH_POWERS = 1, GBM_WITH_GRADIENTS = 2 };
+
 struct gbm_model {
     const char *name;    /* "pump" */
     const char *source;  /* path of the model file */
     const char *version; /* of the compiler */
+    unsigned with;       /* GBM_WITH_... */
     size_t state_size;
     int nvariables;
     const struct gbm_variable *variables;

@@ -31,6 +31,8 @@ enum rt_command {
  * out; all at their priors' typical values; at draws from the priors. */
 enum rt_starts { RT_DISPERSED, RT_TYPICAL, RT_PRIOR };
 
+struct rt_method;
+
 enum rt_precision { RT_DOUBLE, RT_SINGLE, RT_MIXED };
 
 /* What the command line says. Strings belong to argv, lists to the options. */
@@ -69,8 +71,9 @@ struct rt_options {
     bool plain;     /* run: by the plain sampler */
     bool no_check;  /* run: without the self-check */
     bool profile;   /* run: each step timed */
-    int points;     /* check: states of each chain where it compares */
-    int progress;   /* -1: if a terminal; 0: plain lines; 1: a bar */
+    const struct rt_method *method; /* run/method.h */
+    int points;   /* check: states of each chain where it compares */
+    int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
 };
 
 /* ---- the model bound to its data: load.c ---- */

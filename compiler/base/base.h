@@ -141,6 +141,13 @@ struct options {
     const char *arch;     /* --arch=sm_90 */
     const char *optimise; /* "3": -O LEVEL */
     const char *cpu;      /* "native" or "portable" */
+    unsigned with;        /* --with: GBM_WITH_... of the runtime's model.h */
+};
+
+/* The model's file, and those that it imports, by their real names. */
+struct file_read {
+    const char *path;
+    struct file_read *next;
 };
 
 struct compiler {
@@ -149,6 +156,7 @@ struct compiler {
     struct syms *syms;       /* algebra.c: one node per distinct expression */
     struct library *library; /* library.c */
     struct options options;
+    struct file_read *files;
     const char *stdlib; /* folder of the standard library */
     int nerrors, nwarnings;
     int ndraws;     /* random calls told apart by algebra.c */

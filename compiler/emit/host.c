@@ -398,6 +398,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ".ahead = gbm_draw_ahead_host,\n    .explain = ",
                 m->nslots, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
+    if (c->options.with)
+        text_printf(out, ",\n    .with = %u", c->options.with);
     if (m->feeds_back)
         text_append(out, ",\n    .feeds_back = true");
     if (readers)

@@ -1,8 +1,6 @@
 /* chains.c: a run: load, start, warm up, draw, deliver. */
-#include "run/run.h"
-#include "run/checkpoint.h"
+#include "run/chains.h"
 #include "io/data.h"
-#include "io/spool.h"
 #include "summary/summary.h"
 
 #include <dlfcn.h>
@@ -155,30 +153,8 @@ enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
 
 /* ---- the run ---- */
 
-struct run {
-    struct rt *rt;
-    FILE *notes;
-    struct gbm_data data;
-    struct rt_instance in;
-    struct gbm_draws draws;
-    struct rt_spool spool;
-    struct rt_progress progress;
-    struct rt_arrival arrival;
-    struct rt_checkpoint checkpoint;
-    struct rt_resume resume;
-    struct rt_moments *moments; /* on their way to or from a checkpoint */
-    int64_t nmoments;           /* sweeps that are in them */
-    uint64_t start;             /* sum of the starting values */
-    double wall, cpu;           /* clocks up to which times were counted */
-    bool loaded, opened;
-    int lp;         /* number of the stat, or -1 */
-    uint32_t sweep; /* done so far */
-    double pace;    /* seconds that a block shall take */
-    int block;      /* sweeps of the next block */
-};
-
 /* Counts the time since the last call as of a phase. */
-static void count_time(struct run *r, double *wall_s, double *cpu_s)
+static void count_time(struct rt_chains *r, double *wall_s, double *cpu_s)
 {
     double wall = rt_clock(), cpu = rt_cpu_clock();
     if (wall_s) {
@@ -189,7 +165,7 @@ static void count_time(struct run *r, double *wall_s, double *cpu_s)
     r->cpu = cpu;
 }
 
-static void count_phase(struct run *r, bool adapting)
+static void count_phase(struct rt_chains *r, bool adapting)
 {
     struct gbm_timing *t = &r->draws.timing;
     if (adapting)
@@ -204,7 +180,7 @@ static void count_phase(struct run *r, bool adapting)
 #define ADD(name, place) rt_pieces_add(p, name, place, sizeof *(place))
 
 /* Single numbers; where the draws go is allocated by them. */
-static void list_numbers(struct run *r, struct rt_pieces *p)
+static void list_numbers(struct rt_chains *r, struct rt_pieces *p)
 {
     struct gbm_draws *d = &r->draws;
     ADD("sweeps", &r->sweep);
@@ -223,7 +199,7 @@ static void list_numbers(struct run *r, struct rt_pieces *p)
     ADD("states compared", &r->arrival.states);
 }
 
-static void list_arrays(struct run *r, struct rt_pieces *p)
+static void list_arrays(struct rt_chains *r, struct rt_pieces *p)
 {
     const struct rt_instance *in = &r->in;
     const struct gbm_draws *d = &r->draws;
@@ -251,11 +227,13 @@ static void list_arrays(struct run *r, struct rt_pieces *p)
     }
     if (r->rt->device->own)
         r->rt->device->own(r->rt, p);
+    if (r->rt->options.method->save)
+        r->rt->options.method->save(r, p);
 }
 
 /* A failure to write is no reason to stop. A state that is not sound stays
  * unsaved: the run will say so. */
-static void save(struct run *r, bool adapting)
+static void save(struct rt_chains *r, bool adapting)
 {
     struct rt *rt = r->rt;
     struct rt_pieces pieces = {0};
@@ -278,8 +256,9 @@ static void save(struct run *r, bool adapting)
     rt_pieces_free(&pieces);
 }
 
-static enum gbm_status
-bring_back(struct run *r, void (*list)(struct run *r, struct rt_pieces *p))
+static enum gbm_status bring_back(struct rt_chains *r,
+                                  void (*list)(struct rt_chains *r,
+                                               struct rt_pieces *p))
 {
     struct rt_pieces pieces = {0};
     list(r, &pieces);
@@ -292,7 +271,7 @@ bring_back(struct run *r, void (*list)(struct run *r, struct rt_pieces *p))
 
 /* The state goes where the starting values are: what was made of these at load
  * is as its run had it. */
-static enum gbm_status go_on(struct run *r)
+static enum gbm_status go_on(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     const struct rt_options *o = &rt->options;
@@ -315,7 +294,8 @@ static enum gbm_status go_on(struct run *r)
 /* Fails if a sampled value is not a number. `kept` draws were there before the
  * block that has just run; those from the first bad one on are dropped. A
  * device of its own memory is asked for its state only at the `last` block. */
-static void check_numbers(struct run *r, bool adapting, int kept, bool last)
+static void check_numbers(struct rt_chains *r, bool adapting, int kept,
+                          bool last)
 {
     struct rt *rt = r->rt;
     struct rt_nan bad;
@@ -344,7 +324,7 @@ static void check_numbers(struct run *r, bool adapting, int kept, bool last)
 }
 
 /* Draws kept so far go to disk. */
-static void spool(struct run *r, bool now)
+static void spool(struct rt_chains *r, bool now)
 {
     char error[GBM_ERROR];
     bool first = r->spool.fd < 0;
@@ -358,10 +338,16 @@ static void spool(struct run *r, bool now)
         rt_fail(r->rt, s, "%s: the run stops", error);
 }
 
+static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
+{
+    const struct rt_method *m = r->rt->options.method;
+    return m->advance ? m->advance(r, b) : r->rt->device->run(r->rt, b);
+}
+
 /* Runs sweeps in blocks until `total` of a phase are done, `done` of them
  * before; the sampling ones keep draws. Returns the sweeps done, fewer if
  * stopped or failed. */
-static int64_t run_blocks(struct run *r, bool adapting, int64_t done,
+static int64_t run_blocks(struct rt_chains *r, bool adapting, int64_t done,
                           int64_t total)
 {
     struct rt *rt = r->rt;
@@ -385,7 +371,7 @@ static int64_t run_blocks(struct run *r, bool adapting, int64_t done,
                 b.lp = r->draws.stats[r->lp].values + r->draws.kept;
         }
         double began = rt_clock();
-        if (rt->device->run(rt, &b) != GBM_OK)
+        if (advance(r, &b) != GBM_OK)
             break;
         double spent = rt_clock() - began;
         r->sweep += (uint32_t)sweeps;
@@ -406,7 +392,7 @@ static int64_t run_blocks(struct run *r, bool adapting, int64_t done,
     return done;
 }
 
-static enum gbm_status warm_up(struct run *r)
+static enum gbm_status warm_up(struct rt_chains *r)
 {
     int total = r->rt->options.warmup;
     int64_t done = r->sweep;
@@ -477,7 +463,7 @@ static enum gbm_status parse_until(struct rt *rt, struct until *until)
 }
 
 /* Do the draws so far suffice? */
-static bool suffices(struct run *r, const struct until *until)
+static bool suffices(struct rt_chains *r, const struct until *until)
 {
     struct gbm_summary summary = {0};
     char error[GBM_ERROR];
@@ -502,7 +488,7 @@ static int wanted_draws(const struct rt_options *o)
     return (o->draws - 1) / o->thin + 1;
 }
 
-static enum gbm_status sample(struct run *r, const struct until *until)
+static enum gbm_status sample(struct rt_chains *r, const struct until *until)
 {
     const struct rt_options *o = &r->rt->options;
     int first = wanted_draws(o);
@@ -604,7 +590,7 @@ enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws)
 }
 
 /* Reads what the run to be resumed came to; its draws are still to be read. */
-static enum gbm_status read_numbers(struct run *r, int *capacity)
+static enum gbm_status read_numbers(struct rt_chains *r, int *capacity)
 {
     struct rt *rt = r->rt;
     const struct rt_options *o = &rt->options;
@@ -625,7 +611,7 @@ static enum gbm_status read_numbers(struct run *r, int *capacity)
     return s;
 }
 
-static enum gbm_status prepare_draws(struct run *r)
+static enum gbm_status prepare_draws(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     struct rt_options *o = &rt->options;
@@ -656,7 +642,7 @@ static enum gbm_status prepare_draws(struct run *r)
 
 /* What "auto" chose may still fail (memory, a compiler that is not there): then
  * the CPU does it. */
-static enum gbm_status load_device(struct run *r)
+static enum gbm_status load_device(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     enum gbm_status s = rt->device->load(rt, &r->in);
@@ -675,7 +661,7 @@ static enum gbm_status load_device(struct run *r)
 
 /* What is resumed settles options. There may be nothing yet where the run saves
  * itself: the same command line starts it and goes on with it. */
-static enum gbm_status prepare_resume(struct run *r)
+static enum gbm_status prepare_resume(struct rt_chains *r)
 {
     const struct rt_options *o = &r->rt->options;
     if (o->checkpoint && rt_checkpoint_begin(&r->checkpoint, r->rt) != GBM_OK)
@@ -693,7 +679,7 @@ static enum gbm_status prepare_resume(struct run *r)
 
 /* Room for the state that a checkpoint saves, and what tells this run from
  * others. */
-static enum gbm_status prepare_state(struct run *r)
+static enum gbm_status prepare_state(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     bool saved = r->checkpoint.path[0] || r->resume.file;
@@ -709,7 +695,7 @@ static enum gbm_status prepare_state(struct run *r)
     return GBM_OK;
 }
 
-static enum gbm_status prepare_checkpoint(struct run *r)
+static enum gbm_status prepare_checkpoint(struct rt_chains *r)
 {
     struct rt_options *o = &r->rt->options;
     if (!r->checkpoint.path[0])
@@ -723,7 +709,7 @@ static enum gbm_status prepare_checkpoint(struct run *r)
     return rt_checkpoint_identify(&r->checkpoint, r->rt, &r->in);
 }
 
-static enum gbm_status prepare(struct run *r)
+static enum gbm_status prepare(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     double began = rt_clock();
@@ -752,6 +738,8 @@ static enum gbm_status prepare(struct run *r)
     }
     if (s == GBM_OK && !rt->options.no_check && !rt->options.plain)
         s = rt_self_check(rt, &r->in, r->notes);
+    if (s == GBM_OK && rt->options.method->prepare)
+        s = rt->options.method->prepare(r);
     if (s == GBM_OK)
         s = prepare_state(r);
     if (s == GBM_OK)
@@ -765,7 +753,7 @@ static enum gbm_status prepare(struct run *r)
     return s;
 }
 
-static enum gbm_status fetch_moments(struct run *r)
+static enum gbm_status fetch_moments(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     int64_t count = 0;
@@ -782,7 +770,7 @@ static enum gbm_status fetch_moments(struct run *r)
 }
 
 /* For the summary, which compares modes: where no draw has a log density. */
-static void keep_end_density(struct run *r)
+static void keep_end_density(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     const struct rt_instance *in = &r->in;
@@ -814,7 +802,7 @@ static void add_to_message(struct rt *rt, const char *format, ...)
 }
 
 /* Predictions from parameters that their distribution does not allow. */
-static void report_nan(struct run *r)
+static void report_nan(struct rt_chains *r)
 {
     struct rt_nan first;
     char name[256];
@@ -829,7 +817,7 @@ static void report_nan(struct run *r)
 }
 
 /* The spool goes once the draws have their place; else it is what is left. */
-static void deliver(struct run *r)
+static void deliver(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     bool written = false;
@@ -847,7 +835,7 @@ static void deliver(struct run *r)
     rt_spool_end(&r->spool, !written);
 }
 
-static void execute(struct run *r, const struct until *until)
+static void execute(struct rt_chains *r, const struct until *until)
 {
     struct rt *rt = r->rt;
     rt_catch_signals();
@@ -905,9 +893,9 @@ static void execute(struct run *r, const struct until *until)
                 r->checkpoint.whole ? rt->options.checkpoint : "");
 }
 
-int rt_command_run(struct rt *rt)
+int rt_run_chains(struct rt *rt)
 {
-    struct run r = {
+    struct rt_chains r = {
         .rt = rt, .lp = -1, .pace = BLOCK_SECONDS, .block = 1, .spool.fd = -1};
     struct until until;
     r.notes = rt->options.quiet ? NULL : stderr;

@@ -1,5 +1,5 @@
 /* options.c: the sampler's command line. */
-#include "run/run.h"
+#include "run/method.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -96,7 +96,7 @@ static const struct option options[] = {
     {"--progress", OPTION_PROGRESS, "KIND", "bar, lines or none"},
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
-    {"--method", OPTION_METHOD, "NAME", NULL},
+    {"--method", OPTION_METHOD, "NAME", "how to run; NAME is"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "print this"},
 };
@@ -134,6 +134,11 @@ void rt_print_help(const char *program, FILE *out)
                  options[i].value ? options[i].value : "");
         if (options[i].help)
             fprintf(out, "  %-18s %s\n", name, options[i].help);
+        const struct rt_method *m;
+        for (int k = 0; options[i].id == OPTION_METHOD && (m = rt_method(k));
+             k++)
+            if (m->run)
+                fprintf(out, "  %-18s   %-10s %s\n", "", m->name, m->help);
     }
     fprintf(
         out,
@@ -271,6 +276,28 @@ static enum gbm_status parse_device(struct rt *rt, const char *text)
     return GBM_OK;
 }
 
+static const char *method_name(const void *context, int i)
+{
+    (void)context;
+    return rt_method(i)->name;
+}
+
+static enum gbm_status parse_method(struct rt *rt, const char *text)
+{
+    int n = 0;
+    const struct rt_method *m = rt_method_find(text);
+    while (rt_method(n))
+        n++;
+    if (!m)
+        return suggest(rt, "method", text,
+                       rt_nearest(text, n, method_name, NULL));
+    if (!m->run)
+        return rt_fail(rt, GBM_USER_ERROR, "--method %s: not supported yet",
+                       text);
+    rt->options.method = m;
+    return GBM_OK;
+}
+
 static enum gbm_status set_option(struct rt *rt, const struct option *option,
                                   const char *value)
 {
@@ -348,10 +375,7 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         o->explain = true;
         return GBM_OK;
     case OPTION_METHOD:
-        if (strcmp(value, "gibbs") == 0)
-            return GBM_OK;
-        return rt_fail(rt, GBM_USER_ERROR, "--method %s: not supported yet",
-                       value);
+        return parse_method(rt, value);
     case OPTION_CHECKPOINT:
         o->checkpoint = value;
         return GBM_OK;
@@ -531,6 +555,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .thin = 1,
                              .seed = 1,
                              .device = "auto",
+                             .method = &rt_mcmc,
                              .points = 3,
                              .every = 60,
                              .progress = -1};

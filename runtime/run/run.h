@@ -138,11 +138,11 @@ void rt_progress_end(struct rt_progress *progress, int64_t done);
 void rt_catch_signals(void);
 bool rt_stopped(void);
 
-/* chains.c, check.c, simulate.c, geweke.c: the commands. Return the exit
+/* chains.c, check.c, simulate.c, geweke.c: the commands beside `run`, which is
+ * a method's (method.h). Return the exit
  * status. */
 enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
                                FILE *notes);
-int rt_command_run(struct rt *rt);
 int rt_command_check(struct rt *rt);
 int rt_command_geweke(struct rt *rt);
 int rt_command_simulate(struct rt *rt);

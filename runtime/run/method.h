@@ -1,0 +1,38 @@
+/* method.h: what `run` does with a model. A method is a file of this folder
+ * with one struct rt_method, which method.c lists. */
+#ifndef GBM_METHOD_H
+#define GBM_METHOD_H
+
+#include "run/run.h"
+
+struct rt_chains;
+
+struct rt_method {
+    const char *name, *also; /* another name for it, or NULL */
+    const char *help;        /* a line of --help */
+    unsigned with;           /* GBM_WITH_... that the program must have */
+    /* The command, from reading the data to writing what comes out; returns
+     * the exit status. NULL: not supported yet. */
+    int (*run)(struct rt *rt);
+    /* Of methods whose `run` is rt_run_chains (chains.h). NULL: as plain MCMC.
+     * Once the device has the starting values; */
+    enum gbm_status (*prepare)(struct rt_chains *r);
+    /* a block of sweeps of all chains, as rt->device->run does it; */
+    enum gbm_status (*advance)(struct rt_chains *r, const struct rt_block *b);
+    /* what else of the method a checkpoint must save. */
+    void (*save)(struct rt_chains *r, struct rt_pieces *pieces);
+};
+
+extern const struct rt_method rt_mcmc;
+
+/* method.c. The methods, k = 0, 1, ...; NULL after the last. */
+const struct rt_method *rt_method(int k);
+/* By either of its names; NULL: there is none. */
+const struct rt_method *rt_method_find(const char *name);
+
+/* variant.c. Returns where the program has what the options' method needs; else
+ * it becomes, by way of gbmc, a program that has, with the arguments `argv`, or
+ * fails. */
+enum gbm_status rt_variant(struct rt *rt, char **argv);
+
+#endif
