@@ -523,7 +523,7 @@ static enum gbm_status sample(struct rt_chains *r, const struct until *until)
 
 /* ---- what comes out ---- */
 
-static enum gbm_status check_output(struct rt *rt)
+enum gbm_status rt_check_output(struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
     char error[GBM_ERROR];
@@ -568,7 +568,7 @@ static enum gbm_status deliver_summary(struct rt *rt,
     return s == GBM_OK ? s : rt_fail(rt, s, "%s", error);
 }
 
-static enum gbm_status deliver_draws(struct rt *rt, struct gbm_draws *draws)
+enum gbm_status rt_deliver_draws(struct rt *rt, struct gbm_draws *draws)
 {
     const struct rt_options *o = &rt->options;
     char error[GBM_ERROR];
@@ -584,7 +584,7 @@ static enum gbm_status deliver_draws(struct rt *rt, struct gbm_draws *draws)
 
 enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws)
 {
-    enum gbm_status s = deliver_draws(rt, draws);
+    enum gbm_status s = rt_deliver_draws(rt, draws);
     enum gbm_status t = deliver_summary(rt, draws);
     return s == GBM_OK ? t : s;
 }
@@ -713,7 +713,7 @@ static enum gbm_status prepare(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     double began = rt_clock();
-    enum gbm_status s = check_output(rt);
+    enum gbm_status s = rt_check_output(rt);
     if (s == GBM_OK)
         s = rt_read_data(rt, &r->data, r->notes);
     if (s == GBM_OK)
@@ -824,7 +824,7 @@ static void deliver(struct rt_chains *r)
     if (r->spool.fd >= 0)
         spool(r, true);
     if (!r->spool.failed)
-        written = deliver_draws(rt, &r->draws) == GBM_OK;
+        written = rt_deliver_draws(rt, &r->draws) == GBM_OK;
     deliver_summary(rt, &r->draws);
     if (!written && r->spool.fd >= 0 && r->spool.kept > 0)
         add_to_message(rt,
@@ -930,7 +930,7 @@ int rt_command_summary(struct rt *rt)
     enum gbm_status s = gbm_draws_read(&draws, rt->options.file, error);
     if (s != GBM_OK)
         rt_fail(rt, s, "%s", error);
-    else if (check_output(rt) == GBM_OK)
+    else if (rt_check_output(rt) == GBM_OK)
         rt_deliver(rt, &draws);
     gbm_draws_free(&draws);
     return rt_report(rt);

@@ -15,11 +15,10 @@ const struct rt_method rt_mcmc = {
 static const struct rt_method tempering = {.name = "tempering"},
                               smc = {.name = "smc"},
                               optimize = {.name = "optimize"},
-                              em = {.name = "em"}, filter = {.name = "filter"},
-                              pmmh = {.name = "pmmh"};
+                              em = {.name = "em"}, pmmh = {.name = "pmmh"};
 
 static const struct rt_method *const methods[] = {
-    &rt_mcmc, &tempering, &smc, &optimize, &em, &filter, &pmmh,
+    &rt_mcmc, &tempering, &smc, &optimize, &em, &rt_particle_filter, &pmmh,
 };
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
 

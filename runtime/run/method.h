@@ -23,7 +23,7 @@ struct rt_method {
     void (*save)(struct rt_chains *r, struct rt_pieces *pieces);
 };
 
-extern const struct rt_method rt_mcmc;
+extern const struct rt_method rt_mcmc, rt_particle_filter;
 
 /* method.c. The methods, k = 0, 1, ...; NULL after the last. */
 const struct rt_method *rt_method(int k);

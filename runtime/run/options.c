@@ -36,6 +36,7 @@ enum option_id {
     OPTION_QUIET,
     OPTION_EXPLAIN,
     OPTION_METHOD,
+    OPTION_PARTICLES,
     OPTION_CHECKPOINT,
     OPTION_EVERY,
     OPTION_RESUME,
@@ -97,6 +98,7 @@ static const struct option options[] = {
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
     {"--method", OPTION_METHOD, "NAME", "how to run; NAME is"},
+    {"--particles", OPTION_PARTICLES, "N", "filter: particles (1000)"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "print this"},
 };
@@ -312,6 +314,7 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_START:
         return parse_start(rt, value);
     case OPTION_CHAINS:
+        o->chains_given = true;
         return parse_int(rt, option->name, value, 1, &o->chains);
     case OPTION_WARMUP:
         o->warmup_given = true;
@@ -376,6 +379,8 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return GBM_OK;
     case OPTION_METHOD:
         return parse_method(rt, value);
+    case OPTION_PARTICLES:
+        return parse_int(rt, option->name, value, 2, &o->particles);
     case OPTION_CHECKPOINT:
         o->checkpoint = value;
         return GBM_OK;
@@ -557,6 +562,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .device = "auto",
                              .method = &rt_mcmc,
                              .points = 3,
+                             .particles = 1000,
                              .every = 60,
                              .progress = -1};
     o->data = calloc(n, sizeof *o->data);

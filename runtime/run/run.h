@@ -156,5 +156,9 @@ enum gbm_status rt_gather(struct rt *rt, struct gbm_data *data);
 int rt_report(const struct rt *rt);
 /* Writes draws and summary as the options ask, and prints the summary. */
 enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws);
+/* The draws alone; before a run: whether its files can be written. */
+enum gbm_status rt_deliver_draws(struct rt *rt, struct gbm_draws *draws);
+enum gbm_status rt_check_output(struct rt *rt);
+
 
 #endif

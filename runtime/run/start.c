@@ -276,8 +276,8 @@ static bool attempt(struct rt_starter *s)
 
 /* ---- all chains ---- */
 
-static enum gbm_status use_init(struct rt_starter *s,
-                                const struct gbm_data *init)
+enum gbm_status rt_start_use_init(struct rt_starter *s,
+                                  const struct gbm_data *init)
 {
     const struct gbm_model *m = s->in->model;
     for (int v = 0; v < m->nvariables; v++) {
@@ -416,7 +416,7 @@ static enum gbm_status start_chain(struct rt_starter *s)
                : rt_start_report_check(s);
 }
 
-static enum gbm_status read_inits(struct rt_starter *s, FILE *notes)
+enum gbm_status rt_start_read_inits(struct rt_starter *s, FILE *notes)
 {
     const struct rt_options *o = &s->rt->options;
     for (int i = 0; i < o->ninit; i++) {
@@ -444,9 +444,10 @@ enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes)
     if (!s.inits || !s.init || !s.state)
         status = rt_fail(rt, GBM_FAILURE, "no memory");
     else
-        status = read_inits(&s, notes);
+        status = rt_start_read_inits(&s, notes);
     for (s.chain = 0; status == GBM_OK && s.chain < in->nchains; s.chain++) {
-        status = use_init(&s, ninit ? &s.inits[s.chain % ninit] : NULL);
+        status =
+            rt_start_use_init(&s, ninit ? &s.inits[s.chain % ninit] : NULL);
         if (status == GBM_OK)
             status = start_chain(&s);
     }

@@ -1,0 +1,161 @@
+/* filter.h: what the files of the particle filter share: time_order.c,
+ * resample.c, filter.c, filter_report.c. */
+#ifndef GBM_FILTER_H
+#define GBM_FILTER_H
+
+#include "run/start.h"
+
+/* ---- time_order.c: when each element is drawn, computed or compared ---- */
+
+/* What is done with an element. */
+enum rt_act {
+    RT_ACT_NONE, /* its value is known, or nothing asks for it */
+    RT_ACT_DRAW, /* from its distribution given what is before */
+    RT_ACT_DERIVE,
+    RT_ACT_WEIGH /* observed: its density weighs the particles */
+};
+
+/* Times are numbered from 1; what no unknown precedes is of time 0, and the
+ * same for all particles. */
+struct rt_times {
+    struct rt_graph graph;
+    int count;
+    unsigned char *act; /* [nodes] enum rt_act */
+    int *time;          /* [nodes] */
+    int *last;          /* [nodes] last time at which it is read */
+    int64_t *first;     /* [count + 2]: nodes of time t are
+                           order[first[t]] to order[first[t + 1] - 1] */
+    int *order;         /* parents before children */
+};
+/* Of a model in which what rt_start_is_fixed knows is known. An error if no
+ * latent node runs along time, or if there are such as do not and that are read
+ * at several times: the message lists them. */
+enum gbm_status rt_times_create(struct rt_times *times, struct rt_starter *s);
+void rt_times_free(struct rt_times *times);
+
+/* ---- resample.c ---- */
+
+/* weight: [n], of sum 1. Systematic resampling with one uniform u: writes
+ * ancestor[n], in which what survives keeps its place (Murray, Lee and Jacob
+ * 2016, Parallel resampling in the particle filter, section 3.2): particle i
+ * becomes a copy of ancestor[i], and those that are copied stay. `offspring`:
+ * scratch, [n]. */
+void rt_resample(int n, const double *weight, double u, int *ancestor,
+                 int *offspring);
+
+/* ---- what comes of it ---- */
+
+/* Of one quantity. */
+enum { RT_QUANTILES = 3 }; /* 5 %, 50 %, 95 % */
+struct rt_estimate {
+    double mean, sd;
+    double mcse; /* of the mean */
+    double quantile[RT_QUANTILES];
+};
+
+/* A cell that runs along time. */
+struct rt_tracked {
+    int variable;
+    int64_t cell;
+    int64_t offset; /* in a record of draws */
+    int time;       /* when it is drawn or computed */
+    int last;       /* resampling moves it before this time, but not after */
+    struct rt_estimate filtered, smoothed;
+};
+
+/* At each time, means over the filters. */
+struct rt_instant {
+    double ess;       /* of the particles, after their weights */
+    double paths;     /* effective number of different ancestors at the end */
+    double resampled; /* share of the filters that resampled after it */
+    double loglik;    /* of the observations up to it */
+};
+
+struct rt_filtered {
+    int particles, filters;      /* those that are complete */
+    int count;                   /* times */
+    struct rt_instant *instants; /* [count + 1], from 1 */
+    int64_t ncells;
+    struct rt_tracked *cells; /* [ncells], ordered by time */
+    double loglik, se;        /* log of the mean likelihood, its error */
+    double spread;            /* of the filters' log likelihoods, their sd */
+    struct gbm_timing timing;
+    bool complete;
+};
+
+/* ---- filter.c ---- */
+
+#define RT_FILTER_STREAM (UINT32_MAX - 5000) /* of random numbers */
+
+/* What is done at a time. */
+struct rt_step_in_time {
+    int family, kind;
+    int64_t element, node;
+};
+
+/* One resampling. */
+struct rt_resampling {
+    int time;
+    int *ancestor; /* [particles] */
+};
+
+struct rt_filter {
+    struct rt *rt;
+    FILE *notes;
+    struct gbm_data data;
+    struct rt_instance in; /* of one chain: what all particles share */
+    struct rt_starter starter;
+    struct rt_times times;
+    struct rt_instance particles; /* a copy with slots of its own for what
+                                     differs between particles */
+    char *states;                 /* [particles] */
+    bool loaded;
+    int n, number; /* particles; of the filter at hand */
+    struct rt_step_in_time *acts;
+    int64_t *first; /* [count + 2] acts of a time */
+    int64_t *cell0; /* [nodes + 1] its cells: cell[cell0[i]] ... */
+    int64_t *cell;
+    int *live, nlive;      /* nodes that later times read */
+    int64_t *list, listed; /* cells at hand; those of times so far */
+    double *increment, *weight, *column;
+    int *offspring, *trace;
+    struct rt_resampling *events; /* [count] */
+    int nevents;
+    double loglik, base; /* of the filter so far; of what all share */
+    /* of all filters: */
+    struct rt_filtered result;
+    double *logliks;               /* [filters][count + 1] */
+    double *ess, *paths;           /* [filters][count + 1] */
+    unsigned char *resampled;      /* the same */
+    struct rt_estimate *estimates; /* [filters][2][cells] */
+    struct gbm_draws draws;        /* for --out: all filters' */
+    double *records;               /* [filters][draws][row] */
+};
+
+enum gbm_status rt_filter_no_memory(struct rt_filter *f);
+
+/* ---- particles.c: one filter, f->number ---- */
+/* What of the model is known throughout: computed in `state`, before there are
+ * particles; f->base is the log density of its observations. */
+enum gbm_status rt_filter_begin(struct rt_filter *f, const void *state);
+enum gbm_status rt_filter_run(struct rt_filter *f);
+
+/* ---- estimates.c ---- */
+/* Of the cells of time t, as the particles stand. */
+enum gbm_status rt_filter_estimate(struct rt_filter *f, int t);
+/* Of all cells, along the ancestors of the last particles; chooses the paths
+ * that are kept. */
+enum gbm_status rt_filter_smooth(struct rt_filter *f);
+/* All filters together. */
+enum gbm_status rt_filter_combine(struct rt_filter *f);
+/* The filters' weights at a time, of sum 1; the log of their mean. */
+double rt_filter_weights(const struct rt_filter *f, int time, double *weight);
+
+/* filter_report.c: the table and warnings; --summary's JSON. */
+void rt_filter_print(const struct rt_instance *in,
+                     const struct rt_filtered *result, FILE *out);
+enum gbm_status rt_filter_write(const struct rt_instance *in,
+                                const struct rt_filtered *result,
+                                const char *path, char error[GBM_ERROR]);
+
+#endif
