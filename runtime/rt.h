@@ -68,6 +68,7 @@ struct rt_options {
     bool quiet, explain;
     bool posterior; /* simulate: data from the posterior */
     bool lp;        /* the model's log density of every kept draw */
+    bool log_lik;   /* and that of each observation */
     bool details;   /* check, geweke: print every row */
     bool plain;     /* run: by the plain sampler */
     bool no_check;  /* run: without the self-check */
@@ -133,7 +134,8 @@ struct rt_instance {
     /* What a kept sweep stores; see struct rt_block. */
     struct rt_monitor *monitors; /* [nmonitors] */
     int nmonitors;
-    int64_t row; /* cells of one draw */
+    int64_t row;   /* cells of one draw */
+    bool deviance; /* monitored beside them; computed on the host */
     /* Derived families (not maintained) to compute at a kept sweep, parents
      * before children. */
     int *kept_families;

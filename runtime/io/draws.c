@@ -12,7 +12,8 @@
 
 void gbm_draws_init(struct gbm_draws *draws)
 {
-    *draws = (struct gbm_draws){.complete = true, .thin = 1};
+    *draws = (struct gbm_draws){
+        .complete = true, .thin = 1, .deviance_at_means = NAN};
 }
 
 static void *copy(const void *from, size_t bytes)

@@ -74,6 +74,10 @@ struct gbm_draws {
     struct gbm_timing timing; /* * */
     bool complete;            /* * false: the run was stopped early */
     bool unchecked;           /* * true: made without the self-check */
+    bool has_deviance;        /* * the variable `deviance` is -2 times the log
+                                 likelihood, and this at the posterior means
+                                 of the random nodes; or NaN */
+    double deviance_at_means; /* * */
     int digits;               /* * of numbers in text; 0: 8 */
 
     enum gbm_group group; /* * of variables that are added from now on;

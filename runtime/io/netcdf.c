@@ -82,6 +82,8 @@ static void run_attributes(struct rt_netcdf *f, int group)
     integer_attribute(f, group, "thin", d->thin);
     integer_attribute(f, group, "tuning_steps", d->warmup);
     number_attribute(f, group, "sampling_time", time->sampling_s);
+    if (d->has_deviance)
+        number_attribute(f, group, "deviance_at_means", d->deviance_at_means);
     number_attribute(f, group, "load_s", time->load_s);
     number_attribute(f, group, "jit_s", time->jit_s);
     number_attribute(f, group, "warmup_s", time->warmup_s);

@@ -303,6 +303,9 @@ static void read_attributes(struct rt_netcdf *f, int group,
     draws->complete = number_of(f, group, "complete", 1) > 0;
     draws->unchecked =
         f->nc.nc_inq_att(group, NC_GLOBAL, "warning", &type, &n) == NC_NOERR;
+    draws->deviance_at_means =
+        number_of(f, group, "deviance_at_means", INFINITY);
+    draws->has_deviance = !isinf(draws->deviance_at_means);
     draws->thin = thin >= 1 && thin < 1e9 ? (int)thin : 1;
     draws->warmup = warmup >= 0 && warmup < 2e9 ? (int)warmup : 0;
     draws->seed = seed >= 0 && seed < 9e18 ? (uint64_t)seed : 0;

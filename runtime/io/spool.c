@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[16] = "gbm draws 1\n";
+static const char magic[16] = "gbm draws 2\n";
 /* Before and after a block; the other way round on a machine of other order. */
 static const int64_t block_begins = 0x67626d626c6f636b,
                      block_ends = 0x656e646564;
@@ -68,6 +68,8 @@ static void put_header(FILE *f, const struct gbm_draws *draws, bool complete)
     put_integer(f, complete);
     put_integer(f, draws->unchecked);
     put(f, &draws->timing, sizeof draws->timing);
+    put_integer(f, draws->has_deviance);
+    put(f, &draws->deviance_at_means, sizeof draws->deviance_at_means);
     put_integer(f, draws->chains);
     put_integer(f, draws->nvariables);
     put_integer(f, draws->nstats);
@@ -396,6 +398,8 @@ static void get_all(struct reader *r, struct gbm_draws *draws)
     draws->complete = get_integer(r, 0, 1) != 0;
     draws->unchecked = get_integer(r, 0, 1) != 0;
     get(r, &draws->timing, sizeof draws->timing);
+    draws->has_deviance = get_integer(r, 0, 1) != 0;
+    get(r, &draws->deviance_at_means, sizeof draws->deviance_at_means);
     draws->chains = (int)get_integer(r, 1, INT_MAX);
     int nvariables = (int)get_integer(r, 0, INT_MAX);
     int nstats = (int)get_integer(r, 0, 1000);

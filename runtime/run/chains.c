@@ -225,6 +225,7 @@ static void list_arrays(struct rt_chains *r, struct rt_pieces *p)
                           d->stats[k].values + (int64_t)c * d->capacity,
                           kept * sizeof(double));
     }
+    rt_pointwise_list(&r->pointwise, in, p);
     if (r->rt->device->own)
         r->rt->device->own(r->rt, p);
     if (r->rt->options.method->save)
@@ -344,6 +345,29 @@ static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
     return m->advance ? m->advance(r, b) : r->rt->device->run(r->rt, b);
 }
 
+/* Runs a block of sweeps. What no device computes is added to each draw, so the
+ * device stops there. */
+static enum gbm_status run_block(struct rt_chains *r,
+                                 const struct rt_block *block)
+{
+    struct rt *rt = r->rt;
+    struct rt_block one = *block;
+    if (block->adapting || r->pointwise.count == 0)
+        return advance(r, block);
+    one.sweeps = block->thin;
+    for (int k = 0; k < block->sweeps / block->thin; k++) {
+        if (advance(r, &one) != GBM_OK ||
+            (rt->device != &rt_host && rt->device->get(rt) != GBM_OK))
+            return rt->status;
+        rt_pointwise_keep(&r->pointwise, &r->in, &r->draws, r->draws.kept + k,
+                          rt->threads);
+        one.first += (uint32_t)one.sweeps;
+        one.draws += one.draws ? r->draws.width : 0;
+        one.lp += one.lp ? 1 : 0;
+    }
+    return GBM_OK;
+}
+
 /* Runs sweeps in blocks until `total` of a phase are done, `done` of them
  * before; the sampling ones keep draws. Returns the sweeps done, fewer if
  * stopped or failed. */
@@ -362,16 +386,15 @@ static int64_t run_blocks(struct rt_chains *r, bool adapting, int64_t done,
                              .adapting = adapting,
                              .thin = adapting ? 0 : thin};
         if (!adapting) {
-            b.draws = r->draws.width
-                          ? gbm_draws_record(&r->draws, 0, r->draws.kept)
-                          : NULL;
+            b.draws = r->in.row ? gbm_draws_record(&r->draws, 0, r->draws.kept)
+                                : NULL;
             b.chain_stride = (int64_t)r->draws.capacity * r->draws.width;
             b.lp_stride = r->draws.capacity;
             if (r->lp >= 0)
                 b.lp = r->draws.stats[r->lp].values + r->draws.kept;
         }
         double began = rt_clock();
-        if (advance(r, &b) != GBM_OK)
+        if (run_block(r, &b) != GBM_OK)
             break;
         double spent = rt_clock() - began;
         r->sweep += (uint32_t)sweeps;
@@ -618,6 +641,9 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
     int capacity = wanted_draws(o);
     gbm_draws_init(&r->draws);
     enum gbm_status s = rt_monitor_draws(rt, &r->in, &r->data, &r->draws);
+    if (s == GBM_OK)
+        s = rt_pointwise_prepare(&r->pointwise, rt, &r->in, &r->draws,
+                                 r->notes);
     r->draws.device = rt->device_text;
     r->draws.data = o->ndata ? o->data[0] : NULL;
     if (s == GBM_OK && r->resume.file)
@@ -628,7 +654,7 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
         s = rt_fail(rt, GBM_FAILURE,
                     "no memory for %d draws of %d chains of %lld values; name "
                     "fewer with --monitor, or --thin",
-                    capacity, o->chains, (long long)r->in.row);
+                    capacity, o->chains, (long long)r->draws.width);
     r->lp = -1;
     if (!r->resume.file) /* else as it was in its run */
         o->lp = o->lp || (o->out && rt_terms(&r->in) <= LP_ELEMENTS);
@@ -873,6 +899,8 @@ static void execute(struct rt_chains *r, const struct until *until)
     if (failed == GBM_OK) {
         fetch_moments(r);
         keep_end_density(r);
+        r->draws.deviance_at_means =
+            rt_pointwise_at_means(&r->pointwise, &r->in, rt->threads);
     }
     deliver(r);
     if (rt->profile && !rt->options.quiet)
@@ -914,6 +942,7 @@ int rt_run_chains(struct rt *rt)
     rt_checkpoint_end(&r.checkpoint);
     rt_resume_end(&r.resume);
     rt_moments_free(&r.in, r.moments);
+    rt_pointwise_free(&r.pointwise, &r.in);
     rt_arrival_free(&r.arrival);
     gbm_draws_free(&r.draws);
     if (r.loaded)

@@ -4,6 +4,7 @@
 #define GBM_CHAINS_H
 
 #include "run/checkpoint.h"
+#include "run/pointwise.h"
 #include "run/method.h"
 #include "io/spool.h"
 
@@ -18,6 +19,7 @@ struct rt_chains {
     struct rt_arrival arrival;
     struct rt_checkpoint checkpoint;
     struct rt_resume resume;
+    struct rt_pointwise pointwise;
     struct rt_moments *moments; /* on their way to or from a checkpoint */
     int64_t nmoments;           /* sweeps that are in them */
     uint64_t start;             /* sum of the starting values */

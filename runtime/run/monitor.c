@@ -189,8 +189,18 @@ static enum gbm_status mark_all(struct chooser *c, int v)
     return c->rt->status;
 }
 
+static enum gbm_status mark_everything(struct chooser *c)
+{
+    for (int v = 0; v < c->model->nvariables && c->rt->status == GBM_OK; v++)
+        if (drawn(c->in, v))
+            mark_all(c, v);
+    return c->rt->status;
+}
+
 static enum gbm_status mark_named(struct chooser *c, char *item)
 {
+    if (strcmp(item, "all") == 0)
+        return mark_everything(c);
     char *bracket = strchr(item, '[');
     size_t length = bracket ? (size_t)(bracket - item) : strlen(item);
     for (int v = 0; v < c->model->nvariables; v++) {
@@ -217,6 +227,10 @@ static enum gbm_status mark_named(struct chooser *c, char *item)
             return c->rt->status;
         }
         return bracket ? mark_part(c, v, item, bracket + 1) : mark_all(c, v);
+    }
+    if (strcmp(item, "deviance") == 0) { /* unless a node is called so */
+        c->in->deviance = true;
+        return GBM_OK;
     }
     item[length] = '\0';
     const char *near =
@@ -343,16 +357,11 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
 {
     struct chooser c = {.rt = rt, .in = in, .model = in->model, .notes = notes};
     const char *list = rt->options.monitor;
-    enum gbm_status s =
-        list && strcmp(list, "all") != 0 ? add_list(&c, list) : GBM_OK;
-    if (s == GBM_OK && list && strcmp(list, "all") == 0) {
-        for (int v = 0; v < in->model->nvariables && s == GBM_OK; v++)
-            if (drawn(in, v))
-                s = add(&c, v, NULL);
-    } else if (s == GBM_OK && !list) {
-        s = add_small(&c, notes);
-    }
-    if (s == GBM_OK && in->row == 0 && !in->has_moments)
+    enum gbm_status s = list ? add_list(&c, list) : add_small(&c, notes);
+    if (s == GBM_OK && in->deviance && rt->options.command != RT_RUN)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--monitor deviance is for run: it is that of data");
+    if (s == GBM_OK && in->row == 0 && !in->has_moments && !in->deviance)
         s = rt_fail(rt, GBM_USER_ERROR,
                     list ? "--monitor names nothing that is drawn"
                          : "there is nothing to draw: all variables have data "

@@ -26,6 +26,7 @@ enum option_id {
     OPTION_DIGITS,
     OPTION_UNTIL,
     OPTION_LP,
+    OPTION_LOG_LIK,
     OPTION_POSTERIOR,
     OPTION_DETAILS,
     OPTION_POINTS,
@@ -68,7 +69,7 @@ static const struct option options[] = {
     {"--precision", OPTION_PRECISION, "P",
      "double, single or mixed, on a GPU (double)"},
     {"--monitor", OPTION_MONITOR, "LIST",
-     "variables whose draws are kept: alpha,theta[1:3] (all that is small)"},
+     "what is kept: alpha,theta[1:3]; all; deviance (all that is small)"},
     {"--out", OPTION_OUT, "FILE", "write the draws: fit.nc, fit.csv, or fit"},
     {"--format", OPTION_FORMAT, "F", "netcdf, csv or coda (by FILE's name)"},
     {"--digits", OPTION_DIGITS, "N",
@@ -82,6 +83,8 @@ static const struct option options[] = {
     {"--resume", OPTION_RESUME, "FILE",
      "go on from there, bit for bit; with more --draws, beyond the end"},
     {"--lp", OPTION_LP, NULL, "compute the log density of every kept draw"},
+    {"--log-lik", OPTION_LOG_LIK, NULL,
+     "keep the log likelihood of each observation, for LOO and WAIC"},
     {"--posterior", OPTION_POSTERIOR, NULL,
      "simulate: new data given posterior draws, not prior ones"},
     {"--details", OPTION_DETAILS, NULL,
@@ -352,6 +355,9 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_LP:
         o->lp = true;
         return GBM_OK;
+    case OPTION_LOG_LIK:
+        o->log_lik = true;
+        return GBM_OK;
     case OPTION_POSTERIOR:
         o->posterior = true;
         return GBM_OK;
@@ -434,10 +440,11 @@ static const struct {
     enum option_id id;
     bool ends; /* only says when a run ends */
 } kept[] = {
-    {OPTION_SEED, false},   {OPTION_CHAINS, false},    {OPTION_WARMUP, false},
-    {OPTION_THIN, false},   {OPTION_MONITOR, false},   {OPTION_LP, false},
-    {OPTION_DEVICE, false}, {OPTION_PRECISION, false}, {OPTION_PLAIN, false},
-    {OPTION_START, false},  {OPTION_DRAWS, true},      {OPTION_UNTIL, true},
+    {OPTION_SEED, false},    {OPTION_CHAINS, false},  {OPTION_WARMUP, false},
+    {OPTION_THIN, false},    {OPTION_MONITOR, false}, {OPTION_LP, false},
+    {OPTION_LOG_LIK, false}, {OPTION_DEVICE, false},  {OPTION_PRECISION, false},
+    {OPTION_PLAIN, false},   {OPTION_START, false},   {OPTION_DRAWS, true},
+    {OPTION_UNTIL, true},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -481,6 +488,8 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         return o->until;
     case OPTION_LP:
         return o->lp ? RT_OPTION_SET : NULL;
+    case OPTION_LOG_LIK:
+        return o->log_lik ? RT_OPTION_SET : NULL;
     case OPTION_PLAIN:
         return o->plain ? RT_OPTION_SET : NULL;
     case OPTION_PRECISION:
@@ -592,6 +601,8 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                     o->plain ? "--profile times the sampler's steps, which "
                                "--plain does not run"
                              : "--profile is an option of run");
+    if (s == GBM_OK && o->log_lik && o->command != RT_RUN)
+        s = rt_fail(rt, GBM_USER_ERROR, "--log-lik is an option of run");
     if (s == GBM_OK && (o->checkpoint || o->resume) && o->command != RT_RUN)
         s = rt_fail(rt, GBM_USER_ERROR, "%s is an option of run",
                     o->checkpoint ? "--checkpoint" : "--resume");
