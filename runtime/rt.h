@@ -52,6 +52,7 @@ struct rt_options {
     int threads;        /* 0: as many as the machine has */
     enum rt_precision precision;
     const char *monitor; /* list of names, or NULL: the default */
+    const char *moments; /* the same, or all, or none */
     const char *out;     /* or NULL */
     const char *summary; /* or NULL */
     const char
@@ -93,8 +94,9 @@ struct rt_slot {
     unsigned char *seen;    /* [cells] as in struct gbm_binding, or NULL */
     unsigned char *defined; /* [cells] stochastic or derived cells that a
                                family defines; NULL: all */
-    int64_t missing; /* given: first cell that is missing, plus 1; or 0 */
-    bool moments;    /* running mean and variance are asked for */
+    int64_t missing;     /* given: first cell that is missing, plus 1; or 0 */
+    bool moments;        /* running mean and variance are kept */
+    unsigned char *told; /* [cells] of these, whose moments are delivered */
 };
 
 /* The elements that a step updates. */
@@ -141,6 +143,8 @@ struct rt_instance {
     int *kept_families;
     int nkept_families;
     bool has_moments; /* some slot has `moments` */
+    /* ... that takes the leaf steps and kept families at every sweep. */
+    bool moments_late;
     /* What the compiler was told to be data is drawn forward, too: slots that
      * all chains share change with it. */
     bool follows;
@@ -167,13 +171,14 @@ struct rt_pieces {
 
 /* ---- a block of sweeps, run by the device for all chains ---- */
 
-/* One sweep runs the active steps that are not `leaf`, in order. After every
- * `thin`-th sweep of the block (if thin > 0) the state is kept: leaf steps
- * run, then `kept_families` are derived, then variables with `moments` enter
- * their running moments, then the monitored cells are copied to
+/* One sweep runs the active steps that are not `leaf`, in order. If thin > 0,
+ * every `thin`-th sweep of the block is kept: leaf steps run, then
+ * `kept_families` are derived, then the monitored cells are copied to
  *     draws[chain * chain_stride + k * row + monitor.offset + i],
- * k counting kept sweeps of this block from 0. `sweeps` is a multiple of
- * `thin`. */
+ * k counting kept sweeps of this block from 0. Before that, at every sweep,
+ * kept or not, variables with `moments` enter their running moments; with
+ * `moments_late` leaf steps and kept families run at every sweep. `sweeps` is a
+ * multiple of `thin`. */
 struct rt_block {
     uint64_t seed;
     uint32_t first; /* number of the block's first sweep */

@@ -30,7 +30,7 @@ struct chain_monitor {
 struct chain_plan {
     CUdeviceptr steps, families, densities, moments, monitors, draws;
     long long row, lp_offset;
-    int nmoments, nmonitors;
+    int nmoments, nmonitors, late;
 };
 
 #define SWEEPS 32 /* of a launch, so that an interrupt is soon noticed */
@@ -346,7 +346,8 @@ static enum gbm_status fill_and_upload(struct cuda *c, struct tables *t)
                               .draws = c->draws,
                               .row = c->row,
                               .lp_offset = in->row,
-                              .nmonitors = in->nmonitors};
+                              .nmonitors = in->nmonitors,
+                              .late = in->moments_late};
 
     for (int s = 0; s < in->model->nsteps; s++)
         t->steps[s] = step_table(c, s, &t->ends);
@@ -408,10 +409,11 @@ enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps)
 
     while (sweeps > 0) {
         int now = sweeps < most ? (int)sweeps : most;
-        unsigned done = (unsigned)now, kept = thin ? (unsigned)(now / thin) : 0;
+        unsigned done = (unsigned)now, counted = thin ? done : 0;
+        unsigned kept = thin ? (unsigned)(now / thin) : 0;
         void *args[] = {c->state, &c->control, (void *)&k->plan, &chains,
                         &now,     &thin,       &with_lp};
-        void *done_args[] = {&c->control, &done, &kept};
+        void *done_args[] = {&c->control, &done, &counted, &kept};
         TRY(cuda_launch_grid(
             c, &k->kernel,
             ((int64_t)chains * k->lanes + k->kernel.block - 1) /

@@ -234,11 +234,14 @@ struct cuda_request {
     const char *what;
 };
 
-/* What a captured graph does: `sweeps` sweeps, each kept or none. */
-#define CUDA_GRAPHS 4
+/* What a sweep ends with: nothing, its entry into the running moments, or what
+ * is kept besides. */
+enum cuda_end { CUDA_SWEEP, CUDA_COUNTED, CUDA_KEPT, CUDA_ENDS };
+/* What a captured graph does: `sweeps` sweeps of a kind. */
+#define CUDA_GRAPHS (2 * CUDA_ENDS)
 struct cuda_graph {
     CUgraphExec exec;
-    bool keep;
+    enum cuda_end end;
     int sweeps;
 };
 
@@ -307,10 +310,10 @@ struct cuda {
     double *staging; /* page-locked, one half */
     CUevent done[2], copied;
 
-    bool ran[2];      /* a plain, a kept sweep has run outside of a graph */
-    int64_t launches; /* of kernels, so far */
-    int64_t jitters;  /* of `control` that rt has counted */
-    int batch[2];     /* sweeps of a long graph of either kind */
+    bool ran[CUDA_ENDS];  /* a sweep of a kind has run outside of a graph */
+    int64_t launches;     /* of kernels, so far */
+    int64_t jitters;      /* of `control` that rt has counted */
+    int batch[CUDA_ENDS]; /* sweeps of a long graph of a kind */
     struct cuda_graph graphs[CUDA_GRAPHS];
     int ngraphs;
 };

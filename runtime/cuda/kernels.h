@@ -42,21 +42,21 @@ __device__ static inline void divide(long long t, int d, long long n,
 
 CUDA_KERNEL sweep_done(struct gbm_control *control) { control->sweep++; }
 
-/* Ends a kept sweep, before sweep_done. */
-CUDA_KERNEL keep_done(struct gbm_control *control)
+/* Ends a sweep that entered the moments and may be kept, before sweep_done. */
+CUDA_KERNEL keep_done(struct gbm_control *control, int kept)
 {
     control->moments++;
-    if (control->store)
+    if (kept && control->store)
         control->slot =
             control->slot + 1 == control->ring ? 0 : control->slot + 1;
 }
 
 /* Ends sweeps of which `kept` were, all in one launch (chains_cuda.h). */
 CUDA_KERNEL chains_done(struct gbm_control *control, unsigned sweeps,
-                        unsigned kept)
+                        unsigned counted, unsigned kept)
 {
     control->sweep += sweeps;
-    control->moments += kept;
+    control->moments += counted;
     if (control->store)
         control->slot = (control->slot + kept) % control->ring;
 }
@@ -110,9 +110,9 @@ CUDA_KERNEL __launch_bounds__(256)
 CUDA_KERNEL welford(const struct gbm_control *control, const void *values,
                     int integer, long long n, double *mean, double *m2)
 {
-    const double count = (double)(control->moments + 1);
+    const double share = 1 / (double)(control->moments + 1);
     for (long long t = thread_number(); t < n; t += thread_count())
-        gbm_add_moment(gbm_number_at(values, integer, t), count, &mean[t],
+        gbm_add_moment(gbm_draw_at(values, integer, t), share, &mean[t],
                        &m2[t]);
 }
 

@@ -170,34 +170,38 @@ static enum gbm_status sum_densities(struct cuda *c)
     return GBM_OK;
 }
 
-static enum gbm_status keep(struct cuda *c)
+/* A sweep that enters the moments, and that may be kept. */
+static enum gbm_status keep(struct cuda *c, int kept)
 {
     const struct rt_instance *in = c->in;
-    void *args[] = {&c->control};
+    const bool late = kept || in->moments_late;
+    void *args[] = {&c->control, &kept};
 
-    TRY(run_steps(c, true));
+    if (late)
+        TRY(run_steps(c, true));
     const double began = c->rt->profile ? cuda_seconds() : 0;
-    for (int k = 0; k < in->nkept_families; k++) {
+    for (int k = 0; late && k < in->nkept_families; k++) {
         const int family = in->kept_families[k];
         TRY(run_derive(c, &c->kept[k], in->elements[family],
                        in->model->families[family].recursive));
     }
     TRY(add_moments(c));
-    if (c->with_lp)
+    if (kept && c->with_lp)
         TRY(sum_densities(c));
-    TRY(gather(c));
+    if (kept)
+        TRY(gather(c));
     TRY(cuda_launch_grid(c, &c->fixed.keep_done, 1, 1, 1, 0, args));
     return c->rt->profile ? count_time(c, in->model->nsteps + RT_KEPT, began)
                           : GBM_OK;
 }
 
-static enum gbm_status sweep(struct cuda *c, bool kept)
+static enum gbm_status sweep(struct cuda *c, enum cuda_end end)
 {
     void *args[] = {&c->control};
 
     TRY(run_steps(c, false));
-    if (kept)
-        TRY(keep(c));
+    if (end != CUDA_SWEEP)
+        TRY(keep(c, end == CUDA_KEPT));
     return cuda_launch_grid(c, &c->fixed.sweep_done, 1, 1, 1, 0, args);
 }
 
@@ -208,10 +212,10 @@ void cuda_forget_graphs(struct cuda *c)
     for (int i = 0; i < c->ngraphs; i++)
         (void)cuGraphExecDestroy(c->graphs[i].exec);
     c->ngraphs = 0;
-    c->ran[0] = c->ran[1] = false;
+    memset(c->ran, 0, sizeof c->ran);
 }
 
-static enum gbm_status capture(struct cuda *c, bool kept, int sweeps,
+static enum gbm_status capture(struct cuda *c, enum cuda_end end, int sweeps,
                                CUgraphExec *exec)
 {
     enum gbm_status status = GBM_OK;
@@ -219,7 +223,7 @@ static enum gbm_status capture(struct cuda *c, bool kept, int sweeps,
 
     CU(cuStreamBeginCapture(c->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     for (int i = 0; status == GBM_OK && i < sweeps; i++)
-        status = sweep(c, kept);
+        status = sweep(c, end);
     CUresult ended = cuStreamEndCapture(c->stream, &graph);
     if (status != GBM_OK) {
         if (graph)
@@ -253,45 +257,43 @@ static enum gbm_status give_up_graphs(struct cuda *c)
 }
 
 /* *exec is NULL if there are no graphs. */
-static enum gbm_status find_graph(struct cuda *c, bool kept, int sweeps,
+static enum gbm_status find_graph(struct cuda *c, enum cuda_end end, int sweeps,
                                   CUgraphExec *exec)
 {
     for (int i = 0; i < c->ngraphs; i++)
-        if (c->graphs[i].keep == kept && c->graphs[i].sweeps == sweeps) {
+        if (c->graphs[i].end == end && c->graphs[i].sweeps == sweeps) {
             *exec = c->graphs[i].exec;
             return GBM_OK;
         }
-    if (capture(c, kept, sweeps, exec) != GBM_OK) {
+    if (capture(c, end, sweeps, exec) != GBM_OK) {
         *exec = NULL;
         return give_up_graphs(c);
     }
     c->graphs[c->ngraphs++] =
-        (struct cuda_graph){.exec = *exec, .keep = kept, .sweeps = sweeps};
+        (struct cuda_graph){.exec = *exec, .end = end, .sweeps = sweeps};
     return GBM_OK;
 }
 
 /* Puts `n` sweeps of a kind on the stream. The first of a kind runs without a
  * graph: then the libraries load what they need, and the launches are counted
  * that a sweep takes. */
-static enum gbm_status run_sweeps(struct cuda *c, bool kept, int64_t n)
+static enum gbm_status run_sweeps(struct cuda *c, enum cuda_end end, int64_t n)
 {
-    if (c->chains.lanes)
-        return cuda_chains_run(c, kept, n);
     while (n > 0 &&
-           (c->sync_each || c->no_graphs || c->rt->profile || !c->ran[kept])) {
+           (c->sync_each || c->no_graphs || c->rt->profile || !c->ran[end])) {
         const int64_t before = c->launches;
-        TRY(sweep(c, kept));
-        c->ran[kept] = true;
+        TRY(sweep(c, end));
+        c->ran[end] = true;
         const int64_t batch = 512 / (c->launches - before);
-        c->batch[kept] = batch < 1 ? 1 : batch > 32 ? 32 : (int)batch;
+        c->batch[end] = batch < 1 ? 1 : batch > 32 ? 32 : (int)batch;
         n--;
     }
     while (n > 0) {
         CUgraphExec exec;
-        const int sweeps = n >= c->batch[kept] ? c->batch[kept] : 1;
-        TRY(find_graph(c, kept, sweeps, &exec));
+        const int sweeps = n >= c->batch[end] ? c->batch[end] : 1;
+        TRY(find_graph(c, end, sweeps, &exec));
         if (!exec)
-            return run_sweeps(c, kept, n);
+            return run_sweeps(c, end, n);
         CU(cuGraphLaunch(exec, c->stream));
         n -= sweeps;
     }
@@ -300,16 +302,23 @@ static enum gbm_status run_sweeps(struct cuda *c, bool kept, int64_t n)
 
 /* ---- blocks ---- */
 
+static enum gbm_status run_unkept(struct cuda *c, int64_t n)
+{
+    return c->chains.lanes ? cuda_chains_run(c, 0, n)
+                           : run_sweeps(c, CUDA_SWEEP, n);
+}
+
 /* `keeps` kept sweeps, each after thin - 1 others. */
 static enum gbm_status run_kept(struct cuda *c, int thin, int64_t keeps)
 {
     if (c->chains.lanes)
         return cuda_chains_run(c, thin, thin * keeps);
     if (thin == 1)
-        return run_sweeps(c, true, keeps);
+        return run_sweeps(c, CUDA_KEPT, keeps);
     for (int64_t k = 0; k < keeps; k++) {
-        TRY(run_sweeps(c, false, thin - 1));
-        TRY(run_sweeps(c, true, 1));
+        TRY(run_sweeps(c, c->in->has_moments ? CUDA_COUNTED : CUDA_SWEEP,
+                       thin - 1));
+        TRY(run_sweeps(c, CUDA_KEPT, 1));
     }
     return GBM_OK;
 }
@@ -416,7 +425,7 @@ enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
                     offsetof(struct gbm_control, moments)));
     if (keeps > 0)
         TRY(run_draws(c, block));
-    TRY(run_sweeps(c, false, block->sweeps - keeps * block->thin));
+    TRY(run_unkept(c, block->sweeps - keeps * block->thin));
     CU(cuStreamSynchronize(c->stream));
     return report(c);
 }

@@ -314,13 +314,21 @@ static void run_calls(struct runner *r, const struct call *calls, int n)
 
 /* ---- keeping ---- */
 
-static void keep(struct runner *r, int64_t k)
+/* After sweep `s` of the block: the k-th that is kept, or k is -1 and it only
+ * enters the moments. */
+static void keep(struct runner *r, int s, int64_t k)
 {
     const struct host *h = r->host;
-    run_calls(r, h->leaf, h->nleaf);
+    const bool late = k >= 0 || h->in->moments_late;
+    if (late)
+        run_calls(r, h->leaf, h->nleaf);
     const double began = clock_of(r);
-    rt_keep(h->in, r->block, r->state, r->chain, k, h->moments, h->count,
-            r->threads);
+    if (late)
+        rt_derive_kept(h->in, r->state);
+    if (h->in->has_moments)
+        rt_moments_add(h->in, h->moments, r->chain, h->count + s + 1);
+    if (k >= 0)
+        rt_keep(h->in, r->block, r->state, r->chain, k, r->threads);
     count_time(r, h->in->model->nsteps + RT_KEPT, began);
 }
 
@@ -341,8 +349,10 @@ static void run_chain(struct runner *r)
     for (int s = 0; s < b->sweeps && !r->failed; s++, r->sweep.sweep++) {
         run_calls(r, h->sweep, h->nsweep);
         if (b->thin > 0 && --until_kept == 0) {
-            keep(r, kept++);
+            keep(r, s, kept++);
             until_kept = b->thin;
+        } else if (b->thin > 0 && h->in->has_moments) {
+            keep(r, s, -1);
         }
     }
 }
@@ -374,7 +384,7 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
     }
     rt->jitters += jitters;
     if (block->thin > 0)
-        h->count += block->sweeps / block->thin;
+        h->count += block->sweeps;
     if (failed)
         return rt_fail(rt, GBM_FAILURE,
                        "%s: the precision of the Gaussian block of %s is not "

@@ -69,12 +69,14 @@ enum gbm_status rt_moments_store(struct rt *rt, const struct rt_instance *in,
                                  const struct rt_moments *moments,
                                  int64_t count, struct gbm_draws *draws);
 
-/* keep.c. What a kept sweep stores on a device whose chains are in host memory:
- * derives what is kept, then k-th moments (`count` were there before the
- * block), draws and lp of struct rt_block. */
+/* keep.c. What follows a sweep on a device whose chains are in host memory. The
+ * kept families are derived; the state enters the moments as the `count`-th; a
+ * kept sweep stores the k-th draws and lp of struct rt_block. */
+void rt_derive_kept(const struct rt_instance *in, const void *state);
+void rt_moments_add(const struct rt_instance *in,
+                    const struct rt_moments *moments, int chain, int64_t count);
 void rt_keep(const struct rt_instance *in, const struct rt_block *block,
-             const void *state, int chain, int64_t k,
-             const struct rt_moments *moments, int64_t count, int threads);
+             const void *state, int chain, int64_t k, int threads);
 void rt_moments_copy(const struct rt_instance *in,
                      const struct rt_moments *from, struct rt_moments *to);
 

@@ -4,6 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+static inline double number_of(int value)
+{
+    return value == INT32_MIN ? (double)NAN : value; /* gbm_whole */
+}
+
 static void copy_cells(const struct rt_instance *in, const struct rt_monitor *m,
                        int chain, double *out)
 {
@@ -11,10 +16,8 @@ static void copy_cells(const struct rt_instance *in, const struct rt_monitor *m,
     int64_t base = slot->per_chain ? chain * slot->cells : 0;
     if (in->model->variables[m->variable].integer) {
         const int *x = (const int *)slot->values + base;
-        for (int64_t i = 0; i < m->count; i++) {
-            int value = x[m->cells ? m->cells[i] : i];
-            out[i] = value == INT32_MIN ? (double)NAN : value; /* gbm_whole */
-        }
+        for (int64_t i = 0; i < m->count; i++)
+            out[i] = number_of(x[m->cells ? m->cells[i] : i]);
         return;
     }
     const double *x = (const double *)slot->values + base;
@@ -22,10 +25,33 @@ static void copy_cells(const struct rt_instance *in, const struct rt_monitor *m,
         out[i] = x[m->cells ? m->cells[i] : i];
 }
 
-/* Welford (1962). */
-static void add_moments(const struct rt_instance *in,
-                        const struct rt_moments *moments, int chain,
-                        int64_t count)
+/* Welford (1962), `share` one over the count. As gbm_add_moment of the device
+ * does it. */
+static inline void add_moment(double x, double share, double *mean, double *m2)
+{
+    double before = x - *mean;
+    *mean += before * share;
+    *m2 += before * (x - *mean);
+}
+
+static void add_integers(const int *restrict x, int64_t n, double share,
+                         double *restrict mean, double *restrict m2)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        add_moment(number_of(x[i]), share, &mean[i], &m2[i]);
+}
+
+static void add_reals(const double *restrict x, int64_t n, double share,
+                      double *restrict mean, double *restrict m2)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        add_moment(x[i], share, &mean[i], &m2[i]);
+}
+
+void rt_moments_add(const struct rt_instance *in,
+                    const struct rt_moments *moments, int chain, int64_t count)
 {
     double share = 1 / (double)count;
     for (int v = 0; v < in->model->nvariables; v++) {
@@ -34,19 +60,17 @@ static void add_moments(const struct rt_instance *in,
             continue;
         double *mean = moments[v].mean + chain * slot->cells;
         double *m2 = moments[v].m2 + chain * slot->cells;
-        bool integer = in->model->variables[v].integer;
-        for (int64_t i = 0; i < slot->cells; i++) {
-            double x = rt_value(slot, integer, chain, i);
-            double delta = x - mean[i];
-            mean[i] += delta * share;
-            m2[i] += delta * (x - mean[i]);
-        }
+        int64_t base = chain * slot->cells;
+        if (in->model->variables[v].integer)
+            add_integers((const int *)slot->values + base, slot->cells, share,
+                         mean, m2);
+        else
+            add_reals((const double *)slot->values + base, slot->cells, share,
+                      mean, m2);
     }
 }
 
-void rt_keep(const struct rt_instance *in, const struct rt_block *b,
-             const void *state, int chain, int64_t k,
-             const struct rt_moments *moments, int64_t count, int threads)
+void rt_derive_kept(const struct rt_instance *in, const void *state)
 {
     for (int i = 0; i < in->nkept_families; i++) {
         int f = in->kept_families[i];
@@ -54,8 +78,11 @@ void rt_keep(const struct rt_instance *in, const struct rt_block *b,
         for (int64_t e = 0; e < in->elements[f]; e++)
             (family->refresh ? family->refresh : family->derive)(state, e);
     }
-    if (in->has_moments)
-        add_moments(in, moments, chain, count + k + 1);
+}
+
+void rt_keep(const struct rt_instance *in, const struct rt_block *b,
+             const void *state, int chain, int64_t k, int threads)
+{
     for (int i = 0; b->draws && i < in->nmonitors; i++)
         copy_cells(in, &in->monitors[i], chain,
                    b->draws + chain * b->chain_stride + k * in->row +

@@ -1,4 +1,4 @@
-/* moments.c: running moments of variables whose draws are not kept. */
+/* moments.c: running moments, beside the draws that are kept. */
 #include "host/host.h"
 #include "summary/diagnostics.h"
 
@@ -56,6 +56,25 @@ static void pool(const struct rt_instance *in, const struct rt_moments *m,
                        : (double)NAN;
 }
 
+/* out: [3][cells of the slot], of which `used` are filled. */
+static enum gbm_status add_to_draws(struct gbm_draws *draws,
+                                    const struct gbm_variable *variable,
+                                    const struct rt_slot *slot,
+                                    const int64_t *cells, int64_t used,
+                                    const double *out)
+{
+    const double *mean = out, *sd = out + slot->cells, *rhat = sd + slot->cells;
+    enum gbm_status s = GBM_OK;
+    if (!variable->names)
+        return gbm_draws_add_moments(
+            draws, variable->name, variable->ndim, slot->dim, used,
+            used == slot->cells ? NULL : cells, mean, sd, rhat);
+    for (int64_t i = 0; i < used && s == GBM_OK; i++)
+        s = gbm_draws_add_moments(draws, variable->names[cells[i]], 0, NULL, 1,
+                                  NULL, mean + i, sd + i, rhat + i);
+    return s;
+}
+
 static enum gbm_status store_variable(struct rt *rt,
                                       const struct rt_instance *in, int v,
                                       const struct rt_moments *m, int64_t count,
@@ -70,15 +89,13 @@ static enum gbm_status store_variable(struct rt *rt,
     enum gbm_status s = GBM_FAILURE;
     if (cells && out && work) {
         for (int64_t i = 0; i < slot->cells; i++) {
-            if (rt_seen(slot, i) || (slot->defined && !slot->defined[i]))
+            if (!slot->told[i])
                 continue;
             pool(in, m, slot->cells, i, count, work, &out[used],
-                 &out[n + (size_t)used], &out[2 * n + (size_t)used]);
+                 &out[slot->cells + used], &out[2 * slot->cells + used]);
             cells[used++] = i;
         }
-        s = gbm_draws_add_moments(
-            draws, variable->name, variable->ndim, slot->dim, used,
-            used == slot->cells ? NULL : cells, out, out + n, out + 2 * n);
+        s = add_to_draws(draws, variable, slot, cells, used, out);
     }
     free(cells);
     free(out);

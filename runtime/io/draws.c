@@ -218,6 +218,32 @@ void gbm_draws_free(struct gbm_draws *draws)
     *draws = (struct gbm_draws){0};
 }
 
+const struct gbm_draws_variable *gbm_draws_find(const struct gbm_draws *draws,
+                                                const char *name)
+{
+    for (int i = 0; i < draws->nvariables; i++)
+        if (strcmp(draws->variables[i].name, name) == 0)
+            return &draws->variables[i];
+    return NULL;
+}
+
+bool gbm_draws_has(const struct gbm_draws_variable *v, int64_t cell)
+{
+    int64_t low = 0, high = v->count;
+
+    if (!v->cells)
+        return true;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+
+        if (v->cells[middle] < cell)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < v->count && v->cells[low] == cell;
+}
+
 void gbm_draws_columns(const struct gbm_draws *draws, int64_t first,
                        int64_t count, double *out)
 {

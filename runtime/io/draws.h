@@ -40,7 +40,7 @@ struct gbm_draws_variable {
     bool integer;
 };
 
-/* A variable of which only running moments were kept. */
+/* Running moments of a variable, over every sweep. */
 struct gbm_moments_variable {
     char *name;
     int ndim;
@@ -98,6 +98,7 @@ struct gbm_draws {
                        has it; or NULL */
     int nmoments;
     struct gbm_moments_variable *moments;
+    bool aside; /* * true: moments were kept unasked beside what was asked */
     int nobserved, nconstant; /* borrowed arrays of the data groups */
     const struct gbm_array **observed, **constant;
     char *strings; /* owns model, ... of draws that were read from a file */
@@ -121,7 +122,8 @@ enum gbm_status gbm_draws_allocate(struct gbm_draws *draws, int chains,
                                    int capacity);
 /* Returns the stat's number in draws->stats, or -1. After allocate. */
 int gbm_draws_add_stat(struct gbm_draws *draws, const char *name, bool integer);
-/* Moments-only variable; cells NULL: all, then count is the array's length. */
+/* Of a variable with moments; cells NULL: all, then count is the array's
+ * length. */
 enum gbm_status gbm_draws_add_moments(struct gbm_draws *draws, const char *name,
                                       int ndim, const int *dim, int64_t count,
                                       const int64_t *cells, const double *mean,
@@ -140,6 +142,12 @@ static inline double *gbm_draws_record(const struct gbm_draws *draws, int chain,
     return draws->values +
            ((int64_t)chain * draws->capacity + draw) * draws->width;
 }
+
+/* The variable of this name whose draws are kept, or NULL; whether it has the
+ * flat cell. */
+const struct gbm_draws_variable *gbm_draws_find(const struct gbm_draws *draws,
+                                                const char *name);
+bool gbm_draws_has(const struct gbm_draws_variable *variable, int64_t cell);
 
 /* Gathers cells first .. first + count of all records: out[count][chains]
  * [kept], which is what gbm_diagnose takes. */

@@ -242,6 +242,7 @@ void rt_instance_free(struct rt_instance *in)
             free(in->slots[v].values);
         free(in->slots[v].seen);
         free(in->slots[v].defined);
+        free(in->slots[v].told);
     }
     for (int k = 0; in->steps && k < in->model->nsteps; k++) {
         free(in->steps[k].elements);

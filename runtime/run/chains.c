@@ -646,6 +646,7 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
                                  r->notes);
     r->draws.device = rt->device_text;
     r->draws.data = o->ndata ? o->data[0] : NULL;
+    r->draws.aside = o->monitor && !o->moments;
     if (s == GBM_OK && r->resume.file)
         s = read_numbers(r, &capacity);
     r->draws.unchecked = r->draws.unchecked || (o->no_check && !o->plain);

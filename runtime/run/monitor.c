@@ -1,5 +1,6 @@
 /* monitor.c: what is kept of a draw. */
 #include "run/run.h"
+#include "run/marks.h"
 #include "io/data.h"
 
 #include <stdlib.h>
@@ -15,24 +16,7 @@ struct chooser {
     struct rt_instance *in;
     const struct gbm_model *model;
     FILE *notes;
-    /* of --monitor: which cells of a variable are named; NULL: none */
-    unsigned char **wanted;
-    int *order, nordered; /* variables in the order of their first mention */
 };
-
-/* Can it be monitored: does the run draw or compute some of its cells? */
-static bool drawn(const struct rt_instance *in, int v)
-{
-    const struct gbm_variable *variable = &in->model->variables[v];
-    return (variable->role == GBM_STOCHASTIC ||
-            variable->role == GBM_DERIVED) &&
-           !variable->part && !variable->hidden && in->slots[v].per_chain;
-}
-
-static bool drawn_cell(const struct rt_slot *slot, int64_t cell)
-{
-    return !rt_seen(slot, cell) && !(slot->defined && !slot->defined[cell]);
-}
 
 static int64_t drawn_cells(const struct rt_slot *slot)
 {
@@ -40,14 +24,8 @@ static int64_t drawn_cells(const struct rt_slot *slot)
     if (!slot->seen && !slot->defined)
         return slot->cells;
     for (int64_t i = 0; i < slot->cells; i++)
-        n += drawn_cell(slot, i);
+        n += rt_may_keep_cell(slot, i);
     return n;
-}
-
-static const char *variable_name(const void *context, int i)
-{
-    const struct rt_instance *in = context;
-    return drawn(in, i) ? in->model->variables[i].name : NULL;
 }
 
 /* Adds a monitor of the cells that `wanted` marks (NULL: all that is drawn). */
@@ -58,7 +36,7 @@ static enum gbm_status add_cells(struct chooser *c, int v,
     const struct rt_slot *slot = &in->slots[v];
     int64_t n = 0;
     for (int64_t i = 0; i < slot->cells; i++)
-        n += drawn_cell(slot, i) && (!wanted || wanted[i]);
+        n += rt_may_keep_cell(slot, i) && (!wanted || wanted[i]);
     if (n == 0)
         return GBM_OK;
     struct rt_monitor *more = realloc(
@@ -73,7 +51,7 @@ static enum gbm_status add_cells(struct chooser *c, int v,
             return rt_fail(c->rt, GBM_FAILURE, "no memory");
         int64_t k = 0;
         for (int64_t i = 0; i < slot->cells; i++)
-            if (drawn_cell(slot, i) && (!wanted || wanted[i]))
+            if (rt_may_keep_cell(slot, i) && (!wanted || wanted[i]))
                 m.cells[k++] = i;
     }
     in->monitors[in->nmonitors++] = m;
@@ -102,193 +80,22 @@ static enum gbm_status add(struct chooser *c, int v,
 
 /* ---- --monitor LIST ---- */
 
-/* One subscript range "", "3" or "1:4" of an extent; false if it is bad. */
-static bool parse_range(const char *text, size_t length, int extent, int *first,
-                        int *last)
-{
-    char copy[64], *end;
-    size_t skip = strspn(text, " ");
-    skip = skip < length ? skip : length;
-    text += skip;
-    length -= skip;
-    while (length > 0 && text[length - 1] == ' ')
-        length--;
-    *first = 1;
-    *last = extent;
-    if (length == 0)
-        return true;
-    snprintf(copy, sizeof copy, "%.*s", (int)(length < 63 ? length : 63), text);
-    *first = *last = (int)strtol(copy, &end, 10);
-    if (*end == ':')
-        *last = (int)strtol(end + 1, &end, 10);
-    return *end == '\0' && *first >= 1 && *last <= extent && *first <= *last;
-}
-
-static enum gbm_status bad_subscript(struct chooser *c, int v, const char *item)
-{
-    const struct gbm_variable *variable = &c->model->variables[v];
-    char shape[128] = "";
-    size_t at = 0;
-    for (int d = 0; d < variable->ndim && at < sizeof shape; d++)
-        at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%d",
-                               d ? "," : "", c->in->slots[v].dim[d]);
-    return rt_fail(c->rt, GBM_USER_ERROR,
-                   "--monitor '%s': subscripts of %s[%s] are wanted", item,
-                   variable->name, shape);
-}
-
-/* The marks of a variable, all 0 at its first mention. */
-static unsigned char *marks_of(struct chooser *c, int v)
-{
-    int64_t n = c->in->slots[v].cells;
-    if (!c->wanted[v]) {
-        c->wanted[v] = calloc((size_t)(n ? n : 1), 1);
-        c->order[c->nordered++] = v;
-    }
-    if (!c->wanted[v])
-        rt_fail(c->rt, GBM_FAILURE, "no memory");
-    return c->wanted[v];
-}
-
-/* Marks the cells of "name[1:3,2]"; `inside` is what stands in brackets. */
-static enum gbm_status mark_part(struct chooser *c, int v, const char *item,
-                                 const char *inside)
-{
-    const struct gbm_variable *variable = &c->model->variables[v];
-    const struct rt_slot *slot = &c->in->slots[v];
-    int first[GBM_MAX_DIMS], last[GBM_MAX_DIMS];
-    for (int d = 0; d < variable->ndim; d++) {
-        size_t length = strcspn(inside, ",]");
-        char expected = d + 1 < variable->ndim ? ',' : ']';
-        if (inside[length] != expected ||
-            !parse_range(inside, length, slot->dim[d], &first[d], &last[d]))
-            return bad_subscript(c, v, item);
-        inside += length + 1;
-    }
-    if (variable->ndim == 0 || *inside != '\0')
-        return bad_subscript(c, v, item);
-    unsigned char *wanted = marks_of(c, v);
-    for (int64_t i = 0; wanted && i < slot->cells; i++) {
-        int64_t rest = i;
-        bool in_range = true;
-        for (int d = variable->ndim - 1; d >= 0; d--) {
-            int at = (int)(rest % slot->dim[d]) + 1;
-            rest /= slot->dim[d];
-            in_range = in_range && at >= first[d] && at <= last[d];
-        }
-        wanted[i] = wanted[i] || in_range;
-    }
-    return c->rt->status;
-}
-
-static enum gbm_status mark_all(struct chooser *c, int v)
-{
-    unsigned char *wanted = marks_of(c, v);
-    if (wanted)
-        memset(wanted, 1, (size_t)c->in->slots[v].cells);
-    return c->rt->status;
-}
-
-static enum gbm_status mark_everything(struct chooser *c)
-{
-    for (int v = 0; v < c->model->nvariables && c->rt->status == GBM_OK; v++)
-        if (drawn(c->in, v))
-            mark_all(c, v);
-    return c->rt->status;
-}
-
-static enum gbm_status mark_named(struct chooser *c, char *item)
-{
-    if (strcmp(item, "all") == 0)
-        return mark_everything(c);
-    char *bracket = strchr(item, '[');
-    size_t length = bracket ? (size_t)(bracket - item) : strlen(item);
-    for (int v = 0; v < c->model->nvariables; v++) {
-        const struct gbm_variable *variable = &c->model->variables[v];
-        int scalar = rt_scalar_called(variable, item, length);
-        if (((strncmp(variable->name, item, length) != 0 ||
-              variable->name[length] != '\0') &&
-             scalar < 0) ||
-            variable->part || variable->role > GBM_DERIVED ||
-            (variable->role == GBM_GIVEN && variable->follows))
-            continue;
-        if (!drawn(c->in, v)) {
-            if (c->notes)
-                fprintf(c->notes,
-                        "note: --monitor %s: left out, as its values are data "
-                        "or follow from them\n",
-                        item);
-            return GBM_OK;
-        }
-        if (scalar >= 0 && !bracket) {
-            unsigned char *wanted = marks_of(c, v);
-            if (wanted)
-                wanted[scalar] = 1;
-            return c->rt->status;
-        }
-        return bracket ? mark_part(c, v, item, bracket + 1) : mark_all(c, v);
-    }
-    if (strcmp(item, "deviance") == 0) { /* unless a node is called so */
-        c->in->deviance = true;
-        return GBM_OK;
-    }
-    item[length] = '\0';
-    const char *near =
-        rt_nearest(item, c->model->nvariables, variable_name, c->in);
-    return rt_fail(c->rt, GBM_USER_ERROR,
-                   "--monitor %s: the model has no such variable%s%s%s", item,
-                   near ? ": did you mean " : "", near ? near : "",
-                   near ? "?" : "");
-}
-
-static enum gbm_status mark_list(struct chooser *c, const char *list)
-{
-    char *copy = malloc(strlen(list) + 1);
-    enum gbm_status s = GBM_OK;
-    if (!copy)
-        return rt_fail(c->rt, GBM_FAILURE, "no memory");
-    memcpy(copy, list, strlen(list) + 1);
-    for (char *p = copy; *p && s == GBM_OK;) {
-        p += strspn(p, ", \t\n");
-        char *item = p;
-        int depth = 0;
-        while (*p && (depth > 0 || !strchr(", \t\n", *p))) {
-            depth += (*p == '[') - (*p == ']');
-            p++;
-        }
-        if (*p)
-            *p++ = '\0';
-        if (*item)
-            s = mark_named(c, item);
-    }
-    free(copy);
-    return s;
-}
-
 static enum gbm_status add_list(struct chooser *c, const char *list)
 {
-    size_t n = (size_t)c->model->nvariables + 1;
-    c->wanted = calloc(n, sizeof *c->wanted);
-    c->order = calloc(n, sizeof *c->order);
-    enum gbm_status s = c->wanted && c->order
-                            ? mark_list(c, list)
-                            : rt_fail(c->rt, GBM_FAILURE, "no memory");
-    for (int k = 0; k < c->nordered; k++) {
-        int v = c->order[k];
-        if (s == GBM_OK)
-            s = add(c, v, c->wanted[v]);
-        free(c->wanted[v]);
-    }
-    free(c->wanted);
-    free(c->order);
+    struct rt_marks marks;
+    enum gbm_status s = rt_marks_read(c->rt, c->in, "--monitor", list, c->notes,
+                                      &marks, &c->in->deviance);
+    for (int k = 0; k < marks.count && s == GBM_OK; k++)
+        s = add(c, marks.order[k], marks.cells[marks.order[k]]);
+    rt_marks_free(c->in, &marks);
     return s;
 }
 
 /* ---- without --monitor ---- */
 
 /* Stochastic variables first, in the model's order, as long as it is small;
- * the others' moments; then derived ones. */
-static enum gbm_status add_small(struct chooser *c, FILE *notes)
+ * then derived ones. */
+static enum gbm_status add_small(struct chooser *c)
 {
     struct rt_instance *in = c->in;
     const struct rt_options *o = &c->rt->options;
@@ -301,7 +108,7 @@ static enum gbm_status add_small(struct chooser *c, FILE *notes)
         for (int v = 0; v < c->model->nvariables && s == GBM_OK; v++) {
             const struct gbm_variable *variable = &c->model->variables[v];
             bool derived = variable->role == GBM_DERIVED;
-            if (!drawn(in, v) || derived != (pass == 1))
+            if (!rt_may_keep(in, v) || derived != (pass == 1))
                 continue;
             int64_t n = drawn_cells(&in->slots[v]);
             if (n == 0)
@@ -309,21 +116,111 @@ static enum gbm_status add_small(struct chooser *c, FILE *notes)
             if (variable->names ||
                 (in->row + n <= limit && (!derived || n <= SMALL_DERIVED))) {
                 s = add(c, v, NULL);
-            } else if (!derived) {
-                in->slots[v].moments = in->has_moments = true;
-                if (notes)
-                    fprintf(notes,
-                            "note: of %s (%lld values) only means and standard "
-                            "deviations are kept; --monitor keeps draws\n",
-                            variable->name, (long long)n);
-            } else if (notes) {
-                fprintf(notes,
-                        "note: %s (%lld values) is not kept; --monitor keeps "
-                        "it\n",
-                        variable->name, (long long)n);
             }
         }
     return s;
+}
+
+/* ---- moments ---- */
+
+/* Whether leaf steps or derivations, which are for kept sweeps, give a variable
+ * its values; of its barren elements they do in any case. */
+static bool is_late(const struct rt_instance *in, int v)
+{
+    const struct gbm_model *m = in->model;
+    for (int f = 0; f < m->nfamilies; f++)
+        if (m->families[f].variable == v && !m->families[f].stochastic &&
+            !m->families[f].data_block)
+            return true;
+    for (int k = 0; k < m->nsteps; k++) {
+        const struct gbm_step *step = &m->steps[k];
+        if (!step->leaf || !in->steps[k].active || step->kind != GBM_STEP_MAP ||
+            m->variables[v].barren)
+            continue;
+        bool drawn = m->families[step->family].variable == v;
+        for (int i = 0; i < step->nmembers; i++)
+            drawn = drawn || m->families[step->members[i]].variable == v;
+        if (drawn)
+            return true;
+    }
+    return false;
+}
+
+/* Tells the moments of the cells that `asked` marks, or if it is NULL of all
+ * that are not monitored; of barren ones if `late`. */
+static enum gbm_status add_moments(struct chooser *c, int v,
+                                   const unsigned char *asked, bool late)
+{
+    struct rt_instance *in = c->in;
+    struct rt_slot *slot = &in->slots[v];
+    free(slot->told);
+    slot->told = malloc((size_t)slot->cells + 1);
+    if (!slot->told)
+        return rt_fail(c->rt, GBM_FAILURE, "no memory");
+    for (int64_t i = 0; i < slot->cells; i++)
+        slot->told[i] = rt_may_keep_cell(slot, i) && (!asked || asked[i]) &&
+                        (late || !rt_barren(slot, i));
+    for (int k = 0; k < in->nmonitors && !asked; k++) {
+        const struct rt_monitor *m = &in->monitors[k];
+        for (int64_t i = 0; i < m->count && m->variable == v; i++)
+            slot->told[m->cells ? m->cells[i] : i] = 0;
+    }
+    if (!memchr(slot->told, 1, (size_t)slot->cells))
+        return GBM_OK;
+    slot->moments = in->has_moments = true;
+    in->moments_late = in->moments_late || is_late(in, v);
+    for (int64_t i = 0; i < slot->cells && !in->moments_late; i++)
+        in->moments_late = slot->told[i] && rt_barren(slot, i);
+    return GBM_OK;
+}
+
+/* Without --moments: where the sweep has the values at hand. A number's moments
+ * cost a small part of its draw; a derived variable would be computed for
+ * them. */
+static bool at_hand(const struct chooser *c, int v)
+{
+    return c->model->variables[v].role == GBM_STOCHASTIC &&
+           (c->rt->options.thin == 1 || !is_late(c->in, v));
+}
+
+static enum gbm_status choose_moments(struct chooser *c)
+{
+    const char *list = c->rt->options.moments;
+    struct rt_marks marks = {0};
+    enum gbm_status s = GBM_OK;
+    if (list && strcmp(list, "none") == 0)
+        return GBM_OK;
+    const bool named = list && strcmp(list, "all") != 0;
+    if (named)
+        s = rt_marks_read(c->rt, c->in, "--moments", list, c->notes, &marks,
+                          NULL);
+    for (int v = 0; v < c->model->nvariables && s == GBM_OK; v++)
+        if (rt_may_keep(c->in, v) &&
+            (named ? marks.cells[v] != NULL : list || at_hand(c, v)))
+            s = add_moments(c, v, named ? marks.cells[v] : NULL,
+                            list || c->rt->options.thin == 1);
+    rt_marks_free(c->in, &marks);
+    return s;
+}
+
+/* What is too large to be monitored unasked. */
+static void note_left_out(const struct chooser *c)
+{
+    for (int v = 0; v < c->model->nvariables; v++) {
+        const struct rt_slot *slot = &c->in->slots[v];
+        bool monitored = false;
+        for (int k = 0; k < c->in->nmonitors; k++)
+            monitored = monitored || c->in->monitors[k].variable == v;
+        if (!rt_may_keep(c->in, v) || monitored || drawn_cells(slot) == 0)
+            continue;
+        fprintf(c->notes,
+                slot->moments
+                    ? "note: of %s (%lld values) only means and standard "
+                      "deviations are kept; --monitor keeps draws\n"
+                    : "note: %s (%lld values) is not kept; --monitor keeps "
+                      "draws, --moments means\n",
+                c->model->variables[v].name, (long long)drawn_cells(slot));
+    }
 }
 
 /* ---- derived families that kept draws need ---- */
@@ -346,6 +243,7 @@ static enum gbm_status list_kept_families(struct chooser *c)
         bool wanted = leaves && rt_is_read(m, f);
         for (int k = 0; k < in->nmonitors; k++)
             wanted = wanted || in->monitors[k].variable == fam->variable;
+        wanted = wanted || in->slots[fam->variable].moments;
         if (fam->stochastic || fam->data_block || !wanted)
             continue;
         in->kept_families[in->nkept_families++] = f;
@@ -357,10 +255,14 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
 {
     struct chooser c = {.rt = rt, .in = in, .model = in->model, .notes = notes};
     const char *list = rt->options.monitor;
-    enum gbm_status s = list ? add_list(&c, list) : add_small(&c, notes);
+    enum gbm_status s = list ? add_list(&c, list) : add_small(&c);
     if (s == GBM_OK && in->deviance && rt->options.command != RT_RUN)
         return rt_fail(rt, GBM_USER_ERROR,
                        "--monitor deviance is for run: it is that of data");
+    if (s == GBM_OK)
+        s = choose_moments(&c);
+    if (s == GBM_OK && !list && notes)
+        note_left_out(&c);
     if (s == GBM_OK && in->row == 0 && !in->has_moments && !in->deviance)
         s = rt_fail(rt, GBM_USER_ERROR,
                     list ? "--monitor names nothing that is drawn"

@@ -20,6 +20,7 @@ enum option_id {
     OPTION_THREADS,
     OPTION_PRECISION,
     OPTION_MONITOR,
+    OPTION_MOMENTS,
     OPTION_OUT,
     OPTION_SUMMARY,
     OPTION_FORMAT,
@@ -70,6 +71,9 @@ static const struct option options[] = {
      "double, single or mixed, on a GPU (double)"},
     {"--monitor", OPTION_MONITOR, "LIST",
      "what is kept: alpha,theta[1:3]; all; deviance (all that is small)"},
+    {"--moments", OPTION_MOMENTS, "LIST",
+     "means, sds, R-hats of every sweep: names, all, none (what is random and "
+     "has no draws)"},
     {"--out", OPTION_OUT, "FILE", "write the draws: fit.nc, fit.csv, or fit"},
     {"--format", OPTION_FORMAT, "F", "netcdf, csv or coda (by FILE's name)"},
     {"--digits", OPTION_DIGITS, "N",
@@ -338,6 +342,9 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_MONITOR:
         o->monitor = value;
         return GBM_OK;
+    case OPTION_MOMENTS:
+        o->moments = value;
+        return GBM_OK;
     case OPTION_OUT:
         o->out = value;
         return GBM_OK;
@@ -440,11 +447,11 @@ static const struct {
     enum option_id id;
     bool ends; /* only says when a run ends */
 } kept[] = {
-    {OPTION_SEED, false},    {OPTION_CHAINS, false},  {OPTION_WARMUP, false},
-    {OPTION_THIN, false},    {OPTION_MONITOR, false}, {OPTION_LP, false},
-    {OPTION_LOG_LIK, false}, {OPTION_DEVICE, false},  {OPTION_PRECISION, false},
-    {OPTION_PLAIN, false},   {OPTION_START, false},   {OPTION_DRAWS, true},
-    {OPTION_UNTIL, true},
+    {OPTION_SEED, false},      {OPTION_CHAINS, false},  {OPTION_WARMUP, false},
+    {OPTION_THIN, false},      {OPTION_MONITOR, false}, {OPTION_LP, false},
+    {OPTION_LOG_LIK, false},   {OPTION_MOMENTS, false}, {OPTION_DEVICE, false},
+    {OPTION_PRECISION, false}, {OPTION_PLAIN, false},   {OPTION_START, false},
+    {OPTION_DRAWS, true},      {OPTION_UNTIL, true},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -484,6 +491,8 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         return integer_text(o->thin, buffer);
     case OPTION_MONITOR:
         return o->monitor;
+    case OPTION_MOMENTS:
+        return o->moments;
     case OPTION_UNTIL:
         return o->until;
     case OPTION_LP:

@@ -426,6 +426,19 @@ static enum gbm_status plain_load(struct rt *rt, struct rt_instance *in)
     return s;
 }
 
+/* After sweep `s` of a block that samples. */
+static void keep(struct plain *p, const struct rt_block *b, const void *state,
+                 int chain, int s)
+{
+    const bool kept = (s + 1) % b->thin == 0;
+    if (kept || p->in->moments_late)
+        rt_derive_kept(p->in, state);
+    if (p->in->has_moments)
+        rt_moments_add(p->in, p->moments, chain, p->count + s + 1);
+    if (kept)
+        rt_keep(p->in, b, state, chain, s / b->thin, 1);
+}
+
 /* False if the chain has no density to begin with. */
 static bool run_chain(struct plain *p, const struct rt_block *b, int chain)
 {
@@ -445,9 +458,8 @@ static bool run_chain(struct plain *p, const struct rt_block *b, int chain)
             update(&m, &p->lines[k], &p->widths[chain * p->nlines + k],
                    b->adapting);
         }
-        if (b->thin > 0 && (s + 1) % b->thin == 0)
-            rt_keep(p->in, b, m.state, chain, s / b->thin, p->moments, p->count,
-                    1);
+        if (b->thin > 0)
+            keep(p, b, m.state, chain, s);
     }
     return true;
 }
@@ -463,7 +475,7 @@ static enum gbm_status plain_run(struct rt *rt, const struct rt_block *block)
             failed = c;
         }
     if (block->thin > 0)
-        p->count += block->sweeps / block->thin;
+        p->count += block->sweeps;
     if (failed >= 0)
         return rt_fail(rt, GBM_FAILURE,
                        "--plain: the log density of chain %d is not finite",

@@ -95,7 +95,7 @@ void gbm_summary_worst(const struct gbm_summary *summary, double *ess,
 
 /* ---- going through all rows */
 
-/* One row: a drawn cell, or a cell with moments only. */
+/* One row: a drawn cell, or one with moments and no draws. */
 struct row {
     char name[256];
     bool moments_only;
@@ -106,7 +106,20 @@ struct rows {
     const struct gbm_summary *summary;
     int variable, moments; /* the next */
     int64_t cell;
+    const struct gbm_draws_variable *same; /* that has draws, or NULL */
+    bool all; /* with moments that are kept aside, too */
 };
+
+/* The first of a variable's moments, from number k on, of a cell that has no
+ * draws under the same name, or their number. */
+static int64_t without_draws(const struct gbm_draws_variable *same,
+                             const struct gbm_moments_variable *m, int64_t k)
+{
+    while (same && k < m->count &&
+           gbm_draws_has(same, m->cells ? m->cells[k] : k))
+        k++;
+    return k;
+}
 
 static bool next_row(struct rows *at, struct row *row)
 {
@@ -127,7 +140,10 @@ static bool next_row(struct rows *at, struct row *row)
     for (; at->moments < draws->nmoments; at->moments++, at->cell = 0) {
         const struct gbm_moments_variable *m = &draws->moments[at->moments];
 
-        if (at->cell == m->count)
+        if (at->cell == 0)
+            at->same = gbm_draws_find(draws, m->name);
+        at->cell = without_draws(at->same, m, at->cell);
+        if (at->cell == m->count || (draws->aside && !at->all))
             continue;
         gbm_cell_name(m->name, m->ndim, m->dim,
                       m->cells ? m->cells[at->cell] : at->cell, row->name,
@@ -414,14 +430,31 @@ static void print_warnings(const struct gbm_summary *summary, FILE *out)
     }
 }
 
+/* Rows of moments without draws. */
+static int64_t count_moments(const struct gbm_draws *draws)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < draws->nmoments; i++) {
+        const struct gbm_moments_variable *m = &draws->moments[i];
+        const struct gbm_draws_variable *same = gbm_draws_find(draws, m->name);
+
+        for (int64_t k = 0; k < m->count; k++) {
+            k = without_draws(same, m, k);
+            n += k < m->count;
+        }
+    }
+    return n;
+}
+
 void gbm_summary_print(const struct gbm_summary *summary, FILE *out,
                        int64_t max_rows)
 {
     const struct gbm_draws *draws = summary->draws;
-    int64_t total = summary->count;
+    int64_t moments = count_moments(draws);
+    int64_t aside = draws->aside ? moments : 0;
+    int64_t total = summary->count + moments - aside;
 
-    for (int i = 0; i < draws->nmoments; i++)
-        total += draws->moments[i].count;
     if (max_rows < 0)
         max_rows = DEFAULT_ROWS;
     if (max_rows == 0 || max_rows > total)
@@ -432,6 +465,12 @@ void gbm_summary_print(const struct gbm_summary *summary, FILE *out,
                 "... and %lld more row%s. --summary FILE.json writes all of "
                 "them; the warnings\ncount all of them.\n",
                 (long long)(total - max_rows), plural(total - max_rows));
+    if (aside > 0)
+        fprintf(
+            out,
+            "Of %lld more, --summary FILE.json and --out FILE.nc have means, "
+            "sds and R-hats.\n",
+            (long long)aside);
     print_warnings(summary, out);
 }
 
@@ -455,7 +494,7 @@ static void put_json_string(struct rt_out *out, const char *text)
         else if ((unsigned char)*text < ' ')
             rt_out_format(out, "\\u%04x", (unsigned)(unsigned char)*text);
         else
-            rt_out_format(out, "%c", *text);
+            rt_out_char(out, *text);
 }
 
 static void put_json_row(struct rt_out *out, const struct row *row)
@@ -480,7 +519,7 @@ enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
                                   const char *path, char error[GBM_ERROR])
 {
     const struct gbm_timing *time = &summary->draws->timing;
-    struct rows at = {.summary = summary};
+    struct rows at = {.summary = summary, .all = true};
     struct rt_out *out = malloc(sizeof *out);
     enum gbm_status status;
     struct row row;

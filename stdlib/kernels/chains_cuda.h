@@ -53,6 +53,7 @@ struct gbm_chains {
     double *draws; /* the ring, [slots][chains][row] */
     long long row, lp_offset;
     int nmoments, nmonitors;
+    int late; /* keep_of_chain goes before the moments at every sweep */
 };
 
 /* A chain at work: its state, its team and what it is asked to do. */
@@ -117,16 +118,17 @@ GBM_FN double gbm_chain_sum(const struct gbm_team *team, double x)
     return x;
 }
 
-/* With the sweep that makes it `count`. */
+/* With the sweep that makes them so many. */
 GBM_FN void gbm_chain_add_moments(const struct gbm_sweeper *k, double count)
 {
+    const double share = 1 / count;
     for (int v = 0; v < k->plan->nmoments; v++) {
         const struct gbm_chain_moments m = k->plan->moments[v];
         if (m.stride == 0 && k->chain > 0)
             continue;
         for (long long i = k->team.lane; i < m.cells; i += k->team.lanes) {
             const long long at = k->chain * m.stride + i;
-            gbm_add_moment(gbm_number_at(m.values, m.integer, at), count,
+            gbm_add_moment(gbm_draw_at(m.values, m.integer, at), share,
                            &m.mean[at], &m.m2[at]);
         }
     }
@@ -169,11 +171,15 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
         shift_state(&s, chain.chain);                                          \
         for (int i = 1; i <= sweeps; i++, chain.now.sweep++) {                 \
             sweep_of_chain(&chain);                                            \
-            if (thin == 0 || i % thin != 0)                                    \
+            if (thin == 0 || (i % thin != 0 && plan->nmoments == 0))           \
                 continue;                                                      \
-            keep_of_chain(&chain);                                             \
+            if (i % thin == 0 || plan->late)                                   \
+                keep_of_chain(&chain);                                         \
+            gbm_chain_add_moments(                                             \
+                &chain, (double)(control->moments + (unsigned)i));             \
+            if (i % thin != 0)                                                 \
+                continue;                                                      \
             kept++;                                                            \
-            gbm_chain_add_moments(&chain, (double)(control->moments + kept));  \
             if (!control->store)                                               \
                 continue;                                                      \
             const long long slot = (control->slot + kept - 1) % control->ring; \

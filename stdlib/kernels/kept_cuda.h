@@ -21,11 +21,11 @@ GBM_FN double gbm_draw_at(const void *values, int integer, long long at)
                : gbm_number_at(values, integer, at);
 }
 
-/* Welford (1962), with the number that is the count-th. */
-GBM_FN void gbm_add_moment(double x, double count, double *mean, double *m2)
+/* Welford (1962); `share` is one over the count with this number. */
+GBM_FN void gbm_add_moment(double x, double share, double *mean, double *m2)
 {
     const double before = x - *mean;
-    *mean += before / count;
+    *mean += before * share;
     *m2 += before * (x - *mean);
 }
 

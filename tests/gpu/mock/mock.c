@@ -676,8 +676,13 @@ static int run_trial(const struct trial *t, const struct rt_device *device,
     double draw_error = 0;
     for (int k = 0; k < keeps; k++) {
         for (int i = 0; i < t->thin; i++, now.sweep++)
-            for (int c = 0; c < t->chains; c++)
+            for (int c = 0; c < t->chains; c++) {
                 reference_sweep(&r, &now, (uint32_t)c);
+                for (int j = 0; j < t->J; j++)
+                    sum[c * t->J + j] +=
+                        (double)((real *)r.cells[V_THETA])[c * t->J + j] /
+                        (keeps * t->thin);
+            }
         for (int c = 0; c < t->chains; c++) {
             const real *theta = (real *)r.cells[V_THETA] + c * t->J;
             const double *row = draws + (c * keeps + k) * 3;
@@ -687,8 +692,6 @@ static int run_trial(const struct trial *t, const struct rt_device *device,
                 fabs(row[2] - (double)((real *)r.cells[V_MEAN_THETA])[c]);
             if (!(e <= draw_error))
                 draw_error = e;
-            for (int j = 0; j < t->J; j++)
-                sum[c * t->J + j] += (double)theta[j] / keeps;
         }
     }
     struct rt_moments moments[NVARIABLES] = {0};
@@ -700,7 +703,7 @@ static int run_trial(const struct trial *t, const struct rt_device *device,
     }
     if (device->moments(&rt, moments, &count) != GBM_OK)
         fail(&rt);
-    double moment_error = count == keeps ? 0 : (double)NAN;
+    double moment_error = count == keeps * t->thin ? 0 : (double)NAN;
     for (int i = 0; i < t->chains * t->J; i++)
         if (!(fabs(moments[V_THETA].mean[i] - sum[i]) <= moment_error))
             moment_error = fabs(moments[V_THETA].mean[i] - sum[i]);

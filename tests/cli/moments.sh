@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Running moments beside draws: of every sweep, also with thinning; of derived
+# nodes and predictions; what --monitor and --moments take and tell; the same on
+# a device.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >m.gbm <<'M'
+model {
+  for (i in 1:N) { x[i] ~ dnorm(mu, tau) y[i] ~ dpois(exp(x[i])) }
+  mu ~ dnorm(0, 1)
+  tau ~ dgamma(2, 2)
+  above <- step(mu - 0.3)
+  for (i in 2:N) { gap[i] <- x[i] - x[1] }
+  new ~ dnorm(mu, tau)
+}
+M
+echo '{"N": 6, "y": [0, 3, 1, null, 2, 7]}' >d.json
+status 0 "$GBMC" -O 1 m.gbm -o m
+run=(./m --data d.json --warmup 50 --draws 300 --chains 3 --seed 4)
+cpu=("${run[@]}" --device cpu)
+
+# told FILE NAME...: beside mu's draws the summary has the moments of these, and
+# they are those of all draws; R-hat as docs/language.md has it.
+cat >told.py <<'P'
+import csv, json, math, sys
+chains = []
+for c in 1, 2, 3:
+    rows = csv.DictReader(l for l in open(f"all_{c}.csv") if l[0] != "#")
+    chains.append([{k: float(v) for k, v in r.items()} for r in rows])
+told = json.load(open(sys.argv[1]))["parameters"]
+if set(told) != {"mu", *sys.argv[2:]}:
+    sys.exit(f"told are {list(told)}")
+for name in sys.argv[2:]:
+    column = name.replace("[", ".").replace("]", "")
+    x = [[row[column] for row in chain] for chain in chains]
+    n = len(x[0])
+    means = [sum(c) / n for c in x]
+    every = [a for c in x for a in c]
+    mean = sum(every) / len(every)
+    sd = math.sqrt(sum((a - mean) ** 2 for a in every) / (len(every) - 1))
+    within = sum((a - m) ** 2 for c, m in zip(x, means) for a in c) / 3 / (n - 1)
+    between = sum((m - mean) ** 2 for m in means) / 2
+    rhat = math.sqrt((n - 1) / n + between / within)
+    for key, value in ("mean", mean), ("sd", sd), ("rhat", rhat):
+        if not math.isclose(told[name][key], value, rel_tol=1e-7):
+            sys.exit(f"{key} of {name}: {told[name][key]}, not {value}")
+    if told[name]["q50"] is not None or told[name]["ess_bulk"] is not None:
+        sys.exit(f"{name} has draws")
+P
+told() { python3 told.py "$@" || fail "moments in $1 are not those of draws"; }
+x=('x[1]' 'x[2]' 'x[3]' 'x[4]' 'x[5]' 'x[6]')
+gap=('gap[2]' 'gap[3]' 'gap[4]' 'gap[5]' 'gap[6]')
+
+status 0 "${cpu[@]}" --monitor all --digits 17 --out all.csv
+for thin in 1 3; do
+    moments() { # WHAT NAME...
+        status 0 "${cpu[@]}" --thin $thin --monitor mu --moments "$1" \
+            --summary some.json
+        told some.json "${@:2}"
+    }
+    moments all "${x[@]}" tau 'y[4]' above "${gap[@]}" new
+    prints '^gap\[6\] +[0-9.]+ +[0-9.]+ +- '
+    moments none
+    moments tau tau
+    moments 'x[2:3],above' 'x[2]' 'x[3]' above
+done
+# unasked: what is random and at hand; not in the table
+status 0 "${cpu[@]}" --monitor mu --summary some.json
+told some.json "${x[@]}" tau 'y[4]' new
+grep -q '^tau' .out && fail "more in the table than is monitored"
+prints '9 more'
+status 0 "${cpu[@]}" --monitor mu --thin 3 --summary some.json
+told some.json 'x[1]' 'x[2]' 'x[3]' 'x[5]' 'x[6]' tau
+# draws and moments of the same: one row, that of the draws
+status 0 "${cpu[@]}" --monitor mu,x --moments x,tau --summary both.json
+grep -q '"x\[1\]": .*"q50": [-0-9]' both.json || fail "no draws of x"
+[ "$(grep -c '"x\[1\]"' both.json)" = 1 ] || fail "x[1] is there twice"
+# what has no value
+status 1 "${cpu[@]}" --moments nobody
+says '--moments nobody: the model has no such variable'
+status 1 "${cpu[@]}" --moments 'x[7]'
+says "--moments 'x\[7\]': subscripts of x\[6\] are wanted"
+
+# a run that goes on
+status 0 "${cpu[@]}" --thin 3 --monitor mu --moments all --quiet --draws 150 \
+    --checkpoint half.ck
+status 0 ./m --data d.json --resume half.ck --draws 300 --quiet \
+    --summary whole.json
+told whole.json "${x[@]}" tau 'y[4]' above "${gap[@]}" new
+status 1 ./m --data d.json --resume half.ck --moments none
+says 'it is of a run with .*--moments all'
+status 0 ./m --data d.json --resume half.ck --moments all --quiet
+
+# the device's kernels, step by step and in one
+fake_device
+for lanes in 0 4; do
+    for thin in 1 3; do
+        GBM_CUDA_CHAINS=$lanes status 0 "${run[@]}" --device cuda --no-check \
+            --thin $thin --monitor mu --moments all --summary device.json
+        told device.json "${x[@]}" tau 'y[4]' above "${gap[@]}" new
+    done
+done
+GBM_CUDA_CHAINS=0 status 0 "${run[@]}" --device cuda --no-check --thin 3 \
+    --monitor mu --summary device.json
+told device.json 'x[1]' 'x[2]' 'x[3]' 'x[5]' 'x[6]' tau
