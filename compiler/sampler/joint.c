@@ -141,8 +141,7 @@ static void split_scale(struct compiler *c, symp w, const struct factor *g,
     }
 }
 
-/* e / scale, term by term, so that what both have in common goes. */
-static symp divide(struct compiler *c, symp e, symp scale)
+symp joint_divide(struct compiler *c, symp e, symp scale)
 {
     if (sym_is(scale, 1))
         return e;
@@ -271,7 +270,7 @@ static struct joint_term *make_term(struct compiler *c, struct joint_context *k,
         symp weight = sym_mul2(c, sym_num(c, -2), square);
         split_scale(c, weight, g, &t->scale, &t->weight);
         /* logp = linear eta + square eta^2, eta = a'x + rest */
-        t->score = sym_sub(c, divide(c, linear, t->scale),
+        t->score = sym_sub(c, joint_divide(c, linear, t->scale),
                            sym_mul2(c, t->weight, form.rest));
         t->constant_weight = joint_constant(t->weight, g);
         t->constant_score = joint_constant(t->score, g);

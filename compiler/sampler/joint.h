@@ -68,19 +68,31 @@ struct joint_term {
     struct joint_term *next;
 };
 
+/* The prior of cells that move with their scale, as rows of a joint block. */
+struct rescaled_rows {
+    struct joint_term *term;
+    int number;     /* of the term */
+    int slot;       /* the own cell in it */
+    double sign;    /* of the cell in the predictor */
+    bool chain;     /* earlier cells of the variable are in it too */
+    symp reference; /* to the node on which the scale depends */
+    symp mean;      /* in the terms of the predictor */
+    struct rescaled_rows *next;
+};
 /* A plate of a block with the scale of its prior, u ~ N(m, 1 / scale), and the
  * one node on which the scale depends, as its power: both can be moved along
- * the line on which (u - m) sqrt(scale) stays. */
+ * the line on which (u - m) sqrt(scale) stays. If the nodes are a plate
+ * themselves, each moves with the cells whose scale it is. */
 struct rescaling {
     struct family *hyper;
     const struct part *parts; /* of the hyper node's conditional */
     struct joint_term *term;  /* the plate's prior */
     int number;               /* of the term */
-    int slot;                 /* the plate's own cell in it */
     int variable;             /* the plate's, among the block's */
-    double sign;              /* of the cell in the predictor */
-    bool chain;               /* earlier cells of the plate are in it too */
     double power;             /* scale = constant * hyper^power */
+    /* the plate's, behind the first elements of a chain that share its scale;
+     * NULL: a vector */
+    struct rescaled_rows *rows;
     /* of a vector: what the hyper node's log has in the prior's density as its
      * coefficient; NULL: as much as belongs to the elements of a plate */
     symp order;
@@ -110,6 +122,8 @@ bool joint_mentions(const struct joint_context *k, symp e);
 /* Adds by * e to a linear form of the block; false if e is not linear. */
 bool joint_decompose(struct compiler *c, struct joint_context *k, symp e,
                      symp by, struct joint_linear *out);
+/* joint.c: e / by, term by term, so that what both have in common goes. */
+symp joint_divide(struct compiler *c, symp e, symp by);
 /* joint.c: free of everything that moves, but for what g's density is of. */
 bool joint_constant(symp e, const struct factor *g);
 

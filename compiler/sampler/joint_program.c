@@ -576,6 +576,19 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_check(c, out, s);
 }
 
+/* Whether a move of a scale goes through the places of the term's rows. */
+static bool is_rescaled(const struct step *s, const struct joint_term *t)
+{
+    for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next) {
+        if (t->vector && t->vector == r->term->vector)
+            return true;
+        for (const struct rescaled_rows *k = r->rows; k; k = k->next)
+            if (k->term == t)
+                return true;
+    }
+    return false;
+}
+
 static void emit_tables(struct compiler *c, struct text *out,
                         const struct step *s)
 {
@@ -608,10 +621,8 @@ static void emit_tables(struct compiler *c, struct text *out,
                         nterms);
         if (!t->vector)
             text_printf(out, ", .design = design_%s_%d_host", s->name, nterms);
-        for (const struct rescaling *r = joint_of(s)->rescalings; r;
-             r = r->next)
-            if (r->term == t || (t->vector && t->vector == r->term->vector))
-                text_append(out, ", .listed = 1");
+        if (is_rescaled(s, t))
+            text_append(out, ", .listed = 1");
         if (!t->curved)
             text_printf(out, ", .row = row_%s_%d_host", s->name, nterms);
         if (joint_alike(t))

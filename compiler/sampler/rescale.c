@@ -47,26 +47,47 @@ static bool stands_apart(const struct step *block, const struct part *p,
     return true;
 }
 
-/* The step of a scalar that stands in its own prior, in the scale of the plate,
- * once, and otherwise apart. */
+/* A step that draws one number at a time, of a node or of a plate of them. */
+static bool draws_numbers(const struct step *s)
+{
+    const struct family *f = s->family;
+    return f && !f->nslices && !f->var->integer && !s->asked && !s->through &&
+           !s->bounds && !s->nmembers && !f->auxiliary &&
+           (s->sampler == &sampler_direct || s->sampler == &sampler_slice) &&
+           f->var->role == ROLE_STOCHASTIC && !f->factor->replaced;
+}
+
+/* The node stands in its own prior, in the scale of the rows, once in each, and
+ * otherwise apart; of a plate of them, nowhere else. */
 static bool only_scale(const struct step *block, const struct step *s,
+                       const struct rescaled_rows *rows,
                        const struct family *plate)
 {
-    const struct factor *prior = plate->factor;
-    int scales = 0;
-    const struct family *f = s->family;
-    if (!f || f->nloops || f->nslices || f->var->integer || s->asked ||
-        s->through || s->bounds || s->nmembers || f->auxiliary ||
-        (s->sampler != &sampler_direct && s->sampler != &sampler_slice) ||
-        f->var->role != ROLE_STOCHASTIC || f->factor->replaced)
-        return false;
+    int scales = 0, wanted = 0;
+    for (const struct rescaled_rows *r = rows; r; r = r->next)
+        wanted++;
     for (const struct part *p = s->parts; p; p = p->next) {
-        if (p->factor == prior)
+        bool scale = !rows && p->factor == plate->factor;
+        for (const struct rescaled_rows *r = rows; r; r = r->next)
+            scale = scale || p->factor == r->term->factor;
+        if (scale)
             scales++;
-        else if (!p->own && !stands_apart(block, p, plate->var))
+        else if (!p->own &&
+                 (s->family->nloops || !stands_apart(block, p, plate->var)))
             return false;
     }
-    return scales == 1;
+    return scales == (rows ? wanted : 1);
+}
+
+/* A plate of nodes, whose priors do not read each other. */
+static bool is_plain_plate(struct compiler *c, const struct family *f)
+{
+    const struct factor *g = f->factor;
+    symp node = sym_ref(c, f->var, f->var->ndim, f->lower), one = sym_num(c, 1);
+    return family_plain(c, f) &&
+           !sym_has_var(sym_replace(c, g->logp, node, one), f->var) &&
+           !(g->lower && sym_has_var(g->lower, f->var)) &&
+           !(g->upper && sym_has_var(g->upper, f->var));
 }
 
 /* The other reference is to an earlier element: x[t - 1] beside x[t], or to one
@@ -83,11 +104,24 @@ static bool earlier(struct compiler *c, symp own, symp other)
     return behind == 1;
 }
 
-/* The plate's own cell in the predictor of its prior: with coefficient 1 or -1;
- * others of its variable stand before it. */
-static bool own_cell(struct compiler *c, const struct joint_term *t,
-                     const struct family *f, struct rescaling *r)
+/* Whether elements of f at `own` and `other` have the same scale. */
+static bool same_scale(const struct family *f, symp own, symp other, symp scale)
 {
+    for (int d = 0; d < own->nargs; d++)
+        for (int i = 0; i < f->nloops; i++)
+            if (!sym_same(own->args[d], other->args[d]) &&
+                sym_has_loop(own->args[d], f->loops[i]) &&
+                sym_has_loop(scale, f->loops[i]))
+                return false;
+    return true;
+}
+
+/* The own cell in the predictor of its prior: with coefficient 1 or -1; others
+ * of its variable stand before it. */
+static bool own_cell(struct compiler *c, const struct family *f,
+                     struct rescaled_rows *r, int *variable)
+{
+    const struct joint_term *t = r->term;
     symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
     int n = 0;
     for (int i = 0; i < t->nslots; i++) {
@@ -104,7 +138,7 @@ static bool own_cell(struct compiler *c, const struct joint_term *t,
         }
         n++;
         r->slot = i;
-        r->variable = slot->variable;
+        *variable = slot->variable;
         if (slot->coefficient->kind != SYM_NUM)
             return false;
         r->sign = slot->coefficient->number;
@@ -161,12 +195,88 @@ static bool scales_vector(struct compiler *c, const struct step *block,
 
 /* The hyper node stands in the prior's mean as well: in delta * sigma, or in
  * the coefficient of another member. */
-static bool in_mean(const struct joint_term *t, symp hyper)
+static bool in_mean(const struct rescaled_rows *r)
 {
+    const struct joint_term *t = r->term;
+    const struct var *hyper = r->reference->var;
     for (int i = 0; i < t->nslots; i++)
-        if (sym_has(t->slots[i].coefficient, hyper))
+        if (sym_has_var(t->slots[i].coefficient, hyper))
             return true;
-    return sym_has(t->score, hyper) || sym_has(t->offset, hyper);
+    return sym_has_var(r->mean, hyper) || sym_has_var(t->offset, hyper);
+}
+
+static symp precision_of(struct compiler *c, const struct joint_term *t)
+{
+    return sym_mul2(c, t->scale, t->weight);
+}
+
+static bool is_reference(symp e, const void *var)
+{
+    return e->kind == SYM_REF && e->var == var;
+}
+
+/* The first reference in e to the variable. */
+static symp find_reference(symp e, const struct var *v)
+{
+    symp found = is_reference(e, v) ? e : NULL;
+    for (int i = 0; !found && i < e->nargs; i++)
+        found = find_reference(e->args[i], v);
+    return found;
+}
+
+/* The rows of f's prior as ones that move with the node `hyper`; NULL: they do
+ * not. */
+static struct rescaled_rows *rows_of(struct compiler *c, struct joint_term *t,
+                                     int number, const struct family *f,
+                                     symp hyper, struct rescaling *of)
+{
+    struct rescaled_rows r = {.term = t, .number = number, .reference = hyper};
+    double power;
+    symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
+    symp precision = precision_of(c, t);
+    if (!hyper || sym_has_var(sym_replace(c, precision, hyper, sym_num(c, 1)),
+                              hyper->var))
+        return NULL;
+    if (t->curved || t->forms || t->vector ||
+        !own_cell(c, f, &r, &of->variable) ||
+        !is_power(precision, hyper, &power) ||
+        (of->power != 0 && power != of->power))
+        return NULL;
+    if (!sym_is(t->score, 0) && !sym_positive(t->weight))
+        return NULL; /* no mean where the weight is 0 */
+    r.mean = sym_add2(c, joint_divide(c, t->score, t->weight), t->offset);
+    if (in_mean(&r))
+        return NULL;
+    for (int i = 0; i < t->nslots; i++)
+        if (t->slots[i].reference->var == f->var &&
+            !same_scale(f, own, t->slots[i].reference, hyper))
+            return NULL;
+    of->power = power;
+    struct rescaled_rows *rows = NEW(c, struct rescaled_rows);
+    *rows = r;
+    return rows;
+}
+
+/* Members of the plate's variable that are no chain and have its scale: they go
+ * before it. False if one reads a node of the scale otherwise. */
+static void add_first(struct compiler *c, const struct step *block,
+                      const struct family *plate, struct rescaling *r)
+{
+    int number = 0;
+    for (struct joint_term *t = joint_of(block)->terms; t;
+         t = t->next, number++) {
+        const struct family *f = t->factor->family;
+        if (f == plate || f->var != plate->var || f->factor != t->factor)
+            continue;
+        symp hyper = find_reference(precision_of(c, t), r->hyper->var);
+        struct rescaled_rows *rows =
+            hyper ? rows_of(c, t, number, f, hyper, r) : NULL;
+        if (!rows || rows->chain ||
+            (!r->hyper->nloops && !sym_same(hyper, r->rows->reference)))
+            continue;
+        rows->next = r->rows;
+        r->rows = rows;
+    }
 }
 
 /* t: the first term of the vector. */
@@ -180,8 +290,9 @@ static void rescale_vector(struct compiler *c, struct model *m,
     for (struct step *s = m->steps; s; s = s->next) {
         const struct family *h = s->family;
         struct rescaling try = {.term = t, .number = number};
-        if (!only_scale(block, s, f) ||
-            !scales_vector(c, block, f,
+        if (!draws_numbers(s) || h->nloops || !only_scale(block, s, NULL, f))
+            continue;
+        if (!scales_vector(c, block, f,
                            sym_ref(c, h->var, h->var->ndim, h->lower), &try))
             continue;
         try.hyper = s->family;
@@ -193,6 +304,57 @@ static void rescale_vector(struct compiler *c, struct model *m,
         *last = &(**last)->next;
         return;
     }
+}
+
+/* Whether the scale of the plate whose prior t is can be the node, or the
+ * nodes, of the step. */
+static bool rescale_plate(struct compiler *c, const struct step *block,
+                          const struct step *s, const struct family *f,
+                          struct rescaling *r)
+{
+    if (!draws_numbers(s) ||
+        (s->family->nloops && !is_plain_plate(c, s->family)))
+        return false;
+    r->hyper = s->family;
+    r->parts = s->parts;
+    const struct var *v = s->family->var;
+    symp node = s->family->nloops
+                    ? find_reference(precision_of(c, r->term), v)
+                    : sym_ref(c, s->family->var, v->ndim, s->family->lower);
+    r->rows = rows_of(c, r->term, r->number, f, node, r);
+    if (!r->rows)
+        return false;
+    add_first(c, block, f, r);
+    return only_scale(block, s, r->rows, f);
+}
+
+/* The first step that can be, of a node or of a plate of nodes. */
+static bool find_scale(struct compiler *c, const struct model *m,
+                       const struct step *block, struct joint_term *t,
+                       int number, const struct family *f, bool plate,
+                       struct rescaling *out)
+{
+    for (const struct step *s = m->steps; s; s = s->next) {
+        *out = (struct rescaling){.term = t, .number = number};
+        if (s->family && plate == (s->family->nloops > 0) &&
+            rescale_plate(c, block, s, f, out))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the priors that have moved with their scales do not read f: the
+ * block's factor is then still that of its density along f. */
+static bool stands_behind(const struct rescaling *done, const struct family *f)
+{
+    for (const struct rescaling *r = done; r; r = r->next) {
+        if (!r->rows && reads_plate(r->term, f))
+            return false;
+        for (const struct rescaled_rows *k = r->rows; k; k = k->next)
+            if (reads_plate(k->term, f))
+                return false;
+    }
+    return true;
 }
 
 void sampler_find_rescalings(struct compiler *c, struct model *m,
@@ -212,27 +374,14 @@ void sampler_find_rescalings(struct compiler *c, struct model *m,
             continue;
         }
         const struct family *f = plate_of(block, t->factor);
-        struct rescaling try = {.term = t, .number = number};
-        if (!f || t->curved || t->forms || !sym_is(t->weight, 1) ||
-            !own_cell(c, t, f, &try))
+        if (!f || !stands_behind(joint_of(block)->rescalings, f))
             continue;
-        bool apart = true;
-        for (const struct rescaling *r = joint_of(block)->rescalings; r;
-             r = r->next)
-            apart = apart && !reads_plate(r->term, f);
-        for (struct step *s = m->steps; apart && s; s = s->next) {
-            if (!only_scale(block, s, f))
-                continue;
-            symp hyper = sym_ref(c, s->family->var, s->family->var->ndim,
-                                 s->family->lower);
-            if (!is_power(t->scale, hyper, &try.power) || in_mean(t, hyper))
-                continue;
-            try.hyper = s->family;
-            try.parts = s->parts;
-            *last = NEW(c, struct rescaling);
-            **last = try;
-            last = &(*last)->next;
-            break;
-        }
+        struct rescaling try;
+        if (!find_scale(c, m, block, t, number, f, false, &try) &&
+            !find_scale(c, m, block, t, number, f, true, &try))
+            continue;
+        *last = NEW(c, struct rescaling);
+        **last = try;
+        last = &(*last)->next;
     }
 }

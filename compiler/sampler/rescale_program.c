@@ -2,12 +2,21 @@
  * (rescale.c, stdlib/kernels/rescale.h), after the block's draw. */
 #include "sampler/joint.h"
 
+/* The part is the prior of cells that move, which stays. */
+static bool is_of_rows(const struct rescaling *r, const struct part *p)
+{
+    for (const struct rescaled_rows *k = r->rows; k; k = k->next)
+        if (p->factor == k->term->factor)
+            return true;
+    return false;
+}
+
 /* What else the hyper node stands in: terms of one instance each. */
 static void emit_parts_apart(struct emitter *e, const struct rescaling *r)
 {
     e->target = "value_";
     for (const struct part *p = r->parts; p; p = p->next) {
-        if (p->own || p->factor == r->term->factor)
+        if (p->own || p->factor == r->term->factor || is_of_rows(r, p))
             continue;
         int depth = e->nloops, braces = emit_open_part(e, p, false);
         for (int i = 0; i < p->terms.n; i++)
@@ -17,6 +26,15 @@ static void emit_parts_apart(struct emitter *e, const struct rescaling *r)
         emit_close(e, braces);
         e->nloops = depth;
     }
+}
+
+/* Opens the loops of the node with this number. */
+static void emit_node(struct emitter *e, const struct family *h,
+                      const char *element)
+{
+    emit_decode(e, h, element);
+    for (int i = 0; i < e->nloops; i++)
+        emit_line(e, "(void)%s;", e->loops[i].name);
 }
 
 /* struct rescale_NAME_k, and the log density at t = log c: likelihood, the
@@ -33,15 +51,18 @@ static void emit_scale_density(struct compiler *c, struct text *out,
                 "standardised values. */\n"
                 "struct rescale_%s_%d {\n    const struct state *s;\n    const "
                 "struct gbm_team *team;\n    const struct gbm_joint *j;\n    "
-                "const struct gbm_rescale *r;\n    real now, lost;\n};\n"
+                "const struct gbm_rescale *r;\n    real now, lost;\n%s};\n"
                 "GBM_INLINE real rescaled_%s_%d(const void *context, real t_)"
                 "\n{\n    const struct rescale_%s_%d *k_ = (const struct "
                 "rescale_%s_%d *)context;\n    const struct state *s = "
                 "k_->s;\n    (void)s;\n",
-                h->text, r->term->factor->text, s->name, r->number, s->name,
-                r->number, s->name, r->number, s->name, r->number);
+                h->text, r->term->factor->text, s->name, r->number,
+                h->nloops ? "    long long element;\n" : "", s->name, r->number,
+                s->name, r->number, s->name, r->number);
     struct emitter e = emitter_new(c, out);
     emit_param(&e, "value_", "value_");
+    if (h->nloops)
+        emit_node(&e, h, "k_->element");
     emit_line(&e, "const real c_ = real_exp(t_);");
     emit_line(&e, "const real value_ = k_->now * real_exp(%.17g * t_);",
               -2 / r->power);
@@ -72,23 +93,40 @@ static void emit_scale_density(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
-/* From the prior's mean, which the predictor may have in it or not. */
+/* Whether rows differ in their precision. */
+static bool varies(const struct rescaling *r, const struct rescaled_rows *rows)
+{
+    return r->rows->next || !sym_is(rows->term->weight, 1);
+}
+
+/* From the prior's mean, which the predictor may have in it or not; the
+ * precision, and the number of the node in its variable's array, where rows
+ * differ in them. */
 static void emit_deviation(struct compiler *c, struct text *out,
-                           const struct step *s, const struct rescaling *r)
+                           const struct step *s, const struct rescaling *r,
+                           const struct rescaled_rows *rows)
 {
     struct emitter e = emitter_new(c, out);
-    const struct joint_term *t = r->term;
-    symp mean = sym_add2(c, t->score, t->offset);
-    symp deviation = sym_sub(c, t->predictor, mean);
+    const struct joint_term *t = rows->term;
+    symp deviation = sym_sub(c, t->predictor, rows->mean);
     text_printf(out,
                 "GBM_FN real deviation_%s_%d(const struct state *s, long long "
-                "element)\n{\n",
-                s->name, r->number);
+                "element%s%s)\n{\n",
+                s->name, rows->number,
+                varies(r, rows) ? ", real *precision_" : "",
+                r->hyper->nloops ? ", long long *node_" : "");
     emit_decode(&e, t->factor->family, "element");
     for (int i = 0; i < e.nloops; i++)
         emit_line(&e, "(void)%s;", e.loops[i].name);
+    if (varies(r, rows))
+        emit_line(&e, "*precision_ = %s;",
+                  emit_expr(&e, sym_mul2(c, t->scale, t->weight)));
+    if (r->hyper->nloops) {
+        symp node = rows->reference;
+        emit_line(&e, "*node_ = %s;", emit_cell(&e, node->var, node->args));
+    }
     emit_line(&e, "return %s;",
-              emit_expr(&e, sym_mul2(c, sym_num(c, r->sign), deviation)));
+              emit_expr(&e, sym_mul2(c, sym_num(c, rows->sign), deviation)));
     text_append(out, "}\n");
 }
 
@@ -148,32 +186,13 @@ static void emit_vector_deviation(struct emitter *e, const struct step *s,
     (void)c;
 }
 
-/* The same for a plate. */
-static void emit_plate_deviation(struct emitter *e, const struct step *s,
-                                 const struct rescaling *r)
+/* A row's dev_ from those of earlier cells. */
+static void emit_earlier(struct emitter *e, const struct rescaling *r,
+                         const struct rescaled_rows *rows)
 {
-    emit_line(e,
-              "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, %d);",
-              r->number);
-    emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
-    emit_line(e, "/* observed effects have no row and do not move */");
-    emit_line(e, "gbm_total held_ = rows_.header[GBM_T_LEFT_OUT];");
-    emit_line(e, "gbm_total own_ = 0;");
-    if (r->chain) { /* each from the one before */
-        emit_line(e, "const real *a_ = gbm_joint_design(j_, &rows_);");
-        emit_line(e, "for (int i_ = 0; team->lane == 0 && i_ < "
-                     "rows_.header[GBM_T_COUNT]; i_++) {");
-    } else {
-        emit_line(e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
-    }
-    e->indent++;
-    emit_line(e, "const int place_ = at_[rows_.begin[i_] + %d];", r->slot);
-    emit_line(e, "real dev_ = deviation_%s_%d(s, rows_.element[i_]);", s->name,
-              r->number);
-    emit_line(e, "own_ += dev_ * dev_;");
-    for (int i = 0; r->chain && i < r->term->nslots; i++) {
-        const struct joint_slot *slot = &r->term->slots[i];
-        if (i == r->slot || slot->variable != r->variable)
+    for (int i = 0; rows->chain && i < rows->term->nslots; i++) {
+        const struct joint_slot *slot = &rows->term->slots[i];
+        if (i == rows->slot || slot->variable != r->variable)
             continue;
         emit_line(e,
                   "if (at_[rows_.begin[i_] + %d] >= 0 && "
@@ -182,26 +201,103 @@ static void emit_plate_deviation(struct emitter *e, const struct step *s,
         emit_line(e,
                   "    dev_ -= %s a_[rows_.begin[i_] + %d] * "
                   "r_.dev[at_[rows_.begin[i_] + %d]];",
-                  r->sign < 0 ? "-" : "", i, i);
+                  rows->sign < 0 ? "-" : "", i, i);
     }
+}
+
+/* One term, all of whose rows move at once. */
+static bool is_alone(const struct rescaling *r)
+{
+    return !r->rows->next && !r->hyper->nloops;
+}
+
+/* Sets r_.dev to where the rows' own cells go, and adds to own_: their squares
+ * times what of the precision differs between them. */
+static void emit_rows(struct emitter *e, const struct step *s,
+                      const struct rescaling *r,
+                      const struct rescaled_rows *rows)
+{
+    const bool plate = r->hyper->nloops > 0, alone = is_alone(r);
+    emit_line(e,
+              "const struct gbm_joint_rows rows_ = gbm_joint_rows_of(j_, %d);",
+              rows->number);
+    emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
+    emit_line(e, "/* observed effects have no row and do not move */");
+    if (alone)
+        emit_line(e, "gbm_total held_ = rows_.header[GBM_T_LEFT_OUT];");
+    else
+        emit_line(e, "held_ += rows_.header[GBM_T_LEFT_OUT];");
+    if (alone)
+        emit_line(e, "gbm_total own_ = 0;");
+    if (rows->chain) { /* each from the one before */
+        emit_line(e, "const real *a_ = gbm_joint_design(j_, &rows_);");
+        emit_line(e, "for (int i_ = 0; team->lane == 0 && i_ < "
+                     "rows_.header[GBM_T_COUNT]; i_++) {");
+    } else {
+        emit_line(e, "GBM_TEAM_FOR(i_, 0, rows_.header[GBM_T_COUNT], team) {");
+    }
+    e->indent++;
+    emit_line(e, "const int place_ = at_[rows_.begin[i_] + %d];", rows->slot);
+    if (varies(r, rows))
+        emit_line(e, "real precision_;");
+    if (plate)
+        emit_line(e, "long long node_;");
+    emit_line(e, "real dev_ = deviation_%s_%d(s, rows_.element[i_]%s%s);",
+              s->name, rows->number, varies(r, rows) ? ", &precision_" : "",
+              plate ? ", &node_" : "");
+    if (plate) {
+        emit_line(e, "if (node_ != cell_)");
+        emit_line(e, "    continue; /* of another scale */");
+    }
+    if (!alone)
+        emit_line(e, "count_++;");
+    emit_line(e, "own_ += %sdev_ * dev_;",
+              varies(r, rows) ? "precision_ * " : "");
+    emit_earlier(e, r, rows);
     emit_line(e, "if (place_ < 0 || place_ >= j_->d)");
     emit_line(e, "    held_ = 1; /* an effect that does not move */");
     emit_line(e, "else");
     emit_line(e, "    r_.dev[place_] = dev_;");
     emit_close(e, 1);
+}
+
+static void emit_plate_deviation(struct emitter *e, const struct step *s,
+                                 const struct rescaling *r)
+{
+    const bool alone = is_alone(r);
+    if (!alone)
+        emit_line(e, "gbm_total held_ = 0, own_ = 0, count_ = 0;");
+    for (const struct rescaled_rows *rows = r->rows; rows; rows = rows->next) {
+        if (!alone) {
+            emit_line(e, "{");
+            e->indent++;
+        }
+        emit_rows(e, s, r, rows);
+        if (!alone) {
+            if (rows->next)
+                emit_line(e, "gbm_team_sync(team);");
+            emit_close(e, 1);
+        }
+    }
     emit_line(e, "if (gbm_team_sum(team, held_) > 0)");
     emit_line(e, "    return 0;");
-    emit_line(e, "const gbm_total moved_ = rows_.header[GBM_T_COUNT];");
-    emit_line(e, "const real scale_ = %s;", emit_expr(e, r->term->scale));
-    emit_line(e, "gbm_rescale_parabola(j_, &r_, team, "
-                 "scale_ * gbm_team_sum(team, own_));");
+    if (alone)
+        emit_line(e, "const gbm_total moved_ = rows_.header[GBM_T_COUNT];");
+    else
+        emit_line(e, "const gbm_total moved_ = gbm_team_sum(team, count_);");
+    if (!varies(r, r->rows))
+        emit_line(e, "const real scale_ = %s;", emit_expr(e, r->term->scale));
+    emit_line(e,
+              "gbm_rescale_parabola(j_, &r_, team, %sgbm_team_sum(team, "
+              "own_));",
+              varies(r, r->rows) ? "" : "scale_ * ");
 }
 
 static void emit_one(struct compiler *c, struct text *out, const struct step *s,
                      const struct rescaling *r)
 {
-    if (!r->order)
-        emit_deviation(c, out, s, r);
+    for (const struct rescaled_rows *k = r->rows; k; k = k->next)
+        emit_deviation(c, out, s, r, k);
     emit_scale_density(c, out, s, r);
     struct emitter e = emitter_new(c, out);
     struct var *vars[MAX_MEMBERS];
@@ -211,8 +307,10 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
     text_printf(out,
                 "GBM_FN gbm_total rescale_%s_%d(const struct state *s, struct "
                 "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
-                "gbm_joint *j_, int telling)\n{\n",
-                s->name, r->number);
+                "gbm_joint *j_, int telling%s)\n{\n",
+                s->name, r->number, h->nloops ? ", long long element" : "");
+    if (h->nloops)
+        emit_node(&e, h, "element");
     symp cell = sym_ref(c, h->var, h->var->ndim, h->lower);
     const char *node = emit_expr(&e, cell);
     emit_line(&e, "if (%s)",
@@ -222,6 +320,9 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
         emit_line(&e, "if (!%s)", emit_expr(&e, sym_live(c, cell)));
         emit_line(&e, "    return 0; /* both are drawn forward */");
     }
+    if (h->nloops)
+        emit_line(&e, "const long long cell_ = %s;",
+                  emit_cell(&e, cell->var, cell->args));
     emit_line(&e, "struct gbm_rescale r_ = gbm_rescale_of(j_);");
     emit_line(&e, "gbm_rescale_clear(&r_, j_->d, team);");
     if (r->order)
@@ -239,8 +340,10 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
         emit_line(&e, "gbm_sparse_multiply(&j_->factor, team, j_->V, r_.dev, "
                       "r_.along);");
     }
-    emit_line(&e, "const struct rescale_%s_%d k_ = {s, team, j_, &r_, %s, %s};",
-              s->name, r->number, node, r->order ? "lost_" : "0");
+    emit_line(&e,
+              "const struct rescale_%s_%d k_ = {s, team, j_, &r_, %s, %s%s};",
+              s->name, r->number, node, r->order ? "lost_" : "0",
+              h->nloops ? ", element" : "");
     emit_line(&e, "real width_ = 1;");
     emit_line(&e,
               "const real t_ = gbm_slice(rng, 0, &width_, 0, -GBM_INF, "
@@ -264,6 +367,15 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
     text_append(out, "}\n\n");
 }
 
+static symp number_of_nodes(struct compiler *c, const struct family *f)
+{
+    symp n = sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        n = sym_mul2(c, n,
+                     sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
+    return n;
+}
+
 /* All of a block's, after its draw, which left its factor and its normals. What
  * the log density changes by is told where it is asked for. */
 static void emit_all(struct compiler *c, struct text *out, const struct step *s)
@@ -282,9 +394,22 @@ static void emit_all(struct compiler *c, struct text *out, const struct step *s)
         emit_line(&e, "gbm_sparse_multiply(&j_->factor, team, j_->V, z_.dev, "
                       "z_.normals);");
     }
-    for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next)
+    for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next) {
+        if (r->hyper->nloops) {
+            const char *count = emit_int(&e, number_of_nodes(c, r->hyper));
+            emit_line(&e,
+                      "for (long long n_ = 0; n_ < %s && "
+                      "gbm_rescale_pays(j_, %d, %s); n_++)",
+                      count, r->number, count);
+            emit_line(
+                &e,
+                "    told_ += rescale_%s_%d(s, rng, team, j_, telling, n_);",
+                s->name, r->number);
+            continue;
+        }
         emit_line(&e, "told_ += rescale_%s_%d(s, rng, team, j_, telling);",
                   s->name, r->number);
+    }
     emit_line(&e, "return told_;");
     text_append(out, "}\n\n");
 }

@@ -11,6 +11,8 @@
 
 #include "joint.h"
 
+enum { GBM_RESCALE_MOST = 32 };
+
 struct gbm_rescale {
     real *normals, *along, *dev; /* [d]: z, L'dev, dev */
     gbm_total linear, quadratic; /* of the log likelihood in c - 1 */
@@ -57,6 +59,18 @@ GBM_FN void gbm_rescale_parabola(const struct gbm_joint *j,
 GBM_FN real gbm_rescale_at(const struct gbm_rescale *r, real c)
 {
     return (real)((c - 1) * (r->linear - r->quadratic * (c - 1) / 2));
+}
+
+/* Whether so many scales of a term's rows are moved one by one, each at the
+ * price of a product with the factor: not where each is that of few rows, as of
+ * every unit's own variance, nor where observed cells keep them. */
+GBM_FN bool gbm_rescale_pays(const struct gbm_joint *j, int term,
+                             long long scales)
+{
+    const struct gbm_joint_rows rows = gbm_joint_rows_of(j, term);
+    return scales <= GBM_RESCALE_MOST &&
+           scales * scales <= rows.header[GBM_T_COUNT] &&
+           !rows.header[GBM_T_LEFT_OUT];
 }
 
 /* The block has moved by (c - 1) dev. */
