@@ -360,6 +360,20 @@ struct gbm_joint_block {
     const struct gbm_joint_term *terms;
 };
 
+/* What a sweep of a chain does in a phase of a step, for a profile: rows,
+ * operations, cells of no variable, passes; and cells of each of `reads`, of
+ * which a pass moves no more than there are. */
+enum { GBM_WORK_ROWS, GBM_WORK_OPERATIONS, GBM_WORK_SCRATCH, GBM_WORK_PASSES };
+enum { GBM_WORK_READS = 4 };
+struct gbm_phase {
+    const char *text; /* "sum: statistics of y[i] ~ dnorm(mu, tau)" */
+    bool at_least;    /* a search, which may try more values than counted */
+    bool sparse;      /* draws the step's joint block */
+    int nreads, nwrites;
+    const int *reads;  /* slots */
+    const int *writes; /* families */
+};
+
 struct gbm_step {
     enum gbm_step_kind kind;
     const char *name;     /* of the C function and kernel: "update_theta" */
@@ -429,6 +443,11 @@ struct gbm_step {
      * the lengths of loops, which the device's text may have as constants.
      * Returns how many these are, GBM_MAX_SIZES at most. */
     int (*sizes)(const void *state, int64_t *out);
+    /* Its phases, and what all its elements do in each, one phase behind the
+     * other: GBM_WORK_READS + nreads numbers. */
+    int nphases;
+    const struct gbm_phase *phases;
+    void (*work)(const void *state, double *out);
     int barriers; /* at which a team of several blocks of threads would wait in
                      an update of one element; 0: it is none for such a team */
 };

@@ -199,6 +199,17 @@ struct rt_block {
  * several steps, computed ahead. */
 enum { RT_KEPT, RT_RANDOM, RT_PROFILED };
 
+/* What a device can do at most, for a profile; 0: it was not measured. Counted
+ * for what times are counted for: a chain's share of the host, or all chains at
+ * once. */
+struct rt_ceilings {
+    double bandwidth; /* bytes a second that a copy reads and writes */
+    double rate;      /* operations a second; a multiply-add is two */
+    double copied;    /* bytes of the copy */
+    size_t real;      /* bytes of a cell */
+    bool together;    /* all chains move at once: what they share, once */
+};
+
 struct rt {
     struct rt_options options;
     const struct gbm_model *model;
@@ -212,6 +223,7 @@ struct rt {
     double *profile;       /* [model->nsteps + RT_PROFILED] NULL, or to be added
                               to: seconds of each step, summed over chains, and
                               of what else a sweep does */
+    struct rt_ceilings ceilings; /* with it */
     int64_t jitters;       /* Cholesky factorisations that needed jitter */
 };
 
@@ -257,6 +269,10 @@ struct rt_device {
      * state as it stands; NaN where the device cannot tell. NULL: the chains
      * are in host memory. */
     enum gbm_status (*density)(struct rt *rt, int family, double *sums);
+    /* Measures, in some milliseconds, what copies and multiply-adds take, of as
+     * many bytes as chains share and as one has. NULL: it cannot. */
+    enum gbm_status (*ceilings)(struct rt *rt, double shared, double own,
+                                struct rt_ceilings *out);
     void (*close)(struct rt *rt);
 };
 

@@ -252,6 +252,11 @@ void emit_hoisted_fill(struct emitter *e, const struct step *s,
 /* total += the hoisted parts' log densities at x */
 void emit_hoisted_sums(struct emitter *e, const struct step *s);
 
+/* work.c: the table of a step's phases and what counts their work; its members
+ * of the row in the table of steps. */
+void emit_work(struct text *out, struct compiler *c, const struct step *s);
+void emit_work_row(struct text *out, const struct step *s);
+
 /* program.c */
 void emit_program(struct text *out, struct compiler *c, struct model *m);
 /* The program may be compiled in parts 0 to STEP_PARTS, side by side: see

@@ -372,6 +372,8 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
     for (const struct step *s = m->steps; s; s = s->next)
         cost[s->number] = s->sampler ? emit_step_functions(out, c, s)
                                      : emit_tally_cost(out, c, s);
+    for (const struct step *s = m->steps; s; s = s->next)
+        emit_work(out, c, s);
     text_append(out, "\nstatic const struct gbm_step steps[] = {\n");
     for (const struct step *s = m->steps; s; s = s->next) {
         text_printf(out,
@@ -396,6 +398,7 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
             emit_sampler_row(out, c, s);
         if (cost[s->number])
             text_printf(out, ",\n     .cost = cost_%s", s->name);
+        emit_work_row(out, s);
         text_append(out, "},\n");
     }
     text_append(out, "};\n\n");

@@ -35,15 +35,42 @@ static void print_reads(struct text *out, struct compiler *c,
         print_line(out, text_take(c, &t));
 }
 
+static const char *count_text(struct compiler *c, symp operations, symp cells)
+{
+    return intern_format(c, "%s operations, %s cells",
+                         sampler_expression_text(c, operations),
+                         sampler_expression_text(c, cells));
+}
+
+/* "N rows, K values" */
+static const char *all_rows(struct compiler *c, const struct phase *p)
+{
+    const char *rows =
+        p->lists ? "each row reached"
+                 : intern_format(c, "in all %s row%s",
+                                 sampler_expression_text(c, p->all_rows),
+                                 sym_is(p->all_rows, 1) ? "" : "s");
+    return !p->tried ? rows
+                     : intern_format(c, "%s, %s values%s", rows,
+                                     sampler_expression_text(c, p->tried),
+                                     p->at_least ? " or more" : "");
+}
+
+/* Of a row; and of all that a sweep goes through. */
 static void print_work(struct text *out, struct compiler *c,
                        const struct phase *p)
 {
-    if (sym_is(p->operations, 0) && sym_is(p->cells, 0))
+    symp cells = phase_cells(c, p), all_cells = phase_all_cells(c, p);
+    const bool nothing = sym_is(p->operations, 0) && sym_is(cells, 0);
+    if (!nothing)
+        print_line(out, intern_format(c, "           a row: %s",
+                                      count_text(c, p->operations, cells)));
+    if ((nothing && sym_is(p->all_operations, 0)) ||
+        (!p->lists && sym_same(p->all_operations, p->operations) &&
+         sym_same(all_cells, cells)))
         return;
-    print_line(out,
-               intern_format(c, "           a row: %s operations, %s cells",
-                             sampler_expression_text(c, p->operations),
-                             sampler_expression_text(c, p->cells)));
+    print_line(out, intern_format(c, "           %s: %s", all_rows(c, p),
+                                  count_text(c, p->all_operations, all_cells)));
 }
 
 static void print_phase(struct text *out, struct compiler *c,

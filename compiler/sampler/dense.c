@@ -208,8 +208,9 @@ static void add_row_phase(struct compiler *c, struct step *s,
     phase_computes(c, p, q->weight);
     phase_computes(c, p, q->score);
     for (int i = 0; i < s->nmembers; i++)
-        phase_computes(c, p, q->design[i]);
-    p->cells = sym_add2(c, p->cells, d);
+        phase_computes_each(c, p, q->design[i], s->members[i].count);
+    if (!q->matrix) /* a design that is kept */
+        p->scratch = d;
     p->operations =
         sym_add(c, 3,
                 (symp[]){p->operations, sym_mul2(c, sym_num(c, 2), d),
@@ -225,17 +226,19 @@ static void phases(struct compiler *c, struct step *s)
     struct phase *prior = sweep_add_phase(c, s, PHASE_SUM, "prior precision");
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         for (int i = 0; i < s->nmembers && !q->row; i++) {
-            phase_computes(c, prior, q->potential[i]);
+            symp n = s->members[i].count;
+            phase_computes_each(c, prior, q->potential[i], n);
             for (int j = 0; j <= i; j++)
-                phase_computes(c, prior, q->precision[i][j]);
+                phase_computes_each(c, prior, q->precision[i][j],
+                                    !s->coupled_prior
+                                        ? n
+                                        : sym_mul2(c, n, s->members[j].count));
         }
     struct phase *solve =
         sweep_add_phase(c, s, PHASE_SOLVE, "factors the precision, draws");
     solve->random = true;
-    solve->cells = sym_mul2(c, d, d);
-    solve->operations =
-        sym_add2(c, sym_mul(c, 4, (symp[]){sym_num(c, 1.0 / 3), d, d, d}),
-                 sym_mul(c, 3, (symp[]){sym_num(c, 4), d, d}));
+    solve->scratch = sym_mul2(c, d, d);
+    phase_solves(c, solve, d);
 }
 
 static void emit_tables(struct compiler *c, struct text *out,

@@ -45,8 +45,9 @@ static void add_rescaling(struct compiler *c, struct step *s,
         intern_format(c, "moves %s with %s", r->hyper->var->name,
                       r->term->factor->family->var->name));
     p->random = true;
+    p->drawn = sym_num(c, 1);
     for (const struct part *k = r->parts; k; k = k->next)
-        phase_computes(c, p, k->logp);
+        sweep_add_part(c, s, k, p);
 }
 
 void joint_phases(struct compiler *c, struct step *s)

@@ -464,11 +464,14 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
+    symp values = sym_length(c, s->lower, s->upper);
     struct phase *p = sweep_add_usual_phases(c, s);
     p->what = "emissions of each value";
     p->random = false;
+    p->tried = values;
     p = sweep_add_phase(c, s, PHASE_SCAN, "filters forward, samples backward");
     p->random = true;
+    p->tried = sym_mul2(c, values, values); /* of two neighbours */
     phase_computes(c, p, s->family->factor->logp);
 }
 

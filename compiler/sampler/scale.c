@@ -421,12 +421,14 @@ static void phases(struct compiler *c, struct step *s)
         for (int i = 0; i < t->part->terms.n; i++)
             phase_computes(c, p, t->part->terms.coefficient[i]);
     }
-    sweep_add_phase(c, s, own->linear ? PHASE_SEARCH : PHASE_MAP,
-                    "draws the number")
-        ->random = true;
+    struct phase *number = sweep_add_phase(
+        c, s, own->linear ? PHASE_SEARCH : PHASE_MAP, "draws the number");
+    number->random = true;
+    number->drawn = sym_num(c, 1);
     for (const struct scale_term *t = own->terms; t; t = t->next) {
         struct phase *p = sweep_add_phase(c, s, PHASE_MAP, "multiplied");
         p->rows = t->family;
+        phase_multiplies(c, p, t->family);
     }
 }
 

@@ -5,7 +5,9 @@
 #include <string.h>
 
 /* A call of a function of the library counts as so many operations. */
-#define CALL_WORK 10
+enum { CALL_WORK = 10 };
+/* The value as it is and another one at least. */
+enum { TRIED_LEAST = 2 };
 
 static struct phase *new_phase(struct compiler *c, enum phase_kind kind,
                                const char *what)
@@ -14,7 +16,7 @@ static struct phase *new_phase(struct compiler *c, enum phase_kind kind,
     *p = (struct phase){.kind = kind,
                         .what = what,
                         .operations = sym_num(c, 0),
-                        .cells = sym_num(c, 0)};
+                        .scratch = sym_num(c, 0)};
     return p;
 }
 
@@ -62,18 +64,22 @@ static symp operations(struct compiler *c, symp e)
     return sym_add2(c, total, own);
 }
 
+/* `turns` more cells, as ref says. A cell that is read twice is moved once. */
 static void add_read(struct compiler *c, struct phase *p, symp ref, symp turns)
 {
     for (int i = 0; i < p->nreads; i++)
         if (sym_same(p->reads[i], ref))
             return;
-    symp *more = NEW_ARRAY(c, symp, p->nreads + 1);
-    if (p->nreads)
-        memcpy(more, p->reads, (size_t)p->nreads * sizeof *more);
-    more[p->nreads++] = ref;
-    p->reads = more;
-    if (sym_has_any_loop(ref)) /* else it is the same for all rows */
-        p->cells = sym_add2(c, p->cells, turns);
+    symp *reads = NEW_ARRAY(c, symp, p->nreads + 1);
+    symp *counts = NEW_ARRAY(c, symp, p->nreads + 1);
+    for (int i = 0; i < p->nreads; i++) {
+        reads[i] = p->reads[i];
+        counts[i] = p->turns[i];
+    }
+    reads[p->nreads] = ref;
+    counts[p->nreads++] = sym_has_any_loop(ref) ? turns : sym_num(c, 0);
+    p->reads = reads;
+    p->turns = counts;
 }
 
 /* The cells that e reads, `turns` times where sums go through them. */
@@ -91,12 +97,64 @@ static void add_reads(struct compiler *c, struct phase *p, symp e, symp turns)
         add_reads(c, p, e->args[i], turns);
 }
 
-void phase_computes(struct compiler *c, struct phase *p, symp e)
+void phase_computes_each(struct compiler *c, struct phase *p, symp e,
+                         symp times)
 {
     if (!e)
         return;
-    add_reads(c, p, e, sym_num(c, 1));
-    p->operations = sym_add2(c, p->operations, operations(c, e));
+    add_reads(c, p, e, times);
+    symp one = operations(c, e);
+    if (p->kind == PHASE_SUM && !sym_is(e, 0)) /* it is added up */
+        one = sym_add2(c, one, sym_num(c, 1));
+    p->operations = sym_add2(c, p->operations, sym_mul2(c, times, one));
+}
+
+void phase_computes(struct compiler *c, struct phase *p, symp e)
+{
+    phase_computes_each(c, p, e, sym_num(c, 1));
+}
+
+/* A Cholesky factor, d^3 / 3, and four products of d^2 with triangles. */
+void phase_solves(struct compiler *c, struct phase *p, symp d)
+{
+    p->operations =
+        sym_add(c, 3,
+                (symp[]){p->operations,
+                         sym_mul(c, 4, (symp[]){sym_num(c, 1.0 / 3), d, d, d}),
+                         sym_mul(c, 3, (symp[]){sym_num(c, 4), d, d})});
+}
+
+/* Cells of an element that is a slice. */
+static symp slice_cells(struct compiler *c, const struct family *f)
+{
+    symp cells = sym_num(c, 1);
+    for (int d = 0; d < f->var->ndim; d++)
+        if (f->upper[d])
+            cells = sym_mul2(c, cells, sym_length(c, f->lower[d], f->upper[d]));
+    return cells;
+}
+
+void phase_writes(struct compiler *c, struct phase *p, struct family *f)
+{
+    struct family **written = NEW(c, struct family *);
+    *written = f;
+    p->writes = written;
+    p->nwrites = 1;
+}
+
+void phase_multiplies(struct compiler *c, struct phase *p, struct family *f)
+{
+    p->operations = sym_add2(c, p->operations, slice_cells(c, f));
+    p->scratch = slice_cells(c, f);
+    phase_writes(c, p, f);
+}
+
+symp phase_cells(struct compiler *c, const struct phase *p)
+{
+    symp cells = p->scratch;
+    for (int i = 0; i < p->nreads; i++)
+        cells = sym_add2(c, cells, p->turns[i]);
+    return cells;
 }
 
 /* ---- what most samplers do ---- */
@@ -117,10 +175,8 @@ static void say_summed(struct phase *p, const struct part *summed)
     p->in_tables = summed && summed->tallied;
 }
 
-/* Sums over the instances of a part, and the row that an element has alone as
- * part of `alone`. */
-static void add_part(struct compiler *c, struct step *s, const struct part *p,
-                     struct phase *alone)
+void sweep_add_part(struct compiler *c, struct step *s, const struct part *p,
+                    struct phase *alone)
 {
     if (!condition_part_shared_out(p)) {
         add_terms(c, alone, p);
@@ -160,6 +216,12 @@ static void add_bounds(struct compiler *c, struct step *s, struct phase *draw)
     phase_computes(c, draw, s->upper);
 }
 
+/* How many coordinates member i has. */
+static symp count_of(struct compiler *c, const struct step *s, int i)
+{
+    return s->members[i].count ? s->members[i].count : sym_num(c, 1);
+}
+
 static void add_quadratic(struct compiler *c, struct step *s,
                           const struct quadratic *q, struct phase *alone)
 {
@@ -172,10 +234,41 @@ static void add_quadratic(struct compiler *c, struct step *s,
         say_summed(p, q->summed ? q->summed->part : NULL);
     }
     for (int i = 0; i < s->nmembers; i++) {
-        phase_computes(c, p, q->potential[i]);
+        symp n = count_of(c, s, i);
+        phase_computes_each(c, p, q->potential[i], n);
         for (int j = 0; j <= i; j++)
-            phase_computes(c, p, q->precision[i][j]);
+            phase_computes_each(c, p, q->precision[i][j],
+                                sym_mul2(c, n, count_of(c, s, j)));
     }
+}
+
+/* Every value of a support, or some. */
+static void say_tried(struct compiler *c, const struct step *s, struct phase *p)
+{
+    p->at_least = !(s->sampler->tries_all && s->sampler->tries_all(s));
+    p->tried = p->at_least ? sym_num(c, TRIED_LEAST)
+                           : sym_length(c, s->lower, s->upper);
+}
+
+static symp coordinates(struct compiler *c, const struct step *s)
+{
+    symp d = sym_num(c, 0);
+    for (int i = 0; i < s->nmembers; i++)
+        d = sym_add2(c, d, count_of(c, s, i));
+    return d;
+}
+
+/* What the step draws. */
+static void say_drawn(struct compiler *c, const struct step *s, struct phase *p)
+{
+    struct family **families = NEW_ARRAY(c, struct family *, s->nmembers + 1);
+    for (int i = 0; i < s->nmembers; i++)
+        families[i] = s->members[i].family;
+    if (!s->nmembers)
+        families[0] = s->family;
+    p->writes = families;
+    p->nwrites = s->nmembers ? s->nmembers : 1;
+    p->drawn = s->nmembers ? coordinates(c, s) : sym_num(c, 1);
 }
 
 struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s)
@@ -187,12 +280,14 @@ struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s)
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
         if (!q->row)
             add_quadratic(c, s, q, draw);
-    if (s->quadratics && !searches && !s->recognised)
+    if (s->quadratics && !searches && !s->recognised) {
         draw->kind = PHASE_SOLVE;
+        phase_solves(c, draw, coordinates(c, s));
+    }
     for (int i = 0; i < s->nstatistics; i++)
         phase_computes(c, draw, sweep_statistic_tried(s, i));
     for (const struct part *p = s->quadratics ? NULL : s->parts; p; p = p->next)
-        add_part(c, s, p, draw);
+        sweep_add_part(c, s, p, draw);
     add_bounds(c, s, draw);
     put_before_trials(s, draw);
     return draw;
@@ -208,22 +303,43 @@ void phase_draws(struct compiler *c, struct phase *p, symp e)
         p->draw = intern_format(c, "gbm_%s", e->name);
 }
 
-static void add_definition_phase(struct compiler *c, struct step *s,
-                                 const struct family *f)
+/* Each row computes a term for its group, of all cells that this has. */
+static void add_tallied(struct compiler *c, struct phase *p,
+                        const struct family *f)
 {
-    struct phase *p =
-        sweep_add_phase(c, s,
-                        f->tally       ? PHASE_SUM
-                        : f->recursive ? PHASE_SCAN
-                                       : PHASE_MAP,
-                        f->tally ? "rows by group" : "recomputes");
+    const struct tallied *k = f->tally->sums;
+    symp cells = sym_num(c, 1);
+    while (k->family != f)
+        k = k->next;
+    for (int i = 0; i < f->nloops; i++)
+        if (!sym_has_loop(k->group, f->loops[i]))
+            cells =
+                sym_mul2(c, cells,
+                         sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
+    p->kind = PHASE_SUM;
+    p->what = "rows by group";
+    p->keyed = &f->tally->rows;
+    phase_computes(c, p, f->tally->rows.key);
+    phase_computes_each(c, p, k->term, cells);
+}
+
+static void add_definition_phase(struct compiler *c, struct step *s,
+                                 struct family *f)
+{
+    struct phase *p = sweep_add_phase(
+        c, s, f->recursive ? PHASE_SCAN : PHASE_MAP, "recomputes");
     p->rows = f;
-    phase_computes(c, p, f->body);
+    phase_writes(c, p, f);
+    if (f->tally)
+        add_tallied(c, p, f);
+    else
+        phase_computes_each(c, p, f->body,
+                            f->whole_call ? sym_num(c, 1) : slice_cells(c, f));
 }
 
 /* Of a sequence, all that is recomputed in turn. */
 static void add_recomputed_phase(struct compiler *c, struct step *s,
-                                 const struct family *f)
+                                 struct family *f)
 {
     const struct sequence *q = f->sequence;
     for (int i = 0; q && i < q->n; i++)
@@ -256,6 +372,23 @@ static void check_phases(const struct step *s)
 #endif
 }
 
+/* What depends on a value through stored nodes is recomputed to try it. */
+static void say_recomputed(struct compiler *c, struct step *s)
+{
+    for (struct phase *p = s->phases; s->through && p; p = p->next)
+        if (s->sampler->trials && p->rows && !p->tried)
+            say_tried(c, s, p);
+}
+
+static void finish_phase(struct compiler *c, const struct step *s,
+                         struct phase *p)
+{
+    if (!p->tried && (p->kind == PHASE_SEARCH || p->trial))
+        say_tried(c, s, p);
+    if (p->random && !p->drawn)
+        say_drawn(c, s, p);
+}
+
 void sweep_form_phases(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
@@ -271,9 +404,13 @@ void sweep_form_phases(struct compiler *c, struct model *m)
         } else {
             sweep_add_usual_phases(c, s);
         }
-        for (const struct family *f = m->families; f; f = f->next)
+        for (struct family *f = m->families; f; f = f->next)
             if (sweep_recomputes(s, f))
                 add_recomputed_phase(c, s, f);
+        say_recomputed(c, s);
+        for (struct phase *p = s->phases; p; p = p->next)
+            finish_phase(c, s, p);
+        sweep_count_work(c, s);
         check_phases(s);
     }
 }

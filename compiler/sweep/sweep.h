@@ -103,10 +103,22 @@ struct phase {
     const struct part *part;
     const struct family *rows; /* not NULL: its rows are the elements of this
                                   family, whatever the step's are */
-    symp *reads;               /* the cells that a row reads */
+    const struct keyed_rows *keyed; /* not NULL: its rows are these */
+    symp *reads;               /* the cells that a row reads, */
+    symp *turns;               /* how many of each; 0: the same for all rows */
     int nreads;
     symp operations; /* of a row; a function counts as ten */
-    symp cells;      /* how many a row reads that are not the same for all */
+    symp scratch;    /* how many cells of no variable a row moves */
+    symp tried;      /* values for which a row is computed; NULL: one */
+    bool at_least;   /* ... or more: a search */
+    struct family *const *writes; /* the families that it draws or computes */
+    int nwrites;
+    symp drawn; /* numbers that an element draws; NULL: none */
+    /* All elements of the step together, and all values: work.c. Where `lists`
+     * is not NULL its lists say which rows there are, and this is of a row. */
+    symp all_rows, all_operations, all_scratch, *all_turns;
+    const struct inverse *lists;
+    symp passes; /* over what it reads: elements that go through rows each */
     bool random;
     const char *draw; /* the kernels' function that it draws with first; or
                          NULL: it may begin with any */
@@ -125,12 +137,29 @@ struct phase *sweep_add_phase(struct compiler *c, struct step *s,
 struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s);
 /* It draws with the functions in e, in the order of their arguments. */
 void phase_draws(struct compiler *c, struct phase *p, symp e);
-/* A row of it computes e, or nothing if that is NULL. */
+/* A row of it computes e, or nothing if that is NULL; `times` such. */
 void phase_computes(struct compiler *c, struct phase *p, symp e);
+void phase_computes_each(struct compiler *c, struct phase *p, symp e,
+                         symp times);
+/* It factors a matrix of d rows, and solves for a mean and a draw. */
+void phase_solves(struct compiler *c, struct phase *p, symp d);
+/* It writes f's elements; they are what they were times a number. */
+void phase_writes(struct compiler *c, struct phase *p, struct family *f);
+void phase_multiplies(struct compiler *c, struct phase *p, struct family *f);
+/* What an update adds up of a part: a phase of its own, or as part of `alone`
+ * where an element has one row. */
+void sweep_add_part(struct compiler *c, struct step *s, const struct part *p,
+                    struct phase *alone);
+/* How many cells a row moves, and all rows. */
+symp phase_cells(struct compiler *c, const struct phase *p);
+symp phase_all_cells(struct compiler *c, const struct phase *p);
 const char *phase_word(const struct phase *p);
 /* The kernels' function that an update of s draws with first, as far as that
  * is told; or "none". */
 const char *sweep_first_draw(const struct step *s);
+
+/* work.c: what a sweep does in the phases of s: sets all_rows to passes. */
+void sweep_count_work(struct compiler *c, struct step *s);
 
 /* fuse.c: sets `drawn` of the quadratics of dense blocks; such a step goes
  * before its block. Requires find_dependence. */

@@ -9,6 +9,7 @@
  *   chains.c   the sweeps of a small model as one kernel
  *   dense.c    dense Gaussian blocks: dense_small.c, dense_library.c, blas.c
  *   side.c     streams beside the main one
+ *   ceilings.c what memory and arithmetic can do, for a profile
  *   pass.c     a step's draws and a block's sum in one pass over the design
  *   index.c    inverse indices */
 #ifndef CUDA_CUDA_H
@@ -321,6 +322,7 @@ struct cuda {
 /* ---- text.c ---- */
 extern const struct gbm_header cuda_texts[]; /* [0]: kernels.h itself */
 extern const int cuda_ntexts;
+extern const char cuda_text_ceilings[];
 
 /* ---- nvrtc.c ---- */
 /* A text to compile, and where it is loaded. `name` is for messages:
@@ -449,6 +451,11 @@ enum gbm_status cuda_index_plan(struct cuda *c, int step);
 enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index);
 enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
                                struct cuda_index *index);
+
+/* ---- ceilings.c ---- */
+/* As struct rt_device says. */
+enum gbm_status cuda_ceilings(struct rt *rt, double shared, double own,
+                              struct rt_ceilings *out);
 
 /* ---- sweep.c ---- */
 /* lp = (first) or += the log density of a family that has a kernel for it. */

@@ -927,5 +927,6 @@ __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .moments = cuda_moments,
     .put_moments = cuda_put_moments,
     .density = cuda_density,
+    .ceilings = cuda_ceilings,
     .close = cuda_close,
 };

@@ -13,6 +13,7 @@
     extern const char name[]
 
 TEXT(cuda_text_kernels, "runtime/cuda/kernels.h");
+TEXT(cuda_text_ceilings, "runtime/cuda/ceilings.h");
 TEXT(cuda_text_large, "runtime/cuda/dense_large.h");
 TEXT(cuda_text_small, "runtime/cuda/dense_small.h");
 TEXT(cuda_text_control, "stdlib/kernels/control.h");

@@ -357,12 +357,26 @@ static void run_chain(struct runner *r)
     }
 }
 
+/* Whether the threads share the elements of one chain after the other. */
+static bool shares_elements(const struct rt *rt, const struct host *h)
+{
+    return h->large && h->in->nchains < rt->threads;
+}
+
+/* How many chains run at once. */
+static int chains_at_once(const struct rt *rt, const struct host *h)
+{
+    if (shares_elements(rt, h))
+        return 1;
+    return h->in->nchains < rt->threads ? h->in->nchains : rt->threads;
+}
+
 static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
 {
     struct host *h = rt->device_data;
     int chains = h->in->nchains;
-    bool inside = h->large && chains < rt->threads;
-    int outer = inside ? 1 : chains < rt->threads ? chains : rt->threads;
+    bool inside = shares_elements(rt, h);
+    int outer = chains_at_once(rt, h);
     int64_t jitters = 0;
     const struct gbm_step *failed = NULL;
     (void)outer; /* where there is no OpenMP */
@@ -391,6 +405,16 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
                        "positive definite: some value has overflowed or the "
                        "prior is improper",
                        h->in->model->source, failed->variable);
+    return GBM_OK;
+}
+
+static enum gbm_status host_ceilings(struct rt *rt, double shared, double own,
+                                     struct rt_ceilings *out)
+{
+    const struct host *h = rt->device_data;
+    const int chains = chains_at_once(rt, h);
+    host_measure(shares_elements(rt, h) ? rt->threads : chains, chains,
+                 shared + own, out);
     return GBM_OK;
 }
 
@@ -450,5 +474,6 @@ const struct rt_device rt_host = {
     .get = host_nothing,
     .moments = host_moments,
     .put_moments = host_put_moments,
+    .ceilings = host_ceilings,
     .close = host_close,
 };

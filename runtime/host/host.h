@@ -62,6 +62,11 @@ void host_dense_assemble(const struct host_dense *dense, const void *state,
                          int threads, struct host_work *work, double *precision,
                          double *potential);
 
+/* ceilings.c: what `threads` threads do at most, for each of `chains` chains at
+ * once; of copies, with so many bytes each. */
+void host_measure(int threads, int chains, double bytes,
+                  struct rt_ceilings *out);
+
 /* moments.c */
 struct rt_moments *rt_moments_create(const struct rt_instance *in);
 void rt_moments_free(const struct rt_instance *in, struct rt_moments *moments);

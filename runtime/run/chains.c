@@ -880,7 +880,7 @@ static void execute(struct rt_chains *r, const struct until *until)
         fprintf(r->notes, "warning: " GBM_UNCHECKED "\n");
     count_time(r, NULL, NULL);
     const uint32_t first = r->sweep;
-    if (rt_profile_begin(rt) != GBM_OK)
+    if (rt_profile_begin(rt, &r->in) != GBM_OK)
         return;
     bool warm = r->sweep > 0 && r->sweep >= (uint32_t)rt->options.warmup;
     if ((warm || warm_up(r) == GBM_OK) && !rt_stopped())

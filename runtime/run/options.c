@@ -100,7 +100,7 @@ static const struct option options[] = {
     {"--plain", OPTION_PLAIN, NULL,
      "for tests: every number by its own slice or enumeration; slow"},
     {"--profile", OPTION_PROFILE, NULL,
-     "time each step of the sweep; print where the time goes"},
+     "time each step of the sweep, beside what it must do"},
     {"--progress", OPTION_PROGRESS, "KIND", "bar, lines or none"},
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},

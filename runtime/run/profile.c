@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum gbm_status rt_profile_begin(struct rt *rt)
+enum gbm_status rt_profile_begin(struct rt *rt, const struct rt_instance *in)
 {
     if (!rt->options.profile)
         return GBM_OK;
     const size_t n = (size_t)rt->model->nsteps + RT_PROFILED;
     rt->profile = calloc(n, sizeof *rt->profile);
-    return rt->profile ? GBM_OK : rt_fail(rt, GBM_FAILURE, "no memory");
+    return rt->profile ? rt_work_measure(rt, in)
+                       : rt_fail(rt, GBM_FAILURE, "no memory");
 }
 
 void rt_profile_end(struct rt *rt)
@@ -99,4 +100,5 @@ void rt_profile_print(const struct rt *rt, const struct rt_instance *in,
                       seconds / total);
     }
     print_row(out, &w, "", "", "all", -1, total * scale, 1);
+    rt_work_print(rt, in, sweeps, out);
 }

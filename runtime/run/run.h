@@ -28,11 +28,17 @@ enum gbm_status rt_option_take(struct rt *rt, const char *name,
 enum gbm_status rt_option_add_init(struct rt *rt, const char *file);
 
 /* profile.c. From rt_profile_begin on the devices time each step, if --profile
- * asks; the table of so many sweeps. */
-enum gbm_status rt_profile_begin(struct rt *rt);
+ * asks; the tables of so many sweeps. */
+enum gbm_status rt_profile_begin(struct rt *rt, const struct rt_instance *in);
 void rt_profile_print(const struct rt *rt, const struct rt_instance *in,
                       int64_t sweeps, FILE *out);
 void rt_profile_end(struct rt *rt);
+
+/* work.c. What the device can do, into rt->ceilings; the table of what the
+ * steps of so many sweeps must do, if that is known. */
+enum gbm_status rt_work_measure(struct rt *rt, const struct rt_instance *in);
+void rt_work_print(const struct rt *rt, const struct rt_instance *in,
+                   int64_t sweeps, FILE *out);
 
 /* start.c. Starting values of all chains. */
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);

@@ -1141,6 +1141,116 @@ static double conditional_theta_v_at(const void *state, int64_t element, const d
 GBM_HOST_RUN(2, update_theta_v, 2, 1, gbm_draw_gamma)
 GBM_HOST_RUN(1, forward_theta_v, 3, 1, none)
 GBM_HOST_RUN(1, update_x_v, 4, 1, none)
+static void work_0(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* sum statistics */
+    *out++ = N_v;
+    *out++ = 23 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    /* search draws */
+    *out++ = 1;
+    *out++ = 60;
+    *out++ = 0;
+    *out++ = 1;
+}
+static const struct gbm_phase phases_0[] = {
+    {.text = "sum: statistics of theta[i] ~ dgamma(a, b)",
+     .nreads = 1, .nwrites = 0, .reads = (const int[]){2}},
+    {.text = "search: draws", .at_least = true,
+     .nreads = 0, .nwrites = 1,
+     .writes = (const int[]){0}},
+};
+
+static void work_1(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* sum statistics */
+    *out++ = N_v;
+    *out++ = 3 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    /* map draws from dgamma */
+    *out++ = 1;
+    *out++ = 50;
+    *out++ = 0;
+    *out++ = 1;
+}
+static const struct gbm_phase phases_1[] = {
+    {.text = "sum: statistics of theta[i] ~ dgamma(a, b)",
+     .nreads = 1, .nwrites = 0, .reads = (const int[]){2}},
+    {.text = "map: draws from dgamma",
+     .nreads = 0, .nwrites = 1,
+     .writes = (const int[]){1}},
+};
+
+static void work_2(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* map draws from dgamma */
+    *out++ = N_v;
+    *out++ = 53 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_2[] = {
+    {.text = "map: draws from dgamma",
+     .nreads = 2, .nwrites = 1, .reads = (const int[]){1, 3},
+     .writes = (const int[]){2}},
+};
+
+static void work_3(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* map draws from its distribution */
+    *out++ = N_v;
+    *out++ = 40 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+}
+static const struct gbm_phase phases_3[] = {
+    {.text = "map: draws from its distribution",
+     .nreads = 0, .nwrites = 1,
+     .writes = (const int[]){2}},
+};
+
+static void work_4(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* map draws from its distribution */
+    *out++ = N_v;
+    *out++ = 41 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_4[] = {
+    {.text = "map: draws from its distribution",
+     .nreads = 2, .nwrites = 1, .reads = (const int[]){2, 3},
+     .writes = (const int[]){3}},
+};
+
 
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_a_v",
@@ -1149,30 +1259,35 @@ static const struct gbm_step steps[] = {
      .text = "a ~ dexp(1)", .trials = true,
      .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_a_v, .block_get = get_a_v, .block_set = set_a_v, .conditional = conditional_a_v_at,
-     .cost = cost_update_a_v},
+     .cost = cost_update_a_v,
+     .nphases = 2, .phases = phases_0, .work = work_0},
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
      .variable = "b", .sampler = "dgamma",
      .family = 1, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "b ~ dgamma(0.1, 1)",
      .run = update_b_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
-     .cost = cost_update_b_v},
+     .cost = cost_update_b_v,
+     .nphases = 2, .phases = phases_1, .work = work_1},
     {.kind = GBM_STEP_MAP, .name = "update_theta_v",
      .variable = "theta", .sampler = "dgamma",
      .family = 2, .number = 2, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "theta[i] ~ dgamma(a, b)",
      .run = update_theta_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
-     .block_size = dimension_theta_v, .block_get = get_theta_v, .block_set = set_theta_v, .conditional = conditional_theta_v_at},
+     .block_size = dimension_theta_v, .block_get = get_theta_v, .block_set = set_theta_v, .conditional = conditional_theta_v_at,
+     .nphases = 1, .phases = phases_2, .work = work_2},
     {.kind = GBM_STEP_MAP, .name = "forward_theta_v",
      .variable = "theta", .sampler = "forward draw",
      .family = 2, .number = 3, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "theta[i] ~ dgamma(a, b)",
-     .run = forward_theta_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
+     .run = forward_theta_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
+     .nphases = 1, .phases = phases_3, .work = work_3},
     {.kind = GBM_STEP_MAP, .name = "update_x_v",
      .variable = "x", .sampler = "forward draw",
      .family = 3, .number = 4, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "x[i] ~ dpois(theta[i] * t[i])",
-     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
+     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
+     .nphases = 1, .phases = phases_4, .work = work_4},
 };
 
 GBM_HOST_AHEAD(gbm_draw_ahead)

@@ -3510,6 +3510,392 @@ static int64_t cost_derive_table_6_v(const void *state)
 
 GBM_HOST_RUN(1, forward_z_v, 13, 1, none)
 GBM_HOST_RUN(1, update_x_v, 16, 1, none)
+static void work_0(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    const double a_v = s->a_v_n1;
+    (void)a_v;
+    /* sum statistics */
+    *out++ = (double)(s->z_v_seen ? 1 : 0) * (N_v);
+    *out++ = (double)(s->z_v_seen ? 1 : 0) * (2 * N_v * a_v);
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = (double)(s->z_v_seen ? 1 : 0) * (N_v * a_v);
+    /* map draws */
+    *out++ = 1;
+    *out++ = 41 * a_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = a_v;
+}
+static const struct gbm_phase phases_0[] = {
+    {.text = "sum: statistics of z[i] ~ dcat(pi[])",
+     .nreads = 1, .nwrites = 0, .reads = (const int[]){11}},
+    {.text = "map: draws",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){1},
+     .writes = (const int[]){0}},
+};
+
+static void work_1(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double pi_v = s->pi_v_n1;
+    (void)pi_v;
+    /* map recomputes */
+    *out++ = pi_v;
+    *out++ = 10 * pi_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = pi_v;
+}
+static const struct gbm_phase phases_1[] = {
+    {.text = "map: recomputes of table.7",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){0},
+     .writes = (const int[]){11}},
+};
+
+static void work_2(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double K_v = *s->K_v;
+    (void)K_v;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    const double P_v = *s->P_v;
+    (void)P_v;
+    /* sum precision and potential */
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v);
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * ((real)K_v * (real)N_v * (P_v * (4 * P_v + 4) + 4 * gbm_square(P_v)));
+    *out++ = 0;
+    *out++ = K_v;
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (4 * (real)K_v * (real)N_v * gbm_square(P_v));
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * ((real)K_v * (real)N_v * gbm_square(P_v));
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (2 * (real)K_v * (real)N_v * gbm_square(P_v));
+    /* solve draws */
+    *out++ = K_v;
+    *out++ = (real)K_v * (P_v * (4 * P_v + 3) + 7 * gbm_square(P_v) + REAL_C(0.3333333333333333) * gbm_whole_power(P_v, 3)) + 40 * K_v * P_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = 4 * (real)K_v * gbm_square(P_v);
+    *out++ = 2 * (real)K_v * gbm_square(P_v);
+}
+static const struct gbm_phase phases_2[] = {
+    {.text = "sum: precision and potential of x[i,1:P] ~ dmnorm(mu[z[i],], Q[z[i],,])",
+     .nreads = 3, .nwrites = 0, .reads = (const int[]){7, 11, 12}},
+    {.text = "solve: draws",
+     .nreads = 2, .nwrites = 1, .reads = (const int[]){6, 5},
+     .writes = (const int[]){1}},
+};
+
+static void work_3(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double K_v = *s->K_v;
+    (void)K_v;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    const double P_v = *s->P_v;
+    (void)P_v;
+    /* sum statistics */
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v);
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v * P_v);
+    *out++ = 0;
+    *out++ = K_v;
+    /* map draws */
+    *out++ = K_v;
+    *out++ = 44 * K_v * P_v;
+    *out++ = 0;
+    *out++ = 1;
+}
+static const struct gbm_phase phases_3[] = {
+    {.text = "sum: statistics of x[i,1:P] ~ dmnorm(mu[z[i],], Q[z[i],,])",
+     .nreads = 0, .nwrites = 0},
+    {.text = "map: draws",
+     .nreads = 0, .nwrites = 1,
+     .writes = (const int[]){2}},
+};
+
+static void work_4(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double pi_v = s->pi_v_n1;
+    (void)pi_v;
+    const double Q_v = s->Q_v_n2;
+    (void)Q_v;
+    const double Q1_v = s->Q_v_n3;
+    (void)Q1_v;
+    /* map recomputes */
+    *out++ = pi_v;
+    *out++ = 11 * pi_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = pi_v * Q_v * Q1_v;
+}
+static const struct gbm_phase phases_4[] = {
+    {.text = "map: recomputes of table.8",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){7},
+     .writes = (const int[]){12}},
+};
+
+static void work_5(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    const double pi_v = s->pi_v_n1;
+    (void)pi_v;
+    const double P_v = *s->P_v;
+    (void)P_v;
+    /* search draws */
+    *out++ = N_v;
+    *out++ = N_v * pi_v * (P_v * (4 * P_v + 4) + 4) + 40 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v * pi_v * P_v + (real)N_v * (real)pi_v * gbm_square(P_v);
+    *out++ = N_v * pi_v * P_v + (real)N_v * (real)pi_v * gbm_square(P_v);
+    *out++ = N_v * pi_v * P_v;
+    *out++ = (real)N_v * (real)pi_v * gbm_square(P_v);
+    *out++ = N_v * pi_v;
+}
+static const struct gbm_phase phases_5[] = {
+    {.text = "search: draws",
+     .nreads = 5, .nwrites = 1, .reads = (const int[]){12, 3, 11, 7, 20},
+     .writes = (const int[]){3}},
+};
+
+static void work_6(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* index sorts instances by the cell they hit */
+    *out++ = N_v;
+    *out++ = 0;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_6[] = {
+    {.text = "index: sorts instances by the cell they hit of z[i] ~ dcat(pi[])",
+     .nreads = 2, .nwrites = 0, .reads = (const int[]){13, 11}},
+};
+
+static void work_7(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* sum rows by group */
+    *out++ = N_v;
+    *out++ = 2 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_7[] = {
+    {.text = "sum: rows by group of table.1",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){11},
+     .writes = (const int[]){5}},
+};
+
+static void work_8(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* sum rows by group */
+    *out++ = N_v;
+    *out++ = 2 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_8[] = {
+    {.text = "sum: rows by group of table.2",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){11},
+     .writes = (const int[]){6}},
+};
+
+static void work_9(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    const double P_v = *s->P_v;
+    (void)P_v;
+    /* sum rows by group */
+    *out++ = N_v;
+    *out++ = N_v * (P_v + 1);
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = N_v * P_v;
+}
+static const struct gbm_phase phases_9[] = {
+    {.text = "sum: rows by group of table.3",
+     .nreads = 2, .nwrites = 1, .reads = (const int[]){11, 12},
+     .writes = (const int[]){7}},
+};
+
+static void work_10(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double K_v = *s->K_v;
+    (void)K_v;
+    const double P_v = *s->P_v;
+    (void)P_v;
+    /* map recomputes */
+    *out++ = K_v * P_v;
+    *out++ = 4 * K_v * P_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = K_v * P_v;
+    *out++ = K_v * P_v;
+}
+static const struct gbm_phase phases_10[] = {
+    {.text = "map: recomputes of table.4",
+     .nreads = 2, .nwrites = 1, .reads = (const int[]){14, 15},
+     .writes = (const int[]){8}},
+};
+
+static void work_11(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    const double P_v = *s->P_v;
+    (void)P_v;
+    /* sum rows by group */
+    *out++ = N_v;
+    *out++ = N_v * (3 * P_v + 1);
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = N_v * P_v;
+    *out++ = N_v * P_v;
+}
+static const struct gbm_phase phases_11[] = {
+    {.text = "sum: rows by group of table.5",
+     .nreads = 3, .nwrites = 1, .reads = (const int[]){11, 12, 16},
+     .writes = (const int[]){9}},
+};
+
+static void work_12(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    const double P_v = *s->P_v;
+    (void)P_v;
+    /* sum rows by group */
+    *out++ = N_v;
+    *out++ = (real)N_v * (6 * gbm_square(P_v) + 1);
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = 2 * (real)N_v * gbm_square(P_v);
+    *out++ = 2 * (real)N_v * gbm_square(P_v);
+}
+static const struct gbm_phase phases_12[] = {
+    {.text = "sum: rows by group of table.6",
+     .nreads = 3, .nwrites = 1, .reads = (const int[]){11, 12, 16},
+     .writes = (const int[]){10}},
+};
+
+static void work_13(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* map draws from its distribution */
+    *out++ = N_v;
+    *out++ = 40 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_13[] = {
+    {.text = "map: draws from its distribution",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){0},
+     .writes = (const int[]){3}},
+};
+
+static void work_14(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* index sorts instances by the cell they hit */
+    *out++ = N_v;
+    *out++ = 0;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_14[] = {
+    {.text = "index: sorts instances by the cell they hit of z[i] ~ dcat(pi[])",
+     .nreads = 2, .nwrites = 0, .reads = (const int[]){13, 11}},
+};
+
+static void work_15(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* sum rows by group */
+    *out++ = N_v;
+    *out++ = 2 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_15[] = {
+    {.text = "sum: rows by group of table.1",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){11},
+     .writes = (const int[]){5}},
+};
+
+static void work_16(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    (void)N_v;
+    /* map draws from its distribution */
+    *out++ = N_v;
+    *out++ = 40 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = N_v;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_16[] = {
+    {.text = "map: draws from its distribution",
+     .nreads = 3, .nwrites = 1, .reads = (const int[]){3, 11, 7},
+     .writes = (const int[]){4}},
+};
+
 
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_pi_v",
@@ -3518,87 +3904,104 @@ static const struct gbm_step steps[] = {
      .text = "pi ~ ddirch(a[])",
      .run = update_pi_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_update_pi_v, .block_get = get_update_pi_v, .block_set = set_update_pi_v, .conditional = conditional_update_pi_v,
-     .cost = cost_update_pi_v},
+     .cost = cost_update_pi_v,
+     .nphases = 2, .phases = phases_0, .work = work_0},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_7_v",
      .variable = "table.7", .sampler = "derived",
      .family = 11, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1, .after = 1,
-     .text = "table.7"},
+     .text = "table.7",
+     .nphases = 1, .phases = phases_1, .work = work_1},
     {.kind = GBM_STEP_MAP, .name = "update_mu_v",
      .variable = "mu", .sampler = "Gaussian block",
      .family = 1, .number = 2, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "mu[k,1:P] ~ dmnorm(m0[], T0[,])",
      .run = update_mu_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_update_mu_v, .block_get = get_update_mu_v, .block_set = set_update_mu_v, .conditional = conditional_update_mu_v,
-     .cost = cost_update_mu_v},
+     .cost = cost_update_mu_v,
+     .nphases = 2, .phases = phases_2, .work = work_2},
     {.kind = GBM_STEP_MAP, .name = "update_Q_v",
      .variable = "Q", .sampler = "dwish",
      .family = 2, .number = 3, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "Q[k,1:P,1:P] ~ dwish(R[,], df)",
      .run = update_Q_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_update_Q_v, .block_get = get_update_Q_v, .block_set = set_update_Q_v, .conditional = conditional_update_Q_v,
-     .cost = cost_update_Q_v},
+     .cost = cost_update_Q_v,
+     .nphases = 2, .phases = phases_3, .work = work_3},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_8_v",
      .variable = "table.8", .sampler = "derived",
      .family = 12, .number = 4, .sequential = 0, .leaf = 0, .inverse = -1, .after = 4,
-     .text = "table.8"},
+     .text = "table.8",
+     .nphases = 1, .phases = phases_4, .work = work_4},
     {.kind = GBM_STEP_MAP, .name = "update_z_v",
      .variable = "z", .sampler = "enumeration",
      .family = 3, .number = 5, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "z[i] ~ dcat(pi[])", .trials = true, .repairs = true,
      .run = update_z_v_run, .sizes = sizes_z_v,
-     .block_size = dimension_z_v, .block_get = get_z_v, .block_set = set_z_v, .conditional = conditional_z_v_at},
+     .block_size = dimension_z_v, .block_get = get_z_v, .block_set = set_z_v, .conditional = conditional_z_v_at,
+     .nphases = 1, .phases = phases_5, .work = work_5},
     {.kind = GBM_STEP_INDEX, .name = "index0",
      .variable = "table.1", .sampler = "index",
      .family = -1, .number = 6, .sequential = 0, .leaf = 0, .inverse = 0, .after = 6,
-     .text = ""},
+     .text = "",
+     .nphases = 1, .phases = phases_6, .work = work_6},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_1_v",
      .variable = "table.1", .sampler = "derived",
      .family = 5, .number = 7, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6,
      .text = "table.1",
-     .cost = cost_derive_table_1_v},
+     .cost = cost_derive_table_1_v,
+     .nphases = 1, .phases = phases_7, .work = work_7},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_2_v",
      .variable = "table.2", .sampler = "derived",
      .family = 6, .number = 8, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
      .text = "table.2",
-     .cost = cost_derive_table_2_v},
+     .cost = cost_derive_table_2_v,
+     .nphases = 1, .phases = phases_8, .work = work_8},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_3_v",
      .variable = "table.3", .sampler = "derived",
      .family = 7, .number = 9, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
      .text = "table.3",
-     .cost = cost_derive_table_3_v},
+     .cost = cost_derive_table_3_v,
+     .nphases = 1, .phases = phases_9, .work = work_9},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_4_v",
      .variable = "table.4", .sampler = "derived",
      .family = 8, .number = 10, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
-     .text = "table.4"},
+     .text = "table.4",
+     .nphases = 1, .phases = phases_10, .work = work_10},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_5_v",
      .variable = "table.5", .sampler = "derived",
      .family = 9, .number = 11, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
      .text = "table.5",
-     .cost = cost_derive_table_5_v},
+     .cost = cost_derive_table_5_v,
+     .nphases = 1, .phases = phases_11, .work = work_11},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_6_v",
      .variable = "table.6", .sampler = "derived",
      .family = 10, .number = 12, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
      .text = "table.6",
-     .cost = cost_derive_table_6_v},
+     .cost = cost_derive_table_6_v,
+     .nphases = 1, .phases = phases_12, .work = work_12},
     {.kind = GBM_STEP_MAP, .name = "forward_z_v",
      .variable = "z", .sampler = "forward draw",
      .family = 3, .number = 13, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "z[i] ~ dcat(pi[])",
-     .run = forward_z_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
+     .run = forward_z_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
+     .nphases = 1, .phases = phases_13, .work = work_13},
     {.kind = GBM_STEP_INDEX, .name = "index0",
      .variable = "table.1", .sampler = "index",
      .family = -1, .number = 14, .sequential = 0, .leaf = 1, .inverse = 0, .after = 14,
-     .text = ""},
+     .text = "",
+     .nphases = 1, .phases = phases_14, .work = work_14},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_1_v",
      .variable = "table.1", .sampler = "derived",
      .family = 5, .number = 15, .sequential = 0, .leaf = 1, .inverse = -1, .after = 14,
      .text = "table.1",
-     .cost = cost_derive_table_1_v},
+     .cost = cost_derive_table_1_v,
+     .nphases = 1, .phases = phases_15, .work = work_15},
     {.kind = GBM_STEP_MAP, .name = "update_x_v",
      .variable = "x", .sampler = "forward draw",
      .family = 4, .number = 16, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "x[i,1:P] ~ dmnorm(mu[z[i],], Q[z[i],,])",
-     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
+     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
+     .nphases = 1, .phases = phases_16, .work = work_16},
 };
 
 GBM_HOST_AHEAD(gbm_draw_ahead)

@@ -846,6 +846,64 @@ static int64_t cost_update_b_v(const void *state)
 
 GBM_HOST_RUN(2, update_b_v, 0, 3, none)
 GBM_HOST_RUN(1, update_y_v, 1, 1, none)
+static void work_0(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double J_v = *s->J_v;
+    (void)J_v;
+    const double rate_v = s->rate_v_n2;
+    (void)rate_v;
+    /* search draws */
+    *out++ = J_v;
+    *out++ = 42 * J_v;
+    *out++ = 0;
+    *out++ = 1;
+    /* sum log density */
+    gbm_total i_v_sum = 0;
+    for (int i_v = 1; i_v <= *s->N_v; i_v++) {
+        i_v_sum += n_v(i_v);
+    }
+    *out++ = (real)J_v * (real)i_v_sum;
+    *out++ = (real)J_v * (real)(48 * rate_v + 54) * (real)i_v_sum;
+    *out++ = 0;
+    *out++ = 2 * J_v;
+    *out++ = 2 * (real)J_v * (real)i_v_sum;
+    *out++ = 2 * (real)J_v * (real)rate_v * (real)i_v_sum;
+    *out++ = 2 * (real)J_v * (real)rate_v * (real)i_v_sum;
+}
+static const struct gbm_phase phases_0[] = {
+    {.text = "search: draws", .at_least = true,
+     .nreads = 0, .nwrites = 1,
+     .writes = (const int[]){0}},
+    {.text = "sum: log density of y[i,k] ~ dpois(sum(rate[i,]))", .at_least = true,
+     .nreads = 3, .nwrites = 0, .reads = (const int[]){2, 5, 6}},
+};
+
+static void work_1(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double rate_v = s->rate_v_n2;
+    (void)rate_v;
+    /* map draws from its distribution */
+    gbm_total i_v_sum = 0;
+    for (int i_v = 1; i_v <= *s->N_v; i_v++) {
+        i_v_sum += n_v(i_v);
+    }
+    *out++ = (real)i_v_sum;
+    *out++ = 12 * (real)rate_v * (real)i_v_sum + 40 * (real)i_v_sum;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = (real)rate_v * (real)i_v_sum;
+    *out++ = (real)rate_v * (real)i_v_sum;
+}
+static const struct gbm_phase phases_1[] = {
+    {.text = "map: draws from its distribution",
+     .nreads = 2, .nwrites = 1, .reads = (const int[]){5, 6},
+     .writes = (const int[]){2}},
+};
+
 
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
@@ -854,12 +912,14 @@ static const struct gbm_step steps[] = {
      .text = "b[j] ~ dnorm(0, 1)", .trials = true,
      .run = update_b_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
-     .cost = cost_update_b_v},
+     .cost = cost_update_b_v,
+     .nphases = 2, .phases = phases_0, .work = work_0},
     {.kind = GBM_STEP_MAP, .name = "update_y_v",
      .variable = "y", .sampler = "forward draw",
      .family = 2, .number = 1, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "y[i,k] ~ dpois(sum(rate[i,]))",
-     .run = update_y_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none)},
+     .run = update_y_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
+     .nphases = 1, .phases = phases_1, .work = work_1},
 };
 
 GBM_HOST_AHEAD(gbm_draw_ahead)
