@@ -8,12 +8,8 @@ void emit_open_element_function(struct emitter *e, const struct family *f,
                                 const char *head)
 {
     text_printf(e->out, "%s\n{\n", head);
-    emit_line(e, "(void)s;");
-    emit_line(e, "(void)element;");
     if (f->nloops)
         emit_decode(e, f, "element");
-    for (int i = 0; i < e->nloops; i++)
-        emit_line(e, "(void)%s;", e->loops[i].name);
 }
 
 /* ---- the left-hand side
@@ -76,7 +72,6 @@ static void emit_subscripts(struct compiler *c, struct text *out,
                       "static void subscripts_%s_in(const struct "
                       "state *s, int64_t element, int *out)",
                       family_id(c, f)));
-    emit_line(&e, "(void)out;");
     for (int d = 0; d < f->var->ndim; d++) {
         symp top = f->upper[d] ? f->upper[d] : f->lower[d];
         bool self = top->kind == SYM_EXTENT && top->var == f->var;
@@ -97,7 +92,7 @@ static void emit_enumerate(struct compiler *c, struct text *out,
     text_printf(out,
                 "static int64_t enumerate_%s(const void *state, int *tuples)\n"
                 "{\n    const struct state *s = (const struct state *)state;\n"
-                "    (void)s;\n    (void)tuples;\n    int64_t count = 0;\n",
+                "    int64_t count = 0;\n",
                 family_id(c, f));
     for (int i = 0; i < f->nloops; i++)
         emit_open_loop(&e, f->loops[i], f->loops[i]->lower, f->loops[i]->upper);
@@ -162,7 +157,6 @@ static void bind_scalars(struct emitter *e, const struct family *f)
             emit_expr(e, model_substitute_derived(c, f->args[i].body));
         const char *name = emit_name_of_model(e, d->parameters[i].name);
         emit_line(e, "const real %s = %s;", name, value);
-        emit_line(e, "(void)%s;", name);
         emit_param(e, d->parameters[i].name, name);
     }
 }
@@ -260,8 +254,6 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
     const char *low = g->lower ? emit_expr(e, g->lower) : "-GBM_INF";
     const char *high = g->upper ? emit_expr(e, g->upper) : "GBM_INF";
     emit_line(e, "const real lower = %s, upper = %s;", low, high);
-    emit_line(e, "(void)lower;");
-    emit_line(e, "(void)upper;");
     const char *cell = emit_expr(e, g->value);
     const char *cast = f->var->integer ? "gbm_whole" : "";
     emit_order_of_bounds(e, f, cell);
@@ -342,7 +334,6 @@ static void open_draw_function(struct emitter *e, const struct family *f,
                       "GBM_FN void %s_%s(const struct state *s, struct gbm_rng "
                       "*rng, long long element)",
                       name, family_id(e->c, f)));
-    emit_line(e, "(void)rng;");
 }
 
 static symp draw_rule(struct compiler *c, const struct family *f)
@@ -422,7 +413,6 @@ static void emit_start(struct compiler *c, struct text *out,
                       "*s, struct gbm_rng *rng, int64_t element, "
                       "double spread)",
                       id));
-    emit_line(&e, "(void)spread;");
     if (f->nslices || !f->factor) {
         emit_vector_start(&e, f);
         goto done;
@@ -790,7 +780,6 @@ static void emit_check(struct compiler *c, struct text *out,
                       "*s, int64_t element, struct gbm_problem "
                       "*problem)",
                       id));
-    emit_line(&e, "(void)problem;");
     const char *where = text_in_string(c, span_text(c, f->span));
     check_ranges(&e, f);
     if (f->body)
@@ -873,7 +862,6 @@ static void emit_derive(struct compiler *c, struct text *out,
                       "const struct gbm_team *team, long long "
                       "element)",
                       id));
-    emit_line(&e, "(void)team;");
     emit_definition(&e, f);
     text_append(out, "}\n");
     text_printf(out, "#ifndef __CUDACC__\nGBM_HOST_DERIVE(derive_%s)\n#endif\n",

@@ -93,7 +93,7 @@ void emit_hoisted_room(struct compiler *c, struct text *out,
     text_printf(out,
                 "#ifndef __CUDACC__\nGBM_FN long long room_%s(struct "
                 "conditional_%s *k_,\n    const struct state *s, long long "
-                "element)\n{\n    (void)element;\n    long long cells = 0;\n",
+                "element)\n{\n    long long cells = 0;\n",
                 id, id);
     if (f->nloops)
         emit_decode(&e, f, "element");

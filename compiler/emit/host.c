@@ -63,8 +63,7 @@ static void emit_declared(struct text *out, struct compiler *c,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "static void declared_%s(const void *state, int *out)\n{\n"
-                "    const struct state *s = (const struct state *)state;\n"
-                "    (void)s;\n",
+                "    const struct state *s = (const struct state *)state;\n",
                 v->cname);
     for (int d = 0; d < v->ndim; d++)
         emit_line(&e, "out[%d] = %s;", d,
@@ -167,8 +166,7 @@ static void emit_bind(struct text *out, const struct model *m)
 {
     text_append(out,
                 "static void bind_state(void *state, const struct gbm_binding "
-                "*b)\n{\n    struct state *s = (struct state *)state;\n    "
-                "(void)b;\n    (void)s;\n");
+                "*b)\n{\n    struct state *s = (struct state *)state;\n");
     for (const struct slot *k = m->slots; k; k = k->next) {
         text_printf(out, "    s->%s = (%s *)b[%d].values;\n", k->member,
                     k->integer ? "int" : "real", k->number);

@@ -75,12 +75,10 @@ static void emit_summands(struct compiler *c, struct text *out,
     text_printf(out,
                 "static int64_t summands_%s_in(const struct state *s, int64_t "
                 "element, int *variables, int64_t *cells)\n{\n"
-                "    (void)element;\n    int64_t count = 0;\n",
+                "    int64_t count = 0;\n",
                 id);
     if (f->nloops)
         emit_decode(&e, f, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     symp value = f->factor->value;
     emit_line(
         &e, "if (!(%s))",
@@ -122,7 +120,7 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
     text_printf(out,
                 "/* Moves the summands until they have the sum. */\n"
                 "static void settle_%s(const struct state *s, int64_t "
-                "element)\n{\n    (void)element;\n",
+                "element)\n{\n",
                 id);
     if (f->nloops)
         emit_decode(&e, f, "element");

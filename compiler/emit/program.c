@@ -79,7 +79,7 @@ static void emit_shift(struct text *out, const struct model *m)
 {
     text_append(out, "/* From chain 0 to another. */\n"
                      "GBM_FN void shift_state(struct state *s, int chain)\n"
-                     "{\n    (void)s;\n    (void)chain;\n");
+                     "{\n");
     for (const struct slot *k = m->slots; k; k = k->next)
         if (k->per_chain)
             text_printf(out, "    s->%s += chain * s->%s_stride;\n", k->member,
@@ -98,8 +98,6 @@ static void emit_index_cell(struct text *out, struct compiler *c,
                 "element)\n{\n",
                 sym_text(c, i->reference), i->factor->text, i->number);
     emit_decode(&e, i->factor->family, "element");
-    for (int k = 0; k < e.nloops; k++)
-        emit_line(&e, "(void)%s;", e.loops[k].name);
     for (int d = 0; d < i->reference->nargs; d++) {
         const char *at = emit_int(&e, i->reference->args[d]);
         emit_line(&e, "if ((%s) < 1 || (%s) > s->%s_n%d)", at, at,
@@ -160,11 +158,11 @@ static void emit_chains(struct text *out, struct compiler *c,
 {
     text_append(out, "#include \"chains_cuda.h\"\n"
                      "GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)\n"
-                     "{\n    (void)k;\n");
+                     "{\n");
     emit_chain_steps(out, m, false);
     text_append(out,
                 "}\nGBM_FN void keep_of_chain(const struct gbm_sweeper *k)\n"
-                "{\n    (void)k;\n");
+                "{\n");
     emit_chain_steps(out, m, true);
     for (const struct family *f = m->families; f; f = f->next)
         if (is_derived(f))

@@ -100,9 +100,6 @@ void emit_recompute_aligned(struct compiler *c, struct text *out,
     for (int i = 0; i < target->nloops; i++)
         text_printf(out, ", int %s", emit_loop_name(&e, target->loops[i]));
     text_append(out, ")\n{\n");
-    for (int i = 0; i < target->nloops; i++)
-        emit_line(&e, "(void)%s;",
-                  emit_expr(&e, sym_loop(c, target->loops[i])));
     emit_line(&e, "gbm_team_sync(team);");
     for (const struct part *p = s->reached; p; p = p->next)
         emit_reached(&e, p);

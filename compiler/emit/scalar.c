@@ -302,13 +302,11 @@ void emit_density(struct compiler *c, struct text *out, const struct step *s)
                 "    const struct conditional_%s *k_ = (const struct "
                 "conditional_%s *)context;\n"
                 "    const struct state *s = k_->s;\n"
-                "    const struct gbm_team *team = k_->team;\n"
-                "    (void)s;\n    (void)team;\n",
+                "    const struct gbm_team *team = k_->team;\n",
                 id, id, id);
     for (int i = 0; i < f->nloops; i++) {
         const char *name = emit_loop_name(&e, f->loops[i]);
         emit_line(&e, "const int %s = k_->loop%d;", name, i);
-        emit_line(&e, "(void)%s;", name);
     }
     emit_line(&e, "gbm_total total = 0;");
     for (int i = 0; i < s->nstatistics; i++) {
@@ -454,12 +452,11 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
     const struct family *f = s->family;
     text_printf(out,
                 "static int dimension_%s(const void *state, int64_t element)\n"
-                "{\n    (void)state;\n    (void)element;\n    return 1;\n}\n",
+                "{\n    return 1;\n}\n",
                 id);
     text_printf(out,
                 "static void get_%s_cell(const struct state *s, int64_t "
-                "element, real **cell_, int **count_)\n{\n    (void)element;\n"
-                "    (void)cell_;\n    (void)count_;\n",
+                "element, real **cell_, int **count_)\n{\n",
                 id);
     if (f->nloops)
         emit_decode(&e, f, "element");

@@ -221,13 +221,9 @@ static void emit_reads(struct compiler *c, struct text *out,
                 "(const void *state, int64_t element,\n"
                 "    void (*visit)(void *context, int variable, int64_t cell),"
                 "\n    void *context)\n{\n"
-                "    const struct state *s = (const struct state *)state;\n"
-                "    (void)s;\n    (void)element;\n    (void)visit;\n"
-                "    (void)context;\n");
+                "    const struct state *s = (const struct state *)state;\n");
     if (f->nloops)
         emit_decode(&e, f, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     visit_family(c, &e, q, f);
     text_append(out, "}\n");
 }
@@ -449,9 +445,6 @@ void emit_refresh(struct compiler *c, struct text *out,
                         "    if (element == 0)\n        derive_all_%s(s, "
                         "team);\n",
                         id);
-        else
-            text_append(out, "    (void)s;\n    (void)team;\n"
-                             "    (void)element;\n");
         text_printf(out,
                     "}\n#ifndef __CUDACC__\nGBM_HOST_DERIVE(refresh_%s)\n"
                     "#endif\n\n",

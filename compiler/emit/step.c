@@ -7,7 +7,7 @@ void emit_open_update(struct text *out, const struct step *s)
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, "
-                "int adapting)\n{\n    (void)adapting;\n",
+                "int adapting)\n{\n",
                 s->name);
 }
 
@@ -52,12 +52,10 @@ static void emit_conflict(struct text *out, struct compiler *c,
     text_printf(out,
                 "static int tied_%s_%d(const void *state, int64_t element, "
                 "int64_t *out, int capacity)\n{\n    const struct state *s = "
-                "(const struct state *)state;\n    (void)s;\n    "
-                "(void)capacity;\n    int count = 0;\n",
+                "(const struct state *)state;\n"
+                "    int count = 0;\n",
                 s->name, number);
     emit_decode(&e, k->factor->family, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     for (int r = 0; r < k->nreferences; r++) {
         symp value[16] = {NULL};
         symp match = sym_num(c, 1), at = sym_num(c, 0);
@@ -153,8 +151,7 @@ static void emit_open_cost(struct text *out, const char *name)
 {
     text_printf(out,
                 "static int64_t cost_%s(const void *state)\n{\n    const "
-                "struct state *s = (const struct state *)state;\n    "
-                "(void)s;\n",
+                "struct state *s = (const struct state *)state;\n",
                 name);
 }
 
@@ -233,7 +230,6 @@ static bool emit_tally_cost(struct text *out, struct compiler *c,
     emit_line(&e, "const int64_t rows = (int64_t)(%s), cells = (int64_t)(%s);",
               emit_expr(&e, rows), emit_expr(&e, cells));
     if (!t->index) {
-        emit_line(&e, "(void)cells;");
         emit_line(&e, "return rows;");
     } else {
         emit_line(&e, "const int64_t groups = s->%s_n1;", t->index->var->cname);

@@ -119,7 +119,6 @@ static void open_cell(struct emitter *e, const struct family *f)
                       "const struct gbm_team *team, long long "
                       "element)",
                       family_id(e->c, f)));
-    emit_line(e, "(void)team;");
 }
 
 /* All rows are looked at. */
@@ -210,14 +209,12 @@ void emit_tally(struct compiler *c, struct text *out, const struct family *f)
         emit_pass(c, out, t, id);
     text_printf(out,
                 "static inline void refresh_%s(const struct state *s, const "
-                "struct gbm_team *team,\n    long long element)\n{\n"
-                "    (void)team;\n",
+                "struct gbm_team *team,\n    long long element)\n{\n",
                 id);
     if (first)
         text_printf(out, "    if (element == 0)\n        tally_%s(s);\n", id);
     else
-        text_printf(out,
-                    "    (void)s;\n    (void)element; /* filled with %s */\n",
+        text_printf(out, "    /* filled with %s */\n",
                     t->sums->family->var->name);
     text_printf(out, "}\nGBM_HOST_DERIVE(refresh_%s)\n#endif\n", id);
 }

@@ -23,7 +23,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
                 "*state)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n    (void)s;\n    int64_t k = 0;\n",
+                "*)state;\n    int64_t k = 0;\n",
                 n);
     for (int i = 0; i < s->nmembers; i++) {
         symp cell;

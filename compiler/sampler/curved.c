@@ -6,8 +6,6 @@
 static void open_instance(struct emitter *e, const struct joint_term *t)
 {
     emit_decode(e, t->factor->family, "element");
-    for (int i = 0; i < e->nloops; i++)
-        emit_line(e, "(void)%s;", e->loops[i].name);
     emit_param(e, "eta_", "eta_");
 }
 
@@ -18,7 +16,7 @@ static void emit_value(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN real %s_%s_%d(const struct state *s, long long "
-                "element, real eta_)\n{\n    (void)s;\n",
+                "element, real eta_)\n{\n",
                 name, s->name, number);
     open_instance(&e, t);
     emit_line(&e, "return %s;", emit_expr(&e, value));
@@ -32,7 +30,7 @@ void sampler_emit_curve(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN real offset_%s_%d(const struct state *s, long long "
-                "element)\n{\n    (void)s;\n",
+                "element)\n{\n",
                 s->name, number);
     open_instance(&e, t);
     emit_line(&e, "return %s;", emit_expr(&e, t->offset));
@@ -43,8 +41,7 @@ void sampler_emit_curve(struct compiler *c, struct text *out,
     e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void slopes_%s_%d(const struct state *s, long long "
-                "element, real eta_,\n    real *slope_, real *curvature_)\n{\n"
-                "    (void)s;\n",
+                "element, real eta_,\n    real *slope_, real *curvature_)\n{\n",
                 s->name, number);
     open_instance(&e, t);
     emit_line(&e, "*slope_ = %s;", emit_expr(&e, t->slope));
@@ -60,8 +57,7 @@ static struct emitter open_function(struct compiler *c, struct text *out,
     text_printf(out,
                 "GBM_FN %s %s_%s(const void *state, const struct gbm_team "
                 "*team,\n    const struct gbm_joint *j_%s)\n{\n    const "
-                "struct state *s = (const struct state *)state;\n    "
-                "(void)s;\n",
+                "struct state *s = (const struct state *)state;\n",
                 returns, name, s->name, arguments);
     return emitter_new(c, out);
 }
@@ -114,7 +110,6 @@ static void emit_expand(struct compiler *c, struct text *out,
 {
     struct emitter e =
         open_function(c, out, s, "void", "expand", ", const real *x, int what");
-    emit_line(&e, "(void)what;");
     int k = 0;
     for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next, k++) {
         if (!t->curved)

@@ -14,11 +14,9 @@ static void emit_row_of(struct compiler *c, struct text *out,
                 "(a'x)^2 + score a'x */\n"
                 "GBM_FN void row_%s_%d(const struct state *s, const struct "
                 "gbm_team *team,\n    long long element, real *weight, real "
-                "*score)\n{\n    (void)team;\n",
+                "*score)\n{\n",
                 q->part->factor->text, s->name, n);
     emit_decode(&e, q->part->factor->family, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     symp seen = model_counted_instances(q->part->factor);
     if (seen) {
         emit_line(&e, "if (!%s) {", emit_expr(&e, seen));
@@ -35,14 +33,10 @@ static void emit_row_of(struct compiler *c, struct text *out,
     e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void design_%s_%d(const struct state *s, const struct "
-                "gbm_team *team,\n    long long element, real *row)\n{\n    "
-                "(void)team;\n",
+                "gbm_team *team,\n    long long element, real *row)\n{\n",
                 s->name, n);
     emit_decode(&e, q->part->factor->family, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     sampler_emit_layout(&e, s);
-    emit_line(&e, "(void)d;");
     for (int i = 0; i < s->nmembers; i++) {
         int depth = e.nloops;
         const char *place;
@@ -69,7 +63,6 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
                 "coordinate,\n    real *precision, real *potential)\n{\n",
                 s->name);
     sampler_emit_layout(&e, s);
-    emit_line(&e, "(void)d;");
     emit_line(&e, "real q = 0, p = 0;");
     for (int i = 0; i < s->nmembers; i++) {
         emit_line(&e, "if (coordinate >= at%d && coordinate < at%d + n%d) {", i,
@@ -89,7 +82,6 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
                           extent, lower);
             else
                 emit_line(&e, "const int %s = %s + %s;", a, rest, lower);
-            emit_line(&e, "(void)%s;", a);
             rest = intern_format(c, "%s / (%s)", rest, extent);
         }
         for (const struct quadratic *q = s->quadratics; q; q = q->next) {
@@ -122,8 +114,7 @@ static void emit_matrix_prior(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void prior_%s(const struct state *s, const struct "
-                "gbm_team *team,\n    real *Q, real *b)\n{\n    "
-                "(void)team;\n",
+                "gbm_team *team,\n    real *Q, real *b)\n{\n",
                 s->name);
     sampler_emit_layout(&e, s);
     emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
@@ -164,10 +155,9 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
         e = emitter_new(c, out);
         text_printf(out,
                     "GBM_FN void %s_%s(const struct state *s, const struct "
-                    "gbm_team *team, %sreal *x)\n{\n    (void)team;\n",
+                    "gbm_team *team, %sreal *x)\n{\n",
                     which, s->name, k ? "const " : "");
         sampler_emit_layout(&e, s);
-        emit_line(&e, "(void)d;");
         sampler_emit_each(&e, s, k ? "$ = x[@];" : "x[@] = $;", false, true);
         text_append(out, "}\n");
         text_printf(out, "#ifndef __CUDACC__\nGBM_HOST_%s(%s_%s)\n#endif\n\n",
@@ -177,8 +167,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     e = emitter_new(c, out);
     text_printf(out,
                 "static int dimension_%s(const void *state)\n{\n    const "
-                "struct state *s = (const struct state *)state;\n    "
-                "(void)s;\n",
+                "struct state *s = (const struct state *)state;\n",
                 s->name);
     sampler_emit_layout(&e, s);
     emit_line(&e, "return d;");
@@ -186,11 +175,9 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     e = emitter_new(c, out);
     text_printf(out,
                 "static void fixed_%s(const void *state, unsigned char *out)\n"
-                "{\n    const struct state *s = (const struct state *)state;\n"
-                "    (void)s;\n",
+                "{\n    const struct state *s = (const struct state *)state;\n",
                 s->name);
     sampler_emit_layout(&e, s);
-    emit_line(&e, "(void)d;");
     sampler_emit_each(&e, s, "out[@] = (unsigned char)$;", true, false);
     text_append(out, "}\n#endif\n\n");
 }

@@ -168,8 +168,7 @@ static void emit_direct_density(struct compiler *c, struct text *out,
                 "{\n"
                 "    const struct conditional_%s *k_ = (const struct "
                 "conditional_%s *)context;\n"
-                "    const real lower = k_->lower, upper = k_->upper;\n"
-                "    (void)lower;\n    (void)upper;\n",
+                "    const real lower = k_->lower, upper = k_->upper;\n",
                 id, id, id);
     const struct entry *d = s->recognised;
     if (!entry_clause(d, "solve")) {
@@ -221,8 +220,7 @@ static void emit_finish(struct compiler *c, struct text *out,
     text_printf(out,
                 "GBM_FN void finish_%s(const struct state *s, struct gbm_rng "
                 "*rng,\n    const struct gbm_team *team, long long element, "
-                "int adapting,\n    const struct conditional_%s *k_)\n{\n"
-                "    (void)adapting;\n",
+                "int adapting,\n    const struct conditional_%s *k_)\n{\n",
                 id, id);
     if (s->family->nloops)
         emit_decode(&e, s->family, "element");

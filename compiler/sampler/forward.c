@@ -141,7 +141,6 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
         rest->sampler->emit(c, out, rest);
     struct emitter e = emitter_new(c, out);
     emit_open_update(out, s);
-    emit_line(&e, "(void)team;");
     if (rest)
         emit_line(&e, "%s(s, rng, team, element, adapting);", rest->name);
     else

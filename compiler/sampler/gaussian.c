@@ -8,8 +8,6 @@ void sampler_open_element(struct emitter *e, const struct step *s)
 {
     if (s->family->nloops)
         emit_decode(e, s->family, "element");
-    for (int i = 0; i < e->nloops; i++)
-        emit_line(e, "(void)%s;", e->loops[i].name);
     /* members of a block share the plate: their loops are the same indices */
     for (int k = 1; k < s->nmembers; k++)
         for (int i = 0; i < s->family->nloops && e->nloops < 48 &&
@@ -51,8 +49,6 @@ void sampler_emit_layout(struct emitter *e, const struct step *s)
         at = intern_format(c, "at%d + n%d", i, i);
     }
     emit_line(e, "const int d = %s;", at);
-    for (int i = 0; i < s->nmembers; i++)
-        emit_line(e, "(void)n%d, (void)at%d;", i, i);
 }
 
 int sampler_open_index(struct emitter *e, const struct indices *index, int i,
@@ -271,15 +267,11 @@ void sampler_emit_block_access(struct compiler *c, struct text *out,
                  s->name, mark + 2);
         text_append(out, head);
         emit_line(&e, "const struct state *s = (const struct state *)state;");
-        emit_line(&e, "(void)s;");
-        emit_line(&e, "(void)element;");
         sampler_open_element(&e, s);
         sampler_emit_layout(&e, s);
         if (k == 0)
             emit_line(&e, "return d;");
-        else
-            emit_line(&e, "(void)d;");
-        if (k == 1)
+        else if (k == 1)
             sampler_emit_each(&e, s, "x[@] = (double)$;", false, false);
         if (k == 2)
             sampler_emit_each(&e, s, "$ = (real)x[@];", false, false);
@@ -295,7 +287,7 @@ void sampler_emit_assemble(struct compiler *c, struct text *out,
                 "GBM_FN void assemble_%s(const struct state *s,\n    const "
                 "struct gbm_team *team, long long element,\n    real "
                 "*__restrict__ Q, real *__restrict__ b)\n"
-                "{\n    (void)team;\n    (void)element;\n",
+                "{\n",
                 s->name);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
@@ -366,7 +358,6 @@ void sampler_emit_vector_access(struct compiler *c, struct text *out,
                         k == 1 ? "get" : "set", s->name,
                         k == 1 ? "" : "const ");
         emit_line(&e, "const struct state *s = (const struct state *)state;");
-        emit_line(&e, "(void)element;");
         sampler_open_element(&e, s);
         sampler_emit_layout(&e, s);
         if (k == 0)
@@ -407,7 +398,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n    (void)adapting;\n",
+                "adapting)\n{\n",
                 s->name);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);

@@ -210,7 +210,7 @@ void sampler_emit_group_cells(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "/* Numbers of unobserved cells. */\n"
-                "GBM_FN int count_%s(const struct state *s)\n{\n    (void)s;\n"
+                "GBM_FN int count_%s(const struct state *s)\n{\n"
                 "    int k = 0;\n",
                 s->name);
     sampler_for_each_latent(&e, s, "k++;", false);
@@ -248,8 +248,8 @@ void sampler_emit_group_density(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN_BIG real %s_%s(const struct state *s, const struct "
-                "gbm_team *team,\n    long long element)\n{\n    (void)s;\n"
-                "    (void)team;\n    (void)element;\n    gbm_total total = "
+                "gbm_team *team,\n    long long element)\n{\n"
+                "    gbm_total total = "
                 "0;\n",
                 what, s->name);
     if (!s->whole)
@@ -271,13 +271,13 @@ void sampler_emit_group_access(struct text *out, const struct step *s,
     text_printf(out,
                 "#ifndef __CUDACC__\n"
                 "static int dimension_%s(const void *state, int64_t element)\n"
-                "{\n    (void)element;\n    return count_%s((const struct "
+                "{\n    return count_%s((const struct "
                 "state *)state);\n}\n"
                 "static void get_%s(const void *state, int64_t element, "
-                "double *x)\n{\n    (void)element;\n    read_%s((const struct "
+                "double *x)\n{\n    read_%s((const struct "
                 "state *)state, (real *)x);\n}\n"
                 "static void set_%s(const void *state, int64_t element, "
-                "const double *x)\n{\n    (void)element;\n    write_%s((const "
+                "const double *x)\n{\n    write_%s((const "
                 "struct state *)state, &gbm_alone, (const real *)x);\n}\n",
                 n, n, n, n, n, n);
     text_printf(out,
@@ -309,7 +309,6 @@ void sampler_emit_group_comment(struct compiler *c, struct text *out,
 void sampler_open_group_update(struct text *out, const struct step *s)
 {
     emit_open_update(out, s);
-    text_append(out, "    (void)element;\n");
 }
 
 /* ---- a Metropolis step -----------------------------------------------------

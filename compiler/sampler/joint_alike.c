@@ -88,11 +88,9 @@ void sampler_emit_alike(struct compiler *c, struct text *out,
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic int64_t alike_%s_%d(const void "
                 "*state, int64_t element)\n{\n    const struct state *s = "
-                "(const struct state *)state;\n    (void)s;\n",
+                "(const struct state *)state;\n",
                 s->name, number);
     emit_decode(&e, t->factor->family, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     const char *text[2] = {"0", "0"};
     for (int i = 0; i < keys.n; i++) {
         const symp key = keys.key[i];

@@ -21,8 +21,6 @@ static void emit_comment(struct compiler *c, struct text *out,
 static void open_instance(struct emitter *e, const struct factor *g)
 {
     emit_decode(e, g->family, "element");
-    for (int i = 0; i < e->nloops; i++)
-        emit_line(e, "(void)%s;", e->loops[i].name);
 }
 
 static int open_bounds(struct emitter *e, const struct joint_slot *slot)
@@ -61,10 +59,7 @@ static void open_pair(struct emitter *e, const struct joint_term *t)
     const char *n = emit_int(e, family_extent(e->c, f, 0));
     emit_line(e, "const long long extent_ = %s;", n);
     emit_line(e, "const long long vector_ = element / (extent_ * extent_);");
-    emit_line(e, "(void)vector_;");
     emit_decode(e, f, "vector_");
-    for (int i = 0; i < e->nloops; i++)
-        emit_line(e, "(void)%s;", e->loops[i].name);
     for (int k = 0; k < 2; k++) {
         const char *name = emit_loop_name(e, t->pair[k]);
         emit_line(e, "const int %s = (int)(element %s%% extent_) + 1;", name,
@@ -80,8 +75,6 @@ static void open_row(struct emitter *e, const struct joint_term *t)
         return;
     }
     open_pair(e, t);
-    emit_line(e, "(void)%s;", e->loops[e->nloops - 2].name);
-    emit_line(e, "(void)%s;", e->loops[e->nloops - 1].name);
 }
 
 static void emit_extent(struct compiler *c, struct text *out,
@@ -92,7 +85,7 @@ static void emit_extent(struct compiler *c, struct text *out,
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic int extent_%s_%d(const void "
                 "*state)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n    (void)s;\n",
+                "*)state;\n",
                 s->name, number);
     emit_line(&e, "return %s;",
               emit_int(&e, family_extent(c, sampler_pairs_of(t), 0)));
@@ -123,15 +116,12 @@ static void emit_pairs(struct compiler *c, struct text *out,
     if (scattered) {
         text_printf(out,
                     "static void scatter_%s_%d(const struct state *s, "
-                    "int64_t vector_, double *cells_)\n{\n    (void)s;\n    "
-                    "(void)vector_;\n",
+                    "int64_t vector_, double *cells_)\n{\n",
                     s->name, number);
         e = emitter_new(c, out);
         emit_line(&e, "const int extent_ = %s;",
                   emit_int(&e, family_extent(c, t->vector, 0)));
         emit_decode(&e, t->vector, "vector_");
-        for (int i = 0; i < e.nloops; i++)
-            emit_line(&e, "(void)%s;", e.loops[i].name);
         sampler_emit_scatter(&e, t);
         text_printf(out, "}\nGBM_HOST_SCATTER(scatter_%s_%d)\n", s->name,
                     number);
@@ -139,8 +129,7 @@ static void emit_pairs(struct compiler *c, struct text *out,
     text_printf(out,
                 "static int slots_%s_%d(const void *state, int64_t element, "
                 "int *variable_,\n    int64_t *cell_, int capacity_)\n{\n    "
-                "const struct state *s = (const struct state *)state;\n    "
-                "(void)s;\n    (void)capacity_;\n",
+                "const struct state *s = (const struct state *)state;\n",
                 s->name, number);
     e = emitter_new(c, out);
     open_pair(&e, t);
@@ -185,7 +174,7 @@ static void emit_slots(struct compiler *c, struct text *out,
                 "%sstatic int slots_%s_%d(const void *state, "
                 "int64_t element, int *variable_,\n    int64_t *cell_, int "
                 "capacity_)\n{\n    const struct state *s = (const struct "
-                "state *)state;\n    int count_ = 0;\n    (void)s;\n",
+                "state *)state;\n    int count_ = 0;\n",
                 t->forms ? "" : "#ifndef __CUDACC__\n", s->name, number);
     open_row(&e, t);
     symp counts = instance_counts(c, t->factor);
@@ -224,7 +213,7 @@ static void emit_design(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void design_%s_%d(const struct state *s, long long "
-                "element, real *a_)\n{\n    (void)s;\n",
+                "element, real *a_)\n{\n",
                 s->name, number);
     open_row(&e, t);
     if (t->forms) {
@@ -263,7 +252,7 @@ static void emit_offset(struct compiler *c, struct text *out,
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic double offset_%s_%d(const void "
                 "*state, int64_t element)\n{\n    const struct state *s = "
-                "(const struct state *)state;\n    (void)s;\n",
+                "(const struct state *)state;\n",
                 s->name, number);
     open_row(&e, t);
     emit_line(&e, "return (double)(%s);", emit_expr(&e, t->offset));
@@ -431,8 +420,7 @@ static void emit_drawn(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN bool drawn_%s(const struct state *s, struct gbm_rng "
-                "*rng,\n    const struct gbm_team *team, int adapting)\n{\n"
-                "    (void)adapting;\n",
+                "*rng,\n    const struct gbm_team *team, int adapting)\n{\n",
                 s->name);
     emit_joint_of(&e, s);
     emit_line(&e, "assemble_%s(s, team, &j_);", s->name);
@@ -467,7 +455,6 @@ static void emit_update(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     emit_drawn(c, out, s);
     emit_open_update(out, s);
-    emit_line(&e, "(void)element;");
     if (joint_of(s)->rescalings) {
         emit_line(&e, "if (!drawn_%s(s, rng, team, adapting) ||", s->name);
         emit_line(&e, "    adapting == GBM_ALONE)");
@@ -500,7 +487,6 @@ static void emit_check(struct compiler *c, struct text *out,
         text_append_n(out, heads[k], (size_t)(mark - heads[k]));
         text_printf(out, "%s%s", s->name, mark + 2);
         emit_line(&e, "const struct state *s = (const struct state *)state;");
-        emit_line(&e, "(void)element;");
         emit_joint_of(&e, s);
         if (k == 0)
             emit_line(&e, "return j_.d;");

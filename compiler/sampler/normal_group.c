@@ -316,11 +316,10 @@ static void emit_vector_write(struct compiler *c, struct text *out,
     text_printf(out,
                 "GBM_FN void write_%s(const struct state *s, const struct "
                 "gbm_team *team,\n    long long element, const real *x)\n{\n"
-                "    (void)element;\n    gbm_team_sync(team);\n",
+                "    gbm_team_sync(team);\n",
                 s->name);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
-    emit_line(&e, "(void)d;");
     sampler_emit_each(&e, s, "$ = x[@];", false, false);
     emit_line(&e, "gbm_team_sync(team);");
     if (s->through)

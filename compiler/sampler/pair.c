@@ -52,12 +52,9 @@ static void open_pair(struct emitter *e, const struct step *s)
     const struct family *f = s->family;
     emit_line(e, "const struct state *s = k_->s;");
     emit_line(e, "const struct gbm_team *team = k_->team;");
-    emit_line(e, "(void)s;");
-    emit_line(e, "(void)team;");
     for (int i = 0; i < f->nloops; i++) {
         const char *name = emit_loop_name(e, f->loops[i]);
         emit_line(e, "const int %s = k_->loop%d;", name, i);
-        emit_line(e, "(void)%s;", name);
     }
     for (int i = 0; i < 2; i++)
         if (s->pair[i].index) {
@@ -224,7 +221,7 @@ static void emit_pair_update(struct compiler *c, struct text *out,
                 "/* %s    %s\n * %s and %s move by what keeps the sum. */\n"
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, "
-                "int adapting)\n{\n    (void)adapting;\n    (void)element;\n",
+                "int adapting)\n{\n",
                 s->family->text, text_place_in_comment(c, s->family->span),
                 sym_text(c, s->pair[0].cell), sym_text(c, s->pair[1].cell),
                 s->name);
@@ -283,12 +280,8 @@ static void open_check(struct emitter *e, const struct step *s,
     text_printf(e->out, "%s\n{\n", head);
     emit_line(e, "const struct state *s = (const struct state *)state;");
     emit_line(e, "const struct gbm_team *team = &gbm_alone;");
-    emit_line(e, "(void)s;");
-    emit_line(e, "(void)element;");
     if (s->family->nloops)
         emit_decode(e, s->family, "element");
-    for (int i = 0; i < e->nloops; i++)
-        emit_line(e, "(void)%s;", e->loops[i].name);
     fill_pair(e, s);
 }
 
@@ -306,7 +299,7 @@ static void emit_checks(struct compiler *c, struct text *out,
         return;
     text_printf(out,
                 "static int dimension_%s(const void *state, int64_t element)\n"
-                "{\n    (void)state;\n    (void)element;\n    return 1;\n}\n",
+                "{\n    return 1;\n}\n",
                 id);
     struct emitter get = emitter_new(c, out);
     open_check(&get, s,

@@ -169,8 +169,6 @@ static void open_path_element(struct emitter *e, const struct step *s,
                               const char *element)
 {
     emit_decode(e, s->family, element);
-    for (int i = 0; i < e->nloops; i++)
-        emit_line(e, "(void)%s;", e->loops[i].name);
 }
 
 /* exp(logp) as a product, where logp is a sum of logs. */
@@ -207,7 +205,7 @@ static void open_prior(struct emitter *e, const struct step *s,
 {
     text_printf(e->out,
                 "GBM_FN real %s_%s(const struct state *s, long long element, "
-                "%s)\n{\n    (void)s;\n",
+                "%s)\n{\n",
                 name, s->name, arguments);
     open_path_element(e, s, "element");
 }
@@ -365,7 +363,7 @@ static void emit_chain_update(struct compiler *c, struct text *out,
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, "
-                "int adapting)\n{\n    (void)adapting;\n"
+                "int adapting)\n{\n"
                 "    struct path_%s p;\n    open_%s(&p, s, team, element);\n"
                 "    const struct gbm_chain chain = {\n        &p, team, p.n, "
                 "p.values, %s, enter_%s_at, transition_%s_at,\n        "
@@ -390,7 +388,7 @@ static void emit_chain_host(struct compiler *c, struct text *out,
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
                 "*state)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n    (void)s;\n",
+                "*)state;\n",
                 n);
     const char *lowest = emit_int(&e, s->lower);
     const char *highest = emit_int(&e, s->upper);

@@ -33,8 +33,6 @@ static void emit_node(struct emitter *e, const struct family *h,
                       const char *element)
 {
     emit_decode(e, h, element);
-    for (int i = 0; i < e->nloops; i++)
-        emit_line(e, "(void)%s;", e->loops[i].name);
 }
 
 /* struct rescale_NAME_k, and the log density at t = log c: likelihood, the
@@ -55,7 +53,7 @@ static void emit_scale_density(struct compiler *c, struct text *out,
                 "GBM_INLINE real rescaled_%s_%d(const void *context, real t_)"
                 "\n{\n    const struct rescale_%s_%d *k_ = (const struct "
                 "rescale_%s_%d *)context;\n    const struct state *s = "
-                "k_->s;\n    (void)s;\n",
+                "k_->s;\n",
                 h->text, r->term->factor->text, s->name, r->number,
                 h->nloops ? "    long long element;\n" : "", s->name, r->number,
                 s->name, r->number, s->name, r->number);
@@ -116,8 +114,6 @@ static void emit_deviation(struct compiler *c, struct text *out,
                 varies(r, rows) ? ", real *precision_" : "",
                 r->hyper->nloops ? ", long long *node_" : "");
     emit_decode(&e, t->factor->family, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     if (varies(r, rows))
         emit_line(&e, "*precision_ = %s;",
                   emit_expr(&e, sym_mul2(c, t->scale, t->weight)));
@@ -362,7 +358,6 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
     emit_line(&e, "    s->%s[j_->where[i_]] = j_->x[j_->at[i_]];", plate);
     emit_line(&e, "%s = k_.now * real_exp(%.17g * t_);", node, -2 / r->power);
     emit_line(&e, "gbm_team_sync(team);");
-    emit_line(&e, "(void)moved_;");
     emit_line(&e, "return told_;");
     text_append(out, "}\n\n");
 }

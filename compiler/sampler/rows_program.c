@@ -83,7 +83,7 @@ static void emit_layout(struct text *out, const struct row_writer *w,
     const struct step *s = w->s;
     text_printf(out,
                 "GBM_FN void layout_%s(const struct state *s, struct rows_%s "
-                "*at)\n{\n    (void)s;\n",
+                "*at)\n{\n",
                 id, id);
     emit_line(&e, "at->elements = %s;", element_count(&e, s->family));
     emit_line(&e, "at->first = %s;", emit_int(&e, s->lower));
@@ -146,7 +146,7 @@ static void emit_values(struct text *out, const struct row_writer *w,
     text_printf(out,
                 "GBM_FN void values_%s(const struct state *s, const struct "
                 "rows_%s *at,\n    int k, gbm_total *u)\n"
-                "{\n    (void)s;\n    (void)k;\n",
+                "{\n",
                 id, id);
     emit_name(&e, "k");
     e.target = "k";
@@ -202,12 +202,9 @@ static void emit_columns(struct text *out, const struct row_writer *w,
     bool asks = false;
     text_printf(out,
                 "GBM_FN void columns_%s(const struct state *s, const struct "
-                "rows_%s *at,\n    long long element, gbm_total *x)\n{\n"
-                "    (void)at;\n",
+                "rows_%s *at,\n    long long element, gbm_total *x)\n{\n",
                 id, id);
     emit_decode(&e, s->family, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     emit_line(&e, "GBM_EACH_TURN");
     emit_line(&e, "for (int c = 0; c < at->columns; c++)");
     emit_line(&e, "    x[c * GBM_ROWS] = 0;");
@@ -251,7 +248,7 @@ static void emit_trial(struct text *out, const char *id, const char *body)
                 "GBM_INLINE void trial_%s(const struct rows_%s *at,\n"
                 "    const gbm_total *__restrict__ u, const gbm_total "
                 "*__restrict__ x,\n    gbm_total *__restrict__ room, gbm_total "
-                "*__restrict__ total)\n{\n    (void)x;\n    (void)room;\n"
+                "*__restrict__ total)\n{\n"
                 "    GBM_EACH_ROW total[r] = u[0];\n%s}\n\n",
                 id, id, body ? body : "");
 }

@@ -125,16 +125,11 @@ static void emit_line_of(struct compiler *c, struct text *out,
                          const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
-    bool left = false;
-    for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next)
-        left = left || (t->latent && t->latent->residual);
     text_printf(out,
                 "GBM_FN struct gbm_scaling line_%s(const struct state *s, "
                 "const struct gbm_team *team,\n    int left)\n{\n    "
                 "struct gbm_scaling k = {0, 0, 0, 0};\n",
                 s->name);
-    if (!left)
-        emit_line(&e, "(void)left;");
     for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next) {
         emit_term(&e, t);
         if (t->family == t->family->var->families)
@@ -214,7 +209,6 @@ static void emit_update(struct compiler *c, struct text *out,
     const struct slot *number = scaling_of(s)->number;
     struct emitter e = emitter_new(c, out);
     emit_open_update(out, s);
-    emit_line(&e, "(void)element;");
     emit_line(&e, "const struct gbm_scaling k = line_%s(s, team, 1);", s->name);
     emit_line(&e, "real by = 1;");
     emit_line(&e, "if (gbm_scale_moves(&k))");
@@ -258,23 +252,23 @@ static void emit_access(struct compiler *c, struct text *out,
         out,
         "static int dimension_%s(const void *state, int64_t element)\n{\n    "
         "const struct gbm_scaling k = line_%s((const struct state *)state, "
-        "&gbm_alone, 0);\n    (void)element;\n    return "
+        "&gbm_alone, 0);\n    return "
         "gbm_scale_moves(&k);\n}\n"
         "static void get_%s(const void *state, int64_t element, double *x)\n"
-        "{\n    (void)element;\n    *x = length_%s(state);\n}\n"
+        "{\n    *x = length_%s(state);\n}\n"
         "static void set_%s(const void *state, int64_t element, const double "
-        "*x)\n{\n    (void)element;\n    multiply_%s((const struct state "
+        "*x)\n{\n    multiply_%s((const struct state "
         "*)state, &gbm_alone, (real)exp(factor_%s(state, *x)));\n}\n"
         "static double conditional_%s(const void *state, int64_t element, "
         "const double *x)\n{\n    struct gbm_scaling k = line_%s((const struct "
-        "state *)state, &gbm_alone, 0);\n    (void)element;\n    k.count = 0; "
+        "state *)state, &gbm_alone, 0);\n    k.count = 0; "
         "/* the density of what moves, not of the number */\n    return "
         "(double)gbm_scale_density(&k, (real)factor_%s(state, *x));\n}\n",
         n, n, n, n, n, n, n, n, n, n);
     if (scaling_of(s)->number)
         text_printf(out,
-                    "static int64_t tuning_%s(const void *state)\n{\n    "
-                    "(void)state;\n    return 1;\n}\n",
+                    "static int64_t tuning_%s(const void *state)\n{\n"
+                    "    return 1;\n}\n",
                     n);
     text_append(out, "#endif\n\n");
 }

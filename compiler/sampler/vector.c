@@ -182,7 +182,7 @@ static void emit_coefficients(struct compiler *c, struct text *out,
         "of %s. */\n"
         "GBM_FN real coefficients_%s(const struct state *s, const "
         "struct gbm_team *team,\n    long long element, real *sums)\n"
-        "{\n    (void)team;\n    (void)element;\n",
+        "{\n",
         s->family->text, text_place_in_comment(c, s->family->span),
         v->entry->name, statistics.data, s->name);
     text_free(&statistics);
@@ -241,7 +241,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n    (void)adapting;\n",
+                "adapting)\n{\n",
                 s->name);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
@@ -249,7 +249,6 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, %s);", cells(&v));
     emit_line(&e, "const real whole = coefficients_%s(s, team, element, sums);",
               s->name);
-    emit_line(&e, "(void)whole;");
     struct text arguments = {0};
     emit_solve(&e, &v, &arguments);
     const bool shared = entry_value(v.entry, "draw_shared") != NULL;

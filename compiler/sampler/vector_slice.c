@@ -46,8 +46,7 @@ static void emit_component_access(struct compiler *c, struct text *out,
         struct emitter e = emitter_new(c, out);
         text_printf(out,
                     "GBM_FN %s component_%s_%s(const struct state *s, long "
-                    "long element, int place_%s)\n{\n    (void)s;\n    "
-                    "(void)element;\n",
+                    "long element, int place_%s)\n{\n",
                     what[k].type, s->name, what[k].name, what[k].more);
         sampler_open_element(&e, s);
         symp at[2] = {
@@ -138,8 +137,8 @@ static void emit_component_density(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN gbm_total density_%s_here(const struct state *s, const "
-                "struct gbm_team *team,\n    long long element)\n{\n    "
-                "(void)team;\n    (void)element;\n    gbm_total total = 0;\n",
+                "struct gbm_team *team,\n    long long element)\n{\n"
+                "    gbm_total total = 0;\n",
                 s->name);
     sampler_open_element(&e, s);
     emit_cell_if_needed(&e, s);

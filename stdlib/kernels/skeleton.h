@@ -8,6 +8,15 @@
 #include "team.h"
 #include "rows.h"
 
+/* Functions of one kind have the same parameters, and all indices of their
+ * loops, whether or not each of them reads them all. */
+#ifdef __CUDACC__
+#pragma nv_diag_suppress 177
+#else
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#endif
+
 /* Room for n values, to the end of the block. On the device they are a thread's
  * own, or from the device's heap if they are many (linear.h). */
 #ifdef __CUDACC__

@@ -67,8 +67,7 @@ def warnings_of_c(bench):
     runtime = os.path.join(ROOT, "runtime")
     status, out, err = bench.run(
         ["cc", "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra",
-         "-Wno-unused-parameter", "-Wno-unused-variable",
-         "-Wno-unused-function", "-Wno-unused-but-set-variable",
+         "-Wno-unused-but-set-variable",
          "-I", runtime, "-I", stdlib, "model.c"])
     lines = [l for l in err.splitlines()
              if re.search(r"model\.c:.*(warning|error):", l)]

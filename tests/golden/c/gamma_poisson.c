@@ -42,8 +42,6 @@ struct state {
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
 {
-    (void)s;
-    (void)chain;
     s->x_v += chain * s->x_v_stride;
     s->theta_v += chain * s->theta_v_stride;
     s->a_v += chain * s->a_v_stride;
@@ -55,8 +53,6 @@ GBM_FN void shift_state(struct state *s, int chain)
 
 GBM_FN real logdensity_a_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     if (!(*s->a_v >= 0))
         return -GBM_INF;
     return -*s->a_v;
@@ -67,11 +63,7 @@ GBM_HOST_LOGDENSITY(logdensity_a_v)
 
 GBM_FN void simulate_a_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
-    (void)rng;
     const real lambda_v = 1;
-    (void)lambda_v;
     const real exponential = gbm_draw_exponential(rng);
     *s->a_v = (exponential / lambda_v);
 }
@@ -82,8 +74,6 @@ GBM_HOST_SIMULATE(simulate_a_v)
 #ifndef __CUDACC__
 static int64_t cells_a_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     int64_t count = 0;
     if (out)
         out[count] = 0;
@@ -97,9 +87,6 @@ static int64_t cells_a_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_a_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
-    (void)out;
 }
 static void subscripts_a_v(const void *state, int64_t element, int *out)
 {
@@ -109,8 +96,6 @@ static void subscripts_a_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_a_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     count++;
     return count;
@@ -118,21 +103,14 @@ static int64_t enumerate_a_v(const void *state, int *tuples)
 
 static void start_a_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
-    (void)spread;
     real lower = 0, upper = GBM_INF;
     const real lambda_v = 1;
-    (void)lambda_v;
     *s->a_v = gbm_start(rng, 1 / lambda_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_a_v)
 
 static bool check_a_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
-    (void)problem;
     if (a_v_seen() && (*s->a_v < 0))
         return gbm_problem_text(problem, "a = %g is outside the support real [0, inf] of dexp", (double)*s->a_v);
     return true;
@@ -148,8 +126,6 @@ static bool check_a_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN real logdensity_b_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     if (!(*s->b_v >= 0))
         return -GBM_INF;
     return -REAL_C(0.9) * real_log(*s->b_v) - *s->b_v - REAL_C(2.2527126517342055);
@@ -160,13 +136,8 @@ GBM_HOST_LOGDENSITY(logdensity_b_v)
 
 GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
-    (void)rng;
     const real r_v = REAL_C(0.1);
-    (void)r_v;
     const real lambda_v = 1;
-    (void)lambda_v;
     const real gamma = gbm_draw_gamma(rng, r_v);
     *s->b_v = (gamma / lambda_v);
 }
@@ -177,8 +148,6 @@ GBM_HOST_SIMULATE(simulate_b_v)
 #ifndef __CUDACC__
 static int64_t cells_b_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     int64_t count = 0;
     if (out)
         out[count] = 0;
@@ -192,9 +161,6 @@ static int64_t cells_b_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_b_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
-    (void)out;
 }
 static void subscripts_b_v(const void *state, int64_t element, int *out)
 {
@@ -204,8 +170,6 @@ static void subscripts_b_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_b_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     count++;
     return count;
@@ -213,23 +177,15 @@ static int64_t enumerate_b_v(const void *state, int *tuples)
 
 static void start_b_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
-    (void)spread;
     real lower = 0, upper = GBM_INF;
     const real r_v = REAL_C(0.1);
-    (void)r_v;
     const real lambda_v = 1;
-    (void)lambda_v;
     *s->b_v = gbm_start(rng, r_v / lambda_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_b_v)
 
 static bool check_b_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
-    (void)problem;
     if (b_v_seen() && (*s->b_v < 0))
         return gbm_problem_text(problem, "b = %g is outside the support real [0, inf] of dgamma", (double)*s->b_v);
     return true;
@@ -245,10 +201,7 @@ static bool check_b_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN real logdensity_theta_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if (!(theta_v(i_v) >= 0))
         return -GBM_INF;
     return *s->a_v * real_log(*s->b_v) - gbm_lgamma(*s->a_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v)) - *s->b_v * theta_v(i_v);
@@ -259,15 +212,9 @@ GBM_HOST_LOGDENSITY(logdensity_theta_v)
 
 GBM_FN void simulate_theta_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)rng;
     const real r_v = *s->a_v;
-    (void)r_v;
     const real lambda_v = *s->b_v;
-    (void)lambda_v;
     const real gamma = gbm_draw_gamma(rng, r_v);
     theta_v(i_v) = (gamma / lambda_v);
 }
@@ -278,10 +225,7 @@ GBM_HOST_SIMULATE(simulate_theta_v)
 #ifndef __CUDACC__
 static int64_t cells_theta_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     int64_t count = 0;
     if (out)
         out[count] = (i_v) - 1;
@@ -295,11 +239,7 @@ static int64_t cells_theta_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_theta_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)out;
     out[0] = i_v;
 }
 static void subscripts_theta_v(const void *state, int64_t element, int *out)
@@ -310,8 +250,6 @@ static void subscripts_theta_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_theta_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
@@ -323,27 +261,17 @@ static int64_t enumerate_theta_v(const void *state, int *tuples)
 
 static void start_theta_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)spread;
     real lower = 0, upper = GBM_INF;
     const real r_v = *s->a_v;
-    (void)r_v;
     const real lambda_v = *s->b_v;
-    (void)lambda_v;
     theta_v(i_v) = gbm_start(rng, r_v / lambda_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_theta_v)
 
 static bool check_theta_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)problem;
     if (theta_v_seen(i_v) && (theta_v(i_v) < 0))
         return gbm_problem_text(problem, "theta[%d] = %g is outside the support real [0, inf] of dgamma", i_v, (double)theta_v(i_v));
     return true;
@@ -359,10 +287,7 @@ static bool check_theta_v(const void *state, int64_t element, struct gbm_problem
 
 GBM_FN real logdensity_x_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if (!(x_v(i_v) >= 0))
         return -GBM_INF;
     return gbm_times(x_v(i_v), real_log(theta_v(i_v)) + real_log(t_v(i_v))) - theta_v(i_v) * t_v(i_v) - gbm_lgamma(x_v(i_v) + 1);
@@ -373,13 +298,8 @@ GBM_HOST_LOGDENSITY(logdensity_x_v)
 
 GBM_FN void simulate_x_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)rng;
     const real lambda_v = theta_v(i_v) * t_v(i_v);
-    (void)lambda_v;
     const real poisson = gbm_draw_poisson(rng, lambda_v);
     x_v(i_v) = gbm_whole(poisson);
 }
@@ -390,10 +310,7 @@ GBM_HOST_SIMULATE(simulate_x_v)
 #ifndef __CUDACC__
 static int64_t cells_x_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     int64_t count = 0;
     if (out)
         out[count] = (i_v) - 1;
@@ -407,11 +324,7 @@ static int64_t cells_x_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_x_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)out;
     out[0] = i_v;
 }
 static void subscripts_x_v(const void *state, int64_t element, int *out)
@@ -422,8 +335,6 @@ static void subscripts_x_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_x_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
@@ -435,11 +346,7 @@ static int64_t enumerate_x_v(const void *state, int *tuples)
 
 static void start_x_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)spread;
     real lower = 0, upper = GBM_INF;
     simulate_x_v(s, rng, element);
     if (x_v(i_v) < lower)
@@ -451,11 +358,7 @@ GBM_HOST_START(start_x_v)
 
 static bool check_x_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)problem;
     if (!gbm_subscript(problem, "theta", 1, i_v, s->theta_v_n1))
         return false;
     if (!gbm_subscript(problem, "t", 1, i_v, s->t_v_n1))
@@ -520,8 +423,6 @@ GBM_INLINE real density_a_v(const void *context, real x)
     const struct conditional_a_v *k_ = (const struct conditional_a_v *)context;
     const struct state *s = k_->s;
     const struct gbm_team *team = k_->team;
-    (void)s;
-    (void)team;
     gbm_total total = 0;
     total += k_->c1 * (x);
     if (k_->c2 != 0) {
@@ -533,7 +434,6 @@ GBM_INLINE real density_a_v(const void *context, real x)
 GBM_FN void update_a_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     struct conditional_a_v k_;
     prepare_a_v(&k_, s, team, element);
     real width = s->a_v_width[element];
@@ -589,8 +489,6 @@ GBM_INLINE real density_b_v(const void *context, real x)
 {
     const struct conditional_b_v *k_ = (const struct conditional_b_v *)context;
     const real lower = k_->lower, upper = k_->upper;
-    (void)lower;
-    (void)upper;
     const real r_v = k_->c1 + 1;
     const real lambda_v = -k_->c2;
     return gbm_xlogy(r_v - 1, x) - lambda_v * x;
@@ -600,7 +498,6 @@ GBM_FN void finish_b_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting,
     const struct conditional_b_v *k_)
 {
-    (void)adapting;
     const real r_v = k_->c1 + 1;
     const real lambda_v = -k_->c2;
     const real gamma = gbm_draw_gamma(rng, r_v);
@@ -611,7 +508,6 @@ GBM_FN void finish_b_v(const struct state *s, struct gbm_rng *rng,
 GBM_FN void update_b_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     struct conditional_b_v k_;
     prepare_b_v(&k_, s, team, element);
     finish_b_v(s, rng, team, element, adapting, &k_);
@@ -661,8 +557,6 @@ GBM_INLINE real density_theta_v(const void *context, real x)
 {
     const struct conditional_theta_v *k_ = (const struct conditional_theta_v *)context;
     const real lower = k_->lower, upper = k_->upper;
-    (void)lower;
-    (void)upper;
     const real r_v = k_->c1 + 1;
     const real lambda_v = -k_->c2;
     return gbm_xlogy(r_v - 1, x) - lambda_v * x;
@@ -671,7 +565,6 @@ GBM_INLINE real density_theta_v(const void *context, real x)
 GBM_FN void update_theta_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int i_v = (int)(element) + 1;
     struct conditional_theta_v k_;
     prepare_theta_v(&k_, s, team, element);
@@ -687,8 +580,6 @@ GBM_FN void update_theta_v(const struct state *s, struct gbm_rng *rng,
 GBM_FN void forward_theta_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
-    (void)team;
     simulate_theta_v(s, rng, element);
 }
 
@@ -697,8 +588,6 @@ GBM_FN void forward_theta_v(const struct state *s, struct gbm_rng *rng,
 GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
-    (void)team;
     simulate_x_v(s, rng, element);
 }
 
@@ -708,14 +597,12 @@ GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(0, update_a_v)
     GBM_CHAIN_STEP(1, update_b_v)
     GBM_CHAIN_STEP(2, update_theta_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(3, forward_theta_v)
     GBM_CHAIN_STEP(4, update_x_v)
 }
@@ -757,8 +644,6 @@ static const struct gbm_variable variables[] = {
 static void bind_state(void *state, const struct gbm_binding *b)
 {
     struct state *s = (struct state *)state;
-    (void)b;
-    (void)s;
     s->N_v = (int *)b[0].values;
     s->x_v = (int *)b[1].values;
     s->x_v_n1 = b[1].dim[0];
@@ -788,8 +673,6 @@ static const int load_order[] = {0, 3, 1, 2, 4, 5, 6};
 
 static double violation_a_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     double sum = 0;
     sum += gbm_outside(*s->a_v, 0, GBM_INF);
     return sum;
@@ -804,15 +687,9 @@ static void parents_a_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
 }
 static double violation_b_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     double sum = 0;
     sum += gbm_outside(*s->b_v, 0, GBM_INF);
     return sum;
@@ -827,17 +704,10 @@ static void parents_b_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
 }
 static double violation_theta_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     double sum = 0;
     sum += gbm_outside(theta_v(i_v), 0, GBM_INF);
     sum += gbm_outside(*s->a_v, 0, GBM_INF);
@@ -854,12 +724,7 @@ static void parents_theta_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     {
         if (1)
             visit(context, 4, (int64_t)(0));
@@ -871,10 +736,7 @@ static void parents_theta_v(const void *state, int64_t element,
 }
 static double violation_x_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     double sum = 0;
     sum += gbm_outside(x_v(i_v), 0, GBM_INF);
     sum += gbm_outside(theta_v(i_v) * t_v(i_v), 0, GBM_INF);
@@ -892,12 +754,7 @@ static void parents_x_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     {
         const int at1_ = i_v;
         if (1 && at1_ >= 1 && at1_ <= s->theta_v_n1)
@@ -976,12 +833,7 @@ static void reads_0_x_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     {
         const int at1_ = i_v;
         if (1 && at1_ >= 1 && at1_ <= s->theta_v_n1)
@@ -994,15 +846,10 @@ static const struct gbm_reader readers[] = {
 
 static int dimension_a_v(const void *state, int64_t element)
 {
-    (void)state;
-    (void)element;
     return 1;
 }
 static void get_a_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
 {
-    (void)element;
-    (void)cell_;
-    (void)count_;
     *cell_ = &*s->a_v;
 }
 static void get_a_v(const void *state, int64_t element, double *x)
@@ -1038,22 +885,16 @@ static double conditional_a_v_at(const void *state, int64_t element, const doubl
 static int64_t cost_update_a_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     return (int64_t)(*s->N_v);
 }
 
 GBM_HOST_RUN(1, update_a_v, 0, 3, none)
 static int dimension_b_v(const void *state, int64_t element)
 {
-    (void)state;
-    (void)element;
     return 1;
 }
 static void get_b_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
 {
-    (void)element;
-    (void)cell_;
-    (void)count_;
     *cell_ = &*s->b_v;
 }
 static void get_b_v(const void *state, int64_t element, double *x)
@@ -1089,22 +930,16 @@ static double conditional_b_v_at(const void *state, int64_t element, const doubl
 static int64_t cost_update_b_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     return (int64_t)(*s->N_v);
 }
 
 GBM_HOST_RUN(2, update_b_v, 1, 1, gbm_draw_gamma)
 static int dimension_theta_v(const void *state, int64_t element)
 {
-    (void)state;
-    (void)element;
     return 1;
 }
 static void get_theta_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
 {
-    (void)element;
-    (void)cell_;
-    (void)count_;
     const int i_v = (int)(element) + 1;
     *cell_ = &theta_v(i_v);
 }

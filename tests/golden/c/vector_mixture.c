@@ -109,8 +109,6 @@ struct state {
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
 {
-    (void)s;
-    (void)chain;
     s->pi_v += chain * s->pi_v_stride;
     s->mu_v += chain * s->mu_v_stride;
     s->Q_v += chain * s->Q_v_stride;
@@ -133,7 +131,6 @@ GBM_FN void shift_state(struct state *s, int chain)
 GBM_FN long long index0(const struct state *s, long long element)
 {
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if ((z_v(i_v)) < 1 || (z_v(i_v)) > s->table_1_v_n1)
         return -1;
     return (z_v(i_v)) - 1;
@@ -146,8 +143,6 @@ GBM_HOST_CELL(index0)
 
 GBM_FN real logdensity_pi_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     gbm_total j_v_sum = 0;
     for (int j_v = 1; j_v <= s->a_v_n1; j_v++) {
         j_v_sum += a_v(j_v);
@@ -168,9 +163,6 @@ GBM_HOST_LOGDENSITY(logdensity_pi_v)
 
 GBM_FN void simulate_pi_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
-    (void)rng;
     GBM_SCRATCH(drawn, drawn_small, (s->a_v_n1) * (1));
     gbm_draw_dirichlet(rng, s->a_v_n1, s->a_v + ((1) - 1), drawn);
     for (int row_v = 1; row_v <= s->a_v_n1; row_v++) {
@@ -184,8 +176,6 @@ GBM_HOST_SIMULATE(simulate_pi_v)
 #ifndef __CUDACC__
 static int64_t cells_pi_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     int64_t count = 0;
     for (int row_v = 1; row_v <= s->a_v_n1; row_v++) {
         if (out)
@@ -201,9 +191,6 @@ static int64_t cells_pi_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_pi_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
-    (void)out;
     out[0] = s->a_v_n1;
 }
 static void subscripts_pi_v(const void *state, int64_t element, int *out)
@@ -214,8 +201,6 @@ static void subscripts_pi_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_pi_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     count++;
     return count;
@@ -223,9 +208,6 @@ static int64_t enumerate_pi_v(const void *state, int *tuples)
 
 static void start_pi_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
-    (void)spread;
     simulate_pi_v(s, rng, element);
     real widest = 0;
     for (int row_v = 1; row_v <= s->a_v_n1; row_v++) {
@@ -250,9 +232,6 @@ GBM_HOST_START(start_pi_v)
 
 static bool check_pi_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
-    (void)problem;
     {
         gbm_total j_v_sum = 0;
         for (int j_v = 1; j_v <= s->a_v_n1; j_v++) {
@@ -274,10 +253,7 @@ static bool check_pi_v(const void *state, int64_t element, struct gbm_problem *p
 
 GBM_FN real logdensity_mu_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     gbm_total j_v_sum = 0;
     for (int j_v = 1; j_v <= *s->P_v; j_v++) {
         gbm_total k_v_sum = 0;
@@ -294,11 +270,7 @@ GBM_HOST_LOGDENSITY(logdensity_mu_v)
 
 GBM_FN void simulate_mu_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)rng;
     GBM_SCRATCH(drawn, drawn_small, (*s->P_v) * (1));
     gbm_draw_mvn_precision(rng, s->m0_v_n1, s->m0_v + ((1) - 1), s->T0_v + (((1) - 1) * (long long)s->T0_v_n2 + (1) - 1), drawn);
     for (int row_v = 1; row_v <= *s->P_v; row_v++) {
@@ -312,10 +284,7 @@ GBM_HOST_SIMULATE(simulate_mu_v)
 #ifndef __CUDACC__
 static int64_t cells_mu_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     int64_t count = 0;
     for (int row_v = 1; row_v <= *s->P_v; row_v++) {
         if (out)
@@ -331,11 +300,7 @@ static int64_t cells_mu_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_mu_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)out;
     out[0] = k_v;
     out[1] = *s->P_v;
 }
@@ -347,8 +312,6 @@ static void subscripts_mu_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_mu_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
         if (tuples)
@@ -360,11 +323,7 @@ static int64_t enumerate_mu_v(const void *state, int *tuples)
 
 static void start_mu_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)spread;
     simulate_mu_v(s, rng, element);
     real widest = 0;
     for (int row_v = 1; row_v <= *s->P_v; row_v++) {
@@ -381,11 +340,7 @@ GBM_HOST_START(start_mu_v)
 
 static bool check_mu_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)problem;
     if (s->m0_v_n1 != s->T0_v_n1)
         return gbm_problem_text(problem, "mu and Omega of dmnorm must agree in length: they have %d and %d elements along a side", (int)(s->m0_v_n1), (int)(s->T0_v_n1));
     if (s->m0_v_n1 != s->T0_v_n2)
@@ -405,10 +360,7 @@ static bool check_mu_v(const void *state, int64_t element, struct gbm_problem *p
 
 GBM_FN real logdensity_Q_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     gbm_total j_v_sum = 0;
     for (int j_v = 1; j_v <= *s->P_v; j_v++) {
         j_v_sum += gbm_lgamma(REAL_C(0.5) * *s->df_v - REAL_C(0.5) * (real)j_v + REAL_C(0.5));
@@ -435,11 +387,7 @@ GBM_HOST_LOGDENSITY(logdensity_Q_v)
 
 GBM_FN void simulate_Q_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)rng;
     GBM_SCRATCH(drawn, drawn_small, (*s->P_v) * (*s->P_v));
     gbm_draw_wishart(rng, s->R_v_n1, s->R_v + (((1) - 1) * (long long)s->R_v_n2 + (1) - 1), *s->df_v, drawn);
     for (int row_v = 1; row_v <= *s->P_v; row_v++) {
@@ -455,10 +403,7 @@ GBM_HOST_SIMULATE(simulate_Q_v)
 #ifndef __CUDACC__
 static int64_t cells_Q_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     int64_t count = 0;
     for (int row_v = 1; row_v <= *s->P_v; row_v++) {
         for (int column_v = 1; column_v <= *s->P_v; column_v++) {
@@ -476,11 +421,7 @@ static int64_t cells_Q_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_Q_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)out;
     out[0] = k_v;
     out[1] = *s->P_v;
     out[2] = *s->P_v;
@@ -493,8 +434,6 @@ static void subscripts_Q_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_Q_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
         if (tuples)
@@ -506,11 +445,7 @@ static int64_t enumerate_Q_v(const void *state, int *tuples)
 
 static void start_Q_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)spread;
     const int rows_ = *s->P_v;
     GBM_SCRATCH(average, average_small, rows_ * rows_);
     real weights = 0;
@@ -545,11 +480,7 @@ GBM_HOST_START(start_Q_v)
 
 static bool check_Q_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)problem;
     if (gbm_is_nan(*s->df_v))
         return gbm_problem_text(problem, "df is missing in the data, but %s reads it", "vector_mixture.gbm:5:9");
     if (s->R_v_n1 != s->R_v_n2)
@@ -575,10 +506,7 @@ static bool check_Q_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN real logdensity_z_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if (!(z_v(i_v) >= 1))
         return -GBM_INF;
     if (!(z_v(i_v) <= s->pi_v_n1))
@@ -591,11 +519,7 @@ GBM_HOST_LOGDENSITY(logdensity_z_v)
 
 GBM_FN void simulate_z_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)rng;
     const real category = gbm_draw_category(rng, s->pi_v_n1, s->pi_v + ((1) - 1));
     z_v(i_v) = gbm_whole(category);
 }
@@ -606,10 +530,7 @@ GBM_HOST_SIMULATE(simulate_z_v)
 #ifndef __CUDACC__
 static int64_t cells_z_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     int64_t count = 0;
     if (out)
         out[count] = (i_v) - 1;
@@ -623,11 +544,7 @@ static int64_t cells_z_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_z_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)out;
     out[0] = i_v;
 }
 static void subscripts_z_v(const void *state, int64_t element, int *out)
@@ -638,8 +555,6 @@ static void subscripts_z_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_z_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
@@ -651,11 +566,7 @@ static int64_t enumerate_z_v(const void *state, int *tuples)
 
 static void start_z_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)spread;
     real lower = 1, upper = s->pi_v_n1;
     simulate_z_v(s, rng, element);
     if (z_v(i_v) < lower)
@@ -667,11 +578,7 @@ GBM_HOST_START(start_z_v)
 
 static bool check_z_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)problem;
     if (z_v_seen(i_v) && (z_v(i_v) < 1 || z_v(i_v) > s->pi_v_n1))
         return gbm_problem_text(problem, "z[%d] = %g is outside the support integer [1, K] of dcat", i_v, (double)z_v(i_v));
     return true;
@@ -687,10 +594,7 @@ static bool check_z_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN real logdensity_x_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     GBM_SCRATCH(values, small, (long long)(s->Q_v_n2) * (s->Q_v_n3));
     for (int k_v = 1; k_v <= s->Q_v_n2; k_v++) {
         for (int l_v = 1; l_v <= s->Q_v_n3; l_v++) {
@@ -713,11 +617,7 @@ GBM_HOST_LOGDENSITY(logdensity_x_v)
 
 GBM_FN void simulate_x_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)rng;
     GBM_SCRATCH(values, small, s->mu_v_n2);
     for (int k_v = 1; k_v <= s->mu_v_n2; k_v++) {
         values[k_v - 1] = (gbm_within(z_v(i_v), s->mu_v_n1) ? mu_v(z_v(i_v), k_v) : GBM_NAN);
@@ -741,10 +641,7 @@ GBM_HOST_SIMULATE(simulate_x_v)
 #ifndef __CUDACC__
 static int64_t cells_x_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     int64_t count = 0;
     for (int row_v = 1; row_v <= *s->P_v; row_v++) {
         if (out)
@@ -760,11 +657,7 @@ static int64_t cells_x_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_x_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)out;
     out[0] = i_v;
     out[1] = *s->P_v;
 }
@@ -776,8 +669,6 @@ static void subscripts_x_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_x_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
@@ -789,11 +680,7 @@ static int64_t enumerate_x_v(const void *state, int *tuples)
 
 static void start_x_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)spread;
     simulate_x_v(s, rng, element);
     real widest = 0;
     for (int row_v = 1; row_v <= *s->P_v; row_v++) {
@@ -810,11 +697,7 @@ GBM_HOST_START(start_x_v)
 
 static bool check_x_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)problem;
     if (!gbm_subscript(problem, "z", 1, i_v, s->z_v_n1))
         return false;
     if (!gbm_subscript(problem, "z", 1, i_v, s->z_v_n1))
@@ -840,11 +723,7 @@ static bool check_x_v(const void *state, int64_t element, struct gbm_problem *pr
 #ifndef GBM_CHAINS
 GBM_FN void derive_table_1_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int a_v = (int)(element) + 1;
-    (void)a_v;
-    (void)team;
     const long long cell = (a_v) - 1;
     const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
     table_1_v(a_v) = 1 * (real)(last - first);
@@ -852,11 +731,7 @@ GBM_FN void derive_table_1_v(const struct state *s, const struct gbm_team *team,
 #else
 GBM_FN void derive_table_1_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int a_v = (int)(element) + 1;
-    (void)a_v;
-    (void)team;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         i_v_sum += z_v(i_v) == a_v;
@@ -908,7 +783,6 @@ static void tally_table_1_v(const struct state *s)
 static inline void refresh_table_1_v(const struct state *s, const struct gbm_team *team,
     long long element)
 {
-    (void)team;
     if (element == 0)
         tally_table_1_v(s);
 }
@@ -917,10 +791,7 @@ GBM_HOST_DERIVE(refresh_table_1_v)
 #ifndef __CUDACC__
 static int64_t cells_table_1_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int a_v = (int)(element) + 1;
-    (void)a_v;
     int64_t count = 0;
     if (out)
         out[count] = (a_v) - 1;
@@ -934,11 +805,7 @@ static int64_t cells_table_1_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_1_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int a_v = (int)(element) + 1;
-    (void)a_v;
-    (void)out;
     out[0] = a_v;
 }
 static void subscripts_table_1_v(const void *state, int64_t element, int *out)
@@ -949,8 +816,6 @@ static void subscripts_table_1_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_table_1_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int a_v = 1; a_v <= s->a_v_n1; a_v++) {
         if (tuples)
@@ -962,11 +827,7 @@ static int64_t enumerate_table_1_v(const void *state, int *tuples)
 
 static bool check_table_1_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int a_v = (int)(element) + 1;
-    (void)a_v;
-    (void)problem;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     return true;
@@ -983,11 +844,7 @@ static bool check_table_1_v(const void *state, int64_t element, struct gbm_probl
 #ifdef __CUDACC__
 GBM_FN void derive_table_2_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)team;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         i_v_sum += z_v(i_v) == k_v;
@@ -999,19 +856,14 @@ GBM_FN void derive_table_2_v(const struct state *s, const struct gbm_team *team,
 static inline void refresh_table_2_v(const struct state *s, const struct gbm_team *team,
     long long element)
 {
-    (void)team;
-    (void)s;
-    (void)element; /* filled with table.1 */
+    /* filled with table.1 */
 }
 GBM_HOST_DERIVE(refresh_table_2_v)
 #endif
 #ifndef __CUDACC__
 static int64_t cells_table_2_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     int64_t count = 0;
     if (out)
         out[count] = (k_v) - 1;
@@ -1025,11 +877,7 @@ static int64_t cells_table_2_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_2_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)out;
     out[0] = k_v;
 }
 static void subscripts_table_2_v(const void *state, int64_t element, int *out)
@@ -1040,8 +888,6 @@ static void subscripts_table_2_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_table_2_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
         if (tuples)
@@ -1053,11 +899,7 @@ static int64_t enumerate_table_2_v(const void *state, int *tuples)
 
 static bool check_table_2_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)problem;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     return true;
@@ -1074,13 +916,8 @@ static bool check_table_2_v(const void *state, int64_t element, struct gbm_probl
 #ifdef __CUDACC__
 GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)team;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         i_v_sum += (real)(z_v(i_v) == k_v) * x_v(i_v, k1_v);
@@ -1092,21 +929,15 @@ GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team,
 static inline void refresh_table_3_v(const struct state *s, const struct gbm_team *team,
     long long element)
 {
-    (void)team;
-    (void)s;
-    (void)element; /* filled with table.1 */
+    /* filled with table.1 */
 }
 GBM_HOST_DERIVE(refresh_table_3_v)
 #endif
 #ifndef __CUDACC__
 static int64_t cells_table_3_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
     int64_t count = 0;
     if (out)
         out[count] = ((k_v) - 1) * (long long)s->table_3_v_n2 + (k1_v) - 1;
@@ -1120,13 +951,8 @@ static int64_t cells_table_3_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_3_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)out;
     out[0] = k_v;
     out[1] = k1_v;
 }
@@ -1138,8 +964,6 @@ static void subscripts_table_3_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_table_3_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
         for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
@@ -1155,13 +979,8 @@ static int64_t enumerate_table_3_v(const void *state, int *tuples)
 
 static bool check_table_3_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)problem;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     if (!gbm_subscript(problem, "x", 2, k1_v, s->x_v_n2))
@@ -1179,13 +998,8 @@ static bool check_table_3_v(const void *state, int64_t element, struct gbm_probl
 
 GBM_FN void derive_table_4_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)team;
     table_4_v(k_v, k1_v) = (table_2_v(k_v) > 0 ? table_3_v(k_v, k1_v) / table_2_v(k_v) : 0);
 }
 #ifndef __CUDACC__
@@ -1206,12 +1020,8 @@ GBM_FN void derive_all_table_4_v(const struct state *s, const struct gbm_team *t
 #ifndef __CUDACC__
 static int64_t cells_table_4_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
     int64_t count = 0;
     if (out)
         out[count] = ((k_v) - 1) * (long long)s->table_4_v_n2 + (k1_v) - 1;
@@ -1225,13 +1035,8 @@ static int64_t cells_table_4_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_4_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)out;
     out[0] = k_v;
     out[1] = k1_v;
 }
@@ -1243,8 +1048,6 @@ static void subscripts_table_4_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_table_4_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
         for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
@@ -1260,13 +1063,8 @@ static int64_t enumerate_table_4_v(const void *state, int *tuples)
 
 static bool check_table_4_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)problem;
     if (!gbm_subscript(problem, "table.2", 1, k_v, s->table_2_v_n1))
         return false;
     if (!gbm_subscript(problem, "table.3", 1, k_v, s->table_3_v_n1))
@@ -1289,13 +1087,8 @@ static bool check_table_4_v(const void *state, int64_t element, struct gbm_probl
 #ifdef __CUDACC__
 GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)team;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         i_v_sum += (real)(z_v(i_v) == k_v) * (x_v(i_v, k1_v) - table_4_v(k_v, k1_v));
@@ -1346,7 +1139,6 @@ static void tally_table_5_v(const struct state *s)
 static inline void refresh_table_5_v(const struct state *s, const struct gbm_team *team,
     long long element)
 {
-    (void)team;
     if (element == 0)
         tally_table_5_v(s);
 }
@@ -1355,12 +1147,8 @@ GBM_HOST_DERIVE(refresh_table_5_v)
 #ifndef __CUDACC__
 static int64_t cells_table_5_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
     int64_t count = 0;
     if (out)
         out[count] = ((k_v) - 1) * (long long)s->table_5_v_n2 + (k1_v) - 1;
@@ -1374,13 +1162,8 @@ static int64_t cells_table_5_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_5_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)out;
     out[0] = k_v;
     out[1] = k1_v;
 }
@@ -1392,8 +1175,6 @@ static void subscripts_table_5_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_table_5_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
         for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
@@ -1409,13 +1190,8 @@ static int64_t enumerate_table_5_v(const void *state, int *tuples)
 
 static bool check_table_5_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
-    (void)problem;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     if (!gbm_subscript(problem, "x", 2, k1_v, s->x_v_n2))
@@ -1438,15 +1214,9 @@ static bool check_table_5_v(const void *state, int64_t element, struct gbm_probl
 #ifdef __CUDACC__
 GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
     const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
     const int b_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)a_v;
-    (void)b_v;
-    (void)team;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         i_v_sum += (real)(z_v(i_v) == k_v) * (x_v(i_v, a_v) - table_4_v(k_v, a_v)) * (x_v(i_v, b_v) - table_4_v(k_v, b_v));
@@ -1458,23 +1228,16 @@ GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team,
 static inline void refresh_table_6_v(const struct state *s, const struct gbm_team *team,
     long long element)
 {
-    (void)team;
-    (void)s;
-    (void)element; /* filled with table.5 */
+    /* filled with table.5 */
 }
 GBM_HOST_DERIVE(refresh_table_6_v)
 #endif
 #ifndef __CUDACC__
 static int64_t cells_table_6_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
     const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
     const int b_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)a_v;
-    (void)b_v;
     int64_t count = 0;
     if (out)
         out[count] = (((k_v) - 1) * (long long)s->table_6_v_n2 + (a_v) - 1) * (long long)s->table_6_v_n3 + (b_v) - 1;
@@ -1488,15 +1251,9 @@ static int64_t cells_table_6_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_6_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
     const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
     const int b_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)a_v;
-    (void)b_v;
-    (void)out;
     out[0] = k_v;
     out[1] = a_v;
     out[2] = b_v;
@@ -1509,8 +1266,6 @@ static void subscripts_table_6_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_table_6_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= *s->K_v; k_v++) {
         for (int a_v = 1; a_v <= *s->P_v; a_v++) {
@@ -1530,15 +1285,9 @@ static int64_t enumerate_table_6_v(const void *state, int *tuples)
 
 static bool check_table_6_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
     const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
     const int b_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)a_v;
-    (void)b_v;
-    (void)problem;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     if (!gbm_subscript(problem, "x", 2, a_v, s->x_v_n2))
@@ -1566,11 +1315,7 @@ static bool check_table_6_v(const void *state, int64_t element, struct gbm_probl
 
 GBM_FN void derive_table_7_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)team;
     table_7_v(k_v) = (real_log(pi_v(k_v)));
 }
 #ifndef __CUDACC__
@@ -1589,10 +1334,7 @@ GBM_FN void derive_all_table_7_v(const struct state *s, const struct gbm_team *t
 #ifndef __CUDACC__
 static int64_t cells_table_7_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     int64_t count = 0;
     if (out)
         out[count] = (k_v) - 1;
@@ -1606,11 +1348,7 @@ static int64_t cells_table_7_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_7_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)out;
     out[0] = k_v;
 }
 static void subscripts_table_7_v(const void *state, int64_t element, int *out)
@@ -1621,8 +1359,6 @@ static void subscripts_table_7_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_table_7_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
         if (tuples)
@@ -1634,11 +1370,7 @@ static int64_t enumerate_table_7_v(const void *state, int *tuples)
 
 static bool check_table_7_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)problem;
     if (!gbm_subscript(problem, "pi", 1, k_v, s->pi_v_n1))
         return false;
     return true;
@@ -1654,11 +1386,7 @@ static bool check_table_7_v(const void *state, int64_t element, struct gbm_probl
 
 GBM_FN void derive_table_8_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)team;
     table_8_v(k_v) = (REAL_C(0.5) * gbm_logdet(s->Q_v_n2, s->Q_v + ((((k_v) - 1) * (long long)s->Q_v_n2 + (1) - 1) * (long long)s->Q_v_n3 + (1) - 1)));
 }
 #ifndef __CUDACC__
@@ -1677,10 +1405,7 @@ GBM_FN void derive_all_table_8_v(const struct state *s, const struct gbm_team *t
 #ifndef __CUDACC__
 static int64_t cells_table_8_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     int64_t count = 0;
     if (out)
         out[count] = (k_v) - 1;
@@ -1694,11 +1419,7 @@ static int64_t cells_table_8_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_8_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)out;
     out[0] = k_v;
 }
 static void subscripts_table_8_v(const void *state, int64_t element, int *out)
@@ -1709,8 +1430,6 @@ static void subscripts_table_8_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_table_8_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
         if (tuples)
@@ -1722,11 +1441,7 @@ static int64_t enumerate_table_8_v(const void *state, int *tuples)
 
 static bool check_table_8_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
-    (void)problem;
     if (!gbm_subscript(problem, "Q", 1, k_v, s->Q_v_n1))
         return false;
     return true;
@@ -1743,11 +1458,8 @@ static bool check_table_8_v(const void *state, int64_t element, struct gbm_probl
 GBM_FN real coefficients_update_pi_v(const struct state *s, const struct gbm_team *team,
     long long element, real *sums)
 {
-    (void)team;
-    (void)element;
     const int n0 = s->a_v_n1, at0 = 0; /* pi */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     gbm_fill(d, sums, 0);
     gbm_total whole = 0;
     {
@@ -1786,14 +1498,11 @@ GBM_FN real coefficients_update_pi_v(const struct state *s, const struct gbm_tea
 GBM_FN void update_pi_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int n0 = s->a_v_n1, at0 = 0; /* pi */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     GBM_SCRATCH(sums, sums_small, d);
     GBM_SCRATCH(drawn, drawn_small, d);
     const real whole = coefficients_update_pi_v(s, team, element, sums);
-    (void)whole;
     GBM_SCRATCH(alpha_v, alpha_v_small, d);
     for (int j = 0; j < d; j++)
         alpha_v[j] = sums[j] + 1;
@@ -1809,22 +1518,15 @@ GBM_FN void update_pi_v(const struct state *s, struct gbm_rng *rng,
 static int dimension_update_pi_v(const void *state, int64_t element)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int n0 = s->a_v_n1, at0 = 0; /* pi */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     return d;
 }
 static void get_update_pi_v(const void *state, int64_t element, double *x)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int n0 = s->a_v_n1, at0 = 0; /* pi */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     for (int a_v = 1; a_v <= s->a_v_n1; a_v++) {
         x[at0 + a_v - (1)] = (double)pi_v(a_v);
     }
@@ -1832,12 +1534,8 @@ static void get_update_pi_v(const void *state, int64_t element, double *x)
 static void set_update_pi_v(const void *state, int64_t element, const double *x)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int n0 = s->a_v_n1, at0 = 0; /* pi */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     for (int a_v = 1; a_v <= s->a_v_n1; a_v++) {
         pi_v(a_v) = (real)x[at0 + a_v - (1)];
     }
@@ -1847,7 +1545,6 @@ static double conditional_update_pi_v(const void *state, int64_t element, const 
     const struct state *s = (const struct state *)state;
     const int n0 = s->a_v_n1, at0 = 0; /* pi */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     GBM_SCRATCH(sums, sums_small, d);
     const real whole = coefficients_update_pi_v(s, &gbm_alone, element, sums);
     double total = (double)whole;
@@ -1867,13 +1564,9 @@ GBM_FN void assemble_update_mu_v(const struct state *s,
     const struct gbm_team *team, long long element,
     real *__restrict__ Q, real *__restrict__ b)
 {
-    (void)team;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* mu */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     gbm_fill((long long)d * d, Q, 0);
     gbm_fill(d, b, 0);
     {
@@ -1961,12 +1654,9 @@ GBM_FN void assemble_update_mu_v(const struct state *s,
 GBM_FN void update_mu_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* mu */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     GBM_SCRATCH(Q, Q_small, (long long)d * d);
     GBM_SCRATCH(b, b_small, d);
     GBM_SCRATCH(drawn, drawn_small, d);
@@ -1995,26 +1685,17 @@ GBM_FN void update_mu_v(const struct state *s, struct gbm_rng *rng,
 static int dimension_update_mu_v(const void *state, int64_t element)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* mu */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     return d;
 }
 static void get_update_mu_v(const void *state, int64_t element, double *x)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* mu */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     for (int a_v = 1; a_v <= *s->P_v; a_v++) {
         x[at0 + a_v - (1)] = (double)mu_v(k_v, a_v);
     }
@@ -2022,14 +1703,9 @@ static void get_update_mu_v(const void *state, int64_t element, double *x)
 static void set_update_mu_v(const void *state, int64_t element, const double *x)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* mu */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     for (int a_v = 1; a_v <= *s->P_v; a_v++) {
         mu_v(k_v, a_v) = (real)x[at0 + a_v - (1)];
     }
@@ -2038,10 +1714,8 @@ static double conditional_update_mu_v(const void *state, int64_t element, const 
 {
     const struct state *s = (const struct state *)state;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* mu */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     GBM_SCRATCH(Q, Q_small, (long long)d * d);
     GBM_SCRATCH(b, b_small, d);
     assemble_update_mu_v(s, &gbm_alone, element, Q, b);
@@ -2060,13 +1734,9 @@ static double conditional_update_mu_v(const void *state, int64_t element, const 
 GBM_FN real coefficients_update_Q_v(const struct state *s, const struct gbm_team *team,
     long long element, real *sums)
 {
-    (void)team;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* Q */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     gbm_fill((long long)d * d, sums, 0);
     gbm_total whole = 0;
     {
@@ -2118,16 +1788,12 @@ GBM_FN real coefficients_update_Q_v(const struct state *s, const struct gbm_team
 GBM_FN void update_Q_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* Q */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     GBM_SCRATCH(sums, sums_small, (long long)d * d);
     GBM_SCRATCH(drawn, drawn_small, (long long)d * d);
     const real whole = coefficients_update_Q_v(s, team, element, sums);
-    (void)whole;
     GBM_SCRATCH(R_v, R_v_small, (long long)d * d);
     for (int i = 0; i < d; i++)
         for (int j = 0; j < d; j++)
@@ -2146,23 +1812,17 @@ GBM_FN void update_Q_v(const struct state *s, struct gbm_rng *rng,
 static int dimension_update_Q_v(const void *state, int64_t element)
 {
     const struct state *s = (const struct state *)state;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* Q */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     return d * d;
 }
 static void get_update_Q_v(const void *state, int64_t element, double *x)
 {
     const struct state *s = (const struct state *)state;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* Q */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     for (int a_v = 1; a_v <= *s->P_v; a_v++) {
         for (int b_v = 1; b_v <= *s->P_v; b_v++) {
             x[(at0 + a_v - (1)) * d + b_v - 1] = (double)Q_v(k_v, a_v, b_v);
@@ -2172,12 +1832,9 @@ static void get_update_Q_v(const void *state, int64_t element, double *x)
 static void set_update_Q_v(const void *state, int64_t element, const double *x)
 {
     const struct state *s = (const struct state *)state;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* Q */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     for (int a_v = 1; a_v <= *s->P_v; a_v++) {
         for (int b_v = 1; b_v <= *s->P_v; b_v++) {
             Q_v(k_v, a_v, b_v) = (real)x[(at0 + a_v - (1)) * d + b_v - 1];
@@ -2188,10 +1845,8 @@ static double conditional_update_Q_v(const void *state, int64_t element, const d
 {
     const struct state *s = (const struct state *)state;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     const int n0 = *s->P_v, at0 = 0; /* Q */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     GBM_SCRATCH(sums, sums_small, (long long)d * d);
     const real whole = coefficients_update_Q_v(s, &gbm_alone, element, sums);
     double total = (double)(whole * gbm_logdet(d, (const real *)x));
@@ -2237,10 +1892,7 @@ GBM_INLINE real density_z_v(const void *context, real x)
     const struct conditional_z_v *k_ = (const struct conditional_z_v *)context;
     const struct state *s = k_->s;
     const struct gbm_team *team = k_->team;
-    (void)s;
-    (void)team;
     const int i_v = k_->loop0;
-    (void)i_v;
     gbm_total total = 0;
     if (k_->c1 != 0) {
         total += gbm_times((gbm_within((int)(x), s->table_7_v_n1) ? table_7_v((int)(x)) : GBM_NAN), k_->c1);
@@ -2275,7 +1927,6 @@ GBM_INLINE real density_z_v(const void *context, real x)
 GBM_FN void update_z_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int i_v = (int)(element) + 1;
     struct conditional_z_v k_;
     prepare_z_v(&k_, s, team, element);
@@ -2316,7 +1967,6 @@ struct rows_z_v {
 
 GBM_FN void layout_z_v(const struct state *s, struct rows_z_v *at)
 {
-    (void)s;
     at->elements = *s->N_v;
     at->first = 1;
     at->last = s->pi_v_n1;
@@ -2343,8 +1993,6 @@ GBM_FN void layout_z_v(const struct state *s, struct rows_z_v *at)
 GBM_FN void values_z_v(const struct state *s, const struct rows_z_v *at,
     int k, gbm_total *u)
 {
-    (void)s;
-    (void)k;
     u[at->u1] = (gbm_within((int)(k), s->table_7_v_n1) ? table_7_v((int)(k)) : GBM_NAN);
     GBM_EACH_TURN
     for (int a = 0; a < at->n1; a++) {
@@ -2366,9 +2014,7 @@ GBM_FN void values_z_v(const struct state *s, const struct rows_z_v *at,
 GBM_FN void columns_z_v(const struct state *s, const struct rows_z_v *at,
     long long element, gbm_total *x)
 {
-    (void)at;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     GBM_EACH_TURN
     for (int c = 0; c < at->columns; c++)
         x[c * GBM_ROWS] = 0;
@@ -2393,8 +2039,6 @@ GBM_INLINE void trial_z_v(const struct rows_z_v *at,
     const gbm_total *__restrict__ u, const gbm_total *__restrict__ x,
     gbm_total *__restrict__ room, gbm_total *__restrict__ total)
 {
-    (void)x;
-    (void)room;
     GBM_EACH_ROW total[r] = u[0];
     GBM_EACH_TURN
     for (int a = 0; a < at->n1; a++) {
@@ -2429,8 +2073,6 @@ static int sizes_z_v(const void *state, int64_t *out)
 GBM_FN void forward_z_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
-    (void)team;
     simulate_z_v(s, rng, element);
 }
 
@@ -2445,13 +2087,9 @@ GBM_FN void assemble_rest_x_v(const struct state *s,
     const struct gbm_team *team, long long element,
     real *__restrict__ Q, real *__restrict__ b)
 {
-    (void)team;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     const int n0 = *s->P_v, at0 = 0; /* x */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     gbm_fill((long long)d * d, Q, 0);
     gbm_fill(d, b, 0);
     {
@@ -2477,12 +2115,9 @@ GBM_FN void assemble_rest_x_v(const struct state *s,
 GBM_FN void rest_x_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     const int n0 = *s->P_v, at0 = 0; /* x */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     GBM_SCRATCH(Q, Q_small, (long long)d * d);
     GBM_SCRATCH(b, b_small, d);
     GBM_SCRATCH(drawn, drawn_small, d);
@@ -2511,26 +2146,17 @@ GBM_FN void rest_x_v(const struct state *s, struct gbm_rng *rng,
 static int dimension_rest_x_v(const void *state, int64_t element)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     const int n0 = *s->P_v, at0 = 0; /* x */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     return d;
 }
 static void get_rest_x_v(const void *state, int64_t element, double *x)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     const int n0 = *s->P_v, at0 = 0; /* x */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     for (int a_v = 1; a_v <= *s->P_v; a_v++) {
         x[at0 + a_v - (1)] = (double)x_v(i_v, a_v);
     }
@@ -2538,14 +2164,9 @@ static void get_rest_x_v(const void *state, int64_t element, double *x)
 static void set_rest_x_v(const void *state, int64_t element, const double *x)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     const int n0 = *s->P_v, at0 = 0; /* x */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     for (int a_v = 1; a_v <= *s->P_v; a_v++) {
         x_v(i_v, a_v) = (real)x[at0 + a_v - (1)];
     }
@@ -2554,10 +2175,8 @@ static double conditional_rest_x_v(const void *state, int64_t element, const dou
 {
     const struct state *s = (const struct state *)state;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     const int n0 = *s->P_v, at0 = 0; /* x */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     GBM_SCRATCH(Q, Q_small, (long long)d * d);
     GBM_SCRATCH(b, b_small, d);
     assemble_rest_x_v(s, &gbm_alone, element, Q, b);
@@ -2574,8 +2193,6 @@ static double conditional_rest_x_v(const void *state, int64_t element, const dou
 GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
-    (void)team;
     rest_x_v(s, rng, team, element, adapting);
 }
 
@@ -2585,7 +2202,6 @@ GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(0, update_pi_v)
     GBM_CHAIN_DERIVE(steps, 1, derive_table_7_v)
     GBM_CHAIN_STEP(2, update_mu_v)
@@ -2601,7 +2217,6 @@ GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(13, forward_z_v)
     GBM_CHAIN_DERIVE(steps, 15, derive_table_1_v)
     GBM_CHAIN_STEP(16, update_x_v)
@@ -2680,8 +2295,6 @@ static const struct gbm_variable variables[] = {
 static void bind_state(void *state, const struct gbm_binding *b)
 {
     struct state *s = (struct state *)state;
-    (void)b;
-    (void)s;
     s->pi_v = (real *)b[0].values;
     s->pi_v_n1 = b[0].dim[0];
     s->pi_v_seen = b[0].seen;
@@ -2763,8 +2376,6 @@ static const int load_order[] = {1, 2, 4, 5, 6, 8, 9, 10, 0, 3, 7, 11, 12, 13, 1
 
 static double violation_pi_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     double sum = 0;
     return sum;
 }
@@ -2778,10 +2389,6 @@ static void parents_pi_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     for (int k_v = 1; k_v <= s->a_v_n1; k_v++) {
         {
             const int at1_ = k_v;
@@ -2792,10 +2399,7 @@ static void parents_pi_v(const void *state, int64_t element,
 }
 static double violation_mu_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     double sum = 0;
     return sum;
 }
@@ -2809,12 +2413,7 @@ static void parents_mu_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     for (int k1_v = 1; k1_v <= s->m0_v_n1; k1_v++) {
         {
             const int at1_ = k1_v;
@@ -2835,10 +2434,7 @@ static void parents_mu_v(const void *state, int64_t element,
 }
 static double violation_Q_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     double sum = 0;
     sum += gbm_outside(*s->df_v, *s->P_v - 1, GBM_INF);
     return sum;
@@ -2853,12 +2449,7 @@ static void parents_Q_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     for (int k1_v = 1; k1_v <= s->R_v_n1; k1_v++) {
         for (int l_v = 1; l_v <= s->R_v_n2; l_v++) {
             {
@@ -2876,10 +2467,7 @@ static void parents_Q_v(const void *state, int64_t element,
 }
 static double violation_z_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     double sum = 0;
     sum += gbm_outside(z_v(i_v), 1, s->pi_v_n1);
     sum += gbm_outside(pi_v(z_v(i_v)), 0, GBM_INF);
@@ -2895,12 +2483,7 @@ static void parents_z_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
         {
             const int at1_ = k_v;
@@ -2911,10 +2494,7 @@ static void parents_z_v(const void *state, int64_t element,
 }
 static double violation_x_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     double sum = 0;
     return sum;
 }
@@ -2928,12 +2508,7 @@ static void parents_x_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     for (int k_v = 1; k_v <= s->mu_v_n2; k_v++) {
         {
             const int at1_ = i_v;
@@ -2958,14 +2533,8 @@ static void parents_table_4_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
     {
         const int at1_ = k_v;
         if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1)
@@ -2988,12 +2557,7 @@ static void parents_table_7_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     {
         const int at1_ = k_v;
         if (1 && at1_ >= 1 && at1_ <= s->pi_v_n1)
@@ -3005,12 +2569,7 @@ static void parents_table_8_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     for (int k1_v = 1; k1_v <= s->Q_v_n2; k1_v++) {
         for (int l_v = 1; l_v <= s->Q_v_n3; l_v++) {
             {
@@ -3204,12 +2763,7 @@ static void reads_0_x_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     for (int k_v = 1; k_v <= s->mu_v_n2; k_v++) {
         {
             const int at1_ = i_v;
@@ -3232,12 +2786,7 @@ static void reads_0_table_1_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int a_v = (int)(element) + 1;
-    (void)a_v;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3251,12 +2800,7 @@ static void reads_0_table_2_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)(element) + 1;
-    (void)k_v;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3270,14 +2814,8 @@ static void reads_0_table_3_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3291,14 +2829,8 @@ static void reads_0_table_4_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
     {
         const int at1_ = k_v;
         if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1)
@@ -3321,14 +2853,8 @@ static void reads_0_table_5_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)((element) / (*s->P_v)) + 1;
     const int k1_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)k1_v;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3348,16 +2874,9 @@ static void reads_0_table_6_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
     const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
     const int b_v = (int)((element) % (*s->P_v)) + 1;
-    (void)k_v;
-    (void)a_v;
-    (void)b_v;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3391,7 +2910,6 @@ static const struct gbm_reader readers[] = {
 static int64_t cost_update_pi_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     if (s->z_v_seen)
         return (int64_t)(8 * s->a_v_n1 + *s->N_v);
     return (int64_t)(8 * s->a_v_n1);
@@ -3401,7 +2919,6 @@ GBM_HOST_RUN(2, update_pi_v, 0, 1, none)
 static int64_t cost_update_mu_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     if (s->x_v_stride != 0)
         return (int64_t)(*s->N_v);
     return (int64_t)(0);
@@ -3411,7 +2928,6 @@ GBM_HOST_RUN(2, update_mu_v, 2, 1, none)
 static int64_t cost_update_Q_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     if (s->x_v_stride != 0)
         return (int64_t)(*s->N_v);
     return (int64_t)(0);
@@ -3420,15 +2936,10 @@ static int64_t cost_update_Q_v(const void *state)
 GBM_HOST_RUN(2, update_Q_v, 3, 1, none)
 static int dimension_z_v(const void *state, int64_t element)
 {
-    (void)state;
-    (void)element;
     return 1;
 }
 static void get_z_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
 {
-    (void)element;
-    (void)cell_;
-    (void)count_;
     const int i_v = (int)(element) + 1;
     *count_ = &z_v(i_v);
 }
@@ -3466,7 +2977,6 @@ GBM_HOST_RUN_ROWS(1, update_z_v, z_v, 5)
 static int64_t cost_derive_table_1_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(s->a_v_n1);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
@@ -3475,7 +2985,6 @@ static int64_t cost_derive_table_1_v(const void *state)
 static int64_t cost_derive_table_2_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
@@ -3484,7 +2993,6 @@ static int64_t cost_derive_table_2_v(const void *state)
 static int64_t cost_derive_table_3_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v * *s->P_v);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
@@ -3493,7 +3001,6 @@ static int64_t cost_derive_table_3_v(const void *state)
 static int64_t cost_derive_table_5_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v * *s->P_v);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
@@ -3502,7 +3009,6 @@ static int64_t cost_derive_table_5_v(const void *state)
 static int64_t cost_derive_table_6_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)((real)*s->K_v * gbm_square(*s->P_v));
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;

@@ -45,8 +45,6 @@ struct state {
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
 {
-    (void)s;
-    (void)chain;
     s->y_v += chain * s->y_v_stride;
     s->rate_v += chain * s->rate_v_stride;
     s->b_v += chain * s->b_v_stride;
@@ -57,10 +55,7 @@ GBM_FN void shift_state(struct state *s, int chain)
 
 GBM_FN real logdensity_b_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
     return -REAL_C(0.5) * gbm_square(b_v(j_v)) - REAL_C(0.9189385332046727);
 }
 #ifndef __CUDACC__
@@ -69,15 +64,9 @@ GBM_HOST_LOGDENSITY(logdensity_b_v)
 
 GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)rng;
     const real mu_v = 0;
-    (void)mu_v;
     const real tau_v = 1;
-    (void)tau_v;
     const real normal = gbm_draw_normal(rng);
     b_v(j_v) = (mu_v + normal / real_sqrt(tau_v));
 }
@@ -88,10 +77,7 @@ GBM_HOST_SIMULATE(simulate_b_v)
 #ifndef __CUDACC__
 static int64_t cells_b_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
     int64_t count = 0;
     if (out)
         out[count] = (j_v) - 1;
@@ -105,11 +91,7 @@ static int64_t cells_b_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_b_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)out;
     out[0] = j_v;
 }
 static void subscripts_b_v(const void *state, int64_t element, int *out)
@@ -120,8 +102,6 @@ static void subscripts_b_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_b_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int j_v = 1; j_v <= *s->J_v; j_v++) {
         if (tuples)
@@ -133,27 +113,17 @@ static int64_t enumerate_b_v(const void *state, int *tuples)
 
 static void start_b_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)spread;
     real lower = -GBM_INF, upper = GBM_INF;
     const real mu_v = 0;
-    (void)mu_v;
     const real tau_v = 1;
-    (void)tau_v;
     b_v(j_v) = gbm_start(rng, mu_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_b_v)
 
 static bool check_b_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)problem;
     return true;
 }
 static bool check_b_v(const void *state, int64_t element, struct gbm_problem *problem)
@@ -167,13 +137,8 @@ static bool check_b_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN void derive_rate_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)((element) / (*s->J_v)) + 1;
     const int j_v = (int)((element) % (*s->J_v)) + 1;
-    (void)i_v;
-    (void)j_v;
-    (void)team;
     rate_v(i_v, j_v) = (real_exp(b_v(j_v) * x_v(i_v, j_v)));
 }
 #ifndef __CUDACC__
@@ -183,12 +148,8 @@ GBM_HOST_DERIVE(derive_rate_v)
 #ifndef __CUDACC__
 static int64_t cells_rate_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)((element) / (*s->J_v)) + 1;
     const int j_v = (int)((element) % (*s->J_v)) + 1;
-    (void)i_v;
-    (void)j_v;
     int64_t count = 0;
     if (out)
         out[count] = ((i_v) - 1) * (long long)s->rate_v_n2 + (j_v) - 1;
@@ -202,13 +163,8 @@ static int64_t cells_rate_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_rate_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)((element) / (*s->J_v)) + 1;
     const int j_v = (int)((element) % (*s->J_v)) + 1;
-    (void)i_v;
-    (void)j_v;
-    (void)out;
     out[0] = i_v;
     out[1] = j_v;
 }
@@ -220,8 +176,6 @@ static void subscripts_rate_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_rate_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         for (int j_v = 1; j_v <= *s->J_v; j_v++) {
@@ -237,13 +191,8 @@ static int64_t enumerate_rate_v(const void *state, int *tuples)
 
 static bool check_rate_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)((element) / (*s->J_v)) + 1;
     const int j_v = (int)((element) % (*s->J_v)) + 1;
-    (void)i_v;
-    (void)j_v;
-    (void)problem;
     if (!gbm_subscript(problem, "b", 1, j_v, s->b_v_n1))
         return false;
     if (!gbm_subscript(problem, "x", 1, i_v, s->x_v_n1))
@@ -265,12 +214,8 @@ static bool check_rate_v(const void *state, int64_t element, struct gbm_problem 
 
 GBM_FN real logdensity_y_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = s->y_v_loops[(element) * 2 + 0];
     const int k_v = s->y_v_loops[(element) * 2 + 1];
-    (void)i_v;
-    (void)k_v;
     if (!(y_v(i_v, k_v) >= 0))
         return -GBM_INF;
     gbm_total k_v_sum = 0;
@@ -289,19 +234,13 @@ GBM_HOST_LOGDENSITY(logdensity_y_v)
 
 GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = s->y_v_loops[(element) * 2 + 0];
     const int k_v = s->y_v_loops[(element) * 2 + 1];
-    (void)i_v;
-    (void)k_v;
-    (void)rng;
     gbm_total k_v_sum = 0;
     for (int k1_v = 1; k1_v <= s->rate_v_n2; k1_v++) {
         k_v_sum += real_exp(b_v(k1_v) * x_v(i_v, k1_v));
     }
     const real lambda_v = (real)k_v_sum;
-    (void)lambda_v;
     const real poisson = gbm_draw_poisson(rng, lambda_v);
     y_v(i_v, k_v) = gbm_whole(poisson);
 }
@@ -312,12 +251,8 @@ GBM_HOST_SIMULATE(simulate_y_v)
 #ifndef __CUDACC__
 static int64_t cells_y_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = s->y_v_loops[(element) * 2 + 0];
     const int k_v = s->y_v_loops[(element) * 2 + 1];
-    (void)i_v;
-    (void)k_v;
     int64_t count = 0;
     if (out)
         out[count] = ((i_v) - 1) * (long long)s->y_v_n2 + (k_v) - 1;
@@ -331,13 +266,8 @@ static int64_t cells_y_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_y_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = s->y_v_loops[(element) * 2 + 0];
     const int k_v = s->y_v_loops[(element) * 2 + 1];
-    (void)i_v;
-    (void)k_v;
-    (void)out;
     out[0] = i_v;
     out[1] = k_v;
 }
@@ -349,8 +279,6 @@ static void subscripts_y_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_y_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         for (int k_v = 1; k_v <= n_v(i_v); k_v++) {
@@ -366,13 +294,8 @@ static int64_t enumerate_y_v(const void *state, int *tuples)
 
 static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int i_v = s->y_v_loops[(element) * 2 + 0];
     const int k_v = s->y_v_loops[(element) * 2 + 1];
-    (void)i_v;
-    (void)k_v;
-    (void)spread;
     real lower = 0, upper = GBM_INF;
     simulate_y_v(s, rng, element);
     if (y_v(i_v, k_v) < lower)
@@ -384,13 +307,8 @@ GBM_HOST_START(start_y_v)
 
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = s->y_v_loops[(element) * 2 + 0];
     const int k_v = s->y_v_loops[(element) * 2 + 1];
-    (void)i_v;
-    (void)k_v;
-    (void)problem;
     if (!gbm_subscript(problem, "rate", 1, i_v, s->rate_v_n1))
         return false;
     if (y_v_seen(i_v, k_v) && (y_v(i_v, k_v) < 0))
@@ -428,7 +346,6 @@ struct conditional_b_v {
 GBM_FN long long room_b_v(struct conditional_b_v *k_,
     const struct state *s, long long element)
 {
-    (void)element;
     long long cells = 0;
     const int j_v = (int)(element) + 1;
     k_->room2 = 0;
@@ -498,10 +415,7 @@ GBM_INLINE real density_b_v(const void *context, real x)
     const struct conditional_b_v *k_ = (const struct conditional_b_v *)context;
     const struct state *s = k_->s;
     const struct gbm_team *team = k_->team;
-    (void)s;
-    (void)team;
     const int j_v = k_->loop0;
-    (void)j_v;
     gbm_total total = 0;
     total += k_->c1 * (gbm_square(x));
 #ifndef __CUDACC__
@@ -551,7 +465,6 @@ GBM_INLINE real density_b_v(const void *context, real x)
 GBM_FN void update_b_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int j_v = (int)(element) + 1;
     struct conditional_b_v k_;
     GBM_COLUMNS(k_, room_b_v(&k_, s, element));
@@ -570,8 +483,6 @@ GBM_FN void update_b_v(const struct state *s, struct gbm_rng *rng,
 GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
-    (void)team;
     simulate_y_v(s, rng, element);
 }
 
@@ -581,12 +492,10 @@ GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(0, update_b_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(1, update_y_v)
     GBM_CHAIN_DERIVE(families, 1, derive_rate_v)
 }
@@ -624,8 +533,6 @@ static const struct gbm_variable variables[] = {
 static void bind_state(void *state, const struct gbm_binding *b)
 {
     struct state *s = (struct state *)state;
-    (void)b;
-    (void)s;
     s->N_v = (int *)b[0].values;
     s->n_v = (int *)b[1].values;
     s->n_v_n1 = b[1].dim[0];
@@ -659,10 +566,7 @@ static const int load_order[] = {0, 1, 4, 6, 7, 2, 3, 5, 8};
 
 static double violation_b_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
     double sum = 0;
     return sum;
 }
@@ -676,26 +580,15 @@ static void parents_b_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
 }
 static void parents_rate_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int i_v = (int)((element) / (*s->J_v)) + 1;
     const int j_v = (int)((element) % (*s->J_v)) + 1;
-    (void)i_v;
-    (void)j_v;
     {
         const int at1_ = j_v;
         if (1 && at1_ >= 1 && at1_ <= s->b_v_n1)
@@ -704,12 +597,8 @@ static void parents_rate_v(const void *state, int64_t element,
 }
 static double violation_y_v_in(const struct state *s, int64_t element)
 {
-    (void)s;
-    (void)element;
     const int i_v = s->y_v_loops[(element) * 2 + 0];
     const int k_v = s->y_v_loops[(element) * 2 + 1];
-    (void)i_v;
-    (void)k_v;
     double sum = 0;
     sum += gbm_outside(y_v(i_v, k_v), 0, GBM_INF);
     return sum;
@@ -724,14 +613,8 @@ static void parents_y_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)element;
-    (void)visit;
-    (void)context;
     const int i_v = s->y_v_loops[(element) * 2 + 0];
     const int k_v = s->y_v_loops[(element) * 2 + 1];
-    (void)i_v;
-    (void)k_v;
     for (int k1_v = 1; k1_v <= s->rate_v_n2; k1_v++) {
         {
             const int at1_ = i_v;
@@ -793,15 +676,10 @@ static const struct gbm_sequence sequences[] = {
 
 static int dimension_b_v(const void *state, int64_t element)
 {
-    (void)state;
-    (void)element;
     return 1;
 }
 static void get_b_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
 {
-    (void)element;
-    (void)cell_;
-    (void)count_;
     const int j_v = (int)(element) + 1;
     *cell_ = &b_v(j_v);
 }
@@ -840,7 +718,6 @@ static double conditional_b_v_at(const void *state, int64_t element, const doubl
 static int64_t cost_update_b_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     return (int64_t)(*s->N_v);
 }
 
