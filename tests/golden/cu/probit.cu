@@ -40,8 +40,6 @@ struct state {
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
 {
-    (void)s;
-    (void)chain;
     s->beta_v += chain * s->beta_v_stride;
     s->y_v += chain * s->y_v_stride;
     s->y_z_v += chain * s->y_z_v_stride;
@@ -53,10 +51,7 @@ GBM_FN void shift_state(struct state *s, int chain)
 
 GBM_FN real logdensity_beta_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
     return -REAL_C(0.005) * gbm_square(beta_v(j_v)) - REAL_C(3.221523626198718);
 }
 #ifndef __CUDACC__
@@ -65,15 +60,9 @@ GBM_HOST_LOGDENSITY(logdensity_beta_v)
 
 GBM_FN void simulate_beta_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)rng;
     const real mu_v = 0;
-    (void)mu_v;
     const real tau_v = REAL_C(0.01);
-    (void)tau_v;
     const real normal = gbm_draw_normal(rng);
     beta_v(j_v) = (mu_v + normal / real_sqrt(tau_v));
 }
@@ -84,10 +73,7 @@ GBM_HOST_SIMULATE(simulate_beta_v)
 #ifndef __CUDACC__
 static int64_t cells_beta_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
     int64_t count = 0;
     if (out)
         out[count] = (j_v) - 1;
@@ -101,11 +87,7 @@ static int64_t cells_beta_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_beta_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)out;
     out[0] = j_v;
 }
 static void subscripts_beta_v(const void *state, int64_t element, int *out)
@@ -116,8 +98,6 @@ static void subscripts_beta_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_beta_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int j_v = 1; j_v <= *s->p_v; j_v++) {
         if (tuples)
@@ -129,27 +109,17 @@ static int64_t enumerate_beta_v(const void *state, int *tuples)
 
 static void start_beta_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)spread;
     real lower = -GBM_INF, upper = GBM_INF;
     const real mu_v = 0;
-    (void)mu_v;
     const real tau_v = REAL_C(0.01);
-    (void)tau_v;
     beta_v(j_v) = gbm_start(rng, mu_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_beta_v)
 
 static bool check_beta_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)problem;
     return true;
 }
 static bool check_beta_v(const void *state, int64_t element, struct gbm_problem *problem)
@@ -163,10 +133,7 @@ static bool check_beta_v(const void *state, int64_t element, struct gbm_problem 
 
 GBM_FN real logdensity_y_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if (!(y_v(i_v) >= 0))
         return -GBM_INF;
     if (!(y_v(i_v) <= 1))
@@ -187,17 +154,12 @@ GBM_HOST_LOGDENSITY(logdensity_y_v)
 
 GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)rng;
     gbm_total k_v_sum = 0;
     for (int k_v = 1; k_v <= s->X_v_n2; k_v++) {
         k_v_sum += X_v(i_v, k_v) * beta_v(k_v);
     }
     const real prob_v = gbm_phi((real)k_v_sum);
-    (void)prob_v;
     const real uniform = gbm_uniform(rng);
     y_v(i_v) = gbm_whole(uniform < prob_v ? 1 : 0);
 }
@@ -208,10 +170,7 @@ GBM_HOST_SIMULATE(simulate_y_v)
 #ifndef __CUDACC__
 static int64_t cells_y_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     int64_t count = 0;
     if (out)
         out[count] = (i_v) - 1;
@@ -225,11 +184,7 @@ static int64_t cells_y_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_y_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)out;
     out[0] = i_v;
 }
 static void subscripts_y_v(const void *state, int64_t element, int *out)
@@ -240,8 +195,6 @@ static void subscripts_y_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_y_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
@@ -253,11 +206,7 @@ static int64_t enumerate_y_v(const void *state, int *tuples)
 
 static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)spread;
     real lower = 0, upper = 1;
     simulate_y_v(s, rng, element);
     if (y_v(i_v) < lower)
@@ -269,11 +218,7 @@ GBM_HOST_START(start_y_v)
 
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)problem;
     if (!gbm_subscript(problem, "X", 1, i_v, s->X_v_n1))
         return false;
     if (y_v_seen(i_v) && (y_v(i_v) < 0 || y_v(i_v) > 1))
@@ -291,10 +236,7 @@ static bool check_y_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN real logdensity_y_z_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if (!(y_z_v(i_v) >= (y_v(i_v) > REAL_C(0.5) ? 0 : (-GBM_INF))))
         return -GBM_INF;
     if (!(y_z_v(i_v) <= (y_v(i_v) > REAL_C(0.5) ? GBM_INF : 0)))
@@ -312,10 +254,7 @@ GBM_HOST_LOGDENSITY(logdensity_y_z_v)
 #ifndef __CUDACC__
 static int64_t cells_y_z_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     int64_t count = 0;
     if (out)
         out[count] = (i_v) - 1;
@@ -329,11 +268,7 @@ static int64_t cells_y_z_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_y_z_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)out;
     out[0] = i_v;
 }
 static void subscripts_y_z_v(const void *state, int64_t element, int *out)
@@ -344,8 +279,6 @@ static void subscripts_y_z_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_y_z_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
@@ -357,11 +290,7 @@ static int64_t enumerate_y_z_v(const void *state, int *tuples)
 
 static void start_y_z_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)spread;
     real lower = y_v(i_v) > REAL_C(0.5) ? 0 : (-GBM_INF), upper = y_v(i_v) > REAL_C(0.5) ? GBM_INF : 0;
     y_z_v(i_v) = gbm_start(rng, GBM_NAN, lower, upper, 0);
 }
@@ -369,11 +298,7 @@ GBM_HOST_START(start_y_z_v)
 
 static bool check_y_z_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)problem;
     return true;
 }
 static bool check_y_z_v(const void *state, int64_t element, struct gbm_problem *problem)
@@ -428,8 +353,6 @@ GBM_INLINE real density_y_z_v(const void *context, real x)
 {
     const struct conditional_y_z_v *k_ = (const struct conditional_y_z_v *)context;
     const real lower = k_->lower, upper = k_->upper;
-    (void)lower;
-    (void)upper;
     if (k_->c1 == 0 && k_->c2 == 0 && upper - lower < GBM_INF)
         return 0 * x;
     const real mu_v = -REAL_C(0.5) * k_->c2 / k_->c1;
@@ -441,7 +364,6 @@ GBM_FN void finish_y_z_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting,
     const struct conditional_y_z_v *k_)
 {
-    (void)adapting;
     const int i_v = (int)(element) + 1;
     const real lower = k_->lower, upper = k_->upper;
     real value;
@@ -461,7 +383,6 @@ GBM_FN void finish_y_z_v(const struct state *s, struct gbm_rng *rng,
 GBM_FN void update_y_z_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int i_v = (int)(element) + 1;
     struct conditional_y_z_v k_;
     prepare_y_z_v(&k_, s, team, element);
@@ -541,8 +462,6 @@ GBM_FN void multiply_scale_beta_v_y_z_v(const struct state *s, const struct gbm_
 GBM_FN void scale_beta_v_y_z_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
-    (void)element;
     const struct gbm_scaling k = line_scale_beta_v_y_z_v(s, team, 1);
     real by = 1;
     if (gbm_scale_moves(&k))
@@ -599,29 +518,24 @@ static double factor_scale_beta_v_y_z_v(const void *state, double x)
 static int dimension_scale_beta_v_y_z_v(const void *state, int64_t element)
 {
     const struct gbm_scaling k = line_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, 0);
-    (void)element;
     return gbm_scale_moves(&k);
 }
 static void get_scale_beta_v_y_z_v(const void *state, int64_t element, double *x)
 {
-    (void)element;
     *x = length_scale_beta_v_y_z_v(state);
 }
 static void set_scale_beta_v_y_z_v(const void *state, int64_t element, const double *x)
 {
-    (void)element;
     multiply_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, (real)exp(factor_scale_beta_v_y_z_v(state, *x)));
 }
 static double conditional_scale_beta_v_y_z_v(const void *state, int64_t element, const double *x)
 {
     struct gbm_scaling k = line_scale_beta_v_y_z_v((const struct state *)state, &gbm_alone, 0);
-    (void)element;
     k.count = 0; /* the density of what moves, not of the number */
     return (double)gbm_scale_density(&k, (real)factor_scale_beta_v_y_z_v(state, *x));
 }
 static int64_t tuning_scale_beta_v_y_z_v(const void *state)
 {
-    (void)state;
     return 1;
 }
 #endif
@@ -637,9 +551,7 @@ static int64_t tuning_scale_beta_v_y_z_v(const void *state)
 GBM_FN void row_update_beta_v_2(const struct state *s, const struct gbm_team *team,
     long long element, real *weight, real *score)
 {
-    (void)team;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if (!y_v_seen(i_v)) {
         *weight = *score = 0;
         return;
@@ -662,13 +574,9 @@ GBM_FN void row_update_beta_v_2(const struct state *s, const struct gbm_team *te
 GBM_FN void design_update_beta_v_2(const struct state *s, const struct gbm_team *team,
     long long element, real *row)
 {
-    (void)team;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     const int n0 = *s->p_v, at0 = 0; /* beta */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     GBM_TEAM_FOR(a_v, 1, (*s->p_v) + 1, team) {
         row[at0 + a_v - (1)] = a_v <= s->X_v_n2 ? X_v(i_v, a_v) : 0;
     }
@@ -703,12 +611,9 @@ GBM_FN void prior_update_beta_v(const struct state *s, long long coordinate,
 {
     const int n0 = *s->p_v, at0 = 0; /* beta */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     real q = 0, p = 0;
     if (coordinate >= at0 && coordinate < at0 + n0) {
         const int a_v = ((int)coordinate - at0) + 1;
-        (void)a_v;
         q += REAL_C(0.01);
     }
     *precision = q;
@@ -720,11 +625,8 @@ GBM_HOST_PRIOR(prior_update_beta_v)
 
 GBM_FN void get_update_beta_v(const struct state *s, const struct gbm_team *team, real *x)
 {
-    (void)team;
     const int n0 = *s->p_v, at0 = 0; /* beta */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     GBM_TEAM_FOR(a_v, 1, (*s->p_v) + 1, team) {
         x[at0 + a_v - (1)] = beta_v(a_v);
     }
@@ -735,11 +637,8 @@ GBM_HOST_GET(get_update_beta_v)
 
 GBM_FN void set_update_beta_v(const struct state *s, const struct gbm_team *team, const real *x)
 {
-    (void)team;
     const int n0 = *s->p_v, at0 = 0; /* beta */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     GBM_TEAM_FOR(a_v, 1, (*s->p_v) + 1, team) {
         beta_v(a_v) = x[at0 + a_v - (1)];
     }
@@ -752,20 +651,15 @@ GBM_HOST_SET(set_update_beta_v)
 static int dimension_update_beta_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const int n0 = *s->p_v, at0 = 0; /* beta */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
     return d;
 }
 static void fixed_update_beta_v(const void *state, unsigned char *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const int n0 = *s->p_v, at0 = 0; /* beta */
     const int d = at0 + n0;
-    (void)n0, (void)at0;
-    (void)d;
     for (int a_v = 1; a_v <= *s->p_v; a_v++) {
         out[at0 + a_v - (1)] = (unsigned char)beta_v_seen(a_v);
     }
@@ -777,8 +671,6 @@ static void fixed_update_beta_v(const void *state, unsigned char *out)
 GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
-    (void)team;
     simulate_y_v(s, rng, element);
 }
 
@@ -788,13 +680,11 @@ GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(0, update_y_z_v)
     GBM_CHAIN_STEP(1, scale_beta_v_y_z_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(3, update_y_v)
 }
 GBM_FN double density_of_chain(const struct gbm_sweeper *k)

@@ -43,8 +43,6 @@ struct state {
 /* From chain 0 to another. */
 GBM_FN void shift_state(struct state *s, int chain)
 {
-    (void)s;
-    (void)chain;
     s->y_v += chain * s->y_v_stride;
     s->b_v += chain * s->b_v_stride;
     s->z_v += chain * s->z_v_stride;
@@ -57,7 +55,6 @@ GBM_FN void shift_state(struct state *s, int chain)
 GBM_FN long long index0(const struct state *s, long long element)
 {
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if ((g_v(i_v)) < 1 || (g_v(i_v)) > s->z_v_n1)
         return -1;
     return (g_v(i_v)) - 1;
@@ -70,9 +67,6 @@ GBM_HOST_CELL(index0)
 
 GBM_FN void derive_copies_3_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    (void)s;
-    (void)element;
-    (void)team;
     GBM_SCRATCH(values, small, (int)(gbm_smaller(*s->N_v, 20000)));
     for (int i_v = 1; i_v <= (int)(gbm_smaller(*s->N_v, 20000)); i_v++) {
         values[i_v - 1] = y_v(i_v);
@@ -102,8 +96,6 @@ GBM_HOST_DERIVE(derive_copies_3_v)
 #ifndef __CUDACC__
 static int64_t cells_copies_3_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     int64_t count = 0;
     for (int row_v = 1; row_v <= (int)(gbm_smaller(*s->N_v, 20000)); row_v++) {
         if (out)
@@ -119,9 +111,6 @@ static int64_t cells_copies_3_v(const void *state, int64_t element, int64_t *out
 
 static void subscripts_copies_3_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
-    (void)out;
     out[0] = (int)(gbm_smaller(*s->N_v, 20000));
 }
 static void subscripts_copies_3_v(const void *state, int64_t element, int *out)
@@ -132,8 +121,6 @@ static void subscripts_copies_3_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_copies_3_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     count++;
     return count;
@@ -141,9 +128,6 @@ static int64_t enumerate_copies_3_v(const void *state, int *tuples)
 
 static bool check_copies_3_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
-    (void)problem;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     if (gbm_is_missing(*s->N_v))
@@ -167,8 +151,6 @@ static bool check_copies_3_v(const void *state, int64_t element, struct gbm_prob
 
 GBM_FN real logdensity_b_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     return -REAL_C(0.5) * gbm_square(*s->b_v) - REAL_C(0.9189385332046727);
 }
 #ifndef __CUDACC__
@@ -177,13 +159,8 @@ GBM_HOST_LOGDENSITY(logdensity_b_v)
 
 GBM_FN void simulate_b_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
-    (void)rng;
     const real mu_v = 0;
-    (void)mu_v;
     const real tau_v = 1;
-    (void)tau_v;
     const real normal = gbm_draw_normal(rng);
     *s->b_v = (mu_v + normal / real_sqrt(tau_v));
 }
@@ -194,8 +171,6 @@ GBM_HOST_SIMULATE(simulate_b_v)
 #ifndef __CUDACC__
 static int64_t cells_b_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     int64_t count = 0;
     if (out)
         out[count] = 0;
@@ -209,9 +184,6 @@ static int64_t cells_b_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_b_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
-    (void)out;
 }
 static void subscripts_b_v(const void *state, int64_t element, int *out)
 {
@@ -221,8 +193,6 @@ static void subscripts_b_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_b_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     count++;
     return count;
@@ -230,23 +200,15 @@ static int64_t enumerate_b_v(const void *state, int *tuples)
 
 static void start_b_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
-    (void)spread;
     real lower = -GBM_INF, upper = GBM_INF;
     const real mu_v = 0;
-    (void)mu_v;
     const real tau_v = 1;
-    (void)tau_v;
     *s->b_v = gbm_start(rng, mu_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_b_v)
 
 static bool check_b_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
-    (void)problem;
     return true;
 }
 static bool check_b_v(const void *state, int64_t element, struct gbm_problem *problem)
@@ -260,10 +222,7 @@ static bool check_b_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN real logdensity_z_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
     return -REAL_C(0.5) * gbm_square(z_v(j_v)) - REAL_C(0.9189385332046727);
 }
 #ifndef __CUDACC__
@@ -272,15 +231,9 @@ GBM_HOST_LOGDENSITY(logdensity_z_v)
 
 GBM_FN void simulate_z_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)rng;
     const real mu_v = 0;
-    (void)mu_v;
     const real tau_v = 1;
-    (void)tau_v;
     const real normal = gbm_draw_normal(rng);
     z_v(j_v) = (mu_v + normal / real_sqrt(tau_v));
 }
@@ -291,10 +244,7 @@ GBM_HOST_SIMULATE(simulate_z_v)
 #ifndef __CUDACC__
 static int64_t cells_z_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
     int64_t count = 0;
     if (out)
         out[count] = (j_v) - 1;
@@ -308,11 +258,7 @@ static int64_t cells_z_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_z_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)out;
     out[0] = j_v;
 }
 static void subscripts_z_v(const void *state, int64_t element, int *out)
@@ -323,8 +269,6 @@ static void subscripts_z_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_z_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int j_v = 1; j_v <= *s->J_v; j_v++) {
         if (tuples)
@@ -336,27 +280,17 @@ static int64_t enumerate_z_v(const void *state, int *tuples)
 
 static void start_z_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)spread;
     real lower = -GBM_INF, upper = GBM_INF;
     const real mu_v = 0;
-    (void)mu_v;
     const real tau_v = 1;
-    (void)tau_v;
     z_v(j_v) = gbm_start(rng, mu_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_z_v)
 
 static bool check_z_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int j_v = (int)(element) + 1;
-    (void)j_v;
-    (void)problem;
     return true;
 }
 static bool check_z_v(const void *state, int64_t element, struct gbm_problem *problem)
@@ -370,10 +304,7 @@ static bool check_z_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN real logdensity_y_v(const struct state *s, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     if (!(y_v(i_v) >= 0))
         return -GBM_INF;
     gbm_total k_v_sum = 0;
@@ -392,17 +323,12 @@ GBM_HOST_LOGDENSITY(logdensity_y_v)
 
 GBM_FN void simulate_y_v(const struct state *s, struct gbm_rng *rng, long long element)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)rng;
     gbm_total k_v_sum = 0;
     for (int k_v = 1; k_v <= s->z_v_n1; k_v++) {
         k_v_sum += z_v(k_v);
     }
     const real lambda_v = real_exp(*s->b_v * (z_v(g_v(i_v)) - (real)k_v_sum / (real)s->z_v_n1) / (gbm_sd(s->z_v_n1, s->z_v + ((1) - 1))));
-    (void)lambda_v;
     const real poisson = gbm_draw_poisson(rng, lambda_v);
     y_v(i_v) = gbm_whole(poisson);
 }
@@ -413,10 +339,7 @@ GBM_HOST_SIMULATE(simulate_y_v)
 #ifndef __CUDACC__
 static int64_t cells_y_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
     int64_t count = 0;
     if (out)
         out[count] = (i_v) - 1;
@@ -430,11 +353,7 @@ static int64_t cells_y_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_y_v_in(const struct state *s, int64_t element, int *out)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)out;
     out[0] = i_v;
 }
 static void subscripts_y_v(const void *state, int64_t element, int *out)
@@ -445,8 +364,6 @@ static void subscripts_y_v(const void *state, int64_t element, int *out)
 static int64_t enumerate_y_v(const void *state, int *tuples)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
-    (void)tuples;
     int64_t count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         if (tuples)
@@ -458,11 +375,7 @@ static int64_t enumerate_y_v(const void *state, int *tuples)
 
 static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t element, double spread)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)spread;
     real lower = 0, upper = GBM_INF;
     simulate_y_v(s, rng, element);
     if (y_v(i_v) < lower)
@@ -474,11 +387,7 @@ GBM_HOST_START(start_y_v)
 
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    (void)s;
-    (void)element;
     const int i_v = (int)(element) + 1;
-    (void)i_v;
-    (void)problem;
     if (!gbm_subscript(problem, "g", 1, i_v, s->g_v_n1))
         return false;
     if (gbm_is_missing(g_v(i_v)))
@@ -519,7 +428,6 @@ struct conditional_b_v {
 GBM_FN long long room_b_v(struct conditional_b_v *k_,
     const struct state *s, long long element)
 {
-    (void)element;
     long long cells = 0;
     k_->room2 = 0;
     if (s->y_v_seen || s->y_v_stride == 0) {
@@ -582,8 +490,6 @@ GBM_INLINE real density_b_v(const void *context, real x)
     const struct conditional_b_v *k_ = (const struct conditional_b_v *)context;
     const struct state *s = k_->s;
     const struct gbm_team *team = k_->team;
-    (void)s;
-    (void)team;
     gbm_total total = 0;
     total += k_->c1 * (gbm_square(x));
 #ifndef __CUDACC__
@@ -638,7 +544,6 @@ GBM_INLINE real density_b_v(const void *context, real x)
 GBM_FN void update_b_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     struct conditional_b_v k_;
     GBM_COLUMNS(k_, room_b_v(&k_, s, element));
     prepare_b_v(&k_, s, team, element);
@@ -687,10 +592,7 @@ GBM_INLINE real density_z_v(const void *context, real x)
     const struct conditional_z_v *k_ = (const struct conditional_z_v *)context;
     const struct state *s = k_->s;
     const struct gbm_team *team = k_->team;
-    (void)s;
-    (void)team;
     const int j_v = k_->loop0;
-    (void)j_v;
     gbm_total total = 0;
     total += k_->c1 * (gbm_square(x));
     gbm_team_sync(team);
@@ -724,7 +626,6 @@ GBM_INLINE real density_z_v(const void *context, real x)
 GBM_FN void update_z_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
     const int j_v = (int)(element) + 1;
     struct conditional_z_v k_;
     prepare_z_v(&k_, s, team, element);
@@ -741,8 +642,6 @@ GBM_FN void update_z_v(const struct state *s, struct gbm_rng *rng,
 GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
     const struct gbm_team *team, long long element, int adapting)
 {
-    (void)adapting;
-    (void)team;
     simulate_y_v(s, rng, element);
 }
 
@@ -752,13 +651,11 @@ GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(0, update_b_v)
     GBM_CHAIN_STEP(1, update_z_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
-    (void)k;
     GBM_CHAIN_STEP(2, update_y_v)
 }
 GBM_FN double density_of_chain(const struct gbm_sweeper *k)
