@@ -193,6 +193,27 @@ void rt_out_number(struct rt_out *out, double x, const char *nan)
     }
 }
 
+void rt_out_json_number(struct rt_out *out, const char *key, double x)
+{
+    rt_out_text(out, key);
+    if (!isfinite(x))
+        rt_out_text(out, "null");
+    else
+        rt_out_format(out, "%.10g", x);
+}
+
+/* Names from a model need no escapes; those from another program's file may. */
+void rt_out_json_string(struct rt_out *out, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            rt_out_format(out, "\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            rt_out_format(out, "\\u%04x", (unsigned)(unsigned char)*text);
+        else
+            rt_out_char(out, *text);
+}
+
 enum gbm_status rt_out_close(struct rt_out *out, bool keep, char *error)
 {
     if (keep)

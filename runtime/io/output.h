@@ -55,6 +55,10 @@ void rt_out_format(struct rt_out *out, const char *format, ...)
  * "inf", "-inf". */
 void rt_out_number(struct rt_out *out, double x, const char *nan);
 void rt_out_integer(struct rt_out *out, int64_t x);
+/* The text `key`, then the number as JSON has it: null if it is not finite. */
+void rt_out_json_number(struct rt_out *out, const char *key, double x);
+/* What stands between the quotes of a JSON string. */
+void rt_out_json_string(struct rt_out *out, const char *text);
 /* Flushes, closes and renames; or removes the temporary file. */
 enum gbm_status rt_out_close(struct rt_out *out, bool keep, char *error);
 

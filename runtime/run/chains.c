@@ -1,7 +1,7 @@
 /* chains.c: a run: load, start, warm up, draw, deliver. */
 #include "run/chains.h"
 #include "io/data.h"
-#include "summary/summary.h"
+#include "summary/criteria.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -579,14 +579,20 @@ static enum gbm_status deliver_summary(struct rt *rt,
 {
     const struct rt_options *o = &rt->options;
     struct gbm_summary summary = {0};
+    struct gbm_criteria criteria = {0};
     char error[GBM_ERROR];
     if (o->quiet && !o->summary)
         return GBM_OK;
     enum gbm_status s = gbm_summarise(&summary, draws, error);
+    if (s == GBM_OK)
+        s = gbm_criteria_find(&criteria, &summary, error);
     if (s == GBM_OK && o->summary)
-        s = gbm_summary_write(&summary, o->summary, error);
-    if (s == GBM_OK && !o->quiet)
+        s = gbm_summary_write(&summary, &criteria, o->summary, error);
+    if (s == GBM_OK && !o->quiet) {
         gbm_summary_print(&summary, stdout, -1);
+        gbm_criteria_print(&criteria, stdout);
+    }
+    gbm_criteria_free(&criteria);
     gbm_summary_free(&summary);
     return s == GBM_OK ? s : rt_fail(rt, s, "%s", error);
 }

@@ -1,5 +1,5 @@
 /* monitor.c: what is kept of a draw. */
-#include "run/run.h"
+#include "run/chains.h"
 #include "run/marks.h"
 #include "io/data.h"
 
@@ -256,9 +256,12 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
     struct chooser c = {.rt = rt, .in = in, .model = in->model, .notes = notes};
     const char *list = rt->options.monitor;
     enum gbm_status s = list ? add_list(&c, list) : add_small(&c);
-    if (s == GBM_OK && in->deviance && rt->options.command != RT_RUN)
+    if (s == GBM_OK && in->deviance &&
+        (rt->options.command != RT_RUN ||
+         rt->options.method->run != rt_run_chains))
         return rt_fail(rt, GBM_USER_ERROR,
-                       "--monitor deviance is for run: it is that of data");
+                       "--monitor deviance is for run, with a method "
+                       "that runs chains: it is that of data");
     if (s == GBM_OK)
         s = choose_moments(&c);
     if (s == GBM_OK && !list && notes)

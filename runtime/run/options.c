@@ -1,5 +1,5 @@
 /* options.c: the sampler's command line. */
-#include "run/method.h"
+#include "run/chains.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -610,8 +610,11 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                     o->plain ? "--profile times the sampler's steps, which "
                                "--plain does not run"
                              : "--profile is an option of run");
-    if (s == GBM_OK && o->log_lik && o->command != RT_RUN)
-        s = rt_fail(rt, GBM_USER_ERROR, "--log-lik is an option of run");
+    if (s == GBM_OK && o->log_lik &&
+        (o->command != RT_RUN || o->method->run != rt_run_chains))
+        s = rt_fail(rt, GBM_USER_ERROR, "--log-lik is an option of run%s%s",
+                    o->command == RT_RUN ? ", not with --method " : "",
+                    o->command == RT_RUN ? o->method->name : "");
     if (s == GBM_OK && (o->checkpoint || o->resume) && o->command != RT_RUN)
         s = rt_fail(rt, GBM_USER_ERROR, "%s is an option of run",
                     o->checkpoint ? "--checkpoint" : "--resume");

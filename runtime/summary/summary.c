@@ -1,5 +1,5 @@
 /* summary.c: the posterior summary. */
-#include "summary/summary.h"
+#include "summary/criteria.h"
 #include "io/output.h"
 
 #include <math.h>
@@ -476,46 +476,26 @@ void gbm_summary_print(const struct gbm_summary *summary, FILE *out,
 
 /* ---- JSON */
 
-static void put_json_number(struct rt_out *out, const char *key, double x)
-{
-    rt_out_text(out, key);
-    if (!isfinite(x))
-        rt_out_text(out, "null");
-    else
-        rt_out_format(out, "%.10g", x);
-}
-
-/* Names from a model need no escapes; those from another program's file may. */
-static void put_json_string(struct rt_out *out, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            rt_out_format(out, "\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            rt_out_format(out, "\\u%04x", (unsigned)(unsigned char)*text);
-        else
-            rt_out_char(out, *text);
-}
-
 static void put_json_row(struct rt_out *out, const struct row *row)
 {
     const struct gbm_diagnosis *d = &row->d;
 
     rt_out_text(out, "    \"");
-    put_json_string(out, row->name);
-    put_json_number(out, "\": {\"mean\": ", d->mean);
-    put_json_number(out, ", \"sd\": ", d->sd);
-    put_json_number(out, ", \"mcse\": ", d->mcse);
-    put_json_number(out, ", \"q5\": ", d->q5);
-    put_json_number(out, ", \"q50\": ", d->q50);
-    put_json_number(out, ", \"q95\": ", d->q95);
-    put_json_number(out, ", \"ess_bulk\": ", d->ess_bulk);
-    put_json_number(out, ", \"ess_tail\": ", d->ess_tail);
-    put_json_number(out, ", \"rhat\": ", d->rhat);
+    rt_out_json_string(out, row->name);
+    rt_out_json_number(out, "\": {\"mean\": ", d->mean);
+    rt_out_json_number(out, ", \"sd\": ", d->sd);
+    rt_out_json_number(out, ", \"mcse\": ", d->mcse);
+    rt_out_json_number(out, ", \"q5\": ", d->q5);
+    rt_out_json_number(out, ", \"q50\": ", d->q50);
+    rt_out_json_number(out, ", \"q95\": ", d->q95);
+    rt_out_json_number(out, ", \"ess_bulk\": ", d->ess_bulk);
+    rt_out_json_number(out, ", \"ess_tail\": ", d->ess_tail);
+    rt_out_json_number(out, ", \"rhat\": ", d->rhat);
     rt_out_text(out, "}");
 }
 
 enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
+                                  const struct gbm_criteria *criteria,
                                   const char *path, char error[GBM_ERROR])
 {
     const struct gbm_timing *time = &summary->draws->timing;
@@ -533,19 +513,22 @@ enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
         free(out);
         return status;
     }
-    put_json_number(out, "{\n  \"timing\": {\"load_s\": ", time->load_s);
-    put_json_number(out, ", \"jit_s\": ", time->jit_s);
-    put_json_number(out, ", \"warmup_s\": ", time->warmup_s);
-    put_json_number(out, ", \"sampling_s\": ", time->sampling_s);
-    put_json_number(out, ",\n    \"warmup_cpu_s\": ", time->warmup_cpu_s);
-    put_json_number(out, ", \"sampling_cpu_s\": ", time->sampling_cpu_s);
+    rt_out_json_number(out, "{\n  \"timing\": {\"load_s\": ", time->load_s);
+    rt_out_json_number(out, ", \"jit_s\": ", time->jit_s);
+    rt_out_json_number(out, ", \"warmup_s\": ", time->warmup_s);
+    rt_out_json_number(out, ", \"sampling_s\": ", time->sampling_s);
+    rt_out_json_number(out, ",\n    \"warmup_cpu_s\": ", time->warmup_cpu_s);
+    rt_out_json_number(out, ", \"sampling_cpu_s\": ", time->sampling_cpu_s);
     rt_out_format(out,
                   "},\n  \"complete\": %s,\n  \"checked\": %s,\n"
                   "  \"chains\": %d,\n"
-                  "  \"draws\": %d,\n  \"parameters\": {",
+                  "  \"draws\": %d,\n",
                   summary->draws->complete ? "true" : "false",
                   summary->draws->unchecked ? "false" : "true",
                   summary->draws->chains, summary->draws->kept);
+    if (criteria)
+        gbm_criteria_write(criteria, out);
+    rt_out_text(out, "  \"parameters\": {");
     for (bool first = true; next_row(&at, &row); first = false) {
         rt_out_text(out, first ? "\n" : ",\n");
         put_json_row(out, &row);

@@ -47,9 +47,12 @@ void gbm_modes_free(struct gbm_modes *modes);
 void gbm_summary_print(const struct gbm_summary *summary, FILE *out,
                        int64_t max_rows);
 
-/* The same as JSON: {"timing": {...}, "parameters": {"theta[3]": {...}}}.
- * What is not defined is null. Temporary name, then renamed. */
+/* The same as JSON: {"timing": {...}, "parameters": {"theta[3]": {...}}}, with
+ * what `criteria` tell beside, if not NULL. What is not defined is null.
+ * Temporary name, then renamed. */
+struct gbm_criteria;
 enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
+                                  const struct gbm_criteria *criteria,
                                   const char *path, char error[GBM_ERROR]);
 
 #endif

@@ -71,7 +71,7 @@ go() {
     status 0 ./model --data data.json --warmup 20 --thin 3 --draws 60 \
         --chains 2 --seed 4 --log-lik --monitor all,deviance "$@"
 }
-go --device cpu --out fit.nc
+go --device cpu --out fit.nc --summary fit.json
 says 'note: --monitor deviance leaves out 1 node .* \(u\[3,1:2\]\)'
 python3 - <<'E' || fail "netCDF"
 import netcdf
@@ -93,6 +93,28 @@ for i in range(40):
         assert all(map(near, at(l, v), values)) and len(at(l, v)) == len(
             values), (v, at(l, v), values)
     assert near(at(p, "deviance")[0], deviance(d))
+
+# DIC: the deviance at the means of the random nodes
+import json
+mean = lambda v, k, n: sum(p[v][1][k::n]) / 40
+d = {v: [mean(v, k, n) for k in range(n)] if n > 1 else mean(v, 0, 1)
+     for v, n in (("a", 1), ("b", 1), ("tau", 1), ("m", 2), ("p", 3))}
+s = json.load(open("fit.json"))
+assert near(s["dic"]["mean_deviance"], mean("deviance", 0, 1))
+assert near(s["dic"]["pd"], mean("deviance", 0, 1) - deviance(d))
+assert near(s["dic"]["dic"], s["dic"]["mean_deviance"] + s["dic"]["pd"])
+seen = s["loo"]["observations"]
+assert sorted(seen) == sorted(
+    "y[1] y[3] y[4] y[5] u[1] u[2] w[1] w[2] n k1".split()), seen
+assert near(s["loo"]["elpd"], sum(o["elpd"] for o in seen.values()))
+E
+prints '^Penalized deviance \(DIC\): '
+prints '^elpd_loo '
+status 0 ./model summary fit.nc --quiet --summary again.json
+python3 - <<'E' || fail "read back"
+import json
+a, b = (json.load(open(f + ".json")) for f in ("fit", "again"))
+assert all(a[k] == b[k] for k in ("dic", "loo", "waic", "parameters"))
 E
 go --device cpu --quiet --out fit.csv --digits 12
 go --device cpu --quiet --out fit --format coda --digits 12
@@ -123,7 +145,7 @@ status 0 ./model --data data.json --warmup 20 --thin 3 --draws 30 --chains 2 \
     --seed 4 --log-lik --monitor all,deviance --device cpu --quiet \
     --checkpoint half
 status 0 ./model --data data.json --draws 60 --resume half --device cpu \
-    --quiet --out rest.nc --threads 2
+    --quiet --out rest.nc --threads 2 --summary rest.json
 status 0 ./model --data data.json --warmup 20 --thin 3 --draws 60 --chains 2 \
     --seed 4 --monitor all --device cpu --quiet --out plain.nc
 python3 - <<'E' || fail "resumed"
@@ -131,6 +153,8 @@ import netcdf
 a, b, c = (netcdf.read(f + ".nc") for f in ("whole", "rest", "plain"))
 kept = {"posterior", "log_likelihood"}
 assert all(a[g] == b[g] for g in kept)
+import json
+assert json.load(open("rest.json"))["dic"] == json.load(open("fit.json"))["dic"]
 assert all(a["posterior"][v] == x for v, x in c["posterior"].items())
 assert "log_likelihood" not in c
 E
@@ -145,6 +169,48 @@ status 1 ./model --data none.json --log-lik
 says '--log-lik: no node is observed'
 status 1 ./model --data data.json --monitor deviant
 says 'no such variable'
+
+# What a sweep keeps up to date follows the means, too.
+cat >kept.gbm <<'E'
+model {
+  v[1] <- a
+  for (t in 2:6) { v[t] <- sin(a * v[t-1]) + b }
+  for (t in 1:6) { y[t] ~ dnorm(v[t], 4) }
+  a ~ dunif(0, 3)
+  b ~ dnorm(0, 1)
+}
+E
+echo '{"y": [0.9, 0.2, 0.4, 0.5, 0.4, 0.6]}' >v.json
+status 0 "$GBMC" -O 0 kept.gbm -o kept
+status 0 ./kept --data v.json --monitor all,deviance --quiet --draws 200 \
+    --summary v_fit.json
+python3 - <<'E' || fail "deviance at the means of what derived nodes follow"
+import json
+from math import log, pi, sin
+s = json.load(open("v_fit.json"))
+a, b = (s["parameters"][k]["mean"] for k in ("a", "b"))
+v, d = a, 0
+for y in json.load(open("v.json"))["y"]:
+    d -= log(4 / (2 * pi)) - 4 * (y - v) ** 2
+    v = sin(a * v) + b
+assert abs(s["dic"]["mean_deviance"] - s["dic"]["pd"] - d) < 1e-6, (s["dic"], d)
+E
+
+# Discrete random nodes have no mean.
+cat >mixed.gbm <<'E'
+model {
+  for (i in 1:3) { y[i] ~ dnorm(mu[z[i]], 1)  z[i] ~ dcat(p[]) }
+  mu[1] <- 0  mu[2] <- 3  p[1] <- 0.5  p[2] <- 0.5
+}
+E
+echo '{"y": [0, 1, 3]}' >y.json
+status 0 "$GBMC" -O 0 mixed.gbm -o mixed
+status 0 ./mixed --data y.json --monitor all,deviance --summary m.json
+prints '^pD is not known: random nodes are discrete'
+python3 -c '
+import json
+d = json.load(open("m.json"))["dic"]
+assert d["pd"] is None and d["dic"] is None and d["pv"] > 0' || fail "discrete"
 
 # A node of that name is a node.
 echo 'model { y ~ dnorm(deviance, 1)  deviance ~ dnorm(0, 1) }' >own.gbm

@@ -566,7 +566,7 @@ static void summary_json(void **unused)
                                            (double[]){1.5, NAN}),
                      0);
     assert_int_equal(gbm_summarise(&s, &d, error), GBM_OK);
-    assert_int_equal(gbm_summary_write(&s, "s.json", error), GBM_OK);
+    assert_int_equal(gbm_summary_write(&s, NULL, "s.json", error), GBM_OK);
     text = slurp("s.json");
     assert_non_null(strstr(
         text, "\"timing\": {\"load_s\": 0.5, \"jit_s\": 0, \"warmup_s\": 1, "
@@ -580,7 +580,7 @@ static void summary_json(void **unused)
               "null, \"q50\": null, \"q95\": null, \"ess_bulk\": null, "
               "\"ess_tail\": null, \"rhat\": null}"));
     free(text);
-    assert_int_equal(gbm_summary_write(&s, "none/s.json", error),
+    assert_int_equal(gbm_summary_write(&s, NULL, "none/s.json", error),
                      GBM_USER_ERROR);
     gbm_summary_free(&s);
     gbm_draws_free(&d);
