@@ -50,7 +50,7 @@ static int finish(struct compiler *c, struct model *m)
         emit_program(&program, c, m);
         if (!asked(c, "cuda"))
             emit_host(&host, c, m, program.data, plan_text.data);
-        if (!emits)
+        if (!emits && !c->options.with) /* it was said the first time */
             note_unknown(c, m);
         if (c->nerrors)
             status = 1;
@@ -117,6 +117,7 @@ static const struct {
      .ends = true,
      .emit = "dag",
      .print = model_print},
+    {.run = model_raise_factors, .ends = true},
     /* full conditionals, and how each is sampled */
     {.run = sampler_augment},
     {.run = condition_model},
@@ -133,9 +134,11 @@ static const struct {
     {.run = sweep_sum_rows},
     {.run = sweep_count_copies},
     {.run = sweep_lift},
+    {.run = sweep_draw_added_first},
     {.run = sweep_plan},
     {.run = sweep_find_dependence},
     {.run = sweep_fuse},
+    {.run = sweep_check_added, .ends = true},
     {.run = sweep_hoist, .emit = "plan", .print = report_plan},
     {.run = sweep_form_phases, .emit = "sweep", .print = report_sweep},
     {.run = sweep_settle_slots, .emit = "slots", .print = slots_print},

@@ -36,6 +36,7 @@ enum option {
     OPT_OPTIMISE,
     OPT_CPU,
     OPT_WITH,
+    OPT_TEMPER,
     OPT_SAVE_TEMPS,
     OPT_NO_CACHE,
     OPT_VERSION,
@@ -68,6 +69,8 @@ static const struct option_spec {
      "run on CPUs like this one (default), or portable: on any"},
     {OPT_WITH, "--with", "LIST",
      "what methods of the sampler need beside the sweep: powers, gradients"},
+    {OPT_TEMPER, "--temper", "LIST",
+     "the variables whose data have powers (default: all data expected)"},
     {OPT_SAVE_TEMPS, "--save-temps", NULL,
      "keep the C program beside the sampler"},
     {OPT_NO_CACHE, "--no-cache", NULL,
@@ -254,9 +257,9 @@ static const char *const withs[] = {"powers", "gradients"};
 enum { NWITHS = sizeof withs / sizeof withs[0] };
 
 /* What of it there is. */
-static const unsigned supported = 0;
+static const unsigned supported = WITH_POWERS;
 
-/* Bits are in the order of the names: GBM_WITH_POWERS is the first. */
+/* Bits are in the order of the names: WITH_POWERS is the first. */
 static bool set_with(struct compiler *c, const char *list)
 {
     c->options.with = 0;
@@ -325,6 +328,9 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
         return set_cpu(c, value);
     case OPT_WITH:
         return set_with(c, value);
+    case OPT_TEMPER:
+        o->temper = value;
+        return true;
     case OPT_SAVE_TEMPS:
         o->save_temps = true;
         return true;

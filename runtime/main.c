@@ -19,6 +19,7 @@ static const char *role_text(enum gbm_role role)
     case GBM_DERIVED:
         return "computed";
     case GBM_AUXILIARY:
+    case GBM_POWER:
     case GBM_TUNING:
     case GBM_TABLE:
     case GBM_INVERSE:
@@ -102,7 +103,7 @@ int main(int argc, char **argv)
     int status;
     signal(SIGXFSZ, SIG_IGN); /* a write fails instead */
     if (rt_options_parse(&rt, argc, argv) != GBM_OK ||
-        (runs(rt.options.command) && rt_variant(&rt, argv) != GBM_OK)) {
+        (runs(rt.options.command) && rt_variant(&rt) != GBM_OK)) {
         status = rt_report(&rt);
     } else {
         rt.threads = rt.options.threads;

@@ -44,6 +44,8 @@ enum gbm_role {
     GBM_CONSTANT,   /* a function of given ones, computed at load; shared */
     GBM_STOCHASTIC, /* has a distribution; latent cell by cell unless seen */
     GBM_DERIVED,    /* deterministic function of stochastic ones; per chain */
+    GBM_POWER,      /* per chain, a number: the power of data's densities, which
+                       a method sets. 1 at the start */
     GBM_AUXILIARY,  /* added by an augmentation: latent, not monitored */
     GBM_TUNING,     /* per chain, what warm-up tunes: a cell per element of a
                        step, or as many as `cells` says. 1 at the start */
@@ -123,6 +125,8 @@ struct gbm_family {
     bool follows;    /* the same, but forward draws change what it reads: see
                         struct gbm_variable */
     bool auxiliary;  /* an augmentation's own factor */
+    bool raised;     /* observed elements have their density to the power of the
+                        chain, in logdensity too (GBM_WITH_POWERS) */
     bool no_draw;    /* its distribution does not tell how: simulate leaves
                         the value as it is */
     bool augmented;  /* an auxiliary family's factor stands in for its

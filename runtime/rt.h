@@ -75,6 +75,9 @@ struct rt_options {
     bool no_check;  /* run: without the self-check */
     bool profile;   /* run: each step timed */
     const struct rt_method *method; /* run/method.h */
+    double power;                   /* of data's densities: 1 */
+    const char *temper;             /* which data's, or NULL: all */
+    char **argv;                    /* of main */
     int points;   /* check: states of each chain where it compares */
     int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
 };

@@ -166,7 +166,8 @@ enum role {
     ROLE_CONSTANT,
     ROLE_STOCHASTIC,
     ROLE_DERIVED,
-    ROLE_AUXILIARY
+    ROLE_AUXILIARY,
+    ROLE_POWER /* a number of the chain that the runtime sets: power.c */
 };
 
 struct var {

@@ -129,6 +129,10 @@ int run_programs(char *const *const *argv, int n, int *status);
 bool program_output(char *const *argv, struct text *out);
 
 /* main.c */
+/* What a program has that a plain sweep does not need: GBM_WITH_... of
+ * runtime/model.h. */
+enum { WITH_POWERS = 1, WITH_GRADIENTS = 2 };
+
 struct options {
     const char *input, *output;
     const char *emit; /* NULL or the pass to print */
@@ -141,7 +145,8 @@ struct options {
     const char *arch;     /* --arch=sm_90 */
     const char *optimise; /* "3": -O LEVEL */
     const char *cpu;      /* "native" or "portable" */
-    unsigned with;        /* --with: GBM_WITH_... of the runtime's model.h */
+    const char *temper;   /* --temper: names with commas between, or NULL */
+    unsigned with;        /* --with: WITH_... */
 };
 
 /* The model's file, and those that it imports, by their real names. */

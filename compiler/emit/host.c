@@ -30,6 +30,8 @@ static const char *role_constant(enum role r)
         return "GBM_DERIVED";
     case ROLE_AUXILIARY:
         return "GBM_AUXILIARY";
+    case ROLE_POWER:
+        return "GBM_POWER";
     }
     UNREACHABLE();
 }
@@ -244,6 +246,8 @@ static void emit_families(struct text *out, struct compiler *c,
                         ",\n     .logdensity = logdensity_%s_host, "
                         ".density_kernel = \"logdensity_%s_kernel\"",
                         id, id);
+        if (f->factor && f->factor->power && !f->auxiliary)
+            text_append(out, ",\n     .raised = true");
         if (f->stochastic)
             text_printf(out, ",\n     .start = start_%s_host", id);
         if (f->stochastic && f->factor && !f->auxiliary)
@@ -396,8 +400,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ".ahead = gbm_draw_ahead_host,\n    .explain = ",
                 m->nslots, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
-    if (c->options.with)
-        text_printf(out, ",\n    .with = %u", c->options.with);
+    if (c->options.with & WITH_POWERS)
+        text_append(out, ",\n    .with = GBM_WITH_POWERS");
     if (m->feeds_back)
         text_append(out, ",\n    .feeds_back = true");
     if (readers)

@@ -137,6 +137,7 @@ struct factor {
     symp seen_ref;
     struct var *copies; /* how often each row occurs, at the first of its kind;
                            or NULL: see copies.c */
+    symp power;            /* of a factor of data: power.c; or NULL: 1 */
     struct var *auxiliary; /* the node that an augmentation added, or NULL */
     const char *text;
     int number;

@@ -277,9 +277,7 @@ static void read_factor(struct compiler *c, const struct factor *g, int *walk)
                       &other);
 }
 
-/* Whether any component of an element of f is data: of a vector node, the
- * others are drawn with it. */
-static symp any_seen(struct compiler *c, const struct family *f)
+symp model_any_seen(struct compiler *c, const struct family *f)
 {
     static const char *const names[2] = {"a", "b"};
     symp at[2] = {sym_num(c, 1), sym_num(c, 1)};
@@ -321,7 +319,7 @@ void model_settle_leaves(struct compiler *c, struct model *m)
     for (struct factor *g = m->factors; g; g = g->next)
         if (g->family->var->leaf) {
             g->seen_var = g->family->var;
-            g->seen_ref = any_seen(c, g->family);
+            g->seen_ref = model_any_seen(c, g->family);
         }
 }
 
@@ -393,6 +391,8 @@ static const char *role_name(enum role r)
         return "derived";
     case ROLE_AUXILIARY:
         return "auxiliary";
+    case ROLE_POWER:
+        return "power";
     }
     UNREACHABLE();
 }

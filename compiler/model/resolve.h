@@ -44,6 +44,9 @@ void model_make_factors(struct compiler *c, struct model *m);
 /* Which variables no other node's density reads; instances of their factors
  * count where they are data. Requires factors. */
 void model_settle_leaves(struct compiler *c, struct model *m);
+/* Whether any component of an element of f is data: of a vector node, the
+ * others are drawn with it. */
+symp model_any_seen(struct compiler *c, const struct family *f);
 /* NULL if there is no variable of that name. */
 struct var *model_find_var(struct model *m, const char *name);
 /* The variable of that name, a new one if there is none. */
@@ -145,6 +148,9 @@ bool model_pieces_are_told(struct compiler *c, const struct model *m,
 /* Marks the variables of which elements may have no observed descendant, and
  * leaves such elements' factors out of the joint. Requires leaves. */
 void model_find_barren(struct compiler *c, struct model *m);
+/* power.c: with powers, multiplies the log densities of data by the chain's.
+ * Requires leaves; before any augmentation. */
+void model_raise_factors(struct compiler *c, struct model *m);
 
 /* ---- clamp.c */
 /* Replaces max(), min() and comparisons that the ranges of their arguments

@@ -475,6 +475,12 @@ static bool wanted_data(const struct var *v)
 {
     return v->role == ROLE_STOCHASTIC && (v->unread || v->declared_observed);
 }
+static bool wanted_raised(const struct var *v)
+{
+    const struct family *f = v->families;
+    return f && f->factor && f->factor->power && !f->auxiliary;
+}
+
 static bool wanted_stored(const struct var *v)
 {
     return v->role == ROLE_DERIVED && v->stored;
@@ -492,6 +498,7 @@ void report_explain(struct text *out, struct compiler *c, const struct model *m)
     print_names(out, c, m, "given", wanted_given);
     print_names(out, c, m, "observed", wanted_data);
     print_names(out, c, m, "stored", wanted_stored);
+    print_names(out, c, m, "to a power", wanted_raised);
     report_print_wrapped(
         out,
         "What the data supply of a stochastic variable, all or some of "
@@ -516,6 +523,8 @@ static const char *role_text(const struct var *v)
         return "derived";
     case ROLE_AUXILIARY:
         return "auxiliary";
+    case ROLE_POWER:
+        return "power";
     }
     UNREACHABLE();
 }

@@ -115,6 +115,14 @@ static bool matches(struct compiler *c, const struct entry *a,
                    m))
             return false;
     }
+    /* how it looks to a power, it must say */
+    const struct expr *raised = entry_value(a, "raised");
+    if (raised) {
+        m->bound[m->n].name = raised->name;
+        m->bound[m->n++].value = g->power ? g->power : sym_num(c, 1);
+    } else if (g->power) {
+        return false;
+    }
     const struct clause *observed = entry_clause(a, "observed");
     for (const struct clause_item *i = observed ? observed->items : NULL; i;
          i = i->next) {
@@ -190,6 +198,7 @@ static struct factor *apply(struct compiler *c, struct model *m,
     n->seen_var = g->seen_var;
     n->seen_ref = g->seen_ref;
     n->auxiliary = v;
+    n->power = g->power;
     k->factor = n;
     if (entry_value(a, "draw"))
         v->draw =

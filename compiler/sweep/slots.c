@@ -32,6 +32,8 @@ static enum life life_of(const struct var *v)
         return LIFE_STATE;
     case ROLE_DERIVED:
         return LIFE_STATISTIC;
+    case ROLE_POWER:
+        return LIFE_TUNING;
     }
     UNREACHABLE();
 }
@@ -49,19 +51,21 @@ static const char *with_extents(struct compiler *c, const struct var *v)
 static void add_variable(struct compiler *c, struct model *m, struct var *v)
 {
     const enum life life = life_of(v);
-    v->slot = sweep_add_slot(
-        c, m,
-        (struct slot){.kind = SLOT_VARIABLE,
-                      .name = v->name,
-                      .member = v->cname,
-                      .about = with_extents(c, v),
-                      .life = life,
-                      .integer = v->integer,
-                      .ndim = v->ndim,
-                      .extents = v->ndim,
-                      .seen = v->role == ROLE_STOCHASTIC,
-                      .per_chain = life == LIFE_STATE || life == LIFE_STATISTIC,
-                      .var = v});
+    v->slot =
+        sweep_add_slot(c, m,
+                       (struct slot){.kind = SLOT_VARIABLE,
+                                     .name = v->name,
+                                     .member = v->cname,
+                                     .about = with_extents(c, v),
+                                     .life = life,
+                                     .integer = v->integer,
+                                     .ndim = v->ndim,
+                                     .extents = v->ndim,
+                                     .seen = v->role == ROLE_STOCHASTIC,
+                                     .per_chain = life == LIFE_STATE ||
+                                                  life == LIFE_STATISTIC ||
+                                                  life == LIFE_TUNING,
+                                     .var = v});
 }
 
 /* The loop indices of elements that are not told by their number. */

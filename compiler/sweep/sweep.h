@@ -74,6 +74,12 @@ bool step_moves(const struct step *s, const struct var *v);
  * date; its kernel is named after it. */
 const char *sweep_derive_name(struct compiler *c, const struct family *f);
 
+/* ---- added.c: with powers, the nodes that augmentations added go first; says
+ * so where they do not. The first requires the steps before sweep_plan(), the
+ * second their dependence. ----------------------------------------------- */
+void sweep_draw_added_first(struct compiler *c, struct model *m);
+void sweep_check_added(struct compiler *c, struct model *m);
+
 /* ---- depend.c ----------------------------------------------------------- */
 /* Sets `reads` and `changes` of all steps. Requires the sweep. */
 void sweep_find_dependence(struct compiler *c, struct model *m);

@@ -652,8 +652,9 @@ static enum gbm_status settle_tuning(struct loader *l, int v)
 {
     struct rt_slot *slot = &l->in->slots[v];
     const struct gbm_variable *variable = &l->model->variables[v];
-    int64_t n = variable->cells ? variable->cells(l->state)
-                                : count_elements(l, variable->family);
+    int64_t n = variable->role == GBM_POWER ? 1
+                : variable->cells           ? variable->cells(l->state)
+                                  : count_elements(l, variable->family);
     if (n > INT32_MAX)
         return rt_fail(l->rt, GBM_USER_ERROR,
                        "%s: too many elements for one joint proposal: its "
@@ -668,7 +669,7 @@ static enum gbm_status settle_tuning(struct loader *l, int v)
     if (!values)
         return rt_fail(l->rt, GBM_FAILURE, "no memory");
     for (size_t i = 0; i < total; i++)
-        values[i] = 1;
+        values[i] = variable->role == GBM_POWER ? l->rt->options.power : 1;
     return GBM_OK;
 }
 
@@ -715,6 +716,7 @@ static enum gbm_status settle(struct loader *l, int v)
         s = settle_derived(l, v);
         break;
     case GBM_TUNING:
+    case GBM_POWER:
         s = settle_tuning(l, v);
         break;
     case GBM_TABLE:

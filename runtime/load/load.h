@@ -114,6 +114,22 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
                          const struct gbm_step *step, const void *state,
                          bool redraw);
 
+/* powers.c: of a program with powers. */
+/* Its slot, or -1; the powers of all chains, or NULL. */
+int rt_power_slot(const struct gbm_model *m);
+double *rt_powers(const struct rt_instance *in);
+/* A family of the model's own nodes, whose density is one of data where they
+ * are observed. */
+bool rt_is_likelihood(const struct gbm_family *family);
+/* The log density of the data that have powers, at power 1. */
+double rt_loglikelihood(const struct rt_instance *in, const void *state,
+                        int chain);
+/* Whether the program's powers are on the densities of all data, or of those
+ * that --temper names; *list: the names of these variables. Fails where they
+ * cannot be. */
+enum gbm_status rt_fit_powers(struct rt *rt, const struct rt_instance *in,
+                              char *list, size_t capacity, bool *fits);
+
 /* density.c */
 /* True if other functions read what the family computes from latent nodes. */
 bool rt_is_read(const struct gbm_model *model, int family);

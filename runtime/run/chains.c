@@ -754,7 +754,8 @@ static enum gbm_status prepare(struct rt_chains *r)
     if (s != GBM_OK)
         return s;
     r->loaded = true;
-    if (r->resume.file)
+    s = rt_variant_of_data(rt, &r->in);
+    if (s == GBM_OK && r->resume.file)
         s = rt_resume_data(&r->resume, rt, &r->in);
     if (s == GBM_OK)
         s = rt_monitor(rt, &r->in, r->notes);

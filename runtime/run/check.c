@@ -4,6 +4,7 @@
  * the compiler's algebra. And the command `check`, which compares at several
  * points, far out ones too, for some elements of each step. */
 #include "run/check.h"
+#include "run/method.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -693,6 +694,8 @@ static enum gbm_status prepare(struct command *command, struct rt *rt)
     enum gbm_status s = rt_read_data(rt, &command->data, notes);
     if (s == GBM_OK)
         s = rt_load(rt, &command->data, false, in, notes);
+    if (s == GBM_OK)
+        s = rt_variant_of_data(rt, in);
     if (s == GBM_OK)
         s = rt_start(rt, in, notes);
     if (s == GBM_OK)

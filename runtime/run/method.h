@@ -30,9 +30,11 @@ const struct rt_method *rt_method(int k);
 /* By either of its names; NULL: there is none. */
 const struct rt_method *rt_method_find(const char *name);
 
-/* variant.c. Returns where the program has what the options' method needs; else
- * it becomes, by way of gbmc, a program that has, with the arguments `argv`, or
+/* variant.c. Returns where the program has what the options need; else it
+ * becomes, by way of gbmc, a program that has, with the same arguments, or
  * fails. */
-enum gbm_status rt_variant(struct rt *rt, char **argv);
+enum gbm_status rt_variant(struct rt *rt);
+/* The same of powers, once it is known which data there are. */
+enum gbm_status rt_variant_of_data(struct rt *rt, const struct rt_instance *in);
 
 #endif

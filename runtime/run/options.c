@@ -39,6 +39,8 @@ enum option_id {
     OPTION_EXPLAIN,
     OPTION_METHOD,
     OPTION_PARTICLES,
+    OPTION_POWER,
+    OPTION_TEMPER,
     OPTION_CHECKPOINT,
     OPTION_EVERY,
     OPTION_RESUME,
@@ -106,6 +108,10 @@ static const struct option options[] = {
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
     {"--method", OPTION_METHOD, "NAME", "how to run; NAME is"},
     {"--particles", OPTION_PARTICLES, "N", "filter: particles (1000)"},
+    {"--power", OPTION_POWER, "B",
+     "of the data's densities: 0 samples the prior, 1 the posterior (1)"},
+    {"--temper", OPTION_TEMPER, "LIST",
+     "only the densities of these data have powers"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "print this"},
 };
@@ -285,6 +291,17 @@ static enum gbm_status parse_device(struct rt *rt, const char *text)
     return GBM_OK;
 }
 
+static enum gbm_status parse_power(struct rt *rt, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0) || !(value <= 100))
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--power '%s': a number from 0 to 100 is wanted", text);
+    rt->options.power = value;
+    return GBM_OK;
+}
+
 static const char *method_name(const void *context, int i)
 {
     (void)context;
@@ -394,6 +411,11 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return parse_method(rt, value);
     case OPTION_PARTICLES:
         return parse_int(rt, option->name, value, 2, &o->particles);
+    case OPTION_POWER:
+        return parse_power(rt, value);
+    case OPTION_TEMPER:
+        o->temper = value;
+        return GBM_OK;
     case OPTION_CHECKPOINT:
         o->checkpoint = value;
         return GBM_OK;
@@ -447,11 +469,12 @@ static const struct {
     enum option_id id;
     bool ends; /* only says when a run ends */
 } kept[] = {
-    {OPTION_SEED, false},      {OPTION_CHAINS, false},  {OPTION_WARMUP, false},
-    {OPTION_THIN, false},      {OPTION_MONITOR, false}, {OPTION_LP, false},
-    {OPTION_LOG_LIK, false},   {OPTION_MOMENTS, false}, {OPTION_DEVICE, false},
-    {OPTION_PRECISION, false}, {OPTION_PLAIN, false},   {OPTION_START, false},
-    {OPTION_DRAWS, true},      {OPTION_UNTIL, true},
+    {OPTION_SEED, false},    {OPTION_CHAINS, false},  {OPTION_WARMUP, false},
+    {OPTION_THIN, false},    {OPTION_MONITOR, false}, {OPTION_LP, false},
+    {OPTION_LOG_LIK, false}, {OPTION_MOMENTS, false}, {OPTION_DEVICE, false},
+    {OPTION_POWER, false},   {OPTION_TEMPER, false},  {OPTION_PRECISION, false},
+    {OPTION_PLAIN, false},   {OPTION_START, false},   {OPTION_DRAWS, true},
+    {OPTION_UNTIL, true},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -461,6 +484,12 @@ static const struct option *option_of(enum option_id id)
     while (options[k].id != id)
         k++;
     return &options[k];
+}
+
+unsigned rt_options_need(const struct rt_options *o)
+{
+    bool powers = o->given >> OPTION_POWER & 1 || o->temper;
+    return o->method->with | (powers ? GBM_WITH_POWERS : 0u);
 }
 
 const char *rt_kept_option(int k)
@@ -495,6 +524,11 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         return o->moments;
     case OPTION_UNTIL:
         return o->until;
+    case OPTION_POWER:
+        snprintf(buffer, RT_OPTION_TEXT, "%.17g", o->power);
+        return buffer;
+    case OPTION_TEMPER:
+        return o->temper;
     case OPTION_LP:
         return o->lp ? RT_OPTION_SET : NULL;
     case OPTION_LOG_LIK:
@@ -579,6 +613,8 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .seed = 1,
                              .device = "auto",
                              .method = &rt_mcmc,
+                             .power = 1,
+                             .argv = argv,
                              .points = 3,
                              .particles = 1000,
                              .every = 60,

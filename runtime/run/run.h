@@ -11,6 +11,8 @@
 /* options.c. On a bad option the message is in rt. */
 enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv);
 void rt_options_free(struct rt_options *options);
+/* GBM_WITH_... that the program must have. */
+unsigned rt_options_need(const struct rt_options *options);
 void rt_print_help(const char *program, FILE *out);
 /* Options that make a run what it is, so that a checkpoint keeps them: their
  * names, k = 0, 1, ...; NULL after the last. */

@@ -26,6 +26,15 @@ static void list_names(unsigned with, char *out, size_t capacity)
                                   names[k]);
 }
 
+/* What gbmc is asked for. */
+struct request {
+    struct rt *rt;
+    struct rt_origin origin;
+    char with[64];
+    const char
+        *temper; /* whose data have powers; NULL: all that are expected */
+};
+
 /* ---- the command ---- */
 
 /* A word as a shell reads it. */
@@ -48,9 +57,9 @@ static void add_quoted(FILE *out, const char *word)
 }
 
 /* What a person may run instead; the caller frees it. */
-static char *command_text(const struct rt *rt, const struct rt_origin *o,
-                          const char *with)
+static char *command_text(const struct request *q)
 {
+    const struct rt_origin *o = &q->origin;
     char *text = NULL, self[4096] = "";
     ssize_t n_self = readlink("/proc/self/exe", self, sizeof self - 1);
     size_t n = 0;
@@ -61,8 +70,14 @@ static char *command_text(const struct rt *rt, const struct rt_origin *o,
     add_quoted(out, o->folder);
     fputs(" && ", out);
     add_quoted(out, o->compiler);
-    fprintf(out, " --with=%s -o ", with);
-    add_quoted(out, n_self > 0 ? self : rt->options.program);
+    fprintf(out, " --with=%s ", q->with);
+    if (q->temper) {
+        fputs("--temper ", out);
+        add_quoted(out, q->temper);
+        fputc(' ', out);
+    }
+    fputs("-o ", out);
+    add_quoted(out, n_self > 0 ? self : q->rt->options.program);
     for (int i = 0; i < o->narguments; i++) {
         fputc(' ', out);
         add_quoted(out, o->arguments[i]);
@@ -71,33 +86,33 @@ static char *command_text(const struct rt *rt, const struct rt_origin *o,
 }
 
 /* Fails, as `what` tells, with the command. */
-static enum gbm_status refuse(struct rt *rt, const struct rt_origin *o,
-                              const char *with, const char *what,
+static enum gbm_status refuse(const struct request *q, const char *what,
                               const char *of)
 {
-    char *text = command_text(rt, o, with);
-    rt_fail(rt, GBM_USER_ERROR,
-            "--method %s needs a sampler with %s, and %s%s; compile it: %s",
-            rt->options.method->name, with, of, what, text ? text : "");
+    char *text = command_text(q);
+    rt_fail(q->rt, GBM_USER_ERROR,
+            "this needs a sampler compiled with %s, and %s%s; to compile it: "
+            "%s",
+            q->with, of, what, text ? text : "");
     free(text);
-    return rt->status;
+    return q->rt->status;
 }
 
-static enum gbm_status check_origin(struct rt *rt, const struct rt_origin *o,
-                                    const char *with)
+static enum gbm_status check_origin(const struct request *q)
 {
+    const struct rt_origin *o = &q->origin;
     struct rt_key key;
     if (access(o->compiler, X_OK) != 0)
-        return refuse(rt, o, with, " is not there any more", o->compiler);
+        return refuse(q, " is not there any more", o->compiler);
     if (access(o->folder, X_OK) != 0)
-        return refuse(rt, o, with, " is not there any more", o->folder);
+        return refuse(q, " is not there any more", o->folder);
     for (int i = 0; i < o->nfiles; i++) {
         const char *path = o->files[i].path;
         if (!rt_origin_file_key(path, &key))
-            return refuse(rt, o, with, " cannot be read any more", path);
+            return refuse(q, " cannot be read any more", path);
         if (memcmp(&key, &o->files[i].key, sizeof key) != 0)
-            return refuse(rt, o, with,
-                          " has changed since this sampler was compiled", path);
+            return refuse(q, " has changed since this sampler was compiled",
+                          path);
     }
     return GBM_OK;
 }
@@ -116,14 +131,20 @@ static void pass_on(int number)
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 enum { NCAUGHT = sizeof caught / sizeof caught[0] };
 
-static char **arguments_of(const struct rt_origin *o, char *with, char *path)
+static char **arguments_of(const struct request *q, char *with, char *path)
 {
-    char **words = calloc((size_t)o->narguments + 5, sizeof *words);
+    const struct rt_origin *o = &q->origin;
+    char **words = calloc((size_t)o->narguments + 7, sizeof *words);
     int n = 0;
     if (!words)
         return NULL;
-    words[n++] = (char *)(uintptr_t)o->compiler; /* execv's old prototype */
+    /* execv's old prototype */
+    words[n++] = (char *)(uintptr_t)o->compiler;
     words[n++] = with;
+    if (q->temper) {
+        words[n++] = "--temper";
+        words[n++] = (char *)(uintptr_t)q->temper;
+    }
     words[n++] = "-o";
     words[n++] = path;
     for (int i = 0; i < o->narguments; i++)
@@ -170,16 +191,15 @@ static enum gbm_status compile_failed(struct rt *rt, int status)
     }
     bool user = status != -1 && WEXITSTATUS(status) == 1;
     return rt_fail(rt, user ? GBM_USER_ERROR : GBM_FAILURE,
-                   "--method %s needs a sampler compiled otherwise, and gbmc "
-                   "did not make it: see above",
-                   rt->options.method->name);
+                   "this needs a sampler compiled otherwise, and gbmc did not "
+                   "make it: see above");
 }
 
 /* Compiles it into a file that is gone by its name, and leaves that open in
  * *made. */
-static enum gbm_status compile(struct rt *rt, const struct rt_origin *o,
-                               const char *with, int *made)
+static enum gbm_status compile(const struct request *q, int *made)
 {
+    struct rt *rt = q->rt;
     const char *place = getenv("TMPDIR");
     char folder[4000], path[4096], word[128];
     snprintf(folder, sizeof folder, "%s/gbm.XXXXXX",
@@ -188,9 +208,9 @@ static enum gbm_status compile(struct rt *rt, const struct rt_origin *o,
         return rt_fail(rt, GBM_FAILURE, "cannot make a folder %s: %s", folder,
                        strerror(errno));
     snprintf(path, sizeof path, "%s/sampler", folder);
-    snprintf(word, sizeof word, "--with=%s", with);
-    char **words = arguments_of(o, word, path);
-    int status = words ? run_compiler(o, words) : -1;
+    snprintf(word, sizeof word, "--with=%s", q->with);
+    char **words = arguments_of(q, word, path);
+    int status = words ? run_compiler(&q->origin, words) : -1;
     free(words);
     *made = status == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     unlink(path);
@@ -202,34 +222,50 @@ static enum gbm_status compile(struct rt *rt, const struct rt_origin *o,
                                 strerror(errno));
 }
 
-enum gbm_status rt_variant(struct rt *rt, char **argv)
+static enum gbm_status become_variant(struct rt *rt, unsigned with,
+                                      const char *temper)
 {
-    const struct rt_method *m = rt->options.method;
-    struct rt_origin o;
-    char with[64];
+    struct request q = {.rt = rt, .temper = temper};
     int made = -1;
-    if (!(m->with & ~rt->model->with))
-        return GBM_OK;
-    list_names(m->with | rt->model->with, with, sizeof with);
-    if (!rt_origin_read("/proc/self/exe", &o))
+    list_names(with, q.with, sizeof q.with);
+    if (!rt_origin_read("/proc/self/exe", &q.origin))
         return rt_fail(rt, GBM_USER_ERROR,
-                       "--method %s needs a sampler with %s, and this one does "
-                       "not know how it was compiled; compile it: gbmc "
-                       "--with=%s %s -o %s",
-                       m->name, with, with, rt->model->source,
+                       "this needs a sampler compiled with %s, and this one "
+                       "does not know how it was compiled; to compile it: gbmc "
+                       "--with=%s%s%s %s -o %s",
+                       q.with, q.with, temper ? " --temper " : "",
+                       temper ? temper : "", rt->model->source,
                        rt->options.program);
-    enum gbm_status s = check_origin(rt, &o, with);
+    enum gbm_status s = check_origin(&q);
     if (s == GBM_OK && !rt->options.quiet)
         fprintf(stderr,
-                "note: --method %s needs a sampler with %s: gbmc compiles it\n",
-                m->name, with);
+                "note: this needs a sampler with %s%s%s: gbmc compiles it\n",
+                q.with, temper ? " of the densities of " : "",
+                temper ? temper : "");
     if (s == GBM_OK)
-        s = compile(rt, &o, with, &made);
-    rt_origin_free(&o);
+        s = compile(&q, &made);
+    rt_origin_free(&q.origin);
     if (s != GBM_OK)
         return s;
-    fexecve(made, argv, environ);
+    fexecve(made, rt->options.argv, environ);
     return rt_fail(
         rt, GBM_FAILURE, "cannot run the sampler that gbmc made in %s: %s",
         getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", strerror(errno));
+}
+
+enum gbm_status rt_variant(struct rt *rt)
+{
+    unsigned needed = rt_options_need(&rt->options), has = rt->model->with;
+    return needed & ~has ? become_variant(rt, needed | has, rt->options.temper)
+                         : GBM_OK;
+}
+
+enum gbm_status rt_variant_of_data(struct rt *rt, const struct rt_instance *in)
+{
+    char list[4096];
+    bool fits;
+    if (!(rt_options_need(&rt->options) & GBM_WITH_POWERS) ||
+        rt_fit_powers(rt, in, list, sizeof list, &fits) != GBM_OK || fits)
+        return rt->status;
+    return become_variant(rt, rt->model->with, list);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every augmentation: its factor, integrated over the added node, is the
-density that it replaces. Where the factor leaves out the density of the new
+density that it replaces, to the power that `raised` names. Where the factor leaves out the density of the new
 node given nothing else, `mixing` states it."""
 import warnings
 
@@ -59,6 +59,9 @@ def check(name, a, rng):
     entry, v, node, env = bindings(a.value("match"), rng)
     label, support = a.clauses["add"][0]
     lower, upper = (float(L.evaluate(b, env)) for b in support[2])
+    power = 1.0
+    if a.value("raised"):
+        power = env[a.value("raised")[1]] = rng.uniform(0.1, 1.5)
     factor, mixing = a.value("factor"), a.value("mixing")
 
     def joint(w):
@@ -67,7 +70,7 @@ def check(name, a, rng):
         density = math.exp(L.evaluate(factor, inner))
         return density * (L.evaluate(mixing, inner) if mixing else 1)
 
-    old = math.exp(L.log_density(entry, v, env[node]))
+    old = math.exp(power * L.log_density(entry, v, env[node]))
     new = integral(joint, lower, upper)
     where = {k: round(float(x), 3) for k, x in env.items()}
     FAILURES.near(new / old, 1, 1e-7, f"{name}: integral over density at {where}")

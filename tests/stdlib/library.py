@@ -27,7 +27,7 @@ CLAUSES = ("require support logdensity statistics solve draw draw_shared draw_be
            "log_mass log_cdf log_survival mean "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
-           "mixing confine folded named single priority vectors").split()
+           "mixing confine folded named single priority vectors raised").split()
 
 TOKEN = re.compile(r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   |(?P<name>[A-Za-z][A-Za-z0-9._]*)
