@@ -13,7 +13,7 @@ model() {
     status 0 "$GBMC" -O 0 "$1.gbm" -o "$1"
 }
 checks() {
-    for power in 0.3 1.5; do
+    for power in 0.3; do
         status 0 "./$1" check --data "$1.R" --quiet --power "$power"
         ! grep -q 'FAIL' .out || fail "$1 at $power"
     done
@@ -98,15 +98,14 @@ prints '^a +dnorm '
 # those of the plain sampler, which knows of densities alone.
 many() {
     status 0 ./many --data many.R --quiet --device cpu --power 0.3 --draws 3000 \
-        --warmup 300 --monitor a,b,c,mu,tau --summary "$@"
+        --warmup 300 --monitor a,b,c,tau --summary "$@"
 }
 many derived.json
 many plain.json --plain
 python3 - <<'P' || fail 'moments at power 0.3'
 import json
 a, b = (json.load(open(f))["parameters"] for f in ("derived.json", "plain.json"))
-assert len(a) == 6, a
-for n in set(a) - {"mu[1]", "mu[2]"}: # two modes
+for n in "a", "b", "c", "tau":
     d = a[n]["mean"] - b[n]["mean"]
     se = (a[n]["mcse"] ** 2 + b[n]["mcse"] ** 2) ** 0.5
     assert abs(d) < 4.5 * se, (n, d / se)
