@@ -584,6 +584,22 @@ static bool same_node(const struct family *f, symp a, symp b)
     return true;
 }
 
+/* Whether one turn of the loop at most is at the family: X[i,j] is X[i,1] where
+ * j is 1, so a sum over j does not tie the elements of a column. */
+static bool one_turn_hits(struct compiler *c, const struct family *f,
+                          const struct found *r, const struct loop *bound)
+{
+    for (int d = 0; d < f->var->ndim; d++) {
+        symp offset;
+        if (!f->upper[d] &&
+            !sym_has_loop_of(f->lower[d], f->loops, f->nloops) &&
+            sym_plain_loop(c, r->reference->args[d], &offset) == bound &&
+            !sym_has_loop_of(offset, r->bound, r->nbound))
+            return true;
+    }
+    return false;
+}
+
 static void elements_dependence(struct compiler *c, struct step *s,
                                 struct factor *g, struct finder *found)
 {
@@ -598,7 +614,8 @@ static void elements_dependence(struct compiler *c, struct step *s,
         const struct found *r = &found->found[i];
         for (int d = 0; d < f->var->ndim; d++)
             for (int b = 0; b < r->nbound && !f->upper[d]; b++)
-                if (sym_has_loop(r->reference->args[d], r->bound[b])) {
+                if (sym_has_loop(r->reference->args[d], r->bound[b]) &&
+                    !one_turn_hits(c, f, r, r->bound[b])) {
                     sums = true;
                     if (!ties_can_be_listed(f, r->bound[b]))
                         s->sequential = true;
