@@ -46,7 +46,7 @@ struct rt_options {
     enum rt_starts starts;
     int chains, warmup, draws, thin;
     bool warmup_given, draws_given, chains_given; /* the user said so */
-    int particles;   /* of a filter */
+    int particles;                                /* of a filter */
     uint64_t seed;
     const char *device; /* "auto", "cpu", "cuda", "cuda:0,1" */
     int threads;        /* 0: as many as the machine has */
@@ -58,14 +58,15 @@ struct rt_options {
     const char
         *format; /* "netcdf", "csv", "coda", or NULL: by the name of out */
     int digits;  /* of csv and coda; 0: 8 */
-    const char *until;               /* or NULL */
-    const char *checkpoint, *resume; /* or NULL */
-    double every;                    /* seconds between checkpoints */
-    int planned;                     /* draws before a run was extended: what
-                                        is kept goes by them */
-    uint64_t given;                  /* bit of an option's number: it is on the
-                                        command line */
-    const char *file;                /* of `summary FILE` */
+    const char *until;                          /* or NULL */
+    const char *relabel, *reference, *clusters; /* of summary; or NULL */
+    const char *checkpoint, *resume;            /* or NULL */
+    double every;     /* seconds between checkpoints */
+    int planned;      /* draws before a run was extended: what
+                         is kept goes by them */
+    uint64_t given;   /* bit of an option's number: it is on the
+                         command line */
+    const char *file; /* of `summary FILE` */
     bool quiet, explain;
     bool posterior; /* simulate: data from the posterior */
     bool lp;        /* the model's log density of every kept draw */

@@ -222,7 +222,8 @@ const struct gbm_draws_variable *gbm_draws_find(const struct gbm_draws *draws,
                                                 const char *name)
 {
     for (int i = 0; i < draws->nvariables; i++)
-        if (strcmp(draws->variables[i].name, name) == 0)
+        if (draws->variables[i].group != GBM_LOG_LIKELIHOOD &&
+            strcmp(draws->variables[i].name, name) == 0)
             return &draws->variables[i];
     return NULL;
 }

@@ -143,8 +143,8 @@ static inline double *gbm_draws_record(const struct gbm_draws *draws, int chain,
            ((int64_t)chain * draws->capacity + draw) * draws->width;
 }
 
-/* The variable of this name whose draws are kept, or NULL; whether it has the
- * flat cell. */
+/* The variable of this name whose draws are kept, or NULL (its log likelihood
+ * is another); whether it has the flat cell. */
 const struct gbm_draws_variable *gbm_draws_find(const struct gbm_draws *draws,
                                                 const char *name);
 bool gbm_draws_has(const struct gbm_draws_variable *variable, int64_t cell);

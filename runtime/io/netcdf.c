@@ -202,8 +202,25 @@ static void write_draws(struct rt_netcdf *f, int group, int var,
     free(buffer);
 }
 
-/* Of an array in which only some cells have a log likelihood these alone: NaN
- * would spoil what programs make of them. */
+/* Has it a value in a cell that is not drawn? Then these are data. */
+static bool has_data(const struct gbm_draws_variable *v)
+{
+    for (int64_t i = 0; v->cells && i < v->length; i++)
+        if (!isnan(v->filled[i]))
+            return true;
+    return false;
+}
+
+/* Whether draws are written of the cells that have them alone. Of a log
+ * likelihood, as NaN would spoil what programs make of it; of an array of which
+ * some cells are monitored; of one that is data but for a tenth or less. Else a
+ * whole array that has data in their places is what programs plot. */
+static bool goes_listed(const struct gbm_draws_variable *v)
+{
+    return v->cells && (v->group == GBM_LOG_LIKELIHOOD || !has_data(v) ||
+                        10 * v->count < v->length);
+}
+
 static void write_listed(struct rt_netcdf *f, int group, const int *sample,
                          const struct gbm_draws_variable *v)
 {
@@ -214,8 +231,8 @@ static void write_listed(struct rt_netcdf *f, int group, const int *sample,
     list.dim[0] = (int)v->count;
     list.length = v->count;
     list.cells = NULL;
-    int var = add_variable(f, group, v->name, NC_DOUBLE, 2, sample, 1, list.dim,
-                           v->cells);
+    int var = add_variable(f, group, v->name, v->integer ? NC_INT64 : NC_DOUBLE,
+                           2, sample, 1, list.dim, v->cells);
     for (int d = 0; d < v->ndim; d++)
         shape[d] = v->dim[d];
     if (f->status == GBM_OK)
@@ -232,7 +249,7 @@ static void write_sampled(struct rt_netcdf *f, int group, const int *sample,
 {
     if (!has_cells(v->ndim, v->dim))
         return;
-    if (v->group == GBM_LOG_LIKELIHOOD && v->cells) {
+    if (goes_listed(v)) {
         write_listed(f, group, sample, v);
         return;
     }
@@ -366,7 +383,7 @@ static void write_filled(struct rt_netcdf *f, int group,
 /* Are some of its cells data? */
 static bool is_partial(const struct gbm_draws_variable *v)
 {
-    return v->cells && v->group == GBM_POSTERIOR;
+    return v->group == GBM_POSTERIOR && has_data(v);
 }
 
 static void write_data(struct rt_netcdf *f, int root, const char *name,

@@ -62,21 +62,27 @@ static bool read_shape(struct rt_netcdf *f, int group, int var, struct shape *s)
     return true;
 }
 
+/* The data of the same name and shape. */
+static bool find_observed(struct rt_netcdf *f, int root, const struct shape *s,
+                          int *group, int *var)
+{
+    struct shape data;
+
+    return f->nc.nc_inq_grp_ncid(root, "observed_data", group) == NC_NOERR &&
+           f->nc.nc_inq_varid(*group, s->name, var) == NC_NOERR &&
+           read_shape(f, *group, *var, &data) && data.ndim == s->ndim &&
+           memcmp(data.dim, s->dim, sizeof data.dim) == 0 && numeric(data.type);
+}
+
 /* The cells of `s` that are NaN in observed_data: those that were drawn.
  * Returns their number, -1 if the variable is not observed at all. */
 static int64_t drawn_cells(struct rt_netcdf *f, int root, const struct shape *s,
                            int64_t length, int64_t **cells, double **filled)
 {
     int group, var;
-    struct shape data;
     int64_t count = 0;
 
-    *cells = NULL;
-    *filled = NULL;
-    if (f->nc.nc_inq_grp_ncid(root, "observed_data", &group) != NC_NOERR ||
-        f->nc.nc_inq_varid(group, s->name, &var) != NC_NOERR ||
-        !read_shape(f, group, var, &data) || data.ndim != s->ndim ||
-        memcmp(data.dim, s->dim, sizeof data.dim) != 0 || !numeric(data.type))
+    if (!find_observed(f, root, s, &group, &var))
         return -1;
     *cells = malloc((size_t)length * sizeof **cells + 1);
     *filled = malloc((size_t)length * sizeof **filled + 1);
@@ -113,6 +119,15 @@ static int extents_of(struct rt_netcdf *f, int group, int var, int *dim)
     return (int)n;
 }
 
+static int64_t forget(int64_t **cells, double **filled)
+{
+    free(*cells);
+    free(*filled);
+    *cells = NULL;
+    *filled = NULL;
+    return -1;
+}
+
 /* A list of cells, see write_listed: its shape becomes that of the array. Or
  * nothing happens. */
 static int64_t listed_cells(struct rt_netcdf *f, int group, int var,
@@ -141,7 +156,7 @@ static int64_t listed_cells(struct rt_netcdf *f, int group, int var,
     for (int64_t k = 0; k < count; k++) {
         double at = (*filled)[k];
         if (!(at > last && at < (double)length))
-            return -1;
+            return forget(cells, filled);
         (*cells)[k] = (int64_t)at;
         last = at;
     }
@@ -150,6 +165,17 @@ static int64_t listed_cells(struct rt_netcdf *f, int group, int var,
     s->ndim = ndim;
     memcpy(s->dim, dim, sizeof s->dim);
     return count;
+}
+
+/* The data of a partly observed array in their places, if the file has them. */
+static void read_filled(struct rt_netcdf *f, int root, const struct shape *s,
+                        double *filled)
+{
+    int group, var;
+
+    if (find_observed(f, root, s, &group, &var))
+        rt_netcdf_check(f, f->nc.nc_get_var_double(group, var, filled),
+                        s->name);
 }
 
 static void add_read_variable(struct rt_netcdf *f, int root, int group, int var,
@@ -162,10 +188,11 @@ static void add_read_variable(struct rt_netcdf *f, int root, int group, int var,
 
     for (int d = 0; d < s->ndim; d++)
         length *= s->dim[d];
-    if (draws->group == GBM_LOG_LIKELIHOOD)
-        count = listed_cells(f, group, var, s, &cells, &filled);
-    else if (draws->group == GBM_POSTERIOR)
+    count = listed_cells(f, group, var, s, &cells, &filled);
+    if (count < 0 && draws->group == GBM_POSTERIOR)
         count = drawn_cells(f, root, s, length, &cells, &filled);
+    else if (count >= 0 && draws->group == GBM_POSTERIOR)
+        read_filled(f, root, s, filled);
     if (f->status == GBM_OK) {
         if (count > 0)
             status = gbm_draws_add_partial(draws, s->name, s->ndim, s->dim,
@@ -184,11 +211,14 @@ static void read_values(struct rt_netcdf *f, int group, struct gbm_draws *draws,
                         const struct gbm_draws_variable *v)
 {
     size_t start[GBM_MAX_DIMS + 2] = {0}, count[GBM_MAX_DIMS + 2];
-    bool listed = v->group == GBM_LOG_LIKELIHOOD && v->cells;
+    int var, dim[GBM_MAX_DIMS];
+
+    if (!rt_netcdf_check(f, f->nc.nc_inq_varid(group, v->name, &var), v->name))
+        return;
+    bool listed = v->cells && extents_of(f, group, var, dim) > 0;
     int64_t length = listed ? v->count : v->length;
     int64_t n = (int64_t)draws->kept * length;
     double *buffer = malloc((size_t)n * sizeof *buffer + 1);
-    int var;
 
     if (!buffer) {
         rt_netcdf_no_memory(f);
@@ -200,7 +230,6 @@ static void read_values(struct rt_netcdf *f, int group, struct gbm_draws *draws,
         count[d + 2] = (size_t)v->dim[d];
     if (listed)
         count[2] = (size_t)v->count;
-    rt_netcdf_check(f, f->nc.nc_inq_varid(group, v->name, &var), v->name);
     for (int c = 0; c < draws->chains && f->status == GBM_OK; c++) {
         start[0] = (size_t)c;
         if (!rt_netcdf_check(

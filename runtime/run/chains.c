@@ -967,7 +967,8 @@ int rt_command_summary(struct rt *rt)
     enum gbm_status s = gbm_draws_read(&draws, rt->options.file, error);
     if (s != GBM_OK)
         rt_fail(rt, s, "%s", error);
-    else if (rt_check_output(rt) == GBM_OK)
+    else if (rt_check_output(rt) == GBM_OK &&
+             rt_settle_labels(rt, &draws) == GBM_OK)
         rt_deliver(rt, &draws);
     gbm_draws_free(&draws);
     return rt_report(rt);

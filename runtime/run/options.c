@@ -26,6 +26,9 @@ enum option_id {
     OPTION_FORMAT,
     OPTION_DIGITS,
     OPTION_UNTIL,
+    OPTION_RELABEL,
+    OPTION_REFERENCE,
+    OPTION_CLUSTERS,
     OPTION_LP,
     OPTION_LOG_LIK,
     OPTION_POSTERIOR,
@@ -83,6 +86,13 @@ static const struct option options[] = {
     {"--summary", OPTION_SUMMARY, "FILE", "write the summary as JSON"},
     {"--until", OPTION_UNTIL, "RULE",
      "go on until it holds: \"ess>400,rhat<1.01\""},
+    {"--relabel", OPTION_RELABEL, "LIST",
+     "summary: let components of a mixture mean the same in all draws: "
+     "z,mu,pi"},
+    {"--reference", OPTION_REFERENCE, "FILE",
+     "summary: --relabel towards the labels that FILE (data) has"},
+    {"--clusters", OPTION_CLUSTERS, "N=FILE",
+     "summary: which rows of labels N are together, as JSON"},
     {"--checkpoint", OPTION_CHECKPOINT, "FILE",
      "save the run's state in FILE, the one before as FILE.1"},
     {"--every", OPTION_EVERY, "TIME", "how often: 30s, 10m, 1h (60s)"},
@@ -376,6 +386,15 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_UNTIL:
         o->until = value;
         return GBM_OK;
+    case OPTION_RELABEL:
+        o->relabel = value;
+        return GBM_OK;
+    case OPTION_REFERENCE:
+        o->reference = value;
+        return GBM_OK;
+    case OPTION_CLUSTERS:
+        o->clusters = value;
+        return GBM_OK;
     case OPTION_LP:
         o->lp = true;
         return GBM_OK;
@@ -656,6 +675,11 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                     o->checkpoint ? "--checkpoint" : "--resume");
     if (s == GBM_OK && o->given >> OPTION_EVERY & 1 && !o->checkpoint)
         s = rt_fail(rt, GBM_USER_ERROR, "--every goes with --checkpoint FILE");
+    if (s == GBM_OK && (o->relabel || o->clusters) && o->command != RT_SUMMARY)
+        s = rt_fail(rt, GBM_USER_ERROR, "%s is an option of summary",
+                    o->relabel ? "--relabel" : "--clusters");
+    if (s == GBM_OK && o->reference && !o->relabel)
+        s = rt_fail(rt, GBM_USER_ERROR, "--reference goes with --relabel LIST");
     if (s == GBM_OK && o->command == RT_SUMMARY && !o->file)
         s = rt_fail(rt, GBM_USER_ERROR, "summary: which file? summary fit.nc");
     return s;

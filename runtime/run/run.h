@@ -117,6 +117,9 @@ int64_t rt_nan_forward(const struct rt_instance *in,
 void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,
                  char *out, size_t capacity);
 
+/* labels.c. What --relabel and --clusters ask of draws that were read. */
+enum gbm_status rt_settle_labels(struct rt *rt, struct gbm_draws *draws);
+
 /* simulate.c. Draws all of a chain from the prior; (replicate, stream) names
  * the draw. Auxiliary nodes are left. */
 void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
@@ -167,6 +170,5 @@ enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws);
 /* The draws alone; before a run: whether its files can be written. */
 enum gbm_status rt_deliver_draws(struct rt *rt, struct gbm_draws *draws);
 enum gbm_status rt_check_output(struct rt *rt);
-
 
 #endif

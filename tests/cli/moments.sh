@@ -81,6 +81,41 @@ says '--moments nobody: the model has no such variable'
 status 1 "${cpu[@]}" --moments 'x[7]'
 says "--moments 'x\[7\]': subscripts of x\[6\] are wanted"
 
+# netCDF: of arrays that are not kept whole the cells that are, and where they
+# are, as of one that is data but for a tenth; moments in a group of their own
+echo '{"N": 12, "y": [0, 3, 1, null, 2, 7, 1, 1, 0, 2, 2, 1]}' >longer.json
+status 0 "${cpu[@]/d.json/longer.json}" --monitor 'x[2:3],x[5],y' \
+    --moments tau,x --out fit.nc --summary first.json
+status 0 ./m summary fit.nc --out again.nc --summary second.json
+cat >cells.py <<'P'
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import netcdf
+first, second = (json.load(open(f))["parameters"]
+                 for f in ("first.json", "second.json"))
+drawn = ["x[2]", "x[3]", "x[5]", "y[4]"]
+if list(second) != drawn or any(first[n] != second[n] for n in drawn):
+    sys.exit(f"read back are {list(second)}")
+for path in "fit.nc", "again.nc":
+    f = netcdf.read(path)
+    p = f["posterior"]
+    for name, n, cells in ("x", 3, [1, 2, 4]), ("y", 1, [3]):
+        shape, values = p[name]
+        if shape != {"chain": 3, "draw": 300, name + "_dim_0": n} or \
+                p[name + "_dim_0"][1] != cells:
+            sys.exit(f"{path}: {name} is {shape}, cells {p[name + '_dim_0']}")
+    data = f["observed_data"]
+    if "x" in data or data["y"][1][:3] != [0, 3, 1] or \
+            data["y"][1][4:] != [2, 7, 1, 1, 0, 2, 2, 1]:
+        sys.exit(f"{path}: data are {data}")
+m = netcdf.read("fit.nc")["moments"]
+for key in "mean", "sd", "rhat":
+    if abs(m["tau_" + key][1][0] - first["tau"][key]) > 1e-8 or \
+            len(m["x_" + key][1]) != 12:
+        sys.exit(f"moments: {m}")
+P
+python3 cells.py "$GBM_ROOT/tests/cli" || fail "netCDF"
+
 # a run that goes on
 status 0 "${cpu[@]}" --thin 3 --monitor mu --moments all --quiet --draws 150 \
     --checkpoint half.ck
