@@ -69,6 +69,8 @@ static int run_command(struct rt *rt)
         return rt_command_geweke(rt);
     case RT_SUMMARY:
         return rt_command_summary(rt);
+    case RT_COMPARE:
+        return rt_command_compare(rt);
     case RT_HELP:
         printf("%s: a sampler for the model %s, compiled by gbmc %s\n",
                rt->options.program, rt->model->name, rt->model->version);

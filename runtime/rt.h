@@ -22,6 +22,7 @@ enum rt_command {
     RT_CHECK,
     RT_SIMULATE,
     RT_SUMMARY,
+    RT_COMPARE,
     RT_GEWEKE,
     RT_HELP,
     RT_VERSION
@@ -67,6 +68,16 @@ struct rt_options {
     uint64_t given;   /* bit of an option's number: it is on the
                          command line */
     const char *file; /* of `summary FILE` */
+    const char *until;               /* or NULL */
+    const char *checkpoint, *resume; /* or NULL */
+    double every;                    /* seconds between checkpoints */
+    int planned;                     /* draws before a run was extended: what
+                                        is kept goes by them */
+    uint64_t given;                  /* bit of an option's number: it is on the
+                                        command line */
+    const char *file;                /* of `summary FILE` */
+    const char **files;              /* of `compare FILE FILE ...` */
+    int nfiles;
     bool quiet, explain;
     bool posterior; /* simulate: data from the posterior */
     bool lp;        /* the model's log density of every kept draw */
@@ -228,7 +239,7 @@ struct rt {
                               to: seconds of each step, summed over chains, and
                               of what else a sweep does */
     struct rt_ceilings ceilings; /* with it */
-    int64_t jitters;       /* Cholesky factorisations that needed jitter */
+    int64_t jitters; /* Cholesky factorisations that needed jitter */
 };
 
 /* Changes when what a sampler and a plugin share changes. A plugin exports its

@@ -245,6 +245,45 @@ bool gbm_draws_has(const struct gbm_draws_variable *v, int64_t cell)
     return low < v->count && v->cells[low] == cell;
 }
 
+static bool has_log_lik(const struct gbm_draws *draws, const char *name)
+{
+    for (int i = 0; i < draws->nvariables; i++)
+        if (draws->variables[i].group == GBM_LOG_LIKELIHOOD &&
+            strcmp(draws->variables[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* FNV-1a; missing values are all the same. */
+static uint64_t array_sum(const struct gbm_array *a)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (const char *p = a->name; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    for (int64_t i = 0; i < a->length; i++) {
+        double x = isnan(a->values[i]) ? -HUGE_VAL : a->values[i];
+        uint64_t bits;
+
+        memcpy(&bits, &x, sizeof bits);
+        for (int k = 0; k < 64; k += 8)
+            hash = (hash ^ (bits >> k & 255)) * 1099511628211u;
+    }
+    return hash;
+}
+
+int64_t gbm_draws_data_sum(const struct gbm_draws *draws)
+{
+    uint64_t sum = 0;
+
+    if (draws->data_sum)
+        return draws->data_sum;
+    for (int i = 0; i < draws->nobserved; i++)
+        if (has_log_lik(draws, draws->observed[i]->name))
+            sum += array_sum(draws->observed[i]);
+    return (int64_t)(sum >> 13);
+}
+
 void gbm_draws_columns(const struct gbm_draws *draws, int64_t first,
                        int64_t count, double *out)
 {

@@ -78,6 +78,8 @@ struct gbm_draws {
                                  likelihood, and this at the posterior means
                                  of the random nodes; or NaN */
     double deviance_at_means; /* * */
+    int64_t data_sum;         /* of draws that were read: what
+                                 gbm_draws_data_sum said; 0: not known */
     int digits;               /* * of numbers in text; 0: 8 */
 
     enum gbm_group group; /* * of variables that are added from now on;
@@ -134,6 +136,10 @@ enum gbm_status gbm_draws_add_observed(struct gbm_draws *draws,
 enum gbm_status gbm_draws_add_constant(struct gbm_draws *draws,
                                        const struct gbm_array *array);
 void gbm_draws_free(struct gbm_draws *draws);
+
+/* A number that tells data with log likelihoods from others: of less than 52
+ * bits, 0 if there are none. */
+int64_t gbm_draws_data_sum(const struct gbm_draws *draws);
 
 /* Where draw number `draw` of `chain` goes: [width]. */
 static inline double *gbm_draws_record(const struct gbm_draws *draws, int chain,

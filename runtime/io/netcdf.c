@@ -84,6 +84,8 @@ static void run_attributes(struct rt_netcdf *f, int group)
     number_attribute(f, group, "sampling_time", time->sampling_s);
     if (d->has_deviance)
         number_attribute(f, group, "deviance_at_means", d->deviance_at_means);
+    if (gbm_draws_data_sum(d))
+        integer_attribute(f, group, "data_sum", gbm_draws_data_sum(d));
     number_attribute(f, group, "load_s", time->load_s);
     number_attribute(f, group, "jit_s", time->jit_s);
     number_attribute(f, group, "warmup_s", time->warmup_s);

@@ -335,6 +335,8 @@ static void read_attributes(struct rt_netcdf *f, int group,
     draws->deviance_at_means =
         number_of(f, group, "deviance_at_means", INFINITY);
     draws->has_deviance = !isinf(draws->deviance_at_means);
+    double sum = number_of(f, group, "data_sum", 0);
+    draws->data_sum = sum > 0 && sum < 9e15 ? (int64_t)sum : 0;
     draws->thin = thin >= 1 && thin < 1e9 ? (int)thin : 1;
     draws->warmup = warmup >= 0 && warmup < 2e9 ? (int)warmup : 0;
     draws->seed = seed >= 0 && seed < 9e18 ? (uint64_t)seed : 0;

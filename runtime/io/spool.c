@@ -70,6 +70,7 @@ static void put_header(FILE *f, const struct gbm_draws *draws, bool complete)
     put(f, &draws->timing, sizeof draws->timing);
     put_integer(f, draws->has_deviance);
     put(f, &draws->deviance_at_means, sizeof draws->deviance_at_means);
+    put_integer(f, gbm_draws_data_sum(draws));
     put_integer(f, draws->chains);
     put_integer(f, draws->nvariables);
     put_integer(f, draws->nstats);
@@ -400,6 +401,7 @@ static void get_all(struct reader *r, struct gbm_draws *draws)
     get(r, &draws->timing, sizeof draws->timing);
     draws->has_deviance = get_integer(r, 0, 1) != 0;
     get(r, &draws->deviance_at_means, sizeof draws->deviance_at_means);
+    draws->data_sum = get_integer(r, 0, INT64_MAX);
     draws->chains = (int)get_integer(r, 1, INT_MAX);
     int nvariables = (int)get_integer(r, 0, INT_MAX);
     int nstats = (int)get_integer(r, 0, 1000);

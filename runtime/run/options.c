@@ -142,6 +142,9 @@ static const struct {
     {"summary", RT_SUMMARY,
      "summary FILE: summarise draws, of fit.nc or of a run that was ended "
      "(fit.nc.part); with --out write them"},
+    {"compare", RT_COMPARE,
+     "compare A.nc B.nc ...: which model predicts better, by LOO, of runs with "
+     "--log-lik"},
 };
 #define NCOMMANDS ((int)(sizeof commands / sizeof commands[0]))
 
@@ -640,7 +643,8 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .progress = -1};
     o->data = calloc(n, sizeof *o->data);
     o->init = calloc(n, sizeof *o->init);
-    if (!o->data || !o->init)
+    o->files = calloc(n, sizeof *o->files);
+    if (!o->data || !o->init || !o->files)
         return rt_fail(rt, GBM_FAILURE, "no memory");
     enum gbm_status s = GBM_OK;
     bool have_command = false;
@@ -652,6 +656,8 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
             s = parse_command(rt, argv[i]);
         } else if (o->command == RT_SUMMARY && !o->file) {
             o->file = argv[i];
+        } else if (o->command == RT_COMPARE) {
+            o->files[o->nfiles++] = argv[i];
         } else {
             s = rt_fail(rt, GBM_USER_ERROR, "'%s' is not an option; see --help",
                         argv[i]);
@@ -682,6 +688,9 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
         s = rt_fail(rt, GBM_USER_ERROR, "--reference goes with --relabel LIST");
     if (s == GBM_OK && o->command == RT_SUMMARY && !o->file)
         s = rt_fail(rt, GBM_USER_ERROR, "summary: which file? summary fit.nc");
+    if (s == GBM_OK && o->command == RT_COMPARE && o->nfiles < 2)
+        s = rt_fail(rt, GBM_USER_ERROR,
+                    "compare: two files or more are wanted: compare A.nc B.nc");
     return s;
 }
 
@@ -689,5 +698,6 @@ void rt_options_free(struct rt_options *o)
 {
     free(o->data);
     free(o->init);
-    o->data = o->init = NULL;
+    free(o->files);
+    o->data = o->init = o->files = NULL;
 }

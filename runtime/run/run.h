@@ -159,6 +159,7 @@ int rt_command_geweke(struct rt *rt);
 int rt_command_simulate(struct rt *rt);
 int rt_command_info(struct rt *rt);
 int rt_command_summary(struct rt *rt);
+int rt_command_compare(struct rt *rt); /* compare.c */
 /* Reads the data files of the options. */
 enum gbm_status rt_read_data(struct rt *rt, struct gbm_data *data, FILE *notes);
 /* Adds the arrays of variables that stand for scalars with names. */

@@ -121,6 +121,35 @@ static void loo_and_waic(void **unused)
     gbm_draws_free(&d);
 }
 
+static void difference(void **unused)
+{
+    struct gbm_draws d;
+    struct gbm_summary s;
+    struct gbm_criteria a, b;
+    struct gbm_estimate found;
+    double x[OBSERVATIONS];
+
+    (void)unused;
+    make_draws(&d);
+    find(&a, &s, &d);
+    gbm_summary_free(&s);
+    for (int c = 0; c < CHAINS; c++)
+        for (int i = 0; i < DRAWS; i++)
+            for (int k = 1; k <= OBSERVATIONS; k++)
+                gbm_draws_record(&d, c, i)[k] =
+                    gbm_draws_record(&d, c, i)[k] * 0.75 - 0.1;
+    find(&b, &s, &d);
+    for (int k = 0; k < OBSERVATIONS; k++)
+        x[k] = b.points[k].loo - a.points[k].loo;
+    found = gbm_estimate_sum(x, OBSERVATIONS);
+    near(fabs(found.value), arviz_difference[0]);
+    near(found.se, arviz_difference[1]);
+    gbm_criteria_free(&a);
+    gbm_criteria_free(&b);
+    gbm_summary_free(&s);
+    gbm_draws_free(&d);
+}
+
 /* Weights that are all equal, too few, or not numbers. */
 static void corners(void **unused)
 {
@@ -177,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pareto_fit),
         cmocka_unit_test(loo_and_waic),
+        cmocka_unit_test(difference),
         cmocka_unit_test(corners),
         cmocka_unit_test(dic),
     };
