@@ -62,21 +62,13 @@ struct rt_options {
     const char *until;                          /* or NULL */
     const char *relabel, *reference, *clusters; /* of summary; or NULL */
     const char *checkpoint, *resume;            /* or NULL */
-    double every;     /* seconds between checkpoints */
-    int planned;      /* draws before a run was extended: what
-                         is kept goes by them */
-    uint64_t given;   /* bit of an option's number: it is on the
-                         command line */
-    const char *file; /* of `summary FILE` */
-    const char *until;               /* or NULL */
-    const char *checkpoint, *resume; /* or NULL */
-    double every;                    /* seconds between checkpoints */
-    int planned;                     /* draws before a run was extended: what
-                                        is kept goes by them */
-    uint64_t given;                  /* bit of an option's number: it is on the
-                                        command line */
-    const char *file;                /* of `summary FILE` */
-    const char **files;              /* of `compare FILE FILE ...` */
+    double every;       /* seconds between checkpoints */
+    int planned;        /* draws before a run was extended: what
+                           is kept goes by them */
+    uint64_t given;     /* bit of an option's number: it is on the
+                           command line */
+    const char *file;   /* of `summary FILE` */
+    const char **files; /* of `compare FILE FILE ...` */
     int nfiles;
     bool quiet, explain;
     bool posterior; /* simulate: data from the posterior */
