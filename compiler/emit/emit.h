@@ -227,6 +227,11 @@ void emit_cell_if_needed(struct emitter *e, const struct step *s);
 /* Calls the function that draws an element of f from its prior, whatever the
  * rules of its distribution: a starting value may be what is no draw. */
 void emit_unruled_draw(struct emitter *e, const struct family *f);
+/* Statements that draw a scalar of f from its prior, which is then in what its
+ * left-hand side is called; NaN, or what stands for it among integers, where a
+ * rule is broken. Those that return its log density. */
+void emit_ruled_draw(struct emitter *e, const struct family *f);
+void emit_return_density(struct emitter *e, const struct family *f);
 /* cell: a draw of integers between the locals lower and upper, if the value
  * in it is none; a local with a real one, whose name is returned. Of entry d.
  */

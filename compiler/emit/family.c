@@ -109,10 +109,29 @@ static void emit_enumerate(struct compiler *c, struct text *out,
 /* ---- densities
  * ------------------------------------------------------------------ */
 
+void emit_return_density(struct emitter *e, const struct family *f)
+{
+    const struct factor *g = f->factor;
+    if (g->lower || g->upper) {
+        const char *value = emit_expr(e, g->value);
+        if (g->lower)
+            emit_line(e, "if (!(%s >= %s))", value,
+                      emit_in_brackets(e, g->lower));
+        if (g->lower)
+            emit_line(e, "    return -GBM_INF;");
+        if (g->upper)
+            emit_line(e, "if (!(%s <= %s))", value,
+                      emit_in_brackets(e, g->upper));
+        if (g->upper)
+            emit_line(e, "    return -GBM_INF;");
+    }
+    const char *value = emit_expr(e, model_under_rule(e->c, g, g->plain));
+    emit_line(e, "return %s;", value);
+}
+
 static void emit_logdensity(struct compiler *c, struct text *out,
                             const struct family *f)
 {
-    const struct factor *g = f->factor;
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
     emit_open_element_function(
@@ -121,21 +140,7 @@ static void emit_logdensity(struct compiler *c, struct text *out,
                       "GBM_FN real logdensity_%s(const struct state "
                       "*s, long long element)",
                       id));
-    if (g->lower || g->upper) {
-        const char *value = emit_expr(&e, g->value);
-        if (g->lower)
-            emit_line(&e, "if (!(%s >= %s))", value,
-                      emit_in_brackets(&e, g->lower));
-        if (g->lower)
-            emit_line(&e, "    return -GBM_INF;");
-        if (g->upper)
-            emit_line(&e, "if (!(%s <= %s))", value,
-                      emit_in_brackets(&e, g->upper));
-        if (g->upper)
-            emit_line(&e, "    return -GBM_INF;");
-    }
-    const char *value = emit_expr(&e, model_under_rule(c, g, g->plain));
-    emit_line(&e, "return %s;", value);
+    emit_return_density(&e, f);
     text_append(out, "}\n");
     text_printf(out,
                 "#ifndef __CUDACC__\nGBM_HOST_LOGDENSITY(logdensity_%s)\n"
@@ -354,6 +359,14 @@ static void emit_no_draw(struct emitter *e, const struct family *f, symp rule)
     emit_close(e, braces);
     emit_line(e, "return;");
     emit_close(e, 1);
+}
+
+void emit_ruled_draw(struct emitter *e, const struct family *f)
+{
+    symp rule = draw_rule(e->c, f);
+    if (rule)
+        emit_no_draw(e, f, rule);
+    emit_prior_draw(e, f);
 }
 
 static void emit_simulate(struct compiler *c, struct text *out,

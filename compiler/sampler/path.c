@@ -8,11 +8,6 @@
 #include "sampler/sampler.h"
 #include <string.h>
 
-struct path {
-    int along;   /* the loop that it runs through */
-    symp before; /* the predecessor of an element */
-};
-
 static const struct path *path_of(const struct step *s) { return s->own; }
 
 /* The distinct references to v in g: their number, or -1 if one runs through a
@@ -86,7 +81,7 @@ static int parts_of(const struct step *s, const struct factor *g)
     return n;
 }
 
-static bool is_emission(struct compiler *c, const struct step *s,
+bool sampler_meets_once(struct compiler *c, const struct step *s,
                         const struct part *p)
 {
     if (p->factor->opaque || parts_of(s, p->factor) != 1)
@@ -95,22 +90,44 @@ static bool is_emission(struct compiler *c, const struct step *s,
     return references(c, p->factor, s->family->var, &reference, 1) == 1;
 }
 
-static void make_path(struct compiler *c, struct step *s, int along,
-                      symp before)
+bool sampler_find_path(struct compiler *c, const struct step *s,
+                       struct path *out)
 {
-    const struct factor *own = s->family->factor;
-    s->sampler = &sampler_forward_backward;
-    struct path *path = s->own = NEW(c, struct path);
-    path->along = along;
-    path->before = before;
-    s->sequential = false;
-    s->conflicts = NULL;
+    const struct family *f = s->family;
+    struct factor *own = f->factor;
+    symp found[2];
+    if (s->through || s->ties || own->replaced || own->opaque ||
+        f->nloops == 0 || f->nslices ||
+        references(c, own, f->var, found, 2) != 2 || parts_of(s, own) != 1)
+        return false;
+    symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
+    bool first = sym_same(found[0], lhs);
+    if (!first && !sym_same(found[1], lhs))
+        return false;
+    out->before = found[first ? 1 : 0];
+    out->along = step_back(c, f, out->before);
+    return out->along >= 0 && even_numbers(f, out->along) &&
+           paths_are_apart(c, f);
+}
+
+void sampler_drop_parts(struct step *s, const struct factor *g)
+{
     struct part **p = &s->parts;
     while (*p)
-        if ((*p)->factor == own)
+        if ((*p)->factor == g)
             *p = (*p)->next;
         else
             p = &(*p)->next;
+}
+
+static void make_path(struct compiler *c, struct step *s, struct path path)
+{
+    s->sampler = &sampler_forward_backward;
+    s->own = NEW(c, struct path);
+    *(struct path *)s->own = path;
+    s->sequential = false;
+    s->conflicts = NULL;
+    sampler_drop_parts(s, s->family->factor);
     s->nstatistics = 0;
     s->opaque = false;
     condition_gather_statistics(s);
@@ -118,30 +135,18 @@ static void make_path(struct compiler *c, struct step *s, int along,
 
 static void try_path(struct compiler *c, struct step *s)
 {
-    const struct family *f = s->family;
-    struct factor *own = f->factor;
-    if (s->alone || s->through || s->ties || own->replaced || own->opaque ||
-        f->nloops == 0 || f->nslices || !sym_fixed(s->lower) ||
-        !sym_fixed(s->upper))
-        return;
-    symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
-    symp found[2];
-    if (references(c, own, f->var, found, 2) != 2 || parts_of(s, own) != 1)
-        return;
-    bool first = sym_same(found[0], lhs);
-    if (!first && !sym_same(found[1], lhs))
-        return;
-    symp before = found[first ? 1 : 0];
-    int along = step_back(c, f, before);
-    if (along < 0 || !even_numbers(f, along) || !paths_are_apart(c, f))
+    struct factor *own = s->family->factor;
+    struct path path;
+    if (s->alone || !sym_fixed(s->lower) || !sym_fixed(s->upper) ||
+        !sampler_find_path(c, s, &path))
         return;
     for (const struct part *p = s->parts; p; p = p->next)
-        if (p->factor != own && !is_emission(c, s, p))
+        if (p->factor != own && !sampler_meets_once(c, s, p))
             return;
     for (const struct bound *b = s->bounds; b; b = b->next)
         if (b->part->factor == own)
             return;
-    make_path(c, s, along, before);
+    make_path(c, s, path);
 }
 
 void sampler_form_paths(struct compiler *c, struct model *m)
@@ -154,14 +159,12 @@ void sampler_form_paths(struct compiler *c, struct model *m)
 /* ---- its functions ---------------------------------------------------------
  */
 
-/* Distance of the numbers of elements that are neighbours in a path. */
-static symp stride_of(struct compiler *c, const struct step *s)
+symp sampler_path_stride(struct compiler *c, const struct family *f, int along)
 {
     symp stride = sym_num(c, 1);
-    for (int i = path_of(s)->along + 1; i < s->family->nloops; i++)
-        stride = sym_mul2(c, stride,
-                          sym_length(c, s->family->loops[i]->lower,
-                                     s->family->loops[i]->upper));
+    for (int i = along + 1; i < f->nloops; i++)
+        stride = sym_mul2(
+            c, stride, sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
     return stride;
 }
 
@@ -278,7 +281,8 @@ static void emit_path(struct compiler *c, struct text *out,
     const char *at = emit_expr(&e, sym_loop(c, f->loops[path_of(s)->along]));
     const char *lower = emit_int(&e, f->loops[path_of(s)->along]->lower);
     const char *upper = emit_int(&e, f->loops[path_of(s)->along]->upper);
-    const char *stride = emit_int(&e, stride_of(c, s));
+    const char *stride =
+        emit_int(&e, sampler_path_stride(c, f, path_of(s)->along));
     const char *lowest = emit_int(&e, s->lower);
     const char *highest = emit_int(&e, s->upper);
     emit_line(&e, "p->s = s;");
@@ -482,13 +486,13 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 /* ---- in words -------------------------------------------------------------
  */
 
-/* The loops over paths. */
-static const char *parallel(struct compiler *c, const struct step *s)
+const char *sampler_over_paths(struct compiler *c, const struct step *s)
 {
+    const struct path *path = s->own;
     struct loop *others[16];
     int n = 0;
     for (int i = 0; i < s->family->nloops && n < 16; i++)
-        if (i != path_of(s)->along)
+        if (i != path->along)
             others[n++] = s->family->loops[i];
     return n ? sampler_loop_names(c, others, n) : "-";
 }
@@ -524,7 +528,7 @@ const struct sampler sampler_forward_backward = {
     .unit = sampler_left_out_together,
     .explain = explain_path,
     .why = why,
-    .parallel = parallel,
+    .parallel = sampler_over_paths,
     .headers = {"forward_backward.h"},
     .phases = phases,
     .emit = emit,

@@ -12,7 +12,8 @@ extern const struct sampler sampler_direct, sampler_enumeration, sampler_slice,
     sampler_forward_backward, sampler_pair_slice, sampler_vector_draw,
     sampler_vector_slice, sampler_gaussian_block, sampler_dense_block,
     sampler_joint_gaussian, sampler_joint_ellipse, sampler_forward_draw,
-    sampler_stated_draw, sampler_pcn, sampler_rw_block, sampler_scale_move;
+    sampler_stated_draw, sampler_pcn, sampler_rw_block, sampler_scale_move,
+    sampler_particle_gibbs;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -67,6 +68,24 @@ void sampler_augment(struct compiler *c, struct model *m);
 /* path.c: discrete nodes that depend on their predecessor are drawn as paths.
  */
 void sampler_form_paths(struct compiler *c, struct model *m);
+/* Elements that depend on their predecessor along one loop; first in the own
+ * part of a sampler of such. */
+struct path {
+    int along;   /* the loop that it runs through */
+    symp before; /* the predecessor of an element */
+};
+/* Whether the elements of s are such, and nothing is kept in memory between them
+ * and the densities. */
+bool sampler_find_path(struct compiler *c, const struct step *s,
+                       struct path *out);
+/* Whether the instances of a part meet one element each. */
+bool sampler_meets_once(struct compiler *c, const struct step *s,
+                        const struct part *p);
+void sampler_drop_parts(struct step *s, const struct factor *g);
+/* Distance of the numbers of elements that are neighbours in a path. */
+symp sampler_path_stride(struct compiler *c, const struct family *f, int along);
+/* The loops over paths: `parallel` of struct sampler. */
+const char *sampler_over_paths(struct compiler *c, const struct step *s);
 
 /* block.c: merges jointly Gaussian steps into blocks; vector nodes. */
 void sampler_form_blocks(struct compiler *c, struct model *m);

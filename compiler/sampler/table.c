@@ -18,6 +18,7 @@ static const struct sampler *const samplers[] = {
     &sampler_adaptive_metropolis,
     &sampler_elliptical_slice,
     &sampler_pcn,
+    &sampler_particle_gibbs,
 };
 enum { NSAMPLERS = sizeof samplers / sizeof *samplers };
 
