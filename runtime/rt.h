@@ -81,6 +81,7 @@ struct rt_options {
     const struct rt_method *method; /* run/method.h */
     double power;                   /* of data's densities: 1 */
     const char *temper;             /* which data's, or NULL: all */
+    int replicas;                   /* of tempering: chains of a ladder */
     char **argv;                    /* of main */
     int points;   /* check: states of each chain where it compares */
     int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */

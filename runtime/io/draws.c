@@ -214,6 +214,7 @@ void gbm_draws_free(struct gbm_draws *draws)
     free((void *)draws->observed);
     free((void *)draws->constant);
     free(draws->values);
+    free(draws->json);
     free(draws->strings);
     *draws = (struct gbm_draws){0};
 }

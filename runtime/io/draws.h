@@ -100,6 +100,7 @@ struct gbm_draws {
                        has it; or NULL */
     int nmoments;
     struct gbm_moments_variable *moments;
+    char *json; /* members of the summary's JSON that a method adds; or NULL */
     bool aside; /* * true: moments were kept unasked beside what was asked */
     int nobserved, nconstant; /* borrowed arrays of the data groups */
     const struct gbm_array **observed, **constant;

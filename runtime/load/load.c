@@ -669,7 +669,9 @@ static enum gbm_status settle_tuning(struct loader *l, int v)
     if (!values)
         return rt_fail(l->rt, GBM_FAILURE, "no memory");
     for (size_t i = 0; i < total; i++)
-        values[i] = variable->role == GBM_POWER ? l->rt->options.power : 1;
+        values[i] = variable->role == GBM_POWER
+                        ? fmax(l->rt->options.power, RT_LEAST_POWER)
+                        : 1;
     return GBM_OK;
 }
 

@@ -116,6 +116,9 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
 
 /* powers.c: of a program with powers. */
 /* Its slot, or -1; the powers of all chains, or NULL. */
+/* What 0 is to a sweep: a power that leaves nothing of a density but where it
+ * is 0. */
+#define RT_LEAST_POWER 1e-300
 int rt_power_slot(const struct gbm_model *m);
 double *rt_powers(const struct rt_instance *in);
 /* A family of the model's own nodes, whose density is one of data where they

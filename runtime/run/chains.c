@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -421,7 +422,9 @@ static enum gbm_status warm_up(struct rt_chains *r)
     int64_t done = r->sweep;
     rt_progress_begin(&r->progress, "warm-up", done, total);
     for (int64_t next; done < total && r->rt->status == GBM_OK;) {
-        next = rt_arrival_next(&r->arrival, total);
+        next = r->rt->options.method->replicas /* they are to be apart */
+                   ? total
+                   : rt_arrival_next(&r->arrival, total);
         done = run_blocks(r, true, done, next);
         if (done < next)
             break;
@@ -650,6 +653,10 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
     if (s == GBM_OK)
         s = rt_pointwise_prepare(&r->pointwise, rt, &r->in, &r->draws,
                                  r->notes);
+    if (s == GBM_OK && o->method->replicas && r->pointwise.count > 0)
+        s = rt_fail(rt, GBM_USER_ERROR,
+                    "the deviance with --method %s: not supported yet",
+                    o->method->name);
     r->draws.device = rt->device_text;
     r->draws.data = o->ndata ? o->data[0] : NULL;
     r->draws.aside = o->monitor && !o->moments;
@@ -657,11 +664,11 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
         s = read_numbers(r, &capacity);
     r->draws.unchecked = r->draws.unchecked || (o->no_check && !o->plain);
     if (s == GBM_OK &&
-        gbm_draws_allocate(&r->draws, o->chains, capacity) != GBM_OK)
+        gbm_draws_allocate(&r->draws, r->chains, capacity) != GBM_OK)
         s = rt_fail(rt, GBM_FAILURE,
                     "no memory for %d draws of %d chains of %lld values; name "
                     "fewer with --monitor, or --thin",
-                    capacity, o->chains, (long long)r->draws.width);
+                    capacity, r->chains, (long long)r->draws.width);
     r->lp = -1;
     if (!r->resume.file) /* else as it was in its run */
         o->lp = o->lp || (o->out && rt_terms(&r->in) <= LP_ELEMENTS);
@@ -742,6 +749,28 @@ static enum gbm_status prepare_checkpoint(struct rt_chains *r)
     return rt_checkpoint_identify(&r->checkpoint, r->rt, &r->in);
 }
 
+/* What only all of the device's chains together can tell is not told of some.
+ */
+static enum gbm_status add_replicas(struct rt_chains *r)
+{
+    struct rt_options *o = &r->rt->options;
+    const struct rt_method *m = o->method;
+    r->chains = o->chains;
+    if (!m->replicas)
+        return GBM_OK;
+    int64_t all = (int64_t)o->chains * m->replicas(o);
+    if (all > INT_MAX)
+        return rt_fail(r->rt, GBM_USER_ERROR, "%lld chains are too many",
+                       (long long)all);
+    if (o->moments && strcmp(o->moments, "none") != 0)
+        return rt_fail(r->rt, GBM_USER_ERROR,
+                       "--moments with --method %s: not supported yet",
+                       m->name);
+    o->moments = "none";
+    o->chains = (int)all;
+    return GBM_OK;
+}
+
 static enum gbm_status prepare(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
@@ -749,6 +778,8 @@ static enum gbm_status prepare(struct rt_chains *r)
     enum gbm_status s = rt_check_output(rt);
     if (s == GBM_OK)
         s = rt_read_data(rt, &r->data, r->notes);
+    if (s == GBM_OK)
+        s = add_replicas(r);
     if (s == GBM_OK)
         s = rt_load(rt, &r->data, false, &r->in, r->notes);
     if (s != GBM_OK)
@@ -768,12 +799,13 @@ static enum gbm_status prepare(struct rt_chains *r)
     if (s == GBM_OK) {
         if (!rt->options.plain) /* the sampler that is in doubt */
             rt_pilot(rt, &r->in);
-        s = load_device(r);
+        if (rt->options.method->prepare)
+            s = rt->options.method->prepare(r);
     }
+    if (s == GBM_OK)
+        s = load_device(r);
     if (s == GBM_OK && !rt->options.no_check && !rt->options.plain)
         s = rt_self_check(rt, &r->in, r->notes);
-    if (s == GBM_OK && rt->options.method->prepare)
-        s = rt->options.method->prepare(r);
     if (s == GBM_OK)
         s = prepare_state(r);
     if (s == GBM_OK)
@@ -808,8 +840,8 @@ static void keep_end_density(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     const struct rt_instance *in = &r->in;
-    if (r->lp >= 0 || in->nchains > GBM_MODES_CHAINS ||
-        !rt_worth_scoring(rt, in))
+    if (r->lp >= 0 || r->chains != in->nchains ||
+        in->nchains > GBM_MODES_CHAINS || !rt_worth_scoring(rt, in))
         return;
     char *states = rt_states_create(in);
     double *lp = calloc((size_t)in->nchains, sizeof *lp);
@@ -869,6 +901,26 @@ static void deliver(struct rt_chains *r)
     rt_spool_end(&r->spool, !written);
 }
 
+/* What the method has to say; the caller frees it. The summary's part goes
+ * where it is written from. */
+static char *ask_method(struct rt_chains *r)
+{
+    const struct rt_method *m = r->rt->options.method;
+    char *text = NULL;
+    size_t n = 0, njson = 0;
+    if (!m->report)
+        return NULL;
+    FILE *out = open_memstream(&text, &n);
+    FILE *json = open_memstream(&r->draws.json, &njson);
+    if (out && json)
+        m->report(r, out, json);
+    if (json)
+        fclose(json);
+    if (out)
+        fclose(out);
+    return text;
+}
+
 static void execute(struct rt_chains *r, const struct until *until)
 {
     struct rt *rt = r->rt;
@@ -910,7 +962,11 @@ static void execute(struct rt_chains *r, const struct until *until)
         r->draws.deviance_at_means =
             rt_pointwise_at_means(&r->pointwise, &r->in, rt->threads);
     }
+    char *said = failed == GBM_OK ? ask_method(r) : NULL;
     deliver(r);
+    if (said && !rt->options.quiet)
+        fputs(said, stdout);
+    free(said);
     if (rt->profile && !rt->options.quiet)
         rt_profile_print(rt, &r->in, r->sweep - first, stdout);
     if (rt->jitters && r->notes)
@@ -944,6 +1000,8 @@ int rt_run_chains(struct rt *rt)
     if (prepare_resume(&r) == GBM_OK && parse_until(rt, &until) == GBM_OK &&
         prepare(&r) == GBM_OK)
         execute(&r, &until);
+    if (rt->options.method->release)
+        rt->options.method->release(&r);
     if (r.opened)
         rt->device->close(rt);
     rt_profile_end(rt);

@@ -25,6 +25,8 @@ struct rt_chains {
     uint64_t start;             /* sum of the starting values */
     double wall, cpu;           /* clocks up to which times were counted */
     bool loaded, opened;
+    int chains;     /* whose draws are kept: of a method's replicas, some */
+    void *own;      /* the method's */
     int lp;         /* number of the stat, or -1 */
     uint32_t sweep; /* done so far */
     double pace;    /* seconds that a block shall take */

@@ -15,15 +15,21 @@ struct rt_method {
      * the exit status. NULL: not supported yet. */
     int (*run)(struct rt *rt);
     /* Of methods whose `run` is rt_run_chains (chains.h). NULL: as plain MCMC.
-     * Once the device has the starting values; */
+     * Chains that run for each one of --chains; */
+    int (*replicas)(const struct rt_options *options);
+    /* before the device takes the starting values; */
     enum gbm_status (*prepare)(struct rt_chains *r);
     /* a block of sweeps of all chains, as rt->device->run does it; */
     enum gbm_status (*advance)(struct rt_chains *r, const struct rt_block *b);
-    /* what else of the method a checkpoint must save. */
+    /* what else of the method a checkpoint must save; */
     void (*save)(struct rt_chains *r, struct rt_pieces *pieces);
+    /* what it has to say at the end, and as members of the summary's JSON; */
+    void (*report)(struct rt_chains *r, FILE *out, FILE *json);
+    /* at the very end, even if not prepared. */
+    void (*release)(struct rt_chains *r);
 };
 
-extern const struct rt_method rt_mcmc, rt_particle_filter;
+extern const struct rt_method rt_mcmc, rt_tempering, rt_particle_filter;
 
 /* method.c. The methods, k = 0, 1, ...; NULL after the last. */
 const struct rt_method *rt_method(int k);

@@ -66,10 +66,9 @@ static bool any_nan(const double *x, int64_t n)
     return found > 0;
 }
 
-static bool any_nan_drawn(const struct rt_instance *in,
-                          const struct gbm_draws *draws, int from, int to)
+static bool any_nan_drawn(const struct gbm_draws *draws, int from, int to)
 {
-    for (int chain = 0; chain < in->nchains; chain++)
+    for (int chain = 0; chain < draws->chains; chain++)
         if (any_nan(gbm_draws_record(draws, chain, from),
                     (to - from) * draws->width))
             return true;
@@ -85,7 +84,7 @@ static int64_t count_nan(const struct rt_instance *in,
 {
     int64_t n = 0;
     out->draw = to;
-    if (!any_nan_drawn(in, draws, from, to))
+    if (!any_nan_drawn(draws, from, to))
         return 0;
     for (int m = 0; m < in->nmonitors; m++) {
         const struct rt_monitor *monitor = &in->monitors[m];
@@ -94,7 +93,7 @@ static int64_t count_nan(const struct rt_instance *in,
                     : in->model->variables[monitor->variable].role !=
                           GBM_STOCHASTIC)
             continue;
-        for (int chain = 0; chain < in->nchains; chain++)
+        for (int chain = 0; chain < draws->chains; chain++)
             for (int k = from; k < (sampled ? out->draw : to); k++) {
                 const double *values =
                     gbm_draws_record(draws, chain, k) + monitor->offset;

@@ -1,5 +1,5 @@
 /* options.c: the sampler's command line. */
-#include "run/chains.h"
+#include "run/tempering.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -44,6 +44,7 @@ enum option_id {
     OPTION_PARTICLES,
     OPTION_POWER,
     OPTION_TEMPER,
+    OPTION_REPLICAS,
     OPTION_CHECKPOINT,
     OPTION_EVERY,
     OPTION_RESUME,
@@ -122,6 +123,8 @@ static const struct option options[] = {
      "of the data's densities: 0 samples the prior, 1 the posterior (1)"},
     {"--temper", OPTION_TEMPER, "LIST",
      "only the densities of these data have powers"},
+    {"--replicas", OPTION_REPLICAS, "N",
+     "tempering: chains from prior to posterior, of each --chains (10)"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "print this"},
 };
@@ -304,6 +307,17 @@ static enum gbm_status parse_device(struct rt *rt, const char *text)
     return GBM_OK;
 }
 
+static enum gbm_status parse_replicas(struct rt *rt, const char *text)
+{
+    const int most = RT_MOST_REPLICAS;
+    enum gbm_status s =
+        parse_int(rt, "--replicas", text, 2, &rt->options.replicas);
+    if (s == GBM_OK && rt->options.replicas > most)
+        return rt_fail(rt, GBM_USER_ERROR, "--replicas '%s': at most %d", text,
+                       most);
+    return s;
+}
+
 static enum gbm_status parse_power(struct rt *rt, const char *text)
 {
     char *end;
@@ -438,6 +452,8 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_TEMPER:
         o->temper = value;
         return GBM_OK;
+    case OPTION_REPLICAS:
+        return parse_replicas(rt, value);
     case OPTION_CHECKPOINT:
         o->checkpoint = value;
         return GBM_OK;
@@ -636,6 +652,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .device = "auto",
                              .method = &rt_mcmc,
                              .power = 1,
+                             .replicas = 10,
                              .argv = argv,
                              .points = 3,
                              .particles = 1000,

@@ -125,6 +125,10 @@ enum gbm_status rt_settle_labels(struct rt *rt, struct gbm_draws *draws);
 void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
                        const void *state, int chain, uint32_t replicate,
                        uint32_t stream);
+/* The same of what is not observed alone. */
+void rt_draw_latent(const struct rt *rt, const struct rt_instance *in,
+                    const void *state, int chain, uint32_t replicate,
+                    uint32_t stream);
 /* An error if a distribution does not tell how to draw from it. */
 enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in);
 /* Reads the options' data and loads with observed nodes per chain, so that they

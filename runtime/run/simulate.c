@@ -19,6 +19,7 @@ struct forward {
     uint32_t replicate, stream;
     const struct rt_instance *observed; /* no more than what is observed there;
                                            NULL: all */
+    bool latent;                        /* only what is not */
 };
 
 /* The slot that holds the variable's values for what reads them; -1: its own.
@@ -50,11 +51,13 @@ static void draw_element(const struct forward *d, int f, int64_t e, int known,
     const struct gbm_family *fam = &in->model->families[f];
     const struct rt_slot *slot = &in->slots[fam->variable];
     bool integer = in->model->variables[fam->variable].integer;
-    int64_t n = d->observed || in->follows
+    int64_t n = d->observed || d->latent || in->follows
                     ? rt_element_cells(fam, d->state, e, buffer)
                     : 0;
     bool wanted = !d->observed;
-    for (int64_t i = 0; i < n && !wanted; i++)
+    for (int64_t i = 0; i < n && d->latent; i++)
+        wanted = wanted && !rt_seen(slot, buffer->cells[i]);
+    for (int64_t i = 0; i < n && d->observed && !wanted; i++)
         wanted = rt_seen(&d->observed->slots[fam->variable], buffer->cells[i]);
     if (!wanted)
         return;
@@ -134,7 +137,25 @@ void rt_simulate_chain(const struct rt *rt, const struct rt_instance *in,
                        const void *state, int chain, uint32_t replicate,
                        uint32_t stream)
 {
-    draw(&(struct forward){rt, in, state, chain, replicate, stream, NULL});
+    draw(&(struct forward){.rt = rt,
+                           .in = in,
+                           .state = state,
+                           .chain = chain,
+                           .replicate = replicate,
+                           .stream = stream});
+}
+
+void rt_draw_latent(const struct rt *rt, const struct rt_instance *in,
+                    const void *state, int chain, uint32_t replicate,
+                    uint32_t stream)
+{
+    draw(&(struct forward){.rt = rt,
+                           .in = in,
+                           .state = state,
+                           .chain = chain,
+                           .replicate = replicate,
+                           .stream = stream,
+                           .latent = true});
 }
 
 enum gbm_status rt_check_draws(struct rt *rt, const struct rt_instance *in)
@@ -422,7 +443,7 @@ static void replicate(struct replica *r, int chain, int draws)
                 rt_value(&r->in.slots[v], m->variables[v].integer, chain, i));
     draw(&(struct forward){r->rt, &r->copy,
                            rt_state(&r->copy, r->states, chain), chain,
-                           (uint32_t)chain, (uint32_t)draws, &r->in});
+                           (uint32_t)chain, (uint32_t)draws, &r->in, false});
     store_draw(&r->copy, &r->draws, chain, draws);
 }
 

@@ -533,7 +533,12 @@ enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
         rt_out_text(out, first ? "\n" : ",\n");
         put_json_row(out, &row);
     }
-    rt_out_text(out, "\n  }\n}\n");
+    rt_out_text(out, "\n  }");
+    if (summary->draws->json) {
+        rt_out_text(out, ",\n");
+        rt_out_text(out, summary->draws->json);
+    }
+    rt_out_text(out, "\n}\n");
     status = rt_out_close(out, true, error);
     free(out);
     return status;

@@ -1,0 +1,43 @@
+/* tempering.h: what methods between prior and posterior share. */
+#ifndef GBM_TEMPERING_H
+#define GBM_TEMPERING_H
+
+#include "run/chains.h"
+
+enum { RT_MOST_REPLICAS = 1000 };
+
+/* stones.c: stepping stones. Of each ladder and rung, sums of the likelihood to
+ * the power that the next rung has more, in batches of sweeps for the error.
+ */
+enum { RT_STONE_BATCHES = 32 };
+struct rt_stones {
+    int ladders, replicas;
+    int batches;      /* begun, of at most RT_STONE_BATCHES */
+    int64_t length;   /* sweeps of a whole one */
+    int64_t in_batch; /* sweeps of the last one */
+    double *sums;     /* [RT_STONE_BATCHES][ladders][replicas], logarithms */
+};
+bool rt_stones_create(struct rt_stones *s, int ladders, int replicas);
+void rt_stones_free(struct rt_stones *s);
+/* A sweep: power of a rung, chain at a ladder's rung, log likelihood of a
+ * chain. */
+void rt_stones_add(struct rt_stones *s, const double *power, const int *chain,
+                   const double *loglik);
+/* The log evidence and its standard error; NaN where it cannot be told. */
+void rt_stones_evidence(const struct rt_stones *s, double *value, double *se);
+
+/* tempering.c: n powers, ascending from 0 to 1, moved so that the rejection
+ * rates of neighbours, [n - 1], become equal. */
+void rt_tempering_spread(int n, const double *rejection, double *power);
+
+/* beside.c. Refuses options that the method does not go with. */
+enum gbm_status rt_refuse_beside(struct rt *rt, const char *method);
+/* Whether all data have the powers: then the prior is what power 0 leaves. */
+bool rt_all_raised(const struct rt_instance *in);
+/* Fails if some node that is not observed has no draw from its prior. */
+enum gbm_status rt_check_prior(struct rt *rt, const struct rt_instance *in,
+                               const char *method);
+/* {"value": .., "se": ..}, null for what is no number. */
+void rt_put_estimate(FILE *json, double value, double se);
+
+#endif

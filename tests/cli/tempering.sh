@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Parallel tempering: the evidence is that which can be computed exactly, the
+# error that is stated is honest, separate modes have their masses, and nothing
+# depends on the number of threads.
+source "$GBM_ROOT/tests/cli/lib"
+source "$GBM_ROOT/tests/cli/evidence"
+evidence_model
+for seed in 1 2 3; do
+    status 0 ./exact --data exact.R --quiet --method tempering --device cpu \
+        --replicas 6 --chains 2 --draws 600 --warmup 400 --seed $seed \
+        --summary s$seed.json
+done
+evidence_is_exact s1.json s2.json s3.json
+python3 - <<'P' || fail 'what the summary says of the ladder'
+import json
+t = json.load(open("s1.json"))["tempering"]
+assert t["powers"][0] == 0 and t["powers"][-1] == 1 and t["sweeps"] == 600
+assert t["round_trips"] > 50, t
+r = t["rejection"]
+assert abs(t["barrier"] - sum(r)) < 1e-4 and max(r) - min(r) < 0.2, t
+P
+
+# two modes, far apart, whose masses the prior settles
+cat >modes.gbm <<'E'
+model {
+  mu ~ dnorm(1, 0.05)
+  for (i in 1:4) { y[i] ~ dnorm(mu^2, 4) }
+  right <- step(mu)
+}
+E
+echo 'y <- c(25, 24, 26, 25.5)' >modes.R
+status 0 "$GBMC" -O 0 modes.gbm -o modes
+status 0 ./modes --data modes.R --quiet --draws 200 --summary plain.json \
+    --chains 8
+status 0 ./modes --data modes.R --method tempering --device cpu --chains 2 \
+    --replicas 8 --draws 1000 --summary s.json --out fit.csv --threads 2
+prints '^tempering: 2 ladders of 8 replicas, communication barrier'
+prints '^rejected by rung:( 0\.[0-9][0-9]){7}$'
+prints '^round trips: [1-9]'
+python3 - <<'P' || fail 'the masses of modes'
+import json, math
+ys = [25, 24, 26, 25.5]
+def density(mu):
+    return math.exp(-0.025 * (mu - 1) ** 2 - sum(2 * (y - mu * mu) ** 2 for y in ys))
+grid = [i / 1000 for i in range(-8000, 8001)]
+right = sum(density(m) for m in grid if m > 0)
+exact = right / (right + sum(density(m) for m in grid if m < 0))
+plain = json.load(open("plain.json"))["parameters"]
+assert plain["right"]["rhat"] > 2, plain # chains stay where they began
+r = json.load(open("s.json"))["parameters"]["right"]
+assert r["mcse"] < 0.05 and abs(r["mean"] - exact) < 4 * r["mcse"], (r, exact)
+P
+
+# the same by one thread
+status 0 ./modes --data modes.R --quiet --method tempering --device cpu \
+    --chains 2 --replicas 8 --draws 1000 --out one.csv --threads 1
+for chain in 1 2; do
+    cmp <(grep -v '^#' fit_$chain.csv) <(grep -v '^#' one_$chain.csv) ||
+        fail 'threads'
+done
+
+# too few replicas for the barrier: said so
+status 0 ./modes --data modes.R --method tempering --device cpu --chains 1 \
+    --replicas 2 --draws 20 --warmup 20
+prints '^Warning: no replica went from the prior to the posterior'
+prints '^Warning: neighbours hardly swap; about --replicas '
+
+# an end before the end, by a sampler that has powers already
+status 0 "$GBMC" -O 0 --with=powers modes.gbm -o powers
+./powers --data modes.R --method tempering --device cpu --draws 100000000 \
+    --thin 10000 --warmup 10 --monitor mu --out cut.nc >.out 2>.err &
+id=$!
+for _ in $(seq 200); do
+    grep -q 'what is drawn is in cut.nc.part' .err && break
+    sleep 0.1
+done
+kill -INT $id
+(sleep 20 && kill -KILL $id) 2>/dev/null &
+killer=$!
+wait $id
+[ $? = 2 ] || fail 'not ended by SIGINT'
+kill $killer 2>/dev/null
+says 'stopped: [0-9]+ of 10000 draws a chain were kept; the run is marked'
+exists cut.nc
+
+# what it does not do
+for option in '--checkpoint c' '--log-lik' '--moments all' '--plain' \
+    '--power 0.5'; do
+    # shellcheck disable=SC2086 # two words
+    status 1 ./modes --data modes.R --quiet --method tempering $option
+    says 'with --method tempering: not supported yet'
+done
+status 1 ./modes --data modes.R --quiet --method tempering --replicas 1
+says 'from 2 to'
+echo 'model { mu ~ dflat()
+  y ~ dnorm(mu, 1) }' >flat.gbm
+echo 'y <- 2' >flat.R
+status 0 "$GBMC" -O 0 flat.gbm -o flat
+status 1 ./flat --data flat.R --quiet --method tempering
+says 'flat.gbm:1:9: --method tempering begins at the prior, .* improper'
