@@ -592,20 +592,33 @@ static bool settled(const struct joint_context *k, symp e,
     return true;
 }
 
+/* A plate stands in a term multiplied by one random node: effects in their
+ * non-centred form. */
+static bool scales_effects(const struct joint_term *t)
+{
+    for (int i = 0; i < t->nslots; i++)
+        if (t->slots[i].reference->nargs &&
+            !sym_has_any_loop(t->slots[i].coefficient) &&
+            sym_reads_latent(t->slots[i].coefficient))
+            return true;
+    return false;
+}
+
 /* Coefficients of the log odds of counts mix well enough one by one, at half
  * the cost of the fits, where the latter have to follow something that moves
  * (the states of an occupancy model). Not so effects whose scale can move with
- * them. */
+ * them, or multiplies them. */
 static bool worth_fits(const struct step *block)
 {
     struct joint_context k = {.nvars = 0};
     k.nvars = joint_variables(block, k.vars);
-    bool mirrored = false, all_settled = true;
+    bool mirrored = false, all_settled = true, scaled = false;
     for (const struct joint_term *t = joint_of(block)->terms; t; t = t->next) {
         mirrored = mirrored || t->mirrored;
+        scaled = scaled || scales_effects(t);
         all_settled = all_settled && settled(&k, t->factor->logp, t->factor);
     }
-    return !mirrored || all_settled || joint_of(block)->rescalings;
+    return !mirrored || all_settled || scaled || joint_of(block)->rescalings;
 }
 
 static void form_from(struct compiler *c, struct model *m, struct step *seed,

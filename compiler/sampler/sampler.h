@@ -124,6 +124,9 @@ void sampler_draw_forward(struct compiler *c, struct model *m);
 /* scale.c: steps that multiply latent normals and what stands in their means by
  * one number. Requires a list of steps without merged ones. */
 void sampler_find_scale_moves(struct compiler *c, struct model *m);
+/* opposite.c: steps that multiply effects by a number and divide by it the node
+ * that they are multiplied by in all that reads them. */
+void sampler_find_opposite_scales(struct compiler *c, struct model *m);
 /* Where such a step, whose draws a pass over a design makes, keeps the number.
  */
 const struct slot *sampler_scale_number(const struct step *s);

@@ -282,6 +282,16 @@ static struct scale_term *new_term(struct compiler *c, const struct search *k,
     return t;
 }
 
+struct scale_term *sampler_scale_term(struct compiler *c, struct model *m,
+                                      const struct var_list *vars,
+                                      struct family *f)
+{
+    const struct search k = {.c = c, .m = m, .vars = *vars};
+    struct scaled_terms terms;
+    return is_quadratic(&k, f->factor, &terms) ? new_term(c, &k, f, false)
+                                               : NULL;
+}
+
 /* The means' families before the latent normals'. */
 static struct step *make_step(struct compiler *c, const struct search *k)
 {
@@ -425,6 +435,8 @@ static void phases(struct compiler *c, struct step *s)
         c, s, own->linear ? PHASE_SEARCH : PHASE_MAP, "draws the number");
     number->random = true;
     number->drawn = sym_num(c, 1);
+    if (own->divided)
+        phase_computes(c, s->phases, own->divided->factor->logp);
     for (const struct scale_term *t = own->terms; t; t = t->next) {
         struct phase *p = sweep_add_phase(c, s, PHASE_MAP, "multiplied");
         p->rows = t->family;
@@ -436,13 +448,21 @@ static const char *explain_scale(struct compiler *c, const struct step *s)
 {
     const struct scaling *own = s->own;
     (void)c;
+    if (own->divided)
+        return "opposite scales, slice";
     return own->linear ? "common scale, slice" : "common scale, gamma";
 }
 
 static const char *why(struct compiler *c, const struct step *s)
 {
-    (void)c;
-    (void)s;
+    const struct scaling *own = s->own;
+    if (own->divided)
+        return intern_format(
+            c,
+            "multiplied by a number that %s is divided by, as all that reads "
+            "them reads their product. Yu and Meng (2011), To center or not to "
+            "center; Liu and Sabatti (2000), Generalised Gibbs sampler",
+            own->divided->var->name);
     return "multiplied by one number, as data tell the signs of the latent "
            "normals alone. Liu and Wu (1999), Parameter expansion for data "
            "augmentation; Liu and Sabatti (2000), Generalised Gibbs sampler";

@@ -14,6 +14,10 @@ struct scale_term {
                           */
     int square; /* then the one of terms that the draw leaves a residual of: its
                    own distance from the mean; -1: none */
+    /* of effects that move with one of a plate of nodes: the loop of theirs
+     * that the node settles, and its value there; or NULL */
+    const struct loop *tied;
+    symp tied_to;
     struct scale_term *next;
 };
 
@@ -21,7 +25,14 @@ struct scaling {
     struct scale_term *terms;
     bool linear; /* some term is, beside the square: the density is no gamma */
     struct slot *number; /* what all was multiplied by, if the device asks */
+    const struct family *divided; /* by the number: opposite.c; or NULL */
 };
+
+/* The prior of f as such a function where `vars` are multiplied, a plain one
+ * that no draw leaves a residual of; NULL: it is none. */
+struct scale_term *sampler_scale_term(struct compiler *c, struct model *m,
+                                      const struct var_list *vars,
+                                      struct family *f);
 
 /* scale_program.c */
 void sampler_emit_scale(struct compiler *c, struct text *out, struct step *s);

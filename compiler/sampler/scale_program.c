@@ -4,6 +4,97 @@
 
 static const struct scaling *scaling_of(const struct step *s) { return s->own; }
 
+/* ---- the node that is divided, if there is one -----------------------------
+ */
+
+static const char *node_parameter(const struct step *s)
+{
+    return scaling_of(s)->divided ? ", long long node" : "";
+}
+
+/* Its loop, from its number. */
+static void emit_node(struct emitter *e, const struct step *s,
+                      const char *number)
+{
+    const struct family *f = scaling_of(s)->divided;
+    if (f->nloops)
+        emit_decode(e, f, number);
+}
+
+static symp node_cell(struct compiler *c, const struct step *s)
+{
+    const struct family *f = scaling_of(s)->divided;
+    return sym_ref(c, f->var, f->var->ndim, f->lower);
+}
+
+static const char *node_count(struct emitter *e, const struct step *s)
+{
+    const struct family *f = scaling_of(s)->divided;
+    return f->nloops ? emit_int(e, sym_length(e->c, f->loops[0]->lower,
+                                              f->loops[0]->upper))
+                     : "1";
+}
+
+/* struct opposite_ and opposite_at_: the log density of the number exp(t), with
+ * the node's prior. */
+static void emit_opposite(struct compiler *c, struct text *out,
+                          const struct step *s)
+{
+    const char *n = s->name;
+    const struct factor *g = scaling_of(s)->divided->factor;
+    symp node = node_cell(c, s), value = sym_param(c, intern(c, "value_"));
+    text_printf(out,
+                "struct opposite_%s {\n    struct gbm_scaling k;\n    const "
+                "struct state *s;\n    real now;\n    long long node;\n};\n"
+                "GBM_INLINE real opposite_at_%s(const void *context, real t_)\n"
+                "{\n    const struct opposite_%s *o_ = (const struct "
+                "opposite_%s *)context;\n    const struct state *s = o_->s;\n",
+                n, n, n, n);
+    struct emitter e = emitter_new(c, out);
+    emit_node(&e, s, "o_->node");
+    emit_param(&e, "value_", "value_");
+    emit_line(&e, "const real value_ = o_->now * real_exp(-t_);");
+    const symp ends[2] = {g->lower, g->upper};
+    for (int i = 0; i < 2; i++) {
+        if (!ends[i])
+            continue;
+        emit_line(&e, "if (!(value_ %s %s))", i ? "<" : ">",
+                  emit_in_brackets(&e, sym_replace(c, ends[i], node, value)));
+        emit_line(&e, "    return -GBM_INF;");
+    }
+    emit_line(&e, "gbm_total total = gbm_scale_density(&o_->k, t_);");
+    emit_line(&e, "total += %s;",
+              emit_expr(&e, sym_replace(c, g->logp, node, value)));
+    emit_line(&e, "return (real)total;");
+    text_append(out, "}\n\n");
+}
+
+/* Each node in turn: the prior of its effects, the slice, the move. */
+static void emit_opposite_update(struct compiler *c, struct text *out,
+                                 const struct step *s)
+{
+    const char *n = s->name;
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_line(&e, "for (long long node = 0; node < %s; node++) {",
+              node_count(&e, s));
+    e.indent++;
+    emit_node(&e, s, "node");
+    emit_line(&e,
+              "const struct opposite_%s o = {line_%s(s, team, 0, node), s, %s, "
+              "node};",
+              n, n, emit_expr(&e, node_cell(c, s)));
+    emit_line(&e, "if (!gbm_scale_moves(&o.k))");
+    emit_line(&e, "    continue;");
+    emit_line(&e,
+              "const real by = gbm_scale_slice(rng, &o.k, opposite_at_%s, &o);",
+              n);
+    emit_line(&e, "if (by > 0 && by < GBM_HUGE && by != 1)");
+    emit_line(&e, "    multiply_%s(s, team, by, node);", n);
+    emit_close(&e, 1);
+    text_append(out, "}\n\n");
+}
+
 /* A node of several cells has so many. */
 static symp cells_of(struct compiler *c, const struct family *f)
 {
@@ -86,6 +177,20 @@ static void emit_element(struct emitter *e, const struct scale_term *t)
     emit_close(e, f->nloops ? 0 : 1);
 }
 
+/* The loop that a node settles: its index, and the braces opened. */
+static int open_tied(struct emitter *e, const struct scale_term *t)
+{
+    if (!t->tied)
+        return 0;
+    const char *value = emit_int(e, t->tied_to);
+    const char *at = emit_loop_name(e, t->tied);
+    emit_line(e, "const int %s = %s;", at, value);
+    emit_line(e, "if (%s >= %s && %s <= %s) {", at, emit_int(e, t->tied->lower),
+              at, emit_int(e, t->tied->upper));
+    e->indent++;
+    return 1;
+}
+
 static void emit_term(struct emitter *e, const struct scale_term *t)
 {
     const int depth = e->nloops, nparams = e->nparams;
@@ -93,7 +198,8 @@ static void emit_term(struct emitter *e, const struct scale_term *t)
     emit_line(e, "{");
     e->indent++;
     e->team = !t->family->nloops;
-    const int braces = emit_open_part(e, t->part, true);
+    int braces = open_tied(e, t);
+    braces += emit_open_part(e, t->part, true);
     emit_element(e, t);
     emit_close(e, braces + 1);
     e->team = false;
@@ -127,9 +233,11 @@ static void emit_line_of(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN struct gbm_scaling line_%s(const struct state *s, "
-                "const struct gbm_team *team,\n    int left)\n{\n    "
+                "const struct gbm_team *team,\n    int left%s)\n{\n    "
                 "struct gbm_scaling k = {0, 0, 0, 0};\n",
-                s->name);
+                s->name, node_parameter(s));
+    if (scaling_of(s)->divided)
+        emit_node(&e, s, "node");
     for (const struct scale_term *t = scaling_of(s)->terms; t; t = t->next) {
         emit_term(&e, t);
         if (t->family == t->family->var->families)
@@ -141,6 +249,14 @@ static void emit_line_of(struct compiler *c, struct text *out,
     emit_line(&e, "k.linear = sums[1];");
     emit_line(&e, "k.count = sums[2];");
     emit_line(&e, "k.held = sums[3];");
+    if (scaling_of(s)->divided) {
+        const struct family *f = scaling_of(s)->divided;
+        emit_line(&e, "k.count -= 1; /* what is divided */");
+        emit_line(&e, "if (%s || %s == 0)",
+                  emit_expr(&e, sym_seen(c, f->var, f->var->ndim, f->lower)),
+                  emit_expr(&e, node_cell(c, s)));
+        emit_line(&e, "    k.held = 1;");
+    }
     emit_line(&e, "return k;");
     text_append(out, "}\n");
 }
@@ -151,7 +267,8 @@ static int open_cells(struct emitter *e, const struct scale_term *t, symp *cell)
 {
     struct compiler *c = e->c;
     const struct family *f = t->family;
-    int braces = emit_open_part(e, t->part, true);
+    int braces = open_tied(e, t);
+    braces += emit_open_part(e, t->part, true);
     *cell = sym_ref(c, f->var, f->var->ndim, f->lower);
     if (f->nslices) {
         struct loop *l = NEW(c, struct loop);
@@ -196,9 +313,15 @@ static void emit_multiply(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void multiply_%s(const struct state *s, const struct "
-                "gbm_team *team, real by)\n{\n    gbm_team_sync(team);\n",
-                s->name);
+                "gbm_team *team, real by%s)\n{\n    gbm_team_sync(team);\n",
+                s->name, node_parameter(s));
+    if (scaling_of(s)->divided)
+        emit_node(&e, s, "node");
     for_each_cell(&e, s, "$ *= by;");
+    if (scaling_of(s)->divided) {
+        emit_line(&e, "if (team->lane == 0)");
+        emit_line(&e, "    %s /= by;", emit_expr(&e, node_cell(c, s)));
+    }
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
 }
@@ -273,11 +396,84 @@ static void emit_access(struct compiler *c, struct text *out,
     text_append(out, "#endif\n\n");
 }
 
+/* The same of a node that is divided, and of each of a plate: the coordinates
+ * are the logarithms of the nodes' sizes; of one that does not move 0. */
+static void emit_opposite_access(struct compiler *c, struct text *out,
+                                 const struct step *s)
+{
+    const char *n = s->name;
+    struct emitter e = emitter_new(c, out);
+    const char *count = node_count(&e, s);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic struct opposite_%s opposite_of_%s("
+                "const struct state *s, long long node)\n{\n",
+                n, n);
+    emit_node(&e, s, "node");
+    emit_line(&e,
+              "struct opposite_%s o = {line_%s(s, &gbm_alone, 0, node), s, %s, "
+              "node};",
+              n, n, emit_expr(&e, node_cell(c, s)));
+    emit_line(&e, "return o;");
+    text_append(out, "}\n");
+    static const struct {
+        const char *head, *before, *each, *after;
+    } functions[] = {
+        {"static int dimension_%s(const void *state, int64_t element)\n{\n",
+         "int moves = 0;", "moves = 1;", "return moves ? count : 0;"},
+        {"static void get_%s(const void *state, int64_t element, double *x)"
+         "\n{\n",
+         "for (int i = 0; i < count; i++)\n        x[i] = 0;",
+         "x[node] = log(fabs((double)o.now));", ""},
+        {"static void set_%s(const void *state, int64_t element, const double "
+         "*x)\n{\n",
+         "", "multiply_%s(s, &gbm_alone, (real)exp(number), node);", ""},
+        {"static double conditional_%s(const void *state, int64_t element, "
+         "const double *x)\n{\n",
+         "double total = 0;",
+         "o.k.count = 0; /* the density of what moves, not of the number */\n"
+         "        total += (double)opposite_at_%s(&o, (real)number);",
+         "return total;"},
+    };
+    for (int k = 0; k < 4; k++) {
+        struct text body = {0};
+        text_printf(&body, functions[k].each, n);
+        text_printf(out, functions[k].head, n);
+        text_printf(out,
+                    "    const struct state *s = (const struct state *)state;\n"
+                    "    const int count = (int)(%s);\n"
+                    "    %s\n"
+                    "    for (int node = 0; node < count; node++) {\n"
+                    "        struct opposite_%s o = opposite_of_%s(s, node);\n"
+                    "        if (!gbm_scale_moves(&o.k))\n"
+                    "            continue;\n",
+                    count, functions[k].before, n, n);
+        if (k > 1)
+            text_append(out,
+                        "        const double number =\n            "
+                        "fmin(fmax(log(fabs((double)o.now)) - x[node], -300), "
+                        "300);\n");
+        text_printf(out, "        %s\n    }\n    %s\n}\n", body.data,
+                    functions[k].after);
+        text_free(&body);
+    }
+    text_append(out, "#endif\n\n");
+}
+
 void sampler_emit_scale(struct compiler *c, struct text *out, struct step *s)
 {
-    sampler_emit_group_comment(c, out, s, "Multiplied by one number");
+    const bool divided = scaling_of(s)->divided;
+    sampler_emit_group_comment(c, out, s,
+                               divided ? "Multiplied by one number, the last "
+                                         "divided by it"
+                                       : "Multiplied by one number");
     emit_line_of(c, out, s);
     emit_multiply(c, out, s);
-    emit_update(c, out, s);
-    emit_access(c, out, s);
+    if (divided) {
+        emit_opposite(c, out, s);
+        emit_opposite_update(c, out, s);
+        emit_opposite_access(c, out, s);
+    } else {
+        emit_update(c, out, s);
+        emit_access(c, out, s);
+    }
 }

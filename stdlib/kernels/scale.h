@@ -39,11 +39,19 @@ GBM_FN real gbm_scale_draw(struct gbm_rng *rng, const struct gbm_scaling *k)
 
 /* A slice from g = 1, on a scale that does not change with x, as a move from a
  * point of the line must be the same whichever point it is written from. */
-GBM_FN real gbm_scale_search(struct gbm_rng *rng, const struct gbm_scaling *k)
+GBM_INLINE real gbm_scale_slice(struct gbm_rng *rng,
+                                const struct gbm_scaling *k,
+                                real (*density)(const void *context, real t),
+                                const void *context)
 {
     real width = 4 / real_sqrt(2 * (real)k->count);
     return real_exp(
-        gbm_slice(rng, 0, &width, 0, -GBM_INF, GBM_INF, gbm_scale_density, k));
+        gbm_slice(rng, 0, &width, 0, -GBM_INF, GBM_INF, density, context));
+}
+
+GBM_FN real gbm_scale_search(struct gbm_rng *rng, const struct gbm_scaling *k)
+{
+    return gbm_scale_slice(rng, k, gbm_scale_density, k);
 }
 
 #endif

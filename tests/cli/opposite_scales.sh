@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Effects are multiplied by a number that their scale is divided by: the joint
+# distribution stays what it is, of few effects, of each column of a table, of
+# chains and vectors; host and device draw the same; what is data stays.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >few.gbm <<'E'
+model {
+  for (i in 1:N) {
+    y[i] ~ dnorm(mu + sigma * e[g[i]] + inprod(b[g[i],], x[i,])
+                 + rho * f[g[i]] + om * z[g[i]], 1)
+  }
+  for (j in 1:J) {
+    e[j] ~ dnorm(0.3, 1.5)
+    for (k in 1:2) {
+      b[j,k] <- s[k] * h[k,j]
+      h[k,j] ~ dnorm(0, 1)
+    }
+  }
+  f[1] ~ dnorm(0, 1)
+  for (t in 2:J) { f[t] ~ dnorm(0.5 * f[t-1], 1) }
+  z[1:J] ~ dmnorm(zero[], Q[,])
+  for (k in 1:2) { s[k] ~ dt(0, 4, 5)T(0,) }
+  mu ~ dnorm(0, 4)
+  sigma ~ dunif(0.1, 1.5)
+  rho ~ dnorm(0.5, 6)
+  om ~ dexp(2)
+}
+E
+echo '{"N": 12, "J": 3, "g": [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3],
+  "x": [[0.5, 1], [-0.2, 0.3], [0.1, -0.6], [0.4, 0.2], [0.9, -0.4], [-0.7, 0],
+    [0.3, 0.3], [0.2, -0.1], [-0.5, 0.8], [0, 0.6], [0.1, 0.1], [0.6, -0.9]],
+  "y": [1, 0, 2, 1, 3, 0, 0, 1, 1, 2, 0, 1], "zero": [0, 0, 0],
+  "Q": [[2, -0.5, 0], [-0.5, 2, -0.5], [0, -0.5, 2]]}' >few.json
+status 0 "$GBMC" --explain few.gbm
+[ "$(grep -c 'opposite scales' .out)" = 4 ] || fail "not four moves"
+status 0 "$GBMC" -O 1 few.gbm -o few
+status 0 ./few check --data few.json
+[ "$(grep -c 'common scale .*pass' .out)" = 4 ] || fail "not all checked"
+status 0 ./few geweke --data few.json --draws 4000
+
+# Where an effect or the node is data, or no statement draws it, nothing moves.
+cat >held.gbm <<'E'
+model {
+  for (i in 1:6) { y[i] ~ dpois(exp(sigma * e[k[i]])) }
+  for (j in 1:3) { e[row[j]] ~ dnorm(0, 1) }
+  sigma ~ dexp(1)
+}
+E
+status 0 "$GBMC" -O0 held.gbm -o held
+for more in '"e": [0.4, null, 0.2, null]' '"sigma": 0.7, "e": [null, null, 0.1, null]' \
+    '"e": [null, null, 0.3, null]'; do
+    echo '{"k": [1, 2, 3, 4, 1, 2], "row": [1, 2, 4], "y": [0, 1, 1, 0, 2, 1],' \
+        "$more}" >data.json
+    status 0 ./held check --data data.json
+    grep -q 'e, sigma .*it never moved' .out || fail "moves: $more"
+    status 0 ./held --data data.json --draws 20 --quiet
+done
+
+# A device's draws are the host's, step by step and in one kernel.
+(
+    fake_device
+    draw() { # FILE OPTION...
+        local out=$1
+        shift
+        status 0 ./few --data few.json --quiet --warmup 2 --draws 20 \
+            --chains 2 --format csv --out "$out.csv" "$@"
+    }
+    draw cpu --device cpu
+    for lanes in 0 4; do
+        export GBM_CUDA_CHAINS=$lanes
+        draw "lanes$lanes" --device cuda
+        python3 - "$lanes" <<'E' || fail "host and device draw otherwise"
+import sys
+def rows(name):
+    return [r for c in (1, 2) for r in open(f"{name}_{c}.csv")
+            if r[0] in "-.0123456789"]
+host, device = rows("cpu"), rows("lanes" + sys.argv[1])
+assert len(host) == len(device) == 40, (len(host), len(device))
+for a, b in zip(host, device):
+    for x, y in zip(a.split(","), b.split(",")):
+        assert abs(float(x) - float(y)) < 1e-6 * max(1, abs(float(x))), (x, y)
+E
+    done
+)
+found=$?
+[ $found = 77 ] || exit $found
