@@ -360,6 +360,9 @@ struct gbm_joint_block {
     const int *variables; /* slots */
     int nfamilies;
     const int *families;
+    /* [nfamilies] or NULL: a step of their own draws these, and the block takes
+     * them as they are, where rows would have too many pairs of cells */
+    const bool *apart;
     int nterms;
     const struct gbm_joint_term *terms;
 };
@@ -405,6 +408,9 @@ struct gbm_step {
                         such: elements that no observed one depends on */
     int after;       /* derived, index: number of the step that makes it due,
                         plus 1; 0: none alone does */
+    int otherwise;   /* number, plus 1, of a joint block that draws the same,
+                        unless its rows have too many pairs: only then is this
+                        step active; 0: none does */
     /* The same: not 0: due only where the variable of this slot, less 1, is
      * observed throughout; only where it is not. */
     int due_whole, due_partly;

@@ -111,6 +111,7 @@ struct rt_slot {
 struct rt_step {
     bool active;     /* false: nothing to do, skip it */
     bool barren;     /* nothing, as all that it would draw is barren */
+    bool apart;      /* a joint block that leaves cells to a step of their own */
     bool sequential; /* one at a time, in order */
     int64_t count;   /* elements to update */
     int *elements;   /* [count], or NULL: 0, 1, ..., count - 1. Sorted by

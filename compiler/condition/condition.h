@@ -309,6 +309,9 @@ struct step {
     int nmembers;
     struct slot *slots; /* its own, one behind the other: slots.c */
     bool beside;        /* a slice that a joint block has beside it */
+    /* Draws what that joint block would, where rows of it are too long for the
+     * block: the runtime counts. NULL: no such */
+    struct step *otherwise;
     struct quadratic *quadratics;
     bool coupled_prior;       /* dense: priors couple coordinates */
     const char *asked;        /* for by samplers { }: the method's word */

@@ -382,6 +382,8 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
                     s->inverse ? s->inverse->number : -1);
         if (s->after)
             text_printf(out, ", .after = %d", s->after->number + 1);
+        if (s->otherwise)
+            text_printf(out, ", .otherwise = %d", s->otherwise->number + 1);
         if (s->due_whole)
             text_printf(out, ", .due_whole = %d",
                         s->due_whole->slot->number + 1);

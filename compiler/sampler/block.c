@@ -785,6 +785,15 @@ static bool in_own_prior(const struct step *a, const struct step *b)
            sym_has_var(b->family->factor->logp, a->family->var);
 }
 
+bool sampler_dense_alone(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!sampler_coupled(steps[i]) || n > MOST_IN_BLOCK)
+            return false;
+    return make_block(c, m, steps, n, true) != NULL;
+}
+
 void sampler_merge_away(struct step *s)
 {
     s->merged = true;
@@ -808,7 +817,7 @@ static void merge_from(struct compiler *c, struct model *m, struct step *seed)
     struct step *group[MOST_IN_BLOCK] = {seed};
     int n = 1;
     for (struct step *s = m->steps; s && n < MOST_IN_BLOCK; s = s->next) {
-        if (s == seed || !normal_scalar(s) ||
+        if (s == seed || !normal_scalar(s) || s->otherwise != seed->otherwise ||
             !sampler_plain_plate(c, s->family))
             continue;
         bool global = s->family->nloops == 0 || sampler_coupled(s);
@@ -834,8 +843,10 @@ static void merge_from(struct compiler *c, struct model *m, struct step *seed)
     if (n == 1 && !dense)
         return;
     struct step *block = make_block(c, m, group, n, dense);
-    if (block)
-        sampler_replace_steps(group, n, block);
+    if (!block)
+        return;
+    block->otherwise = seed->otherwise;
+    sampler_replace_steps(group, n, block);
 }
 
 /* ---- vector nodes

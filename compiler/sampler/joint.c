@@ -342,10 +342,11 @@ struct joint *joint_of(const struct step *s)
 
 /* The block of these steps, or NULL if some factor is not quadratic in it. */
 static struct step *joint_block(struct compiler *c, struct model *m,
-                                struct step *const *steps, int n)
+                                struct step *const *steps, int n,
+                                bool long_sums)
 {
     struct step *s = NEW(c, struct step);
-    struct joint_context k = {.nvars = 0};
+    struct joint_context k = {.long_sums = long_sums};
     struct joint *j = s->own = NEW(c, struct joint);
     s->sampler = &sampler_joint_gaussian;
     s->model = m;
@@ -416,7 +417,7 @@ static bool candidate(const struct step *s)
 {
     if (vector_candidate(s) && s->sampler == &sampler_gaussian_block)
         return true;
-    return normal_scalar(s) && !s->family->nslices &&
+    return normal_scalar(s) && !s->family->nslices && !s->otherwise &&
            s->family->var->role == ROLE_STOCHASTIC;
 }
 
@@ -532,24 +533,25 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
 
 /* Adds s to the group if the block stays one. */
 static void try_member(struct compiler *c, struct model *m,
-                       struct step **members, int *n, struct step *s)
+                       struct step **members, int *n, struct step *s,
+                       bool long_sums)
 {
     if (*n == MAX_MEMBERS || in_group(members, *n, s))
         return;
     members[(*n)++] = s;
-    if (!joint_block(c, m, members, *n))
+    if (!joint_block(c, m, members, *n, long_sums))
         --*n;
 }
 
 static void add_hyper_means(struct compiler *c, struct model *m,
-                            struct step **members, int *n)
+                            struct step **members, int *n, bool long_sums)
 {
     for (int i = 0; i < *n; i++)
         for (struct step *s = m->steps; s; s = s->next)
             if (candidate(s) && !in_group(members, *n, s) &&
                 (in_prior(s, members[i]) ||
                  sampler_share_likelihood(s, members[i])))
-                try_member(c, m, members, n, s);
+                try_member(c, m, members, n, s, long_sums);
 }
 
 /* An element's slice reads few rows. */
@@ -621,23 +623,79 @@ static bool worth_fits(const struct step *block)
     return !mirrored || all_settled || scaled || joint_of(block)->rescalings;
 }
 
-static void form_from(struct compiler *c, struct model *m, struct step *seed,
-                      bool curved)
+/* The members of the group's block; returns their number. */
+static int find_members(struct compiler *c, struct model *m,
+                        struct step *const *group, int ngroup, bool curved,
+                        bool long_sums, struct step **members)
 {
-    struct step *group[MAX_MEMBERS], *members[MAX_MEMBERS];
-    int ngroup = find_group(m, seed, curved, group, MAX_MEMBERS), n = 0;
-    if (curved ? !worth_curved(group, ngroup) : !worth(c, group, ngroup))
-        return;
+    int n = 0;
     /* plates first: a coefficient that multiplies one (phi x[t-1]) is left */
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < ngroup; i++)
             if (is_plate(group[i]) == (pass == 0))
-                try_member(c, m, members, &n, group[i]);
+                try_member(c, m, members, &n, group[i], long_sums);
     if (n == 0 || (curved ? !worth_curved(members, n) : !worth(c, members, n)))
+        return 0;
+    add_hyper_means(c, m, members, &n, long_sums);
+    return n;
+}
+
+bool joint_in_long_sum(const struct step *block, const struct family *f)
+{
+    struct joint_context k = {.nvars = 0};
+    k.nvars = joint_variables(block, k.vars);
+    const int number = joint_variable_number(&k, f->var);
+    for (const struct joint_term *t = joint_of(block)->terms; t; t = t->next)
+        for (int i = 0; i < t->nslots; i++)
+            if (t->slots[i].long_sum && t->slots[i].variable == number)
+                return true;
+    return false;
+}
+
+/* Coefficients of a plate that a sum of unknown length runs through,
+ * inprod(X[i,], b[]), are in the block with what else is in the predictor, if
+ * there are other plates. Their own dense block stands behind it for where they
+ * are many, and then the block takes them as they are: copies of their steps;
+ * returns the number of these, or -1 if no dense block can be. */
+static int find_apart(struct compiler *c, struct model *m,
+                      const struct step *block, struct step *const *members,
+                      int n, struct step **apart)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (joint_in_long_sum(block, members[i]->family)) {
+            apart[count] = NEW(c, struct step);
+            *apart[count] = *members[i];
+            apart[count++]->otherwise = members[0];
+        }
+    return count == 0 || sampler_dense_alone(c, m, apart, count) ? count : -1;
+}
+
+static void insert_behind(struct step *s, struct step *const *more, int n)
+{
+    for (int i = 0; i < n; i++) {
+        more[i]->next = s->next;
+        s->next = more[i];
+    }
+}
+
+static void form_from(struct compiler *c, struct model *m, struct step *seed,
+                      bool curved)
+{
+    struct step *group[MAX_MEMBERS], *members[MAX_MEMBERS], *apart[MAX_MEMBERS];
+    int ngroup = find_group(m, seed, curved, group, MAX_MEMBERS), napart = -1;
+    if (curved ? !worth_curved(group, ngroup) : !worth(c, group, ngroup))
         return;
-    add_hyper_means(c, m, members, &n);
-    struct step *block = joint_block(c, m, members, n);
-    if (joint_of(block)->curved != curved)
+    struct step *block = NULL;
+    int n = 0;
+    for (int long_sums = !curved; napart < 0 && long_sums >= 0; long_sums--) {
+        n = find_members(c, m, group, ngroup, curved, long_sums, members);
+        if (n == 0)
+            continue;
+        block = joint_block(c, m, members, n, long_sums);
+        napart = find_apart(c, m, block, members, n, apart);
+    }
+    if (n == 0 || joint_of(block)->curved != curved)
         return;
     block->name = block_name(c, block);
     sampler_find_rescalings(c, m, block);
@@ -646,12 +704,11 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     struct step *kept[MAX_MEMBERS];
     int nkept = 0;
     keep_slices(c, members, n, kept, &nkept);
-    sampler_replace_steps(members, n, block);
-    for (int i = 0; i < nkept; i++) {
-        kept[i]->next = members[0]->next;
+    for (int i = 0; i < nkept; i++)
         kept[i]->beside = true;
-        members[0]->next = kept[i];
-    }
+    sampler_replace_steps(members, n, block);
+    insert_behind(members[0], kept, nkept);
+    insert_behind(members[0], apart, napart);
 }
 
 void sampler_form_joint_blocks(struct compiler *c, struct model *m)

@@ -12,6 +12,7 @@ struct joint_slot {
     symp lower[4], upper[4];
     int nbound;
     int variable; /* its number among the block's variables */
+    bool long_sum; /* through a whole plate whose extent is not known */
     symp when; /* the cell is the row's only where this holds; NULL: always */
 };
 
@@ -28,6 +29,7 @@ struct joint_context {
     struct var *vars[MAX_MEMBERS];
     int nvars;
     bool apart; /* sets `when` of slots */
+    bool long_sums; /* are taken */
     /* inside joint_decompose: sums and cases that are open */
     struct loop *bound[4];
     symp lower[4], upper[4];
@@ -112,6 +114,8 @@ struct joint *joint_of(const struct step *s);
 void sampler_form_joint_blocks(struct compiler *c, struct model *m);
 /* What stands for the linear predictor in a curved term. */
 symp joint_eta(struct compiler *c);
+/* Whether a sum of unknown length runs through f's variable. */
+bool joint_in_long_sum(const struct step *block, const struct family *f);
 /* The block's variables, each once; returns their number. */
 int joint_variables(const struct step *s, struct var **out);
 
@@ -133,6 +137,10 @@ bool joint_alike(const struct joint_term *t);
 void sampler_emit_alike(struct compiler *c, struct text *out,
                         const struct step *s, const struct joint_term *t,
                         int number);
+
+/* block.c: whether a dense block can draw these steps alone. */
+bool sampler_dense_alone(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n);
 
 /* joint_forms.c: g, a vector node's normal density, as terms of a joint block
  * that stands in its mean, or that the node is of as well; NULL: it is none, or

@@ -3,7 +3,7 @@
 #include "sampler/joint.h"
 
 /* A sum over more elements of a plate than this, if it runs through all of the
- * plate, stays with the dense blocks. */
+ * plate, is long: rows may have too many pairs of coefficients. */
 #define MOST_IN_A_SUM 64
 
 int joint_variable_number(const struct joint_context *k, const struct var *v)
@@ -113,14 +113,17 @@ static bool decompose_sum(struct compiler *c, struct joint_context *k, symp e,
     k->bound[k->nbound] = e->loop;
     k->lower[k->nbound] = e->args[0];
     k->upper[k->nbound++] = e->args[1];
-    bool ok = joint_decompose(c, k, e->args[2], by, &inner) &&
-              (k->apart || small_sum(c, e->args[0], e->args[1]) ||
-               runs_through_rows(k, &inner));
+    bool ok = joint_decompose(c, k, e->args[2], by, &inner);
+    const bool is_long = ok && !k->apart &&
+                         !small_sum(c, e->args[0], e->args[1]) &&
+                         !runs_through_rows(k, &inner);
     k->nbound--;
-    if (!ok || out->n + inner.n > 64)
+    if (!ok || (is_long && !k->long_sums) || out->n + inner.n > 64)
         return false;
-    for (int i = 0; i < inner.n; i++)
+    for (int i = 0; i < inner.n; i++) {
+        inner.slots[i].long_sum = inner.slots[i].long_sum || is_long;
         out->slots[out->n++] = inner.slots[i];
+    }
     out->rest = sym_add2(
         c, out->rest, sym_sum(c, e->loop, e->args[0], e->args[1], inner.rest));
     return true;

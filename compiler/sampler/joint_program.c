@@ -621,15 +621,26 @@ static void emit_tables(struct compiler *c, struct text *out,
     text_printf(out, "};\nstatic const int families_%s[] = {", s->name);
     for (int i = 0; i < s->nmembers; i++)
         text_printf(out, "%s%d", i ? ", " : "", s->members[i].family->number);
+    bool apart = false;
+    for (int i = 0; i < s->nmembers; i++)
+        apart = apart || joint_in_long_sum(s, s->members[i].family);
+    if (apart)
+        text_printf(out, "};\nstatic const bool apart_%s[] = {", s->name);
+    for (int i = 0; apart && i < s->nmembers; i++)
+        text_printf(out, "%s%d", i ? ", " : "",
+                    joint_in_long_sum(s, s->members[i].family));
     text_printf(out,
                 "};\nstatic const struct gbm_joint_block joint_%s = {\n    "
                 ".table = %d, .constant = %d, .work = %d,\n    .nvariables = "
                 "%d, .variables = variables_%s,\n    .nfamilies = %d, "
                 ".families = families_%s,\n    .nterms = %d, .terms = "
-                "terms_%s};\n",
+                "terms_%s",
                 s->name, s->slots->number, s->slots->next->number,
                 s->slots->next->next->number, n, s->name, s->nmembers, s->name,
                 nterms, s->name);
+    if (apart)
+        text_printf(out, ", .apart = apart_%s", s->name);
+    text_append(out, "};\n");
 }
 
 static void emit_members(struct compiler *c, struct text *out,

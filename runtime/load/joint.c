@@ -480,33 +480,67 @@ static bool data_settle(const struct rt_instance *in,
            (t->leaf < 0 || !in->slots[t->leaf].per_chain);
 }
 
-enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
-                         const struct gbm_step *step, const void *state,
-                         bool redraw)
+/* Pairs of coefficients that a sweep may go through, and that may be summed at
+ * load: some 50 ms and 1 s. */
+#define MOST_VARYING 1.7e7
+#define MOST_FIXED 1.3e8
+
+static bool too_many_pairs(const struct layout *l)
 {
-    struct layout l = {
-        .rt = rt, .in = in, .block = step->joint, .state = state};
-    bool ok = rt_joint_number_coordinates(&l);
-    l.terms = calloc((size_t)l.block->nterms + 1, sizeof *l.terms);
-    ok = ok && l.terms;
-    if (ok && l.d == 0) {
-        layout_free(&l);
-        return GBM_OK; /* all is observed: the step is not active */
+    double varying = 0, fixed = 0;
+    for (int k = 0; k < l->block->nterms; k++) {
+        const struct term *t = &l->terms[k];
+        double pairs = 0;
+        for (int64_t r = 0; r < t->element.n; r++) {
+            const double n = t->begin.items[r + 1] - t->begin.items[r];
+            pairs += n * (n + 1) / 2;
+        }
+        *(t->fixed_weight ? &fixed : &varying) += pairs;
     }
-    for (int k = 0; ok && k < l.block->nterms; k++) {
-        const struct gbm_joint_term *term = &l.block->terms[k];
-        const bool settled = !redraw && data_settle(in, term);
+    return varying > MOST_VARYING || fixed > MOST_FIXED;
+}
+
+/* The coordinates, and what rows have of them. */
+static bool list_terms(struct layout *l, bool apart, bool redraw)
+{
+    bool ok = rt_joint_number_coordinates(l, apart);
+    l->terms = calloc((size_t)l->block->nterms + 1, sizeof *l->terms);
+    ok = ok && l->terms;
+    for (int k = 0; ok && l->d > 0 && k < l->block->nterms; k++) {
+        const struct gbm_joint_term *term = &l->block->terms[k];
+        const bool settled = !redraw && data_settle(l->in, term);
         const bool design = term->constant_design || settled;
-        l.terms[k] = (struct term){
+        l->terms[k] = (struct term){
             .term = term,
             .fixed_design = design,
             .fixed_weight = term->constant_weight && design,
             .fixed_score = term->constant_score && design && !redraw};
-        struct term *t = &l.terms[k];
+        struct term *t = &l->terms[k];
         t->fixed_offset = settled && term->offset && !t->fixed_score &&
                           (term->common_weight || t->fixed_weight);
         t->fixed_score = t->fixed_score || (t->fixed_weight && t->fixed_offset);
-        ok = rt_joint_list_rows(&l, &l.terms[k]);
+        ok = rt_joint_list_rows(l, t);
+    }
+    return ok;
+}
+
+enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
+                         const struct gbm_step *step, const void *state,
+                         bool redraw)
+{
+    const struct layout empty = {
+        .rt = rt, .in = in, .block = step->joint, .state = state};
+    struct layout l = empty;
+    bool ok = list_terms(&l, false, redraw);
+    if (ok && l.block->apart && too_many_pairs(&l)) {
+        layout_free(&l);
+        l = empty;
+        in->steps[step - in->model->steps].apart = true;
+        ok = list_terms(&l, true, redraw);
+    }
+    if (ok && l.d == 0) {
+        layout_free(&l);
+        return GBM_OK; /* all is observed: the step is not active */
     }
     ok = ok && rt_joint_build_graph(&l) &&
          rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour) &&

@@ -79,8 +79,9 @@ struct links {
 };
 
 /* ---- joint_rows.c ---- */
-/* Numbers the cells that the block draws. */
-bool rt_joint_number_coordinates(struct layout *l);
+/* Numbers the cells that the block draws; without those of families that are
+ * drawn apart, if they are. */
+bool rt_joint_number_coordinates(struct layout *l, bool apart);
 /* Lists what each row of a term reads. */
 bool rt_joint_list_rows(struct layout *l, struct term *t);
 /* Of forms: pairs of different components. */

@@ -10,7 +10,7 @@
 
 /* ---- coordinates ---- */
 
-bool rt_joint_number_coordinates(struct layout *l)
+bool rt_joint_number_coordinates(struct layout *l, bool apart)
 {
     const struct gbm_joint_block *b = l->block;
     struct rt_cells buffer = {0};
@@ -28,7 +28,7 @@ bool rt_joint_number_coordinates(struct layout *l)
         for (int f = 0; f < b->nfamilies; f++) {
             const struct gbm_family *fam =
                 &l->in->model->families[b->families[f]];
-            if (fam->variable != b->variables[v])
+            if (fam->variable != b->variables[v] || (apart && b->apart[f]))
                 continue;
             for (int64_t e = 0; e < l->in->elements[b->families[f]]; e++) {
                 int64_t n = rt_element_cells(fam, l->state, e, &buffer);

@@ -328,6 +328,8 @@ static bool is_due(const struct rt_instance *in, const struct gbm_step *step)
 {
     const struct rt_step *after =
         step->after ? &in->steps[step->after - 1] : NULL;
+    if (after && in->model->steps[step->after - 1].otherwise && !after->active)
+        return false;
     if (step->due_whole && in->slots[step->due_whole - 1].per_chain)
         return false;
     if (step->due_partly && !in->slots[step->due_partly - 1].per_chain)
@@ -348,7 +350,9 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
         return GBM_OK;
     case GBM_STEP_DENSE:
         out->barren = all_barren(in, step, state);
-        out->active = any_free(in, step, state) && !out->barren;
+        out->active =
+            (!step->otherwise || in->steps[step->otherwise - 1].apart) &&
+            any_free(in, step, state) && !out->barren;
         return GBM_OK;
     case GBM_STEP_DERIVE:
         out->count = is_due(in, step) ? in->elements[step->family] : 0;
