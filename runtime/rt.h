@@ -70,6 +70,11 @@ struct rt_options {
     const char *file;   /* of `summary FILE` */
     const char **files; /* of `compare FILE FILE ...` */
     int nfiles;
+    double quantiles[16]; /* of the summary, percent; see view.c */
+    int nquantiles;
+    double hdi;       /* 0: none */
+    int sort;         /* enum gbm_sorting */
+    const char *show; /* names, or NULL */
     bool quiet, explain;
     bool posterior; /* simulate: data from the posterior */
     bool lp;        /* the model's log density of every kept draw */

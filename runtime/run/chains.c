@@ -1,5 +1,6 @@
 /* chains.c: a run: load, start, warm up, draw, deliver. */
 #include "run/chains.h"
+#include "run/view.h"
 #include "io/data.h"
 #include "summary/criteria.h"
 
@@ -589,10 +590,13 @@ static enum gbm_status deliver_summary(struct rt *rt,
     enum gbm_status s = gbm_summarise(&summary, draws, error);
     if (s == GBM_OK)
         s = gbm_criteria_find(&criteria, &summary, error);
+    const struct gbm_view view = rt_view(o);
+    if (s == GBM_OK)
+        s = gbm_summary_view(&summary, &view, error);
     if (s == GBM_OK && o->summary)
         s = gbm_summary_write(&summary, &criteria, o->summary, error);
     if (s == GBM_OK && !o->quiet) {
-        gbm_summary_print(&summary, stdout, -1);
+        gbm_summary_print(&summary, stdout);
         gbm_criteria_print(&criteria, stdout);
     }
     gbm_criteria_free(&criteria);

@@ -1,5 +1,6 @@
 /* options.c: the sampler's command line. */
 #include "run/tempering.h"
+#include "run/view.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,6 +32,10 @@ enum option_id {
     OPTION_CLUSTERS,
     OPTION_LP,
     OPTION_LOG_LIK,
+    OPTION_QUANTILES,
+    OPTION_HDI,
+    OPTION_SORT,
+    OPTION_SHOW,
     OPTION_POSTERIOR,
     OPTION_DETAILS,
     OPTION_POINTS,
@@ -83,8 +88,16 @@ static const struct option options[] = {
     {"--out", OPTION_OUT, "FILE", "write the draws: fit.nc, fit.csv, or fit"},
     {"--format", OPTION_FORMAT, "F", "netcdf, csv or coda (by FILE's name)"},
     {"--digits", OPTION_DIGITS, "N",
-     "significant digits of csv and coda, 1 to 17 (8)"},
+     "significant digits of csv and coda (8), or else of the table (3)"},
     {"--summary", OPTION_SUMMARY, "FILE", "write the summary as JSON"},
+    {"--quantiles", OPTION_QUANTILES, "LIST",
+     "of the summary, percent: 2.5,50,97.5 (5,50,95)"},
+    {"--hdi", OPTION_HDI, "P",
+     "the interval of highest density of probability P, too: 0.94"},
+    {"--sort", OPTION_SORT, "KEY",
+     "the table by model, name, rhat or ess, the worst first (model)"},
+    {"--show", OPTION_SHOW, "LIST",
+     "rows of the table: theta,mu[3]; all (arrays of 30 at most)"},
     {"--until", OPTION_UNTIL, "RULE",
      "go on until it holds: \"ess>400,rhat<1.01\""},
     {"--relabel", OPTION_RELABEL, "LIST",
@@ -400,6 +413,15 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return GBM_OK;
     case OPTION_DIGITS:
         return parse_digits(rt, value);
+    case OPTION_QUANTILES:
+        return rt_parse_quantiles(rt, value);
+    case OPTION_HDI:
+        return rt_parse_hdi(rt, value);
+    case OPTION_SORT:
+        return rt_parse_sort(rt, value);
+    case OPTION_SHOW:
+        o->show = value;
+        return GBM_OK;
     case OPTION_UNTIL:
         o->until = value;
         return GBM_OK;

@@ -1,0 +1,72 @@
+/* rows.c: the rows of a summary: what has draws, then what has moments only. */
+#include "summary/rows.h"
+
+#include <math.h>
+
+/* The first of a variable's moments, from number k on, of a cell that has no
+ * draws under the same name, or their number. */
+static int64_t without_draws(const struct gbm_draws_variable *same,
+                             const struct gbm_moments_variable *m, int64_t k)
+{
+    while (same && k < m->count &&
+           gbm_draws_has(same, m->cells ? m->cells[k] : k))
+        k++;
+    return k;
+}
+
+bool gbm_rows_next(struct gbm_rows *at, struct gbm_row *row)
+{
+    const struct gbm_draws *draws = at->summary->draws;
+
+    for (; at->variable < draws->nvariables; at->variable++, at->cell = 0) {
+        const struct gbm_draws_variable *v = &draws->variables[at->variable];
+
+        if (at->cell == v->count || v->group == GBM_LOG_LIKELIHOOD)
+            continue;
+        gbm_cell_name(v->name, v->ndim, v->dim,
+                      v->cells ? v->cells[at->cell] : at->cell, row->name,
+                      sizeof row->name);
+        row->array = v->name;
+        row->cells = v->count;
+        row->at = v->offset + at->cell++;
+        row->d = at->summary->diagnoses[row->at];
+        return true;
+    }
+    for (; at->moments < draws->nmoments; at->moments++, at->cell = 0) {
+        const struct gbm_moments_variable *m = &draws->moments[at->moments];
+
+        if (at->cell == 0)
+            at->same = gbm_draws_find(draws, m->name);
+        at->cell = without_draws(at->same, m, at->cell);
+        if (at->cell == m->count || (draws->aside && !at->all))
+            continue;
+        gbm_cell_name(m->name, m->ndim, m->dim,
+                      m->cells ? m->cells[at->cell] : at->cell, row->name,
+                      sizeof row->name);
+        row->array = m->name;
+        row->cells = m->count;
+        row->at = -1;
+        row->d = (struct gbm_diagnosis){
+            m->mean[at->cell], m->sd[at->cell], NAN, NAN, NAN, NAN, NAN, NAN,
+            m->rhat[at->cell]};
+        at->cell++;
+        return true;
+    }
+    return false;
+}
+
+int64_t gbm_rows_of_moments(const struct gbm_draws *draws)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < draws->nmoments; i++) {
+        const struct gbm_moments_variable *m = &draws->moments[i];
+        const struct gbm_draws_variable *same = gbm_draws_find(draws, m->name);
+
+        for (int64_t k = 0; k < m->count; k++) {
+            k = without_draws(same, m, k);
+            n += k < m->count;
+        }
+    }
+    return n;
+}
