@@ -78,6 +78,13 @@ const char *emit_array(struct emitter *e, symp array);
 bool emit_only_vectors(symp e);
 bool emit_is_expensive(symp e, const void *unused);
 bool emit_worth_vectors(const struct part *p, symp const *terms, int n);
+/* Computes now the calls of a row of hoisted columns that stand in a choice or
+ * more than once: where choices have calls the C compiler takes rows one by one.
+ * The caller restores nshared. */
+void emit_calls_of_rows(struct emitter *e, const struct hoisted *h);
+/* Those in n values that stand there more than once and are of a choice, so that
+ * the C compiler does not see that they are the same. */
+void emit_repeated_calls(struct emitter *e, symp const *values, int n);
 
 /* shared.c: computes now what in x has sums over what is in scope, so that
  * the loops opened next need not. The caller restores nshared after them. */

@@ -138,6 +138,7 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
     braces += emit_copies(e, p, &copies);
     if (h->loop)
         emit_line(e, "real *const row = %s + k_->rows%d;", first, n);
+    emit_repeated_calls(e, h->value, h->n);
     for (int i = 0; i < h->n; i++) {
         const char *value = emit_expr(e, h->value[i]);
         if (h->column[i])
@@ -217,7 +218,10 @@ static void emit_rows(struct emitter *e, const struct part *p, int n)
         emit_line(e, "for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {");
         e->indent++;
         emit_line(e, "const int at = from + lane;");
+        const int nshared = e->nshared;
+        emit_calls_of_rows(e, h);
         emit_line(e, "const gbm_total term = %s;", term_of(e, p, n));
+        e->nshared = nshared;
         emit_line(e, "lanes[lane] += at < rows ? term : 0;");
         emit_close(e, 2);
         emit_line(e, "total += gbm_sum_lanes(lanes);");

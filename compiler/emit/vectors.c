@@ -3,6 +3,7 @@
  * says are in vectors (`vectors`), powers and arithmetic. */
 #include "emit/emit.h"
 #include <math.h>
+#include <string.h>
 
 bool emit_only_vectors(symp e)
 {
@@ -59,4 +60,97 @@ bool emit_worth_vectors(const struct part *p, symp const *terms, int n)
         worth = worth || expensive_in_rows(p, terms[i]);
     }
     return worth;
+}
+
+/* ---- calls before the choices they stand in ---- */
+
+static bool is_log(symp x)
+{
+    return x->kind == SYM_CALL && x->entry && !strcmp(x->name, "log");
+}
+
+/* A product with a logarithm is 0 where the rest of it is, and one call. */
+static bool is_product_with_log(symp x)
+{
+    for (int i = 0; x->kind == SYM_MUL && i < x->nargs; i++)
+        if (is_log(x->args[i]))
+            return true;
+    return false;
+}
+
+static int times_in(symp whole, symp x)
+{
+    int n = sym_same(whole, x);
+    for (int i = 0; i < whole->nargs; i++)
+        n += times_in(whole->args[i], x);
+    return n;
+}
+
+static bool is_choice(symp x, const void *unused)
+{
+    (void)unused;
+    return x->kind == SYM_SELECT;
+}
+
+struct calls {
+    symp const *in;
+    int n;
+    const struct hoisted *rows; /* those, too, that stand in a choice by row; or
+                                   NULL */
+};
+
+static bool is_column(symp x, const void *hoisted)
+{
+    const struct hoisted *h = hoisted;
+    for (int i = 0; x->kind == SYM_PARAM && i < h->n; i++)
+        if (h->name[i] == x->name)
+            return h->column[i];
+    return false;
+}
+
+static bool is_worth(const struct calls *k, symp x, bool chosen)
+{
+    int times = 0;
+    if (chosen)
+        return k->rows != NULL;
+    for (int i = 0; i < k->n; i++)
+        times += times_in(k->in[i], x);
+    return times > 1 && (k->rows || sym_any(x, is_choice, NULL));
+}
+
+static void compute_calls(struct emitter *e, const struct calls *k, symp x,
+                          bool chosen)
+{
+    const bool product = is_product_with_log(x);
+    const bool choice = x->kind == SYM_SELECT;
+    if (x->kind == SYM_SUM || x->kind == SYM_ARRAY)
+        return;
+    /* one choice for all rows is made before the loop */
+    const bool once =
+        choice && k->rows && !sym_any(x->args[0], is_column, k->rows);
+    for (int i = 0; i < (once ? 1 : x->nargs); i++) {
+        symp a = x->args[i];
+        if (product && is_log(a))
+            a = a->args[0];
+        compute_calls(e, k, a, chosen || (choice && i > 0));
+    }
+    if ((!product && !emit_is_expensive(x, NULL)) || !is_worth(k, x, chosen) ||
+        emit_done_before(e, x))
+        return;
+    const char *name = emit_name(e, "call"), *value = emit_expr(e, x);
+    emit_line(e, "const real %s = %s;", name, value);
+    emit_remember(e, x, name);
+}
+
+void emit_calls_of_rows(struct emitter *e, const struct hoisted *h)
+{
+    const struct calls k = {&h->body, 1, h};
+    compute_calls(e, &k, h->body, false);
+}
+
+void emit_repeated_calls(struct emitter *e, symp const *values, int n)
+{
+    const struct calls k = {values, n, NULL};
+    for (int i = 0; i < n; i++)
+        compute_calls(e, &k, values[i], false);
 }
