@@ -115,7 +115,7 @@ struct rt_filter {
     int64_t *first; /* [count + 2] acts of a time */
     int64_t *cell0; /* [nodes + 1] its cells: cell[cell0[i]] ... */
     int64_t *cell;
-    int *live, nlive;      /* nodes that later times read */
+    int *live, nlive;      /* acts whose values later times read */
     int64_t *list, listed; /* cells at hand; those of times so far */
     double *increment, *weight, *column;
     int *offspring, *trace;

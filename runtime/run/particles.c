@@ -97,10 +97,10 @@ static enum gbm_status weigh(struct rt_filter *f, int time)
 
 static void copy_particle(const struct rt_filter *f, int to, int from)
 {
-    const struct rt_graph *g = &f->times.graph;
     for (int k = 0; k < f->nlive; k++) {
-        const int node = f->live[k];
-        const int v = f->in.model->families[rt_graph_family(g, node)].variable;
+        const struct rt_step_in_time *act = &f->acts[f->live[k]];
+        const int64_t node = act->node;
+        const int v = f->in.model->families[act->family].variable;
         const struct rt_slot *slot = &f->particles.slots[v];
         if (!slot->per_chain)
             continue;
@@ -114,17 +114,17 @@ static void copy_particle(const struct rt_filter *f, int to, int from)
     }
 }
 
-/* Nodes up to now that later times read. */
+/* What was drawn or computed up to now and later times read. */
 static void update_live(struct rt_filter *f, int time)
 {
     int n = 0;
     for (int k = 0; k < f->nlive; k++)
-        if (f->times.last[f->live[k]] > time)
+        if (f->times.last[f->acts[f->live[k]].node] > time)
             f->live[n++] = f->live[k];
     for (int64_t a = f->first[time]; a < f->first[time + 1]; a++)
         if (f->acts[a].kind != RT_ACT_WEIGH &&
             f->times.last[f->acts[a].node] > time)
-            f->live[n++] = (int)f->acts[a].node;
+            f->live[n++] = (int)a;
     f->nlive = n;
 }
 
