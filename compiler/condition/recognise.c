@@ -16,26 +16,42 @@ static symp bind_pattern(struct compiler *c, const char *name, int nargs,
     return !strcmp(name, "x") ? sym_target(c) : sym_param(c, name);
 }
 
-/* Whether `statistic` is the pattern; x^p binds p. */
+/* The exponent of x in a statistic, 1 of x itself; NULL: it is no such power.
+ */
+static symp power_of_x(struct compiler *c, symp statistic)
+{
+    if (statistic->kind == SYM_TARGET)
+        return sym_num(c, 1);
+    return statistic->kind == SYM_POW &&
+                   statistic->args[0]->kind == SYM_TARGET &&
+                   statistic->args[1]->kind == SYM_NUM
+               ? statistic->args[1]
+               : NULL;
+}
+
+/* What p is in the pattern x^p, or x^(k p) where k is a number, if it is the
+ * statistic; NULL if there is no such p. */
+static symp bound_exponent(struct compiler *c, symp pattern, symp statistic)
+{
+    symp found = power_of_x(c, statistic), k = sym_num(c, 1);
+    if (!found || pattern->kind != SYM_POW ||
+        pattern->args[0]->kind != SYM_TARGET)
+        return NULL;
+    symp p = pattern->args[1];
+    if (p->kind == SYM_MUL && p->nargs == 2 && p->args[0]->kind == SYM_NUM) {
+        k = p->args[0];
+        p = p->args[1];
+    }
+    return p->kind == SYM_PARAM ? sym_div(c, found, k) : NULL;
+}
+
 static bool matches(struct compiler *c, symp pattern, symp statistic,
-                    symp *exponent)
+                    symp exponent)
 {
     if (sym_same(pattern, statistic))
         return true;
-    if (pattern->kind != SYM_POW || pattern->args[1]->kind != SYM_PARAM ||
-        pattern->args[0]->kind != SYM_TARGET)
-        return false;
-    symp found = NULL;
-    if (statistic->kind == SYM_TARGET)
-        found = sym_num(c, 1);
-    else if (statistic->kind == SYM_POW &&
-             statistic->args[0]->kind == SYM_TARGET &&
-             statistic->args[1]->kind == SYM_NUM)
-        found = statistic->args[1];
-    if (!found || (*exponent && !sym_same(found, *exponent)))
-        return false;
-    *exponent = found;
-    return true;
+    symp p = exponent ? bound_exponent(c, pattern, statistic) : NULL;
+    return p && sym_same(p, exponent);
 }
 
 static double number_or(symp e, double open)
@@ -45,13 +61,70 @@ static double number_or(symp e, double open)
     return e->kind == SYM_NUM ? e->number : 1e300 * (open < 0 ? -0.5 : 0.5);
 }
 
+struct patterns {
+    symp at[8]; /* NULL: of no scalar */
+    int n;
+};
+
+static bool get_patterns(struct compiler *c, const struct entry *e,
+                         struct patterns *p)
+{
+    const struct clause *statistics = entry_clause(e, "statistics");
+    p->n = 0;
+    for (const struct clause_item *i = statistics ? statistics->items : NULL; i;
+         i = i->next) {
+        if (p->n == 8 || !i->label)
+            return false;
+        p->at[p->n++] = sym_from_library(c, i->label, bind_pattern, NULL);
+    }
+    return p->n > 0;
+}
+
+/* Whether each statistic is one of the patterns, with their p as given, and
+ * those that make the density proper are there; fills place[]. */
+static bool place_statistics(struct compiler *c, struct step *s,
+                             const struct patterns *p, symp exponent,
+                             bool needs_last)
+{
+    bool used[8] = {false};
+    for (int k = 0; k < s->nstatistics; k++) {
+        s->place[k] = -1;
+        for (int at = 0; at < p->n && s->place[k] < 0; at++)
+            if (!used[at] && p->at[at] &&
+                matches(c, p->at[at], s->statistics[k], exponent)) {
+                s->place[k] = at;
+                used[at] = true;
+            }
+        if (s->place[k] < 0)
+            return false;
+    }
+    s->exponent = exponent;
+    return (used[p->n - 1] || !needs_last) &&
+           (p->n != 3 || (used[1] && used[2]));
+}
+
+/* The same with any p that a pattern gets from a statistic. */
+static bool place_with_exponent(struct compiler *c, struct step *s,
+                                const struct patterns *p, bool needs_last)
+{
+    if (place_statistics(c, s, p, NULL, needs_last))
+        return true;
+    for (int at = 0; at < p->n; at++)
+        for (int k = 0; p->at[at] && k < s->nstatistics; k++) {
+            symp exponent = bound_exponent(c, p->at[at], s->statistics[k]);
+            if (exponent && place_statistics(c, s, p, exponent, needs_last))
+                return true;
+        }
+    return false;
+}
+
 /* Tries one family. On success fills the step's place[], exponent, bounded. */
 static bool try_family(struct compiler *c, struct step *s,
                        const struct entry *e, int *npatterns)
 {
-    const struct clause *statistics = entry_clause(e, "statistics");
+    struct patterns p;
     double low, high;
-    if (!statistics || !entry_interval(e, &low, &high))
+    if (!entry_interval(e, &low, &high) || !get_patterns(c, e, &p))
         return false;
     double own_low = number_or(s->lower, -(double)INFINITY);
     double own_high = number_or(s->upper, (double)INFINITY);
@@ -61,48 +134,17 @@ static bool try_family(struct compiler *c, struct step *s,
     if (own_low < low || (own_high > high && high < 1e300))
         return false;
     bool bounded = own_low > low || own_high < high || s->bounds != NULL;
-    symp exponent = NULL;
-    int place[24], n = 0, last = -1;
-    bool used[8] = {false};
-    for (const struct clause_item *i = statistics->items; i; i = i->next) {
-        if (n == 8 || !i->label)
-            return false;
-        n++;
-    }
-    for (int k = 0; k < s->nstatistics; k++) {
-        place[k] = -1;
-        int at = 0;
-        for (const struct clause_item *i = statistics->items; i;
-             i = i->next, at++) {
-            symp pattern = sym_from_library(c, i->label, bind_pattern, NULL);
-            if (!used[at] && pattern &&
-                matches(c, pattern, s->statistics[k], &exponent)) {
-                place[k] = at;
-                used[at] = true;
-                if (at > last)
-                    last = at;
-                break;
-            }
-        }
-        if (place[k] < 0)
-            return false;
-    }
     /* proper only if the statistic that dominates far out is there; with both
      * ends finite it need not be */
-    if (high > 1e300 && !used[n - 1] && !(bounded && n == 1))
-        return false;
-    if (n == 3 && !(used[1] && used[2]))
+    if (!place_with_exponent(c, s, &p, high > 1e300 && !(bounded && p.n == 1)))
         return false;
     if (bounded && !entry_value(e, "draw_between") &&
         !(entry_value(e, "cdf") && entry_value(e, "quantile")))
         return false;
     if (!bounded && !entry_value(e, "draw"))
         return false;
-    for (int k = 0; k < s->nstatistics; k++)
-        s->place[k] = place[k];
-    s->exponent = exponent;
     s->bounded = bounded;
-    *npatterns = n + (exponent ? 1 : 0);
+    *npatterns = p.n + (s->exponent ? 1 : 0);
     return true;
 }
 

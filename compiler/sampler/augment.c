@@ -3,7 +3,11 @@
  * conditional which is not closed without it, and opens none.
  *
  * Requires a resolved model; leaves a model in which replaced factors are
- * marked and auxiliary families added after the ones that they augment. */
+ * marked and auxiliary families added after the ones that they augment.
+ *
+ * One density at a time; where that closes nothing, together with what other
+ * mixtures an open conditional has, as neither the logit nor the t prior of its
+ * coefficients closes them alone. */
 #include "sampler/sampler.h"
 #include <string.h>
 
@@ -295,36 +299,199 @@ static bool better_sliced(struct compiler *c, struct model *m,
            meets_once(c, m, gained[0], added);
 }
 
+/* Augmentations that are tried together, and the latent families that their
+ * densities enter, each with whether it is closed without them. */
+#define MAX_TOGETHER 8
+struct trial {
+    struct {
+        struct factor *g, *added;
+        const struct entry *a;
+    } at[MAX_TOGETHER];
+    int n;
+    struct family **families, **gained;
+    bool *before;
+    int nfamilies, ngained;
+};
+
+static bool is_in(const struct trial *t, const struct factor *g)
+{
+    for (int i = 0; i < t->n; i++)
+        if (t->at[i].g == g)
+            return true;
+    return false;
+}
+
+static int count_families(const struct model *m)
+{
+    int n = 0;
+    for (const struct family *f = m->families; f; f = f->next)
+        n++;
+    return n;
+}
+
+/* Puts a's matched density g into the trial, and what it enters; false if there
+ * are too many. */
+static bool put(struct compiler *c, struct model *m, struct trial *t,
+                const struct entry *a, struct factor *g)
+{
+    if (t->n == MAX_TOGETHER)
+        return false;
+    t->at[t->n].g = g;
+    t->at[t->n++].a = a;
+    const int most = count_families(m);
+    struct family **all = NEW_ARRAY(c, struct family *, most);
+    const int n = affected(m, g, all, most);
+    for (int i = 0; i < n; i++) {
+        int k = 0;
+        while (k < t->nfamilies && t->families[k] != all[i])
+            k++;
+        if (k < t->nfamilies)
+            continue;
+        t->families[k] = all[i];
+        t->before[t->nfamilies++] = closed(c, m, all[i]);
+    }
+    return true;
+}
+
+static bool any_open(const struct trial *t)
+{
+    for (int i = 0; i < t->nfamilies; i++)
+        if (!t->before[i])
+            return true;
+    return false;
+}
+
+static void apply_all(struct compiler *c, struct model *m, struct trial *t)
+{
+    for (int i = 0; i < t->n; i++) {
+        struct match match;
+        matches(c, t->at[i].a, t->at[i].g, &match);
+        t->at[i].added = apply(c, m, t->at[i].a, t->at[i].g, &match);
+    }
+}
+
+static void undo_all(struct model *m, struct trial *t)
+{
+    for (int i = t->n - 1; i >= 0; i--)
+        undo(m, t->at[i].g, t->at[i].added);
+}
+
+/* Whether the trial, which is applied, closes some families and opens none;
+ * which ones in t->gained. */
+static bool is_gain(struct compiler *c, struct model *m, struct trial *t)
+{
+    t->ngained = 0;
+    for (int i = 0; i < t->n; i++)
+        if (!closed(c, m, t->at[i].added->family))
+            return false;
+    for (int i = 0; i < t->nfamilies; i++) {
+        const bool after = closed(c, m, t->families[i]);
+        if (!after && t->before[i])
+            return false;
+        if (after && !t->before[i])
+            t->gained[t->ngained++] = t->families[i];
+    }
+    return t->ngained && !better_sliced(c, m, t->at[0].a, t->at[0].added,
+                                        t->gained, t->ngained);
+}
+
+/* Applies the trial if it is a gain of `least` families and more. */
+static bool try_all(struct compiler *c, struct model *m, struct trial *t,
+                    int least)
+{
+    apply_all(c, m, t);
+    if (is_gain(c, m, t) && t->ngained >= least)
+        return true;
+    undo_all(m, t);
+    return false;
+}
+
+static const struct entry *augmentation_of(struct compiler *c, struct factor *g)
+{
+    const struct entry *const *all;
+    const int n = library_all(c, &all);
+    struct match match;
+    for (int i = 0; i < n; i++)
+        if (all[i]->kind == ENTRY_AUGMENTATION && matches(c, all[i], g, &match))
+            return all[i];
+    return NULL;
+}
+
+static bool may_be_replaced(const struct factor *g)
+{
+    return !g->replaced && !g->auxiliary && !g->family->data_block;
+}
+
+/* Puts in the other densities that an open family of the trial enters, of those
+ * that are mixtures: a t prior of the coefficients in a logit. Not other links
+ * of data: where nothing but links resists, a normal fit to all of them at once
+ * is better (curved.c). */
+static void put_companions(struct compiler *c, struct model *m, struct trial *t)
+{
+    const int n = t->nfamilies;
+    for (int i = 0; i < n; i++) {
+        const struct family *f = t->families[i];
+        for (struct factor *g = m->factors; g && !t->before[i]; g = g->next) {
+            if (!may_be_replaced(g) || is_in(t, g) ||
+                (g->family != f && !sym_has_var(g->logp, f->var)))
+                continue;
+            const struct entry *a = augmentation_of(c, g);
+            if (a && !entry_clause(a, "observed") && !put(c, m, t, a, g))
+                return;
+        }
+    }
+}
+
+/* The trial without its i-th. */
+static struct trial without(const struct trial *t, int i)
+{
+    struct trial fewer = *t;
+    fewer.n--;
+    for (int k = i; k < fewer.n; k++)
+        fewer.at[k] = fewer.at[k + 1];
+    return fewer;
+}
+
+/* Of a trial that is applied, those without which fewer families would be
+ * closed; false, and none is applied, if the first is not among them. */
+static bool keep_needed(struct compiler *c, struct model *m, struct trial *t)
+{
+    const int all = t->ngained;
+    for (int i = t->n - 1; i >= 0; i--) {
+        struct trial fewer = without(t, i);
+        undo_all(m, t);
+        if (!try_all(c, m, &fewer, all)) {
+            try_all(c, m, t, all);
+            continue;
+        }
+        if (i == 0) {
+            undo_all(m, &fewer);
+            return false;
+        }
+        *t = fewer;
+    }
+    return true;
+}
+
 static bool try_one(struct compiler *c, struct model *m, const struct entry *a,
                     struct factor *g)
 {
     struct match match;
     if (!matches(c, a, g, &match))
         return false;
-    struct family **families = NEW_ARRAY(c, struct family *, m->nfamilies);
-    bool *before = NEW_ARRAY(c, bool, m->nfamilies);
-    int n = affected(m, g, families, m->nfamilies);
-    bool open = false;
-    for (int i = 0; i < n; i++) {
-        before[i] = closed(c, m, families[i]);
-        open = open || !before[i];
-    }
-    if (!open)
+    const int most = count_families(m);
+    struct trial t = {
+        .families = NEW_ARRAY(c, struct family *, most),
+        .gained = NEW_ARRAY(c, struct family *, most),
+        .before = NEW_ARRAY(c, bool, most),
+    };
+    put(c, m, &t, a, g);
+    if (!any_open(&t))
         return false;
-    struct factor *added = apply(c, m, a, g, &match);
-    struct family **gained = NEW_ARRAY(c, struct family *, n);
-    int ngained = 0;
-    bool lost = !closed(c, m, added->family);
-    for (int i = 0; i < n && !lost; i++) {
-        bool after = closed(c, m, families[i]);
-        if (after && !before[i])
-            gained[ngained++] = families[i];
-        lost = lost || (!after && before[i]);
-    }
-    if (ngained && !lost && !better_sliced(c, m, a, added, gained, ngained))
+    if (try_all(c, m, &t, 1))
         return true;
-    undo(m, g, added);
-    return false;
+    put_companions(c, m, &t);
+    return t.n > 1 && try_all(c, m, &t, 1) && keep_needed(c, m, &t);
 }
 
 /* Whether any density was replaced, which may let another one be: the prior's
@@ -335,7 +502,7 @@ static bool augment_once(struct compiler *c, struct model *m)
     int n = library_all(c, &all);
     bool any = false;
     for (struct factor *g = m->factors; g; g = g->next) {
-        if (g->replaced || g->auxiliary || g->family->data_block)
+        if (!may_be_replaced(g))
             continue;
         for (int i = 0; i < n; i++)
             if (all[i]->kind == ENTRY_AUGMENTATION &&

@@ -29,6 +29,7 @@
 #include "hypergeometric.h"
 #include "inverse_gaussian.h"
 #include "gig.h"
+#include "modified_half_normal.h"
 #include "polya_gamma.h"
 #include "von_mises.h"
 #include "dirichlet.h"

@@ -136,8 +136,8 @@ GBM_FN_BIG real gbm_gig_three_parts(struct gbm_rng *rng, real p, real omega)
  * where the density has no finite integral. */
 GBM_FN_BIG real gbm_draw_gig(struct gbm_rng *rng, real p, real a, real b)
 {
-    if (!(a >= 0 && b >= 0 && gbm_is_finite(p)) || (a == 0 && p >= 0) ||
-        (b == 0 && p <= 0))
+    if (!(a >= 0 && b >= 0 && a < GBM_INF && b < GBM_INF && gbm_is_finite(p)) ||
+        (a == 0 && p >= 0) || (b == 0 && p <= 0))
         return GBM_NAN;
     real omega = real_sqrt(a) * real_sqrt(b);
     if (p > 0 && omega < REAL_C(1e-6) * GBM_EPSILON)

@@ -113,6 +113,8 @@ GBM_FN real probe_vector(struct gbm_rng *rng, int which, real u, real v)
     X(hypergeometric, gbm_draw_hypergeometric(rng, 20, 30, 15, 3 * u))         \
     X(inverse_gaussian, gbm_draw_inverse_gaussian(rng, 1 / u, 3 * v))          \
     X(gig, gbm_draw_gig(rng, 8 * u - 4, 3 * v, 3 * w))                         \
+    X(modified_half_normal,                                                    \
+      gbm_draw_modified_half_normal(rng, 3 * u, 9 * v - 5, 2 * w))             \
     X(polya_gamma, gbm_draw_polya_gamma(rng, 1, 10 * v))                       \
     X(polya_gamma_sum, gbm_draw_polya_gamma(rng, 10 * u, 10 * v))              \
     X(von_mises, gbm_draw_von_mises(rng, u, 10 * v))                           \

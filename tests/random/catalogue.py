@@ -26,7 +26,8 @@ BUGS = [
     ("count", "dordered.probit({r}, {c}[])")]
 BEYOND_JAGS = [
     ("real", "dgev({r}, {s}, -0.2)"), ("real", "dgev({r}, {s}, 0)"),
-    ("positive", "root_gig({r}, {s}, {s})"), ("real", "dgpar({r}, {s}, 0.1)"),
+    ("positive", "root_gig({r}, {s}, {s})"),
+    ("positive", "modified_half_normal({s}, {r}, {s}, 1)"), ("real", "dgpar({r}, {s}, 0.1)"),
     ("positive", "dinvgamma({s} + 3, {s})"), ("count", "dgeom({p})"),
     ("count", "dgeom0({p})"),
     ("positive", "dscaled.gamma({s}, {k} + 4)")]

@@ -239,6 +239,29 @@ def gpar_log(x, m, s, e):
         else -INF
 
 
+def mhn_table(c, b, a, n):
+    """Of y with density y^(c-1) exp(b y - a y^2), unnormalised: log y; the
+    density there times y, cumulated; the log of its total."""
+    u = np.linspace(-45 / c, 8, n)
+    density = c * u + b * np.exp(u) - a * np.exp(2 * u)
+    top = density.max()
+    mass = np.cumsum(np.exp(density - top)) * (u[1] - u[0])
+    return u, mass, top + math.log(mass[-1])
+
+
+def mhn_draw(g, c, b, a, p):
+    u, mass, _ = mhn_table(c / p, b, a, 20001)
+    return math.exp(u[np.searchsorted(mass, g.random() * mass[-1])] / p)
+
+
+def mhn_log(x, c, b, a, p):
+    if x <= 0:
+        return -INF
+    _, _, total = mhn_table(c / p, b, a, 20001)
+    return log(abs(p)) + (c - 1) * log(x) + b * x ** p - a * x ** (2 * p) \
+        - total
+
+
 def betabin_log(x, a, b, n):
     return choose(n, x) + lgamma(x + a) + lgamma(n - x + b) \
         - lgamma(n + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b) \
@@ -320,6 +343,7 @@ SCALAR = {
         g, c / 2, 2 * a, 2 * b)),
         lambda x, c, a, b: SCALAR["gig"][1](x * x, c / 2, 2 * a, 2 * b)
         + log(2 * x) if x > 0 else -INF),
+    "modified_half_normal": (mhn_draw, mhn_log),
     "dbern": (lambda g, p: float(g.random() < p),
               lambda x, p: binomial_log(x, p, 1)),
     "dbin": (lambda g, p, n: float(g.binomial(int(n), p)), binomial_log),

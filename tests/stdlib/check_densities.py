@@ -58,6 +58,10 @@ SPECIAL = {
                     "c": lambda rng: rng.choice([-1, 1]) * (0.3 +
                                                             rng.gamma(2.0))},
     "gig": {"p": lambda rng: rng.normal(0, 2)},
+    "modified_half_normal": {
+        "p": lambda rng: rng.choice([-2.0, -1.0, 0.5, 1.0, 2.0]),
+        "c": lambda rng: rng.choice([-1, 1]) * (0.3 + rng.gamma(2.0)),
+        "b": lambda rng: rng.normal(0, 2)},
     "df": {"n": lambda rng: 1 + rng.gamma(3.0)},
     "dnormmix": {"pi": lambda rng: rng.gamma(2.0, size=3)},
     "dsample": {"k": WHOLE(1, 3)},

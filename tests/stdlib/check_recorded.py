@@ -44,7 +44,7 @@ NOT_RECORDED = {
     "power_law": "improper; never written in a model: check_densities.py",
 }
 # Their cdf would be an integral that no function of ours has.
-NO_CDF = {"gig", "root_gig", "von_mises"}
+NO_CDF = {"gig", "root_gig", "modified_half_normal", "von_mises"}
 # No quantile function; JAGS has none of these either.
 NO_QUANTILE = {"dnormmix", "dgeom", "dgeom0", "dbetabin", "dcat",
                "dordered.logit", "dordered.probit", "dmstate"}

@@ -44,6 +44,8 @@ NODES = [
     ("half_t", "3, 1.5", (1, None)), ("gig", "0.7, 2, 3", None),
     ("power_gamma", "2, 1.5, 2", None), ("power_gamma", "-3, 1.5, -2", None),
     ("power_gamma", "-3, 1.5, -2", (0.5, 1)), ("root_gig", "2, 1.5, 1", None),
+    ("modified_half_normal", "2, 1.5, 2, 1", None),
+    ("modified_half_normal", "-3, -1.5, 1, -1", None),
     ("df", "3, 5", None), ("df", "3, 5", (1, 2)),
     ("dgen.gamma", "1.5, 0.7, 2", None), ("dgen.gamma", "1.5, 0.7, 2", (1, 2)),
     ("dhyper", "5, 6, 4, 2.4", None), ("dlogis", "0.3, 2", None),

@@ -4,6 +4,7 @@ An independent reader of docs/library.md, so that the files are tested by
 themselves, without the compiler. The C functions that they name are replaced by
 scipy's (CODE) and, for draws, by numpy's (DRAWS).
 """
+import functools
 import glob
 import math
 import os
@@ -255,6 +256,16 @@ def log_bessel_k(nu, x):
     return math.log(sp.kve(nu, x)) - x
 
 
+def log_modified_half_normal_total(c, b, a):
+    """Of 2 (2 a)^(c / 2) exp(-b^2 / (8 a)) / Gamma(c) it is a parabolic cylinder
+    function; b^2 / a is moderate here."""
+    z = b * b / (4 * a)
+    return math.log(0.5 * a ** (-c / 2) * (
+        sp.gamma(c / 2) * sp.hyp1f1(c / 2, 0.5, z)
+        + b / math.sqrt(a) * sp.gamma((c + 1) / 2)
+        * sp.hyp1f1((c + 1) / 2, 1.5, z)))
+
+
 def interp_lin(e, x, y):
     return float(np.interp(e, x, y))
 
@@ -350,6 +361,7 @@ CODE = {
     "gbm_gamma_quantile": sp.gammaincinv, "gbm_beta_i": sp.betainc,
     "gbm_beta_quantile": sp.betaincinv, "gbm_t_p": sp.stdtr,
     "gbm_t_quantile": sp.stdtrit, "gbm_log_bessel_k": log_bessel_k,
+    "gbm_log_modified_half_normal_total": log_modified_half_normal_total,
     "gbm_log_bessel_i0": lambda x: math.log(sp.ive(0, x)) + x,
     "gbm_log_nchisqr_density": lambda x, k, d: st.ncx2.logpdf(x, k, d),
     "gbm_nchisqr_p": lambda x, k, d: st.ncx2.cdf(x, k, d),
@@ -408,6 +420,16 @@ def draws(rng):
         l, u = lower ** (a + 1), upper ** (a + 1)
         return (l + rng.random() * (u - l)) ** (1 / (a + 1))
 
+    @functools.lru_cache(maxsize=8)
+    def half_normal_table(c, b, a):
+        u = np.linspace(-40 / c, 6, 200001)  # log x
+        density = c * u + b * np.exp(u) - a * np.exp(2 * u)
+        return u, np.cumsum(np.exp(density - density.max()))
+
+    def modified_half_normal(c, b, a):
+        u, mass = half_normal_table(c, b, a)
+        return math.exp(u[np.searchsorted(mass, rng.random() * mass[-1])])
+
     def hypergeometric(n1, n2, m1, psi):
         x = np.arange(max(0, m1 - n2), min(n1, m1) + 1)
         return float(rng.choice(x, p=noncentral_hypergeometric(
@@ -433,6 +455,7 @@ def draws(rng):
         "draw_inverse_gaussian": rng.wald,
         "draw_gig": lambda p, a, b: float(st.geninvgauss.rvs(
             p, math.sqrt(a * b), scale=math.sqrt(b / a), random_state=rng)),
+        "draw_modified_half_normal": modified_half_normal,
         "draw_von_mises": lambda mu, kappa: mu + rng.vonmises(0, kappa),
         "draw_normal_mixture": normal_mixture,
         "draw_ordered_logit": lambda mu, c: 1.0 + np.sum(

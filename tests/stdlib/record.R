@@ -928,12 +928,44 @@ of_matrices <- function() {
         list(matrix(round(rnorm(6), 3), 2), matrix(round(rnorm(12), 3), 3))))
 }
 
+# Log of the integral of y^(c-1) exp(b y - a y^2), in log y.
+log_total <- function(c, b, a) {
+    f <- function(u) c * u + b * exp(u) - a * exp(2 * u)
+    top <- optimize(f, c(-40, 10), maximum = TRUE, tol = 1e-10)
+    part <- function(from, to) integrate(function(u) exp(f(u) -
+        top$objective), from, to, rel.tol = 1e-12)$value
+    top$objective + log(part(min(-40 / c, top$maximum - 6), top$maximum - 1) +
+        part(top$maximum - 1, top$maximum) +
+        part(top$maximum, top$maximum + 6))
+}
+
+# Behind all else, with a seed of their own: what stands before keeps its random
+# numbers.
+later <- function() {
+    set.seed(20261124)
+    p <- positive()
+    for (power in c(1, -1, 0.5))
+        scalar("modified_half_normal", list(function()
+            round(sign(power) * (0.5 + rgamma(1, 2)), 3), real(), p,
+            function() power), function(x, v) ifelse(x <= 0, -Inf,
+                log(abs(v[[4]])) + (v[[1]] - 1) * log(x) + v[[2]] * x^v[[4]] -
+                v[[3]] * x^(2 * v[[4]]) - log_total(v[[1]] / v[[4]], v[[2]],
+                    v[[3]])), HALF, truncate = FALSE)
+}
+
+later_functions <- function()
+    record("log_modified_half_normal_total", log_total, each(
+        c(1, 0.5, 0.1, 5, 20, 0.7, 3), c(0, 3, 4, -3, 5, 1.5, -20),
+        c(1, 1, 1, 2, 1, 0.01, 2)))
+
 begin("distributions.json")
 continuous()
 discrete()
 vectors()
 states()
+later()
 finish()
 begin("functions.json")
 functions()
+later_functions()
 finish()

@@ -45,6 +45,31 @@ static void gig_limits(void **unused)
     for (int i = 0; i < DRAWS; i++)
         x[i] = (double)gbm_draw_gig(&rng, -5, 0, 3);
     assert_mean(x, 1.5 / 4, 1.5 / 4 / sqrt(3));
+    assert_true(gbm_is_nan(gbm_draw_gig(&rng, 1, GBM_INF, 1)));
+    assert_true(gbm_is_nan(gbm_draw_gig(&rng, 1, 1, GBM_INF)));
+}
+
+/* However far apart the parameters are, a draw ends and is a number, and so
+ * does the integral. */
+static void modified_half_normal_corners(void **unused)
+{
+    static const double sizes[] = {1e-300, 1e-150, 1e-30, 1e-8,  0.3,
+                                   50,     1e8,    1e30,  1e150, 1e300};
+    struct gbm_rng rng = stream(4);
+    const int n = sizeof sizes / sizeof *sizes;
+    (void)unused;
+
+    for (int i = 0; i < 2 * n * n * n; i++) {
+        const real c = (real)sizes[i % n], a = (real)sizes[i / n % n];
+        const real b = (real)((i < n * n * n ? 1 : -1) * sizes[i / n / n % n]);
+        for (int k = 0; k < 5; k++)
+            assert_true(gbm_draw_modified_half_normal(&rng, c, b, a) > 0);
+        (void)gbm_log_modified_half_normal_total(c, b, a);
+    }
+    assert_true(gbm_is_nan(gbm_draw_modified_half_normal(&rng, 1, 0, 0)));
+    assert_true(gbm_is_nan(gbm_draw_modified_half_normal(&rng, 0, 1, 1)));
+    assert_true(gbm_is_nan(gbm_draw_modified_half_normal(&rng, 1, GBM_NAN, 1)));
+    assert_true(gbm_is_nan(gbm_log_modified_half_normal_total(0, -1, 1)));
 }
 
 /* Two of four elements, weights 1 to 4: the probability of a pair is its
@@ -221,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gig_limits),
+        cmocka_unit_test(modified_half_normal_corners),
         cmocka_unit_test(samples),
         cmocka_unit_test(cholesky_factors),
         cmocka_unit_test(elliptical_slices_move),

@@ -321,6 +321,11 @@ static double gig_density(const double *p, double x)
     return (p[0] - 1) * log(x) - (p[1] * x + p[2] / x) / 2;
 }
 
+static double modified_half_normal_density(const double *p, double x)
+{
+    return (p[0] - 1) * log(x) + p[1] * x - p[2] * x * x;
+}
+
 static double von_mises_density(const double *p, double x)
 {
     return -2 * p[1] * sin((x - p[0]) / 2) * sin((x - p[0]) / 2);
@@ -346,6 +351,7 @@ static double narrow_gig_p(const double *p, double x)
 
 DRAW(inverse_gaussian, gbm_draw_inverse_gaussian(rng, p[0], p[1]))
 DRAW(gig, gbm_draw_gig(rng, p[0], p[1], p[2]))
+DRAW(modified_half_normal, gbm_draw_modified_half_normal(rng, p[0], p[1], p[2]))
 DRAW(von_mises, gbm_draw_von_mises(rng, p[0], p[1]))
 
 /* Where a log density in log x has fallen by 45 from its maximum. */
@@ -408,6 +414,26 @@ static void inverse_gaussians(void **state)
                          vm[i][0] + half, false);
         continuous("von Mises", von_mises, von_mises_p, &vm[i], 1, false,
                    POINTS);
+        free(table.sum);
+    }
+    end();
+}
+
+static void modified_half_normals(void **state)
+{
+    double p[][4] = {{1, 0, 1},        {0.5, 3, 1},   {0.1, 3, 1},
+                     {0.3, 30, 1},     {0.15, 12, 1}, {5, -3, 2},
+                     {200, -30, 7},    {200, 300, 7}, {2.5, -4, 1e-6},
+                     {0.7, 1.5, 0.01}, {3, -100, 2},  {0.2, -2, 3},
+                     {0.25, 8, 0.8},   {1.5, 40, 30}, {30, 0, 1e-3}};
+    (void)state;
+    begin();
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
+        double from, to;
+        log_range(modified_half_normal_density, p[i], &from, &to);
+        table = tabulate(modified_half_normal_density, p[i], from, to, true);
+        continuous("modified half-normal", modified_half_normal, table_p, &p[i],
+                   1, false, POINTS);
         free(table.sum);
     }
     end();
@@ -1220,6 +1246,7 @@ int main(void)
         cmocka_unit_test(truncated_normals),
         cmocka_unit_test(truncated_gammas),
         cmocka_unit_test(inverse_gaussians),
+        cmocka_unit_test(modified_half_normals),
         cmocka_unit_test(polya_gammas),
         cmocka_unit_test(counts),
         cmocka_unit_test(vectors),
