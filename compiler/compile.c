@@ -118,6 +118,7 @@ static const struct {
      .emit = "dag",
      .print = model_print},
     {.run = model_raise_factors, .ends = true},
+    {.run = model_find_active},
     /* full conditionals, and how each is sampled */
     {.run = sampler_augment},
     {.run = condition_model},

@@ -257,7 +257,7 @@ static const char *const withs[] = {"powers", "gradients"};
 enum { NWITHS = sizeof withs / sizeof withs[0] };
 
 /* What of it there is. */
-static const unsigned supported = WITH_POWERS;
+static const unsigned supported = WITH_POWERS | WITH_GRADIENTS;
 
 /* Bits are in the order of the names: WITH_POWERS is the first. */
 static bool set_with(struct compiler *c, const char *list)

@@ -62,7 +62,8 @@ static int run_command(struct rt *rt)
     case RT_INFO:
         return rt_command_info(rt);
     case RT_CHECK:
-        return rt_command_check(rt);
+        return rt->options.gradients ? rt_command_check_gradients(rt)
+                                     : rt_command_check(rt);
     case RT_SIMULATE:
         return rt_command_simulate(rt);
     case RT_GEWEKE:

@@ -184,6 +184,21 @@ struct gbm_family {
     /* Names of the device's kernels, or NULL: GBM_KERNEL_DERIVE(derive_mu) is
      * "derive_mu_kernel"; GBM_KERNEL_LOGDENSITY of `logdensity`. */
     const char *derive_kernel, *density_kernel;
+    /* With gradients; or NULL. `adjoints` is a second state whose real cells
+     * are derivatives by those of `state`. adjoint adds to these the weight
+     * times the partial derivatives of the element's log density by the nodes
+     * that it reads, its own included; of a derived element, its own cells'
+     * adjoints times those of its definition. bounds: between which a scalar
+     * lies; NULL: anywhere. adjoint_bounds adds `lower` and `upper` times
+     * theirs. */
+    void (*adjoint)(const void *state, const void *adjoints, int64_t element,
+                    double weight);
+    void (*bounds)(const void *state, int64_t element, double *lower,
+                   double *upper);
+    void (*adjoint_bounds)(const void *state, const void *adjoints,
+                           int64_t element, double lower, double upper);
+    bool bounds_derived; /* its bounds have derivatives by derived nodes */
+    bool discrete; /* its elements are whole numbers */
     bool leaf;      /* no density reads it: not observed, it is drawn forward */
     int barren;     /* of such a variable; 1: each element for itself; else
                        all elements of the families with the same number or

@@ -88,6 +88,10 @@ struct rt_options {
     const char *temper;             /* which data's, or NULL: all */
     int replicas;                   /* of tempering: chains of a ladder */
     char **argv;                    /* of main */
+    bool jacobian;  /* modes: of free numbers */
+    int iterations; /* the same: at most so many */
+    int laplace;    /* optimize: draws there; 0: none */
+    bool gradients; /* check: those, with differences */
     int points;   /* check: states of each chain where it compares */
     int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
 };

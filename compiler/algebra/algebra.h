@@ -158,6 +158,9 @@ void sym_collect(struct compiler *c, symp e, bool positive,
  * References to the same variable with other subscripts give the condition
  * that they are equal. NULL if a function without derivative is in the way. */
 symp sym_derivative(struct compiler *c, symp e, symp wrt);
+/* The derivative by its argument number i that the function of a call states;
+ * NULL if it does not. */
+symp sym_derivative_of_function(struct compiler *c, symp call, int i);
 
 /* ---- variables: what the algebra asks of them, and what later passes find ---
  */
@@ -191,6 +194,7 @@ struct var {
     bool used;            /* some statement reads it */
     bool supplied;        /* stochastic, and nothing here draws it: data */
     bool seen_asked;      /* updates ask which cells are observed */
+    bool active;          /* with gradients: it has derivatives (active.c) */
     struct var *whole;    /* these are the random elements of this array
                              (mixed.c), or those that are data (gaps.c) */
     struct var *given;    /* the other way round, of data; or NULL */

@@ -12,6 +12,18 @@ static symp same_element(struct compiler *c, symp a, symp b)
     return all;
 }
 
+symp sym_derivative_of_function(struct compiler *c, symp call, int i)
+{
+    const struct clause *clause =
+        call->entry ? entry_clause(call->entry, "derivative") : NULL;
+    const struct clause_item *item = clause ? clause->items : NULL;
+    struct at_arguments at = {call->entry, call->args};
+    for (int k = 0; item && k < i; k++)
+        item = item->next;
+    return item ? sym_from_library(c, item->value, sym_bind_argument, &at)
+                : NULL;
+}
+
 static symp derivative_of_call(struct compiler *c, symp e, symp wrt)
 {
     if (!sym_has_var(e, wrt->var))
@@ -24,14 +36,8 @@ static symp derivative_of_call(struct compiler *c, symp e, symp wrt)
         symp inner = sym_derivative(c, e->args[0], wrt);
         return inner ? sym_div(c, inner, e->args[0]) : NULL;
     }
-    const struct clause *clause =
-        e->entry ? entry_clause(e->entry, "derivative") : NULL;
-    if (!clause)
-        return NULL;
-    struct at_arguments at = {e->entry, e->args};
     symp total = sym_num(c, 0);
-    const struct clause_item *item = clause->items;
-    for (int i = 0; i < e->nargs; i++, item = item ? item->next : NULL) {
+    for (int i = 0; i < e->nargs; i++) {
         symp inner =
             e->args[i]->kind == SYM_ARRAY
                 ? (sym_has_var(e->args[i], wrt->var) ? NULL : sym_num(c, 0))
@@ -40,9 +46,7 @@ static symp derivative_of_call(struct compiler *c, symp e, symp wrt)
             return NULL;
         if (sym_is(inner, 0))
             continue;
-        if (!item)
-            return NULL;
-        symp outer = sym_from_library(c, item->value, sym_bind_argument, &at);
+        symp outer = sym_derivative_of_function(c, e, i);
         if (!outer)
             return NULL;
         total = sym_add2(c, total, sym_mul2(c, outer, inner));

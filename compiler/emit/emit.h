@@ -69,8 +69,18 @@ const char *emit_open_loop(struct emitter *e, const struct loop *loop,
 void emit_param(struct emitter *e, const char *name, const char *as);
 /* 0-based flat cell of a reference. */
 const char *emit_cell(struct emitter *e, const struct var *v, symp const *args);
-/* An array argument as a pointer to contiguous `real`s. */
+/* An array argument as a pointer to contiguous `real`s; an argument of either
+ * kind. */
 const char *emit_array(struct emitter *e, symp array);
+const char *emit_argument(struct emitter *e, symp x);
+/* What a function is called in C; a call in which `function` and `args` stand
+ * for those of `call`, with more arguments behind them if that is not NULL. */
+const char *emit_function_of(struct compiler *c, symp call);
+const char *emit_call_with(struct emitter *e, symp call, const char *function,
+                           const char *const *args, const char *more);
+/* A product with a factor that is 0 under a condition is 0 there, be what else
+ * it reads no number or beyond an array: a choice. NULL: no factor is. */
+symp emit_zero_under_condition(struct compiler *c, symp product);
 
 /* vectors.c: whether the C compiler can evaluate e for several rows at once; of
  * a call or power: whether that takes longer than the arithmetic around it;
@@ -200,6 +210,12 @@ void emit_parents(struct compiler *c, struct text *out, const struct family *f);
 /* vector_start.c */
 /* A starting value of a vector node, from draws of its prior. */
 void emit_vector_start(struct emitter *e, const struct family *f);
+
+/* adjoint.c: with gradients, the adjoint of an element, and of its bounds; their
+ * members of a row in the table of families. */
+void emit_adjoint(struct compiler *c, struct text *out, const struct family *f);
+void emit_adjoint_row(struct compiler *c, struct text *out,
+                      const struct family *f);
 
 /* violation.c */
 /* How far an element of f is from a density that is not 0. */

@@ -233,9 +233,7 @@ static bool is_named(symp x, const char *name)
     return x->kind == SYM_CALL && !strcmp(x->name, name);
 }
 
-/* A product with a factor that is 0 under a condition is 0 there, be what else
- * it reads no number or beyond an array; NULL: no factor is. */
-static symp zero_under_condition(struct compiler *c, symp x)
+symp emit_zero_under_condition(struct compiler *c, symp x)
 {
     for (int i = 0; i < x->nargs; i++) {
         symp f = x->args[i];
@@ -273,7 +271,7 @@ static const char *emit_select(struct emitter *e, symp x);
 static const char *emit_mul(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
-    symp cases = zero_under_condition(c, x);
+    symp cases = emit_zero_under_condition(c, x);
     if (cases)
         return intern_format(c, "(%s)", emit_select(e, cases));
     /* y log(p) is 0 where y is 0, whatever p is */
@@ -550,6 +548,33 @@ static const char *emit_list(struct emitter *e, symp x)
     return intern_format(e->c, "%s[(%s) - 1]", name, emit_int(e, x->args[0]));
 }
 
+const char *emit_argument(struct emitter *e, symp x)
+{
+    return x->kind == SYM_ARRAY ? emit_array(e, x) : emit_expr(e, x);
+}
+
+const char *emit_call_with(struct emitter *e, symp x, const char *function,
+                           const char *const *args, const char *more)
+{
+    struct text t = {0};
+    emit_extents(e, x, &t);
+    for (int i = 0; i < x->nargs; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", args[i]);
+    if (more)
+        text_printf(&t, ", %s", more);
+    const char *s =
+        intern_format(e->c, "%s(%s)", function, t.data ? t.data : "");
+    text_free(&t);
+    return s;
+}
+
+const char *emit_function_of(struct compiler *c, symp call)
+{
+    const struct expr *code =
+        call->entry ? entry_value(call->entry, "code") : NULL;
+    return code ? code->name : intern_format(c, "gbm_%s", call->name);
+}
+
 static const char *emit_call(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
@@ -585,17 +610,10 @@ static const char *emit_call(struct emitter *e, symp x)
     if (e->clamped && !strcmp(name, "log") && x->args[0]->kind == SYM_ADD)
         return intern_format(c, "real_log(real_fmax(0, %s))",
                              emit_expr(e, x->args[0]));
-    const struct expr *code = x->entry ? entry_value(x->entry, "code") : NULL;
-    const char *function = code ? code->name : intern_format(c, "gbm_%s", name);
-    struct text t = {0};
-    emit_extents(e, x, &t);
+    const char **args = NEW_ARRAY(c, const char *, x->nargs);
     for (int i = 0; i < x->nargs; i++)
-        text_printf(&t, "%s%s", i ? ", " : "",
-                    x->args[i]->kind == SYM_ARRAY ? emit_array(e, x->args[i])
-                                                  : emit_expr(e, x->args[i]));
-    const char *s = intern_format(c, "%s(%s)", function, t.data ? t.data : "");
-    text_free(&t);
-    return s;
+        args[i] = emit_argument(e, x->args[i]);
+    return emit_call_with(e, x, emit_function_of(c, x), args, NULL);
 }
 
 static const char *emit_add(struct emitter *e, symp x)

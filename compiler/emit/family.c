@@ -922,6 +922,8 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
         emit_logdensity(c, out, f);
     if (f->stochastic && !f->auxiliary)
         emit_simulate(c, out, f);
+    if (c->options.with & WITH_GRADIENTS)
+        emit_adjoint(c, out, f);
     text_append(out, "#ifndef __CUDACC__\n");
     emit_cells(c, out, f);
     emit_subscripts(c, out, f);

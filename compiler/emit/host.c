@@ -273,6 +273,8 @@ static void emit_families(struct text *out, struct compiler *c,
                         sweep_derive_name(c, f));
         if (f->sequence || f->tally)
             text_printf(out, ",\n     .refresh = refresh_%s_host", id);
+        if (c->options.with & WITH_GRADIENTS)
+            emit_adjoint_row(c, out, f);
         if (f->var->leaf && f->stochastic && !f->auxiliary)
             text_append(out, ",\n     .leaf = true");
         if (f->var->barren && f->stochastic)
@@ -400,8 +402,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ".ahead = gbm_draw_ahead_host,\n    .explain = ",
                 m->nslots, nfamilies, m->ninverses, nsequences, m->nsteps);
     emit_string(out, explanation);
-    if (c->options.with & WITH_POWERS)
-        text_append(out, ",\n    .with = GBM_WITH_POWERS");
+    if (c->options.with)
+        text_printf(out, ",\n    .with = %u", c->options.with);
     if (m->feeds_back)
         text_append(out, ",\n    .feeds_back = true");
     if (readers)

@@ -269,7 +269,11 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     emit_includes(out, c, m);
     text_append(out, "\n");
     emit_state(out, m);
-    text_append(out, "#include \"skeleton.h\"\n\n");
+    text_append(out, "#include \"skeleton.h\"\n");
+    if (c->options.with & WITH_GRADIENTS)
+        text_append(out, "#ifndef __CUDACC__\n#include \"adjoint.h\"\n"
+                         "#endif\n");
+    text_append(out, "\n");
     emit_accessors(out, m);
     emit_shift(out, m);
     for (struct inverse *i = m->inverses; i; i = i->next)

@@ -151,6 +151,8 @@ void model_find_barren(struct compiler *c, struct model *m);
 /* power.c: with powers, multiplies the log densities of data by the chain's.
  * Requires leaves; before any augmentation. */
 void model_raise_factors(struct compiler *c, struct model *m);
+/* active.c */
+void model_find_active(struct compiler *c, struct model *m);
 
 /* ---- clamp.c */
 /* Replaces max(), min() and comparisons that the ranges of their arguments

@@ -39,6 +39,7 @@ enum option_id {
     OPTION_POSTERIOR,
     OPTION_DETAILS,
     OPTION_POINTS,
+    OPTION_GRADIENTS,
     OPTION_NO_CHECK,
     OPTION_PLAIN,
     OPTION_PROFILE,
@@ -50,6 +51,9 @@ enum option_id {
     OPTION_POWER,
     OPTION_TEMPER,
     OPTION_REPLICAS,
+    OPTION_JACOBIAN,
+    OPTION_ITERATIONS,
+    OPTION_LAPLACE,
     OPTION_CHECKPOINT,
     OPTION_EVERY,
     OPTION_RESUME,
@@ -121,6 +125,8 @@ static const struct option options[] = {
      "check, geweke: print every row; run: what was checked"},
     {"--points", OPTION_POINTS, "N",
      "check: states of each chain at which it compares (3)"},
+    {"--gradients", OPTION_GRADIENTS, NULL,
+     "check: compare derivatives with differences of the density"},
     {"--no-check", OPTION_NO_CHECK, NULL,
      "run without the self-check; what is written says so"},
     {"--plain", OPTION_PLAIN, NULL,
@@ -138,6 +144,11 @@ static const struct option options[] = {
      "only the densities of these data have powers"},
     {"--replicas", OPTION_REPLICAS, "N",
      "tempering: chains from prior to posterior, of each --chains (10)"},
+    {"--jacobian", OPTION_JACOBIAN, NULL,
+     "optimize, em: the mode of the density of free numbers (log tau)"},
+    {"--iterations", OPTION_ITERATIONS, "N", "optimize, em: at most (5000)"},
+    {"--laplace", OPTION_LAPLACE, "N",
+     "optimize: N draws of the normal approximation at the mode"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
     {"--help", OPTION_HELP, NULL, "print this"},
 };
@@ -448,6 +459,9 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return GBM_OK;
     case OPTION_POINTS:
         return parse_int(rt, option->name, value, 1, &o->points);
+    case OPTION_GRADIENTS:
+        o->gradients = true;
+        return GBM_OK;
     case OPTION_NO_CHECK:
         o->no_check = true;
         return GBM_OK;
@@ -465,6 +479,13 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_EXPLAIN:
         o->explain = true;
         return GBM_OK;
+    case OPTION_JACOBIAN:
+        o->jacobian = true;
+        return GBM_OK;
+    case OPTION_ITERATIONS:
+        return parse_int(rt, option->name, value, 1, &o->iterations);
+    case OPTION_LAPLACE:
+        return parse_int(rt, option->name, value, 1, &o->laplace);
     case OPTION_METHOD:
         return parse_method(rt, value);
     case OPTION_PARTICLES:
@@ -549,7 +570,8 @@ static const struct option *option_of(enum option_id id)
 unsigned rt_options_need(const struct rt_options *o)
 {
     bool powers = o->given >> OPTION_POWER & 1 || o->temper;
-    return o->method->with | (powers ? GBM_WITH_POWERS : 0u);
+    return o->method->with | (powers ? GBM_WITH_POWERS : 0u) |
+           (o->gradients ? GBM_WITH_GRADIENTS : 0u);
 }
 
 const char *rt_kept_option(int k)
@@ -678,6 +700,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .argv = argv,
                              .points = 3,
                              .particles = 1000,
+                             .iterations = 5000,
                              .every = 60,
                              .progress = -1};
     o->data = calloc(n, sizeof *o->data);

@@ -159,6 +159,7 @@ bool rt_stopped(void);
 enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
                                FILE *notes);
 int rt_command_check(struct rt *rt);
+int rt_command_check_gradients(struct rt *rt); /* check_gradients.c */
 int rt_command_geweke(struct rt *rt);
 int rt_command_simulate(struct rt *rt);
 int rt_command_info(struct rt *rt);

@@ -308,6 +308,33 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
     GBM_ENTRY(1, double function##_host(const void *state, int64_t element), { \
         return (double)function((const struct state *)state, element);         \
     })
+#define GBM_HOST_ADJOINT(function)                                             \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, const void *adjoints,    \
+                                   int64_t element, double weight),            \
+              {                                                                \
+                  function((const struct state *)state,                        \
+                           (const struct state *)adjoints, element,            \
+                           (real)weight);                                      \
+              })
+#define GBM_HOST_BOUNDS(function)                                              \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, int64_t element,         \
+                                   double *lower, double *upper),              \
+              {                                                                \
+                  function((const struct state *)state, element,               \
+                           (real *)lower, (real *)upper);                      \
+              })
+#define GBM_HOST_ADJOINT_BOUNDS(function)                                      \
+    GBM_ENTRY(1,                                                               \
+              void function##_host(const void *state, const void *adjoints,    \
+                                   int64_t element, double lower,              \
+                                   double upper),                              \
+              {                                                                \
+                  function((const struct state *)state,                        \
+                           (const struct state *)adjoints, element,            \
+                           (real)lower, (real)upper);                          \
+              })
 #define GBM_HOST_SIMULATE(function)                                            \
     GBM_ENTRY(3,                                                               \
               void function##_host(const void *state, struct gbm_rng *rng,     \

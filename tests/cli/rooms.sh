@@ -48,7 +48,7 @@ check_rooms() {
 }
 check_rooms compiler base syntax algebra model condition sweep emit sampler \
     report
-check_rooms runtime . base io summary load host cuda run
+check_rooms runtime . base io summary load gradient host cuda run
 
 # check_prefixes ROOM PREFIX...: what a room of the compiler gives to others
 # begins with the room's name, or with that of its subject
