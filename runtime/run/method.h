@@ -29,7 +29,8 @@ struct rt_method {
     void (*release)(struct rt_chains *r);
 };
 
-extern const struct rt_method rt_mcmc, rt_tempering, rt_particle_filter;
+extern const struct rt_method rt_mcmc, rt_tempering, rt_optimize,
+    rt_particle_filter;
 
 /* method.c. The methods, k = 0, 1, ...; NULL after the last. */
 const struct rt_method *rt_method(int k);

@@ -1,0 +1,46 @@
+/* mode.h: methods that look for a mode: from several starts, one a chain, of
+ * which the best is kept and told. */
+#ifndef GBM_MODE_H
+#define GBM_MODE_H
+
+#include "run/run.h"
+#include "gradient/gradient.h"
+
+/* Where the climb from one start came to. */
+struct rt_climb {
+    struct rt_gradient gradient;
+    double *u; /* free numbers */
+    double value, decrement;
+    enum rt_ascent end;
+    int iterations;
+    char far[128]; /* what is near its bound, or went beyond; "": nothing */
+    double far_at;
+};
+
+struct rt_mode {
+    struct rt *rt;
+    FILE *notes;
+    struct gbm_data data;
+    struct rt_instance in;
+    struct rt_unknowns unknowns;
+    struct rt_climb *climbs; /* [in.nchains] */
+    int best;                /* of those that converged; -1: none did */
+    const char *what;        /* "log posterior density" */
+};
+
+/* mode.c. Data, starts and free numbers. */
+enum gbm_status rt_mode_prepare(struct rt_mode *m);
+void rt_mode_free(struct rt_mode *m);
+/* The same as rt_lbfgs for one start; its state has the best point. */
+void rt_mode_climb(struct rt_mode *m, struct rt_climb *climb);
+/* Chooses the best; an error if no start converged, which says why. */
+enum gbm_status rt_mode_choose(struct rt_mode *m);
+/* mode_report.c. Prints the mode, writes --summary and, with `values`, --out.
+ */
+enum gbm_status rt_mode_report(struct rt_mode *m, bool values);
+
+/* laplace.c. Draws from the normal distribution of the free numbers at the
+ * mode. */
+enum gbm_status rt_laplace(struct rt_mode *m);
+
+#endif
