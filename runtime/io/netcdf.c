@@ -72,6 +72,7 @@ static void run_attributes(struct rt_netcdf *f, int group)
     const char *sample_dims[2] = {"chain", "draw"};
 
     common_attributes(f, group);
+    text_attribute(f, group, "name", d->model);
     text_attribute(f, group, "model_name", d->model);
     text_attribute(f, group, "device", d->device);
     text_attribute(f, group, "data", d->data);

@@ -306,6 +306,55 @@ static void read_draws(struct rt_netcdf *f, int root, const int *groups,
                     &draws->variables[i]);
 }
 
+/* A number per draw: the rest of sample_stats is another sampler's. */
+static void read_stat(struct rt_netcdf *f, int group, int var,
+                      struct gbm_draws *draws)
+{
+    struct shape s;
+
+    if (!read_shape(f, group, var, &s) || !s.sampled || s.ndim > 0 ||
+        !numeric(s.type) || s.all[0] != (size_t)draws->chains ||
+        s.all[1] != (size_t)draws->kept)
+        return;
+    int k = gbm_draws_add_stat(draws, s.name,
+                               s.type != NC_FLOAT && s.type != NC_DOUBLE);
+    if (k < 0) {
+        rt_netcdf_no_memory(f);
+        return;
+    }
+    for (int c = 0; c < draws->chains && f->status == GBM_OK; c++) {
+        size_t start[2] = {(size_t)c, 0}, count[2] = {1, s.all[1]};
+
+        rt_netcdf_check(
+            f,
+            f->nc.nc_get_vara_double(group, var, start, count,
+                                     draws->stats[k].values +
+                                         (int64_t)c * draws->capacity),
+            s.name);
+    }
+}
+
+static void read_stats(struct rt_netcdf *f, int root, struct gbm_draws *draws)
+{
+    int group, n = 0, *vars;
+
+    if (f->nc.nc_inq_grp_ncid(root, "sample_stats", &group) != NC_NOERR &&
+        f->nc.nc_inq_grp_ncid(root, "sample_stats_prior", &group) != NC_NOERR)
+        return;
+    if (!rt_netcdf_check(f, f->nc.nc_inq_varids(group, &n, NULL),
+                         "sample_stats"))
+        return;
+    vars = malloc((size_t)n * sizeof *vars + 1);
+    if (!vars) {
+        rt_netcdf_no_memory(f);
+        return;
+    }
+    rt_netcdf_check(f, f->nc.nc_inq_varids(group, &n, vars), "sample_stats");
+    for (int i = 0; i < n && f->status == GBM_OK; i++)
+        read_stat(f, group, vars[i], draws);
+    free(vars);
+}
+
 static double number_of(struct rt_netcdf *f, int group, const char *name,
                         double otherwise)
 {
@@ -379,6 +428,8 @@ enum gbm_status gbm_draws_read_netcdf(struct gbm_draws *draws, const char *path,
                         "it has no group posterior")) {
         read_attributes(&f, first, draws);
         read_draws(&f, root, groups, draws);
+        if (f.status == GBM_OK)
+            read_stats(&f, root, draws);
     }
     f.nc.nc_close(root);
     if (f.status)
