@@ -924,11 +924,10 @@ static bool is_separable(const struct step *s, const struct factor *g)
 static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
                             struct factor *g, const symp *target, bool closed);
 
-/* g with what depends on the target through recursions and products in closed
- * form, if that makes its parts collect, as they did not before; else g. */
-static struct factor *in_closed_form(struct compiler *c, struct model *m,
-                                     const struct step *s, struct factor *g,
-                                     const symp *target)
+/* Whether the parts of `as` collect, as those of g do not. */
+static bool collects_as(struct compiler *c, struct model *m,
+                        const struct step *s, struct factor *g,
+                        struct factor *as, const symp *target)
 {
     struct inverse **last = m->last_inverse;
     const int n = m->ninverses;
@@ -938,17 +937,6 @@ static struct factor *in_closed_form(struct compiler *c, struct model *m,
                          .lower = s->lower,
                          .upper = s->upper};
     struct step closed = as_is;
-    const struct var *v = s->family->var;
-    if (s->as_it_is || s->family->nslices || model_draws_integers(s->family) ||
-        g->opaque || (g->lower && through_stored(m, g->lower, v)) ||
-        (g->upper && through_stored(m, g->upper, v)))
-        return g;
-    symp logp = model_by_products(c, m, g->logp, s->family);
-    if (!logp)
-        return g;
-    struct factor *as = NEW(c, struct factor);
-    *as = *g;
-    as->logp = logp;
     parts_of_factor(c, m, &as_is, g, target, false);
     parts_of_factor(c, m, &closed, as, target, true);
     condition_gather_statistics(&as_is);
@@ -956,9 +944,34 @@ static struct factor *in_closed_form(struct compiler *c, struct model *m,
     *last = NULL;
     m->last_inverse = last;
     m->ninverses = n;
-    bool better = (as_is.opaque || as_is.through) && !closed.opaque &&
-                  !closed.through && closed.parts && is_separable(&closed, as);
-    return better ? as : g;
+    return (as_is.opaque || as_is.through) && !closed.opaque &&
+           !closed.through && closed.parts && is_separable(&closed, as);
+}
+
+/* g with what depends on the target through recursions and products in closed
+ * form, or with its logarithms case by case, if that makes its parts collect,
+ * as they did not before; else g. */
+static struct factor *in_closed_form(struct compiler *c, struct model *m,
+                                     const struct step *s, struct factor *g,
+                                     const symp *target)
+{
+    const struct var *v = s->family->var;
+    if (s->as_it_is || s->family->nslices || model_draws_integers(s->family) ||
+        g->opaque || (g->lower && through_stored(m, g->lower, v)) ||
+        (g->upper && through_stored(m, g->upper, v)))
+        return g;
+    const symp logp[] = {model_by_products(c, m, g->logp, s->family),
+                         condition_by_cases(c, g->logp, v)};
+    for (size_t i = 0; i < sizeof logp / sizeof *logp; i++) {
+        if (!logp[i])
+            continue;
+        struct factor *as = NEW(c, struct factor);
+        *as = *g;
+        as->logp = logp[i];
+        if (collects_as(c, m, s, g, as, target))
+            return as;
+    }
+    return g;
 }
 
 /* Takes back the indices from `first` on that none of the step's parts has. */

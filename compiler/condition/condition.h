@@ -398,6 +398,10 @@ bool condition_has_two_ends(const struct step *s);
  * other than the target's is 0 or 1 become one; what is merged becomes 0. */
 void condition_merge_cases(struct compiler *c, symp *terms, int n,
                            const struct var *target);
+/* logp with each logarithm that reads the target and what is 0 or 1 as a choice
+ * between the two; NULL: there is none. */
+symp condition_by_cases(struct compiler *c, symp logp,
+                        const struct var *target);
 /* Whether the part's instances are shared out among lanes when it is opened
  * with team: there is a loop to share. */
 bool condition_part_shared_out(const struct part *p);

@@ -54,7 +54,14 @@ def occupancy(b):
                    f"dpois({z}[{i.name}] * {b.of('positive', [i])} + 0.01)",
                    f"dnorm({z}[{i.name}] * {b.of('real', [i])}, "
                    f"{b.precision([i])})",
-                   f"dbin({z}[{i.name}] * {b.of('probability', [j])}, 3)"])
+                   f"dbin({z}[{i.name}] * {b.of('probability', [j])}, 3)",
+                   f"dbin({z}[{i.name}] * {b.of('probability', [j])} + "
+                   f"(1 - {z}[{i.name}]) * {b.of('probability', [])}, 3)",
+                   f"dpois({z}[{i.name}] * {b.of('positive', [j])} + "
+                   f"(1 - {z}[{i.name}]) * {b.of('positive', [])})",
+                   f"dnorm(0, equals({z}[{i.name}], 1) * "
+                   f"{b.of('positive', [])} + equals({z}[{i.name}], 0) * "
+                   f"{b.of('positive', [j])})"])
     nest(b, [i, j], f"{y}[{i.name},{j.name}] ~ {seen}")
     b.latent_always.add(z)
     if b.chance(0.85):
