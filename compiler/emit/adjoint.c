@@ -560,8 +560,9 @@ static bool has_adjoint(const struct family *f)
 
 static bool has_bounds(const struct family *f)
 {
-    return f->stochastic && has_adjoint(f) && !f->nslices && f->var->active &&
-           !model_draws_integers(f) && (f->factor->lower || f->factor->upper);
+    return f->stochastic && has_adjoint(f) && !f->nslices &&
+           (f->var->active || model_draws_integers(f)) &&
+           (f->factor->lower || f->factor->upper);
 }
 
 void emit_adjoint(struct compiler *c, struct text *out, const struct family *f)

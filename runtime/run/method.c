@@ -12,12 +12,11 @@ const struct rt_method rt_mcmc = {
 };
 
 /* Not supported yet. */
-static const struct rt_method smc = {.name = "smc"}, em = {.name = "em"},
-                              pmmh = {.name = "pmmh"};
+static const struct rt_method smc = {.name = "smc"}, pmmh = {.name = "pmmh"};
 
 static const struct rt_method *const methods[] = {
     &rt_mcmc, &rt_tempering,       &smc,  &rt_optimize,
-    &em,      &rt_particle_filter, &pmmh,
+    &rt_em,   &rt_particle_filter, &pmmh,
 };
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
 

@@ -29,7 +29,7 @@ struct rt_method {
     void (*release)(struct rt_chains *r);
 };
 
-extern const struct rt_method rt_mcmc, rt_tempering, rt_optimize,
+extern const struct rt_method rt_mcmc, rt_tempering, rt_optimize, rt_em,
     rt_particle_filter;
 
 /* method.c. The methods, k = 0, 1, ...; NULL after the last. */

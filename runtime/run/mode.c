@@ -62,6 +62,22 @@ static enum gbm_status create_climbs(struct rt_mode *m)
     return m->climbs ? GBM_OK : rt_fail(m->rt, GBM_FAILURE, "no memory");
 }
 
+enum gbm_status rt_mode_check_output(struct rt *rt)
+{
+    struct rt_options *o = &rt->options;
+    const char *dot = o->out ? strrchr(o->out, '.') : NULL;
+    if (o->laplace > 0) {
+        o->jacobian = true; /* the posterior of the free numbers */
+        return GBM_OK;
+    }
+    if (o->out && (!dot || strcmp(dot, ".json") != 0))
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--out %s: a mode is written as JSON, a file for "
+                       "--init: FILE.json is wanted",
+                       o->out);
+    return GBM_OK;
+}
+
 enum gbm_status rt_mode_prepare(struct rt_mode *m)
 {
     struct rt *rt = m->rt;
@@ -86,6 +102,7 @@ void rt_mode_free(struct rt_mode *m)
 {
     for (int c = 0; m->climbs && c < m->in.nchains; c++) {
         free(m->climbs[c].u);
+        free(m->climbs[c].values);
         if (m->climbs[c].gradient.unknowns)
             rt_gradient_free(&m->climbs[c].gradient);
     }

@@ -13,6 +13,8 @@ struct rt_climb {
     double value, decrement;
     enum rt_ascent end;
     int iterations;
+    double *values; /* em: of the density, from the start on; or NULL */
+    int nvalues;
     char far[128]; /* what is near its bound, or went beyond; "": nothing */
     double far_at;
 };
@@ -28,7 +30,9 @@ struct rt_mode {
     const char *what;        /* "log posterior density" */
 };
 
-/* mode.c. Data, starts and free numbers. */
+/* mode.c. Whether --out fits. */
+enum gbm_status rt_mode_check_output(struct rt *rt);
+/* Data, starts and free numbers. */
 enum gbm_status rt_mode_prepare(struct rt_mode *m);
 void rt_mode_free(struct rt_mode *m);
 /* The same as rt_lbfgs for one start; its state has the best point. */

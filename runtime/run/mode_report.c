@@ -231,7 +231,13 @@ static void put_summary(struct rt_out *out, const struct rt_mode *m,
             climb->end == RT_ASCENT_CONVERGED ? "true" : "false",
             climb->iterations, is_same(m, c) ? "true" : "false");
     }
-    rt_out_text(out, "\n  ],\n  \"parameters\": {");
+    rt_out_text(out, "\n  ]");
+    for (int i = 0; i < best->nvalues; i++) {
+        rt_out_text(out, i ? ", " : ",\n  \"trace\": [");
+        put_number(out, best->values[i], 17);
+    }
+    rt_out_text(out, best->nvalues ? "]" : "");
+    rt_out_text(out, ",\n  \"parameters\": {");
     for_each_row(m, k, put_mode, &j);
     rt_out_text(out, "\n  }\n}\n");
 }

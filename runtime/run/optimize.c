@@ -6,7 +6,6 @@
 #include "run/mode.h"
 
 #include <omp.h>
-#include <string.h>
 
 static enum gbm_status refuse_discrete(const struct rt_mode *m)
 {
@@ -19,30 +18,14 @@ static enum gbm_status refuse_discrete(const struct rt_mode *m)
     return rt_fail(m->rt, GBM_USER_ERROR,
                    "%s is a whole number that is not observed (%s), and the "
                    "density has no derivative by it: not for --method "
-                   "optimize; sum it out in the model, or draw (--method mcmc)",
+                   "optimize; --method em sums it out, --method mcmc draws",
                    name, m->in.model->families[u->discrete[0].family].where);
-}
-
-static enum gbm_status check_output(struct rt *rt)
-{
-    struct rt_options *o = &rt->options;
-    const char *dot = o->out ? strrchr(o->out, '.') : NULL;
-    if (o->laplace > 0) {
-        o->jacobian = true; /* the posterior of the free numbers */
-        return GBM_OK;
-    }
-    if (o->out && (!dot || strcmp(dot, ".json") != 0))
-        return rt_fail(rt, GBM_USER_ERROR,
-                       "--out %s: a mode is written as JSON, a file for "
-                       "--init: FILE.json is wanted",
-                       o->out);
-    return GBM_OK;
 }
 
 static int run(struct rt *rt)
 {
     struct rt_mode m = {.rt = rt, .what = "log posterior density"};
-    enum gbm_status s = check_output(rt);
+    enum gbm_status s = rt_mode_check_output(rt);
     if (s == GBM_OK)
         s = rt_mode_prepare(&m);
     if (s == GBM_OK)
