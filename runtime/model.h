@@ -157,6 +157,9 @@ struct gbm_family {
     /* 0, or how far an element with a density of 0 is from the support, the
      * bounds and the rules of its distribution, as far as these say. */
     double (*violation)(const void *state, int64_t element);
+    /* How many values an element may have, 1, 2, ..., if they are names and no
+     * sizes; NULL: they are sizes. */
+    int64_t (*categories)(const void *state, int64_t element);
     /* Calls visit for each random or derived cell that an element reads, as the
      * model's text has it, and each given one that is an argument by itself;
      * cell -1: some of the variable's. NULL: data alone are read, as in a data

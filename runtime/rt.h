@@ -114,6 +114,8 @@ struct rt_slot {
     int64_t missing;     /* given: first cell that is missing, plus 1; or 0 */
     bool moments;        /* running mean and variance are kept */
     unsigned char *told; /* [cells] of these, whose moments are delivered */
+    int categories;      /* not 0: of these, how often each value 1, 2, ... came
+                            is counted instead */
 };
 
 /* The elements that a step updates. */
@@ -168,10 +170,11 @@ struct rt_instance {
     bool follows;
 };
 
-/* Running moments of one variable, Welford (1962). */
+/* Running moments of one variable, Welford (1962); or counts. */
 struct rt_moments {
-    double *mean; /* [chains][cells] */
-    double *m2;   /* [chains][cells] sum of squared deviations */
+    double *mean;     /* [chains][cells] */
+    double *m2;       /* [chains][cells] sum of squared deviations */
+    unsigned *counts; /* [chains][cells][categories], and no others */
 };
 
 /* What of a run a checkpoint saves: named pieces of host memory, in an order

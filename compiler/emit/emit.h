@@ -219,6 +219,10 @@ void emit_adjoint_row(struct compiler *c, struct text *out,
 
 /* violation.c */
 /* How far an element of f is from a density that is not 0. */
+/* Whether its values are names, and how many an element may have. */
+bool emit_has_categories(const struct family *f);
+void emit_categories(struct compiler *c, struct text *out,
+                     const struct family *f);
 void emit_violation(struct compiler *c, struct text *out,
                     const struct family *f);
 

@@ -220,6 +220,8 @@ static void emit_families(struct text *out, struct compiler *c,
     for (const struct family *f = m->families; f; f = f->next) {
         if (f->stochastic && f->factor && !f->auxiliary)
             emit_violation(c, out, f);
+        if (emit_has_categories(f))
+            emit_categories(c, out, f);
         if (emit_has_parents(f))
             emit_parents(c, out, f);
     }
@@ -252,6 +254,8 @@ static void emit_families(struct text *out, struct compiler *c,
             text_printf(out, ",\n     .start = start_%s_host", id);
         if (f->stochastic && f->factor && !f->auxiliary)
             text_printf(out, ",\n     .violation = violation_%s", id);
+        if (emit_has_categories(f))
+            text_printf(out, ",\n     .categories = categories_%s", id);
         if (emit_has_parents(f))
             text_printf(out, ",\n     .parents = parents_%s", id);
         if (support_constant(f))

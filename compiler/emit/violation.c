@@ -88,6 +88,31 @@ static void add_logs(const struct distances *d, symp x)
             add_logs(d, x->args[i]);
 }
 
+bool emit_has_categories(const struct family *f)
+{
+    return f->stochastic && f->factor && !f->auxiliary && f->factor->upper &&
+           entry_clause(f->distribution, "nominal");
+}
+
+void emit_categories(struct compiler *c, struct text *out,
+                     const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    emit_open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static int64_t categories_%s_in(const struct "
+                      "state *s, int64_t element)",
+                      id));
+    emit_line(&e, "return (int64_t)(%s);", emit_expr(&e, f->factor->upper));
+    text_printf(out,
+                "}\nstatic int64_t categories_%s(const void *state, int64_t "
+                "element)\n{\n    return categories_%s_in((const struct state "
+                "*)state, element);\n}\n\n",
+                id, id);
+}
+
 void emit_violation(struct compiler *c, struct text *out,
                     const struct family *f)
 {

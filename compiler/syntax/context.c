@@ -36,7 +36,7 @@ static const char *const clause_keywords[] = {
     "inverse",     "match",        "observed",       "add",          "factor",
     "builtin",     "log",          "log_complement", "mixing",       "confine",
     "folded",      "named",        "single",         "priority",     "vectors",
-    "draw_shared", "raised",       "adjoint",        "flat",
+    "draw_shared", "raised",       "adjoint",        "flat",         "nominal",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 

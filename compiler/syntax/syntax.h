@@ -98,7 +98,7 @@ struct sampler_choice {
  *                                   values: EXPR_NAME
  *   match y ~ dbern(phi(eta))       value: the call "~"(y, dbern(...))
  *   add z real(a, b)                label: EXPR_NAME z, value: real(a, b)
- *   observable, builtin             no items, or values
+ *   observable, builtin, nominal    no items, or values
  *
  * The clause's span is its text from the keyword to the last item. */
 struct clause_item {

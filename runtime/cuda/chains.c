@@ -18,9 +18,9 @@ struct chain_step {
     int ncolours, together;
 };
 struct chain_moments {
-    CUdeviceptr values, mean, m2;
+    CUdeviceptr values, mean, m2, counts;
     long long cells, stride;
-    int integer;
+    int integer, categories;
 };
 struct chain_monitor {
     CUdeviceptr values, cells;
@@ -297,11 +297,13 @@ static int fill_moments(const struct cuda *c, struct chain_moments *out)
     int n = 0;
     for (int v = 0; v < c->in->model->nvariables; v++) {
         const struct cuda_slot *slot = &c->slots[v];
-        if (slot->mean)
+        if (slot->mean || slot->counts)
             out[n++] = (struct chain_moments){
                 .values = slot->values,
                 .mean = slot->mean,
                 .m2 = slot->m2,
+                .counts = slot->counts,
+                .categories = c->in->slots[v].categories,
                 .cells = c->in->slots[v].cells,
                 .stride = slot->stride,
                 .integer = c->in->model->variables[v].integer};

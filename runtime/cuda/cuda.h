@@ -196,9 +196,10 @@ struct cuda_chains {
 
 struct cuda_slot {
     CUdeviceptr values, seen;
-    int64_t cells;  /* of all chains */
-    int64_t stride; /* cells from chain to chain; 0: shared */
-    CUdeviceptr mean, m2;
+    int64_t cells;        /* of all chains */
+    int64_t stride;       /* cells from chain to chain; 0: shared */
+    CUdeviceptr mean, m2; /* running moments; 0: none */
+    CUdeviceptr counts;   /* of values 1, ..., categories, in their place */
 };
 
 struct cuda_step {
@@ -275,12 +276,13 @@ struct cuda {
     CUmodule kernels;
     struct cuda_fixed { /* of kernels.h; some only with dense blocks */
         struct cuda_kernel sweep_done, keep_done, chains_done, gather,
-            add_densities, welford, index_count, index_scan, index_place,
-            dense_scale_rows, dense_fold, dense_add, dense_multiply,
-            dense_mirror, dense_form, dense_potential, dense_hold_potential,
-            dense_hold_precision, dense_rescue, dense_add_normals,
-            dense_to_state, small_gram, small_fold, small_draw, wide_scale,
-            wide_prior, wide_residual, wide_identity, wide_finish;
+            add_densities, welford, count_values, index_count, index_scan,
+            index_place, dense_scale_rows, dense_fold, dense_add,
+            dense_multiply, dense_mirror, dense_form, dense_potential,
+            dense_hold_potential, dense_hold_precision, dense_rescue,
+            dense_add_normals, dense_to_state, small_gram, small_fold,
+            small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
+            wide_finish;
     } fixed;
 
     struct cuda_request *requests;

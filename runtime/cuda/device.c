@@ -701,7 +701,12 @@ static enum gbm_status request_slots(struct cuda *c)
         if (slot->seen)
             TRY(cuda_request(c, &mine->seen, (size_t)slot->cells,
                              model->variables[v].name));
-        if (!slot->moments)
+        if (slot->moments && slot->categories)
+            TRY(cuda_request(c, &mine->counts,
+                             (size_t)mine->cells * (size_t)slot->categories *
+                                 sizeof(unsigned),
+                             "counts of values"));
+        if (!slot->moments || slot->categories)
             continue;
         TRY(cuda_request(c, &mine->mean, (size_t)mine->cells * sizeof(double),
                          "running means"));
@@ -855,6 +860,12 @@ static enum gbm_status cuda_get(struct rt *rt)
     return GBM_OK;
 }
 
+static size_t count_bytes(const struct cuda *c, int variable)
+{
+    return (size_t)c->slots[variable].cells *
+           (size_t)c->in->slots[variable].categories * sizeof(unsigned);
+}
+
 static enum gbm_status cuda_moments(struct rt *rt, struct rt_moments *moments,
                                     int64_t *count)
 {
@@ -868,6 +879,9 @@ static enum gbm_status cuda_moments(struct rt *rt, struct rt_moments *moments,
     for (int v = 0; v < c->in->model->nvariables; v++) {
         const struct cuda_slot *slot = &c->slots[v];
         const size_t bytes = (size_t)slot->cells * sizeof(double);
+        if (slot->counts && moments[v].counts)
+            CU(cuMemcpyDtoHAsync(moments[v].counts, slot->counts,
+                                 count_bytes(c, v), c->stream));
         if (!slot->mean || !moments[v].mean || !moments[v].m2)
             continue;
         CU(cuMemcpyDtoHAsync(moments[v].mean, slot->mean, bytes, c->stream));
@@ -889,6 +903,9 @@ cuda_put_moments(struct rt *rt, const struct rt_moments *moments, int64_t count)
     for (int v = 0; v < c->in->model->nvariables; v++) {
         const struct cuda_slot *slot = &c->slots[v];
         const size_t bytes = (size_t)slot->cells * sizeof(double);
+        if (slot->counts && moments[v].counts)
+            TRY(cuda_upload(c, slot->counts, moments[v].counts,
+                            count_bytes(c, v)));
         if (!slot->mean || !moments[v].mean || !moments[v].m2)
             continue;
         TRY(cuda_upload(c, slot->mean, moments[v].mean, bytes));

@@ -116,6 +116,14 @@ CUDA_KERNEL welford(const struct gbm_control *control, const void *values,
                        &m2[t]);
 }
 
+/* values: [n]; counts: [n][categories]. */
+CUDA_KERNEL count_values(const int *values, int categories, long long n,
+                         unsigned *counts)
+{
+    for (long long t = thread_number(); t < n; t += thread_count())
+        gbm_count_value(values[t], categories, counts + t * categories);
+}
+
 /* ---- inverse indices: a stable counting sort, one warp per chunk ---- */
 
 /* counts: [chains][cells][chunks], zeroed. key: [chains][n], -1 is left out. */

@@ -125,6 +125,7 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->gather, "gather"},
         {&f->add_densities, "add_densities"},
         {&f->welford, "welford"},
+        {&f->count_values, "count_values"},
         {&f->index_count, "index_count"},
         {&f->index_scan, "index_scan"},
         {&f->index_place, "index_place"},

@@ -110,7 +110,11 @@ static enum gbm_status add_moments(struct cuda *c)
         long long n = slot->cells;
         void *args[] = {&c->control, &slot->values, &integer,
                         &n,          &slot->mean,   &slot->m2};
-        if (slot->mean)
+        int categories = c->in->slots[v].categories;
+        void *count_args[] = {&slot->values, &categories, &n, &slot->counts};
+        if (slot->counts)
+            TRY(cuda_launch_flat(c, &c->fixed.count_values, n, count_args));
+        else if (slot->mean)
             TRY(cuda_launch_flat(c, &c->fixed.welford, n, args));
     }
     return GBM_OK;

@@ -50,6 +50,14 @@ static void add_reals(const double *restrict x, int64_t n, double share,
         add_moment(x[i], share, &mean[i], &m2[i]);
 }
 
+static void count_values(const int *x, int64_t n, int categories,
+                         unsigned *counts)
+{
+    for (int64_t i = 0; i < n; i++, counts += categories)
+        if (x[i] >= 1 && x[i] <= categories)
+            counts[x[i] - 1]++;
+}
+
 void rt_moments_add(const struct rt_instance *in,
                     const struct rt_moments *moments, int chain, int64_t count)
 {
@@ -58,10 +66,14 @@ void rt_moments_add(const struct rt_instance *in,
         const struct rt_slot *slot = &in->slots[v];
         if (!slot->moments)
             continue;
-        double *mean = moments[v].mean + chain * slot->cells;
-        double *m2 = moments[v].m2 + chain * slot->cells;
         int64_t base = chain * slot->cells;
-        if (in->model->variables[v].integer)
+        double *mean = moments[v].mean ? moments[v].mean + base : NULL;
+        double *m2 = moments[v].m2 ? moments[v].m2 + base : NULL;
+        if (slot->categories)
+            count_values((const int *)slot->values + base, slot->cells,
+                         slot->categories,
+                         moments[v].counts + base * slot->categories);
+        else if (in->model->variables[v].integer)
             add_integers((const int *)slot->values + base, slot->cells, share,
                          mean, m2);
         else
@@ -99,7 +111,12 @@ void rt_moments_copy(const struct rt_instance *in,
         if (!in->slots[v].moments)
             continue;
         size_t n = (size_t)in->slots[v].cells * (size_t)in->nchains;
-        memcpy(to[v].mean, from[v].mean, n * sizeof(double));
-        memcpy(to[v].m2, from[v].m2, n * sizeof(double));
+        if (from[v].counts) {
+            memcpy(to[v].counts, from[v].counts,
+                   n * (size_t)in->slots[v].categories * sizeof(unsigned));
+        } else {
+            memcpy(to[v].mean, from[v].mean, n * sizeof(double));
+            memcpy(to[v].m2, from[v].m2, n * sizeof(double));
+        }
     }
 }

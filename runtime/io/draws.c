@@ -142,14 +142,17 @@ static void moments_free(struct gbm_moments_variable *m)
 
 enum gbm_status gbm_draws_add_moments(struct gbm_draws *draws, const char *name,
                                       int ndim, const int *dim, int64_t count,
-                                      const int64_t *cells, const double *mean,
-                                      const double *sd, const double *rhat)
+                                      const int64_t *cells, int categories,
+                                      const double *mean, const double *sd,
+                                      const double *rhat)
 {
-    size_t bytes = (size_t)count * sizeof(double);
+    size_t each = categories ? (size_t)categories : 1;
+    size_t bytes = (size_t)count * each * sizeof(double);
     struct gbm_moments_variable *all,
         m = {.name = strdup(name),
              .ndim = ndim,
              .count = count,
+             .categories = categories,
              .cells = cells ? copy(cells, (size_t)count * sizeof *cells) : NULL,
              .mean = copy(mean, bytes),
              .sd = copy(sd, bytes),

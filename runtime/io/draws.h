@@ -45,9 +45,12 @@ struct gbm_moments_variable {
     char *name;
     int ndim;
     int dim[GBM_MAX_DIMS];
-    int64_t count;            /* cells with moments */
-    int64_t *cells;           /* as above */
-    double *mean, *sd, *rhat; /* [count], over all chains */
+    int64_t count;  /* cells with moments */
+    int64_t *cells; /* as above */
+    int categories; /* 0: its own; else those of each event that the cell has
+                       the value 1, ..., categories: mean is a probability */
+    double *mean, *sd, *rhat; /* [count] or [count][categories], over all
+                                 chains */
 };
 
 /* One number per kept draw: "lp", "acceptance_rate", ... (ArviZ's names). */
@@ -129,8 +132,9 @@ int gbm_draws_add_stat(struct gbm_draws *draws, const char *name, bool integer);
  * length. */
 enum gbm_status gbm_draws_add_moments(struct gbm_draws *draws, const char *name,
                                       int ndim, const int *dim, int64_t count,
-                                      const int64_t *cells, const double *mean,
-                                      const double *sd, const double *rhat);
+                                      const int64_t *cells, int categories,
+                                      const double *mean, const double *sd,
+                                      const double *rhat);
 /* Data for the netCDF groups. The array is borrowed until the write. */
 enum gbm_status gbm_draws_add_observed(struct gbm_draws *draws,
                                        const struct gbm_array *array);

@@ -126,7 +126,8 @@ static int add_dimension(struct rt_netcdf *f, int group, const char *name,
     return dim;
 }
 
-/* A variable with `nsample` leading dimensions that exist and its own. */
+/* A variable with `nsample` leading dimensions that exist and its own, of which
+ * the last may have labels. */
 static int add_variable(struct rt_netcdf *f, int group, const char *name,
                         nc_type type, int nsample, const int *sample, int ndim,
                         const int *dim, const int64_t *labels)
@@ -138,7 +139,8 @@ static int add_variable(struct rt_netcdf *f, int group, const char *name,
         dims[d] = sample[d];
     for (int d = 0; d < ndim; d++) {
         snprintf(label, sizeof label, "%.400s_dim_%d", name, d);
-        dims[nsample + d] = add_dimension(f, group, label, dim[d], labels);
+        dims[nsample + d] = add_dimension(f, group, label, dim[d],
+                                          d == ndim - 1 ? labels : NULL);
     }
     if (f->status == GBM_OK)
         rt_netcdf_check(
@@ -339,8 +341,8 @@ static void write_stats(struct rt_netcdf *f, int root)
 
 /* An array without sample dimensions. */
 static void write_array(struct rt_netcdf *f, int group, const char *name,
-                        int ndim, const int *dim, const double *values,
-                        bool integer)
+                        int ndim, const int *dim, const int64_t *labels,
+                        const double *values, bool integer)
 {
     size_t start[GBM_MAX_DIMS + 1] = {0}, count[GBM_MAX_DIMS + 1];
     int var;
@@ -348,7 +350,7 @@ static void write_array(struct rt_netcdf *f, int group, const char *name,
     if (f->status || !has_cells(ndim, dim))
         return;
     var = add_variable(f, group, name, integer ? NC_INT64 : NC_DOUBLE, 0, NULL,
-                       ndim, dim, NULL);
+                       ndim, dim, labels);
     for (int d = 0; d < ndim; d++)
         count[d] = (size_t)dim[d];
     if (f->status == GBM_OK)
@@ -379,7 +381,7 @@ static void write_filled(struct rt_netcdf *f, int group,
     memcpy(values, v->filled, (size_t)v->length * sizeof *values);
     for (int64_t k = 0; k < v->count; k++)
         values[v->cells[k]] = NAN;
-    write_array(f, group, v->name, v->ndim, v->dim, values, false);
+    write_array(f, group, v->name, v->ndim, v->dim, NULL, values, false);
     free(values);
 }
 
@@ -403,7 +405,7 @@ static void write_data(struct rt_netcdf *f, int root, const char *name,
     common_attributes(f, group);
     for (int i = 0; i < n && f->status == GBM_OK; i++)
         write_array(f, group, arrays[i]->name, arrays[i]->ndim, arrays[i]->dim,
-                    arrays[i]->values,
+                    NULL, arrays[i]->values,
                     arrays[i]->integer && !arrays[i]->missing);
     for (int i = 0; i < draws->nvariables && f->status == GBM_OK && observed;
          i++)
@@ -412,28 +414,37 @@ static void write_data(struct rt_netcdf *f, int root, const char *name,
             write_filled(f, group, &draws->variables[i]);
 }
 
-/* One of mean, sd, rhat of a variable, NaN where there is none. */
+/* One of mean, sd, rhat of a variable, NaN where there is none; of categorical
+ * ones with a last dimension, the values 1, 2, .... */
 static void write_moment(struct rt_netcdf *f, int group,
                          const struct gbm_moments_variable *m,
                          const char *suffix, const double *values)
 {
+    const int each = m->categories ? m->categories : 1;
+    const int ndim = m->ndim + (m->categories > 0);
+    int dim[GBM_MAX_DIMS + 1];
+    int64_t length = each, *labels = calloc((size_t)each, sizeof *labels);
     char name[512];
-    int64_t length = 1;
     double *all;
 
     for (int d = 0; d < m->ndim; d++)
-        length *= m->dim[d];
+        length *= dim[d] = m->dim[d];
+    dim[m->ndim] = each;
     all = malloc((size_t)length * sizeof *all + 1);
-    if (!all) {
-        rt_netcdf_no_memory(f);
-        return;
-    }
-    for (int64_t i = 0; i < length; i++)
+    for (int64_t i = 0; all && i < length; i++)
         all[i] = NAN;
-    for (int64_t k = 0; k < m->count; k++)
-        all[m->cells ? m->cells[k] : k] = values[k];
+    for (int64_t k = 0; all && k < m->count; k++)
+        memcpy(all + (m->cells ? m->cells[k] : k) * each, values + k * each,
+               (size_t)each * sizeof *all);
+    for (int k = 0; labels && k < each; k++)
+        labels[k] = k + 1;
     snprintf(name, sizeof name, "%.400s_%s", m->name, suffix);
-    write_array(f, group, name, m->ndim, m->dim, all, false);
+    if (!all || !labels)
+        rt_netcdf_no_memory(f);
+    else if (ndim <= GBM_MAX_DIMS)
+        write_array(f, group, name, ndim, dim, m->categories ? labels : NULL,
+                    all, false);
+    free(labels);
     free(all);
 }
 
@@ -450,8 +461,10 @@ static void write_moments(struct rt_netcdf *f, int root)
     for (int i = 0; i < draws->nmoments && f->status == GBM_OK; i++) {
         const struct gbm_moments_variable *m = &draws->moments[i];
 
-        write_moment(f, group, m, "mean", m->mean);
-        write_moment(f, group, m, "sd", m->sd);
+        write_moment(f, group, m, m->categories ? "probability" : "mean",
+                     m->mean);
+        if (!m->categories)
+            write_moment(f, group, m, "sd", m->sd);
         write_moment(f, group, m, "rhat", m->rhat);
     }
 }

@@ -215,9 +215,14 @@ static void list_arrays(struct rt_chains *r, struct rt_pieces *p)
             rt_pieces_add(p, name, in->slots[v].values, bytes);
         if (!in->slots[v].moments)
             continue;
-        bytes = chains * (size_t)in->slots[v].cells * sizeof(double);
-        rt_pieces_add(p, name, r->moments[v].mean, bytes);
-        rt_pieces_add(p, name, r->moments[v].m2, bytes);
+        const size_t cells = chains * (size_t)in->slots[v].cells;
+        if (in->slots[v].categories) {
+            bytes = cells * (size_t)in->slots[v].categories * sizeof(unsigned);
+            rt_pieces_add(p, name, r->moments[v].counts, bytes);
+            continue;
+        }
+        rt_pieces_add(p, name, r->moments[v].mean, cells * sizeof(double));
+        rt_pieces_add(p, name, r->moments[v].m2, cells * sizeof(double));
     }
     for (int c = 0; c < in->nchains; c++) {
         rt_pieces_add(p, "draws", gbm_draws_record(d, c, 0),

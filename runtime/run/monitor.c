@@ -9,7 +9,9 @@
 /* Without --monitor: variables up to this many cells in all are kept. */
 #define SMALL 10000
 #define SMALL_DERIVED 1000
-#define SMALL_BYTES (2e9) /* of all draws */
+#define SMALL_BYTES (2e9)    /* of all draws */
+#define MOST_CATEGORIES 1000 /* whose values are counted */
+#define COUNT_BYTES (1e9)    /* the same unasked, of a variable */
 
 struct chooser {
     struct rt *rt;
@@ -146,6 +148,31 @@ static bool is_late(const struct rt_instance *in, int v)
     return false;
 }
 
+/* How many values the cells of a categorical variable have; 0: it is none, or
+ * they are too many to be counted. */
+static int categories_of(const struct chooser *c, int v)
+{
+    const struct gbm_model *m = c->model;
+    int64_t most = 0;
+    void *state = calloc(1, m->state_size + 1);
+    if (!state)
+        return 0;
+    rt_bind(c->in, state, 0);
+    for (int f = 0; f < m->nfamilies; f++) {
+        const struct gbm_family *family = &m->families[f];
+        if (family->variable != v || family->data_block)
+            continue;
+        if (!family->categories)
+            most = MOST_CATEGORIES + 1;
+        for (int64_t e = 0; family->categories && e < c->in->elements[f]; e++) {
+            int64_t n = family->categories(state, e);
+            most = n > most ? n : most;
+        }
+    }
+    free(state);
+    return most <= MOST_CATEGORIES ? (int)most : 0;
+}
+
 /* Tells the moments of the cells that `asked` marks, or if it is NULL of all
  * that are not monitored; of barren ones if `late`. */
 static enum gbm_status add_moments(struct chooser *c, int v,
@@ -168,6 +195,7 @@ static enum gbm_status add_moments(struct chooser *c, int v,
     if (!memchr(slot->told, 1, (size_t)slot->cells))
         return GBM_OK;
     slot->moments = in->has_moments = true;
+    slot->categories = categories_of(c, v);
     in->moments_late = in->moments_late || is_late(in, v);
     for (int64_t i = 0; i < slot->cells && !in->moments_late; i++)
         in->moments_late = slot->told[i] && rt_barren(slot, i);
@@ -179,8 +207,12 @@ static enum gbm_status add_moments(struct chooser *c, int v,
  * them. */
 static bool at_hand(const struct chooser *c, int v)
 {
-    return c->model->variables[v].role == GBM_STOCHASTIC &&
-           (c->rt->options.thin == 1 || !is_late(c->in, v));
+    if (c->model->variables[v].role != GBM_STOCHASTIC)
+        return false;
+    double each = sizeof(unsigned) * (double)categories_of(c, v);
+    if (each * (double)c->in->slots[v].cells * c->in->nchains > COUNT_BYTES)
+        return false;
+    return c->rt->options.thin == 1 || !is_late(c->in, v);
 }
 
 static enum gbm_status choose_moments(struct chooser *c)

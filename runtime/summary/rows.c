@@ -2,16 +2,40 @@
 #include "summary/rows.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-/* The first of a variable's moments, from number k on, of a cell that has no
- * draws under the same name, or their number. */
+/* Rows of a variable's moments: one a cell, or one for each of its values. */
+static int64_t rows_of(const struct gbm_moments_variable *m)
+{
+    return m->count * (m->categories ? m->categories : 1);
+}
+
+static int64_t cell_of_row(const struct gbm_moments_variable *m, int64_t k)
+{
+    int64_t i = m->categories ? k / m->categories : k;
+
+    return m->cells ? m->cells[i] : i;
+}
+
+/* The first of these, from number k on, of a cell that has no draws under the
+ * same name, or their number. */
 static int64_t without_draws(const struct gbm_draws_variable *same,
                              const struct gbm_moments_variable *m, int64_t k)
 {
-    while (same && k < m->count &&
-           gbm_draws_has(same, m->cells ? m->cells[k] : k))
+    while (same && k < rows_of(m) && gbm_draws_has(same, cell_of_row(m, k)))
         k++;
     return k;
+}
+
+/* "z[3]", or the event "z[3]==2", whose mean is its probability. */
+static void name_row(const struct gbm_moments_variable *m, int64_t k,
+                     char *name, size_t capacity)
+{
+    gbm_cell_name(m->name, m->ndim, m->dim, cell_of_row(m, k), name, capacity);
+    size_t n = strlen(name);
+    if (m->categories)
+        snprintf(name + n, capacity - n, "==%d", (int)(k % m->categories) + 1);
 }
 
 bool gbm_rows_next(struct gbm_rows *at, struct gbm_row *row)
@@ -38,13 +62,11 @@ bool gbm_rows_next(struct gbm_rows *at, struct gbm_row *row)
         if (at->cell == 0)
             at->same = gbm_draws_find(draws, m->name);
         at->cell = without_draws(at->same, m, at->cell);
-        if (at->cell == m->count || (draws->aside && !at->all))
+        if (at->cell == rows_of(m) || (draws->aside && !at->all))
             continue;
-        gbm_cell_name(m->name, m->ndim, m->dim,
-                      m->cells ? m->cells[at->cell] : at->cell, row->name,
-                      sizeof row->name);
+        name_row(m, at->cell, row->name, sizeof row->name);
         row->array = m->name;
-        row->cells = m->count;
+        row->cells = rows_of(m);
         row->at = -1;
         row->d = (struct gbm_diagnosis){
             m->mean[at->cell], m->sd[at->cell], NAN, NAN, NAN, NAN, NAN, NAN,
@@ -63,9 +85,9 @@ int64_t gbm_rows_of_moments(const struct gbm_draws *draws)
         const struct gbm_moments_variable *m = &draws->moments[i];
         const struct gbm_draws_variable *same = gbm_draws_find(draws, m->name);
 
-        for (int64_t k = 0; k < m->count; k++) {
+        for (int64_t k = 0; k < rows_of(m); k++) {
             k = without_draws(same, m, k);
-            n += k < m->count;
+            n += k < rows_of(m);
         }
     }
     return n;

@@ -32,8 +32,9 @@ struct gbm_chain_step {
 struct gbm_chain_moments {
     const void *values;
     double *mean, *m2;
+    unsigned *counts; /* not NULL: [cells][categories], instead */
     long long cells, stride;
-    int integer;
+    int integer, categories;
 };
 
 struct gbm_chain_monitor {
@@ -128,8 +129,12 @@ GBM_FN void gbm_chain_add_moments(const struct gbm_sweeper *k, double count)
             continue;
         for (long long i = k->team.lane; i < m.cells; i += k->team.lanes) {
             const long long at = k->chain * m.stride + i;
-            gbm_add_moment(gbm_draw_at(m.values, m.integer, at), share,
-                           &m.mean[at], &m.m2[at]);
+            if (m.counts)
+                gbm_count_value(((const int *)m.values)[at], m.categories,
+                                m.counts + at * m.categories);
+            else
+                gbm_add_moment(gbm_draw_at(m.values, m.integer, at), share,
+                               &m.mean[at], &m.m2[at]);
         }
     }
 }

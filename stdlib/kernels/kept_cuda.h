@@ -29,4 +29,11 @@ GBM_FN void gbm_add_moment(double x, double share, double *mean, double *m2)
     *m2 += before * (x - *mean);
 }
 
+/* Of a categorical cell: how often it had each of its values. */
+GBM_FN void gbm_count_value(int x, int categories, unsigned *counts)
+{
+    if (x >= 1 && x <= categories)
+        counts[x - 1]++;
+}
+
 #endif

@@ -20,19 +20,23 @@ run=(./m --data d.json --warmup 50 --draws 300 --chains 3 --seed 4)
 cpu=("${run[@]}" --device cpu)
 
 # told FILE NAME...: beside mu's draws the summary has the moments of these, and
-# they are those of all draws; R-hat as docs/language.md has it.
+# they are those of the draws in all_1.csv, ... (or DRAWS); R-hat as docs/language.md has it.
 cat >told.py <<'P'
-import csv, json, math, sys
+import csv, json, math, os, sys
+draws = os.environ.get("DRAWS", "all")
 chains = []
 for c in 1, 2, 3:
-    rows = csv.DictReader(l for l in open(f"all_{c}.csv") if l[0] != "#")
+    rows = csv.DictReader(l for l in open(f"{draws}_{c}.csv") if l[0] != "#")
     chains.append([{k: float(v) for k, v in r.items()} for r in rows])
 told = json.load(open(sys.argv[1]))["parameters"]
 if set(told) != {"mu", *sys.argv[2:]}:
     sys.exit(f"told are {list(told)}")
 for name in sys.argv[2:]:
-    column = name.replace("[", ".").replace("]", "")
+    cell, _, value = name.partition("==")
+    column = cell.replace("[", ".").replace("]", "")
     x = [[row[column] for row in chain] for chain in chains]
+    if value:
+        x = [[float(a == int(value)) for a in c] for c in x]
     n = len(x[0])
     means = [sum(c) / n for c in x]
     every = [a for c in x for a in c]
@@ -40,9 +44,10 @@ for name in sys.argv[2:]:
     sd = math.sqrt(sum((a - mean) ** 2 for a in every) / (len(every) - 1))
     within = sum((a - m) ** 2 for c, m in zip(x, means) for a in c) / 3 / (n - 1)
     between = sum((m - mean) ** 2 for m in means) / 2
-    rhat = math.sqrt((n - 1) / n + between / within)
+    rhat = math.sqrt((n - 1) / n + between / within) if within else None
     for key, value in ("mean", mean), ("sd", sd), ("rhat", rhat):
-        if not math.isclose(told[name][key], value, rel_tol=1e-7):
+        if told[name][key] != value and not math.isclose(
+                told[name][key], value, rel_tol=1e-7, abs_tol=1e-12):
             sys.exit(f"{key} of {name}: {told[name][key]}, not {value}")
     if told[name]["q50"] is not None or told[name]["ess_bulk"] is not None:
         sys.exit(f"{name} has draws")
@@ -71,6 +76,46 @@ grep -q '^tau' .out && fail "more in the table than is monitored"
 prints '9 more'
 status 0 "${cpu[@]}" --monitor mu --thin 3 --summary some.json
 told some.json 'x[1]' 'x[2]' 'x[3]' 'x[5]' 'x[6]' tau
+# categorical nodes: how often each value came
+cat >mix.gbm <<'M'
+model {
+  for (i in 1:N) { z[i] ~ dcat(p[i,]) y[i] ~ dnorm(mu * z[i], 1) }
+  mu ~ dnorm(1, 4)
+  s ~ dbern(0.3)
+  t ~ categorical(p[1,])
+}
+M
+echo '{"N": 4, "y": [1.2, 2.5, 3, null], "p": [[0.2, 0.3, 0.5], [0.4, 0.2, 0.4],
+    [0.1, 0.8, 0.1], [1, 1, 0]]}' >mix.json
+status 0 "$GBMC" -O 1 mix.gbm -o mix
+mix=(./mix --data mix.json --warmup 50 --draws 300 --chains 3 --seed 4)
+events=()
+for cell in 'z[1]' 'z[2]' 'z[3]' 'z[4]' t; do
+    events+=("$cell==1" "$cell==2" "$cell==3")
+done
+status 0 "${mix[@]}" --device cpu --monitor all --digits 17 --out mixed.csv
+for thin in 1 3; do
+    status 0 "${mix[@]}" --device cpu --thin $thin --monitor mu --moments all \
+        --summary some.json --out fit.nc --checkpoint mix.ck
+    DRAWS=mixed told some.json "${events[@]}" s 'y[4]'
+    prints '^z\[2\]==3 +0\.'
+done
+status 0 ./mix --data mix.json --resume mix.ck --quiet --summary again.json
+DRAWS=mixed told again.json "${events[@]}" s 'y[4]'
+PYTHONPATH=$GBM_ROOT/tests/cli python3 - <<'P' || fail "probabilities in netCDF"
+import json, netcdf
+m = netcdf.read("fit.nc")["moments"]
+told = json.load(open("some.json"))["parameters"]
+shape, values = m["z_probability"]
+assert list(shape.values()) == [4, 3] and "z_mean" not in m, m
+assert m[list(shape)[1]][1] == [1, 2, 3]
+for i in range(4):
+    assert abs(sum(values[3 * i:3 * i + 3]) - 1) < 1e-12
+    for k in range(3):
+        name = f"z[{i + 1}]=={k + 1}"
+        assert abs(values[3 * i + k] - told[name]["mean"]) < 1e-8
+P
+
 # draws and moments of the same: one row, that of the draws
 status 0 "${cpu[@]}" --monitor mu,x --moments x,tau --summary both.json
 grep -q '"x\[1\]": .*"q50": [-0-9]' both.json || fail "no draws of x"
@@ -128,6 +173,11 @@ status 0 ./m --data d.json --resume half.ck --moments all --quiet
 
 # the device's kernels, step by step and in one
 fake_device
+for lanes in 0 4; do
+    GBM_CUDA_CHAINS=$lanes status 0 "${mix[@]}" --device cuda --no-check \
+        --thin 3 --monitor mu --moments all --summary device.json
+    DRAWS=mixed told device.json "${events[@]}" s 'y[4]'
+done
 for lanes in 0 4; do
     for thin in 1 3; do
         GBM_CUDA_CHAINS=$lanes status 0 "${run[@]}" --device cuda --no-check \

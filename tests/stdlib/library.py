@@ -28,7 +28,9 @@ CLAUSES = ("require support logdensity statistics solve draw draw_shared draw_be
            "log_mass log_cdf log_survival mean "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
-           "mixing confine folded named single priority vectors raised").split()
+           "mixing confine folded named single priority vectors raised "
+           "adjoint flat "
+           "nominal").split()
 
 TOKEN = re.compile(r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   |(?P<name>[A-Za-z][A-Za-z0-9._]*)

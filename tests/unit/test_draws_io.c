@@ -561,7 +561,7 @@ static void summary_json(void **unused)
     (void)unused;
     make_draws(&d);
     assert_int_equal(gbm_draws_add_moments(&d, "z", 1, four, 2,
-                                           (int64_t[]){1, 3},
+                                           (int64_t[]){1, 3}, 0,
                                            (double[]){0.5, 2}, (double[]){1, 3},
                                            (double[]){1.5, NAN}),
                      0);

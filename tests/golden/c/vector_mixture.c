@@ -2478,6 +2478,16 @@ static double violation_z_v(const void *state, int64_t element)
     return violation_z_v_in((const struct state *)state, element);
 }
 
+static int64_t categories_z_v_in(const struct state *s, int64_t element)
+{
+    const int i_v = (int)(element) + 1;
+    return (int64_t)(s->pi_v_n1);
+}
+static int64_t categories_z_v(const void *state, int64_t element)
+{
+    return categories_z_v_in((const struct state *)state, element);
+}
+
 static void parents_z_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)
@@ -2642,6 +2652,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_z_v_host, .density_kernel = "logdensity_z_v_kernel",
      .start = start_z_v_host,
      .violation = violation_z_v,
+     .categories = categories_z_v,
      .parents = parents_z_v,
      .simulate = simulate_z_v_host,
      .barren = 1},
