@@ -394,6 +394,9 @@ struct gbm_phase {
     const char *text; /* "sum: statistics of y[i] ~ dnorm(mu, tau)" */
     bool at_least;    /* a search, which may try more values than counted */
     bool sparse;      /* draws the step's joint block */
+    bool live;        /* the rows of cells of slot `counted`, less 1, that are
+                         not barren count; else of those that are observed */
+    int counted;      /* 0: all rows do */
     int nreads, nwrites;
     const int *reads;  /* slots */
     const int *writes; /* families */

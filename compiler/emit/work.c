@@ -154,16 +154,30 @@ static const char *phase_text(struct compiler *c, const struct phase *p)
                          rows ? " of " : "", rows ? rows : "");
 }
 
+/* What tells which instances count, where a sum goes through all. */
+static symp counted(const struct phase *p)
+{
+    const struct factor *g = p->part && !p->part->own ? p->part->factor
+                             : p->rows && !p->keyed   ? p->rows->factor
+                                                      : NULL;
+    symp which = p->kind == PHASE_SUM && g ? model_counted_instances(g) : NULL;
+    return which && which->var && which->var->slot ? which : NULL;
+}
+
 static void emit_phase_row(struct text *out, struct compiler *c,
                            const struct step *s, const struct phase *p)
 {
     const struct read_list reads = list_reads(c, p);
+    symp which = counted(p);
     text_append(out, "    {.text = ");
     emit_string(out, phase_text(c, p));
     if (p->at_least)
         text_append(out, ", .at_least = true");
     if (p->kind == PHASE_SOLVE && s->sampler->own_cost)
         text_append(out, ", .sparse = true");
+    if (which)
+        text_printf(out, ", .counted = %d%s", which->var->slot->number + 1,
+                    which->kind == SYM_LIVE ? ", .live = true" : "");
     text_printf(out, ",\n     .nreads = %d, .nwrites = %d", reads.n,
                 p->nwrites);
     for (int i = 0; i < reads.n; i++)

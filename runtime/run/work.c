@@ -44,6 +44,23 @@ static double share_drawn(const struct rt_instance *in,
     return (double)plan->count / (double)all;
 }
 
+/* The share of the rows that count. */
+static double share_counted(const struct rt_instance *in,
+                            const struct gbm_phase *p)
+{
+    const struct rt_slot *slot = p->counted ? &in->slots[p->counted - 1] : NULL;
+    int64_t n = 0, all = 0;
+    if (!slot || (!slot->seen && (p->live || !slot->per_chain)))
+        return 1;
+    for (int64_t i = 0; slot->seen && i < slot->cells; i++) {
+        if (slot->defined && !slot->defined[i])
+            continue;
+        all++;
+        n += p->live ? slot->seen[i] != RT_BARREN : slot->seen[i] == RT_SEEN;
+    }
+    return all ? (double)n / (double)all : 0;
+}
+
 static double bytes_read(const struct counter *k, const struct gbm_phase *p,
                          const double *counts)
 {
@@ -83,12 +100,13 @@ static struct work count_phase(const struct counter *k,
         operations += (double)k->step->cost(k->state);
         scratch += (double)k->in->slots[k->step->joint->work].cells;
     }
-    return (struct work){
-        .rows = k->drawn * counts[GBM_WORK_ROWS],
-        .bytes = k->drawn * (scratch * (double)k->rt->ceilings.real +
-                             bytes_read(k, p, counts) + bytes_written(k, p)),
-        .operations = k->drawn * operations,
-        .at_least = p->at_least};
+    const double share = k->drawn * share_counted(k->in, p);
+    const double bytes = scratch * (double)k->rt->ceilings.real +
+                         bytes_read(k, p, counts) + bytes_written(k, p);
+    return (struct work){.rows = share * counts[GBM_WORK_ROWS],
+                         .bytes = share * bytes,
+                         .operations = share * operations,
+                         .at_least = p->at_least};
 }
 
 /* ---- the table ---- */

@@ -123,6 +123,19 @@ work 3 $((12 * 12 * 8 + 12 * 8)) $((2 * 12 + 12 * 12 * 12 / 3 + 4 * 12 * 12 + 40
 work 5 $((40 * 8 + 40 * 4 + 4 * 16)) $((40 * 4 + 4 * (3 + 40)))
 work 6 $((40 * 8 + 40 * 4 + 4 * 8 + 40 * 4)) $((40 * (2 * 3 + 40)))
 
+# What is missing is no row of a sum, and what nothing observed depends on neither.
+cat >missing.gbm <<'M'
+model {
+  for (i in 1:N) { y[i] ~ dnorm(m, 1) }
+  for (i in 1:K) { z[i] ~ dnorm(m, 1) }
+  m ~ dnorm(0, 1)
+}
+M
+echo '{"N": 7, "K": 5, "y": [1, 2, null, 3, null, null, 1]}' >missing.json
+status 0 "$GBMC" -O 1 missing.gbm -o missing
+status 0 ./missing --data missing.json --device cpu --profile
+work 1 $((4 * 8 + 8)) $((4 * 2 + 1 + 40))
+
 check=$GBM_ROOT/$GBM_BUILD/tests/gpu/nvrtc_check
 for precision in "" -DGBM_SINGLE "-DGBM_SINGLE -DGBM_MIXED"; do
     [ -x "$check" ] || break

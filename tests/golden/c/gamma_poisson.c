@@ -995,7 +995,7 @@ static void work_0(const void *state, double *out)
     *out++ = 1;
 }
 static const struct gbm_phase phases_0[] = {
-    {.text = "sum: statistics of theta[i] ~ dgamma(a, b)",
+    {.text = "sum: statistics of theta[i] ~ dgamma(a, b)", .counted = 3, .live = true,
      .nreads = 1, .nwrites = 0, .reads = (const int[]){2}},
     {.text = "search: draws", .at_least = true,
      .nreads = 0, .nwrites = 1,
@@ -1021,7 +1021,7 @@ static void work_1(const void *state, double *out)
     *out++ = 1;
 }
 static const struct gbm_phase phases_1[] = {
-    {.text = "sum: statistics of theta[i] ~ dgamma(a, b)",
+    {.text = "sum: statistics of theta[i] ~ dgamma(a, b)", .counted = 3, .live = true,
      .nreads = 1, .nwrites = 0, .reads = (const int[]){2}},
     {.text = "map: draws from dgamma",
      .nreads = 0, .nwrites = 1,

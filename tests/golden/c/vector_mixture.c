@@ -3049,7 +3049,7 @@ static void work_0(const void *state, double *out)
     *out++ = a_v;
 }
 static const struct gbm_phase phases_0[] = {
-    {.text = "sum: statistics of z[i] ~ dcat(pi[])",
+    {.text = "sum: statistics of z[i] ~ dcat(pi[])", .counted = 12, .live = true,
      .nreads = 1, .nwrites = 0, .reads = (const int[]){11}},
     {.text = "map: draws",
      .nreads = 1, .nwrites = 1, .reads = (const int[]){1},

@@ -753,7 +753,7 @@ static const struct gbm_phase phases_0[] = {
     {.text = "search: draws", .at_least = true,
      .nreads = 0, .nwrites = 1,
      .writes = (const int[]){0}},
-    {.text = "sum: log density of y[i,k] ~ dpois(sum(rate[i,]))", .at_least = true,
+    {.text = "sum: log density of y[i,k] ~ dpois(sum(rate[i,]))", .at_least = true, .counted = 3,
      .nreads = 3, .nwrites = 0, .reads = (const int[]){2, 5, 6}},
 };
 
