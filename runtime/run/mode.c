@@ -181,7 +181,8 @@ static void say_why(const struct rt_climb *c, char *out, size_t capacity)
                      c->value, c->iterations, ends[c->end]);
     if (c->far[0] && n > 0 && (size_t)n < capacity)
         snprintf(out + n, capacity - (size_t)n,
-                 "; %s has come to %.3g, near its bound: the density may grow "
+                 "; %s has come to %.3g, near an end of its range: the density "
+                 "may grow "
                  "without end there, as that of a variance of which all that "
                  "has it goes along",
                  c->far, c->far_at);

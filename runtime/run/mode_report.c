@@ -168,10 +168,10 @@ static void print(const struct rt_mode *m, const struct marks *k)
            best->value, best->iterations, best->iterations == 1 ? "" : "s");
     print_starts(m);
     if (best->far[0])
-        printf(
-            "Warning: %s is %.3g, near its bound: the mode is on an edge, or "
-            "there is none\nas the density grows without end.\n\n",
-            best->far, best->far_at);
+        printf("Warning: %s is %.3g, near an end of its range: the mode is "
+               "there, or "
+               "there is none\nas the density grows without end.\n\n",
+               best->far, best->far_at);
     for_each_row(m, k, measure, &t);
     t.row = 0;
     printf("%-*s  %12s\n", t.width, "", "mode");

@@ -146,7 +146,7 @@ static const struct option options[] = {
      "tempering: chains from prior to posterior, of each --chains (10)"},
     {"--jacobian", OPTION_JACOBIAN, NULL,
      "optimize, em: the mode of the density of free numbers (log tau)"},
-    {"--iterations", OPTION_ITERATIONS, "N", "optimize, em: at most (5000)"},
+    {"--iterations", OPTION_ITERATIONS, "N", "optimize, em: at most (2000)"},
     {"--laplace", OPTION_LAPLACE, "N",
      "optimize: N draws of the normal approximation at the mode"},
     {"--version", OPTION_VERSION, NULL, "print the version"},
@@ -700,7 +700,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .argv = argv,
                              .points = 3,
                              .particles = 1000,
-                             .iterations = 5000,
+                             .iterations = 2000,
                              .every = 60,
                              .progress = -1};
     o->data = calloc(n, sizeof *o->data);
