@@ -165,7 +165,7 @@ enum gbm_status gbm_criteria_find(struct gbm_criteria *c,
         return GBM_OK;
     c->count = draws->width - draws->quantities;
     c->reff = relative_efficiency(summary);
-    c->good_k = fmin(1 - 1 / log10(n), 0.7);
+    c->good_k = n > 10 ? fmin(1 - 1 / log10(n), 0.7) : 0;
     if (find_points(c) == GBM_OK && add_points(c) == GBM_OK)
         return GBM_OK;
     gbm_criteria_free(c);

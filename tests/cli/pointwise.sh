@@ -196,6 +196,23 @@ for y in json.load(open("v.json"))["y"]:
 assert abs(s["dic"]["mean_deviance"] - s["dic"]["pd"] - d) < 1e-6, (s["dic"], d)
 E
 
+# Scalars by name, which the compiler gathers into an array.
+{
+    echo 'model { mu ~ dnorm(0, 0.1)'
+    for i in 1 2 3 4 5 6 7 8 9; do echo "  y$i ~ dnorm(mu, 1)"; done
+    echo '}'
+} >names.gbm
+echo '{"y1": 1, "y2": 2, "y3": 0, "y5": 1, "y6": 3, "y7": 1, "y8": 2, "y9": 0}' \
+    >names.json
+status 0 "$GBMC" -O 0 names.gbm -o names
+status 0 ./names --data names.json --log-lik --monitor deviance --quiet \
+    --draws 50 --summary names_fit.json
+python3 -c '
+import json
+s = json.load(open("names_fit.json"))
+assert list(s["loo"]["observations"]) == ["y1", "y2", "y3", "y5", "y6", "y7",
+                                          "y8", "y9"]' || fail "scalars"
+
 # Discrete random nodes have no mean.
 cat >mixed.gbm <<'E'
 model {
