@@ -78,7 +78,8 @@ struct apart {
 
 static bool is_condition(symp e)
 {
-    static const char *const names[] = {"==", "!=", "<", "<=", ">", ">="};
+    static const char *const names[] = {
+        "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
     for (size_t i = 0; e->kind == SYM_CALL && e->nargs == 2 &&
                        i < sizeof names / sizeof *names;
          i++)
@@ -87,12 +88,14 @@ static bool is_condition(symp e)
     return false;
 }
 
-/* What is 0 or 1 in e and free of the target, outside of sums, arrays and
- * choices; NULL: nothing. */
+/* What is 0 or 1 in e and free of the target, outside of sums and arrays; of a
+ * choice its condition. NULL: nothing. */
 static symp indicator(symp e, const struct var *target)
 {
     if (sym_has_var(e, target) ? false : is_condition(e) || is_binary(e))
         return e;
+    if (e->kind == SYM_SELECT)
+        return indicator(e->args[0], target);
     if (e->kind != SYM_ADD && e->kind != SYM_MUL && e->kind != SYM_POW)
         return NULL;
     for (int i = 0; i < e->nargs; i++) {
