@@ -119,7 +119,7 @@ static void choose_paths(const struct rt_filter *f, int *chosen)
     double total = 0;
     int i = 0;
     gbm_rng_start(&rng, f->rt->options.seed, UINT32_MAX - 1, 0,
-                  RT_FILTER_STREAM - (uint32_t)f->number, 0);
+                  RT_FILTER_STREAM - f->stream, 0);
     const double u = gbm_uniform(&rng);
     for (int k = 0; k < draws; k++) {
         while (i < f->n - 1 && total + f->weight[i] < (k + u) / draws)
@@ -131,6 +131,25 @@ static void choose_paths(const struct rt_filter *f, int *chosen)
         const int kept = chosen[k];
         chosen[k] = chosen[other];
         chosen[other] = kept;
+    }
+}
+
+void rt_filter_choose_path(struct rt_filter *f)
+{
+    struct gbm_rng rng;
+    double total = 0;
+    int at = 0, events = f->nevents;
+    gbm_rng_start(&rng, f->rt->options.seed, UINT32_MAX - 3, 0,
+                  RT_FILTER_STREAM - f->stream, 0);
+    const double u = gbm_uniform(&rng);
+    while (at < f->n - 1 && total + f->weight[at] < u)
+        total += f->weight[at++];
+    for (int64_t k = 0; k < f->result.ncells; k++) {
+        const int64_t i = f->list[k]; /* the last ones first */
+        const struct rt_tracked *c = &f->result.cells[i];
+        while (events > 0 && f->events[events - 1].time >= c->last)
+            at = f->events[--events].ancestor[at];
+        f->path[i] = value_of(f, c, at);
     }
 }
 

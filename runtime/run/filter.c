@@ -83,7 +83,7 @@ static enum gbm_status list_acts(struct rt_filter *f)
             const int node = t->order[i];
             const int family = rt_graph_family(&t->graph, node);
             const int kind = t->act[node];
-            if (kind == RT_ACT_NONE ||
+            if (kind == RT_ACT_NONE || kind == RT_ACT_LATE ||
                 (kind == RT_ACT_DERIVE && !rt_is_read(m, family) &&
                  !is_kept(&f->in, family)))
                 continue;
@@ -120,9 +120,22 @@ static enum gbm_status list_cells(struct rt_filter *f)
     return GBM_OK;
 }
 
+void rt_filter_copy(struct rt_filter *f)
+{
+    for (int v = 0; v < f->in.model->nvariables; v++) {
+        const struct rt_slot *slot = &f->particles.slots[v];
+        const size_t size =
+            f->in.model->variables[v].integer ? sizeof(int) : sizeof(double);
+        const size_t bytes = (size_t)slot->cells * size;
+        for (int i = 0; slot->per_chain && i < f->n; i++)
+            memcpy((char *)slot->values + (size_t)i * bytes,
+                   f->in.slots[v].values, bytes);
+    }
+}
+
 /* Slots of their own for what is drawn or computed at a time; all else is the
  * one chain's. */
-static enum gbm_status create_particles(struct rt_filter *f)
+enum gbm_status rt_filter_create(struct rt_filter *f)
 {
     const struct gbm_model *m = f->in.model;
     struct rt_instance *p = &f->particles;
@@ -148,11 +161,8 @@ static enum gbm_status create_particles(struct rt_filter *f)
         slot->borrowed = false;
         if (!slot->values)
             return rt_filter_no_memory(f);
-        for (int i = 0; i < f->n; i++)
-            memcpy((char *)slot->values +
-                       (size_t)i * (size_t)slot->cells * size,
-                   f->in.slots[v].values, (size_t)slot->cells * size);
     }
+    rt_filter_copy(f);
     f->states = rt_states_create(p);
     return f->states ? GBM_OK : rt_filter_no_memory(f);
 }
@@ -217,11 +227,23 @@ static enum gbm_status allocate(struct rt_filter *f)
         !f->trace || !f->events || !f->list || !f->logliks || !f->ess ||
         !f->paths || !f->resampled || !f->estimates || !f->result.instants)
         return rt_filter_no_memory(f);
-    if (f->rt->options.out)
+    if (f->rt->options.out && !f->alone)
         f->records = malloc(
             (filters * (size_t)f->rt->options.draws * (size_t)f->in.row + 1) *
             sizeof *f->records);
-    return f->rt->options.out && !f->records ? rt_filter_no_memory(f) : GBM_OK;
+    return f->rt->options.out && !f->alone && !f->records
+               ? rt_filter_no_memory(f)
+               : GBM_OK;
+}
+
+enum gbm_status rt_filter_lay_out(struct rt_filter *f)
+{
+    enum gbm_status s = list_acts(f);
+    if (s == GBM_OK)
+        s = list_cells(f);
+    if (s == GBM_OK)
+        s = list_tracked(f);
+    return s == GBM_OK ? allocate(f) : s;
 }
 
 /* ---- what is written ---- */
@@ -286,7 +308,6 @@ static enum gbm_status write_paths(struct rt_filter *f)
         f->draws.warmup = 0;
         f->draws.kept = f->draws.capacity;
         f->draws.complete = f->result.complete;
-        f->draws.unchecked = true;
         f->draws.timing = f->result.timing;
         s = rt_deliver_draws(rt, &f->draws);
     }
@@ -313,7 +334,7 @@ static enum gbm_status deliver(struct rt_filter *f)
 /* ---- the command ---- */
 
 /* Options of chains that would be left without effect. */
-static enum gbm_status check_options(struct rt *rt)
+enum gbm_status rt_filter_check_options(struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
     const char *bad = o->checkpoint ? "--checkpoint"
@@ -323,12 +344,13 @@ static enum gbm_status check_options(struct rt *rt)
                       : o->profile  ? "--profile"
                                     : NULL;
     if (bad)
-        return rt_fail(rt, GBM_USER_ERROR, "--method filter has no %s", bad);
+        return rt_fail(rt, GBM_USER_ERROR, "--method %s has no %s",
+                       o->method->name, bad);
     if (strncmp(o->device, "cuda", 4) == 0)
         return rt_fail(rt, GBM_USER_ERROR,
-                       "--method filter runs on the CPU: --device %s is not "
+                       "--method %s runs on the CPU: --device %s is not "
                        "supported yet",
-                       o->device);
+                       o->method->name, o->device);
     return GBM_OK;
 }
 
@@ -336,7 +358,7 @@ static enum gbm_status prepare(struct rt_filter *f)
 {
     struct rt *rt = f->rt;
     rt->options.chains = 1;
-    enum gbm_status s = check_options(rt);
+    enum gbm_status s = rt_filter_check_options(rt);
     if (s == GBM_OK)
         s = rt_check_output(rt);
     if (s == GBM_OK)
@@ -351,13 +373,7 @@ static enum gbm_status prepare(struct rt_filter *f)
         s = set_inits(f);
     if (s == GBM_OK)
         s = rt_times_create(&f->times, &f->starter);
-    if (s == GBM_OK)
-        s = list_acts(f);
-    if (s == GBM_OK)
-        s = list_cells(f);
-    if (s == GBM_OK)
-        s = list_tracked(f);
-    return s;
+    return s == GBM_OK ? rt_filter_lay_out(f) : s;
 }
 
 static void execute(struct rt_filter *f)
@@ -372,8 +388,10 @@ static void execute(struct rt_filter *f)
                 rt->model->name, wanted, f->n, f->times.count);
     rt_catch_signals();
     for (f->number = 0; s == GBM_OK && f->number < wanted && !rt_stopped();
-         f->number++)
+         f->number++) {
+        f->stream = (uint32_t)f->number;
         s = rt_filter_run(f);
+    }
     f->result.timing.sampling_s = rt_clock() - began;
     f->result.timing.sampling_cpu_s = rt_cpu_clock() - cpu;
     f->result.complete = !rt_stopped();
@@ -390,7 +408,7 @@ static void execute(struct rt_filter *f)
                 f->result.filters, wanted);
 }
 
-static void release(struct rt_filter *f)
+void rt_filter_release(struct rt_filter *f)
 {
     const struct rt_options *o = &f->rt->options;
     for (int v = 0; f->particles.slots && v < f->in.model->nvariables; v++)
@@ -426,15 +444,13 @@ static int run_filters(struct rt *rt)
     f.result.filters = rt->options.chains_given ? rt->options.chains : FILTERS;
     enum gbm_status s = prepare(&f);
     if (s == GBM_OK)
-        s = allocate(&f);
-    if (s == GBM_OK)
         s = rt_filter_begin(&f, f.starter.state);
     if (s == GBM_OK)
-        s = create_particles(&f);
+        s = rt_filter_create(&f);
     f.result.timing.load_s = rt_clock() - began;
     if (s == GBM_OK)
         execute(&f);
-    release(&f);
+    rt_filter_release(&f);
     return rt_report(rt);
 }
 

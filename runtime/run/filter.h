@@ -12,7 +12,9 @@ enum rt_act {
     RT_ACT_NONE, /* its value is known, or nothing asks for it */
     RT_ACT_DRAW, /* from its distribution given what is before */
     RT_ACT_DERIVE,
-    RT_ACT_WEIGH /* observed: its density weighs the particles */
+    RT_ACT_WEIGH, /* observed: its density weighs the particles */
+    RT_ACT_LATE   /* it hangs on no time: drawn or computed after all, if at
+                     all */
 };
 
 /* Times are numbered from 1; what no unknown precedes is of time 0, and the
@@ -31,6 +33,11 @@ struct rt_times {
  * latent node runs along time, or if there are such as do not and that are read
  * at several times: the message lists them. */
 enum gbm_status rt_times_create(struct rt_times *times, struct rt_starter *s);
+/* The same for --method pmmh: the density of what is given counts. `wanted`
+ * [nodes]: if not NULL, marks what must be given beside that is, parameters and
+ * what they depend on, instead of the error; then there are no times. */
+enum gbm_status rt_times_find(struct rt_times *times, struct rt_starter *s,
+                              unsigned char **wanted);
 void rt_times_free(struct rt_times *times);
 
 /* ---- resample.c ---- */
@@ -110,7 +117,10 @@ struct rt_filter {
                                      differs between particles */
     char *states;                 /* [particles] */
     bool loaded;
-    int n, number; /* particles; of the filter at hand */
+    bool alone;      /* of pmmh: a likelihood and a path, no estimates */
+    uint32_t stream; /* of random numbers, one a filter */
+    double *path;    /* [cells] alone: what a particle's path went through */
+    int n, number;   /* particles; of the filter at hand */
     struct rt_step_in_time *acts;
     int64_t *first; /* [count + 2] acts of a time */
     int64_t *cell0; /* [nodes + 1] its cells: cell[cell0[i]] ... */
@@ -133,6 +143,14 @@ struct rt_filter {
 };
 
 enum gbm_status rt_filter_no_memory(struct rt_filter *f);
+/* What of a filter depends on f->times; then the particles, copies of the chain
+ * in f->in. */
+enum gbm_status rt_filter_lay_out(struct rt_filter *f);
+enum gbm_status rt_filter_create(struct rt_filter *f);
+void rt_filter_copy(struct rt_filter *f);
+void rt_filter_release(struct rt_filter *f);
+/* An error if an option is given that methods with particles have not. */
+enum gbm_status rt_filter_check_options(struct rt *rt);
 
 /* ---- particles.c: one filter, f->number ---- */
 /* What of the model is known throughout: computed in `state`, before there are
@@ -146,6 +164,8 @@ enum gbm_status rt_filter_estimate(struct rt_filter *f, int t);
 /* Of all cells, along the ancestors of the last particles; chooses the paths
  * that are kept. */
 enum gbm_status rt_filter_smooth(struct rt_filter *f);
+/* One particle's path at all times, into f->path. */
+void rt_filter_choose_path(struct rt_filter *f);
 /* All filters together. */
 enum gbm_status rt_filter_combine(struct rt_filter *f);
 /* The filters' weights at a time, of sum 1; the log of their mean. */

@@ -12,11 +12,16 @@ const struct rt_method rt_mcmc = {
 };
 
 /* Not supported yet. */
-static const struct rt_method smc = {.name = "smc"}, pmmh = {.name = "pmmh"};
+static const struct rt_method smc = {.name = "smc"};
 
 static const struct rt_method *const methods[] = {
-    &rt_mcmc, &rt_tempering,       &smc,  &rt_optimize,
-    &rt_em,   &rt_particle_filter, &pmmh,
+    &rt_mcmc,
+    &rt_tempering,
+    &smc,
+    &rt_optimize,
+    &rt_em,
+    &rt_particle_filter,
+    &rt_particle_metropolis,
 };
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
 

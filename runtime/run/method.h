@@ -30,7 +30,7 @@ struct rt_method {
 };
 
 extern const struct rt_method rt_mcmc, rt_tempering, rt_optimize, rt_em,
-    rt_particle_filter;
+    rt_particle_filter, rt_particle_metropolis;
 
 /* method.c. The methods, k = 0, 1, ...; NULL after the last. */
 const struct rt_method *rt_method(int k);

@@ -137,7 +137,7 @@ static const struct option options[] = {
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
     {"--method", OPTION_METHOD, "NAME", "how to run; NAME is"},
-    {"--particles", OPTION_PARTICLES, "N", "filter: particles (1000)"},
+    {"--particles", OPTION_PARTICLES, "N", "filter, pmmh: particles (1000)"},
     {"--power", OPTION_POWER, "B",
      "of the data's densities: 0 samples the prior, 1 the posterior (1)"},
     {"--temper", OPTION_TEMPER, "LIST",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define RESAMPLE_BELOW 0.5 /* effective particles, of all */
+#define WORTH_THREADS 2000 /* elements */
 
 /* What a particle draws and computes at a time; the log of its weight. */
 static double advance(const struct rt_filter *f, const void *state, int time,
@@ -23,18 +24,25 @@ static double advance(const struct rt_filter *f, const void *state, int time,
             sum += fam->logdensity(state, act->element);
         } else {
             struct gbm_rng rng;
-            gbm_rng_start(
-                &rng, f->rt->options.seed, (uint32_t)particle, (uint32_t)time,
-                RT_FILTER_STREAM - (uint32_t)f->number, (uint32_t)act->node);
+            gbm_rng_start(&rng, f->rt->options.seed, (uint32_t)particle,
+                          (uint32_t)time, RT_FILTER_STREAM - f->stream,
+                          (uint32_t)act->node);
             fam->simulate(state, &rng, act->element);
         }
     }
     return isnan(sum) ? -(double)INFINITY : sum;
 }
 
+/* Threads that so much for each particle is worth. */
+static int workers(const struct rt_filter *f, int64_t each)
+{
+    return f->n * each < WORTH_THREADS ? 1 : f->rt->threads;
+}
+
 static void advance_all(struct rt_filter *f, int time)
 {
-#pragma omp parallel for num_threads(f->rt->threads) schedule(static)
+    const int threads = workers(f, f->first[time + 1] - f->first[time]);
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int i = 0; i < f->n; i++)
         f->increment[i] =
             advance(f, rt_state(&f->particles, f->states, i), time, i);
@@ -78,6 +86,10 @@ static enum gbm_status weigh(struct rt_filter *f, int time)
     for (int i = 0; i < f->n; i++)
         if (f->weight[i] > 0 && f->increment[i] > largest)
             largest = f->increment[i];
+    if (!isfinite(largest) && f->alone) {
+        f->loglik = -(double)INFINITY;
+        return GBM_OK;
+    }
     if (!isfinite(largest))
         return fail_weights(f, rt_state(&f->particles, f->states, 0), time);
     for (int i = 0; i < f->n; i++) {
@@ -139,11 +151,12 @@ static enum gbm_status resample(struct rt_filter *f, int time)
     if (!ancestor)
         return rt_filter_no_memory(f);
     gbm_rng_start(&rng, f->rt->options.seed, UINT32_MAX, (uint32_t)time,
-                  RT_FILTER_STREAM - (uint32_t)f->number, 0);
+                  RT_FILTER_STREAM - f->stream, 0);
     rt_resample(f->n, f->weight, gbm_uniform(&rng), ancestor, f->offspring);
     f->events[f->nevents++] = (struct rt_resampling){time, ancestor};
     f->resampled[at] = 1;
-#pragma omp parallel for num_threads(f->rt->threads) schedule(static)
+    const int threads = workers(f, f->nlive);
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int i = 0; i < f->n; i++)
         if (ancestor[i] != i)
             copy_particle(f, i, ancestor[i]);
@@ -162,7 +175,7 @@ static void forget_events(struct rt_filter *f)
 enum gbm_status rt_filter_begin(struct rt_filter *f, const void *state)
 {
     f->base = advance(f, state, 0, 0);
-    return isfinite(f->base) ? GBM_OK : fail_weights(f, state, 0);
+    return isfinite(f->base) || f->alone ? GBM_OK : fail_weights(f, state, 0);
 }
 
 enum gbm_status rt_filter_run(struct rt_filter *f)
@@ -174,12 +187,16 @@ enum gbm_status rt_filter_run(struct rt_filter *f)
     for (int t = 1; s == GBM_OK && t <= f->times.count && !rt_stopped(); t++) {
         advance_all(f, t);
         s = weigh(f, t);
-        if (s == GBM_OK)
+        if (!isfinite(f->loglik))
+            break;
+        if (s == GBM_OK && !f->alone)
             s = rt_filter_estimate(f, t);
         if (s == GBM_OK)
             s = resample(f, t);
     }
-    if (s == GBM_OK && !rt_stopped())
+    if (f->alone && isfinite(f->loglik) && !rt_stopped())
+        rt_filter_choose_path(f);
+    else if (s == GBM_OK && !f->alone && !rt_stopped())
         s = rt_filter_smooth(f);
     forget_events(f);
     return s;

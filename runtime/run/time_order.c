@@ -6,6 +6,7 @@
  * time. An unknown element that reads none of these is drawn when it is first
  * read, if that is the only time: noise, the state before the first. */
 #include "run/filter.h"
+#include "run/method.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct orderer {
     unsigned char *reach; /* [nvariables][nvariables] through open nodes */
     unsigned char *marks; /* [nvariables] a step of time is one of it */
     int *first, *last;    /* [nodes] of those without a time: when it is read */
+    bool weighs_given;
 };
 
 static bool is_stochastic(const struct orderer *o, int64_t node)
@@ -65,9 +67,9 @@ static enum gbm_status classify(struct orderer *o, int64_t node)
                        "a vector that is known in part: a filter draws all of "
                        "a node or nothing");
     o->open[node] = fixed == 0;
-    o->times->act[node] = fixed == 0 ? RT_ACT_DRAW
-                          : seen > 0 ? RT_ACT_WEIGH
-                                     : RT_ACT_NONE;
+    o->times->act[node] = fixed == 0                    ? RT_ACT_DRAW
+                          : seen > 0 || o->weighs_given ? RT_ACT_WEIGH
+                                                        : RT_ACT_NONE;
     if (fixed == 0 && fam->no_draw)
         return fail_at(o, node,
                        "it cannot be drawn: the distribution has no clause "
@@ -312,7 +314,7 @@ static enum gbm_status check_parameters(struct orderer *o)
                              list);
 }
 
-/* What has no time yet is drawn when it is first read; if never, not at all. */
+/* What has no time yet is drawn when it is first read. */
 static void place_the_rest(struct orderer *o)
 {
     const struct rt_graph *g = &o->times->graph;
@@ -325,7 +327,7 @@ static void place_the_rest(struct orderer *o)
             if (o->open[g->parent[k]])
                 raise_to(time, o->times->time[g->parent[k]]);
         if (o->open[node] && *time == 0)
-            o->times->act[node] = RT_ACT_NONE;
+            o->times->act[node] = RT_ACT_LATE;
     }
 }
 
@@ -408,7 +410,28 @@ static bool any_open(const struct orderer *o)
     return false;
 }
 
-static enum gbm_status order_all(struct orderer *o)
+/* Marks parameters, and unknown nodes that they are drawn from. */
+static unsigned char *mark_wanted(struct orderer *o)
+{
+    const struct rt_graph *g = &o->times->graph;
+    unsigned char *wanted = calloc((size_t)g->nodes + 1, 1);
+    unsigned char *leads = calloc((size_t)g->nodes + 1, 1);
+    for (int64_t i = g->nodes - 1; wanted && leads && i >= 0; i--) {
+        const int node = o->sorted[i];
+        if (!o->open[node] || o->times->time[node] > 0)
+            continue;
+        for (int64_t k = g->first_child[node]; k < g->first_child[node + 1];
+             k++)
+            leads[node] |= leads[g->child[k]];
+        wanted[node] = is_stochastic(o, node) &&
+                       (leads[node] || o->last[node] > o->first[node]);
+        leads[node] |= wanted[node];
+    }
+    free(leads);
+    return wanted;
+}
+
+static enum gbm_status order_all(struct orderer *o, unsigned char **wanted)
 {
     struct rt *rt = o->starter->rt;
     enum gbm_status s = find_open(o);
@@ -416,17 +439,23 @@ static enum gbm_status order_all(struct orderer *o)
         return s;
     if (!any_open(o))
         return rt_fail(rt, GBM_USER_ERROR,
-                       "--method filter: nothing is left to be drawn: data "
+                       "--method %s: nothing is left to be drawn: data "
                        "and --init give all; leave out of --init what runs "
-                       "along time");
+                       "along time",
+                       rt->options.method->name);
     if (!find_marks(o))
         return rt_fail(rt, GBM_USER_ERROR,
-                       "--method filter: no unknown node depends on an earlier "
+                       "--method %s: no unknown node depends on an earlier "
                        "one of its own variable, as x[t] on x[t-1]: there is "
-                       "no time to run along");
+                       "no time to run along",
+                       rt->options.method->name);
     if (!find_times(o))
         return rt_fail(rt, GBM_FAILURE, "no memory");
     find_readers(o);
+    if (wanted) {
+        *wanted = mark_wanted(o);
+        return *wanted ? GBM_OK : rt_fail(rt, GBM_FAILURE, "no memory");
+    }
     s = check_parameters(o);
     if (s != GBM_OK)
         return s;
@@ -435,16 +464,20 @@ static enum gbm_status order_all(struct orderer *o)
     return list_by_time(o) ? GBM_OK : rt_fail(rt, GBM_FAILURE, "no memory");
 }
 
-enum gbm_status rt_times_create(struct rt_times *times, struct rt_starter *s)
+static enum gbm_status create(struct rt_times *times, struct rt_starter *s,
+                              bool weighs_given, unsigned char **wanted)
 {
-    struct orderer o = {.starter = s, .model = s->in->model, .times = times};
+    struct orderer o = {.starter = s,
+                        .model = s->in->model,
+                        .times = times,
+                        .weighs_given = weighs_given};
     *times = (struct rt_times){0};
     enum gbm_status status;
     if (!rt_graph_create(&times->graph, s->in, s->state) || !prepare(&o))
         status =
             rt_fail(s->rt, GBM_FAILURE, "no memory to find the order in time");
     else
-        status = order_all(&o);
+        status = order_all(&o, wanted);
     free(o.family);
     free(o.open);
     free(o.sorted);
@@ -455,6 +488,17 @@ enum gbm_status rt_times_create(struct rt_times *times, struct rt_starter *s)
     if (status != GBM_OK)
         rt_times_free(times);
     return status;
+}
+
+enum gbm_status rt_times_create(struct rt_times *times, struct rt_starter *s)
+{
+    return create(times, s, false, NULL);
+}
+
+enum gbm_status rt_times_find(struct rt_times *times, struct rt_starter *s,
+                              unsigned char **wanted)
+{
+    return create(times, s, true, wanted);
 }
 
 void rt_times_free(struct rt_times *t)
