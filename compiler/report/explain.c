@@ -425,8 +425,8 @@ static void print_reasons(struct text *out, struct compiler *c,
         if (s->asked)
             why = intern_format(c, "%s, as samplers { } asks", s->asked);
         else if (s->otherwise)
-            why = "a block of its own instead, if rows turn out to have too "
-                  "many of them for the joint block";
+            why = "by itself instead, if rows turn out to have too many of "
+                  "them for the joint block";
         else if (s->beside)
             why = "slice beside its block: it reaches the tails, where a "
                   "normal fit is poor";

@@ -409,8 +409,8 @@ static bool vector_candidate(const struct step *s)
 {
     const struct family *f = s->family;
     return f && f->nslices == 1 && s->nmembers == 1 && s->parts && !s->asked &&
-           !s->through && !f->auxiliary && !f->factor->replaced &&
-           f->var->role == ROLE_STOCHASTIC;
+           !s->otherwise && !s->through && !f->auxiliary &&
+           !f->factor->replaced && f->var->role == ROLE_STOCHASTIC;
 }
 
 static bool candidate(const struct step *s)
@@ -429,8 +429,8 @@ static bool curved_candidate(const struct step *s)
                                 (s->sampler == &sampler_vector_slice &&
                                  s->companion == COMPANION_NONE)))
         return true;
-    return s->sampler == &sampler_slice && !s->beside && !s->asked &&
-           !s->bounds && !s->ties && !s->through && !f->nslices &&
+    return s->sampler == &sampler_slice && !s->beside && !s->otherwise &&
+           !s->asked && !s->bounds && !s->ties && !s->through && !f->nslices &&
            !f->truncated && !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
            !f->factor->replaced && f->distribution &&
            entry_is_normal(f->distribution);
@@ -654,21 +654,27 @@ bool joint_in_long_sum(const struct step *block, const struct family *f)
 
 /* Coefficients of a plate that a sum of unknown length runs through,
  * inprod(X[i,], b[]), are in the block with what else is in the predictor, if
- * there are other plates. Their own dense block stands behind it for where they
- * are many, and then the block takes them as they are: copies of their steps;
- * returns the number of these, or -1 if no dense block can be. */
+ * there are other plates, or its density is not normal. Their own dense block,
+ * or slices, stand behind it for where they are many, and then the block takes
+ * them as they are: copies of their steps; returns the number of these, or -1
+ * if no dense block can be. */
 static int find_apart(struct compiler *c, struct model *m,
                       const struct step *block, struct step *const *members,
                       int n, struct step **apart)
 {
-    int count = 0;
-    for (int i = 0; i < n; i++)
-        if (joint_in_long_sum(block, members[i]->family)) {
-            apart[count] = NEW(c, struct step);
-            *apart[count] = *members[i];
-            apart[count++]->otherwise = members[0];
-        }
-    return count == 0 || sampler_dense_alone(c, m, apart, count) ? count : -1;
+    struct step *dense[MAX_MEMBERS];
+    int count = 0, ndense = 0;
+    for (int i = 0; i < n; i++) {
+        if (!joint_in_long_sum(block, members[i]->family))
+            continue;
+        apart[count] = NEW(c, struct step);
+        *apart[count] = *members[i];
+        apart[count]->otherwise = members[0];
+        if (normal_scalar(members[i]))
+            dense[ndense++] = apart[count];
+        count++;
+    }
+    return ndense == 0 || sampler_dense_alone(c, m, dense, ndense) ? count : -1;
 }
 
 static void insert_behind(struct step *s, struct step *const *more, int n)
@@ -688,7 +694,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
         return;
     struct step *block = NULL;
     int n = 0;
-    for (int long_sums = !curved; napart < 0 && long_sums >= 0; long_sums--) {
+    for (int long_sums = 1; napart < 0 && long_sums >= 0; long_sums--) {
         n = find_members(c, m, group, ngroup, curved, long_sums, members);
         if (n == 0)
             continue;

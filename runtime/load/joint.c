@@ -484,6 +484,7 @@ static bool data_settle(const struct rt_instance *in,
  * load: some 50 ms and 1 s. */
 #define MOST_VARYING 1.7e7
 #define MOST_FIXED 1.3e8
+#define CURVED 5 /* times that a sweep does so where a fit is sought */
 
 static bool too_many_pairs(const struct layout *l)
 {
@@ -495,7 +496,8 @@ static bool too_many_pairs(const struct layout *l)
             const double n = t->begin.items[r + 1] - t->begin.items[r];
             pairs += n * (n + 1) / 2;
         }
-        *(t->fixed_weight ? &fixed : &varying) += pairs;
+        *(t->fixed_weight ? &fixed : &varying) +=
+            t->term->curved ? CURVED * pairs : pairs;
     }
     return varying > MOST_VARYING || fixed > MOST_FIXED;
 }

@@ -337,6 +337,13 @@ static bool is_due(const struct rt_instance *in, const struct gbm_step *step)
     return !after || (step->leaf ? after->active : !after->barren);
 }
 
+/* Whether a joint block draws what the step would. */
+static bool by_joint_block(const struct rt_instance *in,
+                           const struct gbm_step *step)
+{
+    return step->otherwise && !in->steps[step->otherwise - 1].apart;
+}
+
 static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
                                  const struct gbm_step *step, const void *state,
                                  struct rt_step *out)
@@ -350,14 +357,15 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
         return GBM_OK;
     case GBM_STEP_DENSE:
         out->barren = all_barren(in, step, state);
-        out->active =
-            (!step->otherwise || in->steps[step->otherwise - 1].apart) &&
-            any_free(in, step, state) && !out->barren;
+        out->active = !by_joint_block(in, step) && any_free(in, step, state) &&
+                      !out->barren;
         return GBM_OK;
     case GBM_STEP_DERIVE:
         out->count = is_due(in, step) ? in->elements[step->family] : 0;
         break;
     case GBM_STEP_MAP:
+        if (by_joint_block(in, step))
+            break;
         if (step->joint) /* one element, if there is anything to draw */
             out->count = in->slots[step->joint->table].cells > 0;
         else if (step->whole)

@@ -31,7 +31,7 @@ P
 }
 status 0 "$GBMC" -O 1 m.bug -o m --explain
 prints 'b, u, b0 .*joint Gaussian block'
-prints 'b: a block of its own instead'
+prints 'b: by itself instead'
 
 data 60 4
 status 0 ./m check --data 60.json
@@ -51,6 +51,17 @@ stuck = [n for n in rows[0] if not n.endswith("__")
          and len({r[n] for r in rows}) < 30]
 sys.exit(f"{len(rows)} rows, {stuck}" if stuck or len(rows) != 40 else 0)
 P
+
+# where the density is not normal: slices of their own
+sed -e 's/dbern(p/dpois(p/' -e 's/logit(p/log(p/' m.bug >counts.bug
+status 0 "$GBMC" -O 1 counts.bug -o counts
+status 0 ./counts check --data 60.json --points 1
+prints '^b, u, b0 +joint elliptical slice +[1-9][0-9]* .* pass'
+prints '^b +slice +0 .* nothing to draw'
+data 600 150
+status 0 ./counts check --data 600.json --chains 1 --points 1
+prints '^b, u, b0 +joint elliptical slice +[1-9][0-9]* .* pass'
+prints '^b +slice +[1-9][0-9]* .* pass'
 
 # the same on the device
 fake_device
