@@ -317,4 +317,23 @@ rt_fail(struct rt *rt, enum gbm_status status, const char *format, ...)
     return status;
 }
 
+/* Whether a dense block of d coordinates is drawn by a solve of rows x rows, by
+ * the operations of that and of a factorisation of d x d: one rule, so that all
+ * devices draw alike. elements: of each family. */
+static inline bool rt_dense_by_rows(const struct gbm_dense *dense,
+                                    const int64_t *elements, int d, bool held)
+{
+    const double p = d;
+    double n = 0, tall = p * p * p / 3 + 2 * p * p;
+    for (int k = 0; k < dense->nterms; k++) {
+        const struct gbm_dense_term *t = &dense->terms[k];
+        const double rows = (double)elements[t->family];
+        n += rows;
+        if (!(t->constant_design && t->constant_weight))
+            tall += rows * p * p;
+    }
+    return d > GBM_DENSE_SMALL && !dense->prior_matrix && !held &&
+           2 * n * n * p + n * n * n / 3 + 6 * n * p < tall;
+}
+
 #endif

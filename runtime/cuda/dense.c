@@ -20,22 +20,6 @@
 
 /* ---- plan ---- */
 
-/* Operations of a factorisation of d x d, and of one of rows x rows. The same
- * rule as the host's, so that both draw alike. */
-static bool wide_is_cheaper(const struct cuda_dense *dense)
-{
-    const double d = dense->d, n = (double)dense->rows;
-    double tall = d * d * d / 3 + 2 * d * d;
-
-    for (int i = 0; i < dense->nterms; i++) {
-        const struct gbm_dense_term *t = &dense->model->terms[i];
-        if (!(t->constant_design && t->constant_weight))
-            tall += (double)dense->terms[i].rows * d * d;
-    }
-    return !dense->prior_matrix && !dense->held &&
-           2 * n * n * d + n * n * n / 3 + 6 * n * d < tall;
-}
-
 /* The wide route divides by the prior's precisions: none may be 0. */
 static bool prior_is_proper(struct cuda *c, const struct gbm_dense *model,
                             int d)
@@ -155,7 +139,9 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
     TRY(plan_held(c, dense));
     if (dense->d <= GBM_DENSE_SMALL)
         dense->route = ROUTE_SMALL;
-    else if (wide_is_cheaper(dense) && prior_is_proper(c, model, dense->d))
+    else if (rt_dense_by_rows(model, c->in->elements, dense->d,
+                              dense->held != NULL) &&
+             prior_is_proper(c, model, dense->d))
         dense->route = ROUTE_WIDE;
     else
         dense->route = ROUTE_LIBRARY;

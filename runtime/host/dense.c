@@ -625,19 +625,6 @@ static bool precompute_gram(struct host_dense *h, const struct rt_instance *in,
     return done;
 }
 
-/* Flops of a draw by Cholesky of d x d, and by a solve of rows x rows. The same
- * rule as the device's, so that both draw alike. */
-static bool wide_is_cheaper(const struct host_dense *h)
-{
-    double d = h->d, n = (double)h->rows, tall = d * d * d / 3 + 2 * d * d;
-    for (int k = 0; k < h->dense->nterms; k++)
-        if (!(h->terms[k].term->constant_design &&
-              h->terms[k].term->constant_weight))
-            tall += (double)h->terms[k].rows * d * d;
-    return d > GBM_DENSE_SMALL && !h->dense->prior_matrix && !h->held &&
-           2 * n * n * d + n * n * n / 3 + 6 * n * d < tall;
-}
-
 struct host_dense *host_dense_create(struct rt *rt,
                                      const struct rt_instance *in,
                                      const struct gbm_step *step,
@@ -670,7 +657,7 @@ struct host_dense *host_dense_create(struct rt *rt,
             h->held = h->held || fixed[j];
         free(fixed);
     }
-    h->wide = wide_is_cheaper(h);
+    h->wide = rt_dense_by_rows(h->dense, in->elements, h->d, h->held);
     for (int k = 0; k < h->dense->nterms && !h->wide; k++) {
         struct term *t = &h->terms[k];
         if (t->design && t->term->constant_weight &&
