@@ -1103,6 +1103,28 @@ static symp scaled_logdet(struct compiler *c, symp array)
                     sym_call(c, "logdet", 1, &of));
 }
 
+/* trace_solve(a A, B), a the same for all cells of A: a trace_solve(A, B). NULL
+ * if there is no such a. */
+static symp scaled_trace(struct compiler *c, symp array, symp other)
+{
+    symp body = array->kind == SYM_ARRAY ? array->args[0] : NULL;
+    if (!body || array->nloops != 2 || body->kind != SYM_MUL)
+        return NULL;
+    symp scale = sym_num(c, 1), rest = sym_num(c, 1);
+    for (int i = 0; i < body->nargs; i++) {
+        symp e = body->args[i];
+        const bool all = !sym_has_loop(e, array->loops[0]) &&
+                         !sym_has_loop(e, array->loops[1]);
+        symp *to = all ? &scale : &rest;
+        *to = sym_mul2(c, *to, e);
+    }
+    if (sym_is(scale, 1))
+        return NULL;
+    symp of = sym_array(c, 2, array->loops, &array->args[1], rest);
+    return sym_mul2(c, scale,
+                    sym_call(c, "trace_solve", 2, (symp[]){of, other}));
+}
+
 symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
 {
     static const char *const comparisons[] = {
@@ -1135,6 +1157,11 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
         return plain_call(c, ">=", NULL, 2, (symp[]){args[0], sym_num(c, 0)});
     if (n == 1 && !strcmp(name, "logdet")) {
         symp scaled = scaled_logdet(c, args[0]);
+        if (scaled)
+            return scaled;
+    }
+    if (n == 2 && !strcmp(name, "trace_solve")) {
+        symp scaled = scaled_trace(c, args[0], args[1]);
         if (scaled)
             return scaled;
     }
