@@ -1,6 +1,8 @@
 /* monitor.c: what is kept of a draw. */
 #include "run/chains.h"
 #include "run/marks.h"
+#include "run/chains.h"
+#include "run/method.h"
 #include "io/data.h"
 
 #include <stdlib.h>
@@ -215,6 +217,12 @@ static bool at_hand(const struct chooser *c, int v)
     return c->rt->options.thin == 1 || !is_late(c->in, v);
 }
 
+/* Of what a device sums up over sweeps. */
+static bool runs_chains(const struct rt_options *o)
+{
+    return o->command == RT_RUN && o->method && o->method->run == rt_run_chains;
+}
+
 static enum gbm_status choose_moments(struct chooser *c)
 {
     const char *list = c->rt->options.moments;
@@ -222,6 +230,10 @@ static enum gbm_status choose_moments(struct chooser *c)
     enum gbm_status s = GBM_OK;
     if (list && strcmp(list, "none") == 0)
         return GBM_OK;
+    if (!runs_chains(&c->rt->options))
+        return list ? rt_fail(c->rt, GBM_USER_ERROR,
+                              "--moments is for run by Markov chains")
+                    : GBM_OK;
     const bool named = list && strcmp(list, "all") != 0;
     if (named)
         s = rt_marks_read(c->rt, c->in, "--moments", list, c->notes, &marks,

@@ -161,6 +161,11 @@ for key in "mean", "sd", "rhat":
 P
 python3 cells.py "$GBM_ROOT/tests/cli" || fail "netCDF"
 
+# what has no sweeps has no moments
+status 1 ./m simulate --data d.json --moments x
+says '--moments is for run by Markov chains'
+status 0 ./m simulate --posterior --data d.json --draws 20 --monitor mu --thin 2
+
 # a run that goes on
 status 0 "${cpu[@]}" --thin 3 --monitor mu --moments all --quiet --draws 150 \
     --checkpoint half.ck

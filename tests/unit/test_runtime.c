@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "run/run.h"
+#include "run/method.h"
 #include "io/data.h"
 #include "gbm.h"
 #include "host/host.h"
@@ -632,6 +633,7 @@ static int command(int (*run)(struct rt *), int draws)
                                      .draws = draws,
                                      .draws_given = true,
                                      .thin = 1,
+                                     .method = &rt_mcmc,
                                      .points = 3,
                                      .seed = 7,
                                      .quiet = true};
