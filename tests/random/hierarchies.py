@@ -73,8 +73,8 @@ def standardised_columns(b, i):
         turned = b.chance(0.5)
         at = f"{e}[{k.name},{j.name}]" if turned else \
             f"{e}[{j.name},{k.name}]"
-        return f"{cell} <- {mu}[{k.name}] + {s}[{k.name}] * {at} " \
-            f"{at} ~ dnorm(0, 1)"
+        return f"{at} ~ dnorm(0, 1) " \
+            f"{cell} <- {mu}[{k.name}] + {s}[{k.name}] * {at}"
     return columns(b, i, fill)
 
 
