@@ -717,12 +717,32 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     insert_behind(members[0], apart, napart);
 }
 
+/* It stands in vectors' priors alone, whose block takes it along, if they have
+ * one. */
+static bool is_mean_of_vectors(const struct model *m, const struct step *s)
+{
+    bool all = true;
+    for (const struct part *p = s->parts; p; p = p->next) {
+        bool prior = p->own;
+        for (const struct step *t = m->steps; t && !prior; t = t->next)
+            prior = vector_candidate(t) && t->family->factor == p->factor;
+        all = all && prior;
+    }
+    return all;
+}
+
 void sampler_form_joint_blocks(struct compiler *c, struct model *m)
 {
+    enum { PLATES, SCALARS, MEANS, PASSES };
     for (int curved = 0; curved < 2; curved++)
-        for (int pass = 0; pass < 2; pass++)
-            for (struct step *s = m->steps; s; s = s->next)
-                if ((curved ? curved_candidate(s) : candidate(s)) &&
-                    is_plate(s) == (pass == 0))
+        for (int pass = PLATES; pass < PASSES; pass++)
+            for (struct step *s = m->steps; s; s = s->next) {
+                if (!(curved ? curved_candidate(s) : candidate(s)))
+                    continue;
+                const int own = is_mean_of_vectors(m, s) ? MEANS
+                                : is_plate(s)            ? PLATES
+                                                         : SCALARS;
+                if (own == pass)
                     form_from(c, m, s, curved);
+            }
 }
