@@ -148,7 +148,7 @@ struct collected {
     symp statistic[24], coefficient[24];
     int n;
     symp rest;
-    bool overflow; /* more than 24 statistics */
+    bool overflow; /* more than 24 statistics, or too long: not all is told */
 };
 /* Splits e into statistics of the target. `positive`: x > 0 is known. A term
  * that resists stays whole as a statistic (then it may contain anything). */

@@ -4,12 +4,19 @@
 #include <math.h>
 #include <string.h>
 
+/* Products of sums are multiplied out, so a short expression may have very many
+ * terms, a recursion written out the more with each turn. */
+enum { MOST_VISITS = 40000 };
+
 struct collector {
     struct compiler *c;
     bool positive;
     struct collected *out;
+    int *visits; /* of parts, in all that one caller has collected */
 };
 static void collect(const struct collector *k, symp e, symp coefficient);
+static void collect_within(const struct collector *k, symp e,
+                           struct collected *out);
 
 static void add_statistic(const struct collector *k, symp statistic,
                           symp coefficient)
@@ -117,7 +124,7 @@ static void collect_select(const struct collector *k, symp e, symp coefficient)
     }
     struct collected branch[2];
     for (int b = 0; b < 2; b++)
-        sym_collect(c, e->args[1 + b], k->positive, &branch[b]);
+        collect_within(k, e->args[1 + b], &branch[b]);
     symp zero = sym_num(c, 0);
     for (int b = 0; b < 2; b++) {
         for (int i = 0; i < branch[b].n; i++) {
@@ -143,7 +150,7 @@ static void collect_sum(const struct collector *k, symp e, symp coefficient)
         return;
     }
     struct collected body;
-    sym_collect(c, e->args[2], k->positive, &body);
+    collect_within(k, e->args[2], &body);
     k->out->overflow = k->out->overflow || body.overflow;
     for (int i = 0; i < body.n; i++) {
         if (!sym_has_loop(body.statistic[i], e->loop))
@@ -217,10 +224,12 @@ static symp spread_sum(const struct collector *k, symp e)
         sym_has_target(e->args[1]) || !sym_has_target(e->args[2]))
         return e;
     struct collected body;
-    sym_collect(c, e->args[2], k->positive, &body);
+    collect_within(k, e->args[2], &body);
+    if (body.overflow)
+        return e;
     symp total = sym_sum(c, e->loop, e->args[0], e->args[1], body.rest);
     for (int i = 0; i < body.n; i++) {
-        if (body.overflow || sym_has_loop(body.statistic[i], e->loop))
+        if (sym_has_loop(body.statistic[i], e->loop))
             return e;
         symp a =
             sym_sum(c, e->loop, e->args[0], e->args[1], body.coefficient[i]);
@@ -250,7 +259,7 @@ static symp joined_terms(const struct collector *k, symp e)
     bool joins = false, varies = false;
     if (e->kind != SYM_ADD)
         return e;
-    sym_collect(c, e, k->positive, &terms);
+    collect_within(k, e, &terms);
     symp total = terms.rest;
     for (int i = 0; i < terms.n; i++) {
         symp a = terms.coefficient[i];
@@ -310,6 +319,8 @@ static void collect_power(const struct collector *k, symp e, symp coefficient)
 static void collect(const struct collector *k, symp e, symp coefficient)
 {
     struct compiler *c = k->c;
+    if (++*k->visits > MOST_VISITS)
+        k->out->overflow = true;
     if (k->out->overflow)
         return;
     if (!sym_has_target(e)) {
@@ -360,13 +371,14 @@ static void collect(const struct collector *k, symp e, symp coefficient)
     UNREACHABLE();
 }
 
-void sym_collect(struct compiler *c, symp e, bool target_positive,
-                 struct collected *out)
+static void collect_within(const struct collector *k, symp e,
+                           struct collected *out)
 {
+    struct compiler *c = k->c;
+    const struct collector inner = {c, k->positive, out, k->visits};
     *out = (struct collected){.rest = sym_num(c, 0)};
-    struct collector k = {c, target_positive, out};
     struct scratch_mark mark = scratch_mark(c);
-    collect(&k, e, sym_num(c, 1));
+    collect(&inner, e, sym_num(c, 1));
     scratch_release(c, mark);
     int n = 0; /* drop what cancelled */
     for (int i = 0; i < out->n; i++)
@@ -375,6 +387,14 @@ void sym_collect(struct compiler *c, symp e, bool target_positive,
             out->coefficient[n++] = out->coefficient[i];
         }
     out->n = n;
+}
+
+void sym_collect(struct compiler *c, symp e, bool target_positive,
+                 struct collected *out)
+{
+    int visits = 0;
+    collect_within(&(struct collector){c, target_positive, NULL, &visits}, e,
+                   out);
 }
 
 symp sym_only_where(struct compiler *c, symp e, const struct loop *l,

@@ -85,6 +85,8 @@ bool condition_matrix_terms(struct compiler *c, const struct step *s, symp logp,
     struct collected terms;
     sym_collect(c, sym_map(c, logp, determinant_node, &k), true, &terms);
     *determinant = sym_num(c, 0);
+    if (terms.overflow)
+        return false;
     for (int i = 0; i < terms.n; i++) {
         if (terms.statistic[i]->kind != SYM_TARGET ||
             sym_has_var(terms.coefficient[i], v))

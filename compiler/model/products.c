@@ -113,7 +113,8 @@ static symp step_factor(struct compiler *c, const struct family *f, int d)
     if (sym_has_var(body, f->var) || !sym_has_target(body))
         return NULL;
     sym_collect(c, body, false, &terms);
-    return terms.n == 1 && terms.statistic[0]->kind == SYM_TARGET &&
+    return !terms.overflow && terms.n == 1 &&
+                   terms.statistic[0]->kind == SYM_TARGET &&
                    sym_is(terms.rest, 0)
                ? terms.coefficient[0]
                : NULL;

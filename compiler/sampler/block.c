@@ -319,6 +319,8 @@ static bool derive_row(struct compiler *c, const struct step *s,
     sym_collect(c, sym_replace(c, logp, e, sym_target(c)), false, &k);
     symp t = sym_target(c), square = sym_pow(c, t, sym_num(c, 2));
     symp c1 = sym_num(c, 0), c2 = sym_num(c, 0);
+    if (k.overflow)
+        return false;
     for (int i = 0; i < k.n; i++) {
         if (sym_same(k.statistic[i], t))
             c1 = k.coefficient[i];
