@@ -310,7 +310,9 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
         s = choose_moments(&c);
     if (s == GBM_OK && !list && notes)
         note_left_out(&c);
-    if (s == GBM_OK && in->row == 0 && !in->has_moments && !in->deviance)
+    const bool unasked = list && !rt->options.moments;
+    if (s == GBM_OK && in->row == 0 && (unasked || !in->has_moments) &&
+        !in->deviance)
         s = rt_fail(rt, GBM_USER_ERROR,
                     list ? "--monitor names nothing that is drawn"
                          : "there is nothing to draw: all variables have data "

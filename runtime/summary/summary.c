@@ -132,12 +132,36 @@ static void put_json_row(struct rt_out *out, const struct gbm_summary *summary,
     rt_out_text(out, "}");
 }
 
+/* Of what was not asked for there are moments alone, apart from the rest: a
+ * program that reads parameters finds those that it named. */
+static void put_json_moments(struct rt_out *out,
+                             const struct gbm_summary *summary)
+{
+    struct gbm_rows at = {.summary = summary, .all = true};
+    struct gbm_row row;
+    bool first = true;
+
+    rt_out_text(out, ",\n  \"moments\": {");
+    while (gbm_rows_next(&at, &row)) {
+        if (row.at >= 0)
+            continue;
+        rt_out_text(out, first ? "\n    \"" : ",\n    \"");
+        rt_out_json_string(out, row.name);
+        rt_out_json_number(out, "\": {\"mean\": ", row.d.mean);
+        rt_out_json_number(out, ", \"sd\": ", row.d.sd);
+        rt_out_json_number(out, ", \"rhat\": ", row.d.rhat);
+        rt_out_text(out, "}");
+        first = false;
+    }
+    rt_out_text(out, "\n  }");
+}
+
 enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
                                   const struct gbm_criteria *criteria,
                                   const char *path, char error[GBM_ERROR])
 {
     const struct gbm_timing *time = &summary->draws->timing;
-    struct gbm_rows at = {.summary = summary, .all = true};
+    struct gbm_rows at = {.summary = summary, .all = !summary->draws->aside};
     struct rt_out *out = malloc(sizeof *out);
     enum gbm_status status;
     struct gbm_row row;
@@ -173,6 +197,8 @@ enum gbm_status gbm_summary_write(const struct gbm_summary *summary,
         put_json_row(out, summary, &row);
     }
     rt_out_text(out, "\n  }");
+    if (summary->draws->aside)
+        put_json_moments(out, summary);
     if (summary->draws->json) {
         rt_out_text(out, ",\n");
         rt_out_text(out, summary->draws->json);

@@ -92,7 +92,7 @@ k <- c(2, 0, 3, 1)
 u <- c(-1, -1.5, 0, 1, 2, 1.2)
 alpha <- c(1, 2)' >many.R
 checks many
-prints '^a +dnorm '
+prints '^a, b +Gaussian block .* pass'
 
 # The draws of what augmentations add, which check does not see: the moments are
 # those of the plain sampler, which knows of densities alone.

@@ -141,7 +141,7 @@ model {
   }
 }
 END
-block states 'm, x\[1,1:K\], .*joint Gaussian' x,m
+block states 'x\[1,1:K\], m, .*joint Gaussian' x,m
 
 # one long vector: where its precision is data but for a scale, the sums over
 # pairs of its components are had at load; else there are too many

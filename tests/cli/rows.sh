@@ -69,7 +69,7 @@ model {
   }
 }
 END
-block apart 'Phi\[k,j\], .*joint Gaussian block' A,Phi
+block apart 'Phi\[k,k\], .*joint Gaussian block' A,Phi
 
 cat >groups.gbm <<'END'
 model {
