@@ -20,42 +20,50 @@ r = t["rejection"]
 assert abs(t["barrier"] - sum(r)) < 1e-4 and max(r) - min(r) < 0.2, t
 P
 
-# two modes, far apart, whose masses the prior settles
+# two modes, far apart, of which the prior prefers one and the data the other: a
+# swap that weighs the data wrongly moves mass between them
 cat >modes.gbm <<'E'
 model {
-  mu ~ dnorm(1, 0.05)
-  for (i in 1:4) { y[i] ~ dnorm(mu^2, 4) }
+  mu ~ dnorm(4, 0.05)
+  for (i in 1:4) { y[i] ~ dnorm(mu^2 + d[i] * step(mu), 4) }
   right <- step(mu)
 }
 E
-echo 'y <- c(25, 24, 26, 25.5)' >modes.R
+echo 'y <- c(25, 24, 26, 25.5)
+d <- c(0.6, -0.6, -0.6, 0.6)' >modes.R
 status 0 "$GBMC" -O 0 modes.gbm -o modes
 status 0 ./modes --data modes.R --quiet --draws 200 --summary plain.json \
     --chains 8
-status 0 ./modes --data modes.R --method tempering --device cpu --chains 2 \
-    --replicas 8 --draws 1000 --summary s.json --out fit.csv --threads 2
-prints '^tempering: 2 ladders of 8 replicas, communication barrier'
+status 0 ./modes --data modes.R --method tempering --device cpu --chains 4 \
+    --replicas 8 --draws 20000 --summary s.json --threads 1
+prints '^tempering: 4 ladders of 8 replicas, communication barrier'
 prints '^rejected by rung:( 0\.[0-9][0-9]){7}$'
 prints '^round trips: [1-9]'
 python3 - <<'P' || fail 'the masses of modes'
 import json, math
-ys = [25, 24, 26, 25.5]
+ys, ds = [25, 24, 26, 25.5], [0.6, -0.6, -0.6, 0.6]
 def density(mu):
-    return math.exp(-0.025 * (mu - 1) ** 2 - sum(2 * (y - mu * mu) ** 2 for y in ys))
+    return math.exp(-0.025 * (mu - 4) ** 2 - sum(
+        2 * (y - mu * mu - d * (mu >= 0)) ** 2 for y, d in zip(ys, ds)))
 grid = [i / 1000 for i in range(-8000, 8001)]
 right = sum(density(m) for m in grid if m > 0)
 exact = right / (right + sum(density(m) for m in grid if m < 0))
 plain = json.load(open("plain.json"))["parameters"]
-assert plain["right"]["rhat"] > 2, plain # chains stay where they began
+r = plain["right"]["rhat"] # chains stay where they began
+assert r is None or r > 2, plain
 r = json.load(open("s.json"))["parameters"]["right"]
-assert r["mcse"] < 0.05 and abs(r["mean"] - exact) < 4 * r["mcse"], (r, exact)
+assert r["mcse"] < 0.03 and abs(r["mean"] - exact) < 4 * r["mcse"], (r, exact)
 P
 
-# the same by one thread
-status 0 ./modes --data modes.R --quiet --method tempering --device cpu \
-    --chains 2 --replicas 8 --draws 1000 --out one.csv --threads 1
+# the same by two threads and one
+for threads in 1 2; do
+    status 0 ./modes --data modes.R --quiet --method tempering --device cpu \
+        --chains 2 --replicas 8 --warmup 200 --draws 100 --threads $threads \
+        --out threads$threads.csv
+done
 for chain in 1 2; do
-    cmp <(grep -v '^#' fit_$chain.csv) <(grep -v '^#' one_$chain.csv) ||
+    cmp <(grep -v '^#' threads1_$chain.csv) \
+        <(grep -v '^#' threads2_$chain.csv) ||
         fail 'threads'
 done
 
