@@ -534,7 +534,7 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
         .rt = rt, .in = in, .block = step->joint, .state = state};
     struct layout l = empty;
     bool ok = list_terms(&l, false, redraw);
-    if (ok && l.block->apart && too_many_pairs(&l)) {
+    if (ok && l.d > 0 && l.block->apart && too_many_pairs(&l)) {
         layout_free(&l);
         l = empty;
         in->steps[step - in->model->steps].apart = true;

@@ -38,6 +38,17 @@ status 0 ./m check --data 60.json
 prints '^b, u, b0 +joint Gaussian block +[1-9][0-9]* .* pass'
 prints '^b +dense Gaussian block +0 .* nothing to draw'
 
+# all of the block is data
+python3 - <<'P' >known.json
+import json
+d = json.load(open("60.json"))
+d.update({"b": [0.5, -1, 0, 1], "u": [0, 1, 2, -1, 0], "b0": 0.5})
+print(json.dumps(d))
+P
+status 0 ./m check --data known.json
+prints '^b, u, b0 +joint Gaussian block +0 .* nothing to draw'
+status 0 ./m --data known.json --quiet
+
 data 1600 150
 status 0 ./m check --data 1600.json --chains 1 --points 1
 prints '^b, u, b0 +joint Gaussian block +[1-9][0-9]* .* pass'
