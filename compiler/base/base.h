@@ -2,9 +2,7 @@
 #ifndef GBMC_BASE_BASE_H
 #define GBMC_BASE_BASE_H
 
-#ifndef GBM_VERSION
-#define GBM_VERSION "0.1"
-#endif
+#include "base/version.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

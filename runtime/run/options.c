@@ -181,7 +181,13 @@ void rt_print_help(const char *program, FILE *out)
             program);
     for (int i = 0; i < NCOMMANDS; i++)
         fprintf(out, "  %-18s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "\noptions:\n");
+    fprintf(out, "\n");
+    rt_print_options(out);
+}
+
+void rt_print_options(FILE *out)
+{
+    fprintf(out, "options:\n");
     for (int i = 0; i < NOPTIONS; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s%s%s", options[i].name,
@@ -217,6 +223,14 @@ static const char *command_name(const void *context, int i)
 {
     (void)context;
     return commands[i].name;
+}
+
+bool rt_option_takes_word(const char *word)
+{
+    for (int i = 0; i < NOPTIONS; i++)
+        if (strcmp(options[i].name, word) == 0)
+            return options[i].value != NULL;
+    return false;
 }
 
 static enum gbm_status suggest(struct rt *rt, const char *what,

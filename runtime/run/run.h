@@ -14,6 +14,9 @@ void rt_options_free(struct rt_options *options);
 /* GBM_WITH_... that the program must have. */
 unsigned rt_options_need(const struct rt_options *options);
 void rt_print_help(const char *program, FILE *out);
+void rt_print_options(FILE *out); /* the part of it that lists options */
+/* Whether the word is an option of which the next word is the value. */
+bool rt_option_takes_word(const char *word);
 /* Options that make a run what it is, so that a checkpoint keeps them: their
  * names, k = 0, 1, ...; NULL after the last. */
 const char *rt_kept_option(int k);

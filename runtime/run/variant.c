@@ -4,9 +4,9 @@
  * methods, and takes no longer to compile. */
 #include "run/method.h"
 #include "base/origin.h"
+#include "base/program.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,18 +119,6 @@ static enum gbm_status check_origin(const struct request *q)
 
 /* ---- running it ---- */
 
-/* A signal handler can reach nothing but globals. */
-static volatile pid_t child;
-
-static void pass_on(int number)
-{
-    if (child > 0)
-        kill(child, number);
-}
-
-static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-enum { NCAUGHT = sizeof caught / sizeof caught[0] };
-
 static char **arguments_of(const struct request *q, char *with, char *path)
 {
     const struct rt_origin *o = &q->origin;
@@ -152,36 +140,6 @@ static char **arguments_of(const struct request *q, char *with, char *path)
     return words;
 }
 
-static void become(const struct rt_origin *o, char **words)
-{
-    for (int i = 0; i < NCAUGHT; i++)
-        signal(caught[i], SIG_DFL);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what is printed is the run's */
-    if (chdir(o->folder) == 0)
-        execv(o->compiler, words);
-    fprintf(stderr, "failed: %s: %s\n", o->compiler, strerror(errno));
-    _exit(2);
-}
-
-/* Its wait status; a signal to this process goes to gbmc, which then ends. */
-static int run_compiler(const struct rt_origin *o, char **words)
-{
-    struct sigaction action = {.sa_handler = pass_on}, before[NCAUGHT];
-    int status = -1;
-    fflush(NULL);
-    for (int i = 0; i < NCAUGHT; i++)
-        sigaction(caught[i], &action, &before[i]);
-    child = fork();
-    if (child == 0)
-        become(o, words);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    child = 0;
-    for (int i = 0; i < NCAUGHT; i++)
-        sigaction(caught[i], &before[i], NULL);
-    return status;
-}
-
 static enum gbm_status compile_failed(struct rt *rt, int status)
 {
     if (status != -1 && WIFSIGNALED(status)) {
@@ -200,26 +158,22 @@ static enum gbm_status compile_failed(struct rt *rt, int status)
 static enum gbm_status compile(const struct request *q, int *made)
 {
     struct rt *rt = q->rt;
-    const char *place = getenv("TMPDIR");
-    char folder[4000], path[4096], word[128];
-    snprintf(folder, sizeof folder, "%s/gbm.XXXXXX",
-             place && *place ? place : "/tmp");
-    if (!mkdtemp(folder))
-        return rt_fail(rt, GBM_FAILURE, "cannot make a folder %s: %s", folder,
-                       strerror(errno));
-    snprintf(path, sizeof path, "%s/sampler", folder);
+    struct rt_scratch scratch;
+    char word[128];
+    int failed = rt_scratch_make(&scratch);
+    if (failed)
+        return rt_fail(rt, GBM_FAILURE, "cannot make a folder %s: %s",
+                       scratch.folder, strerror(failed));
     snprintf(word, sizeof word, "--with=%s", q->with);
-    char **words = arguments_of(q, word, path);
-    int status = words ? run_compiler(&q->origin, words) : -1;
+    char **words = arguments_of(q, word, scratch.path);
+    int status = words ? rt_program_run(q->origin.folder, words) : -1;
     free(words);
-    *made = status == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    unlink(path);
-    rmdir(folder);
+    *made = rt_scratch_take(&scratch, status == 0);
     if (status != 0)
         return compile_failed(rt, status);
     return *made >= 0 ? GBM_OK
-                      : rt_fail(rt, GBM_FAILURE, "cannot read %s: %s", path,
-                                strerror(errno));
+                      : rt_fail(rt, GBM_FAILURE, "cannot read %s: %s",
+                                scratch.path, strerror(errno));
 }
 
 static enum gbm_status become_variant(struct rt *rt, unsigned with,

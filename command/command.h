@@ -1,0 +1,29 @@
+/* command.h: `gbm`, the command for people over gbmc and the samplers. */
+#ifndef GBM_COMMAND_H
+#define GBM_COMMAND_H
+
+#include "run/run.h"
+
+/* A command, and what does it: argv[0] is its name; returns the exit status. */
+struct command {
+    const char *name, *usage, *help;
+    int (*run)(const struct command *command, int argc, char **argv);
+    const char *sampler; /* whose command it is there; or NULL */
+    const char *details; /* what --help adds; or NULL */
+};
+
+/* gbm.c. Prints "error: ...", and returns 1. */
+__attribute__((format(printf, 1, 2))) int complain(const char *format, ...);
+/* Goes on as gbmc with these words in front of argv[1 ...]. */
+int become_compiler(const char *const *words, int nwords, char **argv);
+/* The path of gbmc: beside this program, else what $PATH has. */
+const char *compiler_path(void);
+
+/* sampler.c. Compiles argv[1] for the data behind it, and goes on as that
+ * sampler. */
+int run_sampler(const struct command *command, int argc, char **argv);
+
+/* new.c. Writes a folder argv[1] with a first model. */
+int make_new(const struct command *command, int argc, char **argv);
+
+#endif
