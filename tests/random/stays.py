@@ -4,7 +4,8 @@ two posteriors are compared, chains that creep say nothing; here they begin in i
 Each of many chains begins where one of the plain sampler ended, and moves a few
 sweeps. Where the plain ones have arrived, what the chains are then is distributed
 as before (Gandy and Scott 2020, Unit testing for MCMC and other Monte Carlo
-methods). Nothing is tuned: there is no warm-up."""
+methods). Nothing is tuned: there is no warm-up. Plain chains that still know
+halfway what they end as have not arrived, and say nothing."""
 
 import json
 import math
@@ -18,6 +19,7 @@ from syntax import to_json
 CHAINS, SWEEPS, ARRIVE = 64, 24, 120
 LIMIT = 5.5  # |z| that is looked at again, and that fails if met again
 MOVES = 3.0  # |z| at which the plain sampler has not arrived
+FORGOT = 0.5  # the most that a chain's rank halfway tells of its rank at the end
 
 
 def leaves(bench, like):
@@ -40,17 +42,18 @@ def leaves(bench, like):
 
 
 def three_times(bench, like, times, seed):
-    """What each chain is where the plain sampler ended, and where it and the
-    derived one come to from there; None where that cannot be had."""
+    """What each chain is halfway to where the plain sampler ends, at that end, and
+    where it and the derived one come to from there; None where that cannot be
+    had."""
     chains, found, begin = times * CHAINS, [], []
-    for name, sweeps, more in (
+    for k, (name, sweeps, more) in enumerate((
             ("ended", times * ARRIVE, ["--plain"]),
             ("plain", SWEEPS, ["--plain", "--start", "typical"]),
-            ("derived", SWEEPS, ["--start", "typical"])):
+            ("derived", SWEEPS, ["--start", "typical"]))):
         status, out, err = bench.sampler(
             "run", "--quiet", "--device", "cpu", "--chains", str(chains),
-            "--warmup", "0", "--draws", str(sweeps), "--thin", str(sweeps),
-            "--digits", "17", "--seed", str(seed + len(found)), "--out",
+            "--warmup", "0", "--draws", str(sweeps), "--thin", str(sweeps // 2),
+            "--digits", "17", "--seed", str(seed + k), "--out",
             f"{name}.csv", *begin, *more,
             seconds=2 * times * bench.settings.seconds)
         if status == 124 or status and name == "ended":
@@ -60,9 +63,12 @@ def three_times(bench, like, times, seed):
         if failed or status:
             return None, failed or Failure("stays", plain_kind(message(err)),
                                            err[:1000])
-        found.append([read_draws(bench.at(f"{name}_{k}.csv"))[-1]
-                      for k in range(1, chains + 1)])
-        for k, row in enumerate(found[0] if not begin else (), 1):
+        draws = [read_draws(bench.at(f"{name}_{k}.csv"))
+                 for k in range(1, chains + 1)]
+        if not begin:
+            found.append([halfway for halfway, _ in draws])
+        found.append([end for _, end in draws])
+        for k, row in enumerate(found[-1] if not begin else (), 1):
             with open(bench.at(f"begin_{k}.json"), "w") as f:
                 json.dump(to_json(starting_values(row, like)), f)
         begin = [word for k in range(1, chains + 1)
@@ -75,17 +81,16 @@ def columns(rows):
             if not name.endswith("__")}
 
 
-def scores(began, plain, derived):
+def scores(halfway, ended, plain, derived):
     """(name, |z|) of what had arrived: means of paired differences, of ranks, as
     tails may be heavy, and of their distance from the middle."""
     for name, x in plain.items():
-        a, b = began.get(name), derived.get(name)
-        if a is None or b is None or \
-                not np.all(np.isfinite([*a, *b, *x])):
+        states = [s.get(name) for s in (halfway, ended)] + [x, derived.get(name)]
+        if any(s is None or not np.all(np.isfinite(s)) for s in states):
             continue
         for turned in (ranks, spread):
-            at, to, by = turned(a, x, b)
-            if paired(at, to) < MOVES:
+            half, at, to, by = turned(*states)
+            if paired(at, to) < MOVES and correlation(half, at) < FORGOT:
                 yield name, paired(to, by)
 
 
@@ -104,3 +109,8 @@ def paired(a, b):
     d = b - a
     error = math.sqrt(np.var(d, ddof=1) / len(d))
     return abs(np.mean(d)) / error if error > 0 else 0.0
+
+
+def correlation(a, b):
+    moved = np.std(a) > 0 and np.std(b) > 0
+    return np.corrcoef(a, b)[0, 1] if moved else 0.0
