@@ -88,6 +88,19 @@ COMPILER_SITES = [
      "if (!open_inverse(c, s, q, k))"),
     # a scale moves with its plate by another power
     ("sampler/rescale.c", "*power += 1;", "*power += 2;"),
+    # elements that meet in a sum are moved at once
+    ("condition/condition.c", "sym_plain_loop(c, r->reference->args[d], &offset) == bound &&",
+     "sym_plain_loop(c, r->reference->args[d], &offset) != NULL &&"),
+    # the Jacobian of a move that divides one node and multiplies others
+    ("sampler/scale_program.c", "k.count -= 1; /* what is divided */",
+     "k.count -= 0;"),
+    # the pull of a vector's own mean
+    ("sampler/joint_vector.c",
+     "find_term(&matrix, &terms, p->scale, p->constant)->score = p->unit;",
+     "find_term(&matrix, &terms, p->scale, p->constant)->score = sym_num(c, 0);"),
+    # a row of a long sum, without what the block does not move
+    ("sampler/joint_linear.c", "out->rest = sym_add2(c, out->rest, sym_mul2(c, by, e));",
+     "out->rest = sym_add2(c, out->rest, by);"),
 ]
 
 
