@@ -806,7 +806,8 @@ static enum gbm_status prepare(struct rt_chains *r)
         s = rt_start(rt, &r->in, r->notes);
     }
     if (s == GBM_OK) {
-        if (!rt->options.plain) /* the sampler that is in doubt */
+        if (!rt->options.plain && /* the sampler that is in doubt */
+            !rt->options.method->replicas)
             rt_pilot(rt, &r->in);
         if (rt->options.method->prepare)
             s = rt->options.method->prepare(r);

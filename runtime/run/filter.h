@@ -49,6 +49,10 @@ void rt_times_free(struct rt_times *times);
  * scratch, [n]. */
 void rt_resample(int n, const double *weight, double u, int *ancestor,
                  int *offspring);
+/* Multinomial resampling: ancestor[n], ascending, of independent draws. */
+struct gbm_rng;
+void rt_resample_multinomial(int n, const double *weight, struct gbm_rng *rng,
+                             int *ancestor);
 
 /* ---- what comes of it ---- */
 

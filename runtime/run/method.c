@@ -11,13 +11,10 @@ const struct rt_method rt_mcmc = {
     .run = rt_run_chains,
 };
 
-/* Not supported yet. */
-static const struct rt_method smc = {.name = "smc"};
-
 static const struct rt_method *const methods[] = {
     &rt_mcmc,
     &rt_tempering,
-    &smc,
+    &rt_smc,
     &rt_optimize,
     &rt_em,
     &rt_particle_filter,

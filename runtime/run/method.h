@@ -15,8 +15,8 @@ struct rt_method {
      * the exit status. NULL: not supported yet. */
     int (*run)(struct rt *rt);
     /* Of methods whose `run` is rt_run_chains (chains.h). NULL: as plain MCMC.
-     * Chains that run for each one of --chains; */
-    int (*replicas)(const struct rt_options *options);
+     * Chains that run for each one of --chains; it may settle options; */
+    int (*replicas)(struct rt_options *options);
     /* before the device takes the starting values; */
     enum gbm_status (*prepare)(struct rt_chains *r);
     /* a block of sweeps of all chains, as rt->device->run does it; */
@@ -29,7 +29,7 @@ struct rt_method {
     void (*release)(struct rt_chains *r);
 };
 
-extern const struct rt_method rt_mcmc, rt_tempering, rt_optimize, rt_em,
+extern const struct rt_method rt_mcmc, rt_tempering, rt_smc, rt_optimize, rt_em,
     rt_particle_filter, rt_particle_metropolis;
 
 /* method.c. The methods, k = 0, 1, ...; NULL after the last. */

@@ -1,6 +1,8 @@
 /* resample.c: systematic resampling (Kitagawa 1996; Douc, Cappe and Moulines
- * 2005): particle i has floor(n w) or ceil(n w) copies. */
+ * 2005): particle i has floor(n w) or ceil(n w) copies; and the multinomial
+ * one. */
 #include "run/filter.h"
+#include "gbm.h"
 
 #include <math.h>
 
@@ -34,6 +36,23 @@ void rt_resample(int n, const double *weight, double u, int *ancestor,
         while (offspring[from] < 2)
             from++;
         offspring[from]--;
+        ancestor[i] = from;
+    }
+}
+
+/* The largest of i + 1 uniforms below `top` is top u^(1 / (i + 1)). */
+void rt_resample_multinomial(int n, const double *weight, struct gbm_rng *rng,
+                             int *ancestor)
+{
+    double top = 1, below = 1; /* the weights before `from` */
+    int from = n, least = 0;
+    while (least + 1 < n && !(weight[least] > 0))
+        least++;
+    for (int i = n - 1; i >= 0; i--) {
+        top *= pow(gbm_uniform(rng), 1.0 / (i + 1));
+        while (from > least &&
+               (from == n || top <= below || !(weight[from] > 0)))
+            below -= weight[--from];
         ancestor[i] = from;
     }
 }

@@ -260,7 +260,7 @@ static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
 
 /* ---- before and after ---- */
 
-static int replicas(const struct rt_options *o) { return o->replicas; }
+static int replicas(struct rt_options *o) { return o->replicas; }
 
 static bool allocate(struct rt_chains *r, struct tempering *t)
 {

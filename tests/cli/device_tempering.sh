@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tempering on a device with memory of its own draws what the host draws:
-# powers, states from the prior and what was swapped go there. On stand-ins for
-# CUDA's libraries (tests/gpu/fake).
+# Tempering and the sequential sampler on a device with memory of its own draw
+# what the host draws: powers, states from the prior and what was swapped or
+# copied go there. On stand-ins for CUDA's libraries (tests/gpu/fake).
 source "$GBM_ROOT/tests/cli/lib"
 fake_device
 cat >m.gbm <<'E'
@@ -21,23 +21,30 @@ echo 'y <- c(-2, -1.5, -2.2, 1, 2, 1.7)
 k <- c(1, 2, 4, 3, 3, 2)
 w <- c(0.4, 0.6)' >m.R
 status 0 "$GBMC" -O 0 --with=powers m.gbm -o m
-draw() {
-    status 0 ./m --data m.R --quiet --method tempering --replicas 4 --chains 2 \
-        --warmup 24 --draws 12 --format csv --digits 15 --out "$1.csv" \
-        --summary "$1.json" --device "$1"
+draw() { # METHOD DEVICE OPTION...
+    local out=$1_$2 method=$1 device=$2
+    shift 2
+    status 0 ./m --data m.R --quiet --method "$method" --chains 2 \
+        --format csv --digits 15 --out "$out.csv" --summary "$out.json" \
+        --device "$device" "$@"
 }
-draw cpu
-draw cuda
+for device in cpu cuda; do
+    draw tempering $device --replicas 4 --warmup 24 --draws 12
+    draw smc $device --particles 16
+done
 python3 - <<'P' || fail 'device and host differ'
 import json
-a, b = (json.load(open(f)) for f in ("cpu.json", "cuda.json"))
 near = lambda x, y: abs(x - y) < 1e-6 * (1 + abs(x))
-assert near(a["log_evidence"]["value"], b["log_evidence"]["value"]), (a, b)
-assert all(map(near, a["tempering"]["powers"], b["tempering"]["powers"]))
-for c in (1, 2):
-    rows = [[list(map(float, l.split(","))) for l in open(f"{d}_{c}.csv")
-             if l[0] not in "#ldtmawz"] for d in ("cpu", "cuda")]
-    assert len(rows[0]) == 12 and len(rows[1]) == 12, rows
-    for x, y in zip(*rows):
-        assert all(map(near, x, y)), (x, y)
+for method, draws in ("tempering", 12), ("smc", 16):
+    names = [f"{method}_{d}" for d in ("cpu", "cuda")]
+    a, b = (json.load(open(n + ".json")) for n in names)
+    assert near(a["log_evidence"]["value"], b["log_evidence"]["value"]), (a, b)
+    assert all(map(near, a[method].get("powers", []),
+                   b[method].get("powers", [])))
+    for c in (1, 2):
+        rows = [[list(map(float, l.split(","))) for l in open(f"{n}_{c}.csv")
+                 if l[0] not in "#ldtmawz"] for n in names]
+        assert len(rows[0]) == draws and len(rows[1]) == draws, rows
+        for x, y in zip(*rows):
+            assert all(map(near, x, y)), (method, x, y)
 P

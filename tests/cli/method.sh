@@ -17,8 +17,6 @@ for name in mcmc gibbs; do
 done
 status 1 ./pump --data "$data" --method mcmk
 says "unknown method 'mcmk': did you mean mcmc"
-status 1 ./pump --data "$data" --method smc
-says 'not supported yet'
 status 1 "$GBMC" --with=power "$examples/pump/pump.gbm" -o never
 says "takes powers and gradients.*, not 'power'"
 absent never
