@@ -68,6 +68,8 @@ static int run_command(struct rt *rt)
         return rt_command_simulate(rt);
     case RT_GEWEKE:
         return rt_command_geweke(rt);
+    case RT_SBC:
+        return rt_command_sbc(rt);
     case RT_SUMMARY:
         return rt_command_summary(rt);
     case RT_COMPARE:

@@ -24,6 +24,7 @@ enum rt_command {
     RT_SUMMARY,
     RT_COMPARE,
     RT_GEWEKE,
+    RT_SBC,
     RT_HELP,
     RT_VERSION
 };
@@ -47,7 +48,7 @@ struct rt_options {
     enum rt_starts starts;
     int chains, warmup, draws, thin;
     bool warmup_given, draws_given, chains_given; /* the user said so */
-    int particles; /* of a filter */
+    int particles;                                /* of a filter */
     uint64_t seed;
     const char *device; /* "auto", "cpu", "cuda", "cuda:0,1" */
     int threads;        /* 0: as many as the machine has */
@@ -87,11 +88,12 @@ struct rt_options {
     double power;                   /* of data's densities: 1 */
     const char *temper;             /* which data's, or NULL: all */
     int replicas;                   /* of tempering: chains of a ladder */
+    int replicates;                 /* of sbc: data sets; 0: as many as usual */
     char **argv;                    /* of main */
-    bool jacobian;  /* modes: of free numbers */
-    int iterations; /* the same: at most so many */
-    int laplace;    /* optimize: draws there; 0: none */
-    bool gradients; /* check: those, with differences */
+    bool jacobian;                  /* modes: of free numbers */
+    int iterations;                 /* the same: at most so many */
+    int laplace;                    /* optimize: draws there; 0: none */
+    bool gradients;                 /* check: those, with differences */
     int points;   /* check: states of each chain where it compares */
     int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
 };
@@ -120,9 +122,9 @@ struct rt_slot {
 
 /* The elements that a step updates. */
 struct rt_step {
-    bool active;     /* false: nothing to do, skip it */
-    bool barren;     /* nothing, as all that it would draw is barren */
-    bool apart;      /* a joint block that leaves cells to a step of their own */
+    bool active; /* false: nothing to do, skip it */
+    bool barren; /* nothing, as all that it would draw is barren */
+    bool apart;  /* a joint block that leaves cells to a step of their own */
     bool sequential; /* one at a time, in order */
     int64_t count;   /* elements to update */
     int *elements;   /* [count], or NULL: 0, 1, ..., count - 1. Sorted by

@@ -300,7 +300,7 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
     struct chooser c = {.rt = rt, .in = in, .model = in->model, .notes = notes};
     const char *list = rt->options.monitor;
     enum gbm_status s = list ? add_list(&c, list) : add_small(&c);
-    if (s == GBM_OK && in->deviance &&
+    if (s == GBM_OK && in->deviance && rt->options.command != RT_SBC &&
         (rt->options.command != RT_RUN ||
          rt->options.method->run != rt_run_chains))
         return rt_fail(rt, GBM_USER_ERROR,

@@ -51,6 +51,7 @@ enum option_id {
     OPTION_POWER,
     OPTION_TEMPER,
     OPTION_REPLICAS,
+    OPTION_REPLICATES,
     OPTION_JACOBIAN,
     OPTION_ITERATIONS,
     OPTION_LAPLACE,
@@ -145,6 +146,7 @@ static const struct option options[] = {
      "only the densities of these data have powers"},
     {"--replicas", OPTION_REPLICAS, "N",
      "tempering: chains from prior to posterior, of each --chains (10)"},
+    {"--replicates", OPTION_REPLICATES, "N", "sbc: data sets (500)"},
     {"--jacobian", OPTION_JACOBIAN, NULL,
      "optimize, em: the mode of the density of free numbers (log tau)"},
     {"--iterations", OPTION_ITERATIONS, "N", "optimize, em: at most (2000)"},
@@ -167,6 +169,9 @@ static const struct {
     {"simulate", RT_SIMULATE, "draw all that is not given forward, data too"},
     {"geweke", RT_GEWEKE,
      "joint distribution test: --draws replicates of --warmup sweeps"},
+    {"sbc", RT_SBC,
+     "simulation-based calibration: of data drawn from the prior, where the "
+     "truth is among --draws (99) of the posterior; --out FILE.json"},
     {"summary", RT_SUMMARY,
      "summary FILE: summarise draws, of fit.nc or of a run that was ended "
      "(fit.nc.part); with --out write them"},
@@ -505,6 +510,8 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
         return parse_method(rt, value);
     case OPTION_PARTICLES:
         return parse_int(rt, option->name, value, 2, &o->particles);
+    case OPTION_REPLICATES:
+        return parse_int(rt, option->name, value, 20, &o->replicates);
     case OPTION_POWER:
         return parse_power(rt, value);
     case OPTION_TEMPER:
@@ -741,8 +748,10 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
         }
     }
     o->planned = o->draws;
-    if (s == GBM_OK && o->plain && o->command != RT_RUN)
-        s = rt_fail(rt, GBM_USER_ERROR, "--plain is an option of run");
+    if (s == GBM_OK && o->plain && o->command != RT_RUN && o->command != RT_SBC)
+        s = rt_fail(rt, GBM_USER_ERROR, "--plain is an option of run and sbc");
+    if (s == GBM_OK && o->replicates && o->command != RT_SBC)
+        s = rt_fail(rt, GBM_USER_ERROR, "--replicates is an option of sbc");
     if (s == GBM_OK && o->profile && (o->command != RT_RUN || o->plain))
         s = rt_fail(rt, GBM_USER_ERROR,
                     o->plain ? "--profile times the sampler's steps, which "

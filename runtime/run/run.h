@@ -165,6 +165,7 @@ int rt_command_check(struct rt *rt);
 int rt_command_check_gradients(struct rt *rt); /* check_gradients.c */
 int rt_command_geweke(struct rt *rt);
 int rt_command_simulate(struct rt *rt);
+int rt_command_sbc(struct rt *rt); /* sbc.c */
 int rt_command_info(struct rt *rt);
 int rt_command_summary(struct rt *rt);
 int rt_command_compare(struct rt *rt); /* compare.c */
