@@ -5,8 +5,10 @@
  *
  * The error: to first order, that of the mean over sweeps of the sum over rungs
  * of each ratio over its mean. As replicas pass from rung to rung, rungs
- * are not independent, so the sum is taken first; batches of sweeps, of all
- * ladders, are compared. */
+ * are not independent, so the sum is taken first. It is averaged over batches
+ * of sweeps, whose autocovariances, of all ladders, are summed as long as those
+ * of a chain in equilibrium must be positive: Geyer's (1992) initial positive
+ * sequence. */
 #include "run/tempering.h"
 
 #include <math.h>
@@ -85,41 +87,70 @@ static int64_t sweeps_of(const struct rt_stones *s, int batch)
     return batch + 1 < s->batches ? s->length : s->in_batch;
 }
 
-/* The sum over rungs of a batch's mean ratios over those of all. */
-static double relative(const struct rt_stones *s, int batch, int ladder,
-                       const double *mean)
+/* The sum over rungs of a batch's ratios over their mean of all, less what it
+ * is on the whole. A batch that is not yet whole counts less. */
+static double off_mean(const struct rt_stones *s, int batch, int ladder,
+                       const double *mean, double length)
 {
     double sum = 0, sweeps = (double)sweeps_of(s, batch);
     for (int i = 0; i + 1 < s->replicas; i++)
-        sum += exp(*sum_of(s, batch, ladder, i) - mean[i]) / sweeps;
-    return sum;
+        sum += exp(*sum_of(s, batch, ladder, i) - mean[i]);
+    return (sum - (s->replicas - 1) * sweeps) / length;
+}
+
+/* The mean product of batches `lag` apart; off: [ladders][batches]. */
+static double autocovariance(const struct rt_stones *s, const double *off,
+                             int lag)
+{
+    double sum = 0;
+    for (int l = 0; l < s->ladders; l++)
+        for (int b = 0; b + lag < s->batches; b++)
+            sum += off[l * s->batches + b] * off[l * s->batches + b + lag];
+    return sum / (s->batches * s->ladders);
+}
+
+static double error_of(const struct rt_stones *s, const double *off)
+{
+    double n = (double)s->batches * s->ladders;
+    double sum = -autocovariance(s, off, 0);
+    for (int lag = 0; lag + 1 < s->batches; lag += 2) {
+        double pair =
+            autocovariance(s, off, lag) + autocovariance(s, off, lag + 1);
+        if (pair <= 0)
+            break;
+        sum += 2 * pair;
+    }
+    return sqrt(fmax(sum, 0) / (n - 1));
+}
+
+/* The mean ratio of a rung, of all batches; its logarithm. */
+static double mean_of(const struct rt_stones *s, int rung, double sweeps)
+{
+    double sum = -(double)INFINITY;
+    for (int b = 0; b < s->batches; b++)
+        for (int l = 0; l < s->ladders; l++)
+            sum = add_logs(sum, *sum_of(s, b, l, rung));
+    return sum - log(sweeps);
 }
 
 void rt_stones_evidence(const struct rt_stones *s, double *value, double *se)
 {
-    double mean[RT_MOST_REPLICAS], sweeps = 0, weight = 0, square = 0;
+    double mean[RT_MOST_REPLICAS], sweeps = 0;
+    int n = s->batches * s->ladders;
     *value = 0;
     *se = (double)NAN;
     for (int b = 0; b < s->batches; b++)
         sweeps += (double)(sweeps_of(s, b) * s->ladders);
-    for (int i = 0; i + 1 < s->replicas; i++) {
-        mean[i] = -(double)INFINITY;
-        for (int b = 0; b < s->batches; b++)
-            for (int l = 0; l < s->ladders; l++)
-                mean[i] = add_logs(mean[i], *sum_of(s, b, l, i));
-        mean[i] -= log(sweeps);
-        *value += mean[i];
-    }
+    for (int i = 0; i + 1 < s->replicas; i++)
+        *value += mean[i] = mean_of(s, i, sweeps);
     if (!(sweeps > 0) || !isfinite(*value))
         *value = (double)NAN;
-    if (s->batches * s->ladders < 8 || !isfinite(*value))
-        return;
-    for (int b = 0; b < s->batches; b++)
-        for (int l = 0; l < s->ladders; l++) {
-            double share = (double)sweeps_of(s, b) / sweeps;
-            double off = relative(s, b, l, mean) - (s->replicas - 1);
-            square += share * share * off * off;
-            weight += share * share;
-        }
-    *se = sqrt(square / (1 - weight));
+    double *off = n >= 8 ? malloc((size_t)n * sizeof *off) : NULL;
+    if (off && isfinite(*value)) {
+        for (int i = 0; i < n; i++)
+            off[i] =
+                off_mean(s, i % s->batches, i / s->batches, mean, sweeps / n);
+        *se = error_of(s, off);
+    }
+    free(off);
 }

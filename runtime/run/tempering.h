@@ -9,7 +9,7 @@ enum { RT_MOST_REPLICAS = 1000 };
 /* stones.c: stepping stones. Of each ladder and rung, sums of the likelihood to
  * the power that the next rung has more, in batches of sweeps for the error.
  */
-enum { RT_STONE_BATCHES = 32 };
+enum { RT_STONE_BATCHES = 64 };
 struct rt_stones {
     int ladders, replicas;
     int batches;      /* begun, of at most RT_STONE_BATCHES */
