@@ -60,6 +60,7 @@ status 1 "$gbm" compare one.nc
 status 1 "$gbm" summary absent.nc
 status 0 "$gbm" check -O1 "$model" "$data"
 prints '^sigma .* pass$'
+status 0 "$gbm" help sbc
 status 0 "$gbm" run -O1 "$model" "$data" --method optimize # compiles again
 prints '^sigma'
 status 0 "$gbm" dag "$model" -o graph.dot
