@@ -1,0 +1,3 @@
+library(testthat)
+library(gbmr)
+test_check("gbmr")
