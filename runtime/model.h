@@ -94,6 +94,10 @@ struct gbm_variable {
     /* Not NULL: its cells are scalars of the model that are alike, ndim is 1.
      * These are their names, [extent] and a NULL; `name` is for messages. */
     const char *const *names;
+    /* For labels: the loop index that each dimension is subscripted by on the
+     * left-hand sides, and the name of its size, "i,k" and "N,K"; what has no
+     * name is empty. NULL: no dimension has one. */
+    const char *indices, *sizes;
     int family; /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
     int64_t (*cells)(const void *state); /* GBM_TUNING; NULL: one per element */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */

@@ -139,6 +139,8 @@ void emit_step(struct compiler *c, struct text *out, struct step *s);
 const char *emit_sampler_name(struct compiler *c, const struct step *s);
 /* The host's functions and tables of steps. */
 void emit_steps(struct text *out, struct compiler *c, const struct model *m);
+/* labels.c: what a variable's dimensions are called in the model. */
+void emit_labels(struct text *out, const struct var *v);
 /* A string of C. */
 void emit_string(struct text *out, const char *s);
 /* Opens the function that updates an element of s. */

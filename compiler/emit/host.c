@@ -103,6 +103,8 @@ static void emit_variable(struct text *out, const struct var *v)
         text_append(out, ", .hidden = 1");
     if (v->barren)
         text_append(out, ", .barren = 1");
+    if (!v->hidden && !v->gathered)
+        emit_labels(out, v);
     if (is_declared(v))
         text_printf(out, ", .declared = declared_%s", v->cname);
     if (v->given)

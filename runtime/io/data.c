@@ -112,6 +112,7 @@ void gbm_data_free(struct gbm_data *data)
     for (int i = 0; i < data->narrays; i++)
         rt_array_free(&data->arrays[i]);
     free(data->arrays);
+    gbm_coords_free(&data->coords);
     free(data->rng_name);
     free(data->notes);
     *data = (struct gbm_data){0};

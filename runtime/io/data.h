@@ -2,7 +2,8 @@
  *
  * Formats, told by content where the name does not tell:
  *   JSON     one object; arrays nested row-major; null and "NA" are missing;
- *            numbers may be "Inf", "-Inf", "NaN" (quoted or bare)
+ *            numbers may be "Inf", "-Inf", "NaN" (quoted or bare). Objects
+ *            "coords" and "dims" are labels: coords.h
  *   R dump   name <- value as JAGS reads it (column-major); also the one
  *            list(a = ..., b = ...) of WinBUGS (row-major, with a note)
  *   .npy     one array (also .npy.gz); C or Fortran order
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "model.h" /* GBM_MAX_DIMS */
+#include "io/coords.h"
 #include "base/status.h"
 
 struct gbm_array {
@@ -52,6 +54,7 @@ struct gbm_data {
                         spares memory */
     int narrays;
     struct gbm_array *arrays;
+    struct gbm_coords coords; /* labels that the files give */
     char *rng_name; /* .RNG.name of an inits file, or NULL */
     char *notes;    /* lines to show the user, each ends in '\n'; or NULL */
 };

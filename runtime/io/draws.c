@@ -216,6 +216,7 @@ void gbm_draws_free(struct gbm_draws *draws)
     free(draws->moments);
     free((void *)draws->observed);
     free((void *)draws->constant);
+    gbm_coords_free(&draws->coords);
     free(draws->values);
     free(draws->json);
     free(draws->strings);

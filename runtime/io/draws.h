@@ -105,6 +105,8 @@ struct gbm_draws {
     struct gbm_moments_variable *moments;
     char *json; /* members of the summary's JSON that a method adds; or NULL */
     bool aside; /* * true: moments were kept unasked beside what was asked */
+    struct gbm_coords coords; /* * labels of its variables' dimensions, and of
+                                 the data groups' */
     int nobserved, nconstant; /* borrowed arrays of the data groups */
     const struct gbm_array **observed, **constant;
     char *strings; /* owns model, ... of draws that were read from a file */

@@ -309,6 +309,159 @@ static enum gbm_status read_value(struct gbm_data *data, struct rt_text *t,
     return status;
 }
 
+/* ---- labels */
+
+/* A string that can stand in a line of a table. */
+static enum gbm_status read_printed(struct rt_text *t, char **text)
+{
+    const char *at = t->at;
+    enum gbm_status status = read_string(t, text);
+
+    for (const char *p = *text; status == GBM_OK && *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 127) {
+            free(*text);
+            *text = NULL;
+            return rt_fail_at(t, at, "a control character in a label");
+        }
+    return status;
+}
+
+/* A label: text, or a number as it is written. */
+static enum gbm_status read_label(struct gbm_data *data, struct rt_text *t,
+                                  const char *name)
+{
+    char buffer[16], *text = NULL;
+    enum gbm_status status = GBM_OK;
+    double number;
+    const char *after = rt_parse_number(t->at, t->end, &number);
+
+    if (!after && t->at < t->end && *t->at == '"')
+        status = read_printed(t, &text);
+    else if (!after)
+        return rt_fail_at(t, t->at,
+                          "expected a label of '%.200s', text or a number, "
+                          "found %s",
+                          name, rt_found(t, t->at, buffer));
+    if (status == GBM_OK &&
+        !gbm_coords_add_label(&data->coords, text ? text : t->at,
+                              text ? strlen(text) : (size_t)(after - t->at)))
+        status = rt_no_memory(t->error);
+    if (after)
+        t->at = after;
+    free(text);
+    return status;
+}
+
+/* The name of the next dimension of a variable, or null. */
+static enum gbm_status read_dim(struct gbm_data *data, struct rt_text *t,
+                                const char *variable, int d)
+{
+    char buffer[16], *text = NULL;
+    enum gbm_status status;
+
+    if (d == GBM_MAX_DIMS)
+        return rt_fail_at(t, t->at, "'%.200s' has more than %d dimensions",
+                          variable, GBM_MAX_DIMS);
+    if (take_word(t, "null"))
+        return gbm_coords_name(&data->coords, variable, d, NULL)
+                   ? GBM_OK
+                   : rt_no_memory(t->error);
+    if (t->at >= t->end || *t->at != '"')
+        return rt_fail_at(t, t->at,
+                          "expected the name of a dimension of '%.200s' in "
+                          "double quotes, or null, found %s",
+                          variable, rt_found(t, t->at, buffer));
+    status = read_string(t, &text);
+    if (status == GBM_OK && !gbm_coords_name(&data->coords, variable, d, text))
+        status = rt_no_memory(t->error);
+    free(text);
+    return status;
+}
+
+/* One member of "coords" or "dims", after its name. */
+static enum gbm_status read_names(struct gbm_data *data, struct rt_text *t,
+                                  const char *name, bool dims)
+{
+    enum gbm_status status = expect(t, '[', "before a list of names");
+
+    skip_space(t);
+    if (status == GBM_OK && t->at < t->end && *t->at == ']') {
+        t->at++;
+        return GBM_OK;
+    }
+    for (int n = 0; status == GBM_OK; n++) {
+        skip_space(t);
+        status = dims ? read_dim(data, t, name, n) : read_label(data, t, name);
+        skip_space(t);
+        if (status == GBM_OK && t->at < t->end && *t->at == ']') {
+            t->at++;
+            return GBM_OK;
+        }
+        if (status == GBM_OK)
+            status = expect(t, ',', "or ']' in a list of names");
+    }
+    return status;
+}
+
+/* Begins the entry of that name. */
+static enum gbm_status begin_names(struct gbm_data *data, struct rt_text *t,
+                                   const char *at, const char *name, bool dims)
+{
+    if (dims ? gbm_coords_dims(&data->coords, name) != NULL
+             : gbm_coords_find(&data->coords, name) != NULL)
+        return rt_fail_at(t, at, "'%.200s' has %s already", name,
+                          dims ? "dims" : "coords");
+    if (!dims && !gbm_coords_add(&data->coords, name))
+        return rt_no_memory(t->error);
+    return GBM_OK;
+}
+
+/* {"school": ["A", "B"]}, at its brace. */
+static enum gbm_status read_labels(struct gbm_data *data, struct rt_text *t,
+                                   bool dims)
+{
+    enum gbm_status status = expect(t, '{', "before names");
+
+    skip_space(t);
+    if (status == GBM_OK && t->at < t->end && *t->at == '}') {
+        t->at++;
+        return GBM_OK;
+    }
+    while (status == GBM_OK) {
+        char *name = NULL;
+        const char *at;
+
+        skip_space(t);
+        at = t->at;
+        if (t->at >= t->end || *t->at != '"')
+            return rt_fail_at(t, at, "expected a name in double quotes");
+        status = read_string(t, &name);
+        if (status == GBM_OK)
+            status = begin_names(data, t, at, name, dims);
+        if (status == GBM_OK)
+            status = expect(t, ':', "after the name");
+        if (status == GBM_OK)
+            status = read_names(data, t, name, dims);
+        free(name);
+        skip_space(t);
+        if (status == GBM_OK && t->at < t->end && *t->at == '}') {
+            t->at++;
+            return GBM_OK;
+        }
+        if (status == GBM_OK)
+            status = expect(t, ',', "or '}' after a list of names");
+    }
+    return status;
+}
+
+/* Is the member an object of labels? A variable may have such a name. */
+static bool is_labels(struct rt_text *t, const char *name)
+{
+    skip_space(t);
+    return t->at < t->end && *t->at == '{' &&
+           (strcmp(name, "coords") == 0 || strcmp(name, "dims") == 0);
+}
+
 static enum gbm_status read_member(struct gbm_data *data, struct rt_text *t)
 {
     char buffer[16], *name = NULL;
@@ -325,7 +478,9 @@ static enum gbm_status read_member(struct gbm_data *data, struct rt_text *t)
     status = read_string(t, &name);
     if (status == GBM_OK)
         status = expect(t, ':', "after the name");
-    if (status == GBM_OK)
+    if (status == GBM_OK && is_labels(t, name))
+        status = read_labels(data, t, name[0] == 'd');
+    else if (status == GBM_OK)
         status = read_value(data, t, name, at);
     free(name);
     return status;

@@ -126,6 +126,67 @@ static int add_dimension(struct rt_netcdf *f, int group, const char *name,
     return dim;
 }
 
+/* A dimension whose coordinate variable has labels. */
+static int add_labelled(struct rt_netcdf *f, int group, const char *name,
+                        const struct gbm_coord *coord)
+{
+    int dim = -1, var = -1;
+
+    if (f->status == GBM_OK &&
+        rt_netcdf_check(
+            f, f->nc.nc_def_dim(group, name, (size_t)coord->n, &dim), name) &&
+        rt_netcdf_check(
+            f, f->nc.nc_def_var(group, name, NC_STRING, 1, &dim, &var), name))
+        rt_netcdf_check(f,
+                        f->nc.nc_put_var_string(
+                            group, var, (const char **)(void *)coord->labels),
+                        name);
+    return dim;
+}
+
+/* Has the group a variable of this name, which a dimension must not have? */
+static bool is_variable(const struct rt_netcdf *f, const char *name)
+{
+    for (int i = 0; i < f->narrays; i++)
+        if (strcmp(f->arrays[i]->name, name) == 0)
+            return true;
+    for (int i = 0; i < f->draws->nvariables && !f->arrays; i++)
+        if (strcmp(f->draws->variables[i].name, name) == 0)
+            return true;
+    return strcmp(name, "chain") == 0 || strcmp(name, "draw") == 0;
+}
+
+/* Dimension d of a variable, the others of which are dims[0 .. n): that of the
+ * coordinate, which variables share, unless the name will not do. */
+static int own_dimension(struct rt_netcdf *f, int group, const char *variable,
+                         int d, int length, const int *dims, int n)
+{
+    const struct gbm_coord *coord =
+        gbm_coords_of(&f->draws->coords, variable, d);
+    char name[512];
+    int dim = -1;
+
+    snprintf(name, sizeof name, "%.400s_dim_%d", variable, d);
+    if (!coord || (coord->n && coord->n != length))
+        return add_dimension(f, group, name, length, NULL);
+    if (!is_variable(f, coord->name)) {
+        bool there = f->nc.nc_inq_dimid(group, coord->name, &dim) == NC_NOERR;
+        bool used = false;
+        size_t other = 0;
+
+        for (int k = 0; k < n && there; k++)
+            used = used || dims[k] == dim;
+        if (there && f->nc.nc_inq_dim(group, dim, NULL, &other) != NC_NOERR)
+            other = 0;
+        if (there && !used && other == (size_t)length)
+            return dim;
+        if (!there)
+            snprintf(name, sizeof name, "%.400s", coord->name);
+    }
+    return coord->n ? add_labelled(f, group, name, coord)
+                    : add_dimension(f, group, name, length, NULL);
+}
+
 /* A variable with `nsample` leading dimensions that exist and its own, of which
  * the last may have labels. */
 static int add_variable(struct rt_netcdf *f, int group, const char *name,
@@ -139,8 +200,11 @@ static int add_variable(struct rt_netcdf *f, int group, const char *name,
         dims[d] = sample[d];
     for (int d = 0; d < ndim; d++) {
         snprintf(label, sizeof label, "%.400s_dim_%d", name, d);
-        dims[nsample + d] = add_dimension(f, group, label, dim[d],
-                                          d == ndim - 1 ? labels : NULL);
+        dims[nsample + d] =
+            labels
+                ? add_dimension(f, group, label, dim[d],
+                                d == ndim - 1 ? labels : NULL)
+                : own_dimension(f, group, name, d, dim[d], dims + nsample, d);
     }
     if (f->status == GBM_OK)
         rt_netcdf_check(
@@ -403,6 +467,8 @@ static void write_data(struct rt_netcdf *f, int root, const char *name,
         !rt_netcdf_check(f, f->nc.nc_def_grp(root, name, &group), name))
         return;
     common_attributes(f, group);
+    f->arrays = arrays;
+    f->narrays = n;
     for (int i = 0; i < n && f->status == GBM_OK; i++)
         write_array(f, group, arrays[i]->name, arrays[i]->ndim, arrays[i]->dim,
                     NULL, arrays[i]->values,
@@ -412,6 +478,8 @@ static void write_data(struct rt_netcdf *f, int root, const char *name,
         if (is_partial(&draws->variables[i]) &&
             !is_listed(arrays, n, draws->variables[i].name))
             write_filled(f, group, &draws->variables[i]);
+    f->arrays = NULL;
+    f->narrays = 0;
 }
 
 /* One of mean, sd, rhat of a variable, NaN where there is none; of categorical

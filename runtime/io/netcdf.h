@@ -28,6 +28,10 @@
     X(nc_put_att_string)                                                       \
     X(nc_put_vara_double)                                                      \
     X(nc_put_var_longlong)                                                     \
+    X(nc_put_var_string)                                                       \
+    X(nc_get_var_string)                                                       \
+    X(nc_free_string)                                                          \
+    X(nc_inq_dimid)                                                            \
     X(nc_inq_grp_ncid)                                                         \
     X(nc_inq_varids)                                                           \
     X(nc_inq_var)                                                              \
@@ -53,6 +57,9 @@ extern const char *const rt_netcdf_groups[GBM_GROUPS];
 struct rt_netcdf {
     struct rt_netcdf_library nc;
     const struct gbm_draws *draws;
+    const struct gbm_array **arrays; /* of the group that is written, or NULL:
+                                        the draws' variables are */
+    int narrays;
     const char *path;
     char *error;
     enum gbm_status status;

@@ -178,6 +178,62 @@ static void read_filled(struct rt_netcdf *f, int root, const struct shape *s,
                         s->name);
 }
 
+/* Labels of the dimension `dim` of that length, if its coordinate variable is
+ * text; false if there are none. */
+static bool read_coord(struct rt_netcdf *f, int group, int dim,
+                       const char *name, size_t length,
+                       struct gbm_coords *coords)
+{
+    const struct gbm_coord *old = gbm_coords_find(coords, name);
+    int var, ndim = 0, dims[NC_MAX_VAR_DIMS];
+    nc_type type;
+
+    if (old)
+        return (size_t)old->n == length;
+    if (length == 0 || f->nc.nc_inq_varid(group, name, &var) != NC_NOERR ||
+        f->nc.nc_inq_var(group, var, NULL, &type, &ndim, dims, NULL) !=
+            NC_NOERR ||
+        type != NC_STRING || ndim != 1 || dims[0] != dim)
+        return false;
+    char **labels = calloc(length, sizeof *labels);
+    bool good = labels && gbm_coords_add(coords, name);
+
+    if (!good) {
+        free(labels);
+        return rt_netcdf_no_memory(f);
+    }
+    if (rt_netcdf_check(f, f->nc.nc_get_var_string(group, var, labels), name)) {
+        for (size_t i = 0; i < length && good; i++) {
+            const char *text = labels[i] ? labels[i] : "";
+            good = gbm_coords_add_label(coords, text, strlen(text));
+        }
+        f->nc.nc_free_string(length, labels);
+        if (!good)
+            rt_netcdf_no_memory(f);
+    }
+    free(labels);
+    return good && f->status == GBM_OK;
+}
+
+static void read_labels(struct rt_netcdf *f, int group, int var,
+                        const struct shape *s, struct gbm_coords *coords)
+{
+    int dims[NC_MAX_VAR_DIMS], n = 0;
+    char name[NC_MAX_NAME + 1];
+    size_t length = 0;
+
+    if (!rt_netcdf_check(
+            f, f->nc.nc_inq_var(group, var, NULL, NULL, &n, dims, NULL),
+            s->name))
+        return;
+    for (int d = 2; d < n && f->status == GBM_OK; d++)
+        if (rt_netcdf_check(f, f->nc.nc_inq_dim(group, dims[d], name, &length),
+                            s->name) &&
+            read_coord(f, group, dims[d], name, length, coords) &&
+            !gbm_coords_name(coords, s->name, d - 2, name))
+            rt_netcdf_no_memory(f);
+}
+
 static void add_read_variable(struct rt_netcdf *f, int root, int group, int var,
                               struct gbm_draws *draws, struct shape *s)
 {
@@ -189,6 +245,8 @@ static void add_read_variable(struct rt_netcdf *f, int root, int group, int var,
     for (int d = 0; d < s->ndim; d++)
         length *= s->dim[d];
     count = listed_cells(f, group, var, s, &cells, &filled);
+    if (count < 0 && f->status == GBM_OK)
+        read_labels(f, group, var, s, &draws->coords);
     if (count < 0 && draws->group == GBM_POSTERIOR)
         count = drawn_cells(f, root, s, length, &cells, &filled);
     else if (count >= 0 && draws->group == GBM_POSTERIOR)

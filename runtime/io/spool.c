@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[16] = "gbm draws 2\n";
+static const char magic[16] = "gbm draws 3\n";
 /* Before and after a block; the other way round on a machine of other order. */
 static const int64_t block_begins = 0x67626d626c6f636b,
                      block_ends = 0x656e646564;
@@ -55,6 +55,24 @@ static void put_variable(FILE *f, const struct gbm_draws_variable *v)
     }
 }
 
+static void put_coords(FILE *f, const struct gbm_coords *c)
+{
+    put_integer(f, c->n);
+    for (int i = 0; i < c->n; i++) {
+        put_text(f, c->all[i].name);
+        put_integer(f, c->all[i].n);
+        for (int k = 0; k < c->all[i].n; k++)
+            put_text(f, c->all[i].labels[k]);
+    }
+    put_integer(f, c->ndims);
+    for (int i = 0; i < c->ndims; i++) {
+        put_text(f, c->dims[i].variable);
+        put_integer(f, c->dims[i].ndim);
+        for (int d = 0; d < c->dims[i].ndim; d++)
+            put_text(f, c->dims[i].dim[d]);
+    }
+}
+
 static void put_header(FILE *f, const struct gbm_draws *draws, bool complete)
 {
     put(f, magic, sizeof magic);
@@ -80,6 +98,7 @@ static void put_header(FILE *f, const struct gbm_draws *draws, bool complete)
         put_text(f, draws->stats[i].name);
         put_integer(f, draws->stats[i].integer);
     }
+    put_coords(f, &draws->coords);
 }
 
 /* Draws first, first + 1, ... of all chains. */
@@ -291,6 +310,44 @@ static void get_variable(struct reader *r, struct gbm_draws *draws)
     free(name);
 }
 
+static void get_coord(struct reader *r, struct gbm_coords *c)
+{
+    char *name = get_text(r);
+    int64_t n = get_integer(r, 0, INT_MAX);
+
+    r->bad = r->bad || !gbm_coords_add(c, name);
+    free(name);
+    for (int64_t k = 0; k < n && !r->bad; k++) {
+        char *label = get_text(r);
+        r->bad = r->bad || !gbm_coords_add_label(c, label, strlen(label));
+        free(label);
+    }
+}
+
+static void get_dims(struct reader *r, struct gbm_coords *c)
+{
+    char *variable = get_text(r);
+    int ndim = (int)get_integer(r, 0, GBM_MAX_DIMS);
+
+    for (int d = 0; d < ndim && !r->bad; d++) {
+        char *dim = get_text(r);
+        r->bad = r->bad || (dim[0] && !gbm_coords_name(c, variable, d, dim));
+        free(dim);
+    }
+    free(variable);
+}
+
+static void get_coords(struct reader *r, struct gbm_coords *c)
+{
+    int64_t n = get_integer(r, 0, INT_MAX);
+
+    for (int64_t i = 0; i < n && !r->bad; i++)
+        get_coord(r, c);
+    n = get_integer(r, 0, INT_MAX);
+    for (int64_t i = 0; i < n && !r->bad; i++)
+        get_dims(r, c);
+}
+
 /* The strings live in one piece, model first. */
 static void get_strings(struct reader *r, struct gbm_draws *draws)
 {
@@ -413,6 +470,7 @@ static void get_all(struct reader *r, struct gbm_draws *draws)
         stats[i].name = get_text(r);
         stats[i].integer = get_integer(r, 0, 1) != 0;
     }
+    get_coords(r, &draws->coords);
     get_draws(r, draws, stats, nstats);
     for (int i = 0; i < nstats && stats; i++)
         free(stats[i].name);

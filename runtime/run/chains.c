@@ -660,6 +660,8 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
     gbm_draws_init(&r->draws);
     enum gbm_status s = rt_monitor_draws(rt, &r->in, &r->data, &r->draws);
     if (s == GBM_OK)
+        rt_note_labels(&r->data, &r->draws, r->notes);
+    if (s == GBM_OK)
         s = rt_pointwise_prepare(&r->pointwise, rt, &r->in, &r->draws,
                                  r->notes);
     if (s == GBM_OK && o->method->replicas && r->pointwise.count > 0)

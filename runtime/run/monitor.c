@@ -372,5 +372,6 @@ enum gbm_status rt_monitor_draws(struct rt *rt, const struct rt_instance *in,
     draws->seed = rt->options.seed;
     draws->thin = rt->options.thin;
     draws->warmup = rt->options.warmup;
-    return s == GBM_OK ? s : rt_fail(rt, s, "no memory for the draws");
+    return s == GBM_OK ? rt_label_draws(rt, in, data, draws)
+                       : rt_fail(rt, s, "no memory for the draws");
 }

@@ -84,6 +84,14 @@ enum gbm_status rt_monitor_draws(struct rt *rt, const struct rt_instance *in,
                                  const struct gbm_data *data,
                                  struct gbm_draws *draws);
 
+/* coords.c. Labels that data give, for the draws' variables and the data's. */
+enum gbm_status rt_label_draws(struct rt *rt, const struct rt_instance *in,
+                               const struct gbm_data *data,
+                               struct gbm_draws *draws);
+/* A note for each name of a dimension that nothing has. */
+void rt_note_labels(const struct gbm_data *data, const struct gbm_draws *draws,
+                    FILE *notes);
+
 /* self_check.c. Compares the steps with the model's joint density, on the host,
  * from the chains' state as it stands in in->slots; leaves that as it was. */
 enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,

@@ -38,6 +38,17 @@ static void name_row(const struct gbm_moments_variable *m, int64_t k,
         snprintf(name + n, capacity - n, "==%d", (int)(k % m->categories) + 1);
 }
 
+/* The label of a cell; of a row that has another name than a cell, its name. */
+static void label_row(const struct gbm_draws *draws, const char *name, int ndim,
+                      const int *dim, int64_t cell, struct gbm_row *row)
+{
+    if (gbm_coords_dims(&draws->coords, name))
+        gbm_cell_label(&draws->coords, name, ndim, dim, cell, row->label,
+                       sizeof row->label);
+    else
+        memcpy(row->label, row->name, sizeof row->label);
+}
+
 bool gbm_rows_next(struct gbm_rows *at, struct gbm_row *row)
 {
     const struct gbm_draws *draws = at->summary->draws;
@@ -50,6 +61,8 @@ bool gbm_rows_next(struct gbm_rows *at, struct gbm_row *row)
         gbm_cell_name(v->name, v->ndim, v->dim,
                       v->cells ? v->cells[at->cell] : at->cell, row->name,
                       sizeof row->name);
+        label_row(draws, v->name, v->ndim, v->dim,
+                  v->cells ? v->cells[at->cell] : at->cell, row);
         row->array = v->name;
         row->cells = v->count;
         row->at = v->offset + at->cell++;
@@ -65,6 +78,10 @@ bool gbm_rows_next(struct gbm_rows *at, struct gbm_row *row)
         if (at->cell == rows_of(m) || (draws->aside && !at->all))
             continue;
         name_row(m, at->cell, row->name, sizeof row->name);
+        memcpy(row->label, row->name, sizeof row->label);
+        if (!m->categories)
+            label_row(draws, m->name, m->ndim, m->dim, cell_of_row(m, at->cell),
+                      row);
         row->array = m->name;
         row->cells = rows_of(m);
         row->at = -1;

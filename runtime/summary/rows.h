@@ -9,6 +9,7 @@
 /* One row: a drawn cell, or one with moments and no draws. */
 struct gbm_row {
     char name[256];
+    char label[256];   /* the name with labels for numbers: "theta[Choate]" */
     const char *array; /* of which it is a cell; as many as it has in all */
     int64_t cells;
     int64_t at; /* of a record; -1: it has moments only */

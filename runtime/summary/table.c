@@ -155,7 +155,8 @@ static bool in_list(const char *list, const char *name)
 static bool shown(const struct gbm_view *view, const struct gbm_row *row)
 {
     return !view->show || in_list(view->show, "all") ||
-           in_list(view->show, row->array) || in_list(view->show, row->name);
+           in_list(view->show, row->array) || in_list(view->show, row->name) ||
+           in_list(view->show, row->label);
 }
 
 static bool folded(const struct gbm_view *view, const struct gbm_row *row)
@@ -184,11 +185,11 @@ static void add_fold(struct choice *c, const struct gbm_row *row)
     f->largest_sd = fmax(f->largest_sd, row->d.sd);
     if (!isnan(ess) && !(ess >= f->ess)) {
         f->ess = ess;
-        snprintf(f->of_ess, sizeof f->of_ess, "%s", row->name);
+        snprintf(f->of_ess, sizeof f->of_ess, "%s", row->label);
     }
     if (!isnan(row->d.rhat) && !(row->d.rhat <= f->rhat)) {
         f->rhat = row->d.rhat;
-        snprintf(f->of_rhat, sizeof f->of_rhat, "%s", row->name);
+        snprintf(f->of_rhat, sizeof f->of_rhat, "%s", row->label);
     }
 }
 
@@ -272,10 +273,20 @@ static void choose(struct choice *c, const struct gbm_summary *summary)
 
 /* ---- printing */
 
+/* Characters of UTF-8. */
+static int characters(const char *text)
+{
+    int n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
 static void print_line(FILE *out, const char *name, int name_width,
                        char cells[COLUMNS][TEXT], const int *width, int n)
 {
-    fprintf(out, "%-*s", name_width, name);
+    fprintf(out, "%s%*s", name, name_width - characters(name), "");
     for (int k = 0; k < n; k++)
         fprintf(out, "  %*s", width[k], cells[k]);
     fprintf(out, "\n");
@@ -288,7 +299,7 @@ static void print_rows(const struct gbm_summary *summary,
     char cells[COLUMNS][TEXT];
 
     for (int64_t i = -1; i < c->count; i++) {
-        int length = i < 0 ? 0 : (int)strlen(c->rows[i].name);
+        int length = i < 0 ? 0 : characters(c->rows[i].label);
 
         if (i < 0)
             put_titles(c->view, cells);
@@ -304,7 +315,7 @@ static void print_rows(const struct gbm_summary *summary,
         print_line(out, "name", name_width, cells, width, n);
     for (int64_t i = 0; i < c->count; i++) {
         format_row(summary, c->view, &c->rows[i], cells);
-        print_line(out, c->rows[i].name, name_width, cells, width, n);
+        print_line(out, c->rows[i].label, name_width, cells, width, n);
     }
 }
 

@@ -104,8 +104,8 @@ static void cell_name(const struct gbm_draws *draws, int64_t cell, char *name,
         const struct gbm_draws_variable *v = &draws->variables[i];
         int64_t at = cell - v->offset;
         if (at >= 0 && at < v->count)
-            gbm_cell_name(v->name, v->ndim, v->dim,
-                          v->cells ? v->cells[at] : at, name, capacity);
+            gbm_cell_label(&draws->coords, v->name, v->ndim, v->dim,
+                           v->cells ? v->cells[at] : at, name, capacity);
     }
 }
 
@@ -149,7 +149,7 @@ struct worst {
     char of_ess[256], of_rhat[256];
 };
 
-static struct worst find_worst(const struct gbm_summary *summary)
+static struct worst find_worst(const struct gbm_summary *summary, bool labels)
 {
     const double seconds = summary->draws->timing.sampling_s;
     struct worst w = {.ess = NAN, .rhat = NAN};
@@ -158,14 +158,15 @@ static struct worst find_worst(const struct gbm_summary *summary)
 
     while (gbm_rows_next(&at, &row)) {
         double ess = gbm_least_ess(&row.d);
+        const char *name = labels ? row.label : row.name;
 
         if (!isnan(ess) && !(ess >= w.ess)) {
             w.ess = ess;
-            memcpy(w.of_ess, row.name, sizeof w.of_ess);
+            memcpy(w.of_ess, name, sizeof w.of_ess);
         }
         if (!isnan(row.d.rhat) && !(row.d.rhat <= w.rhat)) {
             w.rhat = row.d.rhat;
-            memcpy(w.of_rhat, row.name, sizeof w.of_rhat);
+            memcpy(w.of_rhat, name, sizeof w.of_rhat);
         }
     }
     w.per_second = seconds > 0 ? w.ess / seconds : (double)NAN;
@@ -189,7 +190,7 @@ static void put_thousands(char out[32], double x)
 static void print_verdict(const struct gbm_summary *summary, FILE *out)
 {
     const struct gbm_draws *draws = summary->draws;
-    struct worst w = find_worst(summary);
+    struct worst w = find_worst(summary, true);
     char number[32];
 
     if (isnan(w.ess) && isnan(w.rhat))
@@ -214,7 +215,7 @@ static void print_verdict(const struct gbm_summary *summary, FILE *out)
 
 void gbm_worst_write(const struct gbm_summary *summary, struct rt_out *out)
 {
-    struct worst w = find_worst(summary);
+    struct worst w = find_worst(summary, false);
 
     rt_out_json_number(out, "  \"worst\": {\"ess\": ", w.ess);
     rt_out_text(out, ", \"ess_of\": \"");
@@ -244,13 +245,13 @@ void gbm_warnings_print(const struct gbm_summary *summary, FILE *out)
         double least = gbm_least_ess(&row.d);
 
         if (isnan(row.d.mean))
-            add_fault(&undefined, row.name, 0);
+            add_fault(&undefined, row.label, 0);
         else if (row.d.sd == 0)
-            add_fault(&constant, row.name, 0);
+            add_fault(&constant, row.label, 0);
         if (row.d.rhat > good_rhat)
-            add_fault(&rhat, row.name, row.d.rhat);
+            add_fault(&rhat, row.label, row.d.rhat);
         if (least < enough_ess)
-            add_fault(&ess, row.name, 1 / least);
+            add_fault(&ess, row.label, 1 / least);
     }
     print_verdict(summary, out);
     if (draws->kept < 4) {

@@ -28,6 +28,10 @@ def variable(group, number):
         ask("nc_inq_dim", group, d, label, ctypes.byref(size))
         shape[text(label)] = size.value
         length *= size.value
+    if kind.value == 12:  # NC_STRING
+        strings = (ctypes.c_char_p * length)()
+        ask("nc_get_var_string", group, number, strings)
+        return text(name), (shape, [s.decode() for s in strings])
     values = (ctypes.c_double * max(length, 1))()
     ask("nc_get_var_double", group, number, values)
     return text(name), (shape, list(values)[:length])

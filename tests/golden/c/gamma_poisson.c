@@ -633,8 +633,8 @@ GBM_KERNEL_LOGDENSITY(logdensity_x_v)
 
 static const struct gbm_variable variables[] = {
     {.name = "N", .where = "gamma_poisson.gbm:3:15", .role = GBM_GIVEN, .integer = 1, .ndim = 0, .observed = 0, .needed = 1, .maintained = 0},
-    {.name = "x", .where = "gamma_poisson.gbm:4:5", .role = GBM_STOCHASTIC, .integer = 1, .ndim = 1, .observed = 1, .needed = 0, .maintained = 0},
-    {.name = "theta", .where = "gamma_poisson.gbm:5:5", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 0, .barren = 1},
+    {.name = "x", .where = "gamma_poisson.gbm:4:5", .role = GBM_STOCHASTIC, .integer = 1, .ndim = 1, .observed = 1, .needed = 0, .maintained = 0, .indices = "i", .sizes = "N"},
+    {.name = "theta", .where = "gamma_poisson.gbm:5:5", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 0, .barren = 1, .indices = "i", .sizes = "N"},
     {.name = "t", .where = "gamma_poisson.gbm:4:29", .role = GBM_GIVEN, .integer = 0, .ndim = 1, .observed = 0, .needed = 1, .maintained = 0},
     {.name = "a", .where = "gamma_poisson.gbm:7:3", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 0, .observed = 0, .needed = 0, .maintained = 0},
     {.name = "b", .where = "gamma_poisson.gbm:8:3", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 0, .observed = 0, .needed = 0, .maintained = 0},

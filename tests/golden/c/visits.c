@@ -521,10 +521,10 @@ GBM_KERNEL_LOGDENSITY(logdensity_y_v)
 static const struct gbm_variable variables[] = {
     {.name = "N", .where = "visits.gbm:6:15", .role = GBM_GIVEN, .integer = 1, .ndim = 0, .observed = 0, .needed = 1, .maintained = 0},
     {.name = "n", .where = "visits.gbm:7:17", .role = GBM_GIVEN, .integer = 1, .ndim = 1, .observed = 0, .needed = 1, .maintained = 0},
-    {.name = "y", .where = "visits.gbm:7:25", .role = GBM_STOCHASTIC, .integer = 1, .ndim = 2, .observed = 1, .needed = 0, .maintained = 0},
-    {.name = "rate", .where = "visits.gbm:8:22", .role = GBM_DERIVED, .integer = 0, .ndim = 2, .observed = 0, .needed = 0, .maintained = 0},
+    {.name = "y", .where = "visits.gbm:7:25", .role = GBM_STOCHASTIC, .integer = 1, .ndim = 2, .observed = 1, .needed = 0, .maintained = 0, .indices = "i,k", .sizes = "N,"},
+    {.name = "rate", .where = "visits.gbm:8:22", .role = GBM_DERIVED, .integer = 0, .ndim = 2, .observed = 0, .needed = 0, .maintained = 0, .indices = "i,j", .sizes = "N,J"},
     {.name = "J", .where = "visits.gbm:8:17", .role = GBM_GIVEN, .integer = 1, .ndim = 0, .observed = 0, .needed = 1, .maintained = 0},
-    {.name = "b", .where = "visits.gbm:10:20", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 0},
+    {.name = "b", .where = "visits.gbm:10:20", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 0, .indices = "j", .sizes = "J"},
     {.name = "x", .where = "visits.gbm:8:46", .role = GBM_GIVEN, .integer = 0, .ndim = 2, .observed = 0, .needed = 1, .maintained = 0},
     {.name = "y loops", .where = "", .role = GBM_TABLE, .integer = 1, .ndim = 2, .family = 2},
     {.name = "b width", .where = "", .role = GBM_TUNING, .integer = 0, .ndim = 1, .family = 0},
