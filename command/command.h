@@ -23,6 +23,10 @@ const char *compiler_path(void);
  * sampler. */
 int run_sampler(const struct command *command, int argc, char **argv);
 
+/* report.c. Goes on as the program in Python that makes a page of draws, which
+ * has its own --help. */
+int make_report(const struct command *command, int argc, char **argv);
+
 /* new.c. Writes a folder argv[1] with a first model. */
 int make_new(const struct command *command, int argc, char **argv);
 

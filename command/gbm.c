@@ -177,6 +177,8 @@ static const struct command commands[] = {
     {"compare", "A.nc B.nc ... [OPTION ...]",
      "which model predicts better, by LOO, of runs with --log-lik", on_draws,
      "compare", NULL},
+    {"report", "FIT.nc [-o FILE] [OPTION ...]",
+     "a page of a run's draws, in HTML", make_report, NULL, NULL},
     {"explain", "MODEL [DATA ...]", "how each variable is sampled, and why",
      explain, NULL, NULL},
     {"dag", "MODEL [DATA ...] [-o FILE]",
@@ -266,8 +268,9 @@ static int dispatch(int argc, char **argv)
     const struct command *c = find(argv[1]);
     if (!c)
         return 1;
-    return asks_help(argc - 1, argv + 1) ? help_of(c)
-                                         : c->run(c, argc - 1, argv + 1);
+    return asks_help(argc - 1, argv + 1) && c->run != make_report
+               ? help_of(c)
+               : c->run(c, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,7 @@ struct lines {
     char **compiler, **sampler;
     int ncompiler, nsampler, ndata;
     const char *model;
+    bool apart; /* gbmc is told of no data, as the command draws them anew */
 };
 
 static char *word(const char *text)
@@ -35,8 +36,10 @@ static void to_sampler(struct lines *l, const char *text)
 
 static void add_data(struct lines *l, const char *file)
 {
-    to_compiler(l, "--data");
-    to_compiler(l, file);
+    if (!l->apart) {
+        to_compiler(l, "--data");
+        to_compiler(l, file);
+    }
     to_sampler(l, "--data");
     to_sampler(l, file);
     l->ndata++;
@@ -146,6 +149,7 @@ int run_sampler(const struct command *c, int argc, char **argv)
         to_compiler(&l, compiler_path());
         to_sampler(&l, "gbm"); /* what notes tell people to run */
         to_sampler(&l, c->sampler);
+        l.apart = strcmp(c->sampler, "sbc") == 0;
         share_out(&l, argc, argv);
         status = l.model ? check_options(&l)
                          : complain("%s: which model? gbm %s %s", c->name,

@@ -699,7 +699,8 @@ static enum gbm_status parse_command(struct rt *rt, const char *word)
             return GBM_OK;
         }
     if (strcmp(word, "report") == 0)
-        return rt_fail(rt, GBM_USER_ERROR, "report: not supported yet");
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "report: of draws, by gbm report fit.nc");
     return suggest(rt, "command", word,
                    rt_nearest(word, NCOMMANDS, command_name, NULL));
 }
