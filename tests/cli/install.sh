@@ -11,3 +11,5 @@ mv usr moved
 cp "$examples/pump/pump.gbm" "$examples/pump/data.json" .
 status 0 moved/bin/gbmc pump.gbm -o pump
 status 0 ./pump --data data.json --quiet --warmup 50 --draws 50 --device cpu
+status 0 moved/bin/gbm report --help
+prints '^usage: gbm report'
