@@ -6,10 +6,18 @@ from __future__ import annotations
 import json
 import math
 import numbers
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import (
+    Any,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 
@@ -27,6 +35,37 @@ class Variable:
     dims: Optional[List[str]] = None
     coords: Dict[str, List[Any]] = field(default_factory=dict)
     levels: Optional[List[Any]] = None  # of codes
+
+
+Dims = Mapping[str, Union[str, Sequence[Optional[str]]]]
+Coords = Mapping[str, Sequence[Any]]
+
+
+@dataclass
+class Labels:
+    """Names of dimensions, by variable, and the labels along them."""
+
+    dims: Dict[str, List[Optional[str]]] = field(default_factory=dict)
+    coords: Dict[str, List[Any]] = field(default_factory=dict)
+
+    def add(self, dims: Optional[Dims], coords: Optional[Coords]) -> None:
+        """What the caller says, before what data tell. Levels of data that
+        are no dimension's labels go."""
+        for name, given in (dims or {}).items():
+            self.dims[name] = [given] if isinstance(given, str) else list(given)
+        used = {d for names in self.dims.values() for d in names}
+        self.coords = {k: v for k, v in self.coords.items() if k in used}
+        for name, labels in (coords or {}).items():
+            self.coords[name] = list(labels)
+
+    def members(self) -> Dict[str, Any]:
+        """As a sampler reads them."""
+        coords = {
+            k: [x if isinstance(x, str) else str(x) for x in v]
+            for k, v in self.coords.items()
+        }
+        out = {"dims": self.dims, "coords": coords}
+        return {k: v for k, v in out.items() if v}
 
 
 def _is_missing(x: Any) -> bool:
@@ -236,8 +275,7 @@ class Prepared:
 
     files: List[str]  # what --data takes
     variables: Dict[str, Variable]
-    dims: Dict[str, List[str]]
-    coords: Dict[str, List[Any]]
+    labels: Labels
 
 
 def items_of(data: Any) -> List[Tuple[str, Any]]:
@@ -260,22 +298,33 @@ def _write_array(folder: Path, number: int, name: str, v: Variable) -> str:
     return f"{name}={path}"
 
 
-def prepare(data: Any, folder: Path, stem: str = "data") -> Prepared:
-    """Writes data into the folder."""
+def prepare(
+    data: Any,
+    folder: Path,
+    stem: str = "data",
+    dims: Optional[Dims] = None,
+    coords: Optional[Coords] = None,
+) -> Prepared:
+    """Writes data and labels into the folder."""
     small: Dict[str, Any] = {}
-    out = Prepared([], {}, {}, {})
+    out = Prepared([], {}, Labels())
     for number, (name, value) in enumerate(items_of(data)):
         v = convert(name, value)
         out.variables[name] = v
-        out.coords.update(v.coords)
+        out.labels.coords.update(v.coords)
         if v.dims:
-            out.dims[name] = v.dims
+            out.labels.dims[name] = list(v.dims)
         if v.levels is not None:
-            out.coords[name] = v.levels
+            out.labels.coords[name] = v.levels
         if v.values.size >= LARGE and v.missing is None:
             out.files.append(_write_array(folder, number, name, v))
         else:
             small[name] = _json(v)
+    out.labels.add(dims, coords)
+    members = out.labels.members()
+    for name in members.keys() & small.keys():
+        raise DataError(f"a variable is called {name}, as are labels")
+    small.update(members)
     if small or not out.files:
         path = folder / f"{stem}.json"
         path.write_text(json.dumps(small))

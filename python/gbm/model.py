@@ -15,9 +15,9 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import programs
-from .data import Prepared, prepare, read_values
+from .data import Coords, Dims, Prepared, prepare, read_values
 from .errors import CompileError, DataError, GbmError, IncompleteWarning, RunError
-from .result import Coords, Dims, Labels, choose_format, read_plain, read_xarray
+from .result import choose_format, read_plain, read_xarray
 
 Names = Union[None, str, Sequence[str]]
 
@@ -247,8 +247,7 @@ class Model:
     ) -> Any:
         wanted = choose_format(format)
         folder = self._new_folder()
-        prepared = prepare(data, folder)
-        labels = Labels.of(prepared.dims, prepared.coords, dims, coords)
+        prepared = prepare(data, folder, "data", dims, coords)
         for number, values in enumerate(_inits(init)):
             files = prepare(values, folder, f"init{number}").files
             if len(files) != 1 or "=" in files[0].split("/")[-1]:
@@ -273,9 +272,9 @@ class Model:
             shutil.copyfile(fit, save)
         if wanted == "plain":
             told = None if simulated else summary
-            result = self._plain(fit, told, group, prepared, labels)
+            result = self._plain(fit, told, group, prepared)
         else:
-            result = read_xarray(fit, labels, wanted)
+            result = read_xarray(fit, prepared.labels, wanted)
         shutil.rmtree(folder, ignore_errors=True)
         return result
 
@@ -285,7 +284,6 @@ class Model:
         summary: Optional[Path],
         group: str,
         data: Prepared,
-        labels: Labels,
     ) -> Any:
         """Through CODA's text, which NumPy alone can read."""
         stem = fit.parent / "coda"
@@ -296,7 +294,7 @@ class Model:
         )
         if ended.status != 0:
             raise self._failure(ended)
-        return read_plain(stem, summary, group, data.variables, labels)
+        return read_plain(stem, summary, group, data)
 
     def sample(
         self,

@@ -7,15 +7,11 @@ import re
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .data import Variable
-from .errors import GbmError
-
-Dims = Mapping[str, Union[str, Sequence[str]]]
-Coords = Mapping[str, Sequence[Any]]
+from .data import Labels, Prepared, Variable
 
 GROUPS = (
     "posterior",
@@ -29,28 +25,6 @@ GROUPS = (
     "constant_data",
     "moments",
 )
-
-
-@dataclass
-class Labels:
-    """Names of dimensions, by variable, and the labels along them."""
-
-    dims: Dict[str, List[str]] = field(default_factory=dict)
-    coords: Dict[str, List[Any]] = field(default_factory=dict)
-
-    @staticmethod
-    def of(
-        known: Mapping[str, Sequence[str]],
-        known_coords: Coords,
-        dims: Optional[Dims],
-        coords: Optional[Coords],
-    ) -> "Labels":
-        """What data tell, and what the caller says."""
-        all_dims = {k: list(v) for k, v in known.items()}
-        for name, given in (dims or {}).items():
-            all_dims[name] = [given] if isinstance(given, str) else list(given)
-        all_coords = {**known_coords, **(coords or {})}
-        return Labels(all_dims, {k: list(v) for k, v in all_coords.items()})
 
 
 # ---- with xarray
@@ -69,61 +43,23 @@ def _open_groups(path: Path) -> Dict[str, Any]:
     return out
 
 
-def _along(cells: np.ndarray, given: Optional[List[Any]], told: str) -> Any:
-    """The labels of cells that are counted from 0."""
-    if given is None:
-        return cells
-    if cells.size and int(cells.max()) >= len(given):
-        raise GbmError(
-            f"coords: {len(given)} labels for {told}, which has "
-            f"{int(cells.max()) + 1} elements"
-        )
-    return np.array([given[int(i)] for i in cells])
-
-
-def _label_variable(v: Any, name: str, labels: Labels, taken: Dict[str, Any]) -> Any:
-    """Dimensions x_dim_0, ... of x under the names that are given, with their
-    labels. Of a list of some cells only if no other variable is in the way."""
-    own = [str(d) for d in v.dims if d not in ("chain", "draw")]
-    listed = "shape" in v.attrs  # by cell
-    dims = labels.dims.get(name, own)
-    if listed and (np.size(v.attrs["shape"]) != 1 or len(dims) != 1):
-        return v
-    if len(own) != len(dims):
-        raise GbmError(
-            f"dims of {name}: {len(dims)} named ({', '.join(dims)}), and it "
-            f"has {len(own)}"
-        )
-    for old, new in zip(own, dims):
-        index = _along(v[old].values, labels.coords.get(new), f"{new} ({name})")
-        if not listed and new in labels.coords:
-            if len(labels.coords[new]) != len(index):
-                raise GbmError(
-                    f"coords: {len(labels.coords[new])} labels for {new}, and "
-                    f"{name} has {len(index)} elements along it"
-                )
-        if not np.array_equal(taken.setdefault(new, index), index):
-            if listed:
-                continue
-            raise GbmError(f"dims: {new} is of another length for {name}")
-        if old != new:
-            v = v.rename({old: new})
-        v = v.assign_coords({new: index})
-    return v
-
-
-def _label(dataset: Any, labels: Labels) -> Any:
-    import xarray
-
-    taken: Dict[str, Any] = {}
-    order = sorted(dataset.data_vars, key=lambda n: "shape" in dataset[n].attrs)
-    done = {
-        name: _label_variable(dataset[name], name, labels, taken)
-        for name in order
-    }
-    return xarray.Dataset(
-        {name: done[name] for name in dataset.data_vars}, attrs=dataset.attrs
-    )
+def _label_listed(dataset: Any, labels: Labels) -> Any:
+    """Labels of lists of cells of a vector, which the file has by number."""
+    for name in list(dataset.data_vars):
+        v = dataset[name]
+        dims = labels.dims.get(str(name), [])
+        if np.size(v.attrs.get("shape", ())) != 1 or len(dims) != 1:
+            continue
+        dim = dims[0]
+        given = labels.coords.get(dim) if dim else None
+        if given is None or dim in dataset.variables:
+            continue
+        own = str(v.dims[-1])
+        cells = dataset[own].values
+        dataset = dataset.assign_coords(
+            {own: np.array([str(given[int(i)]) for i in cells])}
+        ).rename({own: dim})
+    return dataset
 
 
 def _engine() -> bool:
@@ -161,7 +97,7 @@ def choose_format(wanted: str) -> str:
 def read_xarray(path: Path, labels: Labels, wanted: str) -> Any:
     """An InferenceData or a DataTree of a netCDF file."""
     groups = {
-        name: _label(dataset, labels)
+        name: _label_listed(dataset, labels)
         for name, dataset in _open_groups(path).items()
     }
     if wanted == "inferencedata":
@@ -256,8 +192,7 @@ def read_plain(
     stem: Path,
     summary: Optional[Path],
     group: str,
-    known: Mapping[str, Variable],
-    labels: Labels,
+    data: Prepared,
 ) -> Draws:
     """Draws of CODA's files, STEMindex.txt, STEMchain1.txt, ...."""
     index = [
@@ -280,8 +215,8 @@ def read_plain(
     told = json.loads(summary.read_text()) if summary else {}
     return Draws(
         group,
-        _assemble(columns, known),
+        _assemble(columns, data.variables),
         told.get("parameters", {}),
-        labels,
+        data.labels,
         bool(told.get("complete", True)),
     )

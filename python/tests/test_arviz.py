@@ -76,14 +76,15 @@ def test_labels_of_data(kind):
     theta = group(fit, "posterior")["theta"].mean(("chain", "draw"))
     assert float(theta.sel(g="hi")) == pytest.approx(9.1 / 1.005, abs=0.1)
     assert float(theta.sel(g="lo")) == pytest.approx(1.0, abs=0.1)
-    with pytest.raises(gbm.GbmError, match="dims of theta: 2 named"):
+    with pytest.raises(gbm.GbmError, match="dims: 2 named for theta"):
         model.sample(data, dims={"theta": ["g", "h"]}, format=kind, **QUICK)
-    with pytest.raises(gbm.GbmError, match="3 labels for k"):
+    with pytest.raises(gbm.GbmError, match="k has 3 labels, but dimension 1 of theta"):
         model.sample(
             data, dims={"theta": "k"}, coords={"k": "abc"}, format=kind, **QUICK
         )
-    with pytest.raises(gbm.GbmError, match="i is of another length"):
-        model.sample(data, dims={"theta": "i", "mu": "i"}, format=kind, **QUICK)
+    fit = model.sample(data, coords={"K": ["p", "q"]}, format=kind, **QUICK)
+    theta = group(fit, "posterior")["theta"]  # by its size in the model
+    assert theta["K"].values.tolist() == ["p", "q"]
 
 
 def test_simulated(line, kind):

@@ -60,7 +60,17 @@ def test_order_of_memory_does_not_matter(tmp_path):
 def test_text_becomes_codes(tmp_path):
     found, prepared = written(tmp_path, {"g": np.array(["b", "a", "b"])})
     assert found == {"g": [2, 1, 2]}
-    assert prepared.coords == {"g": ["a", "b"]}
+    assert prepared.variables["g"].levels == ["a", "b"]
+    found = prepare(
+        {"g": ["b", "a"]}, tmp_path, dims={"m": "g", "n": ["k", None]}, coords={"k": [1]}
+    )
+    assert json.loads((tmp_path / "data.json").read_text()) == {
+        "g": [2, 1],
+        "dims": {"m": ["g"], "n": ["k", None]},
+        "coords": {"g": ["a", "b"], "k": ["1"]},
+    }
+    with pytest.raises(gbm.DataError, match="called dims"):
+        prepare({"dims": 1}, tmp_path, dims={"m": "g"})
 
 
 @pytest.mark.parametrize(
@@ -106,8 +116,9 @@ def test_pandas(tmp_path):
         "s": [1, 2, 1],
         "b": [1, 0, 1],
     }
-    assert prepared.coords == {"g": ["lo", "hi"], "s": ["x", "z"]}
-    assert prepared.dims == {}
+    assert prepared.variables["g"].levels == ["lo", "hi"]
+    assert prepared.variables["s"].levels == ["x", "z"]
+    assert prepared.labels.members() == {}
 
 
 def test_index_gives_labels(tmp_path):
@@ -115,11 +126,11 @@ def test_index_gives_labels(tmp_path):
     y = pd.Series([1.0, 2.0], index=pd.Index(["A", "B"], name="school"))
     m = pd.DataFrame([[1, 2, 3], [4, 5, None]], columns=["a", "b", "c"])
     found, prepared = written(tmp_path, {"y": y, "m": m})
-    assert found == {"y": [1.0, 2.0], "m": [[1, 2, 3], [4, 5, None]]}
-    assert prepared.dims == {"y": ["school"], "m": ["m_dim_0", "m_dim_1"]}
-    assert prepared.coords == {
-        "school": ["A", "B"],
-        "m_dim_1": ["a", "b", "c"],
+    assert found == {
+        "y": [1.0, 2.0],
+        "m": [[1, 2, 3], [4, 5, None]],
+        "dims": {"y": ["school"], "m": ["m_dim_0", "m_dim_1"]},
+        "coords": {"school": ["A", "B"], "m_dim_1": ["a", "b", "c"]},
     }
     with pytest.raises(gbm.DataError, match="times"):
         convert("t", pd.Series(pd.to_datetime(["2020-01-01"])))
@@ -131,6 +142,8 @@ def test_xarray(tmp_path):
         [[1.0, np.nan]], dims=("row", "col"), coords={"col": ["p", "q"]}
     )
     found, prepared = written(tmp_path, xr.Dataset({"a": a}))
-    assert found == {"a": [[1.0, None]]}
-    assert prepared.dims == {"a": ["row", "col"]}
-    assert prepared.coords == {"col": ["p", "q"]}
+    assert found == {
+        "a": [[1.0, None]],
+        "dims": {"a": ["row", "col"]},
+        "coords": {"col": ["p", "q"]},
+    }
