@@ -84,7 +84,7 @@ static void split_words(char *text, char **argv, int *n, int capacity)
  * over, for models that are sampled in seconds. */
 static const char *level_for(size_t length)
 {
-    return length < 1000000 ? "3" : length < 5000000 ? "1" : "0";
+    return length < 560000 ? "3" : length < 4560000 ? "1" : "0";
 }
 
 /* Part 0, on which no draw depends, is not worth much of the compiler's time.

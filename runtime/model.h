@@ -205,7 +205,7 @@ struct gbm_family {
     void (*adjoint_bounds)(const void *state, const void *adjoints,
                            int64_t element, double lower, double upper);
     bool bounds_derived; /* its bounds have derivatives by derived nodes */
-    bool discrete; /* its elements are whole numbers */
+    bool discrete;       /* its elements are whole numbers */
     bool leaf;      /* no density reads it: not observed, it is drawn forward */
     int barren;     /* of such a variable; 1: each element for itself; else
                        all elements of the families with the same number or
@@ -539,12 +539,14 @@ struct gbm_model {
      */
     void (*ahead)(uint64_t seed, uint32_t chain, uint32_t sweep, int ngroups,
                   const struct gbm_places *places, struct gbm_ahead *out);
-    const char *explain; /* what --explain prints */
-    const char *program; /* the CUDA C text */
-    int nheaders;
-    const struct gbm_header *headers;
+    const char *explain;              /* what --explain prints */
+    const char *program;              /* the CUDA C text */
+    const struct gbm_header *headers; /* that it may include */
 };
 
 extern const struct gbm_model gbm_model;
+
+/* Those of stdlib/kernels, as libgbm has them; last {NULL}. */
+extern const struct gbm_header gbm_headers[];
 
 #endif

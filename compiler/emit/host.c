@@ -1,7 +1,6 @@
 /* host.c: the host's file: the shared program, the functions that only
  * the host has, the tables of runtime/model.h, and the device's text. */
 #include "emit/emit.h"
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,47 +326,6 @@ static void emit_inverses(struct text *out, const struct model *m)
     text_append(out, "    {.variable = -1}};\n\n");
 }
 
-static int is_header(const struct dirent *d)
-{
-    size_t n = strlen(d->d_name);
-    return n > 2 && !strcmp(d->d_name + n - 2, ".h") &&
-           strcmp(d->d_name, "mock.h") != 0;
-}
-
-/* The library's device code, so that a sampler carries all that it needs. */
-static int emit_headers(struct text *out, struct compiler *c)
-{
-    struct dirent **files;
-    const char *folder = path_join(c, c->stdlib, "kernels");
-    int n = scandir(folder, &files, is_header, alphasort);
-    text_append(out, "#if !defined GBM_PART || GBM_PART == 0\n"
-                     "static const struct gbm_header headers[] = {\n");
-    int count = 0;
-    for (int i = 0; i < n; i++) {
-        FILE *f = fopen(path_join(c, folder, files[i]->d_name), "rb");
-        if (f) {
-            struct text t = {0};
-            char line[4096];
-            size_t k;
-            while ((k = fread(line, 1, sizeof line - 1, f)) > 0) {
-                line[k] = 0;
-                text_append(&t, line);
-            }
-            fclose(f);
-            text_printf(out, "{\"%s\",\n", text_in_string(c, files[i]->d_name));
-            emit_string(out, t.data ? t.data : "");
-            text_append(out, "},\n");
-            text_free(&t);
-            count++;
-        }
-        free(files[i]);
-    }
-    if (n >= 0)
-        free(files);
-    text_append(out, "{0, 0}};\n\n");
-    return count;
-}
-
 void emit_host(struct text *out, struct compiler *c, struct model *m,
                const char *program, const char *explanation)
 {
@@ -385,13 +343,13 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_readers(c, out, m, &readers, &gaps);
     emit_steps(out, c, m);
     text_append(out, "GBM_HOST_AHEAD(gbm_draw_ahead)\n\n");
-    int nheaders = emit_headers(out, c);
     int nfamilies = 0, nsequences = 0;
     for (const struct family *f = m->families; f; f = f->next)
         nfamilies++;
     for (const struct sequence *q = m->sequences; q; q = q->next)
         nsequences++;
-    text_append(out, "static const char program_text[] =\n");
+    text_append(out, "#if !defined GBM_PART || GBM_PART == 0\n"
+                     "static const char program_text[] =\n");
     emit_string(out, program);
     text_append(out, ";\n\nconst struct gbm_model gbm_model = {\n    .name = ");
     emit_string(out, m->name);
@@ -416,8 +374,6 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
         text_append(out, ",\n    .readers = readers");
     if (gaps)
         text_append(out, ",\n    .gap_readers = gap_readers");
-    text_printf(out,
-                ",\n    .program = program_text,\n    .nheaders = %d,\n    "
-                ".headers = headers,\n};\n#endif\n",
-                nheaders);
+    text_append(out, ",\n    .program = program_text,\n    .headers = "
+                     "gbm_headers,\n};\n#endif\n");
 }

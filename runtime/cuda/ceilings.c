@@ -26,9 +26,7 @@ static enum gbm_status compile(struct gauge *g)
         options[n++] = c->mixed ? "-DGBM_MIXED" : "-DGBM_SINGLE";
     TRY(cuda_architecture(c, architecture, sizeof architecture));
     struct cuda_program program = {.name = "ceilings.cu",
-                                   .text = cuda_text_ceilings,
-                                   .headers = cuda_texts + 1,
-                                   .nheaders = cuda_ntexts - 1,
+                                   .text = "#include \"ceilings.h\"\n",
                                    .options = options,
                                    .noptions = n,
                                    .module = &g->module};

@@ -322,18 +322,16 @@ struct cuda {
 };
 
 /* ---- text.c ---- */
-extern const struct gbm_header cuda_texts[]; /* [0]: kernels.h itself */
-extern const int cuda_ntexts;
-extern const char cuda_text_ceilings[];
+/* What programs may include beside the model's headers; last {NULL}. */
+extern const struct gbm_header cuda_texts[];
 
 /* ---- nvrtc.c ---- */
 /* A text to compile, and where it is loaded. `name` is for messages:
  * "horseshoe.cu". */
 struct cuda_program {
     const char *name, *text;
-    const struct gbm_header *headers;
     const char *const *options;
-    int nheaders, noptions;
+    int noptions;
     CUmodule *module;
     /* of nvrtc.c */
     struct rt_key key;

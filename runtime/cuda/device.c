@@ -625,17 +625,13 @@ static enum gbm_status compile_all(struct cuda *c, struct options *o,
     TRY(set_options(c, o, kernels));
     snprintf(name, sizeof name, "%s.cu", model->name);
     programs[0] = (struct cuda_program){.name = "kernels.cu",
-                                        .text = cuda_texts[0].text,
-                                        .headers = cuda_texts + 1,
-                                        .nheaders = cuda_ntexts - 1,
+                                        .text = "#include \"kernels.h\"\n",
                                         .options = o->lists[CUDA_PARTS],
                                         .noptions = o->n[CUDA_PARTS],
                                         .module = &c->kernels};
     for (int i = 0; i < nparts; i++)
         programs[i + 1] = (struct cuda_program){.name = name,
                                                 .text = model->program,
-                                                .headers = model->headers,
-                                                .nheaders = model->nheaders,
                                                 .options = o->lists[i],
                                                 .noptions = o->n[i],
                                                 .module = &c->parts[i]};

@@ -73,19 +73,58 @@ static enum gbm_status compile_failed(struct cuda *c,
     return GBM_FAILURE;
 }
 
+/* ---- what programs may include ---- */
+
+struct headers {
+    const char **names, **texts;
+    int n;
+};
+
+static void add_headers(struct headers *h, const struct gbm_header *from)
+{
+    for (; from->name; from++) {
+        h->names[h->n] = from->name;
+        h->texts[h->n++] = from->text;
+    }
+}
+
+static int count_headers(const struct gbm_header *list)
+{
+    int n = 0;
+    while (list[n].name)
+        n++;
+    return n;
+}
+
+/* The model's, and those of the fixed kernels. */
+static enum gbm_status collect_headers(struct cuda *c, struct headers *h)
+{
+    const struct gbm_header *own = c->in->model->headers;
+    const size_t n = (size_t)(count_headers(own) + count_headers(cuda_texts));
+
+    h->names = calloc(n + 1, sizeof *h->names);
+    h->texts = calloc(n + 1, sizeof *h->texts);
+    if (!h->names || !h->texts)
+        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    add_headers(h, own);
+    add_headers(h, cuda_texts);
+    return GBM_OK;
+}
+
 /* ---- a program ---- */
 
 /* Of everything that its code depends on. */
-static void set_key(struct cuda_program *p, const char *version)
+static void set_key(struct cuda_program *p, const struct headers *headers,
+                    const char *version)
 {
     p->key = RT_KEY_EMPTY;
     rt_key_add_text(&p->key, version);
     rt_key_add_text(&p->key, p->text);
     for (int i = 0; i < p->noptions; i++)
         rt_key_add_text(&p->key, p->options[i]);
-    for (int i = 0; i < p->nheaders; i++) {
-        rt_key_add_text(&p->key, p->headers[i].name);
-        rt_key_add_text(&p->key, p->headers[i].text);
+    for (int i = 0; i < headers->n; i++) {
+        rt_key_add_text(&p->key, headers->names[i]);
+        rt_key_add_text(&p->key, headers->texts[i]);
     }
 }
 
@@ -99,27 +138,11 @@ static bool load_kept(struct cuda_program *p)
     return loaded;
 }
 
-static enum gbm_status create(struct cuda *c, struct cuda_program *p)
+static enum gbm_status create(struct cuda *c, struct cuda_program *p,
+                              const struct headers *headers)
 {
-    const char **names = calloc((size_t)p->nheaders + 1, sizeof *names);
-    const char **texts = calloc((size_t)p->nheaders + 1, sizeof *texts);
-
-    if (!names || !texts) {
-        free(names);
-        free(texts);
-        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
-    }
-    for (int i = 0; i < p->nheaders; i++) {
-        names[i] = p->headers[i].name;
-        texts[i] = p->headers[i].text;
-    }
-    nvrtcResult result = nvrtcCreateProgram(&p->nvrtc, p->text, p->name,
-                                            p->nheaders, texts, names);
-    free(names);
-    free(texts);
-    if (result != NVRTC_SUCCESS)
-        return nvrtc_failed(c, result, "nvrtcCreateProgram", __FILE__,
-                            __LINE__);
+    NVRTC(nvrtcCreateProgram(&p->nvrtc, p->text, p->name, headers->n,
+                             headers->texts, headers->names));
     return GBM_OK;
 }
 
@@ -156,10 +179,10 @@ static enum gbm_status load_new(struct cuda *c, const struct cuda_program *p)
 /* Of several that fail only the first is told of: what is wrong in a text that
  * they share is the same in all. */
 static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
-                               int n)
+                               int n, const struct headers *headers)
 {
     for (int i = 0; i < n; i++)
-        TRY(create(c, programs[i]));
+        TRY(create(c, programs[i], headers));
     const int threads = c->rt->threads < n ? c->rt->threads : n;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int i = 0; i < n; i++)
@@ -170,8 +193,10 @@ static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
     return GBM_OK;
 }
 
-enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
-                             int n)
+/* Those that are not kept, which are compiled. */
+static enum gbm_status load_programs(struct cuda *c,
+                                     struct cuda_program *programs, int n,
+                                     const struct headers *headers)
 {
     struct cuda_program *missing[CUDA_PROGRAMS];
     char version[64];
@@ -180,14 +205,27 @@ enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
     NVRTC(nvrtcVersion(&major, &minor));
     snprintf(version, sizeof version, "NVRTC %d.%d", major, minor);
     for (int i = 0; i < n; i++) {
-        set_key(&programs[i], version);
+        set_key(&programs[i], headers, version);
         if (!load_kept(&programs[i]))
             missing[nmissing++] = &programs[i];
     }
     enum gbm_status status =
-        nmissing > 0 ? compile(c, missing, nmissing) : GBM_OK;
+        nmissing > 0 ? compile(c, missing, nmissing, headers) : GBM_OK;
     for (int i = 0; i < nmissing; i++)
         if (missing[i]->nvrtc)
             (void)nvrtcDestroyProgram(&missing[i]->nvrtc);
+    return status;
+}
+
+enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
+                             int n)
+{
+    struct headers headers = {0};
+    enum gbm_status status = collect_headers(c, &headers);
+
+    if (status == GBM_OK)
+        status = load_programs(c, programs, n, &headers);
+    free(headers.names);
+    free(headers.texts);
     return status;
 }

@@ -142,8 +142,8 @@ static uint64_t sum_model(const struct gbm_model *m)
         sum = add_text(sum, m->variables[v].name);
         sum = add_word(sum, (uint64_t)m->variables[v].role);
     }
-    for (int i = 0; i < m->nheaders; i++)
-        sum = add_text(sum, m->headers[i].text);
+    for (const struct gbm_header *h = m->headers; h->name; h++)
+        sum = add_text(sum, h->text);
     return sum;
 }
 
