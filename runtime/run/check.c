@@ -446,7 +446,20 @@ static void take_before(void *checker)
     densities(c, c->before);
 }
 
-/* The scales that move with their plates after the block. */
+double check_size(const struct gbm_step *step, const void *state)
+{
+    int n = step->block_size(state, 0);
+    double *x = calloc((size_t)n + 1, sizeof *x);
+    if (!x)
+        abort();
+    step->block_get(state, 0, x);
+    double size = step->terms ? step->terms(state, 0, x) : 0;
+    free(x);
+    return size;
+}
+
+/* The scales that move with their plates after the block. They read its sums of
+ * squares, which are as precise as what these add up. */
 static void check_scales(struct checker *c, int k)
 {
     const struct gbm_step *step = &c->in->model->steps[k];
@@ -460,7 +473,8 @@ static void check_scales(struct checker *c, int k)
     move.joint = joint_difference(c, &move.rounding);
     double error;
     if (error_ratio(&move, &error) > 1)
-        move.rounding += 2 * check_rounding(c);
+        move.rounding +=
+            2 * check_rounding(c) + 1e-14 * check_size(step, c->state);
     if (!isinf(move.rounding))
         record(c, k, -1, &move);
 }

@@ -49,6 +49,8 @@ void check_element(struct checker *c, int step, int64_t element, bool far);
 void check_dense(struct checker *c, int step, bool far);
 /* What rounding may have done to the joint where all nodes stand. */
 double check_rounding(struct checker *c);
+/* The absolute terms that a block's density is the sum of where it stands. */
+double check_size(const struct gbm_step *step, const void *state);
 /* Log density of a dense block at b less that at a, of precision q (lower
  * triangle) and potential p; its rounding error. */
 double check_quadratic(size_t d, const double *q, const double *p,

@@ -238,7 +238,8 @@ static struct change move_scales(struct self_check *s, int k,
         step->scales(s->state, sweep, (uint32_t)s->chain, take_joint, &b);
     s->moves++;
     return (struct change){.value = b.joint.value - start.value + told,
-                           .size = b.joint.size + start.size};
+                           .size = b.joint.size + start.size +
+                                   check_size(step, s->state)};
 }
 
 /* As many elements of the step as there is time for, from a random one of each

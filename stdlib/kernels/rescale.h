@@ -12,6 +12,7 @@
 #include "joint.h"
 
 enum { GBM_RESCALE_MOST = 32 };
+#define GBM_RESCALE_LOST 1e-14 /* of what cancels */
 
 struct gbm_rescale {
     real *normals, *along, *dev; /* [d]: z, L'dev, dev */
@@ -54,6 +55,10 @@ GBM_FN void gbm_rescale_parabola(const struct gbm_joint *j,
     }
     r->quadratic = gbm_team_sum(team, all) - squares;
     r->linear = squares - gbm_team_sum(team, cross);
+    /* What rounding left where the data say nothing, as at power 0, would grow
+     * with the square of c. */
+    if (r->quadratic <= GBM_RESCALE_LOST * squares)
+        r->quadratic = r->linear = 0;
 }
 
 GBM_FN real gbm_rescale_at(const struct gbm_rescale *r, real c)
