@@ -104,6 +104,9 @@ struct gbm_draws {
     int nmoments;
     struct gbm_moments_variable *moments;
     char *json; /* members of the summary's JSON that a method adds; or NULL */
+    bool tempered;    /* * true: chains went through flatter densities, where
+                         modes are one */
+    const char *more; /* * the option that brings more draws; NULL: --draws */
     bool aside; /* * true: moments were kept unasked beside what was asked */
     struct gbm_coords coords; /* * labels of its variables' dimensions, and of
                                  the data groups' */

@@ -671,6 +671,8 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
     r->draws.device = rt->device_text;
     r->draws.data = o->ndata ? o->data[0] : NULL;
     r->draws.aside = o->monitor && !o->moments;
+    r->draws.tempered = o->method->replicas != NULL;
+    r->draws.more = o->method->more;
     if (s == GBM_OK && r->resume.file)
         s = read_numbers(r, &capacity);
     r->draws.unchecked = r->draws.unchecked || (o->no_check && !o->plain);

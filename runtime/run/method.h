@@ -17,6 +17,7 @@ struct rt_method {
     /* Of methods whose `run` is rt_run_chains (chains.h). NULL: as plain MCMC.
      * Chains that run for each one of --chains; it may settle options; */
     int (*replicas)(struct rt_options *options);
+    const char *more; /* the option that brings more draws; NULL: --draws; */
     /* before the device takes the starting values; */
     enum gbm_status (*prepare)(struct rt_chains *r);
     /* a block of sweeps of all chains, as rt->device->run does it; */

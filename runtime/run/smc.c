@@ -452,6 +452,7 @@ const struct rt_method rt_smc = {
     .with = GBM_WITH_POWERS,
     .run = rt_run_chains,
     .replicas = replicas,
+    .more = "--particles",
     .prepare = prepare,
     .advance = advance,
     .report = report,

@@ -46,14 +46,14 @@ static void print_names(FILE *out, const struct fault *fault)
 
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
-static void warn_rhat(FILE *out, const struct fault *fault, bool modes)
+static const char *more_of(const struct gbm_draws *draws)
 {
-    static const char *const advice[] = {
-        "Run longer\n  (--warmup, --draws). If that does "
-        "not help, the posterior may have several modes\n  or the "
-        "parameters may be confounded: look at the traces of those "
-        "above.\n",
-        "Chains\n  are in different modes: see below.\n"};
+    return draws->more ? draws->more : "--draws";
+}
+
+static void warn_rhat(FILE *out, const struct fault *fault, bool modes,
+                      const struct gbm_draws *draws)
+{
     if (fault->count == 0)
         return;
     fprintf(out, "Warning: R-hat is above %.2f for %lld quantit%s (", good_rhat,
@@ -61,8 +61,18 @@ static void warn_rhat(FILE *out, const struct fault *fault, bool modes)
     print_names(out, fault);
     fprintf(out,
             "; largest %.3f).\n  The chains do not agree yet, so do not use "
-            "these numbers. %s",
-            fault->worst[0].badness, advice[modes]);
+            "these numbers. ",
+            fault->worst[0].badness);
+    if (modes)
+        fprintf(out, "Chains\n  are in different modes: see below.\n");
+    else if (draws->tempered)
+        fprintf(out, "More\n  %s may help.\n", more_of(draws));
+    else
+        fprintf(out,
+                "Run longer\n  (--warmup, --draws). If that does not help, the "
+                "posterior may have several modes\n  (try --method tempering) "
+                "or the parameters may be confounded: look at the traces of\n"
+                "  those above.\n");
 }
 
 static void warn_ess(FILE *out, const struct fault *fault,
@@ -82,8 +92,8 @@ static void warn_ess(FILE *out, const struct fault *fault,
     print_names(out, fault);
     fprintf(out,
             "; smallest %.0f).\n  Their means and quantiles are not precise. "
-            "About --draws %.0f would do.\n",
-            least, 100 * ceil(1.2 * wanted / 100));
+            "About %s %.0f would do.\n",
+            least, more_of(draws), 100 * ceil(1.2 * wanted / 100));
 }
 
 static void print_chains(FILE *out, const struct gbm_modes *m, int g)
@@ -138,6 +148,9 @@ static void warn_modes(FILE *out, const struct gbm_modes *m,
             "an order or a sign in the model; of others, those\n  whose log "
             "density is far lower may be left by other starts (--seed, "
             "--init).\n");
+    if (!draws->tempered)
+        fprintf(out, "  Try --method tempering, whose chains go from mode to "
+                     "mode.\n");
 }
 
 /* ---- the verdict */
@@ -264,7 +277,7 @@ void gbm_warnings_print(const struct gbm_summary *summary, FILE *out)
                      "--chains 4 can.\n");
     struct gbm_modes modes;
     gbm_find_modes(&modes, summary); /* no memory: none are shown */
-    warn_rhat(out, &rhat, modes.count > 1);
+    warn_rhat(out, &rhat, modes.count > 1, draws);
     warn_modes(out, &modes, draws);
     gbm_modes_free(&modes);
     warn_ess(out, &ess, draws);

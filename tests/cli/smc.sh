@@ -46,6 +46,8 @@ status 0 "$GBMC" -O 0 --with=powers modes.gbm -o modes
 status 0 ./modes --data modes.R --method smc --device cpu --chains 4 \
     --particles 1000 --summary s.json --out fit.csv --threads 2
 prints '^smc: 4 islands of 1000 particles, [0-9]+ steps, [0-9]+ sweeps$'
+prints 'About --particles [0-9]+ would do'
+! grep -qE -- '--draws|--method tempering' .out || fail 'advice for chains'
 for seed in $(seq 30); do
     status 0 ./modes --data modes.R --quiet --method smc --device cpu \
         --chains 2 --particles 400 --seed "$seed" --summary "m$seed.json" \

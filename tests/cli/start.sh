@@ -215,6 +215,7 @@ prints 'Warning: [12] of 4 chains \(.*\) (is|are) in another mode than chains '
 prints '(higher|lower) in log density:'
 prints '  mu is about -?(9.9|10).* there, -?(9.9|10).* here'
 prints 'different modes: see below'
+prints 'Try --method tempering'
 # one point more is 1.5 log(1 + 25 * 20^2 / 2) = 13
 by=$(sed -n 's/.*, \([0-9.]*\) \(higher\|lower\) in log density:/\1/p' .out)
 [ "${by%.*}" -ge 11 ] && [ "${by%.*}" -le 15 ] || fail "modes differ by $by"
