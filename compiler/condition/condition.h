@@ -97,15 +97,25 @@ struct emitter;
 /* How a step draws: a file of compiler/sampler/ each, listed in
  * sampler/table.c. Other rooms know of a sampler what is stated here; what is
  * left out of one is false or NULL. */
+/* An option of a sampler, as samplers { } gives it: the one word that it may
+ * be, or a positive number; where there are such, between these ends. */
+struct sampler_parameter {
+    const char *name, *word;
+    double least, most;
+    bool whole;
+};
+enum { MAX_PARAMETERS = 5 };
+
 struct sampler {
     const char *name; /* "slice", as messages and the table of steps call it */
     const char *(*name_of)(struct compiler *c,
                            const struct step *s); /* or so */
 
     /* ---- choosing: table.c, choose.c ---- */
-    /* What samplers { } calls it and its option; NULL: it cannot be asked for,
-     * it has none. */
-    const char *word, *option;
+    /* What samplers { } calls it; NULL: it cannot be asked for. Its options,
+     * the first one in the step's `width`. */
+    const char *word;
+    struct sampler_parameter options[MAX_PARAMETERS];
     /* Takes steps by itself if this full conditional is one for it; the first
      * of the list that does has it. NULL: never by itself. */
     bool (*takes)(const struct step *s);
@@ -313,8 +323,9 @@ struct step {
      * block: the runtime counts. NULL: no such */
     struct step *otherwise;
     struct quadratic *quadratics;
-    bool coupled_prior;       /* dense: priors couple coordinates */
-    const char *asked;        /* for by samplers { }: the method's word */
+    bool coupled_prior; /* dense: priors couple coordinates */
+    const char *asked;  /* for by samplers { }: the method's word */
+    const struct sampler_option *options; /* that it gives */
     double width;             /* of slice or steps at first; 0: not given */
     bool whole;               /* all elements of all members move as one */
     bool alone;               /* element by element, as `enumerate` asks */

@@ -1,5 +1,6 @@
-/* adaptive.c: adaptive Metropolis of a group (stdlib/kernels/metropolis.h):
- * one normal step for all, of a covariance that warm-up learns. */
+/* adaptive.c: adaptive Metropolis of a group (stdlib/kernels/adaptive.h): one
+ * normal step for all, of a covariance that warm-up learns; and what other
+ * samplers that learn one share. */
 #include "sampler/group.h"
 
 static void take(struct compiler *c, struct model *m, struct step *const *steps,
@@ -10,14 +11,10 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
         s->sampler = &sampler_adaptive_metropolis;
 }
 
-static void emit(struct compiler *c, struct text *out, struct step *s)
+/* tuning_: how many numbers an element has. */
+static void emit_tuning_cells(struct compiler *c, struct text *out,
+                              const struct step *s)
 {
-    sampler_emit_group_step(
-        c, out, s, "Adaptive Metropolis",
-        "const real jacobian = gbm_adaptive_propose(rng, d, $, "
-        "tuning, lower, upper, x, y);",
-        "gbm_adaptive_learn(d, $, adapting, probability, lower, "
-        "upper, moves ? y : x, moves ? x : y, tuning);");
     const char *n = s->name;
     struct emitter e = emitter_new(c, out);
     text_printf(out,
@@ -36,14 +33,37 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     text_append(out, "    return gbm_adaptive_cells(k);\n}\n#endif\n\n");
 }
 
+void sampler_emit_adaptive(struct compiler *c, struct text *out, struct step *s,
+                           const char *what, const char *propose,
+                           const char *size)
+{
+    const char *const learn[] = {size,
+                                 "gbm_adaptive_learn(d, $, lower, upper, moves "
+                                 "? y : x, moves ? x : y, tuning);",
+                                 NULL};
+    sampler_emit_group_step(c, out, s, what, propose, learn,
+                            sampler_option(s, "adapt") != NULL);
+    emit_tuning_cells(c, out, s);
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    sampler_emit_adaptive(
+        c, out, s, "Adaptive Metropolis",
+        "const real jacobian = gbm_adaptive_propose(rng, d, $, "
+        "tuning, lower, upper, x, y);",
+        "tuning[0] = gbm_adaptive_size(d, tuning[0], here, probability, "
+        "(int)tuning[1]);");
+}
+
 const struct sampler sampler_adaptive_metropolis = {
     .name = "adaptive Metropolis",
     .word = "am",
-    .option = "scale",
+    .options = {{.name = "scale"}, {.name = "adapt", .word = "forever"}},
     .together = true,
     .take = take,
     .unit = sampler_never_left_out,
-    .headers = {"metropolis.h"},
+    .headers = {"adaptive.h"},
     .emit = emit,
     .block_access = true,
     .tunes = sampler_tunes_width,

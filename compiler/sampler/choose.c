@@ -3,10 +3,11 @@
  * for groups (group.c); `gibbs` and `enumerate` are promises that are
  * checked once the steps are known. */
 #include "sampler/joint.h"
+#include <math.h>
 #include <string.h>
 
 /* Words that no sampler has yet. */
-static const char *const missing[] = {"diam", "hmc", "nuts"};
+static const char *const missing[] = {"hmc", "nuts"};
 enum { NMISSING = sizeof missing / sizeof *missing, MAX_WORDS = 64 };
 
 static bool is_method(const struct sampler_choice *k, const char *name)
@@ -108,21 +109,74 @@ static void no_target(struct compiler *c, const struct model *m,
 /* ---- Asking --------------------------------------------------------------
  */
 
-static double read_options(struct compiler *c, const struct sampler_choice *k)
+static const struct sampler_parameter *
+parameter_called(const struct sampler *sampler, const char *name)
+{
+    for (int i = 0; sampler && i < MAX_PARAMETERS; i++)
+        if (sampler->options[i].name && !strcmp(sampler->options[i].name, name))
+            return &sampler->options[i];
+    return NULL;
+}
+
+static void no_parameter(struct compiler *c, const struct sampler_choice *k,
+                         const struct sampler *sampler,
+                         const struct sampler_option *o)
+{
+    const char *words[MAX_PARAMETERS];
+    int n = 0;
+    while (sampler && n < MAX_PARAMETERS && sampler->options[n].name) {
+        words[n] = sampler->options[n].name;
+        n++;
+    }
+    error_at(c, o->value->span, "%s has no option %s%s%s", k->method, o->name,
+             n == 0  ? ""
+             : n > 1 ? "; there are "
+                     : "; there is ",
+             listed(c, words, n));
+}
+
+static bool is_value(const struct sampler_parameter *p, const struct expr *e)
+{
+    if (p->word)
+        return e->kind == EXPR_NAME && !strcmp(e->name, p->word);
+    return e->kind == EXPR_NUM && e->number > 0 && e->number >= p->least &&
+           (!(p->most > 0) || e->number <= p->most) &&
+           (!p->whole || e->number == floor(e->number));
+}
+
+static void check_options(struct compiler *c, const struct sampler_choice *k)
 {
     const struct sampler *sampler = sampler_called(k->method);
-    const char *known = sampler && sampler->option ? sampler->option : "";
-    double value = 0;
     for (const struct sampler_option *o = k->options; o; o = o->next) {
-        if (strcmp(o->name, known) != 0)
-            error_at(c, o->value->span, "%s has no option %s%s%s", k->method,
-                     o->name, *known ? "; there is " : "", known);
-        else if (o->value->kind != EXPR_NUM || !(o->value->number > 0))
-            error_at(c, o->value->span, "the %s is a positive number", known);
+        const struct sampler_parameter *p = parameter_called(sampler, o->name);
+        if (!p)
+            no_parameter(c, k, sampler, o);
+        else if (is_value(p, o->value))
+            continue;
+        else if (p->word)
+            error_at(c, o->value->span, "the %s of %s may be %s, nothing else",
+                     p->name, k->method, p->word);
+        else if (p->most > 0)
+            error_at(c, o->value->span, "%s: a%s number from %.10g to %.10g",
+                     p->name, p->whole ? " whole" : "", p->least, p->most);
         else
-            value = o->value->number;
+            error_at(c, o->value->span, "the %s is a positive number", p->name);
     }
-    return value;
+}
+
+const struct expr *sampler_option(const struct step *s, const char *name)
+{
+    for (const struct sampler_option *o = s->options; o; o = o->next)
+        if (!strcmp(o->name, name))
+            return o->value;
+    return NULL;
+}
+
+double sampler_option_number(const struct step *s, const char *name,
+                             double otherwise)
+{
+    const struct expr *e = sampler_option(s, name);
+    return e && e->kind == EXPR_NUM ? e->number : otherwise;
 }
 
 /* The steps of a target, of which none has been asked for before. */
@@ -145,6 +199,14 @@ static int find_steps(struct compiler *c, struct model *m,
     return n;
 }
 
+static void give_options(struct step *s, const struct sampler *sampler,
+                         const struct sampler_choice *k)
+{
+    s->options = k->options;
+    if (sampler && sampler->options[0].name)
+        s->width = sampler_option_number(s, sampler->options[0].name, 0);
+}
+
 static void ask(struct compiler *c, struct model *m,
                 const struct sampler_choice *k)
 {
@@ -152,16 +214,17 @@ static void ask(struct compiler *c, struct model *m,
     const bool takes = sampler && sampler->take;
     struct step *steps[MAX_TARGETS];
     int errors = c->nerrors, n = 0;
-    double option = read_options(c, k);
+    check_options(c, k);
     for (int i = 0; i < k->ntargets; i++) {
         int first = n;
         n = find_steps(c, m, k->targets[i], steps, n);
+        for (int j = first; j < n; j++)
+            give_options(steps[j], sampler, k);
         if (takes && !sampler->together)
             sampler->take(c, m, steps + first, n - first, k->targets[i]->span);
         for (int j = first; j < n; j++) {
             if (c->nerrors == errors && takes)
                 steps[j]->asked = k->method;
-            steps[j]->width = option;
             steps[j]->alone =
                 steps[j]->alone || (sampler && sampler->enumerates);
         }

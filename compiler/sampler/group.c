@@ -329,7 +329,8 @@ struct step *sampler_take_group(struct compiler *c, struct model *m,
 
 void sampler_emit_group_step(struct compiler *c, struct text *out,
                              struct step *s, const char *what,
-                             const char *propose, const char *learn)
+                             const char *propose, const char *const *learn,
+                             bool always)
 {
     const char *n = s->name;
     sampler_emit_group_comment(c, out, s, what);
@@ -363,8 +364,12 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
                   "&probability);");
     emit_line(&e, "if (!moves)");
     emit_line(&e, "    write_%s(s, team, x);", n);
-    emit_line(&e, "if (adapting && team->lane == 0)");
-    emit_filled(&e, intern_format(c, "    %s", learn), step, "");
+    emit_line(&e, "if (%steam->lane == 0) {", always ? "" : "adapting && ");
+    e.indent++;
+    for (; *learn; learn++)
+        emit_filled(&e, *learn, step, "");
+    e.indent--;
+    emit_line(&e, "}");
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
     sampler_emit_group_access(out, s, "density", false);

@@ -52,11 +52,19 @@ struct step *sampler_take_group(struct compiler *c, struct model *m,
                                 struct span where, const char *word);
 /* The functions of a Metropolis step of a group; `what` is said above them. The
  * statement `propose` has y [d] from x [d], between lower and upper, and sets
- * `jacobian`; `learn` tunes. Both know `tuning`; $ is the step that the model
- * asks for, or 1. */
+ * `jacobian`; those of `learn`, which NULL ends, tune, in warm-up or `always`.
+ * All know `tuning`; $ is the step that the model asks for, or 1. */
 void sampler_emit_group_step(struct compiler *c, struct text *out,
                              struct step *s, const char *what,
-                             const char *propose, const char *learn);
+                             const char *propose, const char *const *learn,
+                             bool always);
+
+/* ---- adaptive.c: what samplers with a learnt covariance share ---------------
+ */
+/* Where they are emitted; `size` tunes what stands first. */
+void sampler_emit_adaptive(struct compiler *c, struct text *out, struct step *s,
+                           const char *what, const char *propose,
+                           const char *size);
 
 /* ---- normal_group.c: with normal priors given the rest ---------------------
  */

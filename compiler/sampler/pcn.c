@@ -36,7 +36,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 const struct sampler sampler_pcn = {
     .name = "Crank-Nicolson",
     .word = "pcn",
-    .option = "scale",
+    .options = {{.name = "scale"}},
     .together = true,
     .take = take,
     .unit = sampler_left_out_as_it_moves,

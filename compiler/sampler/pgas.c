@@ -106,15 +106,11 @@ static void add_entry(struct compiler *c, struct step *s, struct step *entry)
     sampler_merge_away(entry);
 }
 
-static void take_path(struct compiler *c, struct step *s, struct path path,
-                      struct span where)
+static void take_path(struct compiler *c, struct step *s, struct path path)
 {
     struct pgas *own = NEW(c, struct pgas);
-    const double wanted = s->width > 0 ? s->width : PARTICLES;
-    if (wanted < 2 || wanted > 1e6 || wanted != (int)wanted)
-        error_at(c, where, "pgas has a whole number of particles, 2 or more");
     own->path = path;
-    own->particles = (int)wanted;
+    own->particles = (int)sampler_option_number(s, "particles", PARTICLES);
     s->own = own;
     s->sampler = &sampler_particle_gibbs;
     sampler_drop_parts(s, s->family->factor);
@@ -139,7 +135,7 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
         if (!found)
             continue;
         any = true;
-        take_path(c, s, path, where);
+        take_path(c, s, path);
         for (int j = 0; j < n; j++)
             if (is_entry(c, steps[j], s->family, &path) &&
                 !unfit(c, steps[j], s->family->factor) && !steps[j]->merged)
@@ -551,7 +547,7 @@ static const char *why(struct compiler *c, const struct step *s)
 const struct sampler sampler_particle_gibbs = {
     .name = "particle Gibbs",
     .word = "pgas",
-    .option = "particles",
+    .options = {{.name = "particles", .least = 2, .most = 1e6, .whole = true}},
     .together = true,
     .take = take,
     .unit = sampler_left_out_together,

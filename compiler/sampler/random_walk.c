@@ -31,7 +31,7 @@ static const char *explain_walk(struct compiler *c, const struct step *s)
 const struct sampler sampler_random_walk = {
     .name = "random walk",
     .word = "rw",
-    .option = "scale",
+    .options = {{.name = "scale"}},
     .take = take,
     .explain = explain_walk,
     .unit = sampler_each_unless_tied,

@@ -12,18 +12,21 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
+    static const char *const learn[] = {
+        "tuning[0] = gbm_block_step(d, tuning[0], here, probability, "
+        "adapting);",
+        NULL};
     sampler_emit_group_step(
         c, out, s, "Random-walk Metropolis, jointly",
         "const real jacobian = gbm_block_propose(rng, d, $ * "
         "tuning[0], lower, upper, x, y);",
-        "tuning[0] = gbm_block_step(d, tuning[0], here, "
-        "probability, adapting);");
+        learn, false);
 }
 
 const struct sampler sampler_rw_block = {
     .name = "joint random walk",
     .word = "rw_block",
-    .option = "scale",
+    .options = {{.name = "scale"}},
     .together = true,
     .take = take,
     .unit = sampler_never_left_out,

@@ -13,7 +13,7 @@ extern const struct sampler sampler_direct, sampler_enumeration, sampler_slice,
     sampler_vector_slice, sampler_gaussian_block, sampler_dense_block,
     sampler_joint_gaussian, sampler_joint_ellipse, sampler_forward_draw,
     sampler_stated_draw, sampler_pcn, sampler_rw_block, sampler_scale_move,
-    sampler_particle_gibbs;
+    sampler_particle_gibbs, sampler_diam;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -56,6 +56,11 @@ void sampler_choose(struct compiler *c, struct model *m);
 void sampler_check(struct compiler *c, struct model *m);
 /* Whether it asks for a sampler that needs no closed form for f. */
 bool sampler_asked_otherwise(const struct model *m, const struct family *f);
+/* What it gives as an option of the step's sampler, checked; NULL: nothing. The
+ * same, a number. */
+const struct expr *sampler_option(const struct step *s, const char *name);
+double sampler_option_number(const struct step *s, const char *name,
+                             double otherwise);
 /* Whether it names f, for whatever sampler. */
 bool sampler_named(const struct model *m, const struct family *f);
 /* Whether it asks for enumerate. */
@@ -74,8 +79,8 @@ struct path {
     int along;   /* the loop that it runs through */
     symp before; /* the predecessor of an element */
 };
-/* Whether the elements of s are such, and nothing is kept in memory between them
- * and the densities. */
+/* Whether the elements of s are such, and nothing is kept in memory between
+ * them and the densities. */
 bool sampler_find_path(struct compiler *c, const struct step *s,
                        struct path *out);
 /* Whether the instances of a part meet one element each. */

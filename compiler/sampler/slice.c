@@ -81,7 +81,7 @@ const char *sampler_why_slice(struct compiler *c, const struct step *s)
 const struct sampler sampler_slice = {
     .name = "slice",
     .word = "slice",
-    .option = "width",
+    .options = {{.name = "width"}},
     .takes = takes_any,
     .take = take_slices,
     .trials = true,

@@ -16,6 +16,7 @@ static const struct sampler *const samplers[] = {
     &sampler_random_walk,
     &sampler_rw_block,
     &sampler_adaptive_metropolis,
+    &sampler_diam,
     &sampler_elliptical_slice,
     &sampler_pcn,
     &sampler_particle_gibbs,

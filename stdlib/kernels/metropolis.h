@@ -1,5 +1,5 @@
-/* metropolis.h: Metropolis updates: a random walk of one node, and adaptive
- * Metropolis for a group of nodes.
+/* metropolis.h: Metropolis updates: what they share, and a random walk of one
+ * node.
  *
  * Where the support has ends, a node moves on a scale without them: log(x -
  * lower), log(upper - x), or the logit of its place between both. The density
@@ -155,91 +155,6 @@ GBM_INLINE real gbm_walk_integer(struct gbm_rng *rng, real x0, real *scale,
         *scale = gbm_clamp(*scale, REAL_C(0.01), REAL_C(1e8));
     }
     return moves ? x : x0;
-}
-
-/* ---- adaptive Metropolis ----
- *
- * Haario, Saksman and Tamminen (2001), An adaptive Metropolis algorithm: normal
- * steps with the covariance of the draws so far, times 2.38^2 / d; mixed with
- * small steps of fixed size (Roberts and Rosenthal 2009, Examples of adaptive
- * MCMC, section 2); times a factor tuned to the best acceptance (Andrieu and
- * Thoms 2008, algorithm 4). All of it ends with warm-up.
- *
- * What is tuned: [0] the factor; [1] 1 + the number of updates; [2 .. 2 + d)
- * the mean; then the Cholesky factor L of the covariance, d x d. Where [1] is 1
- * the rest is not set yet, and L is the identity. */
-
-GBM_FN long long gbm_adaptive_cells(long long d) { return 2 + d + d * d; }
-
-/* y [d]: the proposal from x [d]. step: standard deviation of the first steps.
- * Returns log |dy| - log |dx| of the way back from the line. */
-GBM_FN_BIG real gbm_adaptive_propose(struct gbm_rng *rng, int d, real step,
-                                     const real *tuning, const real *lower,
-                                     const real *upper, const real *x, real *y)
-{
-    const real *L = tuning + 2 + d;
-    real size = 1 / real_sqrt((real)d);
-    bool small = gbm_uniform(rng) < REAL_C(0.05);
-    for (int i = 0; i < d; i++)
-        y[i] = gbm_draw_normal(rng);
-    if (!small && tuning[1] > 1)
-        gbm_multiply_lower(d, L, y);
-    else
-        size *= step;
-    size *= small ? REAL_C(0.1) : REAL_C(2.38) * tuning[0];
-    for (int i = 0; i < d; i++)
-        y[i] *= size;
-    return gbm_move_on_line(d, lower, upper, x, y);
-}
-
-/* L L' := L L' + v v', d x d; v is destroyed. */
-GBM_FN void gbm_cholesky_add(int d, real *L, real *v)
-{
-    for (int k = 0; k < d; k++) {
-        real *pivot = L + (long long)k * d + k;
-        real r = real_sqrt(*pivot * *pivot + v[k] * v[k]);
-        real c = r / *pivot, s = v[k] / *pivot;
-        if (!(r > GBM_TINY && r < GBM_HUGE))
-            return;
-        *pivot = r;
-        for (int i = k + 1; i < d; i++) {
-            real *cell = L + (long long)i * d + k;
-            *cell = (*cell + s * v[i]) / c;
-            v[i] = c * v[i] - s * *cell;
-        }
-    }
-}
-
-/* Takes the draw x into the mean and covariance; later draws weigh more, so
- * that a bad start is forgotten. v [d]: scratch. */
-GBM_FN_BIG void gbm_adaptive_learn(int d, real step, int adapting,
-                                   real probability, const real *lower,
-                                   const real *upper, const real *x, real *v,
-                                   real *tuning)
-{
-    real *mean = tuning + 2, *L = mean + d;
-    for (int i = 0; i < d; i++) {
-        bool inside = gbm_line_jacobian(x[i], lower[i], upper[i]) > -GBM_INF;
-        v[i] = inside ? gbm_to_line(x[i], lower[i], upper[i]) : x[i];
-    }
-    if (!(tuning[1] > 1)) {
-        gbm_copy(d, v, mean);
-        gbm_fill((long long)d * d, L, 0);
-        for (int i = 0; i < d; i++)
-            L[(long long)i * d + i] = step;
-    }
-    real share = 2 / (tuning[1] + 2 * (real)d + 2), keep = real_sqrt(1 - share);
-    for (int i = 0; i < d; i++) {
-        v[i] -= mean[i];
-        mean[i] += share * v[i];
-        v[i] *= real_sqrt(share * (1 - share));
-    }
-    for (long long i = 0; i < (long long)d * d; i++)
-        L[i] *= keep;
-    gbm_cholesky_add(d, L, v);
-    tuning[0] = gbm_tuned_scale(tuning[0], probability, gbm_best_acceptance(d),
-                                adapting);
-    tuning[1] += 1;
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include "draw_check.h"
 #include "elliptical.h"
 #include "forward_backward.h"
-#include "metropolis.h"
+#include "diam.h"
 #include "pcn.h"
 #include "rw_block.h"
 #include "scale.h"
@@ -857,13 +857,35 @@ static real walk_integer(struct gbm_rng *rng, const real *p)
  * p: shape, factor of the steps, which of the two. */
 static real adaptive(struct gbm_rng *rng, const real *p)
 {
-    real tuning[] = {p[1], 2, 0, 0, 1, 0, REAL_C(0.7), REAL_C(0.5)};
+    real tuning[] = {p[1], 2, 0, 0, 1, REAL_C(0.7), 0, REAL_C(0.5)};
     real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
     real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
     for (int i = 0; i < 3; i++) {
         real density[2], *at[] = {x, y};
         real jacobian =
             gbm_adaptive_propose(rng, 2, 1, tuning, lower, upper, x, y);
+        for (int k = 0; k < 2; k++)
+            density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
+                         2 * real_log(1 - at[k][1]);
+        if (gbm_metropolis(rng, density[0], density[1] + jacobian,
+                           &probability))
+            gbm_copy(2, y, x);
+    }
+    return x[(int)p[2]];
+}
+
+/* The same by steps from a normal reference, which is near on the line and not
+ * in it; p[3]: the inflation. */
+static real independent(struct gbm_rng *rng, const real *p)
+{
+    real tuning[] = {p[1],        1000,        REAL_C(0.8), REAL_C(-0.5),
+                     REAL_C(0.7), REAL_C(0.3), 0,           REAL_C(0.8)};
+    real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
+    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
+    for (int i = 0; i < 3; i++) {
+        real density[2], *at[] = {x, y};
+        real jacobian =
+            gbm_diam_propose(rng, 2, 1, p[3], tuning, lower, upper, x, y);
         for (int k = 0; k < 2; k++)
             density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
                          2 * real_log(1 - at[k][1]);
@@ -1097,6 +1119,10 @@ static void updates(void **state)
     discrete("integer walk", walk_integer, poisson_p, CASES(rates));
     continuous("adaptive Metropolis", adaptive, adaptive_p, CASES(both), false,
                POINTS);
+    double referred[][4] = {
+        {3, 1, 0, 1}, {3, 1, 1, 1.5}, {0.8, 0.5, 0, 1.5}, {3, 0.2, 1, 1}};
+    continuous("dimension-independent", independent, adaptive_p,
+               CASES(referred), false, POINTS);
     continuous("joint walk", block_walk, adaptive_p, CASES(both), false,
                POINTS);
     continuous("ellipse", ellipse, ellipse_p, CASES(seen), false, POINTS);
@@ -1153,48 +1179,88 @@ static void slice_corners(void **state)
     }
 }
 
-/* The adapted covariance and acceptance; a walk's scale. */
-static void metropolis_tuning(void **state)
+/* log z: normal with correlation 0.9 and scales 0.01 and 1. */
+static real narrow_log_density(const real *z)
 {
-    double seed[4] = {0};
-    struct gbm_rng rng = stream("tuning", seed);
-    real scale = REAL_C(1e-4), x = 3, shape[] = {3, 0, 1}, lower[] = {0, 0};
-    real upper[] = {GBM_INF, GBM_INF}, probability, accepted = 0;
-    real tuning[8] = {1, 1}, z[] = {1, 1}, y[2];
+    real a = 100 * real_log(z[0]), b = real_log(z[1]);
+    return -(a * a + b * b - REAL_C(1.8) * a * b) / (2 * REAL_C(0.19)) -
+           real_log(z[0]) - real_log(z[1]);
+}
+
+/* Learns that, from steps of 1 at first. Returns the share of the moves of the
+ * second half that are made. */
+static real learn_narrow(struct gbm_rng *rng, bool reference, real *tuning)
+{
     enum { SWEEPS = 20000 };
-    (void)state;
+    real lower[] = {0, 0}, upper[] = {GBM_INF, GBM_INF}, z[] = {1, 1}, y[2];
+    real accepted = 0, probability;
     for (int t = 1; t <= SWEEPS; t++) {
-        x = gbm_walk(&rng, x, &scale, t, 1, GBM_INF, mirrored_gamma, shape);
-        assert_true(x > 1);
-    }
-    assert_true(scale > 0.8 && scale < 3);
-    /* log z: normal with correlation 0.9 and scales 0.01 and 1 */
-    for (int t = 1; t <= SWEEPS; t++) {
-        real density[2], *at[] = {z, y};
-        real jacobian =
-            gbm_adaptive_propose(&rng, 2, 1, tuning, lower, upper, z, y);
-        for (int k = 0; k < 2; k++) {
-            real a = 100 * real_log(at[k][0]), b = real_log(at[k][1]);
-            density[k] =
-                -(a * a + b * b - REAL_C(1.8) * a * b) / (2 * REAL_C(0.19)) -
-                real_log(at[k][0]) - real_log(at[k][1]);
-        }
-        bool moves = gbm_metropolis(&rng, density[0], density[1] + jacobian,
+        real jacobian = reference ? gbm_diam_propose(rng, 2, 1, REAL_C(1.2),
+                                                     tuning, lower, upper, z, y)
+                                  : gbm_adaptive_propose(rng, 2, 1, tuning,
+                                                         lower, upper, z, y);
+        const real here = narrow_log_density(z);
+        bool moves = gbm_metropolis(rng, here, narrow_log_density(y) + jacobian,
                                     &probability);
-        gbm_adaptive_learn(2, 1, t, probability, lower, upper, moves ? y : z,
-                           moves ? z : y, tuning);
+        tuning[0] = reference
+                        ? gbm_diam_size(2, tuning, here, probability)
+                        : gbm_adaptive_size(2, tuning[0], here, probability, t);
+        gbm_adaptive_learn(2, 1, lower, upper, moves ? y : z, moves ? z : y,
+                           tuning);
+        assert_true(tuning[1] == t + 1);
         if (moves)
             gbm_copy(2, y, z);
         if (t > SWEEPS / 2)
             accepted += moves;
     }
-    const real *L = tuning + 4;
-    real variance = L[2] * L[2] + L[3] * L[3];
-    assert_true(L[0] > 0.007 && L[0] < 0.014);
+    return accepted / (SWEEPS / 2);
+}
+
+static void check_narrow(const real *tuning)
+{
+    const real *U = tuning + 4;
+    real variance = U[1] * U[1] + U[3] * U[3];
+    assert_true(U[0] > 0.007 && U[0] < 0.014);
     assert_true(variance > 0.7 && variance < 1.4);
-    assert_true(L[2] / real_sqrt(variance) > 0.8);
-    assert_true(L[2] / real_sqrt(variance) < 0.96);
-    assert_true(accepted > SWEEPS / 2 * 0.25 && accepted < SWEEPS / 2 * 0.45);
+    assert_true(U[1] / real_sqrt(variance) > 0.8);
+    assert_true(U[1] / real_sqrt(variance) < 0.96);
+    assert_true(U[2] == 0);
+}
+
+/* The adapted covariance and acceptance; a walk's scale. */
+static void metropolis_tuning(void **state)
+{
+    double seed[4] = {0};
+    struct gbm_rng rng = stream("tuning", seed);
+    real scale = REAL_C(1e-4), x = 3, shape[] = {3, 0, 1};
+    real tuning[8] = {1, 1}, other[8] = {1, 1}, accepted;
+    (void)state;
+    for (int t = 1; t <= 20000; t++) {
+        x = gbm_walk(&rng, x, &scale, t, 1, GBM_INF, mirrored_gamma, shape);
+        assert_true(x > 1);
+    }
+    assert_true(scale > 0.8 && scale < 3);
+    accepted = learn_narrow(&rng, false, tuning);
+    check_narrow(tuning);
+    assert_true(accepted > 0.25 && accepted < 0.45);
+    accepted = learn_narrow(&rng, true, other);
+    check_narrow(other);
+    /* as good as independent: nearly all moves are made */
+    assert_true(other[0] > 0.9 && other[0] <= 1 && accepted > 0.7);
+    /* far from normal, the step is what is tuned: towards 0.4 */
+    assert_true(gbm_diam_size(2, other, 0, REAL_C(0.3)) < other[0]);
+    other[0] = REAL_C(0.5);
+    assert_true(gbm_diam_size(2, other, 0, REAL_C(0.5)) > other[0]);
+    assert_true(gbm_diam_size(2, other, -GBM_INF, 1) == other[0]);
+    /* a better reference comes after enough updates, with steps as long */
+    tuning[0] = REAL_C(0.3);
+    for (int n = 1; n < 60; n++) {
+        tuning[1] = (real)n;
+        const real next = gbm_diam_size(2, tuning, -GBM_INF, 1);
+        assert_true(gbm_diam_has_reference(2, tuning[1]) == (n > 51));
+        assert_true(n == 51 ? real_fabs(next - REAL_C(0.5049)) < 0.001
+                            : next == tuning[0]);
+    }
 }
 
 /* What a draw does where there is nothing to draw from. */

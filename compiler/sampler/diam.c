@@ -1,0 +1,45 @@
+/* diam.c: dimension-independent adaptive Metropolis of a group
+ * (stdlib/kernels/diam.h): steps that a normal with the mean and covariance
+ * that warm-up learns lets pass. */
+#include "sampler/group.h"
+
+/* Of the covariance: Chen (2015), section 4.1, for targets that are not
+ * normal. */
+static const double INFLATION = 1.5;
+
+static void take(struct compiler *c, struct model *m, struct step *const *steps,
+                 int n, struct span where)
+{
+    struct step *s = sampler_take_group(c, m, steps, n, where, "diam");
+    if (s)
+        s->sampler = &sampler_diam;
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    const double inflation = sampler_option_number(s, "inflation", INFLATION);
+    sampler_emit_adaptive(
+        c, out, s, "Dimension-independent adaptive Metropolis",
+        intern_format(c,
+                      "const real jacobian = gbm_diam_propose(rng, d, $, %s, "
+                      "tuning, lower, upper, x, y);",
+                      emit_expr(&e, sym_num(c, inflation))),
+        "tuning[0] = gbm_diam_size(d, tuning, here, probability);");
+}
+
+const struct sampler sampler_diam = {
+    .name = "dimension-independent Metropolis",
+    .word = "diam",
+    .options = {{.name = "scale"},
+                {.name = "inflation", .least = 1, .most = 2},
+                {.name = "adapt", .word = "forever"}},
+    .together = true,
+    .take = take,
+    .unit = sampler_never_left_out,
+    .headers = {"diam.h"},
+    .emit = emit,
+    .block_access = true,
+    .tunes = sampler_tunes_width,
+    .tuning_cells = true,
+};
