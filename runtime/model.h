@@ -470,6 +470,10 @@ struct gbm_step {
     const struct gbm_dense *dense;       /* GBM_STEP_DENSE */
     const struct gbm_joint_block *joint; /* GBM_STEP_MAP: the block is its one
                                             element, number 0; or NULL */
+    /* Not 0: what slot `tuned` holds (stdlib/kernels/adaptive.h) is pooled over
+     * the chains after each so many sweeps of warm-up; -1: of half as many as
+     * the block has coordinates, or more. */
+    int lag, tuned;
     /* About how many terms the sums of one element have, so how many threads
      * it is worth (see stdlib/kernels/team.h); NULL: few. */
     int64_t (*cost)(const void *state);

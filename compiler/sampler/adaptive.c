@@ -3,12 +3,41 @@
  * samplers that learn one share. */
 #include "sampler/group.h"
 
+struct step *sampler_take_adaptive(struct compiler *c, struct model *m,
+                                   struct step *const *steps, int n,
+                                   struct span where, const char *word)
+{
+    const struct expr *shares = sampler_option(steps[0], "share"),
+                      *lag = sampler_option(steps[0], "lag"),
+                      *forever = sampler_option(steps[0], "adapt");
+    if (lag && !shares)
+        error_at(c, lag->span,
+                 "the lag is that of the chains' common covariance: it needs "
+                 "share = chains");
+    else if (shares && forever)
+        error_at(c, forever->span,
+                 "not supported yet: share = chains together with adapt = "
+                 "forever");
+    else
+        return sampler_take_group(c, m, steps, n, where, word);
+    return NULL;
+}
+
 static void take(struct compiler *c, struct model *m, struct step *const *steps,
                  int n, struct span where)
 {
-    struct step *s = sampler_take_group(c, m, steps, n, where, "am");
+    struct step *s = sampler_take_adaptive(c, m, steps, n, where, "am");
     if (s)
         s->sampler = &sampler_adaptive_metropolis;
+}
+
+void sampler_emit_adaptive_row(struct compiler *c, struct text *out,
+                               const struct step *s)
+{
+    (void)c;
+    if (sampler_option(s, "share"))
+        text_printf(out, ", .lag = %d, .tuned = %d",
+                    (int)sampler_option_number(s, "lag", -1), s->slots->number);
 }
 
 /* tuning_: how many numbers an element has. */
@@ -59,12 +88,16 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 const struct sampler sampler_adaptive_metropolis = {
     .name = "adaptive Metropolis",
     .word = "am",
-    .options = {{.name = "scale"}, {.name = "adapt", .word = "forever"}},
+    .options = {{.name = "scale"},
+                {.name = "lag", .least = 1, .most = 1e6, .whole = true},
+                {.name = "share", .word = "chains"},
+                {.name = "adapt", .word = "forever"}},
     .together = true,
     .take = take,
     .unit = sampler_never_left_out,
     .headers = {"adaptive.h"},
     .emit = emit,
+    .emit_row = sampler_emit_adaptive_row,
     .block_access = true,
     .tunes = sampler_tunes_width,
     .tuning_cells = true,

@@ -10,7 +10,7 @@ static const double INFLATION = 1.5;
 static void take(struct compiler *c, struct model *m, struct step *const *steps,
                  int n, struct span where)
 {
-    struct step *s = sampler_take_group(c, m, steps, n, where, "diam");
+    struct step *s = sampler_take_adaptive(c, m, steps, n, where, "diam");
     if (s)
         s->sampler = &sampler_diam;
 }
@@ -33,12 +33,15 @@ const struct sampler sampler_diam = {
     .word = "diam",
     .options = {{.name = "scale"},
                 {.name = "inflation", .least = 1, .most = 2},
+                {.name = "lag", .least = 1, .most = 1e6, .whole = true},
+                {.name = "share", .word = "chains"},
                 {.name = "adapt", .word = "forever"}},
     .together = true,
     .take = take,
     .unit = sampler_never_left_out,
     .headers = {"diam.h"},
     .emit = emit,
+    .emit_row = sampler_emit_adaptive_row,
     .block_access = true,
     .tunes = sampler_tunes_width,
     .tuning_cells = true,

@@ -61,6 +61,13 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
 
 /* ---- adaptive.c: what samplers with a learnt covariance share ---------------
  */
+/* A group whose options agree; NULL after an error. */
+struct step *sampler_take_adaptive(struct compiler *c, struct model *m,
+                                   struct step *const *steps, int n,
+                                   struct span where, const char *word);
+/* What the runtime must know where chains share what they learn. */
+void sampler_emit_adaptive_row(struct compiler *c, struct text *out,
+                               const struct step *s);
 /* Where they are emitted; `size` tunes what stands first. */
 void sampler_emit_adaptive(struct compiler *c, struct text *out, struct step *s,
                            const char *what, const char *propose,

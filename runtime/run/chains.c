@@ -422,19 +422,31 @@ static int64_t run_blocks(struct rt_chains *r, bool adapting, int64_t done,
     return done;
 }
 
+/* What chains learn together, as sweeps go on from it: a checkpoint between has
+ * what each has learnt. */
+static enum gbm_status pool(struct rt_chains *r)
+{
+    const bool apart = r->rt->options.method->replicas != NULL;
+    return apart ? GBM_OK : rt_pool(r->rt, &r->in, r->sweep);
+}
+
 static enum gbm_status warm_up(struct rt_chains *r)
 {
     int total = r->rt->options.warmup;
     int64_t done = r->sweep;
     rt_progress_begin(&r->progress, "warm-up", done, total);
-    for (int64_t next; done < total && r->rt->status == GBM_OK;) {
-        next = r->rt->options.method->replicas /* they are to be apart */
-                   ? total
-                   : rt_arrival_next(&r->arrival, total);
+    while (done < total && r->rt->status == GBM_OK) {
+        /* replicas are to be apart */
+        const bool apart = r->rt->options.method->replicas != NULL;
+        const int64_t look =
+            apart ? total : rt_arrival_next(&r->arrival, total);
+        int64_t next = look;
+        if (done < look && pool(r) == GBM_OK && !apart)
+            next = rt_pool_next(&r->in, done, look);
         done = run_blocks(r, true, done, next);
         if (done < next)
             break;
-        if (next < total)
+        if (next < total && next == look)
             rt_arrival_look(&r->arrival, r->rt, &r->in, done, r->notes);
     }
     rt_progress_end(&r->progress, done);
@@ -955,8 +967,10 @@ static void execute(struct rt_chains *r, const struct until *until)
     const uint32_t first = r->sweep;
     if (rt_profile_begin(rt, &r->in) != GBM_OK)
         return;
-    bool warm = r->sweep > 0 && r->sweep >= (uint32_t)rt->options.warmup;
-    if ((warm || warm_up(r) == GBM_OK) && !rt_stopped())
+    const uint32_t warmup = (uint32_t)rt->options.warmup;
+    const bool warm = r->sweep > 0 && r->sweep >= warmup;
+    if ((warm || warm_up(r) == GBM_OK) && !rt_stopped() &&
+        (r->sweep != warmup || pool(r) == GBM_OK))
         sample(r, until);
     if (rt->status == GBM_OK)
         save(r, r->sweep < (uint32_t)rt->options.warmup);

@@ -68,6 +68,15 @@ int64_t rt_arrival_next(const struct rt_arrival *arrival, int64_t warmup);
 enum gbm_status rt_arrival_look(struct rt_arrival *arrival, struct rt *rt,
                                 struct rt_instance *in, int64_t sweep,
                                 FILE *notes);
+
+/* pool.c: what adaptive samplers of the chains learn together (struct
+ * gbm_step's `lag`). The sweep of warm-up after which to pool next, or
+ * `total`. */
+int64_t rt_pool_next(const struct rt_instance *in, int64_t done, int64_t total);
+/* After `done` sweeps, if it is the time. */
+enum gbm_status rt_pool(struct rt *rt, const struct rt_instance *in,
+                        int64_t done);
+
 /* Terms of a chain's log density. */
 int64_t rt_terms(const struct rt_instance *in);
 /* Whether the log densities of all chains, which the host evaluates, cost no

@@ -1179,10 +1179,10 @@ static void slice_corners(void **state)
     }
 }
 
-/* log z: normal with correlation 0.9 and scales 0.01 and 1. */
+/* log z: normal with means 0.5 and 3, correlation 0.9, scales 0.01 and 1. */
 static real narrow_log_density(const real *z)
 {
-    real a = 100 * real_log(z[0]), b = real_log(z[1]);
+    real a = 100 * (real_log(z[0]) - REAL_C(0.5)), b = real_log(z[1]) - 3;
     return -(a * a + b * b - REAL_C(1.8) * a * b) / (2 * REAL_C(0.19)) -
            real_log(z[0]) - real_log(z[1]);
 }
@@ -1220,11 +1220,47 @@ static void check_narrow(const real *tuning)
 {
     const real *U = tuning + 4;
     real variance = U[1] * U[1] + U[3] * U[3];
+    assert_true(tuning[2] > 0.49 && tuning[2] < 0.51);
+    assert_true(tuning[3] > 2.5 && tuning[3] < 3.5);
     assert_true(U[0] > 0.007 && U[0] < 0.014);
     assert_true(variance > 0.7 && variance < 1.4);
     assert_true(U[1] / real_sqrt(variance) > 0.8);
     assert_true(U[1] / real_sqrt(variance) < 0.96);
     assert_true(U[2] == 0);
+}
+
+/* The moments that are learnt are those of the draws, each with its weight. */
+static void learned_moments(void **state)
+{
+    double seed[4] = {0};
+    struct gbm_rng rng = stream("moments", seed);
+    const real lower[] = {-GBM_INF, 0}, upper[] = {GBM_INF, GBM_INF};
+    real tuning[8] = {1, 1}, v[2], first[2] = {0}, second[4] = {0};
+    const real near = sizeof(real) == 4 ? REAL_C(1e-3) : REAL_C(1e-10);
+    (void)state;
+    for (int t = 1; t <= 40; t++) {
+        const real a = gbm_draw_normal(&rng), b = a + gbm_draw_normal(&rng);
+        const real x[] = {a, real_exp(b)}, line[] = {a, b};
+        const real w = 2 / ((real)t + 6);
+        for (int i = 0; i < 2; i++) {
+            first[i] = t == 1 ? line[i] : first[i] + w * (line[i] - first[i]);
+            for (int j = 0; j < 2; j++) {
+                real *cell = &second[2 * i + j];
+                if (t == 1) /* steps of 0.5, about the first draw */
+                    *cell = line[i] * line[j] + (i == j ? REAL_C(0.25) : 0);
+                *cell += w * (line[i] * line[j] - *cell);
+            }
+        }
+        gbm_adaptive_learn(2, REAL_C(0.5), lower, upper, x, v, tuning);
+        const real *m = tuning + 2, *U = tuning + 4;
+        const real found[] = {m[0], m[1], U[0] * U[0], U[0] * U[1],
+                              U[1] * U[1] + U[3] * U[3]};
+        const real wanted[] = {
+            first[0], first[1], second[0] - first[0] * first[0],
+            second[1] - first[0] * first[1], second[3] - first[1] * first[1]};
+        for (int i = 0; i < 5; i++)
+            assert_true(real_fabs(found[i] - wanted[i]) < near);
+    }
 }
 
 /* The adapted covariance and acceptance; a walk's scale. */
@@ -1318,6 +1354,7 @@ int main(void)
         cmocka_unit_test(vectors),
         cmocka_unit_test(updates),
         cmocka_unit_test(slice_corners),
+        cmocka_unit_test(learned_moments),
         cmocka_unit_test(metropolis_tuning),
         cmocka_unit_test(bad_parameters),
     };
