@@ -62,14 +62,26 @@ def _label_listed(dataset: Any, labels: Labels) -> Any:
     return dataset
 
 
-def _engine() -> bool:
-    return any(
-        importlib.util.find_spec(m) for m in ("netCDF4", "h5netcdf")
+def _has(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def reads_netcdf() -> bool:
+    """Whether xarray can read netCDF-4 files here. h5netcdf does not bring
+    h5py with it."""
+    return _has("xarray") and (
+        _has("netCDF4") or (_has("h5netcdf") and _has("h5py"))
     )
 
 
-def _has(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
+def inference_data() -> Any:
+    """ArviZ's class of this name before version 1, when it became another name
+    of xarray's DataTree; else None."""
+    import arviz
+    import xarray
+
+    found = getattr(arviz, "InferenceData", None)
+    return None if found is getattr(xarray, "DataTree", None) else found
 
 
 def choose_format(wanted: str) -> str:
@@ -82,13 +94,10 @@ def choose_format(wanted: str) -> str:
             f"format {wanted!r}: auto, inferencedata, datatree or plain is "
             "wanted"
         )
-    if not (_has("xarray") and _engine()):
+    if not reads_netcdf():
         return "plain"
-    if _has("arviz"):
-        import arviz
-
-        if hasattr(arviz, "InferenceData"):
-            return "inferencedata"
+    if _has("arviz") and inference_data():
+        return "inferencedata"
     import xarray
 
     return "datatree" if hasattr(xarray, "DataTree") else "plain"
@@ -100,12 +109,10 @@ def read_xarray(path: Path, labels: Labels, wanted: str) -> Any:
         name: _label_listed(dataset, labels)
         for name, dataset in _open_groups(path).items()
     }
-    if wanted == "inferencedata":
-        import arviz
-
+    if wanted == "inferencedata" and inference_data():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a group that it does not know
-            return arviz.InferenceData(**groups)
+            return inference_data()(**groups)
     import xarray
 
     return xarray.DataTree.from_dict(groups)

@@ -4,10 +4,11 @@ import pytest
 
 import gbm
 from conftest import QUICK
+from gbm.result import inference_data, reads_netcdf
 
 xr = pytest.importorskip("xarray")
-if not any(__import__("importlib").util.find_spec(m) for m in ("h5netcdf", "netCDF4")):
-    pytest.skip("neither h5netcdf nor netCDF4", allow_module_level=True)
+if not reads_netcdf():
+    pytest.skip("neither h5netcdf with h5py nor netCDF4", allow_module_level=True)
 
 if hasattr(xr, "DataTree"):
     KINDS = ["datatree", "inferencedata"]
@@ -23,8 +24,8 @@ def group(fit, name):
 @pytest.fixture(params=KINDS)
 def kind(request):
     if request.param == "inferencedata":
-        arviz = pytest.importorskip("arviz")
-        if not hasattr(arviz, "InferenceData"):
+        pytest.importorskip("arviz")
+        if not inference_data():
             pytest.skip("this ArviZ has DataTrees")
     return request.param
 
