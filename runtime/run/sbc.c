@@ -26,6 +26,7 @@
 #define PER_VARIABLE 20 /* elements that are compared unasked */
 #define TOGETHER 100    /* chains at most */
 #define BYTES 1e9       /* of a batch's draws */
+#define FAR 1e20        /* and near 0 */
 #define TRIES 50        /* forward draws until one is usable */
 #define APART UINT64_C(0x9E3779B97F4A7C15) /* between seeds */
 
@@ -167,14 +168,33 @@ static bool usable(const struct rt_instance *in, const void *state, int chain)
     return isfinite(rt_logdensity(in, state, false, 1));
 }
 
+/* Values so far out that data are lost to rounding beside them. */
+static bool extreme(const struct rt_instance *in, int chain)
+{
+    const struct gbm_model *m = in->model;
+    for (int v = 0; v < m->nvariables; v++) {
+        const struct rt_slot *slot = &in->slots[v];
+        if (m->variables[v].role != GBM_STOCHASTIC || !slot->per_chain ||
+            m->variables[v].integer)
+            continue;
+        for (int64_t i = 0; i < slot->cells; i++) {
+            double x = fabs(rt_value(slot, false, chain, i));
+            if (!rt_seen(slot, i) && !(slot->defined && !slot->defined[i]) &&
+                (x > FAR || x < 1 / FAR))
+                return true;
+        }
+    }
+    return false;
+}
+
 static enum gbm_status draw_truths(struct rt_sbc *s)
 {
     struct rt *rt = s->rt;
     const struct rt_instance *in = &s->in;
-    int64_t dropped = 0, hopeless = 0;
+    int64_t dropped = 0, hopeless = 0, far = 0;
     rt->options.seed = s->seed;
 #pragma omp parallel for num_threads(rt->threads) schedule(dynamic)            \
-    reduction(+ : dropped, hopeless)
+    reduction(+ : dropped, hopeless, far)
     for (int c = 0; c < in->nchains; c++) {
         const void *state = rt_state(in, s->states, c);
         bool found = false;
@@ -185,7 +205,9 @@ static enum gbm_status draw_truths(struct rt_sbc *s)
             dropped += !found;
         }
         hopeless += !found;
+        far += found && extreme(in, c);
     }
+    s->extreme += far;
     s->dropped += dropped;
     s->forward += in->nchains + dropped - hopeless;
     if (hopeless)

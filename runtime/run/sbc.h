@@ -21,8 +21,9 @@ struct rt_sbc {
     int *ranks;                    /* [width][replicates] */
     int *slow; /* [width] replicates with fewer effective draws */
     int64_t dropped, forward; /* of so many forward draws, without a density */
-    int apart;                /* sweeps between draws that are kept */
-    int lag; /* sweeps between draws that are ranked, at most */
+    int64_t extreme; /* replicates with values beside which data are rounded */
+    int apart;       /* sweeps between draws that are kept */
+    int lag;         /* sweeps between draws that are ranked, at most */
     uint64_t seed;
 };
 

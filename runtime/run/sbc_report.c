@@ -9,6 +9,8 @@
 
 #define ALARM 0.01 /* the probability that something right is called wrong */
 
+#define SOME 20 /* one in so many replicates is worth a word */
+
 struct verdict {
     const struct rt_sbc *s;
     struct gbm_uniformity_plan plan;
@@ -103,20 +105,34 @@ static void print_table(const struct verdict *v)
     }
 }
 
-static void print_slow(const struct verdict *v)
+/* The quantity whose chains move least; -1: all do. */
+static int64_t slowest(const struct rt_sbc *s)
 {
-    const struct rt_sbc *s = v->s;
     int64_t worst = 0;
-    char name[256];
     for (int64_t k = 0; k < s->draws.width; k++)
         worst = s->slow[k] > s->slow[worst] ? k : worst;
-    if (s->slow[worst] * 20 <= s->replicates)
-        return;
-    rt_sbc_name(s, worst, name, sizeof name);
-    printf("Warning: in %d replicates the %d draws of %s, %d sweeps apart, are "
-           "not\n  independent: ranks that are too far from the middle may "
-           "come of that. --thin\n  makes it more.\n",
-           s->slow[worst], s->ranked, name, s->lag);
+    return s->slow[worst] * SOME > s->replicates ? worst : -1;
+}
+
+/* What else than a wrong sampler may have bent the ranks. */
+static void print_doubts(const struct verdict *v)
+{
+    const struct rt_sbc *s = v->s;
+    int64_t slow = slowest(s);
+    char name[256];
+    if (slow >= 0) {
+        rt_sbc_name(s, slow, name, sizeof name);
+        printf("Warning: in %d replicates the %d draws of %s, %d sweeps apart, "
+               "are not\n  independent: too many ranks that are far from the "
+               "middle may come of chains\n  that do not get around. --thin "
+               "and --warmup make them longer.\n",
+               s->slow[slow], s->ranked, name, s->lag);
+    }
+    if (v->failures && s->extreme * SOME > s->replicates)
+        printf("Warning: the priors are vague: %lld replicates have values "
+               "beyond 1e20 or within\n  1e-20 of 0, beside which data are "
+               "lost to rounding. Narrower priors tell.\n",
+               (long long)s->extreme);
 }
 
 static void print_verdict(const struct verdict *v)
@@ -124,7 +140,7 @@ static void print_verdict(const struct verdict *v)
     const struct rt_sbc *s = v->s;
     char name[256];
     print_table(v);
-    print_slow(v);
+    print_doubts(v);
     if (s->dropped > 0)
         printf("%lld of %lld forward draws were left out, as they overflowed "
                "or had a density\nof 0.\n",
@@ -220,8 +236,12 @@ enum gbm_status rt_sbc_report(struct rt_sbc *s)
         if (v.failures)
             rt_fail(rt, GBM_FAILURE,
                     "%d of %lld quantities do not have the ranks of their "
-                    "posterior: it is not what this sampler draws from",
-                    v.failures, (long long)s->draws.width);
+                    "posterior: %s",
+                    v.failures, (long long)s->draws.width,
+                    slowest(s) >= 0 || s->extreme * SOME > s->replicates
+                        ? "chains do not get around, or the sampler is wrong; "
+                          "see the warnings"
+                        : "this sampler is wrong");
     }
     gbm_uniformity_free(&v.plan);
     free(v.tests);

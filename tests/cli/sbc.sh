@@ -96,7 +96,7 @@ broken() {
     cmp -s "$GBM_ROOT/stdlib/$2" "planted/stdlib/$2" && fail "nothing was broken"
     status 0 env GBM_STDLIB="$PWD/planted/stdlib" "$GBMC" -O 0 rates.gbm -o bad
     sbc 2 bad rates.json --out bad.json
-    says "^failed: [0-9] of 3 quantities do not have the ranks"
+    says "^failed: [0-9] of 3 quantities do not have the ranks of .*: this sampler is wrong$"
     prints "$1"
     grep -q '"calibrated": false' bad.json || fail "the JSON of a broken one"
 }
@@ -104,6 +104,20 @@ broken '^lambda .* FAIL: draws are too high' distributions/dgamma.gbm \
     's/draw draw_gamma(r)/draw draw_gamma(r + 0.7)/'
 broken '^deviance .* FAIL: draws are too high' kernels/slice.h \
     's/height = value - gbm_draw/height = value - 5 * gbm_draw/'
+
+# Priors whose draws are beyond all data: ranks are of rounding, as is said
+cat >wide.gbm <<'E'
+model {
+  for (i in 1:N) { r[i] ~ dbin(p[i], 9)  logit(p[i]) <- b[i]
+                   b[i] ~ dnorm(0, tau) }
+  tau ~ dgamma(0.001, 0.001)
+}
+E
+echo '{"N": 3, "r": [1, 2, 3]}' >wide.json
+status 0 "$GBMC" -O 0 wide.gbm -o wide
+sbc 2 wide wide.json --replicates 40 --draws 19 --warmup 100
+prints '^Warning: the priors are vague: [0-9]+ replicates'
+says 'or the sampler is wrong; see the warnings'
 
 # A sampler that forgets the data draws from the prior: parameters alone have
 # the right ranks, the deviance has not.

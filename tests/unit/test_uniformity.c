@@ -105,7 +105,7 @@ static void simulated(void **unused)
         }
         inside += out == 0;
         assert_true(gbm_uniformity(&plan, ranks, &u));
-        assert_int_equal(u.bins, 12);
+        assert_int_equal(u.bins, 6);
         chi += u.chi_p < 0.1;
         ecdf += u.ecdf_p < 0.1;
         location += u.location_z * u.location_z / TIMES;
