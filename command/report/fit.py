@@ -27,6 +27,17 @@ class Variable:
         self.integer = variable.dtype != str and variable.dtype.kind in "iu"
         self.labels = [labels_of(group, d) for d in self.dims
                        if d not in ("chain", "draw")]
+        self.words = [d in group.variables and group.variables[d].dtype == str
+                      for d in self.dims if d not in ("chain", "draw")]
+
+    def title(self, name, index):
+        """The name with labels where the file has them: theta[Choate]."""
+        if not any(self.words):
+            return name
+        numbers = name[len(self.name) + 1:-1].split(",")
+        return f"{self.name}[" + ",".join(
+            kinds[-1][i] if words else number for kinds, words, number, i
+            in zip(self.labels, self.words, numbers, index)) + "]"
 
     def elements(self, known=()):
         """{name: index}, names as gbm prints them: theta[1,2]. Of an array of
@@ -126,19 +137,24 @@ def observed(fit):
 
 
 class Draws:
-    """The posterior's draws by the names of the summary."""
+    """The posterior's draws by the names of the summary, and what to call
+    them."""
 
     def __init__(self, fit, names):
-        self.places = {}
+        self.places, self.titles = {}, {}
         for variable in fit.group("posterior").values():
             for name, index in variable.elements(names.keys()).items():
                 self.places[name] = variable, index
+                self.titles[name] = variable.title(name, index)
         self.names = [n for n in names if n in self.places]
 
     def of(self, name):
         """[chain][draw]"""
         variable, index = self.places[name]
         return variable.values[(slice(None), slice(None), *index)]
+
+    def title(self, name):
+        return self.titles.get(name, name)
 
     def integer(self, name):
         return self.places[name][0].integer

@@ -92,7 +92,8 @@ def summary_table(page):
         cells = [row.get(c) for c in COLUMNS]
         if cells[-1] is not None:
             cells[-1] = f"{cells[-1]:.3f}"
-        groups.setdefault(array_of(name), []).append((name, cells))
+        groups.setdefault(array_of(name), []).append(
+            (page.draws.title(name), cells))
     small = [r for rows in groups.values() if len(rows) <= FOLDED for r in rows]
     head = ["name"] + [c.replace("q", "") + "%" if c[0] == "q" else c
                        for c in COLUMNS]
@@ -147,11 +148,11 @@ def choose(page):
 def quantities(page):
     parts = []
     for name in choose(page):
-        row = page.parameters[name]
-        parts.append(f"<h3>{escape(name)}</h3>" + figure(
+        row, title = page.parameters[name], page.draws.title(name)
+        parts.append(f"<h3>{escape(title)}</h3>" + figure(
             page.plots.parameter(page.pictures, page.draws.of(name),
                                  page.draws.integer(name)),
-            f"{name}: density, trace and ranks of each chain; mean "
+            f"{title}: density, trace and ranks of each chain; mean "
             f"{number(row['mean'])}, sd {number(row['sd'])}, R-hat "
             f"{number(row['rhat'])}"))
     if not parts:
@@ -175,7 +176,7 @@ def worst_pairs(page):
         x = page.draws.of(name).ravel()
         same = any(abs(np.corrcoef(x, y)[0, 1]) > 0.9999 for y in columns)
         if len(worst) < PAIRED and not same:
-            worst.append(name)
+            worst.append(page.draws.title(name))
             columns.append(x)
     if len(worst) < 2:
         return None

@@ -148,6 +148,19 @@ for name in draws.names:
     assert draws.of(name).shape == (4, 200)
 E
 
+# labels, where the data name dimensions
+cat >schools.gbm <<'E'
+model { for (i in 1:3) { y[i] ~ dnorm(theta[i], 1)  theta[i] ~ dnorm(0, 1) } }
+E
+echo '{"y": [1, 2, 3], "coords": {"school": ["A < B", "C", "D"]},
+  "dims": {"theta": ["school"], "y": ["school"]}}' >schools.json
+status 0 "$GBMC" -O 0 schools.gbm -o schools
+status 0 ./schools --data schools.json --device cpu --draws 50 --out schools.nc \
+    --quiet
+status 0 "$gbm" report schools.nc
+grep -q '<h3>theta\[A &lt; B\]' schools.html || fail "no labels"
+grep -q '<th scope="row">theta\[C\]' schools.html || fail "no labels"
+
 # what is wrong
 refused() { # STATUS PATTERN OPTION...
     local wanted=$1 pattern=$2
