@@ -129,13 +129,6 @@ def draw_graph(gbmc, model):
                 return None, file.read()
 
 
-def observed(fit):
-    """Names of elements that have data."""
-    return {name for variable in fit.group("observed_data").values()
-            for name, index in variable.elements().items()
-            if np.isfinite(variable.values[index])}
-
-
 class Draws:
     """The posterior's draws by the names of the summary, and what to call
     them."""

@@ -334,7 +334,7 @@ class Page:
 
     def __init__(self, options, gbm):
         import plots
-        from fit import Draws, Failure, Fit, observed, summarise
+        from fit import Draws, Failure, Fit, summarise
         self.gbm, self.plots, self.pictures = gbm, plots, plots.Pictures()
         self.model, self.profile = options.model, options.profile
         for name in filter(None, (options.model, options.profile)):
@@ -347,10 +347,7 @@ class Page:
                           "run's draws")
         self.files = [self.fit] + [Fit(f) for f in options.predictive]
         self.summary, self.said = summarise(gbm, options.fit)
-        data = observed(self.fit)  # a file has them beside what was drawn
-        self.parameters = {n: row for n, row
-                           in self.summary["parameters"].items()
-                           if n not in data}
+        self.parameters = self.summary["parameters"]
         self.draws = Draws(self.fit, self.parameters)
         self.sbc = None
         if options.sbc:

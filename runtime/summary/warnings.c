@@ -200,6 +200,19 @@ static void put_thousands(char out[32], double x)
     out[k] = '\0';
 }
 
+static void print_time(double seconds, FILE *out)
+{
+    if (!(seconds > 0))
+        return;
+    fprintf(out, "; sampling took ");
+    if (seconds < 100)
+        fprintf(out, "%.3g s", seconds);
+    else if (seconds < 6000)
+        fprintf(out, "%.0f min", seconds / 60);
+    else
+        fprintf(out, "%.1f h", seconds / 3600);
+}
+
 static void print_verdict(const struct gbm_summary *summary, FILE *out)
 {
     const struct gbm_draws *draws = summary->draws;
@@ -223,6 +236,7 @@ static void print_verdict(const struct gbm_summary *summary, FILE *out)
     } else if (w.per_second > 0) {
         fprintf(out, ", %.2g a second", w.per_second);
     }
+    print_time(draws->timing.sampling_s, out);
     fprintf(out, "\n");
 }
 

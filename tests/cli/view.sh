@@ -51,6 +51,8 @@ assert near(s["worst"]["ess_per_s"], worst[0] / s["timing"]["sampling_s"])
 largest = max((p["rhat"], v) for v, p in s["parameters"].items())
 assert (s["worst"]["rhat"], s["worst"]["rhat_of"]) == largest
 verdict = next(l for l in open("table") if l.startswith("4 chains "))
+assert verdict.endswith(f"; sampling took {s['timing']['sampling_s']:.3g} s\n"), \
+    verdict
 assert ("do not" in verdict) == (largest[0] > 1.01)
 assert f"smallest ESS {worst[0]:,.0f} ({worst[1]}), " in verdict, verdict
 assert f"largest R-hat {largest[0]:.3f}, {largest[1]})" in verdict, verdict
