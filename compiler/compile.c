@@ -133,6 +133,7 @@ static const struct {
     {.run = sampler_draw_forward},
     {.run = sampler_find_scale_moves},
     {.run = sampler_find_opposite_scales},
+    {.run = sampler_find_translations},
     {.run = sweep_sum_rows},
     {.run = sweep_count_copies},
     {.run = sweep_lift},

@@ -701,7 +701,8 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
         block = joint_block(c, m, members, n, long_sums);
         napart = find_apart(c, m, block, members, n, apart);
     }
-    if (n == 0 || joint_of(block)->curved != curved)
+    if (n == 0 || joint_of(block)->curved != curved ||
+        (curved && sampler_falls_apart(c, m, members, n)))
         return;
     block->name = block_name(c, block);
     sampler_find_rescalings(c, m, block);

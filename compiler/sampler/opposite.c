@@ -14,6 +14,7 @@
  * Where the nodes are a plate, sigma[k] * e[j,k], each has a number of its own.
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
+#include "sampler/moves.h"
 #include "sampler/scale.h"
 
 struct pair {
@@ -65,16 +66,6 @@ static bool factor_stays(const struct pair *p, const struct factor *g)
            stays(p, g->upper) && stays(p, g->rule) && stays(p, g->guard);
 }
 
-static bool reads(const struct factor *g, const struct var *v)
-{
-    const symp all[] = {g->logp,  g->value, g->lower,
-                        g->upper, g->rule,  g->guard};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && sym_has_var(all[i], v))
-            return true;
-    return false;
-}
-
 /* The priors of both, apart from each other, and for the rest the products: in
  * densities, and in derived nodes that are kept. */
 static bool only_products(const struct pair *p)
@@ -85,13 +76,15 @@ static bool only_products(const struct pair *p)
         if (g->replaced)
             continue;
         if (g == p->node->factor || own == p->effects) {
-            if (reads(g, own == p->effects ? p->node->var : p->effects))
+            if (sampler_factor_reads(g, own == p->effects ? p->node->var
+                                                          : p->effects))
                 return false;
             continue;
         }
         if (!factor_stays(p, g))
             return false;
-        meet = meet || (reads(g, p->effects) && reads(g, p->node->var));
+        meet = meet || (sampler_factor_reads(g, p->effects) &&
+                        sampler_factor_reads(g, p->node->var));
     }
     for (const struct family *f = p->m->families; f; f = f->next)
         if (!f->stochastic && f->var->stored && !f->for_updates && f->body) {
@@ -105,54 +98,6 @@ static bool only_products(const struct pair *p)
 
 /* ---- which ----------------------------------------------------------------
  */
-
-static bool draws(const struct step *s, const struct family *f)
-{
-    bool found = s->family == f;
-    for (int i = 0; i < s->nmembers; i++)
-        found = found || s->members[i].family == f;
-    return found && s->sampler && !s->sampler->forward &&
-           s->sampler != &sampler_scale_move;
-}
-
-static struct step *step_of(const struct model *m, const struct family *f)
-{
-    for (struct step *s = m->steps; s; s = s->next)
-        if (draws(s, f))
-            return s;
-    return NULL;
-}
-
-/* Drawn as the compiler chose, its own prior in force. */
-static bool is_free(const struct model *m, const struct family *f)
-{
-    const struct step *s = f->stochastic ? step_of(m, f) : NULL;
-    return s && !s->asked && !sampler_named(m, f) && f->factor &&
-           !f->factor->replaced && f->factor->family == f && !f->auxiliary;
-}
-
-static bool are_numbers(const struct var *v)
-{
-    return v->role == ROLE_STOCHASTIC && !v->integer && !v->whole &&
-           !v->rest_of && !v->slope_of && !v->indexes;
-}
-
-/* A node, or a plate x[k] of nodes that do not read each other, which no other
- * statement defines. */
-static bool is_node(struct compiler *c, const struct model *m,
-                    const struct family *f)
-{
-    const struct var *v = f->var;
-    const struct factor *g = f->factor;
-    if (v->families != f || f->next_of_var || f->nslices || f->affine ||
-        f->nloops != v->ndim || v->ndim > 1 || !are_numbers(v) ||
-        !is_free(m, f) || (f->nloops && !family_plain(c, f)))
-        return false;
-    symp node = sym_ref(c, f->var, v->ndim, f->lower);
-    return !sym_has_var(sym_replace(c, g->logp, node, sym_num(c, 1)), v) &&
-           !(g->lower && sym_has_var(g->lower, v)) &&
-           !(g->upper && sym_has_var(g->upper, v)) && !g->rule && !g->guard;
-}
 
 /* Of a plate of nodes: each effect is tied to one by its subscript, and to
  * others of its statement by that alone. */
@@ -168,10 +113,10 @@ static bool is_tied(const struct pair *p, const struct family *f)
 
 static bool are_effects(const struct pair *p)
 {
-    if (!are_numbers(p->effects) || p->effects == p->node->var)
+    if (!sampler_are_numbers(p->effects) || p->effects == p->node->var)
         return false;
     for (const struct family *f = p->effects->families; f; f = f->next_of_var)
-        if (!is_free(p->m, f) || f->nslices > 1 || f->affine ||
+        if (!sampler_is_free(p->m, f) || f->nslices > 1 || f->affine ||
             (p->dim >= 0 && !is_tied(p, f)))
             return false;
     return p->effects->families != NULL;
@@ -235,29 +180,13 @@ static struct step *make_step(const struct pair *p)
     return s;
 }
 
-/* Behind the last step that draws one of them. */
-static void insert(const struct pair *p, struct step *move)
-{
-    struct step *last = NULL;
-    for (struct step *s = p->m->steps; s; s = s->next) {
-        bool found = draws(s, p->node);
-        for (const struct family *f = p->effects->families; f;
-             f = f->next_of_var)
-            found = found || draws(s, f);
-        if (found)
-            last = s;
-    }
-    move->next = last->next;
-    last->next = move;
-}
-
 static bool try_pair(struct pair *p)
 {
     if (!are_effects(p) || !only_products(p))
         return false;
     struct step *move = make_step(p);
     if (move)
-        insert(p, move);
+        sampler_insert_move(p->m, move, p->effects);
     return move != NULL;
 }
 
@@ -267,7 +196,7 @@ void sampler_find_opposite_scales(struct compiler *c, struct model *m)
     number->name = "number";
     number->positive = true;
     for (struct family *f = m->families; f; f = f->next) {
-        if (!f->stochastic || !is_node(c, m, f))
+        if (!f->stochastic || !sampler_is_node(c, m, f))
             continue;
         bool found = false;
         number->ndim = f->nloops;

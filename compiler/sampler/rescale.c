@@ -10,9 +10,9 @@
  * stands in the prior to a power that does not belong to the number of cells.
  */
 #include "sampler/joint.h"
+#include "sampler/moves.h"
 
-/* scale = constant * hyper^power */
-static bool is_power(symp scale, symp hyper, double *power)
+bool sampler_is_power(symp scale, symp hyper, double *power)
 {
     *power = 0;
     for (int i = 0; i < (scale->kind == SYM_MUL ? scale->nargs : 1); i++) {
@@ -176,7 +176,7 @@ static bool scales_vector(struct compiler *c, const struct step *block,
         if (t->vector != f)
             continue;
         if (sym_has(t->weight, hyper) || !t->constant_score ||
-            !is_power(t->scale, hyper, &power) ||
+            !sampler_is_power(t->scale, hyper, &power) ||
             (r->power != 0 && power != r->power))
             return false;
         r->power = power;
@@ -215,12 +215,11 @@ static bool is_reference(symp e, const void *var)
     return e->kind == SYM_REF && e->var == var;
 }
 
-/* The first reference in e to the variable. */
-static symp find_reference(symp e, const struct var *v)
+symp sampler_find_reference(symp e, const struct var *v)
 {
     symp found = is_reference(e, v) ? e : NULL;
     for (int i = 0; !found && i < e->nargs; i++)
-        found = find_reference(e->args[i], v);
+        found = sampler_find_reference(e->args[i], v);
     return found;
 }
 
@@ -239,7 +238,7 @@ static struct rescaled_rows *rows_of(struct compiler *c, struct joint_term *t,
         return NULL;
     if (t->curved || t->forms || t->vector ||
         !own_cell(c, f, &r, &of->variable) ||
-        !is_power(precision, hyper, &power) ||
+        !sampler_is_power(precision, hyper, &power) ||
         (of->power != 0 && power != of->power))
         return NULL;
     if (!sym_is(t->score, 0) && !sym_positive(t->weight))
@@ -268,7 +267,7 @@ static void add_first(struct compiler *c, const struct step *block,
         const struct family *f = t->factor->family;
         if (f == plate || f->var != plate->var || f->factor != t->factor)
             continue;
-        symp hyper = find_reference(precision_of(c, t), r->hyper->var);
+        symp hyper = sampler_find_reference(precision_of(c, t), r->hyper->var);
         struct rescaled_rows *rows =
             hyper ? rows_of(c, t, number, f, hyper, r) : NULL;
         if (!rows || rows->chain ||
@@ -319,7 +318,7 @@ static bool rescale_plate(struct compiler *c, const struct step *block,
     r->parts = s->parts;
     const struct var *v = s->family->var;
     symp node = s->family->nloops
-                    ? find_reference(precision_of(c, r->term), v)
+                    ? sampler_find_reference(precision_of(c, r->term), v)
                     : sym_ref(c, s->family->var, v->ndim, s->family->lower);
     r->rows = rows_of(c, r->term, r->number, f, node, r);
     if (!r->rows)

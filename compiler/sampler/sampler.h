@@ -13,7 +13,8 @@ extern const struct sampler sampler_direct, sampler_enumeration, sampler_slice,
     sampler_vector_slice, sampler_gaussian_block, sampler_dense_block,
     sampler_joint_gaussian, sampler_joint_ellipse, sampler_forward_draw,
     sampler_stated_draw, sampler_pcn, sampler_rw_block, sampler_scale_move,
-    sampler_particle_gibbs, sampler_diam;
+    sampler_particle_gibbs, sampler_diam, sampler_translation,
+    sampler_held_scale;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -132,7 +133,16 @@ void sampler_find_scale_moves(struct compiler *c, struct model *m);
 /* opposite.c: steps that multiply effects by a number and divide by it the node
  * that they are multiplied by in all that reads them. */
 void sampler_find_opposite_scales(struct compiler *c, struct model *m);
-/* Where such a step, whose draws a pass over a design makes, keeps the number.
+/* translation.c: steps that draw what is added to effects, their sums held. The
+ * last of the moves. */
+void sampler_find_translations(struct compiler *c, struct model *m);
+/* Whether such a step would have all of these that the likelihood reads, by
+ * each element of a plate: one ellipse for all moves less the more of them
+ * there are. */
+bool sampler_falls_apart(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n);
+/* Where a scale's step, whose draws a pass over a design makes, keeps the
+ * number.
  */
 const struct slot *sampler_scale_number(const struct step *s);
 

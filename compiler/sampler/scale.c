@@ -15,6 +15,7 @@
  *
  * Requires blocks, without merged steps, before the sweep is planned. */
 #include "sampler/scale.h"
+#include "sampler/moves.h"
 #include <stdlib.h>
 
 /* ---- which variables -------------------------------------------------------
@@ -25,22 +26,6 @@ struct search {
     struct model *m;
     struct var_list vars, latent; /* what moves; the latent normals of it */
 };
-
-static bool draws_family(const struct step *s, const struct family *f)
-{
-    bool found = s->family == f;
-    for (int i = 0; i < s->nmembers; i++)
-        found = found || s->members[i].family == f;
-    return found && s->sampler && !s->sampler->forward;
-}
-
-static struct step *step_of(const struct model *m, const struct family *f)
-{
-    for (struct step *s = m->steps; s; s = s->next)
-        if (draws_family(s, f))
-            return s;
-    return NULL;
-}
 
 static bool is_normal_step(const struct step *s)
 {
@@ -58,7 +43,7 @@ static bool is_drawn_normal(const struct search *k, const struct var *v)
     if (v->integer || v->whole || v->rest_of || v->slope_of)
         return false;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
-        const struct step *s = f->stochastic ? step_of(k->m, f) : NULL;
+        const struct step *s = f->stochastic ? sampler_step_of(k->m, f) : NULL;
         if (!s || !is_normal_step(s) || s->asked || s->through ||
             f->nslices > 1 || f->affine || !f->factor || f->factor->replaced)
             return false;
@@ -69,14 +54,6 @@ static bool is_drawn_normal(const struct search *k, const struct var *v)
 static bool mentions(symp e, const struct var *v)
 {
     return e && sym_has_var(e, v);
-}
-
-/* Whether the factor has v in anything. */
-static bool reads(const struct factor *g, const struct var *v)
-{
-    return mentions(g->logp, v) || mentions(g->value, v) ||
-           mentions(g->lower, v) || mentions(g->upper, v) ||
-           mentions(g->rule, v) || mentions(g->guard, v);
 }
 
 static bool follows(symp e, const void *search)
@@ -149,7 +126,7 @@ static bool is_latent_normal(const struct search *k, const struct step *s)
     if (!bound_scales(k, s->lower) || !bound_scales(k, s->upper))
         return false;
     for (const struct factor *g = k->m->factors; g; g = g->next)
-        if (!g->replaced && g != f->factor && reads(g, f->var) &&
+        if (!g->replaced && g != f->factor && sampler_factor_reads(g, f->var) &&
             !bounds_alone(k, s, g))
             return false;
     return true;
@@ -168,7 +145,8 @@ static void add_var(struct search *k, const struct var *v)
 /* Adds v if it is a latent normal that no other move has. */
 static void try_latent(struct search *k, const struct var *v)
 {
-    const struct step *s = v->families ? step_of(k->m, v->families) : NULL;
+    const struct step *s =
+        v->families ? sampler_step_of(k->m, v->families) : NULL;
     struct search alone = *k;
     const struct var *items[1] = {v};
     alone.vars = (struct var_list){items, 1};
@@ -192,7 +170,7 @@ static bool try_var(struct search *k, const struct var *v)
     add_var(k, v);
     for (const struct factor *g = k->m->factors; g && fits; g = g->next) {
         const struct var *own = g->family->var;
-        if (g->replaced || !reads(g, v))
+        if (g->replaced || !sampler_factor_reads(g, v))
             continue;
         if (!is_among(k, own))
             try_latent(k, own);
@@ -276,7 +254,7 @@ static struct scale_term *new_term(struct compiler *c, const struct search *k,
         t->part->terms.coefficient[t->part->terms.n++] = a;
     }
     if (latent) {
-        t->latent = step_of(k->m, f);
+        t->latent = sampler_step_of(k->m, f);
         t->square = residual_square(c, t->latent, &t->terms);
     }
     return t;

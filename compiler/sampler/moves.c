@@ -1,0 +1,82 @@
+/* moves.c: what steps that move nodes beside their draws (scale.c, opposite.c,
+ * translation.c) ask of the steps that draw them. */
+#include "sampler/moves.h"
+
+static bool is_move(const struct step *s)
+{
+    return s->sampler == &sampler_scale_move ||
+           s->sampler == &sampler_translation ||
+           s->sampler == &sampler_held_scale;
+}
+
+bool sampler_step_draws(const struct step *s, const struct family *f)
+{
+    bool found = s->family == f;
+    for (int i = 0; i < s->nmembers; i++)
+        found = found || s->members[i].family == f;
+    return found && s->sampler && !s->sampler->forward && !is_move(s);
+}
+
+struct step *sampler_step_of(const struct model *m, const struct family *f)
+{
+    for (struct step *s = m->steps; s; s = s->next)
+        if (sampler_step_draws(s, f))
+            return s;
+    return NULL;
+}
+
+bool sampler_is_free(const struct model *m, const struct family *f)
+{
+    const struct step *s = f->stochastic ? sampler_step_of(m, f) : NULL;
+    return s && !s->asked && !sampler_named(m, f) && f->factor &&
+           !f->factor->replaced && f->factor->family == f && !f->auxiliary;
+}
+
+bool sampler_are_numbers(const struct var *v)
+{
+    return v->role == ROLE_STOCHASTIC && !v->integer && !v->whole &&
+           !v->rest_of && !v->slope_of && !v->indexes;
+}
+
+bool sampler_is_node(struct compiler *c, const struct model *m,
+                     const struct family *f)
+{
+    const struct var *v = f->var;
+    const struct factor *g = f->factor;
+    if (v->families != f || f->next_of_var || f->nslices || f->affine ||
+        f->nloops != v->ndim || v->ndim > 1 || !sampler_are_numbers(v) ||
+        !sampler_is_free(m, f) || (f->nloops && !family_plain(c, f)))
+        return false;
+    symp node = sym_ref(c, f->var, v->ndim, f->lower);
+    return !sym_has_var(sym_replace(c, g->logp, node, sym_num(c, 1)), v) &&
+           !(g->lower && sym_has_var(g->lower, v)) &&
+           !(g->upper && sym_has_var(g->upper, v)) && !g->rule && !g->guard;
+}
+
+bool sampler_factor_reads(const struct factor *g, const struct var *v)
+{
+    const symp all[] = {g->logp,  g->value, g->lower,
+                        g->upper, g->rule,  g->guard};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] && sym_has_var(all[i], v))
+            return true;
+    return false;
+}
+
+void sampler_insert_move(struct model *m, struct step *move,
+                         const struct var *others)
+{
+    struct step *last = NULL;
+    for (struct step *s = m->steps; s; s = s->next) {
+        bool found = false;
+        for (int i = 0; i < move->nmembers; i++)
+            found = found || sampler_step_draws(s, move->members[i].family);
+        for (const struct family *f = others ? others->families : NULL; f;
+             f = f->next_of_var)
+            found = found || sampler_step_draws(s, f);
+        if (found)
+            last = s;
+    }
+    move->next = last->next;
+    last->next = move;
+}

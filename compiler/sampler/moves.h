@@ -1,0 +1,32 @@
+/* moves.h: steps that move several nodes together, beside the steps that draw
+ * each: what they ask of those. */
+#ifndef GBMC_SAMPLER_MOVES_H
+#define GBMC_SAMPLER_MOVES_H
+
+#include "sampler/group.h"
+
+/* Whether s draws f, and does not move it beside its draw. */
+bool sampler_step_draws(const struct step *s, const struct family *f);
+/* The step that does; NULL: none. */
+struct step *sampler_step_of(const struct model *m, const struct family *f);
+/* Whether f is drawn as the compiler chose, its own prior in force. */
+bool sampler_is_free(const struct model *m, const struct family *f);
+/* Random numbers that are not whole, all in statements of their own. */
+bool sampler_are_numbers(const struct var *v);
+/* Whether f is a node, or a plate x[k] of nodes that do not read each other,
+ * which no other statement defines. */
+bool sampler_is_node(struct compiler *c, const struct model *m,
+                     const struct family *f);
+/* Whether an expression of the factor reads v. */
+bool sampler_factor_reads(const struct factor *g, const struct var *v);
+/* Puts the step behind the last one that draws one of its members, or one of
+ * `others`. */
+void sampler_insert_move(struct model *m, struct step *move,
+                         const struct var *others);
+
+/* rescale.c: whether scale = constant * hyper^power; the first reference in e
+ * to the variable. */
+bool sampler_is_power(symp scale, symp hyper, double *power);
+symp sampler_find_reference(symp e, const struct var *v);
+
+#endif

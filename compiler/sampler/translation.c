@@ -1,0 +1,677 @@
+/* translation.c: effects with a normal prior that the model reads only in sums
+ * with other nodes, as eps[g,n] in inprod(X[n,], beta[g,]) + eps[g,n], leave
+ * these nodes to the effects and the effects to them: drawn in turn, both move
+ * in small steps where the data settle the sum. So beta is drawn once more with
+ * the sums held, and eps follows: eps' = eps + X (beta - beta'). All that reads
+ * the sums stays, so no row of data is looked at; the Jacobian of a translation
+ * is 1; and beta given the sums is Gaussian, the regression of the sums on X
+ * with the effects' prior as its noise. It is the sufficient one of the two
+ * steps of Yu and Meng (2011), To center or not to center: that is not the
+ * question, J. Comput. Graph. Stat. 20(3); the usual draws, of beta given eps
+ * and of eps given beta, are the ancillary one.
+ *
+ * The sums are found by algebra: all that reads an effect, or what moves
+ * against it, must read it in such a sum. Where what moves is a plate that the
+ * effects share (the genes g), each element of that has a draw of its own.
+ *
+ * Requires a list of steps without merged ones, before the sweep is planned. */
+#include "sampler/translation.h"
+
+/* A sum in which the effects stand, in the loops of their statement. */
+struct sum {
+    struct compiler *c;
+    struct model *m;
+    struct family *effects;
+    symp terms[16]; /* what is added, of the coefficient 1 of the effect */
+    int n;
+    struct var_list moved; /* what of it moves */
+    struct step *step;     /* that is made of it */
+};
+
+/* ---- the sum ---------------------------------------------------------------
+ */
+
+/* The effect in a term that is one times a coefficient; or NULL. */
+static symp effect_in(const struct sum *k, symp term, symp *coefficient)
+{
+    const struct var *v = k->effects->var;
+    *coefficient = sym_num(k->c, 1);
+    if (term->kind == SYM_REF && term->var == v)
+        return term;
+    for (int i = 0; term->kind == SYM_MUL && i < term->nargs; i++) {
+        symp e = term->args[i];
+        if (e->kind != SYM_REF || e->var != v)
+            continue;
+        *coefficient = sym_cofactor(k->c, term, i);
+        return sym_has_var(*coefficient, v) ? NULL : e;
+    }
+    return NULL;
+}
+
+/* The first term of a sum that has one; -1: none has. */
+static int place_of_effect(const struct sum *k, symp sum)
+{
+    symp coefficient;
+    for (int i = 0; sum->kind == SYM_ADD && i < sum->nargs; i++)
+        if (effect_in(k, sum->args[i], &coefficient))
+            return i;
+    return -1;
+}
+
+static symp effect_of(const struct sum *k, symp sum, symp *coefficient)
+{
+    const int at = place_of_effect(k, sum);
+    return at < 0 ? NULL : effect_in(k, sum->args[at], coefficient);
+}
+
+static symp find_sum(const struct sum *k, symp e)
+{
+    symp coefficient;
+    if (!sym_has_var(e, k->effects->var))
+        return NULL;
+    symp found = effect_of(k, e, &coefficient) ? e : NULL;
+    for (int i = 0; i < e->nargs && !found; i++)
+        found = find_sum(k, e->args[i]);
+    return found;
+}
+
+/* e, which stands where the effect's subscripts are `from`, where they are
+ * `to`; NULL if it reads more of the n loops there than the subscripts tell. */
+static symp at_effect(struct compiler *c, symp e, int ndim, symp const *from,
+                      symp const *to, struct loop *const *loops, int n)
+{
+    struct loop *between[MAX_DIMS];
+    for (int d = 0; d < ndim; d++) {
+        between[d] = NEW(c, struct loop);
+        between[d]->name = "at";
+        if (from[d]->kind == SYM_NUM)
+            return NULL;
+        e = from[d]->kind == SYM_LOOP
+                ? sym_replace_loop(c, e, from[d]->loop, sym_loop(c, between[d]))
+                : sym_replace(c, e, from[d], sym_loop(c, between[d]));
+    }
+    if (sym_has_loop_of(e, loops, n))
+        return NULL;
+    for (int d = 0; d < ndim; d++)
+        e = sym_replace_loop(c, e, between[d], to[d]);
+    return e;
+}
+
+/* Takes the terms of a sum that stands in these loops. */
+static void take_terms(struct sum *k, symp sum, struct loop *const *loops,
+                       int nloops)
+{
+    const struct family *f = k->effects;
+    symp coefficient, effect = effect_of(k, sum, &coefficient);
+    k->n = 0;
+    for (int i = 0; i < sum->nargs; i++) {
+        if (sym_has_var(sum->args[i], f->var))
+            continue;
+        symp term =
+            at_effect(k->c, sym_div(k->c, sum->args[i], coefficient),
+                      f->var->ndim, effect->args, f->lower, loops, nloops);
+        if (term && sym_reads_latent(term) &&
+            k->n < (int)(sizeof k->terms / sizeof *k->terms))
+            k->terms[k->n++] = term;
+    }
+}
+
+static bool is_kept(const struct family *f)
+{
+    return !f->stochastic && f->var->stored && !f->for_updates && f->body;
+}
+
+/* From the first sum in a density or a kept node that has any. */
+static bool find_terms(struct sum *k)
+{
+    k->n = 0;
+    for (const struct factor *g = k->m->factors; g && !k->n; g = g->next) {
+        symp sum = g->replaced || g == k->effects->factor
+                       ? NULL
+                       : find_sum(k, g->logp);
+        if (sum)
+            take_terms(k, sum, g->loops, g->nloops);
+    }
+    for (const struct family *f = k->m->families; f && !k->n; f = f->next) {
+        symp sum = is_kept(f)
+                       ? find_sum(k, model_substitute_derived(k->c, f->body))
+                       : NULL;
+        if (sum)
+            take_terms(k, sum, f->loops, f->nloops);
+    }
+    return k->n > 0;
+}
+
+/* ---- what reads sums alone -------------------------------------------------
+ */
+
+static bool moves(const struct sum *k, symp e)
+{
+    bool found = false;
+    for (int i = 0; i < k->moved.n; i++)
+        found = found || sym_has_var(e, k->moved.items[i]);
+    return found;
+}
+
+/* The place of a term of the sum that is alike; -1: there is none. */
+static int place_of(symp term, symp sum, const bool *taken)
+{
+    for (int i = 0; i < sum->nargs; i++)
+        if (!taken[i] && model_alike(term, sum->args[i]))
+            return i;
+    return -1;
+}
+
+enum { MOST_TERMS = 64 };
+
+/* A sum with an effect and all that moves against it is one symbol. */
+static symp held(struct compiler *c, symp e, void *context)
+{
+    const struct sum *k = context;
+    const struct family *f = k->effects;
+    symp coefficient, effect = effect_of(k, e, &coefficient);
+    bool taken[MOST_TERMS] = {false};
+    if (!effect || e->nargs > MOST_TERMS)
+        return NULL;
+    taken[place_of_effect(k, e)] = true;
+    for (int i = 0; i < k->n; i++) {
+        if (!moves(k, k->terms[i]))
+            continue;
+        symp term = at_effect(c, k->terms[i], f->var->ndim, f->lower,
+                              effect->args, NULL, 0);
+        int at = term ? place_of(sym_mul2(c, coefficient, term), e, taken) : -1;
+        if (at < 0)
+            return NULL;
+        taken[at] = true;
+    }
+    symp rest = sym_mul2(c, coefficient, sym_param(c, intern(c, "held")));
+    for (int i = 0; i < e->nargs; i++)
+        if (!taken[i])
+            rest = sym_add2(c, rest, e->args[i]);
+    return rest;
+}
+
+static bool mentions(const struct sum *k, symp e)
+{
+    return sym_has_var(e, k->effects->var) || moves(k, e);
+}
+
+static bool stays(const struct sum *k, symp e)
+{
+    struct sum context = *k;
+    return !e || !mentions(k, e) ||
+           !mentions(k, sym_map(k->c, e, held, &context));
+}
+
+static bool factor_stays(const struct sum *k, const struct factor *g)
+{
+    for (int i = 0; g->opaque && i < g->family->nargs; i++)
+        if (!stays(k, model_substitute_derived(k->c, g->family->args[i].body)))
+            return false;
+    return stays(k, g->logp) && stays(k, g->value) && stays(k, g->lower) &&
+           stays(k, g->upper) && stays(k, g->rule) && stays(k, g->guard);
+}
+
+static bool is_own(const struct sum *k, const struct factor *g)
+{
+    return g == k->effects->factor ||
+           condition_has_variable(&k->moved, g->family->var);
+}
+
+static bool follows(symp e, const void *context)
+{
+    const struct sum *k = context;
+    bool found = false;
+    if (e->kind != SYM_REF || !e->var->stored)
+        return false;
+    for (int i = 0; i < k->moved.n; i++)
+        found = found || model_derived_depends(k->m, e->var, k->moved.items[i]);
+    return found || model_derived_depends(k->m, e->var, k->effects->var);
+}
+
+/* Of what moves, a prior reads its own node alone. */
+static bool is_apart(const struct sum *k, const struct factor *g)
+{
+    const struct var *own = g->family->var;
+    bool apart = !sym_any(g->logp, follows, k);
+    for (int i = 0; i < k->moved.n; i++)
+        apart = apart && (k->moved.items[i] == own ||
+                          !sampler_factor_reads(g, k->moved.items[i]));
+    return apart && (k->effects->var == own ||
+                     !sampler_factor_reads(g, k->effects->var));
+}
+
+static bool only_sums(const struct sum *k)
+{
+    for (const struct factor *g = k->m->factors; g; g = g->next)
+        if (!g->replaced &&
+            !(is_own(k, g) ? is_apart(k, g) : factor_stays(k, g)))
+            return false;
+    for (const struct family *f = k->m->families; f; f = f->next)
+        if (is_kept(f) && !stays(k, model_substitute_derived(k->c, f->body)))
+            return false;
+    return true;
+}
+
+/* ---- priors ----------------------------------------------------------------
+ */
+
+/* Slope and precision of f's prior, normal whatever the rest is, at cells a and
+ * b of its node. */
+static bool normal_at(struct compiler *c, const struct family *f, symp a,
+                      symp b, symp *slope, symp *precision)
+{
+    const struct factor *g = f->factor;
+    if (g->lower || g->upper || g->rule || g->guard)
+        return false;
+    *slope = sym_derivative(c, g->logp, a);
+    symp second = *slope ? sym_derivative(c, *slope, b) : NULL;
+    if (!second || sym_has_var(second, f->var))
+        return false;
+    *precision = sym_neg(c, second);
+    return true;
+}
+
+/* It reads no cells of its variable but its own node's. */
+static bool reads_itself(struct compiler *c, const struct family *f)
+{
+    if (f->nslices)
+        return f->nslices == 1 && f->var->ndim == f->nloops + 1 &&
+               f->var->families == f && !f->next_of_var;
+    symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
+    return !sym_has_var(sym_replace(c, f->factor->logp, own, sym_num(c, 1)),
+                        f->var);
+}
+
+static bool are_effects(struct compiler *c, const struct model *m,
+                        const struct family *f)
+{
+    symp slope, precision;
+    if (!f->stochastic || !f->nloops || f->nslices || f->affine ||
+        !sampler_are_numbers(f->var) || f->var->families != f ||
+        f->next_of_var || !sampler_is_free(m, f) || !family_plain(c, f) ||
+        !reads_itself(c, f))
+        return false;
+    for (int d = 0; d < f->var->ndim; d++)
+        if (f->lower[d]->kind != SYM_LOOP)
+            return false;
+    symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
+    return normal_at(c, f, own, own, &slope, &precision) &&
+           !sym_is(precision, 0);
+}
+
+/* ---- what moves ------------------------------------------------------------
+ */
+
+static bool is_loop_of(const struct family *f, symp e)
+{
+    bool found = false;
+    for (int i = 0; i < f->nloops; i++)
+        found = found || (e->kind == SYM_LOOP && e->loop == f->loops[i]);
+    return found;
+}
+
+/* A subscript that is one value, or that a sum runs through. */
+static bool is_within(const struct family *effects, symp e, symp in)
+{
+    return e->kind == SYM_NUM || (e->kind == SYM_LOOP && in->kind == SYM_SUM &&
+                                  !is_loop_of(effects, e));
+}
+
+/* Which of the effects' loops are subscripts of v in e, at[] by dimension, else
+ * NULL there; false if other references or subscripts are there. */
+static bool subscripts_of(const struct sum *k, symp e, const struct var *v,
+                          symp in, symp *at, bool *found)
+{
+    if (e->kind == SYM_SUM)
+        in = e;
+    bool same = true;
+    for (int d = 0; e->kind == SYM_REF && e->var == v && d < v->ndim; d++) {
+        symp tied = is_loop_of(k->effects, e->args[d]) ? e->args[d] : NULL;
+        same = same && (tied || is_within(k->effects, e->args[d], in)) &&
+               (!*found || (tied ? at[d] && sym_same(at[d], tied) : !at[d]));
+        at[d] = tied;
+    }
+    *found = *found || (e->kind == SYM_REF && e->var == v);
+    for (int i = 0; i < e->nargs && same; i++)
+        same = subscripts_of(k, e->args[i], v, in, at, found);
+    return same;
+}
+
+/* The loop of f that is its subscript d, which runs as l does. */
+static const struct loop *loop_like(const struct family *f, int d,
+                                    const struct loop *l)
+{
+    symp e = f->lower[d];
+    return !f->upper[d] && e->kind == SYM_LOOP &&
+                   sym_same(e->loop->lower, l->lower) &&
+                   sym_same(e->loop->upper, l->upper)
+               ? e->loop
+               : NULL;
+}
+
+static struct translation *own_of(const struct sum *k) { return k->step->own; }
+
+symp sampler_in_element(struct compiler *c, const struct step *s, int member,
+                        symp e)
+{
+    const struct translation *t = s->own;
+    const struct family *f = s->members[member].family;
+    int free = 0;
+    for (int i = 0; i < f->nloops; i++) {
+        symp by = NULL;
+        for (int j = 0; j < t->ntied; j++)
+            if (t->added[member].tied[j] == f->loops[i])
+                by = sym_loop(c, t->tied[j]);
+        if (!by)
+            by = sym_loop(c, s->members[member].index.loops[free++]);
+        e = sym_replace_loop(c, e, f->loops[i], by);
+    }
+    return e;
+}
+
+/* Loops through the cells of f that an element has. */
+static struct indices index_of(const struct sum *k, const struct family *f,
+                               const char *name)
+{
+    struct indices x = {.n = f->nslices ? 1 : f->nloops - own_of(k)->ntied};
+    const struct added *a = &own_of(k)->added[k->step->nmembers];
+    int n = 0;
+    for (int i = 0; i < f->nloops && !f->nslices; i++) {
+        bool tied = false;
+        for (int j = 0; j < own_of(k)->ntied; j++)
+            tied = tied || a->tied[j] == f->loops[i];
+        if (!tied) {
+            x.loops[n] = NEW(k->c, struct loop);
+            *x.loops[n++] = *f->loops[i];
+        }
+    }
+    if (f->nslices) {
+        x.loops[0] = NEW(k->c, struct loop);
+        *x.loops[0] =
+            (struct loop){name, sym_num(k->c, 1), family_extent(k->c, f, 0)};
+    }
+    return x;
+}
+
+static symp cell_at(const struct sum *k, const struct family *f,
+                    const struct indices *index)
+{
+    symp at[1] = {f->nslices ? sym_loop(k->c, index->loops[0]) : NULL};
+    symp cell = family_lhs(k->c, f, f->nslices, at);
+    return f->nslices ? cell : sym_ref(k->c, f->var, f->var->ndim, f->lower);
+}
+
+/* The coefficient of a cell in the sum; NULL if it is not linear. */
+static symp design_of(const struct sum *k, symp cell)
+{
+    symp design = sym_num(k->c, 0);
+    for (int i = 0; i < k->n && design; i++) {
+        symp d = moves(k, k->terms[i]) ? sym_derivative(k->c, k->terms[i], cell)
+                                       : sym_num(k->c, 0);
+        design = d && !mentions(k, d) ? sym_add2(k->c, design, d) : NULL;
+    }
+    return design;
+}
+
+/* Adds f's cells, subscripts at[] of which are loops of the effects. */
+static bool add_family(const struct sum *k, struct family *f, symp const *at)
+{
+    struct compiler *c = k->c;
+    struct step *s = k->step;
+    struct translation *t = own_of(k);
+    struct added *a = &t->added[s->nmembers];
+    struct member *m = &s->members[s->nmembers];
+    if (s->nmembers + 1 == MAX_MEMBERS || f->nslices > 1 || f->affine ||
+        !sampler_is_free(k->m, f) || (!f->nslices && !family_plain(c, f)) ||
+        !reads_itself(c, f) || (f->nslices && f->nloops != t->ntied))
+        return false;
+    for (int j = 0; j < t->ntied; j++) {
+        a->tied[j] = NULL;
+        for (int d = 0; d < f->var->ndim; d++)
+            if (at[d] && at[d]->loop == t->tied[j])
+                a->tied[j] = loop_like(f, d, t->tied[j]);
+        if (!a->tied[j])
+            return false;
+    }
+    if (f->nloops - t->ntied > (int)(sizeof m->index.loops / sizeof(void *)))
+        return false;
+    m->family = f;
+    m->index = index_of(k, f, "a");
+    s->index2[s->nmembers] = f->nslices ? index_of(k, f, "b") : m->index;
+    m->count = sym_num(c, 1);
+    for (int i = 0; i < m->index.n; i++)
+        m->count = sym_mul2(
+            c, m->count,
+            sym_length(c, m->index.loops[i]->lower, m->index.loops[i]->upper));
+    symp cell = cell_at(k, f, &m->index);
+    if (!normal_at(c, f, cell, cell_at(k, f, &s->index2[s->nmembers]),
+                   &a->slope, &a->precision))
+        return false;
+    const int i = s->nmembers;
+    a->deviation = sym_neg(c, sym_div(c, a->slope, a->precision));
+    a->slope = sampler_in_element(c, s, i, a->slope);
+    a->precision = sampler_in_element(c, s, i, a->precision);
+    a->design = design_of(k, sampler_in_element(c, s, i, cell));
+    s->nmembers++;
+    return a->design && !sym_is(a->design, 0);
+}
+
+/* A block has both. */
+static bool draws_together(const struct sum *k, const struct family *f)
+{
+    return sampler_step_draws(sampler_step_of(k->m, f), k->effects);
+}
+
+static bool add_variable(struct sum *k, struct var *v)
+{
+    symp at[MAX_DIMS] = {NULL};
+    bool found = false;
+    if (!sampler_are_numbers(v) || !v->families)
+        return false;
+    for (int i = 0; i < k->n; i++)
+        if (!subscripts_of(k, k->terms[i], v, k->terms[i], at, &found))
+            return false;
+    int ntied = 0;
+    for (int d = 0; d < v->ndim; d++)
+        ntied += at[d] != NULL;
+    if (!found || ntied != own_of(k)->ntied)
+        return false;
+    for (struct family *f = v->families; f; f = f->next_of_var)
+        if (!add_family(k, f, at) || draws_together(k, f))
+            return false;
+    return true;
+}
+
+/* ---- the step --------------------------------------------------------------
+ */
+
+/* The element's loops are those of the effects in `mask`. */
+static void open_step(struct sum *k, unsigned mask)
+{
+    struct family *f = k->effects;
+    struct step *s = k->step = NEW(k->c, struct step);
+    struct translation *t = s->own = NEW(k->c, struct translation);
+    symp own = sym_ref(k->c, f->var, f->var->ndim, f->lower);
+    s->model = k->m;
+    s->sampler = &sampler_translation;
+    t->effects = f;
+    t->part = sampler_all_instances(k->c, f->factor);
+    t->part->opaque = false;
+    normal_at(k->c, f, own, own, &t->slope, &t->precision);
+    for (int i = 0; i < f->nloops; i++)
+        if (mask >> i & 1) {
+            t->tied[t->ntied++] = f->loops[i];
+            t->part->solved[i] = sym_loop(k->c, f->loops[i]);
+        }
+    s->parts = t->part;
+}
+
+/* The step; false: nothing moves. */
+static bool make_step(struct sum *k, unsigned mask)
+{
+    open_step(k, mask);
+    k->moved.n = 0;
+    for (struct var *v = k->m->vars; v; v = v->next) {
+        const int before = k->step->nmembers;
+        k->moved.items[k->moved.n++] = v;
+        if (v != k->effects->var && add_variable(k, v) && only_sums(k))
+            continue;
+        k->moved.n--;
+        k->step->nmembers = before;
+    }
+    if (!k->moved.n)
+        return false;
+    struct step *s = k->step;
+    s->family = s->members[0].family;
+    s->name =
+        intern_format(k->c, "translate_%s_against_%s",
+                      family_id(k->c, s->family), family_id(k->c, k->effects));
+    return true;
+}
+
+static bool open_sum(struct sum *k, struct compiler *c, struct model *m,
+                     struct family *f)
+{
+    int n = 0;
+    for (const struct var *v = m->vars; v; v = v->next)
+        n++;
+    *k = (struct sum){.c = c, .m = m, .effects = f};
+    k->moved.items = NEW_ARRAY(c, const struct var *, n + 1);
+    return are_effects(c, m, f) && find_terms(k);
+}
+
+/* Fewer loops than the effects have: else each has an element to itself. */
+static unsigned masks(const struct family *effects)
+{
+    return (1u << effects->nloops) - 1;
+}
+
+void sampler_find_translations(struct compiler *c, struct model *m)
+{
+    struct sum k;
+    for (struct family *f = m->families; f; f = f->next)
+        for (unsigned mask = 0; open_sum(&k, c, m, f) && mask < masks(f);
+             mask++)
+            if (make_step(&k, mask)) {
+                sampler_insert_move(m, k.step, f->var);
+                sampler_find_held_scales(c, m, k.step);
+            }
+}
+
+/* Whether only priors of these steps' families read v. */
+static bool in_priors(const struct sum *k, const struct var *v,
+                      struct step *const *steps, int n)
+{
+    for (const struct factor *g = k->m->factors; g; g = g->next) {
+        bool prior = g->replaced || !sampler_factor_reads(g, v);
+        for (int i = 0; i < n; i++)
+            prior = prior || g == steps[i]->family->factor;
+        if (!prior)
+            return false;
+    }
+    return true;
+}
+
+static bool all_move(const struct sum *k, struct step *const *steps, int n)
+{
+    bool all = true;
+    for (int i = 0; i < n; i++) {
+        const struct var *v = steps[i]->family->var;
+        all = all &&
+              (v == k->effects->var || condition_has_variable(&k->moved, v) ||
+               in_priors(k, v, steps, n));
+    }
+    return all;
+}
+
+bool sampler_falls_apart(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n)
+{
+    struct sum k;
+    for (int i = 0; i < n; i++)
+        for (unsigned mask = 1;
+             open_sum(&k, c, m, steps[i]->family) && mask < masks(k.effects);
+             mask++)
+            if (make_step(&k, mask) && all_move(&k, steps, n))
+                return true;
+    return false;
+}
+
+/* ---- the sampler -----------------------------------------------------------
+ */
+
+static bool moves_effects(const struct step *s, const struct var *v)
+{
+    return v == translation_of(s)->effects->var;
+}
+
+static void phases(struct compiler *c, struct step *s)
+{
+    const struct translation *t = s->own;
+    struct phase *p =
+        sweep_add_phase(c, s, PHASE_SUM, "regression of the sums");
+    p->rows = t->effects;
+    phase_computes(c, p, t->slope);
+    phase_computes(c, p, t->precision);
+    for (int i = 0; i < s->nmembers; i++)
+        phase_computes_each(c, p, t->added[i].design, s->members[i].count);
+    p = sweep_add_phase(c, s, PHASE_SOLVE, "prior, draws");
+    p->random = true;
+    phase_solves(c, p, block_dimension(c, s));
+    for (int i = 0; i < s->nmembers; i++) {
+        phase_computes_each(c, p, t->added[i].slope, s->members[i].count);
+        phase_writes(c, p, s->members[i].family);
+    }
+    p = sweep_add_phase(c, s, PHASE_MAP, "moved against it");
+    p->rows = t->effects;
+    for (int i = 0; i < s->nmembers; i++)
+        phase_computes_each(c, p, t->added[i].design, s->members[i].count);
+    phase_writes(c, p, t->effects);
+}
+
+static const char *explain(struct compiler *c, const struct step *s)
+{
+    const char *d = sampler_count_text(c, block_dimension(c, s));
+    return intern_format(c, "sums with %s held, Gaussian, %s x %s",
+                         translation_of(s)->effects->var->name, d, d);
+}
+
+static const char *why(struct compiler *c, const struct step *s)
+{
+    const char *effects = translation_of(s)->effects->var->name;
+    return intern_format(
+        c,
+        "drawn once more given their sums with %s, which %s follows, as all "
+        "that reads %s reads these sums: no data are looked at. Yu and Meng "
+        "(2011), To center or not to center",
+        effects, effects, effects);
+}
+
+static const char *parallel(struct compiler *c, const struct step *s)
+{
+    const struct translation *t = s->own;
+    return t->ntied ? sampler_loop_names(c, t->tied, t->ntied) : "-";
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s)
+{
+    (void)c;
+    text_printf(out, ", .first = first_%s", s->name);
+}
+
+const struct sampler sampler_translation = {
+    .name = "held sums",
+    .closed = true,
+    .moves = moves_effects,
+    .headers = {"linear.h"},
+    .explain = explain,
+    .why = why,
+    .parallel = parallel,
+    .phases = phases,
+    .emit = sampler_emit_translation,
+    .emit_row = emit_row,
+    .block_access = true,
+    .own_layout = true,
+    .blocks = 1,
+};

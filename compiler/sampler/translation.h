@@ -1,0 +1,51 @@
+/* translation.h: moves of effects and of what is added to them, the sums held.
+ */
+#ifndef GBMC_SAMPLER_TRANSLATION_H
+#define GBMC_SAMPLER_TRANSLATION_H
+
+#include "sampler/moves.h"
+
+/* A statement of what is added: a member of the step, its index the loops that
+ * the element does not settle. Its prior's slope and precision at a cell, and
+ * the number that a cell has in a sum of the effects' statement. */
+struct added {
+    const struct loop *tied[MAX_LOOPS]; /* those that it does; as in `tied` of
+                                           struct translation */
+    symp design, slope, precision;
+    symp deviation; /* of a cell from its prior's mean, in the statement's
+                       loops; of a scalar */
+};
+
+/* The sums effect + design * added are held; an element has one value of the
+ * loops that they have in common. */
+struct translation {
+    struct family *effects;
+    struct part *part; /* all of them that an element has */
+    struct loop *tied[MAX_LOOPS];
+    int ntied;
+    symp slope, precision; /* of the prior of an effect */
+    struct added added[MAX_MEMBERS];
+};
+
+enum { MOST_TRANSLATED = 64 }; /* coordinates of an element that moves */
+
+/* Where s, such a step, has one. */
+static inline const struct translation *translation_of(const struct step *s)
+{
+    return s->own;
+}
+/* The expression e of a member's statement in the effects' loops where these
+ * settle it, and in the member's index. */
+symp sampler_in_element(struct compiler *c, const struct step *s, int member,
+                        symp e);
+
+/* held_scale.c: steps that scale what is added with the scale of its prior, the
+ * sums held; behind s, a translation. */
+void sampler_find_held_scales(struct compiler *c, struct model *m,
+                              struct step *s);
+
+/* translation_program.c */
+void sampler_emit_translation(struct compiler *c, struct text *out,
+                              struct step *s);
+
+#endif

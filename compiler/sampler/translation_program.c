@@ -1,0 +1,312 @@
+/* translation_program.c: the functions of a step that holds sums
+ * (translation.c). With v an effect, whose log prior has slope p and precision
+ * w there, a the design of its sum, and by how much what is added moves the
+ * number t, the density along the line is
+ *
+ *     sum of -p a't - w (a't)^2 / 2, and the priors' slope't - t'precision t /
+ * 2
+ *
+ * a normal of t, whose potential and precision are computed where all is. */
+#include "sampler/translation.h"
+
+static symp effect_cell(struct compiler *c, const struct step *s)
+{
+    const struct family *f = translation_of(s)->effects;
+    return sym_ref(c, f->var, f->var->ndim, f->lower);
+}
+
+/* The element's loops, in the effects' names, and where coordinates are. */
+static void open_element(struct emitter *e, const struct step *s)
+{
+    const struct translation *t = translation_of(s);
+    if (s->family->nloops)
+        emit_decode(e, s->family, "element");
+    for (int j = 0; j < t->ntied; j++) {
+        struct loop *own = NULL;
+        for (int i = 0; i < s->family->nloops; i++)
+            if (s->family->loops[i] == t->added[0].tied[j])
+                own = s->family->loops[i];
+        emit_loop_as(e, t->tied[j], emit_int(e, sym_loop(e->c, own)));
+    }
+    sampler_emit_layout(e, s);
+}
+
+static struct emitter open_function(struct compiler *c, struct text *out,
+                                    const struct step *s, const char *returns,
+                                    const char *name, const char *arguments)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN %s %s_%s(const struct state *s, const struct gbm_team "
+                "*team,\n    long long element, %s)\n{\n",
+                returns, name, s->name, arguments);
+    open_element(&e, s);
+    return e;
+}
+
+/* Opens the loops over the effects that the element has, for the lanes. */
+static int open_effects(struct emitter *e, const struct step *s)
+{
+    emit_line(e, "{ /* %s */", translation_of(s)->effects->factor->text);
+    e->indent++;
+    return 1 + emit_open_part(e, translation_of(s)->part, true);
+}
+
+/* A statement for each coordinate of member i: @ is its place, $ `what`. */
+static void for_each_of(struct emitter *e, const struct step *s, int i,
+                        const char *statement, symp what)
+{
+    const int depth = e->nloops;
+    const char *place;
+    const int n = sampler_open_index(e, &s->members[i].index, i, false, &place);
+    emit_filled(e, statement, emit_expr(e, what), place);
+    emit_close(e, n);
+    e->nloops = depth;
+}
+
+/* The cell of a member's coordinate. */
+static symp added_cell(struct compiler *c, const struct step *s, int i)
+{
+    const struct family *f = s->members[i].family;
+    const struct indices *index = &s->members[i].index;
+    symp at[1] = {f->nslices ? sym_loop(c, index->loops[0]) : NULL};
+    symp cell = f->nslices ? family_lhs(c, f, 1, at)
+                           : sym_ref(c, f->var, f->var->ndim, f->lower);
+    return sampler_in_element(c, s, i, cell);
+}
+
+static void for_each_cell(struct emitter *e, const struct step *s,
+                          const char *statement)
+{
+    for (int i = 0; i < s->nmembers; i++)
+        for_each_of(e, s, i, statement, added_cell(e->c, s, i));
+}
+
+static void for_each_design(struct emitter *e, const struct step *s,
+                            const char *statement)
+{
+    for (int i = 0; i < s->nmembers; i++)
+        for_each_of(e, s, i, statement, translation_of(s)->added[i].design);
+}
+
+/* ---- precision and potential -----------------------------------------------
+ */
+
+static void emit_rows(struct emitter *e, const struct step *s)
+{
+    struct compiler *c = e->c;
+    const struct translation *t = translation_of(s);
+    const struct var *v = t->effects->var;
+    const int depth = e->nloops, braces = open_effects(e, s);
+    symp cell = effect_cell(c, s);
+    emit_line(e, "held += %s;",
+              emit_expr(e, sym_seen(c, (struct var *)v, v->ndim, cell->args)));
+    emit_line(e, "const real slope_ = %s;", emit_expr(e, t->slope));
+    emit_line(e, "const real weight_ = %s;", emit_expr(e, t->precision));
+    for_each_design(e, s, "a[@] = $;");
+    emit_line(e, "for (int i = 0; i < d; i++) {");
+    emit_line(e, "    b[i] -= slope_ * a[i];");
+    emit_line(e, "    for (int j = 0; j <= i; j++)");
+    emit_line(e, "        Q[i * d + j] += weight_ * a[i] * a[j];");
+    emit_line(e, "}");
+    emit_close(e, braces);
+    e->nloops = depth;
+}
+
+static void emit_prior(struct emitter *e, const struct step *s, int i)
+{
+    struct compiler *c = e->c;
+    const struct added *a = &translation_of(s)->added[i];
+    const struct member *m = &s->members[i];
+    symp cell = added_cell(c, s, i);
+    for_each_of(e, s, i, "held += $;",
+                sym_seen(c, m->family->var, m->family->var->ndim, cell->args));
+    for_each_of(e, s, i, "b[@] += $;", a->slope);
+    if (!m->family->nslices) {
+        for_each_of(e, s, i, "Q[(@) * d + @] += $;", a->precision);
+        return;
+    }
+    const int depth = e->nloops;
+    const char *row, *column;
+    int n = sampler_open_index(e, &m->index, i, false, &row);
+    n += sampler_open_index(e, &s->index2[i], i, false, &column);
+    emit_line(e, "if (%s <= %s)", column, row);
+    emit_line(e, "    Q[(%s) * d + %s] += %s;", row, column,
+              emit_expr(e, a->precision));
+    emit_close(e, n);
+    e->nloops = depth;
+}
+
+/* assemble_: Q, its lower triangle, and b of t where all is; true if what is
+ * data must stay. */
+static void emit_assemble(struct compiler *c, struct text *out,
+                          const struct step *s)
+{
+    struct emitter e = open_function(
+        c, out, s, "bool", "assemble",
+        "real *__restrict__ Q,\n    real *__restrict__ b, real *__restrict__ "
+        "a");
+    emit_line(&e, "gbm_total held = s->%s_stride == 0;",
+              translation_of(s)->effects->var->cname);
+    for (int i = 0; i < s->nmembers; i++)
+        emit_line(&e, "held += s->%s_stride == 0;",
+                  s->members[i].family->var->cname);
+    emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
+    emit_line(&e, "gbm_fill(d, b, 0);");
+    emit_rows(&e, s);
+    emit_line(&e, "for (int i = 0; i < d * d && team->lanes > 1; i++)");
+    emit_line(&e, "    Q[i] = (real)gbm_team_sum(team, Q[i]);");
+    emit_line(&e, "for (int i = 0; i < d && team->lanes > 1; i++)");
+    emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
+    emit_line(&e, "held = gbm_team_sum(team, held);");
+    for (int i = 0; i < s->nmembers; i++)
+        emit_prior(&e, s, i);
+    emit_line(&e, "return held > 0;");
+    text_append(out, "}\n");
+}
+
+/* ---- the move --------------------------------------------------------------
+ */
+
+/* shift_: moves all by t. */
+static void emit_shift(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    struct emitter e =
+        open_function(c, out, s, "void", "shift", "const real *t");
+    const int depth = e.nloops, braces = open_effects(&e, s);
+    emit_line(&e, "real sum = 0;");
+    for_each_design(&e, s, "sum += t[@] * ($);");
+    emit_line(&e, "%s -= sum;", emit_expr(&e, effect_cell(c, s)));
+    emit_close(&e, braces);
+    e.nloops = depth;
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "if (team->lane == 0) {");
+    e.indent++;
+    for_each_cell(&e, s, "$ += t[@];");
+    emit_close(&e, 1);
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n\n");
+}
+
+static void emit_room(struct emitter *e)
+{
+    emit_line(e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
+    emit_line(e, "GBM_SCRATCH(b, b_small, d);");
+    emit_line(e, "GBM_SCRATCH(t, t_small, d);");
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    open_element(&e, s);
+    emit_line(&e, "if (d > %d)", MOST_TRANSLATED);
+    emit_line(&e, "    return;");
+    emit_room(&e);
+    emit_line(&e,
+              "if (!assemble_%s(s, team, element, Q, b, t) &&\n        "
+              "gbm_gaussian_draw(rng, d, Q, b, t))",
+              s->name);
+    emit_line(&e, "    shift_%s(s, team, element, t);", s->name);
+    text_append(out, "}\n\n");
+}
+
+/* ---- for the self-check ----------------------------------------------------
+ */
+
+/* first_: the element that a draw of the one at hand is called by. */
+static void emit_first(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct family *f = s->family;
+    const struct translation *t = translation_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static int64_t first_%s(const void *state, int64_t element)\n"
+                "{\n    const struct state *s = (const struct state *)state;\n",
+                s->name);
+    if (f->nloops)
+        emit_decode(&e, f, "element");
+    symp number = sym_num(c, 0);
+    for (int i = 0; i < f->nloops; i++) {
+        const struct loop *l = f->loops[i];
+        bool tied = false;
+        for (int j = 0; j < t->ntied; j++)
+            tied = tied || t->added[0].tied[j] == l;
+        symp at = tied ? sym_sub(c, sym_loop(c, f->loops[i]), l->lower)
+                       : sym_num(c, 0);
+        number = sym_add2(
+            c, sym_mul2(c, number, sym_length(c, l->lower, l->upper)), at);
+    }
+    emit_line(&e, "return %s;", emit_int(&e, number));
+    text_append(out, "}\n");
+}
+
+static void emit_access(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    static const char *const heads[] = {
+        "static int dimension_%s(const void *state, int64_t element)\n{\n",
+        "static void get_%s(const void *state, int64_t element, double *x)\n"
+        "{\n",
+        "static void set_%s(const void *state, int64_t element, const double "
+        "*x)\n{\n",
+        "static double conditional_%s(const void *state, int64_t element, "
+        "const double *x)\n{\n"};
+    text_append(out, "#ifndef __CUDACC__\n");
+    emit_first(c, out, s);
+    for (int k = 0; k < 4; k++) {
+        struct emitter e = emitter_new(c, out);
+        text_printf(out, heads[k], s->name);
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        open_element(&e, s);
+        if (k == 0) {
+            emit_line(&e, "if (d > %d)", MOST_TRANSLATED);
+            emit_line(&e, "    return 0;");
+        }
+        if (k != 1)
+            emit_room(&e);
+        if (k == 0)
+            emit_line(&e,
+                      "return assemble_%s(s, &gbm_alone, element, Q, b, t) ? "
+                      "0 : d;",
+                      s->name);
+        if (k == 1)
+            for_each_cell(&e, s, "x[@] = (double)$;");
+        if (k > 1)
+            emit_line(&e, "assemble_%s(s, &gbm_alone, element, Q, b, t);",
+                      s->name);
+        if (k > 1)
+            for_each_cell(&e, s, "t[@] = (real)x[@] - $;");
+        if (k == 2)
+            emit_line(&e, "shift_%s(s, &gbm_alone, element, t);", s->name);
+        if (k == 3) {
+            emit_line(&e, "double total = 0;");
+            emit_line(&e, "for (int i = 0; i < d; i++) {");
+            emit_line(&e, "    total += (double)b[i] * t[i] - 0.5 * (double)Q["
+                          "i * d + i] * t[i] * t[i];");
+            emit_line(&e, "    for (int j = 0; j < i; j++)");
+            emit_line(&e, "        total -= (double)Q[i * d + j] * t[i] * "
+                          "t[j];");
+            emit_line(&e, "}");
+            emit_line(&e, "return total;");
+        }
+        text_append(out, "}\n");
+    }
+    text_append(out, "#endif\n\n");
+}
+
+void sampler_emit_translation(struct compiler *c, struct text *out,
+                              struct step *s)
+{
+    sampler_emit_group_comment(
+        c, out, s,
+        intern_format(c, "Drawn given their sums with %s, which follow",
+                      translation_of(s)->effects->var->name));
+    emit_assemble(c, out, s);
+    emit_shift(c, out, s);
+    emit_update(c, out, s);
+    emit_access(c, out, s);
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Effects that are read in sums alone: what is added is drawn, and scaled, with
+# the sums held. The joint distribution stays what it is, for plates, vectors,
+# scalars, sums that stand in recursions; host and device draw the same; what is
+# data stays, and what samplers { } asks for is drawn as asked alone.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >few.gbm <<'E'
+model {
+  for (g in 1:G) {
+    for (n in 1:N) {
+      y[g,n] ~ dpois(exp(h[n] + eps[g,n] + inprod(X[n,], beta[g,]) + b[g]))
+      eps[g,n] ~ dnorm(0.2, gamma[g])
+      z[g,n] ~ dpois(exp(e[n,g] - inprod(X[n,], w[g,])))
+      e[n,g] ~ dnorm(0, 4)
+    }
+    gamma[g] ~ dgamma(6, 2)
+    b[g] ~ dnorm(m, 3)
+    for (l in 1:L) { beta[g,l] ~ dnorm(theta[l], 1 / sigma[l]^2) }
+    w[g,1:2] ~ dmnorm(zero[], Q[,])
+  }
+  m ~ dnorm(0, 4)
+  for (l in 1:L) {
+    theta[l] ~ dnorm(0, 4)
+    sigma[l] ~ dunif(0.1, 0.8)
+  }
+  for (j in 1:J) {
+    x[j,1] <- 0.5
+    for (t in 2:T) {
+      x[j,t] <- x[j,t-1] + (1 - x[j,t-1]) * ilogit(a - u[j] + c[2] * d[j] - c[1])
+      v[j,t] ~ dnorm(x[j,t], tau)
+    }
+    u[j] ~ dnorm(0.1, tu)
+  }
+  a ~ dnorm(0, 4)
+  c[1] ~ dnorm(0, 2)
+  c[2] ~ dnorm(0.2, 3)
+  tu ~ dgamma(8, 2)
+  tau ~ dgamma(6, 3)
+}
+E
+echo '{"G": 3, "N": 3, "L": 2, "h": [0.1, -0.2, 0], "zero": [0, 0],
+  "X": [[1, 0.5], [1, -1], [1, 0.2]], "Q": [[3, 1], [1, 4]],
+  "y": [[1, 0, 2], [0, null, 1], [3, 1, 0]],
+  "z": [[1, 2, 0], [0, 0, 1], [1, 1, 1]], "T": 3, "J": 3, "d": [0.5, -1, 0.2],
+  "v": [[null, 0.6, 0.7], [null, 0.4, 0.9], [null, 0.5, 0.6]]}' >few.json
+status 0 "$GBMC" --explain few.gbm
+[ "$(grep -c 'drawn once more' .out)" = 3 ] || fail "not three moves"
+grep -q '^  sigma, beta, eps: moved with beta' .out || fail "no scale"
+status 0 "$GBMC" -O 1 few.gbm -o few
+status 0 ./few check --data few.json
+[ "$(grep -c 'held sums .*pass' .out)" = 4 ] || fail "not all checked"
+status 0 ./few geweke --data few.json --draws 6000
+
+# An ellipse for all stays where something ties the elements, and what is named
+# in samplers { } is drawn as asked, no more.
+sed 's/+ b\[g\]/+ b[g] + m/; /z\[g,n\] ~/d; /e\[n,g\] ~/d; /w\[g,/d' few.gbm >tied.gbm
+status 0 "$GBMC" --explain tied.gbm
+grep -q '^[0-9]* *eps, beta.* elliptical' .out || fail "no ellipse"
+grep -q 'sums with eps' .out && fail "moves beside a block of both"
+{ cat few.gbm; echo 'samplers { eps : slice; c : rw; w : ess; }'; } >asked.gbm
+status 0 "$GBMC" --explain asked.gbm
+grep -q '^  a: drawn once more' .out || fail "nothing held"
+[ "$(grep -c 'drawn once more' .out)" = 1 ] || fail "moves what is asked for"
+
+# What is data stays, and what it stands with; other genes move.
+cat >held.gbm <<'E'
+model {
+  for (g in 1:3) {
+    for (n in 1:2) {
+      y[g,n] ~ dpois(exp(eps[g,n] + beta[g,1] + x[n] * beta[g,2]))
+      eps[g,n] ~ dnorm(0, 2)
+    }
+    for (l in 1:2) { beta[g,l] ~ dnorm(0, tau) }
+  }
+  tau ~ dgamma(2, 2)
+}
+E
+status 0 "$GBMC" -O 1 held.gbm -o held
+moved() { # POINTS DATA
+    echo '{"y": [[0, 1], [1, 2], [2, 0]], "x": [0.5, -1]' "$2}" >data.json
+    status 0 ./held check --data data.json
+    grep -Eq "^beta +held sums +$1 " .out || fail "not $1 points: $2"
+    status 0 ./held --data data.json --draws 20 --quiet
+}
+moved 144 ''
+moved 96 ', "eps": [[null, null], [null, 0.3], [null, null]]'
+moved 48 ', "eps": [[null, null], [null, 0.3], [null, null]],
+    "beta": [[null, null], [null, null], [0.2, null]]'
+moved 0 ', "eps": [[0.1, 0.2], [0.1, 0.3], [0, 0]]'
+
+# A device's draws are the host's, step by step and in one kernel.
+(
+    fake_device
+    draw() { # FILE OPTION...
+        local out=$1
+        shift
+        status 0 ./few --data few.json --quiet --warmup 2 --draws 20 \
+            --chains 2 --format csv --out "$out.csv" "$@"
+    }
+    draw cpu --device cpu
+    for lanes in 0 4; do
+        export GBM_CUDA_CHAINS=$lanes
+        draw "lanes$lanes" --device cuda
+        python3 - "$lanes" <<'E' || fail "host and device draw otherwise"
+import sys
+def rows(name):
+    return [r for c in (1, 2) for r in open(f"{name}_{c}.csv")
+            if r[0] in "-.0123456789"]
+host, device = rows("cpu"), rows("lanes" + sys.argv[1])
+assert len(host) == len(device) == 40, (len(host), len(device))
+for a, b in zip(host, device):
+    for x, y in zip(a.split(","), b.split(",")):
+        assert abs(float(x) - float(y)) < 1e-6 * max(1, abs(float(x))), (x, y)
+E
+    done
+)
+found=$?
+[ $found = 77 ] || exit $found
