@@ -44,6 +44,27 @@ symp sampler_in_element(struct compiler *c, const struct step *s, int member,
 void sampler_find_held_scales(struct compiler *c, struct model *m,
                               struct step *s);
 
+/* A sum in which the effects stand, in the loops of their statement. */
+struct sum {
+    struct compiler *c;
+    struct model *m;
+    struct family *effects;
+    symp terms[16]; /* what is added, of the coefficient 1 of the effect */
+    int n;
+    struct var_list moved; /* what of it moves */
+    struct step *step;     /* that is made of it */
+};
+
+/* held_sum.c: takes the terms from the first sum in a density or a kept node
+ * that has any; false: there is none. */
+bool sampler_find_terms(struct sum *k);
+/* Whether e reads what moves of the sum; that or an effect. */
+bool sampler_sum_moves(const struct sum *k, symp e);
+bool sampler_sum_mentions(const struct sum *k, symp e);
+/* Whether all but their priors, which are apart, reads effects and what moves
+ * in such sums. */
+bool sampler_only_sums(const struct sum *k);
+
 /* translation_program.c */
 void sampler_emit_translation(struct compiler *c, struct text *out,
                               struct step *s);
