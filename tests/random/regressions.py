@@ -3,8 +3,9 @@ spread has a prior, behind a link.  What augmentations and blocks are made for."
 
 import numpy as np
 
-from filling import each, fill
+from filling import each, fill, table_cells, table_columns, table_plain
 from pool import Thing
+from priors import real_prior
 
 
 def spread_prior(b):
@@ -173,6 +174,25 @@ def weighted_sum(b):
     each(b, i, f"{y}[{i.name}] ~ " + b.weighted(families(
         b, i, f"{theta}[{i.name}] * {b.covariate([i])} + sum({beside})")))
     b.latent_always.update((xi, theta))
+    b.observed_always.add(y)
+
+
+def totals(b):
+    """Sums through each column, or each row, of a table that statements fill
+    column by column: its elements meet in them."""
+    n, m = b.between(2, 4), b.between(2, 3)
+    name, y = b.name("Phi"), b.name("y")
+    style = b.weighted([(3, table_columns), (1, table_cells), (1, table_plain)])
+    b.feature("table: " + style.__name__[6:])
+    style(b, name, n, m, lambda c: real_prior(b, c), "real")
+    i = b.loop(1, m)
+    through = f"{name}[1:{n},{i.name}]"
+    if b.chance(0.3):
+        i = b.loop(1, n)
+        through = f"{name}[{i.name},]"
+    each(b, i, f"{y}[{i.name}] ~ " + b.weighted(families(
+        b, i, f"{b.covariate([i])} + sum({through})")))
+    b.add(Thing(name, "real", (n, m)))
     b.observed_always.add(y)
 
 
