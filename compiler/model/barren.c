@@ -42,7 +42,7 @@ static bool is_candidate(const struct model *m, const struct var *v)
 {
     bool latent = false;
     if (v->role != ROLE_STOCHASTIC || v->leaf || v->supplied || v->whole ||
-        v->declared_given)
+        v->declared_given || model_sampler_asked(m, v))
         return false;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (!f->stochastic || f->data_block || f->censored || f->affine ||

@@ -298,13 +298,24 @@ symp model_any_seen(struct compiler *c, const struct family *f)
     return sym_call(c, ">", 2, (symp[]){seen, sym_num(c, 0)});
 }
 
+bool model_sampler_asked(const struct model *m, const struct var *v)
+{
+    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+        for (int i = 0; i < k->ntargets; i++)
+            if (k->targets[i]->name == v->name &&
+                strcmp(k->method, "gibbs") != 0 &&
+                strcmp(k->method, "enumerate") != 0)
+                return true;
+    return false;
+}
+
 /* A leaf: no other node's density reads it, so it is data, or is drawn forward,
- * which its distribution must tell how. */
+ * which its distribution must tell how; unless samplers { } says how. */
 void model_settle_leaves(struct compiler *c, struct model *m)
 {
     int walk = 0;
     for (struct var *v = m->vars; v; v = v->next) {
-        v->leaf = v->role == ROLE_STOCHASTIC;
+        v->leaf = v->role == ROLE_STOCHASTIC && !model_sampler_asked(m, v);
         /* what is censored tells of its parameters without being seen */
         for (const struct family *f = v->families; f; f = f->next_of_var)
             v->leaf = v->leaf && !f->censored;

@@ -44,6 +44,9 @@ void model_make_factors(struct compiler *c, struct model *m);
 /* Which variables no other node's density reads; instances of their factors
  * count where they are data. Requires factors. */
 void model_settle_leaves(struct compiler *c, struct model *m);
+/* Whether samplers { } asks for a sampler of v that is no exact draw: then it
+ * is used even where nothing observed depends on v. */
+bool model_sampler_asked(const struct model *m, const struct var *v);
 /* Whether any component of an element of f is data: of a vector node, the
  * others are drawn with it. */
 symp model_any_seen(struct compiler *c, const struct family *f);

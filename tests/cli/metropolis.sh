@@ -117,3 +117,29 @@ t = learnt("wide.ck", 60)[:, 2:]
 assert (t[0] == t[1]).all() == (sys.argv[1] == "30")
 E
 done
+
+# ---- no data: what is asked for is moved, not drawn forward. A twisted normal
+# (Chen 2015, section 4.1): means and variances of x are 0, b and 1, 1 + 2 b^2
+
+cat >twisted.gbm <<'E'
+model {
+  x ~ dnorm(0, 1)
+  y ~ dnorm(0.6 * x * x, 1)
+  p ~ dbeta(2, 3)
+}
+E
+for kind in am diam 'diam(share = chains)'; do
+    { cat twisted.gbm; echo "samplers { x, y, p : $kind; }"; } >asked.gbm
+    status 0 "$GBMC" -O 1 asked.gbm -o asked
+    status 0 ./asked info
+    prints 'Metropolis'
+    status 0 ./asked --quiet --seed 1 --draws 20000 --summary asked.json
+    python3 - <<'E' || fail "$kind: moments of the priors"
+import json
+found = json.load(open("asked.json"))["parameters"]
+for name, mean, sd in (("x", 0, 1), ("y", 0.6, 1.72 ** 0.5), ("p", 0.4, 0.2)):
+    r = found[name]
+    assert abs(r["mean"] - mean) < 4.5 * r["mcse"], (name, r)
+    assert r["ess_bulk"] > 500 and abs(r["sd"] / sd - 1) < 0.1, (name, r)
+E
+done

@@ -3,7 +3,8 @@
 import distributions as d
 import syntax
 
-KINDS = [(2, "slice"), (3, "rw"), (2, "rw_block"), (3, "am"), (4, "pcn"),
+KINDS = [(2, "slice"), (3, "rw"), (2, "rw_block"), (3, "am"), (3, "diam"),
+         (4, "pcn"),
          (8, "ess")]
 ELLIPTIC = {"ess", "pcn"}  # need a normal prior
 NORMAL = {"dnorm", "normal"}
@@ -43,7 +44,7 @@ def kinds(r):
     name = r.value[1]
     bugs = d.MODERN[name][0] if name in d.MODERN else name
     if name in NORMAL_VECTORS:
-        return [(1, "am"), (1, "rw_block"), (2, "pcn"), (3, "ess")]
+        return [(1, "am"), (1, "diam"), (1, "rw_block"), (2, "pcn"), (3, "ess")]
     if bugs in d.VECTOR or bugs == "dcat":
         return []
     if bugs in d.DISCRETE:
