@@ -133,6 +133,8 @@ struct gbm_family {
                         chain, in logdensity too (GBM_WITH_POWERS) */
     bool no_draw;    /* its distribution does not tell how: simulate leaves
                         the value as it is */
+    bool censored;   /* I(,): simulate keeps to the bounds, and the density is
+                        not divided by their probability */
     bool augmented;  /* an auxiliary family's factor stands in for its
                         density in the joint that the sweep samples;
                         logdensity and simulate stay the model's own */

@@ -270,6 +270,8 @@ static void emit_families(struct text *out, struct compiler *c,
             text_printf(out, ",\n     .simulate = simulate_%s_host", id);
         if (f->stochastic && !f->auxiliary && !model_can_be_drawn(f))
             text_append(out, ", .no_draw = true");
+        if (f->censored)
+            text_append(out, ", .censored = true");
         if (!f->stochastic)
             text_printf(out,
                         ",\n     .derive = %s_%s_host, .derive_kernel = "

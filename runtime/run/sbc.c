@@ -99,6 +99,45 @@ static enum gbm_status check_known(struct rt *rt)
     return GBM_OK;
 }
 
+struct reader {
+    const struct rt_instance *in;
+    bool random; /* something random is read */
+};
+
+static void note_random(void *context, int variable, int64_t cell)
+{
+    struct reader *r = context;
+    (void)cell;
+    r->random = r->random || r->in->slots[variable].per_chain;
+}
+
+/* What is drawn between the bounds of I(,) does not have the density that this
+ * stands for, but for a factor: the probability of lying there. That matters
+ * where it changes. */
+static enum gbm_status check_censored(struct rt *rt,
+                                      const struct rt_instance *in)
+{
+    void *state = calloc(1, in->model->state_size + 1);
+    if (!state)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    rt_bind(in, state, 0);
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        struct reader r = {.in = in};
+        bool asked = fam->censored && !fam->data_block && fam->parents;
+        for (int64_t e = 0; asked && e < in->elements[f] && !r.random; e++)
+            fam->parents(state, e, note_random, &r);
+        if (r.random)
+            rt_fail(rt, GBM_USER_ERROR,
+                    "%s: sbc cannot draw what I(,) says was seen: write "
+                    "dinterval for censoring, T(,) for a truncated "
+                    "distribution\n    %s",
+                    fam->where, fam->text);
+    }
+    free(state);
+    return rt->status;
+}
+
 static enum gbm_status check_options(struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
@@ -413,6 +452,8 @@ static enum gbm_status load(struct rt_sbc *s, int batch)
     enum gbm_status status = rt_load_free(rt, &s->data, &s->in, false);
     if (status == GBM_OK)
         status = rt_check_draws(rt, &s->in);
+    if (status == GBM_OK)
+        status = check_censored(rt, &s->in);
     return status == GBM_OK ? choose_quantities(s) : status;
 }
 

@@ -168,6 +168,13 @@ sed 's/dexp(1)/dflat()/' rates.gbm >flat.gbm
 status 0 "$GBMC" -O 0 flat.gbm -o flat
 refused 'the model cannot be simulated' ./flat sbc --data rates.json \
     --out no.json
+sed 's/dnorm(0, exp(s))/& I(-1, )/' rates.gbm >censored.gbm
+status 0 "$GBMC" -O 0 censored.gbm -o censored
+refused 'write dinterval for censoring' ./censored sbc --data rates.json \
+    --out no.json
+sed 's/dexp(1)/dnorm(0, 1) I(0, )/' rates.gbm >half.gbm
+status 0 "$GBMC" -O 0 half.gbm -o half
+sbc 0 half rates.json
 sed 's/dexp(1)/dgamma(1, 1.0E-300)/' rates.gbm >vague.gbm
 status 0 "$GBMC" -O 0 vague.gbm -o vague
 refused 'too vague to simulate from' ./vague sbc --data rates.json --out no.json
