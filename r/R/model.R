@@ -55,20 +55,24 @@ print.gbm_model <- function(x, ...) {
 gbm_compile <- function(model, data = NULL,
                         options = getOption("gbmr.options"), quiet = FALSE) {
   model <- gbm_model(model)
-  scratch <- file.path(tempdir(), "gbmr", "samplers")
-  dir.create(scratch, recursive = TRUE, showWarnings = FALSE)
-  sampler <- tempfile("sampler", scratch)
+  # The data stay beside the sampler, which for some methods has itself compiled
+  # again; both go when no model names them any more.
+  handle <- new.env(parent = emptyenv())
+  handle$folder <- tempfile("gbmr")
+  dir.create(handle$folder)
+  reg.finalizer(handle, function(handle)
+    unlink(handle$folder, recursive = TRUE), onexit = TRUE)
+  sampler <- file.path(handle$folder, "sampler")
   args <- c(options, model$file, "-o", sampler)
-  if (length(data) > 0) {
-    file <- tempfile("data", fileext = ".R")
-    on.exit(unlink(file))
-    args <- c(args, "--data", write_dump(as_numbers(data), file))
-  }
+  if (length(data) > 0)
+    args <- c(args, "--data", write_dump(as_numbers(data),
+                                         file.path(handle$folder, "data.R")))
   ran <- run_program(find_gbmc(), args, model$folder, say_lines(quiet))
   if (ran$interrupted || ran$status != 0)
     stop_for("gbmc", ran, if (model$file == "model.gbm") model$folder)
   warn_for(ran)
   model$sampler <- sampler
+  model$handle <- handle
   model
 }
 

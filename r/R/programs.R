@@ -106,8 +106,8 @@ say_lines <- function(quiet) {
   function(line) {
     if (!grepl("^[ \t]", line))
       condition <<- grepl("^([^ ]+: )?(error|warning|failed):", line)
-    if (!condition)
-      message(line)
+    if (!condition) # without the folder of files that only R knows of
+      message(gsub(paste0(tempdir(), "/[^ ]*/"), "", line))
   }
 }
 

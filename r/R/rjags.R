@@ -24,6 +24,7 @@ jags.model <- function(file, data = NULL, inits, n.chains = 1, n.adapt = 1000,
   run$seed <- settle_seed(inits = inits)
   expand_inits(inits, n.chains) # complains early
   run$program <- gbm_compile(file, run$numbers, quiet = quiet)
+  run$variables <- c(names_in(run$program), "deviance")
   run$warmup <- n.adapt # sweeps before the first that is kept
   run$sweeps <- 0       # since then, that the chains have gone
   run$fit <- NULL       # the last run
@@ -69,13 +70,17 @@ update.gbm_jags <- function(object, n.iter = 1, ...) {
   invisible(NULL)
 }
 
-variable.names.gbm_jags <- function(object, ...) {
-  ran <- run_program(object$run$program$sampler, "info")
+variable.names.gbm_jags <- function(object, ...)
+  setdiff(object$run$variables, "deviance")
+
+# The variables of a compiled model, without those that the compiler added.
+names_in <- function(program) {
+  ran <- run_program(program$sampler, "info")
   rows <- grep("^  [^ ]", ran$out, value = TRUE)
   rows <- rows[seq_len(match("", ran$out[-seq_len(match("variables:",
                                                         ran$out))]) - 1)]
   names <- sub("^  ([^ []+).*", "\\1", rows)
-  text <- paste(object$run$program$text, collapse = "\n")
+  text <- paste(program$text, collapse = "\n")
   names[vapply(names, grepl, NA, x = text, fixed = TRUE)]
 }
 
@@ -89,7 +94,7 @@ more_draws <- function(model, variable.names, n.iter, thin, log_lik = FALSE) {
   if (n.iter < thin)
     stop("n.iter is smaller than thin: no draw would be kept", call. = FALSE)
   run <- model$run
-  wanted <- unique(variable.names)
+  wanted <- known_variables(run, unique(variable.names))
   goes_on <- !is.null(run$fit) &&
     all(wanted %in% run$monitor | sub("\\[.*", "", wanted) %in% run$monitor) &&
     thin == run$thin && (!log_lik || run$log_lik)
@@ -124,6 +129,17 @@ more_draws <- function(model, variable.names, n.iter, thin, log_lik = FALSE) {
        log_lik = if (!is.null(fit$log_lik))
          fit$log_lik[rows, , , drop = FALSE],
        lead = before, warmup = run$warmup, fit = fit)
+}
+
+# As rjags, with a warning for names that the model has not.
+known_variables <- function(run, names) {
+  known <- sub("\\[.*", "", names) %in% run$variables
+  for (name in names[!known])
+    warning("Failed to set trace monitor for ", name, "\nVariable ", name,
+            " not found", call. = FALSE)
+  if (!any(known))
+    stop("No valid monitors set", call. = FALSE)
+  names[known]
 }
 
 # The columns that names ask for, in their order: "theta", "theta[2]",

@@ -14,7 +14,7 @@ gbm_sample <- function(model, data = list(), inits = NULL, chains = 4,
   numbers <- as_numbers(data)
   seed <- settle_seed(seed, inits)
   inits <- expand_inits(inits, chains)
-  model <- compiled(model, numbers, quiet)
+  program <- compiled(model, numbers, quiet)
   scratch <- tempfile("gbmr")
   dir.create(scratch)
   on.exit(unlink(scratch, recursive = TRUE))
@@ -35,7 +35,7 @@ gbm_sample <- function(model, data = list(), inits = NULL, chains = 4,
             "--quantiles", paste(100 * summary_quantiles, collapse = ","),
             "--digits", "17", "--out", file("draws.csv"),
             "--summary", file("summary.json"))
-  ran <- run_program(model$sampler, unname(args), scratch,
+  ran <- run_program(program$sampler, unname(args), scratch,
                      show_run(quiet))
   have <- file.exists(file("summary.json")) && file.exists(file("draws_1.csv"))
   if (ran$status == 1 || !have)
@@ -43,8 +43,8 @@ gbm_sample <- function(model, data = list(), inits = NULL, chains = 4,
   warn_for(ran)
   fit <- read_fit(scratch, chains)
   fit[c("model", "seed", "warmup", "thin", "notes")] <-
-    list(model, as.numeric(seed), warmup, thin, ran$err)
-  fit$labels <- find_labels(gbmc_text(model, "--emit=ast"), data)
+    list(gbm_model(model), as.numeric(seed), warmup, thin, ran$err)
+  fit$labels <- find_labels(gbmc_text(fit$model, "--emit=ast"), data)
   if (ran$status != 0)
     warning(sub("^[a-z]+: ", "", utils::tail(ran$err, 1)), call. = FALSE)
   fit

@@ -33,6 +33,7 @@ test_that("samples after samples are those of one long run", {
     expect_identical(as.numeric(second[[chain]][, "b"]), b[46:65])
   }
   expect_equal(parts$iter(), 280)
+  expect_match(parts$run$fit$notes, "goes on after 30 of 65", all = FALSE)
 })
 
 test_that("other variables are a new run, which is said", {
@@ -88,6 +89,11 @@ test_that("mistakes are told when the model is made", {
   expect_error(jags.model(textConnection(line), data, list(tau = -1),
                           quiet = TRUE), "tau")
   expect_error(coda.samples(list(), "b", 10), "Invalid JAGS model")
+  expect_warning(got <- coda.samples(make(), c("nu[1]", "b"), 10),
+                 "Variable nu\\[1\\] not found")
+  expect_identical(coda::varnames(got), "b")
+  expect_error(suppressWarnings(coda.samples(make(), "nu", 10)),
+               "No valid monitors")
   expect_setequal(variable.names(make()), c("N", "x", "y", "a.b", "b", "tau",
                                             "m"))
 })

@@ -89,6 +89,18 @@ test_that("what is wrong is said with its place", {
     NULL, NULL, variable = "a"))), "b"), "no draws of b; there are some of a")
 })
 
+test_that("a method may have the sampler compiled again", {
+  fit <- gbm_sample(normal, data, draws = 50, warmup = 50, quiet = TRUE,
+                    options = c("--method", "tempering", "--replicas", "3"))
+  expect_identical(dim(fit)[1:2], c(50L, 4L))
+  model <- gbm_compile(normal, data, quiet = TRUE)
+  expect_true(file.exists(model$sampler))
+  folder <- dirname(model$sampler)
+  rm(model)
+  gc()
+  expect_false(file.exists(folder))
+})
+
 test_that("a model is explained and checked", {
   expect_output(print(gbm_explain(normal, data)), "mu .*sampler|sampler")
   expect_true(gbm_check(normal, data, quiet = TRUE))
