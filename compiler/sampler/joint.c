@@ -677,6 +677,21 @@ static int find_apart(struct compiler *c, struct model *m,
     return ndense == 0 || sampler_dense_alone(c, m, dense, ndense) ? count : -1;
 }
 
+/* What keeps its slices is drawn by them whether the block takes it or not. */
+static int drop_kept(struct step **apart, int n, struct step *const *kept,
+                     int nkept)
+{
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        bool is_kept = false;
+        for (int k = 0; k < nkept; k++)
+            is_kept = is_kept || kept[k]->family == apart[i]->family;
+        if (!is_kept)
+            apart[left++] = apart[i];
+    }
+    return left;
+}
+
 static void insert_behind(struct step *s, struct step *const *more, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -713,6 +728,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     keep_slices(c, members, n, kept, &nkept);
     for (int i = 0; i < nkept; i++)
         kept[i]->beside = true;
+    napart = drop_kept(apart, napart, kept, nkept);
     sampler_replace_steps(members, n, block);
     insert_behind(members[0], kept, nkept);
     insert_behind(members[0], apart, napart);
