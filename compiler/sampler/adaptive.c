@@ -88,10 +88,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 const struct sampler sampler_adaptive_metropolis = {
     .name = "adaptive Metropolis",
     .word = "am",
-    .options = {{.name = "scale"},
-                {.name = "lag", .least = 1, .most = 1e6, .whole = true},
-                {.name = "share", .word = "chains"},
-                {.name = "adapt", .word = "forever"}},
+    .options = {{.name = "scale"}, SAMPLER_LEARNING_OPTIONS},
     .together = true,
     .take = take,
     .unit = sampler_never_left_out,

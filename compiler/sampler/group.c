@@ -296,6 +296,16 @@ void sampler_emit_group_access(struct text *out, const struct step *s,
                 n);
 }
 
+const char *const sampler_access_heads[5] = {
+    "static int dimension_%s(const void *state, int64_t element)\n{\n",
+    "static void get_%s(const void *state, int64_t element, double *x)\n{\n",
+    "static void set_%s(const void *state, int64_t element, const double *x)\n"
+    "{\n",
+    "static double conditional_%s(const void *state, int64_t element, const "
+    "double *x)\n{\n",
+    "static double size_%s(const void *state, int64_t element, const double "
+    "*x)\n{\n"};
+
 void sampler_emit_group_comment(struct compiler *c, struct text *out,
                                 const struct step *s, const char *what)
 {

@@ -41,6 +41,9 @@ void sampler_emit_group_density(struct compiler *c, struct text *out,
  * that `prior` adds. */
 void sampler_emit_group_access(struct text *out, const struct step *s,
                                const char *density, bool prior);
+/* How the functions of an element begin, for a step's name: dimension, get,
+ * set, conditional, size. */
+extern const char *const sampler_access_heads[5];
 void sampler_emit_group_comment(struct compiler *c, struct text *out,
                                 const struct step *s, const char *what);
 void sampler_open_group_update(struct text *out, const struct step *s);
@@ -61,6 +64,12 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
 
 /* ---- adaptive.c: what samplers with a learnt covariance share ---------------
  */
+/* clang-format off */
+#define SAMPLER_LEARNING_OPTIONS                             \
+    {.name = "lag", .least = 1, .most = 1e6, .whole = true}, \
+    {.name = "share", .word = "chains"},                     \
+    {.name = "adapt", .word = "forever"}
+/* clang-format on */
 /* A group whose options agree; NULL after an error. */
 struct step *sampler_take_adaptive(struct compiler *c, struct model *m,
                                    struct step *const *steps, int n,

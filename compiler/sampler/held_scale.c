@@ -280,14 +280,7 @@ static void emit_density_at(struct compiler *c, struct text *out,
     emit_param(&e, "value_", "value_");
     emit_line(&e, "const real value_ = o_->now * real_exp(%.17g * t_);",
               -2 / k->power);
-    const symp ends[2] = {g->lower, g->upper};
-    for (int i = 0; i < 2; i++) {
-        if (!ends[i])
-            continue;
-        emit_line(&e, "if (!(value_ %s %s))", i ? "<" : ">",
-                  emit_in_brackets(&e, sym_replace(c, ends[i], node, value)));
-        emit_line(&e, "    return -GBM_INF;");
-    }
+    sampler_emit_ends(&e, g, node, value);
     emit_line(&e, "const real by_ = real_exp(t_) - 1;");
     emit_line(&e, "gbm_total total = by_ * (o_->k.linear - o_->k.square * by_ "
                   "/ 2);");

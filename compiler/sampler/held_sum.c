@@ -91,11 +91,6 @@ static void take_terms(struct sum *k, symp sum, struct loop *const *loops,
     }
 }
 
-static bool is_kept(const struct family *f)
-{
-    return !f->stochastic && f->var->stored && !f->for_updates && f->body;
-}
-
 /* From the first sum in a density or a kept node that has any. */
 bool sampler_find_terms(struct sum *k)
 {
@@ -108,7 +103,7 @@ bool sampler_find_terms(struct sum *k)
             take_terms(k, sum, g->loops, g->nloops);
     }
     for (const struct family *f = k->m->families; f && !k->n; f = f->next) {
-        symp sum = is_kept(f)
+        symp sum = sampler_is_kept(f)
                        ? find_sum(k, model_substitute_derived(k->c, f->body))
                        : NULL;
         if (sum)
@@ -223,7 +218,8 @@ bool sampler_only_sums(const struct sum *k)
             !(is_own(k, g) ? is_apart(k, g) : factor_stays(k, g)))
             return false;
     for (const struct family *f = k->m->families; f; f = f->next)
-        if (is_kept(f) && !stays(k, model_substitute_derived(k->c, f->body)))
+        if (sampler_is_kept(f) &&
+            !stays(k, model_substitute_derived(k->c, f->body)))
             return false;
     return true;
 }

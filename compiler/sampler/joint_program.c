@@ -2,6 +2,7 @@
  * which cells an instance reads, with what coefficients, weight and score; the
  * update, and what the self-check needs (stdlib/kernels/joint.h,
  * runtime/load/joint.c). */
+#include "sampler/group.h"
 #include "sampler/joint.h"
 #include <string.h>
 
@@ -470,22 +471,10 @@ static void emit_update(struct compiler *c, struct text *out,
 static void emit_check(struct compiler *c, struct text *out,
                        const struct step *s)
 {
-    static const char *const heads[] = {
-        "static int dimension_%s(const void *state, int64_t element)\n{\n",
-        "static void get_%s(const void *state, int64_t element, double *x)\n"
-        "{\n",
-        "static void set_%s(const void *state, int64_t element, const double "
-        "*x)\n{\n",
-        "static double conditional_%s(const void *state, int64_t element, "
-        "const double *x)\n{\n",
-        "static double size_%s(const void *state, int64_t element, "
-        "const double *x)\n{\n"};
     text_append(out, "#ifndef __CUDACC__\n");
     for (int k = 0; k < 5; k++) {
         struct emitter e = emitter_new(c, out);
-        const char *mark = strstr(heads[k], "%s");
-        text_append_n(out, heads[k], (size_t)(mark - heads[k]));
-        text_printf(out, "%s%s", s->name, mark + 2);
+        text_printf(out, sampler_access_heads[k], s->name);
         emit_line(&e, "const struct state *s = (const struct state *)state;");
         emit_joint_of(&e, s);
         if (k == 0)

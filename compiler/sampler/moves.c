@@ -63,6 +63,25 @@ bool sampler_factor_reads(const struct factor *g, const struct var *v)
     return false;
 }
 
+bool sampler_is_kept(const struct family *f)
+{
+    return !f->stochastic && f->var->stored && !f->for_updates && f->body;
+}
+
+void sampler_emit_ends(struct emitter *e, const struct factor *g, symp node,
+                       symp value)
+{
+    const symp ends[2] = {g->lower, g->upper};
+    for (int i = 0; i < 2; i++) {
+        if (!ends[i])
+            continue;
+        symp end = sym_replace(e->c, ends[i], node, value);
+        emit_line(e, "if (!(%s %s %s))", emit_expr(e, value), i ? "<" : ">",
+                  emit_in_brackets(e, end));
+        emit_line(e, "    return -GBM_INF;");
+    }
+}
+
 void sampler_insert_move(struct model *m, struct step *move,
                          const struct var *others)
 {

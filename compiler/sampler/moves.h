@@ -19,6 +19,12 @@ bool sampler_is_node(struct compiler *c, const struct model *m,
                      const struct family *f);
 /* Whether an expression of the factor reads v. */
 bool sampler_factor_reads(const struct factor *g, const struct var *v);
+/* Whether f is a derived node that is kept in memory, with a body. */
+bool sampler_is_kept(const struct family *f);
+/* In a log density of a number that moves the node: no density where its prior
+ * g, with the node's `value`, ends. */
+void sampler_emit_ends(struct emitter *e, const struct factor *g, symp node,
+                       symp value);
 /* Puts the step behind the last one that draws one of its members, or one of
  * `others`. */
 void sampler_insert_move(struct model *m, struct step *move,

@@ -87,7 +87,7 @@ static bool only_products(const struct pair *p)
                         sampler_factor_reads(g, p->node->var));
     }
     for (const struct family *f = p->m->families; f; f = f->next)
-        if (!f->stochastic && f->var->stored && !f->for_updates && f->body) {
+        if (sampler_is_kept(f)) {
             symp body = model_substitute_derived(p->c, f->body);
             if (!stays(p, body))
                 return false;

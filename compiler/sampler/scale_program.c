@@ -1,5 +1,6 @@
 /* scale_program.c: the functions of a step that multiplies by one number
  * (scale.c, stdlib/kernels/scale.h). */
+#include "sampler/moves.h"
 #include "sampler/scale.h"
 
 static const struct scaling *scaling_of(const struct step *s) { return s->own; }
@@ -54,14 +55,7 @@ static void emit_opposite(struct compiler *c, struct text *out,
     emit_node(&e, s, "o_->node");
     emit_param(&e, "value_", "value_");
     emit_line(&e, "const real value_ = o_->now * real_exp(-t_);");
-    const symp ends[2] = {g->lower, g->upper};
-    for (int i = 0; i < 2; i++) {
-        if (!ends[i])
-            continue;
-        emit_line(&e, "if (!(value_ %s %s))", i ? "<" : ">",
-                  emit_in_brackets(&e, sym_replace(c, ends[i], node, value)));
-        emit_line(&e, "    return -GBM_INF;");
-    }
+    sampler_emit_ends(&e, g, node, value);
     emit_line(&e, "gbm_total total = gbm_scale_density(&o_->k, t_);");
     emit_line(&e, "total += %s;",
               emit_expr(&e, sym_replace(c, g->logp, node, value)));

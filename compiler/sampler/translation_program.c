@@ -247,19 +247,11 @@ static void emit_first(struct compiler *c, struct text *out,
 static void emit_access(struct compiler *c, struct text *out,
                         const struct step *s)
 {
-    static const char *const heads[] = {
-        "static int dimension_%s(const void *state, int64_t element)\n{\n",
-        "static void get_%s(const void *state, int64_t element, double *x)\n"
-        "{\n",
-        "static void set_%s(const void *state, int64_t element, const double "
-        "*x)\n{\n",
-        "static double conditional_%s(const void *state, int64_t element, "
-        "const double *x)\n{\n"};
     text_append(out, "#ifndef __CUDACC__\n");
     emit_first(c, out, s);
     for (int k = 0; k < 4; k++) {
         struct emitter e = emitter_new(c, out);
-        text_printf(out, heads[k], s->name);
+        text_printf(out, sampler_access_heads[k], s->name);
         emit_line(&e, "const struct state *s = (const struct state *)state;");
         open_element(&e, s);
         if (k == 0) {

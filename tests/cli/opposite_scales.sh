@@ -58,30 +58,4 @@ for more in '"e": [0.4, null, 0.2, null]' '"sigma": 0.7, "e": [null, null, 0.1, 
 done
 
 # A device's draws are the host's, step by step and in one kernel.
-(
-    fake_device
-    draw() { # FILE OPTION...
-        local out=$1
-        shift
-        status 0 ./few --data few.json --quiet --warmup 2 --draws 20 \
-            --chains 2 --format csv --out "$out.csv" "$@"
-    }
-    draw cpu --device cpu
-    for lanes in 0 4; do
-        export GBM_CUDA_CHAINS=$lanes
-        draw "lanes$lanes" --device cuda
-        python3 - "$lanes" <<'E' || fail "host and device draw otherwise"
-import sys
-def rows(name):
-    return [r for c in (1, 2) for r in open(f"{name}_{c}.csv")
-            if r[0] in "-.0123456789"]
-host, device = rows("cpu"), rows("lanes" + sys.argv[1])
-assert len(host) == len(device) == 40, (len(host), len(device))
-for a, b in zip(host, device):
-    for x, y in zip(a.split(","), b.split(",")):
-        assert abs(float(x) - float(y)) < 1e-6 * max(1, abs(float(x))), (x, y)
-E
-    done
-)
-found=$?
-[ $found = 77 ] || exit $found
+device_draws_as_host few few.json
