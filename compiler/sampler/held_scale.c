@@ -96,12 +96,9 @@ static bool fits(struct compiler *c, struct model *m, struct held_scale *k,
 {
     const struct added *a = &translation_of(k->sums)->added[k->member];
     const struct family *f = member_of(k)->family, *h = node->family;
-    symp precision = sym_neg(
-        c, sym_derivative(
-               c,
-               sym_derivative(c, f->factor->logp,
-                              sym_ref(c, f->var, f->var->ndim, f->lower)),
-               sym_ref(c, f->var, f->var->ndim, f->lower)));
+    symp cell = sym_ref(c, f->var, f->var->ndim, f->lower);
+    symp slope = sym_derivative(c, f->factor->logp, cell);
+    symp precision = sym_neg(c, sym_derivative(c, slope, cell));
     symp scale = sampler_find_reference(precision, h->var);
     int along;
     if (!scale || !sampler_is_power(precision, scale, &k->power) ||

@@ -316,13 +316,14 @@ static unsigned masks(const struct family *effects)
 void sampler_find_translations(struct compiler *c, struct model *m)
 {
     struct sum k;
-    for (struct family *f = m->families; f; f = f->next)
-        for (unsigned mask = 0; open_sum(&k, c, m, f) && mask < masks(f);
-             mask++)
+    for (struct family *f = m->families; f; f = f->next) {
+        const unsigned end = open_sum(&k, c, m, f) ? masks(f) : 0;
+        for (unsigned mask = 0; mask < end; mask++)
             if (make_step(&k, mask)) {
                 sampler_insert_move(m, k.step, f->var);
                 sampler_find_held_scales(c, m, k.step);
             }
+    }
 }
 
 /* Whether only priors of these steps' families read v. */
@@ -355,12 +356,13 @@ bool sampler_falls_apart(struct compiler *c, struct model *m,
                          struct step *const *steps, int n)
 {
     struct sum k;
-    for (int i = 0; i < n; i++)
-        for (unsigned mask = 1;
-             open_sum(&k, c, m, steps[i]->family) && mask < masks(k.effects);
-             mask++)
+    for (int i = 0; i < n; i++) {
+        struct family *f = steps[i]->family;
+        const unsigned end = open_sum(&k, c, m, f) ? masks(f) : 0;
+        for (unsigned mask = 1; mask < end; mask++)
             if (make_step(&k, mask) && all_move(&k, steps, n))
                 return true;
+    }
     return false;
 }
 
