@@ -12,17 +12,24 @@ static const char *cell_of(struct emitter *e, const struct family *f)
     return emit_expr(e, family_lhs(e->c, f, 0, NULL));
 }
 
-/* Opens f's loops but `but`. The innermost, if it is `simple`, for the vector
- * unit. */
-static int open_loops(struct emitter *e, const struct family *f,
-                      const struct loop *but, bool simple)
+static bool is_bound(const struct emitter *e, const struct loop *l)
+{
+    for (int i = 0; i < e->nloops; i++)
+        if (e->loops[i].loop == l)
+            return true;
+    return false;
+}
+
+/* Opens those of f's loops that have no value yet. The innermost, if it is
+ * `simple`, for the vector unit. */
+static int open_loops(struct emitter *e, const struct family *f, bool simple)
 {
     int braces = 0, last = -1;
     for (int i = 0; i < f->nloops; i++)
-        if (f->loops[i] != but)
+        if (!is_bound(e, f->loops[i]))
             last = i;
     for (int i = 0; i < f->nloops; i++) {
-        if (f->loops[i] == but)
+        if (is_bound(e, f->loops[i]))
             continue;
         if (simple && i == last)
             emit_line(e, "GBM_SIMD");
@@ -44,7 +51,7 @@ static int open_group(struct emitter *e, const struct tallied *k,
         if (k->family->loops[i] == l && !sym_has_any_loop(offset))
             *own = l;
     if (!*own) {
-        int braces = open_loops(e, k->family, NULL, false);
+        int braces = open_loops(e, k->family, false);
         emit_line(e, "if (%s == %s) {", key, emit_int(e, k->group));
         e->indent++;
         return braces + 1;
@@ -63,11 +70,14 @@ static void emit_add(struct emitter *e, const struct tallied *k,
 {
     const int depth = e->nloops;
     const struct loop *own;
+    for (int i = 0; i < MAX_LOOPS; i++)
+        if (k->given[i])
+            emit_loop_as(e, k->given[i], e->loops[i].name);
     emit_line(e, "{");
     e->indent++;
     int braces = 1 + open_group(e, k, key, &own);
     if (own)
-        braces += open_loops(e, k->family, own, emit_only_vectors(k->term));
+        braces += open_loops(e, k->family, emit_only_vectors(k->term));
     const char *term = emit_expr(e, k->term);
     emit_line(e, "%s += %s;", cell_of(e, k->family), term);
     emit_close(e, braces);
@@ -98,7 +108,7 @@ static void emit_pass(struct compiler *c, struct text *out,
                 id);
     for (const struct tallied *k = t->sums; k; k = k->next) {
         const int depth = e.nloops;
-        int braces = open_loops(&e, k->family, NULL, false);
+        int braces = open_loops(&e, k->family, false);
         emit_line(&e, "%s = 0;", cell_of(&e, k->family));
         emit_close(&e, braces);
         e.nloops = depth;
@@ -173,7 +183,7 @@ static void emit_by_index(struct compiler *c, struct text *out,
 static bool has_index(const struct tallied *k)
 {
     const struct inverse *index = k->family->tally->index;
-    if (!index || k->group->kind != SYM_LOOP)
+    if (!index || k->given[0] || k->group->kind != SYM_LOOP)
         return false;
     const struct loop *own = k->group->loop,
                       *of = index->var->families->loops[0];

@@ -31,6 +31,9 @@ symp sweep_row_in_group(struct compiler *c, const struct grouping *k, symp e);
 struct tallied {
     struct family *family;
     symp group, term;
+    const struct loop *given[MAX_LOOPS]; /* loops of the family that the loops
+                                            of the rows are: a row adds to cells
+                                            of its own there; else NULL */
     struct tallied *next;
 };
 /* Rows, by these loops, each of the group that its key tells. */
@@ -110,8 +113,8 @@ struct phase {
     const struct family *rows; /* not NULL: its rows are the elements of this
                                   family, whatever the step's are */
     const struct keyed_rows *keyed; /* not NULL: its rows are these */
-    symp *reads;               /* the cells that a row reads, */
-    symp *turns;               /* how many of each; 0: the same for all rows */
+    symp *reads;                    /* the cells that a row reads, */
+    symp *turns; /* how many of each; 0: the same for all rows */
     int nreads;
     symp operations; /* of a row; a function counts as ten */
     symp scratch;    /* how many cells of no variable a row moves */

@@ -135,9 +135,10 @@ symp sweep_row_in_group(struct compiler *c, const struct grouping *k, symp e)
  * ------------------------------------------------------ */
 
 /* The definition of a table, taken apart: the sum over the rows whose key is
- * group of term. */
+ * group of term. The first ngiven loops of the rows are the table's own. */
 struct definition {
     struct keyed_rows rows;
+    int ngiven;
     symp group, term;
 };
 
@@ -145,6 +146,48 @@ static bool is_key(const struct keyed_rows *r, symp a, symp b)
 {
     return sym_has_loop_of(a, r->loops, r->n) && sym_reads_latent(a) &&
            !sym_has_loop_of(b, r->loops, r->n) && !sym_reads_latent(b);
+}
+
+/* Whether the rows or their keys are others with another value of l. */
+static bool rows_vary(const struct keyed_rows *r, const struct loop *l)
+{
+    for (int i = 0; i < r->n; i++)
+        if (sym_has_loop(r->lower[i], l) || sym_has_loop(r->upper[i], l))
+            return true;
+    return sym_has_loop(r->key, l);
+}
+
+/* sum over n of (z[d,n] == a) of cell [a,d]: the rows are [d,n], each with
+ * cells of its own. */
+static bool take_given(struct compiler *c, const struct family *f,
+                       struct definition *d)
+{
+    struct keyed_rows all = {.key = d->rows.key};
+    for (int i = 0; i < f->nloops; i++) {
+        struct loop *const l = f->loops[i];
+        if (!rows_vary(&d->rows, l))
+            continue;
+        for (int j = 0; j < f->nloops; j++)
+            if (!sym_has_loop_of(sym_loop(c, f->loops[j]), all.loops, all.n) &&
+                (sym_has_loop(l->lower, f->loops[j]) ||
+                 sym_has_loop(l->upper, f->loops[j])))
+                return false;
+        if (sym_has_loop(d->group, l))
+            return false;
+        all.loops[all.n] = l;
+        all.lower[all.n] = l->lower;
+        all.upper[all.n++] = l->upper;
+    }
+    d->ngiven = all.n;
+    if (all.n + d->rows.n > MAX_LOOPS)
+        return false;
+    for (int i = 0; i < d->rows.n; i++, all.n++) {
+        all.loops[all.n] = d->rows.loops[i];
+        all.lower[all.n] = d->rows.lower[i];
+        all.upper[all.n] = d->rows.upper[i];
+    }
+    d->rows = all;
+    return true;
 }
 
 static bool take_apart(struct compiler *c, const struct family *f,
@@ -170,7 +213,7 @@ static bool take_apart(struct compiler *c, const struct family *f,
                 d->term = product ? sym_cofactor(c, e, i) : sym_num(c, 1);
             }
     }
-    return r->key != NULL;
+    return r->key && take_given(c, f, d);
 }
 
 /* Whether a's rows and keys are b's. */
@@ -205,16 +248,26 @@ static int level_of(symp e)
     return level;
 }
 
-static struct tally *tally_of(struct compiler *c, struct model *m, int level,
+/* Whether g is due whenever f is. */
+static bool due_with(const struct family *g, const struct family *f)
+{
+    return !g->leaf || g->leaf == f->leaf;
+}
+
+/* The tally that fills the table f: a pass is made when its first table is due.
+ */
+static struct tally *tally_of(struct compiler *c, struct model *m,
+                              const struct family *f,
                               const struct keyed_rows *rows)
 {
     struct tally **at = &m->tallies;
     for (; *at; at = &(*at)->next)
-        if ((*at)->level == level && same_rows(c, *rows, &(*at)->rows))
+        if ((*at)->level == f->level && due_with((*at)->sums->family, f) &&
+            same_rows(c, *rows, &(*at)->rows))
             return *at;
     *at = NEW(c, struct tally);
     (*at)->rows = *rows;
-    (*at)->level = level;
+    (*at)->level = f->level;
     return *at;
 }
 
@@ -226,7 +279,9 @@ static void add_sum(struct compiler *c, struct tally *t, struct family *f,
     for (int i = 0; i < t->rows.n; i++)
         term = sym_replace_loop(c, term, d->rows.loops[i],
                                 sym_loop(c, t->rows.loops[i]));
-    *last = (struct tallied){f, d->group, term, NULL};
+    *last = (struct tallied){.family = f, .group = d->group, .term = term};
+    for (int i = 0; i < d->ngiven; i++)
+        last->given[i] = d->rows.loops[i];
     while (*at)
         at = &(*at)->next;
     *at = last;
@@ -257,7 +312,8 @@ static bool is_plate(struct compiler *c, const struct tally *t,
 static struct var *groups_of(const struct tally *t)
 {
     for (const struct tallied *k = t->sums; k; k = k->next)
-        if (k->family->nloops == 1 && k->group->kind == SYM_LOOP &&
+        if (k->family->nloops == 1 && !k->given[0] &&
+            k->group->kind == SYM_LOOP &&
             k->group->loop == k->family->loops[0] &&
             sym_is(k->group->loop->lower, 1))
             return k->family->var;
@@ -330,7 +386,7 @@ void sweep_form_tallies(struct compiler *c, struct model *m,
         struct definition d;
         f->level = 1 + level_of(f->body);
         if (f->for_updates && take_apart(c, f, &d))
-            add_sum(c, tally_of(c, m, f->level, &d.rows), f, &d);
+            add_sum(c, tally_of(c, m, f, &d.rows), f, &d);
     }
     for (struct tally *t = m->tallies; t; t = t->next)
         find_index(c, m, t);

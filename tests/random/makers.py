@@ -5,7 +5,8 @@ from catalogue import any_distribution
 from hierarchies import hierarchy
 from likelihoods import (
     censored, factors, likelihood, measured, observed_sum, widths)
-from mixtures import categories, mixture, occupancy, ordered, softmax
+from mixtures import (
+    categories, mixture, occupancy, ordered, softmax, topics)
 from own import own_distribution
 from plates import (
     computed_plate, data_block, dead_code, product_of_matrices,
@@ -21,7 +22,7 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (2, normal_vector), (1.5, vector_data), (1, censored),
           (0.7, observed_sum), (0.6, dead_code), (0.7, data_block),
           (0.7, own_distribution), (1, vector_regression), (1, factors),
-          (0.8, occupancy), (0.6, softmax), (0.6, covariance_by_cells),
+          (0.8, occupancy), (0.5, topics), (0.6, softmax), (0.6, covariance_by_cells),
           (0.6, product_of_matrices), (0.8, spatial), (0.7, measured),
           (0.6, small_groups), (0.8, weighted_sum), (0.6, totals),
           (0.5, ordered), (1.5, hierarchy), (0.6, widths), (4, regression),

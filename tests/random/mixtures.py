@@ -44,6 +44,54 @@ def mixture(b):
         b.observed_always.add(y)
 
 
+def topics(b):
+    """Rows of groups, each of a class by the proportions of its group: the
+    words of documents and their topics."""
+    n, m, k = b.between(2, 4), b.between(3, 6), b.between(2, 3)
+    p, z, y = b.name("p"), b.name("z"), b.name("y")
+    i, j = two(b, n, m)
+    shared = b.chance(0.2)
+    row = "" if shared else f"{i.name},"
+    alpha = b.given([1.5, 1, 2][:k], "a")
+    if shared:
+        b.write(f"{p}[1:{k}] ~ ddirch({alpha}[])")
+    else:
+        each(b, i, f"{p}[{i.name},1:{k}] ~ ddirch({alpha}[])")
+    text = f"{z}[{i.name},{j.name}] ~ dcat({p}[{row}{b.pick(['', f'1:{k}'])}])"
+    at = f"{z}[{i.name},{j.name}]"
+    kind = b.pick(["words", "normal", "counts"])
+    if kind == "words":
+        v = b.between(2, 4)
+        phi, beta = b.name("phi"), b.given([1, 1.5, 2, 1][:v], "a")
+        c = b.loop(1, k)
+        each(b, c, f"{phi}[{c.name},1:{v}] ~ ddirch({beta}[])")
+        seen = f"{y}[{i.name},{j.name}] ~ dcat({phi}[{at},])"
+    else:
+        mu = b.name("mu")
+        for c in range(1, k + 1):
+            b.write(f"{mu}[{c}] ~ " + (f"dnorm({3 * c}, 1)" if kind == "normal"
+                                       else f"dgamma({4 * c}, 2)"))
+        tau = f"{i.name}" if b.chance(0.3) else "2"
+        seen = f"{y}[{i.name},{j.name}] ~ " + (
+            f"dnorm({mu}[{at}], {tau})" if kind == "normal"
+            else f"dpois({mu}[{at}])")
+    if b.chance(0.5):
+        ends = b.given([float(b.between(1, m)) for _ in range(n - 1)] + [m],
+                       "last")
+        b.feature("ragged")
+        end = f"{ends}[{i.name}]"
+    else:
+        end = str(m)
+    parts = [text + " " + seen] if b.chance(0.5) else [text, seen]
+    for part in parts:
+        each(b, i, f"for ({j.name} in 1:{end}) {{ {part} }}")
+    b.feature("classes by group")
+    b.feature("latent subscript")
+    b.latent_always.add(z)
+    if b.chance(0.8):
+        b.observed_always.add(y)
+
+
 def occupancy(b):
     """Sites that are occupied or not, and what is seen there."""
     n, m = b.between(4, 8), b.between(1, 3)
