@@ -331,7 +331,7 @@ class Model:
             monitor: names of what is kept (default: all that is small).
             init: starting values of any part, a dict; or one a chain.
             method: how to run, as the sampler's --method.
-            until: go on until it holds, "ess>400,rhat<1.01".
+            until: go on until it holds, "ess>400,rhat<1.01,rhat_eigen<1.05".
             log_lik: keep pointwise log likelihoods, for LOO and WAIC.
             dims: names of variables' dimensions, {"theta": ["school"]}.
             coords: labels along dimensions, {"school": ["A", "B"]}.

@@ -482,57 +482,13 @@ static enum gbm_status grow(struct rt *rt, struct gbm_draws *d, int capacity)
     return GBM_OK;
 }
 
-struct until {
-    double ess, rhat; /* 0: not asked */
-};
-
-static enum gbm_status parse_until(struct rt *rt, struct until *until)
-{
-    const char *p = rt->options.until;
-    *until = (struct until){0, 0};
-    while (p && *p) {
-        char *end = NULL;
-        p += strspn(p, ", ");
-        if (strncmp(p, "ess>", 4) == 0)
-            until->ess = strtod(p + 4, &end);
-        else if (strncmp(p, "rhat<", 5) == 0)
-            until->rhat = strtod(p + 5, &end);
-        if (!end || (*end && !strchr(", ", *end)))
-            return rt_fail(rt, GBM_USER_ERROR,
-                           "--until '%s': \"ess>400,rhat<1.01\" is wanted",
-                           rt->options.until);
-        p = end + strspn(end, ", ");
-    }
-    return GBM_OK;
-}
-
-/* Do the draws so far suffice? */
-static bool suffices(struct rt_chains *r, const struct until *until)
-{
-    struct gbm_summary summary = {0};
-    char error[GBM_ERROR];
-    double ess = NAN, rhat = NAN;
-    if (gbm_summarise(&summary, &r->draws, error) != GBM_OK) {
-        rt_fail(r->rt, GBM_FAILURE, "%s", error);
-        return true;
-    }
-    gbm_summary_worst(&summary, &ess, &rhat);
-    gbm_summary_free(&summary);
-    if (r->notes)
-        fprintf(r->notes,
-                "%d draws a chain: least ESS %.0f, largest R-hat %.4f\n",
-                r->draws.kept, ess, rhat);
-    return !(until->ess > 0 && ess <= until->ess) &&
-           !(until->rhat > 0 && rhat >= until->rhat);
-}
-
 /* Draws that the options ask for, of a chain. */
 static int wanted_draws(const struct rt_options *o)
 {
     return (o->draws - 1) / o->thin + 1;
 }
 
-static enum gbm_status sample(struct rt_chains *r, const struct until *until)
+static enum gbm_status sample(struct rt_chains *r, const struct rt_until *until)
 {
     const struct rt_options *o = &r->rt->options;
     int first = wanted_draws(o);
@@ -546,7 +502,7 @@ static enum gbm_status sample(struct rt_chains *r, const struct until *until)
         count_phase(r, false);
         if (!o->until || !r->draws.complete)
             break;
-        bool enough = suffices(r, until);
+        bool enough = rt_until_holds(r, until);
         count_time(r, NULL, NULL);
         if (enough)
             break;
@@ -947,7 +903,7 @@ static char *ask_method(struct rt_chains *r)
     return text;
 }
 
-static void execute(struct rt_chains *r, const struct until *until)
+static void execute(struct rt_chains *r, const struct rt_until *until)
 {
     struct rt *rt = r->rt;
     rt_catch_signals();
@@ -1017,7 +973,7 @@ int rt_run_chains(struct rt *rt)
 {
     struct rt_chains r = {
         .rt = rt, .lp = -1, .pace = BLOCK_SECONDS, .block = 1, .spool.fd = -1};
-    struct until until;
+    struct rt_until until;
     r.notes = rt->options.quiet ? NULL : stderr;
     bool terminal = isatty(STDERR_FILENO) != 0;
     r.progress.out = rt->options.progress == 2 ? NULL : r.notes;
@@ -1025,8 +981,8 @@ int rt_run_chains(struct rt *rt)
         rt->options.progress == 1 || (rt->options.progress == -1 && terminal);
     if (rt->options.explain && !rt->options.quiet)
         fputs(rt->model->explain, stdout);
-    if (prepare_resume(&r) == GBM_OK && parse_until(rt, &until) == GBM_OK &&
-        prepare(&r) == GBM_OK)
+    if (prepare_resume(&r) == GBM_OK && rt_until_parse(rt, &until) == GBM_OK &&
+        prepare(&r) == GBM_OK && rt_until_fits(rt, &until, &r.draws) == GBM_OK)
         execute(&r, &until);
     if (rt->options.method->release)
         rt->options.method->release(&r);

@@ -36,4 +36,15 @@ struct rt_chains {
 /* chains.c: the run of options.method, from data to draws; the exit status. */
 int rt_run_chains(struct rt *rt);
 
+/* until.c: --until. Bounds that draws have to keep; 0: not asked. */
+struct rt_until {
+    double ess, rhat, rhat_eigen;
+};
+enum gbm_status rt_until_parse(struct rt *rt, struct rt_until *until);
+/* Whether what is drawn can be judged so; before the run. */
+enum gbm_status rt_until_fits(struct rt *rt, const struct rt_until *until,
+                              const struct gbm_draws *draws);
+/* Do the draws so far suffice? */
+bool rt_until_holds(struct rt_chains *r, const struct rt_until *until);
+
 #endif

@@ -104,7 +104,7 @@ static const struct option options[] = {
     {"--show", OPTION_SHOW, "LIST",
      "rows of the table: theta,mu[3]; all (arrays of 30 at most)"},
     {"--until", OPTION_UNTIL, "RULE",
-     "go on until it holds: \"ess>400,rhat<1.01\""},
+     "go on until it holds: \"ess>400,rhat<1.01,rhat_eigen<1.05\""},
     {"--relabel", OPTION_RELABEL, "LIST",
      "summary: let components of a mixture mean the same in all draws: "
      "z,mu,pi"},
