@@ -1133,7 +1133,7 @@ struct step *condition_family(struct compiler *c, struct model *m,
     return condition_as(c, m, f, true);
 }
 
-void condition_model(struct compiler *c, struct model *m)
+void condition_families(struct compiler *c, struct model *m)
 {
     /* auxiliary nodes first: they are drawn before anything reads them */
     for (int pass = 0; pass < 2; pass++)
@@ -1145,5 +1145,10 @@ void condition_model(struct compiler *c, struct model *m)
             *m->last_step = s;
             m->last_step = &s->next;
         }
+}
+
+void condition_model(struct compiler *c, struct model *m)
+{
+    condition_families(c, m);
     condition_observed_sums(c, m);
 }

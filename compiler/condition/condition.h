@@ -354,6 +354,8 @@ struct step {
     struct step *next;
 };
 void condition_model(struct compiler *c, struct model *m);
+/* The same but for the summands of observed sums. */
+void condition_families(struct compiler *c, struct model *m);
 /* The step for one family: parts, statistics, the family that its full
  * conditional is of; without a sampler, not added to m. */
 struct step *condition_family(struct compiler *c, struct model *m,

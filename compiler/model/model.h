@@ -132,6 +132,7 @@ struct factor {
     symp rule;            /* required of latent parameters; NULL: nothing */
     bool integer;         /* the support's */
     bool replaced;        /* by an augmentation: no longer in the joint */
+    struct factor *joint; /* replaced: what stands in its place; or NULL */
     bool opaque;          /* observable or array density: never collect */
     struct var *seen_var; /* leaf: drop the instances where it is not seen */
     symp seen_ref;

@@ -441,7 +441,7 @@ static void print_reasons(struct text *out, struct compiler *c,
                  intern_format(c,
                                "moved with %s too, by one factor: both keep "
                                "the standardised values of %s",
-                               who, r->term->factor->text));
+                               who, r->plate->text));
         for (const struct quadratic *q = s->quadratics; q; q = q->next)
             if (q->drawn)
                 note(out, c, report_step_variables(c, q->drawn),

@@ -7,8 +7,10 @@
  *
  * One density at a time; where that closes nothing, together with what other
  * mixtures an open conditional has, as neither the logit nor the t prior of its
- * coefficients closes them alone. */
-#include "sampler/sampler.h"
+ * coefficients closes them alone. What stays open because of a likelihood that
+ * no augmentation knows has its prior as a mixture if it is then drawn with
+ * others around a normal fit (joint.c). */
+#include "sampler/joint.h"
 #include <string.h>
 
 /* ---- matching ---------------------------------------------------------------
@@ -213,6 +215,7 @@ static struct factor *apply(struct compiler *c, struct model *m,
     if (m->last_factor == &g->next)
         m->last_factor = &n->next;
     g->replaced = true;
+    g->joint = n;
     k->next = f->next;
     f->next = k;
     if (m->last_family == &f->next)
@@ -230,6 +233,7 @@ static void undo(struct model *m, struct factor *g, struct factor *n)
 {
     struct family *f = g->family, *k = n->family;
     g->replaced = false;
+    g->joint = NULL;
     g->next = n->next;
     f->next = k->next;
     if (m->last_factor == &n->next)
@@ -329,6 +333,16 @@ static int count_families(const struct model *m)
     return n;
 }
 
+static struct trial new_trial(struct compiler *c, const struct model *m)
+{
+    const int most = count_families(m);
+    return (struct trial){
+        .families = NEW_ARRAY(c, struct family *, most),
+        .gained = NEW_ARRAY(c, struct family *, most),
+        .before = NEW_ARRAY(c, bool, most),
+    };
+}
+
 /* Puts a's matched density g into the trial, and what it enters; false if there
  * are too many. */
 static bool put(struct compiler *c, struct model *m, struct trial *t,
@@ -376,9 +390,9 @@ static void undo_all(struct model *m, struct trial *t)
         undo(m, t->at[i].g, t->at[i].added);
 }
 
-/* Whether the trial, which is applied, closes some families and opens none;
- * which ones in t->gained. */
-static bool is_gain(struct compiler *c, struct model *m, struct trial *t)
+/* Whether the trial, which is applied, opens no family; which ones it closes in
+ * t->gained. */
+static bool opens_none(struct compiler *c, struct model *m, struct trial *t)
 {
     t->ngained = 0;
     for (int i = 0; i < t->n; i++)
@@ -391,8 +405,14 @@ static bool is_gain(struct compiler *c, struct model *m, struct trial *t)
         if (after && !t->before[i])
             t->gained[t->ngained++] = t->families[i];
     }
-    return t->ngained && !better_sliced(c, m, t->at[0].a, t->at[0].added,
-                                        t->gained, t->ngained);
+    return true;
+}
+
+static bool is_gain(struct compiler *c, struct model *m, struct trial *t)
+{
+    return opens_none(c, m, t) && t->ngained &&
+           !better_sliced(c, m, t->at[0].a, t->at[0].added, t->gained,
+                          t->ngained);
 }
 
 /* Applies the trial if it is a gain of `least` families and more. */
@@ -479,12 +499,7 @@ static bool try_one(struct compiler *c, struct model *m, const struct entry *a,
     struct match match;
     if (!matches(c, a, g, &match))
         return false;
-    const int most = count_families(m);
-    struct trial t = {
-        .families = NEW_ARRAY(c, struct family *, most),
-        .gained = NEW_ARRAY(c, struct family *, most),
-        .before = NEW_ARRAY(c, bool, most),
-    };
+    struct trial t = new_trial(c, m);
     put(c, m, &t, a, g);
     if (!any_open(&t))
         return false;
@@ -514,9 +529,40 @@ static bool augment_once(struct compiler *c, struct model *m)
     return any;
 }
 
+/* The prior of f's family as a mixture of normals, where that lets it join a
+ * normal fit: what resists in the likelihood then is all that is not normal. */
+static bool try_fit(struct compiler *c, struct model *m, struct family *f)
+{
+    if (!may_be_replaced(f->factor) || f->nslices || f->var->leaf ||
+        closed(c, m, f))
+        return false;
+    const struct entry *a = augmentation_of(c, f->factor);
+    if (!a || entry_clause(a, "observed"))
+        return false;
+    struct trial t = new_trial(c, m);
+    put(c, m, &t, a, f->factor);
+    apply_all(c, m, &t);
+    if (opens_none(c, m, &t) && joint_would_fit(c, m, f))
+        return true;
+    undo_all(m, &t);
+    return false;
+}
+
+static bool fit_once(struct compiler *c, struct model *m)
+{
+    bool any = false;
+    for (struct family *f = m->families; f; f = f->next)
+        any = (f->stochastic && f->factor && !f->auxiliary &&
+               !sampler_asked_otherwise(m, f) && try_fit(c, m, f)) ||
+              any;
+    return any;
+}
+
 void sampler_augment(struct compiler *c, struct model *m)
 {
     while (augment_once(c, m))
+        ;
+    while (fit_once(c, m))
         ;
     /* what the trials asked for is asked for again */
     m->inverses = NULL;

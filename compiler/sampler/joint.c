@@ -245,10 +245,15 @@ static bool make_curve(struct compiler *c, symp logp, struct joint_term *t)
     return true;
 }
 
+struct factor *joint_prior(const struct family *f)
+{
+    return f->factor->replaced ? f->factor->joint : f->factor;
+}
+
 static bool is_member_prior(const struct step *s, const struct factor *g)
 {
     for (int i = 0; i < s->nmembers; i++)
-        if (s->members[i].family->factor == g)
+        if (joint_prior(s->members[i].family) == g)
             return true;
     return false;
 }
@@ -421,8 +426,20 @@ static bool candidate(const struct step *s)
            s->family->var->role == ROLE_STOCHASTIC;
 }
 
+/* Also as a mixture of normals, given what the augmentation added. */
+static bool has_normal_prior(struct compiler *c, const struct family *f)
+{
+    symp linear, square;
+    if (!f->factor->replaced)
+        return f->distribution && entry_is_normal(f->distribution);
+    symp logp =
+        sym_replace(c, f->factor->joint->logp, f->factor->value, sym_target(c));
+    return quadratic_in(c, with_target(c, logp), &linear, &square) &&
+           !sym_is(square, 0);
+}
+
 /* A slice only because of its likelihood: its prior is normal. */
-static bool curved_candidate(const struct step *s)
+static bool curved_candidate(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
     if (vector_candidate(s) && (s->sampler == &sampler_elliptical_block ||
@@ -432,13 +449,12 @@ static bool curved_candidate(const struct step *s)
     return s->sampler == &sampler_slice && !s->beside && !s->otherwise &&
            !s->asked && !s->bounds && !s->ties && !s->through && !f->nslices &&
            !f->truncated && !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
-           !f->factor->replaced && f->distribution &&
-           entry_is_normal(f->distribution);
+           has_normal_prior(c, f);
 }
 
-static bool joins(const struct step *s, bool curved)
+static bool joins(struct compiler *c, const struct step *s, bool curved)
 {
-    return candidate(s) || (curved && curved_candidate(s));
+    return candidate(s) || (curved && curved_candidate(c, s));
 }
 
 static bool is_plate(const struct step *s)
@@ -463,14 +479,14 @@ static bool in_prior(const struct step *a, const struct step *b)
     return false;
 }
 
-static int find_group(struct model *m, struct step *seed, bool curved,
-                      struct step **group, int capacity)
+static int find_group(struct compiler *c, struct model *m, struct step *seed,
+                      bool curved, struct step **group, int capacity)
 {
     int n = 0;
     group[n++] = seed;
     for (int i = 0; i < n; i++)
         for (struct step *s = m->steps; s && n < capacity; s = s->next)
-            if (joins(s, curved) && !in_group(group, n, s) &&
+            if (joins(c, s, curved) && !in_group(group, n, s) &&
                 sampler_share_likelihood(group[i], s))
                 group[n++] = s;
     return n;
@@ -575,7 +591,7 @@ static void keep_slices(struct compiler *c, struct step *const *members, int n,
                         struct step **kept, int *nkept)
 {
     for (int i = 0; i < n; i++)
-        if (curved_candidate(members[i]) && cheap_slice(members[i])) {
+        if (curved_candidate(c, members[i]) && cheap_slice(members[i])) {
             kept[*nkept] = NEW(c, struct step);
             *kept[(*nkept)++] = *members[i];
         }
@@ -704,7 +720,8 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
                       bool curved)
 {
     struct step *group[MAX_MEMBERS], *members[MAX_MEMBERS], *apart[MAX_MEMBERS];
-    int ngroup = find_group(m, seed, curved, group, MAX_MEMBERS), napart = -1;
+    int ngroup = find_group(c, m, seed, curved, group, MAX_MEMBERS),
+        napart = -1;
     if (curved ? !worth_curved(group, ngroup) : !worth(c, group, ngroup))
         return;
     struct step *block = NULL;
@@ -754,7 +771,7 @@ void sampler_form_joint_blocks(struct compiler *c, struct model *m)
     for (int curved = 0; curved < 2; curved++)
         for (int pass = PLATES; pass < PASSES; pass++)
             for (struct step *s = m->steps; s; s = s->next) {
-                if (!(curved ? curved_candidate(s) : candidate(s)))
+                if (!(curved ? curved_candidate(c, s) : candidate(s)))
                     continue;
                 const int own = is_mean_of_vectors(m, s) ? MEANS
                                 : is_plate(s)            ? PLATES
@@ -762,4 +779,23 @@ void sampler_form_joint_blocks(struct compiler *c, struct model *m)
                 if (own == pass)
                     form_from(c, m, s, curved);
             }
+}
+
+bool joint_would_fit(struct compiler *c, struct model *m,
+                     const struct family *f)
+{
+    condition_families(c, m);
+    for (struct step *s = m->steps; s; s = s->next) {
+        s->sampler = sampler_for(s);
+        if (sampler_asked_otherwise(m, s->family))
+            s->asked = "";
+    }
+    sampler_form_joint_blocks(c, m);
+    bool fits = false;
+    for (const struct step *s = m->steps; s; s = s->next)
+        for (int i = 0; i < s->nmembers && joint_of(s); i++)
+            fits = fits || (joint_of(s)->curved && s->members[i].family == f);
+    m->steps = NULL;
+    m->last_step = &m->steps;
+    return fits;
 }

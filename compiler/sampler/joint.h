@@ -11,7 +11,7 @@ struct joint_slot {
     struct loop *bound[4];
     symp lower[4], upper[4];
     int nbound;
-    int variable; /* its number among the block's variables */
+    int variable;  /* its number among the block's variables */
     bool long_sum; /* through a whole plate whose extent is not known */
     symp when; /* the cell is the row's only where this holds; NULL: always */
 };
@@ -28,7 +28,7 @@ struct joint_context {
     const struct step *block; /* its members */
     struct var *vars[MAX_MEMBERS];
     int nvars;
-    bool apart; /* sets `when` of slots */
+    bool apart;     /* sets `when` of slots */
     bool long_sums; /* are taken */
     /* inside joint_decompose: sums and cases that are open */
     struct loop *bound[4];
@@ -87,6 +87,7 @@ struct rescaled_rows {
  * themselves, each moves with the cells whose scale it is. */
 struct rescaling {
     struct family *hyper;
+    const struct family *plate;
     const struct part *parts; /* of the hyper node's conditional */
     struct joint_term *term;  /* the plate's prior */
     int number;               /* of the term */
@@ -112,6 +113,12 @@ struct joint *joint_of(const struct step *s);
 /* joint.c: sparse joint blocks of families that enter common linear
  * predictors, before smaller ones are formed. */
 void sampler_form_joint_blocks(struct compiler *c, struct model *m);
+/* Whether f would be drawn in a block around a normal fit; there are no steps
+ * yet, and none after it. */
+bool joint_would_fit(struct compiler *c, struct model *m,
+                     const struct family *f);
+/* The factor that is f's prior, or stands in its place. */
+struct factor *joint_prior(const struct family *f);
 /* What stands for the linear predictor in a curved term. */
 symp joint_eta(struct compiler *c);
 /* Whether a sum of unknown length runs through f's variable. */

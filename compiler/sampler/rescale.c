@@ -150,7 +150,7 @@ static const struct family *plate_of(const struct step *block,
                                      const struct factor *g)
 {
     for (int i = 0; i < block->nmembers; i++)
-        if (block->members[i].family->factor == g &&
+        if (joint_prior(block->members[i].family) == g &&
             block->members[i].family->nloops > 0)
             return block->members[i].family;
     return NULL;
@@ -205,6 +205,27 @@ static bool in_mean(const struct rescaled_rows *r)
     return sym_has_var(r->mean, hyper) || sym_has_var(t->offset, hyper);
 }
 
+/* The prior has the node as the precision of a normal has it: a mixture of
+ * normals may have it elsewhere, too. */
+static bool as_of_normal(struct compiler *c, const struct factor *g, symp hyper,
+                         double power)
+{
+    struct collected k;
+    symp x = sym_target(c), log_x = sym_log(c, x);
+    if (!g->auxiliary)
+        return true;
+    sym_collect(c, sym_replace(c, g->logp, hyper, x), true, &k);
+    bool as = !k.overflow, found = false;
+    for (int i = 0; i < k.n && as; i++) {
+        const bool is_log = sym_same(k.statistic[i], log_x);
+        as = is_log
+                 ? sym_is(k.coefficient[i], 0.5 * power)
+                 : sym_same(k.statistic[i], sym_pow(c, x, sym_num(c, power)));
+        found = found || is_log;
+    }
+    return as && found;
+}
+
 static symp precision_of(struct compiler *c, const struct joint_term *t)
 {
     return sym_mul2(c, t->scale, t->weight);
@@ -239,6 +260,7 @@ static struct rescaled_rows *rows_of(struct compiler *c, struct joint_term *t,
     if (t->curved || t->forms || t->vector ||
         !own_cell(c, f, &r, &of->variable) ||
         !sampler_is_power(precision, hyper, &power) ||
+        !as_of_normal(c, t->factor, hyper, power) ||
         (of->power != 0 && power != of->power))
         return NULL;
     if (!sym_is(t->score, 0) && !sym_positive(t->weight))
@@ -295,6 +317,7 @@ static void rescale_vector(struct compiler *c, struct model *m,
                            sym_ref(c, h->var, h->var->ndim, h->lower), &try))
             continue;
         try.hyper = s->family;
+        try.plate = f;
         try.parts = s->parts;
         while (try.variable + 1 < n && vars[try.variable] != f->var)
             try.variable++;
@@ -315,6 +338,7 @@ static bool rescale_plate(struct compiler *c, const struct step *block,
         (s->family->nloops && !is_plain_plate(c, s->family)))
         return false;
     r->hyper = s->family;
+    r->plate = f;
     r->parts = s->parts;
     const struct var *v = s->family->var;
     symp node = s->family->nloops
