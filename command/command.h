@@ -22,6 +22,14 @@ const char *compiler_path(void);
 /* sampler.c. Compiles argv[1] for the data behind it, and goes on as that
  * sampler. */
 int run_sampler(const struct command *command, int argc, char **argv);
+/* gbmc's options that are no sampler's; those of one word glued or alone. */
+bool is_compilers(const char *text, bool *takes_word);
+/* A sampler's command line as it will see it: a mistake is told before anything
+ * is compiled. The exit status if it is one, else 0. */
+int check_options(int nwords, char **words);
+
+/* batch.c. Runs every model with every data set behind it; a table. */
+int run_batch(const struct command *command, int argc, char **argv);
 
 /* report.c. Goes on as the program in Python that makes a page of draws, which
  * has its own --help. */

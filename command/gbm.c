@@ -171,6 +171,15 @@ static const struct command commands[] = {
      run_sampler, "sbc", one_shot},
     {"info", "MODEL [DATA ...]", "what a model needs, and draws", run_sampler,
      "info", one_shot},
+    {"batch", "MODEL ... DATA ... [OPTION ...]",
+     "run several models or data sets, and compare them in a table", run_batch,
+     "run",
+     "Each model runs with each data set (.json, .R) that stands behind it:\n"
+     "a.gbm b.gbm x.json y.json c.gbm z.json are five runs. NAME=FILE and "
+     "--data are for\nall of them. --out FOLDER keeps the draws and the "
+     "summary "
+     "of each, and table.csv.\nOne that fails has a row that says so, and the "
+     "others go on. Options are those\nof run, for each run.\n\n"},
     {"summary", "FILE [OPTION ...]",
      "summarise draws: of fit.nc, or of a run that was ended (fit.nc.part)",
      on_draws, "summary", NULL},

@@ -45,8 +45,7 @@ static void add_data(struct lines *l, const char *file)
     l->ndata++;
 }
 
-/* gbmc's options that are no sampler's; those of one word glued or alone. */
-static bool is_compilers(const char *text, bool *takes_word)
+bool is_compilers(const char *text, bool *takes_word)
 {
     *takes_word = strcmp(text, "-I") == 0 || strcmp(text, "-O") == 0 ||
                   strcmp(text, "--cpu") == 0;
@@ -121,15 +120,12 @@ static int compile_and_become(struct lines *l)
     return 2;
 }
 
-/* The sampler's command line as it will see it: a mistake is told before
- * anything is compiled. The exit status if it is one, else 0. */
-static int check_options(const struct lines *l)
+int check_options(int nwords, char **words)
 {
     static const struct gbm_model none;
     struct rt rt = {.model = &none};
-    int status = rt_options_parse(&rt, l->nsampler, l->sampler) == GBM_OK
-                     ? 0
-                     : rt_report(&rt);
+    int status =
+        rt_options_parse(&rt, nwords, words) == GBM_OK ? 0 : rt_report(&rt);
 
     rt_options_free(&rt.options);
     return status;
@@ -151,7 +147,7 @@ int run_sampler(const struct command *c, int argc, char **argv)
         to_sampler(&l, c->sampler);
         l.apart = strcmp(c->sampler, "sbc") == 0;
         share_out(&l, argc, argv);
-        status = l.model ? check_options(&l)
+        status = l.model ? check_options(l.nsampler, l.sampler)
                          : complain("%s: which model? gbm %s %s", c->name,
                                     c->name, c->usage);
         if (status == 0)

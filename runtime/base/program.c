@@ -12,9 +12,11 @@
 
 /* A signal handler can reach nothing but globals. */
 static volatile pid_t child;
+static volatile sig_atomic_t passed;
 
 static void pass_on(int number)
 {
+    passed = number;
     if (child > 0)
         kill(child, number);
 }
@@ -38,6 +40,7 @@ int rt_program_run(const char *folder, char *const *words)
     struct sigaction action = {.sa_handler = pass_on}, before[NCAUGHT];
     int status = -1;
 
+    passed = 0;
     fflush(NULL);
     for (int i = 0; i < NCAUGHT; i++)
         sigaction(caught[i], &action, &before[i]);
@@ -51,6 +54,8 @@ int rt_program_run(const char *folder, char *const *words)
         sigaction(caught[i], &before[i], NULL);
     return status;
 }
+
+int rt_program_signal(void) { return passed; }
 
 int rt_scratch_make(struct rt_scratch *s)
 {

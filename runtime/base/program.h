@@ -9,6 +9,8 @@
  * process goes to the program, which then ends. Returns its wait status, or -1.
  */
 int rt_program_run(const char *folder, char *const *words);
+/* The signal that came during the last of these, or 0. */
+int rt_program_signal(void);
 
 /* A file to be made, in a new folder of $TMPDIR. */
 struct rt_scratch {
