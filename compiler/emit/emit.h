@@ -105,6 +105,13 @@ void emit_remember(struct emitter *e, symp x, const char *name);
 /* The variable that holds x, or NULL. */
 const char *emit_done_before(const struct emitter *e, symp x);
 
+/* saturated.c: where collected terms of a count, or what its rows add for each
+ * one that it is more, may be infinite: adds the densities in place, if they are
+ * so, and opens a block for if they are not. False: nothing is infinite. */
+bool emit_saturated(struct emitter *e, const struct step *s);
+bool emit_saturated_rows(struct emitter *e, const struct step *s,
+                         const struct part *p, int number);
+
 /* ---- scalar.c: samplers of one number ---- */
 /* Its functions, with the draw of the step's sampler; `how` is said above them.
  * Of which: the comment; struct conditional_ and prepare_, which fills one

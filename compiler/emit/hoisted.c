@@ -241,6 +241,35 @@ static void emit_rows(struct emitter *e, const struct part *p, int n)
     emit_line(e, "total += sum;");
 }
 
+/* The terms that are not linear in the target. */
+static void emit_body(struct emitter *e, const struct part *p, int n,
+                      const char *first)
+{
+    const struct hoisted *h = p->hoisted;
+    const int nparams = e->nparams;
+    int at = 0;
+    emit_param(e, "moved", "moved_");
+    emit_line(e, "{");
+    e->indent++;
+    for (int i = 0; i < h->n; i++) {
+        const char *name = intern_format(e->c, "%s_%d", h->name[i], n);
+        if (h->column[i]) {
+            emit_line(e, "const real *const %s = %s + %d * k_->room%d;", name,
+                      first, at++, n);
+            emit_param(e, h->name[i], intern_format(e->c, "%s[at]", name));
+        } else {
+            emit_line(e, "const real %s = k_->%s;", name, name);
+            emit_param(e, h->name[i], name);
+        }
+    }
+    if (p->copies)
+        emit_line(e, "const real *const copies_%d = %s + %d * k_->room%d;", n,
+                  first, at, n);
+    emit_rows(e, p, n);
+    emit_close(e, 1);
+    e->nparams = nparams;
+}
+
 void emit_hoisted_sums(struct emitter *e, const struct step *s)
 {
     struct compiler *c = e->c;
@@ -255,32 +284,13 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s)
         const struct hoisted *h = p->hoisted;
         if (!h)
             continue;
-        int n = number_of(s, p), nparams = e->nparams, at = 0;
+        const int n = number_of(s, p);
+        const int braces = emit_saturated_rows(e, s, p, n) ? 1 : 0;
         if (h->slope)
             emit_line(e, "total += k_->slope%d * moved_;", n);
-        if (sym_is(h->body, 0))
-            continue;
-        emit_param(e, "moved", "moved_");
-        emit_line(e, "{");
-        e->indent++;
-        for (int i = 0; i < h->n; i++) {
-            const char *name = intern_format(c, "%s_%d", h->name[i], n);
-            if (h->column[i]) {
-                emit_line(e, "const real *const %s = %s + %d * k_->room%d;",
-                          name, first, at++, n);
-                emit_param(e, h->name[i], intern_format(c, "%s[at]", name));
-            } else {
-                emit_line(e, "const real %s = k_->%s;", name, name);
-                emit_param(e, h->name[i], name);
-            }
-        }
-        if (p->copies)
-            emit_line(e, "const real *const copies_%d = %s + %d * k_->room%d;",
-                      n, first, at, n);
-        emit_rows(e, p, n);
-        e->indent--;
-        emit_line(e, "}");
-        e->nparams = nparams;
+        if (!sym_is(h->body, 0))
+            emit_body(e, p, n, first);
+        emit_close(e, braces);
         if (h->loop)
             first = intern_format(c, "%s + %d * k_->room%d", first,
                                   columns_of(p), n);

@@ -290,6 +290,45 @@ static bool stays_finite(symp e)
     return true;
 }
 
+/* The collected terms at x. */
+static void emit_terms(struct emitter *e, const struct step *s)
+{
+    for (int i = 0; i < s->nstatistics; i++) {
+        symp t = sweep_statistic_tried(s, i);
+        /* without an instance it may read beyond an array: x[t + 1] at the end;
+         * and what overflows is no term of a density that has none: exp(x) */
+        bool log = t->kind == SYM_CALL && !strcmp(t->name, "log");
+        bool guarded = sym_has_cells(t) || (!log && !stays_finite(t));
+        if (guarded) {
+            emit_line(e, "if (k_->c%d != 0) {", i + 1);
+            e->indent++;
+        }
+        if (log) {
+            const char *inner = emit_expr(e, t->args[0]);
+            emit_line(e, "total += gbm_xlogy(k_->c%d, %s);", i + 1, inner);
+        } else {
+            const char *value = emit_expr(e, t);
+            /* one branch may be log(0) where the coefficient is 0, or the
+             * coefficient log(0) where the value is 0 */
+            if (t->kind == SYM_SELECT)
+                emit_line(e, "total += gbm_times(k_->c%d, %s);", i + 1, value);
+            else if (s->family->var->integer && t->kind == SYM_TARGET)
+                emit_line(e,
+                          "total += gbm_log_odds(k_->c%d, %s, k_->lower, "
+                          "k_->upper);",
+                          i + 1, value);
+            else if (s->sampler->enumerates)
+                emit_line(e, "total += gbm_times(%s, k_->c%d);", value, i + 1);
+            else
+                emit_line(e, "total += k_->c%d * (%s);", i + 1, value);
+        }
+        if (guarded) {
+            e->indent--;
+            emit_line(e, "}");
+        }
+    }
+}
+
 /* Log density of the full conditional at x, up to a constant. */
 void emit_density(struct compiler *c, struct text *out, const struct step *s)
 {
@@ -309,40 +348,9 @@ void emit_density(struct compiler *c, struct text *out, const struct step *s)
         emit_line(&e, "const int %s = k_->loop%d;", name, i);
     }
     emit_line(&e, "gbm_total total = 0;");
-    for (int i = 0; i < s->nstatistics; i++) {
-        symp t = sweep_statistic_tried(s, i);
-        /* without an instance it may read beyond an array: x[t + 1] at the end;
-         * and what overflows is no term of a density that has none: exp(x) */
-        bool log = t->kind == SYM_CALL && !strcmp(t->name, "log");
-        bool guarded = sym_has_cells(t) || (!log && !stays_finite(t));
-        if (guarded) {
-            emit_line(&e, "if (k_->c%d != 0) {", i + 1);
-            e.indent++;
-        }
-        if (log) {
-            const char *inner = emit_expr(&e, t->args[0]);
-            emit_line(&e, "total += gbm_xlogy(k_->c%d, %s);", i + 1, inner);
-        } else {
-            const char *value = emit_expr(&e, t);
-            /* one branch may be log(0) where the coefficient is 0, or the
-             * coefficient log(0) where the value is 0 */
-            if (t->kind == SYM_SELECT)
-                emit_line(&e, "total += gbm_times(k_->c%d, %s);", i + 1, value);
-            else if (f->var->integer && t->kind == SYM_TARGET)
-                emit_line(&e,
-                          "total += gbm_log_odds(k_->c%d, %s, k_->lower, "
-                          "k_->upper);",
-                          i + 1, value);
-            else if (s->sampler->enumerates)
-                emit_line(&e, "total += gbm_times(%s, k_->c%d);", value, i + 1);
-            else
-                emit_line(&e, "total += k_->c%d * (%s);", i + 1, value);
-        }
-        if (guarded) {
-            e.indent--;
-            emit_line(&e, "}");
-        }
-    }
+    const int braces = emit_saturated(&e, s) ? 1 : 0;
+    emit_terms(&e, s);
+    emit_close(&e, braces);
     emit_opaque_parts(&e, s);
     text_append(out, "    return (real)total;\n}\n\n");
 }
