@@ -341,9 +341,14 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
               s->name, r->number, node, r->order ? "lost_" : "0",
               h->nloops ? ", element" : "");
     emit_line(&e, "real width_ = 1;");
+    emit_line(&e, "real lower_, upper_;");
     emit_line(&e,
-              "const real t_ = gbm_slice(rng, 0, &width_, 0, -GBM_INF, "
-              "GBM_INF, rescaled_%s_%d, &k_);",
+              "gbm_rescale_ends(&r_, rng, %.17g * real_log(real_fabs(k_.now)), "
+              "&lower_, &upper_);",
+              -r->power / 2);
+    emit_line(&e,
+              "const real t_ = gbm_slice(rng, 0, &width_, 0, lower_, upper_, "
+              "rescaled_%s_%d, &k_);",
               s->name, r->number);
     emit_line(&e, "const real c_ = real_exp(t_);");
     emit_line(&e, "gbm_total told_ = 0;");

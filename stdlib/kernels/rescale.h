@@ -12,11 +12,13 @@
 #include "joint.h"
 
 enum { GBM_RESCALE_MOST = 32 };
-#define GBM_RESCALE_LOST 1e-14 /* of what cancels */
+#define GBM_RESCALE_LOST (50 * GBM_EPSILON) /* of what cancels */
+#define GBM_RESCALE_FELT REAL_C(1e-3)       /* in the log density */
 
 struct gbm_rescale {
     real *normals, *along, *dev; /* [d]: z, L'dev, dev */
     gbm_total linear, quadratic; /* of the log likelihood in c - 1 */
+    real reach; /* how far log c may go before rounding is felt */
 };
 
 GBM_FN struct gbm_rescale gbm_rescale_of(const struct gbm_joint *j)
@@ -26,6 +28,7 @@ GBM_FN struct gbm_rescale gbm_rescale_of(const struct gbm_joint *j)
     r.along = r.normals + j->d;
     r.dev = r.along + j->d;
     r.linear = r.quadratic = 0;
+    r.reach = GBM_INF;
     return r;
 }
 
@@ -55,10 +58,27 @@ GBM_FN void gbm_rescale_parabola(const struct gbm_joint *j,
     }
     r->quadratic = gbm_team_sum(team, all) - squares;
     r->linear = squares - gbm_team_sum(team, cross);
-    /* What rounding left where the data say nothing, as at power 0, would grow
-     * with the square of c. */
-    if (r->quadratic <= GBM_RESCALE_LOST * squares)
-        r->quadratic = r->linear = 0;
+    /* Where the data say little beside the prior rounding leaves the parabola
+     * with an error that grows with the square of c. */
+    const real lost = (real)(GBM_RESCALE_LOST * squares);
+    r->reach = real_log(1 + real_sqrt(2 * GBM_RESCALE_FELT / lost));
+}
+
+/* The ends of log c: those of the one among intervals as long as the reach that
+ * holds the present place on the line, `at`. They begin anywhere, so all places
+ * on the line are reached in turn; and the reach is the same at all of them, as
+ * the standardised values are. */
+GBM_FN void gbm_rescale_ends(const struct gbm_rescale *r, struct gbm_rng *rng,
+                             real at, real *lower, real *upper)
+{
+    const real from = gbm_uniform(rng) * r->reach;
+    *lower = -GBM_INF;
+    *upper = GBM_INF;
+    if (!gbm_is_finite(from) || !gbm_is_finite(at))
+        return;
+    const real place = (at - from) / r->reach;
+    *lower = (real_floor(place) - place) * r->reach;
+    *upper = *lower + r->reach;
 }
 
 GBM_FN real gbm_rescale_at(const struct gbm_rescale *r, real c)
