@@ -676,16 +676,25 @@ static void push_factors(struct compiler *c, struct list *out, symp e)
         push_factors(c, out, e->args[i]);
 }
 
+/* The a == b of f = (a == b) * *times, also if f is ifelse(a == b, *times, 0);
+ * NULL if it is neither. */
+static symp equality_in(struct compiler *c, symp f, symp *times)
+{
+    const bool where = f->kind == SYM_SELECT && sym_is(f->args[2], 0);
+    symp on = where ? f->args[0] : f;
+    *times = where ? f->args[1] : sym_num(c, 1);
+    return on->kind == SYM_CALL && !strcmp(on->name, "==") ? on : NULL;
+}
+
 /* If body = rest * (loop + offset == e): e - offset, with rest in *rest. */
 static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
                      symp *rest)
 {
-    const char *equal = intern(c, "==");
     struct list factors = {0};
     push_factors(c, &factors, body);
     for (int i = 0; i < factors.n; i++) {
-        symp f = factors.at[i];
-        if (f->kind != SYM_CALL || f->name != equal)
+        symp times, f = equality_in(c, factors.at[i], &times);
+        if (!f)
             continue;
         for (int side = 0; side < 2; side++) {
             symp offset, me = f->args[side];
@@ -694,10 +703,11 @@ static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
                 continue;
             symp other = sym_sub(c, f->args[1 - side], offset);
             struct list l = {0};
+            sym_list_push(c, &l, times);
             for (int j = 0; j < factors.n; j++)
                 if (j != i)
                     sym_list_push(c, &l, factors.at[j]);
-            *rest = l.n ? sym_mul(c, l.n, l.at) : sym_num(c, 1);
+            *rest = sym_mul(c, l.n, l.at);
             return other;
         }
     }
@@ -1081,26 +1091,65 @@ symp sym_and(struct compiler *c, symp a, symp b)
     return plain_call(c, "&&", NULL, 2, (symp[]){a, b});
 }
 
-/* logdet(a A), a > 0 the same for all cells of A [K][K]: K log(a) + logdet(A).
- * NULL if there is no such a. */
+static symp sum_of_logs(struct compiler *c, symp extent, struct loop *from,
+                        symp e)
+{
+    struct loop *k = NEW(c, struct loop);
+    *k = (struct loop){"k", sym_num(c, 1), extent};
+    e = sym_replace_loop(c, e, from, sym_loop(c, k));
+    return sym_sum(c, k, k->lower, k->upper, sym_log(c, e));
+}
+
+/* logdet of the cells a[k] b[l] A[k,l], a and b > 0: the logs of a and b, and
+ * logdet(A). NULL if there are no such a and b. */
 static symp scaled_logdet(struct compiler *c, symp array)
 {
-    symp body = array->kind == SYM_ARRAY ? array->args[0] : NULL;
-    if (!body || array->nloops != 2 || body->kind != SYM_MUL)
+    symp body = array->args[0], rest = sym_num(c, 1), logs = sym_num(c, 0);
+    if (body->kind != SYM_MUL)
         return NULL;
-    symp scale = sym_num(c, 1), rest = sym_num(c, 1);
     for (int i = 0; i < body->nargs; i++) {
         symp e = body->args[i];
-        const bool all = sym_positive(e) && !sym_has_loop(e, array->loops[0]) &&
-                         !sym_has_loop(e, array->loops[1]);
-        symp *to = all ? &scale : &rest;
-        *to = sym_mul2(c, *to, e);
+        const bool row = sym_has_loop(e, array->loops[0]),
+                   column = sym_has_loop(e, array->loops[1]);
+        if (!sym_positive(e) || (row && column))
+            rest = sym_mul2(c, rest, e);
+        else
+            logs = sym_add2(
+                c, logs,
+                sum_of_logs(c, array->args[1], array->loops[column], e));
     }
-    if (sym_is(scale, 1))
+    if (sym_is(logs, 0))
         return NULL;
     symp of = sym_array(c, 2, array->loops, &array->args[1], rest);
-    return sym_add2(c, sym_mul2(c, array->args[1], sym_log(c, scale)),
-                    sym_call(c, "logdet", 1, &of));
+    return sym_add2(c, logs, sym_call(c, "logdet", 1, &of));
+}
+
+/* logdet of the cells (k == l) a[k,l]: the logs of a[k,k]. NULL if that is not
+ * how the array is written. */
+static symp diagonal_logdet(struct compiler *c, symp array)
+{
+    symp on =
+        sym_eq(c, sym_loop(c, array->loops[0]), sym_loop(c, array->loops[1]));
+    symp body = array->args[0];
+    bool found = false;
+    for (int i = 0; i < (body->kind == SYM_MUL ? body->nargs : 1); i++) {
+        symp times, e = body->kind == SYM_MUL ? body->args[i] : body;
+        symp equality = equality_in(c, e, &times);
+        found = found || (equality && sym_same(equality, on));
+    }
+    if (!found)
+        return NULL;
+    body = sym_replace_loop(c, body, array->loops[1],
+                            sym_loop(c, array->loops[0]));
+    return sum_of_logs(c, array->args[1], array->loops[0], body);
+}
+
+static symp simpler_logdet(struct compiler *c, symp array)
+{
+    if (array->kind != SYM_ARRAY || array->nloops != 2)
+        return NULL;
+    symp scaled = scaled_logdet(c, array);
+    return scaled ? scaled : diagonal_logdet(c, array);
 }
 
 /* trace_solve(a A, B), a the same for all cells of A: a trace_solve(A, B). NULL
@@ -1156,9 +1205,9 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
     if (n == 1 && !strcmp(name, "step"))
         return plain_call(c, ">=", NULL, 2, (symp[]){args[0], sym_num(c, 0)});
     if (n == 1 && !strcmp(name, "logdet")) {
-        symp scaled = scaled_logdet(c, args[0]);
-        if (scaled)
-            return scaled;
+        symp simpler = simpler_logdet(c, args[0]);
+        if (simpler)
+            return simpler;
     }
     if (n == 2 && !strcmp(name, "trace_solve")) {
         symp scaled = scaled_trace(c, args[0], args[1]);

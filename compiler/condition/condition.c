@@ -961,7 +961,8 @@ static struct factor *in_closed_form(struct compiler *c, struct model *m,
         (g->upper && through_stored(m, g->upper, v)))
         return g;
     const symp logp[] = {model_by_products(c, m, g->logp, s->family),
-                         condition_by_cases(c, g->logp, v)};
+                         condition_by_cases(c, g->logp, v),
+                         condition_by_inverses(c, s, g->logp)};
     for (size_t i = 0; i < sizeof logp / sizeof *logp; i++) {
         if (!logp[i])
             continue;

@@ -52,6 +52,10 @@ symp condition_split_sums(struct compiler *c, symp e);
 /* Sets s->as if the distribution of a matrix node states statistics of its
  * inverse, and all factors are linear in them. */
 void condition_see_in_inverse(struct compiler *c, struct step *s);
+/* logp with the traces of products of what depends on the target and the
+ * inverse of a matrix node, where that is kept, as sums over cells; NULL if
+ * there are none. */
+symp condition_by_inverses(struct compiler *c, const struct step *s, symp logp);
 
 /* ---- observed_sum.c */
 /* Whether g says that a sum was observed (dsum). */

@@ -58,6 +58,30 @@ symp condition_matrix_seen(struct compiler *c, const struct step *s, symp e)
     return e && s->as ? sym_map(c, e, see_node, &k) : e;
 }
 
+static symp see_trace(struct compiler *c, symp e, void *context)
+{
+    const struct step *s = context;
+    if (e->kind != SYM_CALL || strcmp(e->name, "trace_solve") != 0 ||
+        !sym_has_var(e->args[0], s->family->var) ||
+        sym_has_var(e->args[1], s->family->var))
+        return NULL;
+    for (const struct var *v = s->model->vars; v; v = v->next) {
+        if (!v->inverse || !v->families || !sym_has_var(e->args[1], v))
+            continue;
+        const struct seen k = {v->families, v->inverse};
+        symp seen = trace_by_cells(c, e->args[0], e->args[1], &k);
+        if (seen)
+            return seen;
+    }
+    return NULL;
+}
+
+symp condition_by_inverses(struct compiler *c, const struct step *s, symp logp)
+{
+    symp e = sym_map(c, logp, see_trace, (void *)s);
+    return sym_same(e, logp) ? NULL : e;
+}
+
 /* ---- terms ---------------------------------------------------------------
  */
 

@@ -114,7 +114,8 @@ static int open_only_cell(struct emitter *e, const struct step *s,
     symp rest, x = index->n == 1 ? sym_only_where(e->c, *coefficient,
                                                   index->loops[0], &rest)
                                  : NULL;
-    if (!x)
+    /* of a matrix: not where the column, which is opened later, says so */
+    if (!x || sym_has_loop_of(x, s->index2[0].loops, s->index2[0].n))
         return 0;
     const char *lower = emit_int(e, index->loops[0]->lower);
     const char *upper = emit_int(e, index->loops[0]->upper);
