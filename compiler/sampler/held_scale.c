@@ -42,8 +42,8 @@ static bool follows(symp e, const void *step)
 }
 
 /* Nothing but the prior of f reads the node's step. */
-static bool only_in_prior(const struct model *m, const struct step *node,
-                          const struct family *f)
+bool sampler_only_in_prior(const struct model *m, const struct step *node,
+                           const struct family *f)
 {
     for (const struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced && g != f->factor && g != node->family->factor &&
@@ -56,8 +56,8 @@ static bool only_in_prior(const struct model *m, const struct step *node,
 /* The prior of f is a normal one of which the node at `scale` is the scale: its
  * log density is power / 2 log of it, and its power times what is free of it.
  */
-static bool is_scale(struct compiler *c, const struct family *f, symp scale,
-                     double power)
+bool sampler_is_scale(struct compiler *c, const struct family *f, symp scale,
+                      double power)
 {
     struct collected k;
     symp x = sym_target(c), log_x = sym_log(c, x), count = NULL;
@@ -102,8 +102,9 @@ static bool fits(struct compiler *c, struct model *m, struct held_scale *k,
     symp scale = sampler_find_reference(precision, h->var);
     int along;
     if (!scale || !sampler_is_power(precision, scale, &k->power) ||
-        !is_scale(c, f, scale, k->power) || !find_along(f, h, scale, &along) ||
-        sym_has_var(a->deviation, h->var) || !only_in_prior(m, node, f))
+        !sampler_is_scale(c, f, scale, k->power) ||
+        !find_along(f, h, scale, &along) || sym_has_var(a->deviation, h->var) ||
+        !sampler_only_in_prior(m, node, f))
         return false;
     k->node = node->family;
     k->cells = sampler_all_instances(c, f->factor);

@@ -320,6 +320,7 @@ void sampler_find_translations(struct compiler *c, struct model *m)
         const unsigned end = open_sum(&k, c, m, f) ? masks(f) : 0;
         for (unsigned mask = 0; mask < end; mask++)
             if (make_step(&k, mask)) {
+                sampler_find_spread(c, m, k.step);
                 sampler_insert_move(m, k.step, f->var);
                 sampler_find_held_scales(c, m, k.step);
             }
@@ -371,7 +372,8 @@ bool sampler_falls_apart(struct compiler *c, struct model *m,
 
 static bool moves_effects(const struct step *s, const struct var *v)
 {
-    return v == translation_of(s)->effects->var;
+    const struct translation *t = translation_of(s);
+    return v == t->effects->var || (t->spread && v == t->spread->node->var);
 }
 
 static void phases(struct compiler *c, struct step *s)
@@ -386,6 +388,10 @@ static void phases(struct compiler *c, struct step *s)
         phase_computes_each(c, p, t->added[i].design, s->members[i].count);
     p = sweep_add_phase(c, s, PHASE_SOLVE, "prior, draws");
     p->random = true;
+    if (t->spread) {
+        phase_computes(c, p, t->spread->node->factor->logp);
+        phase_writes(c, p, t->spread->node);
+    }
     phase_solves(c, p, block_dimension(c, s));
     for (int i = 0; i < s->nmembers; i++) {
         phase_computes_each(c, p, t->added[i].slope, s->members[i].count);
@@ -401,19 +407,31 @@ static void phases(struct compiler *c, struct step *s)
 static const char *explain(struct compiler *c, const struct step *s)
 {
     const char *d = sampler_count_text(c, block_dimension(c, s));
-    return intern_format(c, "sums with %s held, Gaussian, %s x %s",
-                         translation_of(s)->effects->var->name, d, d);
+    const struct translation *t = translation_of(s);
+    const char *slice = t->spread ? intern_format(c, "slice of %s, then ",
+                                                  t->spread->node->var->name)
+                                  : "";
+    return intern_format(c, "%ssums with %s held, Gaussian, %s x %s", slice,
+                         t->effects->var->name, d, d);
 }
 
 static const char *why(struct compiler *c, const struct step *s)
 {
-    const char *effects = translation_of(s)->effects->var->name;
+    const struct translation *t = translation_of(s);
+    const char *effects = t->effects->var->name;
+    const char *spread =
+        t->spread
+            ? intern_format(c,
+                            "; before, %s given the sums alone, %s "
+                            "integrated out (Liu 1994, collapsed Gibbs)",
+                            t->spread->node->var->name, s->family->var->name)
+            : "";
     return intern_format(
         c,
         "drawn once more given their sums with %s, which %s follows, as all "
         "that reads %s reads these sums: no data are looked at. Yu and Meng "
-        "(2011), To center or not to center",
-        effects, effects, effects);
+        "(2011), To center or not to center%s",
+        effects, effects, effects, spread);
 }
 
 static const char *parallel(struct compiler *c, const struct step *s)
@@ -432,7 +450,7 @@ const struct sampler sampler_translation = {
     .name = "held sums",
     .closed = true,
     .moves = moves_effects,
-    .headers = {"linear.h"},
+    .headers = {"linear.h", "spread.h"},
     .explain = explain,
     .why = why,
     .parallel = parallel,

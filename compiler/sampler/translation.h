@@ -16,6 +16,14 @@ struct added {
                        loops; of a scalar */
 };
 
+/* The node of an element that is the scale of the effects' prior, whose
+ * precision it stands in to this power: drawn with what moves integrated out.
+ */
+struct spread {
+    struct family *node;
+    double power;
+};
+
 /* The sums effect + design * added are held; an element has one value of the
  * loops that they have in common. */
 struct translation {
@@ -24,6 +32,7 @@ struct translation {
     struct loop *tied[MAX_LOOPS];
     int ntied;
     symp slope, precision; /* of the prior of an effect */
+    const struct spread *spread; /* or NULL */
     struct added added[MAX_MEMBERS];
 };
 
@@ -39,6 +48,24 @@ static inline const struct translation *translation_of(const struct step *s)
 symp sampler_in_element(struct compiler *c, const struct step *s, int member,
                         symp e);
 
+/* held_spread.c: whether some step draws such a node. In the loops of an
+ * element: opens the node's own; spread_: whether it moves; the density of its
+ * logarithm, with the loops that `open` opens. */
+void sampler_find_spread(struct compiler *c, const struct model *m,
+                         struct step *s);
+symp sampler_spread_cell(struct compiler *c, const struct spread *k);
+void sampler_open_spread(struct emitter *e, const struct translation *t);
+void sampler_emit_spread(struct compiler *c, struct text *out,
+                         const struct step *s,
+                         void (*open)(struct emitter *e, const struct step *s));
+
+/* held_scale.c: whether the prior of f is a normal one of which the node at
+ * `scale` is the scale; whether nothing but that prior reads the step's node.
+ */
+bool sampler_is_scale(struct compiler *c, const struct family *f, symp scale,
+                      double power);
+bool sampler_only_in_prior(const struct model *m, const struct step *node,
+                           const struct family *f);
 /* held_scale.c: steps that scale what is added with the scale of its prior, the
  * sums held; behind s, a translation. */
 void sampler_find_held_scales(struct compiler *c, struct model *m,

@@ -29,6 +29,8 @@ static void open_element(struct emitter *e, const struct step *s)
         emit_loop_as(e, t->tied[j], emit_int(e, sym_loop(e->c, own)));
     }
     sampler_emit_layout(e, s);
+    if (t->spread)
+        sampler_open_spread(e, t);
 }
 
 static struct emitter open_function(struct compiler *c, struct text *out,
@@ -103,6 +105,10 @@ static void emit_rows(struct emitter *e, const struct step *s)
               emit_expr(e, sym_seen(c, (struct var *)v, v->ndim, cell->args)));
     emit_line(e, "const real slope_ = %s;", emit_expr(e, t->slope));
     emit_line(e, "const real weight_ = %s;", emit_expr(e, t->precision));
+    if (t->spread) {
+        emit_line(e, "square += slope_ * slope_ / weight_;");
+        emit_line(e, "count += 1;");
+    }
     for_each_design(e, s, "a[@] = $;");
     emit_line(e, "for (int i = 0; i < d; i++) {");
     emit_line(e, "    b[i] -= slope_ * a[i];");
@@ -116,14 +122,17 @@ static void emit_rows(struct emitter *e, const struct step *s)
 static void emit_prior(struct emitter *e, const struct step *s, int i)
 {
     struct compiler *c = e->c;
-    const struct added *a = &translation_of(s)->added[i];
+    const struct translation *t = translation_of(s);
+    const struct added *a = &t->added[i];
     const struct member *m = &s->members[i];
+    const char *Q = t->spread ? "P" : "Q", *b = t->spread ? "p" : "b";
     symp cell = added_cell(c, s, i);
     for_each_of(e, s, i, "held += $;",
                 sym_seen(c, m->family->var, m->family->var->ndim, cell->args));
-    for_each_of(e, s, i, "b[@] += $;", a->slope);
+    for_each_of(e, s, i, intern_format(c, "%s[@] += $;", b), a->slope);
     if (!m->family->nslices) {
-        for_each_of(e, s, i, "Q[(@) * d + @] += $;", a->precision);
+        for_each_of(e, s, i, intern_format(c, "%s[(@) * d + @] += $;", Q),
+                    a->precision);
         return;
     }
     const int depth = e->nloops;
@@ -131,21 +140,33 @@ static void emit_prior(struct emitter *e, const struct step *s, int i)
     int n = sampler_open_index(e, &m->index, i, false, &row);
     n += sampler_open_index(e, &s->index2[i], i, false, &column);
     emit_line(e, "if (%s <= %s)", column, row);
-    emit_line(e, "    Q[(%s) * d + %s] += %s;", row, column,
+    emit_line(e, "    %s[(%s) * d + %s] += %s;", Q, row, column,
               emit_expr(e, a->precision));
     emit_close(e, n);
     e->nloops = depth;
 }
 
-/* assemble_: Q, its lower triangle, and b of t where all is; true if what is
- * data must stay. */
+/* assemble_: Q, its lower triangle, and b of t where all is, those of the
+ * members' prior apart if the effects' scale is drawn; true if what is data
+ * must stay. */
 static void emit_assemble(struct compiler *c, struct text *out,
                           const struct step *s)
 {
+    const bool spread = translation_of(s)->spread;
     struct emitter e = open_function(
         c, out, s, "bool", "assemble",
-        "real *__restrict__ Q,\n    real *__restrict__ b, real *__restrict__ "
-        "a");
+        spread ? "struct gbm_spread *k,\n    real *__restrict__ a"
+               : "real *__restrict__ Q,\n    real *__restrict__ b, real "
+                 "*__restrict__ a");
+    if (spread) {
+        emit_line(&e, "real *__restrict__ const Q = k->Q;");
+        emit_line(&e, "real *__restrict__ const b = k->b;");
+        emit_line(&e, "real *__restrict__ const P = k->P;");
+        emit_line(&e, "real *__restrict__ const p = k->p;");
+        emit_line(&e, "gbm_total square = 0, count = 0;");
+        emit_line(&e, "gbm_fill((long long)d * d, P, 0);");
+        emit_line(&e, "gbm_fill(d, p, 0);");
+    }
     emit_line(&e, "gbm_total held = s->%s_stride == 0;",
               translation_of(s)->effects->var->cname);
     for (int i = 0; i < s->nmembers; i++)
@@ -159,6 +180,10 @@ static void emit_assemble(struct compiler *c, struct text *out,
     emit_line(&e, "for (int i = 0; i < d && team->lanes > 1; i++)");
     emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
     emit_line(&e, "held = gbm_team_sum(team, held);");
+    if (spread) {
+        emit_line(&e, "k->square = gbm_team_sum(team, square);");
+        emit_line(&e, "k->count = gbm_team_sum(team, count);");
+    }
     for (int i = 0; i < s->nmembers; i++)
         emit_prior(&e, s, i);
     emit_line(&e, "return held > 0;");
@@ -189,11 +214,54 @@ static void emit_shift(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-static void emit_room(struct emitter *e)
+static void emit_scratch(struct emitter *e, const char *name, const char *n)
 {
-    emit_line(e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
-    emit_line(e, "GBM_SCRATCH(b, b_small, d);");
-    emit_line(e, "GBM_SCRATCH(t, t_small, d);");
+    emit_line(e, "GBM_SCRATCH(%s, %s_small, %s);", name, name, n);
+}
+
+/* For what is summed; o: the density of the spread. */
+static void emit_room(struct emitter *e, const struct step *s)
+{
+    const struct spread *k = translation_of(s)->spread;
+    emit_scratch(e, "Q", "(long long)d * d");
+    emit_scratch(e, "b", "d");
+    emit_scratch(e, "t", "d");
+    if (!k)
+        return;
+    emit_scratch(e, "P", "(long long)d * d");
+    emit_scratch(e, "p", "d");
+    emit_scratch(e, "W", "(long long)d * d");
+    emit_scratch(e, "v", "d");
+    emit_line(e,
+              "struct spread_%s o = {{d, (real)%.17g, Q, b, P, p, W, v, 0, 0}, "
+              "s, %s, element};",
+              s->name, k->power, emit_expr(e, sampler_spread_cell(e->c, k)));
+}
+
+static const char *assembled(struct compiler *c, const struct step *s,
+                             const char *team)
+{
+    return intern_format(c, "assemble_%s(s, %s, element, %s, t)", s->name, team,
+                         translation_of(s)->spread ? "&o.k" : "Q, b");
+}
+
+/* The scale, then all given it. */
+static void emit_collapsed(struct emitter *e, const struct step *s)
+{
+    const struct spread *k = translation_of(s)->spread;
+    emit_line(e, "if (%s)", assembled(e->c, s, "team"));
+    emit_line(e, "    return;");
+    emit_line(e, "const real by = spread_ && o.k.count > 0 ? "
+                 "gbm_spread_slice(rng, &o.k,");
+    emit_line(e, "    spread_at_%s, &o) : 0;", s->name);
+    emit_line(e, "gbm_spread_join(&o.k, by);");
+    emit_line(e, "if (!gbm_gaussian_draw(rng, d, W, v, t))");
+    emit_line(e, "    return;");
+    emit_line(e, "shift_%s(s, team, element, t);", s->name);
+    emit_line(e, "if (by != 0 && team->lane == 0)");
+    emit_line(e, "    %s *= real_exp(by);",
+              emit_expr(e, sampler_spread_cell(e->c, k)));
+    emit_line(e, "gbm_team_sync(team);");
 }
 
 static void emit_update(struct compiler *c, struct text *out,
@@ -204,12 +272,14 @@ static void emit_update(struct compiler *c, struct text *out,
     open_element(&e, s);
     emit_line(&e, "if (d > %d)", MOST_TRANSLATED);
     emit_line(&e, "    return;");
-    emit_room(&e);
-    emit_line(&e,
-              "if (!assemble_%s(s, team, element, Q, b, t) &&\n        "
-              "gbm_gaussian_draw(rng, d, Q, b, t))",
-              s->name);
-    emit_line(&e, "    shift_%s(s, team, element, t);", s->name);
+    emit_room(&e, s);
+    if (translation_of(s)->spread) {
+        emit_collapsed(&e, s);
+    } else {
+        emit_line(&e, "if (!%s &&\n        gbm_gaussian_draw(rng, d, Q, b, t))",
+                  assembled(c, s, "team"));
+        emit_line(&e, "    shift_%s(s, team, element, t);", s->name);
+    }
     text_append(out, "}\n\n");
 }
 
@@ -244,11 +314,40 @@ static void emit_first(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* The last coordinate is the scale. */
+static void emit_spread_access(struct emitter *e, const struct spread *k,
+                               bool get)
+{
+    const char *cell = emit_expr(e, sampler_spread_cell(e->c, k));
+    emit_line(e, "if (spread_)");
+    if (get)
+        emit_line(e, "    x[d] = (double)%s;", cell);
+    else
+        emit_line(e, "    %s = (real)x[d];", cell);
+}
+
+/* W, v and total where the scale is x[d]: its prior, which is what the density
+ * has beside the integral and the Jacobian, and what the effects have of it. */
+static void emit_joined(struct emitter *e, const struct step *s)
+{
+    emit_line(e, "const double by = spread_ ? log(fabs(x[d] / (double)o.now)) "
+                 ": 0;");
+    emit_line(e, "if (spread_) {");
+    emit_line(e, "    total = (double)spread_at_%s(&o, (real)by) - by;",
+              s->name);
+    emit_line(e, "    total -= (double)gbm_spread_density(&o.k, (real)by);");
+    emit_line(e, "    total += (double)gbm_spread_effects(&o.k, (real)by);");
+    emit_line(e, "}");
+    emit_line(e, "gbm_spread_join(&o.k, (real)by);");
+}
+
 static void emit_access(struct compiler *c, struct text *out,
                         const struct step *s)
 {
     text_append(out, "#ifndef __CUDACC__\n");
     emit_first(c, out, s);
+    const struct spread *spread = translation_of(s)->spread;
+    const char *Q = spread ? "W" : "Q", *b = spread ? "v" : "b";
     for (int k = 0; k < 4; k++) {
         struct emitter e = emitter_new(c, out);
         text_printf(out, sampler_access_heads[k], s->name);
@@ -259,29 +358,32 @@ static void emit_access(struct compiler *c, struct text *out,
             emit_line(&e, "    return 0;");
         }
         if (k != 1)
-            emit_room(&e);
+            emit_room(&e, s);
         if (k == 0)
-            emit_line(&e,
-                      "return assemble_%s(s, &gbm_alone, element, Q, b, t) ? "
-                      "0 : d;",
-                      s->name);
+            emit_line(&e, "return %s ? 0 : d%s;", assembled(c, s, "&gbm_alone"),
+                      spread ? " + spread_" : "");
         if (k == 1)
             for_each_cell(&e, s, "x[@] = (double)$;");
         if (k > 1)
-            emit_line(&e, "assemble_%s(s, &gbm_alone, element, Q, b, t);",
-                      s->name);
+            emit_line(&e, "%s;", assembled(c, s, "&gbm_alone"));
         if (k > 1)
             for_each_cell(&e, s, "t[@] = (real)x[@] - $;");
         if (k == 2)
             emit_line(&e, "shift_%s(s, &gbm_alone, element, t);", s->name);
+        if (spread && (k == 1 || k == 2))
+            emit_spread_access(&e, spread, k == 1);
         if (k == 3) {
             emit_line(&e, "double total = 0;");
+            if (spread)
+                emit_joined(&e, s);
             emit_line(&e, "for (int i = 0; i < d; i++) {");
-            emit_line(&e, "    total += (double)b[i] * t[i] - 0.5 * (double)Q["
-                          "i * d + i] * t[i] * t[i];");
+            emit_line(&e,
+                      "    total += (double)%s[i] * t[i] - 0.5 * (double)%s["
+                      "i * d + i] * t[i] * t[i];",
+                      b, Q);
             emit_line(&e, "    for (int j = 0; j < i; j++)");
-            emit_line(&e, "        total -= (double)Q[i * d + j] * t[i] * "
-                          "t[j];");
+            emit_line(
+                &e, "        total -= (double)%s[i * d + j] * t[i] * t[j];", Q);
             emit_line(&e, "}");
             emit_line(&e, "return total;");
         }
@@ -297,6 +399,8 @@ void sampler_emit_translation(struct compiler *c, struct text *out,
         c, out, s,
         intern_format(c, "Drawn given their sums with %s, which follow",
                       translation_of(s)->effects->var->name));
+    if (translation_of(s)->spread)
+        sampler_emit_spread(c, out, s, open_element);
     emit_assemble(c, out, s);
     emit_shift(c, out, s);
     emit_update(c, out, s);

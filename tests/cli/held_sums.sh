@@ -47,10 +47,23 @@ echo '{"G": 3, "N": 3, "L": 2, "h": [0.1, -0.2, 0], "zero": [0, 0],
 status 0 "$GBMC" --explain few.gbm
 [ "$(grep -c 'drawn once more' .out)" = 3 ] || fail "not three moves"
 grep -q '^  sigma, beta, eps: moved with beta' .out || fail "no scale"
+grep -q 'slice of gamma' .out && grep -q 'slice of tu' .out ||
+    fail "no scales of effects drawn from the sums"
 status 0 "$GBMC" -O 1 few.gbm -o few
 status 0 ./few check --data few.json
 [ "$(grep -c 'held sums .*pass' .out)" = 4 ] || fail "not all checked"
 status 0 ./few geweke --data few.json --draws 6000
+
+# Scales of effects that are data stay, while what is added moves; no scale is
+# drawn from the sums that stands elsewhere, too.
+sed 's/"G": 3/"gamma": [null, 2, null], "tu": 3, "G": 3/' few.json >seen.json
+status 0 ./few check --data seen.json
+grep -Eq '^a, c, c +held sums +48 +[^ ]+ +pass' .out ||
+    fail "a scale that is data moved"
+status 0 ./few --data seen.json --draws 20 --quiet
+sed 's/v\[j,t\] ~ dnorm(x\[j,t\], tau)/v[j,t] ~ dnorm(x[j,t], tu)/' few.gbm >twice.gbm
+status 0 "$GBMC" --explain twice.gbm
+grep -q 'slice of tu' .out && fail "a scale of other things drawn from sums"
 
 # An ellipse for all stays where something ties the elements, and what is named
 # in samplers { } is drawn as asked, no more.
