@@ -11,7 +11,7 @@ import sys
 NEEDS = """error: gbm report needs numpy, matplotlib and netCDF4 for Python ({}).
   Debian: apt-get install python3-matplotlib python3-netcdf4
   else:   pip install matplotlib netCDF4
-  $GBM_PYTHON names another Python than `python3`."""
+  $GBM_PYTHON names another Python than {}; Debian's is /usr/bin/python3."""
 
 FOLDED = 30  # elements of arrays that the table folds
 SHOWN = 12   # quantities with pictures
@@ -413,7 +413,7 @@ def main(argv):
         import matplotlib  # noqa: F401
         import netCDF4  # noqa: F401
     except ImportError as missing:
-        print(NEEDS.format(missing), file=sys.stderr)
+        print(NEEDS.format(missing, sys.executable), file=sys.stderr)
         return 1
     from fit import Failure
     out = options.out or re.sub(r"\.nc$", "", options.fit) + ".html"

@@ -128,7 +128,7 @@ static void print(struct model *const *models, int n, FILE *out)
     if (bad > 0)
         fprintf(out,
                 "Warning: Pareto k is too large for %lld observation%s: "
-                "differences are not reliable\n  (./sampler summary FILE names "
+                "differences are not reliable\n  (summary FILE names "
                 "them).\n",
                 (long long)bad, bad == 1 ? "" : "s");
     if (models[0]->criteria.count < 100)

@@ -270,6 +270,14 @@ enum gbm_status rt_load_free(struct rt *rt, struct gbm_data *data,
     return s == GBM_OK && forget_seen ? follow_known(rt, in) : s;
 }
 
+/* Of no draw, too, an integer says that it is none (gbm_whole). */
+static double drawn(const struct rt_slot *slot, bool integer, int chain,
+                    int64_t cell)
+{
+    double x = rt_value(slot, integer, chain, cell);
+    return integer && x == (double)INT32_MIN ? (double)NAN : x;
+}
+
 static void store_draw(const struct rt_instance *in, struct gbm_draws *draws,
                        int chain, int draw)
 {
@@ -278,16 +286,40 @@ static void store_draw(const struct rt_instance *in, struct gbm_draws *draws,
         const struct rt_monitor *m = &in->monitors[k];
         bool integer = in->model->variables[m->variable].integer;
         for (int64_t i = 0; i < m->count; i++)
-            record[m->offset + i] = rt_value(&in->slots[m->variable], integer,
-                                             chain, m->cells ? m->cells[i] : i);
+            record[m->offset + i] = drawn(&in->slots[m->variable], integer,
+                                          chain, m->cells ? m->cells[i] : i);
     }
 }
 
-/* The first draw of a chain that is no number, as of dnorm with a negative
- * precision, fails the command; what it is drawn from is named with it. */
-static bool all_numbers(struct rt *rt, const struct rt_instance *in,
-                        const void *state, int chain, int draw,
-                        struct rt_cells *buffer)
+/* Draws that are no numbers, as of dnorm with a negative precision, or of a
+ * dpois whose mean is beyond every integer; the first one, by chain and draw.
+ */
+struct missing {
+    int64_t n;
+    int chain, draw;
+    const struct gbm_family *family;
+    bool integer;
+    char name[256];
+};
+
+static void add_missing(struct missing *all, const struct rt_instance *in,
+                        const void *state, int f, int64_t e, int chain,
+                        int draw)
+{
+    const struct gbm_family *fam = &in->model->families[f];
+    if (all->n++ > 0 &&
+        (chain > all->chain || (chain == all->chain && draw >= all->draw)))
+        return;
+    all->chain = chain;
+    all->draw = draw;
+    all->family = fam;
+    all->integer = in->model->variables[fam->variable].integer;
+    rt_element_name(in, state, f, e, all->name, sizeof all->name);
+}
+
+static void count_missing(struct missing *all, const struct rt_instance *in,
+                          const void *state, int chain, int draw,
+                          struct rt_cells *buffer)
 {
     const struct gbm_model *m = in->model;
     for (int f = 0; f < m->nfamilies; f++) {
@@ -299,23 +331,29 @@ static bool all_numbers(struct rt *rt, const struct rt_instance *in,
             continue;
         for (int64_t e = 0; e < in->elements[f]; e++) {
             int64_t n = rt_element_cells(fam, state, e, buffer);
-            for (int64_t i = 0; i < n; i++) {
-                double x = rt_value(slot, v->integer, chain, buffer->cells[i]);
-                if (!isnan(x) && !(v->integer && x == (double)INT32_MIN))
-                    continue;
-                char name[256];
-                rt_element_name(in, state, f, e, name, sizeof name);
+            bool missing = false;
+            for (int64_t i = 0; i < n && !missing; i++)
+                missing =
+                    isnan(drawn(slot, v->integer, chain, buffer->cells[i]));
+            if (!missing)
+                continue;
 #pragma omp critical
-                rt_fail(rt, GBM_FAILURE,
-                        "%s: %s, draw %d of chain %d, is not a number: its "
-                        "parameters allow none%s\n    %s",
-                        fam->where, name, draw + 1, chain + 1,
-                        v->integer ? " that an integer holds" : "", fam->text);
-                return false;
-            }
+            add_missing(all, in, state, f, e, chain, draw);
         }
     }
-    return true;
+}
+
+static void report_missing(struct rt *rt, const struct missing *m)
+{
+    if (m->n == 0 || rt->status != GBM_OK)
+        return;
+    rt_fail(rt, GBM_FAILURE,
+            "%s: %s, draw %d of chain %d, is not a number: its parameters "
+            "allow none%s\n    %s\n  %lld such in all; the rest of what was "
+            "drawn is kept",
+            m->family->where, m->name, m->draw + 1, m->chain + 1,
+            m->integer ? " that an integer holds" : "", m->family->text,
+            (long long)m->n);
 }
 
 /* Chains share what follows the draws. */
@@ -325,7 +363,8 @@ static int threads_for(const struct rt *rt, const struct rt_instance *in)
 }
 
 static void simulate_draws(struct rt *rt, const struct rt_instance *in,
-                           char *states, struct gbm_draws *draws)
+                           char *states, struct gbm_draws *draws,
+                           struct missing *missing)
 {
     int lp = rt->options.lp ? gbm_draws_add_stat(draws, "lp", false) : -1;
 #pragma omp parallel for num_threads(threads_for(rt, in)) schedule(dynamic)
@@ -335,8 +374,7 @@ static void simulate_draws(struct rt *rt, const struct rt_instance *in,
         for (int i = 0; i < draws->capacity && rt->status == GBM_OK; i++) {
             rt_simulate_chain(rt, in, state, c, (uint32_t)c,
                               (uint32_t)i + 1000);
-            if (!all_numbers(rt, in, state, c, i, &buffer))
-                break;
+            count_missing(missing, in, state, c, i, &buffer);
             store_draw(in, draws, c, i);
             if (lp >= 0)
                 draws->stats[lp].values[(int64_t)c * draws->capacity + i] =
@@ -376,9 +414,11 @@ static int simulate_prior(struct rt *rt)
             s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
     }
     if (s == GBM_OK) {
-        simulate_draws(rt, &in, states, &draws);
+        struct missing missing = {0};
+        simulate_draws(rt, &in, states, &draws, &missing);
         if (rt->status == GBM_OK)
             rt_deliver(rt, &draws);
+        report_missing(rt, &missing);
     }
     free(states);
     gbm_draws_free(&draws);
@@ -397,6 +437,7 @@ struct replica {
     struct rt_instance copy; /* observed nodes are drawn */
     char *states;            /* of the copy */
     struct gbm_draws draws;
+    struct missing missing;
 };
 
 /* The observed variables are what one wants to see replicated. */
@@ -444,6 +485,10 @@ static void replicate(struct replica *r, int chain, int draws)
     draw(&(struct forward){r->rt, &r->copy,
                            rt_state(&r->copy, r->states, chain), chain,
                            (uint32_t)chain, (uint32_t)draws, &r->in, false});
+    struct rt_cells buffer = {0};
+    count_missing(&r->missing, &r->copy, rt_state(&r->copy, r->states, chain),
+                  chain, draws, &buffer);
+    free(buffer.cells);
     store_draw(&r->copy, &r->draws, chain, draws);
 }
 
@@ -503,6 +548,7 @@ static void run_replicas(struct replica *r)
         rt_deliver(rt, &r->draws);
     if (rt_stopped())
         rt_fail(rt, GBM_FAILURE, "stopped: the draws are incomplete");
+    report_missing(rt, &r->missing);
 }
 
 static int simulate_posterior(struct rt *rt)

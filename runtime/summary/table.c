@@ -334,7 +334,7 @@ static void print_folds(const struct choice *c, FILE *out)
         fprintf(out, "\n");
     }
     if (c->nfolds > 0)
-        fprintf(out, "(./sampler summary FILE --show %s%s has the rows.)\n",
+        fprintf(out, "(summary FILE --show %s%s has the rows.)\n",
                 c->folds[0].name, c->nfolds > 1 ? ",..." : "");
 }
 
