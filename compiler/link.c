@@ -32,11 +32,11 @@ static const char *own_folder(struct compiler *c)
 }
 
 /* The folder of libgbm.a and link_flags: beside gbmc in the build folder, or
- * ../lib of where it is installed. */
+ * ../lib/gbm of where it is installed. */
 static const char *library_folder(struct compiler *c)
 {
     const char *here = own_folder(c);
-    const char *places[] = {here, intern_format(c, "%s/../lib", here)};
+    const char *places[] = {here, intern_format(c, "%s/../lib/gbm", here)};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (exists(intern_format(c, "%s/libgbm.a", places[i])) &&
             exists(intern_format(c, "%s/link_flags", places[i])))
