@@ -7,13 +7,14 @@
 enum gbm_status rt_refuse_beside(struct rt *rt, const char *method)
 {
     const struct rt_options *o = &rt->options;
-    const char *what = o->checkpoint   ? "--checkpoint"
-                       : o->resume     ? "--resume"
-                       : o->plain      ? "--plain"
-                       : o->profile    ? "--profile"
-                       : o->log_lik    ? "--log-lik"
-                       : o->power != 1 ? "--power"
-                                       : NULL;
+    bool saves = o->method->save != NULL;
+    const char *what = o->checkpoint && !saves ? "--checkpoint"
+                       : o->resume && !saves   ? "--resume"
+                       : o->plain              ? "--plain"
+                       : o->profile            ? "--profile"
+                       : o->log_lik            ? "--log-lik"
+                       : o->power != 1         ? "--power"
+                                               : NULL;
     return what
                ? rt_fail(rt, GBM_USER_ERROR,
                          "%s with --method %s: not supported yet", what, method)

@@ -224,7 +224,7 @@ static void list_arrays(struct rt_chains *r, struct rt_pieces *p)
         rt_pieces_add(p, name, r->moments[v].mean, cells * sizeof(double));
         rt_pieces_add(p, name, r->moments[v].m2, cells * sizeof(double));
     }
-    for (int c = 0; c < in->nchains; c++) {
+    for (int c = 0; c < r->chains; c++) {
         rt_pieces_add(p, "draws", gbm_draws_record(d, c, 0),
                       kept * (size_t)d->width * sizeof(double));
         for (int k = 0; k < d->nstats; k++)
@@ -739,7 +739,8 @@ static enum gbm_status add_replicas(struct rt_chains *r)
     r->chains = o->chains;
     if (!m->replicas)
         return GBM_OK;
-    int64_t all = (int64_t)o->chains * m->replicas(o);
+    o->beside = m->replicas(o);
+    int64_t all = (int64_t)o->chains * o->beside;
     if (all > INT_MAX)
         return rt_fail(r->rt, GBM_USER_ERROR, "%lld chains are too many",
                        (long long)all);

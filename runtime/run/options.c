@@ -577,7 +577,7 @@ static const struct {
     {OPTION_LOG_LIK, false}, {OPTION_MOMENTS, false}, {OPTION_DEVICE, false},
     {OPTION_POWER, false},   {OPTION_TEMPER, false},  {OPTION_PRECISION, false},
     {OPTION_PLAIN, false},   {OPTION_START, false},   {OPTION_DRAWS, true},
-    {OPTION_UNTIL, true},
+    {OPTION_UNTIL, true},    {OPTION_METHOD, false},  {OPTION_REPLICAS, false},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -615,7 +615,11 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         snprintf(buffer, RT_OPTION_TEXT, "%llu", (unsigned long long)o->seed);
         return buffer;
     case OPTION_CHAINS:
-        return integer_text(o->chains, buffer);
+        return integer_text(o->chains / o->beside, buffer);
+    case OPTION_METHOD:
+        return o->method->name;
+    case OPTION_REPLICAS:
+        return integer_text(o->replicas, buffer);
     case OPTION_WARMUP:
         return integer_text(o->warmup, buffer);
     case OPTION_DRAWS:
@@ -720,6 +724,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .method = &rt_mcmc,
                              .power = 1,
                              .replicas = 10,
+                             .beside = 1,
                              .argv = argv,
                              .points = 3,
                              .particles = 1000,

@@ -32,6 +32,16 @@ void rt_stones_free(struct rt_stones *s)
     s->sums = NULL;
 }
 
+void rt_stones_save(struct rt_stones *s, struct rt_pieces *p)
+{
+    size_t n =
+        (size_t)RT_STONE_BATCHES * (size_t)s->ladders * (size_t)s->replicas;
+    rt_pieces_add(p, "stones", s->sums, n * sizeof *s->sums);
+    rt_pieces_add(p, "batches", &s->batches, sizeof s->batches);
+    rt_pieces_add(p, "sweeps of a batch", &s->length, sizeof s->length);
+    rt_pieces_add(p, "sweeps of the last", &s->in_batch, sizeof s->in_batch);
+}
+
 static double add_logs(double a, double b)
 {
     double most = fmax(a, b);

@@ -331,6 +331,23 @@ static enum gbm_status prepare(struct rt_chains *r)
     return GBM_OK;
 }
 
+static void save(struct rt_chains *r, struct rt_pieces *p)
+{
+    struct tempering *t = r->own;
+    size_t n = (size_t)r->in.nchains, k = (size_t)t->replicas;
+    rt_pieces_add(p, "powers of rungs", t->power, k * sizeof *t->power);
+    rt_pieces_add(p, "rungs", t->rung, n * sizeof *t->rung);
+    rt_pieces_add(p, "chains of rungs", t->chain, n * sizeof *t->chain);
+    rt_pieces_add(p, "rejected", t->rejected, k * sizeof *t->rejected);
+    rt_pieces_add(p, "compared", &t->compared, sizeof t->compared);
+    rt_pieces_add(p, "headings", t->heading, n * sizeof *t->heading);
+    rt_pieces_add(p, "round trips", &t->trips, sizeof t->trips);
+    rt_pieces_add(p, "sweeps of sampling", &t->sweeps, sizeof t->sweeps);
+    rt_pieces_add(p, "end of a round", &t->round_end, sizeof t->round_end);
+    rt_pieces_add(p, "sampling", &t->sampling, sizeof t->sampling);
+    rt_stones_save(&t->stones, p);
+}
+
 static void print_report(const struct tempering *t, FILE *out, double barrier,
                          double value, double se)
 {
@@ -391,6 +408,7 @@ const struct rt_method rt_tempering = {
     .replicas = replicas,
     .prepare = prepare,
     .advance = advance,
+    .save = save,
     .report = report,
     .release = release,
 };

@@ -19,6 +19,8 @@ struct rt_stones {
 };
 bool rt_stones_create(struct rt_stones *s, int ladders, int replicas);
 void rt_stones_free(struct rt_stones *s);
+/* What a checkpoint saves of it. */
+void rt_stones_save(struct rt_stones *s, struct rt_pieces *pieces);
 /* A sweep: power of a rung, chain at a ladder's rung, log likelihood of a
  * chain. */
 void rt_stones_add(struct rt_stones *s, const double *power, const int *chain,

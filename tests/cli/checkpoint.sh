@@ -194,6 +194,27 @@ sampler pump
 pump=(./pump --data "$examples/pump/data.json" --chains 2 --lp)
 resumes pump 1000 1000 -- --data "$examples/pump/data.json" --chains 2 --plain
 
+# ---- ladders of tempering: powers that are set in warm-up, who is where, and
+# the sums of the evidence
+
+cat >modes.gbm <<'E'
+model {
+  mu ~ dnorm(4, 0.05)
+  for (i in 1:4) { y[i] ~ dnorm(mu^2, 4) }
+}
+E
+echo 'y <- c(25, 24, 26, 25.5)' >modes.R
+status 0 "$GBMC" -O 1 --with=powers modes.gbm -o modes
+tempering=(--data modes.R --method tempering --chains 2 --replicas 5)
+resumes modes 300 500 -- "${tempering[@]}" --device cpu
+grep -q '"round_trips": [1-9]' left.json || fail 'tempering: no round trips'
+for other in '--method mcmc' '--replicas 6' '--chains 3'; do
+    # shellcheck disable=SC2086 # two words
+    status 1 ./modes --data modes.R --device cpu --method tempering $other \
+        --resume modes.ck --quiet
+    says "${other% *}"
+done
+
 # ---- chains are compared early in warm-up, and one that is caught goes on from
 # where another is
 

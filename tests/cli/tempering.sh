@@ -91,8 +91,7 @@ says 'stopped: [0-9]+ of 10000 draws a chain were kept; the run is marked'
 exists cut.nc
 
 # what it does not do
-for option in '--checkpoint c' '--log-lik' '--moments all' '--plain' \
-    '--power 0.5'; do
+for option in '--log-lik' '--moments all' '--plain' '--power 0.5'; do
     # shellcheck disable=SC2086 # two words
     status 1 ./modes --data modes.R --quiet --method tempering $option
     says 'with --method tempering: not supported yet'
