@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 
+import bridges
 import density
 import forward
 import stays
@@ -578,6 +579,10 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "check": lambda: check(bench, text, truth or {}),
         "density": lambda: density_agrees(bench, text, data),
         "plain": lambda: plain(bench, like),
+        "powers": lambda: bridges.conditionals(bench),
+        "tempering": lambda: compare_runs(
+            bench, "tempering", bridges.draws(bench, "tempering")),
+        "smc": lambda: compare_runs(bench, "smc", bridges.draws(bench, "smc")),
         "forward": lambda: forward_agrees(bench, text, data),
         "stays": lambda: stays.leaves(bench, like),
         "geweke": lambda: geweke(bench),
