@@ -74,8 +74,8 @@ prints '^Warning: no replica went from the prior to the posterior'
 prints '^Warning: neighbours hardly swap; about --replicas '
 
 # an end before the end
-./modes --data modes.R --method tempering --device cpu --draws 100000000 \
-    --thin 10000 --warmup 10 --monitor mu --out cut.nc >.out 2>.err &
+./modes --data modes.R --method tempering --device cpu --draws 10000000 \
+    --thin 1000 --warmup 10 --monitor mu --out cut.nc >.out 2>.err &
 id=$!
 for _ in $(seq 200); do
     grep -q 'what is drawn is in cut.nc.part' .err && break
