@@ -31,6 +31,11 @@ int check_options(int nwords, char **words);
 /* batch.c. Runs every model with every data set behind it; a table. */
 int run_batch(const struct command *command, int argc, char **argv);
 
+/* evidence.c. Whether a file is a summary, by its name; a table of evidence and
+ * Bayes factors of n >= 2 of them. */
+bool is_summary(const char *path);
+int compare_evidence(const char *const *paths, int n);
+
 /* report.c. Goes on as the program in Python that makes a page of draws, which
  * has its own --help. */
 int make_report(const struct command *command, int argc, char **argv);

@@ -124,6 +124,26 @@ static int dag(const struct command *c, int argc, char **argv)
 
 /* ---- commands on draws, which need no model ---- */
 
+/* Draws are compared by how well they predict, summaries by their evidence. */
+static int compare(const struct rt_options *o)
+{
+    int summaries = 0;
+    for (int i = 0; i < o->nfiles; i++)
+        summaries += is_summary(o->files[i]);
+    if (summaries < o->nfiles)
+        return complain("compare: some files are summaries (.json) and some "
+                        "are draws: all must be of one kind");
+    return compare_evidence(o->files, o->nfiles);
+}
+
+static bool has_summaries(const struct rt_options *o)
+{
+    for (int i = 0; i < o->nfiles; i++)
+        if (is_summary(o->files[i]))
+            return true;
+    return false;
+}
+
 static int on_draws(const struct command *c, int argc, char **argv)
 {
     static const struct gbm_model none;
@@ -137,9 +157,12 @@ static int on_draws(const struct command *c, int argc, char **argv)
         words[i + 1] = argv[i];
     if (rt_options_parse(&rt, argc + 1, words) != GBM_OK)
         status = rt_report(&rt);
+    else if (rt.options.command == RT_SUMMARY)
+        status = rt_command_summary(&rt);
+    else if (has_summaries(&rt.options))
+        status = compare(&rt.options);
     else
-        status = rt.options.command == RT_SUMMARY ? rt_command_summary(&rt)
-                                                  : rt_command_compare(&rt);
+        status = rt_command_compare(&rt);
     rt_options_free(&rt.options);
     return status;
 }
@@ -185,7 +208,9 @@ static const struct command commands[] = {
      on_draws, "summary", NULL},
     {"compare", "A.nc B.nc ... [OPTION ...]",
      "which model predicts better, by LOO, of runs with --log-lik", on_draws,
-     "compare", NULL},
+     "compare",
+     "compare A.json B.json ... is of summaries of runs with --method smc or "
+     "tempering:\nlog evidence and Bayes factors.\n\n"},
     {"report", "FIT.nc [-o FILE] [OPTION ...]",
      "a page of a run's draws, in HTML", make_report, NULL, NULL},
     {"explain", "MODEL [DATA ...]", "how each variable is sampled, and why",

@@ -277,16 +277,25 @@ static uint64_t array_sum(const struct gbm_array *a)
     return hash;
 }
 
-int64_t gbm_draws_data_sum(const struct gbm_draws *draws)
+/* 51 bits, which a double holds. */
+static int64_t observed_sum(const struct gbm_draws *draws, bool with_log_lik)
 {
     uint64_t sum = 0;
 
-    if (draws->data_sum)
-        return draws->data_sum;
     for (int i = 0; i < draws->nobserved; i++)
-        if (has_log_lik(draws, draws->observed[i]->name))
+        if (!with_log_lik || has_log_lik(draws, draws->observed[i]->name))
             sum += array_sum(draws->observed[i]);
     return (int64_t)(sum >> 13);
+}
+
+int64_t gbm_draws_data_sum(const struct gbm_draws *draws)
+{
+    return draws->data_sum ? draws->data_sum : observed_sum(draws, true);
+}
+
+int64_t gbm_draws_observed_sum(const struct gbm_draws *draws)
+{
+    return observed_sum(draws, false);
 }
 
 void gbm_draws_columns(const struct gbm_draws *draws, int64_t first,

@@ -150,6 +150,8 @@ void gbm_draws_free(struct gbm_draws *draws);
 /* A number that tells data with log likelihoods from others: of less than 52
  * bits, 0 if there are none. */
 int64_t gbm_draws_data_sum(const struct gbm_draws *draws);
+/* The same of all that is observed. */
+int64_t gbm_draws_observed_sum(const struct gbm_draws *draws);
 
 /* Where draw number `draw` of `chain` goes: [width]. */
 static inline double *gbm_draws_record(const struct gbm_draws *draws, int chain,

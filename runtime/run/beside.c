@@ -79,9 +79,10 @@ enum gbm_status rt_check_prior(struct rt *rt, const struct rt_instance *in,
     return rt->status;
 }
 
-void rt_put_estimate(FILE *json, double value, double se)
+void rt_put_evidence(FILE *json, const struct gbm_draws *draws, double value,
+                     double se)
 {
-    fputs("{\"value\": ", json);
+    fputs("  \"log_evidence\": {\"value\": ", json);
     if (isfinite(value))
         fprintf(json, "%.10g", value);
     else
@@ -91,5 +92,6 @@ void rt_put_estimate(FILE *json, double value, double se)
         fprintf(json, "%.6g", se);
     else
         fputs("null", json);
-    fputs("}", json);
+    fprintf(json, "},\n  \"observed_sum\": %lld",
+            (long long)gbm_draws_observed_sum(draws));
 }

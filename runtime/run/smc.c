@@ -426,8 +426,7 @@ static void report(struct rt_chains *r, FILE *out, FILE *json)
             t->sweep, value, se);
     for (int k = 0; k < t->islands; k++)
         fprintf(out, " %.3f", t->island[k].log_evidence);
-    fprintf(json, "  \"log_evidence\": ");
-    rt_put_estimate(json, value, se);
+    rt_put_evidence(json, &r->draws, value, se);
     fprintf(json,
             ",\n  \"smc\": {\"particles\": %d, \"steps\": %d, \"sweeps\": "
             "%u,\n    \"log_evidence\": [",

@@ -384,8 +384,7 @@ static void report(struct rt_chains *r, FILE *out, FILE *json)
     for (int i = 0; i + 1 < t->replicas; i++)
         barrier += t->rejected[i] / (double)t->compared;
     print_report(t, out, barrier, value, se);
-    fprintf(json, "  \"log_evidence\": ");
-    rt_put_estimate(json, value, se);
+    rt_put_evidence(json, &r->draws, value, se);
     fprintf(json,
             ",\n  \"tempering\": {\"barrier\": %.6g, \"round_trips\": %lld, "
             "\"sweeps\": %lld,\n    \"powers\": [",

@@ -39,7 +39,9 @@ bool rt_all_raised(const struct rt_instance *in);
 /* Fails if some node that is not observed has no draw from its prior. */
 enum gbm_status rt_check_prior(struct rt *rt, const struct rt_instance *in,
                                const char *method);
-/* {"value": .., "se": ..}, null for what is no number. */
-void rt_put_estimate(FILE *json, double value, double se);
+/* "log_evidence": {"value": .., "se": ..}, null for what is no number; and what
+ * the observed numbers are known by: evidence of the same can be compared. */
+void rt_put_evidence(FILE *json, const struct gbm_draws *draws, double value,
+                     double se);
 
 #endif
