@@ -224,3 +224,23 @@ echo '{"b": 24}' >far.json
 status 0 "$GBMC" -O 0 dear.gbm -o dear
 status 1 timeout 20 ./dear --data dear.json --init far.json
 says 'at v\[1\] = -0.4 \(data\), b = 24'
+
+# A multinomial's number of trials is the sum of its counts, and nothing else.
+cat >trials.gbm <<'EOF'
+model {
+  for (i in 1:3) {
+    N[i] ~ dpois(lambda)
+    y[i,1:3] ~ dmulti(p[], N[i])
+  }
+  lambda ~ dgamma(1, 0.1)
+  p[1:3] ~ ddirch(a[])
+}
+EOF
+echo '{"y": [[3, 1, 2], [0, 4, 1], [2, 2, 9]], "a": [1, 1, 1]}' >trials.json
+status 0 "$GBMC" -O 0 trials.gbm -o trials
+status 0 ./trials --data trials.json --draws 50 --seed 2 --summary trials.sum \
+    --out trials.csv
+for n in 1:6 2:5 3:13; do
+    grep -q "\"N\[${n%:*}\]\": {\"mean\": ${n#*:}," trials.sum ||
+        fail "N[${n%:*}] is not ${n#*:}"
+done
