@@ -1,5 +1,6 @@
 /* active.c: which variables have derivatives: real ones that are random and
- * read by others, or computed from such.
+ * read by others, or vectors, of which some components may be observed and tell
+ * of the rest; and those computed from such.
  *
  * Requires that leaves are settled and derived nodes are chosen to be kept. */
 #include "model/resolve.h"
@@ -15,8 +16,9 @@ void model_find_active(struct compiler *c, struct model *m)
     if (!(c->options.with & WITH_GRADIENTS))
         return;
     for (struct family *f = m->families; f; f = f->next)
-        if (f->stochastic && !f->data_block && !f->var->leaf &&
-            !f->var->supplied && !model_draws_integers(f))
+        if (f->stochastic && !f->data_block &&
+            (!f->var->leaf || f->nslices > 0) && !f->var->supplied &&
+            !model_draws_integers(f))
             f->var->active = true;
     for (bool more = true; more;) {
         more = false;

@@ -29,7 +29,7 @@ model {
     s[j] ~ dexp(1)
     u[j] ~ dnorm(s[j] * L[1, j] + L[2, j] ^ 2, 4)
   }
-  # a simplex and a vector that is seen in part
+  # a simplex, and vectors that are seen in part, read and not (y)
   p[1:3] ~ ddirch(a[])
   n[1:3] ~ dmulti(p[], 20)
   V[1, 1] <- 1 + s[1]
@@ -87,12 +87,12 @@ model {
 E
 cat >data.json <<'E'
 {"R": [[2, 0.3], [0.3, 1]], "zero": [0, 0], "a": [1, 2, 0.7],
- "y": [[1, 2], [0.3, -1], [0.4, 1.4], [-1, 0.2]],
+ "y": [[1, 2], [0.3, null], [0.4, 1.4], [-1, 0.2]],
  "x": [[0, 1], [0.3, -2], [1.4, 0.4], [-2, 0.2]],
  "w": [[1, 1], [0.1, -1], [1.2, 0.4], [-1, 0.7]],
  "u": [0.3, 0.2, -0.4], "n": [4, 9, 7], "part": [0.4, null], "e": 0.3}
 E
-gradients vectors.gbm 7
+gradients vectors.gbm 8
 cat >data.json <<'E'
 {"w": [0.2, 0.3, 0.5], "N": 4, "g": [1, 2, 4, 3], "v": [2, 0, 1, 3], "z": 1.5,
  "l": 0.4, "o": 0.2, "at": [0, 0.5, 1], "to": [1, 3, 2]}
