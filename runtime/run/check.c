@@ -137,6 +137,14 @@ static double conditional_at(const struct checker *c,
     return value;
 }
 
+/* Up, down, or some up and some down: in one direction the difference of two
+ * numbers that are nearly the same keeps its digits. */
+static double sign_of(int way, int family, int64_t cell)
+{
+    uint32_t hash = ((uint32_t)cell + 977u * (uint32_t)family) * 2654435761u;
+    return way == 1 || way == -1 ? way : hash >> (24 + way) & 1 ? 1 : -1;
+}
+
 /* Every free real number of the chain, its last digit or two changed. */
 static void nudge(const struct checker *c, int way)
 {
@@ -155,7 +163,7 @@ static void nudge(const struct checker *c, int way)
                 double x = rt_value(slot, false, c->chain, cell);
                 if (!rt_seen(slot, cell))
                     rt_set_value(slot, false, c->chain, cell,
-                                 x * (1 + way * NUDGE));
+                                 x * (1 + sign_of(way, f, cell) * NUDGE));
             }
         }
     }
@@ -212,11 +220,9 @@ static double rounding_at(struct checker *c, const struct gbm_step *step,
 {
     static const struct {
         int mode, way;
-    } others[] = {{FE_UPWARD, 0},
-                  {FE_DOWNWARD, 0},
-                  {FE_TOWARDZERO, 0},
-                  {FE_TONEAREST, 1},
-                  {FE_TONEAREST, -1}};
+    } others[] = {{FE_UPWARD, 0},    {FE_DOWNWARD, 0},   {FE_TOWARDZERO, 0},
+                  {FE_TONEAREST, 1}, {FE_TONEAREST, -1}, {FE_TONEAREST, 2},
+                  {FE_TONEAREST, 4}};
     size_t n = (size_t)c->terms + 1;
     double *nearest = malloc(2 * n * sizeof *nearest), worst = 0;
     void **values = rt_save(c->in);
@@ -275,14 +281,20 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
         record(c, k, element, move);
 }
 
+/* `values`, if they are not NULL, are those of the chain where it knows the
+ * conditional best. */
 static void compare(struct checker *c, int k, int64_t element, const double *a,
-                    const double *b)
+                    const double *b, void *const *values)
 {
     const struct gbm_step *step = &c->in->model->steps[k];
     struct comparison move = {0};
     double at_b, at_a;
     check_refresh(c);
     densities(c, c->after); /* before trial values change what is stored */
+    if (values) {
+        rt_put_back(c->in, values);
+        check_refresh(c);
+    }
     move.conditional = conditional_at(c, step, element, b, &at_b) -
                        conditional_at(c, step, element, a, &at_a);
     move.rounding = 1e-14 * (at_a + at_b);
@@ -352,20 +364,25 @@ static void check_far(struct checker *c, int k, int64_t element,
     static const double times[] = {-4, 6, 30};
     const struct gbm_step *step = &c->in->model->steps[k];
     double *x = malloc((size_t)n * sizeof *x);
-    if (!x)
+    /* on the way what moves along loses digits: nearly to 0 and back */
+    void **values = rt_save(c->in);
+    if (!x || !values)
         abort();
     c->far = true;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         double t = times[i];
         if (n == 1 && !step->whole)
             t = end_of_support(c, step, element, a, b, t, x);
+        rt_put_back(c->in, values);
         push(c, step, element, a, b, t, x);
         if (memcmp(x, a, (size_t)n * sizeof *x) != 0 &&
             rt_in_support(c->in, c->state, c->chain, step->family, element))
-            compare(c, k, element, a, x);
+            compare(c, k, element, a, x, values);
     }
     c->far = false;
-    set_block(c, step, element, a);
+    rt_put_back(c->in, values);
+    rt_forget(c->in, values);
+    check_refresh(c);
     free(x);
 }
 
@@ -409,7 +426,7 @@ static void check_neighbours(struct checker *c, int k, int64_t element,
         double b[1] = {a[0] + side};
         step->block_set(c->state, element, b);
         if (isfinite(family->logdensity(c->state, element)))
-            compare(c, k, element, a, b);
+            compare(c, k, element, a, b, NULL);
         set_block(c, step, element, a);
     }
     c->far = false;
@@ -506,11 +523,9 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
             break;
     }
     if (memcmp(a, b, (size_t)n * sizeof *a) != 0) {
-        compare(c, k, element, a, b);
-        if (far && may_push(c, step, n)) {
+        compare(c, k, element, a, b, NULL);
+        if (far && may_push(c, step, n))
             check_far(c, k, element, a, b, n);
-            set_block(c, step, element, b);
-        }
     } else {
         check_standing(c, k, element, a);
     }

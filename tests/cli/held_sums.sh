@@ -104,3 +104,32 @@ moved 0 ', "eps": [[0.1, 0.2], [0.1, 0.3], [0, 0]]'
 
 # A device's draws are the host's, step by step and in one kernel.
 device_draws_as_host few few.json
+
+# A scale that is tried near 0 and back: what follows it has lost digits, which
+# is no fault of the sampler.
+cat >near.gbm <<'END'
+model {
+  for (g in 1:2) {
+    tau[g] ~ dgamma(3, 1)
+    a[g] ~ dnorm(0.1, 2)
+    for (l in 1:3) { beta[g,l] ~ dnorm(mu[l], 1 / sigma[l]^2) }
+    for (i in 1:3) {
+      eps[i,g] ~ dnorm(0.32, tau[g])
+      y[g,i] ~ dpois(exp(inprod(beta[g,], X[i,]) - eps[i,g] + a[g]))
+    }
+  }
+  for (l in 1:3) {
+    sigma[l] ~ half_normal(0.76)
+    mu[l] ~ dnorm(0, 2)
+  }
+}
+END
+cat >near.json <<'END'
+{"X": [[0.55, 0.08, 0.05], [1.26, -0.76, 0.26], [-0.14, -0.29, 0.13]],
+ "y": [[0, 0, 0], [0, 0, 1]]}
+END
+status 0 "$GBMC" -O 1 near.gbm -o near
+for seed in 3 12 16 19 33 35; do
+    status 0 ./near check --data near.json --seed $seed
+    prints 'scale, held sums .* pass'
+done
