@@ -508,6 +508,38 @@ static enum gbm_status check_chain(struct self_check *s, int chain,
     return GBM_OK;
 }
 
+/* Too few digits for these data, where they are few; or a fault. */
+static enum gbm_status refuse_density(struct self_check *s,
+                                      const struct gbm_family *family,
+                                      double device, double host)
+{
+    unsigned long long seed = (unsigned long long)s->rt->options.seed;
+    if (s->rt->options.precision == RT_DOUBLE)
+        return rt_fail(
+            s->rt, GBM_FAILURE,
+            "%s: this sampler is wrong on this device: no draws were made\n"
+            "    %s\n"
+            "Its log density is %.10g on the device and %.10g on the CPU. "
+            "This is a fault of gbmc, not of the model or the data: please "
+            "report it, with the model, the data, --seed %llu and what "
+            "--version prints. --no-check draws all the same, and marks what "
+            "is written.",
+            family->where, family->text, device, host, seed);
+    return rt_fail(
+        s->rt, GBM_FAILURE,
+        "%s: %s precision has too few digits here: no draws were made\n"
+        "    %s\n"
+        "Its log density is %.10g on the device and %.10g on the CPU, in "
+        "double precision. Single precision carries seven digits, which are "
+        "too few for these data: run with --precision double. If "
+        "that is refused, too, it is a fault of gbmc: please report it, with "
+        "the model, the data, --seed %llu and what --version prints. "
+        "--no-check draws all the same, and marks what is written.",
+        family->where,
+        s->rt->options.precision == RT_SINGLE ? "single" : "mixed",
+        family->text, device, host, seed);
+}
+
 /* A family's log density as the device and as the host have it. */
 static enum gbm_status compare_density(struct self_check *s, int f,
                                        double *sums)
@@ -522,20 +554,9 @@ static enum gbm_status compare_density(struct self_check *s, int f,
         add_family(s, f, NULL, &host);
         double allowed =
             precise ? TOLERANCE + 1e-9 * host.size : 1e-2 + 1e-3 * host.size;
-        if (s->out_of_time || !isfinite(sums[c]) || !isfinite(host.value) ||
-            fabs(sums[c] - host.value) <= allowed)
-            continue;
-        status = rt_fail(
-            s->rt, GBM_FAILURE,
-            "%s: this sampler is wrong on this device: no draws were made\n"
-            "    %s\n"
-            "Its log density is %.10g on the device and %.10g on the CPU. "
-            "This is a fault of gbmc, not of the model or the data: please "
-            "report it, with the model, the data, --seed %llu and what "
-            "--version prints. --no-check draws all the same, and marks what "
-            "is written.",
-            family->where, family->text, sums[c], host.value,
-            (unsigned long long)s->rt->options.seed);
+        if (!s->out_of_time && isfinite(sums[c]) && isfinite(host.value) &&
+            fabs(sums[c] - host.value) > allowed)
+            status = refuse_density(s, family, sums[c], host.value);
     }
     return status;
 }
