@@ -107,6 +107,38 @@ def series(b, i):
     return f"{e}[{groups(b, i, m)},{groups(b, i, n)}]"
 
 
+def overdispersion(b):
+    """Counts with a normal effect each beside a regression by unit, in one sum
+    or two, with an offset, a node that more units share, or none."""
+    m, n, p = b.between(2, 4), b.between(2, 4), b.between(1, 3)
+    g, i, k = b.loop(1, m), b.loop(1, n), b.loop(1, p)
+    y, e, v, tau, s, mu = (b.name(x) for x in
+                           ("y", "eps", "beta", "tau", "sigma", "mu"))
+    x = b.given(np.round(b.g.normal(size=(n, p)) * 0.6, 2), "X")
+    turned = b.chance(0.4)
+    at = f"{e}[{i.name},{g.name}]" if turned else f"{e}[{g.name},{i.name}]"
+    sign = b.pick(["+", "-"])
+    eta = b.pick([f"{at} {sign} inprod({x}[{i.name},], {v}[{g.name},])",
+                  f"inprod({v}[{g.name},], {x}[{i.name},]) + {b.number(0, 1)} "
+                  f"- {at}"])
+    alone = b.chance(0.5)
+    if alone:
+        a = b.name("alpha")
+        each(b, g, f"{a}[{g.name}] ~ dnorm({b.number(-1, 1)}, 2)")
+        eta += f" + {a}[{g.name}]"
+    each(b, k, f"{s}[{k.name}] ~ {spread_prior(b)} "
+         f"{mu}[{k.name}] ~ dnorm(0, 2)")
+    b.write(f"for ({g.name} in 1:{m}) {{ {tau}[{g.name}] ~ dgamma(3, 1) "
+            f"for ({k.name} in 1:{p}) {{ {v}[{g.name},{k.name}] ~ "
+            f"dnorm({mu}[{k.name}], 1 / {s}[{k.name}]^2) }} "
+            f"for ({i.name} in 1:{n}) {{ "
+            f"{at} ~ dnorm({b.number(-1, 1)}, {tau}[{g.name}]) }} }}")
+    b.write(f"for ({g.name} in 1:{m}) {{ for ({i.name} in 1:{n}) {{ "
+            f"{y}[{g.name},{i.name}] ~ dpois(exp({eta})) }} }}")
+    b.feature("hierarchy: overdispersion")
+    b.observed_always.add(y)
+
+
 KINDS = [(3, by_one_number), (2, standardised_columns), (2, spread_columns),
          (2, series)]
 

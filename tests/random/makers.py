@@ -2,7 +2,7 @@
 statements that take from the Builder's pool and adds to it what they define."""
 
 from catalogue import any_distribution
-from hierarchies import hierarchy
+from hierarchies import hierarchy, overdispersion
 from likelihoods import (
     censored, factors, likelihood, measured, observed_sum, widths)
 from mixtures import (
@@ -25,5 +25,6 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.8, occupancy), (0.5, topics), (0.6, softmax), (0.6, covariance_by_cells),
           (0.6, product_of_matrices), (0.8, spatial), (0.7, measured),
           (0.6, small_groups), (0.8, weighted_sum), (0.6, totals),
-          (0.5, ordered), (1.5, hierarchy), (0.6, widths), (4, regression),
+          (0.5, ordered), (1.5, hierarchy), (1.2, overdispersion), (0.6, widths),
+          (4, regression),
           (2, any_distribution), (5, likelihood)]

@@ -101,6 +101,37 @@ COMPILER_SITES = [
     # a row of a long sum, without what the block does not move
     ("sampler/joint_linear.c", "out->rest = sym_add2(c, out->rest, sym_mul2(c, by, e));",
      "out->rest = sym_add2(c, out->rest, by);"),
+    # sums that are held: the pull of the effects on what is added, their
+    # precision, the pull of its own prior, and effects that do not follow
+    ("sampler/translation_program.c", "b[i] -= slope_ * a[i];",
+     "b[i] += slope_ * a[i];"),
+    ("sampler/translation_program.c", "Q[i * d + j] += weight_ * a[i] * a[j];",
+     "Q[i * d + j] += weight_ * a[i];"),
+    ("sampler/translation_program.c", """"b[@] += $;", a->slope);""",
+     """"b[@] -= $;", a->slope);"""),
+    ("sampler/translation_program.c", """emit_line(&e, "%s -= sum;", """,
+     """emit_line(&e, "%s += sum;", """),
+    # a scale with its plate, the sums held: a slope, a Jacobian, effects that
+    # go the other way, and the plates of other elements of the scale
+    ("sampler/held_scale.c", "sums[1] -= %s * dev_;", "sums[1] += %s * dev_;"),
+    ("sampler/held_scale.c", """
+    emit_line(&e, "total += %.17g * t_; /* the scale's Jacobian */",
+              -2 / k->power);""", """
+    emit_line(&e, "total += %.17g * t_; /* the scale's Jacobian */",
+              2 / k->power);"""),
+    ("sampler/held_scale.c", "%s -= by * dev_;", "%s += by * dev_;"),
+    ("sampler/held_scale.c", "k->cells->solved[along] = h->lower[0];", ""),
+    # terms of a sum that are missing where it stands again
+    ("sampler/held_sum.c", """
+        if (at < 0)
+            return NULL;
+        taken[at] = true;""", """
+        if (at >= 0)
+            taken[at] = true;"""),
+    # counts whose terms are infinite: their own prior in place, and their rows
+    ("emit/saturated.c", "if (!p->opaque && p->terms.n > 0)",
+     "if (!p->own && !p->opaque && p->terms.n > 0)"),
+    ("emit/saturated.c", "return infinite > 1;", "return infinite > 9;"),
 ]
 
 
@@ -184,10 +215,10 @@ def model(folder, seed):
                  lines_that_run(here, text) if text else {})
 
 
-def models(folder, jobs):
-    """All that gbmc takes, the cheapest first; their files go to `folder`."""
+def models(folder, n, jobs):
+    """Of n seeds, all that gbmc takes, the cheapest first; their files go to `folder`."""
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
-        made = pool.map(functools.partial(model, folder), range(1, SEEDS + 1),
+        made = pool.map(functools.partial(model, folder), range(1, n + 1),
                         chunksize=4)
         return sorted((m for m in made if m.size), key=lambda m: m.size)
 
