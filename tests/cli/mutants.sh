@@ -7,7 +7,8 @@ mkdir tree tree/tests
 cp -r "$GBM_ROOT/stdlib" tree/stdlib
 cp -r "$GBM_ROOT/tests/mutate" "$GBM_ROOT/tests/oracle" \
     "$GBM_ROOT/tests/random" tree/tests
-ln -s "$GBM_ROOT/build" "$GBM_ROOT/examples" "$GBM_ROOT/compiler" tree
+ln -s "$GBM_ROOT/build" "$GBM_ROOT/examples" "$GBM_ROOT/compiler" \
+    "$GBM_ROOT/runtime" tree
 
 without_lines() { sed -E 's/^([a-z]+:[^:]*):[0-9]+:/\1:/' | sort; }
 
