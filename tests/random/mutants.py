@@ -107,8 +107,8 @@ COMPILER_SITES = [
      "b[i] += slope_ * a[i];"),
     ("sampler/translation_program.c", "Q[i * d + j] += weight_ * a[i] * a[j];",
      "Q[i * d + j] += weight_ * a[i];"),
-    ("sampler/translation_program.c", """"b[@] += $;", a->slope);""",
-     """"b[@] -= $;", a->slope);"""),
+    ("sampler/translation_program.c", """"%s[@] += $;", b), a->slope);""",
+     """"%s[@] -= $;", b), a->slope);"""),
     ("sampler/translation_program.c", """emit_line(&e, "%s -= sum;", """,
      """emit_line(&e, "%s += sum;", """),
     # a scale with its plate, the sums held: a slope, a Jacobian, effects that
