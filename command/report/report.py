@@ -11,7 +11,7 @@ import sys
 NEEDS = """error: gbm report needs numpy, matplotlib and netCDF4 for Python ({}).
   Debian: apt-get install python3-matplotlib python3-netcdf4
   else:   pip install matplotlib netCDF4
-  $GBM_PYTHON names another Python than {}; Debian's is /usr/bin/python3."""
+  {} was asked; $GBM_PYTHON names another (Debian's is /usr/bin/python3)."""
 
 FOLDED = 30  # elements of arrays that the table folds
 SHOWN = 12   # quantities with pictures

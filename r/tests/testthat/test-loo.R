@@ -21,33 +21,6 @@ schools_model <- "model {
 schools <- list(y = c(28.4, 7.9, -2.8, 6.8, -0.6, 0.6, 18.0, 12.2),
                 s = c(14.9, 10.2, 16.3, 11.0, 9.4, 11.4, 10.4, 17.6))
 
-agrees <- function(model, data, at_means) {
-  fit <- gbm_sample(model, data, monitor = c("all", "deviance"), chains = 3,
-                    log_lik = TRUE, seed = 2, quiet = TRUE)
-  values <- unname(fit$log_lik)
-  n <- dim(values)[3]
-  draws <- prod(dim(values)[1:2])
-  r <- suppressWarnings(
-    loo::loo(values, r_eff = rep(fit$loo[["r_eff"]], n)))
-  expect_lt(max(abs(r$pointwise[, "elpd_loo"] - fit$pointwise[, "elpd"])), 1e-8)
-  expect_lt(max(abs(r$diagnostics$pareto_k - fit$pointwise[, "pareto_k"])), 1e-8)
-  expect_lt(abs(r$estimates["elpd_loo", "Estimate"] - fit$loo[["elpd"]]), 1e-8)
-  # ArviZ's variances have n where those of loo have n - 1
-  expect_lt(abs(r$estimates["elpd_loo", "SE"] * sqrt((n - 1) / n) -
-                  fit$loo[["se"]]), 1e-8)
-  w <- suppressWarnings(loo::waic(values))
-  expect_lt(max(abs(w$pointwise[, "p_waic"] * (draws - 1) / draws -
-                      fit$pointwise[, "p_waic"])), 1e-8)
-  lpd <- w$pointwise[, "elpd_waic"] + w$pointwise[, "p_waic"]
-  expect_lt(abs(sum(lpd) - fit$waic[["p"]] - fit$waic[["elpd"]]), 1e-8)
-  expect_s3_class(suppressWarnings(loo::loo(fit)), "psis_loo")
-  deviance <- fit$draws[, , "deviance"]
-  expect_lt(max(abs(deviance + 2 * apply(values, 1:2, sum))), 1e-8)
-  expect_lt(abs(mean(deviance) - fit$dic[["mean_deviance"]]), 1e-8)
-  expect_lt(abs(mean(deviance) + 2 * at_means(apply(fit$draws, 3, mean)) -
-                  fit$dic[["pd"]]), 1e-7)
-}
-
 test_that("loo, waic and DIC agree", {
   agrees(pump_model, pump, function(m)
     sum(dpois(pump$x, m[paste0("theta[", 1:10, "]")] * pump$t, log = TRUE)))
