@@ -81,6 +81,13 @@ static symp bind_density(struct compiler *c, const char *name, int nargs,
     return nargs == 0 ? model_named_extent(d, f->args, name) : NULL;
 }
 
+symp family_named(struct compiler *c, const struct family *f, const char *name,
+                  int nargs, const symp *args)
+{
+    struct density_context k = {.f = f};
+    return bind_density(c, name, nargs, args, &k);
+}
+
 /* A clause of the family's distribution at the family's arguments, with x
  * replaced by `at` where given. */
 static symp clause_of_family(struct compiler *c, const struct family *f,

@@ -133,6 +133,7 @@ struct factor {
     bool integer;         /* the support's */
     bool replaced;        /* by an augmentation: no longer in the joint */
     struct factor *joint; /* replaced: what stands in its place; or NULL */
+    struct factor *of;    /* stands there: what it replaces; or NULL */
     bool opaque;          /* observable or array density: never collect */
     struct var *seen_var; /* leaf: drop the instances where it is not seen */
     symp seen_ref;
@@ -205,6 +206,10 @@ void model_print(struct text *out, struct compiler *c, const struct model *m);
 /* A library expression at the arguments of a family. */
 symp family_expression(struct compiler *c, const struct family *f,
                        const struct expr *e);
+/* What a name, or an element args of it, means in f's distribution: its node,
+ * an argument, an extent; NULL if it has no such name. */
+symp family_named(struct compiler *c, const struct family *f, const char *name,
+                  int nargs, const symp *args);
 /* The same with `at` in the place of a free index. */
 symp family_expression_at(struct compiler *c, const struct family *f,
                           const struct expr *e, const char *index, symp at);

@@ -23,6 +23,8 @@ struct binding {
 struct match {
     struct binding bound[16];
     int n;
+    const struct family *vector; /* whose arguments have the names that they
+                                    have in its distribution; or NULL */
 };
 
 static symp lookup(const struct match *m, const char *name)
@@ -98,18 +100,27 @@ static bool is_no_leaf(symp e, const void *unused)
 
 static bool reads_likelihood(symp e) { return sym_any(e, is_no_leaf, NULL); }
 
-static bool matches(struct compiler *c, const struct entry *a,
-                    const struct factor *g, struct match *m)
+/* A vector node's arguments are arrays: no patterns, but names, and those of
+ * the distribution. */
+static bool names_as(const struct entry *d, const struct expr *node,
+                     const struct expr *call)
 {
-    const struct expr *pattern = entry_value(a, "match");
+    bool same = node->name == d->result->name;
+    for (int i = 0; i < call->nargs && same; i++)
+        same = call->args[i]->kind == EXPR_NAME &&
+               call->args[i]->name == d->parameters[i].name;
+    return same;
+}
+
+static bool match_arguments(struct compiler *c, const struct expr *node,
+                            const struct expr *call, const struct factor *g,
+                            struct match *m)
+{
     const struct family *f = g->family;
-    m->n = 0;
-    if (!pattern || pattern->nargs != 2 || f->nslices || f->truncated)
-        return false;
-    const struct expr *node = pattern->args[0], *call = pattern->args[1];
-    const struct entry *d = library_meant(c, a, ENTRY_DISTRIBUTION, call->name);
-    if (d != f->distribution || call->nargs != f->nargs)
-        return false;
+    if (f->nslices) {
+        m->vector = f;
+        return f->nslices == 1 && names_as(f->distribution, node, call);
+    }
     m->bound[m->n].name = node->name;
     m->bound[m->n++].value = g->value;
     for (int i = 0; i < f->nargs; i++) {
@@ -121,6 +132,22 @@ static bool matches(struct compiler *c, const struct entry *a,
                    m))
             return false;
     }
+    return true;
+}
+
+static bool matches(struct compiler *c, const struct entry *a,
+                    const struct factor *g, struct match *m)
+{
+    const struct expr *pattern = entry_value(a, "match");
+    const struct family *f = g->family;
+    *m = (struct match){.n = 0};
+    if (!pattern || pattern->nargs != 2 || f->truncated)
+        return false;
+    const struct expr *node = pattern->args[0], *call = pattern->args[1];
+    const struct entry *d = library_meant(c, a, ENTRY_DISTRIBUTION, call->name);
+    if (d != f->distribution || call->nargs != f->nargs ||
+        !match_arguments(c, node, call, g, m))
+        return false;
     /* how it looks to a power, it must say */
     const struct expr *raised = entry_value(a, "raised");
     if (raised) {
@@ -145,9 +172,10 @@ static bool matches(struct compiler *c, const struct entry *a,
 static symp bind_matched(struct compiler *c, const char *name, int nargs,
                          const symp *args, void *context)
 {
-    (void)c;
-    (void)args;
-    return nargs ? NULL : lookup(context, name);
+    const struct match *m = context;
+    symp known = nargs ? NULL : lookup(m, name);
+    return known || !m->vector ? known
+                               : family_named(c, m->vector, name, nargs, args);
 }
 
 /* The new node, its family and its factor; linked into the model. */
@@ -191,6 +219,8 @@ static struct factor *apply(struct compiler *c, struct model *m,
     n->text = k->text;
     n->logp =
         sym_from_library(c, entry_value(a, "factor"), bind_matched, match);
+    if (f->nslices)
+        n->logp = model_substitute_derived(c, n->logp);
     n->plain = n->logp;
     n->value = node;
     n->lower = sym_from_library(c, support->args[0], bind_matched, match);
@@ -216,6 +246,7 @@ static struct factor *apply(struct compiler *c, struct model *m,
         m->last_factor = &n->next;
     g->replaced = true;
     g->joint = n;
+    n->of = g;
     k->next = f->next;
     f->next = k;
     if (m->last_family == &f->next)

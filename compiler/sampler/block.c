@@ -1040,20 +1040,29 @@ bool vector_closed(struct compiler *c, struct model *m, struct step *s)
     return recognise_vector(c, m, s);
 }
 
-bool sampler_gaussian_prior(struct compiler *c, struct step *s)
+bool sampler_gaussian_density(struct compiler *c, struct step *s,
+                              struct factor *g)
 {
     struct family *f = s->family;
-    if (f->factor->replaced || !unconfined_vector(f))
+    if (!unconfined_vector(f))
         return false;
     set_members(c, s, &f, 1, false);
     struct plate_values v;
     no_values(c, f, &v);
     struct quadratic *q = NEW(c, struct quadratic);
     q->part = sampler_own_prior(c, f);
+    q->part->factor = g;
+    q->part->logp = g->logp;
     if (!derive_quadratic(c, s, &v, false, q))
         return false;
     s->quadratics = q;
     return true;
+}
+
+bool sampler_gaussian_prior(struct compiler *c, struct step *s)
+{
+    struct factor *g = s->family->factor;
+    return !g->replaced && sampler_gaussian_density(c, s, g);
 }
 
 /* Whether f's node can be sliced by component, and what moves with one. */

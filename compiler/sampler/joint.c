@@ -245,6 +245,11 @@ static bool make_curve(struct compiler *c, symp logp, struct joint_term *t)
     return true;
 }
 
+struct family *joint_node(const struct factor *g)
+{
+    return g->of ? g->of->family : g->family;
+}
+
 struct factor *joint_prior(const struct family *f)
 {
     return f->factor->replaced ? f->factor->joint : f->factor;
@@ -510,7 +515,7 @@ static bool meets_in_rows(const struct step *s)
 static bool in_vectors(const struct step *s)
 {
     for (const struct part *p = s->parts; p; p = p->next)
-        if (!p->own && p->factor->family->nslices == 1)
+        if (!p->own && joint_node(p->factor)->nslices == 1)
             return true;
     return false;
 }

@@ -62,7 +62,8 @@ struct joint_term {
      * pair[0]; weight is P[pair[0],pair[1]], and score, of component pair[0],
      * -(P r)[pair[0]]. */
     bool forms;
-    bool common_weight; /* ... no instance changes P */
+    struct family *node; /* ... the vector's */
+    bool common_weight;  /* ... no instance changes P */
     /* ... data settle the coefficients, and r = offset, if the variable `leaf`,
      * or NULL, is observed throughout */
     struct var *leaf;
@@ -117,6 +118,8 @@ void sampler_form_joint_blocks(struct compiler *c, struct model *m);
  * yet, and none after it. */
 bool joint_would_fit(struct compiler *c, struct model *m,
                      const struct family *f);
+/* Whose density g is, or stands in the place of. */
+struct family *joint_node(const struct factor *g);
 /* The factor that is f's prior, or stands in its place. */
 struct factor *joint_prior(const struct family *f);
 /* What stands for the linear predictor in a curved term. */

@@ -16,11 +16,11 @@ enum { MOST_COMPONENTS = 64, MOST_OF_LONG = 2 };
 /* The node's precision is free of the block: its element at loops[0], loops[1];
  * or NULL. */
 static symp precision_of(struct compiler *c, const struct model *m,
-                         const struct joint_context *k, struct family *f,
+                         const struct joint_context *k, struct factor *g,
                          struct loop *loops[2])
 {
-    struct step own = {.family = f, .model = m};
-    if (!sampler_gaussian_prior(c, &own))
+    struct step own = {.family = joint_node(g), .model = m};
+    if (!sampler_gaussian_density(c, &own, g))
         return NULL;
     symp precision = own.quadratics->precision[0][0];
     loops[0] = own.members[0].index.loops[0];
@@ -50,13 +50,14 @@ static struct joint_term *make_forms(struct compiler *c, struct factor *g,
     struct joint_term *t = NEW(c, struct joint_term);
     t->factor = g;
     t->forms = true;
+    t->node = joint_node(g);
     t->pair[0] = pair[0];
     t->pair[1] = pair[1];
     t->scale = p->scale;
     t->weight = p->unit;
     t->offset = form->rest;
     t->score =
-        sym_neg(c, times_precision(c, g->family, pair, t->weight, t->offset));
+        sym_neg(c, times_precision(c, t->node, pair, t->weight, t->offset));
     t->nslots = form->n;
     t->slots = NEW_ARRAY(c, struct joint_slot, form->n);
     t->leaf = g->seen_var;
@@ -109,16 +110,16 @@ static bool too_many(struct compiler *c, const struct family *f,
 struct joint_term *vector_form_terms(struct compiler *c, const struct model *m,
                                      struct joint_context *k, struct factor *g)
 {
-    struct family *f = g->family;
+    struct family *f = joint_node(g);
     const struct expr *mean = entry_value(f->distribution, "mean");
     struct joint_linear form = {.rest = sym_num(c, 0)};
     struct joint_products products;
     struct joint_term *terms = NULL, **last = &terms;
     struct loop *pair[2];
-    if (f->nslices != 1 || f->factor != g || f->truncated || !mean ||
+    if (f->nslices != 1 || joint_prior(f) != g || f->truncated || !mean ||
         sampler_extent_varies(c, f))
         return NULL;
-    symp precision = precision_of(c, m, k, f, pair);
+    symp precision = precision_of(c, m, k, g, pair);
     if (!precision || !sampler_products_of(c, g, pair, precision, &products))
         return NULL;
     symp at = sym_loop(c, pair[0]);
@@ -141,7 +142,7 @@ struct joint_term *vector_form_terms(struct compiler *c, const struct model *m,
 
 struct family *sampler_pairs_of(const struct joint_term *t)
 {
-    return t->forms ? t->factor->family : t->vector;
+    return t->forms ? t->node : t->vector;
 }
 
 bool sampler_sums_at_load(const struct joint_term *t)

@@ -40,10 +40,10 @@ static void add_trial(struct compiler *c, struct step *s,
 static void add_rescaling(struct compiler *c, struct step *s,
                           const struct rescaling *r)
 {
-    struct phase *p = sweep_add_phase(
-        c, s, PHASE_SEARCH,
-        intern_format(c, "moves %s with %s", r->hyper->var->name,
-                      r->plate->var->name));
+    struct phase *p = sweep_add_phase(c, s, PHASE_SEARCH,
+                                      intern_format(c, "moves %s with %s",
+                                                    r->hyper->var->name,
+                                                    r->plate->var->name));
     p->random = true;
     p->drawn = sym_num(c, 1);
     for (const struct part *k = r->parts; k; k = k->next)

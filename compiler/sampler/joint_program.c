@@ -578,9 +578,9 @@ static void emit_tables(struct compiler *c, struct text *out,
                     "    {.family = %d, .constant_design = %d, "
                     ".constant_weight = %d, .constant_score = %d,\n     "
                     ".curved = %d, .slots = slots_%s_%d",
-                    t->factor->family->number, t->constant_design,
-                    t->constant_weight, t->constant_score, t->curved, s->name,
-                    nterms);
+                    (t->forms ? t->node : t->factor->family)->number,
+                    t->constant_design, t->constant_weight, t->constant_score,
+                    t->curved, s->name, nterms);
         if (sampler_pairs_of(t))
             text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
         if (t->forms)

@@ -120,6 +120,9 @@ struct part *sampler_own_prior(struct compiler *c, const struct family *f);
 /* Sets the step's only quadratic to the vector node's own prior, if that is
  * normal given the rest. */
 bool sampler_gaussian_prior(struct compiler *c, struct step *s);
+/* The same of g, which is the node's density, or stands in its place. */
+bool sampler_gaussian_density(struct compiler *c, struct step *s,
+                              struct factor *g);
 /* Whether data settle e, if `leaf` is observed throughout. */
 bool sampler_data_with(symp e, const struct var *leaf);
 /* forward.c: the steps that draw forward, behind all others, in the order of

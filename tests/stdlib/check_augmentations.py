@@ -14,11 +14,25 @@ FAILURES = L.Failures()
 POINTS = 6  # random parameter values per augmentation
 
 
+def vector_bindings(entry, node, rng):
+    """The same of a vector node, whose names are those of the distribution."""
+    extent = entry.over[1][0]
+    K = int(rng.integers(1, 4))
+    make = [lambda: rng.gamma(3.0, 0.5) + 0.1, lambda: rng.normal(0, 1.5, K),
+            lambda: np.cov(rng.normal(size=(K, 3 * K + 3))).reshape(K, K)]
+    env = {name: make[len(dims)]() for name, dims in entry.parameters}
+    v = [env[name] for name, _ in entry.parameters]
+    env[node], env[extent] = rng.normal(0, 2, K), float(K)
+    return entry, v, node, env
+
+
 def bindings(match, rng):
     """Random values of the names that a match binds, and its node's name."""
     node, distribution = match[2]
     names = L.free_names(distribution, {node[1]}, [])
     entry = L.LIBRARY["distribution"][distribution[1]]
+    if entry.over:
+        return vector_bindings(entry, node[1], rng)
     while True:
         env = {}
         for name in names:
@@ -72,7 +86,7 @@ def check(name, a, rng):
 
     old = math.exp(power * L.log_density(entry, v, env[node]))
     new = integral(joint, lower, upper)
-    where = {k: round(float(x), 3) for k, x in env.items()}
+    where = {k: np.round(x, 3).tolist() for k, x in env.items()}
     FAILURES.near(new / old, 1, 1e-7, f"{name}: integral over density at {where}")
 
 
