@@ -359,6 +359,8 @@ GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
     gbm_add_normals(f->d, rng, team, b);
     GBM_TEAM_FOR(i, 0, normals ? f->d : 0, team)
     normals[i] = b[i] - normals[i];
+    if (normals)
+        gbm_team_sync(team); /* all have read b */
     gbm_sparse_backward(f, team, V, b);
     return true;
 }
