@@ -94,7 +94,14 @@ static void emit_scale_density(struct compiler *c, struct text *out,
 /* Whether rows differ in their precision. */
 static bool varies(const struct rescaling *r, const struct rescaled_rows *rows)
 {
-    return r->rows->next || !sym_is(rows->term->weight, 1);
+    return r->rows->next || r->hyper->nloops || !sym_is(rows->term->weight, 1);
+}
+
+/* Whether the scales of a plate are moved in one go (rescale_plate.h): along a
+ * curve each asks for the rows anew. */
+static bool together(const struct step *s, const struct rescaling *r)
+{
+    return r->hyper->nloops > 0 && !joint_of(s)->curved;
 }
 
 /* From the prior's mean, which the predictor may have in it or not; the
@@ -207,6 +214,19 @@ static bool is_alone(const struct rescaling *r)
     return !r->rows->next && !r->hyper->nloops;
 }
 
+/* What a row of a plate of scales is to its own. */
+static void emit_row_of_plate(struct emitter *e, const struct rescaling *r,
+                              const struct rescaled_rows *rows)
+{
+    emit_line(e, "const int scale_ = gbm_rescale_scale(&r_, node_);");
+    emit_line(e, "if (scale_ < 0)");
+    emit_line(e, "    continue; /* of another scale */");
+    emit_line(e, "const real own_ = dev_;");
+    emit_earlier(e, r, rows);
+    emit_line(e, "gbm_rescale_row(&r_, j_, scale_, place_, precision_, own_, "
+                 "dev_);");
+}
+
 /* Sets r_.dev to where the rows' own cells go, and adds to own_: their squares
  * times what of the precision differs between them. */
 static void emit_rows(struct emitter *e, const struct step *s,
@@ -219,7 +239,10 @@ static void emit_rows(struct emitter *e, const struct step *s,
               rows->number);
     emit_line(e, "const int *at_ = j_->table + rows_.header[GBM_T_AT];");
     emit_line(e, "/* observed effects have no row and do not move */");
-    if (alone)
+    if (together(s, r)) {
+        emit_line(e, "if (rows_.header[GBM_T_LEFT_OUT])");
+        emit_line(e, "    return 0;");
+    } else if (alone)
         emit_line(e, "gbm_total held_ = rows_.header[GBM_T_LEFT_OUT];");
     else
         emit_line(e, "held_ += rows_.header[GBM_T_LEFT_OUT];");
@@ -241,6 +264,11 @@ static void emit_rows(struct emitter *e, const struct step *s,
     emit_line(e, "real dev_ = deviation_%s_%d(s, rows_.element[i_]%s%s);",
               s->name, rows->number, varies(r, rows) ? ", &precision_" : "",
               plate ? ", &node_" : "");
+    if (together(s, r)) {
+        emit_row_of_plate(e, r, rows);
+        emit_close(e, 1);
+        return;
+    }
     if (plate) {
         emit_line(e, "if (node_ != cell_)");
         emit_line(e, "    continue; /* of another scale */");
@@ -261,7 +289,7 @@ static void emit_plate_deviation(struct emitter *e, const struct step *s,
                                  const struct rescaling *r)
 {
     const bool alone = is_alone(r);
-    if (!alone)
+    if (!alone && !together(s, r))
         emit_line(e, "gbm_total held_ = 0, own_ = 0, count_ = 0;");
     for (const struct rescaled_rows *rows = r->rows; rows; rows = rows->next) {
         if (!alone) {
@@ -275,6 +303,8 @@ static void emit_plate_deviation(struct emitter *e, const struct step *s,
             emit_close(e, 1);
         }
     }
+    if (together(s, r))
+        return;
     emit_line(e, "if (gbm_team_sum(team, held_) > 0)");
     emit_line(e, "    return 0;");
     if (alone)
@@ -289,16 +319,38 @@ static void emit_plate_deviation(struct emitter *e, const struct step *s,
               varies(r, r->rows) ? "" : "scale_ * ");
 }
 
+/* t_ := log c, drawn by a slice: what its density is told, with a parabola. */
+static void emit_slice(struct emitter *e, const struct step *s,
+                       const struct rescaling *r, const char *parabola,
+                       const char *context)
+{
+    emit_line(e, "real width_ = 1;");
+    emit_line(e, "real lower_, upper_;");
+    emit_line(e,
+              "gbm_rescale_ends(&%s, rng, %.17g * "
+              "real_log(real_fabs(%s.now)), &lower_, &upper_);",
+              parabola, -r->power / 2, context);
+    emit_line(e,
+              "const real t_ = gbm_slice(rng, 0, &width_, 0, lower_, upper_, "
+              "rescaled_%s_%d, &%s);",
+              s->name, r->number, context);
+}
+
+static void emit_plate_to_state(struct emitter *e, const struct step *s,
+                                const struct rescaling *r)
+{
+    struct var *vars[MAX_MEMBERS];
+    joint_variables(s, vars);
+    emit_line(e, "GBM_TEAM_FOR(i_, j_->first[%d], j_->first[%d], team)",
+              r->variable, r->variable + 1);
+    emit_line(e, "    s->%s[j_->where[i_]] = j_->x[j_->at[i_]];",
+              vars[r->variable]->cname);
+}
+
 static void emit_one(struct compiler *c, struct text *out, const struct step *s,
                      const struct rescaling *r)
 {
-    for (const struct rescaled_rows *k = r->rows; k; k = k->next)
-        emit_deviation(c, out, s, r, k);
-    emit_scale_density(c, out, s, r);
     struct emitter e = emitter_new(c, out);
-    struct var *vars[MAX_MEMBERS];
-    joint_variables(s, vars);
-    const char *plate = vars[r->variable]->cname;
     const struct family *h = r->hyper;
     text_printf(out,
                 "GBM_FN gbm_total rescale_%s_%d(const struct state *s, struct "
@@ -340,16 +392,7 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
               "const struct rescale_%s_%d k_ = {s, team, j_, &r_, %s, %s%s};",
               s->name, r->number, node, r->order ? "lost_" : "0",
               h->nloops ? ", element" : "");
-    emit_line(&e, "real width_ = 1;");
-    emit_line(&e, "real lower_, upper_;");
-    emit_line(&e,
-              "gbm_rescale_ends(&r_, rng, %.17g * real_log(real_fabs(k_.now)), "
-              "&lower_, &upper_);",
-              -r->power / 2);
-    emit_line(&e,
-              "const real t_ = gbm_slice(rng, 0, &width_, 0, lower_, upper_, "
-              "rescaled_%s_%d, &k_);",
-              s->name, r->number);
+    emit_slice(&e, s, r, "r_", "k_");
     emit_line(&e, "const real c_ = real_exp(t_);");
     emit_line(&e, "gbm_total told_ = 0;");
     emit_line(&e, "if (telling)");
@@ -358,10 +401,99 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
               "&k_, 0) - (moved_ - %.17g) * t_;",
               s->name, r->number, s->name, r->number, 2 / r->power);
     emit_line(&e, "gbm_rescale_done(j_, &r_, team, c_);");
-    emit_line(&e, "GBM_TEAM_FOR(i_, j_->first[%d], j_->first[%d], team)",
-              r->variable, r->variable + 1);
-    emit_line(&e, "    s->%s[j_->where[i_]] = j_->x[j_->at[i_]];", plate);
+    emit_plate_to_state(&e, s, r);
     emit_line(&e, "%s = k_.now * real_exp(%.17g * t_);", node, -2 / r->power);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "return told_;");
+    text_append(out, "}\n\n");
+}
+
+/* The place of a scale in its variable's array, or -1: it does not move. */
+static void emit_place_of_scale(struct compiler *c, struct text *out,
+                                const struct step *s, const struct rescaling *r)
+{
+    struct emitter e = emitter_new(c, out);
+    const struct family *h = r->hyper;
+    text_printf(out,
+                "GBM_FN long long scale_%s_%d(const struct state *s, long long "
+                "element)\n{\n",
+                s->name, r->number);
+    emit_node(&e, h, "element");
+    symp cell = sym_ref(c, h->var, h->var->ndim, h->lower);
+    emit_line(&e, "if (%s)",
+              emit_expr(&e, sym_seen(c, h->var, h->var->ndim, h->lower)));
+    emit_line(&e, "    return -1; /* it is data */");
+    if (h->var->barren) {
+        emit_line(&e, "if (!%s)", emit_expr(&e, sym_live(c, cell)));
+        emit_line(&e, "    return -1; /* drawn forward, as its cells are */");
+    }
+    emit_line(&e, "return %s;", emit_cell(&e, cell->var, cell->args));
+    text_append(out, "}\n");
+}
+
+/* Moves scale k_ of the plate, a number; its cells wait for the others. */
+static void emit_move_of_plate(struct emitter *e, const struct step *s,
+                               const struct rescaling *r, const char *node)
+{
+    emit_line(e, "const struct gbm_rescale at_ = gbm_rescale_plate_at(&r_, "
+                 "k_);");
+    emit_line(e,
+              "const struct rescale_%s_%d of_ = {s, team, j_, &at_, %s, 0, "
+              "first_ + k_};",
+              s->name, r->number, node);
+    emit_slice(e, s, r, "at_", "of_");
+    emit_line(e, "r_.c[k_] = real_exp(t_);");
+    emit_line(e, "r_.value[k_] = of_.now * real_exp(%.17g * t_);",
+              -2 / r->power);
+    emit_line(e, "if (telling)");
+    emit_line(e,
+              "    told_ += (gbm_total)rescaled_%s_%d(&of_, t_) - "
+              "rescaled_%s_%d(&of_, 0) - (gbm_rescale_count(&r_, k_) - %.17g) "
+              "* t_;",
+              s->name, r->number, s->name, r->number, 2 / r->power);
+}
+
+/* The scales of a plate, `scales_` of them from `first_` on. */
+static void emit_together(struct compiler *c, struct text *out,
+                          const struct step *s, const struct rescaling *r)
+{
+    struct emitter e = emitter_new(c, out);
+    const struct family *h = r->hyper;
+    symp cell = sym_ref(c, h->var, h->var->ndim, h->lower);
+    emit_place_of_scale(c, out, s, r);
+    text_printf(out,
+                "GBM_FN gbm_total rescale_%s_%d(const struct state *s, struct "
+                "gbm_rng *rng,\n    const struct gbm_team *team, const struct "
+                "gbm_joint *j_, int telling,\n    long long first_, long long "
+                "scales_, bool more_)\n{\n",
+                s->name, r->number);
+    emit_line(&e, "gbm_total told_ = 0;");
+    emit_line(&e, "struct gbm_rescale_plate r_ = gbm_rescale_plate_of(j_, "
+                  "scales_);");
+    emit_line(&e, "for (int k_ = 0; k_ < r_.scales; k_++)");
+    emit_line(&e, "    r_.node[k_] = scale_%s_%d(s, first_ + k_);", s->name,
+              r->number);
+    emit_line(&e, "gbm_rescale_plate_clear(&r_, j_->d, team);");
+    emit_plate_deviation(&e, s, r);
+    emit_line(&e, "gbm_rescale_plate_parabola(j_, &r_, team);");
+    for (int moved = 0; moved < 2; moved++) {
+        if (moved)
+            emit_line(&e, "gbm_rescale_plate_done(j_, &r_, team, more_);");
+        emit_line(&e, "for (int k_ = 0; k_ < r_.scales; k_++) {");
+        e.indent++;
+        emit_line(&e, "if (!gbm_rescale_moves(&r_, k_))");
+        emit_line(&e, "    continue;");
+        const int depth = e.nloops;
+        emit_node(&e, h, "(first_ + k_)");
+        const char *node = emit_expr(&e, cell);
+        if (moved)
+            emit_line(&e, "%s = r_.value[k_];", node);
+        else
+            emit_move_of_plate(&e, s, r, node);
+        emit_close(&e, 1);
+        e.nloops = depth;
+    }
+    emit_plate_to_state(&e, s, r);
     emit_line(&e, "gbm_team_sync(team);");
     emit_line(&e, "return told_;");
     text_append(out, "}\n\n");
@@ -399,8 +531,18 @@ static void emit_all(struct compiler *c, struct text *out, const struct step *s)
             const char *count = emit_int(&e, number_of_nodes(c, r->hyper));
             emit_line(&e,
                       "for (long long n_ = 0; n_ < %s && "
-                      "gbm_rescale_pays(j_, %d, %s); n_++)",
-                      count, r->number, count);
+                      "gbm_rescale_pays(j_, %d, %s); n_ += %s)",
+                      count, r->number, count,
+                      together(s, r) ? "GBM_RESCALE_AT_ONCE" : "1");
+            if (together(s, r)) {
+                emit_line(&e,
+                          "    told_ += rescale_%s_%d(s, rng, team, j_, "
+                          "telling, n_, %s - n_, %sn_ + GBM_RESCALE_AT_ONCE < "
+                          "%s);",
+                          s->name, r->number, count, r->next ? "true || " : "",
+                          count);
+                continue;
+            }
             emit_line(
                 &e,
                 "    told_ += rescale_%s_%d(s, rng, team, j_, telling, n_);",
@@ -417,8 +559,15 @@ static void emit_all(struct compiler *c, struct text *out, const struct step *s)
 void sampler_emit_rescalings(struct compiler *c, struct text *out,
                              const struct step *s)
 {
-    for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next)
-        emit_one(c, out, s, r);
+    for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next) {
+        for (const struct rescaled_rows *k = r->rows; k; k = k->next)
+            emit_deviation(c, out, s, r, k);
+        emit_scale_density(c, out, s, r);
+        if (together(s, r))
+            emit_together(c, out, s, r);
+        else
+            emit_one(c, out, s, r);
+    }
     if (joint_of(s)->rescalings)
         emit_all(c, out, s);
 }

@@ -41,6 +41,14 @@ GBM_FN void gbm_rescale_clear(const struct gbm_rescale *r, int d,
     gbm_team_sync(team);
 }
 
+/* Where the data say little beside the prior rounding leaves the parabola with
+ * an error that grows with the square of c. */
+GBM_FN real gbm_rescale_reach(gbm_total squares)
+{
+    const real lost = (real)(GBM_RESCALE_LOST * squares);
+    return real_log(1 + real_sqrt(2 * GBM_RESCALE_FELT / lost));
+}
+
 /* From dev: the parabola, without the plate's own prior, whose part of the
  * precision along dev is `squares`: scale times the sum of the squares of u -
  * m.
@@ -58,10 +66,7 @@ GBM_FN void gbm_rescale_parabola(const struct gbm_joint *j,
     }
     r->quadratic = gbm_team_sum(team, all) - squares;
     r->linear = squares - gbm_team_sum(team, cross);
-    /* Where the data say little beside the prior rounding leaves the parabola
-     * with an error that grows with the square of c. */
-    const real lost = (real)(GBM_RESCALE_LOST * squares);
-    r->reach = real_log(1 + real_sqrt(2 * GBM_RESCALE_FELT / lost));
+    r->reach = gbm_rescale_reach(squares);
 }
 
 /* The ends of log c: those of the one among intervals as long as the reach that

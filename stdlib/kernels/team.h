@@ -38,11 +38,12 @@ enum {
     GBM_WIDE_LEAST = 2048, /* lanes */
     GBM_WIDE_BLOCKS = 256, /* most of a team */
     GBM_WIDE_TEAMS = 64,   /* most at once */
-    GBM_WIDE_SUMS = 8      /* that share their barriers */
+    GBM_WIDE_SUMS = 8,     /* of lists that share their barriers */
+    GBM_WIDE_PARTS = 44    /* sums that can */
 };
 struct gbm_wide {
     unsigned arrived; /* blocks at a barrier, counted on for ever */
-    gbm_total part[GBM_WIDE_SUMS][GBM_WIDE_BLOCKS]; /* sums of the blocks */
+    gbm_total part[GBM_WIDE_PARTS][GBM_WIDE_BLOCKS]; /* sums of the blocks */
 };
 
 struct gbm_team {
@@ -185,7 +186,7 @@ GBM_FN gbm_total gbm_team_min(const struct gbm_team *team, gbm_total x)
     return x;
 }
 
-/* n sums at once, at most GBM_WIDE_SUMS. */
+/* n sums at once, at most GBM_WIDE_PARTS. */
 GBM_FN void gbm_team_sums(const struct gbm_team *team, int n, gbm_total *x)
 {
     for (int i = 0; i < n && team->lanes > 1; i++)
