@@ -15,12 +15,13 @@ from .errors import (
     NotFoundError,
     RunError,
 )
-from .model import Check, Graph, Mode, Model, Text
+from .model import Calibration, Check, Graph, Mode, Model, Text
 from .result import Draws
 
 __version__ = "0.1"
 
 __all__ = [
+    "Calibration",
     "Check",
     "CompileError",
     "DataError",

@@ -1,6 +1,7 @@
 """A model: its text, its sampler, its draws."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ import warnings
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 import numpy as np
 
@@ -42,6 +43,27 @@ class Check:
 
     def __repr__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What `Model.sbc` found: whether all quantities are calibrated, the rank of
+    the truth among the draws in each replicate, and the table."""
+
+    calibrated: bool
+    ranks: Dict[str, np.ndarray]
+    text: str
+    results: Dict[str, Any]  # all that is known, as `gbm sbc --out` has it
+
+    def __bool__(self) -> bool:
+        return self.calibrated
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """Writes a file for `Model.report`."""
+        Path(path).write_text(json.dumps(self.results))
 
 
 @dataclass(frozen=True)
@@ -204,10 +226,13 @@ class Model:
         folder: Path,
         words: Sequence[str],
         progress: bool,
+        known: bool = True,
     ) -> programs.Ended:
-        """Compiles for the data and runs; what is not a result is raised."""
+        """Compiles and runs, for the data if these are `known` and not drawn
+        anew; what is not a result is raised."""
         sampler = str(folder / "sampler")
-        notes = self._compile(["-o", sampler], data.files).messages
+        files = data.files if known else []
+        notes = self._compile(["-o", sampler], files).messages
         if progress and notes.strip():
             print(notes.strip(), file=sys.stderr)
         line = [sampler, command]
@@ -440,6 +465,66 @@ class Model:
         if ended.status != 0 and not ended.output.strip():
             raise self._failure(ended)
         return Check(ended.status == 0, ended.output)
+
+    def sbc(
+        self,
+        data: Any = None,
+        *,
+        replicates: int = 500,
+        draws: int = 99,
+        seed: int = 1,
+        options: Sequence[str] = (),
+    ) -> Calibration:
+        """Simulation-based calibration (Talts et al. 2018): where the truth is
+        among draws from the posterior of data that are drawn from the prior."""
+        folder = self._new_folder()
+        words = _options(replicates=replicates, draws=draws, seed=seed)
+        file = folder / "sbc.json"
+        ended = self._run(
+            "sbc",
+            prepare(data, folder),
+            folder,
+            [*words, *options, "--out", str(file)],
+            False,
+            known=False,
+        )
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        if not file.exists():
+            raise self._failure(ended)
+        results = json.loads(file.read_text())
+        ranks = {
+            name: np.array(q["ranks"])
+            for name, q in results["quantities"].items()
+        }
+        return Calibration(results["calibrated"], ranks, ended.output, results)
+
+    def report(
+        self,
+        fit: Union[str, os.PathLike],
+        page: Union[str, os.PathLike],
+        *,
+        predictive: Sequence[Union[str, os.PathLike]] = (),
+        sbc: Union[None, str, os.PathLike] = None,
+    ) -> Path:
+        """Writes a page in HTML of the draws that `sample(save=fit)` kept, with
+        those that `simulate(save=...)` kept and a `Calibration.save`. It needs
+        matplotlib and netCDF4."""
+        tool = Path(programs.compiler()).with_name("gbm")
+        python = os.environ.get("GBM_PYTHON") or sys.executable
+        words = ["env", f"GBM_PYTHON={python}", str(tool), "report"]
+        words += [os.path.abspath(fit), "-o", os.path.abspath(page)]
+        words += ["--model", str(self.path)]
+        for file in predictive:
+            words += ["--predictive", os.path.abspath(file)]
+        if sbc is not None:
+            words += ["--sbc", os.path.abspath(sbc)]
+        ended = programs.run(words, cwd=self._folder)
+        if ended.interrupted:
+            raise KeyboardInterrupt
+        if ended.status != 0:
+            raise self._failure(ended)
+        return Path(page)
 
 
 def _inits(init: Any) -> List[Any]:

@@ -90,6 +90,39 @@ def test_optimize_and_check(line):
     assert check and "pass" in repr(check)
 
 
+def test_sbc(tmp_path):
+    model = gbm.Model("model { y ~ dnorm(m, 1)  m ~ dnorm(0, 1) }")
+    found = model.sbc(
+        {"y": 0.0}, replicates=60, draws=19, options=["--device", "cpu"]
+    )
+    assert found and "m" in repr(found)
+    assert found.ranks["m"].shape == (60,)
+    assert 0 <= found.ranks["m"].min() < 6 and 13 < found.ranks["m"].max() <= 19
+    assert abs(found.ranks["m"].mean() - 9.5) < 4 * 5.8 / 60**0.5
+    found.save(tmp_path / "sbc.json")
+    assert (tmp_path / "sbc.json").stat().st_size > 100
+    with pytest.raises(gbm.RunError, match="absent"):
+        gbm.Model("model { y ~ dnorm(absent, 1) }").sbc({"y": 0.0})
+
+
+def test_report(line, tmp_path):
+    model, data = line
+    fit, page = tmp_path / "fit.nc", tmp_path / "fit.html"
+    model.sample(data, format="plain", draws=100, save=fit, **QUICK)
+    try:
+        import matplotlib  # noqa: F401
+        import netCDF4  # noqa: F401
+    except ImportError:
+        with pytest.raises(gbm.RunError, match="gbm report needs"):
+            model.report(fit, page)
+        assert not page.exists()
+        return
+    assert model.report(fit, page) == page
+    assert "beta" in page.read_text()
+    with pytest.raises(gbm.RunError, match="absent.nc"):
+        model.report(tmp_path / "absent.nc", page)
+
+
 def test_explain_and_dag(line, tmp_path):
     model, data = line
     assert "Gaussian block" in model.explain(data)
