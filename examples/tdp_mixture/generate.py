@@ -22,8 +22,10 @@ def cells(n):
         factors.append(np.linalg.cholesky(a @ a.T + np.diag(
             rng.uniform(0.1, 0.5, P))))
     z = rng.choice(POPULATIONS, n, p=SHARES)
-    noise = rng.standard_normal((n, P))
-    return z, means[z] + np.einsum("nij,nj->ni", np.array(factors)[z], noise)
+    x = rng.standard_normal((n, P))
+    for k in range(POPULATIONS):
+        x[z == k] = means[k] + x[z == k] @ factors[k].T
+    return z, x
 
 
 def main():

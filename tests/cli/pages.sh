@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The examples tvp_var, factor_sv and rnaseq's heterosis: the linear parts are
+# The examples tvp_var, factor_sv and heterosis: the linear parts are
 # blocks, the conditionals are those of the models, chains meet around what the
 # data were drawn with, and probabilities are shares of the draws.
 source "$GBM_ROOT/tests/cli/lib"
@@ -37,7 +37,7 @@ inside("factor_sv", [(f"L[{j + 1},{k + 1}]", truth["L"][j][k])
                      for k in range(2) for j in range(k + 1, 6)])
 P
 
-folder=$examples/rnaseq
+folder=$examples/heterosis
 
 /usr/bin/python3 - "$folder/data.json" <<'P'
 import json, sys
