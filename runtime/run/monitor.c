@@ -103,7 +103,8 @@ static enum gbm_status add_small(struct chooser *c)
 {
     struct rt_instance *in = c->in;
     const struct rt_options *o = &c->rt->options;
-    double per_cell = 8.0 * o->chains * ((o->planned - 1) / o->thin + 1);
+    const int chains = o->chains / o->beside; /* whose draws are kept */
+    double per_cell = 8.0 * chains * ((o->planned - 1) / o->thin + 1);
     int64_t limit = SMALL;
     if (per_cell * (double)limit > SMALL_BYTES)
         limit = (int64_t)(SMALL_BYTES / per_cell) + 1;

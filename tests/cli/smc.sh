@@ -33,6 +33,11 @@ for name, (mean, sd) in exact.items():
     assert abs(spread / sd - 1) < 4 * (1 / n) ** 0.5, (name, spread, sd)
 P
 
+# many particles are no reason to keep less: draws are of islands
+status 0 ./exact --data exact.R --quiet --method smc --device cpu \
+    --particles 4000 --summary many.json --threads 1
+grep -q '"m\[2\]": ' many.json || fail 'm is not kept'
+
 # two modes, far apart, whose masses the prior settles
 cat >modes.gbm <<'E'
 model {
