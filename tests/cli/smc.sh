@@ -35,8 +35,8 @@ P
 
 # many particles are no reason to keep less: draws are of islands
 status 0 ./exact --data exact.R --quiet --method smc --device cpu \
-    --particles 4000 --summary many.json --threads 1
-grep -q '"m\[2\]": ' many.json || fail 'm is not kept'
+    --particles 4000 --summary kept.json --threads 1
+grep -q '"m\[2\]": ' kept.json || fail 'm is not kept'
 
 # two modes, far apart, whose masses the prior settles
 cat >modes.gbm <<'E'
