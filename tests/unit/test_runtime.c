@@ -423,6 +423,7 @@ static enum gbm_status begin(struct session *s, int chains, int threads)
     s->rt.options = (struct rt_options){.data = files,
                                         .ndata = 1,
                                         .chains = chains,
+                                        .beside = 1,
                                         .draws = 100,
                                         .thin = 1,
                                         .seed = 5,
@@ -630,6 +631,7 @@ static int command(int (*run)(struct rt *), int draws)
     rt.options = (struct rt_options){.data = files,
                                      .ndata = 1,
                                      .chains = 2,
+                                     .beside = 1,
                                      .draws = draws,
                                      .draws_given = true,
                                      .thin = 1,
@@ -708,7 +710,8 @@ static void test_colours(void **unused)
                "null, null, null, null, null, null, null, null, null, null, "
                "null, null, null, null, null, null, null, null, null, null, "
                "null, null, null, null, null, null]}");
-    s.rt.options = (struct rt_options){.data = files, .ndata = 1, .chains = 1};
+    s.rt.options = (struct rt_options){
+        .data = files, .ndata = 1, .chains = 1, .beside = 1};
     assert_int_equal(rt_read_data(&s.rt, &s.data, NULL), GBM_OK);
     assert_int_equal(rt_load(&s.rt, &s.data, false, &s.in, NULL), GBM_OK);
     const struct rt_step *plan = &s.in.steps[0];
