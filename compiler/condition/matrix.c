@@ -58,11 +58,16 @@ symp condition_matrix_seen(struct compiler *c, const struct step *s, symp e)
     return e && s->as ? sym_map(c, e, see_node, &k) : e;
 }
 
+static bool is_trace(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_CALL && strcmp(e->name, "trace_solve") == 0;
+}
+
 static symp see_trace(struct compiler *c, symp e, void *context)
 {
     const struct step *s = context;
-    if (e->kind != SYM_CALL || strcmp(e->name, "trace_solve") != 0 ||
-        !sym_has_var(e->args[0], s->family->var) ||
+    if (!is_trace(e, NULL) || !sym_has_var(e->args[0], s->family->var) ||
         sym_has_var(e->args[1], s->family->var))
         return NULL;
     for (const struct var *v = s->model->vars; v; v = v->next) {
@@ -78,6 +83,8 @@ static symp see_trace(struct compiler *c, symp e, void *context)
 
 symp condition_by_inverses(struct compiler *c, const struct step *s, symp logp)
 {
+    if (!sym_any(logp, is_trace, NULL))
+        return NULL;
     symp e = sym_map(c, logp, see_trace, (void *)s);
     return sym_same(e, logp) ? NULL : e;
 }

@@ -564,11 +564,10 @@ static bool augment_once(struct compiler *c, struct model *m)
  * normal fit: what resists in the likelihood then is all that is not normal. */
 static bool try_fit(struct compiler *c, struct model *m, struct family *f)
 {
-    if (!may_be_replaced(f->factor) || f->nslices || f->var->leaf ||
-        closed(c, m, f))
+    if (!may_be_replaced(f->factor) || f->nslices || f->var->leaf)
         return false;
     const struct entry *a = augmentation_of(c, f->factor);
-    if (!a || entry_clause(a, "observed"))
+    if (!a || entry_clause(a, "observed") || closed(c, m, f))
         return false;
     struct trial t = new_trial(c, m);
     put(c, m, &t, a, f->factor);
