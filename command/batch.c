@@ -291,18 +291,16 @@ int run_batch(const struct command *c, int argc, char **argv)
 {
     struct batch b = {0};
     char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     size_t most = (size_t)argc;
     int status = 2;
 
-    self[n > 0 ? n : 0] = '\0';
     b.words = calloc(2 * most + 16, sizeof *b.words);
     b.files = calloc(most + 1, sizeof *b.files);
     b.fits = calloc(most * most / 4 + most, sizeof *b.fits);
     if (!b.words || !b.files || !b.fits) {
         complain("no memory");
     } else {
-        add_word(&b, n > 0 ? self : "gbm");
+        add_word(&b, find_self(self) ? self : "gbm");
         add_word(&b, c->sampler);
         status = read_words(&b, argc, argv);
         if (status == 0 && b.nfiles == 0)

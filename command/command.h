@@ -4,6 +4,8 @@
 
 #include "run/run.h"
 
+#include <limits.h>
+
 /* A command, and what does it: argv[0] is its name; returns the exit status. */
 struct command {
     const char *name, *usage, *help;
@@ -16,6 +18,8 @@ struct command {
 __attribute__((format(printf, 1, 2))) int complain(const char *format, ...);
 /* Goes on as gbmc with these words in front of argv[1 ...]. */
 int become_compiler(const char *const *words, int nwords, char **argv);
+/* The path of this program; false if it cannot be told. */
+bool find_self(char path[PATH_MAX]);
 /* The path of gbmc: beside this program, else what $PATH has. */
 const char *compiler_path(void);
 

@@ -25,13 +25,21 @@ int complain(const char *format, ...)
 
 /* ---- commands of gbmc ---- */
 
+bool find_self(char path[PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    return true;
+}
+
 const char *compiler_path(void)
 {
     static char self[PATH_MAX], path[PATH_MAX + 8];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    if (n > 0) {
-        self[n] = '\0';
+    if (find_self(self)) {
         snprintf(path, sizeof path, "%s/gbmc", dirname(self));
         if (access(path, X_OK) == 0)
             return path;

@@ -11,17 +11,6 @@
 
 enum { ROOM = PATH_MAX + 64 };
 
-/* This program's own path; false if it cannot be told. */
-static bool find_self(char path[PATH_MAX])
-{
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-
-    if (n <= 0)
-        return false;
-    path[n] = '\0';
-    return true;
-}
-
 /* Where the script is, as this program was built or installed. */
 static bool find_script(const char *self, char path[ROOM])
 {

@@ -258,6 +258,23 @@ static void emit_line_of(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+struct emitter sampler_open_line(struct compiler *c, struct text *out,
+                                 const struct step *s, const char *what,
+                                 const char *along)
+{
+    text_printf(out,
+                "struct %s_%s {\n    %s k;\n    const struct state *s;\n    "
+                "real now;\n    long long element;\n};\n"
+                "GBM_INLINE real %s_at_%s(const void *context, real t_)\n{\n"
+                "    const struct %s_%s *o_ = (const struct %s_%s *)context;\n"
+                "    const struct state *s = o_->s;\n",
+                what, s->name, along, what, s->name, what, s->name, what,
+                s->name);
+    struct emitter e = emitter_new(c, out);
+    emit_line(&e, "const long long element = o_->element;");
+    return e;
+}
+
 /* held_at_: the log density of t, with the node's prior. */
 static void emit_density_at(struct compiler *c, struct text *out,
                             const struct step *s)
@@ -265,15 +282,8 @@ static void emit_density_at(struct compiler *c, struct text *out,
     const struct held_scale *k = held_of(s);
     const struct factor *g = k->node->factor;
     symp node = node_cell(c, k), value = sym_param(c, intern(c, "value_"));
-    text_printf(out,
-                "struct held_%s {\n    struct gbm_scaling k;\n    const struct "
-                "state *s;\n    real now;\n    long long element;\n};\n"
-                "GBM_INLINE real held_at_%s(const void *context, real t_)\n{\n"
-                "    const struct held_%s *o_ = (const struct held_%s "
-                "*)context;\n    const struct state *s = o_->s;\n",
-                s->name, s->name, s->name, s->name);
-    struct emitter e = emitter_new(c, out);
-    emit_line(&e, "const long long element = o_->element;");
+    struct emitter e =
+        sampler_open_line(c, out, s, "held", "struct gbm_scaling");
     open_node(&e, k);
     emit_param(&e, "value_", "value_");
     emit_line(&e, "const real value_ = o_->now * real_exp(%.17g * t_);",

@@ -92,16 +92,8 @@ void sampler_emit_spread(struct compiler *c, struct text *out,
     const struct factor *g = t->spread->node->factor;
     symp node = sampler_spread_cell(c, t->spread);
     symp value = sym_param(c, intern(c, "value_"));
-    text_printf(
-        out,
-        "struct spread_%s {\n    struct gbm_spread k;\n    const struct "
-        "state *s;\n    real now;\n    long long element;\n};\n"
-        "GBM_INLINE real spread_at_%s(const void *context, real t_)\n"
-        "{\n    const struct spread_%s *o_ = (const struct spread_%s "
-        "*)context;\n    const struct state *s = o_->s;\n",
-        s->name, s->name, s->name, s->name);
-    struct emitter e = emitter_new(c, out);
-    emit_line(&e, "const long long element = o_->element;");
+    struct emitter e =
+        sampler_open_line(c, out, s, "spread", "struct gbm_spread");
     open(&e, s);
     emit_param(&e, "value_", "value_");
     emit_line(&e, "const real value_ = o_->now * real_exp(t_);");

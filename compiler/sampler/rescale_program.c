@@ -347,6 +347,19 @@ static void emit_plate_to_state(struct emitter *e, const struct step *s,
               vars[r->variable]->cname);
 }
 
+/* The scale is data, or it and its cells are drawn forward. */
+static void emit_if_it_stays(struct emitter *e, const struct family *h,
+                             symp cell, const char *value)
+{
+    emit_line(e, "if (%s)",
+              emit_expr(e, sym_seen(e->c, h->var, h->var->ndim, h->lower)));
+    emit_line(e, "    return %s; /* the scale is data */", value);
+    if (!h->var->barren)
+        return;
+    emit_line(e, "if (!%s)", emit_expr(e, sym_live(e->c, cell)));
+    emit_line(e, "    return %s; /* both are drawn forward */", value);
+}
+
 static void emit_one(struct compiler *c, struct text *out, const struct step *s,
                      const struct rescaling *r)
 {
@@ -361,13 +374,7 @@ static void emit_one(struct compiler *c, struct text *out, const struct step *s,
         emit_node(&e, h, "element");
     symp cell = sym_ref(c, h->var, h->var->ndim, h->lower);
     const char *node = emit_expr(&e, cell);
-    emit_line(&e, "if (%s)",
-              emit_expr(&e, sym_seen(c, h->var, h->var->ndim, h->lower)));
-    emit_line(&e, "    return 0; /* the scale is data */");
-    if (h->var->barren) {
-        emit_line(&e, "if (!%s)", emit_expr(&e, sym_live(c, cell)));
-        emit_line(&e, "    return 0; /* both are drawn forward */");
-    }
+    emit_if_it_stays(&e, h, cell, "0");
     if (h->nloops)
         emit_line(&e, "const long long cell_ = %s;",
                   emit_cell(&e, cell->var, cell->args));
@@ -420,13 +427,7 @@ static void emit_place_of_scale(struct compiler *c, struct text *out,
                 s->name, r->number);
     emit_node(&e, h, "element");
     symp cell = sym_ref(c, h->var, h->var->ndim, h->lower);
-    emit_line(&e, "if (%s)",
-              emit_expr(&e, sym_seen(c, h->var, h->var->ndim, h->lower)));
-    emit_line(&e, "    return -1; /* it is data */");
-    if (h->var->barren) {
-        emit_line(&e, "if (!%s)", emit_expr(&e, sym_live(c, cell)));
-        emit_line(&e, "    return -1; /* drawn forward, as its cells are */");
-    }
+    emit_if_it_stays(&e, h, cell, "-1");
     emit_line(&e, "return %s;", emit_cell(&e, cell->var, cell->args));
     text_append(out, "}\n");
 }

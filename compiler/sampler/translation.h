@@ -31,7 +31,7 @@ struct translation {
     struct part *part; /* all of them that an element has */
     struct loop *tied[MAX_LOOPS];
     int ntied;
-    symp slope, precision; /* of the prior of an effect */
+    symp slope, precision;       /* of the prior of an effect */
     const struct spread *spread; /* or NULL */
     struct added added[MAX_MEMBERS];
 };
@@ -59,7 +59,13 @@ void sampler_emit_spread(struct compiler *c, struct text *out,
                          const struct step *s,
                          void (*open)(struct emitter *e, const struct step *s));
 
-/* held_scale.c: whether the prior of f is a normal one of which the node at
+/* held_scale.c: opens WHAT_at_, the log density of t_ along a line that ALONG
+ * has the coefficients of, and the struct WHAT_ that it is given: from where
+ * the scale is `now`. */
+struct emitter sampler_open_line(struct compiler *c, struct text *out,
+                                 const struct step *s, const char *what,
+                                 const char *along);
+/* Whether the prior of f is a normal one of which the node at
  * `scale` is the scale; whether nothing but that prior reads the step's node.
  */
 bool sampler_is_scale(struct compiler *c, const struct family *f, symp scale,

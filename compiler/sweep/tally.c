@@ -157,22 +157,31 @@ static bool rows_vary(const struct keyed_rows *r, const struct loop *l)
     return sym_has_loop(r->key, l);
 }
 
+/* Whether the loops of f that the bounds of l have are those of r. */
+static bool bounds_given(const struct family *f, const struct loop *l,
+                         const struct keyed_rows *r)
+{
+    for (int j = 0; j < f->nloops; j++) {
+        bool given = false;
+        for (int k = 0; k < r->n; k++)
+            given = given || r->loops[k] == f->loops[j];
+        if (!given && (sym_has_loop(l->lower, f->loops[j]) ||
+                       sym_has_loop(l->upper, f->loops[j])))
+            return false;
+    }
+    return true;
+}
+
 /* sum over n of (z[d,n] == a) of cell [a,d]: the rows are [d,n], each with
  * cells of its own. */
-static bool take_given(struct compiler *c, const struct family *f,
-                       struct definition *d)
+static bool take_given(const struct family *f, struct definition *d)
 {
     struct keyed_rows all = {.key = d->rows.key};
     for (int i = 0; i < f->nloops; i++) {
         struct loop *const l = f->loops[i];
         if (!rows_vary(&d->rows, l))
             continue;
-        for (int j = 0; j < f->nloops; j++)
-            if (!sym_has_loop_of(sym_loop(c, f->loops[j]), all.loops, all.n) &&
-                (sym_has_loop(l->lower, f->loops[j]) ||
-                 sym_has_loop(l->upper, f->loops[j])))
-                return false;
-        if (sym_has_loop(d->group, l))
+        if (sym_has_loop(d->group, l) || !bounds_given(f, l, &all))
             return false;
         all.loops[all.n] = l;
         all.lower[all.n] = l->lower;
@@ -213,7 +222,7 @@ static bool take_apart(struct compiler *c, const struct family *f,
                 d->term = product ? sym_cofactor(c, e, i) : sym_num(c, 1);
             }
     }
-    return r->key && take_given(c, f, d);
+    return r->key && take_given(f, d);
 }
 
 /* Whether a's rows and keys are b's. */

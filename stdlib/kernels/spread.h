@@ -45,8 +45,7 @@ GBM_FN real gbm_spread_density(const struct gbm_spread *k, real t)
     if (!gbm_cholesky(k->d, k->W))
         return -GBM_INF;
     gbm_solve_lower(k->d, k->W, k->v);
-    gbm_total total =
-        k->count * k->power * t / 2 - real_exp(k->power * t) * k->square / 2;
+    gbm_total total = gbm_spread_effects(k, t);
     for (int i = 0; i < k->d; i++)
         total += k->v[i] * k->v[i] / 2 - real_log(k->W[i * k->d + i]);
     return (real)total;
