@@ -226,6 +226,12 @@ static bool as_of_normal(struct compiler *c, const struct factor *g, symp hyper,
     return as && found;
 }
 
+/* A term of one number whose prior is normal: it has a weight. */
+static bool has_weight(const struct joint_term *t)
+{
+    return !t->curved && !t->forms && !t->vector;
+}
+
 static symp precision_of(struct compiler *c, const struct joint_term *t)
 {
     return sym_mul2(c, t->scale, t->weight);
@@ -257,8 +263,7 @@ static struct rescaled_rows *rows_of(struct compiler *c, struct joint_term *t,
     if (!hyper || sym_has_var(sym_replace(c, precision, hyper, sym_num(c, 1)),
                               hyper->var))
         return NULL;
-    if (t->curved || t->forms || t->vector ||
-        !own_cell(c, f, &r, &of->variable) ||
+    if (!has_weight(t) || !own_cell(c, f, &r, &of->variable) ||
         !sampler_is_power(precision, hyper, &power) ||
         !as_of_normal(c, t->factor, hyper, power) ||
         (of->power != 0 && power != of->power))
@@ -287,7 +292,8 @@ static void add_first(struct compiler *c, const struct step *block,
     for (struct joint_term *t = joint_of(block)->terms; t;
          t = t->next, number++) {
         const struct family *f = t->factor->family;
-        if (f == plate || f->var != plate->var || f->factor != t->factor)
+        if (f == plate || f->var != plate->var || f->factor != t->factor ||
+            !has_weight(t))
             continue;
         symp hyper = sampler_find_reference(precision_of(c, t), r->hyper->var);
         struct rescaled_rows *rows =
