@@ -35,6 +35,38 @@ struct rt_chains {
 
 /* chains.c: the run of options.method, from data to draws; the exit status. */
 int rt_run_chains(struct rt *rt);
+/* Counts the time since the last call as of warm-up, or of sampling. */
+void rt_chains_count_phase(struct rt_chains *r, bool adapting);
+
+/* chains_prepare.c: reads, loads, starts, checks; after the checkpoints are
+ * open. */
+enum gbm_status rt_chains_prepare(struct rt_chains *r);
+/* Draws that the options ask for, of a chain. */
+int rt_chains_wanted_draws(const struct rt_options *o);
+
+/* chains_state.c: what is resumed settles options, so that is opened first.
+ * There may be nothing yet where the run saves itself: the same command line
+ * starts it and goes on with it. */
+enum gbm_status rt_chains_open_checkpoints(struct rt_chains *r);
+/* Room for the state that a checkpoint saves, and what tells this run from
+ * others: after the device has loaded. */
+enum gbm_status rt_chains_prepare_state(struct rt_chains *r);
+/* Reads what the run to be resumed came to; its draws are still to be read.
+ * `capacity`: draws that are wanted, more if it had room for more. */
+enum gbm_status rt_chains_read_numbers(struct rt_chains *r, int *capacity);
+/* After there is room for the draws. */
+enum gbm_status rt_chains_prepare_checkpoint(struct rt_chains *r);
+/* The state goes where the starting values are: what was made of these at load
+ * is as its run had it. */
+enum gbm_status rt_chains_go_on(struct rt_chains *r);
+/* A failure to write is no reason to stop. A state that is not sound stays
+ * unsaved: the run will say so. */
+void rt_chains_save(struct rt_chains *r, bool adapting);
+
+/* chains_end.c: draws kept so far go to disk, if it is time or `now`. */
+void rt_chains_spool(struct rt_chains *r, bool now);
+/* Writes and says what came of a run of so many sweeps, or why nothing did. */
+void rt_chains_finish(struct rt_chains *r, int64_t sweeps);
 
 /* until.c: --until. Bounds that draws have to keep; 0: not asked. */
 struct rt_until {

@@ -38,11 +38,8 @@ static enum gbm_status set_inits(struct rt_filter *f)
     struct rt_starter *s = &f->starter;
     const struct gbm_model *m = f->in.model;
     const int ninit = f->rt->options.ninit;
-    *s = (struct rt_starter){.rt = f->rt, .in = &f->in, .family = -1};
     s->inits = calloc((size_t)ninit + 1, sizeof *s->inits);
-    s->init = calloc((size_t)m->nvariables + 1, sizeof *s->init);
-    s->state = calloc(1, m->state_size + 1);
-    if (!s->inits || !s->init || !s->state)
+    if (!s->inits)
         return rt_fail(f->rt, GBM_FAILURE, "no memory");
     if (ninit > 1)
         return rt_fail(f->rt, GBM_USER_ERROR,
@@ -354,10 +351,11 @@ enum gbm_status rt_filter_check_options(struct rt *rt)
     return GBM_OK;
 }
 
-static enum gbm_status prepare(struct rt_filter *f)
+enum gbm_status rt_filter_load(struct rt_filter *f)
 {
     struct rt *rt = f->rt;
-    rt->options.chains = 1;
+    const struct gbm_model *m = rt->model;
+    struct rt_starter *starter = &f->starter;
     enum gbm_status s = rt_filter_check_options(rt);
     if (s == GBM_OK)
         s = rt_check_output(rt);
@@ -368,7 +366,18 @@ static enum gbm_status prepare(struct rt_filter *f)
     if (s != GBM_OK)
         return s;
     f->loaded = true;
-    s = rt_monitor(rt, &f->in, f->notes);
+    *starter = (struct rt_starter){.rt = rt, .in = &f->in, .family = -1};
+    starter->init = calloc((size_t)m->nvariables + 1, sizeof *starter->init);
+    starter->state = calloc(1, m->state_size + 1);
+    if (!starter->init || !starter->state)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    return rt_monitor(rt, &f->in, f->notes);
+}
+
+static enum gbm_status prepare(struct rt_filter *f)
+{
+    f->rt->options.chains = 1;
+    enum gbm_status s = rt_filter_load(f);
     if (s == GBM_OK)
         s = set_inits(f);
     if (s == GBM_OK)

@@ -147,6 +147,9 @@ struct rt_filter {
 };
 
 enum gbm_status rt_filter_no_memory(struct rt_filter *f);
+/* What every method with particles begins with: options, data, the model
+ * loaded, what is kept; f->starter, of which the state is not bound yet. */
+enum gbm_status rt_filter_load(struct rt_filter *f);
 /* What of a filter depends on f->times; then the particles, copies of the chain
  * in f->in. */
 enum gbm_status rt_filter_lay_out(struct rt_filter *f);

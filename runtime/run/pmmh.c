@@ -305,28 +305,15 @@ static enum gbm_status prepare(struct pmmh *p)
 {
     struct rt_filter *f = &p->f;
     struct rt *rt = f->rt;
-    enum gbm_status s = rt_filter_check_options(rt);
-    if (s == GBM_OK)
-        s = rt_check_output(rt);
-    if (s == GBM_OK)
-        s = rt_read_data(rt, &f->data, f->notes);
-    if (s == GBM_OK)
-        s = rt_load(rt, &f->data, false, &f->in, NULL);
-    if (s != GBM_OK)
-        return s;
-    f->loaded = true;
-    s = rt_monitor(rt, &f->in, f->notes);
+    enum gbm_status s = rt_filter_load(f);
     if (s == GBM_OK)
         s = rt_start(rt, &f->in, f->notes);
-    f->starter = (struct rt_starter){.rt = rt, .in = &f->in, .family = -1};
-    const size_t nv = (size_t)f->in.model->nvariables + 1;
-    f->starter.init = calloc(nv, sizeof *f->starter.init);
-    f->starter.state = calloc(1, f->in.model->state_size + 1);
-    p->given = calloc(nv, sizeof *p->given);
-    if (s == GBM_OK && (!f->starter.init || !f->starter.state || !p->given))
-        s = rt_fail(rt, GBM_FAILURE, "no memory");
     if (s != GBM_OK)
         return s;
+    const size_t nv = (size_t)f->in.model->nvariables + 1;
+    p->given = calloc(nv, sizeof *p->given);
+    if (!p->given)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
     rt_bind(&f->in, f->starter.state, 0);
     s = find_parameters(p);
     if (s == GBM_OK)

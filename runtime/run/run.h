@@ -173,11 +173,17 @@ void rt_progress_end(struct rt_progress *progress, int64_t done);
 void rt_catch_signals(void);
 bool rt_stopped(void);
 
-/* chains.c, check.c, simulate.c, geweke.c: the commands beside `run`, which is
- * a method's (method.h). Return the exit
- * status. */
+/* device.c. What --device asks for; "auto" takes a GPU where a sweep is worth
+ * it, and the CPU where there is none. */
 enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
                                FILE *notes);
+/* What "auto" chose may still fail (memory, a compiler that is not there): then
+ * the CPU does it. */
+enum gbm_status rt_load_device(struct rt *rt, struct rt_instance *in,
+                               FILE *notes);
+
+/* check.c, simulate.c, geweke.c, deliver.c: the commands beside `run`, which is
+ * a method's (method.h). Return the exit status. */
 int rt_command_check(struct rt *rt);
 int rt_command_check_gradients(struct rt *rt); /* check_gradients.c */
 int rt_command_geweke(struct rt *rt);
@@ -186,16 +192,20 @@ int rt_command_sbc(struct rt *rt); /* sbc.c */
 int rt_command_info(struct rt *rt);
 int rt_command_summary(struct rt *rt);
 int rt_command_compare(struct rt *rt); /* compare.c */
-/* Reads the data files of the options. */
+
+/* input.c. Reads the data files of the options. */
 enum gbm_status rt_read_data(struct rt *rt, struct gbm_data *data, FILE *notes);
 /* Adds the arrays of variables that stand for scalars with names. */
 enum gbm_status rt_gather(struct rt *rt, struct gbm_data *data);
-/* Prints rt->message to standard error; returns the exit status. */
+
+/* deliver.c. Prints rt->message to standard error; returns the exit status. */
 int rt_report(const struct rt *rt);
 /* Writes draws and summary as the options ask, and prints the summary. */
 enum gbm_status rt_deliver(struct rt *rt, struct gbm_draws *draws);
 /* The draws alone; before a run: whether its files can be written. */
 enum gbm_status rt_deliver_draws(struct rt *rt, struct gbm_draws *draws);
+enum gbm_status rt_deliver_summary(struct rt *rt,
+                                   const struct gbm_draws *draws);
 enum gbm_status rt_check_output(struct rt *rt);
 
 #endif

@@ -1,0 +1,115 @@
+/* device.c: where a run computes: the CPU, or a GPU by the plugin. */
+#include "run/run.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct rt_device *load_plugin(char *why, size_t capacity)
+{
+    const char *folder = getenv("GBM_LIBRARY");
+    char path[4096] = "libgbm_cuda.so";
+    if (folder)
+        snprintf(path, sizeof path, "%s/libgbm_cuda.so", folder);
+    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!plugin) {
+        snprintf(why, capacity, "%s", dlerror());
+        return NULL;
+    }
+    const struct rt_device *device = dlsym(plugin, "rt_cuda");
+    const uint64_t *layout = dlsym(plugin, "rt_cuda_layout");
+    if (device && layout && *layout == RT_LAYOUT)
+        return device;
+    snprintf(why, capacity,
+             "%s is of another version of gbm than this sampler: compile the "
+             "model again",
+             path);
+    return NULL;
+}
+
+/* About how many floating-point operations a sweep of all chains has. */
+static double sweep_work(const struct rt_instance *in)
+{
+    void *state = calloc(1, in->model->state_size + 1);
+    double work = 0;
+    if (!state)
+        return 0;
+    rt_bind(in, state, 0);
+    for (int k = 0; k < in->model->nsteps; k++) {
+        const struct gbm_step *step = &in->model->steps[k];
+        if (!in->steps[k].active)
+            continue;
+        double cost = step->cost ? (double)step->cost(state) : 1;
+        work += 50 * cost * (double)in->steps[k].count;
+        if (step->kind != GBM_STEP_DENSE)
+            continue;
+        double d = step->dense->dimension(state);
+        work += d * d * d / 3;
+        for (int t = 0; t < step->dense->nterms; t++)
+            work += 4 * d * (double)in->elements[step->dense->terms[t].family];
+    }
+    free(state);
+    return work * in->nchains;
+}
+
+enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
+                               FILE *notes)
+{
+    const char *which = rt->options.device;
+    char why[512] = "";
+    rt->device = &rt_host;
+    if (rt->options.plain) {
+        if (strncmp(which, "cuda", 4) == 0)
+            return rt_fail(rt, GBM_USER_ERROR,
+                           "--plain runs on the CPU, not with --device %s",
+                           which);
+        rt->device = &rt_plain;
+        return rt->device->open(rt, which);
+    }
+    if (strncmp(which, "cuda", 4) == 0) {
+        rt->device = load_plugin(why, sizeof why);
+        if (!rt->device)
+            return rt_fail(rt, GBM_FAILURE, "--device %s: %s", which, why);
+        return rt->device->open(rt, which);
+    }
+    if (strcmp(which, "auto") == 0) {
+        const struct rt_device *cuda = NULL;
+        if (sweep_work(in) < 2e6)
+            snprintf(why, sizeof why, "a sweep is too small for a GPU");
+        else
+            cuda = load_plugin(why, sizeof why);
+        if (cuda) {
+            rt->device = cuda;
+            if (cuda->open(rt, "cuda") == GBM_OK)
+                return GBM_OK;
+            snprintf(why, sizeof why, "%.500s", rt->message);
+            cuda->close(rt);
+            rt->status = GBM_OK;
+            rt->message[0] = '\0';
+            rt->device = &rt_host;
+        }
+    }
+    enum gbm_status s = rt->device->open(rt, which);
+    if (s == GBM_OK && notes && why[0])
+        fprintf(notes, "note: on the CPU: %s\n", why);
+    if (s == GBM_OK && rt->options.precision != RT_DOUBLE && notes)
+        fprintf(notes, "note: the CPU computes in double precision\n");
+    return s;
+}
+
+enum gbm_status rt_load_device(struct rt *rt, struct rt_instance *in,
+                               FILE *notes)
+{
+    enum gbm_status s = rt->device->load(rt, in);
+    if (s == GBM_OK || rt->device == &rt_host ||
+        strcmp(rt->options.device, "auto") != 0)
+        return s;
+    if (notes)
+        fprintf(notes, "note: on the CPU: %s\n", rt->message);
+    rt->device->close(rt);
+    rt->status = GBM_OK;
+    rt->message[0] = '\0';
+    rt->device = &rt_host;
+    s = rt_host.open(rt, "cpu");
+    return s == GBM_OK ? rt_host.load(rt, in) : s;
+}
