@@ -1,5 +1,7 @@
 /* cuda.h: private types of the CUDA device. Files:
  *   device.c   the table rt_cuda: open, load, put, get, moments, close
+ *   plan.c     how each step is done
+ *   build.c    the program's kernels, shared out among parts; their options
  *   error.c    messages of failed calls
  *   text.c     the fixed kernels' text
  *   nvrtc.c    compiles CUDA text; a cache on disk
@@ -186,13 +188,15 @@ struct cuda_chains {
     CUdeviceptr plan, steps, families, densities, colours, moments, monitors;
 };
 
-/* ---- device.c ---- */
+/* ---- build.c ---- */
 
 /* The generated program is compiled in so many parts at most, each with its
  * share of the kernels; with kernels.h that makes CUDA_PROGRAMS texts. It does
  * not depend on the number of cores, so neither does the machine code. */
 #define CUDA_PARTS 8
 #define CUDA_PROGRAMS (CUDA_PARTS + 1)
+
+/* ---- device.c ---- */
 
 struct cuda_slot {
     CUdeviceptr values, seen;
@@ -398,6 +402,14 @@ enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
 
 /* ---- device.c ---- */
 double cuda_seconds(void); /* of the clock on the wall */
+
+/* ---- plan.c ---- */
+/* After the host's state is bound: lanes hang on extents. */
+enum gbm_status cuda_plan(struct cuda *c);
+
+/* ---- build.c ---- */
+/* Compiles what was planned, and finds its kernels. Sets rt->jit_s. */
+enum gbm_status cuda_build(struct cuda *c);
 
 /* ---- dense.c ---- */
 /* Chooses the route, names kernels. Before the program is compiled. */

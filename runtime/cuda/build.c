@@ -1,0 +1,342 @@
+/* build.c: the program of a run: which kernels of the generated text it needs,
+ * shared out among parts that are compiled side by side, with what the compiler
+ * is told of their sizes. */
+#include "cuda.h"
+#include "joint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The kernels of the generated program that a run needs, each once: one that is
+ * named twice has the lanes that it was given first. */
+struct kernels {
+    struct cuda_kernel **list;
+    int n;
+};
+
+static struct cuda_kernel *named_alike(const struct kernels *kernels,
+                                       const struct cuda_kernel *k)
+{
+    for (int i = 0; i < kernels->n; i++)
+        if (strcmp(kernels->list[i]->name, k->name) == 0)
+            return kernels->list[i];
+    return NULL;
+}
+
+/* Calls f with every kernel of the generated program that a run needs. */
+static enum gbm_status
+each_kernel(struct cuda *c, void *context,
+            enum gbm_status (*f)(struct cuda *, struct cuda_kernel *, void *))
+{
+    const struct rt_instance *in = c->in;
+    const bool by_steps = !c->chains.lanes;
+
+    if (!by_steps)
+        TRY(f(c, &c->chains.kernel, context));
+    for (int k = 0; by_steps && k < in->model->nsteps; k++) {
+        struct cuda_step *s = &c->steps[k];
+        if (!in->steps[k].active)
+            continue;
+        if (s->dense) {
+            TRY(f(c, &s->dense->prior, context));
+            TRY(f(c, &s->dense->set, context));
+            if (cuda_dense_gets(s->dense))
+                TRY(f(c, &s->dense->get, context));
+            for (int i = 0; i < s->dense->nterms; i++) {
+                TRY(f(c, &s->dense->terms[i].row, context));
+                if (s->dense->terms[i].has_pass) {
+                    TRY(f(c, &s->dense->terms[i].pass.kernel, context));
+                    TRY(f(c, &s->dense->terms[i].pass.weight, context));
+                }
+                if (s->dense->terms[i].design.name[0])
+                    TRY(f(c, &s->dense->terms[i].design, context));
+            }
+        } else if (s->index) {
+            TRY(f(c, &s->index->cell, context));
+        } else if (!s->drawn_for) {
+            TRY(f(c, &s->kernel, context));
+        }
+    }
+    for (int k = 0; by_steps && k < in->nkept_families; k++)
+        TRY(f(c, &c->kept[k], context));
+    for (int k = 0; k < in->model->nfamilies; k++)
+        if (c->densities[k].name[0])
+            TRY(f(c, &c->densities[k], context));
+    return GBM_OK;
+}
+
+static enum gbm_status count_kernel(struct cuda *c, struct cuda_kernel *k,
+                                    void *context)
+{
+    (void)c;
+    (void)k;
+    ++*(int *)context;
+    return GBM_OK;
+}
+
+static enum gbm_status add_kernel(struct cuda *c, struct cuda_kernel *k,
+                                  void *context)
+{
+    struct kernels *kernels = context;
+    const struct cuda_kernel *first = named_alike(kernels, k);
+
+    (void)c;
+    if (first) {
+        k->lanes = first->lanes;
+        k->block = first->block;
+    } else {
+        kernels->list[kernels->n++] = k;
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status find_kernel(struct cuda *c, struct cuda_kernel *k,
+                                   void *context)
+{
+    return cuda_find(c, c->parts[named_alike(context, k)->part], k);
+}
+
+/* The one that takes longest of those that have no part yet. */
+static struct cuda_kernel *longest_left(const struct kernels *kernels)
+{
+    struct cuda_kernel *longest = NULL;
+
+    for (int i = 0; i < kernels->n; i++) {
+        struct cuda_kernel *k = kernels->list[i];
+        if (k->part < 0 && (!longest || k->effort > longest->effort))
+            longest = k;
+    }
+    return longest;
+}
+
+/* Shares the kernels out among parts, so that none takes much longer than it
+ * must: that is as long as the longest kernel, or an even share. Parts are not
+ * begun while there is room, as each reads the whole text. Returns how many
+ * there are, the longest first. */
+static int share_out(const struct kernels *kernels)
+{
+    int room = 0, nparts = 0;
+    int load[CUDA_PARTS] = {0};
+
+    for (int i = 0; i < kernels->n; i++) {
+        kernels->list[i]->part = -1;
+        room += kernels->list[i]->effort;
+    }
+    room = (room + CUDA_PARTS - 1) / CUDA_PARTS;
+    for (struct cuda_kernel *k; (k = longest_left(kernels));) {
+        int part = 0, least = 0;
+        if (k->effort > room)
+            room = k->effort;
+        while (part < CUDA_PARTS && load[part] + k->effort > room)
+            part++;
+        for (int i = 1; i < CUDA_PARTS; i++)
+            if (load[i] < load[least])
+                least = i;
+        k->part = part < CUDA_PARTS ? part : least;
+        load[k->part] += k->effort;
+        if (k->part >= nparts)
+            nparts = k->part + 1;
+    }
+    return nparts;
+}
+
+/* Coordinates of the largest block that an element of a step has, as far as a
+ * thread should hold its matrix: stdlib/kernels/linear.h takes it from the
+ * device's heap otherwise, which is slow. */
+static int largest_block(const struct cuda *c)
+{
+    int most = 16;
+
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        const struct gbm_step *step = &c->in->model->steps[k];
+        const struct rt_step *plan = &c->in->steps[k];
+        if (!plan->active || step->kind != GBM_STEP_MAP || !step->block_size)
+            continue;
+        const int n = step->block_size(c->host_state,
+                                       plan->elements ? plan->elements[0] : 0);
+        if (n > most && n <= 40)
+            most = n;
+    }
+    return most;
+}
+
+/* Options of the compiler. */
+struct options {
+    char architecture[64], small[40], chains[40], pass[40], rows[40];
+    char (*sizes)[512];                /* of each step */
+    char (*lanes)[192];                /* of each kernel */
+    const char **lists[CUDA_PROGRAMS]; /* parts, and then the fixed kernels */
+    int n[CUDA_PROGRAMS];
+};
+
+static void add_option(struct options *o, int program, const char *option)
+{
+    o->lists[program][o->n[program]++] = option;
+}
+
+enum { ROWS_THREADS = 256 }; /* that keep a multiprocessor busy */
+
+/* How many rows a thread has: two share what it reads, if that leaves threads
+ * enough. Four take twice the registers, and longer. */
+static int rows_of_thread(const struct cuda *c)
+{
+    const char *wanted = getenv("GBM_CUDA_ROWS");
+    int64_t most = 0;
+
+    if (wanted && atoi(wanted) > 0)
+        return atoi(wanted);
+    for (int k = 0; k < c->in->model->nsteps; k++)
+        if (c->steps[k].by_rows && c->steps[k].at_once > most)
+            most = c->steps[k].at_once;
+    const int64_t threads = (int64_t)c->multiprocessors * ROWS_THREADS;
+    return most >= 2 * threads ? 2 : 1;
+}
+
+/* What is known of a step, for its kernel, as an option. */
+static void add_sizes(struct cuda *c, struct options *o, int step,
+                      const int64_t *sizes, int n)
+{
+    char *out = o->sizes[step];
+    const size_t room = sizeof o->sizes[step];
+    const int part =
+        c->chains.lanes ? c->chains.kernel.part : c->steps[step].kernel.part;
+
+    int used =
+        snprintf(out, room, "-DGBM_SIZES_%s=", c->in->model->steps[step].name);
+    for (int i = 0; i < n && (size_t)used < room; i++)
+        used += snprintf(out + used, room - (size_t)used, "%s%lld",
+                         i ? "_" : "", (long long)sizes[i]);
+    if ((size_t)used < room)
+        add_option(o, part, out);
+}
+
+static void add_sizes_of_rows(struct cuda *c, struct options *o, int step)
+{
+    int64_t sizes[GBM_MAX_SIZES];
+    const int n = c->in->model->steps[step].sizes(c->host_state, sizes);
+    add_sizes(c, o, step, sizes, n);
+}
+
+/* Which parts a joint block has. */
+static void add_sizes_of_joint(struct cuda *c, struct options *o, int step)
+{
+    const struct gbm_joint_block *block = c->in->model->steps[step].joint;
+    const int *table = c->in->slots[block->table].values;
+    const int *term = table + table[GBM_J_TERMS];
+    int64_t has[GBM_HAS_COUNT] = {0};
+
+    has[GBM_HAS_TREES] = table[GBM_J_TREES_SIZE] > 0;
+    has[GBM_HAS_LISTS] = table[GBM_J_SPARSE] > table[GBM_J_LEAVES];
+    has[GBM_HAS_DENSE] = table[GBM_J_D] > table[GBM_J_SPARSE];
+    has[GBM_HAS_HELD] = table[GBM_J_HELD] > 0;
+    for (int i = 0; i < block->nterms; i++, term += GBM_T_SIZE)
+        has[GBM_HAS_VARYING] |= !term[GBM_T_FIXED_DESIGN];
+    add_sizes(c, o, step, has, GBM_HAS_COUNT);
+}
+
+static enum gbm_status set_options(struct cuda *c, struct options *o,
+                                   const struct kernels *kernels)
+{
+    TRY(cuda_architecture(c, o->architecture, sizeof o->architecture));
+    for (int i = 0; i < CUDA_PROGRAMS; i++) {
+        add_option(o, i, o->architecture);
+        add_option(o, i, "--std=c++17");
+        if (c->single)
+            add_option(o, i, "-DGBM_SINGLE");
+        if (c->mixed)
+            add_option(o, i, "-DGBM_MIXED");
+    }
+    if (cuda_dense_has(c, false))
+        add_option(o, CUDA_PARTS, "-DGBM_HAS_LARGE");
+    if (cuda_dense_has(c, true))
+        add_option(o, CUDA_PARTS, "-DGBM_HAS_SMALL");
+    snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d", largest_block(c));
+    for (int i = 0; i < CUDA_PARTS; i++) {
+        add_option(o, i, o->small);
+        add_option(o, i, "-DGBM_CHOSEN");
+    }
+    if (c->pass_chains) {
+        snprintf(o->pass, sizeof o->pass, "-DGBM_PASS_CHAINS=%d",
+                 c->pass_chains);
+        for (int i = 0; i < CUDA_PARTS; i++)
+            add_option(o, i, o->pass);
+    }
+    if (c->chains.lanes) {
+        snprintf(o->chains, sizeof o->chains, "-DGBM_CHAINS=%d",
+                 c->chains.lanes);
+        add_option(o, c->chains.kernel.part, o->chains);
+    }
+    snprintf(o->rows, sizeof o->rows, "-DGBM_ROWS=%d", rows_of_thread(c));
+    for (int i = 0; i < CUDA_PARTS; i++)
+        add_option(o, i, o->rows);
+    for (int k = 0; k < c->in->model->nsteps; k++)
+        if (c->in->model->steps[k].joint && c->in->steps[k].active)
+            add_sizes_of_joint(c, o, k);
+        else if (c->steps[k].by_rows && !c->chains.lanes)
+            add_sizes_of_rows(c, o, k);
+    for (int i = 0; i < kernels->n; i++) {
+        const struct cuda_kernel *k = kernels->list[i];
+        snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d",
+                 (int)(strlen(k->name) - strlen("_kernel")), k->name, k->lanes);
+        add_option(o, k->part, o->lanes[i]);
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status compile_all(struct cuda *c, struct options *o,
+                                   const struct kernels *kernels)
+{
+    const struct gbm_model *model = c->in->model;
+    struct cuda_program programs[CUDA_PROGRAMS] = {0};
+    const int nparts = share_out(kernels);
+    char name[160];
+
+    TRY(set_options(c, o, kernels));
+    snprintf(name, sizeof name, "%s.cu", model->name);
+    programs[0] = (struct cuda_program){.name = "kernels.cu",
+                                        .text = "#include \"kernels.h\"\n",
+                                        .options = o->lists[CUDA_PARTS],
+                                        .noptions = o->n[CUDA_PARTS],
+                                        .module = &c->kernels};
+    for (int i = 0; i < nparts; i++)
+        programs[i + 1] = (struct cuda_program){.name = name,
+                                                .text = model->program,
+                                                .options = o->lists[i],
+                                                .noptions = o->n[i],
+                                                .module = &c->parts[i]};
+    return cuda_compile(c, programs, nparts + 1);
+}
+
+enum gbm_status cuda_build(struct cuda *c)
+{
+    struct options o = {.n = {0}};
+    struct kernels kernels = {.n = 0};
+    int n = 0;
+    bool enough = true;
+    const double start = cuda_seconds();
+
+    TRY(each_kernel(c, &n, count_kernel));
+    kernels.list = calloc((size_t)n + 1, sizeof *kernels.list);
+    o.lanes = calloc((size_t)n + 1, sizeof *o.lanes);
+    o.sizes = calloc((size_t)c->in->model->nsteps + 1, sizeof *o.sizes);
+    for (int i = 0; i < CUDA_PROGRAMS; i++) {
+        o.lists[i] = calloc(2 * (size_t)n + 12, sizeof *o.lists[i]);
+        enough = enough && o.lists[i];
+    }
+    enum gbm_status status = kernels.list && o.lanes && o.sizes && enough
+                                 ? each_kernel(c, &kernels, add_kernel)
+                                 : rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    if (status == GBM_OK)
+        status = compile_all(c, &o, &kernels);
+    if (status == GBM_OK)
+        status = cuda_find_fixed(c);
+    if (status == GBM_OK)
+        status = each_kernel(c, &kernels, find_kernel);
+    for (int i = 0; i < CUDA_PROGRAMS; i++)
+        free(o.lists[i]);
+    free(o.lanes);
+    free(o.sizes);
+    free(kernels.list);
+    c->rt->jit_s = cuda_seconds() - start;
+    return status;
+}

@@ -1,0 +1,122 @@
+/* plan.c: how each step is done on the device, before the program is compiled:
+ * its kernels, and lanes for an element of each. */
+#include "cuda.h"
+#include "joint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* 0, or the lanes of a wide team, for a joint block among others: its levels
+ * have a few barriers each, and so do the rest; one by ellipses is factored and
+ * summed some times over. */
+static int wide_lanes(const struct cuda *c, const struct gbm_step *s,
+                      int64_t cost)
+{
+    if (!s->joint)
+        return s->barriers
+                   ? cuda_wide_lanes(c, cost, s->barriers, c->in->nchains)
+                   : 0;
+    const int *table = c->in->slots[s->joint->table].values;
+    const int64_t barriers = 4 * (int64_t)table[GBM_J_LEVELS] + 40;
+    return cuda_wide_lanes(c, cost, (table[GBM_J_CURVED] ? 8 : 1) * barriers,
+                           c->in->nchains);
+}
+
+/* Most numbers of a row and of a trial's room, which a thread holds; of a
+ * value, of which shared memory holds some. */
+enum { ROWS_CELLS = 128, ROWS_VALUES = 1024 };
+
+/* Whether a step's elements are updated as rows, each by a thread. */
+static bool by_rows(const struct cuda *c, int step, int64_t at_once)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    int64_t sizes[GBM_MAX_SIZES];
+
+    /* for tests: 0 never, or wherever it can be, so many a thread */
+    const char *wanted = getenv("GBM_CUDA_ROWS");
+    if (!s->sizes || c->in->steps[step].sequential ||
+        (wanted ? atoi(wanted) == 0
+                : at_once < (int64_t)c->multiprocessors * 32))
+        return false;
+    (void)s->sizes(c->host_state, sizes);
+    return sizes[0] <= ROWS_CELLS && sizes[1] <= ROWS_CELLS && sizes[2] > 0 &&
+           sizes[2] <= ROWS_VALUES;
+}
+
+static enum gbm_status plan_step(struct cuda *c, int step)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    const struct rt_step *plan = &c->in->steps[step];
+
+    if (s->kind == GBM_STEP_DENSE)
+        return cuda_dense_plan(c, step);
+    if (s->kind == GBM_STEP_INDEX)
+        return cuda_index_plan(c, step);
+    int64_t at_once = 1;
+    for (int i = 0; !plan->sequential && i < plan->ncolours; i++)
+        if (plan->colour[i + 1] - plan->colour[i] > at_once)
+            at_once = plan->colour[i + 1] - plan->colour[i];
+    const int64_t cost = s->cost ? s->cost(c->host_state) : 1;
+    const int wide = wide_lanes(c, s, cost);
+    if (wide) {
+        char *text = c->rt->device_text;
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof c->rt->device_text - used,
+                 ", %s by %d blocks together", s->variable,
+                 wide / GBM_WIDE_BLOCK);
+    }
+    c->steps[step].at_once = at_once * c->in->nchains;
+    c->steps[step].by_rows = !wide && by_rows(c, step, c->steps[step].at_once);
+    cuda_name_kernel(&c->steps[step].kernel, s->name,
+                     wide ? wide
+                     : c->steps[step].by_rows
+                         ? 1
+                         : cuda_lanes(c, cost, at_once * c->in->nchains));
+    c->steps[step].kernel.effort = s->joint ? 8 : s->trials ? 3 : 2;
+    return GBM_OK;
+}
+
+/* The families whose log densities make up the model's. None if it is not asked
+ * for, or one of them has no kernel. */
+static void plan_density(struct cuda *c)
+{
+    const struct rt_instance *in = c->in;
+    const struct rt_options *options = &c->rt->options;
+
+    c->has_lp = options->lp || options->out || !options->no_check;
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *family = &in->model->families[f];
+        if (family->stochastic && !family->data_block && !family->auxiliary &&
+            in->elements[f] > 0 && !family->density_kernel)
+            c->has_lp = false;
+    }
+    for (int f = 0; c->has_lp && f < in->model->nfamilies; f++) {
+        const struct gbm_family *family = &in->model->families[f];
+        if (family->stochastic && !family->data_block && !family->auxiliary &&
+            in->elements[f] > 0)
+            cuda_name_kernel(&c->densities[f], family->density_kernel, 1);
+    }
+}
+
+enum gbm_status cuda_plan(struct cuda *c)
+{
+    const struct rt_instance *in = c->in;
+
+    c->rt->device_text[c->text_length] = '\0'; /* what a load added */
+    for (int k = 0; k < in->model->nsteps; k++)
+        if (in->steps[k].active)
+            TRY(plan_step(c, k));
+    for (int k = 0; k < in->nkept_families; k++) {
+        const struct gbm_family *f = &in->model->families[in->kept_families[k]];
+        if (!f->derive_kernel)
+            return rt_fail(c->rt, GBM_FAILURE,
+                           "the generated program has no kernel for %s",
+                           f->text);
+        cuda_name_kernel(&c->kept[k], f->derive_kernel, 1);
+    }
+    plan_density(c);
+    cuda_chains_plan(c);
+    for (int k = 0; k < in->model->nsteps; k++)
+        c->chains.kernel.effort += c->steps[k].kernel.effort;
+    return GBM_OK;
+}
