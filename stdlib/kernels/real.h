@@ -141,7 +141,8 @@ GBM_FN bool gbm_is_nan(real x) { return x != x; }
  * none that an integer can hold. */
 GBM_FN int gbm_whole(real x)
 {
-    return x >= -2147483647 && x <= 2147483647 ? (int)x : -2147483647 - 1;
+    const real past = REAL_C(2147483648.0); /* 2147483647 is no float */
+    return x > -past && x < past ? (int)x : -2147483647 - 1;
 }
 
 /* Whether a subscript lies in 1 .. extent. */

@@ -1207,7 +1207,7 @@ static real learn_narrow(struct gbm_rng *rng, bool reference, real *tuning)
                         : gbm_adaptive_size(2, tuning[0], here, probability, t);
         gbm_adaptive_learn(2, 1, lower, upper, moves ? y : z, moves ? z : y,
                            tuning);
-        assert_true(tuning[1] == t + 1);
+        assert_true(tuning[1] == (real)(t + 1));
         if (moves)
             gbm_copy(2, y, z);
         if (t > SWEEPS / 2)
