@@ -600,14 +600,27 @@ static bool one_turn_hits(struct compiler *c, const struct family *f,
     return false;
 }
 
+/* Adds what no density mentions: the element itself, in its own prior where
+ * that is flat, as in x[k] ~ dunif(x[k-1], 1). */
+static void add_own(struct compiler *c, const struct family *f,
+                    struct finder *distinct)
+{
+    symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
+    for (int i = 0; i < distinct->n; i++)
+        if (same_node(f, distinct->found[i].reference, own))
+            return;
+    distinct->found[distinct->n++] = (struct found){.reference = own};
+}
+
 static void elements_dependence(struct compiler *c, struct step *s,
-                                struct factor *g, struct finder *found)
+                                struct factor *g, struct finder *found,
+                                bool own)
 {
     const struct family *f = s->family;
     if (f->nloops == 0)
         return; /* one element */
     struct finder distinct = *found;
-    distinct.found = NEW_ARRAY(c, struct found, found->n);
+    distinct.found = NEW_ARRAY(c, struct found, found->n + 1);
     distinct.n = 0;
     bool sums = false; /* a sum ties many elements */
     for (int i = 0; i < found->n; i++) {
@@ -627,6 +640,8 @@ static void elements_dependence(struct compiler *c, struct step *s,
         if (!known)
             distinct.found[distinct.n++] = *r;
     }
+    if (own)
+        add_own(c, f, &distinct);
     if ((distinct.n < 2 && !sums) || s->sequential)
         return;
     for (int i = 0; i < distinct.n; i++)
@@ -1050,7 +1065,7 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
     leave_other_statements(c, m, g, &refs, target);
     if (!refs.n)
         return;
-    elements_dependence(c, s, g, &refs);
+    elements_dependence(c, s, g, &refs, own);
     sums_first(&refs);
     struct found *before = NEW_ARRAY(c, struct found, refs.n + 1);
     int nbefore = 0;
