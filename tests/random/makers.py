@@ -12,7 +12,7 @@ from plates import (
     computed_plate, data_block, dead_code, product_of_matrices,
     random_effects, scalars, table)
 from recursions import hidden_chain, population, vector_regression, walk
-from regressions import regression, totals, weighted_sum
+from regressions import layers, regression, totals, weighted_sum
 from vectors import (
     covariance_by_cells, normal_vector, small_groups, spatial, vector_data)
 
@@ -24,7 +24,7 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.7, own_distribution), (1, vector_regression), (1, factors),
           (0.8, occupancy), (0.5, topics), (0.6, softmax), (0.6, covariance_by_cells),
           (0.6, product_of_matrices), (0.8, spatial), (0.7, measured),
-          (0.6, small_groups), (0.8, weighted_sum), (0.6, totals),
+          (0.6, small_groups), (0.8, weighted_sum), (0.6, totals), (0.5, layers),
           (0.5, ordered), (1.5, hierarchy), (1.2, overdispersion), (0.6, widths),
           (4, regression),
           (2, any_distribution), (5, likelihood)]

@@ -3,8 +3,9 @@ spread has a prior, behind a link.  What augmentations and blocks are made for."
 
 import numpy as np
 
-from filling import each, fill, table_cells, table_columns, table_plain
-from pool import Thing
+from filling import (
+    each, fill, nest, table_cells, table_columns, table_plain, two)
+from pool import Index, Thing
 from priors import real_prior
 
 
@@ -193,6 +194,30 @@ def totals(b):
     each(b, i, f"{y}[{i.name}] ~ " + b.weighted(families(
         b, i, f"{b.covariate([i])} + sum({through})")))
     b.add(Thing(name, "real", (n, m)))
+    b.observed_always.add(y)
+
+
+def layers(b):
+    """Tables for each unit, of which a statement of its own fills the first row
+    or column; all cells of a unit meet in a sum, those of the first too."""
+    n, m, k = b.between(2, 4), b.between(2, 3), b.between(2, 3)
+    name, y = b.name("X"), b.name("y")
+    i, (j, h) = b.loop(1, n), two(b, m, k)
+    while i.name in (j.name, h.name):
+        i = b.loop(1, n)
+    first = b.pick([(h, f"1,{h.name}"), (j, f"{j.name},1")])
+    rest = [i, j, Index(h.name, 2, k)] if first[0] is j else \
+        [i, Index(j.name, 2, m), h]
+    nest(b, [i, first[0]], f"{name}[{i.name},{first[1]}] ~ "
+         + real_prior(b, [i, first[0]]))
+    nest(b, rest, f"{name}[{i.name},{j.name},{h.name}] ~ "
+         + real_prior(b, rest))
+    cells = b.pick([f"{name}[{i.name},,]", f"{name}[{i.name},1:{m},1:{k}]"])
+    through = b.weighted([(3, f"sum({cells})"), (1, f"mean({cells}) * 3"),
+                          (1, f"sin(sum({cells}) / 2)")])
+    each(b, i, f"{y}[{i.name}] ~ " + b.weighted(families(
+        b, i, f"{b.covariate([i])} + {through}")))
+    b.latent_always.add(name)
     b.observed_always.add(y)
 
 
