@@ -68,5 +68,5 @@ check_prefixes model family value
 check_prefixes condition
 check_prefixes sweep phase slots step
 check_prefixes emit emitter
-check_prefixes sampler block group joint normal vector
+check_prefixes sampler augment block group joint normal vector
 check_prefixes report

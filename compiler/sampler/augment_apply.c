@@ -1,0 +1,145 @@
+/* augment_apply.c: a density with the new node of an augmentation in the place
+ * of one without, and back. */
+#include "sampler/augment.h"
+#include <math.h>
+
+static symp bind_matched(struct compiler *c, const char *name, int nargs,
+                         const symp *args, void *context)
+{
+    const struct match *m = context;
+    symp known = nargs ? NULL : augment_bound(m, name);
+    return known || !m->vector ? known
+                               : family_named(c, m->vector, name, nargs, args);
+}
+
+static struct var *new_variable(struct compiler *c, const struct entry *a,
+                                const struct family *f)
+{
+    struct var *v = NEW(c, struct var);
+    v->name = intern_format(c, "%s.%s", family_label(c, f),
+                            entry_clause(a, "add")->items->label->name);
+    v->span = f->span;
+    v->role = ROLE_AUXILIARY;
+    v->ndim = f->nloops;
+    v->augmentation = a;
+    return v;
+}
+
+/* v's only family, an element for each of f. */
+static struct family *new_family(struct compiler *c, const struct entry *a,
+                                 const struct family *f, struct var *v)
+{
+    struct family *k = NEW(c, struct family);
+    k->var = v;
+    k->span = f->span;
+    k->stochastic = k->auxiliary = true;
+    k->loops = f->loops;
+    k->nloops = f->nloops;
+    for (int d = 0; d < f->nloops; d++)
+        k->lower[d] = sym_loop(c, f->loops[d]);
+    k->distribution = k->written_distribution = f->distribution;
+    k->text = intern_format(c, "%s of %s", a->name, f->text);
+    v->families = k;
+    return k;
+}
+
+/* An end of the new node's support; what lies so far out is none. */
+static symp end_of_support(struct compiler *c, const struct expr *e,
+                           struct match *match)
+{
+    symp end = sym_from_library(c, e, bind_matched, match);
+    return end && end->kind == SYM_NUM && fabs(end->number) > 1e300 ? NULL
+                                                                    : end;
+}
+
+/* The joint density of g's node and the new one, of family k. */
+static struct factor *new_factor(struct compiler *c, const struct entry *a,
+                                 const struct factor *g, struct family *k,
+                                 struct match *match)
+{
+    const struct expr *support = entry_clause(a, "add")->items->value;
+    struct factor *n = NEW(c, struct factor);
+    n->family = k;
+    n->loops = g->loops;
+    n->nloops = g->nloops;
+    n->text = k->text;
+    n->logp =
+        sym_from_library(c, entry_value(a, "factor"), bind_matched, match);
+    if (g->family->nslices)
+        n->logp = model_substitute_derived(c, n->logp);
+    n->plain = n->logp;
+    n->value = sym_ref(c, k->var, k->var->ndim, k->lower);
+    n->lower = end_of_support(c, support->args[0], match);
+    n->upper = end_of_support(c, support->args[1], match);
+    n->seen_var = g->seen_var;
+    n->seen_ref = g->seen_ref;
+    n->auxiliary = k->var;
+    n->power = g->power;
+    k->factor = n;
+    return n;
+}
+
+/* Behind g, its family behind g's, the variable behind all. */
+static void link_in(struct compiler *c, struct model *m, struct factor *g,
+                    struct factor *n)
+{
+    struct family *f = g->family, *k = n->family;
+    n->number = m->nfactors++;
+    n->next = g->next;
+    g->next = n;
+    if (m->last_factor == &g->next)
+        m->last_factor = &n->next;
+    g->replaced = true;
+    g->joint = n;
+    n->of = g;
+    k->next = f->next;
+    f->next = k;
+    if (m->last_family == &f->next)
+        m->last_family = &k->next;
+    struct var **last = &m->vars;
+    while (*last)
+        last = &(*last)->next;
+    *last = k->var;
+    m->last_var = &k->var->next;
+    model_name_added_in_c(c, m, k->var);
+}
+
+struct factor *augment_apply(struct compiler *c, struct model *m,
+                             const struct entry *a, struct factor *g,
+                             struct match *match)
+{
+    struct var *v = new_variable(c, a, g->family);
+    struct family *k = new_family(c, a, g->family, v);
+    match->bound[match->n].name = entry_clause(a, "add")->items->label->name;
+    match->bound[match->n++].value = sym_ref(c, v, v->ndim, k->lower);
+
+    struct factor *n = new_factor(c, a, g, k, match);
+    v->positive =
+        n->lower && n->lower->kind == SYM_NUM && n->lower->number >= 0;
+    if (entry_value(a, "draw"))
+        v->draw =
+            sym_from_library(c, entry_value(a, "draw"), bind_matched, match);
+    link_in(c, m, g, n);
+    return n;
+}
+
+void augment_undo(struct model *m, struct factor *g, struct factor *n)
+{
+    struct family *f = g->family, *k = n->family;
+    g->replaced = false;
+    g->joint = NULL;
+    g->next = n->next;
+    f->next = k->next;
+    if (m->last_factor == &n->next)
+        m->last_factor = &g->next;
+    if (m->last_family == &k->next)
+        m->last_family = &f->next;
+    m->nfactors--;
+    struct var **p = &m->vars;
+    while (*p != k->var)
+        p = &(*p)->next;
+    *p = k->var->next;
+    m->last_var = p;
+    while (*m->last_var)
+        m->last_var = &(*m->last_var)->next;
+}
