@@ -10,11 +10,6 @@
 static const char *const missing[] = {"hmc", "nuts"};
 enum { NMISSING = sizeof missing / sizeof *missing, MAX_WORDS = 64 };
 
-static bool is_method(const struct sampler_choice *k, const char *name)
-{
-    return !strcmp(k->method, name);
-}
-
 /* "slice, rw and am" */
 static const char *listed(struct compiler *c, const char *const *words, int n)
 {
@@ -26,12 +21,12 @@ static const char *listed(struct compiler *c, const char *const *words, int n)
 
 static bool check_method(struct compiler *c, const struct sampler_choice *k)
 {
-    if (is_method(k, "gibbs") || sampler_called(k->method))
+    if (sampler_is_method(k, "gibbs") || sampler_called(k->method))
         return true;
     const char *words[MAX_WORDS];
     int n = sampler_words(words);
     for (int i = 0; i < NMISSING; i++) {
-        if (is_method(k, missing[i])) {
+        if (sampler_is_method(k, missing[i])) {
             error_at(c, k->method_span,
                      "not supported yet: %s; there are gibbs, %s", k->method,
                      listed(c, words, n));
@@ -52,33 +47,6 @@ enum { MAX_TARGETS = 64 };
 
 /* ---- Targets -------------------------------------------------------------
  */
-
-/* Whether two texts agree but for blanks; b ends at a relation. */
-static bool same_text(const char *a, const char *b)
-{
-    for (;; a++, b++) {
-        a += strspn(a, " ");
-        b += strspn(b, " ");
-        bool end = !*b || *b == '~' || *b == '<' || *b == '=';
-        if (!*a || end)
-            return !*a && end;
-        if (*a != *b)
-            return false;
-    }
-}
-
-static bool is_target(const struct expr *target, const struct family *f)
-{
-    if (f->auxiliary || f->var->name != target->name)
-        return false;
-    if (!target->bracket)
-        return true;
-    struct text t = {0};
-    expr_print(&t, target);
-    bool same = same_text(t.data, f->text);
-    text_free(&t);
-    return same;
-}
 
 static void no_target(struct compiler *c, const struct model *m,
                       const struct expr *target)
@@ -164,28 +132,13 @@ static void check_options(struct compiler *c, const struct sampler_choice *k)
     }
 }
 
-const struct expr *sampler_option(const struct step *s, const char *name)
-{
-    for (const struct sampler_option *o = s->options; o; o = o->next)
-        if (!strcmp(o->name, name))
-            return o->value;
-    return NULL;
-}
-
-double sampler_option_number(const struct step *s, const char *name,
-                             double otherwise)
-{
-    const struct expr *e = sampler_option(s, name);
-    return e && e->kind == EXPR_NUM ? e->number : otherwise;
-}
-
 /* The steps of a target, of which none has been asked for before. */
 static int find_steps(struct compiler *c, struct model *m,
                       const struct expr *target, struct step **out, int n)
 {
     bool found = false;
     for (struct step *s = m->steps; s; s = s->next) {
-        if (!s->family || !is_target(target, s->family))
+        if (!s->family || !sampler_is_target(target, s->family))
             continue;
         found = true;
         if (s->asked)
@@ -242,43 +195,15 @@ void sampler_choose(struct compiler *c, struct model *m)
             ask(c, m, k);
 }
 
-bool sampler_asked_otherwise(const struct model *m, const struct family *f)
-{
-    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
-        for (int i = 0; i < k->ntargets; i++)
-            if (is_target(k->targets[i], f) && !is_method(k, "gibbs") &&
-                !is_method(k, "enumerate"))
-                return true;
-    return false;
-}
-
-bool sampler_named(const struct model *m, const struct family *f)
-{
-    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
-        for (int i = 0; i < k->ntargets; i++)
-            if (is_target(k->targets[i], f))
-                return true;
-    return false;
-}
-
-bool sampler_asked_to_enumerate(const struct model *m, const struct family *f)
-{
-    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
-        for (int i = 0; i < k->ntargets; i++)
-            if (is_target(k->targets[i], f) && is_method(k, "enumerate"))
-                return true;
-    return false;
-}
-
 /* ---- Checking ------------------------------------------------------------
  */
 
 /* Whether the step draws a target's elements. */
 static bool draws(const struct step *s, const struct expr *target)
 {
-    bool found = !s->nmembers && is_target(target, s->family);
+    bool found = !s->nmembers && sampler_is_target(target, s->family);
     for (int i = 0; i < s->nmembers; i++)
-        found = found || is_target(target, s->members[i].family);
+        found = found || sampler_is_target(target, s->members[i].family);
     return found;
 }
 
@@ -294,14 +219,14 @@ static const char *why_not_closed(struct compiler *c, const struct step *s)
 static bool check_promise(struct compiler *c, const struct sampler_choice *k,
                           const struct expr *target, const struct step *s)
 {
-    if (is_method(k, "gibbs") && !s->sampler->closed) {
+    if (sampler_is_method(k, "gibbs") && !s->sampler->closed) {
         error_at(c, target->span,
                  "the full conditional of %s is not of a known family, so "
                  "there is no gibbs for it (%s)",
                  target->name, why_not_closed(c, s));
         return false;
     }
-    if (is_method(k, "enumerate") && !s->sampler->enumerates) {
+    if (sampler_is_method(k, "enumerate") && !s->sampler->enumerates) {
         error_at(c, target->span, "%s cannot be enumerated: %s", target->name,
                  s->sampler->forward ? "it is drawn forward"
                  : model_draws_integers(s->family)

@@ -55,7 +55,12 @@ void sampler_emit_rows(struct compiler *c, struct text *out, struct step *s);
  * before blocks are formed; and whether its promises hold, after. */
 void sampler_choose(struct compiler *c, struct model *m);
 void sampler_check(struct compiler *c, struct model *m);
-/* Whether it asks for a sampler that needs no closed form for f. */
+
+/* asked.c: whether a line of samplers { } asks for a sampler of this name, and
+ * whether it names f, as a variable or as the left of f's statement. */
+bool sampler_is_method(const struct sampler_choice *k, const char *name);
+bool sampler_is_target(const struct expr *target, const struct family *f);
+/* Whether samplers { } asks for a sampler that needs no closed form for f. */
 bool sampler_asked_otherwise(const struct model *m, const struct family *f);
 /* What it gives as an option of the step's sampler, checked; NULL: nothing. The
  * same, a number. */

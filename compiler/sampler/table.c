@@ -1,4 +1,4 @@
-/* table.c: the list of samplers, and what some of them have in common. */
+/* table.c: the list of samplers. */
 #include "sampler/sampler.h"
 #include <string.h>
 
@@ -46,33 +46,4 @@ int sampler_words(const char **out)
         if (samplers[i]->word)
             out[n++] = samplers[i]->word;
     return n;
-}
-
-bool sampler_tunes_width(const struct step *s)
-{
-    (void)s;
-    return true;
-}
-
-enum barren_unit sampler_left_out_as_it_moves(const struct step *s)
-{
-    return s->whole ? BARREN_TOGETHER : BARREN_EACH;
-}
-
-enum barren_unit sampler_never_left_out(const struct step *s)
-{
-    (void)s;
-    return BARREN_NEVER;
-}
-
-enum barren_unit sampler_left_out_together(const struct step *s)
-{
-    (void)s;
-    return BARREN_TOGETHER;
-}
-
-enum barren_unit sampler_each_unless_tied(const struct step *s)
-{
-    return s->ties || s->companion == COMPANION_SUM ? BARREN_NEVER
-                                                    : BARREN_EACH;
 }
