@@ -291,6 +291,8 @@ struct step {
     const char *name; /* update_theta */
     struct family *family; /* the target; first member of a block */
     struct part *parts;
+    struct part *integrated; /* what the parts lack of the joint density, as it
+                                was integrated out: for the checks */
     /* distinct statistics of all collected parts */
     symp statistics[24];
     int nstatistics;

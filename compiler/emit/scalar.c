@@ -452,6 +452,26 @@ void emit_scalar_update(struct compiler *c, struct text *out,
 
 /* ---- for the self-check ---- */
 
+/* integrated_: what was integrated out of the conditional, at the state as it
+ * is: both together are the joint density's. */
+static void emit_integrated(struct compiler *c, struct text *out,
+                            const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static gbm_total integrated_%s(const struct state *s, const "
+                "struct gbm_team *team,\n    int64_t element)\n{\n",
+                family_id(c, s->family));
+    if (s->family->nloops)
+        emit_decode(&e, s->family, "element");
+    emit_cell_if_needed(&e, s);
+    emit_line(&e, "gbm_total total = 0;");
+    for (const struct part *p = s->integrated; p; p = p->next)
+        emit_in_place(&e, p);
+    emit_line(&e, "return total;");
+    text_append(out, "}\n");
+}
+
 void emit_scalar_checks(struct compiler *c, struct text *out,
                         const struct step *s)
 {
@@ -462,6 +482,8 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
                 "static int dimension_%s(const void *state, int64_t element)\n"
                 "{\n    return 1;\n}\n",
                 id);
+    if (s->integrated)
+        emit_integrated(c, out, s);
     text_printf(out,
                 "static void get_%s_cell(const struct state *s, int64_t "
                 "element, real **cell_, int **count_)\n{\n",
@@ -496,9 +518,14 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
                 "    prepare_%s(&k_, s, &gbm_alone, element);\n    "
                 "get_%s(state, element, &before);\n    "
                 "if (*x >= k_.lower && *x <= k_.upper)\n        "
-                "value = (double)density_%s(&k_, (real)*x);\n    "
-                "set_%s(state, element, &before);\n",
-                id, id, id, id);
+                "value = (double)density_%s(&k_, (real)*x);\n    ",
+                id, id, id);
+    if (s->integrated)
+        text_printf(out,
+                    "set_%s(state, element, x);\n    value += "
+                    "(double)integrated_%s(s, &gbm_alone, element);\n    ",
+                    id, id);
+    text_printf(out, "set_%s(state, element, &before);\n", id);
     if (emit_step_has_columns(s))
         text_append(out, "    GBM_COLUMNS_END(k_);\n");
     text_append(out, "    return value;\n}\n\n");

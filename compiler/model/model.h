@@ -90,6 +90,7 @@ struct family {
      * its place in the order of such, and the leaf of which all must be
      * observed for it to be read, NULL if not of one alone (tally.c). */
     struct tally *tally;
+    bool of_observed; /* a table: of leaves it takes what is observed */
     int level;
     const struct var *leaf;
     bool leaf_said;

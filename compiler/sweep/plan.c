@@ -102,6 +102,13 @@ static const struct var *unless_tallied(const struct model *m,
     return several ? NULL : leaf;
 }
 
+/* Whether the table f stays where v is drawn, as it takes of it what is
+ * observed. */
+static bool stays(const struct family *f, const struct var *v)
+{
+    return f->of_observed && v->leaf;
+}
+
 /* Those that s makes due: of the device's or of the host's, too, behind step
  * `last`; returns the last one then. */
 static struct step *rebuild_indices(struct compiler *c, struct model *m,
@@ -139,7 +146,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
         for (struct var *v = m->vars; v; v = v->next)
             moved =
                 moved || (step_moves(s, v) && model_recomputed_with(m, f, v) &&
-                          waits_for(f->leaf, s, v));
+                          waits_for(f->leaf, s, v) && !stays(f, v));
         if (!moved || (s->through && !f->for_updates))
             continue;
         last = insert_after(c, last);

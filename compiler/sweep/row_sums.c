@@ -655,13 +655,23 @@ static void sum_by_group(struct compiler *c, struct model *m, struct step *s,
     }
 }
 
+/* Where the tables begin: those of what was integrated out come before. */
+static struct family **first_table(struct model *m)
+{
+    struct family **f = &m->families;
+    while (*f &&
+           (!(*f)->for_updates || (*f)->var->rest_of || (*f)->var->slope_of))
+        f = &(*f)->next;
+    return f;
+}
+
 void sweep_sum_rows(struct compiler *c, struct model *m)
 {
     struct readers *all = NULL;
     for (struct step *s = m->steps; s; s = s->next)
         if (s->sampler->adds_up)
             sum_at_load(c, m, s);
-    struct family **tables = m->last_family;
+    struct family **tables = first_table(m);
     for (int pass = 0; pass < 2; pass++)
         for (struct step *s = m->steps; s; s = s->next)
             if (s->sampler->adds_up)

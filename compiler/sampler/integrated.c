@@ -1,0 +1,792 @@
+/* integrated.c: a parameter of the prior of nodes that are drawn exactly, as
+ * the concentrations alpha of p[g,] ~ ddirch(alpha[]) with counts below p, is
+ * drawn with these nodes integrated out. Given p it moves in steps of the width
+ * of alpha given p, though p[g,] will follow wherever the counts let it. The
+ * density of p is exp(own T(p)) / Z(own), with own the coefficients of the
+ * statistics T that alpha settles, and the full conditional adds what the data
+ * give, S, to these. So all that the likelihood and p say of alpha is
+ * Z(own + S) / Z(own), whatever p, and a slice on that, with the usual draw of
+ * p behind it, is an exact draw of both: Liu (1994), The collapsed Gibbs
+ * sampler in Bayesian computations, J. Am. Stat. Assoc. 89; van Dyk and Park
+ * (2008), Partially collapsed Gibbs samplers, J. Am. Stat. Assoc. 103. Z is
+ * what the library's density of the full conditional's family has without T; S,
+ * where it is a sum over rows, a table.
+ *
+ * Requires the list of steps, without merged ones; the steps of the parameters
+ * then stand directly before those of the nodes. */
+#include "condition/find.h"
+#include "sampler/sampler.h"
+#include <assert.h>
+#include <string.h>
+
+enum { MOST_NODES = 4 };
+
+/* Nodes, of a plate or one, that are integrated out of a parameter's step. */
+struct node {
+    struct step *drawn;
+    symp logp; /* what stands in their prior's place, at their loops */
+    symp full; /* the log density of their full conditional, where they are */
+};
+struct integrated {
+    struct compiler *c;
+    struct model *m;
+    struct step *step; /* the parameter's */
+    struct node nodes[MOST_NODES];
+    int n;
+    struct integrated *next;
+};
+
+/* ---- how an expression changes --------------------------------------------
+ *
+ * with the coefficients, from own to own + S. */
+struct change {
+    const char *name; /* of the parameter; of an array's cells: of `cells` */
+    const struct var *cells;
+    struct loop *index; /* what own and gain have as the cell's subscript */
+    symp own, gain;
+};
+struct changes {
+    struct change of[8];
+    int n;
+};
+
+static symp at_cell(struct compiler *c, const struct change *k, symp e, symp of)
+{
+    return k->index ? sym_replace_loop(c, of, k->index, e->args[0]) : of;
+}
+
+static const struct change *change_of(const struct changes *k, symp e)
+{
+    for (int i = 0; i < k->n; i++)
+        if (k->of[i].cells ? e->kind == SYM_REF && e->var == k->of[i].cells
+                           : e->kind == SYM_PARAM && e->name == k->of[i].name)
+            return &k->of[i];
+    return NULL;
+}
+
+static symp put_own(struct compiler *c, symp e, void *context)
+{
+    const struct change *k = change_of(context, e);
+    return k ? at_cell(c, k, e, k->own) : NULL;
+}
+
+static symp put_both(struct compiler *c, symp e, void *context)
+{
+    const struct change *k = change_of(context, e);
+    return k ? at_cell(c, k, e, sym_add2(c, k->own, k->gain)) : NULL;
+}
+
+static symp own_of(struct compiler *c, symp e, const struct changes *k)
+{
+    return sym_map(c, e, put_own, (void *)(uintptr_t)k);
+}
+
+static symp both_of(struct compiler *c, symp e, const struct changes *k)
+{
+    return sym_map(c, e, put_both, (void *)(uintptr_t)k);
+}
+
+static bool changes_in(symp e, const void *changes)
+{
+    return change_of(changes, e) != NULL;
+}
+
+static symp gain_of(struct compiler *c, symp e, const struct changes *k);
+
+/* f g: own f times the gain of g, and the gain of f times what g becomes. */
+static symp gain_of_product(struct compiler *c, symp e, const struct changes *k)
+{
+    symp first = e->args[0], rest = sym_cofactor(c, e, 0);
+    return sym_add2(c, sym_mul2(c, own_of(c, first, k), gain_of(c, rest, k)),
+                    sym_mul2(c, gain_of(c, first, k), both_of(c, rest, k)));
+}
+
+static int terms_of(symp e) { return e->kind == SYM_ADD ? e->nargs : 1; }
+
+static symp distribute(struct compiler *c, symp e)
+{
+    symp total = sym_num(c, 0);
+    for (int i = 0; e->kind == SYM_ADD && i < e->nargs; i++)
+        total = sym_add2(c, total, distribute(c, e->args[i]));
+    if (e->kind == SYM_ADD)
+        return total;
+    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
+        symp sum = e->args[i], rest = sym_cofactor(c, e, i);
+        if (sum->kind != SYM_ADD)
+            continue;
+        for (int j = 0; j < sum->nargs; j++)
+            total = sym_add2(c, total,
+                             distribute(c, sym_mul2(c, rest, sum->args[j])));
+        return total;
+    }
+    return e;
+}
+
+/* mu kappa + (1 - mu) kappa as kappa: with all digits where kappa is small. */
+static symp shortest(struct compiler *c, symp e)
+{
+    symp flat = distribute(c, e);
+    return terms_of(flat) < terms_of(e) ? flat : e;
+}
+
+/* A bound that keeps structural zeros from the logarithm. */
+static bool is_tiny_bound(symp e)
+{
+    return e->kind == SYM_CALL && !strcmp(e->name, "max") && e->nargs == 2 &&
+           e->args[1]->kind == SYM_NUM && e->args[1]->number > 0 &&
+           e->args[1]->number <= 1e-30;
+}
+
+/* Differences of functions with all their digits, where the coefficients are
+ * far larger than what they gain. */
+static symp gain_of_call(struct compiler *c, symp e, const struct changes *k)
+{
+    const bool gamma = !strcmp(e->name, "loggam");
+    if (is_tiny_bound(e))
+        return gain_of(c, e->args[0], k);
+    if (!gamma && strcmp(e->name, "log") != 0)
+        return sym_sub(c, both_of(c, e, k), own_of(c, e, k));
+    symp own = shortest(c, own_of(c, e->args[0], k));
+    symp gain = gain_of(c, e->args[0], k);
+    if (gamma)
+        return sym_call(c, "log_rising", 2, (symp[]){own, gain});
+    symp by = sym_div(c, gain, own);
+    return sym_call(c, "log1p", 1, &by);
+}
+
+static symp gain_of(struct compiler *c, symp e, const struct changes *k)
+{
+    if (!sym_any(e, changes_in, k))
+        return sym_num(c, 0);
+    const struct change *change = change_of(k, e);
+    symp total = sym_num(c, 0);
+    if (change)
+        return at_cell(c, change, e, change->gain);
+    switch (e->kind) {
+    case SYM_ADD:
+        for (int i = 0; i < e->nargs; i++)
+            total = sym_add2(c, total, gain_of(c, e->args[i], k));
+        return total;
+    case SYM_MUL:
+        return gain_of_product(c, e, k);
+    case SYM_SUM:
+        return sym_sum(c, e->loop, e->args[0], e->args[1],
+                       gain_of(c, e->args[2], k));
+    case SYM_CALL:
+        return gain_of_call(c, e, k);
+    default:
+        return sym_sub(c, both_of(c, e, k), own_of(c, e, k));
+    }
+}
+
+/* ---- what the data give ----------------------------------------------------
+ */
+
+static bool depends_on(const struct model *m, symp e, const struct var *v)
+{
+    if (e->kind == SYM_REF &&
+        (e->var == v ||
+         (e->var->stored && model_derived_depends(m, e->var, v))))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (depends_on(m, e->args[i], v))
+            return true;
+    return false;
+}
+
+/* Whether e is the same whatever the parameter and the nodes are. */
+static bool is_free(const struct integrated *k, symp e)
+{
+    bool free = !depends_on(k->m, e, k->step->family->var);
+    for (int i = 0; i < k->n; i++)
+        free = free && !depends_on(k->m, e, k->nodes[i].drawn->family->var);
+    return free;
+}
+
+static symp at_solved(struct compiler *c, const struct part *p, symp e)
+{
+    for (int i = p->nloops - 1; i >= 0; i--)
+        if (p->solved[i])
+            e = sym_replace_loop(c, e, p->loops[i], p->solved[i]);
+    return e;
+}
+
+static bool is_call(symp e, const char *name)
+{
+    return e->kind == SYM_CALL && !strcmp(e->name, name);
+}
+
+/* e where the condition holds, else 0. Equalities stay factors, as tables are
+ * told by them (tally.c). */
+static symp under(struct compiler *c, symp condition, symp e)
+{
+    if (is_call(condition, "&&")) {
+        for (int i = 0; i < condition->nargs; i++)
+            e = under(c, condition->args[i], e);
+        return e;
+    }
+    if (is_call(condition, "=="))
+        return sym_mul2(c, condition, e);
+    symp keys = sym_num(c, 1), rest = keys;
+    for (int i = 0; i < (e->kind == SYM_MUL ? e->nargs : 1); i++) {
+        symp f = e->kind == SYM_MUL ? e->args[i] : e;
+        symp *to = is_call(f, "==") ? &keys : &rest;
+        *to = sym_mul2(c, *to, f);
+    }
+    return sym_mul2(c, keys, sym_select(c, condition, rest, sym_num(c, 0)));
+}
+
+/* Leaves do not count: where they are not observed they give nothing. */
+static bool moves(symp e, const void *unused)
+{
+    return sym_is_latent(e, unused) &&
+           !(e->var->role == ROLE_STOCHASTIC && e->var->leaf);
+}
+
+/* The condition that an instance listed by the part's index is of the node.
+ * NULL: it cannot be told, or no table would be told by it. */
+static symp listed_at(struct compiler *c, const struct family *f,
+                      const struct part *p, symp e)
+{
+    const struct inverse *index = p->inverse;
+    symp hit = sym_num(c, 1);
+    if (index->reach || p->cell || index->var != f->var ||
+        (!index->latent && sym_any(e, moves, NULL)))
+        return NULL;
+    for (int d = 0; d < index->reference->nargs; d++) {
+        symp at = index->reference->args[d];
+        for (int i = 0; i < p->nloops; i++)
+            at = sym_replace_loop(c, at, p->factor->loops[i],
+                                  sym_loop(c, p->loops[i]));
+        symp own = f->upper[d] ? sym_num(c, 1) : f->lower[d];
+        hit = sym_and(c, hit, sym_eq(c, at, own));
+    }
+    return hit;
+}
+
+/* Whether what is drawn below the nodes is data, or counts. Continuous nodes
+ * there hold the parameter as the nodes do, and move in every sweep: a pass
+ * over the rows for little. */
+static bool is_below(const struct part *p)
+{
+    return p->factor->family->var->leaf ||
+           model_draws_integers(p->factor->family);
+}
+
+/* What the part gives node f, if an instance gives e: in f's loops; of rows a
+ * table. NULL: it cannot be told, or depends on what is drawn. */
+static symp given_by(const struct integrated *k, const struct family *f,
+                     const struct part *p, symp e)
+{
+    struct compiler *c = k->c;
+    symp guard = emit_part_guard(c, p);
+    symp hit = p->inverse ? listed_at(c, f, p, e) : sym_num(c, 1);
+    bool rows = false;
+    if (!hit || !is_below(p))
+        return NULL;
+    e = under(c, sym_and(c, guard, hit), e);
+    for (int i = p->nloops - 1; i >= 0; i--) {
+        symp lower = p->loops[i]->lower, upper = p->loops[i]->upper;
+        if (!p->inverse && p->solved[i])
+            continue;
+        if (!p->inverse) {
+            lower = at_solved(c, p, lower);
+            upper = at_solved(c, p, upper);
+        }
+        struct loop *l = NEW(c, struct loop);
+        *l = (struct loop){p->loops[i]->name, lower, upper};
+        e = sym_replace_loop(c, e, p->loops[i], sym_loop(c, l));
+        e = sym_sum(c, l, lower, upper, e);
+        rows = true;
+    }
+    if (!is_free(k, e))
+        return NULL;
+    symp table = rows ? model_table_of(c, k->m, e, NULL) : NULL;
+    if (table)
+        table->var->families->of_observed = true;
+    return table ? table : e;
+}
+
+/* Adds what the part has, or gives, of a statistic. */
+static bool add_coefficient(const struct integrated *k, const struct family *f,
+                            const struct part *p, symp e, struct change *to)
+{
+    symp *sum = p->own ? &to->own : &to->gain;
+    e = p->own ? e : given_by(k, f, p, e);
+    if (e)
+        *sum = sym_add2(k->c, *sum, e);
+    return e != NULL;
+}
+
+/* ---- the density of the nodes' full conditional ----------------------------
+ */
+
+/* What names of the library's text are: the target x and parameters; of a
+ * vector, its cells, and `cells` of whatever else has a subscript. */
+struct names {
+    const struct family *of;
+    const struct entry *entry;
+    struct var *cells;
+};
+
+static symp bind(struct compiler *c, const char *name, int nargs,
+                 const symp *args, void *context)
+{
+    const struct names *k = context;
+    const struct parameter *x = k->entry->result;
+    if (nargs)
+        return x && name == x->name ? family_lhs(c, k->of, nargs, args)
+                                    : sym_ref(c, k->cells, nargs, args);
+    for (int d = 0; x && d < x->ndims; d++)
+        if (x->dims[d] == name)
+            return family_extent(c, k->of, d);
+    return !strcmp(name, "x") ? sym_target(c) : sym_param(c, name);
+}
+
+static void add_change(struct changes *k, const char *name, symp own, symp gain)
+{
+    assert(k->n < (int)(sizeof k->of / sizeof *k->of));
+    k->of[k->n++] = (struct change){.name = name, .own = own, .gain = gain};
+}
+
+/* The coefficients of a scalar's statistics, s1, s2, ... in `solve`. */
+static bool find_coefficients(const struct integrated *k, const struct step *s,
+                              struct changes *out)
+{
+    struct compiler *c = k->c;
+    const struct clause *all = entry_clause(s->recognised, "statistics");
+    for (const struct clause_item *i = all->items; i; i = i->next)
+        add_change(out, intern_format(c, "s%d", out->n + 1), sym_num(c, 0),
+                   sym_num(c, 0));
+    for (int i = 0; i < s->nstatistics; i++)
+        for (const struct part *p = s->parts; p; p = p->next)
+            for (int t = 0; t < p->terms.n; t++)
+                if (sym_same(p->terms.statistic[t], s->statistics[i]) &&
+                    !add_coefficient(k, s->family, p, p->terms.coefficient[t],
+                                     &out->of[s->place[i]]))
+                    return false;
+    return true;
+}
+
+static bool is_given(const struct changes *k, const char *name)
+{
+    for (int i = 0; i < k->n; i++)
+        if (k->of[i].name == name)
+            return true;
+    return false;
+}
+
+static bool scalar_density(const struct integrated *k, struct node *node)
+{
+    struct compiler *c = k->c;
+    const struct step *s = node->drawn;
+    const struct entry *d = s->recognised;
+    const struct family *f = s->family;
+    struct names names = {.of = f, .entry = d};
+    struct changes statistics = {.n = 0}, params = {.n = 0};
+    symp density =
+        sym_from_library(c, entry_value(d, "logdensity"), bind, &names);
+    if (!density || !find_coefficients(k, s, &statistics))
+        return false;
+    for (const struct clause_item *i = entry_clause(d, "solve")->items; i;
+         i = i->next) {
+        symp e = sym_from_library(c, i->value, bind, &names);
+        add_change(&params, i->label->name, own_of(c, e, &statistics),
+                   gain_of(c, e, &statistics));
+    }
+    if (s->exponent) /* x^p: the parameter that solve does not give */
+        for (int i = 0; i < d->nparameters; i++)
+            if (!is_given(&params, d->parameters[i].name))
+                add_change(&params, d->parameters[i].name, s->exponent,
+                           sym_num(c, 0));
+    struct collected terms; /* T is what is collected */
+    sym_collect(c, gain_of(c, density, &params), f->var->positive, &terms);
+    if (terms.overflow || sym_has_target(terms.rest))
+        return false;
+    node->logp = sym_neg(c, terms.rest);
+    node->full = sym_replace(c, both_of(c, density, &params), sym_target(c),
+                             sym_ref(c, f->var, f->var->ndim, f->lower));
+    return true;
+}
+
+static symp without_log(struct compiler *c, symp e, void *var)
+{
+    return is_call(e, "log") && e->args[0]->kind == SYM_REF &&
+                   e->args[0]->var == var
+               ? sym_num(c, 0)
+               : NULL;
+}
+
+/* Of a vector whose only statistics are the logarithms of its cells. */
+static bool vector_density(const struct integrated *k, struct node *node)
+{
+    struct compiler *c = k->c;
+    const struct step *s = node->drawn;
+    const struct entry *d = s->recognised;
+    const struct clause_item *solved = entry_clause(d, "solve")->items;
+    struct loop *index = s->members[0].index.loops[0];
+    struct var *cells = NEW(c, struct var);
+    cells->name = "cells";
+    cells->ndim = 1;
+    struct names names = {.of = s->family, .entry = d, .cells = cells};
+    struct change none = {
+        .cells = cells, .index = index, .own = sym_num(c, 0), .gain = none.own};
+    none.gain = none.own;
+    struct changes statistic = {.of = {none}, .n = 1}, params = statistic;
+    symp density =
+        sym_from_library(c, entry_value(d, "logdensity"), bind, &names);
+    symp e = sym_from_library(c, solved->value, bind, &names);
+    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        if (!add_coefficient(k, s->family, q->part, q->potential[0],
+                             &statistic.of[0]))
+            return false;
+    e = sym_replace(c, e, sym_param(c, solved->label->args[0]->name),
+                    sym_loop(c, index));
+    params.of[0].own = own_of(c, e, &statistic);
+    params.of[0].gain = gain_of(c, e, &statistic);
+    symp change =
+        sym_map(c, gain_of(c, density, &params), without_log, s->family->var);
+    node->logp = sym_neg(c, change);
+    node->full = both_of(c, density, &params);
+    return !sym_has_var(change, s->family->var);
+}
+
+/* ---- which -----------------------------------------------------------------
+ */
+
+/* Vectors with other statistics than logarithms of cells have no constant that
+ * the library states by cells. */
+static bool of_logarithms(const struct step *s)
+{
+    const struct clause *all = entry_clause(s->recognised, "statistics");
+    const struct clause *solved = entry_clause(s->recognised, "solve");
+    return all && solved && s->family->nslices == 1 && s->quadratics &&
+           !all->items->next && all->items->label->kind == EXPR_CALL &&
+           !strcmp(all->items->label->name, "log") && !solved->items->next &&
+           solved->items->label->nargs == 1;
+}
+
+/* Whether s draws its nodes exactly, each by itself given the rest, from what
+ * its prior and the likelihood settle. Normal ones have moves of their own. */
+static bool can_go(const struct model *m, const struct step *s)
+{
+    const struct family *f = s->family;
+    const struct factor *g = f->factor;
+    if (s->merged || s->asked || sampler_named(m, f) || f->auxiliary ||
+        f->data_block || f->affine || f->truncated || f->next_of_var ||
+        f->var->families != f || s->bounded || s->bounds || s->rest ||
+        s->opaque || s->through || s->ties || s->otherwise || s->scaled_by ||
+        s->as || s->closed_form || !g || g->replaced || g->guard || g->rule ||
+        g->family != f || !s->recognised)
+        return false;
+    if (s->sampler == &sampler_direct)
+        return entry_clause(s->recognised, "solve") &&
+               entry_value(s->recognised, "logdensity") &&
+               !entry_is_normal(s->recognised);
+    return s->sampler == &sampler_vector_draw && of_logarithms(s);
+}
+
+static bool has_node(const struct integrated *k, const struct family *f)
+{
+    for (int i = 0; i < k->n; i++)
+        if (k->nodes[i].drawn->family == f)
+            return true;
+    return false;
+}
+
+static bool is_parameter(const struct model *m, const struct step *s)
+{
+    return s->sampler == &sampler_slice && !s->merged && !s->asked &&
+           !sampler_named(m, s->family) && !s->family->auxiliary &&
+           !s->family->data_block && !s->through && !s->ties && !s->bounds &&
+           !s->otherwise && !s->beside && s->family->factor &&
+           !s->family->factor->replaced;
+}
+
+/* The nodes whose priors read the parameter, and can go. */
+static void find_nodes(struct integrated *k)
+{
+    for (const struct part *p = k->step->parts; p && k->n < MOST_NODES;
+         p = p->next) {
+        struct family *f = p->factor->family;
+        if (p->own || p->factor != f->factor || has_node(k, f))
+            continue;
+        for (struct step *s = k->m->steps; s; s = s->next)
+            if (s->family == f && can_go(k->m, s))
+                k->nodes[k->n++].drawn = s;
+    }
+}
+
+static bool reads(const struct model *m, const struct factor *g,
+                  const struct var *v)
+{
+    const symp all[] = {g->logp,  g->value, g->lower,
+                        g->upper, g->rule,  g->guard};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] && depends_on(m, all[i], v))
+            return true;
+    return false;
+}
+
+/* Whether what else the parameter's step evaluates is free of the nodes. */
+static bool others_are_free(const struct integrated *k)
+{
+    const struct model *m = k->m;
+    for (const struct part *p = k->step->parts; p; p = p->next)
+        for (int i = 0; i < k->n; i++) {
+            const struct family *f = k->nodes[i].drawn->family;
+            if (p->factor->family != f && reads(m, p->factor, f->var))
+                return false;
+        }
+    return true;
+}
+
+static bool same_nodes(const struct integrated *a, const struct integrated *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; same && i < a->n; i++)
+        same = has_node(b, a->nodes[i].drawn->family);
+    return same;
+}
+
+static bool overlaps(const struct integrated *a, const struct integrated *b)
+{
+    for (int i = 0; i < a->n; i++)
+        if (has_node(b, a->nodes[i].drawn->family))
+            return true;
+    return false;
+}
+
+/* Of parameters that share nodes, only such go that share all: between the draw
+ * of one and the nodes' no other may read these. */
+static bool goes_with_all(const struct integrated *k,
+                          const struct integrated *others)
+{
+    for (; others; others = others->next)
+        if (overlaps(k, others) && !same_nodes(k, others))
+            return false;
+    return true;
+}
+
+/* ---- in their places -------------------------------------------------------
+ */
+
+static symp where_drawn(struct compiler *c, const struct family *f, symp seen,
+                        symp drawn)
+{
+    symp at = family_lhs(c, f, 0, NULL);
+    return sym_select(c, sym_seen(c, f->var, at->nargs, at->args), seen, drawn);
+}
+
+static const struct node *node_of(const struct integrated *k,
+                                  const struct part *p)
+{
+    for (int i = 0; i < k->n; i++)
+        if (!p->own && p->factor == k->nodes[i].drawn->family->factor)
+            return &k->nodes[i];
+    return NULL;
+}
+
+/* The parts of the nodes' priors as what is left of them, and, for the check
+ * against the joint density, as the densities that were taken out. */
+static void replace_parts(struct integrated *k)
+{
+    struct compiler *c = k->c;
+    struct step *s = k->step;
+    struct part **out = &s->integrated;
+    for (struct part *p = s->parts; p; p = p->next) {
+        const struct node *node = node_of(k, p);
+        if (!node)
+            continue;
+        const struct family *f = node->drawn->family;
+        p->opaque = true;
+        p->resists = NULL;
+        p->terms = (struct collected){.rest = sym_num(c, 0)};
+        p->logp = condition_in_part(
+            c, p, where_drawn(c, f, f->factor->logp, node->logp));
+        struct part *q = *out = NEW(c, struct part);
+        *q = *p;
+        q->next = NULL;
+        q->logp = condition_in_part(
+            c, p, where_drawn(c, f, sym_num(c, 0), node->full));
+        out = &q->next;
+    }
+    s->nstatistics = 0;
+    condition_gather_statistics(s);
+    s->sampler = &sampler_integrated_slice;
+}
+
+/* Tables of what is not integrated out after all are taken back. */
+static struct integrated *try_parameter(struct compiler *c, struct model *m,
+                                        struct step *s,
+                                        const struct integrated *others)
+{
+    struct family *const families = m->families, **const last = m->last_family;
+    struct var **const last_var = m->last_var;
+    struct integrated *k = NEW(c, struct integrated);
+    *k = (struct integrated){.c = c, .m = m, .step = s};
+    find_nodes(k);
+    bool fits = k->n && others_are_free(k) && goes_with_all(k, others);
+    for (int i = 0; fits && i < k->n; i++) {
+        struct node *node = &k->nodes[i];
+        fits = node->drawn->family->nslices ? vector_density(k, node)
+                                            : scalar_density(k, node);
+        /* its prior is of this node alone */
+        for (int j = 0; fits && j < k->n; j++)
+            fits = j == i || !reads(m, node->drawn->family->factor,
+                                    k->nodes[j].drawn->family->var);
+    }
+    if (!fits) {
+        m->families = families;
+        m->last_family = last;
+        *m->last_family = NULL;
+        m->last_var = last_var;
+        *m->last_var = NULL;
+        family_number(m);
+        return NULL;
+    }
+    s->own = k;
+    return k;
+}
+
+/* ---- their order -----------------------------------------------------------
+ */
+
+static const struct integrated *integrated_of(const struct step *s)
+{
+    return s->own;
+}
+
+static void take_out(struct model *m, const struct step *s)
+{
+    struct step **at = &m->steps;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+}
+
+/* The parameter's step before the first one of its nodes, the others' behind
+ * that: nothing may be drawn between that reads either. */
+static void bring_together(struct integrated *k)
+{
+    struct model *m = k->m;
+    take_out(m, k->step);
+    struct step **at = &m->steps;
+    while (!has_node(k, (*at)->family) || (*at)->merged)
+        at = &(*at)->next;
+    struct step *first = *at;
+    k->step->next = first;
+    *at = k->step;
+    for (int i = 0; i < k->n; i++) {
+        struct step *s = k->nodes[i].drawn;
+        if (s == first)
+            continue;
+        take_out(m, s);
+        s->next = first->next;
+        first->next = s;
+    }
+    m->last_step = &m->steps;
+    while (*m->last_step)
+        m->last_step = &(*m->last_step)->next;
+}
+
+void sampler_integrate_out(struct compiler *c, struct model *m)
+{
+    struct integrated *all = NULL;
+    for (struct step *s = m->steps; s; s = s->next) {
+        struct integrated *k =
+            is_parameter(m, s) ? try_parameter(c, m, s, all) : NULL;
+        if (!k)
+            continue;
+        k->next = all;
+        all = k;
+        replace_parts(k);
+    }
+    for (struct integrated *k = all; k; k = k->next)
+        bring_together(k);
+}
+
+/* ---- the sampler -----------------------------------------------------------
+ */
+
+static const char *names_of(struct compiler *c, const struct step *s)
+{
+    const struct integrated *k = integrated_of(s);
+    struct text t = {0};
+    for (int i = 0; i < k->n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "",
+                    sampler_family_name(c, k->nodes[i].drawn->family));
+    return text_take(c, &t);
+}
+
+static const char *explain(struct compiler *c, const struct step *s)
+{
+    return intern_format(c, "slice, %s integrated out", names_of(c, s));
+}
+
+static const char *why(struct compiler *c, const struct step *s)
+{
+    return intern_format(c,
+                         "given the data alone, %s integrated out, as that is "
+                         "drawn directly behind it: Liu (1994), The collapsed "
+                         "Gibbs sampler",
+                         names_of(c, s));
+}
+
+/* A positive number without an end has orders of magnitude to go: its logarithm
+ * is sliced. */
+static bool by_logarithm(const struct step *s)
+{
+    return s->lower && sym_is(s->lower, 0) && !s->upper &&
+           !model_draws_integers(s->family);
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    emit_scalar_comment(
+        c, out, s,
+        intern_format(c, " * Slice sampling%s, %s integrated out.\n",
+                      by_logarithm(s) ? " of its logarithm" : "",
+                      names_of(c, s)));
+    emit_conditional(c, out, s);
+    emit_density(c, out, s);
+    if (by_logarithm(s))
+        text_printf(
+            out,
+            "GBM_INLINE real along_%s(const void *context, real t)\n"
+            "{\n    return density_%s(context, real_exp(t)) + t; /* the "
+            "Jacobian */\n}\n\n",
+            id, id);
+    emit_scalar_update(c, out, s);
+}
+
+static void draw(struct emitter *e, const struct step *s)
+{
+    const char *id = family_id(e->c, s->family);
+    if (!by_logarithm(s)) {
+        sampler_draw_with_width(e, s, "slice");
+        return;
+    }
+    const char *unit = emit_width(e, s);
+    emit_line(e,
+              "const real value = real_exp(gbm_slice(rng, "
+              "real_log(real_fmax(%s, GBM_TINY)), &width, adapting, -GBM_INF, "
+              "GBM_INF, along_%s, &k_));",
+              emit_target(e, s->family), id);
+    emit_store_width(e, s, unit);
+    emit_store(e, s, "value");
+}
+
+const struct sampler sampler_integrated_slice = {
+    .name = "slice",
+    .trials = true,
+    .unit = sampler_each_unless_tied,
+    .explain = explain,
+    .why = why,
+    .emit = emit,
+    .draw = draw,
+    .scalar = true,
+    .blocks = 3,
+    .tunes = sampler_tunes_width,
+};
