@@ -89,11 +89,11 @@ bool emit_only_vectors(symp e);
 bool emit_is_expensive(symp e, const void *unused);
 bool emit_worth_vectors(const struct part *p, symp const *terms, int n);
 /* Computes now the calls of a row of hoisted columns that stand in a choice or
- * more than once: where choices have calls the C compiler takes rows one by one.
- * The caller restores nshared. */
+ * more than once: where choices have calls the C compiler takes rows one by
+ * one. The caller restores nshared. */
 void emit_calls_of_rows(struct emitter *e, const struct hoisted *h);
-/* Those in n values that stand there more than once and are of a choice, so that
- * the C compiler does not see that they are the same. */
+/* Those in n values that stand there more than once and are of a choice, so
+ * that the C compiler does not see that they are the same. */
 void emit_repeated_calls(struct emitter *e, symp const *values, int n);
 
 /* shared.c: computes now what in x has sums over what is in scope, so that
@@ -105,9 +105,13 @@ void emit_remember(struct emitter *e, symp x, const char *name);
 /* The variable that holds x, or NULL. */
 const char *emit_done_before(const struct emitter *e, symp x);
 
+/* count.c: C text of a number of terms, rows or operations, a double whatever
+ * the precision; appends the statements that it needs. For the host alone. */
+const char *emit_quantity(struct emitter *e, symp x);
+
 /* saturated.c: where collected terms of a count, or what its rows add for each
- * one that it is more, may be infinite: adds the densities in place, if they are
- * so, and opens a block for if they are not. False: nothing is infinite. */
+ * one that it is more, may be infinite: adds the densities in place, if they
+ * are so, and opens a block for if they are not. False: nothing is infinite. */
 bool emit_saturated(struct emitter *e, const struct step *s);
 bool emit_saturated_rows(struct emitter *e, const struct step *s,
                          const struct part *p, int number);
@@ -220,8 +224,8 @@ void emit_parents(struct compiler *c, struct text *out, const struct family *f);
 /* A starting value of a vector node, from draws of its prior. */
 void emit_vector_start(struct emitter *e, const struct family *f);
 
-/* adjoint.c: with gradients, the adjoint of an element, and of its bounds; their
- * members of a row in the table of families. */
+/* adjoint.c: with gradients, the adjoint of an element, and of its bounds;
+ * their members of a row in the table of families. */
 void emit_adjoint(struct compiler *c, struct text *out, const struct family *f);
 void emit_adjoint_row(struct compiler *c, struct text *out,
                       const struct family *f);

@@ -191,11 +191,15 @@ static bool emit_cost(struct text *out, struct compiler *c,
     struct emitter e = emitter_new(c, out);
     emit_open_cost(out, s->name);
     if (unless) {
-        emit_line(&e, "if (%s)", unless);
-        emit_line(&e, "    return (int64_t)(%s);",
-                  emit_expr(&e, sym_add2(c, total, partly)));
+        emit_line(&e, "if (%s) {", unless);
+        e.indent++;
+        const char *all = emit_quantity(&e, sym_add2(c, total, partly));
+        emit_line(&e, "return (int64_t)(%s);", all);
+        e.indent--;
+        emit_line(&e, "}");
+        e.nshared = 0; /* what is computed there ends there */
     }
-    const char *value = emit_expr(&e, total);
+    const char *value = emit_quantity(&e, total);
     emit_line(&e, "return (int64_t)(%s);", value);
     text_append(out, "}\n\n");
     return true;
@@ -228,7 +232,7 @@ static bool emit_tally_cost(struct text *out, struct compiler *c,
     struct emitter e = emitter_new(c, out);
     emit_open_cost(out, s->name);
     emit_line(&e, "const int64_t rows = (int64_t)(%s), cells = (int64_t)(%s);",
-              emit_expr(&e, rows), emit_expr(&e, cells));
+              emit_quantity(&e, rows), emit_quantity(&e, cells));
     if (!t->index) {
         emit_line(&e, "return rows;");
     } else {

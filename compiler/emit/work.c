@@ -58,9 +58,9 @@ static const char *emit_times(struct emitter *e, const struct phase *p)
     return listed;
 }
 
-static void emit_count(struct emitter *e, const char *times, symp x)
+static void put_count(struct emitter *e, const char *times, symp x)
 {
-    const char *value = emit_expr(e, x);
+    const char *value = emit_quantity(e, x);
     if (times && !sym_is(x, 0))
         emit_line(e, "*out++ = (double)(%s) * (%s);", times, value);
     else
@@ -73,12 +73,12 @@ static void emit_phase_counts(struct emitter *e, const struct phase *p)
     const int depth = e->nloops;
     emit_line(e, "/* %s %s */", phase_word(p), text_in_comment(e->c, p->what));
     const char *times = emit_times(e, p);
-    emit_count(e, times, p->all_rows);
-    emit_count(e, times, p->all_operations);
-    emit_count(e, times, p->all_scratch);
-    emit_count(e, NULL, p->passes);
+    put_count(e, times, p->all_rows);
+    put_count(e, times, p->all_operations);
+    put_count(e, times, p->all_scratch);
+    put_count(e, NULL, p->passes);
     for (int i = 0; i < reads.n; i++)
-        emit_count(e, times, reads.turns[i]);
+        put_count(e, times, reads.turns[i]);
     e->nloops = depth;
 }
 

@@ -944,7 +944,7 @@ static double conditional_b_v_at(const void *state, int64_t element, const doubl
 static int64_t cost_update_b_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    return (int64_t)(*s->N_v);
+    return (int64_t)((double)*s->N_v);
 }
 
 GBM_HOST_RUN(1, update_b_v, 0, 1, gbm_draw_gamma)
@@ -1008,7 +1008,7 @@ static double conditional_a_v_at(const void *state, int64_t element, const doubl
 static int64_t cost_update_a_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    return (int64_t)(*s->N_v);
+    return (int64_t)((double)*s->N_v);
 }
 
 GBM_HOST_RUN(2, update_a_v, 1, 3, none)

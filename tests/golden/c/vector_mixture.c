@@ -2921,17 +2921,19 @@ static const struct gbm_reader readers[] = {
 static int64_t cost_update_pi_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    if (s->z_v_seen)
-        return (int64_t)(8 * s->a_v_n1 + *s->N_v);
-    return (int64_t)(8 * s->a_v_n1);
+    if (s->z_v_seen) {
+        return (int64_t)(8 * (double)s->a_v_n1 + (double)*s->N_v);
+    }
+    return (int64_t)(8 * (double)s->a_v_n1);
 }
 
 GBM_HOST_RUN(2, update_pi_v, 0, 1, none)
 static int64_t cost_update_mu_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    if (s->x_v_stride != 0)
-        return (int64_t)(*s->N_v);
+    if (s->x_v_stride != 0) {
+        return (int64_t)((double)*s->N_v);
+    }
     return (int64_t)(0);
 }
 
@@ -2939,8 +2941,9 @@ GBM_HOST_RUN(2, update_mu_v, 2, 1, none)
 static int64_t cost_update_Q_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    if (s->x_v_stride != 0)
-        return (int64_t)(*s->N_v);
+    if (s->x_v_stride != 0) {
+        return (int64_t)((double)*s->N_v);
+    }
     return (int64_t)(0);
 }
 
@@ -2988,7 +2991,7 @@ GBM_HOST_RUN_ROWS(1, update_z_v, z_v, 5)
 static int64_t cost_derive_table_1_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(s->a_v_n1);
+    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)s->a_v_n1);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
 }
@@ -2996,7 +2999,7 @@ static int64_t cost_derive_table_1_v(const void *state)
 static int64_t cost_derive_table_2_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v);
+    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)*s->K_v);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
 }
@@ -3004,7 +3007,7 @@ static int64_t cost_derive_table_2_v(const void *state)
 static int64_t cost_derive_table_3_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v * *s->P_v);
+    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)*s->K_v * (double)*s->P_v);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
 }
@@ -3012,7 +3015,7 @@ static int64_t cost_derive_table_3_v(const void *state)
 static int64_t cost_derive_table_5_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)(*s->K_v * *s->P_v);
+    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)*s->K_v * (double)*s->P_v);
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
 }
@@ -3020,7 +3023,7 @@ static int64_t cost_derive_table_5_v(const void *state)
 static int64_t cost_derive_table_6_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)(*s->N_v), cells = (int64_t)((real)*s->K_v * gbm_square(*s->P_v));
+    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)*s->K_v * ((double)*s->P_v * (double)*s->P_v));
     const int64_t groups = s->table_1_v_n1;
     return groups < 1 || cells >= 32768 ? 1 : rows / groups;
 }
@@ -3087,19 +3090,19 @@ static void work_2(const void *state, double *out)
     (void)P_v;
     /* sum precision and potential */
     *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v);
-    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * ((real)K_v * (real)N_v * (P_v * (4 * P_v + 4) + 4 * gbm_square(P_v)));
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v * (P_v * (4 * P_v + 4) + 4 * (P_v * P_v)));
     *out++ = 0;
     *out++ = K_v;
-    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (4 * (real)K_v * (real)N_v * gbm_square(P_v));
-    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * ((real)K_v * (real)N_v * gbm_square(P_v));
-    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (2 * (real)K_v * (real)N_v * gbm_square(P_v));
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (4 * K_v * N_v * (P_v * P_v));
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v * (P_v * P_v));
+    *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (2 * K_v * N_v * (P_v * P_v));
     /* solve draws */
     *out++ = K_v;
-    *out++ = (real)K_v * (P_v * (4 * P_v + 3) + 7 * gbm_square(P_v) + REAL_C(0.3333333333333333) * gbm_whole_power(P_v, 3)) + 40 * K_v * P_v;
+    *out++ = K_v * (P_v * (4 * P_v + 3) + 7 * (P_v * P_v) + 0.33333333333333331 * pow(P_v, 3)) + 40 * K_v * P_v;
     *out++ = 0;
     *out++ = 1;
-    *out++ = 4 * (real)K_v * gbm_square(P_v);
-    *out++ = 2 * (real)K_v * gbm_square(P_v);
+    *out++ = 4 * K_v * (P_v * P_v);
+    *out++ = 2 * K_v * (P_v * P_v);
 }
 static const struct gbm_phase phases_2[] = {
     {.text = "sum: precision and potential of x[i,1:P] ~ dmnorm(mu[z[i],], Q[z[i],,])",
@@ -3176,10 +3179,10 @@ static void work_5(const void *state, double *out)
     *out++ = N_v * pi_v * (P_v * (4 * P_v + 4) + 4) + 40 * N_v;
     *out++ = 0;
     *out++ = 1;
-    *out++ = N_v * pi_v * P_v + (real)N_v * (real)pi_v * gbm_square(P_v);
-    *out++ = N_v * pi_v * P_v + (real)N_v * (real)pi_v * gbm_square(P_v);
+    *out++ = N_v * pi_v * P_v + N_v * pi_v * (P_v * P_v);
+    *out++ = N_v * pi_v * P_v + N_v * pi_v * (P_v * P_v);
     *out++ = N_v * pi_v * P_v;
-    *out++ = (real)N_v * (real)pi_v * gbm_square(P_v);
+    *out++ = N_v * pi_v * (P_v * P_v);
     *out++ = N_v * pi_v;
 }
 static const struct gbm_phase phases_5[] = {
@@ -3322,12 +3325,12 @@ static void work_12(const void *state, double *out)
     (void)P_v;
     /* sum rows by group */
     *out++ = N_v;
-    *out++ = (real)N_v * (6 * gbm_square(P_v) + 1);
+    *out++ = N_v * (6 * (P_v * P_v) + 1);
     *out++ = 0;
     *out++ = 1;
     *out++ = N_v;
-    *out++ = 2 * (real)N_v * gbm_square(P_v);
-    *out++ = 2 * (real)N_v * gbm_square(P_v);
+    *out++ = 2 * N_v * (P_v * P_v);
+    *out++ = 2 * N_v * (P_v * P_v);
 }
 static const struct gbm_phase phases_12[] = {
     {.text = "sum: rows by group of table.6",

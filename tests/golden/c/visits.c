@@ -718,7 +718,7 @@ static double conditional_b_v_at(const void *state, int64_t element, const doubl
 static int64_t cost_update_b_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    return (int64_t)(*s->N_v);
+    return (int64_t)((double)*s->N_v);
 }
 
 GBM_HOST_RUN(2, update_b_v, 0, 3, none)
@@ -737,17 +737,17 @@ static void work_0(const void *state, double *out)
     *out++ = 0;
     *out++ = 1;
     /* sum log density */
-    gbm_total i_v_sum = 0;
+    double i_v_count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
-        i_v_sum += n_v(i_v);
+        i_v_count += (double)n_v(i_v);
     }
-    *out++ = (real)J_v * (real)i_v_sum;
-    *out++ = (real)J_v * (real)(48 * rate_v + 54) * (real)i_v_sum;
+    *out++ = J_v * i_v_count;
+    *out++ = J_v * (48 * rate_v + 54) * i_v_count;
     *out++ = 0;
     *out++ = 2 * J_v;
-    *out++ = 2 * (real)J_v * (real)i_v_sum;
-    *out++ = 2 * (real)J_v * (real)rate_v * (real)i_v_sum;
-    *out++ = 2 * (real)J_v * (real)rate_v * (real)i_v_sum;
+    *out++ = 2 * J_v * i_v_count;
+    *out++ = 2 * J_v * rate_v * i_v_count;
+    *out++ = 2 * J_v * rate_v * i_v_count;
 }
 static const struct gbm_phase phases_0[] = {
     {.text = "search: draws", .at_least = true,
@@ -764,16 +764,16 @@ static void work_1(const void *state, double *out)
     const double rate_v = s->rate_v_n2;
     (void)rate_v;
     /* map draws from its distribution */
-    gbm_total i_v_sum = 0;
+    double i_v_count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
-        i_v_sum += n_v(i_v);
+        i_v_count += (double)n_v(i_v);
     }
-    *out++ = (real)i_v_sum;
-    *out++ = 12 * (real)rate_v * (real)i_v_sum + 40 * (real)i_v_sum;
+    *out++ = i_v_count;
+    *out++ = 12 * rate_v * i_v_count + 40 * i_v_count;
     *out++ = 0;
     *out++ = 1;
-    *out++ = (real)rate_v * (real)i_v_sum;
-    *out++ = (real)rate_v * (real)i_v_sum;
+    *out++ = rate_v * i_v_count;
+    *out++ = rate_v * i_v_count;
 }
 static const struct gbm_phase phases_1[] = {
     {.text = "map: draws from its distribution",
