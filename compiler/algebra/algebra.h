@@ -108,6 +108,10 @@ symp sym_map(struct compiler *c, symp e, sym_rewrite f, void *context);
 symp sym_again(struct compiler *c, symp e);
 symp sym_replace_loop(struct compiler *c, symp e, const struct loop *loop,
                       symp by);
+/* The same of n loops at once: what one is replaced by may have the others in
+ * it, as where x[j,i] is read in the loops that define x[i,j]. */
+symp sym_replace_loops(struct compiler *c, symp e, struct loop *const *loops,
+                       int n, symp const *by);
 symp sym_replace(struct compiler *c, symp e, symp what, symp by);
 /* Is the test true of e or of anything inside it? */
 typedef bool (*sym_test)(symp e, const void *context);

@@ -254,6 +254,28 @@ symp sym_replace_loop(struct compiler *c, symp e, const struct loop *loop,
     struct replacement r = {.loop = loop, .by = by};
     return sym_map(c, e, replace_loop, &r);
 }
+
+struct replacements {
+    struct loop *const *loops;
+    int n;
+    symp const *by;
+};
+static symp replace_loops(struct compiler *c, symp e, void *context)
+{
+    const struct replacements *r = context;
+    (void)c;
+    for (int i = 0; i < r->n; i++)
+        if (is_loop(e, r->loops[i]))
+            return r->by[i];
+    return NULL;
+}
+symp sym_replace_loops(struct compiler *c, symp e, struct loop *const *loops,
+                       int n, symp const *by)
+{
+    struct replacements r = {.loops = loops, .n = n, .by = by};
+    return sym_map(c, e, replace_loops, &r);
+}
+
 static symp replace_same(struct compiler *c, symp e, void *context)
 {
     const struct replacement *r = context;

@@ -270,11 +270,10 @@ symp model_where_defined(struct compiler *c, const struct family *f, symp ref,
         if (!solved[i]) /* read in the same loop */
             solved[i] = sym_loop(c, f->loops[i]);
     for (int i = f->nloops - 1; i >= 0; i--) {
-        symp lower = f->loops[i]->lower, upper = f->loops[i]->upper;
-        for (int j = 0; j < i; j++) {
-            lower = sym_replace_loop(c, lower, f->loops[j], solved[j]);
-            upper = sym_replace_loop(c, upper, f->loops[j], solved[j]);
-        }
+        symp lower =
+            sym_replace_loops(c, f->loops[i]->lower, f->loops, i, solved);
+        symp upper =
+            sym_replace_loops(c, f->loops[i]->upper, f->loops, i, solved);
         const struct loop *l =
             solved[i]->kind == SYM_LOOP ? solved[i]->loop : NULL;
         bool known = l && l->lower && sym_same(l->lower, lower) &&
@@ -318,8 +317,7 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
         stands_in = elsewhere;
         /* what it reads first, while its loops still have their ends */
         symp body = sym_map(c, f->body, substitute_node, context);
-        for (int i = f->nloops - 1; i >= 0; i--)
-            body = sym_replace_loop(c, body, f->loops[i], solved[i]);
+        body = sym_replace_loops(c, body, f->loops, f->nloops, solved);
         value = value ? sym_select(c, where, body, value) : body;
     }
     return value ? value : ref;

@@ -63,9 +63,7 @@ static bool solve_loops(struct compiler *c, const struct family *f, symp ref,
 symp model_at_values(struct compiler *c, const struct family *f, symp e,
                      symp const *value)
 {
-    for (int i = 0; i < f->nloops; i++)
-        e = sym_replace_loop(c, e, f->loops[i], value[i]);
-    return e;
+    return sym_replace_loops(c, e, f->loops, f->nloops, value);
 }
 
 /* Whether e is the pattern with values in the place of f's loops. */

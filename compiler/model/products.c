@@ -93,8 +93,7 @@ static symp closed_body(struct compiler *c, struct closing *k, symp body,
                         const struct family *f, const symp *values)
 {
     body = model_substitute_derived(c, body);
-    for (int i = f->nloops - 1; i >= 0; i--)
-        body = sym_replace_loop(c, body, f->loops[i], values[i]);
+    body = sym_replace_loops(c, body, f->loops, f->nloops, values);
     return sym_map(c, body, close_node, k);
 }
 

@@ -128,12 +128,8 @@ static bool value_of_name(struct resolver *r, const struct expr *e,
 /* The element of an array value at given subscripts. */
 symp value_element(struct compiler *c, const struct value *v, symp i, symp j)
 {
-    symp e = v->body;
-    if (v->ndim > 0)
-        e = sym_replace_loop(c, e, v->loops[0], i);
-    if (v->ndim > 1)
-        e = sym_replace_loop(c, e, v->loops[1], j);
-    return e;
+    return sym_replace_loops(c, v->body, v->loops, v->ndim < 2 ? v->ndim : 2,
+                             (symp[]){i, j});
 }
 
 /* The elements of an array in JAGS's order, the first index fastest: the one
