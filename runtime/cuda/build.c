@@ -90,10 +90,25 @@ static enum gbm_status add_kernel(struct cuda *c, struct cuda_kernel *k,
     return GBM_OK;
 }
 
+static enum gbm_status place_kernel(struct cuda *c, struct cuda_kernel *k,
+                                    void *context)
+{
+    (void)c;
+    k->part = named_alike(context, k)->part;
+    return GBM_OK;
+}
+
 static enum gbm_status find_kernel(struct cuda *c, struct cuda_kernel *k,
                                    void *context)
 {
-    return cuda_find(c, c->parts[named_alike(context, k)->part], k);
+    (void)context;
+    return cuda_find(c, c->parts[k->part], k);
+}
+
+enum gbm_status cuda_find_all(struct cuda *c)
+{
+    TRY(cuda_find_fixed(c));
+    return each_kernel(c, NULL, find_kernel);
 }
 
 /* The one that takes longest of those that have no part yet. */
@@ -241,6 +256,7 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     for (int i = 0; i < CUDA_PROGRAMS; i++) {
         add_option(o, i, o->architecture);
         add_option(o, i, "--std=c++17");
+        add_option(o, i, "--fmad=false"); /* see enum cuda_level */
         if (c->single)
             add_option(o, i, "-DGBM_SINGLE");
         if (c->mixed)
@@ -283,6 +299,14 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     return GBM_OK;
 }
 
+/* Whether sweeps may begin with a quick program. A profile is one of the full
+ * one. GBM_CUDA_QUICK=0, for tests: no. */
+static bool is_quick(const struct cuda *c)
+{
+    const char *wanted = getenv("GBM_CUDA_QUICK");
+    return !c->rt->options.profile && !(wanted && strcmp(wanted, "0") == 0);
+}
+
 static enum gbm_status compile_all(struct cuda *c, struct options *o,
                                    const struct kernels *kernels)
 {
@@ -304,7 +328,7 @@ static enum gbm_status compile_all(struct cuda *c, struct options *o,
                                                 .options = o->lists[i],
                                                 .noptions = o->n[i],
                                                 .module = &c->parts[i]};
-    return cuda_compile(c, programs, nparts + 1);
+    return cuda_compile(c, programs, nparts + 1, is_quick(c));
 }
 
 enum gbm_status cuda_build(struct cuda *c)
@@ -329,9 +353,9 @@ enum gbm_status cuda_build(struct cuda *c)
     if (status == GBM_OK)
         status = compile_all(c, &o, &kernels);
     if (status == GBM_OK)
-        status = cuda_find_fixed(c);
+        status = each_kernel(c, &kernels, place_kernel);
     if (status == GBM_OK)
-        status = each_kernel(c, &kernels, find_kernel);
+        status = cuda_find_all(c);
     for (int i = 0; i < CUDA_PROGRAMS; i++)
         free(o.lists[i]);
     free(o.lanes);

@@ -30,7 +30,7 @@ static enum gbm_status compile(struct gauge *g)
                                    .options = options,
                                    .noptions = n,
                                    .module = &g->module};
-    TRY(cuda_compile(c, &program, 1));
+    TRY(cuda_compile(c, &program, 1, false));
     g->copy = (struct cuda_kernel){.name = "ceiling_copy", .lanes = 1};
     g->multiply = (struct cuda_kernel){.name = "ceiling_multiply", .lanes = 1};
     CU(cuModuleGetFunction(&g->copy.function, g->module, g->copy.name));

@@ -5,6 +5,8 @@
  *   error.c    messages of failed calls
  *   text.c     the fixed kernels' text
  *   nvrtc.c    compiles CUDA text; a cache on disk
+ *   better.c   programs compiled beside the run, that take the place of quick
+ *              ones
  *   memory.c   allocation, copies with change of precision
  *   launch.c   kernels, their teams and launches
  *   sweep.c    the sweep, captured as graphs; blocks of sweeps; draws
@@ -83,6 +85,7 @@ struct cuda_kernel {
     int lanes;    /* of a team */
     int block;    /* threads */
     int64_t fill; /* blocks that the device holds at once */
+    int shared;   /* bytes of shared memory, if a launch asks for many */
 };
 
 /* ---- pass.c ---- */
@@ -289,6 +292,8 @@ struct cuda {
             wide_finish;
     } fixed;
 
+    struct cuda_better *better; /* NULL: nothing better will come */
+
     struct cuda_request *requests;
     int nrequests, request_capacity;
     CUdeviceptr *allocations;
@@ -330,6 +335,10 @@ struct cuda {
 extern const struct gbm_header cuda_texts[];
 
 /* ---- nvrtc.c ---- */
+/* How much the compiler does for a program: enough for the first sweeps to
+ * begin soon, more, all that it can. Draws are the same bits at all of them:
+ * nothing is contracted (-fmad=false), and no level may reorder sums. */
+enum cuda_level { CUDA_NONE, CUDA_QUICK, CUDA_MIDDLE, CUDA_FULL, CUDA_LEVELS };
 /* A text to compile, and where it is loaded. `name` is for messages:
  * "horseshoe.cu". */
 struct cuda_program {
@@ -338,16 +347,42 @@ struct cuda_program {
     int noptions;
     CUmodule *module;
     /* of nvrtc.c */
-    struct rt_key key;
+    enum cuda_level level; /* that is loaded */
+    struct rt_key keys[CUDA_LEVELS];
     nvrtcProgram nvrtc;
     nvrtcResult result;
+};
+/* What programs may include. */
+struct cuda_headers {
+    const char **names, **texts;
+    int n;
 };
 /* The option that says what to compile for. Sets c->portable. */
 enum gbm_status cuda_architecture(struct cuda *c, char *out, size_t size);
 /* Compiles the programs side by side and loads them; what is in the cache is
- * taken from there. At most CUDA_PROGRAMS, those that take longest first. */
+ * taken from there. At most CUDA_PROGRAMS, those that take longest first. With
+ * `quick` what is loaded may be of a lower level, and better.c has begun on the
+ * rest. */
 enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
-                             int n);
+                             int n, bool quick);
+/* Compiles one at a level. The caller destroys *out, if it is not NULL. */
+nvrtcResult cuda_translate(const struct cuda_program *p,
+                           const struct cuda_headers *headers,
+                           enum cuda_level level, nvrtcProgram *out);
+/* Its machine code, which the caller frees; or NULL. */
+char *cuda_code_of(const struct cuda *c, nvrtcProgram nvrtc, size_t *bytes);
+
+/* ---- better.c ---- */
+/* Begins to compile what of the programs is below the full level, in a process
+ * beside this one. False if it cannot: nothing better will come. */
+bool cuda_better_begin(struct cuda *c, const struct cuda_program *programs,
+                       int n, const struct cuda_headers *headers);
+/* After the programs are loaded, as their levels say. */
+void cuda_better_than(struct cuda *c, const struct cuda_program *programs);
+/* Between blocks of sweeps: what is ready takes the place of what is loaded. */
+enum gbm_status cuda_better_take(struct cuda *c);
+/* Ends that process, whatever it is at. */
+void cuda_better_end(struct cuda *c);
 
 /* ---- side.c ---- */
 /* All but the sides; the first n sides, at most CUDA_SIDES, if they are not
@@ -390,6 +425,9 @@ void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes);
 enum gbm_status cuda_find(struct cuda *c, CUmodule module,
                           struct cuda_kernel *k);
 enum gbm_status cuda_find_fixed(struct cuda *c);
+/* A launch of it will ask for so much shared memory; after it is found. */
+enum gbm_status cuda_allow_shared(struct cuda *c, struct cuda_kernel *k,
+                                  size_t bytes);
 /* One team per item. */
 enum gbm_status cuda_launch(struct cuda *c, const struct cuda_kernel *k,
                             int64_t items, void **args);
@@ -410,6 +448,8 @@ enum gbm_status cuda_plan(struct cuda *c);
 /* ---- build.c ---- */
 /* Compiles what was planned, and finds its kernels. Sets rt->jit_s. */
 enum gbm_status cuda_build(struct cuda *c);
+/* Finds them again, where modules are others. */
+enum gbm_status cuda_find_all(struct cuda *c);
 
 /* ---- dense.c ---- */
 /* Chooses the route, names kernels. Before the program is compiled. */

@@ -99,6 +99,7 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
 /* Gives back what a load made. */
 static void unload(struct cuda *c)
 {
+    cuda_better_end(c);
     cuda_forget_graphs(c);
     cuda_release(c);
     if (c->staging)

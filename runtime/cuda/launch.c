@@ -75,6 +75,16 @@ void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes)
                                        : 128;
 }
 
+enum gbm_status cuda_allow_shared(struct cuda *c, struct cuda_kernel *k,
+                                  size_t bytes)
+{
+    k->shared = (int)bytes;
+    CU(cuFuncSetAttribute(k->function,
+                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                          k->shared));
+    return GBM_OK;
+}
+
 enum gbm_status cuda_find(struct cuda *c, CUmodule module,
                           struct cuda_kernel *k)
 {
@@ -85,6 +95,8 @@ enum gbm_status cuda_find(struct cuda *c, CUmodule module,
     CU(result);
     /* now, as nothing may be loaded while a graph is captured */
     CU(cuFuncLoad(k->function));
+    if (k->shared)
+        TRY(cuda_allow_shared(c, k, (size_t)k->shared));
     int active = 0;
     CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&active, k->function,
                                                    k->block, 0));

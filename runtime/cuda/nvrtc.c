@@ -75,12 +75,7 @@ static enum gbm_status compile_failed(struct cuda *c,
 
 /* ---- what programs may include ---- */
 
-struct headers {
-    const char **names, **texts;
-    int n;
-};
-
-static void add_headers(struct headers *h, const struct gbm_header *from)
+static void add_headers(struct cuda_headers *h, const struct gbm_header *from)
 {
     for (; from->name; from++) {
         h->names[h->n] = from->name;
@@ -97,7 +92,7 @@ static int count_headers(const struct gbm_header *list)
 }
 
 /* The model's, and those of the fixed kernels. */
-static enum gbm_status collect_headers(struct cuda *c, struct headers *h)
+static enum gbm_status collect_headers(struct cuda *c, struct cuda_headers *h)
 {
     const struct gbm_header *own = c->in->model->headers;
     const size_t n = (size_t)(count_headers(own) + count_headers(cuda_texts));
@@ -113,63 +108,99 @@ static enum gbm_status collect_headers(struct cuda *c, struct headers *h)
 
 /* ---- a program ---- */
 
+/* What the compiler is told beside a program's options. */
+static const char *const level_options[CUDA_LEVELS] = {
+    [CUDA_QUICK] = "--Ofast-compile=max",
+    [CUDA_MIDDLE] = "--Ofast-compile=min"};
+/* The first NVRTC that has the option. */
+enum { QUICK_MAJOR = 13 };
+
 /* Of everything that its code depends on. */
-static void set_key(struct cuda_program *p, const struct headers *headers,
-                    const char *version)
+static void set_keys(struct cuda_program *p, const struct cuda_headers *headers,
+                     const char *version)
 {
-    p->key = RT_KEY_EMPTY;
-    rt_key_add_text(&p->key, version);
-    rt_key_add_text(&p->key, p->text);
+    struct rt_key key = RT_KEY_EMPTY;
+    rt_key_add_text(&key, version);
+    rt_key_add_text(&key, p->text);
     for (int i = 0; i < p->noptions; i++)
-        rt_key_add_text(&p->key, p->options[i]);
+        rt_key_add_text(&key, p->options[i]);
     for (int i = 0; i < headers->n; i++) {
-        rt_key_add_text(&p->key, headers->names[i]);
-        rt_key_add_text(&p->key, headers->texts[i]);
+        rt_key_add_text(&key, headers->names[i]);
+        rt_key_add_text(&key, headers->texts[i]);
+    }
+    for (int level = CUDA_QUICK; level < CUDA_LEVELS; level++) {
+        p->keys[level] = key;
+        if (level_options[level])
+            rt_key_add_text(&p->keys[level], level_options[level]);
     }
 }
 
-static bool load_kept(struct cuda_program *p)
+static void load_kept(struct cuda_program *p, enum cuda_level level)
 {
     size_t bytes = 0;
-    char *code = rt_cache_read(&p->key, "cubin", &bytes);
-    const bool loaded =
-        code && cuModuleLoadData(p->module, code) == CUDA_SUCCESS;
+    char *code = rt_cache_read(&p->keys[level], "cubin", &bytes);
+    if (code && cuModuleLoadData(p->module, code) == CUDA_SUCCESS)
+        p->level = level;
     free(code);
-    return loaded;
 }
 
-static enum gbm_status create(struct cuda *c, struct cuda_program *p,
-                              const struct headers *headers)
+nvrtcResult cuda_translate(const struct cuda_program *p,
+                           const struct cuda_headers *headers,
+                           enum cuda_level level, nvrtcProgram *out)
 {
-    NVRTC(nvrtcCreateProgram(&p->nvrtc, p->text, p->name, headers->n,
-                             headers->texts, headers->names));
-    return GBM_OK;
+    const char *options[p->noptions + 1];
+    int n = p->noptions;
+
+    memcpy(options, p->options, (size_t)n * sizeof *options);
+    if (level_options[level])
+        options[n++] = level_options[level];
+    nvrtcResult result = nvrtcCreateProgram(out, p->text, p->name, headers->n,
+                                            headers->texts, headers->names);
+    return result == NVRTC_SUCCESS ? nvrtcCompileProgram(*out, n, options)
+                                   : result;
+}
+
+char *cuda_code_of(const struct cuda *c, nvrtcProgram nvrtc, size_t *bytes)
+{
+    nvrtcResult result = c->portable ? nvrtcGetPTXSize(nvrtc, bytes)
+                                     : nvrtcGetCUBINSize(nvrtc, bytes);
+    char *code = result == NVRTC_SUCCESS ? malloc(*bytes) : NULL;
+
+    if (code)
+        result =
+            c->portable ? nvrtcGetPTX(nvrtc, code) : nvrtcGetCUBIN(nvrtc, code);
+    if (result == NVRTC_SUCCESS)
+        return code;
+    free(code);
+    return NULL;
 }
 
 static enum gbm_status load_code(struct cuda *c, const struct cuda_program *p,
-                                 char *code)
+                                 const char *code)
 {
-    NVRTC(c->portable ? nvrtcGetPTX(p->nvrtc, code)
-                      : nvrtcGetCUBIN(p->nvrtc, code));
+    if (p->level) /* what was kept is not good enough */
+        CU(cuModuleUnload(*p->module));
     CU(cuModuleLoadData(p->module, code));
     return GBM_OK;
 }
 
 /* What was compiled, if it was. */
-static enum gbm_status load_new(struct cuda *c, const struct cuda_program *p)
+static enum gbm_status load_new(struct cuda *c, struct cuda_program *p,
+                                enum cuda_level level)
 {
     size_t bytes = 0;
 
     if (p->result != NVRTC_SUCCESS)
         return compile_failed(c, p);
-    NVRTC(c->portable ? nvrtcGetPTXSize(p->nvrtc, &bytes)
-                      : nvrtcGetCUBINSize(p->nvrtc, &bytes));
-    char *code = malloc(bytes);
+    char *code = cuda_code_of(c, p->nvrtc, &bytes);
     if (!code)
-        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+        return rt_fail(c->rt, GBM_FAILURE, "no memory for the code of %s",
+                       p->name);
     enum gbm_status status = load_code(c, p, code);
-    if (status == GBM_OK)
-        rt_cache_write(&p->key, "cubin", code, bytes);
+    if (status == GBM_OK) {
+        p->level = level;
+        rt_cache_write(&p->keys[level], "cubin", code, bytes);
+    }
     free(code);
     return status;
 }
@@ -179,52 +210,65 @@ static enum gbm_status load_new(struct cuda *c, const struct cuda_program *p)
 /* Of several that fail only the first is told of: what is wrong in a text that
  * they share is the same in all. */
 static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
-                               int n, const struct headers *headers)
+                               int n, const struct cuda_headers *headers,
+                               enum cuda_level level)
 {
-    for (int i = 0; i < n; i++)
-        TRY(create(c, programs[i], headers));
     const int threads = c->rt->threads < n ? c->rt->threads : n;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int i = 0; i < n; i++)
-        programs[i]->result = nvrtcCompileProgram(
-            programs[i]->nvrtc, programs[i]->noptions, programs[i]->options);
+        programs[i]->result =
+            cuda_translate(programs[i], headers, level, &programs[i]->nvrtc);
     for (int i = 0; i < n; i++)
-        TRY(load_new(c, programs[i]));
+        TRY(load_new(c, programs[i], level));
     return GBM_OK;
 }
 
-/* Those that are not kept, which are compiled. */
+/* The best of what is kept; what has nothing good enough is compiled. */
 static enum gbm_status load_programs(struct cuda *c,
                                      struct cuda_program *programs, int n,
-                                     const struct headers *headers)
+                                     const struct cuda_headers *headers,
+                                     bool quick)
 {
     struct cuda_program *missing[CUDA_PROGRAMS];
     char version[64];
-    int nmissing = 0, major = 0, minor = 0;
+    int nmissing = 0, better = 0, major = 0, minor = 0;
 
     NVRTC(nvrtcVersion(&major, &minor));
     snprintf(version, sizeof version, "NVRTC %d.%d", major, minor);
+    quick = quick && major >= QUICK_MAJOR;
     for (int i = 0; i < n; i++) {
-        set_key(&programs[i], headers, version);
-        if (!load_kept(&programs[i]))
-            missing[nmissing++] = &programs[i];
+        struct cuda_program *p = &programs[i];
+        set_keys(p, headers, version);
+        for (int level = CUDA_FULL; level >= CUDA_QUICK && !p->level; level--)
+            if (level == CUDA_FULL || quick)
+                load_kept(p, level);
+        better += p->level < CUDA_FULL;
     }
-    enum gbm_status status =
-        nmissing > 0 ? compile(c, missing, nmissing, headers) : GBM_OK;
+    if (better && quick && !cuda_better_begin(c, programs, n, headers))
+        quick = false;
+    for (int i = 0; i < n; i++)
+        if (programs[i].level < (quick ? CUDA_QUICK : CUDA_FULL))
+            missing[nmissing++] = &programs[i];
+    enum gbm_status status = nmissing > 0
+                                 ? compile(c, missing, nmissing, headers,
+                                           quick ? CUDA_QUICK : CUDA_FULL)
+                                 : GBM_OK;
     for (int i = 0; i < nmissing; i++)
         if (missing[i]->nvrtc)
             (void)nvrtcDestroyProgram(&missing[i]->nvrtc);
+    if (status == GBM_OK && better && quick)
+        cuda_better_than(c, programs);
     return status;
 }
 
 enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
-                             int n)
+                             int n, bool quick)
 {
-    struct headers headers = {0};
+    struct cuda_headers headers = {0};
     enum gbm_status status = collect_headers(c, &headers);
 
     if (status == GBM_OK)
-        status = load_programs(c, programs, n, &headers);
+        status = load_programs(c, programs, n, &headers, quick);
     free(headers.names);
     free(headers.texts);
     return status;

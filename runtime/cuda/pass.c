@@ -134,9 +134,7 @@ enum gbm_status cuda_pass_request(struct cuda *c, struct cuda_pass *pass,
 
     pass->tile = largest_tile(c, pass, d);
     pass->room = shared_bytes(c, pass, d, pass->tile);
-    CU(cuFuncSetAttribute(pass->kernel.function,
-                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                          (int)(PASS_CREWS * pass->room)));
+    TRY(cuda_allow_shared(c, &pass->kernel, PASS_CREWS * pass->room));
     const int64_t tiles = (rows + pass->tile - 1) / pass->tile;
     const int64_t places = c->multiprocessors > 4 * PASS_LEAVES
                                ? c->multiprocessors - PASS_LEAVES

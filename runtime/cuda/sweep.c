@@ -420,6 +420,7 @@ enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
     };
 
     CU(cuCtxSetCurrent(c->context));
+    TRY(cuda_better_take(c));
     if (keeps > 0 && c->with_lp != (c->has_lp && block->lp)) {
         cuda_forget_graphs(c);
         c->with_lp = !c->with_lp;

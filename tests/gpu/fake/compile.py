@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """compile.py FOLDER OPTION...: compiles FOLDER/text.cu, a CUDA text, to
-FOLDER/code.so for the CPU (see emulate.h). Called by the stand-in for NVRTC."""
+FOLDER/code.so for the CPU (see emulate.h). Called by the stand-in for NVRTC.
+What was compiled stays in kept/, where a program of another level finds it."""
 import glob
+import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -33,6 +36,16 @@ def without_dynamic(text):
                   r"\1 *\2 = (\1 *)emu_here.dynamic;", text)
 
 
+def kept_name(folder, flags):
+    """Where the library of this text, its headers and options is kept."""
+    key = hashlib.sha256("\n".join(flags).encode())
+    for path in sorted(glob.glob(f"{folder}/*.h")) + [f"{folder}/text.cu"]:
+        with open(path, "rb") as f:
+            key.update(os.path.basename(path).encode() + f.read())
+    os.makedirs(f"{HERE}/kept", exist_ok=True)
+    return f"{HERE}/kept/{key.hexdigest()}.so"
+
+
 def main():
     folder, options = sys.argv[1], sys.argv[2:]
     text = without_dynamic(open(f"{folder}/text.cu").read())
@@ -43,6 +56,10 @@ def main():
     with open(f"{folder}/text.cc", "w") as out:
         out.write(f'#include "{HERE}/emulate.h"\n#line 1 "text.cu"\n{text}\n')
     flags = [o for o in options if o.startswith(("-D", "-I"))]
+    kept = kept_name(folder, flags)
+    if os.path.exists(kept):
+        shutil.copy(kept, f"{folder}/code.so")
+        return
     command = ["g++", "-std=c++17", "-O1", "-g", "-w", "-fPIC", "-I", folder,
                "-ffp-contract=off", *flags]
     seen = subprocess.run([*command, "-E", "-P", f"{folder}/text.cc"],
@@ -65,6 +82,9 @@ def main():
         capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
+    beside = f"{kept}.{os.getpid()}"
+    shutil.copy(f"{folder}/code.so", beside)
+    os.rename(beside, kept)
 
 
 main()

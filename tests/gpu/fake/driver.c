@@ -598,12 +598,27 @@ struct CUfunc_st {
     void (*call)(void *);
     void (*drop)(void *);
     unsigned most_shared; /* bytes, dynamic */
+    struct CUmod_st *module;
     struct CUfunc_st *next;
 };
 struct CUmod_st {
     void *library;
     struct CUfunc_st *functions;
+    char level[16];
+    long launches;
 };
+
+/* GBM_FAKE_LOG=FILE: a line for each module that is unloaded: the level that it
+ * was compiled at, and how many kernels of it ran. */
+static void tell_of(const struct CUmod_st *module)
+{
+    const char *path = getenv("GBM_FAKE_LOG");
+    FILE *log = path ? fopen(path, "a") : NULL;
+    if (!log)
+        return;
+    fprintf(log, "%s %ld\n", module->level, module->launches);
+    fclose(log);
+}
 
 /* The image is the path of a shared library (nvrtc.c). */
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -613,11 +628,15 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
         return CUDA_ERROR_INVALID_IMAGE;
     *module = calloc(1, sizeof **module);
     (*module)->library = library;
+    const char *slash = strrchr(image, '/');
+    snprintf((*module)->level, sizeof(*module)->level, "%.*s",
+             (int)strcspn(slash + 1, "."), slash + 1);
     return CUDA_SUCCESS;
 }
 
 CUresult cuModuleUnload(CUmodule module)
 {
+    tell_of(module);
     for (struct CUfunc_st *f = module->functions, *next; f; f = next) {
         next = f->next;
         free(f);
@@ -647,6 +666,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
         return CUDA_ERROR_NOT_FOUND;
     }
     f->most_shared = 48 << 10;
+    f->module = module;
     f->next = module->functions;
     module->functions = f;
     *function = f;
@@ -692,6 +712,7 @@ static CUresult run_launch(void *data)
 {
     const struct launch *l = data;
 
+    l->function->module->launches++;
     if (!emu.stacks)
         emu.stacks =
             mmap(NULL, MAX_FIBERS * STACK_BYTES, PROT_READ | PROT_WRITE,
