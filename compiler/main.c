@@ -37,6 +37,7 @@ enum option {
     OPT_CPU,
     OPT_WITH,
     OPT_TEMPER,
+    OPT_SEQUENCE,
     OPT_SAVE_TEMPS,
     OPT_NO_CACHE,
     OPT_VERSION,
@@ -71,6 +72,8 @@ static const struct option_spec {
      "what methods of the sampler need beside the sweep: powers, gradients"},
     {OPT_TEMPER, "--temper", "LIST",
      "the variables whose data have powers (default: all data expected)"},
+    {OPT_SEQUENCE, "--sequence", "I",
+     "powers by turn: data enter by loop variable I, or as array I's rows"},
     {OPT_SAVE_TEMPS, "--save-temps", NULL,
      "keep the C program beside the sampler"},
     {OPT_NO_CACHE, "--no-cache", NULL,
@@ -330,6 +333,9 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
         return set_with(c, value);
     case OPT_TEMPER:
         o->temper = value;
+        return true;
+    case OPT_SEQUENCE:
+        o->sequence = value;
         return true;
     case OPT_SAVE_TEMPS:
         o->save_temps = true;

@@ -131,13 +131,17 @@ struct gbm_family {
     bool auxiliary;  /* an augmentation's own factor */
     bool raised;     /* observed elements have their density to the power of the
                         chain, in logdensity too (GBM_WITH_POWERS) */
-    bool no_draw;    /* its distribution does not tell how: simulate leaves
-                        the value as it is */
-    bool censored;   /* I(,): simulate keeps to the bounds, and the density is
-                        not divided by their probability */
-    bool augmented;  /* an auxiliary family's factor stands in for its
-                        density in the joint that the sweep samples;
-                        logdensity and simulate stay the model's own */
+    /* With turns: when an element enters; the power of data is 0 up to that
+     * progress of the chain, and 1 from one more on. */
+    int64_t (*turn)(const void *state, int64_t element);
+    bool bounded;   /* the same: its support depends on its parameters */
+    bool no_draw;   /* its distribution does not tell how: simulate leaves
+                       the value as it is */
+    bool censored;  /* I(,): simulate keeps to the bounds, and the density is
+                       not divided by their probability */
+    bool augmented; /* an auxiliary family's factor stands in for its
+                       density in the joint that the sweep samples;
+                       logdensity and simulate stay the model's own */
     enum gbm_support support; /* stochastic families only */
     int nloops;
     int table; /* slot of role GBM_TABLE, or -1: rectangular */
@@ -512,10 +516,11 @@ struct gbm_header {
 enum { GBM_WITH_POWERS = 1, GBM_WITH_GRADIENTS = 2 };
 
 struct gbm_model {
-    const char *name;    /* "pump" */
-    const char *source;  /* path of the model file */
-    const char *version; /* of the compiler */
-    unsigned with;       /* GBM_WITH_... */
+    const char *name;     /* "pump" */
+    const char *source;   /* path of the model file */
+    const char *version;  /* of the compiler */
+    unsigned with;        /* GBM_WITH_... */
+    const char *sequence; /* powers: what turns go by; NULL: there are none */
     size_t state_size;
     int nvariables;
     const struct gbm_variable *variables;

@@ -88,6 +88,7 @@ struct rt_options {
     const struct rt_method *method; /* run/method.h */
     double power;                   /* of data's densities: 1 */
     const char *temper;             /* which data's, or NULL: all */
+    const char *sequence;           /* by what data enter, or NULL: at once */
     int replicas;                   /* of tempering: chains of a ladder */
     int replicates;                 /* of sbc: data sets; 0: as many as usual */
     char **argv;                    /* of main */

@@ -144,6 +144,7 @@ struct options {
     const char *optimise; /* "3": -O LEVEL */
     const char *cpu;      /* "native" or "portable" */
     const char *temper;   /* --temper: names with commas between, or NULL */
+    const char *sequence; /* --sequence: what turns go by, or NULL */
     unsigned with;        /* --with: WITH_... */
 };
 

@@ -85,6 +85,27 @@ static void emit_subscripts(struct compiler *c, struct text *out,
                 family_id(c, f), family_id(c, f));
 }
 
+/* With turns: that of an element of data. */
+static void emit_turn(struct compiler *c, struct text *out,
+                      const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    emit_open_element_function(
+        &e, f,
+        intern_format(
+            c,
+            "static int64_t turn_%s_in(const struct state *s, int64_t element)",
+            id));
+    emit_line(&e, "return %s;", emit_int(&e, f->factor->turn));
+    text_printf(
+        out,
+        "}\nstatic int64_t turn_%s(const void *state, int64_t element)\n"
+        "{\n    return turn_%s_in((const struct state *)state, "
+        "element);\n}\n\n",
+        id, id);
+}
+
 static void emit_enumerate(struct compiler *c, struct text *out,
                            const struct family *f)
 {
@@ -928,6 +949,8 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
     emit_cells(c, out, f);
     emit_subscripts(c, out, f);
     emit_enumerate(c, out, f);
+    if (f->factor && f->factor->turn && !f->auxiliary)
+        emit_turn(c, out, f);
     if (f->stochastic)
         emit_start(c, out, f, step);
     if (emit_has_settle(c, f))

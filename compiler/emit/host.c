@@ -215,6 +215,8 @@ static const char *support_constant(const struct family *f)
     return NULL;
 }
 
+static bool reads_latent(symp e) { return e && sym_reads_latent(e); }
+
 static void emit_families(struct text *out, struct compiler *c,
                           const struct model *m)
 {
@@ -251,6 +253,10 @@ static void emit_families(struct text *out, struct compiler *c,
                         id, id);
         if (f->factor && f->factor->power && !f->auxiliary)
             text_append(out, ",\n     .raised = true");
+        if (f->factor && f->factor->turn && !f->auxiliary)
+            text_printf(out, ", .turn = turn_%s, .bounded = %d", id,
+                        reads_latent(f->factor->lower) ||
+                            reads_latent(f->factor->upper));
         if (f->stochastic)
             text_printf(out, ",\n     .start = start_%s_host", id);
         if (f->stochastic && f->factor && !f->auxiliary)
@@ -370,6 +376,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_string(out, explanation);
     if (c->options.with)
         text_printf(out, ",\n    .with = %u", c->options.with);
+    if (c->options.with & WITH_POWERS && c->options.sequence)
+        text_printf(out, ",\n    .sequence = \"%s\"", c->options.sequence);
     if (m->feeds_back)
         text_append(out, ",\n    .feeds_back = true");
     if (readers)

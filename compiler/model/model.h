@@ -141,6 +141,7 @@ struct factor {
     struct var *copies; /* how often each row occurs, at the first of its kind;
                            or NULL: see copies.c */
     symp power;            /* of a factor of data: power.c; or NULL: 1 */
+    symp turn;             /* when such data enter: power.c; or NULL */
     struct var *auxiliary; /* the node that an augmentation added, or NULL */
     const char *text;
     int number;

@@ -4,8 +4,13 @@
  * conditionals follow from the factors as ever. Elements that are not observed
  * keep the power 1: their density is a prior's.
  *
+ * With --sequence the number is a progress, and data have a turn each, the
+ * value of a loop variable or an array's first subscript: what has one below
+ * enters first. Data that have none are of turn 0.
+ *
  * Neal (2001), Annealed importance sampling; Syed, Bouchard-Cote, Deligiannidis
- * and Doucet (2022), Non-reversible parallel tempering. */
+ * and Doucet (2022), Non-reversible parallel tempering; Chopin (2002), A
+ * sequential particle filter method for static models, Biometrika 89. */
 #include "model/resolve.h"
 #include <string.h>
 
@@ -43,6 +48,19 @@ static struct var *add_power(struct compiler *c, struct model *m)
     return v;
 }
 
+/* When data of a family enter; NULL: nothing of it is named. */
+static symp turn_of(struct compiler *c, const struct family *f)
+{
+    const char *name = c->options.sequence;
+    for (int i = 0; i < f->nloops; i++)
+        if (!strcmp(f->loops[i]->name, name))
+            return sym_loop(c, f->loops[i]);
+    if (strcmp(f->var->name, name) != 0 || f->var->ndim == 0 || !f->lower[0] ||
+        f->upper[0])
+        return NULL;
+    return f->lower[0];
+}
+
 /* The power of an instance: of a leaf, none counts but what is seen. */
 static symp power_of(struct compiler *c, const struct factor *g, symp power)
 {
@@ -68,10 +86,19 @@ static void refuse_unknown(struct compiler *c, const struct model *m)
     }
 }
 
+static void refuse_sequence(struct compiler *c)
+{
+    error_at(c, (struct span){0},
+             "--sequence: no data are in a loop of %s, and none are elements "
+             "%s[...]",
+             c->options.sequence, c->options.sequence);
+}
+
 void model_raise_factors(struct compiler *c, struct model *m)
 {
     if (!(c->options.with & WITH_POWERS))
         return;
+    bool found = !c->options.sequence;
     refuse_unknown(c, m);
     struct var *v = add_power(c, m);
     symp power = sym_ref(c, v, 0, NULL);
@@ -79,8 +106,17 @@ void model_raise_factors(struct compiler *c, struct model *m)
         if (!g->family->stochastic || g->family->data_block ||
             !is_tempered(c, g->family->var))
             continue;
-        g->power = power_of(c, g, power);
+        symp raised = power;
+        if (c->options.sequence) {
+            symp turn = turn_of(c, g->family);
+            found = found || turn;
+            g->turn = turn ? turn : sym_num(c, 0);
+            raised = sym_call(c, "entered", 2, (symp[]){power, g->turn});
+        }
+        g->power = power_of(c, g, raised);
         g->logp = sym_mul2(c, g->power, g->logp);
         g->plain = sym_mul2(c, g->power, g->plain);
     }
+    if (!found)
+        refuse_sequence(c);
 }

@@ -648,6 +648,15 @@ static enum gbm_status settle_table(struct loader *l, int v)
     return GBM_OK;
 }
 
+/* A program with turns that is asked for none has all data in. */
+static double first_power(const struct loader *l)
+{
+    const struct rt_options *o = &l->rt->options;
+    double power =
+        l->model->sequence && !o->sequence ? RT_ALL_ENTERED : o->power;
+    return fmax(power, RT_LEAST_POWER);
+}
+
 static enum gbm_status settle_tuning(struct loader *l, int v)
 {
     struct rt_slot *slot = &l->in->slots[v];
@@ -669,9 +678,7 @@ static enum gbm_status settle_tuning(struct loader *l, int v)
     if (!values)
         return rt_fail(l->rt, GBM_FAILURE, "no memory");
     for (size_t i = 0; i < total; i++)
-        values[i] = variable->role == GBM_POWER
-                        ? fmax(l->rt->options.power, RT_LEAST_POWER)
-                        : 1;
+        values[i] = variable->role == GBM_POWER ? first_power(l) : 1;
     return GBM_OK;
 }
 

@@ -119,6 +119,8 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
 /* What 0 is to a sweep: a power that leaves nothing of a density but where it
  * is 0. */
 #define RT_LEAST_POWER 1e-300
+/* With turns the number is a progress: beyond the last turn. */
+#define RT_ALL_ENTERED 1e9
 int rt_power_slot(const struct gbm_model *m);
 double *rt_powers(const struct rt_instance *in);
 /* A family of the model's own nodes, whose density is one of data where they
@@ -127,6 +129,26 @@ bool rt_is_likelihood(const struct gbm_family *family);
 /* The log density of the data that have powers, at power 1. */
 double rt_loglikelihood(const struct rt_instance *in, const void *state,
                         int chain);
+/* turns.c: when data enter. Without --sequence all are of one turn, 0. */
+struct rt_turn_element {
+    int64_t turn;
+    int family;
+    int64_t element;
+};
+struct rt_turns {
+    int count;      /* different ones */
+    int64_t *value; /* [count] ascending */
+    int64_t *first; /* [count + 1] of turn k: data[first[k]] ... */
+    struct rt_turn_element *data;
+};
+enum gbm_status rt_turns_create(struct rt_turns *turns, struct rt *rt,
+                                const struct rt_instance *in);
+void rt_turns_free(struct rt_turns *turns);
+/* The log density of the data of turns [from, to), at power 1. */
+double rt_turns_loglik(const struct rt_turns *turns,
+                       const struct rt_instance *in, int from, int to,
+                       const void *state, int chain);
+
 /* Whether the program's powers are on the densities of all data, or of those
  * that --temper names; *list: the names of these variables. Fails where they
  * cannot be. */

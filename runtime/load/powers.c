@@ -49,7 +49,7 @@ double rt_loglikelihood(const struct rt_instance *in, const void *state,
 {
     double *power = rt_powers(in) + chain, kept = *power, sum = 0;
     struct rt_cells buffer = {0};
-    *power = 1;
+    *power = in->model->sequence ? RT_ALL_ENTERED : 1;
     for (int f = 0; f < in->model->nfamilies; f++)
         if (in->model->families[f].raised)
             sum += observed_sum(in, f, state, &buffer);

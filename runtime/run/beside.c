@@ -13,8 +13,9 @@ enum gbm_status rt_refuse_beside(struct rt *rt, const char *method)
                        : o->plain              ? "--plain"
                        : o->profile            ? "--profile"
                        : o->log_lik            ? "--log-lik"
-                       : o->power != 1         ? "--power"
-                                               : NULL;
+                       : o->power != (o->sequence ? RT_ALL_ENTERED : 1)
+                           ? "--power"
+                           : NULL;
     return what
                ? rt_fail(rt, GBM_USER_ERROR,
                          "%s with --method %s: not supported yet", what, method)

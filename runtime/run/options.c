@@ -50,6 +50,7 @@ enum option_id {
     OPTION_PARTICLES,
     OPTION_POWER,
     OPTION_TEMPER,
+    OPTION_SEQUENCE,
     OPTION_REPLICAS,
     OPTION_REPLICATES,
     OPTION_JACOBIAN,
@@ -144,6 +145,8 @@ static const struct option options[] = {
      "of the data's densities: 0 samples the prior, 1 the posterior (1)"},
     {"--temper", OPTION_TEMPER, "LIST",
      "only the densities of these data have powers"},
+    {"--sequence", OPTION_SEQUENCE, "I",
+     "smc: data enter by loop variable I, or as the rows of array I"},
     {"--replicas", OPTION_REPLICAS, "N",
      "tempering: chains from prior to posterior, of each --chains (10)"},
     {"--replicates", OPTION_REPLICATES, "N", "sbc: data sets (500)"},
@@ -366,7 +369,7 @@ static enum gbm_status parse_power(struct rt *rt, const char *text)
 {
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0) || !(value <= 100))
+    if (end == text || *end || !(value >= 0) || !(value < RT_ALL_ENTERED))
         return rt_fail(rt, GBM_USER_ERROR,
                        "--power '%s': a number from 0 to 100 is wanted", text);
     rt->options.power = value;
@@ -517,6 +520,9 @@ static enum gbm_status set_option(struct rt *rt, const struct option *option,
     case OPTION_TEMPER:
         o->temper = value;
         return GBM_OK;
+    case OPTION_SEQUENCE:
+        o->sequence = value;
+        return GBM_OK;
     case OPTION_REPLICAS:
         return parse_replicas(rt, value);
     case OPTION_CHECKPOINT:
@@ -572,12 +578,16 @@ static const struct {
     enum option_id id;
     bool ends; /* only says when a run ends */
 } kept[] = {
-    {OPTION_SEED, false},    {OPTION_CHAINS, false},  {OPTION_WARMUP, false},
-    {OPTION_THIN, false},    {OPTION_MONITOR, false}, {OPTION_LP, false},
-    {OPTION_LOG_LIK, false}, {OPTION_MOMENTS, false}, {OPTION_DEVICE, false},
-    {OPTION_POWER, false},   {OPTION_TEMPER, false},  {OPTION_PRECISION, false},
-    {OPTION_PLAIN, false},   {OPTION_START, false},   {OPTION_DRAWS, true},
-    {OPTION_UNTIL, true},    {OPTION_METHOD, false},  {OPTION_REPLICAS, false},
+    {OPTION_SEED, false},     {OPTION_CHAINS, false},
+    {OPTION_WARMUP, false},   {OPTION_THIN, false},
+    {OPTION_MONITOR, false},  {OPTION_LP, false},
+    {OPTION_LOG_LIK, false},  {OPTION_MOMENTS, false},
+    {OPTION_DEVICE, false},   {OPTION_POWER, false},
+    {OPTION_TEMPER, false},   {OPTION_PRECISION, false},
+    {OPTION_PLAIN, false},    {OPTION_START, false},
+    {OPTION_DRAWS, true},     {OPTION_UNTIL, true},
+    {OPTION_METHOD, false},   {OPTION_REPLICAS, false},
+    {OPTION_SEQUENCE, false},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -591,7 +601,7 @@ static const struct option *option_of(enum option_id id)
 
 unsigned rt_options_need(const struct rt_options *o)
 {
-    bool powers = o->given >> OPTION_POWER & 1 || o->temper;
+    bool powers = o->given >> OPTION_POWER & 1 || o->temper || o->sequence;
     return o->method->with | (powers ? GBM_WITH_POWERS : 0u) |
            (o->gradients ? GBM_WITH_GRADIENTS : 0u);
 }
@@ -637,6 +647,8 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         return buffer;
     case OPTION_TEMPER:
         return o->temper;
+    case OPTION_SEQUENCE:
+        return o->sequence;
     case OPTION_LP:
         return o->lp ? RT_OPTION_SET : NULL;
     case OPTION_LOG_LIK:
@@ -754,6 +766,15 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
         }
     }
     o->planned = o->draws;
+    if (s == GBM_OK && !o->sequence && o->power > 100)
+        s = rt_fail(rt, GBM_USER_ERROR,
+                    "--power '%g': a number from 0 to 100 is wanted", o->power);
+    if (s == GBM_OK && o->sequence && o->command != RT_CHECK &&
+        (o->command != RT_RUN || o->method != &rt_smc))
+        s = rt_fail(rt, GBM_USER_ERROR,
+                    "--sequence is an option of --method smc, and of check");
+    if (o->sequence && !(o->given >> OPTION_POWER & 1))
+        o->power = RT_ALL_ENTERED;
     if (s == GBM_OK && o->plain && o->command != RT_RUN && o->command != RT_SBC)
         s = rt_fail(rt, GBM_USER_ERROR, "--plain is an option of run and sbc");
     if (s == GBM_OK && o->replicates && o->command != RT_SBC)

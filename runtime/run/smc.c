@@ -4,6 +4,11 @@
  * own sweep until little is left of where they were. Each of --chains is a
  * sampler of its own, an island, of as many particles.
  *
+ * With --sequence data enter in turns (Chopin 2002, A sequential particle
+ * filter method for static models): a step takes as many of them as leaves
+ * enough particles effective, the last of them perhaps in part. Without, all
+ * data are one turn.
+ *
  * Del Moral, Doucet and Jasra (2006), Sequential Monte Carlo samplers; the
  * powers by the effective sample size, as in Jasra, Stephens, Doucet and
  * Tsagaris (2011). Resampling is at every step, and multinomial: for this the
@@ -24,16 +29,21 @@
 enum { MOST_SWEEPS = 100, MOST_STEPS = 10000 };
 
 struct island {
-    double power, log_evidence, variance;
+    int turn;     /* the next one, or the last that has entered in part; */
+    double share; /* so far */
+    double log_evidence, variance;
     int steps;
 };
 
 struct smc {
     int islands, particles;
     struct island *island;
-    double *loglik, *before; /* [chains] */
-    int *eve;                /* [chains] the first particle it comes from */
-    double *weight;          /* [particles], and what one resampling needs */
+    struct rt_turns turns;
+    double *score; /* [islands][turns] what each turn adds to the evidence */
+    double *loglik, *before; /* [chains] of data that have entered */
+    double *part, *grown; /* [particles] of a turn; weights' logs in a step */
+    int *eve;             /* [chains] the first particle it comes from */
+    double *weight;       /* [particles], and what one resampling needs */
     int *ancestor;
     double *row, *lp; /* [chains] */
     char *states;
@@ -54,43 +64,40 @@ static double largest(const double *x, int n)
     return most;
 }
 
-/* The share of particles that is effective if the power grows by `more`. */
-static double effective(const double *loglik, int n, double more)
+/* Normalised weights if the power of the turn at hand grows by more > 0; *mean:
+ * the log of the mean one. Returns the share of particles that is effective. */
+static double weigh(const struct smc *t, double more, double *mean)
 {
-    double most = largest(loglik, n), sum = 0, squares = 0;
+    int n = t->particles;
+    double *w = t->weight, sum = 0, squares = 0;
+    for (int i = 0; i < n; i++)
+        w[i] = t->grown[i] + more * t->part[i];
+    double most = largest(w, n);
     for (int i = 0; i < n; i++) {
-        double w = exp(more * (loglik[i] - most));
-        sum += w;
-        squares += w * w;
+        sum += w[i] = exp(w[i] - most);
+        squares += w[i] * w[i];
     }
+    for (int i = 0; i < n; i++)
+        w[i] /= sum;
+    *mean = most + log(sum / n);
     return sum * sum / squares / n;
 }
 
-static double next_power(const double *loglik, int n, double power)
+/* By how much the power of the turn can grow, `rest` at most; 0: not at all,
+ * beside what has grown in this step, if that is anything. */
+static double growth(const struct smc *t, double rest, bool any)
 {
-    double low = 0, high = 1 - power;
-    if (effective(loglik, n, high) >= SHARE)
-        return 1;
+    double low = 0, high = rest, mean;
+    if (weigh(t, high, &mean) >= SHARE)
+        return rest;
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
-        if (effective(loglik, n, middle) >= SHARE)
+        if (weigh(t, middle, &mean) >= SHARE)
             low = middle;
         else
             high = middle;
     }
-    return power + (low > 0 ? low : high);
-}
-
-/* Normalised weights; returns the log of the mean one. */
-static double weigh(const struct smc *t, const double *loglik, double more)
-{
-    int n = t->particles;
-    double most = largest(loglik, n), sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += t->weight[i] = exp(more * (loglik[i] - most));
-    for (int i = 0; i < n; i++)
-        t->weight[i] /= sum;
-    return more * most + log(sum / n);
+    return low > 0 || any ? low : high;
 }
 
 /* The relative variance of the evidence from one run: by how much the weights
@@ -150,38 +157,122 @@ static void resample(struct rt_chains *r, struct smc *t, int island)
             copy_particle(r, t, first + from[i], first + i);
 }
 
+static bool has_arrived(const struct smc *t, const struct island *a)
+{
+    return a->turn == t->turns.count;
+}
+
+/* What the chains' powers are made of: of all data in one turn, the power. */
+static double progress(const struct smc *t, const struct island *a)
+{
+    return has_arrived(t, a) ? (t->turns.count > 1 ? RT_ALL_ENTERED : 1)
+                             : (double)t->turns.value[a->turn] + a->share;
+}
+
+/* Log likelihoods of turn a->turn, of an island's particles. */
+static enum gbm_status find_part(struct rt_chains *r, struct smc *t, int k)
+{
+    const int n = t->particles, turn = t->island[k].turn;
+    if (t->turns.count == 1) {
+        memcpy(t->part, t->loglik + k * n, (size_t)n * sizeof *t->part);
+    } else {
+#pragma omp parallel for num_threads(r->rt->threads) schedule(static)
+        for (int i = 0; i < n; i++)
+            t->part[i] = rt_turns_loglik(&t->turns, &r->in, turn, turn + 1,
+                                         rt_state(&r->in, t->states, k * n + i),
+                                         k * n + i);
+    }
+    bool possible = false;
+    for (int i = 0; i < n; i++)
+        possible = possible || isfinite(t->grown[i] + t->part[i]);
+    if (possible)
+        return GBM_OK;
+    if (t->turns.count > 1)
+        return rt_fail(r->rt, GBM_FAILURE,
+                       "--method smc: at none of %d particles are the data of "
+                       "%s = %lld possible, or their density is infinite",
+                       n, r->rt->options.sequence,
+                       (long long)t->turns.value[turn]);
+    return rt_fail(r->rt, GBM_FAILURE,
+                   "--method smc: at none of %d draws from the prior are "
+                   "the data possible, or their density is infinite",
+                   n);
+}
+
+/* The same growth, or one so near that a device in single precision knows the
+ * progress as the host does. */
+static double as_device_knows(const struct rt *rt, const struct smc *t,
+                              const struct island *a, double more)
+{
+    if (rt->options.precision == RT_DOUBLE || t->turns.count == 1)
+        return more;
+    const double begin = progress(t, a);
+    const float end = (float)(begin + more);
+    return (double)(end > begin ? end : nextafterf(end, 2 * end + 1)) - begin;
+}
+
+/* Data enter, until the weights say that it is enough. */
+static enum gbm_status enter(struct rt_chains *r, struct smc *t, int k)
+{
+    struct island *a = &t->island[k];
+    double before = 0, mean = 0, more = 1;
+    memset(t->grown, 0, (size_t)t->particles * sizeof *t->grown);
+    for (bool any = false; !has_arrived(t, a); any = true) {
+        const double rest = 1 - a->share;
+        if (find_part(r, t, k) != GBM_OK)
+            return r->rt->status;
+        more = growth(t, rest, any);
+        if (more == 0)
+            break;
+        if (more < rest)
+            more = fmin(as_device_knows(r->rt, t, a, more), rest);
+        weigh(t, more, &mean);
+        t->score[k * t->turns.count + a->turn] += mean - before;
+        before = mean;
+        for (int i = 0; i < t->particles; i++)
+            t->grown[i] += more * t->part[i];
+        a->share += more;
+        if (more < rest)
+            break;
+        a->turn++;
+        a->share = 0;
+    }
+    if (more == 0) { /* the weights are those without it */
+        memset(t->part, 0, (size_t)t->particles * sizeof *t->part);
+        weigh(t, 1, &mean);
+    }
+    a->log_evidence += mean;
+    return GBM_OK;
+}
+
 static enum gbm_status step_island(struct rt_chains *r, struct smc *t, int k)
 {
     struct island *a = &t->island[k];
-    const double *loglik = t->loglik + k * t->particles;
-    if (a->power == 1)
+    if (has_arrived(t, a))
         return GBM_OK;
-    if (!isfinite(largest(loglik, t->particles)))
-        return rt_fail(r->rt, GBM_FAILURE,
-                       "--method smc: at none of %d draws from the prior are "
-                       "the data possible, or their density is infinite",
-                       t->particles);
-    double power = next_power(loglik, t->particles, a->power);
-    a->log_evidence += weigh(t, loglik, power - a->power);
+    if (enter(r, t, k) != GBM_OK)
+        return r->rt->status;
     a->variance = variance_of(t, k, ++a->steps);
     resample(r, t, k);
-    a->power = power;
     for (int i = 0; i < t->particles; i++)
-        rt_powers(&r->in)[k * t->particles + i] = power;
+        rt_powers(&r->in)[k * t->particles + i] = progress(t, a);
     return a->steps < MOST_STEPS
                ? GBM_OK
                : rt_fail(r->rt, GBM_FAILURE,
                          "--method smc: %d steps led to the power %g only",
-                         a->steps, power);
+                         a->steps, progress(t, a));
 }
 
+/* Of data that have entered, at power 1. */
 static void find_logliks(struct rt_chains *r, struct smc *t)
 {
-    int n = r->in.nchains;
+    int n = r->in.nchains, count = t->turns.count;
 #pragma omp parallel for num_threads(r->rt->threads) schedule(static)
     for (int c = 0; c < n; c++) {
-        double x = rt_loglikelihood(&r->in, rt_state(&r->in, t->states, c), c);
-        t->loglik[c] = x == x ? x : -(double)INFINITY;
+        int turn = t->island[c / t->particles].turn;
+        t->loglik[c] = rt_turns_loglik(&t->turns, &r->in, 0,
+                                       turn < count ? turn + 1 : count,
+                                       rt_state(&r->in, t->states, c), c);
     }
 }
 
@@ -271,9 +362,27 @@ static enum gbm_status move(struct rt_chains *r, struct smc *t)
 static bool arrived(const struct smc *t)
 {
     for (int k = 0; k < t->islands; k++)
-        if (t->island[k].power < 1)
+        if (!has_arrived(t, &t->island[k]))
             return false;
     return true;
+}
+
+/* The same as check_sequence, of what densities tell at draws of the prior. */
+static enum gbm_status check_prior_draws(struct rt_chains *r,
+                                         const struct smc *t)
+{
+    for (int c = 0; c < r->in.nchains; c++)
+        for (int k = 0; k < t->turns.count; k++)
+            if (!isfinite(rt_turns_loglik(&t->turns, &r->in, k, k + 1,
+                                          rt_state(&r->in, t->states, c), c)))
+                return rt_fail(
+                    r->rt, GBM_USER_ERROR,
+                    "--sequence %s: the data of %lld are impossible at a draw "
+                    "from the prior, which sweeps would keep away from before "
+                    "these data enter: take a prior without such draws, or "
+                    "leave --sequence out",
+                    r->rt->options.sequence, (long long)t->turns.value[k]);
+    return GBM_OK;
 }
 
 /* From the prior to the posterior. */
@@ -285,6 +394,8 @@ static enum gbm_status travel(struct rt_chains *r, struct smc *t)
         rt_refresh(&r->in, state, c);
         t->eve[c] = c % t->particles;
     }
+    if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
+        return r->rt->status;
     find_logliks(r, t);
     while (!arrived(t) && !rt_stopped() && r->rt->status == GBM_OK) {
         for (int k = 0; k < t->islands && r->rt->status == GBM_OK; k++)
@@ -332,6 +443,10 @@ static bool allocate(struct rt_chains *r, struct smc *t)
 {
     size_t n = (size_t)r->in.nchains, p = (size_t)t->particles;
     t->island = calloc((size_t)t->islands, sizeof *t->island);
+    t->score =
+        calloc((size_t)t->islands * (size_t)t->turns.count, sizeof *t->score);
+    t->part = calloc(p, sizeof *t->part);
+    t->grown = calloc(p, sizeof *t->grown);
     t->loglik = calloc(n, sizeof *t->loglik);
     t->before = calloc(n, sizeof *t->before);
     t->eve = calloc(n, sizeof *t->eve);
@@ -340,8 +455,9 @@ static bool allocate(struct rt_chains *r, struct smc *t)
     t->lp = calloc(n, sizeof *t->lp);
     t->row = calloc(n * (size_t)r->in.row + 1, sizeof *t->row);
     t->states = rt_states_create(&r->in);
-    return t->island && t->loglik && t->before && t->eve && t->weight &&
-           t->ancestor && t->lp && t->row && t->states;
+    return t->island && t->score && t->part && t->grown && t->loglik &&
+           t->before && t->eve && t->weight && t->ancestor && t->lp && t->row &&
+           t->states;
 }
 
 static void release(struct rt_chains *r)
@@ -350,6 +466,10 @@ static void release(struct rt_chains *r)
     if (!t)
         return;
     free(t->island);
+    free(t->score);
+    free(t->part);
+    free(t->grown);
+    rt_turns_free(&t->turns);
     free(t->loglik);
     free(t->before);
     free(t->eve);
@@ -360,6 +480,22 @@ static void release(struct rt_chains *r)
     free(t->states);
     free(t);
     r->own = NULL;
+}
+
+/* A sweep keeps to where all data are possible, those that have not entered
+ * yet, too. */
+static enum gbm_status check_sequence(struct rt_chains *r, const struct smc *t)
+{
+    for (int64_t i = 0; i < t->turns.first[t->turns.count]; i++) {
+        const struct gbm_family *fam =
+            &r->in.model->families[t->turns.data[i].family];
+        if (t->turns.count > 1 && fam->bounded)
+            return rt_fail(r->rt, GBM_USER_ERROR,
+                           "%s: --sequence %s: not supported yet: data whose "
+                           "bounds depend on what is drawn\n    %s",
+                           fam->where, r->rt->options.sequence, fam->text);
+    }
+    return GBM_OK;
 }
 
 static enum gbm_status prepare(struct rt_chains *r)
@@ -381,6 +517,9 @@ static enum gbm_status prepare(struct rt_chains *r)
                        "--method smc begins at the prior: --temper of some of "
                        "the data is not supported yet");
     if (rt_check_prior(rt, &r->in, "smc") != GBM_OK)
+        return rt->status;
+    if (t && (rt_turns_create(&t->turns, rt, &r->in) != GBM_OK ||
+              check_sequence(r, t) != GBM_OK))
         return rt->status;
     if (t) {
         t->particles = o->particles;
@@ -411,6 +550,55 @@ static void evidence(const struct smc *t, double *value, double *se)
     *se = sqrt(variance) / sum;
 }
 
+/* Of what enters with each turn given all before: by how much the evidence,
+ * which is the mean of the islands' ones, grows. [turns] */
+static void find_scores(const struct smc *t, double *score)
+{
+    double before = 0;
+    for (int turn = 0; turn < t->turns.count; turn++) {
+        double most = -(double)INFINITY, sum = 0;
+        for (int k = 0; k < t->islands; k++) {
+            double *own = t->score + k * t->turns.count;
+            own[turn] += turn ? own[turn - 1] : 0; /* sums from here on */
+            most = fmax(most, own[turn]);
+        }
+        for (int k = 0; k < t->islands; k++)
+            sum += exp(t->score[k * t->turns.count + turn] - most);
+        double so_far = most + log(sum / t->islands);
+        score[turn] = so_far - before;
+        before = so_far;
+    }
+}
+
+static void report_scores(const struct rt_chains *r, struct smc *t, FILE *out,
+                          FILE *json)
+{
+    const int count = t->turns.count;
+    double *score = calloc((size_t)count, sizeof *score);
+    double sum = 0;
+    int lowest = 0;
+    if (!score)
+        return;
+    find_scores(t, score);
+    for (int k = 0; k < count; k++) {
+        lowest = score[k] < score[lowest] ? k : lowest;
+        sum += score[k];
+    }
+    fprintf(out,
+            "predictive log scores by %s, of which the log evidence is the "
+            "sum: mean %.4f,\n  lowest %.4f at %lld\n",
+            r->rt->options.sequence, sum / count, score[lowest],
+            (long long)t->turns.value[lowest]);
+    fputs(",\n    \"turns\": [", json);
+    for (int k = 0; k < count; k++)
+        fprintf(json, "%s%lld", k ? ", " : "", (long long)t->turns.value[k]);
+    fputs("],\n    \"log_scores\": [", json);
+    for (int k = 0; k < count; k++)
+        fprintf(json, "%s%.10g", k ? ", " : "", score[k]);
+    fputs("]", json);
+    free(score);
+}
+
 static void report(struct rt_chains *r, FILE *out, FILE *json)
 {
     struct smc *t = r->own;
@@ -433,8 +621,11 @@ static void report(struct rt_chains *r, FILE *out, FILE *json)
             t->particles, steps, t->sweep);
     for (int k = 0; k < t->islands; k++)
         fprintf(json, "%s%.10g", k ? ", " : "", t->island[k].log_evidence);
-    fprintf(json, "]}");
+    fprintf(json, "]");
     fputc('\n', out);
+    if (r->rt->options.sequence)
+        report_scores(r, t, out, json);
+    fprintf(json, "}");
     if (t->left > CORRELATION)
         fprintf(out,
                 "Warning: %d sweeps left log likelihoods correlated by %.2f "

@@ -33,6 +33,7 @@ struct request {
     char with[64];
     const char
         *temper; /* whose data have powers; NULL: all that are expected */
+    const char *sequence; /* by what data enter; NULL: all at once */
 };
 
 /* ---- the command ---- */
@@ -74,6 +75,11 @@ static char *command_text(const struct request *q)
     if (q->temper) {
         fputs("--temper ", out);
         add_quoted(out, q->temper);
+        fputc(' ', out);
+    }
+    if (q->sequence) {
+        fputs("--sequence ", out);
+        add_quoted(out, q->sequence);
         fputc(' ', out);
     }
     fputs("-o ", out);
@@ -122,7 +128,7 @@ static enum gbm_status check_origin(const struct request *q)
 static char **arguments_of(const struct request *q, char *with, char *path)
 {
     const struct rt_origin *o = &q->origin;
-    char **words = calloc((size_t)o->narguments + 7, sizeof *words);
+    char **words = calloc((size_t)o->narguments + 9, sizeof *words);
     int n = 0;
     if (!words)
         return NULL;
@@ -132,6 +138,10 @@ static char **arguments_of(const struct request *q, char *with, char *path)
     if (q->temper) {
         words[n++] = "--temper";
         words[n++] = (char *)(uintptr_t)q->temper;
+    }
+    if (q->sequence) {
+        words[n++] = "--sequence";
+        words[n++] = (char *)(uintptr_t)q->sequence;
     }
     words[n++] = "-o";
     words[n++] = path;
@@ -179,23 +189,27 @@ static enum gbm_status compile(const struct request *q, int *made)
 static enum gbm_status become_variant(struct rt *rt, unsigned with,
                                       const char *temper)
 {
-    struct request q = {.rt = rt, .temper = temper};
+    const char *sequence = rt->options.sequence;
+    struct request q = {.rt = rt, .temper = temper, .sequence = sequence};
     int made = -1;
     list_names(with, q.with, sizeof q.with);
     if (!rt_origin_read("/proc/self/exe", &q.origin))
         return rt_fail(rt, GBM_USER_ERROR,
                        "this needs a sampler compiled with %s, and this one "
                        "does not know how it was compiled; to compile it: gbmc "
-                       "--with=%s%s%s %s -o %s",
+                       "--with=%s%s%s%s%s %s -o %s",
                        q.with, q.with, temper ? " --temper " : "",
-                       temper ? temper : "", rt->model->source,
+                       temper ? temper : "", sequence ? " --sequence " : "",
+                       sequence ? sequence : "", rt->model->source,
                        rt->options.program);
     enum gbm_status s = check_origin(&q);
     if (s == GBM_OK && !rt->options.quiet)
         fprintf(stderr,
-                "note: this needs a sampler with %s%s%s: gbmc compiles it\n",
+                "note: this needs a sampler with %s%s%s%s%s: gbmc compiles "
+                "it\n",
                 q.with, temper ? " of the densities of " : "",
-                temper ? temper : "");
+                temper ? temper : "", sequence ? " in the order of " : "",
+                sequence ? sequence : "");
     if (s == GBM_OK)
         s = compile(&q, &made);
     rt_origin_free(&q.origin);
@@ -207,11 +221,19 @@ static enum gbm_status become_variant(struct rt *rt, unsigned with,
         getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", strerror(errno));
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 enum gbm_status rt_variant(struct rt *rt)
 {
     unsigned needed = rt_options_need(&rt->options), has = rt->model->with;
-    return needed & ~has ? become_variant(rt, needed | has, rt->options.temper)
-                         : GBM_OK;
+    bool turns = needed & GBM_WITH_POWERS &&
+                 !same_text(rt->model->sequence, rt->options.sequence);
+    return needed & ~has || turns
+               ? become_variant(rt, needed | has, rt->options.temper)
+               : GBM_OK;
 }
 
 enum gbm_status rt_variant_of_data(struct rt *rt, const struct rt_instance *in)

@@ -42,6 +42,13 @@ GBM_FN real gbm_log1mexp(real x)
     return x < GBM_LN2 ? real_log(-real_expm1(-x)) : real_log1p(-real_exp(-x));
 }
 
+/* How far data whose turn is from `turn` to turn + 1 have entered; not quite 0
+ * before, as a power of 0 has no logarithm. */
+GBM_FN real gbm_entered(real progress, real turn)
+{
+    return real_fmin(real_fmax(progress - turn, GBM_LENTZ), 1);
+}
+
 /* 1 - exp(-exp(x)) */
 GBM_FN real gbm_icloglog(real x) { return -real_expm1(-real_exp(x)); }
 

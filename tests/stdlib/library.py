@@ -335,6 +335,7 @@ CODE = {
     "gbm_lgamma": sp.gammaln, "gbm_digamma": sp.digamma,
     "gbm_trigamma": lambda x: sp.polygamma(1, x),
     "gbm_log_choose": log_choose, "gbm_log_rising": log_rising,
+    "gbm_entered": lambda p, turn: min(max(p - turn, 1e-30), 1),
     "gbm_log_hyper_total": lambda n1, n2, m1, psi: sp.logsumexp(
         [log_choose(n1, j) + log_choose(n2, m1 - j) + j * math.log(psi)
          for j in range(int(max(0, m1 - n2)), int(min(n1, m1)) + 1)]),

@@ -821,6 +821,8 @@ functions <- function() {
         "log_choose")
     two(Vectorize(function(a, n) sum(log(a + seq_len(n) - 1))), c(0.5, 3, 8,
         100, 1e6, 1e12, 1e15), c(4, 0, 7, 50, 3, 12, 30), "log_rising")
+    two(Vectorize(function(p, turn) min(max(p - turn, 0), 1)),
+        c(3.25, 3.25, 3.25, 0.5, -1), c(3, 1, 4, 0, -1.75), "entered")
     log_between <- function(a, b) if (a > 0) log_between(-b, -a) else {
         u <- pnorm(b, log.p = TRUE)
         l <- pnorm(a, log.p = TRUE)
