@@ -183,7 +183,8 @@ static const char one_shot[] =
     "MODEL is compiled for DATA, or comes from the cache. DATA are files "
     "(.json, "
     ".R)\nor NAME=FILE (.npy, .csv), as --data takes them. The compiler's -I, "
-    "-O, --cpu and\n--no-cache are handed to it, all else to the sampler.\n\n";
+    "-O, --cpu,\n--prior and --no-cache are handed to it, all else to the "
+    "sampler.\n\n";
 
 static const struct command commands[] = {
     {"run", "MODEL [DATA ...] [OPTION ...]",

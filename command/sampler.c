@@ -48,10 +48,10 @@ static void add_data(struct lines *l, const char *file)
 bool is_compilers(const char *text, bool *takes_word)
 {
     *takes_word = strcmp(text, "-I") == 0 || strcmp(text, "-O") == 0 ||
-                  strcmp(text, "--cpu") == 0;
+                  strcmp(text, "--cpu") == 0 || strcmp(text, "--prior") == 0;
     return *takes_word || strncmp(text, "-I", 2) == 0 ||
            strncmp(text, "-O", 2) == 0 || strncmp(text, "--cpu=", 6) == 0 ||
-           strcmp(text, "--no-cache") == 0;
+           strncmp(text, "--prior=", 8) == 0 || strcmp(text, "--no-cache") == 0;
 }
 
 /* Data are told to gbmc, too: it compiles for what they supply. */

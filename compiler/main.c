@@ -30,6 +30,7 @@ enum option {
     OPT_DAG,
     OPT_EMIT,
     OPT_DATA,
+    OPT_PRIOR,
     OPT_LIST,
     OPT_ARCH,
     OPT_INCLUDE,
@@ -60,6 +61,8 @@ static const struct option_spec {
      "print what a pass makes of the model; PASS is"},
     {OPT_DATA, "--data", "FILE",
      "compile for what this file supplies; or name it behind the model"},
+    {OPT_PRIOR, "--prior", "TEXT",
+     "another distribution than the model's: 'tau ~ dgamma(3, 3)'"},
     {OPT_LIST, "--list", NULL, "list all distributions and functions"},
     {OPT_ARCH, "--arch", "sm_90",
      "compile the GPU code now, for this architecture"},
@@ -316,6 +319,9 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
     case OPT_DATA:
         o->data[o->ndata++] = value;
         return true;
+    case OPT_PRIOR:
+        o->prior[o->nprior++] = value;
+        return true;
     case OPT_LIST:
         o->list = true;
         return true;
@@ -387,6 +393,7 @@ static bool read_options(struct compiler *c, struct request *r, int argc,
 
     o->data = NEW_ARRAY(c, const char *, argc);
     o->include = NEW_ARRAY(c, const char *, argc);
+    o->prior = NEW_ARRAY(c, const char *, argc);
     o->cpu = "native";
     for (int i = 1; i < argc; i++) {
         if (!only_files && strcmp(argv[i], "--") == 0) {
@@ -542,6 +549,10 @@ static int compile(struct compiler *c)
         o->output = default_output(c, o->input);
     source = source_read(c, o->input, nowhere);
     if (!source || !parse_source(c, source, &program))
+        return 1;
+    for (int i = 0; i < o->nprior; i++)
+        syntax_set_prior(c, &program, o->prior[i]);
+    if (c->nerrors)
         return 1;
     if (o->emit && strcmp(o->emit, "ast") == 0) {
         ast_print(&out, &program);

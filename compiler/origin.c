@@ -14,8 +14,8 @@ static const struct span nowhere = {0};
 static void list_arguments(struct compiler *c, struct rt_origin *o)
 {
     const struct options *p = &c->options;
-    const char **words =
-        NEW_ARRAY(c, const char *, 8 + 2 * p->ninclude + 2 * p->ndata);
+    const char **words = NEW_ARRAY(
+        c, const char *, 8 + 2 * (p->ninclude + p->ndata + p->nprior));
     int n = 0;
     for (int i = 0; i < p->ninclude; i++) {
         words[n++] = "-I";
@@ -31,6 +31,10 @@ static void list_arguments(struct compiler *c, struct rt_origin *o)
     for (int i = 0; i < p->ndata; i++) {
         words[n++] = "--data";
         words[n++] = p->data[i];
+    }
+    for (int i = 0; i < p->nprior; i++) {
+        words[n++] = "--prior";
+        words[n++] = p->prior[i];
     }
     words[n++] = "--";
     words[n++] = p->input;

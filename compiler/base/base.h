@@ -140,6 +140,8 @@ struct options {
     int ndata;
     const char **include; /* -I */
     int ninclude;
+    const char **prior; /* --prior */
+    int nprior;
     const char *arch;     /* --arch=sm_90 */
     const char *optimise; /* "3": -O LEVEL */
     const char *cpu;      /* "native" or "portable" */

@@ -174,6 +174,11 @@ void ast_print(struct text *out, const struct program *p);
 bool parse_source(struct compiler *c, const struct source *source,
                   struct program *program);
 
+/* prior.c: "tau ~ dgamma(3, 3)" takes the place of the distribution, with its
+ * truncation, in every statement of the model block about tau. False, and an
+ * error, if it is no such text or there is no such statement. */
+bool syntax_set_prior(struct compiler *c, struct program *p, const char *text);
+
 /* The array's name, and those of its elements. */
 struct gathered {
     const char *name;

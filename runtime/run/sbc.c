@@ -252,8 +252,9 @@ static enum gbm_status draw_truths(struct rt_sbc *s)
     if (hopeless)
         return rt_fail(rt, GBM_USER_ERROR,
                        "the priors are too vague to simulate from: %d forward "
-                       "draws in a row overflowed or had a density of 0; use "
-                       "priors that tell what is known",
+                       "draws in a row overflowed or had a density of 0; give "
+                       "priors that tell what is known, in the model or as "
+                       "--prior 'tau ~ dgamma(3, 3)' to gbm sbc or gbmc",
                        TRIES);
     return GBM_OK;
 }

@@ -131,7 +131,8 @@ static void print_doubts(const struct verdict *v)
     if (v->failures && s->extreme * SOME > s->replicates)
         printf("Warning: the priors are vague: %lld replicates have values "
                "beyond 1e20 or within\n  1e-20 of 0, beside which data are "
-               "lost to rounding. Narrower priors tell.\n",
+               "lost to rounding. Narrower priors tell (--prior of gbm sbc and "
+               "gbmc).\n",
                (long long)s->extreme);
 }
 
