@@ -236,22 +236,14 @@ static symp under(struct compiler *c, symp condition, symp e)
     return sym_mul2(c, keys, sym_select(c, condition, rest, sym_num(c, 0)));
 }
 
-/* Leaves do not count: where they are not observed they give nothing. */
-static bool moves(symp e, const void *unused)
-{
-    return sym_is_latent(e, unused) &&
-           !(e->var->role == ROLE_STOCHASTIC && e->var->leaf);
-}
-
 /* The condition that an instance listed by the part's index is of the node.
- * NULL: it cannot be told, or no table would be told by it. */
+ * NULL: it cannot be told. */
 static symp listed_at(struct compiler *c, const struct family *f,
-                      const struct part *p, symp e)
+                      const struct part *p)
 {
     const struct inverse *index = p->inverse;
     symp hit = sym_num(c, 1);
-    if (index->reach || p->cell || index->var != f->var ||
-        (!index->latent && sym_any(e, moves, NULL)))
+    if (index->reach || p->cell || index->var != f->var)
         return NULL;
     for (int d = 0; d < index->reference->nargs; d++) {
         symp at = index->reference->args[d];
@@ -273,14 +265,28 @@ static bool is_below(const struct part *p)
            model_draws_integers(p->factor->family);
 }
 
-/* What the part gives node f, if an instance gives e: in f's loops; of rows a
- * table. NULL: it cannot be told, or depends on what is drawn. */
-static symp given_by(const struct integrated *k, const struct family *f,
+/* Whether each node has one instance of the part and no other child: without
+ * it, seen, nothing observed depends on the node, and it tells nothing. */
+static bool alone_below(const struct step *s, const struct part *p)
+{
+    for (const struct part *q = s->parts; q; q = q->next)
+        if (!q->own && q != p)
+            return false;
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i])
+            return false;
+    return s->family->var->barren && !p->inverse && !p->guard;
+}
+
+/* What the part gives a node of s, if an instance gives e: in its loops; of
+ * rows a table. NULL: it cannot be told, or depends on what is drawn. */
+static symp given_by(const struct integrated *k, const struct step *s,
                      const struct part *p, symp e)
 {
     struct compiler *c = k->c;
-    symp guard = emit_part_guard(c, p);
-    symp hit = p->inverse ? listed_at(c, f, p, e) : sym_num(c, 1);
+    const struct family *f = s->family;
+    symp guard = alone_below(s, p) ? sym_num(c, 1) : emit_part_guard(c, p);
+    symp hit = p->inverse ? listed_at(c, f, p) : sym_num(c, 1);
     bool rows = false;
     if (!hit || !is_below(p))
         return NULL;
@@ -308,11 +314,11 @@ static symp given_by(const struct integrated *k, const struct family *f,
 }
 
 /* Adds what the part has, or gives, of a statistic. */
-static bool add_coefficient(const struct integrated *k, const struct family *f,
+static bool add_coefficient(const struct integrated *k, const struct step *s,
                             const struct part *p, symp e, struct change *to)
 {
     symp *sum = p->own ? &to->own : &to->gain;
-    e = p->own ? e : given_by(k, f, p, e);
+    e = p->own ? e : given_by(k, s, p, e);
     if (e)
         *sum = sym_add2(k->c, *sum, e);
     return e != NULL;
@@ -362,7 +368,7 @@ static bool find_coefficients(const struct integrated *k, const struct step *s,
         for (const struct part *p = s->parts; p; p = p->next)
             for (int t = 0; t < p->terms.n; t++)
                 if (sym_same(p->terms.statistic[t], s->statistics[i]) &&
-                    !add_coefficient(k, s->family, p, p->terms.coefficient[t],
+                    !add_coefficient(k, s, p, p->terms.coefficient[t],
                                      &out->of[s->place[i]]))
                     return false;
     return true;
@@ -437,8 +443,7 @@ static bool vector_density(const struct integrated *k, struct node *node)
         sym_from_library(c, entry_value(d, "logdensity"), bind, &names);
     symp e = sym_from_library(c, solved->value, bind, &names);
     for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (!add_coefficient(k, s->family, q->part, q->potential[0],
-                             &statistic.of[0]))
+        if (!add_coefficient(k, s, q->part, q->potential[0], &statistic.of[0]))
             return false;
     e = sym_replace(c, e, sym_param(c, solved->label->args[0]->name),
                     sym_loop(c, index));

@@ -142,9 +142,11 @@ struct definition {
     symp group, term;
 };
 
+/* Random, or an array's cell: group[i]. */
 static bool is_key(const struct keyed_rows *r, symp a, symp b)
 {
-    return sym_has_loop_of(a, r->loops, r->n) && sym_reads_latent(a) &&
+    return sym_has_loop_of(a, r->loops, r->n) &&
+           (sym_reads_latent(a) || a->kind == SYM_REF) &&
            !sym_has_loop_of(b, r->loops, r->n) && !sym_reads_latent(b);
 }
 
@@ -335,7 +337,7 @@ static void add_index(struct compiler *c, struct model *m, struct tally *t)
     struct factor *g = m->factors;
     while (g && !is_plate(c, t, g))
         g = g->next;
-    if (!groups || !g)
+    if (!groups || !g || !sym_reads_latent(t->rows.key))
         return;
     symp key = t->rows.key;
     for (int i = 0; i < t->rows.n; i++)

@@ -20,11 +20,12 @@ model {
   mu ~ dbeta(2, 2)
   kappa <- less + 2
   less ~ dgamma(2, 0.1)
+  together <- kappa * theta[3]
 
   # a gamma's shape
   for (i in 1:M) {
     n[i] ~ dpois(lambda[i] * t[i])
-    lambda[i] ~ dgamma(shape, 2)
+    lambda[i] ~ dgamma(shape, shape / 1.5)
   }
   shape ~ dunif(0, 20)
 
@@ -57,7 +58,7 @@ p[1] = [0.25, 0.25, 0.5]
 group = r.integers(1, J + 1, N)
 theta = r.beta(2, 5, J)
 y = [int(k) for k in r.binomial(1, theta[group - 1])]
-y[5] = y[50] = None
+y[20:50] = [None] * 30
 t = r.uniform(0.2, 2, M)
 d = dict(
     G=G, K=K, m=m.tolist(), x=x, base=base.tolist(), p=p,
@@ -120,13 +121,20 @@ for j in range(d["J"]):
             logp += np.log(b + i)
         for i in range(n):
             logp -= np.log(kappa + i)
+    if j == 2: # kappa theta[3]: that of theta given the rest is a beta
+        first = kappa * (a + s) / (kappa + n)
+        second = kappa * first * (a + s + 1) / (kappa + n + 1)
+w = np.exp(logp - logp.max()) / np.exp(logp - logp.max()).sum()
+mean = (w * first).sum()
+exact["together"] = mean, ((w * second).sum() - mean**2) ** 0.5
 moments("mu", mu, logp)
 moments("kappa", kappa, logp)
 
 a = positive(20)
 logp = np.zeros_like(a)
 for n, t in zip(d["n"], d["t"]):
-    logp += lg(a + n) - lg(a) + a * np.log(2) - (a + n) * np.log(2 + t)
+    b = a / 1.5
+    logp += lg(a + n) - lg(a) + a * np.log(b) - (a + n) * np.log(b + t)
 moments("shape", a, logp)
 
 a = positive(150, 15000)
@@ -166,3 +174,6 @@ python3 compare.py >.out || fail "posteriors differ from quadrature"
 
 # the nodes follow at once: other orders would fail here
 status 0 ./model geweke --data data.json --device cpu --draws 4000 --seed 5
+
+# as a device computes it
+device_draws_as_host model data.json

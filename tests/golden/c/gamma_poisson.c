@@ -500,9 +500,9 @@ GBM_FN void prepare_a_v(struct conditional_a_v *k_,
                 row[0 * k_->room2] = (real)(theta_v_seen(i_v));
                 row[1 * k_->room2] = (real)(theta_v_seen(i_v) ? (-*s->b_v * theta_v(i_v) + *s->a_v * real_log(*s->b_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v))) : 0);
                 row[2 * k_->room2] = (real)(theta_v_seen(i_v) ? real_log(*s->b_v) + real_log(theta_v(i_v)) : 0);
-                row[3 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? (x_v_seen(i_v) ? gbm_xlogy(-x_v(i_v), *s->b_v - (x_v_seen(i_v) ? (-t_v(i_v)) : 0)) : 0) : 0);
-                row[4 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? (-real_log1p(-(x_v_seen(i_v) ? (-t_v(i_v)) : 0) / *s->b_v)) : 0);
-                row[5 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? (x_v_seen(i_v) ? x_v(i_v) : 0) : 0);
+                row[3 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? gbm_xlogy(-x_v(i_v), *s->b_v + t_v(i_v)) : 0);
+                row[4 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? (-real_log1p(t_v(i_v) / *s->b_v)) : 0);
+                row[5 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? x_v(i_v) : 0);
                 k_->rows2++;
             }
         }
@@ -543,7 +543,7 @@ GBM_INLINE real density_a_v(const void *context, real x)
         gbm_total sum = 0;
         GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
             if (theta_v_live(i_v)) {
-                sum += theta_v_seen(i_v) ? *s->a_v * real_log(*s->b_v) - gbm_lgamma(*s->a_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v)) - *s->b_v * theta_v(i_v) : (-*s->a_v * real_log1p(-(x_v_seen(i_v) ? (-t_v(i_v)) : 0) / *s->b_v) - (x_v_seen(i_v) ? gbm_xlogy(x_v(i_v), *s->b_v - (x_v_seen(i_v) ? (-t_v(i_v)) : 0)) : 0) + gbm_log_rising(*s->a_v, x_v_seen(i_v) ? x_v(i_v) : 0));
+                sum += theta_v_seen(i_v) ? *s->a_v * real_log(*s->b_v) - gbm_lgamma(*s->a_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v)) - *s->b_v * theta_v(i_v) : (-*s->a_v * real_log1p(t_v(i_v) / *s->b_v) - gbm_xlogy(x_v(i_v), *s->b_v + t_v(i_v)) + gbm_log_rising(*s->a_v, x_v(i_v)));
             }
         }
         total += gbm_team_sum(team, sum);
@@ -960,7 +960,7 @@ static gbm_total integrated_a_v(const struct state *s, const struct gbm_team *te
         gbm_total sum = 0;
         GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
             if (theta_v_live(i_v)) {
-                sum += theta_v_seen(i_v) ? 0 : gbm_xlogy(*s->a_v + (x_v_seen(i_v) ? x_v(i_v) : 0), *s->b_v - (x_v_seen(i_v) ? (-t_v(i_v)) : 0)) - gbm_lgamma(*s->a_v + (x_v_seen(i_v) ? x_v(i_v) : 0)) + gbm_xlogy(*s->a_v + (x_v_seen(i_v) ? x_v(i_v) : 0) - 1, theta_v(i_v)) - (*s->b_v - (x_v_seen(i_v) ? (-t_v(i_v)) : 0)) * theta_v(i_v);
+                sum += theta_v_seen(i_v) ? 0 : gbm_xlogy(*s->a_v + x_v(i_v), *s->b_v + t_v(i_v)) - gbm_lgamma(*s->a_v + x_v(i_v)) + gbm_xlogy(*s->a_v + x_v(i_v) - 1, theta_v(i_v)) - (*s->b_v + t_v(i_v)) * theta_v(i_v);
             }
         }
         total += gbm_team_sum(team, sum);
@@ -1052,8 +1052,8 @@ static double conditional_theta_v_at(const void *state, int64_t element, const d
 }
 
 GBM_HOST_RUN(1, update_theta_v, 2, 1, gbm_draw_gamma)
-GBM_HOST_RUN(1, forward_theta_v, 3, 1, none)
-GBM_HOST_RUN(2, update_x_v, 4, 1, none)
+GBM_HOST_RUN(2, forward_theta_v, 3, 1, none)
+GBM_HOST_RUN(1, update_x_v, 4, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
@@ -1093,7 +1093,7 @@ static void work_1(const void *state, double *out)
     *out++ = 1;
     /* sum log density */
     *out++ = N_v;
-    *out++ = 176 * N_v;
+    *out++ = 160 * N_v;
     *out++ = 0;
     *out++ = 2;
     *out++ = 2 * N_v;
