@@ -11,5 +11,11 @@ int link_sampler(struct compiler *c, const char *program);
  * be written, which is then reported. */
 bool origin_append(struct compiler *c, const char *path);
 int compile_model(struct compiler *c, struct program *p);
+/* describe.c: the text of a library's entry in the file where it stands, with
+ * what is said of it. */
+void entry_describe(struct text *out, const struct entry *e);
+/* lsp.c: serves an editor on stdin and stdout until it says "exit"; `check`
+ * compiles options.buffer. The exit status: 0 after "shutdown". */
+int lsp_serve(struct compiler *c, int (*check)(struct compiler *c));
 
 #endif

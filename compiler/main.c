@@ -2,7 +2,6 @@
  * for an error of the user's, 2 for a failure on the way. */
 #include "gbmc.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -41,6 +40,7 @@ enum option {
     OPT_SEQUENCE,
     OPT_SAVE_TEMPS,
     OPT_NO_CACHE,
+    OPT_LSP,
     OPT_VERSION,
     OPT_HELP
 };
@@ -81,6 +81,8 @@ static const struct option_spec {
      "keep the C program beside the sampler"},
     {OPT_NO_CACHE, "--no-cache", NULL,
      "compile, even what was compiled before"},
+    {OPT_LSP, "--lsp", NULL,
+     "serve an editor: the Language Server Protocol on stdin and stdout"},
     {OPT_VERSION, "--version", NULL, "print the version"},
     {OPT_HELP, "--help", "NAME",
      "print this, or what the library says about NAME"},
@@ -118,26 +120,6 @@ static void print_help(void)
          "./sampler --help.");
 }
 
-/* The text of an entry in the file where it stands. */
-static void print_entry_help(const struct entry *e)
-{
-    static const char *const kinds[] = {[ENTRY_DISTRIBUTION] = "distribution",
-                                        [ENTRY_FUNCTION] = "function",
-                                        [ENTRY_AUGMENTATION] = "augmentation"};
-    struct text t = {0};
-
-    ast_print_entry_head(&t, e);
-    printf("%s %s\n", kinds[e->kind], t.data);
-    if (e->doc[0])
-        printf("\n%c%s\n", toupper((unsigned char)e->doc[0]), e->doc + 1);
-    for (const struct clause *cl = e->clauses; cl; cl = cl->next) {
-        const struct source *s = cl->span.source;
-        printf("%s  %.*s\n", cl == e->clauses ? "\n" : "",
-               (int)(cl->span.end - cl->span.begin), s->text + cl->span.begin);
-    }
-    text_free(&t);
-}
-
 static int help_about(struct compiler *c, const char *name)
 {
     const struct entry *const *all;
@@ -149,9 +131,10 @@ static int help_about(struct compiler *c, const char *name)
         const struct entry *e =
             library_find(c, (enum entry_kind)kind, interned);
         if (e) {
-            if (found++)
-                puts("");
-            print_entry_help(e);
+            struct text t = {0};
+            entry_describe(&t, e);
+            printf("%s%s", found++ ? "\n" : "", t.data);
+            text_free(&t);
         }
     }
     if (found)
@@ -295,7 +278,7 @@ static bool set_with(struct compiler *c, const char *list)
 
 /* What the command line asks for beside options. */
 struct request {
-    bool help, version;
+    bool help, version, lsp;
     const char *about; /* --help NAME */
 };
 
@@ -348,6 +331,9 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
         return true;
     case OPT_NO_CACHE:
         o->no_cache = true;
+        return true;
+    case OPT_LSP:
+        r->lsp = true;
         return true;
     case OPT_VERSION:
         r->version = true;
@@ -547,7 +533,7 @@ static int compile(struct compiler *c)
         return 1;
     if (!o->output && !o->emit && !o->explain && !o->dag)
         o->output = default_output(c, o->input);
-    source = source_read(c, o->input, nowhere);
+    source = o->buffer ? o->buffer : source_read(c, o->input, nowhere);
     if (!source || !parse_source(c, source, &program))
         return 1;
     for (int i = 0; i < o->nprior; i++)
@@ -575,6 +561,8 @@ static int run(struct compiler *c, int argc, char **argv)
     if (!read_options(c, &r, argc, argv))
         return 1;
     c->stdlib = find_stdlib(c);
+    if (r.lsp)
+        return lsp_serve(c, compile);
     if (r.about)
         return help_about(c, r.about);
     if (r.help) {

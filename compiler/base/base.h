@@ -133,8 +133,9 @@ enum { WITH_POWERS = 1, WITH_GRADIENTS = 2 };
 
 struct options {
     const char *input, *output;
-    const char *emit; /* NULL or the pass to print */
-    const char *dag;  /* NULL or the file to draw into */
+    const struct source *buffer; /* the text of `input`; NULL: its file's */
+    const char *emit;            /* NULL or the pass to print */
+    const char *dag;             /* NULL or the file to draw into */
     bool explain, list, save_temps, no_cache;
     const char **data; /* --data at compile time */
     int ndata;
@@ -167,6 +168,11 @@ struct compiler {
     int nerrors, nwarnings;
     int ndraws;     /* random calls told apart by algebra.c */
     FILE *messages; /* stderr, or a memory stream in tests */
+    /* Takes messages in their place, if it is there; severity 1 is an error, 2
+     * a warning, 3 a note. */
+    void (*tell)(void *context, int severity, struct span span,
+                 const char *message);
+    void *tell_context;
     bool colour;
 };
 

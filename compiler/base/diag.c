@@ -8,7 +8,7 @@
 /* Of a line too long for a terminal, so much is shown around the caret. */
 enum { MAX_COLUMNS = 160, TAB = 8 };
 
-enum severity { ERROR, WARNING, NOTE };
+enum severity { ERROR = 1, WARNING, NOTE };
 static const struct {
     const char *label, *colour;
 } severities[] = {
@@ -215,6 +215,13 @@ message(struct compiler *c, enum severity severity, struct span span,
     const char *plain = c->colour ? "\033[0m" : "";
     int line = 1, column = 1;
 
+    if (c->tell) {
+        struct text told = {0};
+        text_vprintf(&told, format, args);
+        c->tell(c->tell_context, (int)severity, span, told.data);
+        text_free(&told);
+        return;
+    }
     span_position(span, &line, &column);
     if (span.source)
         fprintf(c->messages, "%s:%d:%d: ", span.source->path, line, column);
