@@ -134,6 +134,7 @@ static const struct {
     {.run = sampler_find_scale_moves},
     {.run = sampler_find_opposite_scales},
     {.run = sampler_find_translations},
+    {.run = sampler_find_carried},
     {.run = sampler_integrate_out},
     {.run = sweep_sum_rows},
     {.run = sweep_count_copies},

@@ -6,7 +6,8 @@ static bool is_move(const struct step *s)
 {
     return s->sampler == &sampler_scale_move ||
            s->sampler == &sampler_translation ||
-           s->sampler == &sampler_held_scale;
+           s->sampler == &sampler_held_scale ||
+           s->sampler == &sampler_carried;
 }
 
 bool sampler_step_draws(const struct step *s, const struct family *f)

@@ -14,7 +14,7 @@ extern const struct sampler sampler_direct, sampler_enumeration, sampler_slice,
     sampler_joint_gaussian, sampler_joint_ellipse, sampler_forward_draw,
     sampler_stated_draw, sampler_pcn, sampler_rw_block, sampler_scale_move,
     sampler_particle_gibbs, sampler_diam, sampler_translation,
-    sampler_held_scale, sampler_integrated_slice;
+    sampler_held_scale, sampler_carried, sampler_integrated_slice;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -144,6 +144,8 @@ void sampler_find_opposite_scales(struct compiler *c, struct model *m);
 /* translation.c: steps that draw what is added to effects, their sums held. The
  * last of the moves. */
 void sampler_find_translations(struct compiler *c, struct model *m);
+/* carried.c: steps that move a plate with the scale or the mean of its prior. */
+void sampler_find_carried(struct compiler *c, struct model *m);
 /* integrated.c: steps of parameters of priors whose nodes, drawn exactly, are
  * integrated out of them. Requires all moves; brings these steps before the
  * nodes'. */

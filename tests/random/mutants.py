@@ -121,6 +121,13 @@ COMPILER_SITES = [
               2 / k->power);"""),
     ("sampler/held_scale.c", "%s -= by * dev_;", "%s += by * dev_;"),
     ("sampler/held_scale.c", "k->cells->solved[along] = h->lower[0];", ""),
+    # a plate with its scale, with its mean: a slope, a Jacobian, a node that
+    # other factors see where it was
+    ("sampler/carried.c", """emit_line(e, "sums[1] += %s;",""",
+     """emit_line(e, "sums[1] -= %s;","""),
+    ("sampler/carried.c", """emit_line(&e, "total += %.17g * t_; /*""",
+     """emit_line(&e, "total -= %.17g * t_; /*"""),
+    ("sampler/carried.c", ": sym_add2(c, e, by_of(c));", ": e;"),
     # terms of a sum that are missing where it stands again
     ("sampler/held_sum.c", """
         if (at < 0)

@@ -1,0 +1,621 @@
+/* carried.c: a plate of effects that are drawn one by one also moves with a
+ * node of its prior. theta[j] ~ dnorm(mu, 1 / sigma^2) settles mu and sigma,
+ * and they theta where the data say little of each: drawn in turn, all move in
+ * small steps. So mu is moved and each theta by as much as its mean; and theta
+ * - mu is multiplied by one number, sigma by that which keeps the standardised
+ * values. These are the ancillary steps of Yu and Meng (2011), To center or not
+ * to center: that is not the question, J. Comput. Graph. Stat. 20(3); the usual
+ * draws, of the nodes given theta and of theta given them, are the sufficient
+ * ones.
+ *
+ * The plate's prior stays as it is, but for its normalisation, which the
+ * Jacobian of the theta takes. What is left are the densities of all else that
+ * reads the theta or the node, its own prior among them, where they are moved
+ * to. Where these are a quadratic of the number, as of normal data, one pass
+ * over the rows tells all of the line. The logarithm t of the number that
+ * multiplies is drawn as of the group of multiplications (Liu and Sabatti 2000,
+ * Generalised Gibbs sampler): the Jacobian of sigma is exp(-2 t / power), with
+ * power the one of sigma in the precision.
+ *
+ * Warm-up tells whether a move pays (stdlib/kernels/carried.h). Plates of a
+ * joint block move so within it (rescale.c).
+ *
+ * Requires a list of steps without merged ones, before the sweep is planned. */
+#include "sampler/translation.h"
+#include <string.h>
+
+enum { MOST_MEANS = 3 }; /* nodes that a plate is moved with as its mean */
+
+/* What reads the plate or the node: the instances of a factor, its log density
+ * where they are moved to, by_ along the line, a scale to value_. */
+struct reader {
+    struct part *part;
+    symp linear, quadratic; /* the coefficients of by_ and its square, if that
+                               is all; or NULL */
+    struct reader *next;
+};
+
+struct carried {
+    struct compiler *c;
+    struct model *m;
+    struct family *plate, *node;
+    double
+        power;  /* of the scale in the precision; 0: the node is in the mean */
+    symp along; /* how a cell moves with by_, in its own loops */
+    struct part *cells; /* all instances of the plate's prior */
+    struct reader *readers;
+};
+
+static const struct carried *carried_of(const struct step *s) { return s->own; }
+
+static symp by_of(struct compiler *c) { return sym_param(c, intern(c, "by_")); }
+
+static symp value_of(struct compiler *c)
+{
+    return sym_param(c, intern(c, "value_"));
+}
+
+static symp node_cell(const struct carried *k)
+{
+    return sym_ref(k->c, k->node->var, 0, NULL);
+}
+
+static symp plate_cell(const struct carried *k)
+{
+    return sym_ref(k->c, k->plate->var, k->plate->var->ndim, k->plate->lower);
+}
+
+/* ---- what reads them -------------------------------------------------------
+ */
+
+/* The dimension of f's variable whose subscript is the loop. */
+static int place_of(const struct family *f, const struct loop *l)
+{
+    for (int d = 0; d < f->var->ndim; d++)
+        if (f->lower[d]->kind == SYM_LOOP && f->lower[d]->loop == l)
+            return d;
+    return -1;
+}
+
+static symp moved_cell(struct compiler *c, symp e, void *context)
+{
+    const struct carried *k = context;
+    const struct family *f = k->plate;
+    if (e->kind == SYM_REF && e->var == k->node->var)
+        return k->power != 0 ? value_of(c) : sym_add2(c, e, by_of(c));
+    if (e->kind != SYM_REF || e->var != f->var)
+        return NULL;
+    symp along = k->along;
+    for (int i = 0; i < f->nloops; i++)
+        along = sym_replace_loop(c, along, f->loops[i],
+                                 e->args[place_of(f, f->loops[i])]);
+    return sym_add2(c, e, sym_mul2(c, by_of(c), along));
+}
+
+/* A derived node in memory that follows the move. */
+static bool follows(symp e, const void *carried)
+{
+    const struct carried *k = carried;
+    return e->kind == SYM_REF && e->var->stored &&
+           (model_derived_depends(k->m, e->var, k->plate->var) ||
+            model_derived_depends(k->m, e->var, k->node->var));
+}
+
+static bool reads(const struct carried *k, symp e)
+{
+    return e && (sym_has_var(e, k->plate->var) || sym_has_var(e, k->node->var));
+}
+
+static bool factor_reads(const struct carried *k, const struct factor *g)
+{
+    return sampler_factor_reads(g, k->plate->var) ||
+           sampler_factor_reads(g, k->node->var);
+}
+
+static void find_quadratic(struct compiler *c, struct reader *r)
+{
+    struct collected k;
+    symp x = sym_target(c), found[2] = {sym_num(c, 0), sym_num(c, 0)};
+    if (sym_has(r->part->logp, value_of(c)))
+        return;
+    sym_collect(c, sym_replace(c, r->part->logp, by_of(c), x), true, &k);
+    for (int i = 0; i < k.n && !k.overflow; i++) {
+        const bool first = sym_same(k.statistic[i], x);
+        if (!first && !sym_same(k.statistic[i], sym_pow(c, x, sym_num(c, 2))))
+            return;
+        found[first ? 0 : 1] = k.coefficient[i];
+    }
+    if (k.overflow)
+        return;
+    r->linear = found[0];
+    r->quadratic = found[1];
+}
+
+static bool add_reader(struct carried *k, struct factor *g)
+{
+    struct compiler *c = k->c;
+    const bool bounded = g->lower || g->upper;
+    if (reads(k, g->rule) || reads(k, g->guard) ||
+        (g != k->node->factor && (reads(k, g->lower) || reads(k, g->upper) ||
+                                  (bounded && reads(k, g->value)))))
+        return false;
+    struct reader *r = NEW(c, struct reader), **last = &k->readers;
+    r->part = sampler_all_instances(c, g);
+    r->part->lower = r->part->upper = NULL; /* the node's: its ends */
+    r->part->logp = sym_map(c, r->part->logp, moved_cell, k);
+    find_quadratic(c, r);
+    while (*last)
+        last = &(*last)->next;
+    *last = r;
+    return true;
+}
+
+/* False: something reads them in a way that is not followed, or nothing reads
+ * the plate. */
+static bool find_readers(struct carried *k)
+{
+    bool any = false;
+    for (struct factor *g = k->m->factors; g; g = g->next) {
+        if (g->replaced)
+            continue;
+        if (sym_any(g->logp, follows, k))
+            return false;
+        if (g == k->plate->factor || !factor_reads(k, g))
+            continue;
+        if (!add_reader(k, g))
+            return false;
+        any = any || sampler_factor_reads(g, k->plate->var);
+    }
+    return any;
+}
+
+/* ---- which -----------------------------------------------------------------
+ */
+
+/* A plate of numbers with a normal prior that do not read each other. */
+static bool is_plate(struct compiler *c, const struct model *m,
+                     const struct family *f)
+{
+    const struct step *s = f->stochastic ? sampler_step_of(m, f) : NULL;
+    if (!s || !f->nloops || f->nloops != f->var->ndim || f->nslices ||
+        f->affine || !sampler_are_numbers(f->var) || f->var->families != f ||
+        f->next_of_var || !sampler_is_free(m, f) || !family_plain(c, f) ||
+        s->sampler == &sampler_joint_gaussian ||
+        s->sampler == &sampler_dense_block)
+        return false;
+    for (int i = 0; i < f->nloops; i++)
+        if (place_of(f, f->loops[i]) < 0)
+            return false;
+    symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
+    const struct factor *g = f->factor;
+    return !g->lower && !g->upper && !g->rule && !g->guard &&
+           !sym_has_var(sym_replace(c, g->logp, own, sym_num(c, 1)), f->var);
+}
+
+/* One number, drawn as the compiler chose, whatever has taken the place of its
+ * prior. */
+static bool is_node(const struct model *m, const struct family *f)
+{
+    const struct step *s = f->stochastic ? sampler_step_of(m, f) : NULL;
+    return s && !f->nloops && !f->var->ndim && f->var->families == f &&
+           !f->next_of_var && !f->nslices && !f->affine &&
+           sampler_are_numbers(f->var) && !s->asked && !sampler_named(m, f) &&
+           f->factor && !f->auxiliary && !f->factor->rule && !f->factor->guard;
+}
+
+/* Whether the node stands in the plate's prior as its scale, or linear in its
+ * mean. */
+static bool fits(struct carried *k)
+{
+    struct compiler *c = k->c;
+    const struct family *f = k->plate;
+    symp cell = plate_cell(k), node = node_cell(k);
+    symp slope = sym_derivative(c, f->factor->logp, cell);
+    symp second = slope ? sym_derivative(c, slope, cell) : NULL;
+    if (!second || sym_is(second, 0) || sym_has_var(second, f->var))
+        return false;
+    symp precision = sym_neg(c, second);
+    symp deviation = sym_neg(c, sym_div(c, slope, precision));
+    if (sym_has(precision, node)) {
+        k->along = deviation;
+        if (!sampler_is_power(precision, node, &k->power) ||
+            !sampler_is_scale(c, f, node, k->power) || sym_has(deviation, node))
+            return false;
+    } else {
+        symp mean = sym_derivative(c, deviation, node);
+        k->along = mean ? sym_neg(c, mean) : NULL;
+        if (!mean || sym_is(mean, 0) || sym_has(mean, node) ||
+            sym_has_var(mean, f->var))
+            return false;
+    }
+    k->cells = sampler_all_instances(c, f->factor);
+    k->cells->opaque = false;
+    return !sym_any(f->factor->logp, follows, k) && find_readers(k);
+}
+
+/* Whether some step moves or draws both already. */
+static bool is_moved(const struct carried *k)
+{
+    for (const struct step *s = k->m->steps; s; s = s->next) {
+        bool plate = false, node = false;
+        for (int i = 0; i < s->nmembers; i++) {
+            plate = plate || s->members[i].family == k->plate;
+            node = node || s->members[i].family == k->node;
+        }
+        if (plate && node)
+            return true;
+    }
+    return false;
+}
+
+static void add_step(struct carried *k)
+{
+    struct compiler *c = k->c;
+    struct step *s = NEW(c, struct step);
+    struct family *moved[] = {k->node, k->plate};
+    s->own = k;
+    s->model = k->m;
+    s->sampler = &sampler_carried;
+    s->family = k->node;
+    for (int i = 0; i < 2; i++) {
+        s->members[s->nmembers].family = moved[i];
+        s->members[s->nmembers++].count = sym_num(c, 1);
+    }
+    sampler_push_part(&s->parts, k->cells);
+    for (struct reader *r = k->readers; r; r = r->next)
+        sampler_push_part(&s->parts, r->part);
+    s->name = intern_format(c, "carry_%s_%s", family_id(c, k->node),
+                            family_id(c, k->plate));
+    sampler_insert_move(k->m, s, k->plate->var);
+}
+
+static void carry_plate(struct compiler *c, struct model *m, struct family *f)
+{
+    struct carried *found[MOST_MEANS + 1], *scale = NULL;
+    int n = 0;
+    for (struct family *h = m->families; h; h = h->next) {
+        struct carried try = {.c = c, .m = m, .plate = f, .node = h};
+        if (!is_node(m, h) || is_moved(&try) || !fits(&try))
+            continue;
+        struct carried *k = NEW(c, struct carried);
+        *k = try;
+        if (k->power != 0)
+            scale = k;
+        else if (n <= MOST_MEANS)
+            found[n++] = k;
+    }
+    for (int i = 0; i < n && n <= MOST_MEANS; i++)
+        add_step(found[i]);
+    if (scale)
+        add_step(scale);
+}
+
+void sampler_find_carried(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next)
+        if (is_plate(c, m, f))
+            carry_plate(c, m, f);
+}
+
+/* ---- its functions ---------------------------------------------------------
+ */
+
+static void emit_held(struct emitter *e, const struct carried *k)
+{
+    symp cell = plate_cell(k), node = node_cell(k);
+    emit_line(e, "sums[3] += s->%s_stride == 0 || s->%s_stride == 0;",
+              k->plate->var->cname, k->node->var->cname);
+    emit_line(e, "sums[3] += %s;",
+              emit_expr(e, sym_seen(e->c, k->node->var, 0, NULL)));
+    if (k->power != 0)
+        emit_line(e, "sums[3] += %s == 0;", emit_expr(e, node));
+    if (k->node->var->barren) /* all are drawn forward */
+        emit_line(e, "sums[3] += !%s;", emit_expr(e, sym_live(e->c, node)));
+    const int depth = e->nloops;
+    const int braces = emit_open_part(e, k->cells, true);
+    emit_line(e, "sums[2] += 1;");
+    emit_line(e, "sums[3] += %s;",
+              emit_expr(e, sym_seen(e->c, cell->var, cell->nargs, cell->args)));
+    emit_close(e, braces);
+    e->nloops = depth;
+}
+
+static void emit_quadratic(struct emitter *e, const struct reader *r)
+{
+    const int depth = e->nloops;
+    const int braces = emit_open_part(e, r->part, r->part->nloops > 0);
+    if (!r->part->nloops)
+        emit_line(e, "if (team->lane == 0) {");
+    emit_line(e, "sums[1] += %s;", emit_expr(e, r->linear));
+    emit_line(e, "sums[0] -= 2 * %s;", emit_in_brackets(e, r->quadratic));
+    emit_close(e, braces);
+    if (!r->part->nloops)
+        emit_line(e, "}");
+    e->nloops = depth;
+}
+
+/* line_: the quadratic of by_, how many cells move, and what is data. */
+static void emit_line_of(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN struct gbm_scaling line_%s(const struct state *s, "
+                "const struct gbm_team *team)\n{\n",
+                s->name);
+    emit_line(&e, "gbm_total sums[4] = {0, 0, 0, 0};");
+    for (const struct reader *r = k->readers; r; r = r->next)
+        if (r->linear)
+            emit_quadratic(&e, r);
+    emit_held(&e, k);
+    emit_line(&e, "gbm_team_sums(team, 4, sums);");
+    emit_line(&e, "const struct gbm_scaling k = {sums[0], sums[1], sums[2], "
+                  "sums[3]};");
+    emit_line(&e, "return k;");
+    text_append(out, "}\n");
+}
+
+/* carried_: the log density of t. */
+static void emit_density_at(struct compiler *c, struct text *out,
+                            const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "struct line_of_%s {\n    struct gbm_scaling k;\n    const "
+                "struct state *s;\n    const struct gbm_team *team;\n    real "
+                "now;\n};\n"
+                "GBM_INLINE real carried_%s(const void *context, real t_)\n"
+                "{\n    const struct line_of_%s *o_ = (const struct line_of_%s "
+                "*)context;\n    const struct state *s = o_->s;\n    const "
+                "struct gbm_team *team = o_->team;\n",
+                s->name, s->name, s->name, s->name);
+    emit_param(&e, "value_", "value_");
+    emit_param(&e, "by_", "by_");
+    if (k->power != 0)
+        emit_line(&e, "const real value_ = o_->now * real_exp(%.17g * t_);",
+                  -2 / k->power);
+    else
+        emit_line(&e, "const real value_ = o_->now + t_;");
+    sampler_emit_ends(&e, k->node->factor, node_cell(k), value_of(c));
+    emit_line(&e, "const real by_ = %s;",
+              k->power != 0 ? "real_exp(t_) - 1" : "t_");
+    emit_line(&e, "gbm_total total = by_ * (o_->k.linear - o_->k.square * by_ "
+                  "/ 2);");
+    if (k->power != 0)
+        emit_line(&e, "total += %.17g * t_; /* the scale's Jacobian */",
+                  -2 / k->power);
+    for (const struct reader *r = k->readers; r; r = r->next)
+        if (!r->linear) {
+            e.team = true;
+            emit_in_place(&e, r->part);
+            e.team = false;
+        }
+    emit_line(&e, "return (real)total;");
+    text_append(out, "}\n\n");
+}
+
+/* move_: all by t. */
+static void emit_move(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void move_%s(const struct state *s, const struct "
+                "gbm_team *team, real t)\n{\n    const real by = %s;\n    "
+                "gbm_team_sync(team);\n",
+                s->name, k->power != 0 ? "real_exp(t) - 1" : "t");
+    const int braces = emit_open_part(&e, k->cells, true);
+    emit_line(&e, "%s += by * %s;", emit_expr(&e, plate_cell(k)),
+              emit_in_brackets(&e, k->along));
+    emit_close(&e, braces);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "if (team->lane == 0)");
+    if (k->power != 0)
+        emit_line(&e, "    %s *= real_exp(%.17g * t);",
+                  emit_expr(&e, node_cell(k)), -2 / k->power);
+    else
+        emit_line(&e, "    %s += t;", emit_expr(&e, node_cell(k)));
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n\n");
+}
+
+/* o: the line. */
+static void open_line(struct emitter *e, const struct step *s, const char *team)
+{
+    emit_line(e, "const struct line_of_%s o = {line_%s(s, %s), s, %s, %s};",
+              s->name, s->name, team, team,
+              emit_expr(e, node_cell(carried_of(s))));
+}
+
+/* Whether the line is a quadratic and no more. */
+static bool is_closed(const struct carried *k)
+{
+    bool closed =
+        k->power == 0 && !k->node->factor->lower && !k->node->factor->upper;
+    for (const struct reader *r = k->readers; r; r = r->next)
+        closed = closed && r->linear;
+    return closed;
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_line(&e, "real *const tuning = s->%s;", s->slots->member);
+    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting))");
+    emit_line(&e, "    return;");
+    open_line(&e, s, "team");
+    emit_line(&e, "if (o.k.held > 0 || !(o.k.count > 0))");
+    emit_line(&e, "    return;");
+    if (is_closed(k)) {
+        emit_line(&e, "const real t = gbm_carried_draw(rng, &o.k);");
+    } else {
+        emit_line(&e, "real width = %s;",
+                  k->power != 0 ? "1" : "gbm_carried_width(tuning)");
+        emit_line(&e,
+                  "const real t = gbm_slice(rng, 0, &width, 0, -GBM_INF, "
+                  "GBM_INF, carried_%s, &o);",
+                  s->name);
+    }
+    emit_line(&e, "const bool moves = t != 0 && gbm_is_finite(%s);",
+              k->power != 0 ? "real_exp(t)" : "t");
+    emit_line(&e, "if (moves)");
+    emit_line(&e, "    move_%s(s, team, t);", s->name);
+    emit_line(&e, "if (team->lane == 0)");
+    if (k->power != 0)
+        emit_line(&e,
+                  "    gbm_carried_learn(tuning, adapting, "
+                  "real_log(real_fabs(o.now)), moves ? %.17g * t : 0);",
+                  -2 / k->power);
+    else
+        emit_line(&e, "    gbm_carried_learn(tuning, adapting, o.now, moves ? "
+                      "t : 0);");
+    text_append(out, "}\n\n");
+}
+
+/* ---- for the self-check ----------------------------------------------------
+ */
+
+/* The coordinate is the node; the density that of what moves, not of t: with
+ * the plate's normalisation, without a Jacobian. */
+static void emit_access(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    const char *const t =
+        k->power != 0 ? intern_format(c,
+                                      "const double t = %.17g * log(fabs(*x / "
+                                      "(double)o.now));",
+                                      -k->power / 2)
+                      : "const double t = *x - (double)o.now;";
+    const char *const jacobian =
+        k->power != 0 ? intern_format(c, " - ((double)o.k.count - %.17g) * t",
+                                      2 / k->power)
+                      : "";
+    text_append(out, "#ifndef __CUDACC__\n");
+    for (int i = 0; i < 4; i++) {
+        struct emitter e = emitter_new(c, out);
+        text_printf(out, sampler_access_heads[i], s->name);
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        open_line(&e, s, "&gbm_alone");
+        if (i == 0)
+            emit_line(&e, "return !(o.k.held > 0) && o.k.count > 0;");
+        if (i == 1)
+            emit_line(&e, "*x = (double)o.now;");
+        if (i > 1)
+            emit_line(&e, "%s", t);
+        if (i == 2) {
+            emit_line(&e, "if (isfinite(t))");
+            emit_line(&e, "    move_%s(s, &gbm_alone, (real)t);", s->name);
+            emit_line(&e,
+                      "%s = (real)*x; /* beyond its support, too, and back */",
+                      emit_expr(&e, node_cell(k)));
+        }
+        if (i == 3)
+            emit_line(&e, "return (double)carried_%s(&o, (real)t)%s;", s->name,
+                      jacobian);
+        text_append(out, "}\n");
+    }
+    text_printf(out,
+                "static int64_t tuning_%s(const void *state)\n{\n    return "
+                "GBM_CARRIED_CELLS;\n}\n#endif\n\n",
+                s->name);
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    sampler_emit_group_comment(c, out, s, "Moved together");
+    emit_line_of(c, out, s);
+    emit_density_at(c, out, s);
+    emit_move(c, out, s);
+    emit_update(c, out, s);
+    emit_access(c, out, s);
+}
+
+/* ---- the sampler -----------------------------------------------------------
+ */
+
+static void phases(struct compiler *c, struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct phase *p;
+    for (const struct reader *r = k->readers; r; r = r->next) {
+        p = sweep_add_phase(c, s, r->linear ? PHASE_SUM : PHASE_SEARCH,
+                            "log density along a line");
+        p->rows = r->part->factor->family;
+        phase_computes(c, p, r->part->logp);
+    }
+    p = sweep_add_phase(c, s, PHASE_SEARCH, "draws the number");
+    p->random = true;
+    p->drawn = sym_num(c, 1);
+    phase_writes(c, p, k->node);
+    p = sweep_add_phase(c, s, PHASE_MAP, "moved");
+    p->rows = k->plate;
+    phase_computes(c, p, k->along);
+    phase_writes(c, p, k->plate);
+}
+
+static void slots(struct compiler *c, struct model *m, struct step *s)
+{
+    s->slots = sweep_add_slot(
+        c, m,
+        (struct slot){.kind = SLOT_TUNING,
+                      .name = intern_format(c, "%s tuning", s->name),
+                      .member = intern_format(c, "%s_tuning", s->name),
+                      .about = "whether the move pays, from warm-up",
+                      .life = LIFE_TUNING,
+                      .ndim = 1,
+                      .per_chain = true,
+                      .counted = true,
+                      .family = s->family,
+                      .step = s});
+}
+
+static const char *explain(struct compiler *c, const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    (void)c;
+    if (k->power != 0)
+        return "scale with its plate, slice";
+    return is_closed(k) ? "mean with its plate, normal"
+                        : "mean with its plate, slice";
+}
+
+static const char *why(struct compiler *c, const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    return intern_format(
+        c,
+        "moved with %s, %s, beside the draws of each: these are slow where the "
+        "data say little of either, as warm-up tells. Yu and Meng (2011), To "
+        "center or not to center",
+        k->plate->var->name,
+        k->power != 0 ? "whose standardised values stay"
+                      : "which keeps its distance");
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s)
+{
+    (void)c;
+    (void)s;
+    text_append(out, ", .barriers = 40");
+}
+
+const struct sampler sampler_carried = {
+    .name = "plate with a node of its prior",
+    .closed = true,
+    .headers = {"carried.h"},
+    .explain = explain,
+    .why = why,
+    .phases = phases,
+    .emit = emit,
+    .emit_row = emit_row,
+    .block_access = true,
+    .own_layout = true,
+    .slots = slots,
+};

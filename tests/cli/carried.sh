@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# A plate moves with the scale and the mean of its prior (sampler/carried.c):
+# posteriors of few effects, where a wrong Jacobian or a term left out shows, by
+# quadrature; normal data, of which one pass tells the line, and counts, which are
+# evaluated along it, where the nodes are read elsewhere too. And effects of which
+# the data say little mix, which they do not by draws in turn.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >normal.gbm <<'E'
+model {
+  for (j in 1:J) {
+    y[j] ~ dnorm(theta[j], 0.25)
+    theta[j] ~ dnorm(mu + slope * x[j], tau)
+  }
+  mu ~ dnorm(0, 0.1)
+  slope ~ dnorm(0, 0.5)
+  tau ~ dgamma(1.5, 1)
+  a <- log(tau)
+  b <- mu
+}
+E
+echo '{"J": 3, "y": [1.5, -2, 4], "x": [-1, 0.5, 1]}' >normal.json
+cat >counts.gbm <<'E'
+model {
+  for (j in 1:J) {
+    n[j] ~ dpois(exp(theta[j]))
+    theta[j] ~ dnorm(mu, 1 / sigma^2)
+  }
+  w ~ dnorm(mu, 1 / (sigma^2 + 0.1))
+  mu ~ dunif(-2, 1)
+  sigma ~ dt(0, 1, 1)T(0,)
+  a <- log(sigma)
+  b <- mu
+}
+E
+echo '{"J": 2, "n": [4, 0], "w": 0.3}' >counts.json
+
+cat >exact.py <<'E'
+import sys
+import numpy as np
+
+
+def normal():
+    y, x = np.array([1.5, -2, 4]), np.array([-1, 0.5, 1])
+    t, m = np.linspace(-9, 6, 901), np.linspace(-16, 16, 801)
+    T, M = np.meshgrid(t, m, indexing="ij")
+    logp = 1.5 * T - np.exp(T) - 0.05 * M ** 2
+    for i, tau in enumerate(np.exp(t)): # slope integrated out
+        V = np.diag(np.full(3, 4 + 1 / tau)) + np.outer(x, x) / 0.5
+        r = y[None, :] - m[:, None]
+        logp[i] -= (r @ np.linalg.inv(V) * r).sum(1) / 2
+        logp[i] -= np.linalg.slogdet(V)[1] / 2
+    return T, M, logp
+
+
+def counts():
+    s, m = np.linspace(-14, 10, 721), np.linspace(-2, 1, 301)
+    T, M = np.meshgrid(s, m, indexing="ij")
+    sd = np.exp(T)
+    v = sd ** 2 + 0.1
+    logp = T - np.log1p(sd ** 2) - np.log(v) / 2 - (0.3 - M) ** 2 / (2 * v)
+    z = np.linspace(-8.5, 8.5, 601)
+    weight = np.exp(-z ** 2 / 2) / np.exp(-z ** 2 / 2).sum()
+    for n in (4, 0):
+        like = np.zeros_like(M)
+        for k in range(len(z)):
+            theta = np.clip(M + sd * z[k], -700, 30)
+            like += weight[k] * np.exp(n * theta - np.exp(theta))
+        logp += np.log(like + 1e-300)
+    return T, M, logp
+
+
+T, M, logp = {"normal": normal, "counts": counts}[sys.argv[1]]()
+w = np.exp(logp - logp.max())
+w /= w.sum()
+draws = []
+for c in range(1, 5):
+    rows = [r for r in open(f"draws_{c}.csv") if r[0] != "#"]
+    at = [rows[0].strip().split(",").index(v) for v in "ab"]
+    draws.append(np.loadtxt(rows[1:], delimiter=",")[:, at])
+draws = np.array(draws)
+for v, grid in enumerate((T, M)):
+    for name, f in (("mean", lambda u: u), ("square", lambda u: u * u),
+                    ("below 0", lambda u: (u < 0) + 0.5 * (np.abs(u) < 1e-9))):
+        exact, x = (w * f(grid)).sum(), f(draws[:, :, v])
+        parts = x.reshape(80, -1).mean(axis=1)
+        error = parts.std(ddof=1) / 80 ** 0.5
+        z = (parts.mean() - exact) / error
+        print(sys.argv[1:], "ab"[v], name, exact, parts.mean(), error, z)
+        assert abs(z) < 4 and error < 0.02 * (1 + abs(exact))
+E
+compare() { # MODEL HOW OPTION...
+    status 0 "./$1" --data "$1.json" --monitor a,b --quiet --chains 4 \
+        --warmup 1000 --seed 1 --out draws.csv "${@:3}"
+    status 0 python3 exact.py "$1" "$2"
+}
+for m in normal counts; do
+    status 0 "$GBMC" -O 1 $m.gbm -o $m
+    status 0 ./$m info
+    prints '(tau|sigma), theta .* scale with its plate, slice'
+    prints 'mu, theta .* mean with its plate, (normal|slice)'
+    status 0 ./$m check --data $m.json --quiet
+    compare $m host --device cpu --draws 100000
+done
+fake_device
+compare normal device --device cuda --draws 20000
+compare counts device --device cuda --draws 20000
+
+status 0 "$GBMC" -O 1 "$examples/eight_schools/eight_schools.gbm" -o schools
+status 0 ./schools --data "$examples/eight_schools/data.json" --quiet \
+    --draws 2000 --summary schools.json
+python3 - <<'E' || fail "little known effects do not mix"
+import json, sys
+p = json.load(open("schools.json"))["parameters"]
+for n in ("tau", "mu", "theta[1]"):
+    print(n, p[n]["ess_bulk"])
+sys.exit(any(p[n]["ess_bulk"] < 600 for n in ("tau", "mu", "theta[1]")))
+E
