@@ -164,6 +164,9 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
 void emit_open_element_function(struct emitter *e, const struct family *f,
                                 const char *head);
 bool emit_loops_in_scope(const struct emitter *e, symp x);
+/* subscripts.c: statements that look whether what an element of f reads lies in
+ * its arrays, as far as the data say. */
+void emit_check_subscripts(struct emitter *e, const struct family *f);
 /* The index of what d states for each element, the j of alpha[j] > 0, or
  * NULL. */
 const char *emit_free_index(const struct entry *d, const struct expr *e);

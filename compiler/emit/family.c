@@ -516,54 +516,6 @@ bool emit_loops_in_scope(const struct emitter *e, symp x)
     return true;
 }
 
-static void check_refs(struct emitter *e, symp x, const char *where)
-{
-    if (x->kind == SYM_SELECT && !sym_reads_latent(x->args[0]) &&
-        emit_loops_in_scope(e,
-                            x->args[0])) { /* one branch is read: c(a[], b) */
-        check_refs(e, x->args[0], where);
-        emit_line(e, "if (%s) {", emit_expr(e, x->args[0]));
-        check_refs(e, x->args[1], where);
-        emit_line(e, "} else {");
-        check_refs(e, x->args[2], where);
-        emit_line(e, "}");
-        return;
-    }
-    for (int i = 0; i < x->nargs; i++)
-        check_refs(e, x->args[i], where);
-    if (x->kind != SYM_REF)
-        return;
-    for (int d = 0; d < x->nargs; d++) {
-        symp at = x->args[d];
-        if (sym_reads_latent(at) || !emit_loops_in_scope(e, at) ||
-            (at->kind == SYM_NUM && at->number == 1))
-            continue;
-        emit_line(e, "if (!gbm_subscript(problem, \"%s\", %d, %s, s->%s_n%d))",
-                  x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
-        emit_line(e, "    return false;");
-    }
-    bool known = !sym_reads_latent(x) && emit_loops_in_scope(e, x);
-    if (x->var->role == ROLE_GIVEN && known) {
-        struct text at = {0};
-        for (int d = 0; d < x->nargs; d++)
-            text_printf(&at, ", %s", emit_int(e, x->args[d]));
-        emit_line(e, "if (%s(%s))",
-                  x->var->integer ? "gbm_is_missing" : "gbm_is_nan",
-                  emit_expr(e, x));
-        emit_line(e,
-                  "    return gbm_problem_text(problem, \"%s%s%s is missing in "
-                  "the data, but %%s reads it\"%s, \"%s\");",
-                  x->var->name, x->nargs ? "[" : "",
-                  x->nargs == 0   ? ""
-                  : x->nargs == 1 ? "%d]"
-                  : x->nargs == 2 ? "%d,%d]"
-                  : x->nargs == 3 ? "%d,%d,%d]"
-                                  : "...]",
-                  x->nargs <= 3 && at.data ? at.data : "", where);
-        text_free(&at);
-    }
-}
-
 /* The random nodes that an element reads must be data. */
 static void check_seen(struct emitter *e, symp x)
 {
@@ -814,18 +766,10 @@ static void emit_check(struct compiler *c, struct text *out,
                       "*s, int64_t element, struct gbm_problem "
                       "*problem)",
                       id));
-    const char *where = text_in_string(c, span_text(c, f->span));
     check_ranges(&e, f);
-    if (f->body)
-        check_refs(&e, f->body, where);
+    emit_check_subscripts(&e, f);
     if (f->of_data)
         check_seen(&e, f->body);
-    for (int i = 0; i < f->nargs; i++)
-        check_refs(&e, f->args[i].body, where);
-    if (f->trunc_lower)
-        check_refs(&e, f->trunc_lower, where);
-    if (f->trunc_upper)
-        check_refs(&e, f->trunc_upper, where);
     if (f->stochastic && !f->auxiliary) {
         check_lengths(&e, f);
         check_requirements(&e, f);

@@ -113,6 +113,16 @@ void emit_categories(struct compiler *c, struct text *out,
                 id, id);
 }
 
+/* Whether e reads an array at a place that x decides. */
+static bool reads_at(symp e, symp x)
+{
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_at(e->args[i], x) ||
+            (e->kind == SYM_REF && sym_has(e->args[i], x)))
+            return true;
+    return false;
+}
+
 void emit_violation(struct compiler *c, struct text *out,
                     const struct family *f)
 {
@@ -129,6 +139,10 @@ void emit_violation(struct compiler *c, struct text *out,
     emit_line(&e, "double sum = 0;");
     if (g->lower || g->upper)
         add_distance(&d, g->value, g->lower, g->upper);
+    if (reads_at(g->plain, g->value)) { /* as log(p[x]) of a category */
+        emit_line(&e, "if (sum > 0)");
+        emit_line(&e, "    return sum;");
+    }
     add_rules(&d, f);
     add_confined(&d, f);
     add_logs(&d, g->plain);

@@ -81,3 +81,59 @@ for what in run simulate 'simulate --posterior' geweke; do
     says 'data.gbm:2'
     says 'is 3'
 done
+
+# The same where the turns of a sum or of an array take it: the first, the last
+# or one between leads out.
+# leads NAME DATA SAYS MODEL
+leads() {
+    echo "model { $4 }" >"$1.gbm"
+    status 0 "$GBMC" -O 0 "$1.gbm" -o "$1"
+    echo "$2" >"$1.json"
+    status 1 "./$1" --data "$1.json" --device cpu --draws 10
+    says "$1.gbm:[0-9]+:.*$3"
+}
+leads before '{"y": [1, 2], "K": [2, 3]}' 'y\[1\].*subscript 2 of w is 0' '
+  for (i in 1:2) { y[i] ~ dnorm(sum(w[i,(1:K[i]) - 1]), 1) }
+  for (i in 1:2) { for (k in 1:3) { w[i,k] ~ dnorm(0, 1) } }'
+leads behind '{"y": [1, 2, 3], "K": [1, 2, 3], "X": [[1, 2], [3, 4], [5, 6]]}' \
+    'y\[3\].*subscript 2 of X is 3' '
+  for (i in 1:3) { y[i] ~ dnorm(inprod(X[i,1:K[i]], b[1:K[i]]), 1) }
+  for (k in 1:2) { b[k] ~ dnorm(0, 1) }'
+leads between '{"y": [1, 2], "g": [[1, 2, 1], [2, 900000000, 1]]}' \
+    'y\[2\].*subscript 1 of b is 900000000' '
+  for (i in 1:2) { y[i] ~ dnorm(sum(b[g[i,1:3]]), 1) }
+  for (k in 1:2) { b[k] ~ dnorm(0, 1) }'
+leads weights '{"y": [1, 2], "K": 3, "p": [[0.5, 0.5], [0.5, 0.5]], "a": [2, 2, 2]}' \
+    'subscript 2 of p is 3' '
+  for (i in 1:2) { y[i] ~ dcat(p[i,1:K]) }
+  q ~ ddirch(a[])'
+leads named '{"y": [1, 2], "K": 3}' 'subscript 1 of b is 3' '
+  for (i in 1:2) { y[i] ~ dnorm(mu[i], 1); mu[i] <- i * mean(b[1:K]) }
+  for (k in 1:2) { b[k] ~ dnorm(0, 1) }'
+# a turn that reads something else, and turns that there are none of
+cat >within.gbm <<'END'
+model {
+  for (i in 1:2) { y[i] ~ dnorm(sum(c(a[], b[])) + sum(b[K[i]:2]), 1) }
+  for (k in 1:3) { a[k] ~ dnorm(0, 1) }
+  for (k in 1:2) { b[k] ~ dnorm(0, 1) }
+  z ~ dnorm(sum(v[1:K[1]]) + prod(v[]), 1)
+  for (k in 1:2) { v[k] <- b[3 - k] }
+}
+END
+status 0 "$GBMC" -O 0 within.gbm -o within
+echo '{"y": [1, 2], "K": [1, 2]}' >within.json
+status 0 ./within --data within.json --device cpu --draws 10 --quiet
+
+# A category that the search for a start tries beyond its probabilities: there is
+# none, and nothing is read there.
+cat >none.gbm <<'END'
+model {
+  for (i in 1:3) { y[i] ~ dnorm(sum(w[i,(1:k) - 1]), 1) }
+  for (i in 1:3) { for (j in 1:3) { w[i,j] ~ dnorm(0, 1) } }
+  k ~ dcat(p[])
+}
+END
+status 0 "$GBMC" -O 0 none.gbm -o none
+echo '{"y": [1, 2, 3], "p": [0.2, 0.3, 0.5]}' >none.json
+status 1 ./none --data none.json --device cpu --draws 10
+says 'no starting point found'

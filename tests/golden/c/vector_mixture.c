@@ -2470,6 +2470,8 @@ static double violation_z_v_in(const struct state *s, int64_t element)
     const int i_v = (int)(element) + 1;
     double sum = 0;
     sum += gbm_outside(z_v(i_v), 1, s->pi_v_n1);
+    if (sum > 0)
+        return sum;
     sum += gbm_outside(pi_v(z_v(i_v)), 0, GBM_INF);
     return sum;
 }

@@ -219,8 +219,14 @@ GBM_HOST_START(start_y_v)
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     const int i_v = (int)(element) + 1;
-    if (!gbm_subscript(problem, "X", 1, i_v, s->X_v_n1))
-        return false;
+    for (int k_v = 1; k_v <= s->X_v_n2; k_v += k_v < s->X_v_n2 ? s->X_v_n2 - k_v : 1) {
+        if (!gbm_subscript(problem, "X", 1, i_v, s->X_v_n1))
+            return false;
+        if (!gbm_subscript(problem, "X", 2, k_v, s->X_v_n2))
+            return false;
+        if (!gbm_subscript(problem, "beta", 1, k_v, s->beta_v_n1))
+            return false;
+    }
     if (y_v_seen(i_v) && (y_v(i_v) < 0 || y_v(i_v) > 1))
         return gbm_problem_text(problem, "y[%d] = %g is outside the support {0,1} of bernoulli", i_v, (double)y_v(i_v));
     return true;

@@ -1,0 +1,210 @@
+/* subscripts.c: what an element reads by subscripts that the data decide,
+ * checked when they are loaded: each lies in its array, and what is read there
+ * is not missing. Subscripts that the state decides are looked at where they
+ * are used (emit_expr).
+ *
+ * The turns of sums and arrays are checked, too, where they could lead out of
+ * an array: those from 1 to its own extent cannot, and of v[k + 2] the first
+ * and the last turn say what all do. */
+#include "emit/emit.h"
+
+/* The turns of a sum or an array. */
+struct turns {
+    struct loop *loop;
+    symp lower, upper;
+};
+
+static bool may_leave(struct compiler *c, symp x, const struct turns *t);
+
+/* Whether a subscript is that of all turns, from 1 to the extent. */
+static bool spans(symp at, const struct var *v, int d, const struct turns *t)
+{
+    return at->kind == SYM_LOOP && at->loop == t->loop &&
+           t->lower->kind == SYM_NUM && t->lower->number >= 1 &&
+           ((t->upper->kind == SYM_EXTENT && t->upper->var == v &&
+             t->upper->dim == d) ||
+            (v->declared[d] && sym_same(t->upper, v->declared[d])));
+}
+
+/* A sum inside, whose ends take the turn at hand. */
+static bool may_leave_within(struct compiler *c, symp x, const struct turns *t)
+{
+    if (x->kind != SYM_SUM || (!sym_has_loop(x->args[0], t->loop) &&
+                               !sym_has_loop(x->args[1], t->loop)))
+        return false;
+    const struct turns inner = {x->loop, x->args[0], x->args[1]};
+    return may_leave(c, x->args[2], &inner);
+}
+
+/* Whether a turn may lead out of an array that x reads. */
+static bool may_leave(struct compiler *c, symp x, const struct turns *t)
+{
+    if (may_leave_within(c, x, t))
+        return true;
+    for (int i = 0; i < x->nargs; i++)
+        if (may_leave(c, x->args[i], t))
+            return true;
+    if (x->kind != SYM_REF)
+        return false;
+    for (int d = 0; d < x->nargs; d++)
+        if (sym_has_loop(x->args[d], t->loop) &&
+            !sym_reads_latent(x->args[d]) && !spans(x->args[d], x->var, d, t))
+            return true;
+    return false;
+}
+
+/* Whether the subscripts of all turns lie between those of the first and of the
+ * last. */
+static bool ends_tell(struct compiler *c, symp x, const struct loop *loop)
+{
+    if (!sym_has_loop(x, loop))
+        return true;
+    if (x->kind == SYM_SELECT || x->kind == SYM_SUM)
+        return false;
+    symp offset;
+    for (int i = 0; i < x->nargs; i++) {
+        symp at = x->args[i];
+        const bool plain = x->kind == SYM_REF &&
+                           sym_plain_loop(c, at, &offset) == loop &&
+                           !sym_has_loop(offset, loop);
+        if (!plain && (x->kind == SYM_REF ? sym_has_loop(at, loop)
+                                          : !ends_tell(c, at, loop)))
+            return false;
+    }
+    return true;
+}
+
+/* What looks. */
+struct look {
+    struct emitter *e;
+    const char *where; /* the statement; empty: what the compiler adds, whose
+                          reads are those of statements */
+    bool ends;         /* not all turns are looked at */
+};
+
+static bool is_known(const struct emitter *e, symp x)
+{
+    return !sym_reads_latent(x) && emit_loops_in_scope(e, x);
+}
+
+/* Opens the turns that are looked at; the number of braces. */
+static int open_turns(struct look *k, symp body, const struct turns *t)
+{
+    struct emitter *e = k->e;
+    if (!*k->where || !is_known(e, t->lower) || !is_known(e, t->upper) ||
+        !may_leave(e->c, body, t))
+        return 0;
+    if (!ends_tell(e->c, body, t->loop)) {
+        emit_open_loop(e, t->loop, t->lower, t->upper);
+        return 1;
+    }
+    const char *from = emit_int(e, t->lower), *to = emit_int(e, t->upper);
+    const char *i = emit_loop_name(e, t->loop);
+    k->ends = true;
+    emit_line(e, "for (int %s = %s; %s <= %s; %s += %s < %s ? %s - %s : 1) {",
+              i, from, i, to, i, i, to, to, i);
+    e->indent++;
+    return 1;
+}
+
+static void check_read(const struct look *k, symp x)
+{
+    struct emitter *e = k->e;
+    struct text at = {0};
+    for (int d = 0; d < x->nargs; d++)
+        text_printf(&at, ", %s", emit_int(e, x->args[d]));
+    emit_line(e, "if (%s(%s))",
+              x->var->integer ? "gbm_is_missing" : "gbm_is_nan",
+              emit_expr(e, x));
+    emit_line(e,
+              "    return gbm_problem_text(problem, \"%s%s%s is missing in "
+              "the data, but %%s reads it\"%s, \"%s\");",
+              x->var->name, x->nargs ? "[" : "",
+              x->nargs == 0   ? ""
+              : x->nargs == 1 ? "%d]"
+              : x->nargs == 2 ? "%d,%d]"
+              : x->nargs == 3 ? "%d,%d,%d]"
+                              : "...]",
+              x->nargs <= 3 && at.data ? at.data : "", k->where);
+    text_free(&at);
+}
+
+static void check(struct look *k, symp x);
+
+static void check_turns(struct look *k, symp body, int n, const struct turns *t)
+{
+    struct look inner = *k;
+    int depth = k->e->nloops, braces = 0;
+    for (int i = 0; i < n; i++)
+        braces += open_turns(&inner, body, &t[i]);
+    check(&inner, body);
+    emit_close(k->e, braces);
+    k->e->nloops = depth;
+}
+
+/* One branch is read: c(a[], b). */
+static void check_choice(struct look *k, symp x)
+{
+    check(k, x->args[0]);
+    emit_line(k->e, "if (%s) {", emit_expr(k->e, x->args[0]));
+    check(k, x->args[1]);
+    emit_line(k->e, "} else {");
+    check(k, x->args[2]);
+    emit_line(k->e, "}");
+}
+
+static void check(struct look *k, symp x)
+{
+    struct emitter *e = k->e;
+    if (x->kind == SYM_SELECT && is_known(e, x->args[0])) {
+        check_choice(k, x);
+        return;
+    }
+    struct turns t[2];
+    int n = 0;
+    if (x->kind == SYM_SUM)
+        t[n++] = (struct turns){x->loop, x->args[0], x->args[1]};
+    for (int i = 0; x->kind == SYM_ARRAY && i < x->nloops; i++)
+        t[n++] = (struct turns){x->loops[i], sym_num(e->c, 1), x->args[1 + i]};
+    const int body = x->kind == SYM_SUM ? 2 : x->kind == SYM_ARRAY ? 0 : -1;
+    for (int i = 0; i < x->nargs; i++)
+        if (i != body)
+            check(k, x->args[i]);
+    if (n > 0)
+        check_turns(k, x->args[body], n, t);
+    if (x->kind != SYM_REF)
+        return;
+    for (int d = 0; d < x->nargs; d++) {
+        symp at = x->args[d];
+        if (!is_known(e, at) || (at->kind == SYM_NUM && at->number == 1))
+            continue;
+        emit_line(e, "if (!gbm_subscript(problem, \"%s\", %d, %s, s->%s_n%d))",
+                  x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
+        emit_line(e, "    return false;");
+    }
+    if (!k->ends && x->var->role == ROLE_GIVEN && is_known(e, x))
+        check_read(k, x);
+}
+
+void emit_check_subscripts(struct emitter *e, const struct family *f)
+{
+    struct compiler *c = e->c;
+    struct look k = {e, text_in_string(c, span_text(c, f->span)), false};
+    symp one = sym_num(c, 1);
+    struct turns t[2];
+    if (f->body) {
+        for (int i = 0; i < f->nslices; i++)
+            t[i] = (struct turns){f->slice[i], one, family_extent(c, f, i)};
+        check_turns(&k, f->body, f->nslices, t);
+    }
+    for (int i = 0; i < f->nargs; i++) {
+        for (int d = 0; d < f->args[i].ndim; d++)
+            t[d] =
+                (struct turns){f->args[i].loops[d], one, f->args[i].extents[d]};
+        check_turns(&k, f->args[i].body, f->args[i].ndim, t);
+    }
+    if (f->trunc_lower)
+        check(&k, f->trunc_lower);
+    if (f->trunc_upper)
+        check(&k, f->trunc_upper);
+}
