@@ -155,7 +155,7 @@ static int ndim_of(struct resolver *r, const struct expr *e,
     return n;
 }
 
-/* ---- ends of ranges are single values --------------------------------------
+/* ---- ends of ranges, and what one element is, are single values ------------
  */
 
 static void single_value(struct resolver *r, const struct expr *e,
@@ -193,6 +193,43 @@ static void ends_in_stmts(struct resolver *r, const struct stmt *s,
         ends_in_expr(r, s->rhs, loops);
         ends_in_expr(r, s->lower, loops);
         ends_in_expr(r, s->upper, loops);
+    }
+}
+
+/* x[i], all of whose subscripts are known to be single values. */
+static bool is_one_element(struct resolver *r, const struct expr *e,
+                           const struct loop_name *loops)
+{
+    for (int i = 0; i < e->nargs; i++)
+        if (e->args[i]->kind == EXPR_ALL || ndim_of(r, e->args[i], loops) != 0)
+            return false;
+    return e->kind == EXPR_NAME && e->nargs > 0;
+}
+
+/* r[i] <- m[i] - lo: lo is one number, whatever max(lo, x) says of it. So is
+ * what a distribution of single values has for its parameters. */
+static void single_in_stmts(struct resolver *r, const struct stmt *s,
+                            const struct loop_name *loops)
+{
+    for (; s; s = s->next) {
+        if (s->kind == STMT_FOR) {
+            struct loop_name inner = {s->name, loops};
+            single_in_stmts(r, s->body, &inner);
+            continue;
+        }
+        if (!is_one_element(r, s->lhs, loops))
+            continue;
+        if (s->kind == STMT_DETERMINISTIC) {
+            single_value(r, s->rhs, loops);
+            continue;
+        }
+        const struct entry *d =
+            library_find(r->c, ENTRY_DISTRIBUTION, s->rhs->name);
+        for (int i = 0; d && !d->result && i < d->nparameters &&
+                        d->nparameters == s->rhs->nargs;
+             i++)
+            if (!d->parameters[i].ndims)
+                single_value(r, s->rhs->args[i], loops);
     }
 }
 
@@ -402,6 +439,8 @@ void model_settle_dimensions(struct resolver *r, const struct program *p)
     }
     ends_in_stmts(r, p->data, NULL);
     ends_in_stmts(r, p->model, NULL);
+    single_in_stmts(r, p->data, NULL);
+    single_in_stmts(r, p->model, NULL);
     for (int round = 0; round < 2; round++) {
         int before;
         do {
