@@ -3,19 +3,10 @@
 #include "batch.h"
 #include "io/output.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 /* ---- a summary ---- */
-
-/* object[group][key] as a number; NaN: there is none. */
-static double number_of(const json_t *all, const char *group, const char *key)
-{
-    const json_t *found = json_object_get(json_object_get(all, group), key);
-
-    return json_is_number(found) ? json_number_value(found) : NAN;
-}
 
 static void name_of(char name[64], const json_t *all, const char *group,
                     const char *key)
@@ -30,18 +21,18 @@ void figures_read(struct figures *f, const char *file)
 {
     json_t *all = json_load_file(file, 0, NULL); /* NULL holds nothing */
 
-    f->ess = number_of(all, "worst", "ess");
-    f->rhat = number_of(all, "worst", "rhat");
+    f->ess = summary_number(all, "worst", "ess");
+    f->rhat = summary_number(all, "worst", "rhat");
     name_of(f->ess_of, all, "worst", "ess_of");
     name_of(f->rhat_of, all, "worst", "rhat_of");
-    f->seconds = number_of(all, "timing", "load_s") +
-                 number_of(all, "timing", "jit_s") +
-                 number_of(all, "timing", "warmup_s") +
-                 number_of(all, "timing", "sampling_s");
-    f->evidence = number_of(all, "log_evidence", "value");
-    f->evidence_se = number_of(all, "log_evidence", "se");
-    f->loo = number_of(all, "loo", "elpd");
-    f->loo_se = number_of(all, "loo", "se");
+    f->seconds = summary_number(all, "timing", "load_s") +
+                 summary_number(all, "timing", "jit_s") +
+                 summary_number(all, "timing", "warmup_s") +
+                 summary_number(all, "timing", "sampling_s");
+    f->evidence = summary_number(all, "log_evidence", "value");
+    f->evidence_se = summary_number(all, "log_evidence", "se");
+    f->loo = summary_number(all, "loo", "elpd");
+    f->loo_se = summary_number(all, "loo", "se");
     json_decref(all);
 }
 

@@ -4,6 +4,7 @@
 
 #include "run/run.h"
 
+#include <jansson.h>
 #include <limits.h>
 
 /* A command, and what does it: argv[0] is its name; returns the exit status. */
@@ -35,9 +36,12 @@ int check_options(int nwords, char **words);
 /* batch.c. Runs every model with every data set behind it; a table. */
 int run_batch(const struct command *command, int argc, char **argv);
 
-/* evidence.c. Whether a file is a summary, by its name; a table of evidence and
- * Bayes factors of n >= 2 of them. */
+/* summary.c. Whether a file is a summary, by its name. The number all[key], or
+ * all[key][member] with a member, of what it holds; NaN: there is none. */
 bool is_summary(const char *path);
+double summary_number(const json_t *all, const char *key, const char *member);
+
+/* evidence.c. A table of evidence and Bayes factors of n >= 2 summaries. */
 int compare_evidence(const char *const *paths, int n);
 
 /* report.c. Goes on as the program in Python that makes a page of draws, which

@@ -2,7 +2,6 @@
  * summaries of runs that know it. Kass and Raftery (1995), Bayes factors. */
 #include "command.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,30 +12,15 @@ struct evidence {
     double data; /* a sum over the observed numbers; NaN: not told */
 };
 
-bool is_summary(const char *path)
-{
-    const size_t n = strlen(path);
-    return n > 5 && strcmp(path + n - 5, ".json") == 0;
-}
-
-/* all[key], or all[key][member]; NaN: there is no such number. */
-static double number_at(const json_t *all, const char *key, const char *member)
-{
-    const json_t *found = json_object_get(all, key);
-    if (member)
-        found = json_object_get(found, member);
-    return json_is_number(found) ? json_number_value(found) : NAN;
-}
-
 static int read_evidence(struct evidence *e)
 {
     json_error_t why;
     json_t *all = json_load_file(e->path, 0, &why);
     if (!all)
         return complain("%s: cannot read: %s", e->path, why.text);
-    e->value = number_at(all, "log_evidence", "value");
-    e->se = number_at(all, "log_evidence", "se");
-    e->data = number_at(all, "observed_sum", NULL);
+    e->value = summary_number(all, "log_evidence", "value");
+    e->se = summary_number(all, "log_evidence", "se");
+    e->data = summary_number(all, "observed_sum", NULL);
     json_decref(all);
     if (isfinite(e->value) && isfinite(e->se))
         return 0;
