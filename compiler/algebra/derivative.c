@@ -54,6 +54,72 @@ static symp derivative_of_call(struct compiler *c, symp e, symp wrt)
     return total;
 }
 
+static symp derivative_of_add(struct compiler *c, symp e, symp wrt)
+{
+    symp total = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++) {
+        symp d = sym_derivative(c, e->args[i], wrt);
+        if (!d)
+            return NULL;
+        total = sym_add2(c, total, d);
+    }
+    return total;
+}
+
+static symp derivative_of_mul(struct compiler *c, symp e, symp wrt)
+{
+    symp total = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++) {
+        symp d = sym_derivative(c, e->args[i], wrt);
+        if (!d)
+            return NULL;
+        if (sym_is(d, 0))
+            continue;
+        struct list l = {0};
+        sym_list_push(c, &l, d);
+        for (int j = 0; j < e->nargs; j++)
+            if (j != i)
+                sym_list_push(c, &l, e->args[j]);
+        total = sym_add2(c, total, sym_mul(c, l.n, l.at));
+    }
+    return total;
+}
+
+/* Of a power whose exponent is free of wrt. */
+static symp derivative_of_power(struct compiler *c, symp e, symp wrt)
+{
+    symp d = sym_has_var(e->args[1], wrt->var)
+                 ? NULL
+                 : sym_derivative(c, e->args[0], wrt);
+    if (!d)
+        return NULL;
+    symp lower =
+        sym_pow(c, e->args[0], sym_add2(c, e->args[1], sym_num(c, -1)));
+    return sym_mul(c, 3, (symp[]){e->args[1], lower, d});
+}
+
+static symp derivative_of_select(struct compiler *c, symp e, symp wrt)
+{
+    if (sym_has_var(e->args[0], wrt->var))
+        return NULL;
+    symp yes = sym_derivative(c, e->args[1], wrt);
+    symp no = sym_derivative(c, e->args[2], wrt);
+    return yes && no ? sym_select(c, e->args[0], yes, no) : NULL;
+}
+
+static symp derivative_of_sum(struct compiler *c, symp e, symp wrt)
+{
+    symp d = sym_derivative(c, e->args[2], wrt);
+    if (!d || d->kind != SYM_ADD)
+        return d ? sym_sum(c, e->loop, e->args[0], e->args[1], d) : NULL;
+    /* sum the terms apart, so that each equality picks its own index */
+    symp total = sym_num(c, 0);
+    for (int i = 0; i < d->nargs; i++)
+        total = sym_add2(
+            c, total, sym_sum(c, e->loop, e->args[0], e->args[1], d->args[i]));
+    return total;
+}
+
 symp sym_derivative(struct compiler *c, symp e, symp wrt)
 {
     switch (e->kind) {
@@ -70,65 +136,16 @@ symp sym_derivative(struct compiler *c, symp e, symp wrt)
             if (sym_has_var(e->args[d], wrt->var))
                 return NULL;
         return e->var == wrt->var ? same_element(c, e, wrt) : sym_num(c, 0);
-    case SYM_ADD: {
-        symp total = sym_num(c, 0);
-        for (int i = 0; i < e->nargs; i++) {
-            symp d = sym_derivative(c, e->args[i], wrt);
-            if (!d)
-                return NULL;
-            total = sym_add2(c, total, d);
-        }
-        return total;
-    }
-    case SYM_MUL: {
-        symp total = sym_num(c, 0);
-        for (int i = 0; i < e->nargs; i++) {
-            symp d = sym_derivative(c, e->args[i], wrt);
-            if (!d)
-                return NULL;
-            if (sym_is(d, 0))
-                continue;
-            struct list l = {0};
-            sym_list_push(c, &l, d);
-            for (int j = 0; j < e->nargs; j++)
-                if (j != i)
-                    sym_list_push(c, &l, e->args[j]);
-            total = sym_add2(c, total, sym_mul(c, l.n, l.at));
-        }
-        return total;
-    }
-    case SYM_POW: {
-        if (sym_has_var(e->args[1], wrt->var))
-            return NULL;
-        symp d = sym_derivative(c, e->args[0], wrt);
-        if (!d)
-            return NULL;
-        symp lower =
-            sym_pow(c, e->args[0], sym_add2(c, e->args[1], sym_num(c, -1)));
-        return sym_mul(c, 3, (symp[]){e->args[1], lower, d});
-    }
-    case SYM_SELECT: {
-        if (sym_has_var(e->args[0], wrt->var))
-            return NULL;
-        symp yes = sym_derivative(c, e->args[1], wrt);
-        symp no = sym_derivative(c, e->args[2], wrt);
-        return yes && no ? sym_select(c, e->args[0], yes, no) : NULL;
-    }
-    case SYM_SUM: {
-        symp d = sym_derivative(c, e->args[2], wrt);
-        if (!d)
-            return NULL;
-        /* sum the terms apart, so that each equality picks its own index */
-        if (d->kind == SYM_ADD) {
-            symp total = sym_num(c, 0);
-            for (int i = 0; i < d->nargs; i++)
-                total = sym_add2(
-                    c, total,
-                    sym_sum(c, e->loop, e->args[0], e->args[1], d->args[i]));
-            return total;
-        }
-        return sym_sum(c, e->loop, e->args[0], e->args[1], d);
-    }
+    case SYM_ADD:
+        return derivative_of_add(c, e, wrt);
+    case SYM_MUL:
+        return derivative_of_mul(c, e, wrt);
+    case SYM_POW:
+        return derivative_of_power(c, e, wrt);
+    case SYM_SELECT:
+        return derivative_of_select(c, e, wrt);
+    case SYM_SUM:
+        return derivative_of_sum(c, e, wrt);
     case SYM_CALL:
         return derivative_of_call(c, e, wrt);
     case SYM_ARRAY:

@@ -130,6 +130,86 @@ const char *emit_index_end(struct emitter *e, const struct inverse *i,
                          i->reach ? "2 * " : "", cell);
 }
 
+/* What an inverse index lists of an element; or adds how much that is to
+ * `count`, and opens nothing. Returns how many braces were opened. */
+static int open_index(struct emitter *e, const struct part *p, bool team,
+                      const char *count, bool *counted)
+{
+    struct compiler *c = e->c;
+    const char *at = emit_name(e, "at");
+    const char *cell = emit_name(e, "cell");
+    emit_line(e, "const long long %s = %s;", cell,
+              p->cell ? emit_cell(e, p->cell->var, p->cell->args) : "cell_");
+    const char *begin = emit_index_begin(e, p->inverse, cell);
+    const char *end = emit_index_end(e, p->inverse, cell);
+    if (count) {
+        emit_line(e, "%s += %s - %s;", count, end, begin);
+        *counted = true;
+        return 0;
+    }
+    share_in_rows(e, p, intern_format(c, "%s < %s", begin, end));
+    if (team)
+        emit_team_loop(e, at, begin, end);
+    else
+        emit_line(e, "for (int %s = %s; %s < %s; %s++) {", at, begin, at, end,
+                  at);
+    const int braces = open_brace(e);
+    e->team = e->team && !team;
+    decode_as(e, p->factor->family, p->loops,
+              intern_format(c, "s->%s[%s]", p->inverse->item->member, at));
+    return braces;
+}
+
+/* An end of the part's loop i, where outer loops may have been solved for. */
+static const char *emit_end(struct emitter *e, const struct part *p, int i,
+                            symp end)
+{
+    for (int j = i - 1; j >= 0; j--)
+        if (p->solved[j])
+            end = sym_replace_loop(e->c, end, p->loops[j], p->solved[j]);
+    return emit_int(e, end);
+}
+
+/* As open_index, of the loops that are not solved for: the turns of the
+ * innermost one are counted. */
+static int open_loops(struct emitter *e, const struct part *p, bool team,
+                      const char *count, bool *counted)
+{
+    struct compiler *c = e->c;
+    bool first = team;
+    int braces = 0, innermost = -1;
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i])
+            innermost = i;
+    if (count && innermost < 0)
+        emit_line(e, "%s += 1;", count);
+    for (int i = 0; i < p->nloops; i++) {
+        if (p->solved[i])
+            continue;
+        const char *lower = emit_end(e, p, i, p->loops[i]->lower);
+        const char *upper = emit_end(e, p, i, p->loops[i]->upper);
+        if (count && i == innermost) {
+            emit_line(e, "if ((%s) >= (%s))", upper, lower);
+            emit_line(e, "    %s += (long long)(%s) - (%s) + 1;", count, upper,
+                      lower);
+            *counted = true;
+            return braces;
+        }
+        if (i == innermost)
+            share_in_rows(e, p, intern_format(c, "%s <= %s", lower, upper));
+        const char *name = emit_loop_name(e, p->loops[i]);
+        if (first)
+            emit_team_loop(e, name, lower, intern_format(c, "(%s) + 1", upper));
+        else
+            emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
+                      name, upper, name);
+        e->team = e->team && !first;
+        first = false;
+        braces += open_brace(e);
+    }
+    return braces;
+}
+
 /* Opens the loops of a part. With `count`, not the innermost one: the number of
  * its turns is added to `count` instead, and what is tested inside it is not.
  * With `team` its lanes share the turns of the outermost loop; inside it each
@@ -156,66 +236,11 @@ static int open_part(struct emitter *e, const struct part *p, bool team,
         emit_line(e, "if (s->%s_seen || s->%s_stride == 0) {", leaf, leaf);
         braces += open_brace(e);
     }
-    if (p->inverse) {
-        const char *at = emit_name(e, "at");
-        const char *cell = emit_name(e, "cell");
-        emit_line(e, "const long long %s = %s;", cell,
-                  p->cell ? emit_cell(e, p->cell->var, p->cell->args)
-                          : "cell_");
-        const char *begin = emit_index_begin(e, p->inverse, cell);
-        const char *end = emit_index_end(e, p->inverse, cell);
-        if (count) {
-            emit_line(e, "%s += %s - %s;", count, end, begin);
-            return braces;
-        }
-        share_in_rows(e, p, intern_format(c, "%s < %s", begin, end));
-        if (team)
-            emit_team_loop(e, at, begin, end);
-        else
-            emit_line(e, "for (int %s = %s; %s < %s; %s++) {", at, begin, at,
-                      end, at);
-        braces += open_brace(e);
-        e->team = e->team && !team;
-        decode_as(e, p->factor->family, p->loops,
-                  intern_format(c, "s->%s[%s]", p->inverse->item->member, at));
-    } else {
-        bool first = team;
-        int innermost = -1;
-        for (int i = 0; i < p->nloops; i++)
-            if (!p->solved[i])
-                innermost = i;
-        if (count && innermost < 0)
-            emit_line(e, "%s += 1;", count);
-        for (int i = 0; i < p->nloops; i++) {
-            if (p->solved[i])
-                continue;
-            symp low = p->loops[i]->lower, high = p->loops[i]->upper;
-            for (int j = i - 1; j >= 0; j--)
-                if (p->solved[j]) {
-                    low = sym_replace_loop(c, low, p->loops[j], p->solved[j]);
-                    high = sym_replace_loop(c, high, p->loops[j], p->solved[j]);
-                }
-            const char *lower = emit_int(e, low), *upper = emit_int(e, high);
-            if (count && i == innermost) {
-                emit_line(e, "if ((%s) >= (%s))", upper, lower);
-                emit_line(e, "    %s += (long long)(%s) - (%s) + 1;", count,
-                          upper, lower);
-                return braces;
-            }
-            if (i == innermost)
-                share_in_rows(e, p, intern_format(c, "%s <= %s", lower, upper));
-            const char *name = emit_loop_name(e, p->loops[i]);
-            if (first)
-                emit_team_loop(e, name, lower,
-                               intern_format(c, "(%s) + 1", upper));
-            else
-                emit_line(e, "for (int %s = %s; %s <= %s; %s++) {", name, lower,
-                          name, upper, name);
-            e->team = e->team && !first;
-            first = false;
-            braces += open_brace(e);
-        }
-    }
+    bool counted = false;
+    braces += p->inverse ? open_index(e, p, team, count, &counted)
+                         : open_loops(e, p, team, count, &counted);
+    if (counted)
+        return braces;
     if (!sym_is(late, 1) && !count) {
         emit_line(e, "if (%s) {", emit_expr(e, late));
         braces += open_brace(e);

@@ -299,6 +299,115 @@ static bool spread_over_slices(struct resolver *r, struct family *f)
             shape_from(r->c, f, k, f->args[i].extents[k]);
     return slices_to_loops(r, f, f->args, f->nargs);
 }
+/* The family's arguments are scalars, vectors and matrices as its parameters
+ * are; false after an error. */
+static bool check_shapes(struct resolver *r, const struct stmt *s,
+                         struct family *f)
+{
+    const struct entry *d = f->distribution;
+    for (int i = 0; i < f->nargs; i++) {
+        int want = d->parameters[i].ndims, have = f->args[i].ndim;
+        if (want == 1 && have != 1) { /* one element, or a matrix */
+            f->args[i] = value_as_vector(r, &f->args[i]);
+            have = 1;
+        }
+        if (want && have < want) {
+            error_at(r->c, s->rhs->args[i]->span,
+                     "%s of %s is a %s; here it has %d dimension%s",
+                     d->parameters[i].name, d->name,
+                     want == 1 ? "vector" : "matrix", have,
+                     have == 1 ? "" : "s");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool resolve_arguments(struct resolver *r, const struct stmt *s,
+                              struct family *f)
+{
+    const struct entry *d = f->distribution;
+    f->args = NEW_ARRAY(r->c, struct value, s->rhs->nargs + 4);
+    f->nargs = s->rhs->nargs;
+    for (int i = 0; i < f->nargs; i++)
+        if (!value_of(r, s->rhs->args[i], &f->args[i]))
+            return false;
+    if (!resolve_lhs(r, s, f) ||
+        (sums_by_elements(r->c, f) && !spread_over_slices(r, f)) ||
+        !model_gather_arguments(r, d, &f->nargs, f->args, s->rhs->span))
+        return false;
+    if (f->nargs != d->nparameters) {
+        model_wrong_arguments(r, d, s->rhs->span, f->nargs);
+        return false;
+    }
+    return check_shapes(r, s, f);
+}
+
+static bool resolve_truncation(struct resolver *r, const struct stmt *s,
+                               struct family *f)
+{
+    if (s->lower && !(f->trunc_lower = model_scalar_of(r, s->lower)))
+        return false;
+    if (s->upper && !(f->trunc_upper = model_scalar_of(r, s->upper)))
+        return false;
+    f->truncated = f->trunc_lower || f->trunc_upper;
+    f->censored = f->truncated && s->truncation != TRUNC_T;
+    f->interval = f->truncated && s->truncation == TRUNC_I;
+    return true;
+}
+
+/* The left side of a distribution of vectors or matrices has their ranges. */
+static bool fit_slices(struct resolver *r, const struct stmt *s,
+                       struct family *f)
+{
+    const struct entry *d = f->distribution;
+    const int want = d->result->ndims;
+    if (f->nslices != want) {
+        error_at(r->c, s->lhs->span,
+                 "%s is a distribution of a %s: the left-hand side needs "
+                 "%d range%s, as in %s[1:n%s]",
+                 d->name, want == 1 ? "vector" : "matrix", want,
+                 want == 1 ? "" : "s", f->var->name, want == 1 ? "" : ",1:n");
+        return false;
+    }
+    for (int k = 0; k < f->var->ndim; k++)
+        if (r->vectors[k].body) {
+            error_at(r->c, s->lhs->args[k]->span,
+                     "the elements of a draw of %s stand beside each other: "
+                     "write a range, as in %s[1:n%s]",
+                     d->name, f->var->name, want == 1 ? "" : ",1:n");
+            return false;
+        }
+    for (int k = 0; k < want; k++)
+        shape_from(r->c, f, k,
+                   model_named_extent(d, f->args, d->result->dims[k]));
+    return true;
+}
+
+/* That of a distribution of single values may have ranges, an element each. */
+static bool fit_elements(struct resolver *r, const struct stmt *s,
+                         struct family *f)
+{
+    const struct entry *d = f->distribution;
+    for (int i = 0; f->nslices && i < f->nargs; i++)
+        if (d->parameters[i].ndims) {
+            error_at(r->c, s->lhs->span,
+                     "%s is a distribution of a single value of one %s: the "
+                     "left-hand side cannot be a range",
+                     d->name, d->parameters[i].name);
+            return false;
+        }
+    if (f->nslices && !spread_over_slices(r, f))
+        return false;
+    for (int i = 0; i < f->nargs; i++)
+        if (f->args[i].ndim && !d->parameters[i].ndims) {
+            error_at(r->c, s->rhs->args[i]->span,
+                     "a single value is needed for %s, not an array",
+                     d->parameters[i].name);
+            return false;
+        }
+    return true;
+}
 
 static void resolve_stochastic(struct resolver *r, const struct stmt *s)
 {
@@ -318,77 +427,11 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
     f->stochastic = true;
     f->text = s->text ? s->text : span_source(c, s->span);
     f->distribution = f->written_distribution = d;
-    f->args = NEW_ARRAY(c, struct value, s->rhs->nargs + 4);
-    f->nargs = s->rhs->nargs;
-    for (int i = 0; i < f->nargs; i++)
-        if (!value_of(r, s->rhs->args[i], &f->args[i]))
-            return;
-    if (!resolve_lhs(r, s, f) ||
-        (sums_by_elements(c, f) && !spread_over_slices(r, f)) ||
-        !model_gather_arguments(r, d, &f->nargs, f->args, s->rhs->span))
+    if (!resolve_arguments(r, s, f) || !resolve_truncation(r, s, f))
         return;
-    if (f->nargs != d->nparameters) {
-        model_wrong_arguments(r, d, s->rhs->span, f->nargs);
+    const bool slices = d->result && d->result->ndims;
+    if (slices ? !fit_slices(r, s, f) : !fit_elements(r, s, f))
         return;
-    }
-    for (int i = 0; i < f->nargs; i++) {
-        int want = d->parameters[i].ndims, have = f->args[i].ndim;
-        if (want == 1 && have != 1) { /* one element, or a matrix */
-            f->args[i] = value_as_vector(r, &f->args[i]);
-            have = 1;
-        }
-        if (want && have < want) {
-            error_at(c, s->rhs->args[i]->span,
-                     "%s of %s is a %s; here it has %d dimension%s",
-                     d->parameters[i].name, d->name,
-                     want == 1 ? "vector" : "matrix", have,
-                     have == 1 ? "" : "s");
-            return;
-        }
-    }
-    if (s->lower && !(f->trunc_lower = model_scalar_of(r, s->lower)))
-        return;
-    if (s->upper && !(f->trunc_upper = model_scalar_of(r, s->upper)))
-        return;
-    f->truncated = f->trunc_lower || f->trunc_upper;
-    f->censored = f->truncated && s->truncation != TRUNC_T;
-    f->interval = f->truncated && s->truncation == TRUNC_I;
-    int want = d->result ? d->result->ndims : 0;
-    if (want && f->nslices != want) {
-        error_at(c, s->lhs->span,
-                 "%s is a distribution of a %s: the left-hand side needs "
-                 "%d range%s, as in %s[1:n%s]",
-                 d->name, want == 1 ? "vector" : "matrix", want,
-                 want == 1 ? "" : "s", var->name, want == 1 ? "" : ",1:n");
-        return;
-    }
-    for (int k = 0; k < var->ndim; k++)
-        if (want && r->vectors[k].body) {
-            error_at(c, s->lhs->args[k]->span,
-                     "the elements of a draw of %s stand beside each other: "
-                     "write a range, as in %s[1:n%s]",
-                     f->distribution->name, var->name, want == 1 ? "" : ",1:n");
-            return;
-        }
-    for (int k = 0; k < want; k++)
-        shape_from(c, f, k, model_named_extent(d, f->args, d->result->dims[k]));
-    for (int i = 0; !want && f->nslices && i < f->nargs; i++)
-        if (d->parameters[i].ndims) {
-            error_at(c, s->lhs->span,
-                     "%s is a distribution of a single value of one %s: the "
-                     "left-hand side cannot be a range",
-                     d->name, d->parameters[i].name);
-            return;
-        }
-    if (!want && f->nslices && !spread_over_slices(r, f))
-        return;
-    for (int i = 0; !want && i < f->nargs; i++)
-        if (f->args[i].ndim && !d->parameters[i].ndims) {
-            error_at(c, s->rhs->args[i]->span,
-                     "a single value is needed for %s, not an array",
-                     d->parameters[i].name);
-            return;
-        }
     if (!canonical(r, f, s->span))
         return;
     f->ranges = r->ranges;

@@ -472,6 +472,64 @@ static void repeat(struct resolver *r, const struct value *x,
     out->body = x->ndim ? element_in_order(c, x, place) : x->body;
 }
 
+/* %*% and t. */
+static bool call_matrix(struct resolver *r, const struct expr *e,
+                        struct value *args, struct value *out, bool *ok)
+{
+    const char *f = e->name;
+    const int n = e->nargs;
+    if (!strcmp(f, "%*%") && n == 2 && !args[0].ndim && !args[1].ndim) {
+        *ok = model_broadcast(r, "*", 2, args, out, e->span);
+        return true;
+    }
+    if (!strcmp(f, "%*%") && n == 2 && args[0].ndim && args[1].ndim) {
+        *ok = matrix_product(r, &args[0], &args[1], out);
+        return true;
+    }
+    if (!strcmp(f, "t") && n == 1 && args[0].ndim == 2) {
+        *out = args[0];
+        out->loops[0] = args[0].loops[1];
+        out->loops[1] = args[0].loops[0];
+        out->extents[0] = args[0].extents[1];
+        out->extents[1] = args[0].extents[0];
+        return true;
+    }
+    if (!strcmp(f, "t") && n == 1) {
+        *out = args[0];
+        return true;
+    }
+    return false;
+}
+
+/* max, min and prod of numbers, and of all that arrays hold. */
+static bool call_extreme(struct resolver *r, const struct expr *e,
+                         const struct value *args, struct value *out, bool *ok)
+{
+    struct compiler *c = r->c;
+    const char *f = e->name;
+    const int n = e->nargs;
+    const bool extreme = !strcmp(f, "max") || !strcmp(f, "min");
+    struct value of = args[0];
+    if (!extreme && (strcmp(f, "prod") != 0 || n != 1 || !of.ndim))
+        return false;
+    bool all_scalar = true;
+    for (int i = 0; i < n; i++)
+        all_scalar = all_scalar && !args[i].ndim;
+    if (all_scalar) {
+        symp e1 = of.body;
+        for (int i = 1; i < n; i++)
+            e1 = sym_call(c, f, 2, (symp[]){e1, args[i].body});
+        *out = scalar_value(e1, e->span);
+        return true;
+    }
+    if (n > 1)
+        *ok = concatenate(r, n, args, &of, e->span);
+    of = value_as_vector(r, &of);
+    symp a = value_as_argument(c, &of);
+    *out = scalar_value(sym_call(c, f, 1, &a), e->span);
+    return true;
+}
+
 /* Functions of arrays that expand into sums. True if e was one of them. */
 static bool call_builtin(struct resolver *r, const struct expr *e,
                          struct value *args, struct value *out, bool *ok)
@@ -498,26 +556,6 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
         *out = scalar_value(sum_over(c, &product), e->span);
         return true;
     }
-    if (!strcmp(f, "%*%") && n == 2 && !args[0].ndim && !args[1].ndim) {
-        *ok = model_broadcast(r, "*", 2, args, out, e->span);
-        return true;
-    }
-    if (!strcmp(f, "%*%") && n == 2 && args[0].ndim && args[1].ndim) {
-        *ok = matrix_product(r, &args[0], &args[1], out);
-        return true;
-    }
-    if (!strcmp(f, "t") && n == 1 && args[0].ndim == 2) {
-        *out = args[0];
-        out->loops[0] = args[0].loops[1];
-        out->loops[1] = args[0].loops[0];
-        out->extents[0] = args[0].extents[1];
-        out->extents[1] = args[0].extents[0];
-        return true;
-    }
-    if (!strcmp(f, "t") && n == 1) {
-        *out = args[0];
-        return true;
-    }
     if (!strcmp(f, "length") && n == 1) {
         *out = scalar_value(count_of(c, &args[0]), e->span);
         return true;
@@ -537,30 +575,8 @@ static bool call_builtin(struct resolver *r, const struct expr *e,
         repeat(r, &args[0], &args[1], out, e->span);
         return true;
     }
-    bool extreme = !strcmp(f, "max") || !strcmp(f, "min");
-    if (extreme && (n > 1 || !args[0].ndim)) {
-        bool all_scalar = true;
-        for (int i = 0; i < n; i++)
-            all_scalar = all_scalar && !args[i].ndim;
-        if (all_scalar) {
-            symp e1 = args[0].body;
-            for (int i = 1; i < n; i++)
-                e1 = sym_call(c, f, 2, (symp[]){e1, args[i].body});
-            *out = scalar_value(e1, e->span);
-            return true;
-        }
-        struct value all;
-        *ok = concatenate(r, n, args, &all, e->span);
-        args[0] = all;
-        extreme = true;
-    }
-    if (extreme || (!strcmp(f, "prod") && n == 1 && args[0].ndim)) {
-        struct value all = value_as_vector(r, &args[0]);
-        symp a = value_as_argument(c, &all);
-        *out = scalar_value(sym_call(c, f, 1, &a), e->span);
-        return true;
-    }
-    return false;
+    return call_matrix(r, e, args, out, ok) ||
+           call_extreme(r, e, args, out, ok);
 }
 
 static bool value_of_sum(struct resolver *r, const struct expr *e,

@@ -209,20 +209,13 @@ static bool find_offsets(const struct layout *l, struct term *t)
     return t->offset != NULL;
 }
 
-static bool put_term(struct layout *l, const struct links *links,
-                     struct term *t, int header)
+/* The term's header: what it has, and where in the work space its rows' numbers
+ * are to be. */
+static void put_term_header(struct layout *l, const struct term *t, int header,
+                            int at, int begin)
 {
-    int64_t rows = t->element.n, places = t->place.n;
-    double *design = NULL, *weight = NULL, *score = NULL;
-    bool ok = false, compute = !t->fixed_weight || !t->fixed_score;
-    if (!find_offsets(l, t))
-        return false;
-    if (t->term->alike && t->fixed_design && !t->fixed_weight &&
-        !find_alike(l, t))
-        return false;
-    int at = put(l, &t->element), begin = put(l, &t->begin);
-    if (l->table.failed)
-        return false;
+    const bool compute = !t->fixed_weight || !t->fixed_score;
+    const int64_t rows = t->element.n;
     int *h = l->table.items + header;
     h[GBM_T_COUNT] = (int)rows;
     h[GBM_T_LEFT_OUT] = t->left_out;
@@ -239,21 +232,19 @@ static bool put_term(struct layout *l, const struct links *links,
         h[GBM_T_WEIGHT] = (int)l->work;
         h[GBM_T_SCORE] = (int)(l->work + rows);
         h[GBM_T_DESIGN] = (int)(l->work + 2 * rows);
-        l->work += 2 * rows + (t->fixed_design ? 0 : places);
+        l->work += 2 * rows + (t->fixed_design ? 0 : t->place.n);
     }
     if (t->term->curved) {
         h[GBM_T_CURVE] = (int)l->work;
         l->work += 4 * rows;
     }
-    if (t->term->curved || t->term->listed)
-        put_places(l, t, header);
-    weight = malloc(((size_t)rows + 1) * sizeof *weight);
-    score = malloc(((size_t)rows + 1) * sizeof *score);
-    if (t->fixed_design)
-        design = malloc(((size_t)places + 1) * sizeof *design);
-    if (!weight || !score || (t->fixed_design && !design) || l->work > INT_MAX)
-        goto done;
-    for (int64_t r = 0; r < rows; r++) {
+}
+
+/* What data settle of the rows; design may be NULL. */
+static void compute_rows(const struct layout *l, const struct term *t,
+                         double *weight, double *score, double *design)
+{
+    for (int64_t r = 0; r < t->element.n; r++) {
         int64_t e = t->element.items[r];
         score[r] = 0;
         if (t->weight)
@@ -266,20 +257,54 @@ static bool put_term(struct layout *l, const struct links *links,
              design && !t->term->design && i < t->begin.items[r + 1]; i++)
             design[i] = 1;
     }
+}
+
+/* The constants that an update reads row by row. */
+static void put_constants(struct layout *l, const struct term *t, int header,
+                          const double *weight, const double *score,
+                          const double *design)
+{
     if (t->term->extent && !t->term->forms) {
         const bool known = t->fixed_weight || t->fixed_score;
         bool centred = t->term->constant_score;
         l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;
-        for (int64_t r = 0; known && r < rows; r++) {
+        for (int64_t r = 0; known && r < t->element.n; r++) {
             add_constant(l, weight[r]);
             centred = centred && score[r] == 0;
         }
         l->table.items[header + GBM_T_CENTRED] = centred;
     } else if (design && (t->term->curved || t->term->listed)) {
         l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;
-        for (int64_t i = 0; i < places; i++)
+        for (int64_t i = 0; i < t->place.n; i++)
             add_constant(l, design[i]);
     }
+}
+
+static bool put_term(struct layout *l, const struct links *links,
+                     struct term *t, int header)
+{
+    const int64_t rows = t->element.n, places = t->place.n;
+    double *design = NULL, *weight = NULL, *score = NULL;
+    bool ok = false;
+    if (!find_offsets(l, t))
+        return false;
+    if (t->term->alike && t->fixed_design && !t->fixed_weight &&
+        !find_alike(l, t))
+        return false;
+    int at = put(l, &t->element), begin = put(l, &t->begin);
+    if (l->table.failed)
+        return false;
+    put_term_header(l, t, header, at, begin);
+    if (t->term->curved || t->term->listed)
+        put_places(l, t, header);
+    weight = malloc(((size_t)rows + 1) * sizeof *weight);
+    score = malloc(((size_t)rows + 1) * sizeof *score);
+    if (t->fixed_design)
+        design = malloc(((size_t)places + 1) * sizeof *design);
+    if (!weight || !score || (t->fixed_design && !design) || l->work > INT_MAX)
+        goto done;
+    compute_rows(l, t, weight, score, design);
+    put_constants(l, t, header, weight, score, design);
     ok = put_list(l, links, t, header, &of_precision, design,
                   t->fixed_weight ? weight : NULL) &&
          put_list(l, links, t, header, &of_potential, design,
