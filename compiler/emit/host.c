@@ -217,6 +217,95 @@ static const char *support_constant(const struct family *f)
 
 static bool reads_latent(symp e) { return e && sym_reads_latent(e); }
 
+/* Of a row of the table: what the family is, and its elements and cells. */
+static void emit_family_elements(struct text *out, struct compiler *c,
+                                 const struct family *f)
+{
+    const char *id = family_id(c, f);
+    text_printf(out,
+                "    {.variable = %d,\n     .text = ", f->var->slot->number);
+    emit_string(out, f->text);
+    text_printf(out,
+                ",\n     .where = \"%s\",\n     .stochastic = %d, "
+                ".data_block = %d, .auxiliary = %d, .augmented = %d,\n"
+                "     .nloops = %d, .table = %d,\n     .enumerate = "
+                "enumerate_%s,\n     .subscripts = subscripts_%s,\n"
+                "     .cells = cells_%s,\n     .check = check_%s",
+                text_in_string(c, span_text(c, f->span)), f->stochastic,
+                f->data_block || sweep_fixed_part(f), f->auxiliary,
+                f->factor && f->factor->replaced, f->nloops,
+                f->table ? f->table->number : -1, id, id, id, id);
+    if (sweep_fixed_part(f) && f->follows)
+        text_append(out, ",\n     .follows = true");
+}
+
+/* Its density. */
+static void emit_family_density(struct text *out, struct compiler *c,
+                                const struct family *f)
+{
+    const char *id = family_id(c, f);
+    if (f->stochastic && f->factor)
+        text_printf(out,
+                    ",\n     .logdensity = logdensity_%s_host, "
+                    ".density_kernel = \"logdensity_%s_kernel\"",
+                    id, id);
+    if (f->factor && f->factor->power && !f->auxiliary)
+        text_append(out, ",\n     .raised = true");
+    if (f->factor && f->factor->turn && !f->auxiliary)
+        text_printf(out, ", .turn = turn_%s, .bounded = %d", id,
+                    reads_latent(f->factor->lower) ||
+                        reads_latent(f->factor->upper));
+    if (f->stochastic)
+        text_printf(out, ",\n     .start = start_%s_host", id);
+    if (f->stochastic && f->factor && !f->auxiliary)
+        text_printf(out, ",\n     .violation = violation_%s", id);
+}
+
+/* How its elements may be settled: supports, forward draws, definitions. */
+static void emit_family_values(struct text *out, struct compiler *c,
+                               const struct family *f)
+{
+    const char *id = family_id(c, f);
+    if (emit_has_categories(f))
+        text_printf(out, ",\n     .categories = categories_%s", id);
+    if (emit_has_parents(f))
+        text_printf(out, ",\n     .parents = parents_%s", id);
+    if (support_constant(f))
+        text_printf(out, ",\n     .support = %s", support_constant(f));
+    if (emit_has_settle(c, f))
+        text_printf(out,
+                    ",\n     .settle = settle_%s_host, .summands = summands_%s",
+                    id, id);
+    if (f->stochastic && !f->auxiliary)
+        text_printf(out, ",\n     .simulate = simulate_%s_host", id);
+    if (f->stochastic && !f->auxiliary && !model_can_be_drawn(f))
+        text_append(out, ", .no_draw = true");
+    if (f->censored)
+        text_append(out, ", .censored = true");
+    if (!f->stochastic)
+        text_printf(out,
+                    ",\n     .derive = %s_%s_host, .derive_kernel = "
+                    "\"%s_kernel\"",
+                    f->tally ? "refresh" : "derive", id,
+                    sweep_derive_name(c, f));
+    if (f->sequence || f->tally)
+        text_printf(out, ",\n     .refresh = refresh_%s_host", id);
+}
+
+static void emit_family_flags(struct text *out, struct compiler *c,
+                              const struct family *f)
+{
+    if (f->var->leaf && f->stochastic && !f->auxiliary)
+        text_append(out, ",\n     .leaf = true");
+    if (f->var->barren && f->stochastic)
+        text_printf(out, ",\n     .barren = %d",
+                    f->unit == BARREN_TOGETHER ? 2 + f->together->number : 1);
+    if (may_repeat(c, f))
+        text_printf(out, ",\n     .repeats = %d", f->data_block ? 2 : 1);
+    if (f->recursive)
+        text_append(out, ",\n     .recursive = true");
+}
+
 static void emit_families(struct text *out, struct compiler *c,
                           const struct model *m)
 {
@@ -230,74 +319,12 @@ static void emit_families(struct text *out, struct compiler *c,
     }
     text_append(out, "static const struct gbm_family families[] = {\n");
     for (const struct family *f = m->families; f; f = f->next) {
-        const char *id = family_id(c, f);
-        text_printf(
-            out, "    {.variable = %d,\n     .text = ", f->var->slot->number);
-        emit_string(out, f->text);
-        text_printf(out,
-                    ",\n     .where = \"%s\",\n     .stochastic = %d, "
-                    ".data_block = %d, .auxiliary = %d, .augmented = %d,\n"
-                    "     .nloops = %d, .table = %d,\n     .enumerate = "
-                    "enumerate_%s,\n     .subscripts = subscripts_%s,\n"
-                    "     .cells = cells_%s,\n     .check = check_%s",
-                    text_in_string(c, span_text(c, f->span)), f->stochastic,
-                    f->data_block || sweep_fixed_part(f), f->auxiliary,
-                    f->factor && f->factor->replaced, f->nloops,
-                    f->table ? f->table->number : -1, id, id, id, id);
-        if (sweep_fixed_part(f) && f->follows)
-            text_append(out, ",\n     .follows = true");
-        if (f->stochastic && f->factor)
-            text_printf(out,
-                        ",\n     .logdensity = logdensity_%s_host, "
-                        ".density_kernel = \"logdensity_%s_kernel\"",
-                        id, id);
-        if (f->factor && f->factor->power && !f->auxiliary)
-            text_append(out, ",\n     .raised = true");
-        if (f->factor && f->factor->turn && !f->auxiliary)
-            text_printf(out, ", .turn = turn_%s, .bounded = %d", id,
-                        reads_latent(f->factor->lower) ||
-                            reads_latent(f->factor->upper));
-        if (f->stochastic)
-            text_printf(out, ",\n     .start = start_%s_host", id);
-        if (f->stochastic && f->factor && !f->auxiliary)
-            text_printf(out, ",\n     .violation = violation_%s", id);
-        if (emit_has_categories(f))
-            text_printf(out, ",\n     .categories = categories_%s", id);
-        if (emit_has_parents(f))
-            text_printf(out, ",\n     .parents = parents_%s", id);
-        if (support_constant(f))
-            text_printf(out, ",\n     .support = %s", support_constant(f));
-        if (emit_has_settle(c, f))
-            text_printf(
-                out,
-                ",\n     .settle = settle_%s_host, .summands = summands_%s", id,
-                id);
-        if (f->stochastic && !f->auxiliary)
-            text_printf(out, ",\n     .simulate = simulate_%s_host", id);
-        if (f->stochastic && !f->auxiliary && !model_can_be_drawn(f))
-            text_append(out, ", .no_draw = true");
-        if (f->censored)
-            text_append(out, ", .censored = true");
-        if (!f->stochastic)
-            text_printf(out,
-                        ",\n     .derive = %s_%s_host, .derive_kernel = "
-                        "\"%s_kernel\"",
-                        f->tally ? "refresh" : "derive", id,
-                        sweep_derive_name(c, f));
-        if (f->sequence || f->tally)
-            text_printf(out, ",\n     .refresh = refresh_%s_host", id);
+        emit_family_elements(out, c, f);
+        emit_family_density(out, c, f);
+        emit_family_values(out, c, f);
         if (c->options.with & WITH_GRADIENTS)
             emit_adjoint_row(c, out, f);
-        if (f->var->leaf && f->stochastic && !f->auxiliary)
-            text_append(out, ",\n     .leaf = true");
-        if (f->var->barren && f->stochastic)
-            text_printf(out, ",\n     .barren = %d",
-                        f->unit == BARREN_TOGETHER ? 2 + f->together->number
-                                                   : 1);
-        if (may_repeat(c, f))
-            text_printf(out, ",\n     .repeats = %d", f->data_block ? 2 : 1);
-        if (f->recursive)
-            text_append(out, ",\n     .recursive = true");
+        emit_family_flags(out, c, f);
         text_append(out, "},\n");
     }
     text_append(out, "};\n\n");
