@@ -86,7 +86,7 @@ static void work(const struct tasks *t, const struct task *task)
     size_t bytes = 0;
     char *code = NULL;
 
-    if (cuda_translate(task->program, t->headers, task->level, &nvrtc) ==
+    if (cuda_translate(task->program, t->headers, task->level, 1, &nvrtc) ==
         NVRTC_SUCCESS)
         code = cuda_code_of(t->c, nvrtc, &bytes);
     const int64_t offset =
@@ -126,7 +126,7 @@ static void stand_apart(int file, pid_t run)
     if (file > 3)
         (void)close_range(3, (unsigned)file - 1, 0);
     (void)close_range((unsigned)file + 1, ~0u, 0);
-    (void)!nice(5);
+    (void)!nice(10);
 }
 
 /* Threads of our own: those of OpenMP are the run's. */

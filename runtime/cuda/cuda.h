@@ -365,10 +365,12 @@ enum gbm_status cuda_architecture(struct cuda *c, char *out, size_t size);
  * rest. */
 enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
                              int n, bool quick);
-/* Compiles one at a level. The caller destroys *out, if it is not NULL. */
+/* Compiles one at a level, with so many threads where the compiler can use
+ * them. The caller destroys *out, if it is not NULL. */
 nvrtcResult cuda_translate(const struct cuda_program *p,
                            const struct cuda_headers *headers,
-                           enum cuda_level level, nvrtcProgram *out);
+                           enum cuda_level level, int threads,
+                           nvrtcProgram *out);
 /* Its machine code, which the caller frees; or NULL. */
 char *cuda_code_of(const struct cuda *c, nvrtcProgram nvrtc, size_t *bytes);
 

@@ -146,14 +146,20 @@ static void load_kept(struct cuda_program *p, enum cuda_level level)
 
 nvrtcResult cuda_translate(const struct cuda_program *p,
                            const struct cuda_headers *headers,
-                           enum cuda_level level, nvrtcProgram *out)
+                           enum cuda_level level, int threads,
+                           nvrtcProgram *out)
 {
-    const char *options[p->noptions + 1];
+    const char *options[p->noptions + 2];
+    char split[32];
     int n = p->noptions;
 
     memcpy(options, p->options, (size_t)n * sizeof *options);
     if (level_options[level])
         options[n++] = level_options[level];
+    if (threads > 1) {
+        snprintf(split, sizeof split, "--split-compile=%d", threads);
+        options[n++] = split;
+    }
     nvrtcResult result = nvrtcCreateProgram(out, p->text, p->name, headers->n,
                                             headers->texts, headers->names);
     return result == NVRTC_SUCCESS ? nvrtcCompileProgram(*out, n, options)
@@ -214,10 +220,14 @@ static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
                                enum cuda_level level)
 {
     const int threads = c->rt->threads < n ? c->rt->threads : n;
+    /* at the quick level most of the time goes to the assembler, which takes
+     * functions side by side; the longest of the programs wants a large share
+     */
+    const int each = level == CUDA_QUICK ? (2 * c->rt->threads + n - 1) / n : 1;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int i = 0; i < n; i++)
-        programs[i]->result =
-            cuda_translate(programs[i], headers, level, &programs[i]->nvrtc);
+        programs[i]->result = cuda_translate(programs[i], headers, level, each,
+                                             &programs[i]->nvrtc);
     for (int i = 0; i < n; i++)
         TRY(load_new(c, programs[i], level));
     return GBM_OK;
