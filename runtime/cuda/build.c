@@ -308,7 +308,7 @@ static bool is_quick(const struct cuda *c)
 }
 
 static enum gbm_status compile_all(struct cuda *c, struct options *o,
-                                   const struct kernels *kernels)
+                                   const struct kernels *kernels, bool quick)
 {
     const struct gbm_model *model = c->in->model;
     struct cuda_program programs[CUDA_PROGRAMS] = {0};
@@ -328,7 +328,45 @@ static enum gbm_status compile_all(struct cuda *c, struct options *o,
                                                 .options = o->lists[i],
                                                 .noptions = o->n[i],
                                                 .module = &c->parts[i]};
-    return cuda_compile(c, programs, nparts + 1, is_quick(c));
+    return cuda_compile(c, programs, nparts + 1, quick);
+}
+
+void cuda_drop_programs(struct cuda *c)
+{
+    cuda_better_end(c);
+    for (int i = 0; i < CUDA_PARTS; i++)
+        if (c->parts[i])
+            (void)cuModuleUnload(c->parts[i]);
+    if (c->kernels)
+        (void)cuModuleUnload(c->kernels);
+    memset(c->parts, 0, sizeof c->parts);
+    c->kernels = NULL;
+}
+
+static enum gbm_status make(struct cuda *c, struct options *o,
+                            struct kernels *kernels, bool quick)
+{
+    memset(o->n, 0, sizeof o->n);
+    TRY(compile_all(c, o, kernels, quick));
+    TRY(each_kernel(c, kernels, place_kernel));
+    return cuda_find_all(c);
+}
+
+/* What cannot be had quickly, or is too large for the device then, may be as it
+ * should be otherwise. */
+static enum gbm_status make_in_time(struct cuda *c, struct options *o,
+                                    struct kernels *kernels)
+{
+    struct rt *rt = c->rt;
+
+    if (is_quick(c)) {
+        if (make(c, o, kernels, true) == GBM_OK)
+            return GBM_OK;
+        cuda_drop_programs(c);
+        rt->status = GBM_OK;
+        rt->message[0] = '\0';
+    }
+    return make(c, o, kernels, false);
 }
 
 enum gbm_status cuda_build(struct cuda *c)
@@ -351,11 +389,7 @@ enum gbm_status cuda_build(struct cuda *c)
                                  ? each_kernel(c, &kernels, add_kernel)
                                  : rt_fail(c->rt, GBM_FAILURE, "out of memory");
     if (status == GBM_OK)
-        status = compile_all(c, &o, &kernels);
-    if (status == GBM_OK)
-        status = each_kernel(c, &kernels, place_kernel);
-    if (status == GBM_OK)
-        status = cuda_find_all(c);
+        status = make_in_time(c, &o, &kernels);
     for (int i = 0; i < CUDA_PROGRAMS; i++)
         free(o.lists[i]);
     free(o.lanes);

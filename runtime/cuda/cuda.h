@@ -452,6 +452,8 @@ enum gbm_status cuda_plan(struct cuda *c);
 enum gbm_status cuda_build(struct cuda *c);
 /* Finds them again, where modules are others. */
 enum gbm_status cuda_find_all(struct cuda *c);
+/* Modules, and what would come in their place. */
+void cuda_drop_programs(struct cuda *c);
 
 /* ---- dense.c ---- */
 /* Chooses the route, names kernels. Before the program is compiled. */

@@ -99,16 +99,11 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
 /* Gives back what a load made. */
 static void unload(struct cuda *c)
 {
-    cuda_better_end(c);
     cuda_forget_graphs(c);
     cuda_release(c);
     if (c->staging)
         (void)cuMemFreeHost(c->staging);
-    for (int i = 0; i < CUDA_PARTS; i++)
-        if (c->parts[i])
-            (void)cuModuleUnload(c->parts[i]);
-    if (c->kernels)
-        (void)cuModuleUnload(c->kernels);
+    cuda_drop_programs(c);
     for (int k = 0; c->steps && k < c->in->model->nsteps; k++) {
         cuda_dense_free(c->steps[k].dense);
         free(c->steps[k].index);
@@ -121,8 +116,6 @@ static void unload(struct cuda *c)
     free(c->monitors);
     free(c->densities);
     c->staging = NULL;
-    memset(c->parts, 0, sizeof c->parts);
-    c->kernels = NULL;
     c->state = c->host_state = NULL;
     c->slots = NULL;
     c->steps = NULL;

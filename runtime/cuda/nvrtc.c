@@ -196,6 +196,9 @@ static enum gbm_status load_new(struct cuda *c, struct cuda_program *p,
 {
     size_t bytes = 0;
 
+    if (p->result != NVRTC_SUCCESS && level < CUDA_FULL)
+        return rt_fail(c->rt, GBM_FAILURE, "%s: not to be had quickly",
+                       p->name);
     if (p->result != NVRTC_SUCCESS)
         return compile_failed(c, p);
     char *code = cuda_code_of(c, p->nvrtc, &bytes);

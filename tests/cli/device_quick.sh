@@ -80,6 +80,9 @@ grep -aq 'compiled quickly, as more failed' told.nc || fail "it is not told"
 GBM_FAKE_NVRTC=--Ofast-compile=min GBM_CUDA_QUICK=2 run pump high --draws 100
 same full high
 ran max && ran full && ! ran min || fail "not straight to the full level"
+GBM_FAKE_NVRTC=max GBM_CUDA_QUICK=2 run pump slow --draws 100
+same full slow
+ran full && ! ran min || fail "not as it should be otherwise"
 
 # Nothing is waited for, and nothing is left: at the end, after Ctrl-C, after a
 # kill.
