@@ -118,7 +118,7 @@ static int64_t run_blocks(struct rt_chains *r, bool adapting, int64_t done,
                 b.lp = r->draws.stats[r->lp].values + r->draws.kept;
         }
         double began = rt_clock();
-        if (run_block(r, &b) != GBM_OK)
+        if (run_block(r, &b) != GBM_OK || r->cut)
             break;
         double spent = rt_clock() - began;
         r->sweep += (uint32_t)sweeps;
@@ -274,7 +274,7 @@ int rt_run_chains(struct rt *rt)
         rt->options.progress == 1 || (rt->options.progress == -1 && terminal);
     if (rt->options.explain && !rt->options.quiet)
         fputs(rt->model->explain, stdout);
-    if (rt_chains_open_checkpoints(&r) == GBM_OK &&
+    if (rt_checkpoint_open(&r.checkpoint, &r.resume, rt, r.notes) == GBM_OK &&
         rt_until_parse(rt, &until) == GBM_OK &&
         rt_chains_prepare(&r) == GBM_OK &&
         rt_until_fits(rt, &until, &r.draws) == GBM_OK)

@@ -31,6 +31,7 @@ struct rt_chains {
     uint32_t sweep; /* done so far */
     double pace;    /* seconds that a block shall take */
     int block;      /* sweeps of the next block */
+    bool cut; /* by the method: the last one ended before its end, as asked */
 };
 
 /* chains.c: the run of options.method, from data to draws; the exit status. */
@@ -44,12 +45,8 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r);
 /* Draws that the options ask for, of a chain. */
 int rt_chains_wanted_draws(const struct rt_options *o);
 
-/* chains_state.c: what is resumed settles options, so that is opened first.
- * There may be nothing yet where the run saves itself: the same command line
- * starts it and goes on with it. */
-enum gbm_status rt_chains_open_checkpoints(struct rt_chains *r);
-/* Room for the state that a checkpoint saves, and what tells this run from
- * others: after the device has loaded. */
+/* chains_state.c: room for the state that a checkpoint saves, and what tells
+ * this run from others: after the device has loaded. */
 enum gbm_status rt_chains_prepare_state(struct rt_chains *r);
 /* Reads what the run to be resumed came to; its draws are still to be read.
  * `capacity`: draws that are wanted, more if it had room for more. */

@@ -141,22 +141,6 @@ enum gbm_status rt_chains_read_numbers(struct rt_chains *r, int *capacity)
     return s;
 }
 
-enum gbm_status rt_chains_open_checkpoints(struct rt_chains *r)
-{
-    const struct rt_options *o = &r->rt->options;
-    if (o->checkpoint && rt_checkpoint_begin(&r->checkpoint, r->rt) != GBM_OK)
-        return r->rt->status;
-    if (!o->resume)
-        return GBM_OK;
-    if (!o->checkpoint || strcmp(o->checkpoint, o->resume) != 0 ||
-        rt_resume_exists(o->resume))
-        return rt_resume_open(&r->resume, r->rt, r->notes);
-    if (r->notes)
-        fprintf(r->notes, "note: there is no %s yet: the run begins\n",
-                o->resume);
-    return GBM_OK;
-}
-
 enum gbm_status rt_chains_prepare_state(struct rt_chains *r)
 {
     struct rt *rt = r->rt;

@@ -639,3 +639,19 @@ void rt_resume_end(struct rt_resume *r)
     key_free(&r->key);
     *r = (struct rt_resume){0};
 }
+
+enum gbm_status rt_checkpoint_open(struct rt_checkpoint *c, struct rt_resume *r,
+                                   struct rt *rt, FILE *notes)
+{
+    const struct rt_options *o = &rt->options;
+    if (o->checkpoint && rt_checkpoint_begin(c, rt) != GBM_OK)
+        return rt->status;
+    if (!o->resume)
+        return GBM_OK;
+    if (!o->checkpoint || strcmp(o->checkpoint, o->resume) != 0 ||
+        rt_resume_exists(o->resume))
+        return rt_resume_open(r, rt, notes);
+    if (notes)
+        fprintf(notes, "note: there is no %s yet: the run begins\n", o->resume);
+    return GBM_OK;
+}

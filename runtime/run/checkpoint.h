@@ -81,4 +81,11 @@ enum gbm_status rt_resume_read(struct rt_resume *resume, struct rt *rt,
                                const struct rt_pieces *pieces);
 void rt_resume_end(struct rt_resume *resume);
 
+/* Both, as the options ask: what is resumed settles options, so before all
+ * else. There may be nothing yet where the run saves itself: the same command
+ * line starts it and goes on with it. */
+enum gbm_status rt_checkpoint_open(struct rt_checkpoint *checkpoint,
+                                   struct rt_resume *resume, struct rt *rt,
+                                   FILE *notes);
+
 #endif

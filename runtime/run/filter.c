@@ -334,12 +334,10 @@ static enum gbm_status deliver(struct rt_filter *f)
 enum gbm_status rt_filter_check_options(struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
-    const char *bad = o->checkpoint ? "--checkpoint"
-                      : o->resume   ? "--resume"
-                      : o->until    ? "--until"
-                      : o->plain    ? "--plain"
-                      : o->profile  ? "--profile"
-                                    : NULL;
+    const char *bad = o->until     ? "--until"
+                      : o->plain   ? "--plain"
+                      : o->profile ? "--profile"
+                                   : NULL;
     if (bad)
         return rt_fail(rt, GBM_USER_ERROR, "--method %s has no %s",
                        o->method->name, bad);
@@ -366,6 +364,8 @@ enum gbm_status rt_filter_load(struct rt_filter *f)
     if (s != GBM_OK)
         return s;
     f->loaded = true;
+    if (f->resume.file && rt_resume_data(&f->resume, rt, &f->in) != GBM_OK)
+        return rt->status;
     *starter = (struct rt_starter){.rt = rt, .in = &f->in, .family = -1};
     starter->init = calloc((size_t)m->nvariables + 1, sizeof *starter->init);
     starter->state = calloc(1, m->state_size + 1);
@@ -385,6 +385,76 @@ static enum gbm_status prepare(struct rt_filter *f)
     return s == GBM_OK ? rt_filter_lay_out(f) : s;
 }
 
+/* ---- checkpoints, of filters that ended ---- */
+
+static void list_pieces(struct rt_filter *f, struct rt_pieces *p)
+{
+    const size_t filters = (size_t)f->result.filters;
+    const size_t n = filters * ((size_t)f->times.count + 1);
+    const size_t draws = (size_t)f->rt->options.draws;
+    rt_pieces_add(p, "filters done", &f->number, sizeof f->number);
+    rt_pieces_add(p, "likelihoods", f->logliks, n * sizeof *f->logliks);
+    rt_pieces_add(p, "effective particles", f->ess, n * sizeof *f->ess);
+    rt_pieces_add(p, "ancestors", f->paths, n * sizeof *f->paths);
+    rt_pieces_add(p, "resampled", f->resampled, n);
+    rt_pieces_add(p, "estimates", f->estimates,
+                  2 * filters * (size_t)f->result.ncells *
+                      sizeof *f->estimates);
+    if (f->records)
+        rt_pieces_add(p, "paths", f->records,
+                      filters * draws * (size_t)f->in.row * sizeof *f->records);
+}
+
+enum gbm_status rt_filter_read(struct rt_filter *f, struct rt_pieces *list)
+{
+    enum gbm_status s = GBM_OK;
+    if (list->failed)
+        s = rt_fail(f->rt, GBM_FAILURE, "no memory");
+    else if (f->resume.file)
+        s = rt_resume_read(&f->resume, f->rt, list);
+    rt_pieces_free(list);
+    return s;
+}
+
+enum gbm_status rt_filter_identify(struct rt_filter *f)
+{
+    if (!f->checkpoint.path[0])
+        return GBM_OK;
+    if (f->resume.file)
+        rt_checkpoint_goes_on(&f->checkpoint, &f->resume);
+    return rt_checkpoint_identify(&f->checkpoint, f->rt, &f->in);
+}
+
+void rt_filter_save(struct rt_filter *f, struct rt_pieces *list)
+{
+    char error[GBM_ERROR];
+    if (!list->failed &&
+        rt_checkpoint_write(&f->checkpoint, list, error) != GBM_OK)
+        fprintf(stderr, "warning: no checkpoint: %s: the run goes on\n", error);
+    rt_pieces_free(list);
+}
+
+static void save(struct rt_filter *f)
+{
+    struct rt_pieces pieces = {0};
+    list_pieces(f, &pieces);
+    rt_filter_save(f, &pieces);
+}
+
+static enum gbm_status go_on(struct rt_filter *f)
+{
+    struct rt_pieces pieces = {0};
+    f->rt->options.chains = f->result.filters; /* as a checkpoint has it */
+    list_pieces(f, &pieces);
+    enum gbm_status s = rt_filter_read(f, &pieces);
+    if (s == GBM_OK)
+        s = rt_filter_identify(f);
+    if (s == GBM_OK && f->resume.file && f->notes)
+        fprintf(f->notes, "note: %s: goes on after %d of %d filters\n",
+                f->resume.path, f->number, f->result.filters);
+    return s;
+}
+
 static void execute(struct rt_filter *f)
 {
     struct rt *rt = f->rt;
@@ -396,15 +466,21 @@ static void execute(struct rt_filter *f)
                 "%s: %d filters of %d particles, %d times, on the CPU\n",
                 rt->model->name, wanted, f->n, f->times.count);
     rt_catch_signals();
-    for (f->number = 0; s == GBM_OK && f->number < wanted && !rt_stopped();
-         f->number++) {
+    while (s == GBM_OK && f->number < wanted && !rt_stopped()) {
         f->stream = (uint32_t)f->number;
         s = rt_filter_run(f);
+        if (rt_stopped()) /* amid this one, it may be */
+            break;
+        f->number++;
+        if (s == GBM_OK && rt_checkpoint_due(&f->checkpoint))
+            save(f);
     }
+    if (s == GBM_OK && f->number > 0 && f->checkpoint.path[0])
+        save(f);
     f->result.timing.sampling_s = rt_clock() - began;
     f->result.timing.sampling_cpu_s = rt_cpu_clock() - cpu;
-    f->result.complete = !rt_stopped();
-    f->result.filters = f->number - (rt_stopped() && f->number > 0);
+    f->result.complete = f->number == wanted;
+    f->result.filters = f->number;
     if (s == GBM_OK && f->result.filters == 0)
         s = rt_fail(rt, GBM_FAILURE,
                     "stopped before the first filter's end: nothing is "
@@ -413,8 +489,10 @@ static void execute(struct rt_filter *f)
         !f->result.complete)
         rt_fail(rt, GBM_FAILURE,
                 "stopped: %d of %d filters were run; what is written is "
-                "marked incomplete",
-                f->result.filters, wanted);
+                "marked incomplete%s%s",
+                f->result.filters, wanted,
+                f->checkpoint.whole ? "; to go on: --resume " : "",
+                f->checkpoint.whole ? rt->options.checkpoint : "");
 }
 
 void rt_filter_release(struct rt_filter *f)
@@ -440,6 +518,8 @@ void rt_filter_release(struct rt_filter *f)
         f->records,   f->result.instants, f->result.cells, f->list};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
+    rt_checkpoint_end(&f->checkpoint);
+    rt_resume_end(&f->resume);
     if (f->loaded)
         rt_instance_free(&f->in);
     gbm_data_free(&f->data);
@@ -447,11 +527,19 @@ void rt_filter_release(struct rt_filter *f)
 
 static int run_filters(struct rt *rt)
 {
-    struct rt_filter f = {.rt = rt, .n = rt->options.particles};
+    struct rt_filter f = {.rt = rt};
     const double began = rt_clock();
     f.notes = rt->options.quiet ? NULL : stderr;
-    f.result.filters = rt->options.chains_given ? rt->options.chains : FILTERS;
-    enum gbm_status s = prepare(&f);
+    enum gbm_status s =
+        rt_checkpoint_open(&f.checkpoint, &f.resume, rt, f.notes);
+    f.n = rt->options.particles;
+    if (!rt->options.chains_given)
+        rt->options.chains = FILTERS;
+    f.result.filters = rt->options.chains;
+    if (s == GBM_OK)
+        s = prepare(&f);
+    if (s == GBM_OK)
+        s = go_on(&f);
     if (s == GBM_OK)
         s = rt_filter_begin(&f, f.starter.state);
     if (s == GBM_OK)

@@ -3,6 +3,7 @@
 #ifndef GBM_FILTER_H
 #define GBM_FILTER_H
 
+#include "run/checkpoint.h"
 #include "run/start.h"
 
 /* ---- time_order.c: when each element is drawn, computed or compared ---- */
@@ -144,6 +145,8 @@ struct rt_filter {
     struct rt_estimate *estimates; /* [filters][2][cells] */
     struct gbm_draws draws;        /* for --out: all filters' */
     double *records;               /* [filters][draws][row] */
+    struct rt_checkpoint checkpoint;
+    struct rt_resume resume;
 };
 
 enum gbm_status rt_filter_no_memory(struct rt_filter *f);
@@ -156,6 +159,13 @@ enum gbm_status rt_filter_lay_out(struct rt_filter *f);
 enum gbm_status rt_filter_create(struct rt_filter *f);
 void rt_filter_copy(struct rt_filter *f);
 void rt_filter_release(struct rt_filter *f);
+/* Checkpoints, after rt_checkpoint_open of the two. Reads what the list is of,
+ * if the run goes on from some, and frees the list; */
+enum gbm_status rt_filter_read(struct rt_filter *f, struct rt_pieces *list);
+/* after all is read; */
+enum gbm_status rt_filter_identify(struct rt_filter *f);
+/* writes one, and frees the list. */
+void rt_filter_save(struct rt_filter *f, struct rt_pieces *list);
 /* An error if an option is given that methods with particles have not. */
 enum gbm_status rt_filter_check_options(struct rt *rt);
 

@@ -188,6 +188,22 @@ static void say_why(const struct rt_climb *c, char *out, size_t capacity)
                  c->far, c->far_at);
 }
 
+static void note_stopped(struct rt_mode *m)
+{
+    int highest = -1;
+    for (int c = 0; c < m->in.nchains; c++) {
+        const struct rt_climb *climb = &m->climbs[c];
+        if (climb->end != RT_ASCENT_STOPPED)
+            continue;
+        m->stopped = true;
+        if (isfinite(climb->value) &&
+            (highest < 0 || climb->value > m->climbs[highest].value))
+            highest = c;
+    }
+    if (m->best < 0)
+        m->best = highest;
+}
+
 enum gbm_status rt_mode_choose(struct rt_mode *m)
 {
     char text[512];
@@ -202,6 +218,8 @@ enum gbm_status rt_mode_choose(struct rt_mode *m)
             say_why(&m->climbs[c], text, sizeof text);
             fprintf(m->notes, "warning: start %d: %s\n", c + 1, text);
         }
+    if (rt_stopped())
+        note_stopped(m);
     if (m->best >= 0)
         return GBM_OK;
     say_why(&m->climbs[0], text, sizeof text);

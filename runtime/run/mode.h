@@ -27,7 +27,9 @@ struct rt_mode {
     struct rt_unknowns unknowns;
     struct rt_climb *climbs; /* [in.nchains] */
     int best;                /* of those that converged; -1: none did */
-    const char *what;        /* "log posterior density" */
+    bool stopped; /* while some were on their way: if none had converged, best
+                     is the highest */
+    const char *what; /* "log posterior density" */
 };
 
 /* mode.c. Whether --out fits. */

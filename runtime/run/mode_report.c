@@ -163,7 +163,11 @@ static void print(const struct rt_mode *m, const struct marks *k)
 {
     const struct rt_climb *best = &m->climbs[m->best];
     struct table t = {.most = ROWS};
-    printf("mode of the %s%s: %.10g, after %d iteration%s\n", m->what,
+    printf("%s of the %s%s: %.10g, after %d iteration%s\n",
+           m->best >= 0 && m->climbs[m->best].end == RT_ASCENT_CONVERGED
+               ? "mode"
+               : "highest point so far",
+           m->what,
            m->unknowns.jacobian ? " (of free numbers: with the Jacobian)" : "",
            best->value, best->iterations, best->iterations == 1 ? "" : "s");
     print_starts(m);
@@ -215,13 +219,15 @@ static void put_summary(struct rt_out *out, const struct rt_mode *m,
     rt_out_format(out, "{\n  \"method\": \"%s\",\n  \"log_density\": ",
                   m->rt->options.method->name);
     put_number(out, best->value, 17);
-    rt_out_format(out,
-                  ",\n  \"jacobian\": %s,\n  \"converged\": true,\n"
-                  "  \"iterations\": %d,\n  \"near_bound\": %s%s%s,\n"
-                  "  \"starts\": [",
-                  m->unknowns.jacobian ? "true" : "false", best->iterations,
-                  best->far[0] ? "\"" : "null", best->far,
-                  best->far[0] ? "\"" : "");
+    rt_out_format(
+        out,
+        ",\n  \"jacobian\": %s,\n  \"complete\": %s,\n  "
+        "\"converged\": %s,\n"
+        "  \"iterations\": %d,\n  \"near_bound\": %s%s%s,\n"
+        "  \"starts\": [",
+        m->unknowns.jacobian ? "true" : "false", m->stopped ? "false" : "true",
+        best->end == RT_ASCENT_CONVERGED ? "true" : "false", best->iterations,
+        best->far[0] ? "\"" : "null", best->far, best->far[0] ? "\"" : "");
     for (int c = 0; c < m->in.nchains; c++) {
         const struct rt_climb *climb = &m->climbs[c];
         rt_out_format(out, "%s\n    {\"log_density\": ", c ? "," : "");
@@ -316,6 +322,18 @@ static enum gbm_status write_file(const struct rt_mode *m,
     return s == GBM_OK ? s : rt_fail(m->rt, s, "%s", error);
 }
 
+static enum gbm_status fail_stopped(const struct rt_mode *m)
+{
+    int done = 0;
+    for (int c = 0; c < m->in.nchains; c++)
+        done += m->climbs[c].end == RT_ASCENT_CONVERGED;
+    return rt_fail(m->rt, GBM_FAILURE,
+                   "stopped: %d of %d starts had come to a mode; what is "
+                   "written is %s, and marked incomplete",
+                   done, m->in.nchains,
+                   done ? "the best of these" : "the highest point so far");
+}
+
 enum gbm_status rt_mode_report(struct rt_mode *m, bool values)
 {
     const struct rt_options *o = &m->rt->options;
@@ -331,5 +349,5 @@ enum gbm_status rt_mode_report(struct rt_mode *m, bool values)
     if (s == GBM_OK && !o->quiet)
         print(m, &k);
     free_marks(&k);
-    return s;
+    return s == GBM_OK && m->stopped ? fail_stopped(m) : s;
 }

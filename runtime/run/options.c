@@ -369,7 +369,7 @@ static enum gbm_status parse_power(struct rt *rt, const char *text)
 {
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0) || !(value < RT_ALL_ENTERED))
+    if (end == text || *end || !(value >= 0) || !(value <= RT_ALL_ENTERED))
         return rt_fail(rt, GBM_USER_ERROR,
                        "--power '%s': a number from 0 to 100 is wanted", text);
     rt->options.power = value;
@@ -587,7 +587,7 @@ static const struct {
     {OPTION_PLAIN, false},    {OPTION_START, false},
     {OPTION_DRAWS, true},     {OPTION_UNTIL, true},
     {OPTION_METHOD, false},   {OPTION_REPLICAS, false},
-    {OPTION_SEQUENCE, false},
+    {OPTION_SEQUENCE, false}, {OPTION_PARTICLES, false},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -630,10 +630,15 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         return o->method->name;
     case OPTION_REPLICAS:
         return integer_text(o->replicas, buffer);
-    case OPTION_WARMUP:
-        return integer_text(o->warmup, buffer);
+    case OPTION_WARMUP: /* of smc both follow from the particles */
+        return o->method == &rt_smc ? NULL : integer_text(o->warmup, buffer);
     case OPTION_DRAWS:
-        return integer_text(o->draws, buffer);
+        return o->method == &rt_smc ? NULL : integer_text(o->draws, buffer);
+    case OPTION_PARTICLES:
+        return o->method == &rt_smc || o->method == &rt_particle_filter ||
+                       o->method == &rt_particle_metropolis
+                   ? integer_text(o->particles, buffer)
+                   : NULL;
     case OPTION_THIN:
         return integer_text(o->thin, buffer);
     case OPTION_MONITOR:

@@ -2,9 +2,10 @@
  * and Holenstein 2010, section 4.4). Parameters of a model that runs along
  * time, and what they are drawn from, move by random-walk steps; a particle
  * filter's estimate stands for their likelihood, which leaves the posterior
- * exact, and one of its paths is the states' draw. The step's covariance and
- * scale are learnt in warm-up (Andrieu and Thoms 2008, algorithm 4) and fixed
- * after. */
+ * exact, and one of its paths is the states' draw. Chains move by turns, so
+ * what there is of them at any time is of equal length. The step's covariance
+ * and scale are learnt in warm-up (Andrieu and Thoms 2008, algorithm 4) and
+ * fixed after. */
 #include "run/filter.h"
 #include "run/method.h"
 #include "gbm.h"
@@ -22,19 +23,27 @@ struct parameter {
     int64_t cell;
 };
 
+/* A chain. */
+struct walk {
+    double *x, *mean;            /* [d] */
+    double *covariance, *factor; /* [d][d] */
+    double *record;              /* [row] x, and the path beside it */
+    double *scale;               /* log of the factor of the step */
+    double *loglik;              /* log prior and likelihood of x */
+};
+
 struct pmmh {
     struct rt_filter f;      /* its `in` has the chains' starting values */
     struct gbm_array *given; /* [nvariables] stand-ins for what --init gives */
     struct parameter *parameters; /* [d] */
     int d;
-    double *start;               /* [chains][d] */
-    double *x, *y, *mean;        /* [d] */
-    double *covariance, *factor; /* [d][d] */
-    double scale;                /* log of the factor of the step */
-    double loglik;               /* log prior and likelihood of x */
-    double *record;              /* [row] x, and the path beside it */
+    double *start;     /* [chains][d] */
+    double *y;         /* [d] a proposal */
+    double *numbers;   /* [chains][room] of all walks */
+    struct walk *walk; /* [chains] */
+    int64_t room;
     struct gbm_draws draws;
-    int accept;
+    int sweep, chain;        /* the next move; before the first, sweep -1 */
     int64_t moves, accepted; /* after warm-up */
 };
 
@@ -140,7 +149,7 @@ static enum gbm_status evaluate(struct pmmh *p, const double *x)
     for (int k = 0; k < p->d; k++)
         rt_set_value(&f->in.slots[p->parameters[k].variable], false, 0,
                      p->parameters[k].cell, x[k]);
-    f->stream++;
+    f->stream = (uint32_t)((p->sweep + 1) * f->rt->options.chains + p->chain);
     enum gbm_status s = rt_filter_begin(f, f->starter.state);
     f->loglik = f->base;
     if (s != GBM_OK || !isfinite(f->base))
@@ -149,7 +158,7 @@ static enum gbm_status evaluate(struct pmmh *p, const double *x)
     return rt_filter_run(f);
 }
 
-static void keep_record(struct pmmh *p)
+static void keep_record(struct pmmh *p, const struct walk *w)
 {
     struct rt_filter *f = &p->f;
     const struct rt_instance *in = &f->in;
@@ -158,118 +167,192 @@ static void keep_record(struct pmmh *p)
         const struct rt_monitor *m = &in->monitors[k];
         const bool integer = in->model->variables[m->variable].integer;
         for (int64_t i = 0; i < m->count; i++)
-            p->record[m->offset + i] =
+            w->record[m->offset + i] =
                 rt_value(&in->slots[m->variable], integer, 0,
                          m->cells ? m->cells[i] : i);
     }
     for (int64_t i = 0; i < f->result.ncells; i++)
-        p->record[f->result.cells[i].offset] = f->path[i];
-    p->loglik = f->loglik;
+        w->record[f->result.cells[i].offset] = f->path[i];
+    *w->loglik = f->loglik;
 }
 
 /* ---- moves ---- */
 
 /* The lower Cholesky factor of the covariance, and a little on its diagonal. */
-static void factor(struct pmmh *p)
+static void factor(const struct walk *w, int d)
 {
-    const int d = p->d;
     for (int i = 0; i < d; i++)
         for (int j = 0; j <= i; j++) {
-            double sum = p->covariance[i * d + j];
+            double sum = w->covariance[i * d + j];
             for (int k = 0; k < j; k++)
-                sum -= p->factor[i * d + k] * p->factor[j * d + k];
-            const double least = 1e-6 * p->covariance[i * d + i] + 1e-300;
-            p->factor[i * d + j] =
-                i > j ? sum / p->factor[j * d + j] : sqrt(fmax(sum, least));
+                sum -= w->factor[i * d + k] * w->factor[j * d + k];
+            const double least = 1e-6 * w->covariance[i * d + i] + 1e-300;
+            w->factor[i * d + j] =
+                i > j ? sum / w->factor[j * d + j] : sqrt(fmax(sum, least));
         }
 }
 
-static void begin_chain(struct pmmh *p, int chain)
+static enum gbm_status begin_chain(struct pmmh *p)
 {
+    const struct walk *w = &p->walk[p->chain];
     const int d = p->d;
-    memset(p->covariance, 0, (size_t)(d * d) * sizeof *p->covariance);
+    memset(w->covariance, 0, (size_t)(d * d) * sizeof *w->covariance);
     for (int k = 0; k < d; k++) {
-        p->x[k] = p->mean[k] = p->start[chain * d + k];
-        const double step = FIRST_STEP * fmax(fabs(p->x[k]), FIRST_STEP);
-        p->covariance[k * d + k] = step * step;
+        w->x[k] = w->mean[k] = p->start[p->chain * d + k];
+        const double step = FIRST_STEP * fmax(fabs(w->x[k]), FIRST_STEP);
+        w->covariance[k * d + k] = step * step;
     }
-    p->scale = log(2.38 / sqrt(d));
-    factor(p);
-}
-
-static void learn(struct pmmh *p, int sweep, double probability)
-{
-    const int d = p->d;
-    const double rate = pow(sweep + 2, -0.6);
-    p->scale += rate * (probability - ACCEPTED);
-    for (int i = 0; i < d; i++)
-        p->y[i] = p->x[i] - p->mean[i];
-    for (int i = 0; i < d; i++) {
-        p->mean[i] += rate * p->y[i];
-        for (int j = 0; j < d; j++)
-            p->covariance[i * d + j] +=
-                rate * (p->y[i] * p->y[j] - p->covariance[i * d + j]);
-    }
-    factor(p);
-}
-
-static enum gbm_status move(struct pmmh *p, int chain, int sweep)
-{
-    const struct rt_options *o = &p->f.rt->options;
-    const int d = p->d;
-    struct gbm_rng rng;
-    double z[d];
-    gbm_rng_start(&rng, o->seed, (uint32_t)chain, (uint32_t)sweep, STREAM, 0);
-    for (int k = 0; k < d; k++)
-        z[k] = gbm_draw_normal(&rng);
-    for (int i = 0; i < d; i++) {
-        p->y[i] = p->x[i];
-        for (int j = 0; j <= i; j++)
-            p->y[i] += exp(p->scale) * p->factor[i * d + j] * z[j];
-    }
-    enum gbm_status s = evaluate(p, p->y);
-    const double ratio = p->f.loglik - p->loglik;
-    const double probability = ratio >= 0 ? 1 : exp(ratio);
-    if (s != GBM_OK || rt_stopped())
-        return s;
-    p->accept = gbm_uniform(&rng) < probability;
-    if (p->accept) {
-        memcpy(p->x, p->y, (size_t)d * sizeof *p->x);
-        keep_record(p);
-    }
-    if (sweep < o->warmup) {
-        learn(p, sweep, probability);
-    } else {
-        p->moves++;
-        p->accepted += p->accept;
-    }
-    return GBM_OK;
-}
-
-static enum gbm_status run_chain(struct pmmh *p, int chain,
-                                 struct rt_progress *progress)
-{
-    const struct rt_options *o = &p->f.rt->options;
-    const int sweeps = o->warmup + p->draws.capacity * o->thin;
-    const size_t bytes = (size_t)p->f.in.row * sizeof(double);
-    begin_chain(p, chain);
-    enum gbm_status s = evaluate(p, p->x);
+    *w->scale = log(2.38 / sqrt(d));
+    factor(w, d);
+    enum gbm_status s = evaluate(p, w->x);
     if (s == GBM_OK && !isfinite(p->f.loglik) && !rt_stopped())
         return rt_fail(p->f.rt, GBM_FAILURE,
                        "chain %d: no particle has a density that is not 0 at "
                        "its starting values: other ones (--init), or more "
                        "--particles, may help",
-                       chain + 1);
-    if (s == GBM_OK)
-        keep_record(p);
-    for (int k = 0; s == GBM_OK && k < sweeps && !rt_stopped(); k++) {
-        const int kept = k - o->warmup + 1;
-        s = move(p, chain, k);
-        if (kept > 0 && kept % o->thin == 0 && !rt_stopped())
-            memcpy(gbm_draws_record(&p->draws, chain, kept / o->thin - 1),
-                   p->record, bytes);
-        rt_progress_show(progress, (int64_t)chain * sweeps + k + 1);
+                       p->chain + 1);
+    if (s == GBM_OK && !rt_stopped())
+        keep_record(p, w);
+    return s;
+}
+
+static void learn(struct pmmh *p, const struct walk *w, double probability)
+{
+    const int d = p->d;
+    const double rate = pow(p->sweep + 2, -0.6);
+    *w->scale += rate * (probability - ACCEPTED);
+    for (int i = 0; i < d; i++)
+        p->y[i] = w->x[i] - w->mean[i];
+    for (int i = 0; i < d; i++) {
+        w->mean[i] += rate * p->y[i];
+        for (int j = 0; j < d; j++)
+            w->covariance[i * d + j] +=
+                rate * (p->y[i] * p->y[j] - w->covariance[i * d + j]);
     }
+    factor(w, d);
+}
+
+/* Of p->chain in p->sweep; if it is asked to stop meanwhile, not at all. */
+static enum gbm_status move(struct pmmh *p)
+{
+    const struct rt_options *o = &p->f.rt->options;
+    const struct walk *w = &p->walk[p->chain];
+    const int d = p->d;
+    struct gbm_rng rng;
+    double z[d];
+    gbm_rng_start(&rng, o->seed, (uint32_t)p->chain, (uint32_t)p->sweep, STREAM,
+                  0);
+    for (int k = 0; k < d; k++)
+        z[k] = gbm_draw_normal(&rng);
+    for (int i = 0; i < d; i++) {
+        p->y[i] = w->x[i];
+        for (int j = 0; j <= i; j++)
+            p->y[i] += exp(*w->scale) * w->factor[i * d + j] * z[j];
+    }
+    enum gbm_status s = evaluate(p, p->y);
+    const double ratio = p->f.loglik - *w->loglik;
+    const double probability = ratio >= 0 ? 1 : exp(ratio);
+    if (s != GBM_OK || rt_stopped())
+        return s;
+    const bool accept = gbm_uniform(&rng) < probability;
+    if (accept) {
+        memcpy(w->x, p->y, (size_t)d * sizeof *w->x);
+        keep_record(p, w);
+    }
+    if (p->sweep < o->warmup) {
+        learn(p, w, probability);
+    } else {
+        p->moves++;
+        p->accepted += accept;
+    }
+    return GBM_OK;
+}
+
+static int sweeps_of(const struct pmmh *p)
+{
+    const struct rt_options *o = &p->f.rt->options;
+    return o->warmup + p->draws.capacity * o->thin;
+}
+
+/* Draws of a chain after `sweeps` of them. */
+static int draws_after(const struct pmmh *p, int sweeps)
+{
+    const struct rt_options *o = &p->f.rt->options;
+    return sweeps > o->warmup ? (sweeps - o->warmup) / o->thin : 0;
+}
+
+/* The next move of the next chain. */
+static enum gbm_status step(struct pmmh *p)
+{
+    const size_t bytes = (size_t)p->f.in.row * sizeof(double);
+    enum gbm_status s = p->sweep < 0 ? begin_chain(p) : move(p);
+    if (s != GBM_OK || rt_stopped())
+        return s;
+    const int kept = draws_after(p, p->sweep + 1);
+    if (kept > draws_after(p, p->sweep))
+        memcpy(gbm_draws_record(&p->draws, p->chain, kept - 1),
+               p->walk[p->chain].record, bytes);
+    if (++p->chain == p->f.rt->options.chains) {
+        p->chain = 0;
+        p->sweep++;
+        p->draws.kept = kept;
+    }
+    return GBM_OK;
+}
+
+/* ---- checkpoints ---- */
+
+static void list_numbers(struct pmmh *p, struct rt_pieces *pieces)
+{
+    rt_pieces_add(pieces, "sweeps", &p->sweep, sizeof p->sweep);
+    rt_pieces_add(pieces, "next chain", &p->chain, sizeof p->chain);
+    rt_pieces_add(pieces, "draws", &p->draws.kept, sizeof p->draws.kept);
+    rt_pieces_add(pieces, "moves", &p->moves, sizeof p->moves);
+    rt_pieces_add(pieces, "accepted", &p->accepted, sizeof p->accepted);
+}
+
+/* The first chains may have one draw more than there are of all. */
+static void list_arrays(struct pmmh *p, struct rt_pieces *pieces)
+{
+    const int chains = p->f.rt->options.chains;
+    rt_pieces_add(pieces, "walks", p->numbers,
+                  (size_t)(chains * p->room) * sizeof *p->numbers);
+    for (int c = 0; c < chains; c++) {
+        const int kept = draws_after(p, p->sweep + (c < p->chain));
+        rt_pieces_add(pieces, "draws", gbm_draws_record(&p->draws, c, 0),
+                      (size_t)(kept * p->f.in.row) * sizeof(double));
+    }
+}
+
+static void save(struct pmmh *p)
+{
+    struct rt_pieces pieces = {0};
+    list_numbers(p, &pieces);
+    list_arrays(p, &pieces);
+    rt_filter_save(&p->f, &pieces);
+}
+
+static enum gbm_status go_on(struct pmmh *p)
+{
+    struct rt_filter *f = &p->f;
+    struct rt_pieces numbers = {0}, arrays = {0};
+    list_numbers(p, &numbers);
+    enum gbm_status s = rt_filter_read(f, &numbers);
+    if (s == GBM_OK && p->draws.kept > p->draws.capacity)
+        s = rt_fail(f->rt, GBM_USER_ERROR,
+                    "--resume %s: it has %d draws a chain already, and --draws "
+                    "would keep %d",
+                    f->resume.path, p->draws.kept, p->draws.capacity);
+    if (s != GBM_OK)
+        return s;
+    list_arrays(p, &arrays);
+    s = rt_filter_read(f, &arrays);
+    if (s == GBM_OK)
+        s = rt_filter_identify(f);
+    if (s == GBM_OK && f->resume.file && f->notes)
+        fprintf(f->notes,
+                "note: %s: goes on after %d of %d moves of each chain\n",
+                f->resume.path, p->sweep < 0 ? 0 : p->sweep, sweeps_of(p));
     return s;
 }
 
@@ -277,18 +360,26 @@ static enum gbm_status run_chain(struct pmmh *p, int chain,
 
 static bool allocate(struct pmmh *p)
 {
-    const size_t d = (size_t)p->d + 1;
+    const size_t d = (size_t)p->d, row = (size_t)p->f.in.row;
+    const size_t chains = (size_t)p->f.in.nchains;
     struct rt_filter *f = &p->f;
-    p->start = malloc(d * (size_t)f->in.nchains * sizeof *p->start);
-    p->x = malloc(d * sizeof *p->x);
-    p->y = malloc(d * sizeof *p->y);
-    p->mean = malloc(d * sizeof *p->mean);
-    p->covariance = malloc(d * d * sizeof *p->covariance);
-    p->factor = calloc(d * d, sizeof *p->factor);
-    p->record = malloc(((size_t)f->in.row + 1) * sizeof *p->record);
+    p->room = (int64_t)(2 * d + 2 * d * d + row + 2);
+    p->start = malloc((d * chains + 1) * sizeof *p->start);
+    p->y = malloc((d + 1) * sizeof *p->y);
+    p->numbers = calloc((size_t)p->room * chains, sizeof *p->numbers);
+    p->walk = calloc(chains, sizeof *p->walk);
     f->path = malloc(((size_t)f->result.ncells + 1) * sizeof *f->path);
-    return p->start && p->x && p->y && p->mean && p->covariance && p->factor &&
-           p->record && f->path;
+    for (size_t c = 0; p->numbers && p->walk && c < chains; c++) {
+        double *at = p->numbers + (int64_t)c * p->room;
+        p->walk[c] = (struct walk){.x = at,
+                                   .mean = at + d,
+                                   .covariance = at + 2 * d,
+                                   .factor = at + 2 * d + d * d,
+                                   .record = at + 2 * d + 2 * d * d,
+                                   .scale = at + p->room - 2,
+                                   .loglik = at + p->room - 1};
+    }
+    return p->start && p->y && p->numbers && p->walk && f->path;
 }
 
 /* Cells in the order in which a path is traced: the last ones first. */
@@ -334,13 +425,35 @@ static enum gbm_status prepare(struct pmmh *p)
     return s;
 }
 
+/* Moves until the end, or until it is asked to stop. */
+static enum gbm_status walk_on(struct pmmh *p)
+{
+    struct rt *rt = p->f.rt;
+    const int chains = rt->options.chains, sweeps = sweeps_of(p);
+    struct rt_progress progress = {.out = p->f.notes};
+    const bool saves = p->f.checkpoint.path[0];
+    enum gbm_status s = GBM_OK;
+    rt_progress_begin(&progress, "moves", (int64_t)chains * (p->sweep + 1),
+                      (int64_t)chains * (sweeps + 1));
+    while (s == GBM_OK && p->sweep < sweeps && !rt_stopped()) {
+        s = step(p);
+        if (s == GBM_OK && rt_checkpoint_due(&p->f.checkpoint))
+            save(p);
+        rt_progress_show(&progress,
+                         (int64_t)chains * (p->sweep + 1) + p->chain);
+    }
+    rt_progress_end(&progress, (int64_t)chains * (p->sweep + 1) + p->chain);
+    if (s == GBM_OK && saves)
+        save(p);
+    p->draws.complete = p->sweep == sweeps;
+    return s;
+}
+
 static void execute(struct pmmh *p)
 {
     struct rt *rt = p->f.rt;
     const struct rt_options *o = &rt->options;
     const double began = rt_clock(), cpu = rt_cpu_clock();
-    struct rt_progress progress = {.out = p->f.notes};
-    enum gbm_status s = GBM_OK;
     rt_catch_signals();
     if (p->f.notes)
         fprintf(p->f.notes,
@@ -348,19 +461,16 @@ static void execute(struct pmmh *p)
                 "the CPU\n",
                 rt->model->name, o->chains, o->chains == 1 ? "" : "s", p->d,
                 p->f.n, p->f.times.count);
-    rt_progress_begin(&progress, "moves", 0,
-                      (int64_t)o->chains *
-                          (o->warmup + p->draws.capacity * o->thin));
-    for (int c = 0; s == GBM_OK && c < o->chains && !rt_stopped(); c++)
-        s = run_chain(p, c, &progress);
-    if (s == GBM_OK && rt_stopped())
-        s = rt_fail(rt, GBM_FAILURE,
-                    "stopped before the last chain's end: nothing is written");
-    if (s != GBM_OK)
+    if (walk_on(p) != GBM_OK)
         return;
-    rt_progress_end(&progress, progress.total);
-    p->draws.kept = p->draws.capacity;
-    p->draws.complete = true;
+    const bool whole = p->f.checkpoint.whole;
+    if (p->draws.kept == 0) {
+        rt_fail(rt, GBM_FAILURE,
+                "stopped before the first draw: nothing is written%s%s",
+                whole ? "; to go on: --resume " : "",
+                whole ? o->checkpoint : "");
+        return;
+    }
     p->draws.device = "the CPU, by particles";
     p->draws.timing.sampling_s = rt_clock() - began;
     p->draws.timing.sampling_cpu_s = rt_cpu_clock() - cpu;
@@ -368,25 +478,35 @@ static void execute(struct pmmh *p)
     if (!o->quiet)
         printf("%.1f %% of the moves were accepted after warm-up.\n",
                100.0 * (double)p->accepted / (double)p->moves);
+    if (!p->draws.complete)
+        rt_fail(rt, GBM_FAILURE,
+                "stopped: %d of %d draws a chain were kept; the run is marked "
+                "incomplete%s%s",
+                p->draws.kept, p->draws.capacity,
+                whole ? "; to go on: --resume " : "",
+                whole ? o->checkpoint : "");
 }
 
 static int run_pmmh(struct rt *rt)
 {
-    struct pmmh p = {
-        .f = {.rt = rt, .n = rt->options.particles, .alone = true}};
+    struct pmmh p = {.f = {.rt = rt, .alone = true}, .sweep = -1};
     p.f.notes = rt->options.quiet ? NULL : stderr;
     p.f.result.filters = 1;
     gbm_draws_init(&p.draws);
-    if (prepare(&p) == GBM_OK)
-        execute(&p);
+    if (rt_checkpoint_open(&p.f.checkpoint, &p.f.resume, rt, p.f.notes) ==
+        GBM_OK) {
+        p.f.n = rt->options.particles;
+        if (prepare(&p) == GBM_OK && go_on(&p) == GBM_OK)
+            execute(&p);
+    }
     for (int v = 0; p.given && v < p.f.in.model->nvariables; v++) {
         free(p.given[v].values);
         free(p.given[v].missing);
     }
     gbm_draws_free(&p.draws);
     rt_filter_release(&p.f);
-    void *const all[] = {p.given, p.parameters, p.start,  p.x,      p.y,
-                         p.mean,  p.covariance, p.factor, p.record, p.f.path};
+    void *const all[] = {p.given, p.parameters, p.start, p.y,
+                         p.walk,  p.numbers,    p.f.path};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     return rt_report(rt);

@@ -49,7 +49,9 @@ struct smc {
     char *states;
     bool tunes;  /* the sweep has something to tune */
     double left; /* the largest correlation that moves ended with */
-    int given;   /* draws of an island */
+    bool begun, moving;
+    int moved; /* sweeps of the moves at hand */
+    int given; /* draws of an island */
     bool drawn;
     uint32_t sweep;
 };
@@ -340,23 +342,27 @@ static enum gbm_status share_tuning(struct rt_chains *r, const struct smc *t)
     return r->rt->device->put(r->rt);
 }
 
-/* At least one sweep, and until little is left of the log likelihoods. */
-static enum gbm_status move(struct rt_chains *r, struct smc *t)
+static enum gbm_status begin_moves(struct rt_chains *r, struct smc *t)
 {
-    double left = 1;
     memcpy(t->before, t->loglik, (size_t)r->in.nchains * sizeof *t->before);
-    if (r->rt->device->put(r->rt) != GBM_OK)
+    t->moving = true;
+    t->moved = 0;
+    return r->rt->device->put(r->rt);
+}
+
+/* A sweep of the moves: at least one, and until little is left of the log
+ * likelihoods. */
+static enum gbm_status move_on(struct rt_chains *r, struct smc *t)
+{
+    if (move_once(r, t, false, NULL) != GBM_OK ||
+        (t->tunes && share_tuning(r, t) != GBM_OK))
         return r->rt->status;
-    for (int s = 0; s < MOST_SWEEPS && left > CORRELATION && !rt_stopped();
-         s++) {
-        if (move_once(r, t, false, NULL) != GBM_OK ||
-            (t->tunes && share_tuning(r, t) != GBM_OK))
-            break;
-        find_logliks(r, t);
-        left = correlation(t);
-    }
-    t->left = fmax(t->left, left);
-    return r->rt->status;
+    find_logliks(r, t);
+    double left = correlation(t);
+    t->moving = ++t->moved < MOST_SWEEPS && left > CORRELATION;
+    if (!t->moving)
+        t->left = fmax(t->left, left);
+    return GBM_OK;
 }
 
 static bool arrived(const struct smc *t)
@@ -385,8 +391,7 @@ static enum gbm_status check_prior_draws(struct rt_chains *r,
     return GBM_OK;
 }
 
-/* From the prior to the posterior. */
-static enum gbm_status travel(struct rt_chains *r, struct smc *t)
+static enum gbm_status begin(struct rt_chains *r, struct smc *t)
 {
     for (int c = 0; c < r->in.nchains; c++) {
         void *state = rt_state(&r->in, t->states, c);
@@ -397,13 +402,26 @@ static enum gbm_status travel(struct rt_chains *r, struct smc *t)
     if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
         return r->rt->status;
     find_logliks(r, t);
-    while (!arrived(t) && !rt_stopped() && r->rt->status == GBM_OK) {
-        for (int k = 0; k < t->islands && r->rt->status == GBM_OK; k++)
-            step_island(r, t, k);
-        if (r->rt->status == GBM_OK)
-            move(r, t);
+    t->begun = true;
+    return GBM_OK;
+}
+
+/* From the prior to the posterior. Between two sweeps of the moves is all that
+ * a checkpoint needs in what it saves. */
+static enum gbm_status travel(struct rt_chains *r, struct smc *t)
+{
+    enum gbm_status s = t->begun ? GBM_OK : begin(r, t);
+    while (s == GBM_OK && (t->moving || !arrived(t)) && !rt_stopped()) {
+        bool moving = t->moving;
+        for (int k = 0; !moving && k < t->islands && s == GBM_OK; k++)
+            s = step_island(r, t, k);
+        if (s == GBM_OK)
+            s = moving ? move_on(r, t) : begin_moves(r, t);
+        if (s == GBM_OK && rt_checkpoint_due(&r->checkpoint))
+            rt_chains_save(r, true);
     }
-    return r->rt->status;
+    r->cut = t->moving || !arrived(t);
+    return s;
 }
 
 /* Warm-up is the way to the posterior; the draws of an island are its
@@ -535,6 +553,28 @@ static enum gbm_status prepare(struct rt_chains *r)
     return GBM_OK;
 }
 
+static void save(struct rt_chains *r, struct rt_pieces *p)
+{
+    struct smc *t = r->own;
+    size_t n = (size_t)r->in.nchains, islands = (size_t)t->islands;
+    rt_pieces_add(p, "islands", t->island, islands * sizeof *t->island);
+    rt_pieces_add(p, "what turns add", t->score,
+                  islands * (size_t)t->turns.count * sizeof *t->score);
+    rt_pieces_add(p, "log likelihoods", t->loglik, n * sizeof *t->loglik);
+    rt_pieces_add(p, "those before", t->before, n * sizeof *t->before);
+    rt_pieces_add(p, "origins", t->eve, n * sizeof *t->eve);
+    rt_pieces_add(p, "begun", &t->begun, sizeof t->begun);
+    rt_pieces_add(p, "moving", &t->moving, sizeof t->moving);
+    rt_pieces_add(p, "moves", &t->moved, sizeof t->moved);
+    rt_pieces_add(p, "correlation left", &t->left, sizeof t->left);
+    rt_pieces_add(p, "sweeps of particles", &t->sweep, sizeof t->sweep);
+    rt_pieces_add(p, "particles are drawn", &t->drawn, sizeof t->drawn);
+    rt_pieces_add(p, "draws given", &t->given, sizeof t->given);
+    rt_pieces_add(p, "last rows", t->row,
+                  n * (size_t)r->in.row * sizeof *t->row);
+    rt_pieces_add(p, "last densities", t->lp, n * sizeof *t->lp);
+}
+
 /* Of the mean of the islands' evidences. */
 static void evidence(const struct smc *t, double *value, double *se)
 {
@@ -645,6 +685,7 @@ const struct rt_method rt_smc = {
     .more = "--particles",
     .prepare = prepare,
     .advance = advance,
+    .save = save,
     .report = report,
     .release = release,
 };

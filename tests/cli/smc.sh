@@ -84,5 +84,5 @@ for option in '--until ess>4' '--draws 10' '--warmup 10'; do
     status 1 ./modes --data modes.R --quiet --method smc $option
     says "has no ${option%% *}: it has a draw for each of --particles"
 done
-status 1 ./modes --data modes.R --quiet --method smc --checkpoint c
+status 1 ./modes --data modes.R --quiet --method smc --log-lik
 says 'not supported yet'
