@@ -278,6 +278,26 @@ static bool alone_below(const struct step *s, const struct part *p)
     return s->family->var->barren && !p->inverse && !p->guard;
 }
 
+static bool is_power(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_REF && e->var->role == ROLE_POWER;
+}
+
+/* The power that e, which the part's instance gives, is multiplied by: methods
+ * set it between sweeps, when tables are not filled anew. */
+static symp take_power(struct compiler *c, const struct part *p, symp *e)
+{
+    symp power = p->factor->power, one = sym_num(c, 1);
+    if (!power || power->kind != SYM_REF)
+        return one;
+    symp rest = sym_replace(c, *e, power, one);
+    if (!sym_same(*e, sym_mul2(c, power, rest)))
+        return one;
+    *e = rest;
+    return power;
+}
+
 /* What the part gives a node of s, if an instance gives e: in its loops; of
  * rows a table. NULL: it cannot be told, or depends on what is drawn. */
 static symp given_by(const struct integrated *k, const struct step *s,
@@ -287,6 +307,7 @@ static symp given_by(const struct integrated *k, const struct step *s,
     const struct family *f = s->family;
     symp guard = alone_below(s, p) ? sym_num(c, 1) : emit_part_guard(c, p);
     symp hit = p->inverse ? listed_at(c, f, p) : sym_num(c, 1);
+    symp power = take_power(c, p, &e);
     bool rows = false;
     if (!hit || !is_below(p))
         return NULL;
@@ -305,12 +326,12 @@ static symp given_by(const struct integrated *k, const struct step *s,
         e = sym_sum(c, l, lower, upper, e);
         rows = true;
     }
-    if (!is_free(k, e))
+    if (!is_free(k, e) || (rows && sym_any(e, is_power, NULL)))
         return NULL;
     symp table = rows ? model_table_of(c, k->m, e, NULL) : NULL;
     if (table)
         table->var->families->of_observed = true;
-    return table ? table : e;
+    return sym_mul2(c, power, table ? table : e);
 }
 
 /* Adds what the part has, or gives, of a statistic. */

@@ -175,5 +175,46 @@ python3 compare.py >.out || fail "posteriors differ from quadrature"
 # the nodes follow at once: other orders would fail here
 status 0 ./model geweke --data data.json --device cpu --draws 4000 --seed 5
 
+# methods set powers between sweeps: tables of what rows give hold none
+cat >few.gbm <<'M'
+model {
+  for (i in 1:N) { y[i] ~ dbern(theta[g[i]]) }
+  for (j in 1:J) { theta[j] ~ dbeta(0.3 * k, 0.7 * k) }
+  k ~ dgamma(2, 0.2)
+}
+M
+python3 - <<'E'
+import json
+d = dict(N=60, J=12, g=[1 + i % 12 for i in range(60)], y=[int(i % 12 < 4) if i % 7 else 1 for i in range(60)])
+json.dump(d, open("few.json", "w"))
+E
+cat >tempered.py <<'E'
+import json
+import sys
+from math import lgamma, log
+import numpy as np
+
+d = json.load(open("few.json"))
+k = (np.arange(40000) + 0.5) * 200 / 40000
+logp = 2 * log(0.2) + np.log(k) - 0.2 * k
+for j in range(12):
+    rows = [y for y, g in zip(d["y"], d["g"]) if g == j + 1]
+    for i in range(sum(rows)):
+        logp += np.log(0.3 * k + i)
+    for i in range(len(rows) - sum(rows)):
+        logp += np.log(0.7 * k + i)
+    for i in range(len(rows)):
+        logp -= np.log(k + i)
+w = np.exp(logp)
+found = json.load(open("tempered.json"))["parameters"]["k"]
+z = (found["mean"] - (w * k).sum() / w.sum()) / found["mcse"]
+print("k", z, found["ess_bulk"])
+sys.exit(not abs(z) < 4 or not found["ess_bulk"] > 1000)
+E
+status 0 "$GBMC" -O1 few.gbm -o few
+status 0 ./few --data few.json --device cpu --method tempering --chains 8 \
+    --warmup 500 --draws 1500 --monitor k --summary tempered.json --quiet
+python3 tempered.py >.out || fail "the tempered posterior is another"
+
 # as a device computes it
 device_draws_as_host model data.json
