@@ -11,6 +11,7 @@ from own import own_distribution
 from plates import (
     computed_plate, data_block, dead_code, product_of_matrices,
     random_effects, scalars, table)
+from published import arms, between_cuts, chosen_model
 from recursions import hidden_chain, population, vector_regression, walk
 from regressions import layers, regression, totals, weighted_sum
 from vectors import (
@@ -24,7 +25,7 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.7, own_distribution), (1, vector_regression), (1, factors),
           (0.8, occupancy), (0.5, topics), (0.6, softmax), (0.6, covariance_by_cells),
           (0.6, product_of_matrices), (0.8, spatial), (0.7, measured),
-          (0.6, small_groups), (0.8, weighted_sum), (0.6, totals), (0.5, layers),
+          (0.6, small_groups), (0.8, weighted_sum), (0.6, totals), (0.5, layers), (0.5, arms), (0.4, chosen_model), (0.4, between_cuts),
           (0.5, ordered), (1.5, hierarchy), (1.2, overdispersion), (0.6, widths),
           (4, regression),
           (2, any_distribution), (5, likelihood)]
