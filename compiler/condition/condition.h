@@ -175,6 +175,7 @@ struct sampler {
     /* Whether it has those of scalars; NULL: scalars have. */
     bool (*checked)(const struct step *s);
     bool own_cost; /* says itself, in cost_, how much it does */
+    bool squares;  /* goes through a matrix of count_ rows, too */
     /* Its kernels; NULL: one of its update. */
     void (*emit_kernels)(struct compiler *c, struct text *out,
                          const struct step *s);
@@ -187,7 +188,7 @@ struct sampler {
      * with tuning_cells, the function tuning_ says of how many numbers. */
     bool (*tunes)(const struct step *s);
     bool tuning_cells;
-    /* Arrays of its own (sweep_add_slot), where nothing is tuned: s->slots. */
+    /* Arrays of its own (sweep_add_slot). Where nothing is tuned, s->slots. */
     void (*slots)(struct compiler *c, struct model *m, struct step *s);
 };
 

@@ -150,7 +150,7 @@ static void emit_slots(struct text *out, struct compiler *c,
             text_printf(out, ", .family = %d",
                         k->family ? k->family->number : -1);
         if (k->counted)
-            text_printf(out, ", .cells = tuning_%s", k->step->name);
+            text_printf(out, ", .cells = %s%s", k->counted, k->step->name);
         text_append(out, "},\n");
     }
     text_append(out, "    {.name = 0}};\n\n");

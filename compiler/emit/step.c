@@ -186,10 +186,12 @@ static bool emit_cost(struct text *out, struct compiler *c,
         for (int i = 0; !n && !p->opaque && i < p->terms.n; i++)
             total = sym_add2(c, total, sum_terms(c, p->terms.coefficient[i]));
     }
-    if (total->kind == SYM_NUM && !unless)
+    if (total->kind == SYM_NUM && !unless && !s->sampler->squares)
         return false;
     struct emitter e = emitter_new(c, out);
     emit_open_cost(out, s->name);
+    if (s->sampler->squares)
+        emit_line(&e, "const int64_t d = count_%s(s);", s->name);
     if (unless) {
         emit_line(&e, "if (%s) {", unless);
         e.indent++;
@@ -200,7 +202,8 @@ static bool emit_cost(struct text *out, struct compiler *c,
         e.nshared = 0; /* what is computed there ends there */
     }
     const char *value = emit_quantity(&e, total);
-    emit_line(&e, "return (int64_t)(%s);", value);
+    emit_line(&e, "return (int64_t)(%s)%s;", value,
+              s->sampler->squares ? " + d * d" : "");
     text_append(out, "}\n\n");
     return true;
 }

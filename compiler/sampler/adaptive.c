@@ -40,49 +40,25 @@ void sampler_emit_adaptive_row(struct compiler *c, struct text *out,
                     (int)sampler_option_number(s, "lag", -1), s->slots->number);
 }
 
-/* tuning_: how many numbers an element has. */
-static void emit_tuning_cells(struct compiler *c, struct text *out,
-                              const struct step *s)
-{
-    const char *n = s->name;
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
-                "*state)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n    int64_t k = 0;\n",
-                n);
-    for (int i = 0; i < s->nmembers; i++) {
-        symp cell;
-        int depth = e.nloops;
-        int braces = sampler_open_group_member(&e, s->members[i].family, &cell);
-        emit_line(&e, "k++;");
-        emit_close(&e, braces);
-        e.nloops = depth;
-    }
-    text_append(out, "    return gbm_adaptive_cells(k);\n}\n#endif\n\n");
-}
-
 void sampler_emit_adaptive(struct compiler *c, struct text *out, struct step *s,
                            const char *what, const char *propose,
                            const char *size)
 {
-    const char *const learn[] = {size,
-                                 "gbm_adaptive_learn(d, $, lower, upper, moves "
-                                 "? y : x, moves ? x : y, tuning);",
-                                 NULL};
-    sampler_emit_group_step(c, out, s, what, propose, learn,
-                            sampler_option(s, "adapt") != NULL);
-    emit_tuning_cells(c, out, s);
+    sampler_emit_group_step(
+        c, out, s, what, propose, size,
+        "gbm_adaptive_learn(team, d, $, lower, upper, moves "
+        "? y : x, moves ? x : y, tuning);",
+        sampler_option(s, "adapt") != NULL);
+    sampler_emit_tuning_cells(c, out, s, "gbm_adaptive_cells(k)");
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     sampler_emit_adaptive(
         c, out, s, "Adaptive Metropolis",
-        "const real jacobian = gbm_adaptive_propose(rng, d, $, "
-        "tuning, lower, upper, x, y);",
-        "tuning[0] = gbm_adaptive_size(d, tuning[0], here, probability, "
-        "(int)tuning[1]);");
+        "const real jacobian = gbm_adaptive_propose(rng, team, d, $, "
+        "tuning, lower, upper, x, y, z);",
+        "gbm_adaptive_size(d, tuning[0], here, probability, (int)tuning[1])");
 }
 
 const struct sampler sampler_adaptive_metropolis = {
@@ -98,4 +74,6 @@ const struct sampler sampler_adaptive_metropolis = {
     .block_access = true,
     .tunes = sampler_tunes_width,
     .tuning_cells = true,
+    .slots = sampler_group_room,
+    .squares = true,
 };

@@ -571,7 +571,7 @@ static void slots(struct compiler *c, struct model *m, struct step *s)
                       .life = LIFE_TUNING,
                       .ndim = 1,
                       .per_chain = true,
-                      .counted = true,
+                      .counted = "tuning_",
                       .family = s->family,
                       .step = s});
 }

@@ -21,11 +21,12 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     const double inflation = sampler_option_number(s, "inflation", INFLATION);
     sampler_emit_adaptive(
         c, out, s, "Dimension-independent adaptive Metropolis",
-        intern_format(c,
-                      "const real jacobian = gbm_diam_propose(rng, d, $, %s, "
-                      "tuning, lower, upper, x, y);",
-                      emit_expr(&e, sym_num(c, inflation))),
-        "tuning[0] = gbm_diam_size(d, tuning, here, probability);");
+        intern_format(
+            c,
+            "const real jacobian = gbm_diam_propose(rng, team, d, $, %s, "
+            "tuning, lower, upper, x, y, z);",
+            emit_expr(&e, sym_num(c, inflation))),
+        "gbm_diam_size(d, tuning, here, probability)");
 }
 
 const struct sampler sampler_diam = {
@@ -43,4 +44,6 @@ const struct sampler sampler_diam = {
     .block_access = true,
     .tunes = sampler_tunes_width,
     .tuning_cells = true,
+    .slots = sampler_group_room,
+    .squares = true,
 };

@@ -71,10 +71,11 @@ static void emit_scalar_ellipse(struct compiler *c, struct text *out,
 
 static void move(struct emitter *e, const struct step *s)
 {
-    emit_line(e,
-              "gbm_elliptical(rng, d, x, mean, drawn, y, likelihood_%s_at, "
-              "&k_);",
-              s->name);
+    emit_line(
+        e,
+        "gbm_elliptical(rng, sharing, d, x, mean, drawn, y, likelihood_%s_at, "
+        "&k_);",
+        s->name);
 }
 
 static void emit_block_ellipse(struct compiler *c, struct text *out,
@@ -104,4 +105,5 @@ const struct sampler sampler_elliptical_block = {
     .headers = {"elliptical.h"},
     .emit = emit_block_ellipse,
     .block_access = true,
+    .slots = sampler_group_room,
 };

@@ -168,10 +168,27 @@ int sampler_open_group_member(struct emitter *e, const struct family *f,
     return f->nloops + f->nslices;
 }
 
-/* A statement for each coordinate that is not observed, with k its number: $
- * is its cell, and `bounds` gives the own support's ends lower[k], upper[k]. */
-void sampler_for_each_latent(struct emitter *e, const struct step *s,
-                             const char *statement, bool bounds)
+/* What is done for each coordinate that is not observed, k its number. */
+enum each { EACH_COUNTED, EACH_STATED, EACH_BOUNDED };
+
+/* lower[k] and upper[k], the own support's ends. */
+static void emit_ends(struct emitter *e, const struct step *s,
+                      const struct factor *g)
+{
+    bool low = g->lower && !g->replaced, high = g->upper && !g->replaced;
+    for (int j = 0; j < s->nmembers; j++) {
+        const struct var *v = s->members[j].family->var;
+        low = low && !sym_has_var(g->lower, v);
+        high = high && !sym_has_var(g->upper, v);
+    }
+    emit_line(e, "lower[k] = %s;", low ? emit_expr(e, g->lower) : "-GBM_INF");
+    emit_line(e, "upper[k] = %s;", high ? emit_expr(e, g->upper) : "GBM_INF");
+}
+
+/* Each but what is counted by the lane that owns it. $ in `statement`: its
+ * cell. */
+static void for_each_latent(struct emitter *e, const struct step *s,
+                            enum each what, const char *statement)
 {
     struct compiler *c = e->c;
     for (int i = 0; i < s->nmembers; i++) {
@@ -182,23 +199,16 @@ void sampler_for_each_latent(struct emitter *e, const struct step *s,
         symp seen = sym_seen(c, cell->var, cell->nargs, cell->args);
         emit_line(e, "if (!%s) {", emit_expr(e, seen));
         e->indent++;
-        const char *text = emit_expr(e, cell);
-        if (bounds) {
-            const struct factor *g = f->factor;
-            bool low = g->lower && !g->replaced,
-                 high = g->upper && !g->replaced;
-            for (int j = 0; j < s->nmembers; j++) {
-                const struct var *v = s->members[j].family->var;
-                low = low && !sym_has_var(g->lower, v);
-                high = high && !sym_has_var(g->upper, v);
-            }
-            emit_line(e, "lower[k] = %s;",
-                      low ? emit_expr(e, g->lower) : "-GBM_INF");
-            emit_line(e, "upper[k++] = %s;",
-                      high ? emit_expr(e, g->upper) : "GBM_INF");
-        } else {
-            emit_filled(e, statement, text, "");
+        if (what != EACH_COUNTED) {
+            emit_line(e, "if (GBM_TEAM_OWNS(team, k)) {");
+            e->indent++;
+            if (what == EACH_BOUNDED)
+                emit_ends(e, s, f->factor);
+            else
+                emit_filled(e, statement, emit_expr(e, cell), "");
+            emit_close(e, 1);
         }
+        emit_line(e, "k++;");
         emit_close(e, braces + 1);
         e->nloops = depth;
     }
@@ -213,14 +223,15 @@ void sampler_emit_group_cells(struct compiler *c, struct text *out,
                 "GBM_FN int count_%s(const struct state *s)\n{\n"
                 "    int k = 0;\n",
                 s->name);
-    sampler_for_each_latent(&e, s, "k++;", false);
+    for_each_latent(&e, s, EACH_COUNTED, NULL);
     text_append(out, "    return k;\n}\n");
     e = emitter_new(c, out);
     text_printf(out,
-                "GBM_FN void read_%s(const struct state *s, real *x)\n{\n"
+                "GBM_FN void read_%s(const struct state *s, const struct "
+                "gbm_team *team, real *x)\n{\n"
                 "    int k = 0;\n",
                 s->name);
-    sampler_for_each_latent(&e, s, "x[k++] = $;", false);
+    for_each_latent(&e, s, EACH_STATED, "x[k] = $;");
     text_append(out, "}\n");
     e = emitter_new(c, out);
     text_printf(out,
@@ -228,7 +239,7 @@ void sampler_emit_group_cells(struct compiler *c, struct text *out,
                 "gbm_team *team, const real *x)\n{\n    int k = 0;\n    "
                 "gbm_team_sync(team);\n",
                 s->name);
-    sampler_for_each_latent(&e, s, "$ = x[k++];", false);
+    for_each_latent(&e, s, EACH_STATED, "$ = x[k];");
     emit_line(&e, "gbm_team_sync(team);");
     if (s->through)
         for (int i = 0; i < s->nmembers; i++) {
@@ -275,7 +286,7 @@ void sampler_emit_group_access(struct text *out, const struct step *s,
                 "state *)state);\n}\n"
                 "static void get_%s(const void *state, int64_t element, "
                 "double *x)\n{\n    read_%s((const struct "
-                "state *)state, (real *)x);\n}\n"
+                "state *)state, &gbm_alone, (real *)x);\n}\n"
                 "static void set_%s(const void *state, int64_t element, "
                 "const double *x)\n{\n    write_%s((const "
                 "struct state *)state, &gbm_alone, (const real *)x);\n}\n",
@@ -285,7 +296,8 @@ void sampler_emit_group_access(struct text *out, const struct step *s,
                 "element, const double *x)\n{\n    const struct state *s = "
                 "(const struct state *)state;\n    const int d = count_%s(s);\n"
                 "    GBM_SCRATCH(before, before_small, d);\n    read_%s(s, "
-                "before);\n    write_%s(s, &gbm_alone, (const real *)x);\n    "
+                "&gbm_alone, before);\n    write_%s(s, &gbm_alone, (const real "
+                "*)x);\n    "
                 "double total = (double)%s_%s(s, &gbm_alone, element)",
                 n, n, n, n, density, n);
     if (prior)
@@ -337,32 +349,105 @@ struct step *sampler_take_group(struct compiler *c, struct model *m,
     return s;
 }
 
+/* The cells of all members, observed or not: what is seen is not known yet
+ * where memory is laid out. */
+static void emit_count_function(struct compiler *c, struct text *out,
+                                const struct step *s, const char *prefix,
+                                const char *cells)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int64_t %s%s(const void "
+                "*state)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n    int64_t k = 0;\n",
+                prefix, s->name);
+    for (int i = 0; i < s->nmembers; i++) {
+        symp cell;
+        int depth = e.nloops;
+        int braces = sampler_open_group_member(&e, s->members[i].family, &cell);
+        emit_line(&e, "k++;");
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    text_printf(out, "    return %s;\n}\n#endif\n\n", cells);
+}
+
+void sampler_emit_tuning_cells(struct compiler *c, struct text *out,
+                               const struct step *s, const char *cells)
+{
+    emit_count_function(c, out, s, "tuning_", cells);
+}
+
+void sampler_group_room(struct compiler *c, struct model *m, struct step *s)
+{
+    if (!s->whole)
+        return;
+    struct slot *room = sweep_add_slot(
+        c, m,
+        (struct slot){.kind = SLOT_TUNING,
+                      .name = intern_format(c, "%s room", s->family->var->name),
+                      .member = intern_format(c, "%s_room", step_id(c, s)),
+                      .about = "where a move is made",
+                      .life = LIFE_SCRATCH,
+                      .ndim = 1,
+                      .per_chain = true,
+                      .counted = "room_",
+                      .family = s->family,
+                      .step = s});
+    if (!s->slots)
+        s->slots = room;
+}
+
+/* Behind what is tuned, if something is. */
+static const struct slot *room_of(const struct step *s)
+{
+    const struct slot *room = s->slots;
+    while (room->life != LIFE_SCRATCH)
+        room = room->next;
+    return room;
+}
+
+void sampler_emit_group_arrays(struct emitter *e, const struct step *s,
+                               const char *const *arrays)
+{
+    for (int i = 0; arrays[i]; i++)
+        emit_line(e, "real *const %s = s->%s + %d * (long long)d;", arrays[i],
+                  room_of(s)->member, i);
+}
+
+void sampler_emit_group_room(struct compiler *c, struct text *out,
+                             const struct step *s, int arrays)
+{
+    emit_count_function(c, out, s, "room_", intern_format(c, "%d * k", arrays));
+}
+
 void sampler_emit_group_step(struct compiler *c, struct text *out,
                              struct step *s, const char *what,
-                             const char *propose, const char *const *learn,
-                             bool always)
+                             const char *propose, const char *size,
+                             const char *learn, bool always)
 {
+    static const char *const arrays[] = {"x", "y", "lower", "upper", "z", NULL};
     const char *n = s->name;
     sampler_emit_group_comment(c, out, s, what);
     sampler_emit_group_cells(c, out, s);
+    sampler_emit_group_room(c, out, s, 5);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "/* The ends of their supports. */\n"
-                "GBM_FN void ends_%s(const struct state *s, real *lower, real "
-                "*upper)\n{\n    int k = 0;\n",
+                "GBM_FN void ends_%s(const struct state *s, const struct "
+                "gbm_team *team, real *lower, real *upper)\n{\n    int k = "
+                "0;\n",
                 n);
-    sampler_for_each_latent(&e, s, "", true);
+    for_each_latent(&e, s, EACH_BOUNDED, NULL);
     text_append(out, "}\n\n");
     sampler_emit_group_density(c, out, s, "density");
     sampler_open_group_update(out, s);
     e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
     emit_line(&e, "real *const tuning = s->%s;", s->slots->member);
-    static const char *const arrays[] = {"x", "y", "lower", "upper"};
-    for (int i = 0; i < 4; i++)
-        emit_line(&e, "GBM_SCRATCH(%s, %s_small, d);", arrays[i], arrays[i]);
-    emit_line(&e, "read_%s(s, x);", n);
-    emit_line(&e, "ends_%s(s, lower, upper);", n);
+    sampler_emit_group_arrays(&e, s, arrays);
+    emit_line(&e, "read_%s(s, team, x);", n);
+    emit_line(&e, "ends_%s(s, team, lower, upper);", n);
     const char *step = s->width > 0 ? emit_expr(&e, sym_num(c, s->width)) : "1";
     emit_filled(&e, propose, step, "");
     emit_line(&e, "const real here = density_%s(s, team, element);", n);
@@ -374,12 +459,16 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
                   "&probability);");
     emit_line(&e, "if (!moves)");
     emit_line(&e, "    write_%s(s, team, x);", n);
-    emit_line(&e, "if (%steam->lane == 0) {", always ? "" : "adapting && ");
-    e.indent++;
-    for (; *learn; learn++)
-        emit_filled(&e, *learn, step, "");
-    e.indent--;
-    emit_line(&e, "}");
+    if (!always)
+        emit_line(&e, "if (!adapting)");
+    if (!always)
+        emit_line(&e, "    return;");
+    emit_line(&e, "const real size = %s;", size);
+    if (learn)
+        emit_filled(&e, learn, step, "");
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "if (team->lane == 0)");
+    emit_line(&e, "    tuning[0] = size;");
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
     sampler_emit_group_access(out, s, "density", false);

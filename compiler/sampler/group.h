@@ -27,11 +27,8 @@ void sampler_push_part(struct part **list, struct part *p);
  */
 int sampler_open_group_member(struct emitter *e, const struct family *f,
                               symp *cell);
-/* A statement for each coordinate that is not observed, with k its number: $
- * is its cell, and `bounds` gives the own support's ends lower[k], upper[k]. */
-void sampler_for_each_latent(struct emitter *e, const struct step *s,
-                             const char *statement, bool bounds);
-/* count_, read_ and write_: the unobserved cells as one array. */
+/* count_, read_ and write_: the unobserved cells as one array, which is the
+ * team's: each lane has its own places. */
 void sampler_emit_group_cells(struct compiler *c, struct text *out,
                               const struct step *s);
 /* The log density of the parts, as function WHAT_. */
@@ -53,14 +50,27 @@ void sampler_open_group_update(struct text *out, const struct step *s);
 struct step *sampler_take_group(struct compiler *c, struct model *m,
                                 struct step *const *steps, int n,
                                 struct span where, const char *word);
+/* struct sampler's `slots`: where a chain's team moves its group. Behind what
+ * is tuned. `arrays`, which NULL ends, are of d numbers each; room_ tells the
+ * runtime how many. */
+void sampler_group_room(struct compiler *c, struct model *m, struct step *s);
+void sampler_emit_group_arrays(struct emitter *e, const struct step *s,
+                               const char *const *arrays);
+void sampler_emit_group_room(struct compiler *c, struct text *out,
+                             const struct step *s, int arrays);
+/* tuning_: the number of `cells` that are tuned, in k, the group's. */
+void sampler_emit_tuning_cells(struct compiler *c, struct text *out,
+                               const struct step *s, const char *cells);
 /* The functions of a Metropolis step of a group; `what` is said above them. The
- * statement `propose` has y [d] from x [d], between lower and upper, and sets
- * `jacobian`; those of `learn`, which NULL ends, tune, in warm-up or `always`.
- * All know `tuning`; $ is the step that the model asks for, or 1. */
+ * statement `propose` has y [d] from x [d], between lower and upper, with z [d]
+ * for scratch, and sets `jacobian`. In warm-up or `always`, the expression
+ * `size` becomes the first of what is tuned, when the statement `learn`, or
+ * NULL, has learnt the rest. All know `tuning`; $ is the step that the model
+ * asks for, or 1. */
 void sampler_emit_group_step(struct compiler *c, struct text *out,
                              struct step *s, const char *what,
-                             const char *propose, const char *const *learn,
-                             bool always);
+                             const char *propose, const char *size,
+                             const char *learn, bool always);
 
 /* ---- adaptive.c: what samplers with a learnt covariance share ---------------
  */

@@ -289,19 +289,21 @@ static void emit_group_move(struct compiler *c, struct text *out,
     sampler_emit_group_cells(c, out, s);
     emit_normal_prior(c, out, s);
     emit_likelihood(c, out, s);
+    sampler_emit_group_room(c, out, s, 4);
     sampler_open_group_update(out, s);
     struct emitter e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
-    static const char *const arrays[] = {"x", "y", "mean", "drawn"};
-    for (int i = 0; i < 4; i++)
-        emit_line(&e, "GBM_SCRATCH(%s, %s_small, d);", arrays[i], arrays[i]);
-    emit_line(&e, "read_%s(s, x);", n);
-    emit_line(&e, "gbm_fill(d, y, 0);");
+    static const char *const arrays[] = {"x", "y", "mean", "drawn", NULL};
+    sampler_emit_group_arrays(&e, s, arrays);
+    emit_line(&e, "const struct gbm_team *const sharing = team;");
+    emit_line(&e, "read_%s(s, team, x);", n);
+    emit_line(&e, "GBM_TEAM_FOR(i, 0, d, team)");
+    emit_line(&e, "    y[i] = 0;");
     emit_line(&e, "ancestral_%s(s, team, y);", n);
-    emit_line(&e, "read_%s(s, mean);", n);
-    emit_line(&e, "gbm_draw_normals(rng, d, y);");
+    emit_line(&e, "read_%s(s, team, mean);", n);
+    emit_line(&e, "gbm_team_normals(rng, team, d, y);");
     emit_line(&e, "ancestral_%s(s, team, y);", n);
-    emit_line(&e, "read_%s(s, drawn);", n);
+    emit_line(&e, "read_%s(s, team, drawn);", n);
     emit_line(&e, "struct place_%s k_ = {s, team, element};", n);
     move(&e, s);
     text_append(out, "}\n\n");
@@ -390,6 +392,8 @@ static void emit_vector_move(struct compiler *c, struct text *out,
     emit_line(&e, "struct place_%s k_ = {s, team, element};", n);
     /* The factor of Q costs as much as d / 3 draws from it, so several moves
      * are made of it. */
+    emit_line(&e, "const struct gbm_team alone = {0, 1}, *const sharing = "
+                  "&alone; /* of arrays that are a lane's */");
     emit_line(&e, "for (int move = 0; move < 1 + d / 4; move++) {");
     e.indent++;
     emit_line(&e, "gbm_draw_normals(rng, d, drawn);");

@@ -14,12 +14,13 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
 static void move(struct emitter *e, const struct step *s)
 {
     const char *unit = emit_width(e, s);
-    emit_line(e, "gbm_pcn_propose(d, width, x, mean, drawn, y);");
+    emit_line(e, "gbm_pcn_propose(sharing, d, width, x, mean, drawn, y);");
     emit_line(e, "const real here = likelihood_%s_at(&k_, x);", s->name);
     emit_line(e, "const real there = likelihood_%s_at(&k_, y);", s->name);
     emit_line(e, "real probability;");
     emit_line(e, "if (!gbm_metropolis(rng, here, there, &probability)) {");
-    emit_line(e, "    gbm_copy(d, x, y);");
+    emit_line(e, "    GBM_TEAM_FOR(i, 0, d, sharing)");
+    emit_line(e, "        y[i] = x[i];");
     emit_line(e, "    write_%s(s, team, %sy);", s->name,
               s->whole ? "" : "element, ");
     emit_line(e, "}");
@@ -44,4 +45,5 @@ const struct sampler sampler_pcn = {
     .emit = emit,
     .block_access = true,
     .tunes = sampler_tunes_width,
+    .slots = sampler_group_room,
 };

@@ -12,15 +12,12 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    static const char *const learn[] = {
-        "tuning[0] = gbm_block_step(d, tuning[0], here, probability, "
-        "adapting);",
-        NULL};
     sampler_emit_group_step(
         c, out, s, "Random-walk Metropolis, jointly",
-        "const real jacobian = gbm_block_propose(rng, d, $ * "
+        "const real jacobian = gbm_block_propose(rng, team, d, $ * "
         "tuning[0], lower, upper, x, y);",
-        learn, false);
+        "gbm_block_step(d, tuning[0], here, probability, adapting)", NULL,
+        false);
 }
 
 const struct sampler sampler_rw_block = {
@@ -34,4 +31,5 @@ const struct sampler sampler_rw_block = {
     .emit = emit,
     .block_access = true,
     .tunes = sampler_tunes_width,
+    .slots = sampler_group_room,
 };

@@ -388,7 +388,7 @@ static void slots(struct compiler *c, struct model *m, struct step *s)
                 slot.member = intern_format(c, "%s_number", s->name);
                 slot.about = "what it multiplied by";
                 slot.family = s->family;
-                slot.counted = true;
+                slot.counted = "tuning_";
                 own->number = sweep_add_slot(c, m, slot);
             }
 }

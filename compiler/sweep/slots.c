@@ -97,7 +97,7 @@ static void add_tuning(struct compiler *c, struct model *m, struct step *s)
                       .life = LIFE_TUNING,
                       .ndim = 1,
                       .per_chain = true,
-                      .counted = s->sampler->tuning_cells,
+                      .counted = s->sampler->tuning_cells ? "tuning_" : NULL,
                       .family = s->family,
                       .step = s});
 }
@@ -152,11 +152,12 @@ void sweep_settle_slots(struct compiler *c, struct model *m)
         add_variable(c, m, v);
     for (struct family *f = m->families; f; f = f->next)
         add_table(c, m, f);
-    for (struct step *s = m->steps; s; s = s->next)
+    for (struct step *s = m->steps; s; s = s->next) {
         if (s->sampler && s->sampler->tunes && s->sampler->tunes(s))
             add_tuning(c, m, s);
-        else if (s->sampler && s->sampler->slots)
+        if (s->sampler && s->sampler->slots)
             s->sampler->slots(c, m, s);
+    }
     for (struct sequence *q = m->sequences; q; q = q->next)
         add_order(c, m, q);
     for (struct inverse *i = m->inverses; i; i = i->next)

@@ -231,8 +231,9 @@ struct slot {
     int ndim, extents;
     bool seen;
     bool per_chain; /* or may be: what is observed throughout is not */
-    bool counted;   /* SLOT_TUNING: a function tells how many cells; else there
-                       is one for each element */
+    /* SLOT_TUNING: the function that tells how many cells, without the step's
+     * name behind it; NULL: there is one for each element */
+    const char *counted;
     const struct var *var;       /* SLOT_VARIABLE */
     const struct family *family; /* whose elements or instances it is about */
     const struct step *step;     /* SLOT_TUNING, SLOT_JOINT */

@@ -20,56 +20,66 @@ GBM_FN bool gbm_diam_has_reference(int d, real updates)
     return updates > 50 + (real)d / 2;
 }
 
-/* x := U'^-1 x. */
-GBM_FN void gbm_diam_whiten(int d, const real *U, real *x)
+/* w [d] := U'^-1 x; x is destroyed. */
+GBM_FN void gbm_diam_whiten(const struct gbm_team *team, int d, const real *U,
+                            real *x, real *w)
 {
     for (int k = 0; k < d; k++) {
         const real *row = U + (long long)k * d;
-        x[k] /= row[k];
-        for (int i = k + 1; i < d; i++)
-            x[i] -= row[i] * x[k];
+        gbm_team_sync(team);
+        const real own = x[k] / row[k];
+        if (GBM_TEAM_OWNS(team, k))
+            w[k] = own;
+        GBM_TEAM_FROM(i, k + 1, d, team)
+        x[i] -= row[i] * own;
     }
+    gbm_team_sync(team);
 }
 
 /* y [d]: steps from the reference; y is x - m. Returns the log density that the
- * reference has at x, less that at where the steps lead. */
-GBM_FN real gbm_diam_steps(struct gbm_rng *rng, int d, real beta,
-                           real inflation, const real *U, real *y)
+ * reference has at x, less that at where the steps lead. w [d]: scratch. */
+GBM_FN real gbm_diam_steps(struct gbm_rng *rng, const struct gbm_team *team,
+                           int d, real beta, real inflation, const real *U,
+                           real *y, real *w)
 {
     const real turn = -beta * beta / (1 + real_sqrt(1 - beta * beta));
     const real size = beta * real_sqrt(inflation);
-    real sum = 0;
-    gbm_diam_whiten(d, U, y);
-    for (int i = 0; i < d; i++) {
-        const real from = y[i];
-        y[i] = turn * from + size * gbm_draw_normal(rng);
-        sum += y[i] * (2 * from + y[i]); /* to^2 - from^2 */
+    gbm_total sum = 0;
+    gbm_diam_whiten(team, d, U, y, w);
+    gbm_team_normals(rng, team, d, y);
+    GBM_TEAM_FOR(i, 0, d, team)
+    {
+        const real from = w[i];
+        w[i] = turn * from + size * y[i];
+        sum += w[i] * (2 * from + w[i]); /* to^2 - from^2 */
     }
-    gbm_adaptive_scale(d, U, y);
-    return sum / (2 * inflation);
+    gbm_adaptive_scale(team, d, U, w, y);
+    return (real)gbm_team_sum(team, sum) / (2 * inflation);
 }
 
 /* y [d]: the proposal from x [d]. step: standard deviation of the first steps.
  * Returns log |dy| - log |dx| of the way back from the line, and the log ratio
- * of the proposal's densities. */
-GBM_FN_BIG real gbm_diam_propose(struct gbm_rng *rng, int d, real step,
+ * of the proposal's densities. z [d]: scratch. */
+GBM_FN_BIG real gbm_diam_propose(struct gbm_rng *rng,
+                                 const struct gbm_team *team, int d, real step,
                                  real inflation, const real *tuning,
                                  const real *lower, const real *upper,
-                                 const real *x, real *y)
+                                 const real *x, real *y, real *z)
 {
     real ratio = 0;
     if (!gbm_diam_has_reference(d, tuning[1]))
-        return gbm_adaptive_propose(rng, d, step, tuning, lower, upper, x, y);
+        return gbm_adaptive_propose(rng, team, d, step, tuning, lower, upper, x,
+                                    y, z);
     if (gbm_adaptive_is_small(rng)) {
-        gbm_adaptive_plain(rng, d, gbm_adaptive_small(d, step), y);
+        gbm_adaptive_plain(rng, team, d, gbm_adaptive_small(d, step), y);
     } else {
-        gbm_adaptive_line(d, lower, upper, x, y);
-        for (int i = 0; i < d; i++)
-            y[i] -= tuning[2 + i];
-        ratio = gbm_diam_steps(rng, d, tuning[0], inflation,
-                               gbm_adaptive_factor(d, tuning), y);
+        gbm_adaptive_line(team, d, lower, upper, x, y);
+        GBM_TEAM_FOR(i, 0, d, team)
+        y[i] -= tuning[2 + i];
+        ratio = gbm_diam_steps(rng, team, d, tuning[0], inflation,
+                               gbm_adaptive_factor(d, tuning), y, z);
     }
-    return gbm_move_on_line(d, lower, upper, x, y) + ratio;
+    return gbm_move_on_line(team, d, lower, upper, x, y) + ratio;
 }
 
 /* beta, tuned to an acceptance of 0.4, between the thesis's bounds of 0.3 and

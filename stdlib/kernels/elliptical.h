@@ -13,19 +13,20 @@
 
 /* One update of x [d], whose prior has mean m [d] and of which v [d] is a draw.
  * The likelihood at a place is asked for with the place in y [d]; it is asked
- * for last at the new x, which is then in y too. */
-GBM_INLINE void gbm_elliptical(struct gbm_rng *rng, int d, const real *x,
-                               const real *m, const real *v, real *y,
+ * for last at the new x, which is then in y too. The arrays are the team's. */
+GBM_INLINE void gbm_elliptical(struct gbm_rng *rng, const struct gbm_team *team,
+                               int d, const real *x, const real *m,
+                               const real *v, real *y,
                                real (*likelihood)(void *context, const real *y),
                                void *context)
 {
     real angle = 0, low = 0, high = 0, height = 0;
     for (int tries = 0; tries <= GBM_ELLIPSE_SHRINKS; tries++) {
         real along = real_cos(angle), across = real_sin(angle);
-        for (int i = 0; i < d; i++)
-            y[i] = angle == 0
-                       ? x[i]
-                       : m[i] + (x[i] - m[i]) * along + (v[i] - m[i]) * across;
+        GBM_TEAM_FOR(i, 0, d, team)
+        y[i] = angle == 0
+                   ? x[i]
+                   : m[i] + (x[i] - m[i]) * along + (v[i] - m[i]) * across;
         real value = likelihood(context, y);
         const bool possible = gbm_is_finite(value);
         if (tries == 0) {

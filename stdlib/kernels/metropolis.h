@@ -82,12 +82,15 @@ GBM_FN real gbm_tuned_scale(real scale, real probability, real target, int t)
 
 /* x [d] to y [d], where y holds the steps of the nodes on their scales without
  * ends; of a node that stands at an end, as if there were none. Returns log
- * |dy| - log |dx| of the way back from the line. */
-GBM_FN real gbm_move_on_line(int d, const real *lower, const real *upper,
+ * |dy| - log |dx| of the way back from the line. The arrays are the team's,
+ * each lane at its own places. */
+GBM_FN real gbm_move_on_line(const struct gbm_team *team, int d,
+                             const real *lower, const real *upper,
                              const real *x, real *y)
 {
-    real jacobian = 0;
-    for (int i = 0; i < d; i++) {
+    gbm_total jacobian = 0;
+    GBM_TEAM_FOR(i, 0, d, team)
+    {
         const real from = gbm_line_jacobian(x[i], lower[i], upper[i]);
         const bool inside = from > -GBM_INF;
         const real low = inside ? lower[i] : -GBM_INF;
@@ -96,7 +99,7 @@ GBM_FN real gbm_move_on_line(int d, const real *lower, const real *upper,
         if (inside)
             jacobian += gbm_line_jacobian(y[i], low, high) - from;
     }
-    return jacobian;
+    return (real)gbm_team_sum(team, jacobian);
 }
 
 /* The acceptance that a random walk of d nodes is tuned to (Roberts, Gelman and

@@ -3,6 +3,7 @@
 #define GBM_NORMALS_H
 
 #include "normal.h"
+#include "team.h"
 #if !defined(__CUDACC__) && !defined(GBM_SINGLE)
 #include "ahead.h"
 
@@ -56,7 +57,28 @@ GBM_FN void gbm_draw_normals(struct gbm_rng *rng, int n, real *z)
     }
 }
 
-/* x[i] += the same. */
+/* The same, where z is the team's: each lane fills its own places, and has left
+ * out what the others drew. */
+GBM_FN void gbm_team_normals(struct gbm_rng *rng, const struct gbm_team *team,
+                             int n, real *z)
+{
+#ifdef __CUDACC__
+    struct gbm_rng own = *rng;
+    int at = 0;
+    GBM_TEAM_FOR(i, 0, n, team)
+    {
+        gbm_rng_skip(&own, (uint32_t)(i - at));
+        z[i] = gbm_draw_normal(&own);
+        at = i + 1;
+    }
+    gbm_rng_skip(rng, (uint32_t)n);
+#else
+    (void)team;
+    gbm_draw_normals(rng, n, z);
+#endif
+}
+
+/* x[i] += what gbm_draw_normals gives. */
 GBM_FN void gbm_shift_normals(struct gbm_rng *rng, int n, real *x)
 {
     int i = 0;

@@ -9,13 +9,15 @@
 #include "metropolis.h"
 
 /* y [d] from x [d], whose prior has mean m [d] and of which v [d] is a draw:
- * y - m = sqrt(1 - step^2) (x - m) + step (v - m), 0 < step <= 1. */
-GBM_FN void gbm_pcn_propose(int d, real step, const real *x, const real *m,
-                            const real *v, real *y)
+ * y - m = sqrt(1 - step^2) (x - m) + step (v - m), 0 < step <= 1. The arrays
+ * are the team's. */
+GBM_FN void gbm_pcn_propose(const struct gbm_team *team, int d, real step,
+                            const real *x, const real *m, const real *v,
+                            real *y)
 {
     const real size = real_fmin(step, 1), keep = real_sqrt(1 - size * size);
-    for (int i = 0; i < d; i++)
-        y[i] = m[i] + keep * (x[i] - m[i]) + size * (v[i] - m[i]);
+    GBM_TEAM_FOR(i, 0, d, team)
+    y[i] = m[i] + keep * (x[i] - m[i]) + size * (v[i] - m[i]);
 }
 
 /* The step, tuned to an acceptance of 0.4: the best is between 0.3 and 0.5

@@ -154,7 +154,26 @@ GBM_FN real gbm_uniform(struct gbm_rng *rng)
 #endif
 }
 
-/* The same by the name that library files use. */
+/* Leaves out the next n uniforms, or normals (normal.h). */
+GBM_FN void gbm_rng_skip(struct gbm_rng *rng, uint32_t n)
+{
+#ifdef GBM_SINGLE
+    const uint32_t words = 1;
+#else
+    const uint32_t words = 2;
+#endif
+    const uint32_t here = rng->left / words, each = 4 / words;
+    if (n > here) {
+        n -= here;
+        rng->left = 0;
+        rng->block += n / each;
+        n %= each;
+    }
+    for (; n > 0; n--)
+        (void)gbm_uniform(rng);
+}
+
+/* gbm_uniform by the name that library files use. */
 GBM_FN real gbm_draw_uniform(struct gbm_rng *rng) { return gbm_uniform(rng); }
 
 #endif

@@ -7,14 +7,15 @@
 
 /* y [d]: x [d] after a normal step of standard deviation step in each
  * direction, where node i is between lower[i] and upper[i]. Returns log |dy| -
- * log |dx| of the way back from the line. */
-GBM_FN real gbm_block_propose(struct gbm_rng *rng, int d, real step,
-                              const real *lower, const real *upper,
-                              const real *x, real *y)
+ * log |dx| of the way back from the line. The arrays are the team's. */
+GBM_FN real gbm_block_propose(struct gbm_rng *rng, const struct gbm_team *team,
+                              int d, real step, const real *lower,
+                              const real *upper, const real *x, real *y)
 {
-    for (int i = 0; i < d; i++)
-        y[i] = step * gbm_draw_normal(rng);
-    return gbm_move_on_line(d, lower, upper, x, y);
+    gbm_team_normals(rng, team, d, y);
+    GBM_TEAM_FOR(i, 0, d, team)
+    y[i] *= step;
+    return gbm_move_on_line(team, d, lower, upper, x, y);
 }
 
 /* The step, tuned, though not by moves from where the density, `here`, is 0:

@@ -55,9 +55,24 @@ struct gbm_team {
 #endif
 };
 
-/* for (int i = lo; i < hi; i++), shared out among the lanes. */
+/* for (int i = lo; i < hi; i++), shared out among the lanes; and whether place
+ * k of an array is the calling lane's, where such a loop from 0 on gives it
+ * that; FROM: a loop over the lane's own places from lo on. A team of the host
+ * is one lane. */
+#ifdef __CUDACC__
 #define GBM_TEAM_FOR(i, lo, hi, team)                                          \
     for (int i = (int)(lo) + (team)->lane; i < (int)(hi); i += (team)->lanes)
+#define GBM_TEAM_OWNS(team, k) (((k) & ((team)->lanes - 1)) == (team)->lane)
+#define GBM_TEAM_FROM(i, lo, hi, team)                                         \
+    for (int i =                                                               \
+             (int)(lo) + (((team)->lane - (int)(lo)) & ((team)->lanes - 1));   \
+         i < (int)(hi); i += (team)->lanes)
+#else
+#define GBM_TEAM_FROM(i, lo, hi, team) GBM_TEAM_FOR(i, lo, hi, team)
+#define GBM_TEAM_FOR(i, lo, hi, team)                                          \
+    for (int i = ((void)(team), (int)(lo)); i < (int)(hi); i++)
+#define GBM_TEAM_OWNS(team, k) true
+#endif
 
 /* Before a loop whose body is little more than loads: eight at once. */
 #ifdef __CUDACC__

@@ -30,6 +30,8 @@ static struct gbm_rng stream(const char *name, const double *p)
     return rng;
 }
 
+static const struct gbm_team alone = {0, 1};
+
 typedef real draw(struct gbm_rng *rng, const real *p);
 
 /* The draw and its parameters, for messages and as what is drawn from: the
@@ -593,7 +595,6 @@ static double many_dirichlet_p(const double *p, double x)
 
 static real many_dirichlet(struct gbm_rng *rng, const real *p)
 {
-    const struct gbm_team alone = {.lanes = 1};
     real a[MANY], x[MANY], sum = 0;
     for (int j = 0; j < MANY; j++)
         a[j] = many_alphas(j);
@@ -859,11 +860,12 @@ static real adaptive(struct gbm_rng *rng, const real *p)
 {
     real tuning[] = {p[1], 2, 0, 0, 1, REAL_C(0.7), 0, REAL_C(0.5)};
     real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
-    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
+    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2],
+         v[2];
     for (int i = 0; i < 3; i++) {
         real density[2], *at[] = {x, y};
-        real jacobian =
-            gbm_adaptive_propose(rng, 2, 1, tuning, lower, upper, x, y);
+        real jacobian = gbm_adaptive_propose(rng, &alone, 2, 1, tuning, lower,
+                                             upper, x, y, v);
         for (int k = 0; k < 2; k++)
             density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
                          2 * real_log(1 - at[k][1]);
@@ -881,11 +883,12 @@ static real independent(struct gbm_rng *rng, const real *p)
     real tuning[] = {p[1],        1000,        REAL_C(0.8), REAL_C(-0.5),
                      REAL_C(0.7), REAL_C(0.3), 0,           REAL_C(0.8)};
     real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
-    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
+    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2],
+         v[2];
     for (int i = 0; i < 3; i++) {
         real density[2], *at[] = {x, y};
-        real jacobian =
-            gbm_diam_propose(rng, 2, 1, p[3], tuning, lower, upper, x, y);
+        real jacobian = gbm_diam_propose(rng, &alone, 2, 1, p[3], tuning, lower,
+                                         upper, x, y, v);
         for (int k = 0; k < 2; k++)
             density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
                          2 * real_log(1 - at[k][1]);
@@ -900,10 +903,12 @@ static real independent(struct gbm_rng *rng, const real *p)
 static real block_walk(struct gbm_rng *rng, const real *p)
 {
     real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
-    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
+    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2],
+         v[2];
     for (int i = 0; i < 3; i++) {
         real density[2], *at[] = {x, y};
-        real jacobian = gbm_block_propose(rng, 2, p[1], lower, upper, x, y);
+        real jacobian =
+            gbm_block_propose(rng, &alone, 2, p[1], lower, upper, x, y);
         for (int k = 0; k < 2; k++)
             density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
                          2 * real_log(1 - at[k][1]);
@@ -968,7 +973,7 @@ static real ellipse_vector(struct gbm_rng *rng, const real *p)
     real x[2], mean[] = {1, 0}, y[2], data = p[0];
     given_sum(rng, data, x);
     real v[] = {1 + 2 * gbm_draw_normal(rng), gbm_draw_normal(rng)};
-    gbm_elliptical(rng, 2, x, mean, v, y, vector_likelihood, &data);
+    gbm_elliptical(rng, &alone, 2, x, mean, v, y, vector_likelihood, &data);
     return p[1] > 0 ? y[0] : y[0] + y[1];
 }
 
@@ -979,7 +984,7 @@ static real crank_nicolson(struct gbm_rng *rng, const real *p)
     given_sum(rng, data, x);
     for (int i = 0; i < 3; i++) {
         real v[] = {1 + 2 * gbm_draw_normal(rng), gbm_draw_normal(rng)};
-        gbm_pcn_propose(2, p[2], x, mean, v, y);
+        gbm_pcn_propose(&alone, 2, p[2], x, mean, v, y);
         if (gbm_metropolis(rng, vector_likelihood(&data, x),
                            vector_likelihood(&data, y), &probability))
             gbm_copy(2, y, x);
@@ -1066,7 +1071,6 @@ static double chain_p(const double *p, double x)
 /* p: homogeneous, node by node. */
 static real chain(struct gbm_rng *rng, const real *p)
 {
-    static const struct gbm_team alone = {0, 1};
     struct chain_state s = {.homogeneous = p[0] > 0};
     const struct gbm_chain c = {&s,
                                 &alone,
@@ -1192,21 +1196,23 @@ static real narrow_log_density(const real *z)
 static real learn_narrow(struct gbm_rng *rng, bool reference, real *tuning)
 {
     enum { SWEEPS = 20000 };
-    real lower[] = {0, 0}, upper[] = {GBM_INF, GBM_INF}, z[] = {1, 1}, y[2];
+    real lower[] = {0, 0}, upper[] = {GBM_INF, GBM_INF}, z[] = {1, 1}, y[2],
+         v[2];
     real accepted = 0, probability;
     for (int t = 1; t <= SWEEPS; t++) {
-        real jacobian = reference ? gbm_diam_propose(rng, 2, 1, REAL_C(1.2),
-                                                     tuning, lower, upper, z, y)
-                                  : gbm_adaptive_propose(rng, 2, 1, tuning,
-                                                         lower, upper, z, y);
+        real jacobian = reference
+                            ? gbm_diam_propose(rng, &alone, 2, 1, REAL_C(1.2),
+                                               tuning, lower, upper, z, y, v)
+                            : gbm_adaptive_propose(rng, &alone, 2, 1, tuning,
+                                                   lower, upper, z, y, v);
         const real here = narrow_log_density(z);
         bool moves = gbm_metropolis(rng, here, narrow_log_density(y) + jacobian,
                                     &probability);
         tuning[0] = reference
                         ? gbm_diam_size(2, tuning, here, probability)
                         : gbm_adaptive_size(2, tuning[0], here, probability, t);
-        gbm_adaptive_learn(2, 1, lower, upper, moves ? y : z, moves ? z : y,
-                           tuning);
+        gbm_adaptive_learn(&alone, 2, 1, lower, upper, moves ? y : z,
+                           moves ? z : y, tuning);
         assert_true(tuning[1] == (real)(t + 1));
         if (moves)
             gbm_copy(2, y, z);
@@ -1251,7 +1257,7 @@ static void learned_moments(void **state)
                 *cell += w * (line[i] * line[j] - *cell);
             }
         }
-        gbm_adaptive_learn(2, REAL_C(0.5), lower, upper, x, v, tuning);
+        gbm_adaptive_learn(&alone, 2, REAL_C(0.5), lower, upper, x, v, tuning);
         const real *m = tuning + 2, *U = tuning + 4;
         const real found[] = {m[0], m[1], U[0] * U[0], U[0] * U[1],
                               U[1] * U[1] + U[3] * U[3]};
