@@ -40,25 +40,24 @@ void sampler_emit_adaptive_row(struct compiler *c, struct text *out,
                     (int)sampler_option_number(s, "lag", -1), s->slots->number);
 }
 
-void sampler_emit_adaptive(struct compiler *c, struct text *out, struct step *s,
-                           const char *what, const char *propose,
-                           const char *size)
+bool sampler_learns_always(const struct step *s)
 {
-    sampler_emit_group_step(
-        c, out, s, what, propose, size,
-        "gbm_adaptive_learn(team, d, $, lower, upper, moves "
-        "? y : x, moves ? x : y, tuning);",
-        sampler_option(s, "adapt") != NULL);
-    sampler_emit_tuning_cells(c, out, s, "gbm_adaptive_cells(k)");
+    return sampler_option(s, "adapt") != NULL;
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    sampler_emit_adaptive(
-        c, out, s, "Adaptive Metropolis",
-        "const real jacobian = gbm_adaptive_propose(rng, team, d, $, "
-        "tuning, lower, upper, x, y, z);",
-        "gbm_adaptive_size(d, tuning[0], here, probability, (int)tuning[1])");
+    const struct group_move move = {
+        .what = "Adaptive Metropolis",
+        .propose = "const real jacobian = gbm_adaptive_propose(rng, team, d, "
+                   "$, tuning, lower, upper, x, y, z);",
+        .size = "gbm_adaptive_size(d, tuning[0], here, probability, "
+                "(int)tuning[1])",
+        .learn = "gbm_adaptive_learn(team, d, $, lower, upper, moves ? y : x, "
+                 "moves ? x : y, tuning);",
+        .always = sampler_learns_always(s)};
+    sampler_emit_group_step(c, out, s, &move);
+    sampler_emit_tuning_cells(c, out, s, "gbm_adaptive_cells(k)");
 }
 
 const struct sampler sampler_adaptive_metropolis = {

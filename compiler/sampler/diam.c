@@ -19,14 +19,20 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     struct emitter e = emitter_new(c, out);
     const double inflation = sampler_option_number(s, "inflation", INFLATION);
-    sampler_emit_adaptive(
-        c, out, s, "Dimension-independent adaptive Metropolis",
-        intern_format(
+    const struct group_move move = {
+        .what = "Dimension-independent adaptive Metropolis",
+        .propose = intern_format(
             c,
             "const real jacobian = gbm_diam_propose(rng, team, d, $, %s, "
             "tuning, lower, upper, x, y, z);",
             emit_expr(&e, sym_num(c, inflation))),
-        "gbm_diam_size(d, tuning, here, probability)");
+        .moved = "gbm_diam_moved(team, d, lower, upper, y, z, tuning);",
+        .size = "gbm_diam_size(d, tuning, here, probability)",
+        .learn = "gbm_diam_learn(team, d, $, lower, upper, moves ? y : x, "
+                 "moves ? x : y, tuning);",
+        .always = sampler_learns_always(s)};
+    sampler_emit_group_step(c, out, s, &move);
+    sampler_emit_tuning_cells(c, out, s, "gbm_diam_cells(k)");
 }
 
 const struct sampler sampler_diam = {

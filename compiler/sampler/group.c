@@ -422,13 +422,11 @@ void sampler_emit_group_room(struct compiler *c, struct text *out,
 }
 
 void sampler_emit_group_step(struct compiler *c, struct text *out,
-                             struct step *s, const char *what,
-                             const char *propose, const char *size,
-                             const char *learn, bool always)
+                             struct step *s, const struct group_move *move)
 {
     static const char *const arrays[] = {"x", "y", "lower", "upper", "z", NULL};
     const char *n = s->name;
-    sampler_emit_group_comment(c, out, s, what);
+    sampler_emit_group_comment(c, out, s, move->what);
     sampler_emit_group_cells(c, out, s);
     sampler_emit_group_room(c, out, s, 5);
     struct emitter e = emitter_new(c, out);
@@ -449,7 +447,7 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
     emit_line(&e, "read_%s(s, team, x);", n);
     emit_line(&e, "ends_%s(s, team, lower, upper);", n);
     const char *step = s->width > 0 ? emit_expr(&e, sym_num(c, s->width)) : "1";
-    emit_filled(&e, propose, step, "");
+    emit_filled(&e, move->propose, step, "");
     emit_line(&e, "const real here = density_%s(s, team, element);", n);
     emit_line(&e, "write_%s(s, team, y);", n);
     emit_line(&e, "const real there = density_%s(s, team, element) + jacobian;",
@@ -459,13 +457,17 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
                   "&probability);");
     emit_line(&e, "if (!moves)");
     emit_line(&e, "    write_%s(s, team, x);", n);
-    if (!always)
+    if (move->moved) {
+        emit_line(&e, "else");
+        emit_line(&e, "    %s", move->moved);
+    }
+    if (!move->always) {
         emit_line(&e, "if (!adapting)");
-    if (!always)
         emit_line(&e, "    return;");
-    emit_line(&e, "const real size = %s;", size);
-    if (learn)
-        emit_filled(&e, learn, step, "");
+    }
+    emit_line(&e, "const real size = %s;", move->size);
+    if (move->learn)
+        emit_filled(&e, move->learn, step, "");
     emit_line(&e, "gbm_team_sync(team);");
     emit_line(&e, "if (team->lane == 0)");
     emit_line(&e, "    tuning[0] = size;");

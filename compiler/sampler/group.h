@@ -61,16 +61,21 @@ void sampler_emit_group_room(struct compiler *c, struct text *out,
 /* tuning_: the number of `cells` that are tuned, in k, the group's. */
 void sampler_emit_tuning_cells(struct compiler *c, struct text *out,
                                const struct step *s, const char *cells);
-/* The functions of a Metropolis step of a group; `what` is said above them. The
- * statement `propose` has y [d] from x [d], between lower and upper, with z [d]
- * for scratch, and sets `jacobian`. In warm-up or `always`, the expression
- * `size` becomes the first of what is tuned, when the statement `learn`, or
- * NULL, has learnt the rest. All know `tuning`; $ is the step that the model
- * asks for, or 1. */
+/* What a Metropolis step of a group is made of. All know `tuning`; $ is the
+ * step that the model asks for, or 1. */
+struct group_move {
+    const char *what; /* is said above it */
+    /* a statement: y [d] from x [d], between lower and upper, with z [d] for
+     * scratch; sets `jacobian` */
+    const char *propose;
+    const char *moved; /* a statement, where y is accepted; or NULL */
+    /* In warm-up, or `always`, the expression `size` becomes the first of what
+     * is tuned, when the statement `learn`, or NULL, has learnt the rest. */
+    const char *size, *learn;
+    bool always;
+};
 void sampler_emit_group_step(struct compiler *c, struct text *out,
-                             struct step *s, const char *what,
-                             const char *propose, const char *size,
-                             const char *learn, bool always);
+                             struct step *s, const struct group_move *move);
 
 /* ---- adaptive.c: what samplers with a learnt covariance share ---------------
  */
@@ -87,10 +92,8 @@ struct step *sampler_take_adaptive(struct compiler *c, struct model *m,
 /* What the runtime must know where chains share what they learn. */
 void sampler_emit_adaptive_row(struct compiler *c, struct text *out,
                                const struct step *s);
-/* Where they are emitted; `size` tunes what stands first. */
-void sampler_emit_adaptive(struct compiler *c, struct text *out, struct step *s,
-                           const char *what, const char *propose,
-                           const char *size);
+/* Whether they learn for ever. */
+bool sampler_learns_always(const struct step *s);
 
 /* ---- normal_group.c: with normal priors given the rest ---------------------
  */

@@ -12,12 +12,12 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    sampler_emit_group_step(
-        c, out, s, "Random-walk Metropolis, jointly",
-        "const real jacobian = gbm_block_propose(rng, team, d, $ * "
-        "tuning[0], lower, upper, x, y);",
-        "gbm_block_step(d, tuning[0], here, probability, adapting)", NULL,
-        false);
+    const struct group_move move = {
+        .what = "Random-walk Metropolis, jointly",
+        .propose = "const real jacobian = gbm_block_propose(rng, team, d, $ * "
+                   "tuning[0], lower, upper, x, y);",
+        .size = "gbm_block_step(d, tuning[0], here, probability, adapting)"};
+    sampler_emit_group_step(c, out, s, &move);
 }
 
 const struct sampler sampler_rw_block = {

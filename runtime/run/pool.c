@@ -14,11 +14,13 @@
 
 enum { LEAST_LAG = 25, TILE = 64 };
 
-/* What an adaptive step has tuned. */
+/* What an adaptive step has tuned; behind the factor may stand what belongs to
+ * a chain alone. */
 struct pool {
     int d, nchains;
-    int64_t cells; /* of a chain */
-    double *tuned; /* [nchains][cells] */
+    int64_t cells;  /* of a chain */
+    int64_t common; /* of them the mean and the factor */
+    double *tuned;  /* [nchains][cells] */
 };
 
 static double *mean_of(const struct pool *p, int c)
@@ -71,7 +73,7 @@ static bool counts(const struct pool *p, int c)
     const double *t = p->tuned + c * p->cells;
     if (!(t[1] > 1))
         return false;
-    for (int64_t i = 0; i < p->cells; i++)
+    for (int64_t i = 0; i < 2 + p->common; i++)
         if (!isfinite(t[i]))
             return false;
     return true;
@@ -114,7 +116,7 @@ static void add_all(const struct pool *p, const bool *counted, int n,
  * again. */
 static bool is_common(const struct pool *p, const bool *counted)
 {
-    const size_t bytes = (size_t)(p->cells - 2) * sizeof(double);
+    const size_t bytes = (size_t)p->common * sizeof(double);
     int first = -1;
     for (int c = 0; c < p->nchains; c++) {
         if (counted[c] && first < 0)
@@ -150,13 +152,14 @@ static enum gbm_status pool_step(struct rt *rt, const struct rt_instance *in,
                                  const struct gbm_step *step)
 {
     const struct rt_slot *slot = &in->slots[step->tuned];
-    const struct pool p = {.d = dimension(in, step),
+    const int64_t d = dimension(in, step);
+    const struct pool p = {.d = (int)d,
                            .nchains = in->nchains,
                            .cells = slot->cells,
+                           .common = d + d * d,
                            .tuned = slot->values};
-    const size_t d = (size_t)p.d;
-    double *mean = calloc(d + 1, sizeof *mean),
-           *sum = calloc(d * d + 1, sizeof *sum);
+    double *mean = calloc((size_t)d + 1, sizeof *mean),
+           *sum = calloc((size_t)(d * d) + 1, sizeof *sum);
     bool *counted = calloc((size_t)p.nchains, sizeof *counted);
     int n = 0;
     for (int c = 0; c < p.nchains && counted; c++)

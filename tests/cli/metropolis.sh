@@ -22,7 +22,7 @@ def learnt(path, d):
     """[chain][cell]: factor, 1 + updates; mean; U, of which U'U is the
     covariance."""
     [cells] = [x for n, x in checkpoint.pieces(path) if n.endswith(" width")]
-    return np.frombuffer(cells).reshape(-1, 2 + d + d * d)
+    return np.frombuffer(cells).reshape(3, -1)[:, :2 + d + d * d]
 E
 
 # program NAME SAMPLER: the model with all parameters moved so

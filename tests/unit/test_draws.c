@@ -880,8 +880,9 @@ static real adaptive(struct gbm_rng *rng, const real *p)
  * in it; p[3]: the inflation. */
 static real independent(struct gbm_rng *rng, const real *p)
 {
-    real tuning[] = {p[1],        1000,        REAL_C(0.8), REAL_C(-0.5),
-                     REAL_C(0.7), REAL_C(0.3), 0,           REAL_C(0.8)};
+    real tuning[12] = {p[1],        1000,        REAL_C(0.8), REAL_C(-0.5),
+                       REAL_C(0.7), REAL_C(0.3), 0,           REAL_C(0.8)};
+    gbm_diam_unknown(&alone, 2, gbm_diam_whitened(2, tuning));
     real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
     real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2],
          v[2];
@@ -893,8 +894,10 @@ static real independent(struct gbm_rng *rng, const real *p)
             density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
                          2 * real_log(1 - at[k][1]);
         if (gbm_metropolis(rng, density[0], density[1] + jacobian,
-                           &probability))
+                           &probability)) {
+            gbm_diam_moved(&alone, 2, lower, upper, y, v, tuning);
             gbm_copy(2, y, x);
+        }
     }
     return x[(int)p[2]];
 }
@@ -903,8 +906,7 @@ static real independent(struct gbm_rng *rng, const real *p)
 static real block_walk(struct gbm_rng *rng, const real *p)
 {
     real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
-    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2],
-         v[2];
+    real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
     for (int i = 0; i < 3; i++) {
         real density[2], *at[] = {x, y};
         real jacobian =
@@ -1191,6 +1193,18 @@ static real narrow_log_density(const real *z)
            real_log(z[0]) - real_log(z[1]);
 }
 
+/* Where the step leads is known whitened: z, of the place y. */
+static void check_whitened(const real *tuning, const real *lower,
+                           const real *upper, const real *y, const real *z)
+{
+    const real *m = tuning + 2, *U = tuning + 4;
+    const real near = sizeof(real) == 4 ? REAL_C(1e-3) : REAL_C(1e-8);
+    real line[2];
+    gbm_adaptive_line(&alone, 2, lower, upper, y, line);
+    assert_true(real_fabs(U[0] * z[0] - (line[0] - m[0])) < near);
+    assert_true(real_fabs(U[1] * z[0] + U[3] * z[1] - (line[1] - m[1])) < near);
+}
+
 /* Learns that, from steps of 1 at first. Returns the share of the moves of the
  * second half that are made. */
 static real learn_narrow(struct gbm_rng *rng, bool reference, real *tuning)
@@ -1205,14 +1219,19 @@ static real learn_narrow(struct gbm_rng *rng, bool reference, real *tuning)
                                                tuning, lower, upper, z, y, v)
                             : gbm_adaptive_propose(rng, &alone, 2, 1, tuning,
                                                    lower, upper, z, y, v);
+        if (reference && gbm_diam_has_reference(2, tuning[1]) &&
+            !gbm_is_nan(v[0]))
+            check_whitened(tuning, lower, upper, y, v);
         const real here = narrow_log_density(z);
         bool moves = gbm_metropolis(rng, here, narrow_log_density(y) + jacobian,
                                     &probability);
         tuning[0] = reference
                         ? gbm_diam_size(2, tuning, here, probability)
                         : gbm_adaptive_size(2, tuning[0], here, probability, t);
-        gbm_adaptive_learn(&alone, 2, 1, lower, upper, moves ? y : z,
-                           moves ? z : y, tuning);
+        if (moves && reference)
+            gbm_diam_moved(&alone, 2, lower, upper, y, v, tuning);
+        (reference ? gbm_diam_learn : gbm_adaptive_learn)(
+            &alone, 2, 1, lower, upper, moves ? y : z, moves ? z : y, tuning);
         assert_true(tuning[1] == (real)(t + 1));
         if (moves)
             gbm_copy(2, y, z);
@@ -1275,7 +1294,7 @@ static void metropolis_tuning(void **state)
     double seed[4] = {0};
     struct gbm_rng rng = stream("tuning", seed);
     real scale = REAL_C(1e-4), x = 3, shape[] = {3, 0, 1};
-    real tuning[8] = {1, 1}, other[8] = {1, 1}, accepted;
+    real tuning[8] = {1, 1}, other[12] = {1, 1}, accepted;
     (void)state;
     for (int t = 1; t <= 20000; t++) {
         x = gbm_walk(&rng, x, &scale, t, 1, GBM_INF, mirrored_gamma, shape);
