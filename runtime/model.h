@@ -493,6 +493,9 @@ struct gbm_step {
     int nphases;
     const struct gbm_phase *phases;
     void (*work)(const void *state, double *out);
+    /* Each thread that updates an element has room for a matrix of block_size
+     * rows, and some such vectors. */
+    bool matrix;
     int barriers; /* at which a team of several blocks of threads would wait in
                      an update of one element; 0: it is none for such a team */
 };

@@ -176,6 +176,8 @@ struct sampler {
     bool (*checked)(const struct step *s);
     bool own_cost; /* says itself, in cost_, how much it does */
     bool squares;  /* goes through a matrix of count_ rows, too */
+    bool matrix;   /* each lane has room for one of dimension_ rows, where not
+                      all elements are one */
     /* Its kernels; NULL: one of its update. */
     void (*emit_kernels)(struct compiler *c, struct text *out,
                          const struct step *s);

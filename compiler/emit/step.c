@@ -351,6 +351,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
         emit_access_row(out, id, intern_format(c, "%s_at", id));
     if (k->block_access)
         emit_access_row(out, s->name, s->name);
+    if (k->matrix && !s->whole)
+        text_append(out, ",\n     .matrix = true");
 }
 
 /* What runs: a sampler's function for each element, or the library's for a

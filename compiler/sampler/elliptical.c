@@ -105,5 +105,6 @@ const struct sampler sampler_elliptical_block = {
     .headers = {"elliptical.h"},
     .emit = emit_block_ellipse,
     .block_access = true,
+    .matrix = true,
     .slots = sampler_group_room,
 };

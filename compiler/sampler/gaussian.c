@@ -480,5 +480,6 @@ const struct sampler sampler_gaussian_block = {
     .why = sampler_why_block,
     .emit = emit,
     .block_access = true,
+    .matrix = true,
     .blocks = 1,
 };

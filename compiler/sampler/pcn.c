@@ -44,6 +44,7 @@ const struct sampler sampler_pcn = {
     .headers = {"pcn.h"},
     .emit = emit,
     .block_access = true,
+    .matrix = true,
     .tunes = sampler_tunes_width,
     .slots = sampler_group_room,
 };

@@ -158,7 +158,7 @@ static int share_out(const struct kernels *kernels)
 /* Coordinates of the largest block that an element of a step has, as far as a
  * thread should hold its matrix: stdlib/kernels/linear.h takes it from the
  * device's heap otherwise, which is slow. */
-static int largest_block(const struct cuda *c)
+int cuda_largest_block(const struct cuda *c)
 {
     int most = 16;
 
@@ -266,7 +266,7 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
         add_option(o, CUDA_PARTS, "-DGBM_HAS_LARGE");
     if (cuda_dense_has(c, true))
         add_option(o, CUDA_PARTS, "-DGBM_HAS_SMALL");
-    snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d", largest_block(c));
+    snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d", cuda_largest_block(c));
     for (int i = 0; i < CUDA_PARTS; i++) {
         add_option(o, i, o->small);
         add_option(o, i, "-DGBM_CHOSEN");

@@ -8,6 +8,7 @@
  *   better.c   programs compiled beside the run, that take the place of quick
  *              ones
  *   memory.c   allocation, copies with change of precision
+ *   heap.c     room for what threads take as they go
  *   launch.c   kernels, their teams and launches
  *   sweep.c    the sweep, captured as graphs; blocks of sweeps; draws
  *   chains.c   the sweeps of a small model as one kernel
@@ -85,6 +86,7 @@ struct cuda_kernel {
     int lanes;    /* of a team */
     int block;    /* threads */
     int64_t fill; /* blocks that the device holds at once */
+    int64_t most; /* that its heap has room for; 0: they take none */
     int shared;   /* bytes of shared memory, if a launch asks for many */
 };
 
@@ -408,6 +410,8 @@ enum gbm_status cuda_request(struct cuda *c, CUdeviceptr *where, size_t bytes,
                              const char *what);
 enum gbm_status cuda_allocate(struct cuda *c);
 void cuda_release(struct cuda *c);
+/* "1.5 GiB" */
+const char *cuda_human(double bytes, char *out, size_t size);
 enum gbm_status cuda_upload(struct cuda *c, CUdeviceptr to, const void *from,
                             size_t bytes);
 /* Cells of a variable: double on the host, `real` on the device; or int. */
@@ -415,6 +419,11 @@ enum gbm_status cuda_put_cells(struct cuda *c, CUdeviceptr to, const void *from,
                                int64_t cells, bool integer);
 enum gbm_status cuda_get_cells(struct cuda *c, void *to, CUdeviceptr from,
                                int64_t cells, bool integer);
+
+/* ---- heap.c ---- */
+/* Makes the device's heap as large as the threads need that take from it, or
+ * lets fewer of them go at once. Before the program is loaded. */
+enum gbm_status cuda_reserve_heap(struct cuda *c);
 
 /* ---- launch.c ---- */
 /* Lanes that an element is worth: `cost` terms in its sums, `items` elements
@@ -450,6 +459,8 @@ enum gbm_status cuda_plan(struct cuda *c);
 /* ---- build.c ---- */
 /* Compiles what was planned, and finds its kernels. Sets rt->jit_s. */
 enum gbm_status cuda_build(struct cuda *c);
+/* Coordinates of a block whose matrix a thread has in memory of its own. */
+int cuda_largest_block(const struct cuda *c);
 /* Finds them again, where modules are others. */
 enum gbm_status cuda_find_all(struct cuda *c);
 /* Modules, and what would come in their place. */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#define HEAP_BYTES ((size_t)256 << 20) /* of the device */
 #define RING_BYTES ((int64_t)16 << 20) /* most for half a ring */
 #define STATE_BYTES 32000              /* most that a kernel takes */
 
@@ -87,9 +86,6 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
     CU(cuDevicePrimaryCtxRetain(&c->context, c->device));
     c->has_context = true;
     CU(cuCtxSetCurrent(c->context));
-    /* for kernels that need room for a large vector (stdlib/kernels/linear.h)
-     */
-    CU(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, HEAP_BYTES));
     TRY(cuda_streams_open(c));
     CU(cuEventCreate(&c->done[0], CU_EVENT_DISABLE_TIMING));
     CU(cuEventCreate(&c->done[1], CU_EVENT_DISABLE_TIMING));
@@ -341,6 +337,7 @@ static enum gbm_status load(struct cuda *c)
 {
     TRY(create_state(c));
     TRY(cuda_plan(c));
+    TRY(cuda_reserve_heap(c));
     TRY(cuda_build(c));
     TRY(request_all(c));
     TRY(cuda_allocate(c));

@@ -221,6 +221,8 @@ enum gbm_status cuda_launch(struct cuda *c, const struct cuda_kernel *k,
      * device holds at once */
     if (k->lanes > 1 && blocks > 2 * k->fill)
         blocks = 2 * k->fill;
+    if (k->most > 0 && blocks > k->most)
+        blocks = k->most;
     return cuda_launch_grid(c, k, blocks, 1, k->block, 0, args);
 }
 

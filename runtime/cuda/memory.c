@@ -25,7 +25,7 @@ enum gbm_status cuda_request(struct cuda *c, CUdeviceptr *where, size_t bytes,
     return GBM_OK;
 }
 
-static const char *human(double bytes, char *out, size_t size)
+const char *cuda_human(double bytes, char *out, size_t size)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     size_t u = 0;
@@ -48,9 +48,9 @@ static enum gbm_status too_little(struct cuda *c, double wanted, size_t free)
                    "too little memory on the device: the model needs %s (the "
                    "most for %s, %s), %s has %s free. Fewer --chains, "
                    "--precision single or --device cpu may help",
-                   human(wanted, need, sizeof need), largest->what,
-                   human((double)largest->bytes, most, sizeof most),
-                   c->device_name, human((double)free, have, sizeof have));
+                   cuda_human(wanted, need, sizeof need), largest->what,
+                   cuda_human((double)largest->bytes, most, sizeof most),
+                   c->device_name, cuda_human((double)free, have, sizeof have));
 }
 
 enum gbm_status cuda_allocate(struct cuda *c)

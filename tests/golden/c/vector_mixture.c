@@ -3439,6 +3439,7 @@ static const struct gbm_step steps[] = {
      .text = "mu[k,1:P] ~ dmnorm(m0[], T0[,])",
      .run = update_mu_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_update_mu_v, .block_get = get_update_mu_v, .block_set = set_update_mu_v, .conditional = conditional_update_mu_v,
+     .matrix = true,
      .cost = cost_update_mu_v,
      .nphases = 2, .phases = phases_2, .work = work_2},
     {.kind = GBM_STEP_MAP, .name = "update_Q_v",

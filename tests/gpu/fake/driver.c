@@ -26,6 +26,8 @@ struct emu_place emu_here;
 void emu_barrier(void);
 void emu_warp_barrier(unsigned mask);
 uint64_t *emu_exchange(void);
+void *emu_malloc(size_t bytes);
+void emu_free(void *p);
 
 #define MAX_THREADS 1024 /* of a block */
 #define MAX_BLOCKS 32    /* that wait for each other, and their threads */
@@ -449,11 +451,37 @@ CUresult cuCtxSetCurrent(CUcontext context)
     return CUDA_SUCCESS;
 }
 
+/* What kernels take as they go: each piece knows its size. */
+static struct {
+    size_t limit, taken;
+} heap = {.limit = (size_t)8 << 20};
+
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
-    (void)limit;
-    (void)value;
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE)
+        heap.limit = value;
     return CUDA_SUCCESS;
+}
+
+void *emu_malloc(size_t bytes)
+{
+    size_t *piece = NULL;
+    if (bytes <= heap.limit - heap.taken)
+        piece = malloc(bytes + 2 * sizeof *piece);
+    if (!piece)
+        return NULL;
+    heap.taken += bytes;
+    piece[0] = bytes;
+    return piece + 2;
+}
+
+void emu_free(void *p)
+{
+    if (!p)
+        return;
+    size_t *piece = (size_t *)p - 2;
+    heap.taken -= piece[0];
+    free(piece);
 }
 
 CUresult cuGetErrorName(CUresult error, const char **text)

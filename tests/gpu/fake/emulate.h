@@ -44,7 +44,12 @@ void emu_warp_barrier(unsigned mask);
 void emu_yield(void);
 /* 32 words of the running fiber's warp. */
 uint64_t *emu_exchange(void);
+/* The device's heap. */
+void *emu_malloc(size_t bytes);
+void emu_free(void *p);
 }
+#define malloc(bytes) emu_malloc(bytes)
+#define free(p) emu_free(p)
 
 #define threadIdx (emu_here.thread)
 #define blockIdx (emu_here.block)
