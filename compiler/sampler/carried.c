@@ -203,8 +203,14 @@ static bool is_node(const struct model *m, const struct family *f)
            f->factor && !f->auxiliary && !f->factor->rule && !f->factor->guard;
 }
 
+static bool is_sum(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_SUM;
+}
+
 /* Whether the node stands in the plate's prior as its scale, or linear in its
- * mean. */
+ * mean. Rows of a regression, whose means are long sums, stay. */
 static bool fits(struct carried *k)
 {
     struct compiler *c = k->c;
@@ -212,7 +218,8 @@ static bool fits(struct carried *k)
     symp cell = plate_cell(k), node = node_cell(k);
     symp slope = sym_derivative(c, f->factor->logp, cell);
     symp second = slope ? sym_derivative(c, slope, cell) : NULL;
-    if (!second || sym_is(second, 0) || sym_has_var(second, f->var))
+    if (!second || sym_is(second, 0) || sym_has_var(second, f->var) ||
+        sym_any(f->factor->logp, is_sum, NULL))
         return false;
     symp precision = sym_neg(c, second);
     symp deviation = sym_neg(c, sym_div(c, slope, precision));

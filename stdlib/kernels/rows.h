@@ -71,6 +71,9 @@ GBM_INLINE void gbm_rows_quadratic(int n, const gbm_total *__restrict__ q,
     GBM_EACH_ROW sum[r] = total[r];
 }
 
+/* With fewer elements than these they are updated one by one. */
+#define GBM_ROWS_LEAST 12
+
 #ifndef __CUDACC__
 
 #include "ahead.h"
@@ -140,9 +143,6 @@ GBM_FN void gbm_rows_try(struct gbm_rows_draw *restrict d,
         d->kept[r] = takes ? value : d->kept[r];
     }
 }
-
-/* With fewer elements than these they are updated one by one. */
-#define GBM_ROWS_LEAST 12
 
 /* Room for the values of all k, and for columns and trials of GBM_ROWS rows. */
 #define GBM_ROWS_MOST (1ll << 22)

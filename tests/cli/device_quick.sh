@@ -51,7 +51,7 @@ draw() { # NAME BLOCKS OPTION...
     done
 }
 for lanes in 0 4; do
-    GBM_CUDA_CHAINS=$lanes draw pump '1 2 3' --draws 100
+    GBM_CUDA_CHAINS=$lanes draw pump '1 2' --draws 100
 done
 GBM_CUDA_PASS=1 draw probit '2' --draws 20
 

@@ -66,14 +66,14 @@ E2
 work_of_rats() { # BYTES OF A CELL, CHAINS THAT SHARE DATA
     work 1 "$((31 * $1))" $((30 * 4 + 1 + 40))
     work 3 "$((2 * 30 * $1))" $((30 * (2 + 3 + 16 + 2 * 40)))
-    work 6 "$((155 * $1 / $2 + 61 * $1))" $((150 * 11 + 10 + 40))
+    work 10 "$((155 * $1 / $2 + 61 * $1))" $((150 * 11 + 10 + 40))
 }
 
 run="./rats --data $data --warmup 100 --draws 200 --seed 3"
 status 0 $run --quiet --device cpu --out plain.csv
 for threads in 1 3; do
     status 0 $run --device cpu --threads $threads --profile --out timed.csv
-    table "1,2,3,4,5,6,kept draws,random numbers ahead"
+    table "1,2,3,4,5,6,7,8,9,10,kept draws,random numbers ahead"
     diff <(grep -v '^#' plain_1.csv) <(grep -v '^#' timed_1.csv) ||
         fail "other draws with --profile"
     work_of_rats 8 1
@@ -146,7 +146,7 @@ done
 
 fake_device
 status 0 $run --device cuda --profile
-table "1,2,3,4,5,6,kept draws"
+table "1,2,3,4,5,6,7,8,9,10,kept draws"
 work_of_rats 8 4
 status 0 $run --device cuda --precision single --profile
 work_of_rats 4 4
