@@ -259,10 +259,18 @@ static int level_of(symp e)
     return level;
 }
 
-/* Whether g is due whenever f is. */
-static bool due_with(const struct family *g, const struct family *f)
+/* Whether g is due whenever f is: whatever changes f changes g. */
+static bool due_with(const struct model *m, const struct family *g,
+                     const struct family *f)
 {
-    return !g->leaf || g->leaf == f->leaf;
+    if (g->leaf && g->leaf != f->leaf)
+        return false;
+    for (const struct var *v = m->vars; v; v = v->next)
+        if (v != f->var && v != g->var && v != f->leaf &&
+            model_derived_depends(m, f->var, v) &&
+            !model_derived_depends(m, g->var, v))
+            return false;
+    return true;
 }
 
 /* The tally that fills the table f: a pass is made when its first table is due.
@@ -273,7 +281,7 @@ static struct tally *tally_of(struct compiler *c, struct model *m,
 {
     struct tally **at = &m->tallies;
     for (; *at; at = &(*at)->next)
-        if ((*at)->level == f->level && due_with((*at)->sums->family, f) &&
+        if ((*at)->level == f->level && due_with(m, (*at)->sums->family, f) &&
             same_rows(c, *rows, &(*at)->rows))
             return *at;
     *at = NEW(c, struct tally);

@@ -216,5 +216,22 @@ status 0 ./few --data few.json --device cpu --method tempering --chains 8 \
     --warmup 500 --draws 1500 --monitor k --summary tempered.json --quiet
 python3 tempered.py >.out || fail "the tempered posterior is another"
 
+# Of two tables of the same rows and groups one moves with m: that pass must be
+# made whenever m moves, though the other stays.
+cat >groups.gbm <<'E'
+model {
+  for (i in 1:N) { y[i] ~ dnorm(m, z[g[i]]) }
+  for (k in 1:G) { z[k] ~ dgamma(a, b) }
+  m ~ dnorm(0, 0.01)
+  a ~ dgamma(3, 1)
+  b ~ dgamma(3, 1)
+}
+E
+cat >groups.json <<'E'
+{"N": 9, "G": 3, "g": [1, 1, 2, 2, 2, 3, 3, 1, 3],
+ "y": [3.1, 5.2, 2.2, 4.1, 3.3, 9.0, 1.2, 4.4, 4.0]}
+E
+agrees groups.gbm groups.json
+
 # as a device computes it
 device_draws_as_host model data.json
