@@ -41,6 +41,7 @@ struct self_check {
     struct host_dense **dense; /* [nsteps] */
     struct host_work work;
     bool *reached; /* [nsteps] */
+    bool *kept_up; /* [nvariables]: derived ones that are so at any time */
     int64_t moves;
     int points;                    /* sweeps that added up */
     double began, deadline, swept; /* seconds of updates alone */
@@ -342,6 +343,57 @@ static enum verdict compare(struct change conditional, struct change before,
                : DOES_NOT;
 }
 
+/* ---- what is kept in memory ---- */
+
+static bool is_left_behind(double held, double computed)
+{
+    return !(fabs(held - computed) <= TOLERANCE * (1 + fabs(computed))) &&
+           isfinite(held) && isfinite(computed);
+}
+
+static enum gbm_status refuse_held(struct self_check *s, int v, double held,
+                                   double computed)
+{
+    return rt_fail(
+        s->rt, GBM_FAILURE,
+        "this sampler is wrong: no draws were made\n"
+        "A sweep leaves %s behind: it holds %.10g where the model computes "
+        "%.10g. This is a fault of gbmc, not of the model or the data: please "
+        "report it, with the model, the data, --seed %llu and what --version "
+        "prints. --no-check draws all the same, and marks what is written.",
+        s->in->model->variables[v].name, held, computed,
+        (unsigned long long)s->rt->options.seed);
+}
+
+/* Computes all that is derived; what a sweep keeps of it must be that already.
+ * Full conditionals that read the same stale sum agree with each other. */
+static enum gbm_status check_kept_up(struct self_check *s)
+{
+    const struct gbm_model *m = s->in->model;
+    int64_t n = 0, at = 0;
+    for (int v = 0; v < m->nvariables; v++)
+        n += s->kept_up[v] ? s->in->slots[v].cells : 0;
+    double *held = malloc(((size_t)n + 1) * sizeof *held);
+    if (!held)
+        return rt_fail(s->rt, GBM_FAILURE, "no memory for the self-check");
+    for (int v = 0; v < m->nvariables; v++)
+        for (int64_t i = 0; s->kept_up[v] && i < s->in->slots[v].cells; i++)
+            held[at++] = rt_value(&s->in->slots[v], m->variables[v].integer,
+                                  s->chain, i);
+    refresh(s);
+    at = 0;
+    for (int v = 0; v < m->nvariables && s->rt->status == GBM_OK; v++)
+        for (int64_t i = 0; s->kept_up[v] && i < s->in->slots[v].cells;
+             i++, at++) {
+            double now = rt_value(&s->in->slots[v], m->variables[v].integer,
+                                  s->chain, i);
+            if (s->rt->status == GBM_OK && is_left_behind(held[at], now))
+                refuse_held(s, v, held[at], now);
+        }
+    free(held);
+    return s->rt->status;
+}
+
 static enum verdict check_sweep(struct self_check *s, struct change *density)
 {
     int n = s->in->model->nsteps;
@@ -351,7 +403,8 @@ static enum verdict check_sweep(struct self_check *s, struct change *density)
         struct change one = run_step(s, k, now + (s->deadline - now) / (n - k));
         add(&conditional, &one);
     }
-    refresh(s);
+    if (check_kept_up(s) != GBM_OK)
+        return UNKNOWN;
     struct change after = joint(s);
     if (s->out_of_time)
         return UNKNOWN;
@@ -489,6 +542,8 @@ static enum gbm_status check_chain(struct self_check *s, int chain,
     for (int i = 0; i < SWEEPS && !s->out_of_time; i++) {
         uint32_t sweep = s->sweep;
         enum verdict verdict = check_sweep(s, &density);
+        if (s->rt->status != GBM_OK)
+            return s->rt->status;
         s->points += verdict == ADDS_UP;
         if (verdict == DOES_NOT) {
             rt_put_back(s->in, values);
@@ -598,6 +653,18 @@ static enum gbm_status check_device(struct self_check *s, void **start)
     return status == GBM_OK ? rt->device->put(rt) : status;
 }
 
+/* But tables that wait for a leaf to be observed throughout. */
+static void find_kept_up(struct self_check *s)
+{
+    const struct gbm_model *m = s->in->model;
+    for (int v = 0; v < m->nvariables; v++)
+        s->kept_up[v] =
+            m->variables[v].role == GBM_DERIVED && m->variables[v].maintained;
+    for (int k = 0; k < m->nsteps; k++)
+        if (m->steps[k].kind == GBM_STEP_DERIVE && !s->in->steps[k].active)
+            s->kept_up[m->families[m->steps[k].family].variable] = false;
+}
+
 static bool create(struct self_check *s)
 {
     const struct rt_instance *in = s->in;
@@ -609,8 +676,10 @@ static bool create(struct self_check *s)
     s->dropped = calloc((size_t)terms, 1);
     s->dense = calloc((size_t)m->nsteps + 1, sizeof(void *));
     s->reached = calloc((size_t)m->nsteps + 1, sizeof *s->reached);
-    if (!s->state || !s->dropped || !s->dense || !s->reached)
+    s->kept_up = calloc((size_t)m->nvariables + 1, sizeof *s->kept_up);
+    if (!s->state || !s->dropped || !s->dense || !s->reached || !s->kept_up)
         return false;
+    find_kept_up(s);
     rt_bind(in, s->state, 0);
     check_drop(in, s->state, s->dropped);
     for (int k = 0; k < m->nsteps; k++) {
@@ -638,6 +707,7 @@ static void destroy(struct self_check *s)
     free(s->dropped);
     free(s->dense);
     free(s->reached);
+    free(s->kept_up);
     free(s->work.cells);
     free(s->cells);
 }

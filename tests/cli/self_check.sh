@@ -87,6 +87,28 @@ broken prior '/^GBM_FN void prepare_tau/,/^}/s/c1 += -1;/c1 += -2;/' tau 'tau'
 broken nowhere '/^GBM_INLINE real density_alpha/,/^}/s/return /&NAN + /' \
     alpha alpha 'stands, its full conditional is not a number'
 
+# A table that the sweep forgets: what reads it agrees with what reads it.
+cat >model.gbm <<'E'
+model {
+  for (i in 1:N) { y[i] ~ dnorm(m, v[g[i]]) }
+  for (k in 1:3) { v[k] ~ dgamma(a, 1) }
+  m ~ dnorm(0, 0.01)
+  a ~ dgamma(3, 1)
+}
+E
+mv data.json first.json
+echo '{"N": 6, "g": [1, 1, 2, 2, 3, 3], "y": [3.1, 5.2, 2.2, 4.1, 9, 1.2]}' \
+    >data.json
+status 0 "$GBMC" --emit=c model.gbm
+sed '/GBM_STEP_DERIVE, .name = "derive_table_2/,/\.family/s/family = 5/family = 4/' \
+    .out >forgets.c
+cmp -s .out forgets.c && fail "forgets: nothing was broken"
+compile forgets
+status 2 ./run forgets
+says '^failed: this sampler is wrong: no draws'
+says 'leaves table.2 behind: it holds .* where the model computes'
+mv first.json data.json
+
 # What rounding makes of a precision of exp(52) is known of each chain: the first
 # begins where there is none.
 cat >sharp.gbm <<'EOF'
