@@ -177,6 +177,17 @@ static struct parting find(const struct twins *t, int nsteps,
     return (struct parting){-1, -1, -1};
 }
 
+/* Whether a later step moves it once more: the fault may be there, or in a step
+ * between, whose nodes that one reads. */
+static bool moves_later(const struct rt_instance *in, const struct parting *p)
+{
+    for (int k = p->step + 1; k < in->model->nsteps; k++)
+        if (in->steps[k].active && !in->model->steps[k].leaf &&
+            draws(in->model, &in->model->steps[k], p->variable))
+            return true;
+    return false;
+}
+
 static enum gbm_status refuse(struct rt *rt, const struct rt_instance *in,
                               const struct parting *p, int times,
                               void *const *host, void *const *device)
@@ -190,12 +201,13 @@ static enum gbm_status refuse(struct rt *rt, const struct rt_instance *in,
         rt, GBM_FAILURE,
         "%s: this sampler is wrong on this device: no draws were made\n"
         "    %s\n"
-        "The update of %s (%s) draws %.10g for %s on the device and %.10g on "
+        "The update of %s (%s)%s draws %.10g for %s on the device and %.10g on "
         "the CPU, from the same values and random numbers, and so in %d "
         "sweeps. This is a fault of gbmc, not of the model or the data: please "
         "report it, with the model, the data, --seed %llu and what --version "
         "prints. --no-check draws all the same, and marks what is written.",
         family->where, family->text, step->variable, step->sampler,
+        moves_later(in, p) ? ", or one up to its last move," : "",
         value(in, device, p->variable, p->cell), name,
         value(in, host, p->variable, p->cell), times,
         (unsigned long long)rt->options.seed);
