@@ -784,12 +784,13 @@ static void leave_other_statements(struct compiler *c, struct model *m,
 
 /* The loops of the target that tell apart what its elements reach through
  * stored nodes: all of them. `at`: its subscripts that the instances tell. */
-static bool apart(const struct step *s, const symp *at)
+static bool apart(const struct step *s, const struct alignment *alignments,
+                  const symp *at)
 {
     const struct family *f = s->family;
     for (int i = 0; i < f->nloops; i++) {
         bool told = false;
-        for (const struct alignment *a = s->alignments; a; a = a->next)
+        for (const struct alignment *a = alignments; a; a = a->next)
             told = told || (at[a->dim] && at[a->dim]->kind == SYM_LOOP &&
                             at[a->dim]->loop == f->loops[i] &&
                             condition_all_have_keys(a));
@@ -825,8 +826,9 @@ static struct part *listed_part(struct compiler *c, struct model *m,
 /* The instances of g, where it reads what is aligned, that the target's element
  * reaches; at[d] is set for the subscripts that tell. */
 static struct part *reached_part(struct compiler *c, struct model *m,
-                                 const struct step *s, struct factor *g,
-                                 symp *at)
+                                 const struct step *s,
+                                 const struct alignment *alignments,
+                                 struct factor *g, symp *at)
 {
     const struct family *f = s->family;
     struct part *p = new_part(c, g);
@@ -836,7 +838,7 @@ static struct part *reached_part(struct compiler *c, struct model *m,
         key[d] = cell[d] = sym_num(c, 1);
         at[d] = NULL;
     }
-    for (const struct alignment *a = s->alignments; a; a = a->next) {
+    for (const struct alignment *a = alignments; a; a = a->next) {
         symp k = condition_aligned_at(c, a, g);
         if (!k)
             continue;
@@ -869,7 +871,8 @@ static bool reads_reached(struct compiler *c, const struct model *m,
 /* The instances of stored definitions that the target's element reaches, as of
  * factors; of a sequence its first family, for all. */
 static struct part *reached_definitions(struct compiler *c, struct model *m,
-                                        const struct step *s)
+                                        const struct step *s,
+                                        const struct alignment *alignments)
 {
     struct part *list = NULL, **last = &list;
     for (struct family *f = m->families; f; f = f->next) {
@@ -885,7 +888,7 @@ static struct part *reached_definitions(struct compiler *c, struct model *m,
         g->logp = model_substitute_derived(c, f->body);
         symp at[8];
         *last = f->sequence ? listed_part(c, m, s, g)
-                            : reached_part(c, m, s, g, at);
+                            : reached_part(c, m, s, alignments, g, at);
         last = &(*last)->next;
     }
     return list;
@@ -971,8 +974,8 @@ static struct factor *in_closed_form(struct compiler *c, struct model *m,
                                      const symp *target)
 {
     const struct var *v = s->family->var;
-    if (s->as_it_is || s->family->nslices || model_draws_integers(s->family) ||
-        g->opaque || (g->lower && through_stored(m, g->lower, v)) ||
+    if (s->family->nslices || model_draws_integers(s->family) || g->opaque ||
+        (g->lower && through_stored(m, g->lower, v)) ||
         (g->upper && through_stored(m, g->upper, v)))
         return g;
     const symp logp[] = {model_by_products(c, m, g->logp, s->family),
@@ -1010,10 +1013,10 @@ static void drop_unused(struct model *m, const struct step *s,
 }
 
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
-                        struct factor *g, const symp *target)
+                        struct factor *g, const symp *target, bool as_it_is)
 {
     g = model_seen_by(c, s->family, g);
-    struct factor *as = in_closed_form(c, m, s, g, target);
+    struct factor *as = as_it_is ? g : in_closed_form(c, m, s, g, target);
     bool sequential = s->sequential;
     struct conflict *conflicts = s->conflicts;
     struct inverse **last = m->last_inverse;
@@ -1044,15 +1047,13 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
     }
     bool through = !s->as && condition_factor_through(m, g, f->var);
     if (through) {
-        if (!s->through) {
-            s->alignments = condition_find_alignments(c, m, f);
-            if (s->alignments || f->nloops > 0)
-                s->reached = reached_definitions(c, m, s);
-        }
+        const struct alignment *alignments = condition_find_alignments(c, m, f);
+        if (!s->through && (alignments || f->nloops > 0))
+            s->reached = reached_definitions(c, m, s, alignments);
         s->through = true;
         symp at[8];
-        add_in_place(c, s, reached_part(c, m, s, g, at));
-        s->sequential = s->sequential || !apart(s, at);
+        add_in_place(c, s, reached_part(c, m, s, alignments, g, at));
+        s->sequential = s->sequential || !apart(s, alignments, at);
         return;
     }
     if (indexes_itself(g, f->var)) {
@@ -1099,13 +1100,13 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
     }
 }
 
+/* as_it_is: no factor may be seen in closed form. */
 static struct step *condition_as(struct compiler *c, struct model *m,
                                  struct family *f, bool as_it_is)
 {
     struct step *s = NEW(c, struct step);
     s->family = f;
     s->model = m;
-    s->as_it_is = as_it_is;
     s->name = intern_format(c, "update_%s", family_id(c, f));
     if ((f->var->leaf && !f->auxiliary) || f->var->draw)
         return s;
@@ -1123,7 +1124,7 @@ static struct step *condition_as(struct compiler *c, struct model *m,
         own_part(c, s, own, target);
     for (struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced)
-            child_parts(c, m, s, g, target);
+            child_parts(c, m, s, g, target, as_it_is);
     condition_gather_statistics(s);
     if (s->through || s->ties)
         s->opaque = true;

@@ -174,6 +174,9 @@ struct sampler {
     bool (*split)(const struct step *s);
     /* Whether it has those of scalars; NULL: scalars have. */
     bool (*checked)(const struct step *s);
+    /* Whether it updates many elements at once, as rows (sampler/rows.c; asked
+     * after emit); NULL: it never does. */
+    bool (*by_rows)(const struct step *s);
     bool own_cost; /* says itself, in cost_, how much it does */
     bool squares;  /* goes through a matrix of count_ rows, too */
     bool matrix;   /* each lane has room for one of dimension_ rows, where not
@@ -184,6 +187,8 @@ struct sampler {
     /* Has dimension_, get_, set_ and conditional_, named after the step. */
     bool block_access;
     bool own_layout; /* its members' places are its own affair */
+    bool named;      /* its functions after the step, update_NAME: a family has
+                        several */
     bool repairs;    /* leaves states of density 0 */
     int blocks;      /* of random numbers that an element's update takes */
     /* Whether warm-up tunes something of an element, kept in the state; and
@@ -225,13 +230,13 @@ struct indices {
  * a plate whose sum enters the likelihood). */
 struct member {
     struct family *family;
-    struct indices index;
-    symp count; /* number of coordinates */
+    struct indices index, index2; /* the same, of a second coordinate */
+    symp count;                   /* number of coordinates */
 };
 
 /* A factor's contribution to a Gaussian block, at each instance of a part:
  * potential[i] and precision[i][j] of members i, j, in their indices (the
- * second member's index renamed to index2 where i == j). */
+ * second member's index2 in the place of its index where i == j). */
 struct quadratic {
     struct part *part;
     symp potential[8];
@@ -259,16 +264,6 @@ struct summand {
     struct summand *next;
 };
 
-/* A slice along a component of a vector or matrix node takes the cell along
- * that keeps the node in its support. */
-enum companion {
-    COMPANION_NONE,   /* any vector will do */
-    COMPANION_SUM,    /* another cell: their sum is kept */
-    COMPANION_MIRROR, /* of a symmetric matrix: the mirror image */
-    COMPANION_NORM    /* of a correlation's upper Cholesky factor: the
-                         column's diagonal cell; its norm stays 1 */
-};
-
 /* Variables, each once. */
 struct var_list {
     const struct var **items;
@@ -289,9 +284,12 @@ struct step {
     /* NULL: nothing is drawn: an inverse index is rebuilt or, without one, a
      * stored derived family recomputed. */
     const struct sampler *sampler;
-    void *own;        /* the sampler's own part, which only its files know */
-    bool merged;      /* into another step's block: no step any more */
-    const char *name; /* update_theta */
+    /* The sampler's own part, which only its files know. Of steps that move a
+     * pair (observed_sum.c), which no family tells, from the start: its struct
+     * summand [2], each with an index of its own. */
+    void *own;
+    bool merged;           /* into another step's block: no step any more */
+    const char *name;      /* update_theta */
     struct family *family; /* the target; first member of a block */
     struct part *parts;
     struct part *integrated; /* what the parts lack of the joint density, as it
@@ -305,9 +303,8 @@ struct step {
     int nlifted;
     bool opaque;  /* some part is evaluated in place */
     bool through; /* some factor depends on x through stored derived nodes */
-    struct alignment *alignments; /* what an element reaches of those */
-    struct part *reached;         /* their instances, in order of computation;
-                                     NULL: all */
+    struct part *reached; /* the instances of those that an element reaches, in
+                             order of computation; NULL: all */
     const struct entry *recognised;
     int place[24];     /* statistic i is number place[i] of the family */
     symp exponent;     /* what an x^p pattern bound, or NULL */
@@ -320,7 +317,6 @@ struct step {
     bool sequential;
     struct conflict *conflicts;
     struct member members[MAX_MEMBERS];
-    struct indices index2[MAX_MEMBERS];
     int nmembers;
     struct slot *slots; /* its own, one behind the other: slots.c */
     bool beside;        /* a slice that a joint block has beside it */
@@ -328,16 +324,13 @@ struct step {
      * block: the runtime counts. NULL: no such */
     struct step *otherwise;
     struct quadratic *quadratics;
-    bool coupled_prior; /* dense: priors couple coordinates */
-    const char *asked;  /* for by samplers { }: the method's word */
+    const char *asked; /* for by samplers { }: the method's word */
     const struct sampler_option *options; /* that it gives */
-    double width;             /* of slice or steps at first; 0: not given */
-    bool whole;               /* all elements of all members move as one */
-    bool alone;               /* element by element, as `enumerate` asks */
-    bool by_rows;             /* many elements at once: sampler/rows.c */
-    enum companion companion; /* slice by component: what moves with it */
-    bool late;                /* for what is kept alone, after the sweep */
-    struct step *after;       /* without a sampler: that makes it due */
+    double width;       /* of slice or steps at first; 0: not given */
+    bool whole;         /* all elements of all members move as one */
+    bool alone;         /* element by element, as `enumerate` asks */
+    bool late;          /* for what is kept alone, after the sweep */
+    struct step *after; /* without a sampler: that makes it due */
     /* The same: only where this leaf is observed throughout; where it is not.
      */
     const struct var *due_whole, *due_partly;
@@ -345,7 +338,6 @@ struct step {
     struct var_list *reads, *changes; /* depend.c */
     struct phase *phases;             /* what it does: sweep.h */
     struct part *ties;                /* instances that hold an element fast */
-    struct summand pair[2]; /* of a pair; each with an index of its own */
     struct step *scaled_by; /* the step that multiplies what this one draws, and
                                means of it, by one number: scale.c; or NULL */
     struct residual *residual; /* for that one; or NULL */
@@ -353,7 +345,6 @@ struct step {
     int part; /* of the program: the one that its run is in */
     const struct model *model;
     bool closed_form; /* some factor is seen in one: products.c */
-    bool as_it_is;    /* none may be */
     struct var *as;   /* of a matrix node: its inverse, through which alone its
                        parts see it; NULL: they see the node */
     struct step *next;

@@ -256,11 +256,12 @@ static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
 {
     struct hits done = {.n = 0};
     struct finder refs[2];
+    const struct summand *pair = s->own;
     for (int side = 0; side < 2; side++) {
-        struct var *v = s->pair[side].cell->var;
+        struct var *v = pair[side].cell->var;
         if (condition_factor_through(m, g, v)) {
             s->through = true;
-            add_pair_part(c, s, condition_whole_part(c, g), s->pair[side].cell);
+            add_pair_part(c, s, condition_whole_part(c, g), pair[side].cell);
             return 2;
         }
         condition_find_in_factor(c, &refs[side], v, g);
@@ -268,9 +269,9 @@ static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
     done.found = NEW_ARRAY(c, struct found, refs[0].n + refs[1].n + 2);
     done.cell = NEW_ARRAY(c, symp, refs[0].n + refs[1].n + 2);
     for (int side = 0; side < 2; side++) /* the cells' own priors first */
-        if (g->family->var == s->pair[side].cell->var) {
+        if (g->family->var == pair[side].cell->var) {
             struct found own = own_reference(c, g);
-            take_hit(c, m, s, g, &own, s->pair[side].cell, true, &done);
+            take_hit(c, m, s, g, &own, pair[side].cell, true, &done);
         }
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < refs[side].n; i++) {
@@ -278,7 +279,7 @@ static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
             if (g->family->var == r->reference->var &&
                 sym_same(r->reference, own_reference(c, g).reference))
                 continue;
-            take_hit(c, m, s, g, r, s->pair[side].cell, false, &done);
+            take_hit(c, m, s, g, r, pair[side].cell, false, &done);
         }
     return done.n;
 }
@@ -330,8 +331,9 @@ static struct step *pair_step(struct compiler *c, struct model *m,
     s->opaque = true;
     s->name =
         intern_format(c, "update_%s_pair%d", family_id(c, g->family), number);
-    s->pair[0] = with_own_index(c, a, "j");
-    s->pair[1] = with_own_index(c, b, "k");
+    struct summand *pair = s->own = NEW_ARRAY(c, struct summand, 2);
+    pair[0] = with_own_index(c, a, "j");
+    pair[1] = with_own_index(c, b, "k");
     add_member(s, a->cell->var->families);
     if (b->cell->var != a->cell->var)
         add_member(s, b->cell->var->families);

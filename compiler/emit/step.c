@@ -281,6 +281,11 @@ static void emit_conflicts(struct text *out, struct compiler *c,
     text_append(out, "};\n");
 }
 
+static bool by_rows(const struct step *s)
+{
+    return s->sampler->by_rows && s->sampler->by_rows(s);
+}
+
 /* Returns whether there is a function cost_. */
 static bool emit_step_functions(struct text *out, struct compiler *c,
                                 const struct step *s)
@@ -293,7 +298,7 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
     const bool cost = k->own_cost || emit_cost(out, c, s);
     if (k->dense)
         return cost;
-    if (s->by_rows)
+    if (by_rows(s))
         text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->part,
                     s->name, step_id(c, s), s->number);
     else
@@ -341,11 +346,11 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
                     s->name, s->nmembers);
     if (!k->dense)
         text_printf(out, ",\n     .run = %s_run", s->name);
-    if (!k->dense && k->blocks && !s->by_rows)
+    if (!k->dense && k->blocks && !by_rows(s))
         text_printf(out, ", .blocks = %d, .normals = GBM_NORMALS_FIRST(%s)",
                     k->blocks, sweep_first_draw(s));
     const char *id = step_id(c, s);
-    if (s->by_rows)
+    if (by_rows(s))
         text_printf(out, ", .sizes = sizes_%s", id);
     if (s->sampler->checked ? s->sampler->checked(s) : k->scalar)
         emit_access_row(out, id, intern_format(c, "%s_at", id));

@@ -552,7 +552,7 @@ static void print_order(struct text *out, struct compiler *c,
                     report_step_sampler(c, s));
         if (s->family && s->family->nloops)
             text_printf(out, ", %s", step_parallel(c, s));
-        if (s->coupled_prior)
+        if (sampler_prior_couples(s))
             text_append(out, ", prior couples coordinates");
         if (s->exponent)
             text_printf(out, ", exponent %s", sym_text(c, s->exponent));

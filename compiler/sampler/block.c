@@ -98,7 +98,8 @@ static void set_members(struct compiler *c, struct step *s,
             families[i]->nslices == 1 || (dense && families[i]->nloops > 0);
         struct indices none = {.n = 0};
         m->index = indexed ? index_loops(c, families[i], "a") : none;
-        s->index2[i] = indexed ? index_loops(c, families[i], "b") : none;
+        s->members[i].index2 =
+            indexed ? index_loops(c, families[i], "b") : none;
         m->count = sym_num(c, 1);
         for (int k = 0; k < m->index.n; k++) {
             const struct loop *l = m->index.loops[k];
@@ -146,7 +147,7 @@ static bool has_members(struct compiler *c, const struct step *s, symp e)
 
 static const struct indices *second_index(const struct step *s, int i, int j)
 {
-    return i == j ? &s->index2[j] : &s->members[j].index;
+    return i == j ? &s->members[j].index2 : &s->members[j].index;
 }
 
 /* first[i] + sum over j of precision[i][j] x[j]: the potential, whatever the
@@ -386,7 +387,7 @@ static bool prior_is_diagonal(struct compiler *c, const struct step *s,
             for (int k = 0; i == j && k < s->members[i].index.n; k++)
                 if (!is_diagonal(c, q->precision[i][i],
                                  s->members[i].index.loops[k],
-                                 s->index2[i].loops[k]))
+                                 s->members[i].index2.loops[k]))
                     return false;
         }
     return true;
@@ -482,7 +483,8 @@ static bool add_dense(struct compiler *c, struct step *s, struct factor *g,
                                              sym_loop(c, index->loops[i]));
         if (!derive_quadratic(c, s, &v, true, q))
             return false;
-        s->coupled_prior = s->coupled_prior || !prior_is_diagonal(c, s, q);
+        sampler_dense_of(s)->coupled_prior =
+            sampler_dense_of(s)->coupled_prior || !prior_is_diagonal(c, s, q);
     }
     add_quadratic(s, q);
     return true;
@@ -543,6 +545,7 @@ static struct step *make_block(struct compiler *c, struct model *m,
     s->model = m;
     s->family = families[0];
     s->sampler = dense ? &sampler_dense_block : &sampler_gaussian_block;
+    s->own = dense ? NEW(c, struct dense) : NULL;
     set_members(c, s, families, n, dense);
     for (struct factor *h = m->factors; h; h = h->next) {
         struct factor *g = condition_seen_by_all(c, steps, n, h);
@@ -964,13 +967,12 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
     for (int d = 0; d < f->var->ndim; d++) {
         symp e = model_at_values(c, f, f->lower[d], v->values);
         if (f->upper[d])
-            e = sym_add(
-                c, 3,
-                (symp[]){
-                    e,
-                    sym_loop(
-                        c, (k++ ? s->index2 : &s->members[0].index)->loops[0]),
-                    sym_num(c, -1)});
+            e = sym_add(c, 3,
+                        (symp[]){e,
+                                 sym_loop(c, (k++ ? &s->members[0].index2
+                                                  : &s->members[0].index)
+                                                 ->loops[0]),
+                                 sym_num(c, -1)});
         subs[d] = e;
     }
     return sym_ref(c, s->as ? s->as : f->var, f->var->ndim, subs);
@@ -1003,7 +1005,7 @@ static void matrix_members(struct compiler *c, struct step *s)
 {
     struct family *f = s->family;
     s->members[0].index = index_loops(c, f, "a");
-    s->index2[0] = index_loops(c, f, "b");
+    s->members[0].index2 = index_loops(c, f, "b");
     s->members[0].count = family_extent(c, f, 0);
 }
 
@@ -1065,29 +1067,6 @@ bool sampler_gaussian_prior(struct compiler *c, struct step *s)
     return !g->replaced && sampler_gaussian_density(c, s, g);
 }
 
-/* Whether f's node can be sliced by component, and what moves with one. */
-static bool sliced_by_component(const struct family *f,
-                                enum companion *companion)
-{
-    static const struct {
-        const char *support;
-        int nslices;
-        enum companion companion;
-    } table[] = {{"vector", 1, COMPANION_NONE},
-                 {"simplex", 1, COMPANION_SUM},
-                 {"counts", 1, COMPANION_SUM},
-                 {"positive_definite", 2, COMPANION_MIRROR},
-                 {"correlation_cholesky", 2, COMPANION_NORM}};
-    const struct expr *support = entry_value(f->distribution, "support");
-    for (size_t i = 0; support && i < sizeof table / sizeof *table; i++)
-        if (!strcmp(support->name, table[i].support) &&
-            f->nslices == table[i].nslices) {
-            *companion = table[i].companion;
-            return true;
-        }
-    return false;
-}
-
 /* Otherwise an ellipse if its prior is normal, or component by component, all
  * factors evaluated in place. */
 static void vector_node(struct compiler *c, struct model *m, struct step *s)
@@ -1106,14 +1085,13 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
         sampler_merge_away(s);
         return;
     }
-    if (!sliced_by_component(f, &s->companion)) {
+    if (!sampler_slice_components(c, s)) {
         error_at(c, f->span,
                  "not supported yet: the full conditional of %s, a %s node, "
                  "is not of a known family",
                  f->var->name, f->distribution->name);
         return;
     }
-    s->sampler = &sampler_vector_slice;
     s->quadratics = NULL;
     set_members(c, s, &f, 1, false);
     if (f->nslices == 2)

@@ -3,6 +3,17 @@
  * runtime/cuda/dense.c) adds up X'WX and draws. */
 #include "sampler/group.h"
 
+struct dense *sampler_dense_of(const struct step *s)
+{
+    return s->sampler == &sampler_dense_block ? s->own : NULL;
+}
+
+bool sampler_prior_couples(const struct step *s)
+{
+    const struct dense *own = sampler_dense_of(s);
+    return own && own->coupled_prior;
+}
+
 static void emit_row_of(struct compiler *c, struct text *out,
                         const struct step *s, const struct quadratic *q)
 {
@@ -89,9 +100,9 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
                 continue;
             symp precision = q->precision[i][i];
             for (int k = 0; k < index->n; k++) /* on the diagonal they agree */
-                precision =
-                    sym_replace_loop(c, precision, s->index2[i].loops[k],
-                                     sym_loop(c, index->loops[k]));
+                precision = sym_replace_loop(c, precision,
+                                             s->members[i].index2.loops[k],
+                                             sym_loop(c, index->loops[k]));
             if (!sym_is(precision, 0))
                 emit_line(&e, "q += %s;", emit_expr(&e, precision));
             if (!sym_is(q->potential[i], 0))
@@ -145,7 +156,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
             if (drawn_with(q))
                 emit_predicted(c, out, drawn_with(q), q->predictor);
         }
-    if (s->coupled_prior)
+    if (sampler_prior_couples(s))
         emit_matrix_prior(c, out, s);
     else
         emit_diagonal_prior(c, out, s);
@@ -217,7 +228,7 @@ static void phases(struct compiler *c, struct step *s)
             phase_computes_each(c, prior, q->potential[i], n);
             for (int j = 0; j <= i; j++)
                 phase_computes_each(c, prior, q->precision[i][j],
-                                    !s->coupled_prior
+                                    !sampler_prior_couples(s)
                                         ? n
                                         : sym_mul2(c, n, s->members[j].count));
         }
@@ -269,7 +280,7 @@ static void emit_tables(struct compiler *c, struct text *out,
                 "get_%s_host,\n    .set = set_%s_host,\n    .fixed = "
                 "fixed_%s,\n",
                 s->name, s->name, s->name, s->name, s->name);
-    if (s->coupled_prior)
+    if (sampler_prior_couples(s))
         text_printf(out, "    .prior_matrix = prior_%s_host,\n", s->name);
     else
         text_printf(out, "    .prior = prior_%s_host,\n", s->name);
@@ -312,8 +323,8 @@ static void emit_kernels(struct compiler *c, struct text *out,
             emit_pass(c, out, s, q);
         }
     text_printf(out,
-                s->coupled_prior ? "GBM_KERNEL_PRIOR_MATRIX(prior_%s)\n"
-                                 : "GBM_KERNEL_PRIOR(prior_%s)\n",
+                sampler_prior_couples(s) ? "GBM_KERNEL_PRIOR_MATRIX(prior_%s)\n"
+                                         : "GBM_KERNEL_PRIOR(prior_%s)\n",
                 s->name);
     text_printf(out, "GBM_KERNEL_GET(get_%s)\nGBM_KERNEL_SET(set_%s)\n",
                 s->name, s->name);

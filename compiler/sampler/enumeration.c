@@ -6,6 +6,11 @@
  * ordered. */
 enum { MOST_ENUMERATED = 128, MOST_RECOMPUTED = 16 };
 
+/* Its own part, made by emit. */
+struct enumeration {
+    bool by_rows;
+};
+
 /* Counts; categories, with a probability each, have no order. */
 static bool is_ordered(const struct step *s)
 {
@@ -82,14 +87,20 @@ static void draw(struct emitter *e, const struct step *s)
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar(c, out, s, " * Every value of its finite support is tried.\n");
-    if (tries_all(s))
-        sampler_emit_rows(c, out, s);
+    struct enumeration *own = s->own = NEW(c, struct enumeration);
+    own->by_rows = tries_all(s) && sampler_emit_rows(c, out, s);
+}
+
+static bool by_rows(const struct step *s)
+{
+    const struct enumeration *own = s->own;
+    return own->by_rows;
 }
 
 static void emit_kernels(struct compiler *c, struct text *out,
                          const struct step *s)
 {
-    if (s->by_rows)
+    if (by_rows(s))
         text_printf(out, "GBM_KERNEL_TRIALS(%s, %s, %d)\n", s->name,
                     family_id(c, s->family), s->number);
     else
@@ -126,6 +137,7 @@ const struct sampler sampler_enumeration = {
     .unit = sampler_each_unless_tied,
     .emit = emit,
     .draw = draw,
+    .by_rows = by_rows,
     .emit_kernels = emit_kernels,
     .scalar = true,
     .repairs = true,

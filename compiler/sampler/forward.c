@@ -120,7 +120,7 @@ void sampler_draw_forward(struct compiler *c, struct model *m)
 
 static bool takes(const struct step *s)
 {
-    return s->family->var->leaf && !s->family->auxiliary && !s->pair[0].cell;
+    return s->family->var->leaf && !s->family->auxiliary;
 }
 
 static void phases(struct compiler *c, struct step *s)

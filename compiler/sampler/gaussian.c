@@ -173,8 +173,8 @@ void sampler_emit_quadratic(struct emitter *e, const struct step *s,
                 continue;
             int n = sampler_open_index(e, &s->members[i].index, i, false, &row);
             n += sampler_open_index(
-                e, i == j ? &s->index2[j] : &s->members[j].index, j, false,
-                &column);
+                e, i == j ? &s->members[j].index2 : &s->members[j].index, j,
+                false, &column);
             const char *value = emit_expr(e, q->precision[i][j]);
             if (sums.precision[i][j]) {
                 emit_line(e, "%s += %s;", sums.precision[i][j], value);
@@ -326,7 +326,7 @@ void sampler_emit_matrix_cells(struct emitter *e, const struct step *s,
     int depth = e->nloops;
     const char *place;
     int n = sampler_open_index(e, &s->members[0].index, 0, false, &place);
-    struct loop *const second = s->index2[0].loops[0];
+    struct loop *const second = s->members[0].index2.loops[0];
     const char *b = emit_open_loop(e, second, second->lower, second->upper);
     symp at[2] = {sym_loop(c, s->members[0].index.loops[0]),
                   sym_loop(c, second)};

@@ -124,6 +124,14 @@ void sampler_emit_normal_moves(struct compiler *c, struct text *out,
                                struct step *s, const char *what,
                                normal_move *move);
 
+/* ---- dense.c ---------------------------------------------------------------
+ */
+/* Its own part; NULL: s is no dense block. */
+struct dense {
+    bool coupled_prior; /* priors couple coordinates */
+};
+struct dense *sampler_dense_of(const struct step *s);
+
 /* ---- block.c: blocks of one element each ------------------------------------
  */
 /* The loop indices of `element`, for all members. */

@@ -449,7 +449,7 @@ static bool curved_candidate(struct compiler *c, const struct step *s)
     const struct family *f = s->family;
     if (vector_candidate(s) && (s->sampler == &sampler_elliptical_block ||
                                 (s->sampler == &sampler_vector_slice &&
-                                 s->companion == COMPANION_NONE)))
+                                 sampler_companion(s) == COMPANION_NONE)))
         return true;
     return s->sampler == &sampler_slice && !s->beside && !s->otherwise &&
            !s->asked && !s->bounds && !s->ties && !s->through && !f->nslices &&

@@ -24,7 +24,7 @@ static symp precision_of(struct compiler *c, const struct model *m,
         return NULL;
     symp precision = own.quadratics->precision[0][0];
     loops[0] = own.members[0].index.loops[0];
-    loops[1] = own.index2[0].loops[0];
+    loops[1] = own.members[0].index2.loops[0];
     return joint_mentions(k, precision) ? NULL : precision;
 }
 

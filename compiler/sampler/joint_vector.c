@@ -153,7 +153,7 @@ struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
         return NULL;
     const struct quadratic *q = own.quadratics;
     const struct matrix matrix = {c, f->factor, own.members[0].index.loops[0],
-                                  own.index2[0].loops[0], f};
+                                  own.members[0].index2.loops[0], f};
     struct joint_products precision = {.n = 0}, potential = {.n = 0};
     expand(&matrix, q->precision[0][0], &precision);
     expand(&matrix, q->potential[0], &potential);

@@ -3,6 +3,9 @@
 #include "sampler/sampler.h"
 #include <math.h>
 
+/* Its own part: the summands. */
+static const struct summand *pair_of(const struct step *s) { return s->own; }
+
 static const char *pair_id(const struct step *s)
 {
     return s->name + sizeof "update_" - 1;
@@ -21,13 +24,14 @@ static const char *seen_of(struct emitter *e, const struct summand *s)
 
 static bool whole_numbers(const struct step *s)
 {
-    return s->pair[0].cell->var->integer;
+    return pair_of(s)[0].cell->var->integer;
 }
 
 /* By how much the second cell falls when the first one rises by 1. */
 static const char *ratio_text(struct emitter *e, const struct step *s)
 {
-    return emit_expr(e, sym_num(e->c, s->pair[0].weight / s->pair[1].weight));
+    return emit_expr(
+        e, sym_num(e->c, pair_of(s)[0].weight / pair_of(s)[1].weight));
 }
 
 /* ---- the moving pair ------------------------------------------------------
@@ -57,8 +61,8 @@ static void open_pair(struct emitter *e, const struct step *s)
         emit_line(e, "const int %s = k_->loop%d;", name, i);
     }
     for (int i = 0; i < 2; i++)
-        if (s->pair[i].index) {
-            const char *name = emit_loop_name(e, s->pair[i].index);
+        if (pair_of(s)[i].index) {
+            const char *name = emit_loop_name(e, pair_of(s)[i].index);
             emit_line(e, "const int %s = k_->%s;", name, i ? "k" : "j");
         }
 }
@@ -74,14 +78,14 @@ static void emit_place(struct compiler *c, struct text *out,
     open_pair(&e, s);
     const char *cast = whole_numbers(s) ? "(int)" : "";
     emit_line(&e, "gbm_team_sync(team);");
-    emit_line(&e, "%s = %sx;", cell_of(&e, &s->pair[0]), cast);
+    emit_line(&e, "%s = %sx;", cell_of(&e, &pair_of(s)[0]), cast);
     emit_line(&e, "%s = %s(k_->b - (%s) * (x - k_->a));",
-              cell_of(&e, &s->pair[1]), cast, ratio_text(&e, s));
+              cell_of(&e, &pair_of(s)[1]), cast, ratio_text(&e, s));
     emit_line(&e, "gbm_team_sync(team);");
     if (s->through)
         for (int i = 0; i < 2; i++)
-            if (i == 0 || s->pair[1].cell->var != s->pair[0].cell->var)
-                emit_recompute(&e, s, s->pair[i].cell->var);
+            if (i == 0 || pair_of(s)[1].cell->var != pair_of(s)[0].cell->var)
+                emit_recompute(&e, s, pair_of(s)[i].cell->var);
     text_append(out, "}\n\n");
 }
 
@@ -133,7 +137,7 @@ static void emit_pair_bounds(struct compiler *c, struct text *out,
     for (const struct part *p = s->parts; p; p = p->next) {
         if (!p->prior || !(p->lower || p->upper))
             continue;
-        int depth = e.nloops, side = p->hit == s->pair[1].cell;
+        int depth = e.nloops, side = p->hit == pair_of(s)[1].cell;
         open_cell(&e, p);
         int braces = emit_open_part(&e, p, false);
         if (p->lower)
@@ -146,7 +150,7 @@ static void emit_pair_bounds(struct compiler *c, struct text *out,
         e.nloops = depth;
     }
     /* lower[1] <= b - ratio (x - a) <= upper[1] */
-    bool falls = s->pair[0].weight / s->pair[1].weight > 0;
+    bool falls = pair_of(s)[0].weight / pair_of(s)[1].weight > 0;
     emit_line(&e, "const real ratio = %s;", ratio_text(&e, s));
     emit_line(&e,
               "*low = real_fmax(lower[0], k_->a + (k_->b - %s[1]) / ratio);",
@@ -171,21 +175,21 @@ static void fill_pair(struct emitter *e, const struct step *s)
                   emit_expr(e, sym_loop(e->c, f->loops[i])));
     for (int i = 0; i < 2; i++)
         emit_line(e, "k_.%s = %s;", i ? "k" : "j",
-                  s->pair[i].index
-                      ? emit_expr(e, sym_loop(e->c, s->pair[i].index))
+                  pair_of(s)[i].index
+                      ? emit_expr(e, sym_loop(e->c, pair_of(s)[i].index))
                       : "0");
-    emit_line(e, "k_.a = (real)%s;", cell_of(e, &s->pair[0]));
-    emit_line(e, "k_.b = (real)%s;", cell_of(e, &s->pair[1]));
+    emit_line(e, "k_.a = (real)%s;", cell_of(e, &pair_of(s)[0]));
+    emit_line(e, "k_.b = (real)%s;", cell_of(e, &pair_of(s)[1]));
 }
 
 /* Opens the loop over the first summand's places; the second's is drawn. */
 static int open_places(struct emitter *e, const struct step *s)
 {
-    const struct loop *a = s->pair[0].index, *b = s->pair[1].index;
-    bool same = a && b && s->pair[0].cell->var == s->pair[1].cell->var &&
-                sym_same(s->pair[0].cell,
-                         sym_replace_loop(e->c, s->pair[1].cell, b,
-                                          sym_loop(e->c, s->pair[0].index)));
+    const struct loop *a = pair_of(s)[0].index, *b = pair_of(s)[1].index;
+    bool same = a && b && pair_of(s)[0].cell->var == pair_of(s)[1].cell->var &&
+                sym_same(pair_of(s)[0].cell,
+                         sym_replace_loop(e->c, pair_of(s)[1].cell, b,
+                                          sym_loop(e->c, pair_of(s)[0].index)));
     int braces = 0;
     if (a) {
         emit_open_loop(e, a, a->lower, a->upper);
@@ -204,10 +208,10 @@ static int open_places(struct emitter *e, const struct step *s)
                   lower, name, name);
         if (same)
             emit_line(e, "%s += %s >= %s;", name, name,
-                      emit_expr(e, sym_loop(e->c, s->pair[0].index)));
+                      emit_expr(e, sym_loop(e->c, pair_of(s)[0].index)));
     }
-    emit_line(e, "if (!(%s) && !(%s)) {", seen_of(e, &s->pair[0]),
-              seen_of(e, &s->pair[1]));
+    emit_line(e, "if (!(%s) && !(%s)) {", seen_of(e, &pair_of(s)[0]),
+              seen_of(e, &pair_of(s)[1]));
     e->indent++;
     return braces + 1;
 }
@@ -223,8 +227,8 @@ static void emit_pair_update(struct compiler *c, struct text *out,
                 "    const struct gbm_team *team, long long element, "
                 "int adapting)\n{\n",
                 s->family->text, text_place_in_comment(c, s->family->span),
-                sym_text(c, s->pair[0].cell), sym_text(c, s->pair[1].cell),
-                s->name);
+                sym_text(c, pair_of(s)[0].cell),
+                sym_text(c, pair_of(s)[1].cell), s->name);
     if (s->family->nloops)
         emit_decode(&e, s->family, "element");
     symp value = s->family->factor->value;
@@ -288,7 +292,7 @@ static void open_check(struct emitter *e, const struct step *s,
 /* Not many pairs that move at once. */
 static bool checked(const struct step *s)
 {
-    return !s->pair[0].index && !s->pair[1].index;
+    return !pair_of(s)[0].index && !pair_of(s)[1].index;
 }
 
 static void emit_checks(struct compiler *c, struct text *out,
@@ -330,7 +334,7 @@ static void emit_checks(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-static bool takes(const struct step *s) { return s->pair[0].cell; }
+static bool takes(const struct step *s) { return s->own != NULL; }
 
 static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 {
@@ -348,6 +352,7 @@ const struct sampler sampler_pair_slice = {
     .emit_row = emit_row,
     .checked = checked,
     .own_layout = true,
+    .named = true,
     .repairs = true,
     .blocks = 1,
     .tunes = sampler_tunes_width,

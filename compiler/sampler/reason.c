@@ -93,7 +93,7 @@ const char *sampler_slice_reason(struct compiler *c, const struct step *s)
     if (s->ties)
         return "elements of an observed sum move in pairs, by steps of their "
                "own";
-    if (model_draws_integers(f) && s->companion == COMPANION_SUM)
+    if (model_draws_integers(f) && sampler_companion(s) == COMPANION_SUM)
         return "its cells have a sum to keep";
     if (model_draws_integers(f))
         return "its values have no two known ends";

@@ -291,17 +291,16 @@ static bool may_have_rows(const struct step *s)
            sym_fixed(s->lower) && sym_fixed(s->upper);
 }
 
-void sampler_emit_rows(struct compiler *c, struct text *out, struct step *s)
+bool sampler_emit_rows(struct compiler *c, struct text *out, struct step *s)
 {
     if (!may_have_rows(s))
-        return;
+        return false;
     struct row_writer w = {.c = c, .s = s};
     struct text body = {0};
     const char *id = family_id(c, s->family);
     w.e = emitter_new(c, &body);
     sampler_write_row_trial(&w);
     if (!w.declined) {
-        s->by_rows = true;
         emit_struct(out, &w, id);
         emit_layout(out, &w, id);
         emit_values(out, &w, id);
@@ -311,4 +310,5 @@ void sampler_emit_rows(struct compiler *c, struct text *out, struct step *s)
         emit_sizes(out, &w, id);
     }
     text_free(&body);
+    return !w.declined;
 }

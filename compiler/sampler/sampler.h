@@ -36,6 +36,20 @@ enum barren_unit sampler_each_unless_tied(const struct step *s);
 const char *sampler_brief_block(struct compiler *c, const struct step *s);
 const char *sampler_why_block(struct compiler *c, const struct step *s);
 const char *sampler_why_slice(struct compiler *c, const struct step *s);
+/* vector_slice.c: a slice along a component of a vector or matrix node takes
+ * the cell along that keeps the node in its support. */
+enum companion {
+    COMPANION_NONE,   /* any vector will do */
+    COMPANION_SUM,    /* another cell: their sum is kept */
+    COMPANION_MIRROR, /* of a symmetric matrix: the mirror image */
+    COMPANION_NORM    /* of a correlation's upper Cholesky factor: the
+                         column's diagonal cell; its norm stays 1 */
+};
+/* Has the step draw its node, whose members are set, so. False: its support is
+ * none for it. */
+bool sampler_slice_components(struct compiler *c, struct step *s);
+/* What moves with a component; of other steps none. */
+enum companion sampler_companion(const struct step *s);
 /* slice.c: samplers { } asks for a sampler of one number, whose steps are then
  * not of a known family; false after an error, where that is not possible. */
 bool sampler_take_scalars(struct compiler *c, struct step *const *steps, int n,
@@ -45,8 +59,8 @@ void sampler_draw_with_width(struct emitter *e, const struct step *s,
                              const char *function);
 
 /* rows_program.c: writes, if it can, what updates many elements at once by
- * trying all values, beside the functions of emit_scalar; then s->by_rows. */
-void sampler_emit_rows(struct compiler *c, struct text *out, struct step *s);
+ * trying all values, beside the functions of emit_scalar; whether it could. */
+bool sampler_emit_rows(struct compiler *c, struct text *out, struct step *s);
 
 /* ---- making steps ----------------------------------------------------------
  */
@@ -144,7 +158,8 @@ void sampler_find_opposite_scales(struct compiler *c, struct model *m);
 /* translation.c: steps that draw what is added to effects, their sums held. The
  * last of the moves. */
 void sampler_find_translations(struct compiler *c, struct model *m);
-/* carried.c: steps that move a plate with the scale or the mean of its prior. */
+/* carried.c: steps that move a plate with the scale or the mean of its prior.
+ */
 void sampler_find_carried(struct compiler *c, struct model *m);
 /* integrated.c: steps of parameters of priors whose nodes, drawn exactly, are
  * integrated out of them. Requires all moves; brings these steps before the
@@ -186,5 +201,7 @@ symp block_dimension(struct compiler *c, const struct step *s);
 bool sampler_is_augmented(const struct step *s);
 /* dense.c: X'X is computed once if all designs and weights are data. */
 bool sampler_constant_product(const struct step *s);
+/* Whether priors couple the coordinates of a dense block. */
+bool sampler_prior_couples(const struct step *s);
 
 #endif

@@ -204,14 +204,15 @@ static bool add_family(const struct sum *k, struct family *f, symp const *at)
         return false;
     m->family = f;
     m->index = index_of(k, f, "a");
-    s->index2[s->nmembers] = f->nslices ? index_of(k, f, "b") : m->index;
+    s->members[s->nmembers].index2 =
+        f->nslices ? index_of(k, f, "b") : m->index;
     m->count = sym_num(c, 1);
     for (int i = 0; i < m->index.n; i++)
         m->count = sym_mul2(
             c, m->count,
             sym_length(c, m->index.loops[i]->lower, m->index.loops[i]->upper));
     symp cell = cell_at(k, f, &m->index);
-    if (!normal_at(c, f, cell, cell_at(k, f, &s->index2[s->nmembers]),
+    if (!normal_at(c, f, cell, cell_at(k, f, &s->members[s->nmembers].index2),
                    &a->slope, &a->precision))
         return false;
     const int i = s->nmembers;

@@ -138,7 +138,7 @@ static void emit_prior(struct emitter *e, const struct step *s, int i)
     const int depth = e->nloops;
     const char *row, *column;
     int n = sampler_open_index(e, &m->index, i, false, &row);
-    n += sampler_open_index(e, &s->index2[i], i, false, &column);
+    n += sampler_open_index(e, &s->members[i].index2, i, false, &column);
     emit_line(e, "if (%s <= %s)", column, row);
     emit_line(e, "    %s[(%s) * d + %s] += %s;", Q, row, column,
               emit_expr(e, a->precision));

@@ -115,7 +115,8 @@ static int open_only_cell(struct emitter *e, const struct step *s,
                                                   index->loops[0], &rest)
                                  : NULL;
     /* of a matrix: not where the column, which is opened later, says so */
-    if (!x || sym_has_loop_of(x, s->index2[0].loops, s->index2[0].n))
+    if (!x ||
+        sym_has_loop_of(x, s->members[0].index2.loops, s->members[0].index2.n))
         return 0;
     const char *lower = emit_int(e, index->loops[0]->lower);
     const char *upper = emit_int(e, index->loops[0]->upper);
@@ -151,7 +152,7 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     if (!n)
         n = sampler_open_index(e, &s->members[0].index, 0, false, &row);
     if (v->matrix)
-        n += sampler_open_index(e, &s->index2[0], 0, false, &column);
+        n += sampler_open_index(e, &s->members[0].index2, 0, false, &column);
     const char *value = emit_expr(e, coefficient);
     if (v->matrix)
         emit_line(e, "sums[(%s) * d + %s] += %s;", row, column, value);

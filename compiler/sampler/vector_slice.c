@@ -2,6 +2,42 @@
 #include "sampler/group.h"
 #include <string.h>
 
+/* Its own part. */
+struct vector_slice {
+    enum companion companion;
+};
+
+enum companion sampler_companion(const struct step *s)
+{
+    const struct vector_slice *own =
+        s->sampler == &sampler_vector_slice ? s->own : NULL;
+    return own ? own->companion : COMPANION_NONE;
+}
+
+bool sampler_slice_components(struct compiler *c, struct step *s)
+{
+    const struct family *f = s->family;
+    static const struct {
+        const char *support;
+        int nslices;
+        enum companion companion;
+    } table[] = {{"vector", 1, COMPANION_NONE},
+                 {"simplex", 1, COMPANION_SUM},
+                 {"counts", 1, COMPANION_SUM},
+                 {"positive_definite", 2, COMPANION_MIRROR},
+                 {"correlation_cholesky", 2, COMPANION_NORM}};
+    const struct expr *support = entry_value(f->distribution, "support");
+    for (size_t i = 0; support && i < sizeof table / sizeof *table; i++)
+        if (!strcmp(support->name, table[i].support) &&
+            f->nslices == table[i].nslices) {
+            struct vector_slice *own = s->own = NEW(c, struct vector_slice);
+            own->companion = table[i].companion;
+            s->sampler = &sampler_vector_slice;
+            return true;
+        }
+    return false;
+}
+
 /* A new value x of a component, from `before`, between low and high. */
 static void emit_component_draw(struct emitter *e, const struct step *s,
                                 const char *low, const char *high)
@@ -28,7 +64,7 @@ static void emit_component_draw(struct emitter *e, const struct step *s,
  * components do not move in pairs. */
 static bool partly_observed(const struct step *s)
 {
-    return s->companion == COMPANION_NONE &&
+    return sampler_companion(s) == COMPANION_NONE &&
            s->family->var->role == ROLE_STOCHASTIC;
 }
 
@@ -84,11 +120,11 @@ static void emit_component_moved(struct text *out, const struct step *s)
                 "*k_, real x)\n{\n    component_%s_set(k_->s, k_->element, "
                 "k_->place, x);\n",
                 s->name, s->name, s->name);
-    if (s->companion != COMPANION_NONE)
+    if (sampler_companion(s) != COMPANION_NONE)
         text_printf(out,
                     "    if (k_->other != k_->place)\n        "
                     "component_%s_set(k_->s, k_->element, k_->other, %s);\n",
-                    s->name, companions[s->companion]);
+                    s->name, companions[sampler_companion(s)]);
     text_append(out, "}\n\n");
 }
 
@@ -103,7 +139,7 @@ static bool is_logdet_of(symp e, const void *var)
  * K + 1 degrees of freedom. */
 static bool leaves_cone(const struct step *s)
 {
-    if (s->companion != COMPANION_MIRROR)
+    if (sampler_companion(s) != COMPANION_MIRROR)
         return false;
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->own)
@@ -173,7 +209,7 @@ static void emit_companion(struct emitter *e, const struct step *s,
 {
     *low = "-GBM_INF";
     *high = "GBM_INF";
-    switch (s->companion) {
+    switch (sampler_companion(s)) {
     case COMPANION_NONE:
         return;
     case COMPANION_SUM:
@@ -224,8 +260,9 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 "int place, other; /* components, from 0 */\n    real total; "
                 "/* of both */\n};\n\n",
                 f->text, text_place_in_comment(c, f->span),
-                s->companion == COMPANION_SUM ? ", the mass of two exchanged"
-                                              : "",
+                sampler_companion(s) == COMPANION_SUM
+                    ? ", the mass of two exchanged"
+                    : "",
                 s->name);
     emit_component_access(c, out, s);
     emit_component_moved(out, s);
@@ -285,12 +322,18 @@ static const char *explain_components(struct compiler *c, const struct step *s)
                              side, side);
     return intern_format(
         c, "%sslice, %s cells %s", s->family->var->integer ? "integer " : "",
-        side, s->companion == COMPANION_SUM ? "in pairs" : "in turn");
+        side, sampler_companion(s) == COMPANION_SUM ? "in pairs" : "in turn");
+}
+
+static enum barren_unit unit(const struct step *s)
+{
+    return sampler_companion(s) == COMPANION_SUM ? BARREN_NEVER
+                                                 : sampler_each_unless_tied(s);
 }
 
 const struct sampler sampler_vector_slice = {
     .name = "slice by component",
-    .unit = sampler_each_unless_tied,
+    .unit = unit,
     .explain = explain_components,
     .why = sampler_why_slice,
     .emit = emit,

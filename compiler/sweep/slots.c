@@ -142,8 +142,8 @@ static void add_inverse(struct compiler *c, struct model *m, struct inverse *i)
 
 const char *step_id(struct compiler *c, const struct step *s)
 {
-    return s->pair[0].cell ? s->name + sizeof "update_" - 1
-                           : family_id(c, s->family);
+    return s->sampler && s->sampler->named ? s->name + sizeof "update_" - 1
+                                           : family_id(c, s->family);
 }
 
 void sweep_settle_slots(struct compiler *c, struct model *m)
