@@ -293,8 +293,14 @@ static void find_inverses(struct compiler *c, struct model *m)
         symp ref, scale, array = inverted_array(c, f);
         struct var *v =
             array ? node_of(c, m, array, false, &ref, &scale) : NULL;
-        if (v && sym_is(scale, 1) && !v->inverse && by_node(c, f, v, ref))
-            v->inverse = f->var;
+        if (!v || !sym_is(scale, 1) || v->inverse || !by_node(c, f, v, ref))
+            continue;
+        v->inverse = f->var;
+        if (f->var->hidden) { /* named by a number until now */
+            f->var->name = new_name(c, m, v);
+            f->text =
+                intern_format(c, "%s of %s", f->var->name, v->families->text);
+        }
     }
 }
 

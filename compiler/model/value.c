@@ -280,8 +280,27 @@ void family_add(struct model *m, struct family *f)
     *p = f;
 }
 
+/* Leaves f those of its loops that e reads, and those that their ends read. */
+static void keep_loops_of(struct family *f, symp e)
+{
+    bool kept[MAX_LOOPS];
+    for (int i = f->nloops - 1; i >= 0; i--) {
+        kept[i] = sym_has_loop(e, f->loops[i]);
+        for (int k = i + 1; k < f->nloops && !kept[i]; k++)
+            kept[i] =
+                kept[k] && (sym_has_loop(f->loops[k]->lower, f->loops[i]) ||
+                            sym_has_loop(f->loops[k]->upper, f->loops[i]));
+    }
+    int n = 0;
+    for (int i = 0; i < f->nloops; i++)
+        if (kept[i])
+            f->loops[n++] = f->loops[i];
+    f->nloops = n;
+}
+
 /* An array function's result gets a name of its own, so that it is computed
- * once: inverse(S[,]) inside an expression becomes a derived variable. */
+ * once: inverse(S[,]) inside an expression becomes a derived variable, with an
+ * element for each turn of the loops that its arguments read. */
 bool model_hoist_array_call(struct resolver *r, const struct entry *f,
                             symp call, const struct value *args,
                             struct value *out, struct span span)
@@ -291,14 +310,16 @@ bool model_hoist_array_call(struct resolver *r, const struct entry *f,
         r, intern_format(c, "%s.%d", f->name, ++r->nhoisted), span);
     v->role = ROLE_DERIVED;
     v->hidden = true;
-    v->ndim = r->nloops + f->result->ndims;
     struct family *family = family_new(r, v, span);
+    keep_loops_of(family, call);
+    const int nloops = family->nloops;
+    v->ndim = nloops + f->result->ndims;
     family->whole_call = true;
     family->text = intern_format(c, "%s <- %s", v->name, span_source(c, span));
     symp subs[8];
     *out = (struct value){.span = span};
-    for (int d = 0; d < r->nloops; d++)
-        subs[d] = family->lower[d] = sym_loop(c, r->loops[d]);
+    for (int d = 0; d < nloops; d++)
+        subs[d] = family->lower[d] = sym_loop(c, family->loops[d]);
     for (int d = 0; d < f->result->ndims; d++) {
         symp extent = model_named_extent(f, args, f->result->dims[d]);
         if (!extent) {
@@ -306,10 +327,10 @@ bool model_hoist_array_call(struct resolver *r, const struct entry *f,
                      f->name);
             return false;
         }
-        family->lower[r->nloops + d] = sym_num(c, 1);
-        family->upper[r->nloops + d] = extent;
+        family->lower[nloops + d] = sym_num(c, 1);
+        family->upper[nloops + d] = extent;
         family->nslices++;
-        subs[r->nloops + d] = model_add_dimension(r, out, extent, span);
+        subs[nloops + d] = model_add_dimension(r, out, extent, span);
     }
     family->body = call;
     family_add(r->m, family);
