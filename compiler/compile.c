@@ -29,7 +29,7 @@ static const char *model_name(struct compiler *c)
 static void note_unknown(struct compiler *c, const struct model *m)
 {
     for (const struct step *s = m->steps; s && !c->options.ndata; s = s->next)
-        if (s->sampler && s->sampler->forward && s->sequential &&
+        if (s->sampler && s->sampler->forward && s->order.sequential &&
             s->family->var->barren && !s->family->var->expects_data)
             note_at(c, s->family->span,
                     "%s may be data or a prediction; if it is data, gbmc %s "

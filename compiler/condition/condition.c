@@ -366,8 +366,8 @@ static bool add_bound(struct compiler *c, struct step *s, struct part *p,
     symp child = p->own ? NULL : p->factor->value;
     if (child && child->kind == SYM_REF && child->var->role == ROLE_STOCHASTIC)
         b->child = condition_in_part(c, p, child);
-    b->next = s->bounds;
-    s->bounds = b;
+    b->next = s->support.bounds;
+    s->support.bounds = b;
     return true;
 }
 
@@ -527,15 +527,15 @@ void condition_gather_statistics(struct step *s)
         bool fits = true;
         for (int i = 0; i < p->terms.n; i++) {
             int k = 0;
-            while (k < s->nstatistics &&
-                   !sym_same(s->statistics[k], p->terms.statistic[i]))
+            while (k < s->law.n &&
+                   !sym_same(s->law.statistics[k], p->terms.statistic[i]))
                 k++;
-            if (k == s->nstatistics) {
+            if (k == s->law.n) {
                 if (k == 24) {
                     fits = false;
                     break;
                 }
-                s->statistics[s->nstatistics++] = p->terms.statistic[i];
+                s->law.statistics[s->law.n++] = p->terms.statistic[i];
             }
         }
         if (!fits)
@@ -560,8 +560,8 @@ static void add_conflict(struct compiler *c, struct step *s, struct factor *g,
         k->sums = k->sums || r->nbound > 0;
         k->nreferences++;
     }
-    k->next = s->conflicts;
-    s->conflicts = k;
+    k->next = s->order.conflicts;
+    s->order.conflicts = k;
 }
 
 /* A sum over part of the subscripts, as in inprod(X[n,], beta[g,]), ties the
@@ -631,7 +631,7 @@ static void elements_dependence(struct compiler *c, struct step *s,
                     !one_turn_hits(c, f, r, r->bound[b])) {
                     sums = true;
                     if (!ties_can_be_listed(f, r->bound[b]))
-                        s->sequential = true;
+                        s->order.sequential = true;
                 }
         bool known = false;
         for (int j = 0; j < distinct.n; j++)
@@ -642,16 +642,16 @@ static void elements_dependence(struct compiler *c, struct step *s,
     }
     if (own)
         add_own(c, f, &distinct);
-    if ((distinct.n < 2 && !sums) || s->sequential)
+    if ((distinct.n < 2 && !sums) || s->order.sequential)
         return;
     for (int i = 0; i < distinct.n; i++)
         for (int d = 0; d < f->var->ndim; d++)
             if (!f->upper[d] &&
                 sym_reads_latent(distinct.found[i].reference->args[d]))
-                s->sequential = true;
+                s->order.sequential = true;
     if (distinct.n > 8 || !family_plain(c, s->family))
-        s->sequential = true;
-    if (!s->sequential)
+        s->order.sequential = true;
+    if (!s->order.sequential)
         add_conflict(c, s, g, &distinct);
 }
 
@@ -708,7 +708,7 @@ void condition_find_in_factor(struct compiler *c, struct finder *f,
 static void find_in_inverse(struct compiler *c, const struct step *s,
                             struct finder *f, const struct factor *g)
 {
-    *f = (struct finder){.var = s->as, .c = c};
+    *f = (struct finder){.var = s->view.as, .c = c};
     find_refs(f, condition_matrix_seen(c, s, g->logp), false, false);
 }
 
@@ -952,8 +952,8 @@ static bool collects_as(struct compiler *c, struct model *m,
     struct step as_is = {.family = s->family,
                          .model = s->model,
                          .name = s->name,
-                         .lower = s->lower,
-                         .upper = s->upper};
+                         .support.lower = s->support.lower,
+                         .support.upper = s->support.upper};
     struct step closed = as_is;
     parts_of_factor(c, m, &as_is, g, target, false);
     parts_of_factor(c, m, &closed, as, target, true);
@@ -1017,15 +1017,15 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
 {
     g = model_seen_by(c, s->family, g);
     struct factor *as = as_it_is ? g : in_closed_form(c, m, s, g, target);
-    bool sequential = s->sequential;
-    struct conflict *conflicts = s->conflicts;
+    bool sequential = s->order.sequential;
+    struct conflict *conflicts = s->order.conflicts;
     struct inverse **last = m->last_inverse;
     parts_of_factor(c, m, s, as, target, as != g);
     if (as == g)
         return;
-    s->closed_form = true;
-    s->sequential = sequential;
-    s->conflicts = conflicts;
+    s->view.closed_form = true;
+    s->order.sequential = sequential;
+    s->order.conflicts = conflicts;
     drop_unused(m, s, last);
 }
 
@@ -1034,7 +1034,7 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
 {
     struct family *f = s->family;
     struct finder refs;
-    if (s->as)
+    if (s->view.as)
         find_in_inverse(c, s, &refs, g);
     else
         condition_find_in_factor(c, &refs, f->var, g);
@@ -1045,20 +1045,20 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
         condition_tie_to_sum(c, m, s, g, target);
         return;
     }
-    bool through = !s->as && condition_factor_through(m, g, f->var);
+    bool through = !s->view.as && condition_factor_through(m, g, f->var);
     if (through) {
         const struct alignment *alignments = condition_find_alignments(c, m, f);
         if (!s->through && (alignments || f->nloops > 0))
-            s->reached = reached_definitions(c, m, s, alignments);
+            s->view.reached = reached_definitions(c, m, s, alignments);
         s->through = true;
         symp at[8];
         add_in_place(c, s, reached_part(c, m, s, alignments, g, at));
-        s->sequential = s->sequential || !apart(s, alignments, at);
+        s->order.sequential = s->order.sequential || !apart(s, alignments, at);
         return;
     }
     if (indexes_itself(g, f->var)) {
         add_in_place(c, s, new_part(c, g));
-        s->sequential = true;
+        s->order.sequential = true;
         return;
     }
     for (int i = 0; i < refs.n; i++)
@@ -1113,8 +1113,8 @@ static struct step *condition_as(struct compiler *c, struct model *m,
     symp target[8];
     target_subscripts(f, target);
     struct factor *own = f->factor;
-    s->lower = own->lower;
-    s->upper = own->upper;
+    s->support.lower = own->lower;
+    s->support.upper = own->upper;
     bool vector = f->nslices > 0;
     condition_see_in_inverse(c, s);
     /* a prior whose instances are all taken is among the children's */
@@ -1126,12 +1126,12 @@ static struct step *condition_as(struct compiler *c, struct model *m,
         if (!g->replaced)
             child_parts(c, m, s, g, target, as_it_is);
     condition_gather_statistics(s);
-    if (s->through || s->ties)
+    if (s->through || s->order.ties)
         s->opaque = true;
     if (vector)
         return s;
     condition_recognise(c, s);
-    if (!s->recognised)
+    if (!s->law.family)
         condition_keep_rules(c, s);
     return s;
 }
@@ -1142,7 +1142,7 @@ struct step *condition_family(struct compiler *c, struct model *m,
     struct inverse **last = m->last_inverse;
     const int n = m->ninverses;
     struct step *s = condition_as(c, m, f, false);
-    if (!s->closed_form || s->recognised)
+    if (!s->view.closed_form || s->law.family)
         return s;
     *last = NULL; /* closed forms are for exact draws */
     m->last_inverse = last;

@@ -280,6 +280,91 @@ struct residual {
     struct slot *slot;
 };
 
+/* What a full conditional is in closed form. */
+struct law {
+    symp statistics[24]; /* distinct ones of all collected parts */
+    int n;
+    const struct entry *family; /* of the library that it is of, or NULL */
+    int place[24];              /* statistic i is number place[i] of it */
+    symp exponent;              /* what an x^p pattern bound, or NULL */
+    struct step *rest; /* the same where the family's last statistic, which the
+                          prior has not, has a coefficient of 0; or NULL */
+};
+
+/* Where a target's values lie. */
+struct support {
+    symp lower, upper; /* the own support and truncation; NULL: open */
+    struct bound *bounds;
+    bool bounded; /* the draw must respect bounds beyond the family's own
+                     support */
+};
+
+/* How a step sees the factors. */
+struct view {
+    bool closed_form; /* some in one: products.c */
+    struct var *as;   /* of a matrix node: its inverse, through which alone its
+                         parts see it; NULL: they see the node */
+    struct part *reached; /* the instances of stored derived nodes that an
+                             element reaches, in order of computation; NULL: all
+                           */
+};
+
+/* Which elements may not be drawn at once. */
+struct order {
+    bool sequential; /* all one by one */
+    struct conflict *conflicts;
+    struct part *ties; /* instances that hold an element fast */
+};
+
+/* Families drawn together, and what of a Gaussian block the factors add. */
+struct block {
+    struct member members[MAX_MEMBERS];
+    int n;
+    struct quadratic *quadratics;
+};
+
+/* By samplers { }. */
+struct asked {
+    const char *word;                     /* the method's; NULL: not */
+    const struct sampler_option *options; /* that it gives */
+    double width; /* of slice or steps at first; 0: not given */
+    bool alone;   /* element by element, as `enumerate` asks */
+};
+
+/* A joint block that draws the same. */
+struct beside {
+    const struct step *block; /* NULL: none does */
+    bool always; /* both draw; else this one where rows of the block are too
+                    long for it: the runtime counts */
+};
+
+/* lift.c: what tables hold of a step. */
+struct lifted {
+    symp of[8];
+    int n;
+    symp statistic[24]; /* a statistic's cell of a table, or NULL */
+};
+
+/* scale.c: what another step does to this one's draw. */
+struct scaled {
+    struct step
+        *by; /* multiplies it, and means of it, by one number; or NULL */
+    struct residual *residual; /* for that one; or NULL */
+};
+
+/* When a step is due in a sweep, and what it touches. */
+struct turn {
+    bool late; /* for what is kept alone, after the sweep */
+    /* without a sampler: */
+    struct inverse *inverse;  /* is rebuilt; NULL: none */
+    const struct step *after; /* makes it due */
+    const struct var *due_whole,
+        *due_partly; /* only where this leaf is observed throughout; where it is
+                        not */
+    struct var_list *reads, *changes; /* depend.c */
+    int part; /* of the program: the one that its run is in */
+};
+
 struct step {
     /* NULL: nothing is drawn: an inverse index is rebuilt or, without one, a
      * stored derived family recomputed. */
@@ -288,65 +373,29 @@ struct step {
      * pair (observed_sum.c), which no family tells, from the start: its struct
      * summand [2], each with an index of its own. */
     void *own;
-    bool merged;           /* into another step's block: no step any more */
-    const char *name;      /* update_theta */
+    bool merged;      /* into another step's block: no step any more */
+    const char *name; /* update_theta */
+    const struct model *model;
     struct family *family; /* the target; first member of a block */
     struct part *parts;
     struct part *integrated; /* what the parts lack of the joint density, as it
                                 was integrated out: for the checks */
-    /* distinct statistics of all collected parts */
-    symp statistics[24];
-    int nstatistics;
-    /* lift.c: what tables hold of it; in the place of a statistic its cell of a
-     * table, or NULL */
-    symp lifted[8], statistic_table[24];
-    int nlifted;
+    struct law law;
+    struct support support;
+    struct view view;
     bool opaque;  /* some part is evaluated in place */
     bool through; /* some factor depends on x through stored derived nodes */
-    struct part *reached; /* the instances of those that an element reaches, in
-                             order of computation; NULL: all */
-    const struct entry *recognised;
-    int place[24];     /* statistic i is number place[i] of the family */
-    symp exponent;     /* what an x^p pattern bound, or NULL */
-    struct step *rest; /* the same where the family's last statistic, which the
-                          prior has not, has a coefficient of 0; or NULL */
-    symp lower, upper; /* the own support and truncation; NULL: open */
-    struct bound *bounds;
-    bool bounded; /* the draw must respect bounds beyond the family's
-                     own support */
-    bool sequential;
-    struct conflict *conflicts;
-    struct member members[MAX_MEMBERS];
-    int nmembers;
-    struct slot *slots; /* its own, one behind the other: slots.c */
-    bool beside;        /* a slice that a joint block has beside it */
-    /* Draws what that joint block would, where rows of it are too long for the
-     * block: the runtime counts. NULL: no such */
-    struct step *otherwise;
-    struct quadratic *quadratics;
-    const char *asked; /* for by samplers { }: the method's word */
-    const struct sampler_option *options; /* that it gives */
-    double width;       /* of slice or steps at first; 0: not given */
-    bool whole;         /* all elements of all members move as one */
-    bool alone;         /* element by element, as `enumerate` asks */
-    bool late;          /* for what is kept alone, after the sweep */
-    struct step *after; /* without a sampler: that makes it due */
-    /* The same: only where this leaf is observed throughout; where it is not.
-     */
-    const struct var *due_whole, *due_partly;
-    struct inverse *inverse;          /* rebuilt; NULL: none */
-    struct var_list *reads, *changes; /* depend.c */
-    struct phase *phases;             /* what it does: sweep.h */
-    struct part *ties;                /* instances that hold an element fast */
-    struct step *scaled_by; /* the step that multiplies what this one draws, and
-                               means of it, by one number: scale.c; or NULL */
-    struct residual *residual; /* for that one; or NULL */
+    struct order order;
+    struct block block;
+    bool whole; /* all elements of all members move as one */
+    struct asked asked;
+    struct beside beside;
+    struct slot *slots;    /* its own, one behind the other: slots.c */
+    struct lifted *lifted; /* or NULL */
+    struct scaled scaled;
+    struct turn turn;
+    struct phase *phases; /* what it does: sweep.h */
     int number;
-    int part; /* of the program: the one that its run is in */
-    const struct model *model;
-    bool closed_form; /* some factor is seen in one: products.c */
-    struct var *as;   /* of a matrix node: its inverse, through which alone its
-                       parts see it; NULL: they see the node */
     struct step *next;
 };
 void condition_model(struct compiler *c, struct model *m);
@@ -399,7 +448,7 @@ bool condition_scaled_quadratic(struct compiler *c, symp e,
 symp condition_scaled_coefficient(struct compiler *c,
                                   const struct scaled_terms *t, int power);
 
-/* recognise.c: sets recognised, place, exponent of a scalar step. */
+/* recognise.c: the law of a scalar step's full conditional. */
 void condition_recognise(struct compiler *c, struct step *s);
 /* Whether its own support has two finite ends. */
 bool condition_has_two_ends(const struct step *s);

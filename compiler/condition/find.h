@@ -49,7 +49,7 @@ bool condition_factor_through(const struct model *m, const struct factor *g,
 symp condition_split_sums(struct compiler *c, symp e);
 
 /* ---- matrix.c */
-/* Sets s->as if the distribution of a matrix node states statistics of its
+/* Sets s->view.as if the distribution of a matrix node states statistics of its
  * inverse, and all factors are linear in them. */
 void condition_see_in_inverse(struct compiler *c, struct step *s);
 /* logp with the traces of products of what depends on the target and the
@@ -61,7 +61,7 @@ symp condition_by_inverses(struct compiler *c, const struct step *s, symp logp);
 /* Whether g says that a sum was observed (dsum). */
 bool condition_is_observed_sum(struct compiler *c, const struct factor *g);
 /* For the step of a summand's family: where an observed sum holds an element
- * fast, as parts of s->ties. */
+ * fast, as parts of s->order.ties. */
 void condition_tie_to_sum(struct compiler *c, struct model *m, struct step *s,
                           struct factor *g, const symp *target);
 /* Adds the steps that move summands in pairs. */

@@ -54,8 +54,8 @@ static symp see_node(struct compiler *c, symp e, void *context)
 
 symp condition_matrix_seen(struct compiler *c, const struct step *s, symp e)
 {
-    struct seen k = {s->family, s->as};
-    return e && s->as ? sym_map(c, e, see_node, &k) : e;
+    struct seen k = {s->family, s->view.as};
+    return e && s->view.as ? sym_map(c, e, see_node, &k) : e;
 }
 
 static bool is_trace(symp e, const void *unused)
@@ -111,7 +111,7 @@ static symp determinant_node(struct compiler *c, symp e, void *context)
 bool condition_matrix_terms(struct compiler *c, const struct step *s, symp logp,
                             symp cell, symp *determinant, symp *coefficient)
 {
-    const struct var *v = s->as ? s->as : s->family->var;
+    const struct var *v = s->view.as ? s->view.as : s->family->var;
     struct determinant k = {s->family, v};
     struct collected terms;
     sym_collect(c, sym_map(c, logp, determinant_node, &k), true, &terms);
@@ -124,7 +124,7 @@ bool condition_matrix_terms(struct compiler *c, const struct step *s, symp logp,
             return false;
         *determinant = terms.coefficient[i];
     }
-    if (s->as)
+    if (s->view.as)
         *determinant = sym_neg(c, *determinant);
     *coefficient = sym_derivative(c, terms.rest, cell);
     return *coefficient && !sym_has_var(*coefficient, v);
@@ -169,7 +169,7 @@ static bool closes_in_inverse(struct compiler *c, const struct step *s,
                               const struct factor *g)
 {
     const struct family *f = s->family;
-    const struct others k = {s->model, f->var, s->as};
+    const struct others k = {s->model, f->var, s->view.as};
     symp logp = condition_matrix_seen(c, s, g->logp), determinant, coefficient;
     for (int i = 0; g->opaque && i < g->family->nargs; i++)
         if (depends(model_substitute_derived(c, g->family->args[i].body), &k))
@@ -177,7 +177,7 @@ static bool closes_in_inverse(struct compiler *c, const struct step *s,
     if (depends(g->lower, &k) || depends(g->upper, &k) ||
         sym_any(logp, reads_otherwise, &k))
         return false;
-    if (!sym_has_var(logp, s->as))
+    if (!sym_has_var(logp, s->view.as))
         return true;
     symp cell[MAX_DIMS];
     for (int d = 0; d < f->var->ndim; d++) {
@@ -187,7 +187,7 @@ static bool closes_in_inverse(struct compiler *c, const struct step *s,
         cell[d] = l ? sym_loop(c, l) : f->lower[d];
     }
     return condition_matrix_terms(c, s, logp,
-                                  sym_ref(c, s->as, f->var->ndim, cell),
+                                  sym_ref(c, s->view.as, f->var->ndim, cell),
                                   &determinant, &coefficient);
 }
 
@@ -197,10 +197,10 @@ void condition_see_in_inverse(struct compiler *c, struct step *s)
     if (!f->var->inverse || f->nslices != 2 ||
         !condition_states_inverse(f->distribution))
         return;
-    s->as = f->var->inverse;
+    s->view.as = f->var->inverse;
     for (const struct factor *g = s->model->factors; g; g = g->next)
         if (!g->replaced && !closes_in_inverse(c, s, g)) {
-            s->as = NULL;
+            s->view.as = NULL;
             return;
         }
 }

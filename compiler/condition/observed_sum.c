@@ -178,8 +178,8 @@ void condition_tie_to_sum(struct compiler *c, struct model *m, struct step *s,
         guard_seen(c, p);
         if (p->guard && sym_is(p->guard, 0))
             continue;
-        p->next = s->ties;
-        s->ties = p;
+        p->next = s->order.ties;
+        s->order.ties = p;
     }
 }
 
@@ -317,8 +317,8 @@ static struct summand with_own_index(struct compiler *c,
 static void add_member(struct step *s, struct family *f)
 {
     for (; f; f = f->next_of_var)
-        if (s->nmembers < 8)
-            s->members[s->nmembers++].family = f;
+        if (s->block.n < 8)
+            s->block.members[s->block.n++].family = f;
 }
 
 static struct step *pair_step(struct compiler *c, struct model *m,
@@ -349,7 +349,7 @@ static struct step *pair_step(struct compiler *c, struct model *m,
             a->cell->var != b->cell->var &&
             cell_per_instance(c, g->family, a->cell) &&
             cell_per_instance(c, g->family, b->cell);
-    s->sequential = !apart && g->family->nloops > 0;
+    s->order.sequential = !apart && g->family->nloops > 0;
     return s;
 }
 

@@ -87,18 +87,18 @@ static bool place_statistics(struct compiler *c, struct step *s,
                              bool needs_last)
 {
     bool used[8] = {false};
-    for (int k = 0; k < s->nstatistics; k++) {
-        s->place[k] = -1;
-        for (int at = 0; at < p->n && s->place[k] < 0; at++)
+    for (int k = 0; k < s->law.n; k++) {
+        s->law.place[k] = -1;
+        for (int at = 0; at < p->n && s->law.place[k] < 0; at++)
             if (!used[at] && p->at[at] &&
-                matches(c, p->at[at], s->statistics[k], exponent)) {
-                s->place[k] = at;
+                matches(c, p->at[at], s->law.statistics[k], exponent)) {
+                s->law.place[k] = at;
                 used[at] = true;
             }
-        if (s->place[k] < 0)
+        if (s->law.place[k] < 0)
             return false;
     }
-    s->exponent = exponent;
+    s->law.exponent = exponent;
     return (used[p->n - 1] || !needs_last) &&
            (p->n != 3 || (used[1] && used[2]));
 }
@@ -110,8 +110,8 @@ static bool place_with_exponent(struct compiler *c, struct step *s,
     if (place_statistics(c, s, p, NULL, needs_last))
         return true;
     for (int at = 0; at < p->n; at++)
-        for (int k = 0; p->at[at] && k < s->nstatistics; k++) {
-            symp exponent = bound_exponent(c, p->at[at], s->statistics[k]);
+        for (int k = 0; p->at[at] && k < s->law.n; k++) {
+            symp exponent = bound_exponent(c, p->at[at], s->law.statistics[k]);
             if (exponent && place_statistics(c, s, p, exponent, needs_last))
                 return true;
         }
@@ -126,14 +126,17 @@ static bool try_family(struct compiler *c, struct step *s,
     double low, high;
     if (!entry_interval(e, &low, &high) || !get_patterns(c, e, &p))
         return false;
-    double own_low = number_or(s->lower, -(double)INFINITY);
-    double own_high = number_or(s->upper, (double)INFINITY);
+    double own_low = number_or(s->support.lower, -(double)INFINITY);
+    double own_high = number_or(s->support.upper, (double)INFINITY);
     bool positive = s->family->var->positive;
     if (own_low < 0 && positive)
-        own_low = s->lower && s->lower->kind == SYM_NUM ? own_low : 1e-300;
+        own_low = s->support.lower && s->support.lower->kind == SYM_NUM
+                      ? own_low
+                      : 1e-300;
     if (own_low < low || (own_high > high && high < 1e300))
         return false;
-    bool bounded = own_low > low || own_high < high || s->bounds != NULL;
+    bool bounded =
+        own_low > low || own_high < high || s->support.bounds != NULL;
     /* proper only if the statistic that dominates far out is there; with both
      * ends finite it need not be */
     if (!place_with_exponent(c, s, &p, high > 1e300 && !(bounded && p.n == 1)))
@@ -143,8 +146,8 @@ static bool try_family(struct compiler *c, struct step *s,
         return false;
     if (!bounded && !entry_value(e, "draw"))
         return false;
-    s->bounded = bounded;
-    *npatterns = p.n + (s->exponent ? 1 : 0);
+    s->support.bounded = bounded;
+    *npatterns = p.n + (s->law.exponent ? 1 : 0);
     return true;
 }
 
@@ -156,7 +159,7 @@ static bool finite_bound(symp e)
 
 bool condition_has_two_ends(const struct step *s)
 {
-    return finite_bound(s->lower) && finite_bound(s->upper);
+    return finite_bound(s->support.lower) && finite_bound(s->support.upper);
 }
 
 static void recognise_direct(struct compiler *c, struct step *s)
@@ -173,13 +176,13 @@ static void recognise_direct(struct compiler *c, struct step *s)
             continue;
         /* fewest parameters first; then the one that needs no bounds; then the
          * one whose file says so, or that was there before */
-        int rank = 2 * patterns + (trial.bounded ? 1 : 0);
+        int rank = 2 * patterns + (trial.support.bounded ? 1 : 0);
         double priority = entry_number(all[i], "priority");
         if (rank < best || (rank == best && priority > highest)) {
             best = rank;
             highest = priority;
             chosen = trial;
-            chosen.recognised = all[i];
+            chosen.law.family = all[i];
         }
     }
     *s = chosen;
@@ -210,45 +213,46 @@ static bool in_prior(const struct step *s, symp statistic)
  * is of another family, of the other statistics. */
 static void recognise_rest(struct compiler *c, struct step *s)
 {
-    const struct clause *all = entry_clause(s->recognised, "statistics");
+    const struct clause *all = entry_clause(s->law.family, "statistics");
     int n = 0, last = -1;
     for (const struct clause_item *i = all ? all->items : NULL; i; i = i->next)
         n++;
-    for (int k = 0; k < s->nstatistics; k++)
-        if (s->place[k] == n - 1)
+    for (int k = 0; k < s->law.n; k++)
+        if (s->law.place[k] == n - 1)
             last = k;
     bool flat = true; /* the prior; then the sums are all 0, or none */
-    for (int k = 0; k < s->nstatistics; k++)
-        flat = flat && !in_prior(s, s->statistics[k]);
-    if (last < 0 || flat || !s->bounded || in_prior(s, s->statistics[last]))
+    for (int k = 0; k < s->law.n; k++)
+        flat = flat && !in_prior(s, s->law.statistics[k]);
+    if (last < 0 || flat || !s->support.bounded ||
+        in_prior(s, s->law.statistics[last]))
         return;
     struct step *rest = NEW(c, struct step);
     *rest = *s;
-    rest->recognised = NULL;
-    rest->nstatistics--;
-    for (int k = last; k < rest->nstatistics; k++)
-        rest->statistics[k] = s->statistics[k + 1];
+    rest->law.family = NULL;
+    rest->law.n--;
+    for (int k = last; k < rest->law.n; k++)
+        rest->law.statistics[k] = s->law.statistics[k + 1];
     recognise_direct(c, rest);
-    if (!rest->recognised)
+    if (!rest->law.family)
         return;
-    rest->nstatistics = s->nstatistics; /* by their numbers in s */
-    for (int k = s->nstatistics - 1; k > last; k--)
-        rest->place[k] = rest->place[k - 1];
-    rest->place[last] = -1;
-    s->rest = rest;
+    rest->law.n = s->law.n; /* by their numbers in s */
+    for (int k = s->law.n - 1; k > last; k--)
+        rest->law.place[k] = rest->law.place[k - 1];
+    rest->law.place[last] = -1;
+    s->law.rest = rest;
 }
 
 void condition_recognise(struct compiler *c, struct step *s)
 {
-    s->recognised = NULL;
+    s->law.family = NULL;
     if (model_draws_integers(s->family) || s->opaque)
         return;
-    if (s->nstatistics == 0 && condition_has_two_ends(s)) {
-        s->recognised = uniform(c);
-        s->bounded = true;
+    if (s->law.n == 0 && condition_has_two_ends(s)) {
+        s->law.family = uniform(c);
+        s->support.bounded = true;
         return;
     }
     recognise_direct(c, s);
-    if (s->recognised)
+    if (s->law.family)
         recognise_rest(c, s);
 }

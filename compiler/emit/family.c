@@ -455,7 +455,8 @@ static void emit_start(struct compiler *c, struct text *out,
     const char *low = g->lower ? emit_expr(&e, g->lower) : "-GBM_INF";
     const char *high = g->upper ? emit_expr(&e, g->upper) : "GBM_INF";
     emit_line(&e, "real lower = %s, upper = %s;", low, high);
-    for (const struct bound *b = step ? step->bounds : NULL; b; b = b->next) {
+    for (const struct bound *b = step ? step->support.bounds : NULL; b;
+         b = b->next) {
         if (b->part->inverse)
             continue; /* not built yet */
         int depth = e.nloops;

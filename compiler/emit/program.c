@@ -141,7 +141,8 @@ static void emit_step_kernels(struct text *out, struct compiler *c,
 static void emit_chain_steps(struct text *out, const struct model *m, bool late)
 {
     for (const struct step *s = m->steps; s; s = s->next) {
-        if (s->late != late || s->inverse || (s->sampler && s->sampler->dense))
+        if (s->turn.late != late || s->turn.inverse ||
+            (s->sampler && s->sampler->dense))
             continue;
         if (s->sampler)
             text_printf(out, "    GBM_CHAIN_STEP(%d, %s)\n", s->number,
@@ -209,7 +210,8 @@ static struct step *longest_left(struct model *m, const size_t *text)
 {
     struct step *longest = NULL;
     for (struct step *s = m->steps; s; s = s->next)
-        if (!s->part && (!longest || text[s->number] > text[longest->number]))
+        if (!s->turn.part &&
+            (!longest || text[s->number] > text[longest->number]))
             longest = s;
     return longest;
 }
@@ -227,7 +229,7 @@ static void share_out_steps(struct model *m, const size_t *text,
     for (struct step *s; (s = longest_left(m, text));) {
         const size_t part = shortest(lengths);
         lengths[part] += text[s->number];
-        s->part = (int)part + 1;
+        s->turn.part = (int)part + 1;
     }
 }
 

@@ -2,7 +2,10 @@
  * stored derived nodes depend on. */
 #include "emit/emit.h"
 
-static bool is_aligned(const struct step *s) { return s->reached && !s->whole; }
+static bool is_aligned(const struct step *s)
+{
+    return s->view.reached && !s->whole;
+}
 
 void emit_recompute(struct emitter *e, const struct step *s,
                     const struct var *v)
@@ -101,7 +104,7 @@ void emit_recompute_aligned(struct compiler *c, struct text *out,
         text_printf(out, ", int %s", emit_loop_name(&e, target->loops[i]));
     text_append(out, ")\n{\n");
     emit_line(&e, "gbm_team_sync(team);");
-    for (const struct part *p = s->reached; p; p = p->next)
+    for (const struct part *p = s->view.reached; p; p = p->next)
         emit_reached(&e, p);
     text_append(out, "}\n\n");
 }

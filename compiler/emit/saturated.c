@@ -63,8 +63,8 @@ bool emit_saturated(struct emitter *e, const struct step *s)
     struct text sum = {0};
     if (!may_saturate(s))
         return false;
-    for (int i = 0; i < s->nstatistics; i++)
-        if (counts_in(s, s->statistics[i]))
+    for (int i = 0; i < s->law.n; i++)
+        if (counts_in(s, s->law.statistics[i]))
             text_printf(&sum, "%sk_->c%d", sum.data ? " + " : "", i + 1);
     emit_line(e, "if (!gbm_is_finite(%s)) {", sum.data);
     text_free(&sum);

@@ -25,9 +25,9 @@ static void emit_struct(struct compiler *c, struct text *out,
     for (int i = 0; i < s->family->nloops; i++)
         text_printf(out, "    int loop%d; /* %s */\n", i,
                     s->family->loops[i]->name);
-    for (int i = 0; i < s->nstatistics; i++)
+    for (int i = 0; i < s->law.n; i++)
         text_printf(out, "    real c%d; /* coefficient of %s */\n", i + 1,
-                    sym_text(c, s->statistics[i]));
+                    sym_text(c, s->law.statistics[i]));
     text_append(out, "    real lower, upper;\n");
     emit_hoisted_members(c, out, s);
     text_append(out, "};\n\n");
@@ -47,8 +47,8 @@ void emit_scalar_comment(struct compiler *c, struct text *out,
 
 static int statistic_index(const struct step *s, symp statistic)
 {
-    for (int i = 0; i < s->nstatistics; i++)
-        if (sym_same(s->statistics[i], statistic))
+    for (int i = 0; i < s->law.n; i++)
+        if (sym_same(s->law.statistics[i], statistic))
             return i;
     return -1;
 }
@@ -152,11 +152,13 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
 static void emit_bounds(struct emitter *e, const struct step *s)
 {
     struct compiler *c = e->c;
-    const char *low = s->lower ? emit_expr(e, s->lower) : "-GBM_INF";
+    const char *low =
+        s->support.lower ? emit_expr(e, s->support.lower) : "-GBM_INF";
     emit_line(e, "gbm_total lower = %s;", low);
-    const char *high = s->upper ? emit_expr(e, s->upper) : "GBM_INF";
+    const char *high =
+        s->support.upper ? emit_expr(e, s->support.upper) : "GBM_INF";
     emit_line(e, "gbm_total upper = %s;", high);
-    for (const struct bound *b = s->bounds; b; b = b->next) {
+    for (const struct bound *b = s->support.bounds; b; b = b->next) {
         int depth = e->nloops;
         bool team = e->team;
         int braces = emit_open_part(e, b->part, true);
@@ -197,9 +199,9 @@ static bool emit_prepare(struct compiler *c, struct text *out,
         emit_decode(&e, f, "element");
     emit_cell_if_needed(&e, s);
     bool any_shared = false;
-    if (s->nstatistics) {
+    if (s->law.n) {
         struct text t = {0};
-        for (int i = 0; i < s->nstatistics; i++)
+        for (int i = 0; i < s->law.n; i++)
             text_printf(&t, "%sc%d = 0", i ? ", " : "", i + 1);
         emit_line(&e, "gbm_total %s;", t.data);
         text_free(&t);
@@ -219,7 +221,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
                 emit_sums_of_part(&e, s, p->summed);
                 emit_close(&e, braces);
             }
-        for (int i = 0; pass == 0 && any_shared && i < s->nstatistics; i++)
+        for (int i = 0; pass == 0 && any_shared && i < s->law.n; i++)
             emit_line(&e, "c%d = gbm_team_sum(team, c%d);", i + 1, i + 1);
     }
     emit_bounds(&e, s);
@@ -229,7 +231,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
     for (int i = 0; i < f->nloops; i++)
         emit_line(&e, "k_->loop%d = %s;", i,
                   emit_expr(&e, sym_loop(c, f->loops[i])));
-    for (int i = 0; i < s->nstatistics; i++)
+    for (int i = 0; i < s->law.n; i++)
         emit_line(&e, "k_->c%d = (real)c%d;", i + 1, i + 1);
     emit_line(&e, "k_->lower = (real)lower;");
     emit_line(&e, "k_->upper = (real)upper;");
@@ -293,7 +295,7 @@ static bool stays_finite(symp e)
 /* The collected terms at x. */
 static void emit_terms(struct emitter *e, const struct step *s)
 {
-    for (int i = 0; i < s->nstatistics; i++) {
+    for (int i = 0; i < s->law.n; i++) {
         symp t = sweep_statistic_tried(s, i);
         /* without an instance it may read beyond an array: x[t + 1] at the end;
          * and what overflows is no term of a density that has none: exp(x) */
@@ -368,11 +370,11 @@ void emit_store(struct emitter *e, const struct step *s, const char *value)
 const char *emit_width(struct emitter *e, const struct step *s)
 {
     const char *width = s->slots->member;
-    if (s->width <= 0) {
+    if (s->asked.width <= 0) {
         emit_line(e, "real width = s->%s[element];", width);
         return "";
     }
-    const char *unit = emit_expr(e, sym_num(e->c, s->width));
+    const char *unit = emit_expr(e, sym_num(e->c, s->asked.width));
     emit_line(e, "real width = %s * s->%s[element];", unit, width);
     return intern_format(e->c, " / %s", unit);
 }
@@ -387,12 +389,12 @@ void emit_store_width(struct emitter *e, const struct step *s, const char *unit)
 static void emit_ties(struct emitter *e, const struct step *s)
 {
     bool inverse = false;
-    for (const struct part *p = s->ties; p; p = p->next)
+    for (const struct part *p = s->order.ties; p; p = p->next)
         inverse = inverse || p->inverse;
     if (inverse)
         emit_line(e, "const long long cell_ = %s;",
                   emit_cell(e, s->family->var, s->family->lower));
-    for (const struct part *p = s->ties; p; p = p->next) {
+    for (const struct part *p = s->order.ties; p; p = p->next) {
         int depth = e->nloops;
         emit_line(e, "{");
         e->indent++;

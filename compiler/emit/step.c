@@ -24,11 +24,12 @@ void emit_step(struct compiler *c, struct text *out, struct step *s)
 
 static const char *names_of(struct compiler *c, const struct step *s)
 {
-    if (!s->nmembers)
-        return s->family ? s->family->var->name : s->inverse->var->name;
+    if (!s->block.n)
+        return s->family ? s->family->var->name : s->turn.inverse->var->name;
     struct text t = {0};
-    for (int i = 0; i < s->nmembers; i++)
-        text_printf(&t, "%s%s", i ? ", " : "", s->members[i].family->var->name);
+    for (int i = 0; i < s->block.n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "",
+                    s->block.members[i].family->var->name);
     return text_take(c, &t);
 }
 
@@ -38,7 +39,7 @@ const char *emit_sampler_name(struct compiler *c, const struct step *s)
     if (s->merged)
         return "in a block";
     if (!k)
-        return s->inverse ? "index" : "derived";
+        return s->turn.inverse ? "index" : "derived";
     return k->name_of ? k->name_of(c, s) : k->name;
 }
 
@@ -141,7 +142,7 @@ static symp instances(struct compiler *c, const struct step *s,
 static bool is_tallied(const struct step *s, const struct part *p)
 {
     const struct part *sum = p->summed;
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (q->part == p && q->summed)
             sum = q->summed->part;
     return sum && sum->tallied;
@@ -162,8 +163,9 @@ enum { DRAW_OF_A_CELL = 8 };
 static symp shared_draw(struct compiler *c, const struct step *s)
 {
     const bool shared =
-        s->recognised && entry_clause(s->recognised, "draw_shared");
-    return shared ? sym_mul2(c, sym_num(c, DRAW_OF_A_CELL), s->members[0].count)
+        s->law.family && entry_clause(s->law.family, "draw_shared");
+    return shared ? sym_mul2(c, sym_num(c, DRAW_OF_A_CELL),
+                             s->block.members[0].count)
                   : sym_num(c, 0);
 }
 
@@ -250,13 +252,13 @@ static bool emit_tally_cost(struct text *out, struct compiler *c,
 static bool lists_members(const struct step *s)
 {
     const struct sampler *k = s->sampler;
-    return (s->nmembers > 1 || s->whole) && !k->own_layout && !k->dense;
+    return (s->block.n > 1 || s->whole) && !k->own_layout && !k->dense;
 }
 
 static int count_conflicts(const struct step *s)
 {
     int n = 0;
-    for (const struct conflict *k = s->conflicts; k; k = k->next)
+    for (const struct conflict *k = s->order.conflicts; k; k = k->next)
         n++;
     return n;
 }
@@ -265,13 +267,13 @@ static void emit_conflicts(struct text *out, struct compiler *c,
                            const struct step *s)
 {
     int n = 0;
-    for (const struct conflict *k = s->conflicts; k; k = k->next)
+    for (const struct conflict *k = s->order.conflicts; k; k = k->next)
         emit_conflict(out, c, s, k, n++);
     if (!n)
         return;
     text_printf(out, "static const struct gbm_conflict tied_%s[] = {", s->name);
     n = 0;
-    for (const struct conflict *k = s->conflicts; k; k = k->next)
+    for (const struct conflict *k = s->order.conflicts; k; k = k->next)
         text_printf(out,
                     "%s{.family = %d, .elements = tied_%s_%d, "
                     ".capacity = %d}",
@@ -299,17 +301,17 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
     if (k->dense)
         return cost;
     if (by_rows(s))
-        text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->part,
+        text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->turn.part,
                     s->name, step_id(c, s), s->number);
     else
-        text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->part, s->name,
-                    s->number, k->blocks, sweep_first_draw(s));
+        text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->turn.part,
+                    s->name, s->number, k->blocks, sweep_first_draw(s));
     emit_conflicts(out, c, s);
     if (lists_members(s)) {
         text_printf(out, "static const int members_%s[] = {", s->name);
-        for (int i = 0; i < s->nmembers; i++)
+        for (int i = 0; i < s->block.n; i++)
             text_printf(out, "%s%d", i ? ", " : "",
-                        s->members[i].family->number);
+                        s->block.members[i].family->number);
         text_append(out, "};\n");
     }
     return cost;
@@ -333,7 +335,7 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
         text_append(out, ", .trials = true");
     if (k->repairs)
         text_append(out, ", .repairs = true");
-    if (s->conflicts && !k->dense && !s->sequential) {
+    if (s->order.conflicts && !k->dense && !s->order.sequential) {
         text_printf(out, ",\n     .nconflicts = %d, .conflicts = tied_%s",
                     count_conflicts(s), s->name);
     }
@@ -343,7 +345,7 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
         text_append(out, ", .whole = true");
     if (lists_members(s))
         text_printf(out, ",\n     .members = members_%s, .nmembers = %d",
-                    s->name, s->nmembers);
+                    s->name, s->block.n);
     if (!k->dense)
         text_printf(out, ",\n     .run = %s_run", s->name);
     if (!k->dense && k->blocks && !by_rows(s))
@@ -366,13 +368,13 @@ static const char *kind_of(const struct step *s)
 {
     if (s->sampler)
         return s->sampler->dense ? "GBM_STEP_DENSE" : "GBM_STEP_MAP";
-    return s->inverse ? "GBM_STEP_INDEX" : "GBM_STEP_DERIVE";
+    return s->turn.inverse ? "GBM_STEP_INDEX" : "GBM_STEP_DERIVE";
 }
 
 static bool one_at_a_time(const struct step *s)
 {
     if (s->sampler)
-        return s->sequential && !s->sampler->dense;
+        return s->order.sequential && !s->sampler->dense;
     return s->family && s->family->recursive;
 }
 
@@ -392,18 +394,18 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
                     "%d, .sequential = %d, .leaf = %d, .inverse = %d",
                     kind_of(s), s->name, names_of(c, s),
                     emit_sampler_name(c, s), s->family ? s->family->number : -1,
-                    s->number, one_at_a_time(s), s->late,
-                    s->inverse ? s->inverse->number : -1);
-        if (s->after)
-            text_printf(out, ", .after = %d", s->after->number + 1);
-        if (s->otherwise)
-            text_printf(out, ", .otherwise = %d", s->otherwise->number + 1);
-        if (s->due_whole)
+                    s->number, one_at_a_time(s), s->turn.late,
+                    s->turn.inverse ? s->turn.inverse->number : -1);
+        if (s->turn.after)
+            text_printf(out, ", .after = %d", s->turn.after->number + 1);
+        if (s->beside.block && !s->beside.always)
+            text_printf(out, ", .otherwise = %d", s->beside.block->number + 1);
+        if (s->turn.due_whole)
             text_printf(out, ", .due_whole = %d",
-                        s->due_whole->slot->number + 1);
-        if (s->due_partly)
+                        s->turn.due_whole->slot->number + 1);
+        if (s->turn.due_partly)
             text_printf(out, ", .due_partly = %d",
-                        s->due_partly->slot->number + 1);
+                        s->turn.due_partly->slot->number + 1);
         text_append(out, ",\n     .text = ");
         emit_string(out, s->family ? s->family->text : "");
         if (s->sampler)

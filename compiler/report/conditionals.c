@@ -36,9 +36,10 @@ static void print_row_term(struct text *out, struct compiler *c,
 {
     text_printf(out, "    weight : %s\n    score : %s\n",
                 sym_text(c, q->weight), sym_text(c, q->score));
-    for (int i = 0; i < s->nmembers; i++) {
-        const struct indices *x = &s->members[i].index;
-        text_printf(out, "    design of %s", s->members[i].family->var->name);
+    for (int i = 0; i < s->block.n; i++) {
+        const struct indices *x = &s->block.members[i].index;
+        text_printf(out, "    design of %s",
+                    s->block.members[i].family->var->name);
         for (int k = 0; k < x->n; k++)
             text_printf(out, "%s%s", k ? ", " : " at ", x->loops[k]->name);
         text_printf(out, " : %s\n", sym_text(c, q->design[i]));
@@ -48,14 +49,14 @@ static void print_row_term(struct text *out, struct compiler *c,
 static void print_potentials(struct text *out, struct compiler *c,
                              const struct step *s, const struct quadratic *q)
 {
-    for (int i = 0; i < s->nmembers; i++) {
-        const char *v = s->members[i].family->var->name;
+    for (int i = 0; i < s->block.n; i++) {
+        const char *v = s->block.members[i].family->var->name;
         if (q->potential[i] && !sym_is(q->potential[i], 0))
             text_printf(out, "    %s : %s\n", v, sym_text(c, q->potential[i]));
         for (int j = 0; j <= i; j++)
             if (q->precision[i][j] && !sym_is(q->precision[i][j], 0))
                 text_printf(out, "    %s %s : %s\n", v,
-                            s->members[j].family->var->name,
+                            s->block.members[j].family->var->name,
                             sym_text(c, q->precision[i][j]));
     }
 }
@@ -94,8 +95,8 @@ static void block_print(struct text *out, struct compiler *c,
     for (const struct joint_term *t = joint ? joint->terms : NULL; t;
          t = t->next)
         print_joint(out, c, t);
-    const bool of_family = s->recognised && s->family->nslices;
-    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+    const bool of_family = s->law.family && s->family->nslices;
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next) {
         const char *over = report_part_sum(c, q->part);
         text_printf(out, "  %s %s%s%s\n", q->part->own ? "prior" : "child",
                     q->part->factor->text, *over ? ", over " : "", over);
@@ -104,7 +105,7 @@ static void block_print(struct text *out, struct compiler *c,
         else if (of_family && q->potential[1])
             text_printf(out, "    log determinant : %s\n    %s[a,b] : %s\n",
                         sym_text(c, q->potential[0]),
-                        s->as ? "inverse(x)" : "x",
+                        s->view.as ? "inverse(x)" : "x",
                         sym_text(c, q->potential[1]));
         else if (of_family)
             text_printf(out, "    log(x[a]) : %s\n",
@@ -120,14 +121,14 @@ void report_conditionals(struct text *out, struct compiler *c,
     for (const struct step *s = m->steps; s; s = s->next) {
         text_printf(out, "%s: %s%s%s\n", s->family->text,
                     emit_sampler_name(c, s),
-                    s->sequential ? ", sequential" : "",
-                    s->conflicts ? ", coloured" : "");
-        for (const struct part *p = s->quadratics || joint_of(s) ? NULL
-                                                                 : s->parts;
+                    s->order.sequential ? ", sequential" : "",
+                    s->order.conflicts ? ", coloured" : "");
+        for (const struct part *p =
+                 s->block.quadratics || joint_of(s) ? NULL : s->parts;
              p; p = p->next)
             print_part(out, c, p);
         block_print(out, c, s);
-        for (const struct bound *b = s->bounds; b; b = b->next)
+        for (const struct bound *b = s->support.bounds; b; b = b->next)
             text_printf(out, "  x %s %s\n",
                         b->is_lower ? ">=" : "<=", sym_text(c, b->value));
     }

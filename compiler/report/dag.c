@@ -83,8 +83,8 @@ static bool moves(const struct step *s, const struct family *f)
 {
     if (!s->sampler)
         return false;
-    for (int i = 0; i < s->nmembers; i++)
-        if (s->members[i].family == f)
+    for (int i = 0; i < s->block.n; i++)
+        if (s->block.members[i].family == f)
             return true;
     return s->family == f;
 }

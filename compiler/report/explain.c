@@ -54,15 +54,15 @@ static const char *elements_of(struct compiler *c, const struct family *f)
 
 const char *report_step_elements(struct compiler *c, const struct step *s)
 {
-    if (s->inverse)
+    if (s->turn.inverse)
         return "-";
-    if (s->nmembers < 2)
+    if (s->block.n < 2)
         return elements_of(c, s->family);
-    const char *first = elements_of(c, s->members[0].family);
+    const char *first = elements_of(c, s->block.members[0].family);
     struct text t = {0};
     bool same = true;
-    for (int i = 0; i < s->nmembers; i++) {
-        const char *e = elements_of(c, s->members[i].family);
+    for (int i = 0; i < s->block.n; i++) {
+        const char *e = elements_of(c, s->block.members[i].family);
         same = same && e == first;
         text_printf(&t, "%s%s", i ? " + " : "", e);
     }
@@ -71,20 +71,20 @@ const char *report_step_elements(struct compiler *c, const struct step *s)
         return s->sampler->dense
                    ? sampler_expression_text(c, block_dimension(c, s))
                    : sum;
-    return strcmp(first, "1") ? intern_format(c, "%d x %s", s->nmembers, first)
-                              : intern_format(c, "%d", s->nmembers);
+    return strcmp(first, "1") ? intern_format(c, "%d x %s", s->block.n, first)
+                              : intern_format(c, "%d", s->block.n);
 }
 
 const char *report_step_variables(struct compiler *c, const struct step *s)
 {
-    if (s->inverse)
-        return sym_text(c, s->inverse->reference);
-    if (s->nmembers < 2)
+    if (s->turn.inverse)
+        return sym_text(c, s->turn.inverse->reference);
+    if (s->block.n < 2)
         return sampler_family_name(c, s->family);
     struct text t = {0};
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         text_printf(&t, "%s%s", i ? ", " : "",
-                    sampler_family_name(c, s->members[i].family));
+                    sampler_family_name(c, s->block.members[i].family));
     return text_take(c, &t);
 }
 
@@ -92,7 +92,7 @@ const char *report_step_sampler(struct compiler *c, const struct step *s)
 {
     const struct sampler *k = s->sampler;
     if (!k)
-        return s->inverse ? "index rebuilt" : "recomputed";
+        return s->turn.inverse ? "index rebuilt" : "recomputed";
     return k->explain ? k->explain(c, s) : k->name;
 }
 
@@ -113,9 +113,9 @@ static const char *step_parallel(struct compiler *c, const struct step *s)
     if (s->sampler && s->sampler->parallel)
         return s->sampler->parallel(c, s);
     const char *loops = sampler_loop_names(c, f->loops, f->nloops);
-    if (s->sequential || (!s->sampler && f->recursive))
+    if (s->order.sequential || (!s->sampler && f->recursive))
         return "one at a time";
-    if (s->conflicts)
+    if (s->order.conflicts)
         return intern_format(c, "%s, coloured at load", loops);
     return loops;
 }
@@ -205,7 +205,8 @@ static const char *step_sums(struct compiler *c, const struct step *s)
     int n = 0;
     if (!s->sampler)
         return "-";
-    for (const struct quadratic *q = s->quadratics; q && n < 32; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q && n < 32;
+         q = q->next)
         found[n++] = q->row ? row_sum(c, s, q)
                             : where_summed(c, report_part_sum(c, q->part),
                                            q->summed ? q->summed->part : NULL);
@@ -213,7 +214,7 @@ static const char *step_sums(struct compiler *c, const struct step *s)
     for (const struct joint_term *t = joint ? joint->terms : NULL; t && n < 32;
          t = t->next)
         found[n++] = joint_sum(c, t);
-    for (const struct part *p = s->quadratics || joint ? NULL : s->parts;
+    for (const struct part *p = s->block.quadratics || joint ? NULL : s->parts;
          p && n < 32; p = p->next)
         found[n++] = where_summed(c, report_part_sum(c, p), p->summed);
     struct text t = {0};
@@ -333,9 +334,9 @@ static bool is_shown(const struct step *s)
 {
     const struct var *v = s->family ? s->family->var : NULL;
     if (!s->sampler)
-        return !s->late && !(s->family && s->family->for_updates) &&
-               !(s->inverse && s->inverse->device);
-    if (!v || !v->barren || s->nmembers > 1)
+        return !s->turn.late && !(s->family && s->family->for_updates) &&
+               !(s->turn.inverse && s->turn.inverse->device);
+    if (!v || !v->barren || s->block.n > 1)
         return true;
     return s->sampler->forward != v->expects_data;
 }
@@ -373,14 +374,14 @@ static const char *why_order(struct compiler *c, const struct step *s)
 {
     if (s->family->nloops == 0 || s->whole || s->sampler->parallel)
         return NULL;
-    if (s->sequential)
+    if (s->order.sequential)
         return "one at a time: its elements depend on each other in a way "
                "that cannot be coloured";
-    if (s->conflicts)
+    if (s->order.conflicts)
         return intern_format(c,
                              "coloured: elements that meet in %s get different "
                              "colours; those of one colour move at once",
-                             s->conflicts->factor->text);
+                             s->order.conflicts->factor->text);
     return NULL;
 }
 
@@ -388,8 +389,8 @@ static const char *tables_of(struct compiler *c, const struct step *s)
 {
     struct text t = {0};
     text_append(&t, "once for each value, not for each element: ");
-    for (int i = 0; i < s->nlifted; i++)
-        text_printf(&t, "%s%s", i ? ", " : "", sym_text(c, s->lifted[i]));
+    for (int i = 0; i < s->lifted->n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", sym_text(c, s->lifted->of[i]));
     return text_take(c, &t);
 }
 
@@ -422,12 +423,12 @@ static void print_reasons(struct text *out, struct compiler *c,
             note(out, c, who,
                  "kept arrays are affine in it: its slope in them, and the "
                  "rest, are kept too, and recomputed when either changes");
-        if (s->asked)
-            why = intern_format(c, "%s, as samplers { } asks", s->asked);
-        else if (s->otherwise)
+        if (s->asked.word)
+            why = intern_format(c, "%s, as samplers { } asks", s->asked.word);
+        else if (s->beside.block && !s->beside.always)
             why = "by itself instead, if rows turn out to have too many of "
                   "them for the joint block";
-        else if (s->beside)
+        else if (s->beside.block)
             why = "slice beside its block: it reaches the tails, where a "
                   "normal fit is poor";
         else if (s->sampler->why)
@@ -442,7 +443,7 @@ static void print_reasons(struct text *out, struct compiler *c,
                                "moved with %s too, by one factor: both keep "
                                "the standardised values of %s",
                                who, r->plate->text));
-        for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
             if (q->drawn)
                 note(out, c, report_step_variables(c, q->drawn),
                      intern_format(c,
@@ -450,7 +451,7 @@ static void print_reasons(struct text *out, struct compiler *c,
                                    "of %s with the sums for %s, if the matrix "
                                    "is large",
                                    q->matrix->name, who));
-        if (s->nlifted)
+        if (s->lifted)
             note(out, c, who, tables_of(c, s));
         why = why_order(c, s);
         if (why)
@@ -554,14 +555,14 @@ static void print_order(struct text *out, struct compiler *c,
             text_printf(out, ", %s", step_parallel(c, s));
         if (sampler_prior_couples(s))
             text_append(out, ", prior couples coordinates");
-        if (s->exponent)
-            text_printf(out, ", exponent %s", sym_text(c, s->exponent));
+        if (s->law.exponent)
+            text_printf(out, ", exponent %s", sym_text(c, s->law.exponent));
         text_append(out, "\n");
-        for (int i = 0; i < s->nstatistics && s->recognised; i++)
+        for (int i = 0; i < s->law.n && s->law.family; i++)
             text_printf(out, "      %s: statistic %d of %s\n",
-                        sym_text(c, s->statistics[i]), s->place[i] + 1,
-                        s->recognised->name);
-        for (const struct conflict *k = s->conflicts; k; k = k->next) {
+                        sym_text(c, s->law.statistics[i]), s->law.place[i] + 1,
+                        s->law.family->name);
+        for (const struct conflict *k = s->order.conflicts; k; k = k->next) {
             text_printf(out, "      meets itself in %s at", k->factor->text);
             for (int i = 0; i < k->nreferences; i++)
                 text_printf(out, "%s %s", i ? "," : "",

@@ -106,10 +106,10 @@ void report_sweep(struct text *out, struct compiler *c, const struct model *m)
                     report_step_variables(c, s), report_step_sampler(c, s));
         text_printf(out, "\n   elements %s; waits for %s%s\n",
                     report_step_elements(c, s), waits_for(c, m, s),
-                    s->late ? "; for kept sweeps alone" : "");
+                    s->turn.late ? "; for kept sweeps alone" : "");
         for (const struct phase *p = s->phases; p; p = p->next)
             print_phase(out, c, p);
-        for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
             if (q->drawn)
                 print_line(out, intern_format(
                                     c,

@@ -67,7 +67,7 @@ bool sampler_asked_to_enumerate(const struct model *m, const struct family *f)
 
 const struct expr *sampler_option(const struct step *s, const char *name)
 {
-    for (const struct sampler_option *o = s->options; o; o = o->next)
+    for (const struct sampler_option *o = s->asked.options; o; o = o->next)
         if (!strcmp(o->name, name))
             return o->value;
     return NULL;

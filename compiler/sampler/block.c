@@ -90,15 +90,15 @@ static struct indices index_loops(struct compiler *c, const struct family *f,
 static void set_members(struct compiler *c, struct step *s,
                         struct family *const *families, int n, bool dense)
 {
-    s->nmembers = n;
+    s->block.n = n;
     for (int i = 0; i < n; i++) {
-        struct member *m = &s->members[i];
+        struct member *m = &s->block.members[i];
         m->family = families[i];
         bool indexed =
             families[i]->nslices == 1 || (dense && families[i]->nloops > 0);
         struct indices none = {.n = 0};
         m->index = indexed ? index_loops(c, families[i], "a") : none;
-        s->members[i].index2 =
+        s->block.members[i].index2 =
             indexed ? index_loops(c, families[i], "b") : none;
         m->count = sym_num(c, 1);
         for (int k = 0; k < m->index.n; k++) {
@@ -125,16 +125,16 @@ static symp times_member(struct compiler *c, const struct member *m,
 
 static struct elements block_elements(const struct step *s)
 {
-    struct elements e = {.n = s->nmembers};
-    for (int i = 0; i < s->nmembers; i++)
-        e.families[i] = s->members[i].family;
+    struct elements e = {.n = s->block.n};
+    for (int i = 0; i < s->block.n; i++)
+        e.families[i] = s->block.members[i].family;
     return e;
 }
 
 static bool has_members(struct compiler *c, const struct step *s, symp e)
 {
-    for (int i = 0; e->kind == SYM_REF && i < s->nmembers; i++) {
-        const struct family *f = s->members[i].family;
+    for (int i = 0; e->kind == SYM_REF && i < s->block.n; i++) {
+        const struct family *f = s->block.members[i].family;
         symp hit = f->var == e->var ? model_is_element(c, f, e) : sym_num(c, 0);
         if (!hit || !sym_is(hit, 0))
             return true;
@@ -147,7 +147,7 @@ static bool has_members(struct compiler *c, const struct step *s, symp e)
 
 static const struct indices *second_index(const struct step *s, int i, int j)
 {
-    return i == j ? &s->members[j].index2 : &s->members[j].index;
+    return i == j ? &s->block.members[j].index2 : &s->block.members[j].index;
 }
 
 /* first[i] + sum over j of precision[i][j] x[j]: the potential, whatever the
@@ -156,10 +156,10 @@ static symp at_origin(struct compiler *c, const struct step *s,
                       const struct plate_values *v, const struct quadratic *q,
                       int i, symp first)
 {
-    for (int j = 0; j < s->nmembers; j++)
+    for (int j = 0; j < s->block.n; j++)
         first = sym_add2(
             c, first,
-            times_member(c, &s->members[j], second_index(s, i, j), v,
+            times_member(c, &s->block.members[j], second_index(s, i, j), v,
                          j <= i ? q->precision[i][j] : q->precision[j][i]));
     return first;
 }
@@ -183,16 +183,18 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
     symp logp = q->part->logp, first[8];
     struct elements own = block_elements(s);
     own.node = dense ? NULL : v->values;
-    own.alone = s->nmembers == 1 && logp == own.families[0]->factor->logp &&
+    own.alone = s->block.n == 1 && logp == own.families[0]->factor->logp &&
                 reads_itself_alone(c, own.families[0]);
     bool any = false;
-    for (int i = 0; i < s->nmembers; i++) {
-        symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
+    for (int i = 0; i < s->block.n; i++) {
+        symp x =
+            member_cell(c, &s->block.members[i], &s->block.members[i].index, v);
         first[i] = sym_derivative(c, logp, x);
         if (!first[i])
             return false;
         for (int j = 0; j <= i; j++) {
-            symp y = member_cell(c, &s->members[j], second_index(s, i, j), v);
+            symp y =
+                member_cell(c, &s->block.members[j], second_index(s, i, j), v);
             symp second = sym_derivative(c, first[i], y);
             if (!second || has_members(c, s, second))
                 return false;
@@ -200,7 +202,7 @@ static bool derive_quadratic(struct compiler *c, const struct step *s,
             any = any || !sym_is(second, 0);
         }
     }
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         bool told;
         q->potential[i] = model_without_elements(c, first[i], &own, &told);
         if (!told)
@@ -223,8 +225,9 @@ static symp find_predictor(struct compiler *c, const struct step *s, symp logp,
         /* does everything go through e? */
         symp rest = sym_replace(c, logp, e, sym_target(c));
         bool linear = !has_members(c, s, rest) && e != logp;
-        for (int i = 0; linear && i < s->nmembers; i++) {
-            symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
+        for (int i = 0; linear && i < s->block.n; i++) {
+            symp x = member_cell(c, &s->block.members[i],
+                                 &s->block.members[i].index, v);
             symp d = sym_derivative(c, e, x);
             linear = d && !has_members(c, s, d);
         }
@@ -259,11 +262,11 @@ static struct var *direct_matrix(struct compiler *c, const struct step *s,
         within = design->args[0];
         design = design->args[1];
     }
-    if (s->nmembers != 1 || design->kind != SYM_REF || design->nargs != 2 ||
+    if (s->block.n != 1 || design->kind != SYM_REF || design->nargs != 2 ||
         design->var->role != ROLE_GIVEN || design->var->integer ||
         p->nloops != 1 || !sym_is(p->loops[0]->lower, 1))
         return NULL;
-    const struct member *m = &s->members[0];
+    const struct member *m = &s->block.members[0];
     bool ok = m->index.n == 1 && design->args[0]->kind == SYM_LOOP &&
               design->args[0]->loop == p->loops[0] &&
               design->args[1]->kind == SYM_LOOP &&
@@ -300,11 +303,11 @@ static void derive_score(struct compiler *c, const struct step *s,
     }
     if (!told) {
         offset = e;
-        for (int i = 0; i < s->nmembers; i++)
-            offset =
-                sym_sub(c, offset,
-                        times_member(c, &s->members[i], &s->members[i].index, v,
-                                     q->design[i]));
+        for (int i = 0; i < s->block.n; i++)
+            offset = sym_sub(c, offset,
+                             times_member(c, &s->block.members[i],
+                                          &s->block.members[i].index, v,
+                                          q->design[i]));
     }
     q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));
 }
@@ -337,12 +340,13 @@ static bool derive_row(struct compiler *c, const struct step *s,
     for (int i = 0; i < q->part->nloops; i++)
         if (sym_has_loop(q->weight, q->part->loops[i]))
             q->constant_weight = false;
-    for (int i = 0; i < s->nmembers; i++) {
-        symp x = member_cell(c, &s->members[i], &s->members[i].index, v);
+    for (int i = 0; i < s->block.n; i++) {
+        symp x =
+            member_cell(c, &s->block.members[i], &s->block.members[i].index, v);
         q->design[i] = sym_derivative(c, e, x);
         q->constant_design =
             q->constant_design && !sym_reads_latent(q->design[i]);
-        if (s->members[i].index.n && s->nmembers == 1)
+        if (s->block.members[i].index.n && s->block.n == 1)
             q->matrix = direct_matrix(c, s, q->part, q->design[i]);
     }
     derive_score(c, s, v, e, c1, q);
@@ -380,14 +384,14 @@ static bool is_diagonal(struct compiler *c, symp e, const struct loop *a,
 static bool prior_is_diagonal(struct compiler *c, const struct step *s,
                               const struct quadratic *q)
 {
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         for (int j = 0; j <= i; j++) {
             if (i != j && !sym_is(q->precision[i][j], 0))
                 return false;
-            for (int k = 0; i == j && k < s->members[i].index.n; k++)
+            for (int k = 0; i == j && k < s->block.members[i].index.n; k++)
                 if (!is_diagonal(c, q->precision[i][i],
-                                 s->members[i].index.loops[k],
-                                 s->members[i].index2.loops[k]))
+                                 s->block.members[i].index.loops[k],
+                                 s->block.members[i].index2.loops[k]))
                     return false;
         }
     return true;
@@ -443,7 +447,7 @@ static struct part *every_instance(struct compiler *c, struct factor *g)
 
 static void add_quadratic(struct step *s, struct quadratic *q)
 {
-    struct quadratic **last = &s->quadratics;
+    struct quadratic **last = &s->block.quadratics;
     while (*last)
         last = &(*last)->next;
     *last = q;
@@ -469,7 +473,7 @@ static bool add_dense(struct compiler *c, struct step *s, struct factor *g,
 {
     struct quadratic *q = NEW(c, struct quadratic);
     struct plate_values v;
-    const struct family *f = s->members[whose].family;
+    const struct family *f = s->block.members[whose].family;
     no_values(c, f, &v);
     if (!prior) {
         q->part = every_instance(c, g);
@@ -477,7 +481,7 @@ static bool add_dense(struct compiler *c, struct step *s, struct factor *g,
             return false;
     } else {
         q->part = sampler_own_prior(c, f);
-        const struct indices *index = &s->members[whose].index;
+        const struct indices *index = &s->block.members[whose].index;
         for (int i = 0; i < index->n && !f->nslices; i++)
             q->part->logp = sym_replace_loop(c, q->part->logp, f->loops[i],
                                              sym_loop(c, index->loops[i]));
@@ -494,24 +498,25 @@ static bool add_factor(struct compiler *c, struct step *s,
                        struct step *const *steps, struct factor *g, bool dense)
 {
     int whose = 0, owner = -1;
-    struct part *p = part_for(steps, s->nmembers, g, &whose);
-    for (int i = s->nmembers - 1; i >= 0; i--)
-        if (s->members[i].family->factor == g && !g->replaced)
+    struct part *p = part_for(steps, s->block.n, g, &whose);
+    for (int i = s->block.n - 1; i >= 0; i--)
+        if (s->block.members[i].family->factor == g && !g->replaced)
             owner = i;
     if (!p && owner < 0)
         return true;
     if (dense)
         return add_dense(c, s, g, p ? whose : owner, !p || p->own);
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         if (!mentioned_once(steps[i], g))
             return false;
     /* a vector's own prior is no part; in a chain of vectors the prior of the
      * next one is, of the same statement */
-    const struct family *own = owner < 0 ? NULL : s->members[owner].family;
+    const struct family *own =
+        owner < 0 ? NULL : s->block.members[owner].family;
     if (own && (!p || own->nslices) &&
         !add_part(c, s, own, sampler_own_prior(c, own)))
         return false;
-    return !p || add_part(c, s, s->members[whose].family, p);
+    return !p || add_part(c, s, s->block.members[whose].family, p);
 }
 
 /* Any real vector will do; not so one on the simplex, or of counts. */
@@ -552,23 +557,24 @@ static struct step *make_block(struct compiler *c, struct model *m,
         if (!g || (!g->replaced && !add_factor(c, s, steps, g, dense)))
             return NULL;
     }
-    if (!s->quadratics)
+    if (!s->block.quadratics)
         return NULL;
     bool rows = false;
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         rows = rows || q->row;
     if (dense && !rows)
         return NULL;
     for (int i = 0; i < n; i++) {
-        s->sequential =
-            s->sequential || (!dense && (steps[i]->sequential ||
-                                         (steps[i]->conflicts && n > 1)));
+        s->order.sequential =
+            s->order.sequential ||
+            (!dense && (steps[i]->order.sequential ||
+                        (steps[i]->order.conflicts && n > 1)));
         for (struct part *p = steps[i]->parts; p; p = p->next)
             if (!dense && i == 0)
                 s->parts = steps[i]->parts; /* for the cost of an element */
     }
     if (n == 1 && !dense)
-        s->conflicts = steps[0]->conflicts;
+        s->order.conflicts = steps[0]->order.conflicts;
     return s;
 }
 
@@ -578,9 +584,9 @@ static struct step *make_block(struct compiler *c, struct model *m,
 
 bool normal_scalar(const struct step *s)
 {
-    return s->sampler == &sampler_direct && s->recognised &&
-           entry_is_normal(s->recognised) && !s->bounded && !s->through &&
-           !s->opaque;
+    return s->sampler == &sampler_direct && s->law.family &&
+           entry_is_normal(s->law.family) && !s->support.bounded &&
+           !s->through && !s->opaque;
 }
 
 /* Elements tied to each other inside one factor, by a sum or fixed places. */
@@ -630,7 +636,8 @@ static bool tied_throughout(const struct step *s)
     const struct family *f = s->family;
     if (f->nloops == 1)
         return true;
-    if (f->nloops > (int)(sizeof s->members[0].index.loops / sizeof(void *)) ||
+    if (f->nloops >
+            (int)(sizeof s->block.members[0].index.loops / sizeof(void *)) ||
         !family_rectangular(f))
         return false;
     for (const struct part *p = s->parts; p; p = p->next)
@@ -642,7 +649,7 @@ static bool tied_throughout(const struct step *s)
 bool sampler_coupled(const struct step *s)
 {
     return s->family->nloops > 0 && !s->family->nslices &&
-           (s->sequential || s->conflicts) && normal_scalar(s) &&
+           (s->order.sequential || s->order.conflicts) && normal_scalar(s) &&
            !sampler_chained(s) && tied_throughout(s);
 }
 
@@ -822,7 +829,8 @@ static void merge_from(struct compiler *c, struct model *m, struct step *seed)
     struct step *group[MOST_IN_BLOCK] = {seed};
     int n = 1;
     for (struct step *s = m->steps; s && n < MOST_IN_BLOCK; s = s->next) {
-        if (s == seed || !normal_scalar(s) || s->otherwise != seed->otherwise ||
+        if (s == seed || !normal_scalar(s) ||
+            s->beside.block != seed->beside.block ||
             !sampler_plain_plate(c, s->family))
             continue;
         bool global = s->family->nloops == 0 || sampler_coupled(s);
@@ -850,7 +858,7 @@ static void merge_from(struct compiler *c, struct model *m, struct step *seed)
     struct step *block = make_block(c, m, group, n, dense);
     if (!block)
         return;
-    block->otherwise = seed->otherwise;
+    block->beside = seed->beside;
     sampler_replace_steps(group, n, block);
 }
 
@@ -944,15 +952,16 @@ static bool collect_logs(struct compiler *c, struct step *s)
         symp logp = sym_map(c, p->logp, log_node, &k);
         if (sym_has_var(logp, f->var))
             return false;
-        symp cell = member_cell(c, &s->members[0], &s->members[0].index, &v);
+        symp cell = member_cell(c, &s->block.members[0],
+                                &s->block.members[0].index, &v);
         symp wrt = sym_ref(c, as, cell->nargs, cell->args);
         struct quadratic *q = NEW(c, struct quadratic);
         q->part = p;
         q->potential[0] = sym_derivative(c, logp, wrt);
         if (!q->potential[0] || sym_has_var(q->potential[0], as))
             return false;
-        q->next = s->quadratics;
-        s->quadratics = q;
+        q->next = s->block.quadratics;
+        s->block.quadratics = q;
     }
     return true;
 }
@@ -969,13 +978,13 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
         if (f->upper[d])
             e = sym_add(c, 3,
                         (symp[]){e,
-                                 sym_loop(c, (k++ ? &s->members[0].index2
-                                                  : &s->members[0].index)
+                                 sym_loop(c, (k++ ? &s->block.members[0].index2
+                                                  : &s->block.members[0].index)
                                                  ->loops[0]),
                                  sym_num(c, -1)});
         subs[d] = e;
     }
-    return sym_ref(c, s->as ? s->as : f->var, f->var->ndim, subs);
+    return sym_ref(c, s->view.as ? s->view.as : f->var, f->var->ndim, subs);
 }
 
 /* Wishart: linear in log|x| and in x; inverse Wishart: in log|x| and the
@@ -995,8 +1004,8 @@ static bool collect_determinant(struct compiler *c, struct step *s)
             !condition_matrix_terms(c, s, p->logp, matrix_cell(c, s, &v),
                                     &q->potential[0], &q->potential[1]))
             return false;
-        q->next = s->quadratics;
-        s->quadratics = q;
+        q->next = s->block.quadratics;
+        s->block.quadratics = q;
     }
     return true;
 }
@@ -1004,9 +1013,9 @@ static bool collect_determinant(struct compiler *c, struct step *s)
 static void matrix_members(struct compiler *c, struct step *s)
 {
     struct family *f = s->family;
-    s->members[0].index = index_loops(c, f, "a");
-    s->members[0].index2 = index_loops(c, f, "b");
-    s->members[0].count = family_extent(c, f, 0);
+    s->block.members[0].index = index_loops(c, f, "a");
+    s->block.members[0].index2 = index_loops(c, f, "b");
+    s->block.members[0].count = family_extent(c, f, 0);
 }
 
 /* Finds the family of a vector node; a Gaussian one becomes a block. */
@@ -1030,10 +1039,10 @@ static bool recognise_vector(struct compiler *c, struct model *m,
     set_members(c, s, &f, 1, false);
     if (f->nslices == 2)
         matrix_members(c, s);
-    s->recognised = d;
+    s->law.family = d;
     return (is_log_statistic(d) && collect_logs(c, s)) ||
            (is_determinant_statistic(d) &&
-            condition_states_inverse(d) == (s->as != NULL) &&
+            condition_states_inverse(d) == (s->view.as != NULL) &&
             collect_determinant(c, s));
 }
 
@@ -1057,7 +1066,7 @@ bool sampler_gaussian_density(struct compiler *c, struct step *s,
     q->part->logp = g->logp;
     if (!derive_quadratic(c, s, &v, false, q))
         return false;
-    s->quadratics = q;
+    s->block.quadratics = q;
     return true;
 }
 
@@ -1092,7 +1101,7 @@ static void vector_node(struct compiler *c, struct model *m, struct step *s)
                  f->var->name, f->distribution->name);
         return;
     }
-    s->quadratics = NULL;
+    s->block.quadratics = NULL;
     set_members(c, s, &f, 1, false);
     if (f->nslices == 2)
         matrix_members(c, s);

@@ -199,8 +199,9 @@ static bool is_node(const struct model *m, const struct family *f)
     const struct step *s = f->stochastic ? sampler_step_of(m, f) : NULL;
     return s && !f->nloops && !f->var->ndim && f->var->families == f &&
            !f->next_of_var && !f->nslices && !f->affine &&
-           sampler_are_numbers(f->var) && !s->asked && !sampler_named(m, f) &&
-           f->factor && !f->auxiliary && !f->factor->rule && !f->factor->guard;
+           sampler_are_numbers(f->var) && !s->asked.word &&
+           !sampler_named(m, f) && f->factor && !f->auxiliary &&
+           !f->factor->rule && !f->factor->guard;
 }
 
 static bool is_sum(symp e, const void *unused)
@@ -245,9 +246,9 @@ static bool is_moved(const struct carried *k)
 {
     for (const struct step *s = k->m->steps; s; s = s->next) {
         bool plate = false, node = false;
-        for (int i = 0; i < s->nmembers; i++) {
-            plate = plate || s->members[i].family == k->plate;
-            node = node || s->members[i].family == k->node;
+        for (int i = 0; i < s->block.n; i++) {
+            plate = plate || s->block.members[i].family == k->plate;
+            node = node || s->block.members[i].family == k->node;
         }
         if (plate && node)
             return true;
@@ -265,8 +266,8 @@ static void add_step(struct carried *k)
     s->sampler = &sampler_carried;
     s->family = k->node;
     for (int i = 0; i < 2; i++) {
-        s->members[s->nmembers].family = moved[i];
-        s->members[s->nmembers++].count = sym_num(c, 1);
+        s->block.members[s->block.n].family = moved[i];
+        s->block.members[s->block.n++].count = sym_num(c, 1);
     }
     sampler_push_part(&s->parts, k->cells);
     for (struct reader *r = k->readers; r; r = r->next)

@@ -141,9 +141,9 @@ static int find_steps(struct compiler *c, struct model *m,
         if (!s->family || !sampler_is_target(target, s->family))
             continue;
         found = true;
-        if (s->asked)
+        if (s->asked.word)
             error_at(c, target->span, "%s has its sampler already: %s",
-                     target->name, s->asked);
+                     target->name, s->asked.word);
         else if (n < MAX_TARGETS)
             out[n++] = s;
     }
@@ -155,9 +155,9 @@ static int find_steps(struct compiler *c, struct model *m,
 static void give_options(struct step *s, const struct sampler *sampler,
                          const struct sampler_choice *k)
 {
-    s->options = k->options;
+    s->asked.options = k->options;
     if (sampler && sampler->options[0].name)
-        s->width = sampler_option_number(s, sampler->options[0].name, 0);
+        s->asked.width = sampler_option_number(s, sampler->options[0].name, 0);
 }
 
 static void ask(struct compiler *c, struct model *m,
@@ -177,9 +177,9 @@ static void ask(struct compiler *c, struct model *m,
             sampler->take(c, m, steps + first, n - first, k->targets[i]->span);
         for (int j = first; j < n; j++) {
             if (c->nerrors == errors && takes)
-                steps[j]->asked = k->method;
-            steps[j]->alone =
-                steps[j]->alone || (sampler && sampler->enumerates);
+                steps[j]->asked.word = k->method;
+            steps[j]->asked.alone =
+                steps[j]->asked.alone || (sampler && sampler->enumerates);
         }
     }
     if (c->nerrors == errors && n > 0 && takes && sampler->together)
@@ -201,16 +201,16 @@ void sampler_choose(struct compiler *c, struct model *m)
 /* Whether the step draws a target's elements. */
 static bool draws(const struct step *s, const struct expr *target)
 {
-    bool found = !s->nmembers && sampler_is_target(target, s->family);
-    for (int i = 0; i < s->nmembers; i++)
-        found = found || sampler_is_target(target, s->members[i].family);
+    bool found = !s->block.n && sampler_is_target(target, s->family);
+    for (int i = 0; i < s->block.n; i++)
+        found = found || sampler_is_target(target, s->block.members[i].family);
     return found;
 }
 
 static const char *why_not_closed(struct compiler *c, const struct step *s)
 {
-    if (s->asked)
-        return intern_format(c, "samplers { } asks for %s", s->asked);
+    if (s->asked.word)
+        return intern_format(c, "samplers { } asks for %s", s->asked.word);
     return joint_of(s) ? "it moves along ellipses, in a joint block"
                        : sampler_slice_reason(c, s);
 }

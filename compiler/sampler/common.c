@@ -26,5 +26,5 @@ enum barren_unit sampler_left_out_together(const struct step *s)
 
 enum barren_unit sampler_each_unless_tied(const struct step *s)
 {
-    return s->ties ? BARREN_NEVER : BARREN_EACH;
+    return s->order.ties ? BARREN_NEVER : BARREN_EACH;
 }

@@ -48,11 +48,11 @@ static void emit_row_of(struct compiler *c, struct text *out,
                 s->name, n);
     emit_decode(&e, q->part->factor->family, "element");
     sampler_emit_layout(&e, s);
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         int depth = e.nloops;
         const char *place;
         int braces =
-            sampler_open_index(&e, &s->members[i].index, i, true, &place);
+            sampler_open_index(&e, &s->block.members[i].index, i, true, &place);
         const char *value = emit_expr(&e, q->design[i]);
         emit_line(&e, "row[%s] = %s;", place, value);
         emit_close(&e, braces);
@@ -75,12 +75,12 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
                 s->name);
     sampler_emit_layout(&e, s);
     emit_line(&e, "real q = 0, p = 0;");
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         emit_line(&e, "if (coordinate >= at%d && coordinate < at%d + n%d) {", i,
                   i, i);
         e.indent++;
         int depth = e.nloops;
-        const struct indices *index = &s->members[i].index;
+        const struct indices *index = &s->block.members[i].index;
         const char *rest = intern_format(c, "((int)coordinate - at%d)", i);
         for (int k = index->n - 1; k >= 0; k--) {
             const struct loop *l = index->loops[k];
@@ -95,14 +95,14 @@ static void emit_diagonal_prior(struct compiler *c, struct text *out,
                 emit_line(&e, "const int %s = %s + %s;", a, rest, lower);
             rest = intern_format(c, "%s / (%s)", rest, extent);
         }
-        for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+        for (const struct quadratic *q = s->block.quadratics; q; q = q->next) {
             if (q->row)
                 continue;
             symp precision = q->precision[i][i];
             for (int k = 0; k < index->n; k++) /* on the diagonal they agree */
-                precision = sym_replace_loop(c, precision,
-                                             s->members[i].index2.loops[k],
-                                             sym_loop(c, index->loops[k]));
+                precision = sym_replace_loop(
+                    c, precision, s->block.members[i].index2.loops[k],
+                    sym_loop(c, index->loops[k]));
             if (!sym_is(precision, 0))
                 emit_line(&e, "q += %s;", emit_expr(&e, precision));
             if (!sym_is(q->potential[i], 0))
@@ -130,7 +130,7 @@ static void emit_matrix_prior(struct compiler *c, struct text *out,
     sampler_emit_layout(&e, s);
     emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
     emit_line(&e, "gbm_fill(d, b, 0);");
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (!q->row)
             sampler_emit_quadratic(&e, s, q);
     text_append(out, "}\n");
@@ -150,7 +150,7 @@ static const struct step *drawn_with(const struct quadratic *q)
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     sampler_emit_block_comment(c, out, s);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (q->row) {
             emit_row_of(c, out, s, q);
             if (drawn_with(q))
@@ -205,8 +205,8 @@ static void add_row_phase(struct compiler *c, struct step *s,
     p->at_load = !product && q->constant_score;
     phase_computes(c, p, q->weight);
     phase_computes(c, p, q->score);
-    for (int i = 0; i < s->nmembers; i++)
-        phase_computes_each(c, p, q->design[i], s->members[i].count);
+    for (int i = 0; i < s->block.n; i++)
+        phase_computes_each(c, p, q->design[i], s->block.members[i].count);
     if (!q->matrix) /* a design that is kept */
         p->scratch = d;
     p->operations =
@@ -218,19 +218,20 @@ static void add_row_phase(struct compiler *c, struct step *s,
 static void phases(struct compiler *c, struct step *s)
 {
     symp d = block_dimension(c, s);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (q->row)
             add_row_phase(c, s, q);
     struct phase *prior = sweep_add_phase(c, s, PHASE_SUM, "prior precision");
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        for (int i = 0; i < s->nmembers && !q->row; i++) {
-            symp n = s->members[i].count;
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
+        for (int i = 0; i < s->block.n && !q->row; i++) {
+            symp n = s->block.members[i].count;
             phase_computes_each(c, prior, q->potential[i], n);
             for (int j = 0; j <= i; j++)
-                phase_computes_each(c, prior, q->precision[i][j],
-                                    !sampler_prior_couples(s)
-                                        ? n
-                                        : sym_mul2(c, n, s->members[j].count));
+                phase_computes_each(
+                    c, prior, q->precision[i][j],
+                    !sampler_prior_couples(s)
+                        ? n
+                        : sym_mul2(c, n, s->block.members[j].count));
         }
     struct phase *solve =
         sweep_add_phase(c, s, PHASE_SOLVE, "factors the precision, draws");
@@ -246,7 +247,7 @@ static void emit_tables(struct compiler *c, struct text *out,
     text_printf(out, "static const struct gbm_dense_term terms_%s[] = {\n",
                 s->name);
     int n = 0;
-    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next) {
         if (!q->row)
             continue;
         int k = q->part->factor->number;
@@ -268,10 +269,10 @@ static void emit_tables(struct compiler *c, struct text *out,
                         ",\n     .drawn = %d, .pass_kernel = "
                         "\"pass_%s_%d_kernel\"",
                         drawn->number + 1, s->name, k);
-        if (drawn && drawn->scaled_by)
+        if (drawn && drawn->scaled.by)
             text_printf(out, ", .scaled = %d, .number = %d",
-                        drawn->scaled_by->number + 1,
-                        sampler_scale_number(drawn->scaled_by)->number);
+                        drawn->scaled.by->number + 1,
+                        sampler_scale_number(drawn->scaled.by)->number);
         text_append(out, "},\n");
     }
     text_printf(out,
@@ -315,7 +316,7 @@ static void emit_pass(struct compiler *c, struct text *out,
 static void emit_kernels(struct compiler *c, struct text *out,
                          const struct step *s)
 {
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (q->row) {
             int n = q->part->factor->number;
             text_printf(out, "GBM_KERNEL_ROWS(row_%s_%d)\n", s->name, n);
@@ -333,7 +334,7 @@ static void emit_kernels(struct compiler *c, struct text *out,
 /* X'X is computed once if all designs and weights are data. */
 bool sampler_constant_product(const struct step *s)
 {
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (q->row && !(q->constant_design && q->constant_weight))
             return false;
     return true;

@@ -8,14 +8,14 @@ static void emit_solve(struct emitter *e, const struct step *s,
                        const char *prefix)
 {
     struct compiler *c = e->c;
-    const struct entry *d = s->recognised;
+    const struct entry *d = s->law.family;
     int n = 0;
     const struct clause *statistics = entry_clause(d, "statistics");
     for (const struct clause_item *i = statistics ? statistics->items : NULL; i;
          i = i->next, n++) {
         const char *value = "0";
-        for (int k = 0; k < s->nstatistics; k++)
-            if (s->place[k] == n)
+        for (int k = 0; k < s->law.n; k++)
+            if (s->law.place[k] == n)
                 value = intern_format(c, "%sc%d", prefix, k + 1);
         emit_param(e, intern_format(c, "s%d", n + 1), value);
     }
@@ -28,7 +28,7 @@ static void emit_solve(struct emitter *e, const struct step *s,
         emit_line(e, "const real %s = %s;", name, text);
         emit_param(e, i->label->name, name);
     }
-    if (s->exponent) /* x^p: the parameter that solve does not give */
+    if (s->law.exponent) /* x^p: the parameter that solve does not give */
         for (int i = 0; i < d->nparameters; i++) {
             bool solved = false;
             for (const struct clause_item *k = solve ? solve->items : NULL; k;
@@ -37,9 +37,9 @@ static void emit_solve(struct emitter *e, const struct step *s,
             if (!solved)
                 emit_param(e, d->parameters[i].name,
                            intern_format(e->c, "REAL_C(%s)",
-                                         emit_expr(e, s->exponent)));
-            if (!solved && s->exponent->kind == SYM_NUM)
-                e->params[e->nparams - 1].value = s->exponent;
+                                         emit_expr(e, s->law.exponent)));
+            if (!solved && s->law.exponent->kind == SYM_NUM)
+                e->params[e->nparams - 1].value = s->law.exponent;
         }
 }
 
@@ -82,11 +82,11 @@ static const char *emit_draw(struct emitter *e, const struct entry *d,
 static const char *flat_condition(struct emitter *e, const struct step *s,
                                   const char *prefix)
 {
-    if (!s->bounded || model_draws_integers(s->family) || !s->nstatistics ||
-        !entry_clause(s->recognised, "solve"))
+    if (!s->support.bounded || model_draws_integers(s->family) || !s->law.n ||
+        !entry_clause(s->law.family, "solve"))
         return NULL;
     struct text t = {0};
-    for (int k = 0; k < s->nstatistics; k++)
+    for (int k = 0; k < s->law.n; k++)
         text_printf(&t, "%sc%d == 0 && ", prefix, k + 1);
     text_append(&t, "upper - lower < GBM_INF");
     return text_take(e->c, &t);
@@ -96,8 +96,8 @@ static const char *flat_condition(struct emitter *e, const struct step *s,
 static const char *rest_condition(struct emitter *e, const struct step *s,
                                   const char *prefix)
 {
-    for (int k = 0; s->rest && k < s->nstatistics; k++)
-        if (s->rest->place[k] < 0)
+    for (int k = 0; s->law.rest && k < s->law.n; k++)
+        if (s->law.rest->law.place[k] < 0)
             return intern_format(e->c, "%sc%d == 0", prefix, k + 1);
     return NULL;
 }
@@ -108,7 +108,8 @@ static void emit_solved_draw(struct emitter *e, const struct step *s,
     int nparams = e->nparams;
     e->indent++;
     emit_solve(e, s, prefix);
-    emit_line(e, "%s = %s;", value, emit_draw(e, s->recognised, s->bounded));
+    emit_line(e, "%s = %s;", value,
+              emit_draw(e, s->law.family, s->support.bounded));
     e->indent--;
     e->nparams = nparams;
 }
@@ -120,7 +121,7 @@ static const char *emit_direct_value(struct emitter *e, const struct step *s,
     const char *flat = flat_condition(e, s, prefix);
     if (!flat) {
         emit_solve(e, s, prefix);
-        return emit_draw(e, s->recognised, s->bounded);
+        return emit_draw(e, s->law.family, s->support.bounded);
     }
     const char *value = emit_name(e, "value");
     const char *rest = rest_condition(e, s, prefix);
@@ -129,7 +130,7 @@ static const char *emit_direct_value(struct emitter *e, const struct step *s,
     emit_line(e, "    %s = lower + (upper - lower) * gbm_uniform(rng);", value);
     if (rest) {
         emit_line(e, "} else if (%s) {", rest);
-        emit_solved_draw(e, s->rest, prefix, value);
+        emit_solved_draw(e, s->law.rest, prefix, value);
     }
     emit_line(e, "} else {");
     emit_solved_draw(e, s, prefix, value);
@@ -154,7 +155,7 @@ static void emit_solved_density(struct emitter *e, const struct step *s)
 {
     emit_solve(e, s, "k_->");
     symp density =
-        changing_terms(e->c, clause_at(e, s->recognised, "logdensity"));
+        changing_terms(e->c, clause_at(e, s->law.family, "logdensity"));
     emit_line(e, "return %s;", emit_expr(e, density));
 }
 
@@ -170,7 +171,7 @@ static void emit_direct_density(struct compiler *c, struct text *out,
                 "conditional_%s *)context;\n"
                 "    const real lower = k_->lower, upper = k_->upper;\n",
                 id, id, id);
-    const struct entry *d = s->recognised;
+    const struct entry *d = s->law.family;
     if (!entry_clause(d, "solve")) {
         emit_line(&e, "return 0 * x;");
         text_append(out, "}\n\n");
@@ -185,7 +186,7 @@ static void emit_direct_density(struct compiler *c, struct text *out,
     if (rest) {
         emit_line(&e, "if (%s) {", rest);
         e.indent++;
-        emit_solved_density(&e, s->rest);
+        emit_solved_density(&e, s->law.rest);
         e.indent--;
         emit_line(&e, "}");
     }
@@ -198,11 +199,11 @@ static void emit_direct_density(struct compiler *c, struct text *out,
 static void emit_residual(struct emitter *e, const struct step *s,
                           const char *prefix)
 {
-    const struct residual *r = s->residual;
+    const struct residual *r = s->scaled.residual;
     if (!r)
         return;
     int linear = 0;
-    while (s->statistics[linear]->kind != SYM_TARGET)
+    while (s->law.statistics[linear]->kind != SYM_TARGET)
         linear++;
     const char *rest = emit_in_brackets(e, r->rest);
     emit_line(e, "s->%s[element] = %s%sc%d / (2 * %sc%d) - %s;",
@@ -224,7 +225,7 @@ static void emit_finish(struct compiler *c, struct text *out,
                 id, id);
     if (s->family->nloops)
         emit_decode(&e, s->family, "element");
-    if (s->bounded)
+    if (s->support.bounded)
         emit_line(&e, "const real lower = k_->lower, upper = k_->upper;");
     emit_store(&e, s, emit_direct_value(&e, s, "k_->"));
     emit_residual(&e, s, "k_->");
@@ -233,7 +234,7 @@ static void emit_finish(struct compiler *c, struct text *out,
 
 static bool takes(const struct step *s)
 {
-    return s->recognised && !s->family->nslices;
+    return s->law.family && !s->family->nslices;
 }
 
 /* Emitted as prepare_ and finish_. */
@@ -250,7 +251,7 @@ static void draw(struct emitter *e, const struct step *s)
                   family_id(e->c, s->family));
         return;
     }
-    if (s->bounded)
+    if (s->support.bounded)
         emit_line(e, "const real lower = k_.lower, upper = k_.upper;");
     emit_store(e, s, emit_direct_value(e, s, "k_."));
     emit_residual(e, s, "k_.");
@@ -259,23 +260,24 @@ static void draw(struct emitter *e, const struct step *s)
 static void phases(struct compiler *c, struct step *s)
 {
     struct phase *p = sweep_add_usual_phases(c, s);
-    p->what =
-        intern_format(c, "draws from %s%s", s->bounded ? "truncated " : "",
-                      s->recognised->name);
-    if (!s->bounded)
+    p->what = intern_format(c, "draws from %s%s",
+                            s->support.bounded ? "truncated " : "",
+                            s->law.family->name);
+    if (!s->support.bounded)
         phase_draws(c, p,
-                    emit_entry_expression(c, s->recognised,
-                                          entry_value(s->recognised, "draw")));
+                    emit_entry_expression(c, s->law.family,
+                                          entry_value(s->law.family, "draw")));
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     struct text how = {0};
     text_printf(&how, " * Its full conditional has the statistics of %s%s:\n",
-                s->recognised->name, s->bounded ? ", between bounds" : "");
-    for (int i = 0; i < s->nstatistics; i++)
+                s->law.family->name,
+                s->support.bounded ? ", between bounds" : "");
+    for (int i = 0; i < s->law.n; i++)
         text_printf(&how, " *     c%d multiplies %s\n", i + 1,
-                    sym_text(c, s->statistics[i]));
+                    sym_text(c, s->law.statistics[i]));
     emit_scalar_comment(c, out, s, text_take(c, &how));
     bool *split = s->own = NEW(c, bool);
     *split = emit_conditional(c, out, s) && !s->through;
@@ -301,31 +303,32 @@ static void emit_kernels(struct compiler *c, struct text *out,
 /* Without `solve` there is no density to compare. */
 static bool checked(const struct step *s)
 {
-    return entry_clause(s->recognised, "solve") != NULL;
+    return entry_clause(s->law.family, "solve") != NULL;
 }
 
 static const char *name_of(struct compiler *c, const struct step *s)
 {
-    return intern_format(c, "%s%s", s->bounded ? "truncated " : "",
-                         s->recognised->name);
+    return intern_format(c, "%s%s", s->support.bounded ? "truncated " : "",
+                         s->law.family->name);
 }
 
 static const char *explain_direct(struct compiler *c, const struct step *s)
 {
-    const struct entry *e = s->recognised;
+    const struct entry *e = s->law.family;
     const char *word = sampler_family_word(c, e);
     if (e == library_standard(c, ENTRY_DISTRIBUTION, "power_gamma") &&
-        s->exponent) {
-        if (sym_is(s->exponent, 1))
+        s->law.exponent) {
+        if (sym_is(s->law.exponent, 1))
             word = "gamma";
-        else if (sym_is(s->exponent, -1))
+        else if (sym_is(s->law.exponent, -1))
             word = "inverse gamma";
-        else if (sym_is(s->exponent, -2))
+        else if (sym_is(s->law.exponent, -2))
             word = "scale of normals";
         else
-            word = intern_format(c, "gamma in x^%s", sym_text(c, s->exponent));
+            word =
+                intern_format(c, "gamma in x^%s", sym_text(c, s->law.exponent));
     }
-    bool cut = s->bounded && !entry_needs_bounds(e),
+    bool cut = s->support.bounded && !entry_needs_bounds(e),
          phrase = strchr(word, ' ') != NULL;
     return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
                          word, cut && phrase ? ", truncated" : "",

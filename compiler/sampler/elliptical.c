@@ -15,16 +15,17 @@ static void own_ellipse(struct compiler *c, struct step *s, struct span where)
         return;
     }
     s->sampler = &sampler_elliptical_slice;
-    s->recognised = NULL;
-    s->exponent = NULL;
-    s->bounded = false;
+    s->law.family = NULL;
+    s->law.exponent = NULL;
+    s->support.bounded = false;
 }
 
 static void take(struct compiler *c, struct model *m, struct step *const *steps,
                  int n, struct span where)
 {
     struct step *s = steps[0];
-    if (n == 1 && !s->family->nslices && !s->sequential && !s->conflicts) {
+    if (n == 1 && !s->family->nslices && !s->order.sequential &&
+        !s->order.conflicts) {
         if (group_fits(c, steps, n, where, "ess"))
             own_ellipse(c, s, where);
         return;

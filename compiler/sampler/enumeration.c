@@ -27,7 +27,7 @@ static int most_enumerated(const struct step *s)
 {
     if (s->through) /* each trial recomputes derived nodes: few of them */
         return MOST_RECOMPUTED;
-    symp lower = s->lower, upper = s->upper;
+    symp lower = s->support.lower, upper = s->support.upper;
     bool few = lower && upper && lower->kind == SYM_NUM &&
                upper->kind == SYM_NUM &&
                upper->number - lower->number < MOST_ENUMERATED;
@@ -110,10 +110,11 @@ static void emit_kernels(struct compiler *c, struct text *out,
 static const char *explain_values(struct compiler *c, const struct step *s)
 {
     const char *shared = sampler_is_augmented(s) ? " (augmented)" : "";
-    if (s->lower && s->upper)
+    if (s->support.lower && s->support.upper)
         return intern_format(c, "enumeration, %s to %s%s",
-                             sampler_expression_text(c, s->lower),
-                             sampler_expression_text(c, s->upper), shared);
+                             sampler_expression_text(c, s->support.lower),
+                             sampler_expression_text(c, s->support.upper),
+                             shared);
     return intern_format(c, "enumeration%s", shared);
 }
 

@@ -5,8 +5,8 @@
 static bool has_member(const struct step *s, const struct family *f)
 {
     bool has = s->family == f;
-    for (int i = 0; i < s->nmembers; i++)
-        has = has || s->members[i].family == f;
+    for (int i = 0; i < s->block.n; i++)
+        has = has || s->block.members[i].family == f;
     return has;
 }
 
@@ -16,8 +16,8 @@ static enum barren_unit unit_in(const struct step *s)
     enum barren_unit unit =
         s->sampler->unit ? s->sampler->unit(s) : BARREN_EACH;
     bool any_counts = !s->family->var->barren;
-    for (int i = 0; i < s->nmembers; i++)
-        any_counts = any_counts || !s->members[i].family->var->barren;
+    for (int i = 0; i < s->block.n; i++)
+        any_counts = any_counts || !s->block.members[i].family->var->barren;
     return unit == BARREN_TOGETHER && any_counts ? BARREN_NEVER : unit;
 }
 
@@ -57,9 +57,10 @@ static struct step *forward_step(struct compiler *c, struct model *m,
     s->name = intern_format(c, "forward_%s", family_id(c, f));
     s->family = f;
     s->model = m;
-    s->late = true;
+    s->turn.late = true;
     for (symp *e = model_sequence_expressions(c, f); *e; e++)
-        s->sequential = s->sequential || model_reads_element(c, *e, f);
+        s->order.sequential =
+            s->order.sequential || model_reads_element(c, *e, f);
     return s;
 }
 
@@ -108,7 +109,7 @@ void sampler_draw_forward(struct compiler *c, struct model *m)
         if (!s)
             continue;
         s->next = NULL;
-        s->late = true;
+        s->turn.late = true;
         *last = s;
         last = &s->next;
     }
@@ -126,7 +127,7 @@ static bool takes(const struct step *s)
 static void phases(struct compiler *c, struct step *s)
 {
     struct phase *p =
-        sweep_add_phase(c, s, s->sequential ? PHASE_SCAN : PHASE_MAP,
+        sweep_add_phase(c, s, s->order.sequential ? PHASE_SCAN : PHASE_MAP,
                         "draws from its distribution");
     p->random = true;
     for (symp *e = model_sequence_expressions(c, s->family); *e; e++)

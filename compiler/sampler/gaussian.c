@@ -9,11 +9,11 @@ void sampler_open_element(struct emitter *e, const struct step *s)
     if (s->family->nloops)
         emit_decode(e, s->family, "element");
     /* members of a block share the plate: their loops are the same indices */
-    for (int k = 1; k < s->nmembers; k++)
+    for (int k = 1; k < s->block.n; k++)
         for (int i = 0; i < s->family->nloops && e->nloops < 48 &&
-                        s->members[k].family->nloops == s->family->nloops;
+                        s->block.members[k].family->nloops == s->family->nloops;
              i++) {
-            e->loops[e->nloops].loop = s->members[k].family->loops[i];
+            e->loops[e->nloops].loop = s->block.members[k].family->loops[i];
             e->loops[e->nloops].name = e->loops[i].name;
             e->nloops++;
         }
@@ -25,8 +25,8 @@ void sampler_emit_index_cell(struct emitter *e, const struct step *s,
     struct compiler *c = e->c;
     if (!p->inverse)
         return;
-    for (int i = 0; i < s->nmembers; i++) {
-        const struct family *f = s->members[i].family;
+    for (int i = 0; i < s->block.n; i++) {
+        const struct family *f = s->block.members[i].family;
         if (f->var != p->inverse->var && f->var->inverse != p->inverse->var)
             continue;
         symp first[8];
@@ -42,10 +42,10 @@ void sampler_emit_layout(struct emitter *e, const struct step *s)
 {
     struct compiler *c = e->c;
     const char *at = "0";
-    for (int i = 0; i < s->nmembers; i++) {
-        const char *count = emit_int(e, s->members[i].count);
+    for (int i = 0; i < s->block.n; i++) {
+        const char *count = emit_int(e, s->block.members[i].count);
         emit_line(e, "const int n%d = %s, at%d = %s; /* %s */", i, count, i, at,
-                  s->members[i].family->var->name);
+                  s->block.members[i].family->var->name);
         at = intern_format(c, "at%d + n%d", i, i);
     }
     emit_line(e, "const int d = %s;", at);
@@ -88,16 +88,16 @@ static struct local_sums open_sums(struct emitter *e, const struct step *s,
                                    const struct quadratic *q)
 {
     struct local_sums l = {{NULL}, {{NULL}}};
-    for (int i = 0; i < s->nmembers && condition_part_shared_out(q->part);
-         i++) {
-        if (s->members[i].index.n)
+    for (int i = 0; i < s->block.n && condition_part_shared_out(q->part); i++) {
+        if (s->block.members[i].index.n)
             continue;
         if (!sym_is(q->potential[i], 0)) {
             l.potential[i] = emit_name(e, "b_sum");
             emit_line(e, "real %s = 0;", l.potential[i]);
         }
         for (int j = 0; j <= i; j++)
-            if (!s->members[j].index.n && !sym_is(q->precision[i][j], 0)) {
+            if (!s->block.members[j].index.n &&
+                !sym_is(q->precision[i][j], 0)) {
                 l.precision[i][j] = emit_name(e, "Q_sum");
                 emit_line(e, "real %s = 0;", l.precision[i][j]);
             }
@@ -108,7 +108,7 @@ static struct local_sums open_sums(struct emitter *e, const struct step *s,
 static void close_sums(struct emitter *e, const struct step *s,
                        const struct local_sums *l)
 {
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         if (l->potential[i])
             emit_line(e, "b[at%d] += %s;", i, l->potential[i]);
         for (int j = 0; j <= i; j++) {
@@ -126,9 +126,9 @@ static void close_sums(struct emitter *e, const struct step *s,
 static const symp *coefficients(struct compiler *c, const struct step *s,
                                 const struct quadratic *q, int *n)
 {
-    symp *all = NEW_ARRAY(c, symp, s->nmembers * (s->nmembers + 3) / 2);
+    symp *all = NEW_ARRAY(c, symp, s->block.n * (s->block.n + 3) / 2);
     *n = 0;
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         all[(*n)++] = q->potential[i];
         for (int j = 0; j <= i; j++)
             all[(*n)++] = q->precision[i][j];
@@ -155,11 +155,12 @@ void sampler_emit_quadratic(struct emitter *e, const struct step *s,
     e->nin_rows = nall;
     braces += emit_open_part(e, q->part, true);
     e->nin_rows = 0;
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         int inside = e->nloops;
         const char *row, *column;
         if (!sym_is(q->potential[i], 0)) {
-            int n = sampler_open_index(e, &s->members[i].index, i, false, &row);
+            int n = sampler_open_index(e, &s->block.members[i].index, i, false,
+                                       &row);
             const char *value = emit_expr(e, q->potential[i]);
             if (sums.potential[i])
                 emit_line(e, "%s += %s;", sums.potential[i], value);
@@ -171,10 +172,12 @@ void sampler_emit_quadratic(struct emitter *e, const struct step *s,
         for (int j = 0; j <= i; j++) {
             if (sym_is(q->precision[i][j], 0))
                 continue;
-            int n = sampler_open_index(e, &s->members[i].index, i, false, &row);
-            n += sampler_open_index(
-                e, i == j ? &s->members[j].index2 : &s->members[j].index, j,
-                false, &column);
+            int n = sampler_open_index(e, &s->block.members[i].index, i, false,
+                                       &row);
+            n += sampler_open_index(e,
+                                    i == j ? &s->block.members[j].index2
+                                           : &s->block.members[j].index,
+                                    j, false, &column);
             const char *value = emit_expr(e, q->precision[i][j]);
             if (sums.precision[i][j]) {
                 emit_line(e, "%s += %s;", sums.precision[i][j], value);
@@ -221,11 +224,12 @@ void sampler_emit_each(struct emitter *e, const struct step *s,
                        const char *format, bool seen, bool shared)
 {
     struct compiler *c = e->c;
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         int depth = e->nloops;
         const char *place;
-        int n = sampler_open_index(e, &s->members[i].index, i, shared, &place);
-        symp cell = coordinate(c, &s->members[i]);
+        int n = sampler_open_index(e, &s->block.members[i].index, i, shared,
+                                   &place);
+        symp cell = coordinate(c, &s->block.members[i]);
         if (seen)
             cell = sym_seen(c, cell->var, cell->nargs, cell->args);
         emit_filled(e, format, emit_expr(e, cell), place);
@@ -239,11 +243,11 @@ void sampler_emit_block_comment(struct compiler *c, struct text *out,
 {
     (void)c;
     text_append(out, "/* A joint Gaussian block:\n");
-    for (int i = 0; i < s->nmembers; i++)
-        text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    text_place_in_comment(c, s->members[i].family->span));
+    for (int i = 0; i < s->block.n; i++)
+        text_printf(out, " *     %s    %s\n", s->block.members[i].family->text,
+                    text_place_in_comment(c, s->block.members[i].family->span));
     text_append(out, " * Its precision Q and potential b come from\n");
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         text_printf(out, " *     %s\n", q->part->factor->text);
     text_append(out, " */\n");
 }
@@ -294,7 +298,7 @@ void sampler_emit_assemble(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
     emit_line(&e, "gbm_fill(d, b, 0);");
     bool any = false;
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (condition_part_shared_out(q->part)) {
             sampler_emit_quadratic(&e, s, q);
             any = true;
@@ -305,7 +309,7 @@ void sampler_emit_assemble(struct compiler *c, struct text *out,
         emit_line(&e, "for (int i = 0; i < d && team->lanes > 1; i++)");
         emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
     }
-    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next) {
         if (!condition_part_shared_out(q->part))
             sampler_emit_quadratic(&e, s, q);
         if (q->summed) {
@@ -325,10 +329,10 @@ void sampler_emit_matrix_cells(struct emitter *e, const struct step *s,
     const struct family *f = s->family;
     int depth = e->nloops;
     const char *place;
-    int n = sampler_open_index(e, &s->members[0].index, 0, false, &place);
-    struct loop *const second = s->members[0].index2.loops[0];
+    int n = sampler_open_index(e, &s->block.members[0].index, 0, false, &place);
+    struct loop *const second = s->block.members[0].index2.loops[0];
     const char *b = emit_open_loop(e, second, second->lower, second->upper);
-    symp at[2] = {sym_loop(c, s->members[0].index.loops[0]),
+    symp at[2] = {sym_loop(c, s->block.members[0].index.loops[0]),
                   sym_loop(c, second)};
     const char *cell = emit_expr(e, family_lhs(c, f, 2, at));
     emit_filled(e, format, cell,
@@ -439,8 +443,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 static enum barren_unit unit(const struct step *s)
 {
-    return s->nmembers == 1 && s->family->nslices ? BARREN_EACH
-                                                  : BARREN_TOGETHER;
+    return s->block.n == 1 && s->family->nslices ? BARREN_EACH
+                                                 : BARREN_TOGETHER;
 }
 
 static const char *explain_block(struct compiler *c, const struct step *s)
@@ -462,10 +466,10 @@ const char *sampler_brief_block(struct compiler *c, const struct step *s)
 
 const char *sampler_why_block(struct compiler *c, const struct step *s)
 {
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        if (q->row || (!q->part->own && s->nmembers > 1))
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
+        if (q->row || (!q->part->own && s->block.n > 1))
             return intern_format(c, "one block, as %s meet in %s",
-                                 s->nmembers > 1 ? "they" : "its elements",
+                                 s->block.n > 1 ? "they" : "its elements",
                                  q->part->factor->text);
     return NULL;
 }

@@ -10,8 +10,8 @@
 
 bool group_reads(const struct step *s, symp e)
 {
-    for (int i = 0; i < s->nmembers; i++)
-        if (sym_has_var(e, s->members[i].family->var))
+    for (int i = 0; i < s->block.n; i++)
+        if (sym_has_var(e, s->block.members[i].family->var))
             return true;
     return false;
 }
@@ -20,9 +20,10 @@ bool group_reads(const struct step *s, symp e)
 bool sampler_follows_group(symp e, const void *step)
 {
     const struct step *s = step;
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         if (e->kind == SYM_REF && e->var->stored &&
-            model_derived_depends(s->model, e->var, s->members[i].family->var))
+            model_derived_depends(s->model, e->var,
+                                  s->block.members[i].family->var))
             return true;
     return false;
 }
@@ -55,31 +56,31 @@ struct step *sampler_merge_group(struct compiler *c, struct model *m,
     text_append(&name, "update");
     for (int i = 1; i < n; i++)
         sampler_merge_away(steps[i]);
-    s->nmembers = 0;
+    s->block.n = 0;
     for (struct family *f = m->families; f; f = f->next)
         for (int i = 0; i < n; i++)
             if (steps[i]->family == f) {
-                s->members[s->nmembers].family = f;
-                s->members[s->nmembers++].count = sym_num(c, 1);
+                s->block.members[s->block.n].family = f;
+                s->block.members[s->block.n++].count = sym_num(c, 1);
                 text_printf(&name, "_%s", family_id(c, f));
             }
-    s->family = s->members[0].family;
+    s->family = s->block.members[0].family;
     s->name = intern(c, name.data);
     text_free(&name);
     s->whole = true;
-    s->sequential = false;
-    s->conflicts = NULL;
-    s->recognised = NULL;
-    s->bounded = false;
-    s->bounds = NULL;
-    s->nstatistics = 0;
+    s->order.sequential = false;
+    s->order.conflicts = NULL;
+    s->law.family = NULL;
+    s->support.bounded = false;
+    s->support.bounds = NULL;
+    s->law.n = 0;
     s->parts = NULL;
     for (struct family *f = m->families; f; f = f->next)
-        for (int i = 0; i < s->nmembers && !f->stochastic; i++)
+        for (int i = 0; i < s->block.n && !f->stochastic; i++)
             s->through =
-                s->through ||
-                (f->var->stored &&
-                 model_derived_depends(m, f->var, s->members[i].family->var));
+                s->through || (f->var->stored &&
+                               model_derived_depends(
+                                   m, f->var, s->block.members[i].family->var));
     return s;
 }
 
@@ -116,7 +117,7 @@ static bool can_move(struct compiler *c, const struct step *s,
               "it";
     else if (model_draws_integers(f))
         why = "it is discrete";
-    else if (s->ties)
+    else if (s->order.ties)
         why = "it is a summand of an observed sum, which holds it fast";
     else if (f->nslices) {
         const struct expr *support = entry_value(f->distribution, "support");
@@ -176,8 +177,8 @@ static void emit_ends(struct emitter *e, const struct step *s,
                       const struct factor *g)
 {
     bool low = g->lower && !g->replaced, high = g->upper && !g->replaced;
-    for (int j = 0; j < s->nmembers; j++) {
-        const struct var *v = s->members[j].family->var;
+    for (int j = 0; j < s->block.n; j++) {
+        const struct var *v = s->block.members[j].family->var;
         low = low && !sym_has_var(g->lower, v);
         high = high && !sym_has_var(g->upper, v);
     }
@@ -191,8 +192,8 @@ static void for_each_latent(struct emitter *e, const struct step *s,
                             enum each what, const char *statement)
 {
     struct compiler *c = e->c;
-    for (int i = 0; i < s->nmembers; i++) {
-        const struct family *f = s->members[i].family;
+    for (int i = 0; i < s->block.n; i++) {
+        const struct family *f = s->block.members[i].family;
         int depth = e->nloops;
         symp cell;
         int braces = sampler_open_group_member(e, f, &cell);
@@ -242,13 +243,13 @@ void sampler_emit_group_cells(struct compiler *c, struct text *out,
     for_each_latent(&e, s, EACH_STATED, "$ = x[k];");
     emit_line(&e, "gbm_team_sync(team);");
     if (s->through)
-        for (int i = 0; i < s->nmembers; i++) {
+        for (int i = 0; i < s->block.n; i++) {
             bool again = false; /* each variable once */
             for (int j = 0; j < i; j++)
-                again = again ||
-                        s->members[j].family->var == s->members[i].family->var;
+                again = again || s->block.members[j].family->var ==
+                                     s->block.members[i].family->var;
             if (!again)
-                emit_recompute(&e, s, s->members[i].family->var);
+                emit_recompute(&e, s, s->block.members[i].family->var);
         }
     text_append(out, "}\n\n");
 }
@@ -322,9 +323,9 @@ void sampler_emit_group_comment(struct compiler *c, struct text *out,
                                 const struct step *s, const char *what)
 {
     text_printf(out, "/* %s:\n", what);
-    for (int i = 0; i < s->nmembers; i++)
-        text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    text_place_in_comment(c, s->members[i].family->span));
+    for (int i = 0; i < s->block.n; i++)
+        text_printf(out, " *     %s    %s\n", s->block.members[i].family->text,
+                    text_place_in_comment(c, s->block.members[i].family->span));
     text_append(out, " */\n");
 }
 
@@ -361,10 +362,11 @@ static void emit_count_function(struct compiler *c, struct text *out,
                 "*state)\n{\n    const struct state *s = (const struct state "
                 "*)state;\n    int64_t k = 0;\n",
                 prefix, s->name);
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         symp cell;
         int depth = e.nloops;
-        int braces = sampler_open_group_member(&e, s->members[i].family, &cell);
+        int braces =
+            sampler_open_group_member(&e, s->block.members[i].family, &cell);
         emit_line(&e, "k++;");
         emit_close(&e, braces);
         e.nloops = depth;
@@ -446,7 +448,8 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
     sampler_emit_group_arrays(&e, s, arrays);
     emit_line(&e, "read_%s(s, team, x);", n);
     emit_line(&e, "ends_%s(s, team, lower, upper);", n);
-    const char *step = s->width > 0 ? emit_expr(&e, sym_num(c, s->width)) : "1";
+    const char *step =
+        s->asked.width > 0 ? emit_expr(&e, sym_num(c, s->asked.width)) : "1";
     emit_filled(&e, move->propose, step, "");
     emit_line(&e, "const real here = density_%s(s, team, element);", n);
     emit_line(&e, "write_%s(s, team, y);", n);

@@ -28,7 +28,7 @@ static const struct held_scale *held_of(const struct step *s) { return s->own; }
 
 static const struct member *member_of(const struct held_scale *k)
 {
-    return &k->sums->members[k->member];
+    return &k->sums->block.members[k->member];
 }
 
 /* ---- which -----------------------------------------------------------------
@@ -133,10 +133,10 @@ static void add_step(struct compiler *c, struct model *m, struct step *sums,
     s->model = m;
     s->sampler = &sampler_held_scale;
     s->family = k->node;
-    s->sequential = k->node->nloops > 0; /* all move the effects */
+    s->order.sequential = k->node->nloops > 0; /* all move the effects */
     for (int i = 0; i < 3; i++) {
-        s->members[s->nmembers].family = moved[i];
-        s->members[s->nmembers++].count = sym_num(c, 1);
+        s->block.members[s->block.n].family = moved[i];
+        s->block.members[s->block.n++].count = sym_num(c, 1);
     }
     sampler_push_part(&s->parts, k->effects);
     sampler_push_part(&s->parts, k->cells);
@@ -149,8 +149,8 @@ static void add_step(struct compiler *c, struct model *m, struct step *sums,
 void sampler_find_held_scales(struct compiler *c, struct model *m,
                               struct step *sums)
 {
-    for (int i = 0; i < sums->nmembers; i++) {
-        const struct family *f = sums->members[i].family;
+    for (int i = 0; i < sums->block.n; i++) {
+        const struct family *f = sums->block.members[i].family;
         bool found = false;
         for (struct step *s = m->steps; s && !found; s = s->next) {
             struct held_scale try = {.sums = sums, .member = i};
@@ -243,9 +243,9 @@ static void emit_line_of(struct compiler *c, struct text *out,
     emit_close(&e, braces);
     e.nloops = depth;
     emit_line(&e, "gbm_team_sums(team, 4, sums);");
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         emit_line(&e, "sums[3] += s->%s_stride == 0;",
-                  s->members[i].family->var->cname);
+                  s->block.members[i].family->var->cname);
     symp node = node_cell(c, k);
     emit_line(&e, "sums[3] += %s || %s == 0;",
               emit_expr(&e, sym_seen(c, k->node->var, node->nargs, node->args)),

@@ -381,16 +381,16 @@ static bool find_coefficients(const struct integrated *k, const struct step *s,
                               struct changes *out)
 {
     struct compiler *c = k->c;
-    const struct clause *all = entry_clause(s->recognised, "statistics");
+    const struct clause *all = entry_clause(s->law.family, "statistics");
     for (const struct clause_item *i = all->items; i; i = i->next)
         add_change(out, intern_format(c, "s%d", out->n + 1), sym_num(c, 0),
                    sym_num(c, 0));
-    for (int i = 0; i < s->nstatistics; i++)
+    for (int i = 0; i < s->law.n; i++)
         for (const struct part *p = s->parts; p; p = p->next)
             for (int t = 0; t < p->terms.n; t++)
-                if (sym_same(p->terms.statistic[t], s->statistics[i]) &&
+                if (sym_same(p->terms.statistic[t], s->law.statistics[i]) &&
                     !add_coefficient(k, s, p, p->terms.coefficient[t],
-                                     &out->of[s->place[i]]))
+                                     &out->of[s->law.place[i]]))
                     return false;
     return true;
 }
@@ -407,7 +407,7 @@ static bool scalar_density(const struct integrated *k, struct node *node)
 {
     struct compiler *c = k->c;
     const struct step *s = node->drawn;
-    const struct entry *d = s->recognised;
+    const struct entry *d = s->law.family;
     const struct family *f = s->family;
     struct names names = {.of = f, .entry = d};
     struct changes statistics = {.n = 0}, params = {.n = 0};
@@ -421,10 +421,10 @@ static bool scalar_density(const struct integrated *k, struct node *node)
         add_change(&params, i->label->name, own_of(c, e, &statistics),
                    gain_of(c, e, &statistics));
     }
-    if (s->exponent) /* x^p: the parameter that solve does not give */
+    if (s->law.exponent) /* x^p: the parameter that solve does not give */
         for (int i = 0; i < d->nparameters; i++)
             if (!is_given(&params, d->parameters[i].name))
-                add_change(&params, d->parameters[i].name, s->exponent,
+                add_change(&params, d->parameters[i].name, s->law.exponent,
                            sym_num(c, 0));
     struct collected terms; /* T is what is collected */
     sym_collect(c, gain_of(c, density, &params), f->var->positive, &terms);
@@ -449,9 +449,9 @@ static bool vector_density(const struct integrated *k, struct node *node)
 {
     struct compiler *c = k->c;
     const struct step *s = node->drawn;
-    const struct entry *d = s->recognised;
+    const struct entry *d = s->law.family;
     const struct clause_item *solved = entry_clause(d, "solve")->items;
-    struct loop *index = s->members[0].index.loops[0];
+    struct loop *index = s->block.members[0].index.loops[0];
     struct var *cells = NEW(c, struct var);
     cells->name = "cells";
     cells->ndim = 1;
@@ -463,7 +463,7 @@ static bool vector_density(const struct integrated *k, struct node *node)
     symp density =
         sym_from_library(c, entry_value(d, "logdensity"), bind, &names);
     symp e = sym_from_library(c, solved->value, bind, &names);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (!add_coefficient(k, s, q->part, q->potential[0], &statistic.of[0]))
             return false;
     e = sym_replace(c, e, sym_param(c, solved->label->args[0]->name),
@@ -484,9 +484,9 @@ static bool vector_density(const struct integrated *k, struct node *node)
  * the library states by cells. */
 static bool of_logarithms(const struct step *s)
 {
-    const struct clause *all = entry_clause(s->recognised, "statistics");
-    const struct clause *solved = entry_clause(s->recognised, "solve");
-    return all && solved && s->family->nslices == 1 && s->quadratics &&
+    const struct clause *all = entry_clause(s->law.family, "statistics");
+    const struct clause *solved = entry_clause(s->law.family, "solve");
+    return all && solved && s->family->nslices == 1 && s->block.quadratics &&
            !all->items->next && all->items->label->kind == EXPR_CALL &&
            !strcmp(all->items->label->name, "log") && !solved->items->next &&
            solved->items->label->nargs == 1;
@@ -498,17 +498,18 @@ static bool can_go(const struct model *m, const struct step *s)
 {
     const struct family *f = s->family;
     const struct factor *g = f->factor;
-    if (s->merged || s->asked || sampler_named(m, f) || f->auxiliary ||
+    if (s->merged || s->asked.word || sampler_named(m, f) || f->auxiliary ||
         f->data_block || f->affine || f->truncated || f->next_of_var ||
-        f->var->families != f || s->bounded || s->bounds || s->rest ||
-        s->opaque || s->through || s->ties || s->otherwise || s->scaled_by ||
-        s->as || s->closed_form || !g || g->replaced || g->guard || g->rule ||
-        g->family != f || !s->recognised)
+        f->var->families != f || s->support.bounded || s->support.bounds ||
+        s->law.rest || s->opaque || s->through || s->order.ties ||
+        s->beside.block || s->scaled.by || s->view.as || s->view.closed_form ||
+        !g || g->replaced || g->guard || g->rule || g->family != f ||
+        !s->law.family)
         return false;
     if (s->sampler == &sampler_direct)
-        return entry_clause(s->recognised, "solve") &&
-               entry_value(s->recognised, "logdensity") &&
-               !entry_is_normal(s->recognised);
+        return entry_clause(s->law.family, "solve") &&
+               entry_value(s->law.family, "logdensity") &&
+               !entry_is_normal(s->law.family);
     return s->sampler == &sampler_vector_draw && of_logarithms(s);
 }
 
@@ -522,10 +523,10 @@ static bool has_node(const struct integrated *k, const struct family *f)
 
 static bool is_parameter(const struct model *m, const struct step *s)
 {
-    return s->sampler == &sampler_slice && !s->merged && !s->asked &&
+    return s->sampler == &sampler_slice && !s->merged && !s->asked.word &&
            !sampler_named(m, s->family) && !s->family->auxiliary &&
-           !s->family->data_block && !s->through && !s->ties && !s->bounds &&
-           !s->otherwise && !s->beside && s->family->factor &&
+           !s->family->data_block && !s->through && !s->order.ties &&
+           !s->support.bounds && !s->beside.block && s->family->factor &&
            !s->family->factor->replaced;
 }
 
@@ -637,7 +638,7 @@ static void replace_parts(struct integrated *k)
             c, p, where_drawn(c, f, sym_num(c, 0), node->full));
         out = &q->next;
     }
-    s->nstatistics = 0;
+    s->law.n = 0;
     condition_gather_statistics(s);
     s->sampler = &sampler_integrated_slice;
 }
@@ -763,8 +764,8 @@ static const char *why(struct compiler *c, const struct step *s)
  * is sliced. */
 static bool by_logarithm(const struct step *s)
 {
-    return s->lower && sym_is(s->lower, 0) && !s->upper &&
-           !model_draws_integers(s->family);
+    return s->support.lower && sym_is(s->support.lower, 0) &&
+           !s->support.upper && !model_draws_integers(s->family);
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)

@@ -257,8 +257,8 @@ struct factor *joint_prior(const struct family *f)
 
 static bool is_member_prior(const struct step *s, const struct factor *g)
 {
-    for (int i = 0; i < s->nmembers; i++)
-        if (joint_prior(s->members[i].family) == g)
+    for (int i = 0; i < s->block.n; i++)
+        if (joint_prior(s->block.members[i].family) == g)
             return true;
     return false;
 }
@@ -305,12 +305,12 @@ static struct joint_term *make_term(struct compiler *c, struct joint_context *k,
 int joint_variables(const struct step *s, struct var **out)
 {
     int n = 0;
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         bool known = false;
         for (int j = 0; j < n; j++)
-            known = known || out[j] == s->members[i].family->var;
+            known = known || out[j] == s->block.members[i].family->var;
         if (!known)
-            out[n++] = s->members[i].family->var;
+            out[n++] = s->block.members[i].family->var;
     }
     return n;
 }
@@ -327,9 +327,10 @@ static symp count_of(struct compiler *c, const struct family *f)
 /* Vector members' own priors, elsewhere than in other members' terms. */
 static struct family *vector_of(const struct step *s, const struct factor *g)
 {
-    for (int i = 0; i < s->nmembers; i++)
-        if (s->members[i].family->nslices && s->members[i].family->factor == g)
-            return s->members[i].family;
+    for (int i = 0; i < s->block.n; i++)
+        if (s->block.members[i].family->nslices &&
+            s->block.members[i].family->factor == g)
+            return s->block.members[i].family;
     return NULL;
 }
 
@@ -361,10 +362,10 @@ static struct step *joint_block(struct compiler *c, struct model *m,
     s->sampler = &sampler_joint_gaussian;
     s->model = m;
     s->family = steps[0]->family;
-    s->nmembers = n;
+    s->block.n = n;
     for (int i = 0; i < n; i++) {
-        s->members[i].family = steps[i]->family;
-        s->members[i].count = count_of(c, steps[i]->family);
+        s->block.members[i].family = steps[i]->family;
+        s->block.members[i].count = count_of(c, steps[i]->family);
     }
     k.block = s;
     k.nvars = joint_variables(s, k.vars);
@@ -404,11 +405,11 @@ static const char *block_name(struct compiler *c, const struct step *s)
 {
     struct text t = {0};
     /* of one family: its slices, kept beside the block, are update_... */
-    text_append(&t, s->nmembers == 1 ? "jointly" : "update");
-    for (int i = 0; i < s->nmembers && i < 4; i++)
-        text_printf(&t, "_%s", family_id(c, s->members[i].family));
-    if (s->nmembers > 4)
-        text_printf(&t, "_and_%d", s->nmembers - 4);
+    text_append(&t, s->block.n == 1 ? "jointly" : "update");
+    for (int i = 0; i < s->block.n && i < 4; i++)
+        text_printf(&t, "_%s", family_id(c, s->block.members[i].family));
+    if (s->block.n > 4)
+        text_printf(&t, "_and_%d", s->block.n - 4);
     return text_take(c, &t);
 }
 
@@ -418,8 +419,8 @@ static const char *block_name(struct compiler *c, const struct step *s)
 static bool vector_candidate(const struct step *s)
 {
     const struct family *f = s->family;
-    return f && f->nslices == 1 && s->nmembers == 1 && s->parts && !s->asked &&
-           !s->otherwise && !s->through && !f->auxiliary &&
+    return f && f->nslices == 1 && s->block.n == 1 && s->parts &&
+           !s->asked.word && !s->beside.block && !s->through && !f->auxiliary &&
            !f->factor->replaced && f->var->role == ROLE_STOCHASTIC;
 }
 
@@ -427,7 +428,7 @@ static bool candidate(const struct step *s)
 {
     if (vector_candidate(s) && s->sampler == &sampler_gaussian_block)
         return true;
-    return normal_scalar(s) && !s->family->nslices && !s->otherwise &&
+    return normal_scalar(s) && !s->family->nslices && !s->beside.block &&
            s->family->var->role == ROLE_STOCHASTIC;
 }
 
@@ -451,8 +452,8 @@ static bool curved_candidate(struct compiler *c, const struct step *s)
                                 (s->sampler == &sampler_vector_slice &&
                                  sampler_companion(s) == COMPANION_NONE)))
         return true;
-    return s->sampler == &sampler_slice && !s->beside && !s->otherwise &&
-           !s->asked && !s->bounds && !s->ties && !s->through && !f->nslices &&
+    return s->sampler == &sampler_slice && !s->beside.block && !s->asked.word &&
+           !s->support.bounds && !s->order.ties && !s->through && !f->nslices &&
            !f->truncated && !f->auxiliary && f->var->role == ROLE_STOCHASTIC &&
            has_normal_prior(c, f);
 }
@@ -507,7 +508,7 @@ static bool is_chain(const struct step *s)
 static bool meets_in_rows(const struct step *s)
 {
     return s->family->nloops > 1 && !s->family->nslices &&
-           (s->sequential || s->conflicts) && !sampler_coupled(s);
+           (s->order.sequential || s->order.conflicts) && !sampler_coupled(s);
 }
 
 /* s stands in the density of a vector node, which is no row of a dense block.
@@ -524,7 +525,7 @@ static bool in_vectors(const struct step *s)
 static bool meets_in_vectors(const struct step *s)
 {
     return s->family->nloops > 0 && !s->family->nslices &&
-           (s->sequential || s->conflicts) && in_vectors(s);
+           (s->order.sequential || s->order.conflicts) && in_vectors(s);
 }
 
 /* Slices one at a time are slow where elements meet, whatever the plates. */
@@ -532,7 +533,7 @@ static bool worth_curved(struct step *const *group, int n)
 {
     return n > 1 || is_chain(group[0]) || group[0]->family->nslices > 0 ||
            (group[0]->family->nloops > 0 &&
-            (group[0]->sequential || group[0]->conflicts));
+            (group[0]->order.sequential || group[0]->order.conflicts));
 }
 
 static bool worth(struct compiler *c, struct step *const *group, int n)
@@ -544,8 +545,8 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
             (n > 1 && s->family->nslices > 0))
             return true;
         plates = plates || (s->family->nloops > 0 && !sampler_coupled(s));
-        same = same && s->family->nloops > 0 && !s->sequential &&
-               !s->conflicts && sampler_plain_plate(c, s->family) &&
+        same = same && s->family->nloops > 0 && !s->order.sequential &&
+               !s->order.conflicts && sampler_plain_plate(c, s->family) &&
                sampler_same_plate(c, group[0]->family, s->family);
     }
     const bool many = n > MOST_IN_BLOCK && in_vectors(group[0]);
@@ -581,7 +582,7 @@ static bool cheap_slice(const struct step *s)
     if (s->family->nslices > 0)
         return false;
     if (s->family->nloops > 0)
-        return !s->sequential;
+        return !s->order.sequential;
     for (const struct part *p = s->parts; p; p = p->next)
         for (int i = 0; i < p->nloops && !p->own; i++)
             if (!p->solved[i])
@@ -690,7 +691,7 @@ static int find_apart(struct compiler *c, struct model *m,
             continue;
         apart[count] = NEW(c, struct step);
         *apart[count] = *members[i];
-        apart[count]->otherwise = members[0];
+        apart[count]->beside.block = members[0];
         if (normal_scalar(members[i]))
             dense[ndense++] = apart[count];
         count++;
@@ -749,7 +750,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     int nkept = 0;
     keep_slices(c, members, n, kept, &nkept);
     for (int i = 0; i < nkept; i++)
-        kept[i]->beside = true;
+        kept[i]->beside = (struct beside){members[0], true};
     napart = drop_kept(apart, napart, kept, nkept);
     sampler_replace_steps(members, n, block);
     insert_behind(members[0], kept, nkept);
@@ -793,13 +794,14 @@ bool joint_would_fit(struct compiler *c, struct model *m,
     for (struct step *s = m->steps; s; s = s->next) {
         s->sampler = sampler_for(s);
         if (sampler_asked_otherwise(m, s->family))
-            s->asked = "";
+            s->asked.word = "";
     }
     sampler_form_joint_blocks(c, m);
     bool fits = false;
     for (const struct step *s = m->steps; s; s = s->next)
-        for (int i = 0; i < s->nmembers && joint_of(s); i++)
-            fits = fits || (joint_of(s)->curved && s->members[i].family == f);
+        for (int i = 0; i < s->block.n && joint_of(s); i++)
+            fits = fits ||
+                   (joint_of(s)->curved && s->block.members[i].family == f);
     m->steps = NULL;
     m->last_step = &m->steps;
     return fits;

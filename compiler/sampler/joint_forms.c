@@ -22,9 +22,9 @@ static symp precision_of(struct compiler *c, const struct model *m,
     struct step own = {.family = joint_node(g), .model = m};
     if (!sampler_gaussian_density(c, &own, g))
         return NULL;
-    symp precision = own.quadratics->precision[0][0];
-    loops[0] = own.members[0].index.loops[0];
-    loops[1] = own.members[0].index2.loops[0];
+    symp precision = own.block.quadratics->precision[0][0];
+    loops[0] = own.block.members[0].index.loops[0];
+    loops[1] = own.block.members[0].index2.loops[0];
     return joint_mentions(k, precision) ? NULL : precision;
 }
 

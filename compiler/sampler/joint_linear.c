@@ -86,8 +86,8 @@ static bool runs_through_row(const struct joint_context *k, symp ref)
             bound = bound || sym_has_loop(ref->args[d], k->bound[i]);
         runs += bound;
     }
-    for (int i = 0; i < k->block->nmembers; i++) {
-        const struct family *f = k->block->members[i].family;
+    for (int i = 0; i < k->block->block.n; i++) {
+        const struct family *f = k->block->block.members[i].family;
         if (f->var == ref->var && f->nloops > loops)
             loops = f->nloops;
     }

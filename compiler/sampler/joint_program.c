@@ -10,9 +10,9 @@ static void emit_comment(struct compiler *c, struct text *out,
                          const struct step *s)
 {
     text_append(out, "/* A joint Gaussian block:\n");
-    for (int i = 0; i < s->nmembers; i++)
-        text_printf(out, " *     %s    %s\n", s->members[i].family->text,
-                    text_place_in_comment(c, s->members[i].family->span));
+    for (int i = 0; i < s->block.n; i++)
+        text_printf(out, " *     %s    %s\n", s->block.members[i].family->text,
+                    text_place_in_comment(c, s->block.members[i].family->span));
     text_append(out, " * Its sparse precision and potential come from\n");
     for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next)
         text_printf(out, " *     %s\n", t->factor->text);
@@ -608,16 +608,17 @@ static void emit_tables(struct compiler *c, struct text *out,
     for (int v = 0; v < n; v++)
         text_printf(out, "%s%d", v ? ", " : "", vars[v]->slot->number);
     text_printf(out, "};\nstatic const int families_%s[] = {", s->name);
-    for (int i = 0; i < s->nmembers; i++)
-        text_printf(out, "%s%d", i ? ", " : "", s->members[i].family->number);
+    for (int i = 0; i < s->block.n; i++)
+        text_printf(out, "%s%d", i ? ", " : "",
+                    s->block.members[i].family->number);
     bool apart = false;
-    for (int i = 0; i < s->nmembers; i++)
-        apart = apart || joint_in_long_sum(s, s->members[i].family);
+    for (int i = 0; i < s->block.n; i++)
+        apart = apart || joint_in_long_sum(s, s->block.members[i].family);
     if (apart)
         text_printf(out, "};\nstatic const bool apart_%s[] = {", s->name);
-    for (int i = 0; apart && i < s->nmembers; i++)
+    for (int i = 0; apart && i < s->block.n; i++)
         text_printf(out, "%s%d", i ? ", " : "",
-                    joint_in_long_sum(s, s->members[i].family));
+                    joint_in_long_sum(s, s->block.members[i].family));
     text_printf(out,
                 "};\nstatic const struct gbm_joint_block joint_%s = {\n    "
                 ".table = %d, .constant = %d, .work = %d,\n    .nvariables = "
@@ -625,7 +626,7 @@ static void emit_tables(struct compiler *c, struct text *out,
                 ".families = families_%s,\n    .nterms = %d, .terms = "
                 "terms_%s",
                 s->name, s->slots->number, s->slots->next->number,
-                s->slots->next->next->number, n, s->name, s->nmembers, s->name,
+                s->slots->next->next->number, n, s->name, s->block.n, s->name,
                 nterms, s->name);
     if (apart)
         text_printf(out, ", .apart = apart_%s", s->name);
@@ -703,7 +704,7 @@ static const char *why(struct compiler *c, const struct step *s)
     }
     return intern_format(
         c, "one sparse block, as %s meet%s in %s%s%s",
-        s->nmembers > 1 ? "they" : "its elements", "",
+        s->block.n > 1 ? "they" : "its elements", "",
         meets ? meets->factor->text : "one factor",
         constant ? "; its sums over data are computed once" : "", bound);
 }

@@ -151,9 +151,10 @@ struct joint_term *vector_prior_terms(struct compiler *c, const struct model *m,
     if (f->nslices != 1 || sampler_extent_varies(c, f) ||
         !sampler_gaussian_prior(c, &own))
         return NULL;
-    const struct quadratic *q = own.quadratics;
-    const struct matrix matrix = {c, f->factor, own.members[0].index.loops[0],
-                                  own.members[0].index2.loops[0], f};
+    const struct quadratic *q = own.block.quadratics;
+    const struct matrix matrix = {c, f->factor,
+                                  own.block.members[0].index.loops[0],
+                                  own.block.members[0].index2.loops[0], f};
     struct joint_products precision = {.n = 0}, potential = {.n = 0};
     expand(&matrix, q->precision[0][0], &precision);
     expand(&matrix, q->potential[0], &potential);

@@ -6,15 +6,14 @@ static bool is_move(const struct step *s)
 {
     return s->sampler == &sampler_scale_move ||
            s->sampler == &sampler_translation ||
-           s->sampler == &sampler_held_scale ||
-           s->sampler == &sampler_carried;
+           s->sampler == &sampler_held_scale || s->sampler == &sampler_carried;
 }
 
 bool sampler_step_draws(const struct step *s, const struct family *f)
 {
     bool found = s->family == f;
-    for (int i = 0; i < s->nmembers; i++)
-        found = found || s->members[i].family == f;
+    for (int i = 0; i < s->block.n; i++)
+        found = found || s->block.members[i].family == f;
     return found && s->sampler && !s->sampler->forward && !is_move(s);
 }
 
@@ -29,7 +28,7 @@ struct step *sampler_step_of(const struct model *m, const struct family *f)
 bool sampler_is_free(const struct model *m, const struct family *f)
 {
     const struct step *s = f->stochastic ? sampler_step_of(m, f) : NULL;
-    return s && !s->asked && !sampler_named(m, f) && f->factor &&
+    return s && !s->asked.word && !sampler_named(m, f) && f->factor &&
            !f->factor->replaced && f->factor->family == f && !f->auxiliary;
 }
 
@@ -89,8 +88,9 @@ void sampler_insert_move(struct model *m, struct step *move,
     struct step *last = NULL;
     for (struct step *s = m->steps; s; s = s->next) {
         bool found = false;
-        for (int i = 0; i < move->nmembers; i++)
-            found = found || sampler_step_draws(s, move->members[i].family);
+        for (int i = 0; i < move->block.n; i++)
+            found =
+                found || sampler_step_draws(s, move->block.members[i].family);
         for (const struct family *f = others ? others->families : NULL; f;
              f = f->next_of_var)
             found = found || sampler_step_draws(s, f);

@@ -74,8 +74,8 @@ static bool drawn_before(struct compiler *c, const struct step *s,
                          const struct family *f, symp r)
 {
     bool found = false;
-    for (int i = 0; i < s->nmembers; i++) {
-        const struct family *g = s->members[i].family;
+    for (int i = 0; i < s->block.n; i++) {
+        const struct family *g = s->block.members[i].family;
         if (g == f)
             found = true;
         if (g->var != r->var)
@@ -140,7 +140,7 @@ static struct step *normal_group(struct compiler *c, struct model *m,
                      word);
             return NULL;
         }
-        if (!own[i] || steps[i]->lower || steps[i]->upper) {
+        if (!own[i] || steps[i]->support.lower || steps[i]->support.upper) {
             sampler_not_normal(c, steps[i], where, word);
             return NULL;
         }
@@ -158,9 +158,9 @@ static struct step *normal_group(struct compiler *c, struct model *m,
             return NULL;
         }
     struct part *priors = NULL;
-    for (int k = 0; k < s->nmembers; k++)
+    for (int k = 0; k < s->block.n; k++)
         for (int i = 0; i < n; i++)
-            if (s->members[k].family == families[i]) {
+            if (s->block.members[k].family == families[i]) {
                 struct part *p = NEW(c, struct part);
                 *p = *own[i];
                 p->next = NULL;
@@ -185,12 +185,13 @@ static void for_each_prior(struct emitter *e, const struct step *s,
 {
     struct compiler *c = e->c;
     const struct part *own = s->own;
-    for (int i = 0; i < s->nmembers; i++, own = own->next) {
+    for (int i = 0; i < s->block.n; i++, own = own->next) {
         symp cell, potential, square;
         int depth = e->nloops;
         emit_line(e, "{");
         e->indent++;
-        int braces = sampler_open_group_member(e, s->members[i].family, &cell);
+        int braces =
+            sampler_open_group_member(e, s->block.members[i].family, &cell);
         symp seen = sym_seen(c, cell->var, cell->nargs, cell->args);
         emit_line(e, "if (!%s) {", emit_expr(e, seen));
         e->indent++;
@@ -240,7 +241,7 @@ bool normal_vector(struct compiler *c, struct step *s)
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->factor == s->family->factor && !p->reference)
             return false; /* its prior is among what is evaluated in place */
-    s->recognised = NULL;
+    s->law.family = NULL;
     for (struct part *p = s->parts; p; p = p->next)
         p->opaque = true;
     return true;

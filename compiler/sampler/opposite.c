@@ -159,7 +159,7 @@ static struct step *make_step(const struct pair *p)
     own->linear = true;
     for (struct family *f = p->effects->families; f; f = f->next_of_var) {
         struct scale_term *t = *last = sampler_scale_term(c, p->m, &vars, f);
-        if (!t || s->nmembers + 1 == MAX_MEMBERS)
+        if (!t || s->block.n + 1 == MAX_MEMBERS)
             return NULL;
         last = &t->next;
         if (p->dim >= 0) {
@@ -168,13 +168,13 @@ static struct step *make_step(const struct pair *p)
             t->part->solved[tied_loop(p, f)] = t->tied_to;
         }
         sampler_push_part(&s->parts, t->part);
-        s->members[s->nmembers].family = f;
-        s->members[s->nmembers++].count = sym_num(c, 1);
+        s->block.members[s->block.n].family = f;
+        s->block.members[s->block.n++].count = sym_num(c, 1);
     }
     sampler_push_part(&s->parts, sampler_all_instances(c, p->node->factor));
-    s->members[s->nmembers].family = p->node;
-    s->members[s->nmembers++].count = sym_num(c, 1);
-    s->family = s->members[0].family;
+    s->block.members[s->block.n].family = p->node;
+    s->block.members[s->block.n++].count = sym_num(c, 1);
+    s->family = s->block.members[0].family;
     s->name = intern_format(c, "scale_%s_against_%s", family_id(c, s->family),
                             family_id(c, p->node));
     return s;

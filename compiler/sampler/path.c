@@ -96,7 +96,7 @@ bool sampler_find_path(struct compiler *c, const struct step *s,
     const struct family *f = s->family;
     struct factor *own = f->factor;
     symp found[2];
-    if (s->through || s->ties || own->replaced || own->opaque ||
+    if (s->through || s->order.ties || own->replaced || own->opaque ||
         f->nloops == 0 || f->nslices ||
         references(c, own, f->var, found, 2) != 2 || parts_of(s, own) != 1)
         return false;
@@ -125,10 +125,10 @@ static void make_path(struct compiler *c, struct step *s, struct path path)
     s->sampler = &sampler_forward_backward;
     s->own = NEW(c, struct path);
     *(struct path *)s->own = path;
-    s->sequential = false;
-    s->conflicts = NULL;
+    s->order.sequential = false;
+    s->order.conflicts = NULL;
     sampler_drop_parts(s, s->family->factor);
-    s->nstatistics = 0;
+    s->law.n = 0;
     s->opaque = false;
     condition_gather_statistics(s);
 }
@@ -137,13 +137,13 @@ static void try_path(struct compiler *c, struct step *s)
 {
     struct factor *own = s->family->factor;
     struct path path;
-    if (s->alone || !sym_fixed(s->lower) || !sym_fixed(s->upper) ||
-        !sampler_find_path(c, s, &path))
+    if (s->asked.alone || !sym_fixed(s->support.lower) ||
+        !sym_fixed(s->support.upper) || !sampler_find_path(c, s, &path))
         return;
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->factor != own && !sampler_meets_once(c, s, p))
             return;
-    for (const struct bound *b = s->bounds; b; b = b->next)
+    for (const struct bound *b = s->support.bounds; b; b = b->next)
         if (b->part->factor == own)
             return;
     make_path(c, s, path);
@@ -199,8 +199,9 @@ enum { MAX_CASES = 8 };
 
 static bool few_values(const struct step *s)
 {
-    return s->lower->kind == SYM_NUM && s->upper->kind == SYM_NUM &&
-           s->upper->number - s->lower->number < MAX_CASES;
+    return s->support.lower->kind == SYM_NUM &&
+           s->support.upper->kind == SYM_NUM &&
+           s->support.upper->number - s->support.lower->number < MAX_CASES;
 }
 
 static void open_prior(struct emitter *e, const struct step *s,
@@ -234,8 +235,8 @@ static void emit_priors(struct compiler *c, struct text *out,
     emit_param(&e, "to.", "to");
     emit_param(&e, "from.", "from");
     logp = sym_replace(c, logp, path_of(s)->before, from);
-    for (double k = few_values(s) ? s->lower->number : 1;
-         k < (few_values(s) ? s->upper->number : 1); k++) {
+    for (double k = few_values(s) ? s->support.lower->number : 1;
+         k < (few_values(s) ? s->support.upper->number : 1); k++) {
         symp at = sym_replace(c, logp, to, sym_num(c, k));
         emit_line(&e, "if (to == %.0f) {", k);
         e.indent++;
@@ -244,7 +245,7 @@ static void emit_priors(struct compiler *c, struct text *out,
         emit_line(&e, "}");
     }
     if (few_values(s))
-        logp = sym_replace(c, logp, to, s->upper);
+        logp = sym_replace(c, logp, to, s->support.upper);
     emit_line(&e, "return %s;", emit_expr(&e, probability(c, logp)));
     text_append(out, "}\n");
 }
@@ -283,8 +284,8 @@ static void emit_path(struct compiler *c, struct text *out,
     const char *upper = emit_int(&e, f->loops[path_of(s)->along]->upper);
     const char *stride =
         emit_int(&e, sampler_path_stride(c, f, path_of(s)->along));
-    const char *lowest = emit_int(&e, s->lower);
-    const char *highest = emit_int(&e, s->upper);
+    const char *lowest = emit_int(&e, s->support.lower);
+    const char *highest = emit_int(&e, s->support.upper);
     emit_line(&e, "p->s = s;");
     emit_line(&e, "p->team = team;");
     emit_line(&e, "p->stride = %s;", stride);
@@ -394,8 +395,8 @@ static void emit_chain_host(struct compiler *c, struct text *out,
                 "*state)\n{\n    const struct state *s = (const struct state "
                 "*)state;\n",
                 n);
-    const char *lowest = emit_int(&e, s->lower);
-    const char *highest = emit_int(&e, s->upper);
+    const char *lowest = emit_int(&e, s->support.lower);
+    const char *highest = emit_int(&e, s->support.upper);
     emit_line(&e, "const int values = (%s) - (%s) + 1;", highest, lowest);
     emit_line(&e,
               "return values > GBM_CHAIN_VALUES ? 0 : values * "
@@ -466,7 +467,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    symp values = sym_length(c, s->lower, s->upper);
+    symp values = sym_length(c, s->support.lower, s->support.upper);
     struct phase *p = sweep_add_usual_phases(c, s);
     p->what = "emissions of each value";
     p->random = false;
@@ -501,8 +502,8 @@ static const char *explain_path(struct compiler *c, const struct step *s)
 {
     return intern_format(c, "path along %s, %s to %s",
                          s->family->loops[path_of(s)->along]->name,
-                         sampler_expression_text(c, s->lower),
-                         sampler_expression_text(c, s->upper));
+                         sampler_expression_text(c, s->support.lower),
+                         sampler_expression_text(c, s->support.upper));
 }
 
 static const char *why(struct compiler *c, const struct step *s)

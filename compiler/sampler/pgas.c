@@ -35,7 +35,7 @@ static const char *unfit(struct compiler *c, const struct step *s,
     if (s->through)
         return "densities read it through derived nodes that are kept in "
                "memory";
-    if (s->ties)
+    if (s->order.ties)
         return "it is a summand of an observed sum, which holds it fast";
     if (own->replaced || own->opaque || !model_can_be_drawn(s->family))
         return intern_format(c, "%s cannot be drawn from its distribution here",
@@ -76,12 +76,12 @@ static void evaluate_parts(struct compiler *c, struct step *s)
         p->upper = g->upper ? condition_in_part(c, p, g->upper) : NULL;
     }
     s->opaque = true;
-    s->nstatistics = 0;
-    s->bounds = NULL;
-    s->recognised = NULL;
-    s->exponent = NULL;
-    s->sequential = false;
-    s->conflicts = NULL;
+    s->law.n = 0;
+    s->support.bounds = NULL;
+    s->law.family = NULL;
+    s->law.exponent = NULL;
+    s->order.sequential = false;
+    s->order.conflicts = NULL;
 }
 
 /* Its parts behind those of s, of which it is then a member. */
@@ -96,10 +96,10 @@ static void add_entry(struct compiler *c, struct step *s, struct step *entry)
         last = &(*last)->next;
     *last = own->entered = entry->parts;
     own->entry = entry->family;
-    s->members[0].family = s->family;
-    s->members[1].family = entry->family;
-    s->members[0].count = s->members[1].count = sym_num(c, 1);
-    s->nmembers = 2;
+    s->block.members[0].family = s->family;
+    s->block.members[1].family = entry->family;
+    s->block.members[0].count = s->block.members[1].count = sym_num(c, 1);
+    s->block.n = 2;
     s->whole = true;
     s->name = intern_format(c, "update_%s_%s", family_id(c, s->family),
                             family_id(c, entry->family));
@@ -149,7 +149,7 @@ static void take(struct compiler *c, struct model *m, struct step *const *steps,
                  steps[0]->family->var->name);
     for (int i = 0; i < n; i++) /* a first state that is drawn apart */
         if (steps[i]->sampler != &sampler_particle_gibbs)
-            steps[i]->asked = NULL;
+            steps[i]->asked.word = NULL;
 }
 
 /* ---- functions of one state ------------------------------------------------

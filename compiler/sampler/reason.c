@@ -90,7 +90,7 @@ const char *sampler_slice_reason(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
     symp x = sym_ref(c, f->var, f->var->ndim, f->lower);
-    if (s->ties)
+    if (s->order.ties)
         return "elements of an observed sum move in pairs, by steps of their "
                "own";
     if (model_draws_integers(f) && sampler_companion(s) == COMPANION_SUM)
@@ -101,11 +101,11 @@ const char *sampler_slice_reason(struct compiler *c, const struct step *s)
         if (p->opaque)
             return why_opaque(c, s, p, x);
     struct text t = {0};
-    for (int i = 0; i < s->nstatistics; i++) {
-        if (is_plain(s->statistics[i]))
+    for (int i = 0; i < s->law.n; i++) {
+        if (is_plain(s->law.statistics[i]))
             continue;
-        const struct factor *g = factor_with(s, s->statistics[i]);
-        symp shown = sym_replace(c, s->statistics[i], sym_target(c), x);
+        const struct factor *g = factor_with(s, s->law.statistics[i]);
+        symp shown = sym_replace(c, s->law.statistics[i], sym_target(c), x);
         const char *clamp = g ? why_clamp(c, shown, g->text) : NULL;
         if (clamp)
             return clamp;
@@ -114,11 +114,11 @@ const char *sampler_slice_reason(struct compiler *c, const struct step *s)
                              g ? g->text : "its prior");
     }
     text_append(&t, "no family has just the statistics ");
-    for (int i = 0; i < s->nstatistics; i++)
-        text_printf(
-            &t, "%s%s", i ? ", " : "",
-            sym_text(c, sym_replace(c, s->statistics[i], sym_target(c), x)));
-    if (s->bounds || s->lower || s->upper)
+    for (int i = 0; i < s->law.n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "",
+                    sym_text(c, sym_replace(c, s->law.statistics[i],
+                                            sym_target(c), x)));
+    if (s->support.bounds || s->support.lower || s->support.upper)
         text_append(&t, " between these bounds");
     return text_take(c, &t);
 }

@@ -51,8 +51,8 @@ static bool stands_apart(const struct step *block, const struct part *p,
 static bool draws_numbers(const struct step *s)
 {
     const struct family *f = s->family;
-    return f && !f->nslices && !f->var->integer && !s->asked && !s->through &&
-           !s->bounds && !s->nmembers && !f->auxiliary &&
+    return f && !f->nslices && !f->var->integer && !s->asked.word &&
+           !s->through && !s->support.bounds && !s->block.n && !f->auxiliary &&
            (s->sampler == &sampler_direct || s->sampler == &sampler_slice) &&
            f->var->role == ROLE_STOCHASTIC && !f->factor->replaced;
 }
@@ -149,10 +149,10 @@ static bool own_cell(struct compiler *c, const struct family *f,
 static const struct family *plate_of(const struct step *block,
                                      const struct factor *g)
 {
-    for (int i = 0; i < block->nmembers; i++)
-        if (joint_prior(block->members[i].family) == g &&
-            block->members[i].family->nloops > 0)
-            return block->members[i].family;
+    for (int i = 0; i < block->block.n; i++)
+        if (joint_prior(block->block.members[i].family) == g &&
+            block->block.members[i].family->nloops > 0)
+            return block->block.members[i].family;
     return NULL;
 }
 

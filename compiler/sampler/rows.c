@@ -360,7 +360,7 @@ static symp common_coefficient(const struct row_writer *w, int i)
     symp sum = sym_num(w->c, 0);
     for (const struct part *p = s->parts; p; p = p->next)
         for (int j = 0; !p->opaque && j < p->terms.n; j++) {
-            if (!sym_same(p->terms.statistic[j], s->statistics[i]))
+            if (!sym_same(p->terms.statistic[j], s->law.statistics[i]))
                 continue;
             symp coefficient = p->terms.coefficient[j];
             if (!p->own || !is_value(w, coefficient) ||
@@ -380,7 +380,7 @@ static void add_statistics(struct row_writer *w)
     struct step *s = w->s;
     symp level = sym_num(c, 0);
     struct row_cells *first = new_cells(w, VALUE, level);
-    for (int i = 0; i < s->nstatistics; i++) {
+    for (int i = 0; i < s->law.n; i++) {
         symp value = sweep_statistic_tried(s, i);
         symp coefficient = common_coefficient(w, i);
         if (!is_value(w, value) || sym_any(value, reads_elements, s) ||

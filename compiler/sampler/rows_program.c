@@ -86,8 +86,8 @@ static void emit_layout(struct text *out, const struct row_writer *w,
                 "*at)\n{\n",
                 id, id);
     emit_line(&e, "at->elements = %s;", element_count(&e, s->family));
-    emit_line(&e, "at->first = %s;", emit_int(&e, s->lower));
-    emit_line(&e, "at->last = %s;", emit_int(&e, s->upper));
+    emit_line(&e, "at->first = %s;", emit_int(&e, s->support.lower));
+    emit_line(&e, "at->last = %s;", emit_int(&e, s->support.upper));
     emit_line(&e, "#ifndef __CUDACC__");
     for (int i = 0; i < w->nlengths; i++)
         emit_line(&e, "at->n%d = %s;", i + 1, emit_int(&e, w->lengths[i]));
@@ -286,9 +286,10 @@ static void emit_put(struct text *out, const struct row_writer *w,
  * are two or three operations: nothing is gained. */
 static bool may_have_rows(const struct step *s)
 {
-    return s->opaque && s->family->nloops && !s->through && !s->sequential &&
-           !s->conflicts && !s->bounds && !s->ties && s->family->var->integer &&
-           sym_fixed(s->lower) && sym_fixed(s->upper);
+    return s->opaque && s->family->nloops && !s->through &&
+           !s->order.sequential && !s->order.conflicts && !s->support.bounds &&
+           !s->order.ties && s->family->var->integer &&
+           sym_fixed(s->support.lower) && sym_fixed(s->support.upper);
 }
 
 bool sampler_emit_rows(struct compiler *c, struct text *out, struct step *s)

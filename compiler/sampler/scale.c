@@ -32,8 +32,8 @@ static bool is_normal_step(const struct step *s)
     return s->sampler == &sampler_dense_block ||
            s->sampler == &sampler_joint_gaussian ||
            s->sampler == &sampler_gaussian_block ||
-           (s->sampler == &sampler_direct && s->recognised &&
-            entry_is_normal(s->recognised));
+           (s->sampler == &sampler_direct && s->law.family &&
+            entry_is_normal(s->law.family));
 }
 
 /* A variable all of whose families are drawn from normals, as the compiler
@@ -44,7 +44,7 @@ static bool is_drawn_normal(const struct search *k, const struct var *v)
         return false;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         const struct step *s = f->stochastic ? sampler_step_of(k->m, f) : NULL;
-        if (!s || !is_normal_step(s) || s->asked || s->through ||
+        if (!s || !is_normal_step(s) || s->asked.word || s->through ||
             f->nslices > 1 || f->affine || !f->factor || f->factor->replaced)
             return false;
     }
@@ -106,7 +106,7 @@ static bool bounds_alone(const struct search *k, const struct step *s,
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->factor == g && (p->opaque || p->terms.n > 0))
             return false;
-    for (const struct bound *b = s->bounds; b; b = b->next) {
+    for (const struct bound *b = s->support.bounds; b; b = b->next) {
         if (b->part->factor != g)
             continue;
         found = true;
@@ -119,11 +119,12 @@ static bool bounds_alone(const struct search *k, const struct step *s,
 static bool is_latent_normal(const struct search *k, const struct step *s)
 {
     const struct family *f = s->family;
-    if (s->merged || s->sampler != &sampler_direct || !s->bounded ||
-        s->nmembers || f->nslices || f->var->families != f || f->next_of_var ||
+    if (s->merged || s->sampler != &sampler_direct || !s->support.bounded ||
+        s->block.n || f->nslices || f->var->families != f || f->next_of_var ||
         !is_drawn_normal(k, f->var))
         return false;
-    if (!bound_scales(k, s->lower) || !bound_scales(k, s->upper))
+    if (!bound_scales(k, s->support.lower) ||
+        !bound_scales(k, s->support.upper))
         return false;
     for (const struct factor *g = k->m->factors; g; g = g->next)
         if (!g->replaced && g != f->factor && sampler_factor_reads(g, f->var) &&
@@ -150,7 +151,7 @@ static void try_latent(struct search *k, const struct var *v)
     struct search alone = *k;
     const struct var *items[1] = {v};
     alone.vars = (struct var_list){items, 1};
-    if (!s || s->scaled_by || !is_latent_normal(&alone, s))
+    if (!s || s->scaled.by || !is_latent_normal(&alone, s))
         return;
     add_var(k, v);
     k->latent.items[k->latent.n++] = v;
@@ -229,7 +230,7 @@ static int residual_square(struct compiler *c, const struct step *s,
                     f->var))
                 found = i;
     }
-    return n == 1 && s->nstatistics == 2 && sym_is(terms->square, 0) &&
+    return n == 1 && s->law.n == 2 && sym_is(terms->square, 0) &&
                    sym_is(terms->linear, 0) && family_rectangular(f)
                ? found
                : -1;
@@ -285,7 +286,7 @@ static struct step *make_step(struct compiler *c, const struct search *k)
             if (!f->stochastic || !is_among(k, f->var) ||
                 condition_has_variable(&k->latent, f->var) != latent)
                 continue;
-            if (s->nmembers == MAX_MEMBERS)
+            if (s->block.n == MAX_MEMBERS)
                 return NULL;
             struct scale_term *t = *last = new_term(c, k, f, latent);
             last = &t->next;
@@ -293,11 +294,11 @@ static struct step *make_step(struct compiler *c, const struct search *k)
             own->linear =
                 own->linear ||
                 !sym_is(condition_scaled_coefficient(c, &t->terms, 1), 0);
-            s->members[s->nmembers].family = f;
-            s->members[s->nmembers++].count = sym_num(c, 1);
+            s->block.members[s->block.n].family = f;
+            s->block.members[s->block.n++].count = sym_num(c, 1);
             name = intern_format(c, "%s_%s", name, family_id(c, f));
         }
-    s->family = s->members[0].family;
+    s->family = s->block.members[0].family;
     s->name = name;
     return s;
 }
@@ -309,9 +310,9 @@ static void insert(struct model *m, struct step *s)
     struct step *last = NULL;
     for (const struct scale_term *t = own->terms; t; t = t->next)
         if (t->latent)
-            t->latent->scaled_by = s;
+            t->latent->scaled.by = s;
     for (struct step *k = m->steps; k; k = k->next)
-        if (k->scaled_by == s)
+        if (k->scaled.by == s)
             last = k;
     s->next = last->next;
     last->next = s;
@@ -351,8 +352,8 @@ static bool is_fresh(const struct model *m, const struct scale_term *t,
     while (s && s != t->latent)
         s = s->next;
     for (s = s ? s->next : NULL; s && s != move; s = s->next)
-        for (int i = 0; i < s->changes->n; i++)
-            if (sym_has_var(t->family->factor->logp, s->changes->items[i]))
+        for (int i = 0; i < s->turn.changes->n; i++)
+            if (sym_has_var(t->family->factor->logp, s->turn.changes->items[i]))
                 return false;
     return s == move;
 }
@@ -371,7 +372,8 @@ static void slots(struct compiler *c, struct model *m, struct step *s)
         const struct scaled_square *q = &t->terms.squares[t->square];
         symp cell =
             sym_ref(c, t->family->var, t->family->var->ndim, t->family->lower);
-        struct residual *r = t->latent->residual = NEW(c, struct residual);
+        struct residual *r = t->latent->scaled.residual =
+            NEW(c, struct residual);
         r->own =
             sym_has_var(sym_sub(c, q->along, cell), t->family->var) ? -1 : 1;
         r->rest = q->rest;
@@ -382,8 +384,8 @@ static void slots(struct compiler *c, struct model *m, struct step *s)
         r->slot = sweep_add_slot(c, m, slot);
     }
     for (const struct step *k = m->steps; k; k = k->next)
-        for (const struct quadratic *q = k->quadratics; q; q = q->next)
-            if (q->drawn && q->drawn->scaled_by == s && !own->number) {
+        for (const struct quadratic *q = k->block.quadratics; q; q = q->next)
+            if (q->drawn && q->drawn->scaled.by == s && !own->number) {
                 slot.name = intern_format(c, "%s number", s->name);
                 slot.member = intern_format(c, "%s_number", s->name);
                 slot.about = "what it multiplied by";

@@ -117,14 +117,14 @@ static const char *element_number(struct emitter *e, const struct family *f)
 static symp coefficient(struct compiler *c, const struct scale_term *t,
                         int power)
 {
-    if (!t->latent || !t->latent->residual)
+    if (!t->latent || !t->latent->scaled.residual)
         return condition_scaled_coefficient(c, &t->terms, power);
     struct scaled_terms terms = t->terms;
     symp cell =
         sym_ref(c, t->family->var, t->family->var->ndim, t->family->lower);
-    terms.squares[t->square].along =
-        sym_add2(c, sym_mul2(c, sym_num(c, t->latent->residual->own), cell),
-                 sym_param(c, intern(c, "residual_")));
+    terms.squares[t->square].along = sym_add2(
+        c, sym_mul2(c, sym_num(c, t->latent->scaled.residual->own), cell),
+        sym_param(c, intern(c, "residual_")));
     return condition_scaled_coefficient(c, &terms, power);
 }
 
@@ -132,7 +132,7 @@ static symp coefficient(struct compiler *c, const struct scale_term *t,
 static void emit_residual(struct emitter *e, const struct scale_term *t)
 {
     struct compiler *c = e->c;
-    const struct residual *r = t->latent ? t->latent->residual : NULL;
+    const struct residual *r = t->latent ? t->latent->scaled.residual : NULL;
     if (!r)
         return;
     symp cell =

@@ -32,9 +32,9 @@ bool sampler_take_scalars(struct compiler *c, struct step *const *steps, int n,
                      word, v);
             return false;
         }
-        s->recognised = NULL;
-        s->exponent = NULL;
-        s->bounded = false;
+        s->law.family = NULL;
+        s->law.exponent = NULL;
+        s->support.bounded = false;
     }
     return true;
 }

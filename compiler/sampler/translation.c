@@ -120,7 +120,7 @@ symp sampler_in_element(struct compiler *c, const struct step *s, int member,
                         symp e)
 {
     const struct translation *t = s->own;
-    const struct family *f = s->members[member].family;
+    const struct family *f = s->block.members[member].family;
     int free = 0;
     for (int i = 0; i < f->nloops; i++) {
         symp by = NULL;
@@ -128,7 +128,7 @@ symp sampler_in_element(struct compiler *c, const struct step *s, int member,
             if (t->added[member].tied[j] == f->loops[i])
                 by = sym_loop(c, t->tied[j]);
         if (!by)
-            by = sym_loop(c, s->members[member].index.loops[free++]);
+            by = sym_loop(c, s->block.members[member].index.loops[free++]);
         e = sym_replace_loop(c, e, f->loops[i], by);
     }
     return e;
@@ -139,7 +139,7 @@ static struct indices index_of(const struct sum *k, const struct family *f,
                                const char *name)
 {
     struct indices x = {.n = f->nslices ? 1 : f->nloops - own_of(k)->ntied};
-    const struct added *a = &own_of(k)->added[k->step->nmembers];
+    const struct added *a = &own_of(k)->added[k->step->block.n];
     int n = 0;
     for (int i = 0; i < f->nloops && !f->nslices; i++) {
         bool tied = false;
@@ -186,9 +186,9 @@ static bool add_family(const struct sum *k, struct family *f, symp const *at)
     struct compiler *c = k->c;
     struct step *s = k->step;
     struct translation *t = own_of(k);
-    struct added *a = &t->added[s->nmembers];
-    struct member *m = &s->members[s->nmembers];
-    if (s->nmembers + 1 == MAX_MEMBERS || f->nslices > 1 || f->affine ||
+    struct added *a = &t->added[s->block.n];
+    struct member *m = &s->block.members[s->block.n];
+    if (s->block.n + 1 == MAX_MEMBERS || f->nslices > 1 || f->affine ||
         !sampler_is_free(k->m, f) || (!f->nslices && !family_plain(c, f)) ||
         !reads_itself(c, f) || (f->nslices && f->nloops != t->ntied))
         return false;
@@ -204,7 +204,7 @@ static bool add_family(const struct sum *k, struct family *f, symp const *at)
         return false;
     m->family = f;
     m->index = index_of(k, f, "a");
-    s->members[s->nmembers].index2 =
+    s->block.members[s->block.n].index2 =
         f->nslices ? index_of(k, f, "b") : m->index;
     m->count = sym_num(c, 1);
     for (int i = 0; i < m->index.n; i++)
@@ -212,15 +212,16 @@ static bool add_family(const struct sum *k, struct family *f, symp const *at)
             c, m->count,
             sym_length(c, m->index.loops[i]->lower, m->index.loops[i]->upper));
     symp cell = cell_at(k, f, &m->index);
-    if (!normal_at(c, f, cell, cell_at(k, f, &s->members[s->nmembers].index2),
+    if (!normal_at(c, f, cell,
+                   cell_at(k, f, &s->block.members[s->block.n].index2),
                    &a->slope, &a->precision))
         return false;
-    const int i = s->nmembers;
+    const int i = s->block.n;
     a->deviation = sym_neg(c, sym_div(c, a->slope, a->precision));
     a->slope = sampler_in_element(c, s, i, a->slope);
     a->precision = sampler_in_element(c, s, i, a->precision);
     a->design = design_of(k, sampler_in_element(c, s, i, cell));
-    s->nmembers++;
+    s->block.n++;
     return a->design && !sym_is(a->design, 0);
 }
 
@@ -280,17 +281,17 @@ static bool make_step(struct sum *k, unsigned mask)
     open_step(k, mask);
     k->moved.n = 0;
     for (struct var *v = k->m->vars; v; v = v->next) {
-        const int before = k->step->nmembers;
+        const int before = k->step->block.n;
         k->moved.items[k->moved.n++] = v;
         if (v != k->effects->var && add_variable(k, v) && sampler_only_sums(k))
             continue;
         k->moved.n--;
-        k->step->nmembers = before;
+        k->step->block.n = before;
     }
     if (!k->moved.n)
         return false;
     struct step *s = k->step;
-    s->family = s->members[0].family;
+    s->family = s->block.members[0].family;
     s->name =
         intern_format(k->c, "translate_%s_against_%s",
                       family_id(k->c, s->family), family_id(k->c, k->effects));
@@ -385,8 +386,9 @@ static void phases(struct compiler *c, struct step *s)
     p->rows = t->effects;
     phase_computes(c, p, t->slope);
     phase_computes(c, p, t->precision);
-    for (int i = 0; i < s->nmembers; i++)
-        phase_computes_each(c, p, t->added[i].design, s->members[i].count);
+    for (int i = 0; i < s->block.n; i++)
+        phase_computes_each(c, p, t->added[i].design,
+                            s->block.members[i].count);
     p = sweep_add_phase(c, s, PHASE_SOLVE, "prior, draws");
     p->random = true;
     if (t->spread) {
@@ -394,14 +396,15 @@ static void phases(struct compiler *c, struct step *s)
         phase_writes(c, p, t->spread->node);
     }
     phase_solves(c, p, block_dimension(c, s));
-    for (int i = 0; i < s->nmembers; i++) {
-        phase_computes_each(c, p, t->added[i].slope, s->members[i].count);
-        phase_writes(c, p, s->members[i].family);
+    for (int i = 0; i < s->block.n; i++) {
+        phase_computes_each(c, p, t->added[i].slope, s->block.members[i].count);
+        phase_writes(c, p, s->block.members[i].family);
     }
     p = sweep_add_phase(c, s, PHASE_MAP, "moved against it");
     p->rows = t->effects;
-    for (int i = 0; i < s->nmembers; i++)
-        phase_computes_each(c, p, t->added[i].design, s->members[i].count);
+    for (int i = 0; i < s->block.n; i++)
+        phase_computes_each(c, p, t->added[i].design,
+                            s->block.members[i].count);
     phase_writes(c, p, t->effects);
 }
 

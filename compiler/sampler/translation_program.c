@@ -60,7 +60,8 @@ static void for_each_of(struct emitter *e, const struct step *s, int i,
 {
     const int depth = e->nloops;
     const char *place;
-    const int n = sampler_open_index(e, &s->members[i].index, i, false, &place);
+    const int n =
+        sampler_open_index(e, &s->block.members[i].index, i, false, &place);
     emit_filled(e, statement, emit_expr(e, what), place);
     emit_close(e, n);
     e->nloops = depth;
@@ -69,8 +70,8 @@ static void for_each_of(struct emitter *e, const struct step *s, int i,
 /* The cell of a member's coordinate. */
 static symp added_cell(struct compiler *c, const struct step *s, int i)
 {
-    const struct family *f = s->members[i].family;
-    const struct indices *index = &s->members[i].index;
+    const struct family *f = s->block.members[i].family;
+    const struct indices *index = &s->block.members[i].index;
     symp at[1] = {f->nslices ? sym_loop(c, index->loops[0]) : NULL};
     symp cell = f->nslices ? family_lhs(c, f, 1, at)
                            : sym_ref(c, f->var, f->var->ndim, f->lower);
@@ -80,14 +81,14 @@ static symp added_cell(struct compiler *c, const struct step *s, int i)
 static void for_each_cell(struct emitter *e, const struct step *s,
                           const char *statement)
 {
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         for_each_of(e, s, i, statement, added_cell(e->c, s, i));
 }
 
 static void for_each_design(struct emitter *e, const struct step *s,
                             const char *statement)
 {
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         for_each_of(e, s, i, statement, translation_of(s)->added[i].design);
 }
 
@@ -124,7 +125,7 @@ static void emit_prior(struct emitter *e, const struct step *s, int i)
     struct compiler *c = e->c;
     const struct translation *t = translation_of(s);
     const struct added *a = &t->added[i];
-    const struct member *m = &s->members[i];
+    const struct member *m = &s->block.members[i];
     const char *Q = t->spread ? "P" : "Q", *b = t->spread ? "p" : "b";
     symp cell = added_cell(c, s, i);
     for_each_of(e, s, i, "held += $;",
@@ -138,7 +139,7 @@ static void emit_prior(struct emitter *e, const struct step *s, int i)
     const int depth = e->nloops;
     const char *row, *column;
     int n = sampler_open_index(e, &m->index, i, false, &row);
-    n += sampler_open_index(e, &s->members[i].index2, i, false, &column);
+    n += sampler_open_index(e, &s->block.members[i].index2, i, false, &column);
     emit_line(e, "if (%s <= %s)", column, row);
     emit_line(e, "    %s[(%s) * d + %s] += %s;", Q, row, column,
               emit_expr(e, a->precision));
@@ -169,9 +170,9 @@ static void emit_assemble(struct compiler *c, struct text *out,
     }
     emit_line(&e, "gbm_total held = s->%s_stride == 0;",
               translation_of(s)->effects->var->cname);
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         emit_line(&e, "held += s->%s_stride == 0;",
-                  s->members[i].family->var->cname);
+                  s->block.members[i].family->var->cname);
     emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
     emit_line(&e, "gbm_fill(d, b, 0);");
     emit_rows(&e, s);
@@ -184,7 +185,7 @@ static void emit_assemble(struct compiler *c, struct text *out,
         emit_line(&e, "k->square = gbm_team_sum(team, square);");
         emit_line(&e, "k->count = gbm_team_sum(team, count);");
     }
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         emit_prior(&e, s, i);
     emit_line(&e, "return held > 0;");
     text_append(out, "}\n");

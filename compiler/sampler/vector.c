@@ -16,7 +16,7 @@ struct vector_family {
 
 static struct vector_family vector_family(const struct step *s)
 {
-    struct vector_family v = {.entry = s->recognised,
+    struct vector_family v = {.entry = s->law.family,
                               .matrix = s->family->nslices == 2};
     int number = 1;
     const struct clause *k = entry_clause(v.entry, "statistics");
@@ -110,13 +110,13 @@ static void emit_solve(struct emitter *e, struct vector_family *v,
 static int open_only_cell(struct emitter *e, const struct step *s,
                           symp *coefficient, const char **place)
 {
-    const struct indices *index = &s->members[0].index;
+    const struct indices *index = &s->block.members[0].index;
     symp rest, x = index->n == 1 ? sym_only_where(e->c, *coefficient,
                                                   index->loops[0], &rest)
                                  : NULL;
     /* of a matrix: not where the column, which is opened later, says so */
-    if (!x ||
-        sym_has_loop_of(x, s->members[0].index2.loops, s->members[0].index2.n))
+    if (!x || sym_has_loop_of(x, s->block.members[0].index2.loops,
+                              s->block.members[0].index2.n))
         return 0;
     const char *lower = emit_int(e, index->loops[0]->lower);
     const char *upper = emit_int(e, index->loops[0]->upper);
@@ -150,9 +150,10 @@ static void emit_coefficients_of(struct emitter *e, const struct step *s,
     symp coefficient = q->potential[v->matrix ? 1 : 0];
     int n = open_only_cell(e, s, &coefficient, &row);
     if (!n)
-        n = sampler_open_index(e, &s->members[0].index, 0, false, &row);
+        n = sampler_open_index(e, &s->block.members[0].index, 0, false, &row);
     if (v->matrix)
-        n += sampler_open_index(e, &s->members[0].index2, 0, false, &column);
+        n += sampler_open_index(e, &s->block.members[0].index2, 0, false,
+                                &column);
     const char *value = emit_expr(e, coefficient);
     if (v->matrix)
         emit_line(e, "sums[(%s) * d + %s] += %s;", row, column, value);
@@ -194,7 +195,7 @@ static void emit_coefficients(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_fill(%s, sums, 0);", cells(v));
     emit_line(&e, "gbm_total whole = 0;");
     struct text rows = {0}; /* where some are gone through */
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (condition_part_shared_out(q->part)) {
             text_printf(&rows, "%s%s", rows.data ? " || " : "",
                         q->summed ? emit_all_count(c, q->part, false) : "true");
@@ -211,7 +212,7 @@ static void emit_coefficients(struct compiler *c, struct text *out,
         emit_close(&e, 1);
     }
     text_free(&rows);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next) {
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next) {
         if (!condition_part_shared_out(q->part))
             emit_coefficients_of(&e, s, v, q);
         if (q->summed) {
@@ -305,13 +306,13 @@ static bool takes(const struct step *s) { return s->family->nslices > 0; }
 static const char *name_of(struct compiler *c, const struct step *s)
 {
     (void)c;
-    return s->recognised ? s->recognised->name : "vector";
+    return s->law.family ? s->law.family->name : "vector";
 }
 
 static const char *explain_vector(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
-    const char *word = sampler_family_word(c, s->recognised);
+    const char *word = sampler_family_word(c, s->law.family);
     const char *n = sampler_count_text(c, family_extent(c, f, 0));
     if (f->nslices == 2)
         return intern_format(c, "%s, %s x %s", word, n,
@@ -321,7 +322,7 @@ static const char *explain_vector(struct compiler *c, const struct step *s)
 
 static const char *brief(struct compiler *c, const struct step *s)
 {
-    return sampler_family_word(c, s->recognised);
+    return sampler_family_word(c, s->law.family);
 }
 
 const struct sampler sampler_vector_draw = {

@@ -56,8 +56,8 @@ const char *sampler_count_text(struct compiler *c, symp count)
 symp block_dimension(struct compiler *c, const struct step *s)
 {
     symp n = sym_num(c, 0);
-    for (int i = 0; i < s->nmembers; i++)
-        n = sym_add2(c, n, s->members[i].count);
+    for (int i = 0; i < s->block.n; i++)
+        n = sym_add2(c, n, s->block.members[i].count);
     return n;
 }
 
@@ -66,7 +66,7 @@ bool sampler_is_augmented(const struct step *s)
     bool yes = s->family->auxiliary;
     for (const struct part *p = s->parts; p; p = p->next)
         yes = yes || p->factor->auxiliary;
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         yes = yes || q->part->factor->auxiliary;
     return yes;
 }

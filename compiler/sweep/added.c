@@ -13,7 +13,7 @@ static bool is_added(const struct step *s)
 static bool goes_first(const struct model *m, const struct step *s)
 {
     for (const struct step *k = m->steps; k; k = k->next)
-        if (is_added(k) && (k == s || k->scaled_by == s))
+        if (is_added(k) && (k == s || k->scaled.by == s))
             return true;
     return false;
 }
@@ -44,7 +44,7 @@ void sweep_check_added(struct compiler *c, struct model *m)
         if (!f->auxiliary)
             continue;
         while (s && !step_moves(s, f->var)) {
-            if (s->sampler && condition_has_variable(s->reads, f->var))
+            if (s->sampler && condition_has_variable(s->turn.reads, f->var))
                 error_at(c, f->span,
                          "--with=powers: not supported yet: %s is read before "
                          "it is drawn",

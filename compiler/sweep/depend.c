@@ -57,8 +57,8 @@ static bool shares(const struct var_list *a, const struct var_list *b)
 
 static void add_definition(struct step *s, const struct family *f)
 {
-    add(s->changes, f->var);
-    add_read(s->reads, f->body);
+    add(s->turn.changes, f->var);
+    add_read(s->turn.reads, f->body);
 }
 
 /* What is recomputed with f: itself, or the sequence that it is the first of.
@@ -78,7 +78,7 @@ static void add_changed(const struct model *m, struct step *s)
         add_recomputed(s, s->family);
     for (const struct var *v = m->vars; v && s->sampler; v = v->next)
         if (step_moves(s, v))
-            add(s->changes, v);
+            add(s->turn.changes, v);
 }
 
 bool sweep_recomputes(const struct step *s, const struct family *f)
@@ -97,8 +97,8 @@ static void add_summed(struct var_list *list, const struct step *s)
     for (const struct part *p = s->parts; p; p = p->next)
         for (int i = 0; p->summed && i < p->summed->terms.n; i++)
             add_read(list, p->summed->terms.coefficient[i]);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        for (int i = 0; q->summed && i < s->nmembers; i++) {
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
+        for (int i = 0; q->summed && i < s->block.n; i++) {
             add_read(list, q->summed->potential[i]);
             for (int j = 0; j <= i; j++)
                 add_read(list, q->summed->precision[i][j]);
@@ -113,36 +113,36 @@ static void add_seen(struct compiler *c, struct step *s)
                   ? model_sequence_expressions(c, s->family)
                   : NULL;
     for (; e && *e; e++)
-        add_read(s->reads, *e);
+        add_read(s->turn.reads, *e);
     for (const struct part *p = s->parts; p; p = p->next) {
-        add_variables_in(s->reads, p->factor);
-        if (s->nlifted)
-            add_read(s->reads, p->logp);
+        add_variables_in(s->turn.reads, p->factor);
+        if (s->lifted)
+            add_read(s->turn.reads, p->logp);
     }
-    for (int i = 0; i < s->nstatistics; i++)
-        add_read(s->reads, s->statistic_table[i]);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
-        add_variables_in(s->reads, q->part->factor);
-    add_summed(s->reads, s);
+    for (int i = 0; s->lifted && i < s->law.n; i++)
+        add_read(s->turn.reads, s->lifted->statistic[i]);
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
+        add_variables_in(s->turn.reads, q->part->factor);
+    add_summed(s->turn.reads, s);
 }
 
 void sweep_find_dependence(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
-        s->reads = new_list(c, m);
-        s->changes = new_list(c, m);
+        s->turn.reads = new_list(c, m);
+        s->turn.changes = new_list(c, m);
         add_changed(m, s);
         add_seen(c, s);
-        if (s->inverse)
-            add_read(s->reads, s->inverse->reference);
+        if (s->turn.inverse)
+            add_read(s->turn.reads, s->turn.inverse->reference);
     }
     for (const struct factor *g = m->factors; g; g = g->next) {
         struct var_list *in = new_list(c, m);
         add_variables_in(in, g);
         for (struct step *s = m->steps; s; s = s->next)
-            for (int i = 0; s->sampler && shares(in, s->changes) && i < in->n;
-                 i++)
-                add(s->reads, in->items[i]);
+            for (int i = 0;
+                 s->sampler && shares(in, s->turn.changes) && i < in->n; i++)
+                add(s->turn.reads, in->items[i]);
     }
     for (struct step *s = m->steps; s; s = s->next)
         for (const struct family *f = m->families; f; f = f->next)
@@ -153,18 +153,20 @@ void sweep_find_dependence(struct compiler *c, struct model *m)
 /* Steps that go through an index meet where it is rebuilt. */
 static bool through_index(const struct step *s)
 {
-    bool any = s->inverse != NULL;
+    bool any = s->turn.inverse != NULL;
     for (const struct part *p = s->parts; p; p = p->next)
         any = any || (p->inverse && p->inverse->latent);
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         any = any || (q->part->inverse && q->part->inverse->latent);
     return any;
 }
 
 bool sweep_may_swap(const struct step *a, const struct step *b)
 {
-    if ((a->inverse && through_index(b)) || (b->inverse && through_index(a)))
+    if ((a->turn.inverse && through_index(b)) ||
+        (b->turn.inverse && through_index(a)))
         return false;
-    return !shares(a->changes, b->reads) && !shares(b->changes, a->reads) &&
-           !shares(a->changes, b->changes);
+    return !shares(a->turn.changes, b->turn.reads) &&
+           !shares(b->turn.changes, a->turn.reads) &&
+           !shares(a->turn.changes, b->turn.changes);
 }

@@ -45,7 +45,7 @@ static bool all_swap(const struct step *s, const struct step *end,
                      const struct step *drawn)
 {
     for (; s && s != end; s = s->next)
-        if (!s->late && s != drawn->scaled_by && !sweep_may_swap(s, drawn))
+        if (!s->turn.late && s != drawn->scaled.by && !sweep_may_swap(s, drawn))
             return false;
     return true;
 }
@@ -135,7 +135,7 @@ static symp find_form(symp e, const struct form *f)
 static symp find_predictor(const struct step *s, const struct step *block,
                            const struct quadratic *q)
 {
-    const struct form f = {q->matrix, block->members[0].family->var,
+    const struct form f = {q->matrix, block->block.members[0].family->var,
                            s->family->loops[0]};
     symp found = NULL;
     for (const struct part *p = s->parts; p; p = p->next)
@@ -150,34 +150,34 @@ static bool may_be_scaled(struct compiler *c, const struct model *m,
                           const struct step *s, const struct step *block,
                           const struct quadratic *q)
 {
-    const struct step *move = s->scaled_by;
+    const struct step *move = s->scaled.by;
     struct var_list moved = {NULL, 0};
     for (const struct step *k = m->steps; k; k = k->next)
-        for (const struct quadratic *o = k->quadratics; o; o = o->next)
-            if (o->drawn && (k == block ? o->drawn->scaled_by != move
-                                        : move && o->drawn->scaled_by == move))
+        for (const struct quadratic *o = k->block.quadratics; o; o = o->next)
+            if (o->drawn && (k == block ? o->drawn->scaled.by != move
+                                        : move && o->drawn->scaled.by == move))
                 return false;
     if (!move)
         return true;
-    if (move->next && move->next->after == move)
+    if (move->next && move->next->turn.after == move)
         return false;
-    moved.items = NEW_ARRAY(c, const struct var *, move->nmembers);
-    for (int i = 0; i < move->nmembers; i++)
-        if (!condition_has_variable(&moved, move->members[i].family->var))
-            moved.items[moved.n++] = move->members[i].family->var;
+    moved.items = NEW_ARRAY(c, const struct var *, move->block.n);
+    for (int i = 0; i < move->block.n; i++)
+        if (!condition_has_variable(&moved, move->block.members[i].family->var))
+            moved.items[moved.n++] = move->block.members[i].family->var;
     return condition_scales_along(c, q->score, &moved);
 }
 
 static bool is_alone(const struct step *s)
 {
-    return s->sampler && s->sampler->split && !s->nmembers && !s->late &&
-           !s->sequential && !s->conflicts && !s->through;
+    return s->sampler && s->sampler->split && !s->block.n && !s->turn.late &&
+           !s->order.sequential && !s->order.conflicts && !s->through;
 }
 
 /* Another term's pass draws it. */
 static bool is_taken(const struct step *s, const struct step *block)
 {
-    for (const struct quadratic *q = block->quadratics; q; q = q->next)
+    for (const struct quadratic *q = block->block.quadratics; q; q = q->next)
         if (q->drawn == s)
             return true;
     return false;
@@ -195,8 +195,8 @@ static void find_draw(struct compiler *c, struct model *m, struct step *block,
     }
     if (q->drawn && comes_after(q->drawn, block))
         put_before(m, q->drawn, block);
-    if (q->drawn && q->drawn->scaled_by)
-        put_before(m, q->drawn->scaled_by, block);
+    if (q->drawn && q->drawn->scaled.by)
+        put_before(m, q->drawn->scaled.by, block);
 }
 
 void sweep_fuse(struct compiler *c, struct model *m)
@@ -204,7 +204,7 @@ void sweep_fuse(struct compiler *c, struct model *m)
     for (struct step *block = m->steps; block; block = block->next) {
         if (!block->sampler || !block->sampler->dense)
             continue;
-        for (struct quadratic *q = block->quadratics; q; q = q->next)
+        for (struct quadratic *q = block->block.quadratics; q; q = q->next)
             if (q->row && q->matrix && q->constant_weight)
                 find_draw(c, m, block, q);
     }

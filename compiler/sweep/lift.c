@@ -108,7 +108,8 @@ static symp make_table(struct lifting *k, symp e)
 {
     struct compiler *c = k->c;
     struct step *s = k->step;
-    if (s->nlifted == (int)(sizeof s->lifted / sizeof *s->lifted))
+    struct lifted *all = s->lifted;
+    if (all && all->n == (int)(sizeof all->of / sizeof *all->of))
         return NULL;
     symp at = sym_loop(c, k->value), one = sym_num(c, 1);
     symp value = sym_sub(c, sym_add2(c, at, k->first), one);
@@ -119,7 +120,9 @@ static symp make_table(struct lifting *k, symp e)
                                        : model_constant_of(c, k->m, body);
     if (!cell)
         return NULL;
-    s->lifted[s->nlifted++] = e;
+    if (!all)
+        all = s->lifted = NEW(c, struct lifted);
+    all->of[all->n++] = e;
     symp place = sym_add2(c, sym_sub(c, k->x, k->first), one);
     return sym_replace_loop(c, cell, k->value, place);
 }
@@ -210,16 +213,20 @@ static void lift_part(struct lifting *k, struct part *p)
 /* Its coefficient is the element's own. */
 static void lift_statistic(struct lifting *k, int i)
 {
-    symp e = k->step->statistics[i];
+    symp e = k->step->law.statistics[i];
     k->part = NULL;
     k->x = sym_target(k->c);
-    if (can_be_lifted(k, e) && sym_any(e, is_call, NULL))
-        k->step->statistic_table[i] = make_table(k, e);
+    symp table = can_be_lifted(k, e) && sym_any(e, is_call, NULL)
+                     ? make_table(k, e)
+                     : NULL;
+    if (table)
+        k->step->lifted->statistic[i] = table;
 }
 
 symp sweep_statistic_tried(const struct step *s, int i)
 {
-    return s->statistic_table[i] ? s->statistic_table[i] : s->statistics[i];
+    symp table = s->lifted ? s->lifted->statistic[i] : NULL;
+    return table ? table : s->law.statistics[i];
 }
 
 static void lift_step(struct compiler *c, struct model *m, struct step *s)
@@ -227,10 +234,10 @@ static void lift_step(struct compiler *c, struct model *m, struct step *s)
     struct loop *value = NEW(c, struct loop);
     value->name = intern(c, "k");
     value->lower = sym_num(c, 1);
-    value->upper = sym_length(c, s->lower, s->upper);
+    value->upper = sym_length(c, s->support.lower, s->support.upper);
     struct lifting k = {
-        .c = c, .m = m, .step = s, .value = value, .first = s->lower};
-    for (int i = 0; i < s->nstatistics; i++)
+        .c = c, .m = m, .step = s, .value = value, .first = s->support.lower};
+    for (int i = 0; i < s->law.n; i++)
         lift_statistic(&k, i);
     for (struct part *p = s->parts; p; p = p->next)
         lift_part(&k, p);
@@ -241,7 +248,8 @@ static void lift_step(struct compiler *c, struct model *m, struct step *s)
 static bool tries_all(const struct step *s)
 {
     return s->sampler && s->sampler->tries_all && s->sampler->tries_all(s) &&
-           s->family->nloops && sym_fixed(s->lower) && sym_fixed(s->upper);
+           s->family->nloops && sym_fixed(s->support.lower) &&
+           sym_fixed(s->support.upper);
 }
 
 void sweep_lift(struct compiler *c, struct model *m)

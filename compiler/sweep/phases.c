@@ -202,7 +202,7 @@ static void put_before_trials(struct step *s, struct phase *draw)
 
 static void add_bounds(struct compiler *c, struct step *s, struct phase *draw)
 {
-    for (const struct bound *b = s->bounds; b; b = b->next) {
+    for (const struct bound *b = s->support.bounds; b; b = b->next) {
         struct phase *p = draw;
         if (condition_part_shared_out(b->part)) {
             p = sweep_add_phase(c, s, PHASE_SUM,
@@ -212,14 +212,15 @@ static void add_bounds(struct compiler *c, struct step *s, struct phase *draw)
         }
         phase_computes(c, p, b->value);
     }
-    phase_computes(c, draw, s->lower);
-    phase_computes(c, draw, s->upper);
+    phase_computes(c, draw, s->support.lower);
+    phase_computes(c, draw, s->support.upper);
 }
 
 /* How many coordinates member i has. */
 static symp count_of(struct compiler *c, const struct step *s, int i)
 {
-    return s->members[i].count ? s->members[i].count : sym_num(c, 1);
+    return s->block.members[i].count ? s->block.members[i].count
+                                     : sym_num(c, 1);
 }
 
 static void add_quadratic(struct compiler *c, struct step *s,
@@ -228,12 +229,12 @@ static void add_quadratic(struct compiler *c, struct step *s,
     struct phase *p = alone;
     if (condition_part_shared_out(q->part)) {
         p = sweep_add_phase(c, s, PHASE_SUM,
-                            s->recognised ? "statistics"
+                            s->law.family ? "statistics"
                                           : "precision and potential");
         p->part = q->part;
         say_summed(p, q->summed ? q->summed->part : NULL);
     }
-    for (int i = 0; i < s->nmembers; i++) {
+    for (int i = 0; i < s->block.n; i++) {
         symp n = count_of(c, s, i);
         phase_computes_each(c, p, q->potential[i], n);
         for (int j = 0; j <= i; j++)
@@ -247,13 +248,13 @@ static void say_tried(struct compiler *c, const struct step *s, struct phase *p)
 {
     p->at_least = !(s->sampler->tries_all && s->sampler->tries_all(s));
     p->tried = p->at_least ? sym_num(c, TRIED_LEAST)
-                           : sym_length(c, s->lower, s->upper);
+                           : sym_length(c, s->support.lower, s->support.upper);
 }
 
 static symp coordinates(struct compiler *c, const struct step *s)
 {
     symp d = sym_num(c, 0);
-    for (int i = 0; i < s->nmembers; i++)
+    for (int i = 0; i < s->block.n; i++)
         d = sym_add2(c, d, count_of(c, s, i));
     return d;
 }
@@ -261,14 +262,14 @@ static symp coordinates(struct compiler *c, const struct step *s)
 /* What the step draws. */
 static void say_drawn(struct compiler *c, const struct step *s, struct phase *p)
 {
-    struct family **families = NEW_ARRAY(c, struct family *, s->nmembers + 1);
-    for (int i = 0; i < s->nmembers; i++)
-        families[i] = s->members[i].family;
-    if (!s->nmembers)
+    struct family **families = NEW_ARRAY(c, struct family *, s->block.n + 1);
+    for (int i = 0; i < s->block.n; i++)
+        families[i] = s->block.members[i].family;
+    if (!s->block.n)
         families[0] = s->family;
     p->writes = families;
-    p->nwrites = s->nmembers ? s->nmembers : 1;
-    p->drawn = s->nmembers ? coordinates(c, s) : sym_num(c, 1);
+    p->nwrites = s->block.n ? s->block.n : 1;
+    p->drawn = s->block.n ? coordinates(c, s) : sym_num(c, 1);
 }
 
 struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s)
@@ -277,16 +278,17 @@ struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s)
     struct phase *draw =
         new_phase(c, searches ? PHASE_SEARCH : PHASE_MAP, "draws");
     draw->random = true;
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (!q->row)
             add_quadratic(c, s, q, draw);
-    if (s->quadratics && !searches && !s->recognised) {
+    if (s->block.quadratics && !searches && !s->law.family) {
         draw->kind = PHASE_SOLVE;
         phase_solves(c, draw, coordinates(c, s));
     }
-    for (int i = 0; i < s->nstatistics; i++)
+    for (int i = 0; i < s->law.n; i++)
         phase_computes(c, draw, sweep_statistic_tried(s, i));
-    for (const struct part *p = s->quadratics ? NULL : s->parts; p; p = p->next)
+    for (const struct part *p = s->block.quadratics ? NULL : s->parts; p;
+         p = p->next)
         sweep_add_part(c, s, p, draw);
     add_bounds(c, s, draw);
     put_before_trials(s, draw);
@@ -353,8 +355,8 @@ static void check_read(const struct step *s, symp e)
 {
     const enum role role = e->kind == SYM_REF ? e->var->role : ROLE_GIVEN;
     if (role != ROLE_GIVEN && role != ROLE_CONSTANT &&
-        !condition_has_variable(s->reads, e->var) &&
-        !condition_has_variable(s->changes, e->var))
+        !condition_has_variable(s->turn.reads, e->var) &&
+        !condition_has_variable(s->turn.changes, e->var))
         UNREACHABLE();
     for (int i = 0; i < e->nargs; i++)
         check_read(s, e->args[i]);
@@ -392,11 +394,11 @@ static void finish_phase(struct compiler *c, const struct step *s,
 void sweep_form_phases(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
-        if (s->inverse) {
+        if (s->turn.inverse) {
             sweep_add_phase(c, s, PHASE_INDEX,
                             "sorts instances by the cell they hit");
-            phase_computes(c, s->phases, s->inverse->reference);
-            s->phases->rows = s->inverse->factor->family;
+            phase_computes(c, s->phases, s->turn.inverse->reference);
+            s->phases->rows = s->turn.inverse->factor->family;
         } else if (!s->sampler) {
             add_recomputed_phase(c, s, s->family);
         } else if (s->sampler->phases) {

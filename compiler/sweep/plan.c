@@ -14,9 +14,9 @@ static struct step *insert_after(struct compiler *c, struct step *s)
 
 bool step_moves(const struct step *s, const struct var *v)
 {
-    if (s->nmembers)
-        for (int i = 0; i < s->nmembers; i++)
-            if (s->members[i].family->var == v)
+    if (s->block.n)
+        for (int i = 0; i < s->block.n; i++)
+            if (s->block.members[i].family->var == v)
                 return true;
     if (s->sampler && s->sampler->moves && s->sampler->moves(s, v))
         return true;
@@ -37,8 +37,8 @@ static void depend_on(struct step *last, struct step *s)
 {
     if (s->sampler->forward && !s->family->var->barren)
         return;
-    last->after = s;
-    last->late = s->late;
+    last->turn.after = s;
+    last->turn.late = s->turn.late;
 }
 
 const char *sweep_derive_name(struct compiler *c, const struct family *f)
@@ -72,7 +72,7 @@ static void find_tallied(const struct part *p, const struct part *summed,
 
 static bool has_quadratic_of(const struct step *s, const struct part *p)
 {
-    for (const struct quadratic *q = s->quadratics; q; q = q->next)
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (q->part == p)
             return true;
     return false;
@@ -86,17 +86,17 @@ static const struct var *unless_tallied(const struct model *m,
     const struct var *leaf = NULL;
     bool several = false;
     for (const struct step *s = m->steps; s; s = s->next) {
-        for (const struct quadratic *q = s->quadratics; q; q = q->next)
+        for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
             find_tallied(q->part, q->summed ? q->summed->part : NULL, i, &leaf,
                          &several);
         for (const struct part *p = s->parts; p; p = p->next)
             if (!has_quadratic_of(s, p))
                 find_tallied(p, p->summed, i, &leaf, &several);
-        for (const struct part *p = s->ties; p; p = p->next)
+        for (const struct part *p = s->order.ties; p; p = p->next)
             find_tallied(p, NULL, i, &leaf, &several);
-        for (const struct part *p = s->reached; p; p = p->next)
+        for (const struct part *p = s->view.reached; p; p = p->next)
             find_tallied(p, NULL, i, &leaf, &several);
-        for (const struct bound *b = s->bounds; b; b = b->next)
+        for (const struct bound *b = s->support.bounds; b; b = b->next)
             find_tallied(b->part, NULL, i, &leaf, &several);
     }
     return several ? NULL : leaf;
@@ -124,11 +124,11 @@ static struct step *rebuild_indices(struct compiler *c, struct model *m,
         if (!i->latent || !moved || i->device != device)
             continue;
         last = insert_after(c, last);
-        last->inverse = i;
+        last->turn.inverse = i;
         if (device)
-            last->due_whole = i->leaf;
+            last->turn.due_whole = i->leaf;
         else
-            last->due_partly = unless_tallied(m, i);
+            last->turn.due_partly = unless_tallied(m, i);
         depend_on(last, s);
         last->name = intern_format(c, "index%d", i->number);
     }
@@ -152,7 +152,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
         last = insert_after(c, last);
         last->family = f;
         depend_on(last, s);
-        last->due_whole = f->leaf;
+        last->turn.due_whole = f->leaf;
         last->name = sweep_derive_name(c, f);
     }
     rebuild_indices(c, m, s, last, false);

@@ -562,18 +562,18 @@ static bool sum_part(struct compiler *c, struct model *m, struct part *p,
 
 static bool is_plain(const struct step *s)
 {
-    return !s->recognised || entry_is_normal(s->recognised);
+    return !s->law.family || entry_is_normal(s->law.family);
 }
 
 /* Scalars whose parts are sums of coefficients. */
 static bool is_direct(const struct step *s)
 {
-    return !s->quadratics && !s->through;
+    return !s->block.quadratics && !s->through;
 }
 
 static void sum_at_load(struct compiler *c, struct model *m, struct step *s)
 {
-    for (struct quadratic *q = s->quadratics; q; q = q->next)
+    for (struct quadratic *q = s->block.quadratics; q; q = q->next)
         sum_quadratic(c, m, q, NULL, is_plain(s));
     for (struct part *p = is_direct(s) ? s->parts : NULL; p; p = p->next)
         if (!sum_part(c, m, p, NULL, is_plain(s), false))
@@ -627,7 +627,7 @@ static void sum_by_group(struct compiler *c, struct model *m, struct step *s,
                          struct readers **all, bool only_ask)
 {
     struct readers *last = NULL;
-    struct quadratic *q = s->quadratics;
+    struct quadratic *q = s->block.quadratics;
     struct part *p = is_direct(s) ? s->parts : NULL;
     for (; q || p; q = q ? q->next : NULL, p = p ? p->next : NULL) {
         struct part *of = q ? q->part : p;

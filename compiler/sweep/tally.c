@@ -118,8 +118,8 @@ bool sweep_by_cell(struct compiler *c, const struct step *s,
 {
     const struct part *p = q->part;
     *k = (struct grouping){.part = *p, .of_cells = true};
-    const struct indices *index = &s->members[0].index;
-    if (p->inverse || p->guard || s->family->nslices != 1 || s->nmembers != 1 ||
+    const struct indices *index = &s->block.members[0].index;
+    if (p->inverse || p->guard || s->family->nslices != 1 || s->block.n != 1 ||
         index->n != 1 || !q->potential[0])
         return false;
     symp rest, x = sym_only_where(c, q->potential[0], index->loops[0], &rest);

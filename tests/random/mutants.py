@@ -52,9 +52,9 @@ COMPILER_SITES = [
     ("condition/condition.c", "sym_mul2(c, sym_num(c, 0.5), second);", "second;"),
     # of a block of several, the first member's part of the potential
     ("sampler/block.c", """
-    for (int j = 0; j < s->nmembers; j++)
+    for (int j = 0; j < s->block.n; j++)
         first = sym_add2(""", """
-    for (int j = 1; j < s->nmembers; j++)
+    for (int j = 1; j < s->block.n; j++)
         first = sym_add2("""),
     # what a predictor has beside the block
     ("sampler/block.c", "q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));",
