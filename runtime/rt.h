@@ -51,7 +51,7 @@ struct rt_options {
     int particles;                                /* of a filter */
     int beside; /* chains for each of those that were asked for */
     uint64_t seed;
-    const char *device; /* "auto", "cpu", "cuda", "cuda:0,1" */
+    const char *device; /* "auto", "cpu", "cuda", "cuda:1" */
     int threads;        /* 0: as many as the machine has */
     enum rt_precision precision;
     const char *monitor; /* list of names, or NULL: the default */
@@ -268,7 +268,7 @@ struct rt {
  * name "rt_cuda". Functions return GBM_OK, or what rt_fail returned. */
 struct rt_device {
     const char *name;
-    /* Opens the device named by `which` ("cuda", "cuda:0,1"). Fails with a
+    /* Opens the device named by `which` ("cuda", "cuda:1"). Fails with a
      * message if there is none (for "auto" the host is taken then, and the
      * message says why). */
     enum gbm_status (*open)(struct rt *rt, const char *which);

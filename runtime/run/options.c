@@ -82,7 +82,7 @@ static const struct option options[] = {
     {"--draws", OPTION_DRAWS, "N", "sweeps after warm-up (1000)"},
     {"--thin", OPTION_THIN, "N", "keep every N-th of them (1)"},
     {"--seed", OPTION_SEED, "N", "the same seed gives the same draws (1)"},
-    {"--device", OPTION_DEVICE, "NAME", "auto, cpu, cuda or cuda:0,1 (auto)"},
+    {"--device", OPTION_DEVICE, "NAME", "auto, cpu, cuda or cuda:N, the N-th from 0 (auto)"},
     {"--threads", OPTION_THREADS, "N", "threads on the CPU (all)"},
     {"--precision", OPTION_PRECISION, "P",
      "double, single or mixed, on a GPU (double)"},
