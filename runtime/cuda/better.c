@@ -3,11 +3,13 @@
  * sweeps. That is done by a process beside the run: nothing interrupts NVRTC,
  * but a process can be ended whatever it is at. A run that is over does not
  * wait for it; it ends with the run however that ends. Each program that is
- * done goes to the cache, so that later runs begin with it. */
+ * done goes to the cache, so that later runs begin with it. It leaves all cores
+ * to the start of the run, and begins with the first sweeps. */
 #include "cuda.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,13 +28,17 @@ struct board {
     } places[CUDA_LEVELS][CUDA_PROGRAMS];
     _Atomic int64_t end; /* of the file */
     _Atomic int taken;   /* tasks */
+    sem_t sweeps;        /* have begun */
 };
 #define NEVER (-1) /* it cannot be compiled */
+/* After the first sweeps: a run of two or three is over by then. */
+#define PATIENCE_US 300000
 
 struct cuda_better {
     struct board *board;
     int file;
     pid_t process;
+    bool begun; /* on the programs */
     int n;
     CUmodule *modules[CUDA_PROGRAMS];
     enum cuda_level levels[CUDA_PROGRAMS];
@@ -129,6 +135,13 @@ static void stand_apart(int file, pid_t run)
     (void)!nice(10);
 }
 
+static void wait_for_sweeps(struct board *board)
+{
+    while (sem_wait(&board->sweeps) != 0)
+        ; /* interrupted */
+    (void)usleep(PATIENCE_US);
+}
+
 /* Threads of our own: those of OpenMP are the run's. */
 static void compile_apart(struct tasks *t)
 {
@@ -136,6 +149,7 @@ static void compile_apart(struct tasks *t)
     pthread_t others[CUDA_LEVELS * CUDA_PROGRAMS];
     int n = 0;
 
+    wait_for_sweeps(t->better->board);
     while (n < threads - 1 && pthread_create(&others[n], NULL, work_on, t) == 0)
         n++;
     (void)work_on(t);
@@ -153,7 +167,7 @@ static bool open_board(struct cuda_better *b)
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (b->board == MAP_FAILED)
         b->board = NULL;
-    return b->file > 2 && b->board;
+    return b->file > 2 && b->board && sem_init(&b->board->sweeps, 1, 0) == 0;
 }
 
 bool cuda_better_begin(struct cuda *c, const struct cuda_program *programs,
@@ -305,6 +319,8 @@ enum gbm_status cuda_better_take(struct cuda *c)
 
     if (!b)
         return GBM_OK;
+    if (!b->begun)
+        b->begun = sem_post(&b->board->sweeps) == 0;
     const enum cuda_level most = level_now(b);
     const int n = load_ready(b, most, olds);
     if (n > 0) {

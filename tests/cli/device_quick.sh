@@ -55,6 +55,12 @@ for lanes in 0 4; do
 done
 GBM_CUDA_PASS=1 draw probit '2' --draws 20
 
+# All cores are the quick one's until sweeps begin.
+GBM_FAKE_COMPILED=compiled GBM_FAKE_SLOW_MAX=5 GBM_CACHE=off \
+    GBM_CUDA_QUICK=2 run pump order --draws 100
+awk '$2 != "max" { other = 1 } $2 == "max" && other { early = 1 }
+    END { exit early || !other }' compiled || fail "more was compiled before the sweeps"
+
 # A run that goes on from a checkpoint may be at another level.
 export GBM_CUDA_CHAINS=0
 GBM_CUDA_QUICK=0 run pump full --draws 100

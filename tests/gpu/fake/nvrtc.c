@@ -74,6 +74,18 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
     return NVRTC_SUCCESS;
 }
 
+/* To the end of the file GBM_FAKE_COMPILED, if it is set. */
+static void tell(const char *what, const char *level)
+{
+    const char *path = getenv("GBM_FAKE_COMPILED");
+    FILE *file = path ? fopen(path, "a") : NULL;
+
+    if (!file)
+        return;
+    fprintf(file, "%s %s\n", what, level);
+    fclose(file);
+}
+
 nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n,
                                 const char *const *options)
 {
@@ -90,14 +102,17 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n,
     for (int i = 0; i < n; i++)
         if (strncmp(options[i], word, strlen(word)) == 0)
             level = options[i] + strlen(word);
+    tell("begin", level);
     /* GBM_FAKE_NVRTC=WORD: what is compiled with an option that begins so, or
      * at that level, is not to be had */
     const char *fails = getenv("GBM_FAKE_NVRTC");
     if (fails && strcmp(fails, level) == 0)
         return NVRTC_ERROR_COMPILATION;
-    /* GBM_FAKE_SLOW=SECONDS: all but the quickest level takes so long */
-    const char *slow = getenv("GBM_FAKE_SLOW");
-    if (slow && strcmp(level, "max") != 0)
+    /* GBM_FAKE_SLOW=SECONDS: all but the quickest level takes so long;
+     * GBM_FAKE_SLOW_MAX=SECONDS: the quickest */
+    const char *slow = getenv(strcmp(level, "max") == 0 ? "GBM_FAKE_SLOW_MAX"
+                                                        : "GBM_FAKE_SLOW");
+    if (slow)
         sleep((unsigned)atoi(slow));
     for (int i = 0; fails && i < n; i++)
         if (strncmp(options[i], fails, strlen(fails)) == 0) {
@@ -114,6 +129,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n,
     p->log[got] = '\0';
     if (!pipe || pclose(pipe) != 0)
         return NVRTC_ERROR_COMPILATION;
+    tell("end", level);
     snprintf(command, sizeof command, "%s/code.so", p->folder);
     snprintf(p->library, sizeof p->library, "%s/%.8s.so", p->folder, level);
     return rename(command, p->library) == 0 ? NVRTC_SUCCESS
