@@ -33,6 +33,16 @@ enum rt_command {
  * out; all at their priors' typical values; at draws from the priors. */
 enum rt_starts { RT_DISPERSED, RT_TYPICAL, RT_PRIOR };
 
+/* What is said of a run while it goes on: a line that is written over in a
+ * terminal, else lines; these with a view of the draws; nothing. */
+enum rt_progress_kind {
+    RT_PROGRESS_AUTO,
+    RT_PROGRESS_BAR,
+    RT_PROGRESS_LINES,
+    RT_PROGRESS_NONE,
+    RT_PROGRESS_FULL
+};
+
 struct rt_method;
 
 enum rt_precision { RT_DOUBLE, RT_SINGLE, RT_MIXED };
@@ -96,8 +106,8 @@ struct rt_options {
     int iterations;                 /* the same: at most so many */
     int laplace;                    /* optimize: draws there; 0: none */
     bool gradients;                 /* check: those, with differences */
-    int points;   /* check: states of each chain where it compares */
-    int progress; /* -1: if a terminal; 0: plain lines; 1: a bar */
+    int points; /* check: states of each chain where it compares */
+    enum rt_progress_kind progress;
 };
 
 /* ---- the model bound to its data: load.c ---- */

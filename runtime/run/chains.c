@@ -134,6 +134,8 @@ static int64_t run_blocks(struct rt_chains *r, bool adapting, int64_t done,
         double most = 8.0 * r->block;
         next = next < most ? next : most;
         r->block = next < 1 ? 1 : next > 1e6 ? 1000000 : (int)next;
+        if (!adapting)
+            rt_watch_show(r, false);
         rt_progress_show(&r->progress, done);
     }
     return done;
@@ -207,7 +209,9 @@ static enum gbm_status sample(struct rt_chains *r, const struct rt_until *until)
         int64_t done = (int64_t)r->draws.kept * o->thin;
         int64_t sweeps = (int64_t)r->draws.capacity * o->thin;
         rt_progress_begin(&r->progress, "sampling", done, sweeps);
+        rt_watch_begin(r);
         done = run_blocks(r, false, done, sweeps);
+        rt_watch_show(r, true);
         rt_progress_end(&r->progress, done);
         r->draws.complete = done == sweeps && r->rt->status == GBM_OK;
         rt_chains_count_phase(r, false);
@@ -269,9 +273,11 @@ int rt_run_chains(struct rt *rt)
     struct rt_until until;
     r.notes = rt->options.quiet ? NULL : stderr;
     bool terminal = isatty(STDERR_FILENO) != 0;
-    r.progress.out = rt->options.progress == 2 ? NULL : r.notes;
+    const enum rt_progress_kind kind = rt->options.progress;
+    r.progress.out = kind == RT_PROGRESS_NONE ? NULL : r.notes;
     r.progress.bar =
-        rt->options.progress == 1 || (rt->options.progress == -1 && terminal);
+        kind == RT_PROGRESS_BAR ||
+        (terminal && (kind == RT_PROGRESS_AUTO || kind == RT_PROGRESS_FULL));
     if (rt->options.explain && !rt->options.quiet)
         fputs(rt->model->explain, stdout);
     if (rt_checkpoint_open(&r.checkpoint, &r.resume, rt, r.notes) == GBM_OK &&

@@ -8,6 +8,12 @@
 #include "run/method.h"
 #include "io/spool.h"
 
+struct rt_watch {
+    bool on, over; /* over: what was written before, in a terminal */
+    int lines;     /* that were written last */
+    double next;   /* clock of the next look */
+};
+
 struct rt_chains {
     struct rt *rt;
     FILE *notes;
@@ -16,6 +22,7 @@ struct rt_chains {
     struct gbm_draws draws;
     struct rt_spool spool;
     struct rt_progress progress;
+    struct rt_watch watch;
     struct rt_arrival arrival;
     struct rt_checkpoint checkpoint;
     struct rt_resume resume;
@@ -64,6 +71,11 @@ void rt_chains_save(struct rt_chains *r, bool adapting);
 void rt_chains_spool(struct rt_chains *r, bool now);
 /* Writes and says what came of a run of so many sweeps, or why nothing did. */
 void rt_chains_finish(struct rt_chains *r, int64_t sweeps);
+
+/* watch.c: --progress full. Begins with a phase of sampling; looks at the draws
+ * so far, if it is time or they are the last. */
+void rt_watch_begin(struct rt_chains *r);
+void rt_watch_show(struct rt_chains *r, bool last);
 
 /* until.c: --until. Bounds that draws have to keep; 0: not asked. */
 struct rt_until {

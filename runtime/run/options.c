@@ -82,7 +82,8 @@ static const struct option options[] = {
     {"--draws", OPTION_DRAWS, "N", "sweeps after warm-up (1000)"},
     {"--thin", OPTION_THIN, "N", "keep every N-th of them (1)"},
     {"--seed", OPTION_SEED, "N", "the same seed gives the same draws (1)"},
-    {"--device", OPTION_DEVICE, "NAME", "auto, cpu, cuda or cuda:N, the N-th from 0 (auto)"},
+    {"--device", OPTION_DEVICE, "NAME",
+     "auto, cpu, cuda or cuda:N, the N-th from 0 (auto)"},
     {"--threads", OPTION_THREADS, "N", "threads on the CPU (all)"},
     {"--precision", OPTION_PRECISION, "P",
      "double, single or mixed, on a GPU (double)"},
@@ -135,7 +136,8 @@ static const struct option options[] = {
      "for tests: every number by its own slice or enumeration; slow"},
     {"--profile", OPTION_PROFILE, NULL,
      "time each step of the sweep, beside what it must do"},
-    {"--progress", OPTION_PROGRESS, "KIND", "bar, lines or none"},
+    {"--progress", OPTION_PROGRESS, "KIND",
+     "bar, lines, full (R-hat, ESS and traces) or none"},
     {"--quiet", OPTION_QUIET, NULL, "print nothing but errors"},
     {"--explain", OPTION_EXPLAIN, NULL, "print how each block is sampled"},
     {"--method", OPTION_METHOD, "NAME", "how to run; NAME is"},
@@ -331,15 +333,18 @@ static enum gbm_status parse_start(struct rt *rt, const char *text)
 
 static enum gbm_status parse_progress(struct rt *rt, const char *text)
 {
-    if (strcmp(text, "bar") == 0)
-        rt->options.progress = 1;
-    else if (strcmp(text, "lines") == 0)
-        rt->options.progress = 0;
-    else if (strcmp(text, "none") == 0)
-        rt->options.progress = 2;
-    else
+    static const char *const kinds[] = {[RT_PROGRESS_BAR] = "bar",
+                                        [RT_PROGRESS_LINES] = "lines",
+                                        [RT_PROGRESS_NONE] = "none",
+                                        [RT_PROGRESS_FULL] = "full"};
+    int kind = RT_PROGRESS_FULL;
+    while (kind > RT_PROGRESS_AUTO && strcmp(text, kinds[kind]) != 0)
+        kind--;
+    if (kind == RT_PROGRESS_AUTO)
         return rt_fail(rt, GBM_USER_ERROR,
-                       "--progress '%s': bar, lines or none is wanted", text);
+                       "--progress '%s': bar, lines, full or none is wanted",
+                       text);
+    rt->options.progress = (enum rt_progress_kind)kind;
     return GBM_OK;
 }
 
@@ -746,8 +751,7 @@ enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv)
                              .points = 3,
                              .particles = 1000,
                              .iterations = 2000,
-                             .every = 60,
-                             .progress = -1};
+                             .every = 60};
     o->data = calloc(n, sizeof *o->data);
     o->init = calloc(n, sizeof *o->init);
     o->files = calloc(n, sizeof *o->files);

@@ -532,7 +532,7 @@ static enum gbm_status run_all(struct rt_sbc *s)
     rt_catch_signals();
     while (status == GBM_OK && s->done < s->replicates && !rt_stopped()) {
         status = run_batch(s, slow);
-        if (!rt->options.quiet && rt->options.progress != 2 &&
+        if (!rt->options.quiet && rt->options.progress != RT_PROGRESS_NONE &&
             s->done < s->replicates)
             fprintf(stderr, "%d of %d replicates\n", s->done, s->replicates);
     }

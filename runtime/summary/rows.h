@@ -26,6 +26,8 @@ struct gbm_rows {
 
 /* False after the last. */
 bool gbm_rows_next(struct gbm_rows *at, struct gbm_row *row);
+/* Whether --show names it; all are shown if there is no list. */
+bool gbm_row_shown(const struct gbm_view *view, const struct gbm_row *row);
 /* Rows of moments without draws. */
 int64_t gbm_rows_of_moments(const struct gbm_draws *draws);
 

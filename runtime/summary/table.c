@@ -152,7 +152,7 @@ static bool in_list(const char *list, const char *name)
     return false;
 }
 
-static bool shown(const struct gbm_view *view, const struct gbm_row *row)
+bool gbm_row_shown(const struct gbm_view *view, const struct gbm_row *row)
 {
     return !view->show || in_list(view->show, "all") ||
            in_list(view->show, row->array) || in_list(view->show, row->name) ||
@@ -261,7 +261,7 @@ static void choose(struct choice *c, const struct gbm_summary *summary)
     struct gbm_row row;
 
     while (gbm_rows_next(&at, &row) && !c->failed) {
-        if (!shown(c->view, &row))
+        if (!gbm_row_shown(c->view, &row))
             continue;
         if (folded(c->view, &row))
             add_fold(c, &row);
