@@ -463,12 +463,10 @@ static void emit_update(struct compiler *c, struct text *out,
     if (is_closed(k)) {
         emit_line(&e, "const real t = gbm_carried_draw(rng, &o.k);");
     } else {
-        emit_line(&e, "real width = %s;",
-                  k->power != 0 ? "1" : "gbm_carried_width(tuning)");
         emit_line(&e,
-                  "const real t = gbm_slice(rng, 0, &width, 0, -GBM_INF, "
-                  "GBM_INF, carried_%s, &o);",
-                  s->name);
+                  "const real t = gbm_slice_along(rng, %s, -GBM_INF, GBM_INF, "
+                  "carried_%s, &o);",
+                  k->power != 0 ? "1" : "gbm_carried_width(tuning)", s->name);
     }
     emit_line(&e, "const bool moves = t != 0 && gbm_is_finite(%s);",
               k->power != 0 ? "real_exp(t)" : "t");

@@ -357,9 +357,8 @@ static void emit_update(struct compiler *c, struct text *out,
     open_line(&e, s, "team");
     emit_line(&e, "if (!gbm_scale_moves(&o.k))");
     emit_line(&e, "    return;");
-    emit_line(&e, "real width = 1;");
     emit_line(&e,
-              "const real t = gbm_slice(rng, 0, &width, 0, -GBM_INF, GBM_INF, "
+              "const real t = gbm_slice_along(rng, 1, -GBM_INF, GBM_INF, "
               "held_at_%s, &o);",
               s->name);
     emit_line(&e, "if (t != 0 && gbm_is_finite(real_exp(t)))");

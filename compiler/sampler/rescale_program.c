@@ -324,14 +324,13 @@ static void emit_slice(struct emitter *e, const struct step *s,
                        const struct rescaling *r, const char *parabola,
                        const char *context)
 {
-    emit_line(e, "real width_ = 1;");
     emit_line(e, "real lower_, upper_;");
     emit_line(e,
               "gbm_rescale_ends(&%s, rng, %.17g * "
               "real_log(real_fabs(%s.now)), &lower_, &upper_);",
               parabola, -r->power / 2, context);
     emit_line(e,
-              "const real t_ = gbm_slice(rng, 0, &width_, 0, lower_, upper_, "
+              "const real t_ = gbm_slice_along(rng, 1, lower_, upper_, "
               "rescaled_%s_%d, &%s);",
               s->name, r->number, context);
 }

@@ -44,9 +44,9 @@ GBM_INLINE real gbm_scale_slice(struct gbm_rng *rng,
                                 real (*density)(const void *context, real t),
                                 const void *context)
 {
-    real width = 4 / real_sqrt(2 * (real)k->count);
+    const real width = 4 / real_sqrt(2 * (real)k->count);
     return real_exp(
-        gbm_slice(rng, 0, &width, 0, -GBM_INF, GBM_INF, density, context));
+        gbm_slice_along(rng, width, -GBM_INF, GBM_INF, density, context));
 }
 
 GBM_FN real gbm_scale_search(struct gbm_rng *rng, const struct gbm_scaling *k)

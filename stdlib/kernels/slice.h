@@ -33,6 +33,22 @@ GBM_FN void gbm_slice_tune(real *width, real distance)
         *width = w;
 }
 
+/* One update in GBM_SLICE_EVERY begins with an interval that is GBM_SLICE_WIDE
+ * times as wide, or the square of that, by turns: the tuned width is that of
+ * one mode, and stepping out ends in the first gap, so that a second mode, of
+ * the other sign say, would never be met. Sweeps are counted, not states looked
+ * at: each update leaves the density invariant, and so do they by turns. */
+#define GBM_SLICE_EVERY 16
+#define GBM_SLICE_WIDE 10
+
+GBM_FN real gbm_slice_widening(uint32_t sweep)
+{
+    if (sweep % GBM_SLICE_EVERY != GBM_SLICE_EVERY - 1)
+        return 1;
+    return sweep / GBM_SLICE_EVERY % 2 ? GBM_SLICE_WIDE * GBM_SLICE_WIDE
+                                       : GBM_SLICE_WIDE;
+}
+
 enum gbm_slice_phase {
     GBM_SLICE_START, /* the height at x0 */
     GBM_SLICE_LEFT,  /* step out to the left */
@@ -41,13 +57,13 @@ enum gbm_slice_phase {
 };
 
 GBM_INLINE real gbm_slice_any(struct gbm_rng *rng, real x0, real *width,
-                              int adapting, real lower, real upper,
+                              real wide, int adapting, real lower, real upper,
                               bool integer,
                               real (*density)(const void *context, real x),
                               const void *context)
 {
     enum gbm_slice_phase phase = GBM_SLICE_START;
-    real w = *width > 0 && *width < GBM_HUGE ? *width : 1;
+    real w = wide * (*width > 0 && *width < GBM_HUGE ? *width : 1);
     real left = x0 - w * gbm_uniform(rng), right = left + w;
     int steps_left = (int)(gbm_uniform(rng) * (GBM_SLICE_STEPS + 1));
     int steps_right = GBM_SLICE_STEPS - steps_left;
@@ -110,7 +126,7 @@ GBM_INLINE real gbm_slice_any(struct gbm_rng *rng, real x0, real *width,
         right = real_fmin(right, upper);
         x = left + gbm_uniform(rng) * (right - left);
     }
-    if (adapting && height > -GBM_INF)
+    if (adapting && height > -GBM_INF && wide == 1)
         gbm_slice_tune(width, real_fabs(x - x0));
     return x;
 }
@@ -123,7 +139,18 @@ GBM_INLINE real gbm_slice(struct gbm_rng *rng, real x0, real *width,
                           real (*density)(const void *context, real x),
                           const void *context)
 {
-    return gbm_slice_any(rng, x0, width, adapting, lower, upper, false, density,
+    return gbm_slice_any(rng, x0, width, gbm_slice_widening(rng->sweep),
+                         adapting, lower, upper, false, density, context);
+}
+
+/* A move along a line from its place 0, with an interval whose width neither
+ * changes nor is tuned. */
+GBM_INLINE real gbm_slice_along(struct gbm_rng *rng, real width, real lower,
+                                real upper,
+                                real (*density)(const void *context, real x),
+                                const void *context)
+{
+    return gbm_slice_any(rng, 0, &width, 1, 0, lower, upper, false, density,
                          context);
 }
 
@@ -137,8 +164,8 @@ GBM_INLINE real gbm_slice_integer(struct gbm_rng *rng, real x0, real *width,
     real x = x0 + gbm_uniform(rng);
     if (real_floor(x) > x0) /* x0 so large that x0 + U rounds up */
         x = x0;
-    x = gbm_slice_any(rng, x, width, adapting, lower, upper + 1, true, density,
-                      context);
+    x = gbm_slice_any(rng, x, width, gbm_slice_widening(rng->sweep), adapting,
+                      lower, upper + 1, true, density, context);
     return gbm_clamp(real_floor(x), lower, upper);
 }
 

@@ -58,8 +58,9 @@ GBM_INLINE real gbm_spread_slice(struct gbm_rng *rng,
                                  real (*density)(const void *context, real t),
                                  const void *context)
 {
-    real width = 4 / (real_fabs(k->power) * real_sqrt((real)k->count / 2));
-    return gbm_slice(rng, 0, &width, 0, -GBM_INF, GBM_INF, density, context);
+    const real width =
+        4 / (real_fabs(k->power) * real_sqrt((real)k->count / 2));
+    return gbm_slice_along(rng, width, -GBM_INF, GBM_INF, density, context);
 }
 
 #endif

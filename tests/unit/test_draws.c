@@ -1185,6 +1185,28 @@ static void slice_corners(void **state)
     }
 }
 
+/* Two modes, far from each other beside the width that is tuned within one, are
+ * both met, in their shares. */
+static void slice_of_two_modes(void **state)
+{
+    enum { SWEEPS = 40000 };
+    const real gap = 8;
+    real x = gap, width = 1;
+    int crossed = 0, above = 0;
+    (void)state;
+    for (int i = 0; i < SWEEPS; i++) {
+        const real before = x;
+        struct gbm_rng rng;
+        gbm_rng_start(&rng, 1, 0, (uint32_t)i, 0, 0);
+        x = gbm_slice(&rng, x, &width, i < SWEEPS / 4, -GBM_INF, GBM_INF,
+                      two_bumps, &gap);
+        crossed += (x > 0) != (before > 0);
+        above += x > 0;
+    }
+    assert_true(crossed > 200);
+    assert_true(above > SWEEPS * 2 / 5 && above < SWEEPS * 3 / 5);
+}
+
 /* log z: normal with means 0.5 and 3, correlation 0.9, scales 0.01 and 1. */
 static real narrow_log_density(const real *z)
 {
@@ -1379,6 +1401,7 @@ int main(void)
         cmocka_unit_test(vectors),
         cmocka_unit_test(updates),
         cmocka_unit_test(slice_corners),
+        cmocka_unit_test(slice_of_two_modes),
         cmocka_unit_test(learned_moments),
         cmocka_unit_test(metropolis_tuning),
         cmocka_unit_test(bad_parameters),
