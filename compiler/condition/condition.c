@@ -600,6 +600,25 @@ static bool one_turn_hits(struct compiler *c, const struct family *f,
     return false;
 }
 
+/* The ends between which subscript d of a reference runs with a loop of a sum
+ * around it, in the factor's loops; false: no loop runs there by itself. */
+static bool ends_of_run(struct compiler *c, const struct found *r, int d,
+                        symp *lower, symp *upper)
+{
+    symp offset;
+    const struct loop *l = sym_plain_loop(c, r->reference->args[d], &offset);
+    bool bound = false;
+    for (int b = 0; b < r->nbound; b++)
+        bound = bound || r->bound[b] == l;
+    if (!bound || sym_has_loop_of(offset, r->bound, r->nbound) || !l->lower ||
+        sym_has_loop_of(l->lower, r->bound, r->nbound) ||
+        sym_has_loop_of(l->upper, r->bound, r->nbound))
+        return false;
+    *lower = sym_add2(c, l->lower, offset);
+    *upper = sym_add2(c, l->upper, offset);
+    return true;
+}
+
 /* Adds what no density mentions: the element itself, in its own prior where
  * that is flat, as in x[k] ~ dunif(x[k-1], 1). */
 static void add_own(struct compiler *c, const struct family *f,
@@ -612,13 +631,17 @@ static void add_own(struct compiler *c, const struct family *f,
     distinct->found[distinct->n++] = (struct found){.reference = own};
 }
 
-static void elements_dependence(struct compiler *c, struct step *s,
-                                struct factor *g, struct finder *found,
-                                bool own)
+/* Returns the family if sums in g tie elements that are listed: those outside
+ * what the sums run over must not read them, as they move at the same time. */
+static const struct family *elements_dependence(struct compiler *c,
+                                                struct step *s,
+                                                struct factor *g,
+                                                struct finder *found, bool own)
 {
     const struct family *f = s->family;
+    symp lower, upper;
     if (f->nloops == 0)
-        return; /* one element */
+        return NULL; /* one element */
     struct finder distinct = *found;
     distinct.found = NEW_ARRAY(c, struct found, found->n + 1);
     distinct.n = 0;
@@ -630,7 +653,8 @@ static void elements_dependence(struct compiler *c, struct step *s,
                 if (sym_has_loop(r->reference->args[d], r->bound[b]) &&
                     !one_turn_hits(c, f, r, r->bound[b])) {
                     sums = true;
-                    if (!ties_can_be_listed(f, r->bound[b]))
+                    if (!ties_can_be_listed(f, r->bound[b]) ||
+                        !ends_of_run(c, r, d, &lower, &upper))
                         s->order.sequential = true;
                 }
         bool known = false;
@@ -643,7 +667,7 @@ static void elements_dependence(struct compiler *c, struct step *s,
     if (own)
         add_own(c, f, &distinct);
     if ((distinct.n < 2 && !sums) || s->order.sequential)
-        return;
+        return NULL;
     for (int i = 0; i < distinct.n; i++)
         for (int d = 0; d < f->var->ndim; d++)
             if (!f->upper[d] &&
@@ -651,8 +675,10 @@ static void elements_dependence(struct compiler *c, struct step *s,
                 s->order.sequential = true;
     if (distinct.n > 8 || !family_plain(c, s->family))
         s->order.sequential = true;
-    if (!s->order.sequential)
-        add_conflict(c, s, g, &distinct);
+    if (s->order.sequential)
+        return NULL;
+    add_conflict(c, s, g, &distinct);
+    return sums ? f : NULL;
 }
 
 /* ---- derived nodes kept in memory
@@ -745,13 +771,49 @@ static void sums_first(struct finder *f)
     }
 }
 
-/* An instance that an earlier reference has taken is not taken again. A
- * subscript that runs in a sum hits every element. */
-static void leave_taken(struct compiler *c, struct part *p,
-                        const struct found *earlier, const struct found *r,
+/* Whether lower:upper is all that a dimension has, or the target's loop. */
+static bool runs_over_all(const struct family *f, int d, symp target,
+                          symp lower, symp upper)
+{
+    if (sym_is(lower, 1) && upper->kind == SYM_EXTENT && upper->var == f->var &&
+        upper->dim == d)
+        return true;
+    const struct loop *l = target->kind == SYM_LOOP ? target->loop : NULL;
+    return l && l->lower && sym_same(l->lower, lower) &&
+           sym_same(l->upper, upper);
+}
+
+/* That the sums around reference r run over the target, of what they sum over
+ * a part of; in the part's loops. 1: over all elements. */
+static symp within_runs(struct compiler *c, const struct part *p,
+                        const struct family *f, const struct found *r,
                         const symp *target)
 {
+    symp within = sym_num(c, 1), lower, upper;
+    for (int d = 0; d < r->reference->nargs; d++) {
+        if (!target[d] || !ends_of_run(c, r, d, &lower, &upper) ||
+            runs_over_all(f, d, target[d], lower, upper))
+            continue;
+        lower = condition_in_part(c, p, lower);
+        upper = condition_in_part(c, p, upper);
+        within = sym_and(c, within,
+                         sym_call(c, ">=", 2, (symp[]){target[d], lower}));
+        within = sym_and(c, within,
+                         sym_call(c, "<=", 2, (symp[]){target[d], upper}));
+    }
+    return within;
+}
+
+/* An instance that an earlier reference has taken is not taken again. A
+ * subscript that runs in a sum hits every element; with `tied`, the target's
+ * family, those alone that it runs over. */
+static void leave_taken(struct compiler *c, struct part *p,
+                        const struct found *earlier, const struct found *r,
+                        const symp *target, const struct family *tied)
+{
     symp hit = sym_num(c, 1);
+    if (tied)
+        hit = within_runs(c, p, tied, earlier, target);
     for (int d = 0; d < earlier->reference->nargs; d++) {
         symp e = earlier->reference->args[d];
         if (!target[d] || sym_has_loop_of(e, earlier->bound, earlier->nbound))
@@ -1066,7 +1128,7 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
     leave_other_statements(c, m, g, &refs, target);
     if (!refs.n)
         return;
-    elements_dependence(c, s, g, &refs, own);
+    const struct family *tied = elements_dependence(c, s, g, &refs, own);
     sums_first(&refs);
     struct found *before = NEW_ARRAY(c, struct found, refs.n + 1);
     int nbefore = 0;
@@ -1082,8 +1144,11 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
         match_reference(c, m, p, &refs.found[i], target);
         if (p->guard && sym_is(p->guard, 0))
             continue; /* this reference never hits this family */
+        if (tied)
+            condition_add_guard(
+                c, p, within_runs(c, p, tied, &refs.found[i], target));
         for (int k = 0; k < nbefore; k++)
-            leave_taken(c, p, &before[k], &refs.found[i], target);
+            leave_taken(c, p, &before[k], &refs.found[i], target, tied);
         if (p->guard && sym_is(p->guard, 0))
             continue;
         condition_part(c, s, p, &refs.found[i], trouble, target);
