@@ -43,6 +43,26 @@ def binomial_log(x, p, n):
         if 0 <= x <= n else -INF
 
 
+def binomial_logit_log(x, e, n):
+    """Of a probability ilogit(e), which may round to 0 or 1."""
+    return choose(n, x) - x * np.logaddexp(0, -e) \
+        - (n - x) * np.logaddexp(0, e) if 0 <= x <= n else -INF
+
+
+def nct_log(x, k, shift):
+    """The noncentral t, over the logarithm of the scale in its mixture, the
+    square root of a chi square over k, about the mode (SciPy's is wrong, or
+    nothing, far out)."""
+    square, cross = x * x + k, shift * x
+    mode = (cross + math.sqrt(cross ** 2 + 4 * k * square)) / (2 * square)
+    sd = (2 * square * mode ** 2 - cross * mode) ** -0.5
+    steps = sd * np.linspace(-40, 40, 8001)
+    s = mode * np.exp(steps)
+    terms = stats.norm.logpdf(x * s - shift) + stats.chi.logpdf(
+        s * k ** 0.5, k) + 0.5 * math.log(k) + 2 * np.log(s)
+    return float(np.logaddexp.reduce(terms)) + math.log(steps[1] - steps[0])
+
+
 def poisson_log(x, m):
     return xlogy(x, m) - m - lgamma(x + 1) if x >= 0 else -INF
 
@@ -326,8 +346,8 @@ SCALAR = {
                  if x > 0 else -INF),
     "dnt": (lambda g, m, t, k: (m + g.normal() * t ** -0.5)
             / math.sqrt(g.chisquare(k) / k),
-            lambda x, m, t, k: float(stats.nct.logpdf(
-                x * t ** 0.5, k, m * t ** 0.5)) + 0.5 * log(t)),
+            lambda x, m, t, k: nct_log(x * t ** 0.5, k, m * t ** 0.5)
+            + 0.5 * log(t)),
     "dgev": (lambda g, m, s, e: float(stats.genextreme.rvs(
         -e, m, s, random_state=g)),
         lambda x, m, s, e: float(stats.genextreme.logpdf(x, -e, m, s))),
@@ -347,6 +367,8 @@ SCALAR = {
     "dbern": (lambda g, p: float(g.random() < p),
               lambda x, p: binomial_log(x, p, 1)),
     "dbin": (lambda g, p, n: float(g.binomial(int(n), p)), binomial_log),
+    "dbin of a logit": (lambda g, e, n: float(g.binomial(int(n), ilogit(e))),
+                        binomial_logit_log),
     "dpois": (lambda g, m: float(g.poisson(m)), poisson_log),
     "dnegbin": (lambda g, p, r: float(g.poisson(g.gamma(r) * (1 - p) / p)),
                 negbin_log),
@@ -420,9 +442,9 @@ MODERN = {
     "logistic": ("dlogis", lambda m, s: (m, 1 / scale(s))),
     "pareto": ("dpar", lambda c, a: (a, c)),
     "bernoulli": ("dbern", lambda p: (p,)),
-    "bernoulli_logit": ("dbern", lambda e: (ilogit(e),)),
+    "bernoulli_logit": ("dbin of a logit", lambda e: (e, 1)),
     "binomial": ("dbin", lambda n, p: (p, n)),
-    "binomial_logit": ("dbin", lambda n, e: (ilogit(e), n)),
+    "binomial_logit": ("dbin of a logit", lambda n, e: (e, n)),
     "poisson": ("dpois", lambda m: (m,)),
     "poisson_log": ("dpois", lambda e: (math.exp(e),)),
     "neg_binomial": ("dnegbin", lambda a, b: (b / (1 + b), a)),
@@ -442,8 +464,9 @@ MODERN = {
     "inv_wishart": ("dinvwish", lambda k, s: (s, k)),
 }
 ALL = {**SCALAR, **VECTOR}
-DISCRETE = {"dbern", "dbin", "dpois", "dnegbin", "dgeom", "dgeom0", "dcat", "dbetabin",
-            "dhyper", "dordered.logit", "dordered.probit", "dinterval"}
+DISCRETE = {"dbern", "dbin", "dbin of a logit", "dpois", "dnegbin", "dgeom",
+            "dgeom0", "dcat", "dbetabin", "dhyper", "dordered.logit",
+            "dordered.probit", "dinterval"}
 
 
 def bugs(name, args):
