@@ -2,10 +2,10 @@
  * nodes are drawn by trying every value, one at a time, a chain can be caught
  * for long in a minor mode: all members of two groups named the wrong way
  * round, say, against the one member that is known. So each chain sweeps a
- * little from some starts, and keeps the first unless another leads to data and
- * discrete nodes that are far more probable; modes of like probability stay as
- * dispersed as they were drawn. Runs on the host whatever the device, so that
- * devices start alike. */
+ * little from some starts, and keeps the first unless another leads to a state
+ * that is far more probable, by the names of groups that priors tell apart,
+ * too; modes of like probability stay as dispersed as they were drawn. Runs on
+ * the host whatever the device, so that devices start alike. */
 #include "run/run.h"
 
 #include <math.h>
@@ -46,29 +46,7 @@ static void copy_chain(const struct pilot *p, int chain, bool back)
     }
 }
 
-/* Log density of what is observed and of the discrete nodes: that of continuous
- * ones depends on their scale, so that it says little of a mode's weight. */
-static double mode_logdensity(const struct pilot *p, const void *state)
-{
-    const struct rt_instance *in = p->in;
-    struct rt_cells buffer = {0};
-    double sum = 0;
-    for (int f = 0; f < in->model->nfamilies; f++) {
-        const struct gbm_family *fam = &in->model->families[f];
-        const struct rt_slot *slot = &in->slots[fam->variable];
-        bool counts =
-            in->model->variables[fam->variable].integer || rt_any_seen(slot);
-        if (!fam->stochastic || fam->data_block || fam->auxiliary || !counts)
-            continue;
-        for (int64_t e = 0; e < in->elements[f]; e++)
-            if (!fam->barren || !rt_drawn_forward(in, state, f, e, &buffer))
-                sum += fam->logdensity(state, e);
-    }
-    free(buffer.cells);
-    return sum;
-}
-
-/* Sweeps all chains; mean and variance of the log densities at the end. */
+/* Sweeps all chains; mean and variance of the scores at the end (arrival.c). */
 static bool sweep_from_here(const struct pilot *p, uint64_t seed, double *mean,
                             double *variance)
 {
@@ -84,10 +62,11 @@ static bool sweep_from_here(const struct pilot *p, uint64_t seed, double *mean,
         if (p->rt->device->run(p->rt, &block) != GBM_OK)
             return false;
         for (int c = 0; c < chains; c++) {
-            double lp = mode_logdensity(p, rt_state(p->in, p->states, c));
-            double change = lp - mean[c];
+            double score =
+                rt_score(p->rt, p->in, rt_state(p->in, p->states, c), c);
+            double change = score - mean[c];
             mean[c] += change / k;
-            variance[c] += (change * (lp - mean[c]) - variance[c]) / k;
+            variance[c] += (change * (score - mean[c]) - variance[c]) / k;
         }
     }
     return true;

@@ -197,6 +197,35 @@ for seed in 1 8 9 11 14; do
 done
 [ "$noted" -gt 0 ] || fail "no chain of surplus was in the minor mode"
 
+# ---- names of groups that their priors tell apart, which data alone do not
+
+cat >named.gbm <<'E'
+model {
+  for (i in 1:n) {
+    y[i,1:2] ~ dmnorm(mu[z[i],], Om[z[i],,])
+    z[i] ~ dcat(w[])
+  }
+  w[1:2] ~ ddirch(ones[])
+  for (k in 1:2) {
+    mu[k,1:2] ~ dmnorm(m[k,], R[,])
+    Om[k,1:2,1:2] ~ dwish(R[,], 4)
+  }
+}
+E
+python3 -c 'import json, random
+g = random.Random(1)
+y = [[round(g.gauss(m, 1), 2) for m in ((-1, 0) if i < 70 else (2, 2))]
+     for i in range(120)]
+json.dump({"n": 120, "y": y, "ones": [1, 1], "m": [[-1, 0], [2, 2]],
+           "R": [[1, 0], [0, 1]]}, open("named.json", "w"))'
+status 0 "$GBMC" -O 1 named.gbm -o named
+for seed in 1 5 6; do
+    status 0 ./named --data named.json --seed $seed --warmup 300 --draws 300 \
+        --monitor mu,w
+    grep -q 'in another mode' .out .err &&
+        fail "a chain has the groups the wrong way round (seed $seed)"
+done
+
 # ---- modes that are alike keep their chains, and are told
 
 cat >modes.gbm <<'E'
