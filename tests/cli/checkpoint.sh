@@ -256,9 +256,12 @@ cmp <(grep -v '^#' rule_1.csv) <(grep -v '^#' rest_1.csv) ||
 # ---- a clean stop leaves a checkpoint; one command line for start and rest
 
 long=("${pump[@]}" --warmup 1000 --draws 40000000 --thin 1000 --quiet)
-"${long[@]}" --checkpoint stop.ck --resume stop.ck 2>.err >.out &
+"${long[@]}" --checkpoint stop.ck --every 1s --resume stop.ck 2>.err >.out &
 id=$!
-sleep 1
+until [ -s stop.ck ] && [ "$(checkpoint sweeps stop.ck)" -gt 1000 ]; do
+    kill -0 $id || fail "a long run ended"
+    sleep 0.2
+done
 kill -TERM $id
 wait $id
 [ $? = 2 ] || fail "a clean stop"
