@@ -19,20 +19,36 @@ static const struct stmt *read_statement(struct compiler *c, const char *text)
     const struct stmt *s = program.model;
     bool alone = !program.data && !program.declarations && !program.samplers &&
                  !program.entries && !program.imports;
-    if (!alone || !s || s->next || s->kind != STMT_STOCHASTIC ||
-        s->lhs->bracket) {
+    if (!alone || !s || s->next || s->kind != STMT_STOCHASTIC) {
         error_at(c, nowhere,
-                 "--prior takes a name and its distribution, as "
-                 "'tau ~ dgamma(3, 3)', not '%s'",
+                 "--prior takes a name, or what stands on the left in a "
+                 "statement, and its distribution, as 'tau ~ dgamma(3, 3)', "
+                 "not '%s'",
                  text);
         return NULL;
     }
     return s;
 }
 
-/* How many statements of a block give `prior`'s variable a distribution: all
- * of them take that of `prior`, in which the indices of their loops may
- * stand. */
+/* Whether a statement is one of those that `prior` is about: of its variable,
+ * or with the same left-hand side, if that has brackets. */
+static bool is_meant(const struct expr *lhs, const struct expr *prior)
+{
+    if (lhs->name != prior->name)
+        return false;
+    if (!prior->bracket)
+        return true;
+    struct text a = {0}, b = {0};
+    expr_print(&a, lhs);
+    expr_print(&b, prior);
+    bool same = strcmp(a.data, b.data) == 0;
+    text_free(&a);
+    text_free(&b);
+    return same;
+}
+
+/* How many statements of a block are meant: all of them take the distribution
+ * of `prior`, in which the indices of their loops may stand. */
 static int replace(struct compiler *c, struct stmt *s, const struct stmt *prior)
 {
     int n = 0;
@@ -40,8 +56,7 @@ static int replace(struct compiler *c, struct stmt *s, const struct stmt *prior)
     for (; s; s = s->next) {
         if (s->kind == STMT_FOR) {
             n += replace(c, s->body, prior);
-        } else if (s->kind == STMT_STOCHASTIC &&
-                   s->lhs->name == prior->lhs->name) {
+        } else if (s->kind == STMT_STOCHASTIC && is_meant(s->lhs, prior->lhs)) {
             s->rhs = prior->rhs;
             s->truncation = prior->truncation;
             s->lower = prior->lower;
@@ -61,8 +76,13 @@ bool syntax_set_prior(struct compiler *c, struct program *p, const char *text)
         return false;
     if (replace(c, p->model, prior) > 0)
         return true;
+    struct text name = {0};
+    expr_print(&name, prior->lhs);
     error_at(c, prior->lhs->span,
-             "no statement of the model gives %s a distribution",
-             prior->lhs->name);
+             "no statement of the model gives %s a distribution%s", name.data,
+             prior->lhs->bracket ? "; brackets stand here as they do there: "
+                                   "theta[i], or the name alone"
+                                 : "");
+    text_free(&name);
     return false;
 }

@@ -175,7 +175,8 @@ bool parse_source(struct compiler *c, const struct source *source,
                   struct program *program);
 
 /* prior.c: "tau ~ dgamma(3, 3)" takes the place of the distribution, with its
- * truncation, in every statement of the model block about tau. False, and an
+ * truncation, in every statement of the model block about tau;
+ * "x[1] ~ dnorm(0, 1)" in those whose left-hand side is x[1]. False, and an
  * error, if it is no such text or there is no such statement. */
 bool syntax_set_prior(struct compiler *c, struct program *p, const char *text);
 

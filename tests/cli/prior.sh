@@ -51,6 +51,23 @@ print(value)
 assert abs(value + 2.26551) < 0.2, e
 E
 
+# Of several statements about a variable that with this left-hand side, whatever
+# the blanks; cells of a loop by its index.
+cat >walk.gbm <<'E'
+model {
+  x[1] ~ dnorm(0, 1)
+  for (t in 2:N) { x[t] ~ dnorm(x[t - 1], 1)  y[t] ~ dnorm(x[t], 1) }
+}
+E
+sed 's/x\[1\] ~.*/x[1] ~ dnorm(5, 2)/
+    s/x\[t\] ~ dnorm([^)]*)/x[t] ~ dnorm(x[t-1], ifelse(t == 3, 1, 4))/' \
+    walk.gbm >walk_told.gbm
+status 0 "$GBMC" --emit=ast --prior 'x[1] ~ dnorm(5, 2)' \
+    --prior 'x[ t ] ~ dnorm(x[t-1], ifelse(t == 3, 1, 4))' walk.gbm
+mv .out changed.ast
+status 0 "$GBMC" --emit=ast walk_told.gbm
+same changed.ast .out
+
 status 1 "$gbm" sbc -O0 vague.gbm data.json
 says 'too vague to simulate from.*--prior'
 status 0 "$gbm" sbc -O0 "${priors[@]}" vague.gbm data.json --replicates 100 \
@@ -64,9 +81,11 @@ refused() { # PATTERN PRIOR
 }
 refused "^--prior:1:9: error: no statement of the model gives ta a distr" \
     'ta ~ dnorm(0, 1)'
+refused "no statement of the model gives b\[2\] a distribution; brackets" \
+    'b[2] ~ dnorm(0, 1)'
 refused "^--prior:1:15: error: unknown distribution dnrm" 'tau ~ dnrm(0, 1)'
 refused "^--prior:1:.*expected" 'tau ~ dnorm(0, 1'
-for text in 'tau <- 3' 'b[i] ~ dnorm(0, 1)' 'tau' '' \
+for text in 'tau <- 3' 'tau' '' \
     'mu ~ dnorm(0, 1) tau ~ dexp(1)' 'tau ~ dexp(1) } data { x <- 1'; do
     refused 'prior' "$text"
 done
