@@ -282,6 +282,21 @@ struct request {
     const char *about; /* --help NAME */
 };
 
+static bool set_dag(struct compiler *c, const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    if (!end || (strcmp(end, ".svg") != 0 && strcmp(end, ".dot") != 0)) {
+        error_at(c, nowhere,
+                 "--dag %s: the file ends in .svg (a picture) or .dot (text "
+                 "for Graphviz)",
+                 path);
+        return false;
+    }
+    c->options.dag = path;
+    return true;
+}
+
 static bool apply(struct compiler *c, struct request *r, enum option option,
                   const char *value)
 {
@@ -295,8 +310,7 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
         o->explain = true;
         return true;
     case OPT_DAG:
-        o->dag = value;
-        return true;
+        return set_dag(c, value);
     case OPT_EMIT:
         return set_emit(c, value);
     case OPT_DATA:

@@ -38,7 +38,7 @@ int rt_command_info(struct rt *rt)
     for (int v = 0; v < m->nvariables; v++) {
         const struct gbm_variable *variable = &m->variables[v];
         char name[256];
-        if (!role_text(variable->role))
+        if (!role_text(variable->role) || variable->hidden)
             continue;
         size_t at = (size_t)snprintf(name, sizeof name, "%s", variable->name);
         for (int d = 0;

@@ -83,7 +83,8 @@ class Fit:
                 self.run = {} if posterior is None else {
                     a: posterior.getncattr(a) for a in posterior.ncattrs()}
         except (OSError, RuntimeError) as problem:
-            raise Failure(f"cannot read {path}: {problem}") from None
+            why = getattr(problem, "strerror", None) or problem
+            raise Failure(f"cannot read {path}: {why}") from None
         self.path = path
 
     def group(self, name):

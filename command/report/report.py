@@ -134,7 +134,7 @@ def choose(page):
     """Scalars and small arrays in the model's order; then what mixes worst."""
     if page.show:
         return [n for n in page.draws.names
-                if n in page.show or array_of(n) in page.show]
+                if page.names_of(n) & set(page.show)]
     count = {}
     for name in page.draws.names:
         count[array_of(name)] = count.get(array_of(name), 0) + 1
@@ -349,6 +349,11 @@ class Page:
         self.summary, self.said = summarise(gbm, options.fit)
         self.parameters = self.summary["parameters"]
         self.draws = Draws(self.fit, self.parameters)
+        known = set().union(*map(self.names_of, self.draws.names))
+        for name in self.show:
+            if name not in known:
+                raise Failure(f"--show {name}: there is nothing of this name "
+                              f"in {options.fit}")
         self.sbc = None
         if options.sbc:
             try:
@@ -358,6 +363,10 @@ class Page:
             except (OSError, ValueError, KeyError, TypeError) as problem:
                 raise Failure(f"{options.sbc} is not what sbc --out writes: "
                               f"{problem!r}") from None
+
+    def names_of(self, name):
+        """By which --show may mean it: theta[1], theta[Choate], theta."""
+        return {name, self.draws.title(name), array_of(name)}
 
     def write(self):
         with open(os.path.join(os.path.dirname(__file__), "page.css"),

@@ -353,7 +353,7 @@ static enum gbm_status parse_device(struct rt *rt, const char *text)
     if (strcmp(text, "auto") != 0 && strcmp(text, "cpu") != 0 &&
         strcmp(text, "cuda") != 0 && strncmp(text, "cuda:", 5) != 0)
         return rt_fail(rt, GBM_USER_ERROR,
-                       "--device '%s': auto, cpu, cuda or cuda:N,... is wanted",
+                       "--device '%s': auto, cpu, cuda or cuda:N is wanted",
                        text);
     rt->options.device = text;
     return GBM_OK;

@@ -51,6 +51,12 @@ static const char *more_of(const struct gbm_draws *draws)
     return draws->more ? draws->more : "--draws";
 }
 
+/* Decimals with which an R-hat beyond the good one is seen to be so. */
+static int decimals_of(double rhat)
+{
+    return rhat > good_rhat && rhat < good_rhat + 0.0005 ? 5 : 3;
+}
+
 static void warn_rhat(FILE *out, const struct fault *fault, bool modes,
                       const struct gbm_draws *draws)
 {
@@ -60,9 +66,9 @@ static void warn_rhat(FILE *out, const struct fault *fault, bool modes,
             (long long)fault->count, fault->count == 1 ? "y" : "ies");
     print_names(out, fault);
     fprintf(out,
-            "; largest %.3f).\n  The chains do not agree yet, so do not use "
+            "; largest %.*f).\n  The chains do not agree yet, so do not use "
             "these numbers. ",
-            fault->worst[0].badness);
+            decimals_of(fault->worst[0].badness), fault->worst[0].badness);
     if (modes)
         fprintf(out, "Chains\n  are in different modes: see below.\n");
     else if (draws->tempered)
@@ -223,9 +229,9 @@ static void print_verdict(const struct gbm_summary *summary, FILE *out)
         return;
     fprintf(out, "%d chain%s", draws->chains, plural(draws->chains));
     if (draws->chains > 1 && !isnan(w.rhat))
-        fprintf(out, " %s (largest R-hat %.3f, %s)",
-                w.rhat > good_rhat ? "do not agree" : "agree", w.rhat,
-                w.of_rhat);
+        fprintf(out, " %s (largest R-hat %.*f, %s)",
+                w.rhat > good_rhat ? "do not agree" : "agree",
+                decimals_of(w.rhat), w.rhat, w.of_rhat);
     if (!isnan(w.ess)) {
         put_thousands(number, w.ess);
         fprintf(out, "; smallest ESS %s (%s)", number, w.of_ess);

@@ -11,6 +11,9 @@ if command -v dot >/dev/null; then
     status 0 "$GBMC" --dag=pump.svg "$pump"
     grep -q '<svg' pump.svg || fail "not a picture"
 fi
+status 1 "$GBMC" --dag=pump.png "$pump"
+says 'pump.png: the file ends in .svg .*or .dot'
+absent pump.png
 status 0 "$GBMC" --explain "$pump"
 prints 'theta'
 for pass in ast dag conditionals plan c cuda; do

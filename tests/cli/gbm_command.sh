@@ -37,6 +37,9 @@ model='my first/model.gbm' data='my first/data.json'
 status 1 "$gbm" model.gbm
 status 1 "$gbm" "$model"
 says 'did you mean gbm run'
+status 0 "$gbm" info "$model"
+prints '^  sigma +random'
+grep -q 'constant\.' .out && fail 'info names what no model has'
 status 0 "$gbm" explain "$model"
 prints 'Gaussian block'
 

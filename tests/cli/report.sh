@@ -2,7 +2,8 @@
 # gbm report: one page, whole in itself and well formed, with the parts that the
 # files have and no others; numbers are the summary's; mistakes are told.
 source "$GBM_ROOT/tests/cli/lib"
-python3 -c 'import matplotlib, netCDF4' 2>/dev/null || {
+python=${GBM_PYTHON-python3}
+"$python" -c 'import matplotlib, netCDF4' 2>/dev/null || {
     echo "no python3-matplotlib, python3-netcdf4"
     exit 77
 }
@@ -37,6 +38,11 @@ status 0 "$gbm" report fit.nc -o 'a page.html' --model 'my model.gbm' \
     --predictive pp.nc --predictive prior.nc --sbc sbc.json \
     --profile profile.txt
 status 0 ./sampler summary fit.nc --summary fit.json
+status 1 "$gbm" report fit.nc -o no.html --show a,nothing
+says "show nothing: there is nothing of this name in fit.nc"
+absent no.html
+status 1 "$gbm" report absent.nc
+says 'cannot read absent.nc: No such file or directory$'
 cat >look.py <<'E'
 import html.parser
 import json
@@ -128,7 +134,7 @@ grep -q 'aria-label="Graph of the model' 'a page.html' ||
     ! command -v dot >/dev/null || fail "no graph"
 
 # Statistics of replicated data, and the draws by name, are what they should be.
-PYTHONPATH=$GBM_ROOT/command/report python3 -B - <<'E' || fail "the numbers"
+PYTHONPATH=$GBM_ROOT/command/report "$python" -B - <<'E' || fail "the numbers"
 import numpy as np
 import report
 from fit import Draws, Fit

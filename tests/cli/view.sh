@@ -100,3 +100,19 @@ for bad in '--quantiles 2.5,x' '--quantiles 101' '--hdi 94' '--sort size'; do
     status 1 ./model summary fit.nc $bad
     says "^error: ${bad%% *} '.*wanted"
 done
+
+# Where R-hat is beyond 1.01 by less than one sees in three decimals, it has more.
+echo 'model { m ~ dnorm(0, 1)  y ~ dnorm(m, 1) }' >one.gbm
+echo '{"y": 1}' >one.json
+status 0 "$GBMC" -O 0 one.gbm -o one
+for seed in $(seq 1 200); do
+    status 0 ./one --data one.json --draws 60 --warmup 10 --seed "$seed" \
+        --no-check --summary one.out --device cpu --progress none
+    value=$(python3 -c 'import json
+r = json.load(open("one.out"))["parameters"]["m"]["rhat"]
+print(f"{r:.5f}" if 1.01 < r < 1.0105 else "")')
+    [ -z "$value" ] || break
+done
+[ -n "$value" ] || fail 'no such R-hat'
+prints "do not agree \\(largest R-hat $value, m\\)"
+prints "above 1.01 for 1 quantity \\(m; largest $value\\)"
