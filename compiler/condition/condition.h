@@ -129,6 +129,8 @@ struct sampler {
      * support; NULL: none does. */
     bool (*tries_all)(const struct step *s);
     bool forward; /* from its distribution: nothing observed depends on it */
+    bool joint;   /* a sparse joint block: sampler/joint.h */
+    bool beside;  /* moves what other steps draw */
 
     /* ---- what the sweep may do for it ---- */
     bool trials; /* tries values of an element on sums that hoist.c and copies.c
@@ -149,6 +151,9 @@ struct sampler {
     const char *(*explain)(struct compiler *c, const struct step *s);
     const char *(*brief)(struct compiler *c, const struct step *s);
     const char *(*why)(struct compiler *c, const struct step *s);
+    /* Why its full conditional has no closed form; NULL: what of its parts tell
+     * (sampler/reason.c). */
+    const char *(*resists)(const struct step *s);
     /* In the place of the loops that its elements are drawn in parallel over.
      */
     const char *(*parallel)(struct compiler *c, const struct step *s);

@@ -126,7 +126,7 @@ static bool try_fit(struct compiler *c, struct model *m, struct family *f)
     struct trial t = augment_trial(c, m);
     augment_put(c, m, &t, a, f->factor);
     augment_apply_all(c, m, &t);
-    if (augment_opens_none(c, m, &t) && joint_would_fit(c, m, f))
+    if (augment_opens_none(c, m, &t) && sampler_would_fit(c, m, f))
         return true;
     augment_undo_all(m, &t);
     return false;

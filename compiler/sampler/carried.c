@@ -21,6 +21,7 @@
  * joint block move so within it (rescale.c).
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
+#include "sampler/joint.h"
 #include "sampler/translation.h"
 #include <string.h>
 
@@ -180,8 +181,7 @@ static bool is_plate(struct compiler *c, const struct model *m,
     if (!s || !f->nloops || f->nloops != f->var->ndim || f->nslices ||
         f->affine || !sampler_are_numbers(f->var) || f->var->families != f ||
         f->next_of_var || !sampler_is_free(m, f) || !family_plain(c, f) ||
-        s->sampler == &sampler_joint_gaussian ||
-        s->sampler == &sampler_dense_block)
+        joint_is_gaussian(s) || s->sampler->dense)
         return false;
     for (int i = 0; i < f->nloops; i++)
         if (place_of(f, f->loops[i]) < 0)
@@ -613,6 +613,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 }
 
 const struct sampler sampler_carried = {
+    .beside = true,
     .name = "plate with a node of its prior",
     .closed = true,
     .headers = {"carried.h"},

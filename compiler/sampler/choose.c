@@ -195,6 +195,26 @@ void sampler_choose(struct compiler *c, struct model *m)
             ask(c, m, k);
 }
 
+bool sampler_would_fit(struct compiler *c, struct model *m,
+                       const struct family *f)
+{
+    condition_families(c, m);
+    for (struct step *s = m->steps; s; s = s->next) {
+        s->sampler = sampler_for(s);
+        if (sampler_asked_otherwise(m, s->family))
+            s->asked.word = "";
+    }
+    sampler_form_joint_blocks(c, m);
+    bool fits = false;
+    for (const struct step *s = m->steps; s; s = s->next)
+        for (int i = 0; i < s->block.n && joint_of(s); i++)
+            fits = fits ||
+                   (joint_of(s)->curved && s->block.members[i].family == f);
+    m->steps = NULL;
+    m->last_step = &m->steps;
+    return fits;
+}
+
 /* ---- Checking ------------------------------------------------------------
  */
 

@@ -483,6 +483,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 }
 
 const struct sampler sampler_held_scale = {
+    .beside = true,
     .name = "scale, held sums",
     .closed = true,
     .headers = {"scale.h"},

@@ -223,3 +223,21 @@ bool sampler_only_sums(const struct sum *k)
             return false;
     return true;
 }
+
+symp sampler_in_element(struct compiler *c, const struct step *s, int member,
+                        symp e)
+{
+    const struct translation *t = s->own;
+    const struct family *f = s->block.members[member].family;
+    int free = 0;
+    for (int i = 0; i < f->nloops; i++) {
+        symp by = NULL;
+        for (int j = 0; j < t->ntied; j++)
+            if (t->added[member].tied[j] == f->loops[i])
+                by = sym_loop(c, t->tied[j]);
+        if (!by)
+            by = sym_loop(c, s->block.members[member].index.loops[free++]);
+        e = sym_replace_loop(c, e, f->loops[i], by);
+    }
+    return e;
+}

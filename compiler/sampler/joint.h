@@ -110,14 +110,28 @@ struct joint {
 };
 /* NULL: s is no joint block. */
 struct joint *joint_of(const struct step *s);
+/* Whether s is one and all its terms are quadratic. */
+bool joint_is_gaussian(const struct step *s);
 
 /* joint.c: sparse joint blocks of families that enter common linear
  * predictors, before smaller ones are formed. */
 void sampler_form_joint_blocks(struct compiler *c, struct model *m);
-/* Whether f would be drawn in a block around a normal fit; there are no steps
- * yet, and none after it. */
-bool joint_would_fit(struct compiler *c, struct model *m,
-                     const struct family *f);
+
+/* ---- joint_block.c */
+/* The block of these steps, or NULL if some factor is not quadratic in it.
+ * long_sums: it may take what these run through. */
+struct step *joint_block(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n, bool long_sums);
+const char *joint_block_name(struct compiler *c, const struct step *s);
+
+/* ---- joint_term.c */
+/* What g adds to the block, or NULL if it reads it otherwise than through one
+ * linear predictor. */
+struct joint_term *joint_make_term(struct compiler *c, struct joint_context *k,
+                                   const struct step *s, struct factor *g);
+/* Whether f's prior is normal; also as a mixture of normals, given what the
+ * augmentation added. */
+bool joint_has_normal_prior(struct compiler *c, const struct family *f);
 /* Whose density g is, or stands in the place of. */
 struct family *joint_node(const struct factor *g);
 /* The factor that is f's prior, or stands in its place. */
@@ -136,9 +150,10 @@ bool joint_mentions(const struct joint_context *k, symp e);
 /* Adds by * e to a linear form of the block; false if e is not linear. */
 bool joint_decompose(struct compiler *c, struct joint_context *k, symp e,
                      symp by, struct joint_linear *out);
-/* joint.c: e / by, term by term, so that what both have in common goes. */
+/* joint_term.c: e / by, term by term, so that what both have in common goes. */
 symp joint_divide(struct compiler *c, symp e, symp by);
-/* joint.c: free of everything that moves, but for what g's density is of. */
+/* joint_term.c: free of everything that moves, but for what g's density is of.
+ */
 bool joint_constant(symp e, const struct factor *g);
 
 /* joint_alike.c: whether rows of t share weights, and the function of the
@@ -148,7 +163,7 @@ void sampler_emit_alike(struct compiler *c, struct text *out,
                         const struct step *s, const struct joint_term *t,
                         int number);
 
-/* block.c: whether a dense block can draw these steps alone. */
+/* block_make.c: whether a dense block can draw these steps alone. */
 bool sampler_dense_alone(struct compiler *c, struct model *m,
                          struct step *const *steps, int n);
 

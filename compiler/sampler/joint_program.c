@@ -731,6 +731,7 @@ static const char *parallel(struct compiler *c, const struct step *s)
 }
 
 const struct sampler sampler_joint_gaussian = {
+    .joint = true,
     .name = "joint Gaussian block",
     .closed = true,
     .explain = explain_gaussian,
@@ -750,6 +751,7 @@ const struct sampler sampler_joint_gaussian = {
 };
 
 const struct sampler sampler_joint_ellipse = {
+    .joint = true,
     .name = "joint elliptical slice",
     .explain = explain_ellipse,
     .why = why,

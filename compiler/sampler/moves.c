@@ -2,19 +2,12 @@
  * translation.c) ask of the steps that draw them. */
 #include "sampler/moves.h"
 
-static bool is_move(const struct step *s)
-{
-    return s->sampler == &sampler_scale_move ||
-           s->sampler == &sampler_translation ||
-           s->sampler == &sampler_held_scale || s->sampler == &sampler_carried;
-}
-
 bool sampler_step_draws(const struct step *s, const struct family *f)
 {
     bool found = s->family == f;
     for (int i = 0; i < s->block.n; i++)
         found = found || s->block.members[i].family == f;
-    return found && s->sampler && !s->sampler->forward && !is_move(s);
+    return found && s->sampler && !s->sampler->forward && !s->sampler->beside;
 }
 
 struct step *sampler_step_of(const struct model *m, const struct family *f)

@@ -93,8 +93,10 @@ const char *sampler_slice_reason(struct compiler *c, const struct step *s)
     if (s->order.ties)
         return "elements of an observed sum move in pairs, by steps of their "
                "own";
-    if (model_draws_integers(f) && sampler_companion(s) == COMPANION_SUM)
-        return "its cells have a sum to keep";
+    const char *own =
+        s->sampler && s->sampler->resists ? s->sampler->resists(s) : NULL;
+    if (own)
+        return own;
     if (model_draws_integers(f))
         return "its values have no two known ends";
     for (const struct part *p = s->parts; p; p = p->next)
@@ -121,4 +123,9 @@ const char *sampler_slice_reason(struct compiler *c, const struct step *s)
     if (s->support.bounds || s->support.lower || s->support.upper)
         text_append(&t, " between these bounds");
     return text_take(c, &t);
+}
+
+const char *sampler_why_slice(struct compiler *c, const struct step *s)
+{
+    return intern_format(c, "slice: %s", sampler_slice_reason(c, s));
 }

@@ -69,6 +69,10 @@ bool sampler_emit_rows(struct compiler *c, struct text *out, struct step *s);
  * before blocks are formed; and whether its promises hold, after. */
 void sampler_choose(struct compiler *c, struct model *m);
 void sampler_check(struct compiler *c, struct model *m);
+/* Whether f would be drawn in a block around a normal fit; there are no steps
+ * yet, and none after it. */
+bool sampler_would_fit(struct compiler *c, struct model *m,
+                       const struct family *f);
 
 /* asked.c: whether a line of samplers { } asks for a sampler of this name, and
  * whether it names f, as a variable or as the left of f's statement. */

@@ -15,6 +15,7 @@
  *
  * Requires blocks, without merged steps, before the sweep is planned. */
 #include "sampler/scale.h"
+#include "sampler/joint.h"
 #include "sampler/moves.h"
 #include <stdlib.h>
 
@@ -29,8 +30,7 @@ struct search {
 
 static bool is_normal_step(const struct step *s)
 {
-    return s->sampler == &sampler_dense_block ||
-           s->sampler == &sampler_joint_gaussian ||
+    return s->sampler->dense || joint_is_gaussian(s) ||
            s->sampler == &sampler_gaussian_block ||
            (s->sampler == &sampler_direct && s->law.family &&
             entry_is_normal(s->law.family));
@@ -457,6 +457,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 }
 
 const struct sampler sampler_scale_move = {
+    .beside = true,
     .name = "common scale",
     .closed = true,
     .unit = sampler_never_left_out,

@@ -73,11 +73,6 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_scalar(c, out, s, " * No closed form: slice sampling.\n");
 }
 
-const char *sampler_why_slice(struct compiler *c, const struct step *s)
-{
-    return intern_format(c, "slice: %s", sampler_slice_reason(c, s));
-}
-
 const struct sampler sampler_slice = {
     .name = "slice",
     .word = "slice",

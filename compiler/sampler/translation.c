@@ -116,24 +116,6 @@ static const struct loop *loop_like(const struct family *f, int d,
 
 static struct translation *own_of(const struct sum *k) { return k->step->own; }
 
-symp sampler_in_element(struct compiler *c, const struct step *s, int member,
-                        symp e)
-{
-    const struct translation *t = s->own;
-    const struct family *f = s->block.members[member].family;
-    int free = 0;
-    for (int i = 0; i < f->nloops; i++) {
-        symp by = NULL;
-        for (int j = 0; j < t->ntied; j++)
-            if (t->added[member].tied[j] == f->loops[i])
-                by = sym_loop(c, t->tied[j]);
-        if (!by)
-            by = sym_loop(c, s->block.members[member].index.loops[free++]);
-        e = sym_replace_loop(c, e, f->loops[i], by);
-    }
-    return e;
-}
-
 /* Loops through the cells of f that an element has. */
 static struct indices index_of(const struct sum *k, const struct family *f,
                                const char *name)
@@ -451,6 +433,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 }
 
 const struct sampler sampler_translation = {
+    .beside = true,
     .name = "held sums",
     .closed = true,
     .moves = moves_effects,

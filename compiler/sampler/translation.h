@@ -43,8 +43,8 @@ static inline const struct translation *translation_of(const struct step *s)
 {
     return s->own;
 }
-/* The expression e of a member's statement in the effects' loops where these
- * settle it, and in the member's index. */
+/* held_sum.c: the expression e of a member's statement in the effects' loops
+ * where these settle it, and in the member's index. */
 symp sampler_in_element(struct compiler *c, const struct step *s, int member,
                         symp e);
 

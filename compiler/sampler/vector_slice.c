@@ -331,11 +331,20 @@ static enum barren_unit unit(const struct step *s)
                                                  : sampler_each_unless_tied(s);
 }
 
+static const char *resists(const struct step *s)
+{
+    return model_draws_integers(s->family) &&
+                   sampler_companion(s) == COMPANION_SUM
+               ? "its cells have a sum to keep"
+               : NULL;
+}
+
 const struct sampler sampler_vector_slice = {
     .name = "slice by component",
     .unit = unit,
     .explain = explain_components,
     .why = sampler_why_slice,
+    .resists = resists,
     .emit = emit,
     .block_access = true,
     .tunes = sampler_tunes_width,

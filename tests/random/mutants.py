@@ -51,16 +51,13 @@ COMPILER_SITES = [
     # half of the square is forgotten
     ("condition/condition.c", "sym_mul2(c, sym_num(c, 0.5), second);", "second;"),
     # of a block of several, the first member's part of the potential
-    ("sampler/block.c", """
-    for (int j = 0; j < s->block.n; j++)
-        first = sym_add2(""", """
-    for (int j = 1; j < s->block.n; j++)
-        first = sym_add2("""),
+    ("sampler/block_quadratic.c", "for (int j = 0; j < s->block.n; j++)\n        first =",
+     "for (int j = 1; j < s->block.n; j++)\n        first ="),
     # what a predictor has beside the block
-    ("sampler/block.c", "q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));",
+    ("sampler/block_row.c", "q->score = sym_sub(c, c1, sym_mul2(c, q->weight, offset));",
      "q->score = c1;"),
     # factors that only later members are in
-    ("sampler/block.c", """
+    ("sampler/block_make.c", """
     for (int i = 0; i < n; i++)
         for (struct part *p = steps[i]->parts; p; p = p->next)
             if (p->factor == g) {""", """

@@ -1,0 +1,112 @@
+/* joint_block.c: the joint block of given steps. */
+#include "sampler/joint.h"
+
+/* The support of the factor does not depend on the block. */
+static bool support_free(const struct joint_context *k, const struct factor *g)
+{
+    return !(g->lower && joint_mentions(k, g->lower)) &&
+           !(g->upper && joint_mentions(k, g->upper)) &&
+           !(g->guard &&
+             (joint_mentions(k, g->guard) || sym_reads_latent(g->guard)));
+}
+
+static bool opaque_mention(struct compiler *c, const struct joint_context *k,
+                           const struct factor *g)
+{
+    if (!g->opaque)
+        return false;
+    for (int i = 0; i < g->family->nargs; i++)
+        if (joint_mentions(
+                k, model_substitute_derived(c, g->family->args[i].body)))
+            return true;
+    return joint_mentions(k, g->logp);
+}
+
+static symp count_of(struct compiler *c, const struct family *f)
+{
+    symp n = f->nslices ? family_extent(c, f, 0) : sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        n = sym_mul2(c, n,
+                     sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
+    return n;
+}
+
+/* Vector members' own priors, elsewhere than in other members' terms. */
+static struct family *vector_of(const struct step *s, const struct factor *g)
+{
+    for (int i = 0; i < s->block.n; i++)
+        if (s->block.members[i].family->nslices &&
+            s->block.members[i].family->factor == g)
+            return s->block.members[i].family;
+    return NULL;
+}
+
+static bool free_of_block(const struct joint_context *k,
+                          const struct joint_term *t)
+{
+    for (; t; t = t->next)
+        if (joint_mentions(k, t->scale) || joint_mentions(k, t->weight) ||
+            joint_mentions(k, t->score))
+            return false;
+    return true;
+}
+
+struct step *joint_block(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n, bool long_sums)
+{
+    struct step *s = NEW(c, struct step);
+    struct joint_context k = {.long_sums = long_sums};
+    struct joint *j = s->own = NEW(c, struct joint);
+    s->sampler = &sampler_joint_gaussian;
+    s->model = m;
+    s->family = steps[0]->family;
+    s->block.n = n;
+    for (int i = 0; i < n; i++) {
+        s->block.members[i].family = steps[i]->family;
+        s->block.members[i].count = count_of(c, steps[i]->family);
+    }
+    k.block = s;
+    k.nvars = joint_variables(s, k.vars);
+    struct joint_term **last = &j->terms;
+    for (struct factor *h = m->factors; h; h = h->next) {
+        if (h->replaced)
+            continue;
+        struct factor *g = condition_seen_by_all(c, steps, n, h);
+        if (!g)
+            return NULL;
+        if (!support_free(&k, g) || opaque_mention(c, &k, g))
+            return NULL;
+        if (!joint_mentions(&k, g->logp))
+            continue;
+        if (g->rule && joint_mentions(&k, g->rule))
+            return NULL; /* no normal fit where the density ends */
+        struct family *vector = vector_of(s, g);
+        *last = vector ? vector_prior_terms(c, m, vector) : NULL;
+        if (vector && !free_of_block(&k, *last))
+            *last = NULL;
+        else if (!vector)
+            *last = joint_make_term(c, &k, s, g);
+        if (!*last)
+            *last = vector_form_terms(c, m, &k, g);
+        if (!*last)
+            return NULL;
+        j->curved = j->curved || (*last)->curved;
+        while (*last)
+            last = &(*last)->next;
+    }
+    if (j->curved)
+        s->sampler = &sampler_joint_ellipse;
+    return j->terms ? s : NULL;
+}
+
+const char *joint_block_name(struct compiler *c, const struct step *s)
+{
+    struct text t = {0};
+    /* of one family: its slices, kept beside the block, are update_... */
+    text_append(&t, s->block.n == 1 ? "jointly" : "update");
+    for (int i = 0; i < s->block.n && i < 4; i++)
+        text_printf(&t, "_%s", family_id(c, s->block.members[i].family));
+    if (s->block.n > 4)
+        text_printf(&t, "_and_%d", s->block.n - 4);
+    return text_take(c, &t);
+}
