@@ -2,6 +2,7 @@
  * it is done, 1 a mistake of the user's, 2 a failure on the way. */
 #include "command.h"
 #include "base/version.h"
+#include "run/method.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -155,7 +156,7 @@ static bool has_summaries(const struct rt_options *o)
 static int on_draws(const struct command *c, int argc, char **argv)
 {
     static const struct gbm_model none;
-    struct rt rt = {.model = &none};
+    struct rt rt = {.model = &none, .methods = rt_methods};
     char *words[argc + 2];
     int status;
 
@@ -267,7 +268,7 @@ static int help_of(const struct command *c)
     if (c->details)
         fputs(c->details, stdout);
     if (c->sampler)
-        rt_print_options(stdout);
+        rt_print_options(rt_methods, stdout);
     return 0;
 }
 

@@ -3,6 +3,7 @@
  * that sampler, so what it says, its status and signals are its own. */
 #include "command.h"
 #include "base/program.h"
+#include "run/method.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -123,7 +124,7 @@ static int compile_and_become(struct lines *l)
 int check_options(int nwords, char **words)
 {
     static const struct gbm_model none;
-    struct rt rt = {.model = &none};
+    struct rt rt = {.model = &none, .methods = rt_methods};
     int status =
         rt_options_parse(&rt, nwords, words) == GBM_OK ? 0 : rt_report(&rt);
 

@@ -77,7 +77,7 @@ static int run_command(struct rt *rt)
     case RT_HELP:
         printf("%s: a sampler for the model %s, compiled by gbmc %s\n",
                rt->options.program, rt->model->name, rt->model->version);
-        rt_print_help(rt->options.program, stdout);
+        rt_print_help(rt, stdout);
         return 0;
     case RT_VERSION:
         printf("%s, compiled by gbmc %s\n", rt->model->name,
@@ -104,7 +104,7 @@ static int check_printed(int status)
 
 int main(int argc, char **argv)
 {
-    struct rt rt = {.model = &gbm_model};
+    struct rt rt = {.model = &gbm_model, .methods = rt_methods};
     int status;
     signal(SIGXFSZ, SIG_IGN); /* a write fails instead */
     if (rt_options_parse(&rt, argc, argv) != GBM_OK ||

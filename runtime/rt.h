@@ -247,6 +247,9 @@ struct rt_ceilings {
 
 struct rt {
     struct rt_options options;
+    const struct rt_method *const
+        *methods; /* that --method may name, NULL after
+                     the last; the first by itself */
     const struct gbm_model *model;
     const struct rt_device *device;
     void *device_data; /* the device's own */

@@ -8,27 +8,6 @@
 #define BLOCK_SECONDS 0.2 /* a block of sweeps; Ctrl-C is heard between two */
 #define UNTIL_MOST 200    /* --until gives up after this many times --draws */
 
-/* Counts the time since the last call as of a phase. */
-static void count_time(struct rt_chains *r, double *wall_s, double *cpu_s)
-{
-    double wall = rt_clock(), cpu = rt_cpu_clock();
-    if (wall_s) {
-        *wall_s += wall - r->wall;
-        *cpu_s += cpu - r->cpu;
-    }
-    r->wall = wall;
-    r->cpu = cpu;
-}
-
-void rt_chains_count_phase(struct rt_chains *r, bool adapting)
-{
-    struct gbm_timing *t = &r->draws.timing;
-    if (adapting)
-        count_time(r, &t->warmup_s, &t->warmup_cpu_s);
-    else
-        count_time(r, &t->sampling_s, &t->sampling_cpu_s);
-}
-
 /* ---- sweeps ---- */
 
 /* Fails if a sampled value is not a number. `kept` draws were there before the
@@ -218,7 +197,7 @@ static enum gbm_status sample(struct rt_chains *r, const struct rt_until *until)
         if (!o->until || !r->draws.complete)
             break;
         bool enough = rt_until_holds(r, until);
-        count_time(r, NULL, NULL);
+        rt_chains_count_anew(r);
         if (enough)
             break;
         if (r->draws.kept >= UNTIL_MOST * first) {
@@ -252,7 +231,7 @@ static void execute(struct rt_chains *r, const struct rt_until *until)
                 rt->device_text);
     if (r->draws.unchecked && r->notes)
         fprintf(r->notes, "warning: " GBM_UNCHECKED "\n");
-    count_time(r, NULL, NULL);
+    rt_chains_count_anew(r);
     const uint32_t first = r->sweep;
     if (rt_profile_begin(rt, &r->in) != GBM_OK)
         return;

@@ -43,8 +43,6 @@ struct rt_chains {
 
 /* chains.c: the run of options.method, from data to draws; the exit status. */
 int rt_run_chains(struct rt *rt);
-/* Counts the time since the last call as of warm-up, or of sampling. */
-void rt_chains_count_phase(struct rt_chains *r, bool adapting);
 
 /* chains_prepare.c: reads, loads, starts, checks; after the checkpoints are
  * open. */
@@ -52,7 +50,11 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r);
 /* Draws that the options ask for, of a chain. */
 int rt_chains_wanted_draws(const struct rt_options *o);
 
-/* chains_state.c: room for the state that a checkpoint saves, and what tells
+/* chains_state.c: counts the time since the last call, or since it was counted
+ * anew, as of warm-up, or of sampling. */
+void rt_chains_count_phase(struct rt_chains *r, bool adapting);
+void rt_chains_count_anew(struct rt_chains *r);
+/* Room for the state that a checkpoint saves, and what tells
  * this run from others: after the device has loaded. */
 enum gbm_status rt_chains_prepare_state(struct rt_chains *r);
 /* Reads what the run to be resumed came to; its draws are still to be read.

@@ -8,6 +8,26 @@
 
 #define ADD(name, place) rt_pieces_add(p, name, place, sizeof *(place))
 
+/* ---- the time it has taken ---- */
+
+void rt_chains_count_anew(struct rt_chains *r)
+{
+    r->wall = rt_clock();
+    r->cpu = rt_cpu_clock();
+}
+
+void rt_chains_count_phase(struct rt_chains *r, bool adapting)
+{
+    struct gbm_timing *t = &r->draws.timing;
+    const double wall = rt_clock() - r->wall, cpu = rt_cpu_clock() - r->cpu;
+    *(adapting ? &t->warmup_s : &t->sampling_s) += wall;
+    *(adapting ? &t->warmup_cpu_s : &t->sampling_cpu_s) += cpu;
+    r->wall += wall;
+    r->cpu += cpu;
+}
+
+/* ---- its state ---- */
+
 /* Single numbers; where the draws go is allocated by them. */
 static void list_numbers(struct rt_chains *r, struct rt_pieces *p)
 {

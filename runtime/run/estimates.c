@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum gbm_status rt_filter_no_memory(struct rt_filter *f)
+{
+    return rt_fail(f->rt, GBM_FAILURE,
+                   "no memory for %d particles; fewer with --particles", f->n);
+}
+
 /* ---- of one filter ---- */
 
 static double value_of(const struct rt_filter *f, const struct rt_tracked *c,

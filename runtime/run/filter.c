@@ -26,12 +26,6 @@ enum { FILTERS = 10 }; /* without --chains */
 
 /* ---- setting up ---- */
 
-enum gbm_status rt_filter_no_memory(struct rt_filter *f)
-{
-    return rt_fail(f->rt, GBM_FAILURE,
-                   "no memory for %d particles; fewer with --particles", f->n);
-}
-
 /* What --init gives is known. */
 static enum gbm_status set_inits(struct rt_filter *f)
 {
@@ -555,5 +549,6 @@ const struct rt_method rt_particle_filter = {
     .name = "filter",
     .help = "particle filters: states along time, given --init, and the "
             "likelihood",
+    .particles = true,
     .run = run_filters,
 };

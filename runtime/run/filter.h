@@ -149,7 +149,6 @@ struct rt_filter {
     struct rt_resume resume;
 };
 
-enum gbm_status rt_filter_no_memory(struct rt_filter *f);
 /* What every method with particles begins with: options, data, the model
  * loaded, what is kept; f->starter, of which the state is not bound yet. */
 enum gbm_status rt_filter_load(struct rt_filter *f);
@@ -176,6 +175,7 @@ enum gbm_status rt_filter_begin(struct rt_filter *f, const void *state);
 enum gbm_status rt_filter_run(struct rt_filter *f);
 
 /* ---- estimates.c ---- */
+enum gbm_status rt_filter_no_memory(struct rt_filter *f);
 /* Of the cells of time t, as the particles stand. */
 enum gbm_status rt_filter_estimate(struct rt_filter *f, int t);
 /* Of all cells, along the ancestors of the last particles; chooses the paths

@@ -2,16 +2,15 @@
 #include "run/method.h"
 #include "run/chains.h"
 
-#include <string.h>
-
 const struct rt_method rt_mcmc = {
     .name = "mcmc",
     .also = "gibbs",
     .help = "draws by Markov chains: the sweep (this is the default)",
     .run = rt_run_chains,
+    .chains = true,
 };
 
-static const struct rt_method *const methods[] = {
+const struct rt_method *const rt_methods[] = {
     &rt_mcmc,
     &rt_tempering,
     &rt_smc,
@@ -19,19 +18,5 @@ static const struct rt_method *const methods[] = {
     &rt_em,
     &rt_particle_filter,
     &rt_particle_metropolis,
+    NULL,
 };
-enum { NMETHODS = sizeof methods / sizeof methods[0] };
-
-const struct rt_method *rt_method(int k)
-{
-    return k < NMETHODS ? methods[k] : NULL;
-}
-
-const struct rt_method *rt_method_find(const char *name)
-{
-    for (int k = 0; k < NMETHODS; k++)
-        if (strcmp(methods[k]->name, name) == 0 ||
-            (methods[k]->also && strcmp(methods[k]->also, name) == 0))
-            return methods[k];
-    return NULL;
-}

@@ -14,7 +14,11 @@ struct rt_method {
     /* The command, from reading the data to writing what comes out; returns
      * the exit status. NULL: not supported yet. */
     int (*run)(struct rt *rt);
-    /* Of methods whose `run` is rt_run_chains (chains.h). NULL: as plain MCMC.
+    bool particles;  /* of which --particles says how many; */
+    bool own_sweeps; /* which say how many sweeps there are; */
+    bool sequence;   /* data may enter in turns: --sequence. */
+    bool chains;     /* `run` is rt_run_chains (chains.h). Of such methods: */
+    /* NULL: as plain MCMC.
      * Chains that run for each one of --chains; it may settle options; */
     int (*replicas)(struct rt_options *options);
     const char *more; /* the option that brings more draws; NULL: --draws; */
@@ -33,10 +37,9 @@ struct rt_method {
 extern const struct rt_method rt_mcmc, rt_tempering, rt_smc, rt_optimize, rt_em,
     rt_particle_filter, rt_particle_metropolis;
 
-/* method.c. The methods, k = 0, 1, ...; NULL after the last. */
-const struct rt_method *rt_method(int k);
-/* By either of its names; NULL: there is none. */
-const struct rt_method *rt_method_find(const char *name);
+/* method.c. What struct rt's `methods` is: all, the one that is taken by itself
+ * first; NULL after the last. */
+extern const struct rt_method *const rt_methods[];
 
 /* variant.c. Returns where the program has what the options need; else it
  * becomes, by way of gbmc, a program that has, with the same arguments, or

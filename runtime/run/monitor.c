@@ -221,7 +221,7 @@ static bool at_hand(const struct chooser *c, int v)
 /* Of what a device sums up over sweeps. */
 static bool runs_chains(const struct rt_options *o)
 {
-    return o->command == RT_RUN && o->method && o->method->run == rt_run_chains;
+    return o->command == RT_RUN && o->method && o->method->chains;
 }
 
 static enum gbm_status choose_moments(struct chooser *c)
@@ -302,8 +302,7 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
     const char *list = rt->options.monitor;
     enum gbm_status s = list ? add_list(&c, list) : add_small(&c);
     if (s == GBM_OK && in->deviance && rt->options.command != RT_SBC &&
-        (rt->options.command != RT_RUN ||
-         rt->options.method->run != rt_run_chains))
+        (rt->options.command != RT_RUN || !rt->options.method->chains))
         return rt_fail(rt, GBM_USER_ERROR,
                        "--monitor deviance is for run, with a method "
                        "that runs chains: it is that of data");

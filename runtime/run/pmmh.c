@@ -516,5 +516,6 @@ const struct rt_method rt_particle_metropolis = {
     .name = "pmmh",
     .help = "draws by random walks of parameters, with a particle filter for "
             "states along time",
+    .particles = true,
     .run = run_pmmh,
 };

@@ -8,17 +8,18 @@
 #include "load/load.h"
 #include <stdio.h>
 
-/* options.c. On a bad option the message is in rt. */
+/* options.c. With rt->methods set. On a bad option the message is in rt. */
 enum gbm_status rt_options_parse(struct rt *rt, int argc, char **argv);
 void rt_options_free(struct rt_options *options);
 /* GBM_WITH_... that the program must have. */
 unsigned rt_options_need(const struct rt_options *options);
-void rt_print_help(const char *program, FILE *out);
-void rt_print_options(FILE *out); /* the part of it that lists options */
+void rt_print_help(const struct rt *rt, FILE *out);
+/* The part of it that lists options, and methods, which NULL ends. */
+void rt_print_options(const struct rt_method *const *methods, FILE *out);
 /* Whether the word is an option of which the next word is the value. */
 bool rt_option_takes_word(const char *word);
-/* Options that make a run what it is, so that a checkpoint keeps them: their
- * names, k = 0, 1, ...; NULL after the last. */
+/* kept_options.c. Options that make a run what it is, so that a checkpoint
+ * keeps them: their names, k = 0, 1, ...; NULL after the last. */
 const char *rt_kept_option(int k);
 /* The value of one as text, perhaps in `buffer`; NULL: it is not set. */
 enum { RT_OPTION_TEXT = 32 };

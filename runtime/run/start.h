@@ -56,8 +56,8 @@ struct rt_starter {
 /* Whether a cell is observed or given by --init. */
 bool rt_start_is_fixed(const struct rt_starter *s, int variable, int64_t cell);
 
-/* Reads the files of --init; s->init, what one of them (NULL: none) gives of the
- * variables that chains have of their own. */
+/* Reads the files of --init; s->init, what one of them (NULL: none) gives of
+ * the variables that chains have of their own. */
 enum gbm_status rt_start_read_inits(struct rt_starter *s, FILE *notes);
 enum gbm_status rt_start_use_init(struct rt_starter *s,
                                   const struct gbm_data *init);

@@ -404,6 +404,7 @@ const struct rt_method rt_tempering = {
             "modes, evidence",
     .with = GBM_WITH_POWERS,
     .run = rt_run_chains,
+    .chains = true,
     .replicas = replicas,
     .prepare = prepare,
     .advance = advance,

@@ -665,3 +665,8 @@ enum gbm_status gbm_diagnose(const double *x, int chains, int draws,
     gbm_diagnoser_free(g);
     return GBM_OK;
 }
+
+double gbm_least_ess(const struct gbm_diagnosis *d)
+{
+    return fmin(d->ess_bulk, d->ess_tail);
+}

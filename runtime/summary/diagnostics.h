@@ -40,4 +40,7 @@ enum gbm_status gbm_diagnose(const double *x, int chains, int draws,
 double gbm_rhat_moments(const double *mean, const double *variance, int chains,
                         int64_t n);
 
+/* The smaller of both ESS. */
+double gbm_least_ess(const struct gbm_diagnosis *d);
+
 #endif

@@ -75,11 +75,6 @@ void gbm_summary_free(struct gbm_summary *summary)
     *summary = (struct gbm_summary){0};
 }
 
-double gbm_least_ess(const struct gbm_diagnosis *d)
-{
-    return fmin(d->ess_bulk, d->ess_tail);
-}
-
 void gbm_summary_worst(const struct gbm_summary *summary, double *ess,
                        double *rhat)
 {

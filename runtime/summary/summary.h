@@ -61,9 +61,6 @@ void gbm_summary_free(struct gbm_summary *summary);
 void gbm_summary_worst(const struct gbm_summary *summary, double *ess,
                        double *rhat);
 
-/* The smaller of the two. */
-double gbm_least_ess(const struct gbm_diagnosis *d);
-
 /* modes.c. Chains by the modes that they stay in; of more chains than this all
  * are taken for one. */
 #define GBM_MODES_CHAINS 64

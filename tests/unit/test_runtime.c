@@ -663,13 +663,13 @@ static void test_checks(void **unused)
 
 static void test_until_and_options(void **unused)
 {
-    struct rt rt = {.model = &regression};
+    struct rt rt = {.model = &regression, .methods = rt_methods};
     char *bad[] = {(char *)"m", (char *)"--chians", (char *)"3"};
     (void)unused;
     assert_int_equal(rt_options_parse(&rt, 3, bad), GBM_USER_ERROR);
     assert_non_null(strstr(rt.message, "did you mean --chains?"));
     rt_options_free(&rt.options);
-    rt = (struct rt){.model = &regression};
+    rt = (struct rt){.model = &regression, .methods = rt_methods};
     char *good[] = {(char *)"m", (char *)"check", (char *)"--chains=3",
                     (char *)"--data", (char *)"a.json"};
     assert_int_equal(rt_options_parse(&rt, 5, good), GBM_OK);
