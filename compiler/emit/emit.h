@@ -116,6 +116,29 @@ bool emit_saturated(struct emitter *e, const struct step *s);
 bool emit_saturated_rows(struct emitter *e, const struct step *s,
                          const struct part *p, int number);
 
+/* ---- common.c: what several files write ---- */
+/* A string of C. */
+void emit_string(struct text *out, const char *s);
+/* Opens a function of s and `element`: its loop indices are in scope. */
+void emit_open_element_function(struct emitter *e, const struct family *f,
+                                const char *head);
+/* Opens the function that updates an element of s. */
+void emit_open_update(struct text *out, const struct step *s);
+/* The cell of a family of numbers. */
+const char *emit_target(struct emitter *e, const struct family *f);
+/* Opens loops over the slices of f's left-hand side; at[] are the places from
+ * 1. Returns the braces to close. */
+int emit_open_slices(struct emitter *e, const struct family *f, symp *at);
+/* Whether all loops that x reads are open. */
+bool emit_loops_in_scope(const struct emitter *e, symp x);
+/* The index of what d states for each element, the j of alpha[j] > 0, or
+ * NULL. */
+const char *emit_free_index(const struct entry *d, const struct expr *e);
+/* The arguments of f's distribution or function that are numbers, as locals of
+ * their names; whether one is an array. */
+void emit_bind_scalars(struct emitter *e, const struct family *f);
+bool emit_has_array_argument(const struct family *f);
+
 /* ---- scalar.c: samplers of one number ---- */
 /* Its functions, with the draw of the step's sampler; `how` is said above them.
  * Of which: the comment; struct conditional_ and prepare_, which fills one
@@ -133,8 +156,7 @@ void emit_predicted(struct compiler *c, struct text *out, const struct step *s,
 void emit_density(struct compiler *c, struct text *out, const struct step *s);
 void emit_scalar_update(struct compiler *c, struct text *out,
                         const struct step *s);
-/* The number itself; its new value put there. */
-const char *emit_target(struct emitter *e, const struct family *f);
+/* A value, put where emit_target is. */
 void emit_store(struct emitter *e, const struct step *s, const char *value);
 /* The width that warm-up tunes, as the local `width`, and how it is stored. */
 const char *emit_width(struct emitter *e, const struct step *s);
@@ -152,27 +174,13 @@ const char *emit_sampler_name(struct compiler *c, const struct step *s);
 void emit_steps(struct text *out, struct compiler *c, const struct model *m);
 /* labels.c: what a variable's dimensions are called in the model. */
 void emit_labels(struct text *out, const struct var *v);
-/* A string of C. */
-void emit_string(struct text *out, const char *s);
-/* Opens the function that updates an element of s. */
-void emit_open_update(struct text *out, const struct step *s);
 /* tally.c: the functions that compute a table of a tally. */
 void emit_tally(struct compiler *c, struct text *out, const struct family *f);
 void emit_family(struct compiler *c, struct text *out, struct model *m,
                  struct family *f);
-/* Opens a function of s and `element`: its loop indices are in scope. */
-void emit_open_element_function(struct emitter *e, const struct family *f,
-                                const char *head);
-bool emit_loops_in_scope(const struct emitter *e, symp x);
 /* subscripts.c: statements that look whether what an element of f reads lies in
  * its arrays, as far as the data say. */
 void emit_check_subscripts(struct emitter *e, const struct family *f);
-/* The index of what d states for each element, the j of alpha[j] > 0, or
- * NULL. */
-const char *emit_free_index(const struct entry *d, const struct expr *e);
-/* Opens loops over the slices of f's left-hand side; at[] are the places from
- * 1. Returns the braces to close. */
-int emit_open_slices(struct emitter *e, const struct family *f, symp *at);
 /* Whether f's elements may read random or derived ones. */
 bool emit_has_parents(const struct family *f);
 /* int i = ..., j = ...: a family's loop indices from `element` */
@@ -267,6 +275,12 @@ void emit_recompute_aligned(struct compiler *c, struct text *out,
                             const struct step *s);
 /* cell_: the element's flat cell, if parts are found by an inverse index. */
 void emit_cell_if_needed(struct emitter *e, const struct step *s);
+/* family_check.c: check_, what an element's data must be. */
+void emit_family_check(struct compiler *c, struct text *out,
+                       const struct family *f);
+/* prior_draw.c: simulate_, the draw of an element from its distribution. */
+void emit_simulate(struct compiler *c, struct text *out,
+                   const struct family *f);
 /* Calls the function that draws an element of f from its prior, whatever the
  * rules of its distribution: a starting value may be what is no draw. */
 void emit_unruled_draw(struct emitter *e, const struct family *f);

@@ -4,18 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void emit_string(struct text *out, const char *s)
-{
-    text_append(out, "\"");
-    for (; s && *s; s++) {
-        if (*s == '\n')
-            text_append(out, s[1] ? "\\n\"\n\"" : "\\n");
-        else
-            text_escape(out, (unsigned char)*s);
-    }
-    text_append(out, "\"");
-}
-
 static const char *role_constant(enum role r)
 {
     switch (r) {

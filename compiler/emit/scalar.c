@@ -4,13 +4,6 @@
 #include "emit/emit.h"
 #include <string.h>
 
-const char *emit_target(struct emitter *e, const struct family *f)
-{
-    return f->var->ndim
-               ? emit_expr(e, sym_ref(e->c, f->var, f->var->ndim, f->lower))
-               : intern_format(e->c, "*s->%s", f->var->cname);
-}
-
 /* struct theta_conditional: what the conditional of one element needs. */
 static void emit_struct(struct compiler *c, struct text *out,
                         const struct step *s)

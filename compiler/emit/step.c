@@ -2,15 +2,6 @@
 #include "emit/emit.h"
 #include <string.h>
 
-void emit_open_update(struct text *out, const struct step *s)
-{
-    text_printf(out,
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, "
-                "int adapting)\n{\n",
-                s->name);
-}
-
 void emit_step(struct compiler *c, struct text *out, struct step *s)
 {
     if (!s->sampler)

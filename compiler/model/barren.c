@@ -9,6 +9,18 @@
  * factors' condition; forward.c has their steps. Where it cannot be asked,
  * elements are drawn given all else, which is right too. */
 #include "model/resolve.h"
+#include <string.h>
+
+bool model_sampler_asked(const struct model *m, const struct var *v)
+{
+    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+        for (int i = 0; i < k->ntargets; i++)
+            if (k->targets[i]->name == v->name &&
+                strcmp(k->method, "gibbs") != 0 &&
+                strcmp(k->method, "enumerate") != 0)
+                return true;
+    return false;
+}
 
 /* ---- candidates -----------------------------------------------------------
  */

@@ -51,3 +51,33 @@ bool family_plain(struct compiler *c, const struct family *f)
     }
     return found == f->nloops;
 }
+
+/* Calls f on every expression of a family. */
+bool family_any(const struct family *f, sym_test test, const void *context,
+                bool with_lhs)
+{
+    bool found = false;
+    if (f->body)
+        found = sym_any(f->body, test, context) || found;
+    for (int i = 0; i < f->nargs; i++) {
+        found = sym_any(f->args[i].body, test, context) || found;
+        for (int d = 0; d < f->args[i].ndim; d++)
+            found = sym_any(f->args[i].extents[d], test, context) || found;
+    }
+    if (f->stated)
+        found = sym_any(f->stated, test, context) || found;
+    if (f->trunc_lower)
+        found = sym_any(f->trunc_lower, test, context) || found;
+    if (f->trunc_upper)
+        found = sym_any(f->trunc_upper, test, context) || found;
+    for (int i = 0; i < f->nloops; i++) {
+        found = sym_any(f->loops[i]->lower, test, context) || found;
+        found = sym_any(f->loops[i]->upper, test, context) || found;
+    }
+    for (int d = 0; with_lhs && d < f->var->ndim; d++) {
+        found = sym_any(f->lower[d], test, context) || found;
+        if (f->upper[d])
+            found = sym_any(f->upper[d], test, context) || found;
+    }
+    return found;
+}

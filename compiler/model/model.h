@@ -140,8 +140,8 @@ struct factor {
     symp seen_ref;
     struct var *copies; /* how often each row occurs, at the first of its kind;
                            or NULL: see copies.c */
-    symp power;            /* of a factor of data: power.c; or NULL: 1 */
-    symp turn;             /* when such data enter: power.c; or NULL */
+    symp power;         /* of a factor of data: power.c; or NULL: 1 */
+    symp turn;          /* when such data enter: power.c; or NULL */
     struct var *auxiliary; /* the node that an augmentation added, or NULL */
     const char *text;
     int number;
@@ -325,6 +325,10 @@ bool family_plain(struct compiler *c, const struct family *f);
 bool family_rectangular(const struct family *f);
 /* What a family is called, in the program and for readers. */
 const char *family_id(struct compiler *c, const struct family *f);
+/* Calls test on every node of every expression of f, of its left-hand side
+ * too if with_lhs; true if it was for one of them. */
+bool family_any(const struct family *f, sym_test test, const void *context,
+                bool with_lhs);
 const char *family_label(struct compiler *c, const struct family *f);
 
 #endif

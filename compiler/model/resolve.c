@@ -9,34 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- variables -------------------------------------------------------- */
-
-struct var *model_find_var(struct model *m, const char *name)
-{
-    for (struct var *v = m->vars; v; v = v->next)
-        if (v->name == name)
-            return v;
-    return NULL;
-}
-
-struct var *model_get_var(struct resolver *r, const char *name,
-                          struct span span)
-{
-    struct var *v = model_find_var(r->m, name);
-    if (v)
-        return v;
-    v = NEW(r->c, struct var);
-    v->name = name;
-    v->span = span;
-    v->ndim = -1;
-    v->role = ROLE_GIVEN;
-    for (v->gathered = r->m->program->gathered;
-         v->gathered && v->gathered->name != name;)
-        v->gathered = v->gathered->next;
-    *r->m->last_var = v;
-    r->m->last_var = &v->next;
-    return v;
-}
 /* ---- roles -------------------------------------------------------------- */
 
 /* Marks what a subscript or the end of a range reads: such data are integers,
@@ -61,36 +33,6 @@ static bool mark_indices(symp e, const void *unused)
     for (int i = 0; i < n; i++)
         mark_index(e->args[i]);
     return false;
-}
-
-/* Calls f on every expression of a family. */
-bool family_any(const struct family *f, sym_test test, const void *context,
-                bool with_lhs)
-{
-    bool found = false;
-    if (f->body)
-        found = sym_any(f->body, test, context) || found;
-    for (int i = 0; i < f->nargs; i++) {
-        found = sym_any(f->args[i].body, test, context) || found;
-        for (int d = 0; d < f->args[i].ndim; d++)
-            found = sym_any(f->args[i].extents[d], test, context) || found;
-    }
-    if (f->stated)
-        found = sym_any(f->stated, test, context) || found;
-    if (f->trunc_lower)
-        found = sym_any(f->trunc_lower, test, context) || found;
-    if (f->trunc_upper)
-        found = sym_any(f->trunc_upper, test, context) || found;
-    for (int i = 0; i < f->nloops; i++) {
-        found = sym_any(f->loops[i]->lower, test, context) || found;
-        found = sym_any(f->loops[i]->upper, test, context) || found;
-    }
-    for (int d = 0; with_lhs && d < f->var->ndim; d++) {
-        found = sym_any(f->lower[d], test, context) || found;
-        if (f->upper[d])
-            found = sym_any(f->upper[d], test, context) || found;
-    }
-    return found;
 }
 
 bool model_is_integer_distribution(const struct entry *d)
@@ -296,17 +238,6 @@ symp model_any_seen(struct compiler *c, const struct family *f)
     for (int i = f->nslices - 1; i >= 0; i--)
         seen = sym_sum(c, loops[i], loops[i]->lower, loops[i]->upper, seen);
     return sym_call(c, ">", 2, (symp[]){seen, sym_num(c, 0)});
-}
-
-bool model_sampler_asked(const struct model *m, const struct var *v)
-{
-    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
-        for (int i = 0; i < k->ntargets; i++)
-            if (k->targets[i]->name == v->name &&
-                strcmp(k->method, "gibbs") != 0 &&
-                strcmp(k->method, "enumerate") != 0)
-                return true;
-    return false;
 }
 
 /* A leaf: no other node's density reads it, so it is data, or is drawn forward,

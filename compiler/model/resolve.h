@@ -50,6 +50,8 @@ bool model_sampler_asked(const struct model *m, const struct var *v);
 /* Whether any component of an element of f is data: of a vector node, the
  * others are drawn with it. */
 symp model_any_seen(struct compiler *c, const struct family *f);
+
+/* ---- variable.c */
 /* NULL if there is no variable of that name. */
 struct var *model_find_var(struct model *m, const char *name);
 /* The variable of that name, a new one if there is none. */
@@ -57,10 +59,6 @@ struct var *model_get_var(struct resolver *r, const char *name,
                           struct span span);
 
 /* ---- dimensions.c */
-/* Calls test on every node of every expression of f, of its left-hand side
- * too if with_lhs; true if it was for one of them. */
-bool family_any(const struct family *f, sym_test test, const void *context,
-                bool with_lhs);
 /* Says that v has ndim dimensions; an error if it is known to have others. */
 void model_set_ndim(struct resolver *r, struct var *v, int ndim,
                     struct span span);
