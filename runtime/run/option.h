@@ -82,13 +82,13 @@ struct rt_option {
 
 /* options.c */
 const struct rt_option *rt_option_of(enum option_id id);
-/* Whether it is on the command line. */
+
+/* option_values.c. Whether an option is on the command line. */
 bool rt_option_is_given(const struct rt_options *options, enum option_id id);
 /* The error that there is no `what` of this name; nearest: or NULL. */
 enum gbm_status rt_suggest(struct rt *rt, const char *what, const char *name,
                            const char *nearest);
-
-/* option_values.c. Sets an option; `value`: NULL if it takes none. */
+/* Sets an option; `value`: NULL if it takes none. */
 enum gbm_status rt_option_set(struct rt *rt, const struct rt_option *option,
                               const char *value);
 /* The names of precisions and starts, in the order of their enums. */

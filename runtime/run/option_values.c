@@ -8,6 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool rt_option_is_given(const struct rt_options *o, enum option_id id)
+{
+    return o->given >> id & 1;
+}
+
+enum gbm_status rt_suggest(struct rt *rt, const char *what, const char *name,
+                           const char *nearest)
+{
+    return rt_fail(rt, GBM_USER_ERROR, "unknown %s '%s'%s%s%s; see --help",
+                   what, name, nearest ? ": did you mean " : "",
+                   nearest ? nearest : "", nearest ? "?" : "");
+}
+
 static enum gbm_status parse_int(struct rt *rt, const char *option,
                                  const char *text, int least, int *out)
 {

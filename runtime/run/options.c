@@ -179,11 +179,6 @@ const struct rt_option *rt_option_of(enum option_id id)
     return &options[k];
 }
 
-bool rt_option_is_given(const struct rt_options *o, enum option_id id)
-{
-    return o->given >> id & 1;
-}
-
 unsigned rt_options_need(const struct rt_options *o)
 {
     bool powers =
@@ -247,14 +242,6 @@ bool rt_option_takes_word(const char *word)
         if (strcmp(options[i].name, word) == 0)
             return options[i].value != NULL;
     return false;
-}
-
-enum gbm_status rt_suggest(struct rt *rt, const char *what, const char *name,
-                           const char *nearest)
-{
-    return rt_fail(rt, GBM_USER_ERROR, "unknown %s '%s'%s%s%s; see --help",
-                   what, name, nearest ? ": did you mean " : "",
-                   nearest ? nearest : "", nearest ? "?" : "");
 }
 
 /* "--name VALUE" or "--name=VALUE"; steps *i over what it used. */
