@@ -797,7 +797,7 @@ static void draw(struct emitter *e, const struct step *s)
     }
     const char *unit = emit_width(e, s);
     emit_line(e,
-              "const real value = real_exp(gbm_slice(rng, "
+              "const real value = real_exp(gbm_slice_near(rng, "
               "real_log(real_fmax(%s, GBM_TINY)), &width, adapting, -GBM_INF, "
               "GBM_INF, along_%s, &k_));",
               emit_target(e, s->family), id);

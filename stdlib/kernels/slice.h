@@ -143,6 +143,17 @@ GBM_INLINE real gbm_slice(struct gbm_rng *rng, real x0, real *width,
                          adapting, lower, upper, false, density, context);
 }
 
+/* The same without intervals that are wide now and then: of a logarithm, whose
+ * far ends are numbers that no formula is made for. */
+GBM_INLINE real gbm_slice_near(struct gbm_rng *rng, real x0, real *width,
+                               int adapting, real lower, real upper,
+                               real (*density)(const void *context, real x),
+                               const void *context)
+{
+    return gbm_slice_any(rng, x0, width, 1, adapting, lower, upper, false,
+                         density, context);
+}
+
 /* A move along a line from its place 0, with an interval whose width neither
  * changes nor is tuned. */
 GBM_INLINE real gbm_slice_along(struct gbm_rng *rng, real width, real lower,

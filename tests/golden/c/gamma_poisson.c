@@ -564,7 +564,7 @@ GBM_FN void update_a_v(const struct state *s, struct gbm_rng *rng,
     GBM_COLUMNS(k_, room_a_v(&k_, s, element));
     prepare_a_v(&k_, s, team, element);
     real width = s->a_v_width[element];
-    const real value = real_exp(gbm_slice(rng, real_log(real_fmax(*s->a_v, GBM_TINY)), &width, adapting, -GBM_INF, GBM_INF, along_a_v, &k_));
+    const real value = real_exp(gbm_slice_near(rng, real_log(real_fmax(*s->a_v, GBM_TINY)), &width, adapting, -GBM_INF, GBM_INF, along_a_v, &k_));
     gbm_team_sync(team);
     s->a_v_width[element] = width;
     gbm_team_sync(team);
