@@ -9,13 +9,6 @@
 /* With more summands than this only neighbours are paired. */
 #define ALL_PAIRS 6
 
-bool condition_is_observed_sum(struct compiler *c, const struct factor *g)
-{
-    const struct entry *d = g->family->distribution;
-    const struct expr *how = d ? entry_value(d, "observable") : NULL;
-    return how && how->name == intern(c, "sum");
-}
-
 /* ---- the summands ------------------------------------------------------- */
 
 struct summands {

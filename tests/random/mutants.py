@@ -39,17 +39,17 @@ OF_DRAWS = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
 # groups mistaken.  A file, a line, and what becomes of it.
 COMPILER_SITES = [
     # a bound of the rows of a child is lost
-    ("condition/condition.c", """
+    ("condition/references.c", """
         condition_add_guard(
             c, p, sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
 """, "\n        (void)upper;\n"),
     # the row of a child: x[t] in that of x[t - 1]
-    ("condition/condition.c", "p->solved[k] = sym_sub(c, target[d], offset);",
+    ("condition/references.c", "p->solved[k] = sym_sub(c, target[d], offset);",
      "p->solved[k] = sym_add2(c, target[d], offset);"),
     # children of other groups count
-    ("condition/condition.c", "condition_add_guard(c, p, sym_eq(c, e, target[d]));", "(void)e;"),
+    ("condition/references.c", "condition_add_guard(c, p, sym_eq(c, e, target[d]));", "(void)e;"),
     # half of the square is forgotten
-    ("condition/condition.c", "sym_mul2(c, sym_num(c, 0.5), second);", "second;"),
+    ("condition/terms.c", "sym_mul2(c, sym_num(c, 0.5), second);", "second;"),
     # of a block of several, the first member's part of the potential
     ("sampler/block_quadratic.c", "for (int j = 0; j < s->block.n; j++)\n        first =",
      "for (int j = 1; j < s->block.n; j++)\n        first ="),
@@ -86,7 +86,7 @@ COMPILER_SITES = [
     # a scale moves with its plate by another power
     ("sampler/rescale.c", "*power += 1;", "*power += 2;"),
     # elements that meet in a sum are moved at once
-    ("condition/condition.c", "sym_plain_loop(c, r->reference->args[d], &offset) == bound &&",
+    ("condition/tied.c", "sym_plain_loop(c, r->reference->args[d], &offset) == bound &&",
      "sym_plain_loop(c, r->reference->args[d], &offset) != NULL &&"),
     # the Jacobian of a move that divides one node and multiplies others
     ("sampler/scale_program.c", "k.count -= 1; /* what is divided */",
