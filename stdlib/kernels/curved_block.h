@@ -221,15 +221,18 @@ GBM_INLINE bool gbm_curved_newton(const struct gbm_curved_model *m,
 }
 
 /* Fits a normal density to the block's: its mode, and the factor of Q in j->V.
- */
+ * The way to a mode stands once in the text, as it does in gbm_curved_draw: all
+ * of it is inlined, and a compiler for a device takes seconds for each. */
 GBM_INLINE bool gbm_curved_fit(const struct gbm_curved_model *m,
                                const struct gbm_joint *j,
                                const struct gbm_curved *c,
                                const struct gbm_team *team)
 {
-    if (!gbm_curved_newton(m, j, c, team, GBM_CURVE_UNBOUNDED, 50) ||
-        (m->bounded && !gbm_curved_newton(m, j, c, team, GBM_CURVE_DENSITY, 6)))
-        return false;
+    const int what[] = {GBM_CURVE_UNBOUNDED, GBM_CURVE_DENSITY};
+    const int steps[] = {50, 6};
+    for (int i = 0; i < (m->bounded ? 2 : 1); i++)
+        if (!gbm_curved_newton(m, j, c, team, what[i], steps[i]))
+            return false;
     gbm_curved_copy(j->d, team, j->x, c->mode);
     return true;
 }
@@ -321,9 +324,10 @@ GBM_INLINE bool gbm_curved_draw(const struct gbm_curved_model *m,
                                 const struct gbm_team *team, bool adapting)
 {
     gbm_curved_copy(c->count, team, j->V, c->saved);
-    bool found = c->started && gbm_curved_fit(m, j, c, team);
-    if (!found) {
-        gbm_curved_begin(j, c, team);
+    bool found = false;
+    for (int fresh = !c->started; fresh < 2 && !found; fresh++) {
+        if (fresh)
+            gbm_curved_begin(j, c, team);
         found = gbm_curved_fit(m, j, c, team);
     }
     if (!found) {
