@@ -113,11 +113,13 @@ struct gbm_problem {
  * says the rest. */
 enum gbm_support {
     GBM_SUPPORT_ANY,
-    GBM_SUPPORT_SIMPLEX,     /* not negative, of sum 1 */
-    GBM_SUPPORT_COUNTS,      /* integers, not negative, of a given sum */
-    GBM_SUPPORT_MATRIX,      /* symmetric, positive definite */
-    GBM_SUPPORT_CORRELATION, /* the upper Cholesky factor of one */
-    GBM_SUPPORT_OTHER        /* a set that the library does not describe */
+    GBM_SUPPORT_SIMPLEX,           /* not negative, of sum 1 */
+    GBM_SUPPORT_COUNTS,            /* integers, not negative, of a given sum */
+    GBM_SUPPORT_MATRIX,            /* symmetric, positive definite */
+    GBM_SUPPORT_CORRELATION,       /* positive definite, 1 on the diagonal */
+    GBM_SUPPORT_CORRELATION_UPPER, /* the upper Cholesky factor of one */
+    GBM_SUPPORT_CORRELATION_LOWER, /* its transpose */
+    GBM_SUPPORT_OTHER /* a set that the library does not describe */
 };
 
 struct gbm_family {

@@ -189,11 +189,14 @@ static const char *support_constant(const struct family *f)
 {
     static const struct {
         const char *name, *constant;
-    } table[] = {{"simplex", "GBM_SUPPORT_SIMPLEX"},
-                 {"counts", "GBM_SUPPORT_COUNTS"},
-                 {"positive_definite", "GBM_SUPPORT_MATRIX"},
-                 {"correlation_cholesky", "GBM_SUPPORT_CORRELATION"},
-                 {"set", "GBM_SUPPORT_OTHER"}};
+    } table[] = {
+        {"simplex", "GBM_SUPPORT_SIMPLEX"},
+        {"counts", "GBM_SUPPORT_COUNTS"},
+        {"positive_definite", "GBM_SUPPORT_MATRIX"},
+        {"correlation", "GBM_SUPPORT_CORRELATION"},
+        {"correlation_cholesky", "GBM_SUPPORT_CORRELATION_UPPER"},
+        {"correlation_cholesky_lower", "GBM_SUPPORT_CORRELATION_LOWER"},
+        {"set", "GBM_SUPPORT_OTHER"}};
     const struct expr *support = f->stochastic && !f->auxiliary
                                      ? entry_value(f->distribution, "support")
                                      : NULL;

@@ -298,6 +298,39 @@ static void keep_loops_of(struct family *f, symp e)
     f->nloops = n;
 }
 
+/* What the `cell` clause of an array function is in: its indices are the
+ * loops of the result. */
+struct at_cell {
+    struct at_arguments arguments;
+    const struct expr *label; /* x[i,j] */
+    symp at[MAX_DIMS];
+};
+
+static symp bind_in_cell(struct compiler *c, const char *name, int nargs,
+                         const symp *args, void *context)
+{
+    struct at_cell *k = context;
+    for (int d = 0; d < k->label->nargs && nargs == 0; d++)
+        if (k->label->args[d]->name == name)
+            return k->at[d];
+    return sym_bind_argument(c, name, nargs, args, &k->arguments);
+}
+
+/* The result of an array function whose cells are expressions. */
+static bool expand_cells(struct resolver *r, const struct entry *f, symp call,
+                         const struct value *args, struct value *out,
+                         struct span span)
+{
+    const struct clause_item *cell = entry_clause(f, "cell")->items;
+    struct at_cell k = {{f, call->args}, cell->label, {0}};
+    *out = (struct value){.span = span};
+    for (int d = 0; d < f->result->ndims; d++)
+        k.at[d] = model_add_dimension(
+            r, out, model_named_extent(f, args, f->result->dims[d]), span);
+    out->body = sym_from_library(r->c, cell->value, bind_in_cell, &k);
+    return out->body != NULL;
+}
+
 /* An array function's result gets a name of its own, so that it is computed
  * once: inverse(S[,]) inside an expression becomes a derived variable, with an
  * element for each turn of the loops that its arguments read. */
@@ -306,6 +339,8 @@ bool model_hoist_array_call(struct resolver *r, const struct entry *f,
                             struct value *out, struct span span)
 {
     struct compiler *c = r->c;
+    if (entry_clause(f, "cell"))
+        return expand_cells(r, f, call, args, out, span);
     struct var *v = model_get_var(
         r, intern_format(c, "%s.%d", f->name, ++r->nhoisted), span);
     v->role = ROLE_DERIVED;

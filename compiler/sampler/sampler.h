@@ -39,11 +39,13 @@ const char *sampler_why_slice(struct compiler *c, const struct step *s);
 /* vector_slice.c: a slice along a component of a vector or matrix node takes
  * the cell along that keeps the node in its support. */
 enum companion {
-    COMPANION_NONE,   /* any vector will do */
-    COMPANION_SUM,    /* another cell: their sum is kept */
-    COMPANION_MIRROR, /* of a symmetric matrix: the mirror image */
-    COMPANION_NORM    /* of a correlation's upper Cholesky factor: the
-                         column's diagonal cell; its norm stays 1 */
+    COMPANION_NONE,        /* any vector will do */
+    COMPANION_SUM,         /* another cell: their sum is kept */
+    COMPANION_MIRROR,      /* of a symmetric matrix: the mirror image */
+    COMPANION_CORRELATION, /* the same, and the diagonal stays */
+    COMPANION_COLUMN,      /* of a correlation's upper Cholesky factor: the
+                              column's diagonal cell; its norm stays 1 */
+    COMPANION_ROW          /* of the lower one: the row's */
 };
 /* Has the step draw its node, whose members are set, so. False: its support is
  * none for it. */

@@ -25,7 +25,9 @@ bool sampler_slice_components(struct compiler *c, struct step *s)
                  {"simplex", 1, COMPANION_SUM},
                  {"counts", 1, COMPANION_SUM},
                  {"positive_definite", 2, COMPANION_MIRROR},
-                 {"correlation_cholesky", 2, COMPANION_NORM}};
+                 {"correlation", 2, COMPANION_CORRELATION},
+                 {"correlation_cholesky", 2, COMPANION_COLUMN},
+                 {"correlation_cholesky_lower", 2, COMPANION_ROW}};
     const struct expr *support = entry_value(f->distribution, "support");
     for (size_t i = 0; support && i < sizeof table / sizeof *table; i++)
         if (!strcmp(support->name, table[i].support) &&
@@ -114,7 +116,9 @@ static void emit_component_moved(struct text *out, const struct step *s)
     static const char *const companions[] = {
         [COMPANION_SUM] = "k_->total - x",
         [COMPANION_MIRROR] = "x",
-        [COMPANION_NORM] = "real_sqrt(real_fmax(k_->total - x * x, 0))"};
+        [COMPANION_CORRELATION] = "x",
+        [COMPANION_COLUMN] = "real_sqrt(real_fmax(k_->total - x * x, 0))",
+        [COMPANION_ROW] = "real_sqrt(real_fmax(k_->total - x * x, 0))"};
     text_printf(out,
                 "GBM_FN void component_%s_moved(const struct conditional_%s "
                 "*k_, real x)\n{\n    component_%s_set(k_->s, k_->element, "
@@ -136,9 +140,11 @@ static bool is_logdet_of(symp e, const void *var)
 
 /* Whether a density that may be positive where the node is not positive
  * definite: one without its determinant, as that of a Wishart matrix with
- * K + 1 degrees of freedom. */
+ * K + 1 degrees of freedom, or with a power of it that may be 0. */
 static bool leaves_cone(const struct step *s)
 {
+    if (sampler_companion(s) == COMPANION_CORRELATION)
+        return true;
     if (sampler_companion(s) != COMPANION_MIRROR)
         return false;
     for (const struct part *p = s->parts; p; p = p->next)
@@ -209,6 +215,7 @@ static void emit_companion(struct emitter *e, const struct step *s,
 {
     *low = "-GBM_INF";
     *high = "GBM_INF";
+    bool row;
     switch (sampler_companion(s)) {
     case COMPANION_NONE:
         return;
@@ -232,10 +239,19 @@ static void emit_companion(struct emitter *e, const struct step *s,
         emit_line(e, "const real low = k_.other == place ? 0 : -GBM_INF;");
         *low = "low";
         return;
-    case COMPANION_NORM:
-        emit_line(e, "if (place / d >= place %% d)");
+    case COMPANION_CORRELATION:
+        emit_line(e, "k_.other = place %% d * d + place / d;");
+        emit_line(e, "if (k_.other >= place)");
         emit_line(e, "    continue;");
-        emit_line(e, "k_.other = place %% d * (d + 1);");
+        *low = "-1";
+        *high = "1";
+        return;
+    case COMPANION_COLUMN:
+    case COMPANION_ROW:
+        row = sampler_companion(s) == COMPANION_ROW;
+        emit_line(e, "if (place / d %s place %% d)", row ? "<=" : ">=");
+        emit_line(e, "    continue;");
+        emit_line(e, "k_.other = place %s d * (d + 1);", row ? "/" : "%");
         emit_line(e,
                   "k_.total = gbm_square(before) + "
                   "gbm_square(component_%s_get(s, element, k_.other));",

@@ -37,6 +37,7 @@ static const char *const clause_keywords[] = {
     "builtin",     "log",          "log_complement", "mixing",       "confine",
     "folded",      "named",        "single",         "priority",     "vectors",
     "draw_shared", "raised",       "adjoint",        "flat",         "nominal",
+    "cell",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 

@@ -25,6 +25,8 @@ struct rt_support_map {
 };
 /* NULL: none is known. */
 const struct rt_support_map *rt_support_map(enum gbm_support support);
+/* correlation.c: of the supports GBM_SUPPORT_CORRELATION... */
+const struct rt_support_map *rt_correlation_map(enum gbm_support support);
 
 /* ---- unknowns.c: what is unknown, and its free numbers. */
 struct rt_unknown {

@@ -210,81 +210,6 @@ static void back_matrix(int n, const double *u, double lower, double upper,
         }
 }
 
-/* ---- upper Cholesky factor of a correlation matrix: in each column partial
- * correlations, the squares of which take their share of what is left of 1
- * ---- */
-
-static int below_diagonal(int ncells)
-{
-    const int K = extent_of(ncells);
-    return K * (K - 1) / 2;
-}
-
-static void constrain_correlation(int n, const double *u, double lower,
-                                  double upper, double *x, double *log_jacobian)
-{
-    const int K = extent_of(n);
-    (void)lower;
-    (void)upper;
-    memset(x, 0, (size_t)n * sizeof *x);
-    for (int i = 0; i < K; i++) {
-        double rest = 1;
-        for (int j = 0; j < i; j++) {
-            const double z = tanh(u[i * (i - 1) / 2 + j]);
-            x[j * K + i] = z * sqrt(rest);
-            *log_jacobian += log1p(-z * z) + log(rest) / 2;
-            rest *= 1 - z * z;
-        }
-        x[i * K + i] = sqrt(rest);
-    }
-}
-
-static void release_correlation(int n, const double *x, double lower,
-                                double upper, double *u)
-{
-    const int K = extent_of(n);
-    (void)lower;
-    (void)upper;
-    for (int i = 0; i < K; i++) {
-        double rest = 1;
-        for (int j = 0; j < i; j++) {
-            const double z = x[j * K + i] / sqrt(fmax(rest, 1e-300));
-            u[i * (i - 1) / 2 + j] =
-                atanh(fmin(fmax(z, -1 + 1e-12), 1 - 1e-12));
-            rest -= x[j * K + i] * x[j * K + i];
-        }
-    }
-}
-
-static void back_correlation(int n, const double *u, double lower, double upper,
-                             bool jacobian, double *adjoint_x,
-                             double *adjoint_u, double *of_lower,
-                             double *of_upper)
-{
-    const int K = extent_of(n);
-    (void)lower;
-    (void)upper;
-    (void)of_lower;
-    (void)of_upper;
-    for (int i = 0; i < K; i++) {
-        const double *of = u + i * (i - 1) / 2;
-        double *out = adjoint_u + i * (i - 1) / 2, rest = 1;
-        for (int j = 0; j < i; j++) { /* kept here until their turn comes */
-            out[j] = rest;
-            rest *= 1 - tanh(of[j]) * tanh(of[j]);
-        }
-        double of_rest = adjoint_x[i * K + i] / (2 * sqrt(rest));
-        for (int j = i - 1; j >= 0; j--) {
-            const double left = out[j], z = tanh(of[j]),
-                         g = adjoint_x[j * K + i];
-            const double of_z = g * sqrt(left) - 2 * of_rest * left * z;
-            out[j] = of_z * (1 - z * z) - (jacobian ? 2 * z : 0);
-            of_rest = g * z / (2 * sqrt(left)) + of_rest * (1 - z * z) +
-                      (jacobian ? 1 / (2 * left) : 0);
-        }
-    }
-}
-
 const struct rt_support_map *rt_support_map(enum gbm_support support)
 {
     static const struct rt_support_map numbers = {
@@ -293,9 +218,6 @@ const struct rt_support_map *rt_support_map(enum gbm_support support)
         all_but_one, constrain_simplex, release_simplex, back_simplex};
     static const struct rt_support_map matrix = {triangle, constrain_matrix,
                                                  release_matrix, back_matrix};
-    static const struct rt_support_map correlation = {
-        below_diagonal, constrain_correlation, release_correlation,
-        back_correlation};
     switch (support) {
     case GBM_SUPPORT_ANY:
         return &numbers;
@@ -304,7 +226,9 @@ const struct rt_support_map *rt_support_map(enum gbm_support support)
     case GBM_SUPPORT_MATRIX:
         return &matrix;
     case GBM_SUPPORT_CORRELATION:
-        return &correlation;
+    case GBM_SUPPORT_CORRELATION_UPPER:
+    case GBM_SUPPORT_CORRELATION_LOWER:
+        return rt_correlation_map(support);
     case GBM_SUPPORT_COUNTS:
     case GBM_SUPPORT_OTHER:
         break;

@@ -128,10 +128,12 @@ bool rt_in_support(const struct rt_instance *in, const void *state, int chain,
     bool good = true;
     for (int64_t i = 0; i < n; i++) {
         x[i] = rt_value(slot, integer, chain, buffer.cells[i]);
-        good = good && (f->support == GBM_SUPPORT_MATRIX ||
-                        f->support == GBM_SUPPORT_CORRELATION || x[i] >= 0);
+        good = good && ((f->support != GBM_SUPPORT_SIMPLEX &&
+                         f->support != GBM_SUPPORT_COUNTS) ||
+                        x[i] >= 0);
     }
-    if (f->support == GBM_SUPPORT_MATRIX)
+    if (f->support == GBM_SUPPORT_MATRIX ||
+        f->support == GBM_SUPPORT_CORRELATION)
         good = gbm_cholesky((int)lround(sqrt((double)n)), x);
     free(buffer.cells);
     free(x);

@@ -492,7 +492,9 @@ static bool may_push(const struct checker *c, const struct gbm_step *step,
                   !m->variables[m->families[step->members[i]].variable].integer;
     enum gbm_support support = m->families[step->family].support;
     return step->block_set && (unbound || n == 1) &&
-           support != GBM_SUPPORT_CORRELATION && support != GBM_SUPPORT_OTHER;
+           support != GBM_SUPPORT_CORRELATION_UPPER &&
+           support != GBM_SUPPORT_CORRELATION_LOWER &&
+           support != GBM_SUPPORT_OTHER;
 }
 
 static void take_before(void *checker)

@@ -85,12 +85,12 @@ static void add_pairs(struct plain *p, int64_t pool)
 }
 
 static void add_matrix(struct plain *p, struct place at, const int64_t *cells,
-                       int64_t n)
+                       int64_t n, bool fixed)
 {
     const struct rt_slot *slot = &p->in->slots[at.variable];
     int64_t extent = (int64_t)lround(sqrt((double)n));
     for (int64_t i = 0; i < extent; i++)
-        for (int64_t j = 0; j <= i; j++) {
+        for (int64_t j = 0; j <= i - fixed; j++) {
             int64_t a = cells[i * extent + j], b = cells[j * extent + i];
             if (rt_seen(slot, a) || rt_seen(slot, b))
                 continue;
@@ -103,15 +103,17 @@ static void add_matrix(struct plain *p, struct place at, const int64_t *cells,
         }
 }
 
-/* Columns of norm 1: a cell takes its column's diagonal along. */
-static void add_correlation(struct plain *p, struct place at,
-                            const int64_t *cells, int64_t n)
+/* Columns of norm 1, or rows of a lower factor: a cell takes its column's, or
+ * row's, diagonal along. */
+static void add_correlation_factor(struct plain *p, struct place at,
+                                   const int64_t *cells, int64_t n, bool lower)
 {
     const struct rt_slot *slot = &p->in->slots[at.variable];
     int64_t extent = (int64_t)lround(sqrt((double)n));
     for (int64_t i = 0; i < extent; i++)
         for (int64_t j = i + 1; j < extent; j++) {
-            int64_t a = cells[i * extent + j], b = cells[j * extent + j];
+            int64_t a = cells[lower ? j * extent + i : i * extent + j];
+            int64_t b = cells[j * extent + j];
             if (rt_seen(slot, a) || rt_seen(slot, b))
                 continue;
             at.cell = a;
@@ -132,12 +134,17 @@ static enum gbm_status add_element(struct rt *rt, struct plain *p,
     const struct rt_slot *slot = &p->in->slots[at.variable];
     int64_t n = rt_element_cells(family, p->states, at.element, buffer);
     int64_t pool = p->nplaces;
-    if (family->support == GBM_SUPPORT_MATRIX) {
-        add_matrix(p, at, buffer->cells, n);
+    if (family->support == GBM_SUPPORT_MATRIX ||
+        family->support == GBM_SUPPORT_CORRELATION) {
+        add_matrix(p, at, buffer->cells, n,
+                   family->support == GBM_SUPPORT_CORRELATION);
         return GBM_OK;
     }
-    if (family->support == GBM_SUPPORT_CORRELATION) {
-        add_correlation(p, at, buffer->cells, n);
+    if (family->support == GBM_SUPPORT_CORRELATION_UPPER ||
+        family->support == GBM_SUPPORT_CORRELATION_LOWER) {
+        add_correlation_factor(p, at, buffer->cells, n,
+                               family->support ==
+                                   GBM_SUPPORT_CORRELATION_LOWER);
         return GBM_OK;
     }
     for (int64_t i = 0; i < n; i++) {

@@ -67,4 +67,34 @@ GBM_FN_BIG void gbm_draw_lkj_corr_cholesky(struct gbm_rng *rng, int K, real eta,
     }
 }
 
+/* Its transpose. */
+GBM_FN_BIG void gbm_draw_lkj_corr_cholesky_lower(struct gbm_rng *rng, int K,
+                                                 real eta, real *x)
+{
+    gbm_draw_lkj_corr_cholesky(rng, K, eta, (real)K, x);
+    for (int i = 0; i < K; i++)
+        for (int j = 0; j < i; j++) {
+            x[(int64_t)i * K + j] = x[(int64_t)j * K + i];
+            x[(int64_t)j * K + i] = 0;
+        }
+}
+
+/* The matrix, below the diagonal first, as its factor is above. */
+GBM_FN_BIG void gbm_draw_lkj_corr(struct gbm_rng *rng, int K, real eta, real *x)
+{
+    gbm_draw_lkj_corr_cholesky(rng, K, eta, (real)K, x);
+    for (int i = K - 1; i >= 0; i--)
+        for (int j = K - 1; j > i; j--) {
+            real sum = 0;
+            for (int k = 0; k <= i; k++)
+                sum += x[(int64_t)k * K + i] * x[(int64_t)k * K + j];
+            x[(int64_t)j * K + i] = sum;
+        }
+    for (int i = 0; i < K; i++) {
+        x[(int64_t)i * K + i] = 1;
+        for (int j = 0; j < i; j++)
+            x[(int64_t)j * K + i] = x[(int64_t)i * K + j];
+    }
+}
+
 #endif

@@ -404,10 +404,14 @@ def random_value(entry, v, rng):
     """A point of a multivariate distribution's support."""
     word = L.support(entry, v)[0]
     canonical, w = L.canonical(entry, v)
-    if word == "correlation_cholesky":
-        S = spd(rng, int(w[-1]))
+    if word.startswith("correlation"):
+        S = spd(rng, 2)
         sd = np.sqrt(np.diag(S))
-        return np.linalg.cholesky(S / np.outer(sd, sd)).T
+        R = S / np.outer(sd, sd)
+        if word == "correlation":
+            return R
+        L_ = np.linalg.cholesky(R)
+        return L_ if word == "correlation_cholesky_lower" else L_.T
     K = next(np.shape(x)[0] for x in w if np.ndim(x))
     if word == "simplex":
         return rng.dirichlet(np.ones(K))
@@ -506,6 +510,15 @@ def check_subsets():
             np.array([[1, u], [0, math.sqrt(1 - u * u)]])))
         FAILURES.near(integrate(f, -1, 1, 0), 1, 1e-7,
                       f"dlkj_corr_cholesky({eta}, 2): total mass")
+        lower = lambda u: math.exp(L.log_density(
+            get["lkj_corr_cholesky"], [eta],
+            np.array([[1, 0], [u, math.sqrt(1 - u * u)]])))
+        FAILURES.near(integrate(lower, -1, 1, 0), 1, 1e-7,
+                      f"lkj_corr_cholesky({eta}): total mass")
+        whole = lambda u: math.exp(L.log_density(
+            get["lkj_corr"], [eta], np.array([[1, u], [u, 1]])))
+        FAILURES.near(integrate(whole, -1, 1, 0), 1, 1e-7,
+                      f"lkj_corr({eta}): total mass")
 
     for x in (0.3, 2.0):
         FAILURES.near(

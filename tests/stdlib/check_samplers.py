@@ -117,6 +117,10 @@ MULTIVARIATE = {
     "dscaled.wishart": ("t, 2", 2, lambda g, n: scaled_wishart(
         g, np.array(VECTORS["t"]), 2, n)),
     "dlkj_corr_cholesky": ("1.7, 3", 2, lambda g, n: lkj(g, 1.7, n)),
+    "lkj_corr_cholesky": ("1.7", 2, lambda g, n: np.swapaxes(
+        lkj(g, 1.7, n), 1, 2)),
+    "lkj_corr": ("1.7", 2, lambda g, n: np.swapaxes(
+        (u := lkj(g, 1.7, n)), 1, 2) @ u),
 }
 
 

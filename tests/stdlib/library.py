@@ -30,7 +30,7 @@ CLAUSES = ("require support logdensity statistics solve draw draw_shared draw_be
            "inverse match observed add factor builtin log log_complement "
            "mixing confine folded named single priority vectors raised "
            "adjoint flat "
-           "nominal").split()
+           "nominal cell").split()
 
 TOKEN = re.compile(r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   |(?P<name>[A-Za-z][A-Za-z0-9._]*)
@@ -566,8 +566,15 @@ def call_entry(entry, v):
     value = entry.value("as")
     if value is not None:
         return evaluate(value, bind(entry, v))
+    if "cell" in entry.clauses:
+        (_, _, indices), value = entry.clauses["cell"][0]
+        env = bind(entry, v)
+        shape = [int(env[extent]) for extent in entry.returns]
+        return np.array([evaluate(value, {**env, **{
+            name[1]: float(at + 1) for name, at in zip(indices, where)}})
+            for where in np.ndindex(*shape)]).reshape(shape)
     if entry.value("code") is None:
-        raise NameError(f"{entry.name} has neither as nor code")
+        raise NameError(f"{entry.name} has no as, cell or code")
     try:
         return CODE[entry.value("code")[1]](*v)
     except OverflowError:

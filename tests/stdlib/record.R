@@ -960,14 +960,51 @@ later_functions <- function()
         c(1, 0.5, 0.1, 5, 20, 0.7, 3), c(0, 3, 4, -3, 5, 1.5, -20),
         c(1, 1, 1, 2, 1, 0.01, 2)))
 
+# In the spellings of Stan.
+correlations <- function() {
+    set.seed(20261125)
+    # eqs. 16, 17 of Lewandowski, Kurowicka and Joe (2009) for three variables
+    log_r <- function(R, eta) (eta - 1) * log(det(R)) -
+        (4 * eta * log(2) + (2 * eta - 1) * log(2) +
+            2 * lbeta(eta + 0.5, eta + 0.5) + lbeta(eta, eta))
+    correlation <- function() round(cov2cor(spd()()), 3)
+    multivariate("lkj_corr", list(positive()), function(x, v)
+        log_r(x, v[[1]]), function(v) correlation())
+    multivariate("lkj_corr_cholesky", list(positive()), function(x, v)
+        log_r(x %*% t(x), v[[1]]) + sum((3 - 1:3) * log(diag(x))),
+        function(v) t(chol(correlation())))
+    multivariate("multi_normal_cholesky", list(reals(), function()
+        t(chol(spd()()))), function(x, v) {
+            S <- v[[2]] %*% t(v[[2]])
+            d <- x - v[[1]]
+            -(3 * log(2 * pi) + log(det(S)) + sum(d * solve(S, d))) / 2
+        }, function(v) round(rnorm(3), 3))
+}
+
+matrices_and_vectors <- function() {
+    set.seed(20261125)
+    A <- matrix(round(rnorm(6), 3), 2)
+    v <- function(n) plain(round(rnorm(n), 3))
+    record("diag_pre_multiply", function(v, A) diag(unclass(v)) %*% A,
+           list(list(v(2), A)))
+    record("diag_post_multiply", function(A, v) A %*% diag(unclass(v)),
+           list(list(A, v(3))))
+    record("quad_form_diag", function(A, v)
+        diag(unclass(v)) %*% A %*% diag(unclass(v)), list(list(spd()(), v(3))))
+    record("crossprod", crossprod, list(list(A)))
+    record("tcrossprod", tcrossprod, list(list(A)))
+}
+
 begin("distributions.json")
 continuous()
 discrete()
 vectors()
 states()
 later()
+correlations()
 finish()
 begin("functions.json")
 functions()
 later_functions()
+matrices_and_vectors()
 finish()

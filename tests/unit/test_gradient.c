@@ -47,9 +47,12 @@ static int free_cells(enum gbm_support support, int n, int *cells)
     for (int i = 0; support == GBM_SUPPORT_MATRIX && i < K; i++)
         for (int j = 0; j <= i; j++)
             cells[count++] = i * K + j;
-    for (int i = 0; support == GBM_SUPPORT_CORRELATION && i < K; i++)
+    const bool upper = support == GBM_SUPPORT_CORRELATION ||
+                       support == GBM_SUPPORT_CORRELATION_UPPER;
+    for (int i = 0;
+         (upper || support == GBM_SUPPORT_CORRELATION_LOWER) && i < K; i++)
         for (int j = 0; j < i; j++)
-            cells[count++] = j * K + i;
+            cells[count++] = upper ? j * K + i : i * K + j;
     return count;
 }
 
@@ -141,6 +144,10 @@ static const struct {
     {GBM_SUPPORT_MATRIX, 9, -INFINITY, INFINITY},
     {GBM_SUPPORT_CORRELATION, 4, -INFINITY, INFINITY},
     {GBM_SUPPORT_CORRELATION, 16, -INFINITY, INFINITY},
+    {GBM_SUPPORT_CORRELATION_UPPER, 4, -INFINITY, INFINITY},
+    {GBM_SUPPORT_CORRELATION_UPPER, 16, -INFINITY, INFINITY},
+    {GBM_SUPPORT_CORRELATION_LOWER, 4, -INFINITY, INFINITY},
+    {GBM_SUPPORT_CORRELATION_LOWER, 16, -INFINITY, INFINITY},
 };
 enum { NCASES = sizeof cases / sizeof cases[0] };
 
