@@ -630,6 +630,19 @@ static void diagnose_chains(struct gbm_diagnoser *g, const double *x,
     out->rhat = fmax(bulk, folded); /* folded is NaN for two symmetric values */
 }
 
+/* Whether the draws, whose keys are in order, differ by rounding alone: a
+ * number that the model settles, as the diagonal of a correlation matrix made
+ * of its factor, is rounded otherwise from draw to draw. */
+static bool is_settled(const struct gbm_diagnoser *g, const double *x)
+{
+    const double low = key_value(g->keys[0].key),
+                 high = key_value(g->keys[g->n - 1].key);
+
+    return all_equal(x, g->n) ||
+           (isfinite(high - low) &&
+            high - low <= 1e-13 * fmax(fabs(low), fabs(high)));
+}
+
 void gbm_diagnose_with(struct gbm_diagnoser *g, const double *x,
                        struct gbm_diagnosis *out)
 {
@@ -644,7 +657,7 @@ void gbm_diagnose_with(struct gbm_diagnoser *g, const double *x,
     out->q5 = quantile(g->keys, g->n, 0.05);
     out->q50 = quantile(g->keys, g->n, 0.5);
     out->q95 = quantile(g->keys, g->n, 0.95);
-    if (all_equal(x, g->n)) {
+    if (is_settled(g, x)) {
         out->mean = x[0];
         out->sd = g->n > 1 ? 0 : NAN;
         out->mcse = 0;

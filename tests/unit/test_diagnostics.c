@@ -221,6 +221,15 @@ static void constants_and_nan(void **unused)
     assert_true(d.mean == 2.5 && d.sd == 0 && d.q5 == 2.5 && d.q95 == 2.5);
     assert_true(isnan(d.rhat) && isnan(d.ess_bulk) && isnan(d.ess_tail));
 
+    for (int i = 0; i < 40; i++) /* rounded: a chain's own value each */
+        x[i] = 1 + 2e-16 * (i / 10);
+    gbm_diagnose(x, 4, 10, &d);
+    assert_true(d.sd == 0 && isnan(d.rhat) && isnan(d.ess_bulk));
+    for (int i = 0; i < 40; i++)
+        x[i] = 1 + 1e-12 * (i + 3 * (i % 2));
+    gbm_diagnose(x, 4, 10, &d);
+    assert_true(d.sd > 0 && d.rhat > 1.5);
+
     x[7] = NAN;
     gbm_diagnose(x, 4, 10, &d);
     assert_true(isnan(d.mean) && isnan(d.rhat) && isnan(d.ess_bulk));
