@@ -70,6 +70,9 @@ const char *emit_free_index(const struct entry *d, const struct expr *e)
                 if (d->parameters[i].dims[k] == e->name)
                     return NULL;
         }
+        for (int k = 0; d->result && k < d->result->ndims; k++)
+            if (d->result->dims[k] == e->name)
+                return NULL;
         return e->name;
     }
     const char *found = NULL;

@@ -114,7 +114,7 @@ static void check_ranges(struct emitter *e, const struct family *f)
 static void check_rule(struct emitter *e, const struct family *f,
                        const struct entry *d, symp cond, struct text *text)
 {
-    if (!cond || cond->kind == SYM_NUM)
+    if (!cond || (cond->kind == SYM_NUM && cond->number != 0))
         return;
     cond = model_substitute_derived(e->c, cond);
     if (sym_reads_latent(cond))
