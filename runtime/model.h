@@ -349,6 +349,7 @@ struct gbm_joint_term {
     bool constant_design, constant_weight, constant_score;
     bool
         curved; /* not quadratic: see stdlib/kernels/curved_block.h; no `row` */
+    int columns; /* of a curved one: numbers that its rows keep for trials */
     bool listed; /* the update reads which cells a row has */
     /* The cells whose coefficients a row has: their variables (numbers in
      * `variables` of the block) and flat cells, -1 where there is none. Returns

@@ -88,10 +88,11 @@ symp emit_zero_under_condition(struct compiler *c, symp product);
 bool emit_only_vectors(symp e);
 bool emit_is_expensive(symp e, const void *unused);
 bool emit_worth_vectors(const struct part *p, symp const *terms, int n);
-/* Computes now the calls of a row of hoisted columns that stand in a choice or
- * more than once: where choices have calls the C compiler takes rows one by
+/* Computes now the calls in n values of a row of hoisted columns that stand in
+ * a choice or more than once: where choices have calls the C compiler takes rows one by
  * one. The caller restores nshared. */
-void emit_calls_of_rows(struct emitter *e, const struct hoisted *h);
+void emit_calls_of_rows(struct emitter *e, const struct hoisted *h,
+                        symp const *values, int n);
 /* Those in n values that stand there more than once and are of a choice, so
  * that the C compiler does not see that they are the same. */
 void emit_repeated_calls(struct emitter *e, symp const *values, int n);

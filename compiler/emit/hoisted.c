@@ -219,7 +219,7 @@ static void emit_rows(struct emitter *e, const struct part *p, int n)
         e->indent++;
         emit_line(e, "const int at = from + lane;");
         const int nshared = e->nshared;
-        emit_calls_of_rows(e, h);
+        emit_calls_of_rows(e, h, &h->body, 1);
         emit_line(e, "const gbm_total term = %s;", term_of(e, p, n));
         e->nshared = nshared;
         emit_line(e, "lanes[lane] += at < rows ? term : 0;");

@@ -142,10 +142,12 @@ static void compute_calls(struct emitter *e, const struct calls *k, symp x,
     emit_remember(e, x, name);
 }
 
-void emit_calls_of_rows(struct emitter *e, const struct hoisted *h)
+void emit_calls_of_rows(struct emitter *e, const struct hoisted *h,
+                        symp const *values, int n)
 {
-    const struct calls k = {&h->body, 1, h};
-    compute_calls(e, &k, h->body, false);
+    const struct calls k = {values, n, h};
+    for (int i = 0; i < n; i++)
+        compute_calls(e, &k, values[i], false);
 }
 
 void emit_repeated_calls(struct emitter *e, symp const *values, int n)

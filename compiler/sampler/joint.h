@@ -53,6 +53,9 @@ struct joint_term {
     symp unbounded; /* the value without bounds around links: what slope and
                        curvature are of; NULL: it has none such */
     symp predictor; /* eta, where it stands */
+    /* value, slope and curvature as functions of SYM_TARGET and of columns, for
+     * the vector unit: curved.c; NULL: they are evaluated in place */
+    struct curve_rows *columns;
     /* a vector's own prior, or NULL: rows are pairs of its cells, numbers
      * pair[0] and pair[1], no slots; weight is that of the product of both */
     struct family *vector;
@@ -212,6 +215,13 @@ void sampler_emit_rescalings(struct compiler *c, struct text *out,
 void sampler_emit_rescale_check(struct text *out, const struct step *s);
 
 /* curved.c: what a block with curved terms has in addition. */
+enum { CURVE_VALUE, CURVE_SLOPE, CURVE_CURVATURE, CURVE_FUNCTIONS };
+struct curve_rows {
+    struct hoisted hoisted;
+    symp of[CURVE_FUNCTIONS];
+};
+/* Settles `columns` of s's terms. */
+void sampler_find_curve_columns(struct compiler *c, struct step *s);
 void sampler_emit_curve(struct compiler *c, struct text *out,
                         const struct step *s, const struct joint_term *t,
                         int number);

@@ -591,6 +591,8 @@ static void emit_tables(struct compiler *c, struct text *out,
                         t->data_design);
         if (t->forms && t->data_offset)
             text_printf(out, ", .offset = offset_%s_%d", s->name, nterms);
+        if (t->columns)
+            text_printf(out, ", .columns = %d", t->columns->hoisted.n);
         if (t->vector && sampler_can_scatter(c, t))
             text_printf(out, ", .scatter = scatter_%s_%d_host", s->name,
                         nterms);
@@ -646,6 +648,7 @@ static void emit_members(struct compiler *c, struct text *out,
 /* In this order: the layout, what data settle, and work space. */
 static void add_slots(struct compiler *c, struct model *m, struct step *s)
 {
+    sampler_find_curve_columns(c, s);
     const int n = s->number;
     struct slot slot = {.kind = SLOT_JOINT,
                         .name = intern_format(c, "joint %d", n),

@@ -35,7 +35,7 @@ static bool is_free(const struct hoister *k, symp e)
 {
     if (e->kind == SYM_TARGET)
         return false;
-    if (e->kind == SYM_REF && e->var != k->var && e->var->stored &&
+    if (k->var && e->kind == SYM_REF && e->var != k->var && e->var->stored &&
         model_derived_depends(k->step->model, e->var, k->var))
         return false;
     bool other = false;
@@ -639,6 +639,31 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
     if (k.gain >= 10 || (slice && k.gain >= 2) ||
         (slice && k.h->loop && sym_any(k.h->body, is_costly, NULL)))
         p->hoisted = k.h;
+}
+
+static symp merged(struct hoister *k, symp e)
+{
+    struct terms t = {.n = 0};
+    expand(k, e, sym_num(k->c, 1), &t);
+    if (t.overflow)
+        return e;
+    merge_softplus(k, &t);
+    return sym_add(k->c, t.n, t.at);
+}
+
+bool sweep_hoist_rows(struct compiler *c, struct step *s, symp *functions,
+                      int n, struct hoisted *h)
+{
+    /* no loops: whatever is hoisted becomes a column below */
+    struct part row = {.own = true};
+    struct hoister k = {
+        .c = c, .step = s, .part = &row, .h = h, .x = sym_target(c)};
+    h->loop = true;
+    for (int i = 0; i < n && !k.failed; i++)
+        functions[i] = reduce(&k, merged(&k, functions[i]));
+    for (int i = 0; i < h->n; i++)
+        h->column[i] = true;
+    return !k.failed;
 }
 
 void sweep_hoist(struct compiler *c, struct model *m)

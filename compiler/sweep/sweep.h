@@ -191,6 +191,11 @@ struct hoisted {
     bool moved; /* body asks for it */
 };
 void sweep_hoist(struct compiler *c, struct model *m);
+/* The same of functions of SYM_TARGET that each row of a plate has, up to
+ * nothing: in them the names of h, all of them columns, stand for what is free
+ * of the target. False: some of it may exist for some values alone. */
+bool sweep_hoist_rows(struct compiler *c, struct step *s, symp *functions,
+                      int n, struct hoisted *h);
 /* For --emit=plan. */
 void sweep_print_hoisted(struct text *out, struct compiler *c,
                          const struct step *s);

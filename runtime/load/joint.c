@@ -236,7 +236,7 @@ static void put_term_header(struct layout *l, const struct term *t, int header,
     }
     if (t->term->curved) {
         h[GBM_T_CURVE] = (int)l->work;
-        l->work += 4 * rows;
+        l->work += (4 + t->term->columns) * GBM_CURVE_ROOM(rows);
     }
 }
 

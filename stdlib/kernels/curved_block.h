@@ -53,14 +53,19 @@ GBM_FN int gbm_curved_cells(int cells, int links, int d)
     return 1 + cells + links + d + 3 * d;
 }
 
+/* Cells of a column: whole blocks of rows, whatever the program's blocks are.
+ */
+#define GBM_CURVE_ROOM(rows) (((rows) + 7) / 8 * 8)
+
 /* A curved term's rows: what L is a function of. */
 struct gbm_curve {
-    int rows;
+    int rows, room;
     real *offset;         /* eta = offset + u */
     real *base, *co, *si; /* u = base + co cos + si sin */
     const int *begin, *at;
     const real *coefficient;
     real *weight, *score;
+    real *columns; /* [..][room]: what L has of a row, if it is in vectors */
 };
 
 GBM_FN struct gbm_curve gbm_curve_of(const struct gbm_joint *j, int term)
@@ -69,9 +74,11 @@ GBM_FN struct gbm_curve gbm_curve_of(const struct gbm_joint *j, int term)
     struct gbm_curve c;
     c.rows = r.rows;
     c.offset = j->work + r.header[GBM_T_CURVE];
-    c.base = c.offset + c.rows;
-    c.co = c.base + c.rows;
-    c.si = c.co + c.rows;
+    c.room = (int)GBM_CURVE_ROOM(c.rows);
+    c.base = c.offset + c.room;
+    c.co = c.base + c.room;
+    c.si = c.co + c.room;
+    c.columns = c.si + c.room;
     c.begin = r.begin;
     c.at = j->table + r.header[GBM_T_AT];
     c.coefficient = r.header[GBM_T_FIXED_DESIGN]
@@ -101,6 +108,22 @@ GBM_FN void gbm_curve_project(const struct gbm_joint *j,
         }
         out[r] = (real)sum;
     }
+    gbm_fill_block(out, 1, c->room, c->rows);
+}
+
+/* The sum of the rows' expansions at base + co c + si s. */
+GBM_FN gbm_total gbm_curve_expansion(const struct gbm_curve *c,
+                                     const struct gbm_team *team, real co,
+                                     real si)
+{
+    gbm_total sum = 0;
+    GBM_SIMD_SUM(sum)
+    GBM_TEAM_FOR(r, 0, c->rows, team)
+    {
+        const real u = c->base[r] + co * c->co[r] + si * c->si[r];
+        sum += u * (c->score[r] - c->weight[r] * u / 2);
+    }
+    return sum;
 }
 
 /* Keeps a row's expansion at u; a row that has none there counts as flat. */

@@ -39,7 +39,11 @@ GBM_FN real gbm_log1pexp(real x)
  * exp(-|a|))". */
 GBM_FN real gbm_log1mexp(real x)
 {
-    return x < GBM_LN2 ? real_log(-real_expm1(-x)) : real_log1p(-real_exp(-x));
+    const bool near = x < GBM_LN2;
+    const real e = real_exp(-x), upper = 1 - e;
+    /* rounded; less what it lost, over itself */
+    const real lost = near ? 0 : (upper - 1 + e) / upper;
+    return real_log(near ? -real_expm1(-x) : upper) - lost;
 }
 
 /* How far data whose turn is from `turn` to turn + 1 have entered; not quite 0

@@ -34,16 +34,18 @@ GBM_FN real gbm_mills_tail(real x)
 }
 
 /* log P(Z <= x), for every x: no underflow in the lower tail, no cancellation
- * in the upper one. */
-GBM_FN_BIG real gbm_log_phi(real x)
+ * in the upper one. No branch: it vectorises. */
+GBM_FN_ROWS real gbm_log_phi(real x)
 {
-    if (x > 0)
-        return real_log1p(-real_erfc(x * GBM_SQRT1_2) / 2);
-    if (x > GBM_PHI_TAIL)
-        return real_log(real_erfc(-x * GBM_SQRT1_2) / 2);
-    if (x == -GBM_INF)
-        return x;
-    return -x * x / 2 - GBM_LOG_SQRT_2PI + real_log(gbm_mills_tail(-x));
+    const bool above = x > 0, far = x < GBM_PHI_TAIL;
+    const real size = real_fabs(x);
+    /* what is not looked at stays away from 0 and infinity */
+    const real mills = gbm_mills_tail(far ? size : -GBM_PHI_TAIL);
+    const real tail = real_erfc((far ? 0 : size) * GBM_SQRT1_2) / 2;
+    const real upper = 1 - tail; /* rounded; less what it lost, over itself */
+    const real lost = above ? (upper - 1 + tail) / upper : 0;
+    const real exponent = far ? -x * x / 2 - GBM_LOG_SQRT_2PI : 0;
+    return real_log(far ? mills : (above ? upper : tail)) - lost + exponent;
 }
 
 /* log(Phi(b) - Phi(a)), a < b: in the lower tail, to which the upper one is

@@ -6,6 +6,8 @@
  * GBM_FN      a small function, inlined
  * GBM_FN_BIG  a large one: called on the device, so that a program which uses
  *             it in ten places compiles it once
+ * GBM_FN_ROWS a large one that the host evaluates in several rows at once, so
+ *             inlines; called on the device
  * GBM_INLINE  must be inlined: it takes a function pointer that the compiler is
  *             to see through */
 #ifndef GBM_REAL_H
@@ -14,6 +16,7 @@
 #if defined(__CUDACC__)
 #define GBM_FN static __device__ __forceinline__
 #define GBM_FN_BIG static __device__ __noinline__
+#define GBM_FN_ROWS GBM_FN_BIG
 #define GBM_INLINE static __device__ __forceinline__
 #else
 #include <math.h>
@@ -38,6 +41,7 @@ GBM_IN_VECTORS double tanh(double);
 #define GBM_FN static inline __attribute__((unused))
 #define GBM_FN_BIG static __attribute__((unused))
 #define GBM_INLINE static inline __attribute__((unused, always_inline))
+#define GBM_FN_ROWS GBM_INLINE
 #endif
 
 #if defined(__CUDACC_RTC__)

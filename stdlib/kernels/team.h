@@ -376,7 +376,16 @@ GBM_FN bool gbm_team_few(const struct gbm_team *team, struct gbm_team *few)
 #define GBM_BLOCK_ROWS 4
 #endif
 
-#ifndef __CUDACC__
+/* Rows lo .. hi - 1 by blocks, on the device those of a lane: a loop over the
+ * first row of each. */
+#ifdef __CUDACC__
+#define GBM_TEAM_BLOCKS(from, lo, hi, team) GBM_TEAM_FOR(from, lo, hi, team)
+#else
+#define GBM_TEAM_BLOCKS(from, lo, hi, team)                                    \
+    for (int from = ((void)(team), (int)(lo)); from < (int)(hi);               \
+         from += GBM_BLOCK_ROWS)
+#endif
+
 GBM_FN long long gbm_whole_blocks(long long rows)
 {
     return (rows + GBM_BLOCK_ROWS - 1) / GBM_BLOCK_ROWS * GBM_BLOCK_ROWS;
@@ -399,6 +408,5 @@ GBM_FN gbm_total gbm_sum_lanes(gbm_total *lanes)
             lanes[i] += lanes[n + i];
     return lanes[0];
 }
-#endif
 
 #endif
