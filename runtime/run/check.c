@@ -319,8 +319,8 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
         record(c, k, element, move);
 }
 
-/* `values`, if they are not NULL, are those of the chain where it knows the
- * conditional best. */
+/* `values`, if they are not NULL, are those that the chain had at a: between
+ * there and b what moves along may have lost digits. */
 static void compare(struct checker *c, int k, int64_t element, const double *a,
                     const double *b, void *const *values)
 {
@@ -395,16 +395,16 @@ static double end_of_support(const struct checker *c,
 
 /* Values that the sampler would hardly reach: the block pushed on the way that
  * it moved, several times as far, and near the ends of the support. `before`
- * holds the densities at a. */
+ * holds the densities at a, `values` what the chain was there, to push it from:
+ * on the way what moves along loses digits, nearly to 0 and back. */
 static void check_far(struct checker *c, int k, int64_t element,
-                      const double *a, const double *b, int n)
+                      const double *a, const double *b, int n,
+                      void *const *values)
 {
     static const double times[] = {-4, 6, 30};
     const struct gbm_step *step = &c->in->model->steps[k];
     double *x = malloc((size_t)n * sizeof *x);
-    /* on the way what moves along loses digits: nearly to 0 and back */
-    void **values = rt_save(c->in);
-    if (!x || !values)
+    if (!x)
         abort();
     c->far = true;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
@@ -420,7 +420,6 @@ static void check_far(struct checker *c, int k, int64_t element,
     }
     c->far = false;
     rt_put_back(c->in, values);
-    rt_forget(c->in, values);
     check_refresh(c);
     free(x);
 }
@@ -553,6 +552,7 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
     check_refresh(c);
     step->block_get(c->state, element, a);
     densities(c, c->before);
+    void **values = far && may_push(c, step, n) ? rt_save(c->in) : NULL;
     if (n == 1 && c->in->model->variables[v].integer && step->block_set &&
         !is_summed(c, step->family, element))
         check_neighbours(c, k, element, a);
@@ -564,12 +564,13 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
             break;
     }
     if (memcmp(a, b, (size_t)n * sizeof *a) != 0) {
-        compare(c, k, element, a, b, NULL);
-        if (far && may_push(c, step, n))
-            check_far(c, k, element, a, b, n);
+        compare(c, k, element, a, b, n == 1 ? values : NULL);
+        if (values)
+            check_far(c, k, element, a, b, n, values);
     } else {
         check_standing(c, k, element, a);
     }
+    rt_forget(c->in, values);
     free(a);
     if (step->scales)
         check_scales(c, k);

@@ -116,3 +116,26 @@ for n in ("tau", "mu", "theta[1]"):
     print(n, p[n]["ess_bulk"])
 sys.exit(any(p[n]["ess_bulk"] < 600 for n in ("tau", "mu", "theta[1]")))
 E
+
+# A scale that was drawn near 0: its plate has lost digits there, and is compared
+# from where it stood before.
+cat >near.gbm <<'END'
+model {
+  sd ~ dunif(0, 2)
+  mu ~ dnorm(0, 1)
+  for (i in 1:N) {
+    a[i] ~ dnorm(mu, pow(sd, -2))
+    y[i] ~ dpois(exp(a[i]))
+  }
+}
+END
+cat >near.json <<'END'
+{"N": 60, "y": [0, 2, 3, 3, 2, 0, 2, 3, 3, 2, 0, 2, 3, 3, 2, 0, 2, 3, 3, 2,
+                0, 2, 3, 3, 2, 0, 2, 3, 3, 2, 0, 2, 3, 3, 2, 0, 2, 3, 3, 2,
+                0, 2, 3, 3, 2, 0, 2, 3, 3, 2, 0, 2, 3, 3, 2, 0, 2, 3, 3, 2]}
+END
+status 0 "$GBMC" -O 1 near.gbm -o near
+for seed in 11 12 13 25 28; do
+    status 0 ./near check --data near.json --seed $seed
+    prints 'plate with a node of its prior .* pass'
+done
