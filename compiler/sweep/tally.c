@@ -67,6 +67,15 @@ static bool match_subscript(struct compiler *c, struct part *p, symp a, symp b,
     return sym_same(a, b) || take_key(p, a, b, k);
 }
 
+/* The key with the loops that were solved for; it must still be of the row. */
+static bool settle_key(struct compiler *c, struct grouping *k)
+{
+    if (!k->key)
+        return false;
+    k->key = at_solved(c, &k->part, k->key);
+    return varies_by_row(&k->part, k->key);
+}
+
 /* An index by the target's cell: its instances as loops and a key. */
 static bool open_inverse(struct compiler *c, const struct step *s,
                          struct part *p, struct grouping *k)
@@ -110,7 +119,7 @@ bool sweep_by_group(struct compiler *c, const struct step *s,
         return false;
     }
     k->searched = !p->inverse;
-    return k->key != NULL;
+    return settle_key(c, k);
 }
 
 bool sweep_by_cell(struct compiler *c, const struct step *s,
@@ -123,7 +132,8 @@ bool sweep_by_cell(struct compiler *c, const struct step *s,
         index->n != 1 || !q->potential[0])
         return false;
     symp rest, x = sym_only_where(c, q->potential[0], index->loops[0], &rest);
-    return x && take_key(&k->part, x, sym_loop(c, index->loops[0]), k);
+    return x && take_key(&k->part, x, sym_loop(c, index->loops[0]), k) &&
+           settle_key(c, k);
 }
 
 symp sweep_row_in_group(struct compiler *c, const struct grouping *k, symp e)

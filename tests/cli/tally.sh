@@ -120,3 +120,29 @@ broken stale 's/if (element == 0)$/if (element == 0 \&\& sweeps_++ < 2)/
     s/^struct state {/static int sweeps_;\n&/'
 broken sign 's/^\( *table_[0-9]*_v(.*) \)+= 1;/\1-= 1;/'
 broken row 's/const int key = z_v(i_v);/const int key = z_v(1 + i_v % *s->N_v);/'
+
+# Classes whose parameters are by column: the key is of the column, too.
+columns() { # CELL PRIOR'S-CELL
+    cat >columns.gbm <<END
+model {
+  for (i in 1:n) {
+    for (l in 1:L) {
+      z[i,l] ~ dcat(q[])
+      x[i,l] ~ dbern(p[$1])
+    }
+  }
+  for (l in 1:L) { for (k in 1:2) { p[$2] ~ dbeta(k, 2) } }
+  q[1:2] ~ ddirch(al[])
+}
+END
+    status 0 "$GBMC" --emit=sweep columns.gbm
+    [ "$(grep -c 'from tables' .out)" = 2 ] || fail "$1: not from tables"
+    status 0 "$GBMC" -O 1 columns.gbm -o columns
+    status 0 ./columns check --data columns.json
+    prints '^p .* pass'
+    status 0 ./columns --data columns.json --quiet --draws 20
+}
+echo '{"n": 5, "L": 3, "al": [2, 3],
+ "x": [[0, 1, 1], [1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 0]]}' >columns.json
+columns 'z[i,l],l' 'k,l'
+columns 'l,z[i,l]' 'l,k'

@@ -68,13 +68,23 @@ def topics(b):
         seen = f"{y}[{i.name},{j.name}] ~ dcat({phi}[{at},])"
     else:
         mu = b.name("mu")
+        columns = b.chance(0.4)
+        first = columns and b.chance(0.5)
         for c in range(1, k + 1):
-            b.write(f"{mu}[{c}] ~ " + (f"dnorm({3 * c}, 1)" if kind == "normal"
-                                       else f"dgamma({4 * c}, 2)"))
+            prior = f"dnorm({3 * c}, 1)" if kind == "normal" else \
+                f"dgamma({4 * c}, 2)"
+            if columns:
+                b.feature("classes by column")
+                cell = f"{j.name},{c}" if first else f"{c},{j.name}"
+                each(b, j, f"{mu}[{cell}] ~ {prior}")
+            else:
+                b.write(f"{mu}[{c}] ~ {prior}")
+        cell = at if not columns else \
+            f"{j.name},{at}" if first else f"{at},{j.name}"
         tau = f"{i.name}" if b.chance(0.3) else "2"
         seen = f"{y}[{i.name},{j.name}] ~ " + (
-            f"dnorm({mu}[{at}], {tau})" if kind == "normal"
-            else f"dpois({mu}[{at}])")
+            f"dnorm({mu}[{cell}], {tau})" if kind == "normal"
+            else f"dpois({mu}[{cell}])")
     if b.chance(0.5):
         ends = b.given([float(b.between(1, m)) for _ in range(n - 1)] + [m],
                        "last")
