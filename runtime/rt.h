@@ -157,7 +157,8 @@ struct rt_monitor {
 /* A sequence of the model: pairs of reader and element. */
 struct rt_order {
     int64_t count;
-    int *pairs; /* [count][2] */
+    int *pairs;         /* [count][2] */
+    unsigned char *fed; /* [count] random elements before it feed it */
 };
 
 struct rt_instance {

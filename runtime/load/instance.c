@@ -252,8 +252,10 @@ void rt_instance_free(struct rt_instance *in)
     }
     for (int k = 0; k < in->nmonitors; k++)
         free(in->monitors[k].cells);
-    for (int k = 0; in->orders && k < in->model->nsequences; k++)
+    for (int k = 0; in->orders && k < in->model->nsequences; k++) {
         free(in->orders[k].pairs);
+        free(in->orders[k].fed);
+    }
     free(in->orders);
     free(in->slots);
     free(in->elements);

@@ -16,6 +16,8 @@ struct walker {
     unsigned char *mark; /* [nodes] 0 new, 1 on the way, 2 done */
     int *reads;          /* what the nodes on the way read */
     int64_t nreads, capacity;
+    unsigned char *fed; /* [nodes] random ones feed it */
+    bool is_fed;
     int *out;
     int64_t count;
     bool failed;
@@ -169,7 +171,7 @@ static enum gbm_status order(struct walker *w, int64_t nodes)
     struct rt_cells buffer = {0};
     struct frame *stack = malloc((size_t)(nodes + 1) * sizeof *stack);
     enum gbm_status s = GBM_OK;
-    if (!stack || !w->mark || !w->out || !own_cells(w, &buffer))
+    if (!stack || !w->mark || !w->fed || !w->out || !own_cells(w, &buffer))
         s = rt_fail(w->rt, GBM_FAILURE, "no memory for an order of elements");
     for (int64_t node = 0; s == GBM_OK && node < nodes; node++) {
         if (w->mark[node] == 0)
@@ -185,6 +187,29 @@ static enum gbm_status order(struct walker *w, int64_t nodes)
     free(buffer.cells);
     free(stack);
     return s;
+}
+
+static void add_feed(void *context, int variable, int64_t cell)
+{
+    struct walker *w = context;
+    const struct gbm_model *m = w->in->model;
+    int node = w->owner[variable] ? w->owner[variable][cell] : -1;
+    if (node < 0)
+        return;
+    int f = w->q->readers[reader_of(w, node)].family;
+    w->is_fed = w->is_fed || m->families[f].stochastic || w->fed[node];
+}
+
+/* Which nodes have random ones among those that feed them: those come before,
+ * so that nodes between are known. */
+static void find_fed(struct walker *w)
+{
+    for (int64_t i = 0; i < w->count; i++) {
+        int node = w->out[i], r = reader_of(w, node);
+        w->is_fed = false;
+        w->q->readers[r].reads(w->state, node - w->base[r], add_feed, w);
+        w->fed[node] = w->is_fed;
+    }
 }
 
 enum gbm_status rt_sequence(struct rt *rt, const struct rt_instance *in,
@@ -205,24 +230,29 @@ enum gbm_status rt_sequence(struct rt *rt, const struct rt_instance *in,
         w.base[r + 1] = w.base[r] + in->elements[q->readers[r].family];
     int64_t nodes = w.base[q->nreaders];
     w.mark = calloc((size_t)nodes + 1, 1);
+    w.fed = calloc((size_t)nodes + 1, 1);
     w.out = malloc(((size_t)nodes + 1) * sizeof *w.out);
     enum gbm_status s = order(&w, nodes);
     if (s == GBM_OK) {
         out->count = nodes;
         out->pairs = malloc(2 * ((size_t)nodes + 1) * sizeof *out->pairs);
-        if (!out->pairs)
+        out->fed = malloc((size_t)nodes + 1);
+        if (!out->pairs || !out->fed)
             s = rt_fail(rt, GBM_FAILURE, "no memory");
+        find_fed(&w);
     }
     for (int64_t i = 0; s == GBM_OK && i < nodes; i++) {
         int r = reader_of(&w, w.out[i]);
         out->pairs[2 * i] = r;
         out->pairs[2 * i + 1] = (int)(w.out[i] - w.base[r]);
+        out->fed[i] = w.fed[w.out[i]];
     }
     for (int v = 0; v < m->nvariables; v++)
         free(w.owner[v]);
     free(w.owner);
     free(w.base);
     free(w.mark);
+    free(w.fed);
     free(w.out);
     free(w.reads);
     return s;

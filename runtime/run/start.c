@@ -153,17 +153,20 @@ static bool start_one(struct rt_starter *s, int f, int64_t e)
     return true;
 }
 
-/* Families that feed each other: element by element. Each is at its mean given
- * those before it, as noise of another size than the model's would add up. */
+/* Families that feed each other: element by element. What random ones feed is
+ * at its mean given them, as noise of another size than the model's would add
+ * up; others, as those without parents in a pedigree, are dispersed, without
+ * which no effect would differ from its mean and say how large they are. */
 static bool start_sequence(struct rt_starter *s, int k)
 {
     const struct gbm_sequence *q = &s->in->model->sequences[k];
     const struct rt_order *order = &s->in->orders[k];
     bool good = true;
-    s->in_sequence = true;
-    for (int64_t i = 0; good && i < order->count; i++)
+    for (int64_t i = 0; good && i < order->count; i++) {
+        s->in_sequence = order->fed[i];
         good = start_one(s, q->readers[order->pairs[2 * i]].family,
                          order->pairs[2 * i + 1]);
+    }
     s->in_sequence = false;
     return good;
 }

@@ -337,3 +337,23 @@ echo '{"v": [0, 0, 0, 0], "u": [0, 0, 0, 0]}' >equal_init.json
 status 0 "$GBMC" -O 1 equal.gbm -o equal
 status 0 ./equal --data equal.json --quiet --draws 200
 status 0 ./equal --data equal.json --init equal_init.json --quiet --draws 200
+
+# A pedigree: those without parents differ at the start, or nothing would say
+# how large the effects are.
+cat >pedigree.gbm <<'E2'
+model {
+  for (i in 1:n) {
+    y[i] ~ dnorm(m + a[i], 1 / ve)
+    a[i] ~ dnorm(0.5 * (u[s[i] + 1] + u[d[i] + 1]), 1 / va)
+    u[i+1] <- a[i]
+  }
+  u[1] <- 0
+  m ~ dnorm(0, 0.01)
+  va ~ dgamma(1, 1)
+  ve ~ dgamma(1, 1)
+}
+E2
+echo '{"n": 6, "s": [0, 0, 1, 1, 3, 4], "d": [0, 0, 2, 2, 2, 3],
+ "y": [1.2, 3.1, 0.7, 2.2, 1.9, 2.5]}' >pedigree.json
+status 0 "$GBMC" -O 1 pedigree.gbm -o pedigree
+status 0 ./pedigree --data pedigree.json --quiet --draws 200
