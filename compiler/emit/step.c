@@ -150,13 +150,27 @@ static void emit_open_cost(struct text *out, const char *name)
 /* A gamma draw, in terms of a sum. */
 enum { DRAW_OF_A_CELL = 8 };
 
+/* Cells of a member, at most, where its elements have not all as many. */
+static symp most_cells(struct compiler *c, const struct member *m)
+{
+    const struct family *f = m->family;
+    bool same = true;
+    symp most = sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        same = same && !sym_has_loop(m->count, f->loops[i]);
+    for (int d = 0; d < f->var->ndim && !same; d++)
+        if (f->upper[d])
+            most = sym_mul2(c, most, sym_extent(c, f->var, d));
+    return same ? m->count : most;
+}
+
 /* What the lanes of a team draw each a share of. */
 static symp shared_draw(struct compiler *c, const struct step *s)
 {
     const bool shared =
         s->law.family && entry_clause(s->law.family, "draw_shared");
     return shared ? sym_mul2(c, sym_num(c, DRAW_OF_A_CELL),
-                             s->block.members[0].count)
+                             most_cells(c, &s->block.members[0]))
                   : sym_num(c, 0);
 }
 

@@ -146,3 +146,28 @@ echo '{"n": 5, "L": 3, "al": [2, 3],
  "x": [[0, 1, 1], [1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 1, 0]]}' >columns.json
 columns 'z[i,l],l' 'k,l'
 columns 'l,z[i,l]' 'l,k'
+
+# As many categories as each column has.
+cat >ragged.gbm <<'END'
+model {
+  for (l in 1:L) {
+    for (i in 1:n) {
+      z[i,l] ~ dcat(q[l,1:K[l]])
+      x[i,l] ~ dcat(p[l,z[i,l],1:A[l]])
+      y[i,l] ~ dnorm(mu[l,z[i,l]], 1)
+    }
+    q[l,1:K[l]] ~ ddirch(al[1:K[l]])
+    for (k in 1:K[l]) {
+      p[l,k,1:A[l]] ~ ddirch(al[1:A[l]])
+      mu[l,k] ~ dnorm(3 * k, 1)
+    }
+  }
+}
+END
+echo '{"n": 4, "L": 2, "K": [3, 2], "A": [2, 3], "al": [1, 2, 3],
+ "x": [[1, 2], [2, 3], [1, 1], [2, 2]],
+ "y": [[3, 4], [5, 3], [8, 6], [4, 7]]}' >ragged.json
+status 0 "$GBMC" -O 1 ragged.gbm -o ragged
+status 0 ./ragged check --data ragged.json
+prints '^p .* pass'
+status 0 ./ragged --data ragged.json --quiet --draws 20
