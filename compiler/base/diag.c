@@ -263,15 +263,6 @@ void note_at(struct compiler *c, struct span span, const char *format, ...)
     va_end(args);
 }
 
-void gbmc_unreachable(const char *file, int line)
-{
-    fprintf(stderr,
-            "gbmc: error: a case that cannot be, at %s:%d: please "
-            "report this model\n",
-            file, line);
-    exit(2);
-}
-
 /* ---- The nearest name --------------------------------------------------- */
 
 enum { MAX_NAME = 48 };

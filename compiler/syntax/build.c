@@ -8,6 +8,13 @@
 /* The tree is walked by recursion everywhere, so its depth has a limit. */
 enum { MAX_DEPTH = 2000 };
 
+void syntax_too_deep(struct parser *p, struct span span)
+{
+    if (!p->hopeless)
+        error_at(p->c, span, "this is nested too deeply: name a part of it");
+    p->hopeless = true;
+}
+
 static struct expr *checked(struct parser *p, struct expr *e)
 {
     if (e->depth <= MAX_DEPTH)

@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-void syntax_too_deep(struct parser *p, struct span span)
-{
-    if (!p->hopeless)
-        error_at(p->c, span, "this is nested too deeply: name a part of it");
-    p->hopeless = true;
-}
-
 /* What the grammar would accept: too many symbols to list one by one. */
 enum { MAX_WORDS = 5 };
 struct expected {
