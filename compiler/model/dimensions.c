@@ -1,6 +1,7 @@
 /* dimensions.c: how many dimensions each variable has, from how its name is
  * used: by its subscripts, by functions that take whole arrays, by what is
- * assigned to it as a whole. */
+ * assigned to it as a whole; or from the data named at compilation. */
+#include "io/data.h"
 #include "model/resolve.h"
 #include <string.h>
 
@@ -378,6 +379,34 @@ static void asked_in_stmts(struct resolver *r, const struct stmt *s,
     }
 }
 
+/* ---- data tell ------------------------------------------------------------
+ */
+
+static bool only_data_tell(const struct resolver *r, const struct var *v)
+{
+    return v->ndim == -1 && !defined_whole(r, v->name);
+}
+
+/* What is given and never has brackets, as x in mu <- a + b * x, is what the
+ * data named at compilation (--data) have under its name. A single number is
+ * left to what asks for it: it may stand for a vector, as in sum(x). Files are
+ * read only where there is such a name. */
+static void data_tell(struct resolver *r)
+{
+    struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
+    bool any = false;
+    for (const struct var *v = r->m->vars; v; v = v->next)
+        any = any || only_data_tell(r, v);
+    if (any && model_read_named_data(r->c, &data))
+        for (struct var *v = r->m->vars; v; v = v->next) {
+            const struct gbm_array *a =
+                only_data_tell(r, v) ? gbm_data_find(&data, v->name) : NULL;
+            if (a && a->ndim > 0 && a->ndim <= MAX_DIMS && !a->scalar_like)
+                v->ndim = a->ndim;
+        }
+    gbm_data_free(&data);
+}
+
 /* ---- what is left -----------------------------------------------------------
  */
 
@@ -441,6 +470,7 @@ void model_settle_dimensions(struct resolver *r, const struct program *p)
     ends_in_stmts(r, p->model, NULL);
     single_in_stmts(r, p->data, NULL);
     single_in_stmts(r, p->model, NULL);
+    data_tell(r);
     for (int round = 0; round < 2; round++) {
         int before;
         do {

@@ -69,8 +69,11 @@ static enum gbm_status fail_shape(struct loader *l,
     shape_text(a->ndim, a->dim, found, sizeof found);
     if (v->ndim == 0)
         return rt_fail(l->rt, GBM_USER_ERROR,
-                       "%s is a single number in the model (%s), but %s has %s",
-                       v->name, v->where, a->source, found);
+                       "%s is a single number in the model (%s), but %s has "
+                       "%s; if it is an array, write %s[%s], or name the data "
+                       "when the model is compiled",
+                       v->name, v->where, a->source, found, v->name,
+                       a->ndim == 2 ? "," : "");
     return rt_fail(l->rt, GBM_USER_ERROR,
                    "%s has %d dimension%s in the model (%s), but %s has %s",
                    v->name, v->ndim, v->ndim == 1 ? "" : "s", v->where,

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# A name that is given and never has brackets has the shape that it has in the
+# data named at compilation; so a text without brackets is the one with them.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >bare.gbm <<'E'
+model {
+  eta <- a + b * x + u
+  for (i in 1:n) {
+    y[i] ~ dpois(exp(eta[i]))
+    u[i] ~ dnorm(0, 4)
+  }
+  q <- t(v) %*% S %*% v
+  z ~ dnorm(b * q[1,1], 1)
+  a ~ dnorm(0, 1)
+  b ~ dnorm(0, 1)
+}
+E
+sed 's/\* x/* x[]/; s/t(v)/t(v[])/; s/\* v/* v[]/; s/\* S/* S[,]/' bare.gbm >brackets.gbm
+cat >data.json <<'E'
+{"n": 3, "x": [-1, 0, 2], "y": [1, 0, 4], "v": [1, 2], "S": [[2, 1], [1, 3]], "z": 5}
+E
+status 0 "$GBMC" bare.gbm --data data.json -o bare
+status 0 "$GBMC" brackets.gbm -o brackets
+for s in bare brackets; do
+    status 0 ./$s --data data.json --draws 50 --quiet --out $s.csv
+done
+for s in bare brackets; do grep -v "^#" ${s}_2.csv >$s.draws; done
+same bare.draws brackets.draws
+
+# a single number stays one, and takes no array
+echo '{"n": 3, "x": 2, "y": [1, 0, 4], "S": [[2, 1], [1, 3]], "z": 5, "v": [1, 2]}' >one.json
+status 0 "$GBMC" bare.gbm --data one.json -o one
+status 0 ./one --data one.json --draws 5 --quiet --out one.csv
+status 1 ./one --data data.json --quiet --out no.csv
+says 'x is a single number in the model'
+says 'x\[\].* or name the data when'
+absent no_1.csv
