@@ -265,7 +265,13 @@ static void emit_body(struct emitter *e, const struct part *p, int n,
     if (p->copies)
         emit_line(e, "const real *const copies_%d = %s + %d * k_->room%d;", n,
                   first, at, n);
-    emit_rows(e, p, n);
+    if (h->same) {
+        emit_line(e, "if (k_->rows%d > 0)", n);
+        emit_line(e, "    total += (gbm_total)k_->rows%d * %s;", n,
+                  emit_in_brackets(e, h->same));
+    }
+    if (!sym_is(h->body, 0))
+        emit_rows(e, p, n);
     emit_close(e, 1);
     e->nparams = nparams;
 }
@@ -288,7 +294,7 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s)
         const int braces = emit_saturated_rows(e, s, p, n) ? 1 : 0;
         if (h->slope)
             emit_line(e, "total += k_->slope%d * moved_;", n);
-        if (!sym_is(h->body, 0))
+        if (!sym_is(h->body, 0) || h->same)
             emit_body(e, p, n, first);
         emit_close(e, braces);
         if (h->loop)

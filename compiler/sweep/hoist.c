@@ -611,6 +611,34 @@ static bool is_known(const struct hoister *k, symp e)
     return true;
 }
 
+static bool is_of_row(symp e, const void *hoisted)
+{
+    const struct hoisted *h = hoisted;
+    for (int i = 0; e->kind == SYM_PARAM && i < h->n; i++)
+        if (e->name == h->name[i])
+            return h->column[i];
+    return e->kind == SYM_LOOP || e->kind == SYM_REF;
+}
+
+/* Of the body's terms those that are the same in every row, as loggam(x), are
+ * computed once for all where that saves a function. Rows that stand for
+ * several instances are not all of one weight. */
+static void take_same(const struct hoister *k)
+{
+    struct hoisted *h = k->h;
+    symp same = sym_num(k->c, 0), own = same, body = h->body;
+    if (!h->loop || k->part->copies || body->kind != SYM_ADD)
+        return;
+    for (int i = 0; i < body->nargs; i++) {
+        symp *to = sym_any(body->args[i], is_of_row, h) ? &own : &same;
+        *to = sym_add2(k->c, *to, body->args[i]);
+    }
+    if (!sym_any(same, is_costly, NULL))
+        return;
+    h->same = same;
+    h->body = own;
+}
+
 static void hoist_part(struct compiler *c, struct step *s, struct part *p)
 {
     struct family *f = s->family;
@@ -637,8 +665,10 @@ static void hoist_part(struct compiler *c, struct step *s, struct part *p)
         sym_any(p->logp, sym_is_draw, NULL))
         return;
     if (k.gain >= 10 || (slice && k.gain >= 2) ||
-        (slice && k.h->loop && sym_any(k.h->body, is_costly, NULL)))
+        (slice && k.h->loop && sym_any(k.h->body, is_costly, NULL))) {
         p->hoisted = k.h;
+        take_same(&k);
+    }
 }
 
 static symp merged(struct hoister *k, symp e)
@@ -694,6 +724,8 @@ void sweep_print_hoisted(struct text *out, struct compiler *c,
         if (!h)
             continue;
         text_printf(out, "        at x: %s", sym_text(c, h->body));
+        if (h->same)
+            text_printf(out, " + the same for all: %s", sym_text(c, h->same));
         if (h->slope)
             text_printf(out, " + moved * (%s)", sym_text(c, h->slope));
         text_append(out, "\n");

@@ -183,6 +183,7 @@ void sweep_fuse(struct compiler *c, struct model *m);
 
 struct hoisted {
     symp value[HOISTED_MOST], body;
+    symp same;  /* further terms, one value for all instances; or NULL */
     symp slope; /* of further terms, linear in the target; or NULL */
     const char *name[HOISTED_MOST];
     bool column[HOISTED_MOST];
