@@ -155,7 +155,7 @@ GBM_FN real logdensity_pi_v(const struct state *s, long long element)
     for (int j2_v = 1; j2_v <= s->a_v_n1; j2_v++) {
         j_v_sum2 += gbm_xlogy(a_v(j2_v) - 1, pi_v(j2_v));
     }
-    return gbm_lgamma((real)j_v_sum) - (real)j_v_sum1 + (real)j_v_sum2;
+    return gbm_lgamma(gbm_larger((real)j_v_sum, REAL_C(1e-30))) - (real)j_v_sum1 + (real)j_v_sum2;
 }
 #ifndef __CUDACC__
 GBM_HOST_LOGDENSITY(logdensity_pi_v)
