@@ -110,6 +110,9 @@ static void emit_kernels(struct compiler *c, struct text *out,
 static const char *explain_values(struct compiler *c, const struct step *s)
 {
     const char *shared = sampler_is_augmented(s) ? " (augmented)" : "";
+    if (s->integrated)
+        shared =
+            intern_format(c, ", %s integrated out", sampler_nodes_out(c, s));
     if (s->support.lower && s->support.upper)
         return intern_format(c, "enumeration, %s to %s%s",
                              sampler_expression_text(c, s->support.lower),

@@ -12,6 +12,11 @@
  * what the library's density of the full conditional's family has without T; S,
  * where it is a sum over rows, a table.
  *
+ * Nodes that an augmentation added go, too: of the degrees of freedom of t
+ * errors, which settle the shape of the weights w[i], the density without w[i]
+ * is the t density that was replaced. Given the weights they move in small
+ * steps, and values of a grid hardly change.
+ *
  * Requires the list of steps, without merged ones; the steps of the parameters
  * then stand directly before those of the nodes. */
 #include "condition/find.h"
@@ -436,6 +441,15 @@ static bool scalar_density(const struct integrated *k, struct node *node)
     return true;
 }
 
+/* An added node's: what was replaced is the joint density without it. */
+static bool added_density(const struct integrated *k, struct node *node)
+{
+    if (!scalar_density(k, node))
+        return false;
+    node->logp = node->drawn->family->factor->of->logp;
+    return true;
+}
+
 static symp without_log(struct compiler *c, symp e, void *var)
 {
     return is_call(e, "log") && e->args[0]->kind == SYM_REF &&
@@ -492,19 +506,34 @@ static bool of_logarithms(const struct step *s)
            solved->items->label->nargs == 1;
 }
 
+/* Whether the nodes of s, which an augmentation added, meet their joint density
+ * alone, and without powers: the density to a power is no longer the joint one
+ * to a power without them. */
+static bool may_be_taken_out(const struct model *m, const struct step *s)
+{
+    const struct factor *g = s->family->factor;
+    bool free = s->sampler == &sampler_direct && g->of && !g->of->rule &&
+                !g->of->guard && !g->of->family->nslices;
+    for (const struct part *p = s->parts; p; p = p->next)
+        free = free && p->own;
+    for (const struct factor *h = m->factors; h; h = h->next)
+        free = free && !h->power;
+    return free;
+}
+
 /* Whether s draws its nodes exactly, each by itself given the rest, from what
  * its prior and the likelihood settle. Normal ones have moves of their own. */
 static bool can_go(const struct model *m, const struct step *s)
 {
     const struct family *f = s->family;
     const struct factor *g = f->factor;
-    if (s->merged || s->asked.word || sampler_named(m, f) || f->auxiliary ||
-        f->data_block || f->affine || f->truncated || f->next_of_var ||
-        f->var->families != f || s->support.bounded || s->support.bounds ||
-        s->law.rest || s->opaque || s->through || s->order.ties ||
-        s->beside.block || s->scaled.by || s->view.as || s->view.closed_form ||
-        !g || g->replaced || g->guard || g->rule || g->family != f ||
-        !s->law.family)
+    if (s->merged || s->asked.word || sampler_named(m, f) || f->data_block ||
+        f->affine || f->truncated || f->next_of_var || f->var->families != f ||
+        s->support.bounded || s->support.bounds || s->law.rest || s->opaque ||
+        s->through || s->order.ties || s->beside.block || s->scaled.by ||
+        s->view.as || s->view.closed_form || !g || g->replaced || g->guard ||
+        g->rule || g->family != f || !s->law.family ||
+        (f->auxiliary && !may_be_taken_out(m, s)))
         return false;
     if (s->sampler == &sampler_direct)
         return entry_clause(s->law.family, "solve") &&
@@ -521,13 +550,31 @@ static bool has_node(const struct integrated *k, const struct family *f)
     return false;
 }
 
+/* What has all its values tried is one number: labels have their own forms. */
+static bool tries_values(const struct step *s)
+{
+    return s->sampler == &sampler_enumeration && s->family->nloops == 0;
+}
+
 static bool is_parameter(const struct model *m, const struct step *s)
 {
-    return s->sampler == &sampler_slice && !s->merged && !s->asked.word &&
-           !sampler_named(m, s->family) && !s->family->auxiliary &&
-           !s->family->data_block && !s->through && !s->order.ties &&
-           !s->support.bounds && !s->beside.block && s->family->factor &&
-           !s->family->factor->replaced;
+    return (s->sampler == &sampler_slice || tries_values(s)) && !s->merged &&
+           !s->asked.word && !sampler_named(m, s->family) &&
+           !s->family->auxiliary && !s->family->data_block && !s->through &&
+           !s->order.ties && !s->support.bounds && !s->beside.block &&
+           s->family->factor && !s->family->factor->replaced;
+}
+
+/* Whether the parameter settles the shape of the nodes' density, more than one
+ * of its coefficients, and not only how wide it is. */
+static bool settles_shape(const struct integrated *k, const struct step *nodes)
+{
+    int n = 0;
+    for (const struct part *p = nodes->parts; p; p = p->next)
+        for (int t = 0; p->own && t < p->terms.n; t++)
+            n +=
+                depends_on(k->m, p->terms.coefficient[t], k->step->family->var);
+    return n > 1;
 }
 
 /* The nodes whose priors read the parameter, and can go. */
@@ -539,7 +586,8 @@ static void find_nodes(struct integrated *k)
         if (p->own || p->factor != f->factor || has_node(k, f))
             continue;
         for (struct step *s = k->m->steps; s; s = s->next)
-            if (s->family == f && can_go(k->m, s))
+            if (s->family == f && can_go(k->m, s) &&
+                (!f->auxiliary || settles_shape(k, s)))
                 k->nodes[k->n++].drawn = s;
     }
 }
@@ -629,18 +677,23 @@ static void replace_parts(struct integrated *k)
         p->opaque = true;
         p->resists = NULL;
         p->terms = (struct collected){.rest = sym_num(c, 0)};
-        p->logp = condition_in_part(
-            c, p, where_drawn(c, f, f->factor->logp, node->logp));
+        symp left = f->auxiliary
+                        ? node->logp
+                        : where_drawn(c, f, f->factor->logp, node->logp);
+        p->logp = condition_in_part(c, p, left);
         struct part *q = *out = NEW(c, struct part);
         *q = *p;
         q->next = NULL;
-        q->logp = condition_in_part(
-            c, p, where_drawn(c, f, sym_num(c, 0), node->full));
+        symp taken = f->auxiliary
+                         ? node->full
+                         : where_drawn(c, f, sym_num(c, 0), node->full);
+        q->logp = condition_in_part(c, p, taken);
         out = &q->next;
     }
     s->law.n = 0;
     condition_gather_statistics(s);
-    s->sampler = &sampler_integrated_slice;
+    if (s->sampler == &sampler_slice)
+        s->sampler = &sampler_integrated_slice;
 }
 
 /* Tables of what is not integrated out after all are taken back. */
@@ -656,8 +709,10 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
     bool fits = k->n && others_are_free(k) && goes_with_all(k, others);
     for (int i = 0; fits && i < k->n; i++) {
         struct node *node = &k->nodes[i];
-        fits = node->drawn->family->nslices ? vector_density(k, node)
-                                            : scalar_density(k, node);
+        const struct family *f = node->drawn->family;
+        fits = f->auxiliary ? added_density(k, node)
+               : f->nslices ? vector_density(k, node)
+                            : scalar_density(k, node);
         /* its prior is of this node alone */
         for (int j = 0; fits && j < k->n; j++)
             fits = j == i || !reads(m, node->drawn->family->factor,
@@ -678,11 +733,6 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
 
 /* ---- their order -----------------------------------------------------------
  */
-
-static const struct integrated *integrated_of(const struct step *s)
-{
-    return s->own;
-}
 
 static void take_out(struct model *m, const struct step *s)
 {
@@ -736,19 +786,10 @@ void sampler_integrate_out(struct compiler *c, struct model *m)
 /* ---- the sampler -----------------------------------------------------------
  */
 
-static const char *names_of(struct compiler *c, const struct step *s)
-{
-    const struct integrated *k = integrated_of(s);
-    struct text t = {0};
-    for (int i = 0; i < k->n; i++)
-        text_printf(&t, "%s%s", i ? ", " : "",
-                    sampler_family_name(c, k->nodes[i].drawn->family));
-    return text_take(c, &t);
-}
-
 static const char *explain(struct compiler *c, const struct step *s)
 {
-    return intern_format(c, "slice, %s integrated out", names_of(c, s));
+    return intern_format(c, "slice, %s integrated out",
+                         sampler_nodes_out(c, s));
 }
 
 static const char *why(struct compiler *c, const struct step *s)
@@ -757,7 +798,7 @@ static const char *why(struct compiler *c, const struct step *s)
                          "given the data alone, %s integrated out, as that is "
                          "drawn directly behind it: Liu (1994), The collapsed "
                          "Gibbs sampler",
-                         names_of(c, s));
+                         sampler_nodes_out(c, s));
 }
 
 /* A positive number without an end has orders of magnitude to go: its logarithm
@@ -775,7 +816,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
         c, out, s,
         intern_format(c, " * Slice sampling%s, %s integrated out.\n",
                       by_logarithm(s) ? " of its logarithm" : "",
-                      names_of(c, s)));
+                      sampler_nodes_out(c, s)));
     emit_conditional(c, out, s);
     emit_density(c, out, s);
     if (by_logarithm(s))

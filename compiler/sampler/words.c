@@ -87,3 +87,17 @@ const char *sampler_family_name(struct compiler *c, const struct family *f)
     const bool alone = !f->var->families || !f->var->families->next_of_var;
     return alone || f->auxiliary ? f->var->name : sampler_written_lhs(c, f);
 }
+
+const char *sampler_nodes_out(struct compiler *c, const struct step *s)
+{
+    const struct family *last = NULL;
+    struct text t = {0};
+    for (const struct part *p = s->integrated; p; p = p->next) {
+        const struct family *f = p->factor->family;
+        if (f != last)
+            text_printf(&t, "%s%s", last ? ", " : "",
+                        sampler_family_name(c, f));
+        last = f;
+    }
+    return text_take(c, &t);
+}

@@ -47,6 +47,8 @@ def response(b, context):
         (0.7, lambda: f"dexp({pos(context)})"),
         (1, lambda: f"dt({r(context)}, {b.precision(context)}, "
                     f"{b.between(3, 7)})"),
+        (2, lambda: f"dt({r(context)}, {b.precision(context)}, "
+                    f"{pos(context)} + 2)"),
         (0.8, lambda: f"ddexp({r(context)}, {b.precision(context)})"),
         (0.8, lambda: f"dlogis({r(context)}, {b.precision(context)})"),
         (0.7, lambda: f"dbeta({pos(context)} + 0.5, {pos(context)} + 0.5)"),
