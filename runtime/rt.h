@@ -223,10 +223,15 @@ struct rt_block {
     int thin;
     double *draws; /* host memory, or NULL: monitored cells are not wanted */
     int64_t chain_stride;
+    int64_t draw_stride; /* on the host; 0: draws follow each other */
     double *lp; /* lp[chain * lp_stride + k], or NULL. The log density of the
                    model (auxiliary families left out); NaN if the device does
                    not compute it */
     int64_t lp_stride;
+    /* The host's: called behind the chain's k-th draw that is kept, by the
+     * thread that drew it; or NULL. */
+    void (*kept)(void *context, int chain, int64_t k);
+    void *context;
 };
 
 /* ---- devices ---- */

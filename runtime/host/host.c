@@ -349,7 +349,10 @@ static void run_chain(struct runner *r)
     for (int s = 0; s < b->sweeps && !r->failed; s++, r->sweep.sweep++) {
         run_calls(r, h->sweep, h->nsweep);
         if (b->thin > 0 && --until_kept == 0) {
-            keep(r, s, kept++);
+            keep(r, s, kept);
+            if (b->kept)
+                b->kept(b->context, r->chain, kept);
+            kept++;
             until_kept = b->thin;
         } else if (b->thin > 0 && h->in->has_moments) {
             keep(r, s, -1);

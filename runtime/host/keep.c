@@ -95,9 +95,10 @@ void rt_derive_kept(const struct rt_instance *in, const void *state)
 void rt_keep(const struct rt_instance *in, const struct rt_block *b,
              const void *state, int chain, int64_t k, int threads)
 {
+    const int64_t stride = b->draw_stride > 0 ? b->draw_stride : in->row;
     for (int i = 0; b->draws && i < in->nmonitors; i++)
         copy_cells(in, &in->monitors[i], chain,
-                   b->draws + chain * b->chain_stride + k * in->row +
+                   b->draws + chain * b->chain_stride + k * stride +
                        in->monitors[i].offset);
     if (b->lp)
         b->lp[chain * b->lp_stride + k] =

@@ -48,8 +48,15 @@ static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
     return m->advance ? m->advance(r, b) : r->rt->device->run(r->rt, b);
 }
 
-/* Runs a block of sweeps. What no device computes is added to each draw, so the
- * device stops there. */
+static void complete_draw(void *context, int chain, int64_t k)
+{
+    struct rt_chains *r = context;
+    rt_pointwise_keep_chain(&r->pointwise, &r->in, &r->draws,
+                            r->draws.kept + (int)k, chain);
+}
+
+/* Runs a block of sweeps. What no device computes is added to each draw: by the
+ * host's threads as they go, or else the device stops there. */
 static enum gbm_status run_block(struct rt_chains *r,
                                  const struct rt_block *block)
 {
@@ -57,6 +64,14 @@ static enum gbm_status run_block(struct rt_chains *r,
     struct rt_block one = *block;
     if (block->adapting || r->pointwise.count == 0)
         return advance(r, block);
+    if (rt->device == &rt_host && !rt->options.method->advance &&
+        rt_pointwise_by_chains(&r->pointwise, &r->in, rt->threads)) {
+        one.draw_stride = r->draws.width;
+        one.kept = complete_draw;
+        one.context = r;
+        r->pointwise.nsums += block->sweeps / block->thin;
+        return advance(r, &one);
+    }
     one.sweeps = block->thin;
     for (int k = 0; k < block->sweeps / block->thin; k++) {
         if (advance(r, &one) != GBM_OK ||

@@ -214,15 +214,16 @@ static enum gbm_status prepare_means(struct rt_pointwise *p, struct rt *rt,
     return p->sums ? GBM_OK : rt_fail(rt, GBM_FAILURE, "no memory");
 }
 
-static void add_to_means(struct rt_pointwise *p, const struct rt_instance *in)
+static void add_to_means(struct rt_pointwise *p, const struct rt_instance *in,
+                         int chain)
 {
     for (int v = 0; p->sums && v < in->model->nvariables; v++) {
         const double *values = in->slots[v].values;
-        for (int64_t i = 0; p->sums[v] && i < in->nchains * in->slots[v].cells;
+        const int64_t cells = in->slots[v].cells;
+        for (int64_t i = chain * cells; p->sums[v] && i < (chain + 1) * cells;
              i++)
             p->sums[v][i] += values[i];
     }
-    p->nsums++;
 }
 
 /* Chain 0 goes to the means over all chains. */
@@ -311,18 +312,23 @@ void rt_pointwise_list(struct rt_pointwise *p, const struct rt_instance *in,
 /* ---- at a draw ---- */
 
 static void evaluate(struct rt_pointwise *p, const struct rt_instance *in,
-                     int chains, int threads)
+                     int64_t i)
+{
+    int chain = (int)(i / p->count);
+    const struct rt_observation *o = &p->items[i % p->count];
+    p->values[i] = in->model->families[o->family].logdensity(
+        rt_state(in, p->states, chain), o->element);
+}
+
+static void evaluate_all(struct rt_pointwise *p, const struct rt_instance *in,
+                         int chains, int threads)
 {
     int64_t n = chains * p->count;
     if (n < WORTH_THREADS)
         threads = 1;
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        int chain = (int)(i / p->count);
-        const struct rt_observation *o = &p->items[i % p->count];
-        p->values[i] = in->model->families[o->family].logdensity(
-            rt_state(in, p->states, chain), o->element);
-    }
+    for (int64_t i = 0; i < n; i++)
+        evaluate(p, in, i);
 }
 
 static double deviance_of(const struct rt_pointwise *p, int chain)
@@ -333,20 +339,40 @@ static double deviance_of(const struct rt_pointwise *p, int chain)
     return -2 * sum;
 }
 
+static void store(struct rt_pointwise *p, const struct rt_instance *in,
+                  struct gbm_draws *draws, int draw, int chain)
+{
+    double *record = gbm_draws_record(draws, chain, draw);
+    if (p->deviance_at >= 0)
+        record[p->deviance_at] = deviance_of(p, chain);
+    if (p->log_lik_at >= 0)
+        memcpy(record + p->log_lik_at, p->values + chain * p->count,
+               (size_t)p->count * sizeof *record);
+    add_to_means(p, in, chain);
+}
+
 void rt_pointwise_keep(struct rt_pointwise *p, const struct rt_instance *in,
                        struct gbm_draws *draws, int draw, int threads)
 {
-    evaluate(p, in, in->nchains, threads);
-    for (int c = 0; c < in->nchains; c++) {
-        double *record = gbm_draws_record(draws, c, draw);
-        if (p->deviance_at >= 0)
-            record[p->deviance_at] = deviance_of(p, c);
-        if (p->log_lik_at >= 0)
-            memcpy(record + p->log_lik_at, p->values + c * p->count,
-                   (size_t)p->count * sizeof *record);
-    }
-    if (p->sums)
-        add_to_means(p, in);
+    evaluate_all(p, in, in->nchains, threads);
+    for (int c = 0; c < in->nchains; c++)
+        store(p, in, draws, draw, c);
+    p->nsums++;
+}
+
+bool rt_pointwise_by_chains(const struct rt_pointwise *p,
+                            const struct rt_instance *in, int threads)
+{
+    return in->nchains >= threads || in->nchains * p->count < WORTH_THREADS;
+}
+
+void rt_pointwise_keep_chain(struct rt_pointwise *p,
+                             const struct rt_instance *in,
+                             struct gbm_draws *draws, int draw, int chain)
+{
+    for (int64_t i = chain * p->count; i < (chain + 1) * p->count; i++)
+        evaluate(p, in, i);
+    store(p, in, draws, draw, chain);
 }
 
 double rt_pointwise_at_means(struct rt_pointwise *p,
@@ -359,7 +385,7 @@ double rt_pointwise_at_means(struct rt_pointwise *p,
     if (values) {
         go_to_means(p, in);
         rt_derive_all(in, rt_state(in, p->states, 0));
-        evaluate(p, in, 1, threads);
+        evaluate_all(p, in, 1, threads);
         deviance = deviance_of(p, 0);
         rt_put_back(in, values);
     }

@@ -40,6 +40,14 @@ void rt_pointwise_free(struct rt_pointwise *p, const struct rt_instance *in);
 /* Completes draw `draw` of all chains from their state in in->slots. */
 void rt_pointwise_keep(struct rt_pointwise *p, const struct rt_instance *in,
                        struct gbm_draws *draws, int draw, int threads);
+/* Whether threads do well to complete a chain each. */
+bool rt_pointwise_by_chains(const struct rt_pointwise *p,
+                            const struct rt_instance *in, int threads);
+/* The same of one chain; chains may be completed side by side. Who has
+ * completed a draw of all of them adds it to p->nsums. */
+void rt_pointwise_keep_chain(struct rt_pointwise *p,
+                             const struct rt_instance *in,
+                             struct gbm_draws *draws, int draw, int chain);
 /* The deviance at the posterior means of the random nodes; NaN where these are
  * discrete or the model does not allow their means. The chains' state is as
  * before. */
