@@ -319,10 +319,15 @@ def model(page):
 
 
 def profile(page):
+    from fit import Failure
     if not page.profile:
         return None
     with open(page.profile, encoding="utf-8", errors="replace") as file:
-        return "Time of each step", f"<pre>{escape(file.read())}</pre>"
+        said = file.read()
+    begin = re.search(r"^Where the time goes", said, re.M)
+    if not begin:  # the file may have all that the run printed
+        raise Failure(f"{page.profile} is not what run --profile printed")
+    return "Time of each step", f"<pre>{escape(said[begin.start():])}</pre>"
 
 
 SECTIONS = [overview, summary_table, convergence, quantities, worst_pairs,

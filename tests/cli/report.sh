@@ -41,6 +41,11 @@ status 0 ./sampler summary fit.nc --summary fit.json
 status 1 "$gbm" report fit.nc -o no.html --show a,nothing
 says "show nothing: there is nothing of this name in fit.nc"
 absent no.html
+status 1 "$gbm" report fit.nc -o no.html --profile data.json
+says 'data.json is not what run --profile printed'
+absent no.html
+sed 's/.*<h2[^>]*>Time of each step//' <(tr '\n' ' ' <'a page.html') >steps
+grep -qE '^</h2> *<pre>Where the time goes' steps || fail 'the steps alone'
 status 1 "$gbm" report absent.nc
 says 'cannot read absent.nc: No such file or directory$'
 cat >look.py <<'E'
