@@ -168,7 +168,8 @@ void rt_mode_climb(struct rt_mode *m, struct rt_climb *climb)
         name_far(m, climb, far);
 }
 
-static void say_why(const struct rt_climb *c, char *out, size_t capacity)
+static void say_why(const struct rt_climb *c, bool jacobian, char *out,
+                    size_t capacity)
 {
     static const char *const ends[] = {
         [RT_ASCENT_CONVERGED] = "it came to a mode",
@@ -184,8 +185,11 @@ static void say_why(const struct rt_climb *c, char *out, size_t capacity)
                  "; %s has come to %.3g, near an end of its range: the density "
                  "may grow "
                  "without end there, as that of a variance of which all that "
-                 "has it goes along",
-                 c->far, c->far_at);
+                 "has it goes along%s",
+                 c->far, c->far_at,
+                 jacobian ? ""
+                          : "; with --jacobian the mode is sought in free "
+                            "numbers, where a share's is not at 0 or 1");
 }
 
 static void note_stopped(struct rt_mode *m)
@@ -215,13 +219,13 @@ enum gbm_status rt_mode_choose(struct rt_mode *m)
     }
     for (int c = 0; m->notes && c < m->in.nchains; c++)
         if (m->climbs[c].end != RT_ASCENT_CONVERGED && m->best >= 0) {
-            say_why(&m->climbs[c], text, sizeof text);
+            say_why(&m->climbs[c], m->unknowns.jacobian, text, sizeof text);
             fprintf(m->notes, "warning: start %d: %s\n", c + 1, text);
         }
     if (rt_stopped())
         note_stopped(m);
     if (m->best >= 0)
         return GBM_OK;
-    say_why(&m->climbs[0], text, sizeof text);
+    say_why(&m->climbs[0], m->unknowns.jacobian, text, sizeof text);
     return rt_fail(m->rt, GBM_FAILURE, "no mode was found: %s", text);
 }

@@ -174,8 +174,12 @@ static void print(const struct rt_mode *m, const struct marks *k)
     if (best->far[0])
         printf("Warning: %s is %.3g, near an end of its range: the mode is "
                "there, or "
-               "there is none\nas the density grows without end.\n\n",
-               best->far, best->far_at);
+               "there is none\nas the density grows without end.%s\n\n",
+               best->far, best->far_at,
+               m->unknowns.jacobian ? ""
+                                    : " With --jacobian it is sought in free "
+                                      "numbers,\nwhere a share's is not at 0 "
+                                      "or 1.");
     for_each_row(m, k, measure, &t);
     t.row = 0;
     printf("%-*s  %12s\n", t.width, "", "mode");

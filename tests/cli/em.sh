@@ -129,6 +129,32 @@ for name, row in exact["parameters"].items():
     assert abs(em["parameters"][name]["mode"] - row["mode"]) < 1e-3, name
 E
 
+# shares of a stick with alpha below 1: no mode, and what to do is said; in free
+# numbers there is one, inside
+cat >stick.gbm <<'E'
+model {
+  for (i in 1:N) {
+    y[i] ~ dnorm(mu[z[i]], 1)
+    z[i] ~ dcat(p[])
+  }
+  for (k in 1:2) { mu[k] ~ dnorm(0, 0.1) }
+  v ~ dbeta(1, 0.5)
+  p[1] <- v
+  p[2] <- 1 - v
+}
+E
+echo '{"N": 6, "y": [0.1, -0.4, 0.3, 0.2, -0.1, -0.2]}' >data.json
+em stick.gbm "0|1|2" --iterations 30
+cat .err >>.out
+prints '[Ww]ith --jacobian (it|the mode) is sought in free'
+em stick.gbm 0 --jacobian --summary stick.json
+! grep -q 'is sought in free' .out .err || fail "said with --jacobian, too"
+python3 - <<'E' || fail "EM of shares of a stick"
+import json
+v = json.load(open("stick.json"))["parameters"]["v"]["mode"]
+assert 0.05 < v < 0.95, v
+E
+
 # what is refused, and why
 cat >chain.gbm <<'E'
 model { z[1] ~ dcat(w[]); for (t in 2:3) { z[t] ~ dcat(P[z[t - 1], ]) }
