@@ -57,18 +57,6 @@ supplied(struct compiler *c, struct gbm_data *data, const struct var *v)
     return gbm_data_find(data, v->name);
 }
 
-bool model_read_named_data(struct compiler *c, struct gbm_data *data)
-{
-    for (int i = 0; i < c->options.ndata; i++) {
-        char error[GBM_ERROR];
-        if (gbm_data_read(data, c->options.data[i], error) != GBM_OK) {
-            error_at(c, (struct span){0}, "%s", error);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Files are looked into only for variables that they could settle: otherwise
  * the cost of a compilation does not grow with the data. */
 static bool files_exist(struct compiler *c)

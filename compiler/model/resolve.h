@@ -124,8 +124,8 @@ void model_split_known(struct compiler *c, struct model *m);
 /* Marks what follows where the values of such variables are drawn forward.
  * Requires all families. */
 void model_follow_known(struct compiler *c, struct model *m);
-/* The values of the --data files, or what is kept of them: names and which are
- * missing; false after an error. */
+/* named_data.c. The values of the --data files, or what is kept of them: names
+ * and which are missing; false after an error. */
 bool model_read_named_data(struct compiler *c, struct gbm_data *data);
 
 /* ---- pieces.c */
