@@ -119,7 +119,7 @@ static void *work_on(void *context)
 
 /* Of this one only memory and the file are left: who waits for the end of the
  * run's output must not wait for the compiler, and signals are the run's. */
-static void stand_apart(int file, pid_t run)
+void cuda_stand_apart(int file, pid_t run)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != run)
@@ -132,7 +132,6 @@ static void stand_apart(int file, pid_t run)
     if (file > 3)
         (void)close_range(3, (unsigned)file - 1, 0);
     (void)close_range((unsigned)file + 1, ~0u, 0);
-    (void)!nice(10);
 }
 
 static void wait_for_sweeps(struct board *board)
@@ -187,7 +186,8 @@ bool cuda_better_begin(struct cuda *c, const struct cuda_program *programs,
     if (c->better->process > 0)
         return true;
     if (c->better->board && c->better->process == 0 && getpid() != run) {
-        stand_apart(c->better->file, run);
+        cuda_stand_apart(c->better->file, run);
+        (void)!nice(10);
         compile_apart(&tasks);
     }
     cuda_better_end(c);

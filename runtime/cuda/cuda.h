@@ -5,6 +5,7 @@
  *   error.c    messages of failed calls
  *   text.c     the fixed kernels' text
  *   nvrtc.c    compiles CUDA text; a cache on disk
+ *   apart.c    programs compiled by processes, side by side
  *   better.c   programs compiled beside the run, that take the place of quick
  *              ones
  *   memory.c   allocation, copies with change of precision
@@ -353,6 +354,8 @@ struct cuda_program {
     struct rt_key keys[CUDA_LEVELS];
     nvrtcProgram nvrtc;
     nvrtcResult result;
+    char *code; /* what a process beside has compiled, until it is loaded */
+    size_t bytes;
 };
 /* What programs may include. */
 struct cuda_headers {
@@ -376,7 +379,17 @@ nvrtcResult cuda_translate(const struct cuda_program *p,
 /* Its machine code, which the caller frees; or NULL. */
 char *cuda_code_of(const struct cuda *c, nvrtcProgram nvrtc, size_t *bytes);
 
+/* ---- apart.c ---- */
+/* Compiles the programs by processes, as many as the run has threads, each
+ * program with so many threads. Leaves code and bytes of what was compiled. */
+void cuda_compile_apart(const struct cuda *c, struct cuda_program **programs,
+                        int n, const struct cuda_headers *headers,
+                        enum cuda_level level, int threads);
+
 /* ---- better.c ---- */
+/* For a process that was forked to compile: keeps nothing of the run's but
+ * memory and the file, and ends with the run. */
+void cuda_stand_apart(int file, pid_t run);
 /* Begins to compile what of the programs is below the full level, in a process
  * beside this one. False if it cannot: nothing better will come. */
 bool cuda_better_begin(struct cuda *c, const struct cuda_program *programs,

@@ -201,7 +201,10 @@ static enum gbm_status load_new(struct cuda *c, struct cuda_program *p,
                        p->name);
     if (p->result != NVRTC_SUCCESS)
         return compile_failed(c, p);
-    char *code = cuda_code_of(c, p->nvrtc, &bytes);
+    char *code = p->code ? p->code : cuda_code_of(c, p->nvrtc, &bytes);
+    if (p->code)
+        bytes = p->bytes;
+    p->code = NULL;
     if (!code)
         return rt_fail(c->rt, GBM_FAILURE, "no memory for the code of %s",
                        p->name);
@@ -222,15 +225,16 @@ static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
                                int n, const struct cuda_headers *headers,
                                enum cuda_level level)
 {
-    const int threads = c->rt->threads < n ? c->rt->threads : n;
     /* at the quick level most of the time goes to the assembler, which takes
      * functions side by side; the longest of the programs wants a large share
      */
     const int each = level == CUDA_QUICK ? (2 * c->rt->threads + n - 1) / n : 1;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    cuda_compile_apart(c, programs, n, headers, level, each);
     for (int i = 0; i < n; i++)
-        programs[i]->result = cuda_translate(programs[i], headers, level, each,
-                                             &programs[i]->nvrtc);
+        programs[i]->result = programs[i]->code
+                                  ? NVRTC_SUCCESS
+                                  : cuda_translate(programs[i], headers, level,
+                                                   each, &programs[i]->nvrtc);
     for (int i = 0; i < n; i++)
         TRY(load_new(c, programs[i], level));
     return GBM_OK;
@@ -266,9 +270,11 @@ static enum gbm_status load_programs(struct cuda *c,
                                  ? compile(c, missing, nmissing, headers,
                                            quick ? CUDA_QUICK : CUDA_FULL)
                                  : GBM_OK;
-    for (int i = 0; i < nmissing; i++)
+    for (int i = 0; i < nmissing; i++) {
+        free(missing[i]->code);
         if (missing[i]->nvrtc)
             (void)nvrtcDestroyProgram(&missing[i]->nvrtc);
+    }
     if (status == GBM_OK && better && quick)
         cuda_better_than(c, programs);
     return status;

@@ -74,7 +74,7 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
     return NVRTC_SUCCESS;
 }
 
-/* To the end of the file GBM_FAKE_COMPILED, if it is set. */
+/* To the end of the file GBM_FAKE_COMPILED, if it is set, and which process. */
 static void tell(const char *what, const char *level)
 {
     const char *path = getenv("GBM_FAKE_COMPILED");
@@ -82,7 +82,7 @@ static void tell(const char *what, const char *level)
 
     if (!file)
         return;
-    fprintf(file, "%s %s\n", what, level);
+    fprintf(file, "%s %s %d\n", what, level, (int)getpid());
     fclose(file);
 }
 
