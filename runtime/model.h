@@ -433,6 +433,8 @@ struct gbm_step {
     int64_t (*first)(const void *state, int64_t element);
     bool sequential; /* elements depend on each other: one at a time */
     bool trials;     /* an update tries several values of an element */
+    bool collapsed;  /* what the next steps draw is integrated out, and may
+                        have density 0 until then */
     bool repairs;    /* tries every value of a finite support, so it may
                         leave impossible starting values */
     bool every;      /* `family` is observed, and what its elements tie is

@@ -52,6 +52,7 @@ struct part {
     symp cell; /* with inverse: where it is looked up; NULL: the target's own */
     symp guard;               /* NULL: none */
     bool own;                 /* the target's own prior */
+    const struct family *out; /* of a step's `integrated`: the nodes */
     struct collected terms;   /* statistics free of the instance's loops */
     bool opaque;              /* evaluated in place at each trial value */
     symp resists;             /* why: no statistic, as it has their loops */

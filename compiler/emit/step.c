@@ -338,6 +338,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
     const struct sampler *k = s->sampler;
     if (k->trials)
         text_append(out, ", .trials = true");
+    if (s->integrated)
+        text_append(out, ", .collapsed = true");
     if (k->repairs)
         text_append(out, ", .repairs = true");
     if (s->order.conflicts && !k->dense && !s->order.sequential) {

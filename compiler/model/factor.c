@@ -175,6 +175,18 @@ static symp log_truncated_mass(struct compiler *c, const struct family *f,
                              log_tail_at(c, f, upper, true)});
 }
 
+symp family_log_mass(struct compiler *c, const struct family *f, symp lower,
+                     symp upper)
+{
+    struct family between = *f;
+    if (!entry_value(f->distribution, "log_mass") &&
+        !entry_value(f->distribution, "cdf"))
+        return NULL;
+    between.trunc_lower = lower;
+    between.trunc_upper = upper;
+    return model_substitute_derived(c, log_truncated_mass(c, &between, false));
+}
+
 static symp tighter(struct compiler *c, const char *which, symp a, symp b)
 {
     if (!a || !b)

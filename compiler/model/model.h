@@ -213,6 +213,10 @@ symp family_expression(struct compiler *c, const struct family *f,
 symp family_named(struct compiler *c, const struct family *f, const char *name,
                   int nargs, const symp *args);
 /* The same with `at` in the place of a free index. */
+/* log of the probability that the distribution of a continuous scalar gives to
+ * (lower, upper), in the loops of the family. NULL: its entry does not say. */
+symp family_log_mass(struct compiler *c, const struct family *f, symp lower,
+                     symp upper);
 symp family_expression_at(struct compiler *c, const struct family *f,
                           const struct expr *e, const char *index, symp at);
 /* The element of the left-hand side at slice places args (1-based). */

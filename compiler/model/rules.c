@@ -637,7 +637,7 @@ static symp requirements(struct compiler *c, const struct family *f,
 void model_state_rules(struct compiler *c, struct model *m)
 {
     for (struct factor *g = m->factors; g; g = g->next) {
-        if (g->auxiliary || entry_clause(g->family->distribution, "confine"))
+        if (g->auxiliary)
             continue;
         symp all = requirements(c, g->family, true);
         g->rule = sym_is(all, 1) ? NULL : all;

@@ -20,24 +20,20 @@
  * Requires the list of steps, without merged ones; the steps of the parameters
  * then stand directly before those of the nodes. */
 #include "condition/find.h"
-#include "sampler/sampler.h"
+#include "sampler/integrated.h"
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 enum { MOST_NODES = 4 };
 
-/* Nodes, of a plate or one, that are integrated out of a parameter's step. */
-struct node {
-    struct step *drawn;
-    symp logp; /* what stands in their prior's place, at their loops */
-    symp full; /* the log density of their full conditional, where they are */
-};
 struct integrated {
     struct compiler *c;
     struct model *m;
     struct step *step; /* the parameter's */
     struct node nodes[MOST_NODES];
     int n;
+    bool between; /* points that the parameter moves: interval.c */
     struct integrated *next;
 };
 
@@ -521,19 +517,26 @@ static bool may_be_taken_out(const struct model *m, const struct step *s)
     return free;
 }
 
-/* Whether s draws its nodes exactly, each by itself given the rest, from what
- * its prior and the likelihood settle. Normal ones have moves of their own. */
-static bool can_go(const struct model *m, const struct step *s)
+/* Whether s draws its nodes exactly, each by itself given the rest. */
+static bool draws_exactly(const struct model *m, const struct step *s)
 {
     const struct family *f = s->family;
     const struct factor *g = f->factor;
     if (s->merged || s->asked.word || sampler_named(m, f) || f->data_block ||
         f->affine || f->truncated || f->next_of_var || f->var->families != f ||
-        s->support.bounded || s->support.bounds || s->law.rest || s->opaque ||
-        s->through || s->order.ties || s->beside.block || s->scaled.by ||
-        s->view.as || s->view.closed_form || !g || g->replaced || g->guard ||
-        g->rule || g->family != f || !s->law.family ||
+        s->law.rest || s->opaque || s->through || s->order.ties ||
+        s->beside.block || s->scaled.by || s->view.as || s->view.closed_form ||
+        !g || g->replaced || g->guard || g->rule || g->family != f ||
         (f->auxiliary && !may_be_taken_out(m, s)))
+        return false;
+    return s->law.family != NULL;
+}
+
+/* The same from what its prior and the likelihood settle. Normal ones have
+ * moves of their own. */
+static bool can_go(const struct model *m, const struct step *s)
+{
+    if (!draws_exactly(m, s) || s->support.bounded || s->support.bounds)
         return false;
     if (s->sampler == &sampler_direct)
         return entry_clause(s->law.family, "solve") &&
@@ -560,9 +563,28 @@ static bool is_parameter(const struct model *m, const struct step *s)
 {
     return (s->sampler == &sampler_slice || tries_values(s)) && !s->merged &&
            !s->asked.word && !sampler_named(m, s->family) &&
-           !s->family->auxiliary && !s->family->data_block && !s->through &&
-           !s->order.ties && !s->support.bounds && !s->beside.block &&
-           s->family->factor && !s->family->factor->replaced;
+           !s->family->auxiliary && !s->family->data_block && !s->order.ties &&
+           !s->beside.block && s->family->factor &&
+           !s->family->factor->replaced;
+}
+
+/* Nodes that lie between points that the parameter moves, and whose priors do
+ * not read it. */
+static void find_nodes_between(struct integrated *k)
+{
+    for (struct step *s = k->m->steps; s && k->n < MOST_NODES; s = s->next) {
+        if (s->sampler != &sampler_direct || !draws_exactly(k->m, s))
+            continue;
+        struct factor *g = sampler_factor_between(s);
+        bool moves = false, own = false;
+        for (const struct part *p = k->step->parts; p; p = p->next) {
+            moves = moves || (g && p->factor == g);
+            own = own || p->factor == s->family->factor;
+        }
+        if (moves && !own)
+            k->nodes[k->n++] = (struct node){.drawn = s, .factor = g};
+    }
+    k->between = k->n > 0;
 }
 
 /* Whether the parameter settles the shape of the nodes' density, more than one
@@ -580,6 +602,9 @@ static bool settles_shape(const struct integrated *k, const struct step *nodes)
 /* The nodes whose priors read the parameter, and can go. */
 static void find_nodes(struct integrated *k)
 {
+    find_nodes_between(k);
+    if (k->n || k->step->through || k->step->support.bounds)
+        return;
     for (const struct part *p = k->step->parts; p && k->n < MOST_NODES;
          p = p->next) {
         struct family *f = p->factor->family;
@@ -588,7 +613,10 @@ static void find_nodes(struct integrated *k)
         for (struct step *s = k->m->steps; s; s = s->next)
             if (s->family == f && can_go(k->m, s) &&
                 (!f->auxiliary || settles_shape(k, s)))
-                k->nodes[k->n++].drawn = s;
+                k->nodes[k->n++] =
+                    (struct node){.drawn = s,
+                                  .factor = f->factor,
+                                  .at = family_lhs(k->c, f, 0, NULL)};
     }
 }
 
@@ -610,7 +638,8 @@ static bool others_are_free(const struct integrated *k)
     for (const struct part *p = k->step->parts; p; p = p->next)
         for (int i = 0; i < k->n; i++) {
             const struct family *f = k->nodes[i].drawn->family;
-            if (p->factor->family != f && reads(m, p->factor, f->var))
+            if (p->factor->family != f && p->factor != k->nodes[i].factor &&
+                reads(m, p->factor, f->var))
                 return false;
         }
     return true;
@@ -646,18 +675,19 @@ static bool goes_with_all(const struct integrated *k,
 /* ---- in their places -------------------------------------------------------
  */
 
-static symp where_drawn(struct compiler *c, const struct family *f, symp seen,
+static symp where_drawn(struct compiler *c, const struct node *node, symp seen,
                         symp drawn)
 {
-    symp at = family_lhs(c, f, 0, NULL);
-    return sym_select(c, sym_seen(c, f->var, at->nargs, at->args), seen, drawn);
+    symp at = node->at;
+    return sym_select(c, sym_seen(c, at->var, at->nargs, at->args), seen,
+                      drawn);
 }
 
 static const struct node *node_of(const struct integrated *k,
                                   const struct part *p)
 {
     for (int i = 0; i < k->n; i++)
-        if (!p->own && p->factor == k->nodes[i].drawn->family->factor)
+        if (!p->own && p->factor == k->nodes[i].factor)
             return &k->nodes[i];
     return NULL;
 }
@@ -673,21 +703,28 @@ static void replace_parts(struct integrated *k)
         const struct node *node = node_of(k, p);
         if (!node)
             continue;
-        const struct family *f = node->drawn->family;
         p->opaque = true;
         p->resists = NULL;
         p->terms = (struct collected){.rest = sym_num(c, 0)};
-        symp left = f->auxiliary
-                        ? node->logp
-                        : where_drawn(c, f, f->factor->logp, node->logp);
-        p->logp = condition_in_part(c, p, left);
+        const bool added = node->drawn->family->auxiliary;
+        p->logp = condition_in_part(
+            c, p,
+            added ? node->logp
+                  : where_drawn(c, node, node->factor->logp, node->logp));
+        symp rule = k->between ? p->factor->rule : NULL;
+        if (rule)
+            p->logp = sym_add2(c, p->logp,
+                               sym_select(c, condition_in_part(c, p, rule),
+                                          sym_num(c, 0),
+                                          sym_num(c, -(double)INFINITY)));
         struct part *q = *out = NEW(c, struct part);
         *q = *p;
         q->next = NULL;
-        symp taken = f->auxiliary
-                         ? node->full
-                         : where_drawn(c, f, sym_num(c, 0), node->full);
-        q->logp = condition_in_part(c, p, taken);
+        q->out = node->drawn->family;
+        q->logp = condition_in_part(
+            c, p,
+            added ? node->full
+                  : where_drawn(c, node, sym_num(c, 0), node->full));
         out = &q->next;
     }
     s->law.n = 0;
@@ -710,9 +747,10 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
     for (int i = 0; fits && i < k->n; i++) {
         struct node *node = &k->nodes[i];
         const struct family *f = node->drawn->family;
-        fits = f->auxiliary ? added_density(k, node)
-               : f->nslices ? vector_density(k, node)
-                            : scalar_density(k, node);
+        fits = k->between     ? sampler_between_points(c, node)
+               : f->auxiliary ? added_density(k, node)
+               : f->nslices   ? vector_density(k, node)
+                              : scalar_density(k, node);
         /* its prior is of this node alone */
         for (int j = 0; fits && j < k->n; j++)
             fits = j == i || !reads(m, node->drawn->family->factor,
@@ -742,6 +780,14 @@ static void take_out(struct model *m, const struct step *s)
     *at = s->next;
 }
 
+static bool draws_node(const struct integrated *k, const struct step *s)
+{
+    for (int i = 0; i < k->n; i++)
+        if (k->nodes[i].drawn == s)
+            return true;
+    return false;
+}
+
 /* The parameter's step before the first one of its nodes, the others' behind
  * that: nothing may be drawn between that reads either. */
 static void bring_together(struct integrated *k)
@@ -749,7 +795,7 @@ static void bring_together(struct integrated *k)
     struct model *m = k->m;
     take_out(m, k->step);
     struct step **at = &m->steps;
-    while (!has_node(k, (*at)->family) || (*at)->merged)
+    while (!draws_node(k, *at))
         at = &(*at)->next;
     struct step *first = *at;
     k->step->next = first;
@@ -806,7 +852,8 @@ static const char *why(struct compiler *c, const struct step *s)
 static bool by_logarithm(const struct step *s)
 {
     return s->support.lower && sym_is(s->support.lower, 0) &&
-           !s->support.upper && !model_draws_integers(s->family);
+           !s->support.upper && !s->support.bounds &&
+           !model_draws_integers(s->family);
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)

@@ -93,7 +93,7 @@ const char *sampler_nodes_out(struct compiler *c, const struct step *s)
     const struct family *last = NULL;
     struct text t = {0};
     for (const struct part *p = s->integrated; p; p = p->next) {
-        const struct family *f = p->factor->family;
+        const struct family *f = p->out;
         if (f != last)
             text_printf(&t, "%s%s", last ? ", " : "",
                         sampler_family_name(c, f));

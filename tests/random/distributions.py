@@ -390,7 +390,8 @@ SCALAR = {
     "dordered.probit": (lambda g, mu, c: 1 + count_below(g.normal(mu), c),
                         ordered(phi)),
     "dinterval": (lambda g, t, c: count_below(t, c),
-                  lambda x, t, c: 0.0 if count_below(t, c) == x else -INF),
+                  lambda x, t, c: 0.0 if count_below(t, c) == x and
+                  all(np.diff(np.atleast_1d(c)) > 0) else -INF),
     "dsum": (lambda g, *a: float(sum(np.sum(v) for v in a)),
              lambda x, *a: 0.0 if abs(sum(np.sum(v) for v in a) - x) < 1e-6
              else -INF),

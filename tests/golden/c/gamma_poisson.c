@@ -1179,7 +1179,7 @@ static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_a_v",
      .variable = "a", .sampler = "slice",
      .family = 0, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1,
-     .text = "a ~ dexp(1)", .trials = true,
+     .text = "a ~ dexp(1)", .trials = true, .collapsed = true,
      .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_a_v, .block_get = get_a_v, .block_set = set_a_v, .conditional = conditional_a_v_at,
      .cost = cost_update_a_v,
