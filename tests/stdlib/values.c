@@ -5,6 +5,7 @@
  * NAME ..."), and where the draws of a statement's elements stand in the file
  * ("draws NAME ELEMENTS OFFSET"): N doubles an element, drawn forward. */
 #include "run/run.h"
+#include "run/method.h"
 #include "io/data.h"
 #include "gbm.h"
 
@@ -76,7 +77,8 @@ static bool write_draws(const struct rt *rt, const struct rt_instance *in,
 
 int main(int argc, char **argv)
 {
-    struct rt rt = {.model = &gbm_model, .threads = 1};
+    struct rt rt = {
+        .model = &gbm_model, .methods = rt_methods, .threads = 1};
     struct gbm_data data = {.allow_nonfinite = true};
     struct rt_instance in = {0};
     enum gbm_status s = rt_options_parse(&rt, argc, argv);
