@@ -203,7 +203,8 @@ static struct change move_chunk(struct self_check *s, int k,
             step->block_get(s->state, e, b);
         if (n == 0 || counts_for_nothing(s, step->family, e))
             continue;
-        if (step->collapsed && !isfinite(step->conditional(s->state, e, b))) {
+        if (step->collapsed && memcmp(a, b, (size_t)n * sizeof *a) != 0 &&
+            step->conditional(s->state, e, b) == -(double)INFINITY) {
             /* until the next steps: there is nothing to compare */
             step->block_set(s->state, e, a);
             refresh(s);
