@@ -259,7 +259,11 @@ symp model_where_defined(struct compiler *c, const struct family *f, symp ref,
         bool own = false;
         for (int i = 0; l && i < f->nloops; i++)
             if (f->loops[i] == l) {
-                solved[i] = sym_sub(c, ref->args[d], offset);
+                symp at = sym_sub(c, ref->args[d], offset);
+                if (solved[i]) /* as in x[i,i] <- 1 */
+                    condition = sym_and(c, condition, sym_eq(c, solved[i], at));
+                else
+                    solved[i] = at;
                 own = true;
             }
         if (!own)
