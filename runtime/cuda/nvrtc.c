@@ -229,7 +229,9 @@ static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
      * functions side by side; the longest of the programs wants a large share
      */
     const int each = level == CUDA_QUICK ? (2 * c->rt->threads + n - 1) / n : 1;
+    const int threads = c->rt->threads < n ? c->rt->threads : n;
     cuda_compile_apart(c, programs, n, headers, level, each);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int i = 0; i < n; i++)
         programs[i]->result = programs[i]->code
                                   ? NVRTC_SUCCESS

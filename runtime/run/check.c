@@ -516,7 +516,9 @@ double check_size(const struct gbm_step *step, const void *state)
 }
 
 /* The scales that move with their plates after the block. They read its sums of
- * squares, which are as precise as what these add up. */
+ * squares, which are as precise as what these add up: where that rounds a log
+ * density by more than 1, as of an intrinsic autoregression whose level is at
+ * 10^9, and a long move multiplies it, there is nothing to compare. */
 static void check_scales(struct checker *c, int k)
 {
     const struct gbm_step *step = &c->in->model->steps[k];
@@ -532,7 +534,7 @@ static void check_scales(struct checker *c, int k)
     if (error_ratio(&move, &error) > 1)
         move.rounding +=
             2 * check_rounding(c) + 1e-14 * check_size(step, c->state);
-    if (!isinf(move.rounding))
+    if (move.rounding <= 1)
         record(c, k, -1, &move);
 }
 
