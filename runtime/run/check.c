@@ -413,6 +413,7 @@ static void check_far(struct checker *c, int k, int64_t element,
             t = end_of_support(c, step, element, a, b, t, x);
         rt_put_back(c->in, values);
         push(c, step, element, a, b, t, x);
+        step->block_get(c->state, element, x); /* which may go less far */
         if (memcmp(x, a, (size_t)n * sizeof *x) != 0 &&
             rt_in_support(c->in, c->state, c->chain, step->family, element))
             /* several numbers may be beyond the support of one of them */
