@@ -42,6 +42,15 @@ int emit_open_slices(struct emitter *e, const struct family *f, symp *at)
     return braces;
 }
 
+const char *emit_place_in_slices(struct emitter *e, const struct family *f,
+                                 const symp *at, const char *width)
+{
+    const char *row = emit_expr(e, at[0]);
+    return f->nslices == 2 ? intern_format(e->c, "(%s - 1) * (%s) + %s - 1",
+                                           row, width, emit_expr(e, at[1]))
+                           : intern_format(e->c, "%s - 1", row);
+}
+
 bool emit_loops_in_scope(const struct emitter *e, symp x)
 {
     if (x->kind == SYM_LOOP) {

@@ -130,6 +130,10 @@ const char *emit_target(struct emitter *e, const struct family *f);
 /* Opens loops over the slices of f's left-hand side; at[] are the places from
  * 1. Returns the braces to close. */
 int emit_open_slices(struct emitter *e, const struct family *f, symp *at);
+/* Where a vector node's component at `at`, or a matrix node's, whose rows are
+ * `width` long, is in an array of its own. */
+const char *emit_place_in_slices(struct emitter *e, const struct family *f,
+                                 const symp *at, const char *width);
 /* Whether all loops that x reads are open. */
 bool emit_loops_in_scope(const struct emitter *e, symp x);
 /* The index of what d states for each element, the j of alpha[j] > 0, or

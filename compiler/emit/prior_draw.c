@@ -45,11 +45,7 @@ static void emit_vector_draw(struct emitter *e, const struct family *f)
     symp at[2];
     int braces = emit_open_slices(e, f, at);
     symp ref = family_lhs(c, f, f->nslices, at);
-    const char *row = emit_expr(e, at[0]);
-    const char *place = f->nslices == 2
-                            ? intern_format(c, "(%s - 1) * (%s) + %s - 1", row,
-                                            width, emit_expr(e, at[1]))
-                            : intern_format(c, "%s - 1", row);
+    const char *place = emit_place_in_slices(e, f, at, width);
     emit_line(e, "%s = %sdrawn[%s]%s;", emit_expr(e, ref),
               f->var->integer ? "gbm_whole(" : "", place,
               f->var->integer ? ")" : "");

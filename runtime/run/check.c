@@ -209,14 +209,6 @@ static double distance(double a, double b)
     return isfinite(a) && isfinite(b) ? fabs(a - b) : (double)INFINITY;
 }
 
-/* Other ways to round, and to nudge numbers by their rounding. */
-static const struct {
-    int mode, way;
-} others[] = {{FE_UPWARD, 0},    {FE_DOWNWARD, 0},   {FE_TOWARDZERO, 0},
-              {FE_TONEAREST, 1}, {FE_TONEAREST, -1}, {FE_TONEAREST, 2},
-              {FE_TONEAREST, 4}};
-enum { NOTHERS = sizeof others / sizeof *others };
-
 /* What the densities of all elements, and the conditional, at x change by if
  * every operation rounds another way, as in Vignes, A stochastic arithmetic for
  * reliable scientific computation (1993), or every number is another by its
@@ -226,6 +218,11 @@ enum { NOTHERS = sizeof others / sizeof *others };
 static double rounding_at(struct checker *c, const struct gbm_step *step,
                           int64_t element, const double *x)
 {
+    static const struct {
+        int mode, way;
+    } others[] = {{FE_UPWARD, 0},    {FE_DOWNWARD, 0},   {FE_TOWARDZERO, 0},
+                  {FE_TONEAREST, 1}, {FE_TONEAREST, -1}, {FE_TONEAREST, 2},
+                  {FE_TONEAREST, 4}};
     size_t n = (size_t)c->terms + 1;
     double *nearest = malloc(2 * n * sizeof *nearest), worst = 0;
     void **values = rt_save(c->in);
@@ -233,7 +230,7 @@ static double rounding_at(struct checker *c, const struct gbm_step *step,
         abort();
     double *other = nearest + n;
     other_way(c, step, element, x, FE_TONEAREST, 0, nearest);
-    for (int k = 0; k < NOTHERS; k++) {
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         double change = 0;
         other_way(c, step, element, x, others[k].mode, others[k].way, other);
         rt_put_back(c->in, values);
@@ -244,39 +241,6 @@ static double rounding_at(struct checker *c, const struct gbm_step *step,
     rt_forget(c->in, values);
     check_refresh(c);
     free(nearest);
-    return WAYS * worst;
-}
-
-/* What the conditional's difference from a to b changes by in the same way,
- * from where the chain stands: nodes that move along may be nearly all in the
- * other's digits there, as x in m + g (x - m) of a g near 0. */
-static double conditional_rounding(struct checker *c,
-                                   const struct gbm_step *step, int64_t element,
-                                   const double *a, const double *b)
-{
-    int usual = fegetround(), threads = c->rt->threads;
-    void **values = rt_save(c->in);
-    if (!values)
-        abort();
-    double size, worst = 0;
-    double nearest = conditional_at(c, step, element, b, &size) -
-                     conditional_at(c, step, element, a, &size);
-    c->rt->threads = 1; /* a mode is of one thread */
-    for (int k = 0; k < NOTHERS; k++) {
-        fesetround(others[k].mode);
-        if (others[k].way)
-            nudge(c, others[k].way);
-        else
-            check_refresh(c);
-        double other = conditional_at(c, step, element, b, &size) -
-                       conditional_at(c, step, element, a, &size);
-        fesetround(usual);
-        rt_put_back(c->in, values);
-        worst = fmax(worst, distance(other, nearest));
-    }
-    c->rt->threads = threads;
-    rt_forget(c->in, values);
-    check_refresh(c);
     return WAYS * worst;
 }
 
@@ -310,8 +274,6 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
      * density that is infinite or no number */
     if (c->far && isinf(move->joint) && !isfinite(move->conditional))
         return;
-    if (error_ratio(move, &error) > 1 && step->block_set)
-        move->rounding += conditional_rounding(c, step, element, a, b);
     if (error_ratio(move, &error) > 1 && can_set(step))
         move->rounding +=
             rounding_at(c, step, element, a) + rounding_at(c, step, element, b);
