@@ -508,8 +508,8 @@ static bool of_logarithms(const struct step *s)
 static bool may_be_taken_out(const struct model *m, const struct step *s)
 {
     const struct factor *g = s->family->factor;
-    bool free = s->sampler == &sampler_direct && g->of && !g->of->rule &&
-                !g->of->guard && !g->of->family->nslices;
+    bool free =
+        s->sampler == &sampler_direct && g->of && !g->of->rule && !g->of->guard;
     for (const struct part *p = s->parts; p; p = p->next)
         free = free && p->own;
     for (const struct factor *h = m->factors; h; h = h->next)

@@ -27,16 +27,27 @@ model {
   }
   mx ~ dnorm(0, 1)
   ex ~ dgamma(3, 0.5)
+
+  # of vectors
+  for (i in 1:N) { pair[i,1:2] ~ dmt(mp[], O[,], dp) }
+  mp[1:2] ~ dmnorm(zero[], O[,])
+  dp ~ dgamma(2, 0.2)
 }
 M
 python3 - <<'E2'
 import json
 import numpy as np
 r = np.random.default_rng(5)
+O = [[2, 0.5], [0.5, 1]]
+pair = np.random.default_rng(6).multivariate_normal([0, 0], np.linalg.inv(O), 30)
+pair = (pair / np.random.default_rng(7).gamma(1.5, 1 / 1.5, (30, 1)) ** 0.5
+        ).tolist()
+pair[3] = [None, None]
 y = list(1 + r.standard_t(3, 30))
 y[4] = y[20] = None
 json.dump(dict(N=30, M=12, y=y, v=list(r.standard_t(4, 30) / 2 ** 0.5),
                u=list(1 + r.standard_t(4, 12) / 3 ** 0.5),
+               pair=pair, O=O, zero=[0, 0],
                grid=[1, 2, 4, 8, 30], even=[1] * 5,
                w=list(r.standard_t(4, 12) + r.normal(size=12) / 2)),
           open("data.json", "w"))
@@ -45,6 +56,7 @@ status 0 "$GBMC" model.gbm --explain -o model
 prints 'less +1 +slice, y.w integrated out'
 prints 'k +1 +enumeration, 1 to length\(even\), v.w, u.w'
 prints 'ex +1 +slice, x.w integrated out'
+prints 'dp +1 +slice, pair.w integrated out'
 status 0 ./model check --data data.json --points 20
 status 0 ./model --data data.json --draws 4000 --quiet --summary fit.json
 python3 - <<'E2' || fail "the posterior is not that by quadrature"
@@ -85,6 +97,18 @@ for u in d["u"]:
     more = more + stats.t.logpdf(u, k, mu, 3 ** -0.5)
 logs = np.logaddexp.reduce(logs, 1) + np.logaddexp.reduce(more, 1)
 good = compare("df", grid, logs) and good
+
+dp, a, b = np.meshgrid(np.exp(np.linspace(-6, 6, 150)), np.linspace(-2, 2, 60),
+                       np.linspace(-2, 2, 60), indexing="ij")
+O = np.array(d["O"])
+square = lambda x, y: (O[0, 0] * x * x + 2 * O[0, 1] * x * y
+                       + O[1, 1] * y * y)
+logs = stats.gamma.logpdf(dp, 2, scale=5) + np.log(dp) - square(a, b) / 2
+for v in d["pair"]:
+    if v[0] is not None:
+        logs -= (dp / 2 + 1) * np.log1p(square(v[0] - a, v[1] - b) / dp)
+# gamma(dp / 2 + 1) / (gamma(dp / 2) dp) is 1 / 2
+good = compare("dp", dp, logs) and good
 sys.exit(not good)
 E2
 status 0 ./model --data data.json --draws 4000 --quiet --plain --summary plain.json
@@ -93,7 +117,7 @@ import json, sys
 a, b = (json.load(open(f))["parameters"] for f in ("fit.json", "plain.json"))
 z = {n: (a[n]["mean"] - b[n]["mean"]) /
         (a[n]["mcse"] ** 2 + b[n]["mcse"] ** 2) ** 0.5
-     for n in ("ex", "mx", "df", "nu", "tau", "m")}
+     for n in ("ex", "mx", "df", "nu", "tau", "m", "dp")}
 print(z)
 sys.exit(max(map(abs, z.values())) > 4.5)
 E2
