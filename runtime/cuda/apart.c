@@ -15,11 +15,18 @@
  * costs 0.1 s a program. */
 enum { LEAST_PROGRAMS = 6 };
 
-/* Takes every step-th of the programs, from the first on. */
+/* Takes every step-th of the programs, from the first on. Its file is in
+ * memory. */
 struct worker {
     pid_t process;
-    int file; /* in memory: of each program how long its code is, and that */
+    int file;
     int first, step;
+};
+
+/* Stands in the file before the code of each program. */
+struct compiled {
+    int64_t bytes;  /* 0: it failed */
+    double seconds; /* that it took */
 };
 
 struct work {
@@ -66,12 +73,14 @@ static void compile_all(const struct work *w, const struct worker *me)
         nvrtcProgram nvrtc = NULL;
         size_t bytes = 0;
         char *code = NULL;
+        const double began = rt_clock();
         if (cuda_translate(w->programs[i], w->headers, w->level, w->threads,
                            &nvrtc) == NVRTC_SUCCESS)
             code = cuda_code_of(w->c, nvrtc, &bytes);
-        const int64_t length = code ? (int64_t)bytes : 0;
-        if (!put(me->file, &length, sizeof length) ||
-            !put(me->file, code, (size_t)length))
+        const struct compiled head = {.bytes = code ? (int64_t)bytes : 0,
+                                      .seconds = rt_clock() - began};
+        if (!put(me->file, &head, sizeof head) ||
+            !put(me->file, code, (size_t)head.bytes))
             break;
         free(code);
     }
@@ -99,13 +108,14 @@ static void collect(const struct work *w, struct worker *me)
     const bool there = me->process > 0 && lseek(me->file, 0, SEEK_SET) == 0;
     for (int i = me->first; there && i < w->n; i += me->step) {
         struct cuda_program *p = w->programs[i];
-        int64_t length = 0;
-        if (!get(me->file, &length, sizeof length))
+        struct compiled head = {0};
+        if (!get(me->file, &head, sizeof head))
             break;
-        char *code = length > 0 ? malloc((size_t)length) : NULL;
-        if (code && get(me->file, code, (size_t)length)) {
+        char *code = head.bytes > 0 ? malloc((size_t)head.bytes) : NULL;
+        if (code && get(me->file, code, (size_t)head.bytes)) {
             p->code = code;
-            p->bytes = (size_t)length;
+            p->bytes = (size_t)head.bytes;
+            cuda_note_compiled(p, i, p->bytes, head.seconds);
         } else {
             free(code);
         }

@@ -266,7 +266,8 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
         add_option(o, CUDA_PARTS, "-DGBM_HAS_LARGE");
     if (cuda_dense_has(c, true))
         add_option(o, CUDA_PARTS, "-DGBM_HAS_SMALL");
-    snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d", cuda_largest_block(c));
+    snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d",
+             cuda_largest_block(c));
     for (int i = 0; i < CUDA_PARTS; i++) {
         add_option(o, i, o->small);
         add_option(o, i, "-DGBM_CHOSEN");
@@ -375,7 +376,7 @@ enum gbm_status cuda_build(struct cuda *c)
     struct kernels kernels = {.n = 0};
     int n = 0;
     bool enough = true;
-    const double start = cuda_seconds();
+    const double start = rt_clock();
 
     TRY(each_kernel(c, &n, count_kernel));
     kernels.list = calloc((size_t)n + 1, sizeof *kernels.list);
@@ -395,6 +396,6 @@ enum gbm_status cuda_build(struct cuda *c)
     free(o.lanes);
     free(o.sizes);
     free(kernels.list);
-    c->rt->jit_s = cuda_seconds() - start;
+    c->rt->jit_s = rt_clock() - start;
     return status;
 }

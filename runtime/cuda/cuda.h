@@ -22,6 +22,7 @@
 #define CUDA_CUDA_H
 
 #include "../rt.h"
+#include "base/base.h"
 #include "base/cache.h"
 #include "control.h"
 #include "team.h"
@@ -376,6 +377,9 @@ nvrtcResult cuda_translate(const struct cuda_program *p,
                            const struct cuda_headers *headers,
                            enum cuda_level level, int threads,
                            nvrtcProgram *out);
+/* Of the i-th program: rt_clock_note. */
+void cuda_note_compiled(const struct cuda_program *p, int i, size_t bytes,
+                        double seconds);
 /* Its machine code, which the caller frees; or NULL. */
 char *cuda_code_of(const struct cuda *c, nvrtcProgram nvrtc, size_t *bytes);
 
@@ -463,7 +467,6 @@ enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
                                  int64_t items, void **args);
 
 /* ---- device.c ---- */
-double cuda_seconds(void); /* of the clock on the wall */
 
 /* ---- plan.c ---- */
 /* After the host's state is bound: lanes hang on extents. */

@@ -4,17 +4,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define RING_BYTES ((int64_t)16 << 20) /* most for half a ring */
 #define STATE_BYTES 32000              /* most that a kernel takes */
-
-double cuda_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- open ---- */
 
@@ -338,7 +330,9 @@ static enum gbm_status load(struct cuda *c)
     TRY(create_state(c));
     TRY(cuda_plan(c));
     TRY(cuda_reserve_heap(c));
+    rt_clock_note("planned");
     TRY(cuda_build(c));
+    rt_clock_note("kernels are found");
     TRY(request_all(c));
     TRY(cuda_allocate(c));
     if (c->row > 0)

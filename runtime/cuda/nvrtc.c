@@ -194,16 +194,13 @@ static enum gbm_status load_code(struct cuda *c, const struct cuda_program *p,
 static enum gbm_status load_new(struct cuda *c, struct cuda_program *p,
                                 enum cuda_level level)
 {
-    size_t bytes = 0;
-
     if (p->result != NVRTC_SUCCESS && level < CUDA_FULL)
         return rt_fail(c->rt, GBM_FAILURE, "%s: not to be had quickly",
                        p->name);
     if (p->result != NVRTC_SUCCESS)
         return compile_failed(c, p);
-    char *code = p->code ? p->code : cuda_code_of(c, p->nvrtc, &bytes);
-    if (p->code)
-        bytes = p->bytes;
+    char *code = p->code;
+    const size_t bytes = p->bytes;
     p->code = NULL;
     if (!code)
         return rt_fail(c->rt, GBM_FAILURE, "no memory for the code of %s",
@@ -217,7 +214,26 @@ static enum gbm_status load_new(struct cuda *c, struct cuda_program *p,
     return status;
 }
 
+void cuda_note_compiled(const struct cuda_program *p, int i, size_t bytes,
+                        double seconds)
+{
+    rt_clock_note("  %s %d: %zu KiB in %.3f s", p->name, i, bytes >> 10,
+                  seconds);
+}
+
 /* ---- programs side by side ---- */
+
+static void compile_one(const struct cuda *c, struct cuda_program *p, int i,
+                        const struct cuda_headers *headers,
+                        enum cuda_level level, int threads)
+{
+    const double began = rt_clock();
+    p->result = cuda_translate(p, headers, level, threads, &p->nvrtc);
+    if (p->result != NVRTC_SUCCESS)
+        return;
+    p->code = cuda_code_of(c, p->nvrtc, &p->bytes);
+    cuda_note_compiled(p, i, p->bytes, rt_clock() - began);
+}
 
 /* Of several that fail only the first is told of: what is wrong in a text that
  * they share is the same in all. */
@@ -233,12 +249,12 @@ static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
     cuda_compile_apart(c, programs, n, headers, level, each);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int i = 0; i < n; i++)
-        programs[i]->result = programs[i]->code
-                                  ? NVRTC_SUCCESS
-                                  : cuda_translate(programs[i], headers, level,
-                                                   each, &programs[i]->nvrtc);
+        if (!programs[i]->code)
+            compile_one(c, programs[i], i, headers, level, each);
+    rt_clock_note("programs are compiled, level %d", (int)level);
     for (int i = 0; i < n; i++)
         TRY(load_new(c, programs[i], level));
+    rt_clock_note("programs are loaded");
     return GBM_OK;
 }
 

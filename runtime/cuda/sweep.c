@@ -82,7 +82,7 @@ static enum gbm_status count_time(struct cuda *c, int k, double began)
 {
     CU(cuStreamSynchronize(c->stream));
     TRY(cuda_sides_synchronize(c));
-    c->rt->profile[k] += cuda_seconds() - began;
+    c->rt->profile[k] += rt_clock() - began;
     return GBM_OK;
 }
 
@@ -90,7 +90,7 @@ static enum gbm_status run_steps(struct cuda *c, bool leaf)
 {
     const struct gbm_model *model = c->in->model;
     for (int k = 0; k < model->nsteps; k++) {
-        const double began = c->rt->profile ? cuda_seconds() : 0;
+        const double began = c->rt->profile ? rt_clock() : 0;
         if (!c->in->steps[k].active || model->steps[k].leaf != leaf)
             continue;
         TRY(c->steps[k].drawn_for    ? cuda_dense_draw_rows(c, k)
@@ -183,7 +183,7 @@ static enum gbm_status keep(struct cuda *c, int kept)
 
     if (late)
         TRY(run_steps(c, true));
-    const double began = c->rt->profile ? cuda_seconds() : 0;
+    const double began = c->rt->profile ? rt_clock() : 0;
     for (int k = 0; late && k < in->nkept_families; k++) {
         const int family = in->kept_families[k];
         TRY(run_derive(c, &c->kept[k], in->elements[family],

@@ -82,6 +82,7 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r)
     enum gbm_status s = rt_check_output(rt);
     if (s == GBM_OK)
         s = rt_read_data(rt, &r->data, r->notes);
+    rt_clock_note("data are read");
     if (s == GBM_OK)
         s = add_replicas(r);
     if (s == GBM_OK)
@@ -89,6 +90,7 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r)
     if (s != GBM_OK)
         return s;
     r->loaded = true;
+    rt_clock_note("the model is loaded");
     s = rt_variant_of_data(rt, &r->in);
     if (s == GBM_OK && r->resume.file)
         s = rt_resume_data(&r->resume, rt, &r->in);
@@ -98,9 +100,11 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r)
         s = rt_open_device(rt, &r->in, r->notes);
     if (s == GBM_OK) {
         r->opened = true;
+        rt_clock_note("the device is open");
         s = rt_start(rt, &r->in, r->notes);
     }
     if (s == GBM_OK) {
+        rt_clock_note("chains have started");
         if (!rt->options.plain && /* the sampler that is in doubt */
             !rt->options.method->replicas)
             rt_pilot(rt, &r->in);
@@ -109,8 +113,10 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r)
     }
     if (s == GBM_OK)
         s = rt_load_device(rt, &r->in, r->notes);
+    rt_clock_note("the device is loaded");
     if (s == GBM_OK && !rt->options.no_check && !rt->options.plain)
         s = rt_self_check(rt, &r->in, r->notes);
+    rt_clock_note("the sampler is checked");
     if (s == GBM_OK)
         s = rt_chains_prepare_state(r);
     if (s == GBM_OK)

@@ -740,6 +740,10 @@ static CUresult run_launch(void *data)
 {
     const struct launch *l = data;
 
+    /* GBM_FAKE_WAIT: microseconds that each kernel takes more */
+    const char *wait = getenv("GBM_FAKE_WAIT");
+    if (wait)
+        (void)usleep((useconds_t)atoi(wait));
     l->function->module->launches++;
     if (!emu.stacks)
         emu.stacks =
