@@ -397,7 +397,7 @@ static void data_tell(struct resolver *r)
     bool any = false;
     for (const struct var *v = r->m->vars; v; v = v->next)
         any = any || only_data_tell(r, v);
-    if (any && model_read_named_data(r->c, &data))
+    if (any && model_read_named_data(r->c, r->m, &data))
         for (struct var *v = r->m->vars; v; v = v->next) {
             const struct gbm_array *a =
                 only_data_tell(r, v) ? gbm_data_find(&data, v->name) : NULL;

@@ -103,7 +103,7 @@ void model_expect_supplied(struct compiler *c, struct model *m)
         bool expected = gap_is_read(c, m, v);
         if (!expected && c->options.ndata > 0 && c->nerrors == 0) {
             if (!is_open)
-                is_open = model_read_named_data(c, &data);
+                is_open = model_read_named_data(c, m, &data);
             expected =
                 is_open && may_have_values(gbm_data_find(&data, v->name));
         }

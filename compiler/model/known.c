@@ -83,7 +83,7 @@ void model_split_known(struct compiler *c, struct model *m)
         if (c->options.ndata == 0 || !random_throughout(v) || !is_read(m, v))
             continue;
         if (!is_open)
-            good = is_open = model_read_named_data(c, &data);
+            good = is_open = model_read_named_data(c, m, &data);
         const struct gbm_array *a = good ? supplied(c, &data, v) : NULL;
         if (!a || a->gaps)
             continue;

@@ -3,8 +3,22 @@
 #include "io/data.h"
 #include "model/resolve.h"
 
-bool model_read_named_data(struct compiler *c, struct gbm_data *data)
+#include <string.h>
+
+static bool has_variable(const void *model, const char *name)
 {
+    const struct model *m = model;
+    for (const struct var *v = m->vars; v; v = v->next)
+        if (strcmp(v->name, name) == 0)
+            return true;
+    return false;
+}
+
+bool model_read_named_data(struct compiler *c, const struct model *m,
+                           struct gbm_data *data)
+{
+    data->uses = has_variable;
+    data->context = m;
     for (int i = 0; i < c->options.ndata; i++) {
         char error[GBM_ERROR];
         if (gbm_data_read(data, c->options.data[i], error) != GBM_OK) {

@@ -126,7 +126,8 @@ void model_split_known(struct compiler *c, struct model *m);
 void model_follow_known(struct compiler *c, struct model *m);
 /* named_data.c. The values of the --data files, or what is kept of them: names
  * and which are missing; false after an error. */
-bool model_read_named_data(struct compiler *c, struct gbm_data *data);
+bool model_read_named_data(struct compiler *c, const struct model *m,
+                           struct gbm_data *data);
 
 /* ---- pieces.c */
 /* Definitions of an array that are put in the place of what reads it as cases;

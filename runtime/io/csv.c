@@ -17,8 +17,10 @@ struct field {
 };
 
 struct column {
-    char *name; /* NULL: none */
-    bool text;  /* left out */
+    char *name;  /* NULL: none */
+    bool text;   /* left out */
+    bool known;  /* some value is not missing */
+    bool unused; /* the model has no such name: it may be text anywhere */
     struct rt_values values;
 };
 
@@ -241,7 +243,7 @@ static enum gbm_status read_cell(struct rt_text *t, struct table *table,
     double value = 0;
     bool missing = false;
 
-    if (column->text && !f->quoted && f->end > f->at &&
+    if (column->text && !column->unused && !f->quoted && f->end > f->at &&
         rt_parse_number(f->at, f->end, &value) == f->end)
         return rt_fail_at(t, f->at,
                           "'%.*s' in column %d, %.100s is a number where the "
@@ -250,7 +252,7 @@ static enum gbm_status read_cell(struct rt_text *t, struct table *table,
     if (column->text)
         return GBM_OK;
     if (!parse_field(f, &value, &missing)) {
-        if (table->nrows == 0 && table->header) {
+        if (table->header && (!column->known || column->unused)) {
             column->text = true;
             return GBM_OK;
         }
@@ -260,6 +262,7 @@ static enum gbm_status read_cell(struct rt_text *t, struct table *table,
                           shown(f), f->at, number, table->header ? ", " : "",
                           table->header ? column->name : "");
     }
+    column->known = column->known || !missing;
     return rt_push(&column->values, value, missing, t->error);
 }
 
@@ -368,6 +371,9 @@ enum gbm_status rt_read_csv(struct gbm_data *data, struct rt_text *t,
     struct table table = {0};
     enum gbm_status status = read_first(t, &table);
 
+    for (int c = 0; c < table.ncolumns; c++)
+        table.columns[c].unused =
+            !name && !rt_uses(data, table.columns[c].name);
     if (status == GBM_OK)
         status = read_rows(t, &table);
     if (status == GBM_OK)

@@ -134,6 +134,20 @@ enum gbm_status rt_note(struct gbm_data *data, const struct rt_text *text,
     return GBM_OK;
 }
 
+bool rt_uses(const struct gbm_data *data, const char *name)
+{
+    return !data->uses || data->uses(data->context, name);
+}
+
+enum gbm_status rt_leave_out(struct gbm_data *data, const struct rt_text *text,
+                             const char *name)
+{
+    return rt_note(data, text,
+                   "'%.200s' is left out: it is no array of numbers, and the "
+                   "model does not use it",
+                   name);
+}
+
 /* Sets `integer`; returns the first cell that is neither finite nor missing, or
  * -1. */
 static int64_t inspect(struct gbm_array *array)
@@ -203,7 +217,8 @@ enum gbm_status rt_data_add_array(struct gbm_data *data,
                  "'%.200s' is given already, by %.600s", array->name,
                  old->source);
         status = fail_maybe_at(text, at, message);
-    } else if (bad >= 0 && !data->allow_nonfinite) {
+    } else if (bad >= 0 && !data->allow_nonfinite &&
+               rt_uses(data, array->name)) {
         status = refuse_value(text, at, array, bad);
     } else {
         arrays =

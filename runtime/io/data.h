@@ -52,11 +52,15 @@ struct gbm_data {
     bool allow_nonfinite; /* option: NaN and Inf are values, not errors */
     bool names_only; /* option: values are not wanted, and not kept where that
                         spares memory */
+    /* option: is the name one of the model's? What is not may be anything, and
+     * is left out with a note where it is no array of numbers. NULL: all are */
+    bool (*uses)(const void *context, const char *name);
+    const void *context; /* of uses */
     int narrays;
     struct gbm_array *arrays;
     struct gbm_coords coords; /* labels that the files give */
-    char *rng_name; /* .RNG.name of an inits file, or NULL */
-    char *notes;    /* lines to show the user, each ends in '\n'; or NULL */
+    char *rng_name;           /* .RNG.name of an inits file, or NULL */
+    char *notes; /* lines to show the user, each ends in '\n'; or NULL */
 };
 
 /* Reads a file into `data`. `spec` is FILE or NAME=FILE; NAME is for the

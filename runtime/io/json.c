@@ -286,9 +286,40 @@ static enum gbm_status read_nest(struct rt_text *t, struct nest *nest)
     return status;
 }
 
+/* Passes over a value of any kind: brackets that match outside strings. */
+static enum gbm_status skip_value(struct rt_text *t)
+{
+    char buffer[16];
+    int depth = 0;
+
+    skip_space(t);
+    for (; t->at < t->end; t->at++) {
+        char c = *t->at;
+
+        if (c == '"') {
+            char *string;
+            enum gbm_status status = read_string(t, &string);
+
+            if (status)
+                return status;
+            free(string);
+            t->at--;
+        } else if (c == '[' || c == '{') {
+            depth++;
+        } else if (depth == 0 && strchr(",]} \t\r\n", c)) {
+            return GBM_OK;
+        } else if (c == ']' || c == '}') {
+            depth--;
+        }
+    }
+    return rt_fail_at(t, t->at, "expected the end of a value, found %s",
+                      rt_found(t, t->at, buffer));
+}
+
 static enum gbm_status read_value(struct gbm_data *data, struct rt_text *t,
                                   const char *name, const char *at)
 {
+    const char *start = t->at;
     struct nest nest = {
         .name = name, .ndim = -1, .values.discard = data->names_only};
     enum gbm_status status;
@@ -302,9 +333,15 @@ static enum gbm_status read_value(struct gbm_data *data, struct rt_text *t,
         return read_string(t, &data->rng_name);
     }
     status = read_nest(t, &nest);
-    if (status == GBM_OK)
+    if (status == GBM_USER_ERROR && !rt_uses(data, name)) {
+        t->at = start;
+        status = skip_value(t);
+        if (status == GBM_OK)
+            status = rt_leave_out(data, t, name);
+    } else if (status == GBM_OK) {
         status = rt_data_add(data, t, at, name, nest.ndim, nest.dim,
                              &nest.values, false);
+    }
     rt_values_free(&nest.values);
     return status;
 }

@@ -641,6 +641,8 @@ static enum gbm_status read_variable(struct reader *r, const char *at,
             free(r->data->rng_name);
             r->data->rng_name = value.string;
             value.string = NULL;
+        } else if (!rt_uses(r->data, name)) {
+            status = rt_leave_out(r->data, r->t, name);
         } else {
             status = rt_fail_at(r->t, at,
                                 "'%.200s' has text or a list where numbers "

@@ -56,6 +56,11 @@ enum gbm_status rt_data_add_array(struct gbm_data *data,
                                   const struct rt_text *text, const char *at,
                                   struct gbm_array *array);
 void rt_array_free(struct gbm_array *array);
+/* Does it matter what `name` is? */
+bool rt_uses(const struct gbm_data *data, const char *name);
+/* Notes that `name`, which does not matter, is no array of numbers. */
+enum gbm_status rt_leave_out(struct gbm_data *data, const struct rt_text *text,
+                             const char *name);
 /* Adds a line to data->notes. */
 enum gbm_status rt_note(struct gbm_data *data, const struct rt_text *text,
                         const char *format, ...)

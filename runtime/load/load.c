@@ -188,9 +188,14 @@ static enum gbm_status fail_missing(struct loader *l,
                                     const struct gbm_variable *variable)
 {
     int n = l->model->nvariables + l->data->narrays;
-    const char *near = rt_nearest(variable->name, n, known_name, l);
-    if (near && strlen(variable->name) < 3 && strcasecmp(near, variable->name))
-        near = NULL; /* all short names are near */
+    const char *near = NULL;
+    for (int i = 0; i < n && !near; i++) {
+        const char *other = known_name(l, i);
+        if (other && strcasecmp(other, variable->name) == 0)
+            near = other;
+    }
+    if (!near && strlen(variable->name) > 2) /* all short names are near */
+        near = rt_nearest(variable->name, n, known_name, l);
     return rt_fail(l->rt, GBM_USER_ERROR,
                    "%s must be supplied: it is used at %s, but no data file "
                    "has it%s%s%s",

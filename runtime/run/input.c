@@ -20,9 +20,21 @@ enum gbm_status rt_gather(struct rt *rt, struct gbm_data *data)
     return GBM_OK;
 }
 
+static bool has_variable(const void *model, const char *name)
+{
+    return rt_variable_called(model, name) >= 0;
+}
+
+void rt_read_used(const struct rt *rt, struct gbm_data *data)
+{
+    data->uses = has_variable;
+    data->context = rt->model;
+}
+
 enum gbm_status rt_read_data(struct rt *rt, struct gbm_data *data, FILE *notes)
 {
     char error[GBM_ERROR];
+    rt_read_used(rt, data);
     for (int i = 0; i < rt->options.ndata; i++) {
         enum gbm_status s = gbm_data_read(data, rt->options.data[i], error);
         if (s != GBM_OK)

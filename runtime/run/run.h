@@ -194,7 +194,10 @@ int rt_command_info(struct rt *rt);
 int rt_command_summary(struct rt *rt);
 int rt_command_compare(struct rt *rt); /* compare.c */
 
-/* input.c. Reads the data files of the options. */
+/* input.c. In what `data` will read, anything may have a name that the model
+ * has not. */
+void rt_read_used(const struct rt *rt, struct gbm_data *data);
+/* Reads the data files of the options. */
 enum gbm_status rt_read_data(struct rt *rt, struct gbm_data *data, FILE *notes);
 /* Adds the arrays of variables that stand for scalars with names. */
 enum gbm_status rt_gather(struct rt *rt, struct gbm_data *data);

@@ -424,6 +424,7 @@ enum gbm_status rt_start_read_inits(struct rt_starter *s, FILE *notes)
     const struct rt_options *o = &s->rt->options;
     for (int i = 0; i < o->ninit; i++) {
         char error[GBM_ERROR];
+        rt_read_used(s->rt, &s->inits[i]);
         enum gbm_status status = gbm_data_read(&s->inits[i], o->init[i], error);
         if (status != GBM_OK)
             return rt_fail(s->rt, status, "%s", error);
