@@ -179,6 +179,11 @@ struct gbm_family {
     void (*parents)(const void *state, int64_t element,
                     void (*visit)(void *context, int variable, int64_t cell),
                     void *context);
+    /* False, and which it is, if a subscript that the state decides lies
+     * outside its array; such an element is not a number. NULL: there is none.
+     */
+    bool (*beyond)(const void *state, int64_t element,
+                   struct gbm_problem *problem);
     /* Of an observed sum: moves its latent summands until they have the
      * observed sum. NULL: not such a family. */
     void (*settle)(const void *state, int64_t element);

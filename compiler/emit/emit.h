@@ -89,8 +89,8 @@ bool emit_only_vectors(symp e);
 bool emit_is_expensive(symp e, const void *unused);
 bool emit_worth_vectors(const struct part *p, symp const *terms, int n);
 /* Computes now the calls in n values of a row of hoisted columns that stand in
- * a choice or more than once: where choices have calls the C compiler takes rows one by
- * one. The caller restores nshared. */
+ * a choice or more than once: where choices have calls the C compiler takes
+ * rows one by one. The caller restores nshared. */
 void emit_calls_of_rows(struct emitter *e, const struct hoisted *h,
                         symp const *values, int n);
 /* Those in n values that stand there more than once and are of a choice, so
@@ -186,6 +186,10 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
 /* subscripts.c: statements that look whether what an element of f reads lies in
  * its arrays, as far as the data say. */
 void emit_check_subscripts(struct emitter *e, const struct family *f);
+/* Of a family that reads arrays where the state decides: a function that says
+ * which subscript is outside its array, for messages. */
+bool emit_has_beyond(const struct family *f);
+void emit_beyond(struct compiler *c, struct text *out, const struct family *f);
 /* Whether f's elements may read random or derived ones. */
 bool emit_has_parents(const struct family *f);
 /* int i = ..., j = ...: a family's loop indices from `element` */

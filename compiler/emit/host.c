@@ -261,6 +261,8 @@ static void emit_family_values(struct text *out, struct compiler *c,
         text_printf(out, ",\n     .categories = categories_%s", id);
     if (emit_has_parents(f))
         text_printf(out, ",\n     .parents = parents_%s", id);
+    if (emit_has_beyond(f))
+        text_printf(out, ",\n     .beyond = beyond_%s", id);
     if (support_constant(f))
         text_printf(out, ",\n     .support = %s", support_constant(f));
     if (emit_has_settle(c, f))
@@ -307,6 +309,8 @@ static void emit_families(struct text *out, struct compiler *c,
             emit_categories(c, out, f);
         if (emit_has_parents(f))
             emit_parents(c, out, f);
+        if (emit_has_beyond(f))
+            emit_beyond(c, out, f);
     }
     text_append(out, "static const struct gbm_family families[] = {\n");
     for (const struct family *f = m->families; f; f = f->next) {

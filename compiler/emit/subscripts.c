@@ -1,7 +1,8 @@
 /* subscripts.c: what an element reads by subscripts that the data decide,
  * checked when they are loaded: each lies in its array, and what is read there
  * is not missing. Subscripts that the state decides are looked at where they
- * are used (emit_expr).
+ * are used (emit_expr), and by a function of their own that says which one
+ * leads out, for messages.
  *
  * The turns of sums and arrays are checked, too, where they could lead out of
  * an array: those from 1 to its own extent cannot, and of v[k + 2] the first
@@ -80,21 +81,43 @@ struct look {
     const char *where; /* the statement; empty: what the compiler adds, whose
                           reads are those of statements */
     bool ends;         /* not all turns are looked at */
+    bool of_state;     /* at subscripts that the state decides, and no others */
+    bool turned;       /* within turns that the state decides */
 };
 
-static bool is_known(const struct emitter *e, symp x)
+static bool is_known(const struct look *k, symp x)
 {
-    return !sym_reads_latent(x) && emit_loops_in_scope(e, x);
+    return (k->of_state || !sym_reads_latent(x)) &&
+           emit_loops_in_scope(k->e, x);
+}
+
+/* Whether the state decides a subscript in x, or the turns of one; with `loop`,
+ * one that takes its turn, too. */
+static bool state_decides(symp x, const struct loop *loop)
+{
+    for (int i = 0; i < x->nargs; i++) {
+        const bool decides = x->kind == SYM_REF ||
+                             (x->kind == SYM_ARRAY && i > 0) ||
+                             (x->kind == SYM_SUM && i < 2);
+        if (state_decides(x->args[i], loop) ||
+            (decides && sym_reads_latent(x->args[i]) &&
+             (!loop || sym_has_loop(x->args[i], loop))))
+            return true;
+    }
+    return false;
 }
 
 /* Opens the turns that are looked at; the number of braces. */
 static int open_turns(struct look *k, symp body, const struct turns *t)
 {
     struct emitter *e = k->e;
-    if (!*k->where || !is_known(e, t->lower) || !is_known(e, t->upper) ||
-        !may_leave(e->c, body, t))
+    bool turned = sym_reads_latent(t->lower) || sym_reads_latent(t->upper);
+    if (!*k->where || !is_known(k, t->lower) || !is_known(k, t->upper) ||
+        !(k->of_state ? turned || state_decides(body, t->loop)
+                      : may_leave(e->c, body, t)))
         return 0;
-    if (!ends_tell(e->c, body, t->loop)) {
+    k->turned = k->turned || turned;
+    if (k->of_state || !ends_tell(e->c, body, t->loop)) {
         emit_open_loop(e, t->loop, t->lower, t->upper);
         return 1;
     }
@@ -156,7 +179,7 @@ static void check_choice(struct look *k, symp x)
 static void check(struct look *k, symp x)
 {
     struct emitter *e = k->e;
-    if (x->kind == SYM_SELECT && is_known(e, x->args[0])) {
+    if (x->kind == SYM_SELECT && is_known(k, x->args[0])) {
         check_choice(k, x);
         return;
     }
@@ -176,35 +199,75 @@ static void check(struct look *k, symp x)
         return;
     for (int d = 0; d < x->nargs; d++) {
         symp at = x->args[d];
-        if (!is_known(e, at) || (at->kind == SYM_NUM && at->number == 1))
+        if (!is_known(k, at) || (at->kind == SYM_NUM && at->number == 1) ||
+            (k->of_state && !k->turned && !sym_reads_latent(at)))
             continue;
         emit_line(e, "if (!gbm_subscript(problem, \"%s\", %d, %s, s->%s_n%d))",
                   x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
         emit_line(e, "    return false;");
     }
-    if (!k->ends && x->var->role == ROLE_GIVEN && is_known(e, x))
+    if (!k->of_state && !k->ends && x->var->role == ROLE_GIVEN &&
+        is_known(k, x))
         check_read(k, x);
 }
 
-void emit_check_subscripts(struct emitter *e, const struct family *f)
+/* Goes through what the family's statement reads. */
+static void check_family(struct look *k, const struct family *f)
 {
-    struct compiler *c = e->c;
-    struct look k = {e, text_in_string(c, span_text(c, f->span)), false};
+    struct compiler *c = k->e->c;
     symp one = sym_num(c, 1);
     struct turns t[2];
     if (f->body) {
         for (int i = 0; i < f->nslices; i++)
             t[i] = (struct turns){f->slice[i], one, family_extent(c, f, i)};
-        check_turns(&k, f->body, f->nslices, t);
+        check_turns(k, f->body, f->nslices, t);
     }
     for (int i = 0; i < f->nargs; i++) {
         for (int d = 0; d < f->args[i].ndim; d++)
             t[d] =
                 (struct turns){f->args[i].loops[d], one, f->args[i].extents[d]};
-        check_turns(&k, f->args[i].body, f->args[i].ndim, t);
+        check_turns(k, f->args[i].body, f->args[i].ndim, t);
     }
     if (f->trunc_lower)
-        check(&k, f->trunc_lower);
+        check(k, f->trunc_lower);
     if (f->trunc_upper)
-        check(&k, f->trunc_upper);
+        check(k, f->trunc_upper);
+}
+
+void emit_check_subscripts(struct emitter *e, const struct family *f)
+{
+    struct look k = {.e = e,
+                     .where = text_in_string(e->c, span_text(e->c, f->span))};
+    check_family(&k, f);
+}
+
+bool emit_has_beyond(const struct family *f)
+{
+    bool found = f->body && state_decides(f->body, NULL);
+    for (int i = 0; i < f->nargs; i++) {
+        found = found || state_decides(f->args[i].body, NULL);
+        for (int d = 0; d < f->args[i].ndim; d++)
+            found = found || sym_reads_latent(f->args[i].extents[d]);
+    }
+    return found && !f->data_block && !f->auxiliary && !f->tally;
+}
+
+void emit_beyond(struct compiler *c, struct text *out, const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
+    struct look k = {.e = &e, .where = "here", .of_state = true};
+    emit_open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static bool beyond_%s_in(const struct state *s, int64_t "
+                      "element, struct gbm_problem *problem)",
+                      id));
+    check_family(&k, f);
+    text_printf(out,
+                "    return true;\n}\nstatic bool beyond_%s(const void *state, "
+                "int64_t element, struct gbm_problem *problem)\n{\n    return "
+                "beyond_%s_in((const struct state *)state, element, problem);"
+                "\n}\n\n",
+                id, id);
 }

@@ -255,7 +255,7 @@ static bool mend(struct rt_starter *s)
     return !s->hopeless && all_finite(s) && ok;
 }
 
-static bool attempt(struct rt_starter *s)
+static bool start_all(struct rt_starter *s)
 {
     const struct gbm_model *m = s->in->model;
     for (int f = 0; f < m->nfamilies; f++) {
@@ -265,10 +265,26 @@ static bool attempt(struct rt_starter *s)
         if (!start_family(s, f))
             return false;
     }
+    return true;
+}
+
+static bool is_undefined(const struct rt_starter *s)
+{
+    return isnan(
+        s->in->model->families[s->family].logdensity(s->state, s->element));
+}
+
+static bool attempt(struct rt_starter *s)
+{
+    const struct gbm_model *m = s->in->model;
+    if (!start_all(s))
+        return false;
     bool repairable = false;
     for (int k = 0; k < m->nsteps; k++)
         repairable = repairable || m->steps[k].repairs;
     bool ok = all_finite(s);
+    if (s->attempt == 0)
+        s->undefined = !ok && is_undefined(s);
     bool few = s->attempt >= ATTEMPTS + FEW; /* of many candidates */
     for (int pass = 0; !ok && repairable && !few && pass < REPAIRS; pass++) {
         repair(s, pass);
@@ -382,6 +398,21 @@ static void index_latents(struct rt_starter *s)
             rt_index(s->in, s->state, k, s->chain);
 }
 
+/* Why there is no start. A latent node may have been moved to where its own
+ * density is 0, from where others are not numbers: what is wrong is there. */
+static enum gbm_status report_density(struct rt_starter *s)
+{
+    int attempts = s->attempt < ATTEMPTS ? s->attempt + 1 : ATTEMPTS;
+    const struct gbm_model *m = s->in->model;
+    const struct rt_slot *slot = &s->in->slots[m->families[s->family].variable];
+    if (s->undefined && slot->per_chain && !is_undefined(s)) {
+        s->attempt = 0;
+        if (start_all(s))
+            all_finite(s);
+    }
+    return rt_start_report_density(s, attempts);
+}
+
 static enum gbm_status start_chain(struct rt_starter *s)
 {
     struct gbm_problem previous = {""};
@@ -389,7 +420,7 @@ static enum gbm_status start_chain(struct rt_starter *s)
     int same = 0;
     s->work = START_WORK;
     s->until = rt_cpu_clock() + START_SECONDS;
-    s->hopeless = false;
+    s->hopeless = s->undefined = false;
     rt_bind(s->in, s->state, s->chain);
     if (start_best(s)) {
         index_latents(s);
@@ -413,10 +444,7 @@ static enum gbm_status start_chain(struct rt_starter *s)
         if (same == 3) /* no start changes it: the data are wrong */
             return rt_start_report_check(s);
     }
-    return s->density
-               ? rt_start_report_density(
-                     s, s->attempt < ATTEMPTS ? s->attempt + 1 : ATTEMPTS)
-               : rt_start_report_check(s);
+    return s->density ? report_density(s) : rt_start_report_check(s);
 }
 
 enum gbm_status rt_start_read_inits(struct rt_starter *s, FILE *notes)

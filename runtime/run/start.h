@@ -48,8 +48,9 @@ struct rt_starter {
     /* what went wrong last */
     int family; /* -1: nothing */
     int64_t element;
-    bool density;  /* the density is 0; else the element's check failed */
-    bool hopeless; /* and nothing that it depends on can move */
+    bool density;   /* the density is 0; else the element's check failed */
+    bool undefined; /* some density was not a number where the chain began */
+    bool hopeless;  /* and nothing that it depends on can move */
     struct gbm_problem problem;
 };
 

@@ -162,6 +162,32 @@ static void append_parents(struct rt_starter *s, size_t *at)
     }
 }
 
+/* The first subscript that leads out of its array: of the element itself, else
+ * of a derived node that is not a number. */
+static void append_beyond(struct rt_starter *s, size_t *at)
+{
+    const struct gbm_model *m = s->in->model;
+    const struct gbm_family *fam = &m->families[s->family];
+    struct gbm_problem problem;
+    if (fam->beyond && !fam->beyond(s->state, s->element, &problem)) {
+        append(s->rt, at, "\n%s", problem.text);
+        return;
+    }
+    for (int f = 0; f < m->nfamilies; f++) {
+        fam = &m->families[f];
+        if (fam->stochastic || !fam->beyond)
+            continue;
+        for (int64_t e = 0; e < s->in->elements[f]; e++) {
+            if (fam->beyond(s->state, e, &problem))
+                continue;
+            char name[256];
+            rt_element_name(s->in, s->state, f, e, name, sizeof name);
+            append(s->rt, at, "\nof %s: %s", name, problem.text);
+            return;
+        }
+    }
+}
+
 enum gbm_status rt_start_report_density(struct rt_starter *s, int attempts)
 {
     const struct gbm_model *m = s->in->model;
@@ -192,6 +218,8 @@ enum gbm_status rt_start_report_density(struct rt_starter *s, int attempts)
            : init                                     ? " (from --init)"
                                                       : "");
     append_parents(s, &at);
+    if (isnan(density))
+        append_beyond(s, &at);
     append_missing(s, &at);
     if (s->rt->options.ninit > 0)
         append(s->rt, &at, "\nGive other starting values.");

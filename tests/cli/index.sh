@@ -136,4 +136,26 @@ END
 status 0 "$GBMC" -O 0 none.gbm -o none
 echo '{"y": [1, 2, 3], "p": [0.2, 0.3, 0.5]}' >none.json
 status 1 ./none --data none.json --device cpu --draws 10
-says 'no starting point found'
+says 'none.gbm:2:[0-9]+: no starting point .*density of y\[1\] is not a number'
+says '^subscript 2 of w is 0, but its extent is 3'
+
+# Which subscript it is, of the node itself or of what is computed for it.
+# nowhere NAME DATA SAYS MODEL
+nowhere() {
+    echo "model { $4 }" >"$1.gbm"
+    status 0 "$GBMC" -O 0 "$1.gbm" -o "$1"
+    echo "$2" >"$1.json"
+    status 1 "./$1" --data "$1.json" --device cpu --draws 10
+    says "$3"
+}
+nowhere added '{"y": [1, 2], "z": [1, -8]}' \
+    '^subscript 2 of w is -8, but its extent is 2' '
+  for (i in 1:2) { y[i] ~ dnorm(w[i,k + z[i]], 1) }
+  for (i in 1:2) { for (j in 1:2) { w[i,j] ~ dnorm(0, 1) } }
+  k ~ dpois(0.1)'
+nowhere through '{"y": [1, 2], "p": [0.5, 0.5]}' \
+    '^of m\[1\]: subscript 1 of w is -[23], but its extent is 2' '
+  for (i in 1:2) { y[i] ~ dnorm(exp(m[i]), 1) }
+  for (i in 1:2) { m[i] <- w[k - 4] * i }
+  for (j in 1:2) { w[j] ~ dnorm(0, 1) }
+  k ~ dcat(p[])'

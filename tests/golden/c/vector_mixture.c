@@ -2540,6 +2540,20 @@ static void parents_x_v(const void *state, int64_t element,
         }
     }
 }
+static bool beyond_x_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
+{
+    const int i_v = (int)(element) + 1;
+    if (!gbm_subscript(problem, "mu", 1, z_v(i_v), s->mu_v_n1))
+        return false;
+    if (!gbm_subscript(problem, "Q", 1, z_v(i_v), s->Q_v_n1))
+        return false;
+    return true;
+}
+static bool beyond_x_v(const void *state, int64_t element, struct gbm_problem *problem)
+{
+    return beyond_x_v_in((const struct state *)state, element, problem);
+}
+
 static void parents_table_4_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)
@@ -2671,6 +2685,7 @@ static const struct gbm_family families[] = {
      .start = start_x_v_host,
      .violation = violation_x_v,
      .parents = parents_x_v,
+     .beyond = beyond_x_v,
      .simulate = simulate_x_v_host,
      .leaf = true,
      .repeats = 1},
