@@ -17,6 +17,11 @@
 #define STREAM (UINT32_MAX - 4000) /* of the moves' random numbers */
 #define ACCEPTED 0.2               /* the share that warm-up tunes for */
 #define FIRST_STEP 0.1             /* of a parameter's size */
+/* In warm-up the likelihood of where a chain is is estimated anew after so many
+ * moves in a row that were not accepted, and in its first half after each. Far
+ * from the posterior estimates vary most; a lucky one would keep the chain
+ * there, and its steps would shrink to nothing. */
+#define STAYED 20
 
 struct parameter {
     int variable;
@@ -30,6 +35,7 @@ struct walk {
     double *record;              /* [row] x, and the path beside it */
     double *scale;               /* log of the factor of the step */
     double *loglik;              /* log prior and likelihood of x */
+    double *stayed;              /* moves that were not accepted in a row */
 };
 
 struct pmmh {
@@ -232,31 +238,55 @@ static void learn(struct pmmh *p, const struct walk *w, double probability)
     factor(w, d);
 }
 
-/* Of p->chain in p->sweep; if it is asked to stop meanwhile, not at all. */
-static enum gbm_status move(struct pmmh *p)
+static enum gbm_status estimate_anew(struct pmmh *p, const struct walk *w)
 {
-    const struct rt_options *o = &p->f.rt->options;
-    const struct walk *w = &p->walk[p->chain];
+    enum gbm_status s = evaluate(p, w->x);
+    if (s == GBM_OK && isfinite(p->f.loglik) && !rt_stopped())
+        keep_record(p, w);
+    return s;
+}
+
+static bool wants_estimate(const struct pmmh *p, const struct walk *w)
+{
+    const int warmup = p->f.rt->options.warmup;
+    return p->sweep < warmup &&
+           *w->stayed >= (2 * p->sweep < warmup ? 1 : STAYED);
+}
+
+/* p->y: a step from where a chain is. */
+static void propose(struct pmmh *p, const struct walk *w, struct gbm_rng *rng)
+{
     const int d = p->d;
-    struct gbm_rng rng;
     double z[d];
-    gbm_rng_start(&rng, o->seed, (uint32_t)p->chain, (uint32_t)p->sweep, STREAM,
-                  0);
     for (int k = 0; k < d; k++)
-        z[k] = gbm_draw_normal(&rng);
+        z[k] = gbm_draw_normal(rng);
     for (int i = 0; i < d; i++) {
         p->y[i] = w->x[i];
         for (int j = 0; j <= i; j++)
             p->y[i] += exp(*w->scale) * w->factor[i * d + j] * z[j];
     }
+}
+
+/* Of p->chain in p->sweep; if it is asked to stop meanwhile, not at all. */
+static enum gbm_status move(struct pmmh *p)
+{
+    const struct rt_options *o = &p->f.rt->options;
+    const struct walk *w = &p->walk[p->chain];
+    struct gbm_rng rng;
+    if (wants_estimate(p, w) && (estimate_anew(p, w) != GBM_OK || rt_stopped()))
+        return p->f.rt->status;
+    gbm_rng_start(&rng, o->seed, (uint32_t)p->chain, (uint32_t)p->sweep, STREAM,
+                  0);
+    propose(p, w, &rng);
     enum gbm_status s = evaluate(p, p->y);
     const double ratio = p->f.loglik - *w->loglik;
     const double probability = ratio >= 0 ? 1 : exp(ratio);
     if (s != GBM_OK || rt_stopped())
         return s;
     const bool accept = gbm_uniform(&rng) < probability;
+    *w->stayed = accept ? 0 : fmod(*w->stayed, STAYED) + 1;
     if (accept) {
-        memcpy(w->x, p->y, (size_t)d * sizeof *w->x);
+        memcpy(w->x, p->y, (size_t)p->d * sizeof *w->x);
         keep_record(p, w);
     }
     if (p->sweep < o->warmup) {
@@ -363,7 +393,7 @@ static bool allocate(struct pmmh *p)
     const size_t d = (size_t)p->d, row = (size_t)p->f.in.row;
     const size_t chains = (size_t)p->f.in.nchains;
     struct rt_filter *f = &p->f;
-    p->room = (int64_t)(2 * d + 2 * d * d + row + 2);
+    p->room = (int64_t)(2 * d + 2 * d * d + row + 3);
     p->start = malloc((d * chains + 1) * sizeof *p->start);
     p->y = malloc((d + 1) * sizeof *p->y);
     p->numbers = calloc((size_t)p->room * chains, sizeof *p->numbers);
@@ -376,8 +406,9 @@ static bool allocate(struct pmmh *p)
                                    .covariance = at + 2 * d,
                                    .factor = at + 2 * d + d * d,
                                    .record = at + 2 * d + 2 * d * d,
-                                   .scale = at + p->room - 2,
-                                   .loglik = at + p->room - 1};
+                                   .scale = at + p->room - 3,
+                                   .loglik = at + p->room - 2,
+                                   .stayed = at + p->room - 1};
     }
     return p->start && p->y && p->numbers && p->walk && f->path;
 }

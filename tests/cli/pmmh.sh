@@ -69,3 +69,29 @@ says 'hidden.gbm:5:20: P\[1,1:2\]: not supported yet: .* single real numbers'
 echo '{"p0": [0.5, 0.5], "y": [1, 2, 2], "P": [[0.5, 0.5], [0.2, 0.8]]}' >given.json
 status 1 ./hidden --data given.json --method pmmh
 says 'no parameters that several times read'
+
+# from far away, where the likelihood of few particles varies by tens: a lucky
+# estimate does not keep a chain there
+cat >counts.gbm <<'END'
+model {
+  m ~ dnorm(0, 1)
+  phi ~ dbeta(3, 2)
+  x[1] ~ dnorm(m, 1)
+  for (t in 2:5) { x[t] ~ dnorm(m + phi * (x[t-1] - m), 2) }
+  for (t in 1:5) { y[t] ~ dpois(exp(x[t])) }
+}
+END
+echo '{"y": [36, 7, 2, 4, 3]}' >counts.json
+echo '{"m": -1.6, "phi": 0.6}' >far.json
+status 0 "$GBMC" -O 1 counts.gbm -o counts
+status 0 ./counts --data counts.json --init far.json --method pmmh --quiet \
+    --particles 200 --chains 6 --warmup 500 --draws 2000 --summary far.out
+status 0 ./counts --data counts.json --device cpu --quiet --draws 10000 \
+    --summary sweep.json
+python3 - <<'E' || fail "chains from far away"
+import json
+a, b = (json.load(open(f))["parameters"]["m"] for f in ("far.out", "sweep.json"))
+print(a, b)
+assert a["rhat"] < 1.1 and a["ess_bulk"] > 100, a
+assert abs(a["mean"] - b["mean"]) < 4.5 * (a["mcse"]**2 + b["mcse"]**2)**0.5
+E
