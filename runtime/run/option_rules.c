@@ -1,4 +1,5 @@
 /* option_rules.c: which options go together, and with which command. */
+#include "run/method.h"
 #include "run/option.h"
 
 static enum gbm_status refuse(struct rt *rt, const char *message)
@@ -29,6 +30,11 @@ static enum gbm_status fit_command(struct rt *rt)
     const bool runs = o->command == RT_RUN;
     if (o->plain && !runs && o->command != RT_SBC)
         return refuse(rt, "--plain is an option of run and sbc");
+    if (o->method != rt->methods[0] && !runs)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--method %s is for run: other commands are of the "
+                       "sweep, as %s runs it",
+                       o->method->name, rt->methods[0]->name);
     if (o->replicates && o->command != RT_SBC)
         return refuse(rt, "--replicates is an option of sbc");
     if (o->profile && (!runs || o->plain))

@@ -8,7 +8,6 @@
  * checking for Bayesian computation: the choice of test quantities shapes
  * sensitivity, Bayesian Analysis). */
 #include "run/sbc.h"
-#include "run/method.h"
 #include "io/data.h"
 #include "io/output.h"
 #include "summary/diagnostics.h"
@@ -141,10 +140,6 @@ static enum gbm_status check_censored(struct rt *rt,
 static enum gbm_status check_options(struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
-    if (o->method != &rt_mcmc)
-        return rt_fail(rt, GBM_USER_ERROR,
-                       "sbc with --method %s: not supported yet",
-                       o->method->name);
     if (o->power != 1 || o->temper)
         return rt_fail(rt, GBM_USER_ERROR,
                        "sbc is of the posterior, without %s",

@@ -146,7 +146,8 @@ refused 'sbc needs --data' ./rates sbc
 refused "--replicates '3': an integer from 20" ./rates sbc --replicates 3
 refused '--replicates is an option of sbc' ./rates --replicates 30
 refused 'sbc writes JSON' ./rates sbc --data rates.json --out no.nc
-refused 'not supported yet' ./rates sbc --data rates.json --method tempering
+refused '--method tempering is for run' ./rates sbc --data rates.json \
+    --method tempering
 refused 'not supported yet' ./rates sbc --data rates.json --device cuda
 refused 'without --power' ./rates sbc --data rates.json --power 0.5
 refused 'a chain for each' ./rates sbc --data rates.json --chains 4
