@@ -46,7 +46,7 @@ static bool resolve_lhs(struct resolver *r, const struct stmt *s,
         const struct expr *e = d < lhs->nargs ? lhs->args[d] : NULL;
         if (!e || e->kind == EXPR_ALL) {
             f->lower[d] = sym_num(c, 1);
-            f->upper[d] = sym_extent(c, v, d);
+            f->upper[d] = v->declared[d] ? v->declared[d] : sym_extent(c, v, d);
         } else if (e->kind == EXPR_RANGE) {
             f->lower[d] = model_scalar_of(r, e->args[0]);
             f->upper[d] = model_scalar_of(r, e->args[1]);
