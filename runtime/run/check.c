@@ -274,6 +274,12 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
      * density that is infinite or no number */
     if (c->far && isinf(move->joint) && !isfinite(move->conditional))
         return;
+    /* nor one that is exp(-1e10) times the last: there a matrix that is
+     * singular but for rounding may have a root in one sum and none in the
+     * other */
+    if (c->far && move->joint < -1e10 &&
+        !(move->conditional > -(double)INFINITY))
+        return;
     if (error_ratio(move, &error) > 1 && can_set(step))
         move->rounding +=
             rounding_at(c, step, element, a) + rounding_at(c, step, element, b);
