@@ -3,7 +3,8 @@
  * rest[j] every pi[r] is kept in memory, and depends on many v; but it is v[r]
  * times the product of 1 - v[j], j < r, and so its logarithm a sum with terms
  * of single v. A full conditional of v looks at the density in this form
- * (condition.c).
+ * (condition.c). So it is where logarithms are added, or each piece is of what
+ * those before leave: pi[j] <- v[j] * (1 - sum(pi[1:(j-1)])).
  *
  * Sums of such products over r are met too, as in what is left for the last
  * one: of (1 - b[r]) * b[1] * ... * b[r-1] all but two ends cancel. */
@@ -97,26 +98,128 @@ static symp closed_body(struct compiler *c, struct closing *k, symp body,
     return sym_map(c, body, close_node, k);
 }
 
-/* g where f says x[.., t] <- g * x[.., t - 1] along dimension d; NULL: it does
- * not. */
-static symp step_factor(struct compiler *c, const struct family *f, int d)
+/* What f says of x[.., t] along dimension d. */
+struct recursion {
+    enum { NO_RECURSION, TIMES, PLUS, OF_REST } kind;
+    symp by;    /* the distance of x[.., t - 1] from `whole` times it, or
+                   x[.., t - 1] plus it; or it times ... */
+    symp whole; /* ... this without the sum of x from the first to t - 1 */
+};
+
+struct sums {
+    const struct model *m;
+    const struct family *f;
+    int dim;
+    symp start;
+};
+
+/* The sum of all elements of f's array along the dimension, from the first to
+ * the one before f's, is put as the target. */
+static symp put_sum(struct compiler *c, symp e, void *context)
 {
-    symp before[MAX_DIMS];
-    struct collected terms;
-    for (int i = 0; i < f->var->ndim; i++)
-        before[i] =
-            i == d ? sym_sub(c, f->lower[i], sym_num(c, 1)) : f->lower[i];
-    symp body =
-        sym_replace(c, model_substitute_derived(c, f->body),
-                    sym_ref(c, f->var, f->var->ndim, before), sym_target(c));
-    if (sym_has_var(body, f->var) || !sym_has_target(body))
+    const struct sums *k = context;
+    const struct family *f = k->f;
+    if (e->kind != SYM_SUM || e->args[2]->kind != SYM_REF ||
+        e->args[2]->var != f->var || !sym_same(e->args[0], k->start) ||
+        !sym_same(e->args[1], sym_sub(c, f->lower[k->dim], sym_num(c, 1))))
         return NULL;
+    for (int i = 0; i < f->var->ndim; i++) {
+        symp at = i == k->dim ? sym_loop(c, e->loop) : f->lower[i];
+        if (!sym_same(e->args[2]->args[i], at))
+            return NULL;
+    }
+    return sym_target(c);
+}
+
+/* body as the target's coefficient and a rest, both free of f's array. */
+static bool is_affine(struct compiler *c, const struct family *f, symp body,
+                      symp *slope, symp *rest)
+{
+    struct collected terms;
+    if (sym_has_var(body, f->var) || !sym_has_target(body))
+        return false;
     sym_collect(c, body, false, &terms);
+    *slope = terms.n ? terms.coefficient[0] : NULL;
+    *rest = terms.rest;
     return !terms.overflow && terms.n == 1 &&
-                   terms.statistic[0]->kind == SYM_TARGET &&
-                   sym_is(terms.rest, 0)
-               ? terms.coefficient[0]
-               : NULL;
+           terms.statistic[0]->kind == SYM_TARGET;
+}
+
+struct within {
+    symp at, lower, upper;
+};
+
+/* Conditions on k->at, which is between k->lower and k->upper. */
+static symp holds(struct compiler *c, symp e, void *context)
+{
+    const struct within *k = context;
+    double beyond;
+    if (e->kind != SYM_CALL || e->nargs != 2 || !sym_same(e->args[0], k->at))
+        return NULL;
+    if (!strcmp(e->name, "=="))
+        return (sym_difference(c, e->args[1], k->upper, &beyond) &&
+                beyond > 0) ||
+                       (sym_difference(c, k->lower, e->args[1], &beyond) &&
+                        beyond > 0)
+                   ? sym_num(c, 0)
+                   : NULL;
+    bool above = !strcmp(e->name, ">=") && sym_same(e->args[1], k->lower);
+    bool below = !strcmp(e->name, "<=") && sym_same(e->args[1], k->upper);
+    return above || below ? sym_num(c, 1) : NULL;
+}
+
+/* What the statements say of ref, an element of another array that depends on
+ * f's; NULL: it is none, or they do not tell. */
+static symp from_statements(struct compiler *c, symp ref, void *context)
+{
+    const struct sums *k = context;
+    symp value = NULL;
+    bool told;
+    if (ref->kind != SYM_REF || !ref->var->stored || ref->var == k->f->var ||
+        !model_derived_depends(k->m, ref->var, k->f->var))
+        return NULL;
+    for (const struct family *f = ref->var->families; f; f = f->next_of_var) {
+        symp values[MAX_LOOPS], where = model_where_defined(c, f, ref, values);
+        struct family alone = *f;
+        alone.recursive = false;
+        for (int i = 0; i < k->f->nloops; i++) {
+            struct loop *l = k->f->loops[i];
+            struct within range = {sym_loop(c, l), l->lower, l->upper};
+            where = l->lower ? sym_map(c, where, holds, &range) : where;
+        }
+        if (sym_is(where, 0))
+            continue;
+        if (f->stochastic || f->nslices || f->whole_call ||
+            !model_substitutable(c, &alone, &told) || !told)
+            return NULL;
+        symp body = sym_replace_loops(c, model_substitute_derived(c, f->body),
+                                      f->loops, f->nloops, values);
+        value = value ? sym_select(c, where, body, value) : body;
+    }
+    return value;
+}
+
+static struct recursion recursion_of(struct compiler *c, const struct model *m,
+                                     const struct family *f, int d, symp start)
+{
+    symp before[MAX_DIMS], slope, rest, one = sym_num(c, 1);
+    struct sums sums = {m, f, d, start};
+    for (int i = 0; i < f->var->ndim; i++)
+        before[i] = i == d ? sym_sub(c, f->lower[i], one) : f->lower[i];
+    symp body = sym_map(c, model_substitute_derived(c, f->body),
+                        from_statements, &sums);
+    symp last = sym_replace(c, body, sym_ref(c, f->var, f->var->ndim, before),
+                            sym_target(c));
+    if (is_affine(c, f, last, &slope, &rest))
+        return sym_is(slope, 1) ? (struct recursion){PLUS, rest, NULL}
+                                : (struct recursion){
+                                      TIMES, slope,
+                                      sym_div(c, rest, sym_sub(c, one, slope))};
+    symp all = sym_map(c, body, put_sum, &sums);
+    if (!is_affine(c, f, all, &slope, &rest))
+        return (struct recursion){NO_RECURSION, NULL, NULL};
+    symp by = sym_neg(c, slope);
+    return (struct recursion){OF_REST, by, sym_div(c, rest, by)};
 }
 
 /* Whether h defines the element at `start` along dimension d of each recursion
@@ -141,23 +244,65 @@ static bool begins_at(struct compiler *c, const struct family *h,
     return true;
 }
 
+/* first times the product of body to n; a factor of it that goes on before body
+ * is of the product, as in (1 - v[1]) (1 - v[2]) ... */
+static symp product_from(struct compiler *c, const struct closing *k,
+                         symp first, symp n, symp body)
+{
+    symp one = sym_num(c, 1), before = with_index(c, k, body, sym_num(c, 0));
+    for (int i = 0; i < (first->kind == SYM_MUL ? first->nargs : 1); i++) {
+        const bool whole = first->kind != SYM_MUL;
+        if (!sym_same(whole ? first : first->args[i], before))
+            continue;
+        symp at = sym_sub(c, sym_loop(c, k->at), one);
+        return sym_mul2(
+            c, whole ? one : sym_cofactor(c, first, i),
+            product(c, k, sym_add2(c, n, one), with_index(c, k, body, at)));
+    }
+    return sym_mul2(c, first, product(c, k, n, body));
+}
+
+/* The element n behind the first, whose value is `first`; `by` is for the
+ * element k->at behind it, `here` for this one. */
+static symp by_steps(struct compiler *c, const struct closing *k,
+                     const struct recursion *r, symp first, symp n, symp by,
+                     symp here)
+{
+    symp one = sym_num(c, 1);
+    symp left = r->whole ? sym_sub(c, r->whole, first) : NULL;
+    if (r->kind == TIMES)
+        return sym_is(r->whole, 0)
+                   ? product_from(c, k, first, n, by)
+                   : sym_sub(c, r->whole, product_from(c, k, left, n, by));
+    if (r->kind == OF_REST)
+        return sym_mul2(
+            c, here,
+            product_from(c, k, left, sym_sub(c, n, one), sym_sub(c, one, by)));
+    struct loop *l = NEW(c, struct loop);
+    *l = (struct loop){.name = "l", .lower = one, .upper = n};
+    return sym_add2(
+        c, first, sym_sum(c, l, one, n, with_index(c, k, by, sym_loop(c, l))));
+}
+
 /* The value at ref by the recursion that f is along d, and the statement where
- * it begins; NULL if that is not told. */
+ * it begins, if that is of the form, too; NULL if that is not told. */
 static symp by_recursion(struct compiler *c, struct closing *k,
                          const struct family *f, int d, symp ref,
                          const struct family **begins)
 {
     symp offset, values[MAX_LOOPS], args[MAX_DIMS];
     const struct loop *t = sym_plain_loop(c, f->lower[d], &offset);
-    symp g = t && t->lower ? step_factor(c, f, d) : NULL;
     struct family alone = *f;
     bool told;
     alone.recursive = false;
-    if (!g || sym_has_any_loop(t->lower) ||
+    if (!t || !t->lower || sym_has_any_loop(t->lower) ||
         !model_substitutable(c, &alone, &told) || !told ||
         sym_has_loop_of(offset, f->loops, f->nloops))
         return NULL;
     symp start = sym_add(c, 3, (symp[]){t->lower, offset, sym_num(c, -1)});
+    struct recursion r = recursion_of(c, k->m, f, d, start);
+    if (!r.kind || (r.whole && sym_has_loop(r.whole, t)))
+        return NULL;
     for (int i = 0; i < ref->nargs; i++)
         args[i] = i == d ? start : ref->args[i];
     symp first = sym_ref(c, ref->var, ref->nargs, args), value = NULL;
@@ -165,34 +310,46 @@ static symp by_recursion(struct compiler *c, struct closing *k,
         if (begins_at(c, h, f, d, start)) {
             (void)model_where_defined(c, h, first, values);
             value = closed_body(c, k, h->body, h, values);
-            *begins = h;
+            *begins = r.kind == OF_REST ? NULL : h;
         }
     if (!value)
         return NULL;
     (void)model_where_defined(c, f, ref, values);
+    if (r.whole)
+        r.whole = closed_body(c, k, r.whole, f, values);
+    symp here = closed_body(c, k, r.by, f, values);
     for (int i = 0; i < f->nloops; i++)
         if (f->loops[i] == t)
             values[i] = sym_add(
                 c, 3, (symp[]){sym_loop(c, k->at), t->lower, sym_num(c, -1)});
-    symp count = sym_sub(c, ref->args[d], start);
-    return sym_mul2(c, value,
-                    product(c, k, count, closed_body(c, k, g, f, values)));
+    return by_steps(c, k, &r, value, sym_sub(c, ref->args[d], start),
+                    closed_body(c, k, r.by, f, values), here);
+}
+
+/* Whether ref is an element of f whatever the loops: of no other then. */
+static bool is_surely_of(struct compiler *c, const struct family *f, symp ref)
+{
+    symp values[MAX_LOOPS];
+    return sym_is(model_where_defined(c, f, ref, values), 1);
 }
 
 /* ref, to a derived node kept in memory, in closed form. */
 static symp closed_form(struct compiler *c, struct closing *k, symp ref)
 {
     enum { DEEPEST = 6 };
-    const struct family *by = NULL, *begins = NULL;
+    const struct family *by = NULL, *begins = NULL, *only = NULL;
     symp value = NULL;
     bool told;
+    for (const struct family *f = ref->var->families; f; f = f->next_of_var)
+        only = is_surely_of(c, f, ref) ? f : only;
     if (k->depth == DEEPEST)
         k->failed = true;
     if (k->failed)
         return ref;
     k->depth++;
     for (const struct family *f = ref->var->families; f; f = f->next_of_var)
-        for (int d = 0; d < ref->nargs && !value && f->recursive; d++) {
+        for (int d = 0;
+             d < ref->nargs && !value && (f->recursive || f->sequence); d++) {
             if (f->stochastic || f->nslices || f->whole_call)
                 continue;
             value = by_recursion(c, k, f, d, ref, &begins);
@@ -200,7 +357,7 @@ static symp closed_form(struct compiler *c, struct closing *k, symp ref)
         }
     for (const struct family *f = ref->var->families; f; f = f->next_of_var) {
         symp values[MAX_LOOPS], where = model_where_defined(c, f, ref, values);
-        if (f == by || f == begins || sym_is(where, 0))
+        if (f == by || f == begins || sym_is(where, 0) || (only && f != only))
             continue;
         struct family alone = *f;
         alone.recursive = false;
@@ -385,6 +542,45 @@ static symp settled_sum(struct compiler *c, const struct closing *k,
                     ends ? ends : sym_sum(c, s.loop, s.lower, s.upper, body));
 }
 
+static symp log_of(symp e)
+{
+    return e->kind == SYM_CALL && !strcmp(e->name, "log") ? e->args[0] : NULL;
+}
+
+/* What exp(e) is a product of, and is not in the exponent then: f of log(f),
+ * the product of sums of logarithms. NULL: nothing. */
+static symp factor_of(struct compiler *c, const struct closing *k, symp e)
+{
+    symp f = log_of(e->kind == SYM_SUM ? e->args[2] : e);
+    if (e->kind != SYM_SUM || !f)
+        return f;
+    if (sym_has_loop(f, k->at))
+        return NULL;
+    symp less = sym_sub(c, e->args[0], sym_num(c, 1));
+    return product(
+        c, k, sym_sub(c, e->args[1], less),
+        sym_replace_loop(c, f, e->loop, sym_add2(c, sym_loop(c, k->at), less)));
+}
+
+static symp exp_as_product(struct compiler *c, const struct closing *k, symp e)
+{
+    if (e->kind == SYM_SELECT)
+        return sym_select(c, e->args[0], exp_as_product(c, k, e->args[1]),
+                          exp_as_product(c, k, e->args[2]));
+    symp all = sym_num(c, 1), exponent = sym_num(c, 0);
+    const bool sum = e->kind == SYM_ADD;
+    for (int i = 0; i < (sum ? e->nargs : 1); i++) {
+        symp term = sum ? e->args[i] : e, f = factor_of(c, k, term);
+        if (f)
+            all = sym_mul2(c, all, f);
+        else
+            exponent = sym_add2(c, exponent, term);
+    }
+    return sym_is(exponent, 0)
+               ? all
+               : sym_mul2(c, all, sym_call(c, "exp", 1, &exponent));
+}
+
 static symp settled(struct compiler *c, const struct closing *k, symp e)
 {
     if (!sym_has_var(e, k->target) || e->kind == SYM_REF)
@@ -395,6 +591,8 @@ static symp settled(struct compiler *c, const struct closing *k, symp e)
     if (e->kind == SYM_SUM)
         return settled_sum(c, k, (struct span_of){e->loop, args[0], args[1]},
                            args[2]);
+    if (e->kind == SYM_CALL && !strcmp(e->name, "exp"))
+        return exp_as_product(c, k, args[0]);
     symp array = e->nargs == 1 ? args[0] : NULL;
     if (e->kind == SYM_CALL && !strcmp(e->name, "prod") &&
         array->kind == SYM_ARRAY && array->nloops == 1 &&
@@ -440,19 +638,6 @@ static bool one_subscript(symp e, const struct var *v, int d, symp *at)
     return true;
 }
 
-struct within {
-    symp at, lower, upper;
-};
-static symp holds(struct compiler *c, symp e, void *context)
-{
-    const struct within *k = context;
-    if (e->kind != SYM_CALL || e->nargs != 2 || !sym_same(e->args[0], k->at))
-        return NULL;
-    bool above = !strcmp(e->name, ">=") && sym_same(e->args[1], k->lower);
-    bool below = !strcmp(e->name, "<=") && sym_same(e->args[1], k->upper);
-    return above || below ? sym_num(c, 1) : NULL;
-}
-
 /* e where it has to do with an element of f: where all that it reads of f's
  * array has the subscript g[i], that is in f's range. */
 static symp where_it_hits(struct compiler *c, symp e, const struct family *f)
@@ -472,10 +657,17 @@ static symp where_it_hits(struct compiler *c, symp e, const struct family *f)
 
 /* ---- what a conditional asks --------------------------------------------- */
 
-static bool is_product(symp e, const void *unused)
+static bool has_log(symp e, const void *unused)
 {
     (void)unused;
-    return e->kind == SYM_CALL && !strcmp(e->name, "prod");
+    return log_of(e) != NULL;
+}
+
+static bool is_product(symp e, const void *unused)
+{
+    return e->kind == SYM_CALL &&
+           (!strcmp(e->name, "prod") ||
+            (!strcmp(e->name, "exp") && sym_any(e, has_log, unused)));
 }
 
 symp model_by_products(struct compiler *c, const struct model *m, symp e,

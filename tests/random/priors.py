@@ -168,7 +168,7 @@ def broken_stick(b, name, n, rows):
 
     here = f"{row}{j.name}"
     each_piece(1, f"{v}[{here}] ~ {pieces}")
-    how = b.pick(["rest", "ratio", "prod"])
+    how = b.pick(["rest", "ratio", "prod", "sum", "so far", "logs"])
     last = b.pick(["one", "sum", "rest"] if how == "rest" else ["one", "sum"])
     if last == "one":
         each_row(f"{v}[{row}{n}] <- 1")
@@ -178,6 +178,14 @@ def broken_stick(b, name, n, rows):
         each_piece(1, f"{rest}[{here}+1] <- {rest}[{here}] * "
                    f"(1 - {v}[{here}])")
         each_piece(1, f"{name}[{here}] <- {v}[{here}] * {rest}[{here}]", to)
+    elif how == "so far":
+        each_row(f"{name}[{row}1] <- {v}[{row}1]")
+        each_row(f"{rest}[{row}1] <- {v}[{row}1]")
+        if to >= 2:
+            each_piece(2, f"{name}[{here}] <- {v}[{here}] * "
+                       f"(1 - {rest}[{here}-1])", to)
+            each_piece(2, f"{rest}[{here}] <- {rest}[{here}-1] + {name}[{here}]",
+                       to)
     else:
         each_row(f"{name}[{row}1] <- {v}[{row}1]")
         if to >= 2:
@@ -185,6 +193,10 @@ def broken_stick(b, name, n, rows):
             each_piece(2, f"{name}[{here}] <- {v}[{here}] * " + (
                 f"(1 - {before}) * {name}[{here}-1] / {before}"
                 if how == "ratio" else
+                f"(1 - sum({name}[{row}1:({j.name}-1)]))"
+                if how == "sum" else
+                f"exp(sum(log(1 - {v}[{row}1:({j.name}-1)])))"
+                if how == "logs" else
                 f"prod(1 - {v}[{row}1:({j.name}-1)])"), to)
     if last == "sum":
         each_row(f"{name}[{row}{n}] <- 1 - sum({name}[{row}1:{n - 1}])")
