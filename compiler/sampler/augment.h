@@ -15,6 +15,8 @@ struct match {
     int n;
     const struct family *vector; /* whose arguments have the names that they
                                     have in its distribution; or NULL */
+    const struct family *cells; /* of the new nodes, where these are one for
+                                   each cell; or NULL */
 };
 
 /* augment_match.c: whether the density g is of the form that a is for. */

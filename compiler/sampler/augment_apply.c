@@ -3,11 +3,30 @@
 #include "sampler/augment.h"
 #include <math.h>
 
+static const struct expr *added_name(const struct entry *a)
+{
+    return entry_clause(a, "add")->items->label;
+}
+
+/* The new node of the cell `at`. */
+static symp added_at(struct compiler *c, const struct family *k, symp at)
+{
+    symp subscripts[MAX_DIMS];
+    const int last = k->var->ndim - 1;
+    for (int d = 0; d < last; d++)
+        subscripts[d] = k->lower[d];
+    subscripts[last] = at;
+    return sym_ref(c, k->var, k->var->ndim, subscripts);
+}
+
 static symp bind_matched(struct compiler *c, const char *name, int nargs,
                          const symp *args, void *context)
 {
     const struct match *m = context;
     symp known = nargs ? NULL : augment_bound(m, name);
+    if (nargs == 1 && m->cells &&
+        name == added_name(m->cells->var->augmentation)->name)
+        return added_at(c, m->cells, args[0]);
     return known || !m->vector ? known
                                : family_named(c, m->vector, name, nargs, args);
 }
@@ -16,27 +35,50 @@ static struct var *new_variable(struct compiler *c, const struct entry *a,
                                 const struct family *f)
 {
     struct var *v = NEW(c, struct var);
-    v->name = intern_format(c, "%s.%s", family_label(c, f),
-                            entry_clause(a, "add")->items->label->name);
+    v->name =
+        intern_format(c, "%s.%s", family_label(c, f), added_name(a)->name);
     v->span = f->span;
     v->role = ROLE_AUXILIARY;
-    v->ndim = f->nloops;
+    v->ndim = f->nloops + (added_name(a)->nargs > 0);
     v->augmentation = a;
     return v;
 }
 
-/* v's only family, an element for each of f. */
+/* The loops of f and, if a node is added for each cell, one over these. */
+static void add_loops(struct compiler *c, const struct entry *a,
+                      const struct family *f, struct match *match,
+                      struct family *k)
+{
+    const struct expr *name = added_name(a);
+    k->loops = f->loops;
+    k->nloops = f->nloops;
+    if (!name->nargs)
+        return;
+    if (name->nargs > 1 || f->nloops == MAX_DIMS)
+        error_at(c, name->span, "%s has one subscript too many", name->name);
+    symp extent = sym_from_library(c, name->args[0], bind_matched, match);
+    if (!extent)
+        extent = sym_num(c, 1);
+    k->loops = NEW_ARRAY(c, struct loop *, f->nloops + 1);
+    for (int d = 0; d < f->nloops; d++)
+        k->loops[d] = f->loops[d];
+    struct loop *cell = NEW(c, struct loop);
+    *cell = (struct loop){"cell", sym_num(c, 1), extent};
+    k->loops[k->nloops++] = cell;
+}
+
+/* v's only family, an element for each of f, or for each cell of these. */
 static struct family *new_family(struct compiler *c, const struct entry *a,
-                                 const struct family *f, struct var *v)
+                                 const struct family *f, struct match *match,
+                                 struct var *v)
 {
     struct family *k = NEW(c, struct family);
     k->var = v;
     k->span = f->span;
     k->stochastic = k->auxiliary = true;
-    k->loops = f->loops;
-    k->nloops = f->nloops;
-    for (int d = 0; d < f->nloops; d++)
-        k->lower[d] = sym_loop(c, f->loops[d]);
+    add_loops(c, a, f, match, k);
+    for (int d = 0; d < k->nloops; d++)
+        k->lower[d] = sym_loop(c, k->loops[d]);
     k->distribution = k->written_distribution = f->distribution;
     k->text = intern_format(c, "%s of %s", a->name, f->text);
     v->families = k;
@@ -52,6 +94,31 @@ static symp end_of_support(struct compiler *c, const struct expr *e,
                                                                     : end;
 }
 
+/* What a cell has of a joint density: its own term of each sum over the cells,
+ * and its share of what reads no new node. */
+static symp of_cell(struct compiler *c, const struct entry *a,
+                    const struct family *k, symp joint)
+{
+    const struct loop *cell = k->loops[k->nloops - 1];
+    symp total = sym_num(c, 0), at = k->lower[k->nloops - 1];
+    for (int i = 0; i < (joint->kind == SYM_ADD ? joint->nargs : 1); i++) {
+        symp e = joint->kind == SYM_ADD ? joint->args[i] : joint;
+        const bool reads = sym_has_var(e, k->var);
+        if (reads &&
+            (e->kind != SYM_SUM || !sym_same(e->args[0], cell->lower) ||
+             !sym_same(e->args[1], cell->upper))) {
+            error_at(c, entry_value(a, "factor")->span,
+                     "the factor of %s is no sum over the cells of %s", a->name,
+                     added_name(a)->name);
+            return joint;
+        }
+        total = sym_add2(c, total,
+                         reads ? sym_replace_loop(c, e->args[2], e->loop, at)
+                               : sym_div(c, e, cell->upper));
+    }
+    return total;
+}
+
 /* The joint density of g's node and the new one, of family k. */
 static struct factor *new_factor(struct compiler *c, const struct entry *a,
                                  const struct factor *g, struct family *k,
@@ -60,13 +127,15 @@ static struct factor *new_factor(struct compiler *c, const struct entry *a,
     const struct expr *support = entry_clause(a, "add")->items->value;
     struct factor *n = NEW(c, struct factor);
     n->family = k;
-    n->loops = g->loops;
-    n->nloops = g->nloops;
+    n->loops = match->cells ? k->loops : g->loops;
+    n->nloops = match->cells ? k->nloops : g->nloops;
     n->text = k->text;
     n->logp =
         sym_from_library(c, entry_value(a, "factor"), bind_matched, match);
     if (g->family->nslices)
         n->logp = model_substitute_derived(c, n->logp);
+    if (match->cells)
+        n->logp = of_cell(c, a, k, n->logp);
     n->plain = n->logp;
     n->value = sym_ref(c, k->var, k->var->ndim, k->lower);
     n->lower = end_of_support(c, support->args[0], match);
@@ -109,9 +178,13 @@ struct factor *augment_apply(struct compiler *c, struct model *m,
                              struct match *match)
 {
     struct var *v = new_variable(c, a, g->family);
-    struct family *k = new_family(c, a, g->family, v);
-    match->bound[match->n].name = entry_clause(a, "add")->items->label->name;
-    match->bound[match->n++].value = sym_ref(c, v, v->ndim, k->lower);
+    struct family *k = new_family(c, a, g->family, match, v);
+    if (added_name(a)->nargs) {
+        match->cells = k;
+    } else {
+        match->bound[match->n].name = added_name(a)->name;
+        match->bound[match->n++].value = sym_ref(c, v, v->ndim, k->lower);
+    }
 
     struct factor *n = new_factor(c, a, g, k, match);
     v->positive =

@@ -94,7 +94,7 @@ static bool match_arguments(struct compiler *c, const struct expr *node,
     const struct family *f = g->family;
     if (f->nslices) {
         m->vector = f;
-        return f->nslices == 1 && names_as(f->distribution, node, call);
+        return names_as(f->distribution, node, call);
     }
     m->bound[m->n].name = node->name;
     m->bound[m->n++].value = g->value;

@@ -131,9 +131,12 @@ static symp matrix_cell(struct compiler *c, const struct step *s,
 static bool collect_determinant(struct compiler *c, struct step *s)
 {
     struct family *f = s->family;
-    struct part *parts = sampler_own_prior(c, f);
-    parts->logp = condition_matrix_seen(c, s, parts->logp);
-    parts->next = s->parts;
+    struct part *parts = s->parts;
+    if (!f->factor->replaced) {
+        parts = sampler_own_prior(c, f);
+        parts->logp = condition_matrix_seen(c, s, parts->logp);
+        parts->next = s->parts;
+    }
     for (struct part *p = parts; p; p = p->next) {
         struct plate_values v;
         struct quadratic *q = NEW(c, struct quadratic);
@@ -156,12 +159,29 @@ static void matrix_members(struct compiler *c, struct step *s)
     s->block.members[0].count = family_extent(c, f, 0);
 }
 
+/* What f's full conditional may be: of its own distribution; of a matrix whose
+ * density an augmentation replaced, what is drawn by its log determinant and
+ * cells. */
+static const struct entry *may_be(struct compiler *c, const struct family *f)
+{
+    const struct entry *const *all, *d = f->distribution;
+    if (!f->factor->replaced || f->nslices != 2)
+        return d;
+    const int n = library_all(c, &all);
+    for (int i = 0; i < n && !is_determinant_statistic(d); i++)
+        if (all[i]->kind == ENTRY_DISTRIBUTION &&
+            is_determinant_statistic(all[i]) &&
+            !condition_states_inverse(all[i]))
+            d = all[i];
+    return d;
+}
+
 /* Finds the family of a vector node; a Gaussian one becomes a block. */
 static bool recognise_vector(struct compiler *c, struct model *m,
                              struct step *s)
 {
     struct family *f = s->family;
-    const struct entry *d = f->distribution;
+    const struct entry *d = may_be(c, f);
     struct step *self[1] = {s};
     if (s->through)
         return false;

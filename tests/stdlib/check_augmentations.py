@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every augmentation: its factor, integrated over the added node, is the
 density that it replaces, to the power that `raised` names. Where the factor leaves out the density of the new
-node given nothing else, `mixing` states it."""
+node given nothing else, `mixing` states it. Nodes that are added for each cell
+are independent given the matched one."""
 import warnings
 
 import library as L
@@ -20,9 +21,12 @@ def vector_bindings(entry, node, rng):
     K = int(rng.integers(1, 4))
     make = [lambda: rng.gamma(3.0, 0.5) + 0.1, lambda: rng.normal(0, 1.5, K),
             lambda: np.cov(rng.normal(size=(K, 3 * K + 3))).reshape(K, K)]
+    if len(entry.over[1]) == 2:  # of matrices vectors are scales
+        make[1] = lambda: rng.gamma(3.0, 0.5, K) + 0.1
     env = {name: make[len(dims)]() for name, dims in entry.parameters}
     v = [env[name] for name, _ in entry.parameters]
-    env[node], env[extent] = rng.normal(0, 2, K), float(K)
+    env[node] = make[2]() if len(entry.over[1]) == 2 else rng.normal(0, 2, K)
+    env[extent] = float(K)
     return entry, v, node, env
 
 
@@ -69,6 +73,19 @@ def integral(f, lower, upper):
                                   epsrel=1e-11)[0]
 
 
+def integral_of_cells(joint, K, lower, upper, rng, name):
+    """Of a joint density that is a product over K cells."""
+    at = rng.gamma(3.0, 0.5, (2, K)) + 0.1
+    put = lambda k, w: np.where(np.arange(K) == k, w, at[0])
+    one = joint(at[0])
+    FAILURES.near(joint(at[1]) / one,
+                  math.prod(joint(put(k, at[1, k])) / one for k in range(K)),
+                  1e-9, f"{name}: no product over cells")
+    return one * math.prod(
+        integral(lambda w: joint(put(k, w)) / one, lower, upper)
+        for k in range(K))
+
+
 def check(name, a, rng):
     entry, v, node, env = bindings(a.value("match"), rng)
     label, support = a.clauses["add"][0]
@@ -85,7 +102,11 @@ def check(name, a, rng):
         return density * (L.evaluate(mixing, inner) if mixing else 1)
 
     old = math.exp(power * L.log_density(entry, v, env[node]))
-    new = integral(joint, lower, upper)
+    if len(label) > 2 and label[2]:
+        new = integral_of_cells(joint, int(env[label[2][0][1]]), lower, upper,
+                                rng, name)
+    else:
+        new = integral(joint, lower, upper)
     where = {k: np.round(x, 3).tolist() for k, x in env.items()}
     FAILURES.near(new / old, 1, 1e-7, f"{name}: integral over density at {where}")
 
