@@ -120,7 +120,9 @@ void emit_return_density(struct emitter *e, const struct family *f)
         if (g->upper)
             emit_line(e, "    return -GBM_INF;");
     }
+    e->shares = true;
     const char *value = emit_expr(e, model_under_rule(e->c, g, g->plain));
+    e->shares = false;
     emit_line(e, "return %s;", value);
 }
 

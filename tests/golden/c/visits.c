@@ -222,11 +222,7 @@ GBM_FN real logdensity_y_v(const struct state *s, long long element)
     for (int k1_v = 1; k1_v <= s->rate_v_n2; k1_v++) {
         k_v_sum += real_exp(b_v(k1_v) * x_v(i_v, k1_v));
     }
-    gbm_total k_v_sum1 = 0;
-    for (int k2_v = 1; k2_v <= s->rate_v_n2; k2_v++) {
-        k_v_sum1 += real_exp(b_v(k2_v) * x_v(i_v, k2_v));
-    }
-    return gbm_xlogy(y_v(i_v, k_v), (real)k_v_sum) - (real)k_v_sum1 - gbm_lgamma(y_v(i_v, k_v) + 1);
+    return gbm_xlogy(y_v(i_v, k_v), (real)k_v_sum) - (real)k_v_sum - gbm_lgamma(y_v(i_v, k_v) + 1);
 }
 #ifndef __CUDACC__
 GBM_HOST_LOGDENSITY(logdensity_y_v)

@@ -142,11 +142,7 @@ GBM_FN real logdensity_y_v(const struct state *s, long long element)
     for (int k_v = 1; k_v <= s->X_v_n2; k_v++) {
         k_v_sum += X_v(i_v, k_v) * beta_v(k_v);
     }
-    gbm_total k_v_sum1 = 0;
-    for (int k1_v = 1; k1_v <= s->X_v_n2; k1_v++) {
-        k_v_sum1 += X_v(i_v, k1_v) * beta_v(k1_v);
-    }
-    return (real)y_v(i_v) * gbm_log_phi((real)k_v_sum) + (real)(-y_v(i_v) + 1) * gbm_log_phi(-(real)k_v_sum1);
+    return (real)y_v(i_v) * gbm_log_phi((real)k_v_sum) + (real)(-y_v(i_v) + 1) * gbm_log_phi(-(real)k_v_sum);
 }
 #ifndef __CUDACC__
 GBM_HOST_LOGDENSITY(logdensity_y_v)
