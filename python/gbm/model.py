@@ -402,6 +402,8 @@ class Model:
         data: Any = None,
         *,
         posterior: bool = False,
+        fit: Union[None, str, os.PathLike] = None,
+        anew: Sequence[str] = (),
         chains: int = 4,
         warmup: int = 1000,
         draws: int = 1000,
@@ -414,12 +416,19 @@ class Model:
     ) -> Any:
         """Draws parameters and data from the prior (groups prior and
         prior_predictive), or data anew given the posterior
-        (posterior_predictive)."""
-        words = _options(chains=chains, warmup=warmup, draws=draws, seed=seed)
+        (posterior_predictive). With `fit`, the netCDF file of an earlier run:
+        what it has no draws of, given each of its draws, as outcomes of new
+        rows; `anew` names variables whose draws are of its own rows only."""
+        words = _options(seed=seed)
+        if fit is None:
+            words += _options(chains=chains, warmup=warmup, draws=draws)
+        else:
+            words += ["--from", os.fspath(Path(fit).absolute())]
+            words += ["--anew", ",".join(anew)] if anew else []
         words += ["--posterior"] if posterior else []
         return self._draws(
             "simulate",
-            "posterior_predictive" if posterior else "prior",
+            "posterior_predictive" if posterior or fit else "prior",
             data,
             [*words, *options],
             dims=dims,

@@ -78,6 +78,17 @@ def test_simulate(line):
     assert_mean(predicted["y"][..., 1], 5.05, 0.1)
 
 
+def test_predict(line, tmp_path):
+    model, data = line
+    path = tmp_path / "fit.nc"
+    model.sample(data, draws=300, save=path, monitor="alpha,beta,tau", **QUICK)
+    new = {"N": 2, "x": np.array([0.0, 100.0])}
+    found = model.simulate(
+        new, fit=path, format="plain", options=["--monitor", "mu"]
+    )
+    assert found["mu"].shape == (4, 300, 2)
+
+
 def test_optimize_and_check(line):
     model, data = line
     mode = model.optimize(data)

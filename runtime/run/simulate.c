@@ -1,6 +1,8 @@
 /* simulate.c: forward simulation of the whole model from the prior, and of new
- * data given draws of the posterior. */
+ * data given draws of the posterior, which it makes; predict.c has those of an
+ * earlier run. */
 #include "run/run.h"
+#include "run/simulate.h"
 #include "io/data.h"
 #include "gbm.h"
 
@@ -278,8 +280,8 @@ static double drawn(const struct rt_slot *slot, bool integer, int chain,
     return integer && x == (double)INT32_MIN ? (double)NAN : x;
 }
 
-static void store_draw(const struct rt_instance *in, struct gbm_draws *draws,
-                       int chain, int draw)
+void rt_store_draw(const struct rt_instance *in, struct gbm_draws *draws,
+                   int chain, int draw)
 {
     double *record = gbm_draws_record(draws, chain, draw);
     for (int k = 0; k < in->nmonitors; k++) {
@@ -291,18 +293,7 @@ static void store_draw(const struct rt_instance *in, struct gbm_draws *draws,
     }
 }
 
-/* Draws that are no numbers, as of dnorm with a negative precision, or of a
- * dpois whose mean is beyond every integer; the first one, by chain and draw.
- */
-struct missing {
-    int64_t n;
-    int chain, draw;
-    const struct gbm_family *family;
-    bool integer;
-    char name[256];
-};
-
-static void add_missing(struct missing *all, const struct rt_instance *in,
+static void add_missing(struct gbm_missing *all, const struct rt_instance *in,
                         const void *state, int f, int64_t e, int chain,
                         int draw)
 {
@@ -317,9 +308,9 @@ static void add_missing(struct missing *all, const struct rt_instance *in,
     rt_element_name(in, state, f, e, all->name, sizeof all->name);
 }
 
-static void count_missing(struct missing *all, const struct rt_instance *in,
-                          const void *state, int chain, int draw,
-                          struct rt_cells *buffer)
+void rt_count_missing(struct gbm_missing *all, const struct rt_instance *in,
+                      const void *state, int chain, int draw,
+                      struct rt_cells *buffer)
 {
     const struct gbm_model *m = in->model;
     for (int f = 0; f < m->nfamilies; f++) {
@@ -343,7 +334,7 @@ static void count_missing(struct missing *all, const struct rt_instance *in,
     }
 }
 
-static void report_missing(struct rt *rt, const struct missing *m)
+void rt_report_missing(struct rt *rt, const struct gbm_missing *m)
 {
     if (m->n == 0 || rt->status != GBM_OK)
         return;
@@ -364,7 +355,7 @@ static int threads_for(const struct rt *rt, const struct rt_instance *in)
 
 static void simulate_draws(struct rt *rt, const struct rt_instance *in,
                            char *states, struct gbm_draws *draws,
-                           struct missing *missing)
+                           struct gbm_missing *missing)
 {
     int lp = rt->options.lp ? gbm_draws_add_stat(draws, "lp", false) : -1;
 #pragma omp parallel for num_threads(threads_for(rt, in)) schedule(dynamic)
@@ -374,8 +365,8 @@ static void simulate_draws(struct rt *rt, const struct rt_instance *in,
         for (int i = 0; i < draws->capacity && rt->status == GBM_OK; i++) {
             rt_simulate_chain(rt, in, state, c, (uint32_t)c,
                               (uint32_t)i + 1000);
-            count_missing(missing, in, state, c, i, &buffer);
-            store_draw(in, draws, c, i);
+            rt_count_missing(missing, in, state, c, i, &buffer);
+            rt_store_draw(in, draws, c, i);
             if (lp >= 0)
                 draws->stats[lp].values[(int64_t)c * draws->capacity + i] =
                     rt_logdensity(in, state, false, 1);
@@ -414,11 +405,11 @@ static int simulate_prior(struct rt *rt)
             s = rt_fail(rt, GBM_FAILURE, "no memory for the draws");
     }
     if (s == GBM_OK) {
-        struct missing missing = {0};
+        struct gbm_missing missing = {0};
         simulate_draws(rt, &in, states, &draws, &missing);
         if (rt->status == GBM_OK)
             rt_deliver(rt, &draws);
-        report_missing(rt, &missing);
+        rt_report_missing(rt, &missing);
     }
     free(states);
     gbm_draws_free(&draws);
@@ -437,7 +428,7 @@ struct replica {
     struct rt_instance copy; /* observed nodes are drawn */
     char *states;            /* of the copy */
     struct gbm_draws draws;
-    struct missing missing;
+    struct gbm_missing missing;
 };
 
 /* The observed variables are what one wants to see replicated. */
@@ -486,10 +477,11 @@ static void replicate(struct replica *r, int chain, int draws)
                            rt_state(&r->copy, r->states, chain), chain,
                            (uint32_t)chain, (uint32_t)draws, &r->in, false});
     struct rt_cells buffer = {0};
-    count_missing(&r->missing, &r->copy, rt_state(&r->copy, r->states, chain),
-                  chain, draws, &buffer);
+    rt_count_missing(&r->missing, &r->copy,
+                     rt_state(&r->copy, r->states, chain), chain, draws,
+                     &buffer);
     free(buffer.cells);
-    store_draw(&r->copy, &r->draws, chain, draws);
+    rt_store_draw(&r->copy, &r->draws, chain, draws);
 }
 
 static enum gbm_status prepare_replicas(struct replica *r)
@@ -548,7 +540,7 @@ static void run_replicas(struct replica *r)
         rt_deliver(rt, &r->draws);
     if (rt_stopped())
         rt_fail(rt, GBM_FAILURE, "stopped: the draws are incomplete");
-    report_missing(rt, &r->missing);
+    rt_report_missing(rt, &r->missing);
 }
 
 static int simulate_posterior(struct rt *rt)
@@ -571,5 +563,7 @@ static int simulate_posterior(struct rt *rt)
 
 int rt_command_simulate(struct rt *rt)
 {
+    if (rt->options.from)
+        return rt_predict(rt);
     return rt->options.posterior ? simulate_posterior(rt) : simulate_prior(rt);
 }

@@ -1,0 +1,30 @@
+/* simulate.h: what simulate.c and predict.c share. */
+#ifndef GBM_SIMULATE_H
+#define GBM_SIMULATE_H
+
+#include "run/run.h"
+
+/* Draws that are no numbers, as of dnorm with a negative precision, or of a
+ * dpois whose mean is beyond every integer; the first one, by chain and draw.
+ */
+struct gbm_missing {
+    int64_t n;
+    int chain, draw;
+    const struct gbm_family *family;
+    bool integer;
+    char name[256];
+};
+/* Counts those of a chain's state; the buffer is scratch. */
+void rt_count_missing(struct gbm_missing *all, const struct rt_instance *in,
+                      const void *state, int chain, int draw,
+                      struct rt_cells *buffer);
+/* The error that says where the first is, if there is any. */
+void rt_report_missing(struct rt *rt, const struct gbm_missing *m);
+/* The monitored cells of a chain become a draw. */
+void rt_store_draw(const struct rt_instance *in, struct gbm_draws *draws,
+                   int chain, int draw);
+
+/* predict.c: --from. Returns the exit status. */
+int rt_predict(struct rt *rt);
+
+#endif
