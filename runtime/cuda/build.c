@@ -293,7 +293,7 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
             add_sizes_of_rows(c, o, k);
     for (int i = 0; i < kernels->n; i++) {
         const struct cuda_kernel *k = kernels->list[i];
-        snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d",
+        snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d,1",
                  (int)(strlen(k->name) - strlen("_kernel")), k->name, k->lanes);
         add_option(o, k->part, o->lanes[i]);
     }

@@ -68,6 +68,7 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
         return rt_fail(c->rt, GBM_FAILURE,
                        "the CUDA driver finds no NVIDIA GPU");
     CU(result);
+    rt_clock_note("  the driver is up");
     CU(cuDeviceGetCount(&count));
     if (ordinal >= count)
         return rt_fail(c->rt, GBM_USER_ERROR,

@@ -163,6 +163,7 @@ static enum gbm_status warm_up(struct rt_chains *r)
             rt_arrival_look(&r->arrival, r->rt, &r->in, done, r->notes);
     }
     rt_progress_end(&r->progress, done);
+    rt_clock_note("chains are warm");
     rt_chains_count_phase(r, true);
     return r->rt->status;
 }
@@ -207,6 +208,7 @@ static enum gbm_status sample(struct rt_chains *r, const struct rt_until *until)
         done = run_blocks(r, false, done, sweeps);
         rt_watch_show(r, true);
         rt_progress_end(&r->progress, done);
+        rt_clock_note("draws are made");
         r->draws.complete = done == sweeps && r->rt->status == GBM_OK;
         rt_chains_count_phase(r, false);
         if (!o->until || !r->draws.complete)

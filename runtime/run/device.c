@@ -16,6 +16,7 @@ static const struct rt_device *load_plugin(char *why, size_t capacity)
         snprintf(why, capacity, "%s", dlerror());
         return NULL;
     }
+    rt_clock_note("  the plugin is there");
     const struct rt_device *device = dlsym(plugin, "rt_cuda");
     const uint64_t *layout = dlsym(plugin, "rt_cuda_layout");
     if (device && layout && *layout == RT_LAYOUT)

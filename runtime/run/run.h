@@ -112,11 +112,12 @@ enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
  * about that many seconds. Fails where they are not the same but for rounding,
  * and says which step is to blame. Leaves the slots as the device came to.
  * `dense` [nsteps]: what the host has set up; steps after one that it has not
- * are not looked at. */
+ * are not looked at. `before`, if it is not NULL: the device has made sweep
+ * `first` already, from these values, and the slots hold what it came to. */
 struct host_dense;
 enum gbm_status rt_same_sweep(struct rt *rt, const struct rt_instance *in,
                               struct host_dense *const *dense, uint32_t first,
-                              double seconds);
+                              double seconds, void *const *before);
 
 /* nan.c. The first value that is not a number among what the sweeps sample:
  * in the chains' state (as it stands in in->slots), or in draws [from, to),

@@ -247,12 +247,15 @@ static enum gbm_status device_sweep(struct rt *rt, uint32_t number)
     return status == GBM_OK ? rt->device->get(rt) : status;
 }
 
-static enum gbm_status turns(struct twins *t, uint32_t number, int *tally)
+/* A sweep of the device, or the one that it has made from `made`. */
+static enum gbm_status turns(struct twins *t, uint32_t number,
+                             void *const *made, int *tally)
 {
     struct gbm_sweep sweep = {
         .seed = t->rt->options.seed, .sweep = number, .adapting = 1};
-    void **before = rt_save(t->in);
-    enum gbm_status status = device_sweep(t->rt, number);
+    void **saved = made ? NULL : rt_save(t->in);
+    void *const *before = made ? made : saved;
+    enum gbm_status status = made ? GBM_OK : device_sweep(t->rt, number);
     void **device = rt_save(t->in);
     if (!before || !device)
         status = rt_fail(t->rt, GBM_FAILURE, "no memory for the self-check");
@@ -260,14 +263,14 @@ static enum gbm_status turns(struct twins *t, uint32_t number, int *tally)
                        status == GBM_OK && (t->chain == 0 || !late(t));
          t->chain++)
         status = turn(t, &sweep, before, device, tally);
-    rt_forget(t->in, before);
+    rt_forget(t->in, saved);
     rt_forget(t->in, device);
     return status;
 }
 
 enum gbm_status rt_same_sweep(struct rt *rt, const struct rt_instance *in,
                               struct host_dense *const *dense, uint32_t first,
-                              double seconds)
+                              double seconds, void *const *before)
 {
     struct twins t = {.rt = rt, .in = in, .dense = dense};
     enum gbm_status status = GBM_OK;
@@ -278,7 +281,7 @@ enum gbm_status rt_same_sweep(struct rt *rt, const struct rt_instance *in,
         status = rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
     for (uint32_t i = 0;
          i < SWEEPS && status == GBM_OK && (i == 0 || !late(&t)); i++)
-        status = turns(&t, first + i, tally);
+        status = turns(&t, first + i, i == 0 ? before : NULL, tally);
     free(tally);
     free(t.work.cells);
     free(t.state);

@@ -26,6 +26,7 @@
 #define FIRST_SWEEP (1u << 29)
 #define DEVICE_SWEEPS 4
 #define DEVICE_SECONDS 0.1 /* that these may take; one is made in any case */
+#define BESIDE 0.05        /* seconds for sweeps beside the host's, at least */
 
 /* A difference of log densities, and the absolute terms that it is made of. */
 struct change {
@@ -624,9 +625,10 @@ static enum gbm_status compare_density(struct self_check *s, int f,
     return status;
 }
 
-/* Some sweeps on the device, which nothing looks at: the first one alone, as it
- * tells how long the others take. */
-static enum gbm_status run_device(const struct self_check *s, uint32_t first)
+/* Sweeps on the device: the first one alone, as it tells how long the others
+ * take; *n: how many there was time for; *one: seconds of the first. */
+static enum gbm_status run_device(const struct self_check *s, uint32_t first,
+                                  uint32_t *n, double *one)
 {
     struct rt_block block = {.seed = s->rt->options.seed,
                              .first = first,
@@ -634,12 +636,29 @@ static enum gbm_status run_device(const struct self_check *s, uint32_t first)
                              .adapting = true};
     const double began = rt_clock();
     enum gbm_status status = s->rt->device->run(s->rt, &block);
-    const double one = rt_clock() - began;
+    *one = rt_clock() - began;
+    *n = *one * DEVICE_SWEEPS < DEVICE_SECONDS ? DEVICE_SWEEPS : 1;
     block.first++;
-    block.sweeps = DEVICE_SWEEPS - 1;
-    if (status == GBM_OK && one * DEVICE_SWEEPS < DEVICE_SECONDS)
+    block.sweeps = (int)*n - 1;
+    if (status == GBM_OK && *n > 1)
         status = s->rt->device->run(s->rt, &block);
-    rt_clock_note("  sweeps of the device, the first in %.3f s", one);
+    rt_clock_note("  sweeps of the device, the first in %.3f s", *one);
+    return status;
+}
+
+/* Sweeps beside the host's: from the state that the device has come to by n of
+ * them, or if it made only one, that one. They may take that share of the
+ * warm-up, within bounds. */
+static enum gbm_status run_beside(const struct self_check *s, uint32_t first,
+                                  uint32_t n, double one, void *const *start)
+{
+    const double share = SHARE * one * s->rt->options.warmup;
+    const double seconds = fmin(fmax(share, BESIDE), SECONDS / 4);
+    enum gbm_status status =
+        n == 1
+            ? rt_same_sweep(s->rt, s->in, s->dense, first, seconds - one, start)
+            : rt_same_sweep(s->rt, s->in, s->dense, first + n, seconds, NULL);
+    rt_clock_note("  its sweeps beside the host's");
     return status;
 }
 
@@ -649,12 +668,14 @@ static enum gbm_status check_device(struct self_check *s, void **start)
 {
     struct rt *rt = s->rt;
     const uint32_t first = FIRST_SWEEP / 2;
+    uint32_t n = 0;
+    double one = 0;
     double *sums = malloc((size_t)s->in->nchains * sizeof *sums);
     if (!sums)
         return rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
     rt_put_back(s->in, start);
     s->deadline = rt_clock() + SECONDS / 2;
-    enum gbm_status status = run_device(s, first);
+    enum gbm_status status = run_device(s, first, &n, &one);
     if (status == GBM_OK)
         status = rt->device->get(rt);
     for (int f = 0; f < s->in->model->nfamilies && status == GBM_OK; f++) {
@@ -666,9 +687,7 @@ static enum gbm_status check_device(struct self_check *s, void **start)
     rt_clock_note("  densities of the device");
     /* in single precision other random numbers are drawn */
     if (status == GBM_OK && rt->options.precision == RT_DOUBLE)
-        status = rt_same_sweep(rt, s->in, s->dense, first + DEVICE_SWEEPS,
-                               SECONDS / 4);
-    rt_clock_note("  its sweeps beside the host's");
+        status = run_beside(s, first, n, one, start);
     if (status == GBM_OK) {
         void **values = rt_save(s->in);
         if (values)

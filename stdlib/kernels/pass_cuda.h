@@ -299,11 +299,9 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
             return its_score;                                                  \
         }                                                                      \
     };                                                                         \
-    extern "C" __global__ void __launch_bounds__(                              \
-        GBM_PASS_CREWS *GBM_PASS_THREADS)                                      \
-        function##_kernel(const struct state base,                             \
-                          const struct gbm_sweep *sweep,                       \
-                          const struct gbm_pass p)                             \
+    GBM_HEAD(function, GBM_PASS_CREWS *GBM_PASS_THREADS)                       \
+    (const struct state base, const struct gbm_sweep *sweep,                   \
+     const struct gbm_pass p)                                                  \
     {                                                                          \
         constexpr int lanes = GBM_LANES(GBM_LANES_##function);                 \
         extern __shared__ float4 pass_memory[];                                \
@@ -313,9 +311,9 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
                 base, now, p, pass_memory);                                    \
         }                                                                      \
     }                                                                          \
-    extern "C" __global__ void function##_weight_kernel(                       \
-        const struct state base, long long element, long long rows,            \
-        int chains, real *weight)                                              \
+    GBM_HEAD(function##_weight, GBM_BLOCK(1))                                  \
+    (const struct state base, long long element, long long rows, int chains,   \
+     real *weight)                                                             \
     {                                                                          \
         if constexpr (GBM_LANES(GBM_LANES_##function##_weight) > 0) {          \
             const struct gbm_team alone = {0, 1, nullptr};                     \

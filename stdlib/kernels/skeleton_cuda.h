@@ -5,8 +5,10 @@
  * Work is a list of (chain, element) pairs, each done by one team of lanes (see
  * team.h). The runtime says how many lanes a function's teams have by a macro
  * GBM_LANES_<function> when it compiles the text; without, it is one, or with
- * GBM_CHOSEN the kernel is left empty. A kernel depends on its own such macro
- * alone, as others may be given where another part of the text is compiled.
+ * GBM_CHOSEN there is no such kernel: an empty one takes as long to compile as a
+ * small one. There "32,1" is 32 lanes: by the second number the preprocessor
+ * sees that the macro is given. A kernel depends on its own such macro alone, as
+ * others may be given where another part of the text is compiled.
  * A kernel gets the state of chain 0 by value: its pointers lie in constant
  * memory and the fields that a function does not read cost nothing.
  *
@@ -62,8 +64,19 @@ __device__ constexpr int gbm_lanes_of(const char *text)
 
 /* The value of the macro `name`, whose text is its own name if there is none.
  */
-#define GBM_LANES_TEXT(name) #name
+#define GBM_LANES_TEXT(...) #__VA_ARGS__
 #define GBM_LANES(name) gbm_lanes_of(GBM_LANES_TEXT(name))
+
+/* 1 if the kernel is to be compiled, or 0. */
+#ifdef GBM_CHOSEN
+#define GBM_SECOND(first, second, ...) second
+#define GBM_SECOND_OF(...) GBM_SECOND(__VA_ARGS__, 0, 0)
+#define GBM_IS_CHOSEN(function) GBM_SECOND_OF(GBM_LANES_##function)
+#else
+#define GBM_IS_CHOSEN(function) 1
+#endif
+#define GBM_JOINED(a, b) a##b
+#define GBM_JOIN(a, b) GBM_JOINED(a, b)
 
 /* Threads of a block whose teams have so many lanes. */
 #define GBM_BLOCK(lanes)                                                       \
@@ -123,9 +136,16 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     }
 }
 
+/* What a kernel begins with; one that is not chosen is a function that nothing
+ * calls, which costs nothing. */
+#define GBM_HEAD_1(function, bounds)                                           \
+    extern "C" __global__ void __launch_bounds__(bounds) function##_kernel
+#define GBM_HEAD_0(function, bounds) GBM_FN void function##_kernel
+#define GBM_HEAD(function, bounds)                                             \
+    GBM_JOIN(GBM_HEAD_, GBM_IS_CHOSEN(function))(function, bounds)
+
 #define GBM_KERNEL_HEAD(function)                                              \
-    extern "C" __global__ void __launch_bounds__(                              \
-        GBM_BLOCK(GBM_LANES(GBM_LANES_##function))) function##_kernel
+    GBM_HEAD(function, GBM_BLOCK(GBM_LANES(GBM_LANES_##function)))
 
 #define GBM_WORKER(function)                                                   \
     __shared__ gbm_total shared[32];                                           \
