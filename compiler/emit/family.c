@@ -284,7 +284,7 @@ static void emit_derive(struct compiler *c, struct text *out,
     text_append(out, "}\n");
     text_printf(out, "#ifndef __CUDACC__\nGBM_HOST_DERIVE(derive_%s)\n#endif\n",
                 id);
-    if (f->var->stored && !f->sequence) {
+    if (f->var->stored && !f->sequence && !f->for_updates) {
         text_printf(out,
                     "GBM_FN void derive_all_%s(const struct state *s, const "
                     "struct gbm_team *team)\n{\n    gbm_team_sync(team);\n",

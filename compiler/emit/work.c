@@ -113,7 +113,6 @@ static void emit_reals(struct emitter *e, const struct step *s, symp x)
         !stays_integer(s, x)) {
         const char *name = emit_name_of_model(e, x->var->name);
         emit_line(e, "const double %s = %s;", name, emit_expr(e, x));
-        emit_line(e, "(void)%s;", name);
         emit_remember(e, x, name);
     }
     for (int i = 0; i < x->nargs && x->kind != SYM_REF && x->kind != SYM_SUM;
@@ -128,8 +127,7 @@ static void emit_function(struct text *out, struct compiler *c,
     e.shares = true;
     text_printf(out,
                 "static void work_%d(const void *state, double *out)\n{\n    "
-                "const struct state *s = (const struct state *)state;\n    "
-                "(void)s;\n",
+                "const struct state *s = (const struct state *)state;\n",
                 s->number);
     for (const struct phase *p = s->phases; p; p = p->next) {
         emit_reals(&e, s, p->all_rows);

@@ -171,7 +171,7 @@ static struct emitter open(struct compiler *c, struct text *out,
                            const struct family *f, const char *head)
 {
     struct emitter e = emitter_new(c, out);
-    text_printf(out, "%s\n{\n    (void)s;\n    (void)element;\n", head);
+    text_printf(out, "%s\n{\n", head);
     if (f->nloops)
         emit_decode(&e, f, "element");
     for (int i = 0; i < e.nloops; i++)
@@ -193,7 +193,6 @@ static void emit_prior(struct compiler *c, struct text *out,
                       "GBM_FN void draw_%s_%s(const struct state *s, struct "
                       "gbm_rng *rng,\n    long long element%s, %s *drawn)",
                       follows ? "next" : "first", n, before, type));
-    emit_line(&e, "(void)rng;");
     if (follows)
         emit_remember(&e, pgas_of(s)->path.before, "before");
     remember_state(&e, f, "*drawn");
@@ -230,7 +229,6 @@ static void emit_state(struct compiler *c, struct text *out,
     emit_line(&e, "const struct gbm_team one = gbm_team_part(lanes, 1);");
     emit_line(&e, "const struct gbm_team *const team = &one;");
     emit_line(&e, "(void)team;");
-    emit_line(&e, "(void)value;");
     emit_line(&e, "gbm_total total = 0;");
     emit_line(&e, "const long long cell_ = %s;",
               emit_cell(&e, f->var, f->lower));
@@ -407,9 +405,7 @@ static void emit_count(struct compiler *c, struct text *out,
                        const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN long long count_%s(const struct state *s)\n{\n    "
-                "(void)s;\n",
+    text_printf(out, "GBM_FN long long count_%s(const struct state *s)\n{\n",
                 s->name);
     if (family_rectangular(s->family)) {
         symp n = sym_num(c, 1);
@@ -451,8 +447,8 @@ static void emit_host_functions(struct text *out, const struct step *s)
         "state *)state);\n}\n",
         n, particles, n);
     text_printf(out,
-                "static int64_t cost_%s(const void *state)\n{\n    (void)state;"
-                "\n    return 8 * (int64_t)%d;\n}\n",
+                "static int64_t cost_%s(const void *state)\n{\n"
+                "    return 8 * (int64_t)%d;\n}\n",
                 n, particles);
     if (!s->whole)
         text_printf(out,

@@ -1057,9 +1057,7 @@ GBM_HOST_RUN(1, update_x_v, 4, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* sum statistics */
     *out++ = N_v;
     *out++ = 3 * N_v;
@@ -1083,9 +1081,7 @@ static const struct gbm_phase phases_0[] = {
 static void work_1(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* search draws */
     *out++ = 1;
     *out++ = 40;
@@ -1111,9 +1107,7 @@ static const struct gbm_phase phases_1[] = {
 static void work_2(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* map draws from dgamma */
     *out++ = N_v;
     *out++ = 53 * N_v;
@@ -1131,9 +1125,7 @@ static const struct gbm_phase phases_2[] = {
 static void work_3(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* map draws from its distribution */
     *out++ = N_v;
     *out++ = 40 * N_v;
@@ -1149,9 +1141,7 @@ static const struct gbm_phase phases_3[] = {
 static void work_4(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* map draws from its distribution */
     *out++ = N_v;
     *out++ = 41 * N_v;

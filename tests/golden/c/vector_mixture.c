@@ -1005,17 +1005,6 @@ GBM_FN void derive_table_4_v(const struct state *s, const struct gbm_team *team,
 #ifndef __CUDACC__
 GBM_HOST_DERIVE(derive_table_4_v)
 #endif
-GBM_FN void derive_all_table_4_v(const struct state *s, const struct gbm_team *team)
-{
-    gbm_team_sync(team);
-    long long element = 0;
-    for (int k_v = 1; k_v <= *s->K_v; k_v++) {
-        for (int k1_v = 1; k1_v <= *s->P_v; k1_v++) {
-            derive_table_4_v(s, team, element++);
-        }
-    }
-    gbm_team_sync(team);
-}
 
 #ifndef __CUDACC__
 static int64_t cells_table_4_v_in(const struct state *s, int64_t element, int64_t *out)
@@ -1321,15 +1310,6 @@ GBM_FN void derive_table_7_v(const struct state *s, const struct gbm_team *team,
 #ifndef __CUDACC__
 GBM_HOST_DERIVE(derive_table_7_v)
 #endif
-GBM_FN void derive_all_table_7_v(const struct state *s, const struct gbm_team *team)
-{
-    gbm_team_sync(team);
-    long long element = 0;
-    for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
-        derive_table_7_v(s, team, element++);
-    }
-    gbm_team_sync(team);
-}
 
 #ifndef __CUDACC__
 static int64_t cells_table_7_v_in(const struct state *s, int64_t element, int64_t *out)
@@ -1392,15 +1372,6 @@ GBM_FN void derive_table_8_v(const struct state *s, const struct gbm_team *team,
 #ifndef __CUDACC__
 GBM_HOST_DERIVE(derive_table_8_v)
 #endif
-GBM_FN void derive_all_table_8_v(const struct state *s, const struct gbm_team *team)
-{
-    gbm_team_sync(team);
-    long long element = 0;
-    for (int k_v = 1; k_v <= s->pi_v_n1; k_v++) {
-        derive_table_8_v(s, team, element++);
-    }
-    gbm_team_sync(team);
-}
 
 #ifndef __CUDACC__
 static int64_t cells_table_8_v_in(const struct state *s, int64_t element, int64_t *out)
@@ -3050,11 +3021,8 @@ GBM_HOST_RUN(1, update_x_v, 16, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     const double a_v = s->a_v_n1;
-    (void)a_v;
     /* sum statistics */
     *out++ = (double)(s->z_v_seen ? 1 : 0) * (N_v);
     *out++ = (double)(s->z_v_seen ? 1 : 0) * (2 * N_v * a_v);
@@ -3079,9 +3047,7 @@ static const struct gbm_phase phases_0[] = {
 static void work_1(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double pi_v = s->pi_v_n1;
-    (void)pi_v;
     /* map recomputes */
     *out++ = pi_v;
     *out++ = 10 * pi_v;
@@ -3098,13 +3064,9 @@ static const struct gbm_phase phases_1[] = {
 static void work_2(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double K_v = *s->K_v;
-    (void)K_v;
     const double N_v = *s->N_v;
-    (void)N_v;
     const double P_v = *s->P_v;
-    (void)P_v;
     /* sum precision and potential */
     *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v);
     *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v * (P_v * (4 * P_v + 4) + 4 * (P_v * P_v)));
@@ -3132,13 +3094,9 @@ static const struct gbm_phase phases_2[] = {
 static void work_3(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double K_v = *s->K_v;
-    (void)K_v;
     const double N_v = *s->N_v;
-    (void)N_v;
     const double P_v = *s->P_v;
-    (void)P_v;
     /* sum statistics */
     *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v);
     *out++ = (double)(s->x_v_stride != 0 ? 1 : 0) * (K_v * N_v * P_v);
@@ -3161,13 +3119,9 @@ static const struct gbm_phase phases_3[] = {
 static void work_4(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double pi_v = s->pi_v_n1;
-    (void)pi_v;
     const double Q_v = s->Q_v_n2;
-    (void)Q_v;
     const double Q1_v = s->Q_v_n3;
-    (void)Q1_v;
     /* map recomputes */
     *out++ = pi_v;
     *out++ = 11 * pi_v;
@@ -3184,13 +3138,9 @@ static const struct gbm_phase phases_4[] = {
 static void work_5(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     const double pi_v = s->pi_v_n1;
-    (void)pi_v;
     const double P_v = *s->P_v;
-    (void)P_v;
     /* search draws */
     *out++ = N_v;
     *out++ = N_v * pi_v * (P_v * (4 * P_v + 4) + 4) + 40 * N_v;
@@ -3211,9 +3161,7 @@ static const struct gbm_phase phases_5[] = {
 static void work_6(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* index sorts instances by the cell they hit */
     *out++ = N_v;
     *out++ = 0;
@@ -3230,9 +3178,7 @@ static const struct gbm_phase phases_6[] = {
 static void work_7(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* sum rows by group */
     *out++ = N_v;
     *out++ = 2 * N_v;
@@ -3249,9 +3195,7 @@ static const struct gbm_phase phases_7[] = {
 static void work_8(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* sum rows by group */
     *out++ = N_v;
     *out++ = 2 * N_v;
@@ -3268,11 +3212,8 @@ static const struct gbm_phase phases_8[] = {
 static void work_9(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     const double P_v = *s->P_v;
-    (void)P_v;
     /* sum rows by group */
     *out++ = N_v;
     *out++ = N_v * (P_v + 1);
@@ -3290,11 +3231,8 @@ static const struct gbm_phase phases_9[] = {
 static void work_10(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double K_v = *s->K_v;
-    (void)K_v;
     const double P_v = *s->P_v;
-    (void)P_v;
     /* map recomputes */
     *out++ = K_v * P_v;
     *out++ = 4 * K_v * P_v;
@@ -3312,11 +3250,8 @@ static const struct gbm_phase phases_10[] = {
 static void work_11(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     const double P_v = *s->P_v;
-    (void)P_v;
     /* sum rows by group */
     *out++ = N_v;
     *out++ = N_v * (3 * P_v + 1);
@@ -3335,11 +3270,8 @@ static const struct gbm_phase phases_11[] = {
 static void work_12(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     const double P_v = *s->P_v;
-    (void)P_v;
     /* sum rows by group */
     *out++ = N_v;
     *out++ = N_v * (6 * (P_v * P_v) + 1);
@@ -3358,9 +3290,7 @@ static const struct gbm_phase phases_12[] = {
 static void work_13(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* map draws from its distribution */
     *out++ = N_v;
     *out++ = 40 * N_v;
@@ -3377,9 +3307,7 @@ static const struct gbm_phase phases_13[] = {
 static void work_14(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* index sorts instances by the cell they hit */
     *out++ = N_v;
     *out++ = 0;
@@ -3396,9 +3324,7 @@ static const struct gbm_phase phases_14[] = {
 static void work_15(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* sum rows by group */
     *out++ = N_v;
     *out++ = 2 * N_v;
@@ -3415,9 +3341,7 @@ static const struct gbm_phase phases_15[] = {
 static void work_16(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
-    (void)N_v;
     /* map draws from its distribution */
     *out++ = N_v;
     *out++ = 40 * N_v;

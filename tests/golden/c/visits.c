@@ -722,11 +722,8 @@ GBM_HOST_RUN(1, update_y_v, 1, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double J_v = *s->J_v;
-    (void)J_v;
     const double rate_v = s->rate_v_n2;
-    (void)rate_v;
     /* search draws */
     *out++ = J_v;
     *out++ = 42 * J_v;
@@ -756,9 +753,7 @@ static const struct gbm_phase phases_0[] = {
 static void work_1(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double rate_v = s->rate_v_n2;
-    (void)rate_v;
     /* map draws from its distribution */
     double i_v_count = 0;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
