@@ -8,6 +8,9 @@
  * all later states, each of which has data, where x[t+1] meets its neighbours
  * alone: the states are a chain, which a joint block draws at once.
  *
+ * The innovations may stand in a loop of their own, shifted: r[t] for t in
+ * 1:(T-1), x[t] <- x[t-1] + r[t-1] for t in 2:T.
+ *
  * Only where the first state is random, so that the innovations are no data
  * whose sums the states are; where the recursion is linear in x; and where
  * nothing else that has a density reads r.
@@ -73,7 +76,8 @@ struct pair {
     const struct program *program;
     struct stmt *state;      /* x[t+1] <- ... */
     struct stmt *innovation; /* r[t] ~ dnorm(m, tau) */
-    int mean;                /* the place of m */
+    struct stmt *apart; /* what it is a copy of, in another loop; or NULL */
+    int mean;           /* the place of m */
 };
 
 /* The sign with which r stands in a sum; 0 if it does not, or elsewhere. */
@@ -181,7 +185,7 @@ static bool needs_innovation(const struct stmt *s, const void *context)
 {
     const struct pair *k = context;
     const char *r = k->innovation->lhs->name;
-    if (s == k->state || s == k->innovation)
+    if (s == k->state || s == k->innovation || s == k->apart)
         return false;
     if (s->kind != STMT_FOR && s->lhs->name == r)
         return true;
@@ -284,20 +288,159 @@ static void exchange(struct compiler *c, const struct pair *k)
     n->text = relation_text(c, n);
 }
 
+static bool may_exchange(const struct pair *k)
+{
+    const struct stmt *list = k->program->model;
+    return k->mean >= 0 && forms_match(k) &&
+           any_stmt(list, draws_first_state, k) &&
+           !any_stmt(list, needs_innovation, k) && !is_declared(k);
+}
+
+/* ---- innovations in a loop of their own ------------------------------------
+ */
+
+/* e as a base and a number added: T - 1 is T and -1, 2 no base and 2. */
+static const struct expr *base_of(const struct expr *e, double *added)
+{
+    double sign = is_call(e, "-", 2) ? -1 : 1;
+    if (e->kind == EXPR_NUM) {
+        *added = e->number;
+        return NULL;
+    }
+    if ((sign < 0 || is_call(e, "+", 2)) && e->args[1]->kind == EXPR_NUM) {
+        const struct expr *base = base_of(e->args[0], added);
+        *added += sign * e->args[1]->number;
+        return base;
+    }
+    *added = 0;
+    return e;
+}
+
+/* Whether b is a and `shift`, as their texts say. */
+static bool is_shifted(const struct expr *a, const struct expr *b, double shift)
+{
+    double in_a, in_b;
+    const struct expr *from = base_of(a, &in_a), *to = base_of(b, &in_b);
+    double d = in_b - in_a - shift;
+    return !(d < 0) && !(d > 0) && (!from) == (!to) &&
+           (!from || same_expr(from, to));
+}
+
+/* The element of `name` in e, which reads it once; or NULL. */
+static struct expr *find_read(struct expr *e, const char *name)
+{
+    struct expr *found = e->kind == EXPR_NAME && e->name == name ? e : NULL;
+    for (int i = 0; i < e->nargs && !found; i++)
+        found = find_read(e->args[i], name);
+    return found;
+}
+
+static bool is_loop_index(const struct expr *e, const struct stmt *loop)
+{
+    return e->kind == EXPR_NAME && e->nargs == 0 && e->name == loop->name;
+}
+
+/* Which subscript of `own`, in the loop `b`, is that loop's index, where
+ * `read`, in the loop `a`, has the index of that, shifted as the loops' bounds
+ * are, and all else of the two is the same; NULL if none. Sets what `read` has
+ * there. */
+static struct expr *index_by_shift(const struct stmt *a, const struct stmt *b,
+                                   const struct expr *read,
+                                   const struct expr *own, struct expr **at)
+{
+    struct expr *index = NULL;
+    double shift = 0;
+    if (read->nargs != own->nargs || a->range->kind != EXPR_RANGE ||
+        b->range->kind != EXPR_RANGE)
+        return NULL;
+    for (int i = 0; i < own->nargs; i++) {
+        struct expr *mine = own->args[i], *theirs = read->args[i];
+        if (!index && is_loop_index(mine, b)) {
+            const struct expr *base = base_of(theirs, &shift);
+            if (!base || !is_loop_index(base, a))
+                return NULL;
+            index = mine;
+            *at = theirs;
+        } else if (!same_expr(mine, theirs) || count_reads(mine, a->name) ||
+                   count_reads(mine, b->name)) {
+            return NULL;
+        }
+    }
+    for (int i = 0; i < 2 && index; i++)
+        if (!is_shifted(a->range->args[i], b->range->args[i], shift))
+            return NULL;
+    return index;
+}
+
+/* Takes s out of a loop's statements. */
+static void take_out(struct stmt *loop, const struct stmt *s)
+{
+    struct stmt **at = &loop->body;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+}
+
+/* The statement n of loop `b` as it would stand in loop `a`, where `state`
+ * reads what it draws; NULL where it would not be the same. */
+static struct stmt *as_in_loop(struct compiler *c, const struct stmt *a,
+                               const struct stmt *b, const struct stmt *state,
+                               const struct stmt *n)
+{
+    if (state->kind != STMT_DETERMINISTIC || n->kind != STMT_STOCHASTIC ||
+        count_reads(state->rhs, n->lhs->name) != 1 ||
+        (a->name != b->name && count_in_stmt(n, a->name)))
+        return NULL;
+    struct expr *at = NULL;
+    const struct expr *index =
+        index_by_shift(a, b, find_read(state->rhs, n->lhs->name), n->lhs, &at);
+    if (!index)
+        return NULL;
+    struct stmt *copy = NEW(c, struct stmt);
+    *copy = *n;
+    copy->lhs = replaced(c, n->lhs, index, at);
+    copy->rhs = replaced(c, n->rhs, index, at);
+    return copy;
+}
+
+/* States of loop `a` whose innovations are drawn in loop `b`. */
+static void draw_states_apart(struct compiler *c, const struct program *p,
+                              struct stmt *a, struct stmt *b)
+{
+    for (struct stmt *s = a->body; s; s = s->next)
+        for (struct stmt *n = b->body, *next; n; n = next) {
+            next = n->next;
+            struct stmt *copy = as_in_loop(c, a, b, s, n);
+            if (!copy)
+                continue;
+            struct pair k = {.program = p,
+                             .state = s,
+                             .innovation = copy,
+                             .apart = n,
+                             .mean = mean_of(c, n)};
+            if (!may_exchange(&k))
+                continue;
+            take_out(b, n);
+            copy->next = s->next;
+            s->next = copy;
+            exchange(c, &k);
+        }
+}
+
 static void draw_states_of(struct compiler *c, const struct program *p,
                            struct stmt *list)
 {
     for (struct stmt *s = list; s; s = s->next) {
         if (s->kind == STMT_FOR)
             draw_states_of(c, p, s->body);
-        for (struct stmt *n = list; n && s->kind != STMT_FOR; n = n->next) {
+        for (struct stmt *n = list; n; n = n->next) {
             struct pair k = {.program = p,
                              .state = s,
                              .innovation = n,
                              .mean = mean_of(c, n)};
-            if (k.mean >= 0 && forms_match(&k) &&
-                any_stmt(p->model, draws_first_state, &k) &&
-                !any_stmt(p->model, needs_innovation, &k) && !is_declared(&k))
+            if (s->kind == STMT_FOR && n->kind == STMT_FOR && s != n)
+                draw_states_apart(c, p, s, n);
+            else if (s->kind != STMT_FOR && may_exchange(&k))
                 exchange(c, &k);
         }
     }
