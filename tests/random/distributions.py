@@ -228,6 +228,15 @@ def lkj_log(x, eta, p):
                for k in range(2, n + 1))
 
 
+def lkj_matrix_draw(g, eta, p):
+    u = lkj_draw(g, eta, p)
+    return u.T @ u
+
+
+def lkj_matrix_log(x, eta, p):
+    return (eta - 1) * np.linalg.slogdet(x)[1]
+
+
 def car_precision(adj, weights, num, tau):
     """Of an intrinsic autoregression in space."""
     n, q, at = len(num), np.zeros((len(num), len(num))), 0
@@ -415,6 +424,10 @@ VECTOR = {
     "dinvwish": (inverse_wish_draw, inverse_wish_log),
     "dscaled.wishart": (scaled_wish_draw, scaled_wish_log),
     "dlkj_corr_cholesky": (lkj_draw, lkj_log),
+    "lkj_corr_cholesky of extent": (lambda g, eta, p: lkj_draw(g, eta, p).T,
+                                    lambda x, eta, p:
+                                    lkj_log(np.asarray(x).T, eta, p)),
+    "lkj_corr of extent": (lkj_matrix_draw, lkj_matrix_log),
     "dcar_normal": (car_draw, car_log),
 }
 
@@ -457,6 +470,11 @@ MODERN = {
     "ordered_probit": ("dordered.probit", lambda e, c: (e, c)),
     "beta_binomial": ("dbetabin", lambda n, a, b: (a, b, n)),
     "multi_normal": ("dmnorm.vcov", lambda m, s: (m, s)),
+    "multi_normal_cholesky": ("dmnorm.vcov", lambda m, f: (m, f @ f.T)),
+    "lkj_corr": ("lkj_corr of extent", lambda eta, k: (eta, k)),
+    "dlkj_corr": ("lkj_corr of extent", lambda eta, k: (eta, k)),
+    "lkj_corr_cholesky": ("lkj_corr_cholesky of extent",
+                          lambda eta, k: (eta, k)),
     "multi_normal_precision": ("dmnorm", lambda m, o: (m, o)),
     "multi_student_t": ("dmt", lambda k, m, s: (m, np.linalg.inv(s), k)),
     "dirichlet": ("ddirch", lambda a: (a,)),
@@ -468,6 +486,10 @@ ALL = {**SCALAR, **VECTOR}
 DISCRETE = {"dbern", "dbin", "dbin of a logit", "dpois", "dnegbin", "dgeom",
             "dgeom0", "dcat", "dbetabin", "dhyper", "dordered.logit",
             "dordered.probit", "dinterval"}
+
+
+# the extent of the node is their last argument here
+SIZED = {"lkj_corr", "dlkj_corr", "lkj_corr_cholesky"}
 
 
 def bugs(name, args):

@@ -2,6 +2,7 @@
 statements that take from the Builder's pool and adds to it what they define."""
 
 from catalogue import any_distribution
+from correlations import class_profile, correlated, heavy_tails
 from crossing import across, flat_chain, rows_of_groups
 from hierarchies import hierarchy, overdispersion
 from likelihoods import (
@@ -27,6 +28,7 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.8, occupancy), (0.5, topics), (0.6, softmax), (0.6, covariance_by_cells),
           (0.6, product_of_matrices), (0.8, spatial), (0.7, measured),
           (0.6, small_groups), (0.8, weighted_sum), (0.6, totals), (0.5, layers), (0.5, arms), (0.4, chosen_model), (0.4, between_cuts),
+          (0.7, correlated), (0.7, heavy_tails), (0.5, class_profile),
           (0.8, rows_of_groups), (0.5, across), (0.5, flat_chain),
           (0.5, ordered), (1.5, hierarchy), (1.2, overdispersion), (0.6, widths),
           (4, regression),

@@ -56,6 +56,12 @@ FUNCTIONS = {
     "trunc": math.trunc, "floor": math.floor, "ceiling": math.ceil,
     "log1pexp": lambda x: math.log1p(math.exp(-abs(x))) + max(x, 0),
     "inverse": np.linalg.inv, "t": np.transpose,
+    "crossprod": lambda a: a.T @ a, "tcrossprod": lambda a: a @ a.T,
+    "multiply_lower_tri_self_transpose": lambda a: a @ a.T,
+    "diag_pre_multiply": lambda v, a: np.ravel(v)[:, None] * a,
+    "diag_post_multiply": lambda a, v: a * np.ravel(v),
+    "uppertri_mult_diag": lambda a, v: a * np.ravel(v),
+    "quad_form_diag": lambda a, v: np.ravel(v)[:, None] * a * np.ravel(v),
     "logdet": lambda a: np.linalg.slogdet(a)[1],
     "inprod": lambda x, y: float(np.dot(np.ravel(x), np.ravel(y))),
     "mean": lambda x: float(np.mean(x)),
@@ -201,7 +207,10 @@ class World:
         if args and args[0][0] == "named":
             by_name = {a[1]: a[2] for a in args}
             args = [by_name[n] for n in NAMED[s.value[1]]]
-        return d.bugs(s.value[1], [self.value(a, loops) for a in args])
+        args = [self.value(a, loops) for a in args]
+        if s.value[1] in d.SIZED:
+            args.append(self.extents(s, loops)[0])
+        return d.bugs(s.value[1], args)
 
     def limits(self, s, loops):
         if not s.bounds:
