@@ -298,6 +298,18 @@ static void sort_families(struct model *m, struct graph *g, struct compiler *c,
     }
 }
 
+/* Whether a family stands before one that it reads: its variable and that one's
+ * feed each other, if not element by element, so no order of the variables is
+ * right: a[1], then b[2] from a[1], then a[2] from b[2]. */
+static bool is_out_of_order(const struct graph *g)
+{
+    for (int i = 0; i < g->n; i++)
+        for (int j = i + 1; j < g->n; j++)
+            if (g->edge[i][j] && g->component[i] != g->component[j])
+                return true;
+    return false;
+}
+
 /* In the order of the model: a sequence is run at its first family. */
 static void sort_members(struct sequence *q)
 {
@@ -317,7 +329,7 @@ void model_find_sequences(struct compiler *c, struct model *m)
                                                SEQUENCE_REFRESH};
     for (int k = 0; k < 3; k++) {
         struct graph *g = graph_of(c, m, kinds[k]);
-        bool any = false;
+        bool any = is_out_of_order(g);
         for (int i = 0; i < g->ncomponents; i++)
             if (needs_sequence(g, i)) {
                 add_sequence(g, m, i, kinds[k]);

@@ -145,3 +145,31 @@ model 'model { for (t in 3:N) { x[t] ~ dnorm(x[t-1] + x[k[t]], 1) }
     '{"N": 4, "x": [1, 2, null, null], "p": [0.5, 0.5]}'
 status 0 ./m check --data m.json
 exit 0
+
+# Two arrays whose elements feed each other by statements of one element each:
+# a[1], then p[2] from a[1], then a[2] from p[2]. Each draw obeys the statements,
+# and the posterior is that of the weights written out.
+cat >stick.gbm <<'END'
+model {
+  for (i in 1:2) { v[i] ~ dbeta(2, 3) }
+  a[1] <- v[1]
+  for (i in 2:2) { a[i] <- a[i-1] + p[i] }
+  p[3] <- 1 - sum(p[1:2])
+  for (i in 2:2) { p[i] <- v[i] * (1 - a[i-1]) }
+  p[1] <- v[1]
+  y ~ dbin(a[2], 10)
+  new ~ dnorm(p[2], 1)
+}
+END
+echo '{"y": 3}' >stick.json
+status 0 "$GBMC" -O0 stick.gbm -o stick
+status 0 ./stick --data stick.json --quiet --digits 12 --draws 50 --warmup 20 \
+    --out stick.csv
+python3 - <<'PY' || fail "stick: draws that break the statements"
+import csv
+for row in csv.DictReader(l for l in open("stick_1.csv") if l[0] != "#"):
+    x = {k: float(v) for k, v in row.items()}
+    assert abs(x["p.2"] - x["v.2"] * (1 - x["a.1"])) < 1e-9, row
+    assert abs(x["a.2"] - x["a.1"] - x["p.2"]) < 1e-9, row
+    assert abs(x["p.3"] - 1 + x["p.1"] + x["p.2"]) < 1e-9, row
+PY
