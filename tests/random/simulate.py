@@ -41,8 +41,14 @@ def interp_lin(e, x, y):
     return float(np.interp(e, x, y))
 
 
+def each(f):
+    """f of a number, or of each element of an array."""
+    return lambda x: np.reshape([f(v) for v in np.ravel(x)], np.shape(x)) \
+        if np.ndim(x) else f(x)
+
+
 FUNCTIONS = {
-    "exp": math.exp, "log": d.log, "sqrt": math.sqrt, "abs": abs,
+    "exp": math.exp, "log": each(d.log), "sqrt": math.sqrt, "abs": abs,
     "pow": lambda x, y: x ** y, "ilogit": ilogit, "expit": ilogit,
     "logit": lambda p: math.log(p / (1 - p)), "phi": d.phi,
     "cloglog": lambda p: math.log(-math.log(1 - p)),
