@@ -245,10 +245,13 @@ static bool same_length(struct compiler *c, const struct family *f, symp a,
     return false;
 }
 
-/* The sum of a whole node on the simplex is 1. `context`: the family whose
- * density it stands in. */
+/* The sum of a whole node on the simplex is 1, as is that of probabilities that
+ * are differences of others. `context`: the family whose density it stands in.
+ */
 static symp simplex_node(struct compiler *c, symp e, void *context)
 {
+    if (e->kind == SYM_SUM && e->args[2]->kind == SYM_SELECT)
+        return model_constant_sum(c, e);
     if (e->kind != SYM_SUM || e->args[2]->kind != SYM_REF)
         return NULL;
     symp ref = e->args[2];

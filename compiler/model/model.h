@@ -231,7 +231,10 @@ symp family_extent(struct compiler *c, const struct family *f, int slice);
 symp model_scaled_matrix(struct compiler *c, symp array, const struct family *f,
                          const struct var *v, symp *scale);
 
-/* products.c: e, where it has to do with an element of `target`, with what it
+/* products.c: the sum e where what it adds by parts of its range, in
+ * differences f(j) - f(j - 1), is a number. NULL: it is not told. */
+symp model_constant_sum(struct compiler *c, symp e);
+/* The same file: e, where it has to do with an element of `target`, with what it
  * reads of it through recursions that multiply, and products, in closed form.
  * NULL: there is none, or it has no such form. */
 symp model_by_products(struct compiler *c, const struct model *m, symp e,

@@ -519,6 +519,29 @@ static symp telescoped(struct compiler *c, const struct closing *k,
     return NULL;
 }
 
+/* Of terms f(r) - f(r - 1) of the body, which are taken out of it, what is left
+ * of their sums: f at the last index less f before the first. */
+static symp ends_of_differences(struct compiler *c, struct span_of s,
+                                symp *body)
+{
+    symp total = sym_num(c, 0), one = sym_num(c, 1), e = *body;
+    symp next = sym_add2(c, sym_loop(c, s.loop), one);
+    for (int i = 0; e->kind == SYM_ADD && i < e->nargs; i++)
+        for (int j = 0; j < e->nargs; j++) {
+            symp last = e->args[i], first = e->args[j];
+            if (!sym_has_loop(last, s.loop) ||
+                !sym_same(sym_replace_loop(c, first, s.loop, next),
+                          sym_neg(c, last)))
+                continue;
+            symp ends[] = {total, sym_replace_loop(c, last, s.loop, s.upper),
+                           sym_replace_loop(c, first, s.loop, s.lower)};
+            *body = sym_sub(c, *body, sym_add2(c, last, first));
+            total = sym_add(c, 3, ends);
+            break;
+        }
+    return total;
+}
+
 static symp settled_sum(struct compiler *c, const struct closing *k,
                         struct span_of s, symp body)
 {
@@ -532,6 +555,7 @@ static symp settled_sum(struct compiler *c, const struct closing *k,
         return total;
     if (sym_same(s.lower, s.upper))
         return sym_add2(c, total, sym_replace_loop(c, body, s.loop, s.lower));
+    total = sym_add2(c, total, ends_of_differences(c, s, &body));
     if (body->kind == SYM_ADD) {
         for (int i = 0; i < body->nargs; i++)
             total = sym_add2(c, total, settled_sum(c, k, s, body->args[i]));
@@ -540,6 +564,15 @@ static symp settled_sum(struct compiler *c, const struct closing *k,
     symp ends = telescoped(c, k, s, body);
     return sym_add2(c, total,
                     ends ? ends : sym_sum(c, s.loop, s.lower, s.upper, body));
+}
+
+symp model_constant_sum(struct compiler *c, symp e)
+{
+    struct closing k = {.at = NEW(c, struct loop)};
+    struct span_of all = {e->loop, e->args[0], e->args[1]};
+    k.at->name = "h";
+    symp sum = settled_sum(c, &k, all, e->args[2]);
+    return sum->kind == SYM_NUM ? sum : NULL;
 }
 
 static symp log_of(symp e)

@@ -70,7 +70,7 @@ for name, value in (("sd1", a), ("sd2", b), ("cor", r)):
         sys.exit(name + " is drawn in small steps")
 sys.exit(int(worst > 4.5))
 P
-status 0 ./model --data data.json --draws 4000 --quiet --plain --summary plain.json
+status 0 ./model --data data.json --draws 1500 --quiet --plain --summary plain.json
 python3 - <<'P' || fail "not as drawn plainly"
 import json, sys
 a, b = (json.load(open(f))["parameters"] for f in ("fit.json", "plain.json"))
