@@ -473,10 +473,13 @@ symp sym_join_complement(struct compiler *c, symp e)
 {
     if (e->kind != SYM_ADD || e->nargs != 2 || !sym_is(e->args[1], 1))
         return e;
+    static const char *const symmetric[] = {"ilogit", "phi"};
     symp minus = sym_neg(c, e->args[0]);
-    if (!sym_is_call(c, minus, "ilogit"))
-        return e;
-    return sym_call(c, "ilogit", 1, (symp[]){sym_neg(c, minus->args[0])});
+    for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
+        if (sym_is_call(c, minus, symmetric[i]))
+            return sym_call(c, symmetric[i], 1,
+                            (symp[]){sym_neg(c, minus->args[0])});
+    return e;
 }
 
 static symp multiply(struct compiler *c, int n, const symp *factors)

@@ -84,8 +84,8 @@ symp sym_cofactor(struct compiler *c, symp product, int i);
  * multiplies it. NULL if there is none. */
 symp sym_only_where(struct compiler *c, symp e, const struct loop *l,
                     symp *rest);
-/* 1 - ilogit(a) as ilogit(-a); any other e as it is. Not done wherever one is
- * built, as there 1 - p + p must stay 1. */
+/* 1 - ilogit(a) as ilogit(-a), and phi likewise; any other e as it is. Not done
+ * wherever one is built, as there 1 - p + p must stay 1. */
 symp sym_join_complement(struct compiler *c, symp e);
 symp sym_neg(struct compiler *c, symp a);
 /* How many whole numbers there are from lower to upper. */
