@@ -20,31 +20,67 @@ struct replacing {
     bool mirrored; /* set where -what was met */
 };
 
+static double leading_number(symp e)
+{
+    symp first = e->kind == SYM_ADD ? e->args[0] : e;
+    first = first->kind == SYM_MUL ? first->args[0] : first;
+    return first->kind == SYM_NUM ? first->number : 1;
+}
+
+/* The number q for which e is q * what, term by term; 0 if there is none. */
+static double multiple_of(struct compiler *c, symp e, symp what)
+{
+    double q = leading_number(e) / leading_number(what);
+    return sym_same(e, sym_mul2(c, sym_num(c, q), what)) ? q : 0;
+}
+
 static symp replace_in_sum(struct compiler *c, symp e, void *context)
 {
     struct replacing *r = context;
     if (e->kind != SYM_ADD)
         return NULL;
-    symp part = part_with_block(c, r->k, e);
-    if (sym_same(part, r->what))
-        return sym_add(c, 3, (symp[]){r->by, e, sym_neg(c, r->what)});
-    if (!sym_same(part, sym_neg(c, r->what)))
+    double times = multiple_of(c, part_with_block(c, r->k, e), r->what);
+    if (times == 0)
         return NULL;
-    r->mirrored = true;
-    return sym_add(c, 3, (symp[]){sym_neg(c, r->by), e, r->what});
+    r->mirrored = r->mirrored || times == -1;
+    symp q = sym_num(c, times);
+    return sym_add(c, 3,
+                   (symp[]){sym_mul2(c, q, r->by), e,
+                            sym_neg(c, sym_mul2(c, q, r->what))});
 }
 
-/* The predictor eta in logp becomes `by`, also where eta + log(E[i]) or, as in
- * the log odds of a failure, -eta stands. */
+/* The predictor eta in logp becomes `by`, also where eta + log(E[i]) stands, a
+ * number times eta whose terms stand one by one or, as in the log odds of a
+ * failure, -eta. */
 static symp replace_predictor(struct compiler *c, const struct joint_context *k,
                               symp logp, symp eta, symp by, bool *mirrored)
 {
     struct replacing r = {k, eta, by, false};
-    symp e = sym_replace(c, logp, eta, by);
-    if (joint_mentions(k, e))
+    symp e = sym_replace(c, logp, eta, by), before = NULL;
+    /* inner sums first: eta - exp(eta + rest) * t is a sum, too */
+    while (e != before && joint_mentions(k, e)) {
+        before = e;
         e = sym_map(c, e, replace_in_sum, &r);
+    }
     *mirrored = r.mirrored;
     return e;
+}
+
+/* The argument of e that is descended into: the first that mentions the block
+ * and is not linear in it, as exp(eta) in eta - exp(eta) * t, where the terms
+ * of eta stand one by one; else the first that mentions it. */
+static symp leading_on(struct compiler *c, struct joint_context *k, symp e)
+{
+    symp first = NULL;
+    for (int i = 0; i < e->nargs; i++) {
+        struct joint_linear form = {.rest = sym_num(c, 0)};
+        if (!joint_mentions(k, e->args[i]))
+            continue;
+        first = first ? first : e->args[i];
+        if (!joint_decompose(c, k, e->args[i], sym_num(c, 1), &form))
+            return e->args[i];
+    }
+    return first;
 }
 
 /* The largest expression through which alone logp depends on the block, and
@@ -69,13 +105,9 @@ static symp find_predictor(struct compiler *c, struct joint_context *k,
         }
         if (e->kind == SYM_REF || e->kind == SYM_SUM)
             break;
-        symp next = NULL;
-        for (int i = 0; i < e->nargs && !next; i++)
-            if (joint_mentions(k, e->args[i]))
-                next = e->args[i];
-        if (!next)
+        e = leading_on(c, k, e);
+        if (!e)
             break;
-        e = next;
     }
     return best;
 }
