@@ -144,6 +144,7 @@ static const struct {
     {.run = sweep_find_dependence},
     {.run = sweep_fuse},
     {.run = sweep_check_added, .ends = true},
+    {.run = sweep_anchor},
     {.run = sweep_hoist, .emit = "plan", .print = report_plan},
     {.run = sweep_form_phases, .emit = "sweep", .print = report_sweep},
     {.run = sweep_settle_slots, .emit = "slots", .print = slots_print},

@@ -293,6 +293,10 @@ struct law {
     const struct entry *family; /* of the library that it is of, or NULL */
     int place[24];              /* statistic i is number place[i] of it */
     symp exponent;              /* what an x^p pattern bound, or NULL */
+    symp anchored[24]; /* not NULL: statistic i, exp(q x), is exp(q x - this),
+                          q x at the state, and its coefficients are those of
+                          that: anchored.c */
+    bool fades[24]; /* with anchored: a draw may go further than exp() tells */
     struct step *rest; /* the same where the family's last statistic, which the
                           prior has not, has a coefficient of 0; or NULL */
 };

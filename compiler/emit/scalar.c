@@ -21,6 +21,11 @@ static void emit_struct(struct compiler *c, struct text *out,
     for (int i = 0; i < s->law.n; i++)
         text_printf(out, "    real c%d; /* coefficient of %s */\n", i + 1,
                     sym_text(c, s->law.statistics[i]));
+    for (int i = 0; i < s->law.n; i++)
+        if (s->law.anchored[i])
+            text_printf(out,
+                        "    real from%d; /* c%d is for exp(... - this) */\n",
+                        i + 1, i + 1);
     text_append(out, "    real lower, upper;\n");
     emit_hoisted_members(c, out, s);
     text_append(out, "};\n\n");
@@ -226,6 +231,10 @@ static bool emit_prepare(struct compiler *c, struct text *out,
                   emit_expr(&e, sym_loop(c, f->loops[i])));
     for (int i = 0; i < s->law.n; i++)
         emit_line(&e, "k_->c%d = (real)c%d;", i + 1, i + 1);
+    for (int i = 0; i < s->law.n; i++)
+        if (s->law.anchored[i])
+            emit_line(&e, "k_->from%d = %s;", i + 1,
+                      emit_expr(&e, s->law.anchored[i]));
     emit_line(&e, "k_->lower = (real)lower;");
     emit_line(&e, "k_->upper = (real)upper;");
     emit_hoisted_fill(&e, s, emit_target(&e, f));
@@ -285,6 +294,17 @@ static bool stays_finite(symp e)
     return true;
 }
 
+/* Statistic i at x. */
+static const char *emit_statistic(struct emitter *e, const struct step *s,
+                                  int i)
+{
+    symp t = sweep_statistic_tried(s, i);
+    if (!s->law.anchored[i])
+        return emit_expr(e, t);
+    return intern_format(e->c, "real_exp(%s - k_->from%d)",
+                         emit_expr(e, t->args[0]), i + 1);
+}
+
 /* The collected terms at x. */
 static void emit_terms(struct emitter *e, const struct step *s)
 {
@@ -302,7 +322,7 @@ static void emit_terms(struct emitter *e, const struct step *s)
             const char *inner = emit_expr(e, t->args[0]);
             emit_line(e, "total += gbm_xlogy(k_->c%d, %s);", i + 1, inner);
         } else {
-            const char *value = emit_expr(e, t);
+            const char *value = emit_statistic(e, s, i);
             /* one branch may be log(0) where the coefficient is 0, or the
              * coefficient log(0) where the value is 0 */
             if (t->kind == SYM_SELECT)
@@ -421,6 +441,42 @@ void emit_scalar(struct compiler *c, struct text *out, struct step *s,
     emit_scalar_update(c, out, s);
 }
 
+/* Behind a draw: it goes back to before_ if a term that was too small to count
+ * counts where it is. */
+static void emit_return(struct emitter *e, const struct step *s)
+{
+    const struct law *l = &s->law;
+    struct text any = {0}, counts = {0};
+    for (int i = 0; i < l->n; i++) {
+        if (!l->fades[i])
+            continue;
+        emit_line(e, "const bool faded%d = gbm_faded(k_.c%d, %s - k_.from%d);",
+                  i + 1, i + 1, emit_expr(e, l->anchored[i]), i + 1);
+        text_printf(&any, "%sfaded%d", any.data ? " || " : "", i + 1);
+        text_printf(&counts,
+                    "%s(faded%d && !(real_fabs(k_.c%d) < REAL_C(1e-12)))",
+                    counts.data ? " || " : "", i + 1, i + 1);
+    }
+    emit_line(e, "if (%s) {", any.data);
+    emit_line(e, "    gbm_team_sync(team);");
+    emit_line(e, "    prepare_%s(&k_, s, team, element);",
+              family_id(e->c, s->family));
+    emit_line(e, "    if (%s) {", counts.data);
+    e->indent += 2;
+    emit_store(e, s, "before_");
+    emit_close(e, 2);
+    text_free(&any);
+    text_free(&counts);
+}
+
+static bool may_return(const struct step *s)
+{
+    for (int i = 0; i < s->law.n; i++)
+        if (s->law.fades[i])
+            return true;
+    return false;
+}
+
 void emit_scalar_update(struct compiler *c, struct text *out,
                         const struct step *s)
 {
@@ -435,7 +491,11 @@ void emit_scalar_update(struct compiler *c, struct text *out,
     if (emit_step_has_columns(s))
         emit_line(&e, "GBM_COLUMNS(k_, room_%s(&k_, s, element));", id);
     emit_line(&e, "prepare_%s(&k_, s, team, element);", id);
+    if (may_return(s))
+        emit_line(&e, "const real before_ = %s;", emit_target(&e, f));
     s->sampler->draw(&e, s);
+    if (may_return(s))
+        emit_return(&e, s);
     if (emit_step_has_columns(s))
         emit_line(&e, "GBM_COLUMNS_END(k_);");
     if (s->through) {
@@ -509,12 +569,23 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
     if (emit_step_has_columns(s))
         text_printf(out, "    GBM_COLUMNS(k_, room_%s(&k_, s, element));\n",
                     id);
+    /* the sums about x tell most of it; what is evaluated in place may be
+     * relative to where x was */
+    if (may_return(s) && !s->opaque)
+        text_printf(out,
+                    "    get_%s(state, element, &before);\n"
+                    "    set_%s(state, element, x);\n"
+                    "    prepare_%s(&k_, s, &gbm_alone, element);\n    ",
+                    id, id, id);
+    else
+        text_printf(out,
+                    "    prepare_%s(&k_, s, &gbm_alone, element);\n    "
+                    "get_%s(state, element, &before);\n    ",
+                    id, id);
     text_printf(out,
-                "    prepare_%s(&k_, s, &gbm_alone, element);\n    "
-                "get_%s(state, element, &before);\n    "
                 "if (*x >= k_.lower && *x <= k_.upper)\n        "
                 "value = (double)density_%s(&k_, (real)*x);\n    ",
-                id, id, id);
+                id);
     if (s->integrated)
         text_printf(out,
                     "set_%s(state, element, x);\n    value += "

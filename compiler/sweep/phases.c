@@ -285,8 +285,11 @@ struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s)
         draw->kind = PHASE_SOLVE;
         phase_solves(c, draw, coordinates(c, s));
     }
-    for (int i = 0; i < s->law.n; i++)
+    for (int i = 0; i < s->law.n; i++) {
         phase_computes(c, draw, sweep_statistic_tried(s, i));
+        if (s->law.anchored[i])
+            phase_computes(c, draw, s->law.anchored[i]);
+    }
     for (const struct part *p = s->block.quadratics ? NULL : s->parts; p;
          p = p->next)
         sweep_add_part(c, s, p, draw);

@@ -68,6 +68,9 @@ void sweep_lift(struct compiler *c, struct model *m);
 /* Statistic number i as a trial evaluates it. */
 symp sweep_statistic_tried(const struct step *s, int i);
 
+/* anchored.c: exp(x) of log links, about where x stands. Requires the plan. */
+void sweep_anchor(struct compiler *c, struct model *m);
+
 /* plan.c: the order of the sweep, inverse indices, derived nodes to keep. */
 void sweep_plan(struct compiler *c, struct model *m);
 void sweep_number_steps(struct model *m);

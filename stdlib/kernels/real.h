@@ -196,6 +196,18 @@ GBM_FN real gbm_whole_power(real x, int n)
     return power;
 }
 
+/* Whether c, a sum of products with exp(rest + x), is too small to tell what it
+ * is about a place that lies `moved` away. */
+GBM_FN bool gbm_faded(real c, real moved)
+{
+#ifdef GBM_SINGLE
+    const real least = REAL_C(1e-30), far = 50;
+#else
+    const real least = REAL_C(1e-250), far = 500;
+#endif
+    return !(real_fabs(c) > least) && real_fabs(moved) > far;
+}
+
 /* Whether a sum of terms, whose absolute values add up to `size`, has lost too
  * many digits: to rounding, it may be wrong by more than 1e-10 of
  * itself (1e-5 in single

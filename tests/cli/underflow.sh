@@ -93,3 +93,33 @@ for seed in 1 4 11 12; do
     status 0 timeout 60 ./rates check --data rates.json \
         --init rates.init.json --seed $seed
 done
+
+# Years as they are: at the start exp(b * year) is 0 or infinite. What a sum of
+# exp(rest) has lost must not be missed where exp(rest + a) is an ordinary number;
+# an effect of one row may go further in one draw than exp() reaches.
+cat >years.gbm <<'M'
+model {
+  for (i in 1:n) {
+    y[i] ~ dpois(lambda[i])
+    log(lambda[i]) <- a + b * year[i] + c[g[i]]
+    z[i] ~ dpois(mu[i])
+    log(mu[i]) <- d * year[i] + e[i]
+    e[i] ~ dnorm(0, tau)
+  }
+  a ~ dunif(-1000, 1000)
+  b ~ dunif(-100, 100)
+  d ~ dunif(-100, 100)
+  for (k in 1:4) { c[k] ~ dt(0, 1.0E-3, 3) }
+  tau ~ dgamma(0.001, 0.001)
+}
+M
+cat >years.json <<'M'
+{"n": 8, "year": [1980, 1985, 1990, 1995, 2000, 2005, 2010, 2015],
+ "y": [4, 3, 6, 5, 9, 8, 12, 11], "z": [2, 5, 3, 7, 6, 6, 11, 9],
+ "g": [1, 2, 3, 4, 1, 2, 3, 4]}
+M
+status 0 "$GBMC" -O1 years.gbm -o years
+for seed in 1 2 3 4 5 6 7 8; do
+    status 0 ./years --data years.json --seed $seed --warmup 200 --draws 10
+    status 0 ./years check --data years.json --seed $seed
+done
