@@ -183,6 +183,9 @@ struct sampler {
     /* Whether it updates many elements at once, as rows (sampler/rows.c; asked
      * after emit); NULL: it never does. */
     bool (*by_rows)(const struct step *s);
+    /* Whether an element's draw may be asked for before it is taken
+     * (stdlib/kernels/between_rows.h; asked after emit); NULL: it may not. */
+    bool (*asks)(struct compiler *c, const struct step *s);
     bool own_cost; /* says itself, in cost_, how much it does */
     bool squares;  /* goes through a matrix of count_ rows, too */
     bool matrix;   /* each lane has room for one of dimension_ rows, where not

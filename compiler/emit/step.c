@@ -293,6 +293,24 @@ static bool by_rows(const struct step *s)
     return s->sampler->by_rows && s->sampler->by_rows(s);
 }
 
+static void emit_run(struct text *out, struct compiler *c, const struct step *s)
+{
+    const struct sampler *k = s->sampler;
+    const char *id = step_id(c, s);
+    if (by_rows(s))
+        text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->turn.part,
+                    s->name, id, s->number);
+    else if (k->asks && k->asks(c, s) && k->split(s))
+        text_printf(out, "GBM_HOST_RUN_BETWEEN_SPLIT(%d, %s, %s, %d, %d)\n",
+                    s->turn.part, s->name, id, s->number, k->blocks);
+    else if (k->asks && k->asks(c, s))
+        text_printf(out, "GBM_HOST_RUN_BETWEEN(%d, %s, %d, %d)\n", s->turn.part,
+                    s->name, s->number, k->blocks);
+    else
+        text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->turn.part,
+                    s->name, s->number, k->blocks, sweep_first_draw(s));
+}
+
 /* Returns whether there is a function cost_. */
 static bool emit_step_functions(struct text *out, struct compiler *c,
                                 const struct step *s)
@@ -305,12 +323,7 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
     const bool cost = k->own_cost || emit_cost(out, c, s);
     if (k->dense)
         return cost;
-    if (by_rows(s))
-        text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->turn.part,
-                    s->name, step_id(c, s), s->number);
-    else
-        text_printf(out, "GBM_HOST_RUN(%d, %s, %d, %d, %s)\n", s->turn.part,
-                    s->name, s->number, k->blocks, sweep_first_draw(s));
+    emit_run(out, c, s);
     emit_conflicts(out, c, s);
     if (lists_members(s)) {
         text_printf(out, "static const int members_%s[] = {", s->name);

@@ -95,8 +95,8 @@ GBM_FN real gbm_probit_middle(real q)
     return q * gbm_polynomial(a, 8, r) / gbm_polynomial(b, 8, r);
 }
 
-/* -gbm_phi's inverse of a small p < 0.075, given s = sqrt(-log p). */
-GBM_FN real gbm_probit_tail(real s)
+/* -gbm_phi's inverse of p < 0.075, given s = sqrt(-log p), s <= 5. */
+GBM_FN real gbm_probit_tail_near(real s)
 {
     const real c[8] = {
         REAL_C(1.42343711074968357734e0),  REAL_C(4.63033784615654529590e0),
@@ -111,6 +111,13 @@ GBM_FN real gbm_probit_tail(real s)
                        REAL_C(1.51986665636164571966e-2),
                        REAL_C(5.47593808499534494600e-4),
                        REAL_C(1.05075007164441684324e-9)};
+    s -= REAL_C(1.6);
+    return gbm_polynomial(c, 8, s) / gbm_polynomial(d, 8, s);
+}
+
+/* ... and s > 5. */
+GBM_FN real gbm_probit_tail_far(real s)
+{
     const real e[8] = {
         REAL_C(6.65790464350110377720e0),  REAL_C(5.46378491116411436990e0),
         REAL_C(1.78482653991729133580e0),  REAL_C(2.96560571828504891230e-1),
@@ -124,12 +131,13 @@ GBM_FN real gbm_probit_tail(real s)
                        REAL_C(1.84631831751005468180e-5),
                        REAL_C(1.42151175831644588870e-7),
                        REAL_C(2.04426310338993978564e-15)};
-    if (s <= 5) {
-        s -= REAL_C(1.6);
-        return gbm_polynomial(c, 8, s) / gbm_polynomial(d, 8, s);
-    }
     s -= 5;
     return gbm_polynomial(e, 8, s) / gbm_polynomial(f, 8, s);
+}
+
+GBM_FN real gbm_probit_tail(real s)
+{
+    return s <= 5 ? gbm_probit_tail_near(s) : gbm_probit_tail_far(s);
 }
 
 /* gbm_phi's inverse, to about 1e-16 relative: Wichura, "Algorithm AS 241"

@@ -21,6 +21,10 @@ struct gbm_rng {
     const struct gbm_ahead *ahead;
     uint32_t place, stride, nahead;
     uint32_t normals; /* so many of the normal draws stand there too */
+    /* Not NULL: draws between bounds are asked for first, of many elements, and
+     * taken when all have been made; this is number `asks` (between_rows.h). */
+    struct gbm_between *between;
+    int asks;
 #endif
 };
 
@@ -94,6 +98,8 @@ GBM_FN void gbm_rng_start(struct gbm_rng *rng, uint64_t seed, uint32_t chain,
     rng->ahead = NULL;
     rng->place = rng->stride = rng->nahead = 0;
     rng->normals = 0;
+    rng->between = NULL;
+    rng->asks = 0;
 #endif
 }
 

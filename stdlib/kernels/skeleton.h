@@ -269,6 +269,23 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
 /* The run of a step: each element's random numbers depend on (seed, chain,
  * sweep, step, element) alone. Of those that the device may have computed ahead
  * an element has `blocks`; its first draw is the function `draw`. */
+#define GBM_RUN_STARTS(number, blocks, draw)                                   \
+    const struct state *const s = (const struct state *)state;                 \
+    struct gbm_rng rng;                                                        \
+    gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number, 0);          \
+    if (sweep->ahead && (blocks) > 0) {                                        \
+        rng.ahead = sweep->ahead;                                              \
+        rng.place = sweep->place;                                              \
+        rng.stride = sweep->stride;                                            \
+        rng.nahead = (blocks);                                                 \
+        rng.normals = GBM_NORMALS_FIRST(draw);                                 \
+    }
+/* `element` is number k, and its stream begins. */
+#define GBM_RUN_ELEMENT(k)                                                     \
+    const long long element = elements ? elements[k] : (k);                    \
+    rng.element = (uint32_t)element;                                           \
+    rng.block = rng.left = 0
+
 #define GBM_HOST_RUN(part, function, number, blocks, draw)                     \
     GBM_ENTRY(                                                                 \
         part,                                                                  \
@@ -276,24 +293,112 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
                             uint32_t chain, const int *elements,               \
                             int64_t first, int64_t last),                      \
         {                                                                      \
-            struct gbm_rng rng;                                                \
-            gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number, 0);  \
-            if (sweep->ahead && (blocks) > 0) {                                \
-                rng.ahead = sweep->ahead;                                      \
-                rng.place = sweep->place;                                      \
-                rng.stride = sweep->stride;                                    \
-                rng.nahead = (blocks);                                         \
-                rng.normals = GBM_NORMALS_FIRST(draw);                         \
-            }                                                                  \
+            GBM_RUN_STARTS(number, blocks, draw)                               \
             for (int64_t k = first; k < last; k++) {                           \
-                const long long element = elements ? elements[k] : k;          \
-                rng.element = (uint32_t)element;                               \
-                rng.block = rng.left = 0;                                      \
-                function((const struct state *)state, &rng, &gbm_alone,        \
-                         element, GBM_ADAPTING(sweep));                        \
+                GBM_RUN_ELEMENT(k);                                            \
+                function(s, &rng, &gbm_alone, element, GBM_ADAPTING(sweep));   \
                 rng.place += (blocks)*rng.stride;                              \
             }                                                                  \
         })
+
+/* The same where an element's draw may be asked for before it is taken
+ * (between_rows.h): `prepare` once, with what it keeps in k_, and `finish`
+ * twice. */
+#define GBM_RUN_BETWEEN(conditional, prepare, finish, blocks)                  \
+    for (int64_t start = first; start < last; start += GBM_BETWEEN_ROWS) {     \
+        const int64_t rest = last - start;                                     \
+        const int n = rest < GBM_BETWEEN_ROWS ? (int)rest : GBM_BETWEEN_ROWS;  \
+        struct gbm_between between;                                            \
+        conditional kept[GBM_BETWEEN_ROWS];                                    \
+        between.taken = n < GBM_BETWEEN_LEAST;                                 \
+        for (int i = 0; i < n; i++) {                                          \
+            GBM_RUN_ELEMENT(start + i);                                        \
+            conditional *const k_ = &kept[i];                                  \
+            prepare;                                                           \
+            gbm_between_begin(&between, i);                                    \
+            if (between.taken)                                                 \
+                continue;                                                      \
+            rng.between = &between;                                            \
+            rng.asks = i;                                                      \
+            finish;                                                            \
+            rng.place += (blocks)*rng.stride;                                  \
+        }                                                                      \
+        if (!between.taken) {                                                  \
+            gbm_draw_between_rows(&between, n);                                \
+            rng.place -= (uint32_t)n * (blocks)*rng.stride;                    \
+        }                                                                      \
+        for (int i = 0; i < n; i++) {                                          \
+            GBM_RUN_ELEMENT(start + i);                                        \
+            conditional *const k_ = &kept[i];                                  \
+            rng.between = &between;                                            \
+            rng.asks = i;                                                      \
+            finish;                                                            \
+            rng.place += (blocks)*rng.stride;                                  \
+        }                                                                      \
+    }
+
+/* Of a step with the functions prepare_id and finish_id. */
+#define GBM_HOST_RUN_BETWEEN_SPLIT(part, function, id, number, blocks)         \
+    GBM_ENTRY(                                                                 \
+        part,                                                                  \
+        void function##_run(const void *state, const struct gbm_sweep *sweep,  \
+                            uint32_t chain, const int *elements,               \
+                            int64_t first, int64_t last),                      \
+        {GBM_RUN_STARTS(number, blocks, none) GBM_RUN_BETWEEN(                 \
+            struct conditional_##id, prepare_##id(k_, s, &gbm_alone, element), \
+            finish_##id(s, &rng, &gbm_alone, element, GBM_ADAPTING(sweep),     \
+                        k_),                                                   \
+            blocks)})
+
+/* Of one whose update is small enough to be made twice. */
+#define GBM_HOST_RUN_BETWEEN(part, function, number, blocks)                   \
+    GBM_ENTRY(part,                                                            \
+              void function##_run(const void *state,                           \
+                                  const struct gbm_sweep *sweep,               \
+                                  uint32_t chain, const int *elements,         \
+                                  int64_t first, int64_t last),                \
+              {GBM_RUN_STARTS(number, blocks, none) GBM_RUN_BETWEEN(           \
+                  char, (void)k_,                                              \
+                  function(s, &rng, &gbm_alone, element, GBM_ADAPTING(sweep)), \
+                  blocks)})
+
+/* Rows first..last of a step that draws what the rows of a dense block's
+ * design wait for, whose a'x are known (struct gbm_dense_term). */
+#define GBM_HOST_PASS(part, function, id, number, blocks, draw)                \
+    GBM_ENTRY(part,                                                            \
+              void function##_rows(const void *state,                          \
+                                   const struct gbm_sweep *sweep,              \
+                                   uint32_t chain, int64_t first,              \
+                                   int64_t last, const double *predictor),     \
+              {                                                                \
+                  const int *const elements = NULL;                            \
+                  GBM_RUN_STARTS(number, blocks, draw)                         \
+                  for (int64_t k = first; k < last; k++) {                     \
+                      struct conditional_##id k_;                              \
+                      GBM_RUN_ELEMENT(k);                                      \
+                      predicted_##id(&k_, s, &gbm_alone, element,              \
+                                     predictor[k - first]);                    \
+                      finish_##id(s, &rng, &gbm_alone, element,                \
+                                  GBM_ADAPTING(sweep), &k_);                   \
+                      rng.place += (blocks)*rng.stride;                        \
+                  }                                                            \
+              })
+#define GBM_HOST_PASS_BETWEEN(part, function, id, number, blocks)              \
+    GBM_ENTRY(part,                                                            \
+              void function##_rows(const void *state,                          \
+                                   const struct gbm_sweep *sweep,              \
+                                   uint32_t chain, int64_t first,              \
+                                   int64_t last, const double *predictor),     \
+              {                                                                \
+                  const int *const elements = NULL;                            \
+                  GBM_RUN_STARTS(number, blocks, none)                         \
+                  GBM_RUN_BETWEEN(struct conditional_##id,                     \
+                                  predicted_##id(k_, s, &gbm_alone, element,   \
+                                                 predictor[element - first]),  \
+                                  finish_##id(s, &rng, &gbm_alone, element,    \
+                                              GBM_ADAPTING(sweep), k_),        \
+                                  blocks)                                      \
+              })
 
 #define GBM_HOST_AHEAD(function)                                               \
     GBM_ENTRY(2,                                                               \

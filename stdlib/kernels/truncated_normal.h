@@ -8,15 +8,9 @@
 #ifndef GBM_TRUNCATED_NORMAL_H
 #define GBM_TRUNCATED_NORMAL_H
 
+#include "between_rows.h"
 #include "exponential.h"
 #include "normal.h"
-
-/* Beyond this many standard deviations inversion gives way to rejection. */
-#ifdef GBM_SINGLE
-#define GBM_FAR_TAIL REAL_C(8)
-#else
-#define GBM_FAR_TAIL REAL_C(30)
-#endif
 
 /* Standard normal on [a, b], a short interval, by rejection from the uniform;
  * the density is largest at `peak`. */
@@ -79,6 +73,11 @@ GBM_FN_BIG real gbm_truncated_normal_right(struct gbm_rng *rng, real a, real b,
 GBM_FN real gbm_draw_truncated_normal(struct gbm_rng *rng, real mu, real sd,
                                       real lower, real upper)
 {
+#ifndef __CUDACC__
+    real value;
+    if (rng->between && gbm_between_answers(rng, mu, sd, lower, upper, &value))
+        return value;
+#endif
     if (!(lower < upper))
         return lower == upper ? lower : GBM_NAN;
     real a = (lower - mu) / sd, b = (upper - mu) / sd;

@@ -214,6 +214,69 @@ static double truncated_normal_p(const double *p, double x)
 
 DRAW(truncated_normal, gbm_draw_truncated_normal(rng, p[0], p[1], p[2], p[3]))
 
+/* Number k of the cases that are drawn in rows: every side, and what is not
+ * drawn by inversion among them. */
+static void between_case(int k, real *p)
+{
+    const real mu = (real)(k * 37 % 201 - 100) / 10;
+    const real sd = real_exp((real)(k * 53 % 61 - 30) / 10);
+    const real from = mu + sd * (real)(k * 29 % 121 - 60) / 10;
+    const real width = sd * (real)(1 + k * 17 % 90) / 9;
+    p[0] = mu;
+    p[1] = sd;
+    p[2] = k % 6 == 0   ? 0
+           : k % 6 == 2 ? -1
+           : k % 6 == 3 ? from
+           : k % 6 == 5 ? mu + 35 * sd
+                        : -GBM_INF;
+    p[3] = k % 6 == 1   ? 0
+           : k % 6 == 2 ? 2
+           : k % 6 == 3 ? from + width
+                        : GBM_INF;
+}
+
+/* In rows, each is the draw that it is by itself. */
+static void truncated_normals_in_rows(void **state)
+{
+    (void)state;
+#ifdef GBM_SINGLE
+    const real off = REAL_C(2e-4);
+#else
+    const real off = 1e-12;
+#endif
+    int made = 0, rows = 0;
+    for (int size = 1; size <= GBM_BETWEEN_ROWS; size++) {
+        struct gbm_between between;
+        struct gbm_rng rng;
+        real p[GBM_BETWEEN_ROWS][4];
+        between.taken = false;
+        for (int i = 0; i < size; i++) {
+            between_case(size * 64 + i, p[i]);
+            gbm_between_begin(&between, i);
+            gbm_rng_start(&rng, 7, 0, (uint32_t)size, 3, (uint32_t)i);
+            rng.between = &between;
+            rng.asks = i;
+            (void)truncated_normal(&rng, p[i]);
+        }
+        gbm_draw_between_rows(&between, size);
+        for (int i = 0; i < size; i++, rows++) {
+            gbm_rng_start(&rng, 7, 0, (uint32_t)size, 3, (uint32_t)i);
+            const real single = truncated_normal(&rng, p[i]);
+            made += between.value[i] == between.value[i];
+            gbm_rng_start(&rng, 7, 0, (uint32_t)size, 3, (uint32_t)i);
+            rng.between = &between;
+            rng.asks = i;
+            const real x = truncated_normal(&rng, p[i]);
+            if (!(real_fabs(x - single) <=
+                  off * (p[i][1] + real_fabs(p[i][0]))))
+                fail_msg("row %d of %d: %g, alone %g", i, size, (double)x,
+                         (double)single);
+            assert_true(x >= p[i][2] && x <= p[i][3]);
+        }
+    }
+    assert_true(made > rows / 2 && made < rows);
+}
+
 static void truncated_normals(void **state)
 {
     double inf = INFINITY;
@@ -1393,6 +1456,7 @@ int main(void)
         cmocka_unit_test(elementary),
         cmocka_unit_test(wrong_kernels_fail),
         cmocka_unit_test(truncated_normals),
+        cmocka_unit_test(truncated_normals_in_rows),
         cmocka_unit_test(truncated_gammas),
         cmocka_unit_test(inverse_gaussians),
         cmocka_unit_test(modified_half_normals),
