@@ -316,6 +316,11 @@ struct gbm_dense_term {
      * the scores' sum, by pass_kernel. */
     int drawn;
     const char *pass_kernel;
+    /* Rows first..last of that, on the host: a'x of row r is predictor[r -
+     * first]. */
+    void (*draw_rows)(const void *state, const struct gbm_sweep *sweep,
+                      uint32_t chain, int64_t first, int64_t last,
+                      const double *predictor);
     /* Not 0: step `scaled`, less 1, multiplies what `drawn` draws by a number,
      * which slot `number` then holds, and the scores with it: a sum that a pass
      * has made waits for that. */

@@ -240,10 +240,32 @@ static void phases(struct compiler *c, struct step *s)
     phase_solves(c, solve, d);
 }
 
+/* The host's draws of the rows of a pass. */
+static void emit_host_passes(struct compiler *c, struct text *out,
+                             const struct step *s)
+{
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next) {
+        const struct step *drawn = drawn_with(q);
+        if (!drawn)
+            continue;
+        const struct sampler *k = drawn->sampler;
+        const int n = q->part->factor->number;
+        const char *id = family_id(c, drawn->family);
+        if (k->asks && k->asks(c, drawn))
+            text_printf(
+                out, "GBM_HOST_PASS_BETWEEN(%d, pass_%s_%d, %s, %d, %d)\n",
+                drawn->turn.part, s->name, n, id, drawn->number, k->blocks);
+        else
+            text_printf(out, "GBM_HOST_PASS(%d, pass_%s_%d, %s, %d, %d, %s)\n",
+                        drawn->turn.part, s->name, n, id, drawn->number,
+                        k->blocks, sweep_first_draw(drawn));
+    }
+}
+
 static void emit_tables(struct compiler *c, struct text *out,
                         const struct step *s)
 {
-    (void)c;
+    emit_host_passes(c, out, s);
     text_printf(out, "static const struct gbm_dense_term terms_%s[] = {\n",
                 s->name);
     int n = 0;
@@ -267,8 +289,8 @@ static void emit_tables(struct compiler *c, struct text *out,
         if (drawn)
             text_printf(out,
                         ",\n     .drawn = %d, .pass_kernel = "
-                        "\"pass_%s_%d_kernel\"",
-                        drawn->number + 1, s->name, k);
+                        "\"pass_%s_%d_kernel\", .draw_rows = pass_%s_%d_rows",
+                        drawn->number + 1, s->name, k, s->name, k);
         if (drawn && drawn->scaled.by)
             text_printf(out, ", .scaled = %d, .number = %d",
                         drawn->scaled.by->number + 1,

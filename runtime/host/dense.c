@@ -30,6 +30,7 @@ struct term {
     double *gram;         /* [d][d] sum_i w_i/w_ref a_i a_i', or NULL */
     double *scores;       /* [d] sum_i s_i/w_ref a_i, where constant, or NULL */
     int64_t reference;    /* row whose weight is w_ref; -1: none has any */
+    double *sums; /* [chains][d] sum_i s_i a_i, of this sweep's pass; or NULL */
 };
 
 struct host_dense {
@@ -38,6 +39,7 @@ struct host_dense {
     /* gbm_model.ahead */
     void (*ahead)(uint64_t seed, uint32_t chain, uint32_t sweep, int ngroups,
                   const struct gbm_places *places, struct gbm_ahead *out);
+    const struct rt_instance *in;
     int d;
     int64_t rows; /* of all terms */
     bool wide;
@@ -200,23 +202,84 @@ static void add_term(const struct host_dense *h, const struct term *t,
     }
 }
 
+/* What draws the rows of a pass: a step of the chain, given the block's x. */
+struct rows_drawn {
+    const struct gbm_step *step;
+    const struct gbm_sweep *sweep;
+    uint32_t chain;
+    const double *x; /* [d] */
+};
+
+/* out[i] = a_i'x for a panel a [count][d]. */
+static void predict(int d, int64_t count, const double *a, const double *x,
+                    double *out)
+{
+    if (d > SMALL) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)count, d, 1, a, d, x, 1,
+                    0, out, 1);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (int j = 0; j < d; j++)
+            sum += a[i * d + j] * x[j];
+        out[i] = sum;
+    }
+}
+
+static void draw_panel(const struct host_dense *h, const struct term *t,
+                       const void *state, const struct rows_drawn *drawn,
+                       int64_t first, int64_t count)
+{
+    struct gbm_sweep sweep = *drawn->sweep;
+    struct gbm_ahead ahead[HOST_BATCH];
+    struct host_batch batch;
+    double predictor[PANEL];
+    const int64_t room = host_batch_room(h->in, drawn->step);
+    predict(h->d, count, t->design + first * h->d, drawn->x, predictor);
+    batch.stride = 1;
+    for (int64_t k = 0, end; k < count; k = end) {
+        end = room == 0 || count - k < room ? count : k + room;
+        sweep.ahead = NULL;
+        batch.count = 0;
+        if (room > 0) {
+            host_batch_add(&batch, drawn->step, NULL, first + k, first + end);
+            host_batch_draw(h->in, &batch, drawn->chain, &sweep, ahead);
+        }
+        t->term->draw_rows(state, &sweep, drawn->chain, first + k, first + end,
+                           predictor + k);
+    }
+}
+
+/* Panel number p of the sum of scores, set to sum [d]; `panel` has room for
+ * designs. Where the rows are `drawn`, this draws them before. */
+static void sum_panel(const struct host_dense *h, const struct term *t,
+                      const void *state, const struct rows_drawn *drawn,
+                      int64_t p, double *panel, double *sum)
+{
+    double weight[PANEL], score[PANEL];
+    const int64_t first = p * PANEL;
+    const int64_t n = t->rows - first < PANEL ? t->rows - first : PANEL;
+    const double *a = design_rows(h, t, state, first, n, 1, panel);
+    if (drawn)
+        draw_panel(h, t, state, drawn, first, n);
+    panel_rows(t, state, first, n, 1, weight, score);
+    memset(sum, 0, (size_t)h->d * sizeof *sum);
+    add_scored_rows(h->d, n, a, score, sum);
+}
+
 /* Only b += A'score: panels of rows are shared out, their sums added in order.
  * Where one thread does it, the same sums in the same order. */
 static void add_scores(const struct host_dense *h, const struct term *t,
-                       const void *state, int threads, double *work, double *b)
+                       const void *state, const struct rows_drawn *drawn,
+                       int threads, double *work, double *b)
 {
     int d = h->d;
     int64_t panels = (t->rows + PANEL - 1) / PANEL;
     if (!t->design || threads <= 1 || panels < 2) {
         double *sum = work + 2 * PANEL + 2 * (int64_t)PANEL * d;
         for (int64_t p = 0; p < panels; p++) {
-            int64_t first = p * PANEL;
-            int64_t n = t->rows - first < PANEL ? t->rows - first : PANEL;
-            const double *a =
-                design_rows(h, t, state, first, n, threads, work + 2 * PANEL);
-            panel_rows(t, state, first, n, threads, work, work + PANEL);
-            memset(sum, 0, (size_t)d * sizeof *sum);
-            add_scored_rows(d, n, a, work + PANEL, sum);
+            sum_panel(h, t, state, drawn, p, work + 2 * PANEL, sum);
             for (int j = 0; j < d; j++)
                 b[j] += sum[j];
         }
@@ -226,18 +289,25 @@ static void add_scores(const struct host_dense *h, const struct term *t,
     if (!sums)
         abort();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t p = 0; p < panels; p++) {
-        double weight[PANEL], score[PANEL];
-        int64_t first = p * PANEL;
-        int64_t n = t->rows - first < PANEL ? t->rows - first : PANEL;
-        panel_rows(t, state, first, n, 1, weight, score);
-        memset(sums + p * d, 0, (size_t)d * sizeof *sums);
-        add_scored_rows(d, n, t->design + first * d, score, sums + p * d);
-    }
+    for (int64_t p = 0; p < panels; p++)
+        sum_panel(h, t, state, drawn, p, NULL, sums + p * d);
     for (int64_t p = 0; p < panels; p++)
         for (int j = 0; j < d; j++)
             b[j] += sums[p * d + j];
     free(sums);
+}
+
+/* b += the sum that the sweep's pass has made of the scores, and what then
+ * multiplied the rows' nodes by a number has multiplied it, too. */
+static void add_passed_scores(const struct host_dense *h, const struct term *t,
+                              int chain, double *b)
+{
+    const int scaled = t->term->scaled, number = t->term->number;
+    double by = 1;
+    if (scaled && h->in->steps[scaled - 1].active)
+        by = rt_value(&h->in->slots[number], false, chain, 0);
+    for (int j = 0; j < h->d; j++)
+        b[j] += by * t->sums[(int64_t)chain * h->d + j];
 }
 
 static double reference_weight(const struct term *t, const void *state)
@@ -253,8 +323,9 @@ static size_t panel_cells(const struct host_dense *h)
     return (size_t)PANEL * (2 * (size_t)h->d + 2) + (size_t)h->d;
 }
 
-static void assemble(const struct host_dense *h, const void *state, int threads,
-                     double *work, double *q, double *b)
+/* Of a chain whose sweep's passes have been made; -1: none has. */
+static void assemble(const struct host_dense *h, const void *state, int chain,
+                     int threads, double *work, double *q, double *b)
 {
     int d = h->d;
     if (h->dense->prior_matrix) {
@@ -274,8 +345,10 @@ static void assemble(const struct host_dense *h, const void *state, int threads,
         for (int64_t i = 0; i < d; i++)
             for (int64_t j = 0; j <= i; j++)
                 q[i * d + j] += weight * t->gram[i * d + j];
-        if (!t->scores)
-            add_scores(h, t, state, threads, work, b);
+        if (t->sums && chain >= 0)
+            add_passed_scores(h, t, chain, b);
+        else if (!t->scores)
+            add_scores(h, t, state, NULL, threads, work, b);
         for (int j = 0; t->scores && j < d; j++)
             b[j] += weight * t->scores[j];
     }
@@ -285,7 +358,7 @@ void host_dense_assemble(const struct host_dense *dense, const void *state,
                          int threads, struct host_work *work, double *precision,
                          double *potential)
 {
-    assemble(dense, state, threads, work_ensure(work, panel_cells(dense)),
+    assemble(dense, state, -1, threads, work_ensure(work, panel_cells(dense)),
              precision, potential);
 }
 
@@ -456,7 +529,7 @@ static bool draw_tall(const struct host_dense *h, const void *state,
     unsigned char *fixed = (unsigned char *)(z + n);
     double *panel = z + 2 * n;
     for (int attempt = 0; attempt < 6; attempt++) {
-        assemble(h, state, threads, panel, q, b);
+        assemble(h, state, (int)chain, threads, panel, q, b);
         normals(h, sweep, chain, 0, d, z);
         if (h->held) {
             h->dense->get(state, x);
@@ -554,6 +627,51 @@ bool host_dense_draw(const struct host_dense *dense, const void *state,
     return draw_tall(dense, state, sweep, chain, threads, work, jitters);
 }
 
+/* ---- rows that are drawn in one pass with their sum ---- */
+
+/* GBM_HOST_PASS=0, for tests: never. */
+static bool is_wanted(void)
+{
+    const char *value = getenv("GBM_HOST_PASS");
+    return !value || strcmp(value, "0") != 0;
+}
+
+bool host_dense_plan_pass(struct host_dense *h, int step)
+{
+    const struct rt_instance *in = h->in;
+    const struct rt_step *plan = &in->steps[step];
+    for (int k = 0; k < h->dense->nterms && !h->wide && is_wanted(); k++) {
+        struct term *t = &h->terms[k];
+        if (t->term->drawn != step + 1 || !t->gram || t->scores || t->own ||
+            !plan->active || plan->sequential || plan->ncolours != 1 ||
+            plan->elements || plan->count != t->rows)
+            continue;
+        t->sums =
+            calloc((size_t)in->nchains * (size_t)h->d + 1, sizeof *t->sums);
+        return t->sums != NULL;
+    }
+    return false;
+}
+
+void host_dense_draw_rows(const struct host_dense *h, int step,
+                          const void *state, const struct gbm_sweep *sweep,
+                          uint32_t chain, int threads, struct host_work *work)
+{
+    const size_t d = (size_t)h->d;
+    double *x = work_ensure(work, panel_cells(h) + d);
+    const struct rows_drawn drawn = {&h->in->model->steps[step], sweep, chain,
+                                     x};
+    h->dense->get(state, x);
+    for (int k = 0; k < h->dense->nterms; k++) {
+        const struct term *t = &h->terms[k];
+        if (!t->sums || t->term->drawn != step + 1)
+            continue;
+        double *sum = t->sums + (size_t)chain * d;
+        memset(sum, 0, d * sizeof *sum);
+        add_scores(h, t, state, &drawn, threads, x + d, sum);
+    }
+}
+
 /* ---- what is computed once ---- */
 
 static bool tabulate(struct host_dense *h, const struct rt_instance *in,
@@ -589,7 +707,7 @@ static bool precompute_scores(struct host_dense *h, const void *state,
     t->scores = calloc((size_t)h->d + 1, sizeof *t->scores);
     if (!t->scores)
         return false;
-    add_scores(h, t, state, threads, work, t->scores);
+    add_scores(h, t, state, NULL, threads, work, t->scores);
     for (int j = 0; j < h->d; j++)
         t->scores[j] /= weight;
     return true;
@@ -636,6 +754,7 @@ struct host_dense *host_dense_create(struct rt *rt,
     h->step = step;
     h->dense = step->dense;
     h->ahead = in->model->ahead;
+    h->in = in;
     h->d = step->dense->dimension(state);
     h->terms = calloc((size_t)h->dense->nterms + 1, sizeof *h->terms);
     if (!h->terms)
@@ -680,6 +799,7 @@ void host_dense_free(struct host_dense *h)
         free(h->terms[k].own);
         free(h->terms[k].gram);
         free(h->terms[k].scores);
+        free(h->terms[k].sums);
     }
     free(h->terms);
     free(h);

@@ -17,6 +17,7 @@ struct call {
     int place;     /* of its first element in a batch of calls, or -1 */
     struct host_batch *batch; /* that begins here, or NULL */
     const struct host_dense *dense;
+    const struct host_dense *pass; /* the block whose rows it draws; or NULL */
 };
 
 struct host {
@@ -31,13 +32,18 @@ struct host {
     int64_t count; /* of the moments */
 };
 
+static void tell_threads(struct rt *rt)
+{
+    snprintf(rt->device_text, sizeof rt->device_text, "CPU, %d thread%s",
+             rt->threads, rt->threads == 1 ? "" : "s");
+}
+
 static enum gbm_status host_open(struct rt *rt, const char *which)
 {
     (void)which;
     openblas_set_num_threads(1);
     omp_set_max_active_levels(1);
-    snprintf(rt->device_text, sizeof rt->device_text, "CPU, %d thread%s",
-             rt->threads, rt->threads == 1 ? "" : "s");
+    tell_threads(rt);
     return GBM_OK;
 }
 
@@ -74,8 +80,31 @@ static void add_call(struct host *h, const struct gbm_step *step,
 
 static bool is_small(const struct host *h, const struct call *call)
 {
-    return call->step->kind == GBM_STEP_MAP && !call->parallel &&
+    return call->step->kind == GBM_STEP_MAP && !call->parallel && !call->pass &&
            2 * (call->last - call->first) <= host_batch_room(h->in, call->step);
+}
+
+/* Steps of many elements that draw the rows of a dense block go through its
+ * design once for both; the device's line of a run tells which. */
+static void find_passes(struct rt *rt, struct host *h)
+{
+    const struct gbm_step *steps = h->in->model->steps;
+    tell_threads(rt);
+    for (int k = 0; k < h->nsweep; k++) {
+        struct call *call = &h->sweep[k];
+        if (call->step->kind != GBM_STEP_MAP || is_small(h, call))
+            continue;
+        for (int b = 0; b < h->in->model->nsteps && !call->pass; b++) {
+            if (!h->dense[b] ||
+                !host_dense_plan_pass(h->dense[b], call->step->number))
+                continue;
+            const size_t used = strlen(rt->device_text);
+            call->pass = h->dense[b];
+            snprintf(rt->device_text + used, sizeof rt->device_text - used,
+                     ", %s drawn in one pass with sums for %s",
+                     call->step->variable, steps[b].variable);
+        }
+    }
 }
 
 /* Calls of few elements share batches of random numbers. Those of `several`
@@ -130,6 +159,7 @@ static enum gbm_status list_calls(struct rt *rt, struct host *h)
                 add_call(h, &m->steps[k], plan, plan->colour[c],
                          plan->colour[c + 1]);
     }
+    find_passes(rt, h);
     enum gbm_status s = share_batches(rt, h, h->sweep, h->nsweep, true);
     return s == GBM_OK ? share_batches(rt, h, h->leaf, h->nleaf, false) : s;
 }
@@ -264,7 +294,12 @@ static void run_call(struct runner *r, const struct call *call)
     const struct rt_instance *in = r->host->in;
     switch (call->step->kind) {
     case GBM_STEP_MAP:
-        run_elements(r, call);
+        if (call->pass)
+            host_dense_draw_rows(call->pass, call->step->number, r->state,
+                                 &r->sweep, (uint32_t)r->chain, r->threads,
+                                 r->work);
+        else
+            run_elements(r, call);
         break;
     case GBM_STEP_DERIVE:
         derive_elements(r, &in->model->families[call->step->family], call->last,

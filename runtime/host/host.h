@@ -43,6 +43,12 @@ struct host_dense *host_dense_create(struct rt *rt,
                                      const void *state);
 void host_dense_free(struct host_dense *dense);
 
+/* Whether a term's rows wait for step number `step`, which draws all of them,
+ * in order, before the block is drawn: host_dense_draw_rows may do so in its
+ * place, and make the sum of the scores in the same pass over the design. Makes
+ * room for the chains' sums; false also where there is none. */
+bool host_dense_plan_pass(struct host_dense *dense, int step);
+
 /* Scratch space of one thread of chains; grows as blocks ask. */
 struct host_work {
     double *cells;
@@ -54,6 +60,11 @@ struct host_work {
 bool host_dense_draw(const struct host_dense *dense, const void *state,
                      const struct gbm_sweep *sweep, uint32_t chain, int threads,
                      struct host_work *work, int64_t *jitters);
+
+/* The step of a pass, of one chain. */
+void host_dense_draw_rows(const struct host_dense *dense, int step,
+                          const void *state, const struct gbm_sweep *sweep,
+                          uint32_t chain, int threads, struct host_work *work);
 
 /* For the self-check: the assembled precision [d][d] (lower triangle) and
  * potential [d] at a state. */
