@@ -43,7 +43,7 @@ for k, d in enumerate(zip(*differences)):
     sd = (sum((x - mean) ** 2 for x in d) / (sets - 1)) ** 0.5
     z = mean / sd * sets ** 0.5
     print(f"all[{k+1}]: off by {mean:.4f}, sd {sd:.4f}, z {z:.2f}")
-    bad += not (abs(z) < 4 and sd > 0)
+    bad += not (abs(z) < 3.3 and sd > 0)
 sys.exit(bad > 0)
 E
 
