@@ -167,7 +167,8 @@ gbm_pass_predict(const struct gbm_pass &p, const struct gbm_pass_place &at,
                 for (int c = 0; c < chains; c++)
 #pragma unroll
                     for (int v = 0; v < WIDTH; v++)
-                        value[r * chains + c] += a.at[v] * x[j][c][v];
+                        value[r * chains + c] = gbm_multiply_add(
+                            a.at[v], x[j][c][v], value[r * chains + c]);
             }
         }
         const gbm_total sum = gbm_sum_values(value);
@@ -198,7 +199,7 @@ GBM_FN void gbm_pass_add(const struct gbm_pass_place &at, const real *tile,
                 const real s = score[i * GBM_PASS_CHAINS + c];
 #pragma unroll
                 for (int v = 0; v < WIDTH; v++)
-                    sum[j][c][v] += a.at[v] * s;
+                    sum[j][c][v] = gbm_multiply_add(a.at[v], s, sum[j][c][v]);
             }
         }
     }

@@ -184,6 +184,25 @@ GBM_FN real gbm_put_between(real x, real lower, real upper)
 
 GBM_FN real gbm_square(real x) { return x * x; }
 
+/* a * b + c. Programs of a device contract nothing by themselves, as their draws
+ * would then depend on how well they are compiled: inner loops ask for it. */
+#ifdef __CUDACC__
+GBM_FN float gbm_multiply_add(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+GBM_FN double gbm_multiply_add(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+GBM_FN double gbm_multiply_add(float a, float b, double c)
+{
+    return (double)(a * b) + c;
+}
+#else
+#define gbm_multiply_add(a, b, c) ((c) + (a) * (b))
+#endif
+
 /* x^n by squaring; by the library where rounding would add up. */
 GBM_FN real gbm_whole_power(real x, int n)
 {

@@ -50,7 +50,8 @@ GBM_INLINE void gbm_rows_quadratic(int n, const gbm_total *__restrict__ q,
             for (int t = 0; t < GBM_ROWS_BESIDE; t++) {
                 const int row = a + t < n ? a + t : a;
                 const gbm_total weight = q[row * (row + 1) / 2 + b];
-                GBM_EACH_ROW part[t][r] += weight * at[r];
+                GBM_EACH_ROW part[t][r] =
+                    gbm_multiply_add(weight, at[r], part[t][r]);
             }
         }
         GBM_UNROLL
@@ -63,9 +64,11 @@ GBM_INLINE void gbm_rows_quadratic(int n, const gbm_total *__restrict__ q,
             for (int b = a; b <= row; b++) {
                 const gbm_total weight = q[row * (row + 1) / 2 + b];
                 const gbm_total *at = d + b * GBM_ROWS;
-                GBM_EACH_ROW part[t][r] += weight * at[r];
+                GBM_EACH_ROW part[t][r] =
+                    gbm_multiply_add(weight, at[r], part[t][r]);
             }
-            GBM_EACH_ROW total[r] += part[t][r] * own[r];
+            GBM_EACH_ROW total[r] =
+                gbm_multiply_add(part[t][r], own[r], total[r]);
         }
     }
     GBM_EACH_ROW sum[r] = total[r];
