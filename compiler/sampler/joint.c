@@ -157,7 +157,7 @@ static void try_member(struct compiler *c, struct model *m,
     if (*n == MAX_MEMBERS || in_group(members, *n, s))
         return;
     members[(*n)++] = s;
-    if (!joint_block(c, m, members, *n, long_sums))
+    if (!joint_takes(c, m, members, *n, long_sums))
         --*n;
 }
 

@@ -51,12 +51,13 @@ static bool free_of_block(const struct joint_context *k,
     return true;
 }
 
-struct step *joint_block(struct compiler *c, struct model *m,
-                         struct step *const *steps, int n, bool long_sums)
+/* A block without terms. */
+static struct step *empty_block(struct compiler *c, struct model *m,
+                                struct step *const *steps, int n,
+                                struct joint_context *k)
 {
     struct step *s = NEW(c, struct step);
-    struct joint_context k = {.long_sums = long_sums};
-    struct joint *j = s->own = NEW(c, struct joint);
+    s->own = NEW(c, struct joint);
     s->sampler = &sampler_joint_gaussian;
     s->model = m;
     s->family = steps[0]->family;
@@ -65,38 +66,88 @@ struct step *joint_block(struct compiler *c, struct model *m,
         s->block.members[i].family = steps[i]->family;
         s->block.members[i].count = count_of(c, steps[i]->family);
     }
-    k.block = s;
-    k.nvars = joint_variables(s, k.vars);
+    k->block = s;
+    k->nvars = joint_variables(s, k->vars);
+    return s;
+}
+
+/* Sets what a factor adds to the block, NULL if nothing; false: it cannot be a
+ * part of one. */
+static bool terms_of(struct compiler *c, struct joint_context *k,
+                     struct step *const *steps, int n, struct factor *h,
+                     struct joint_term **out)
+{
+    const struct step *s = k->block;
+    struct factor *g = condition_seen_by_all(c, steps, n, h);
+    *out = NULL;
+    if (!g || !support_free(k, g) || opaque_mention(c, k, g))
+        return false;
+    if (!joint_mentions(k, g->logp))
+        return true;
+    if (g->rule && joint_mentions(k, g->rule))
+        return false; /* no normal fit where the density ends */
+    struct family *vector = vector_of(s, g);
+    *out = vector ? vector_prior_terms(c, s->model, vector) : NULL;
+    if (vector && !free_of_block(k, *out))
+        *out = NULL;
+    else if (!vector)
+        *out = joint_make_term(c, k, s, g);
+    if (!*out)
+        *out = vector_form_terms(c, s->model, k, g);
+    return *out != NULL;
+}
+
+struct step *joint_block(struct compiler *c, struct model *m,
+                         struct step *const *steps, int n, bool long_sums)
+{
+    struct joint_context k = {.long_sums = long_sums};
+    struct step *s = empty_block(c, m, steps, n, &k);
+    struct joint *j = s->own;
     struct joint_term **last = &j->terms;
     for (struct factor *h = m->factors; h; h = h->next) {
         if (h->replaced)
             continue;
-        struct factor *g = condition_seen_by_all(c, steps, n, h);
-        if (!g)
+        if (!terms_of(c, &k, steps, n, h, last))
             return NULL;
-        if (!support_free(&k, g) || opaque_mention(c, &k, g))
-            return NULL;
-        if (!joint_mentions(&k, g->logp))
-            continue;
-        if (g->rule && joint_mentions(&k, g->rule))
-            return NULL; /* no normal fit where the density ends */
-        struct family *vector = vector_of(s, g);
-        *last = vector ? vector_prior_terms(c, m, vector) : NULL;
-        if (vector && !free_of_block(&k, *last))
-            *last = NULL;
-        else if (!vector)
-            *last = joint_make_term(c, &k, s, g);
-        if (!*last)
-            *last = vector_form_terms(c, m, &k, g);
-        if (!*last)
-            return NULL;
-        j->curved = j->curved || (*last)->curved;
+        j->curved = j->curved || (*last && (*last)->curved);
         while (*last)
             last = &(*last)->next;
     }
     if (j->curved)
         s->sampler = &sampler_joint_ellipse;
     return j->terms ? s : NULL;
+}
+
+/* Whether what the factor is to a block may be another with f in it. */
+static bool concerns(struct compiler *c, const struct factor *h,
+                     const struct family *f)
+{
+    for (int i = 0; h->opaque && i < h->family->nargs; i++)
+        if (sym_has_var(model_substitute_derived(c, h->family->args[i].body),
+                        f->var))
+            return true;
+    return sym_has_var(h->logp, f->var) ||
+           (h->lower && sym_has_var(h->lower, f->var)) ||
+           (h->upper && sym_has_var(h->upper, f->var)) ||
+           (h->guard && sym_has_var(h->guard, f->var)) ||
+           (h->rule && sym_has_var(h->rule, f->var));
+}
+
+bool joint_takes(struct compiler *c, struct model *m, struct step *const *steps,
+                 int n, bool long_sums)
+{
+    struct joint_context k = {.long_sums = long_sums};
+    bool any = n > 1;
+    empty_block(c, m, steps, n, &k);
+    for (struct factor *h = m->factors; h; h = h->next) {
+        struct joint_term *terms;
+        if (h->replaced || !concerns(c, h, steps[n - 1]->family))
+            continue;
+        if (!terms_of(c, &k, steps, n, h, &terms))
+            return false;
+        any = any || terms;
+    }
+    return any;
 }
 
 const char *joint_block_name(struct compiler *c, const struct step *s)
