@@ -8,8 +8,9 @@
 const char *rt_nearest(const char *name, int n,
                        const char *(*candidate)(const void *, int),
                        const void *context);
-double rt_clock(void);     /* seconds, wall */
-double rt_cpu_clock(void); /* seconds of all threads */
+double rt_clock(void);        /* seconds, wall */
+double rt_cpu_clock(void);    /* seconds of all threads */
+double rt_thread_clock(void); /* of the one that asks */
 /* With GBM_TIMES=1: a line on stderr, what has just been done and how many
  * seconds after the process began. */
 __attribute__((format(printf, 1, 2))) void rt_clock_note(const char *format,

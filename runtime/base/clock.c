@@ -19,6 +19,8 @@ double rt_clock(void) { return seconds(CLOCK_MONOTONIC); }
 
 double rt_cpu_clock(void) { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
+double rt_thread_clock(void) { return seconds(CLOCK_THREAD_CPUTIME_ID); }
+
 /* When the process began, by the clock; the kernel tells hundredths. */
 static double start(void)
 {

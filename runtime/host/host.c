@@ -29,8 +29,14 @@ struct host {
     struct host_dense **dense; /* [nsteps] */
     struct host_work *work;    /* [threads] */
     struct rt_moments *moments;
-    int64_t count; /* of the moments */
+    int64_t count;  /* of the moments */
+    double sweep_s; /* CPU seconds of a chain's sweep, as last measured; 0: not
+                       yet */
 };
+
+/* Seconds of work that pay for waking the threads and waiting for the last of
+ * them, which takes long where others keep the machine busy. */
+#define WORTH_WAKING 5e-4
 
 static void tell_threads(struct rt *rt)
 {
@@ -401,7 +407,7 @@ static bool shares_elements(const struct rt *rt, const struct host *h)
     return h->large && h->in->nchains < rt->threads;
 }
 
-/* How many chains run at once. */
+/* How many chains run at once, if there are enough sweeps. */
 static int chains_at_once(const struct rt *rt, const struct host *h)
 {
     if (shares_elements(rt, h))
@@ -415,11 +421,14 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
     int chains = h->in->nchains;
     bool inside = shares_elements(rt, h);
     int outer = chains_at_once(rt, h);
+    if (h->sweep_s > 0 && h->sweep_s * block->sweeps * chains < WORTH_WAKING)
+        outer = 1;
     int64_t jitters = 0;
+    double spent = 0;
     const struct gbm_step *failed = NULL;
     (void)outer; /* where there is no OpenMP */
 #pragma omp parallel for num_threads(outer) schedule(dynamic)                  \
-    reduction(+ : jitters) if (outer > 1)
+    reduction(+ : jitters, spent) if (outer > 1)
     for (int c = 0; c < chains; c++) {
         struct runner r = {.host = h,
                            .block = block,
@@ -427,7 +436,9 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
                            .threads = inside ? rt->threads : 1,
                            .work = &h->work[omp_get_thread_num()],
                            .profile = rt->profile};
+        const double began = rt_thread_clock();
         run_chain(&r);
+        spent += rt_thread_clock() - began;
         jitters += r.jitters;
         if (r.failed) {
 #pragma omp critical
@@ -435,6 +446,8 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
         }
     }
     rt->jitters += jitters;
+    if (block->sweeps > 0)
+        h->sweep_s = spent / ((double)block->sweeps * chains);
     if (block->thin > 0)
         h->count += block->sweeps;
     if (failed)
