@@ -270,6 +270,7 @@ struct rt {
                               of what else a sweep does */
     struct rt_ceilings ceilings; /* with it */
     int64_t jitters; /* Cholesky factorisations that needed jitter */
+    bool told;       /* --init gave all that sweeps draw a value */
 };
 
 /* Changes when what a sampler and a plugin share changes. A plugin exports its

@@ -222,7 +222,7 @@ bool rt_arrival_create(struct rt_arrival *a, const struct rt *rt,
     const struct rt_options *o = &rt->options;
     *a = (struct rt_arrival){.gap = o->warmup / 200 + 1};
     a->scores = calloc(4 * (size_t)in->nchains, sizeof *a->scores);
-    if (a->scores && in->nchains >= 2 && o->warmup >= FEWEST && o->ninit == 0 &&
+    if (a->scores && in->nchains >= 2 && o->warmup >= FEWEST && !rt->told &&
         o->starts == RT_DISPERSED && rt_worth_scoring(rt, in))
         a->nmoments = MOMENTS;
     return a->scores != NULL;

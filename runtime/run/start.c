@@ -465,6 +465,26 @@ enum gbm_status rt_start_read_inits(struct rt_starter *s, FILE *notes)
     return GBM_OK;
 }
 
+/* Whether --init leaves open what sweeps draw of the chain. */
+static bool leaves_open(struct rt_starter *s)
+{
+    const struct rt_instance *in = s->in;
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        if (!fam->stochastic || fam->data_block || fam->auxiliary)
+            continue;
+        for (int64_t e = 0; e < in->elements[f]; e++) {
+            if (rt_drawn_forward(in, s->state, f, e, &s->buffer))
+                continue;
+            int64_t n = rt_element_cells(fam, s->state, e, &s->buffer);
+            for (int64_t i = 0; i < n; i++)
+                if (!rt_start_is_fixed(s, fam->variable, s->buffer.cells[i]))
+                    return true;
+        }
+    }
+    return false;
+}
+
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes)
 {
     int ninit = rt->options.ninit;
@@ -477,11 +497,13 @@ enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes)
         status = rt_fail(rt, GBM_FAILURE, "no memory");
     else
         status = rt_start_read_inits(&s, notes);
+    rt->told = ninit > 0;
     for (s.chain = 0; status == GBM_OK && s.chain < in->nchains; s.chain++) {
         status =
             rt_start_use_init(&s, ninit ? &s.inits[s.chain % ninit] : NULL);
         if (status == GBM_OK)
             status = start_chain(&s);
+        rt->told = rt->told && status == GBM_OK && !leaves_open(&s);
     }
     for (int i = 0; s.inits && i < ninit; i++)
         gbm_data_free(&s.inits[i]);
