@@ -76,11 +76,11 @@ static uint64_t mix(uint64_t h, const void *p)
 }
 
 /* Where to look for a node. Its hash, which orders terms and must be the same
- * in each run, knows loops by name: nodes of as many loops of one name have the
- * same. This knows the nodes and loops themselves. */
+ * in each run, knows loops and variables by name: nodes of as many of one name
+ * have the same. This knows the nodes, loops and variables themselves. */
 static uint64_t hash_by_parts(symp e)
 {
-    uint64_t h = mix(e->hash, e->loop);
+    uint64_t h = mix(mix(e->hash, e->loop), e->var);
     for (int i = 0; i < e->nloops; i++)
         h = mix(h, e->loops[i]);
     for (int i = 0; i < e->nargs; i++)

@@ -162,6 +162,8 @@ struct compiler {
     struct names *names;     /* intern.c */
     struct syms *syms;       /* algebra.c: one node per distinct expression */
     struct library *library; /* library.c */
+    struct var *predictor;   /* joint_term.c: one, so that what is derived by it
+                                anew is the same node */
     struct options options;
     struct file_read *files;
     const char *stdlib; /* folder of the standard library */

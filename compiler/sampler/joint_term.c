@@ -211,12 +211,20 @@ static symp with_cases(struct compiler *c, symp e)
     return sym_add(c, e->nargs, terms);
 }
 
+/* The variable by which links are derived. */
+static symp predictor(struct compiler *c)
+{
+    if (!c->predictor) {
+        c->predictor = NEW(c, struct var);
+        c->predictor->name = "eta";
+    }
+    return sym_ref(c, c->predictor, 0, NULL);
+}
+
 /* L as a function of eta, with two derivatives; logp is that of the target. */
 static bool make_curve(struct compiler *c, symp logp, struct joint_term *t)
 {
-    struct var *v = NEW(c, struct var);
-    v->name = "eta";
-    symp at = sym_ref(c, v, 0, NULL), target = sym_target(c);
+    symp at = predictor(c), target = sym_target(c);
     symp value =
         sym_replace(c, with_cases(c, with_target(c, logp)), target, at);
     symp unbounded = model_without_link_clamps(c, value, at);
