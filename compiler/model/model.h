@@ -96,6 +96,9 @@ struct family {
     bool leaf_said;
     struct family *next_of_var, *next;
     struct family *moved; /* sequence.c */
+    /* Whether its full conditional is drawn exactly, as the model stands while
+     * augmentations are looked for: 1, or -1; 0: it was not asked. */
+    signed char closed;
 };
 
 /* Families that feed each other element by element: the order of the elements
@@ -234,9 +237,9 @@ symp model_scaled_matrix(struct compiler *c, symp array, const struct family *f,
 /* products.c: the sum e where what it adds by parts of its range, in
  * differences f(j) - f(j - 1), is a number. NULL: it is not told. */
 symp model_constant_sum(struct compiler *c, symp e);
-/* The same file: e, where it has to do with an element of `target`, with what it
- * reads of it through recursions that multiply, and products, in closed form.
- * NULL: there is none, or it has no such form. */
+/* The same file: e, where it has to do with an element of `target`, with what
+ * it reads of it through recursions that multiply, and products, in closed
+ * form. NULL: there is none, or it has no such form. */
 symp model_by_products(struct compiler *c, const struct model *m, symp e,
                        const struct family *target);
 

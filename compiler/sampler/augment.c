@@ -108,6 +108,7 @@ static bool augment_once(struct compiler *c, struct model *m)
             if (all[i]->kind == ENTRY_AUGMENTATION &&
                 try_one(c, m, all[i], g)) {
                 any = true;
+                augment_forget_closed(m);
                 break;
             }
     }
@@ -126,8 +127,10 @@ static bool try_fit(struct compiler *c, struct model *m, struct family *f)
     struct trial t = augment_trial(c, m);
     augment_put(c, m, &t, a, f->factor);
     augment_apply_all(c, m, &t);
-    if (augment_opens_none(c, m, &t) && sampler_would_fit(c, m, f))
+    if (augment_opens_none(c, m, &t) && sampler_would_fit(c, m, f)) {
+        augment_forget_closed(m);
         return true;
+    }
     augment_undo_all(m, &t);
     return false;
 }

@@ -15,8 +15,8 @@ struct match {
     int n;
     const struct family *vector; /* whose arguments have the names that they
                                     have in its distribution; or NULL */
-    const struct family *cells; /* of the new nodes, where these are one for
-                                   each cell; or NULL */
+    const struct family *cells;  /* of the new nodes, where these are one for
+                                    each cell; or NULL */
 };
 
 /* augment_match.c: whether the density g is of the form that a is for. */
@@ -51,6 +51,8 @@ struct trial {
 
 /* Whether f's full conditional is drawn exactly, as the model stands. */
 bool augment_closed(struct compiler *c, struct model *m, struct family *f);
+/* The model has changed: what was closed before it is asked anew. */
+void augment_forget_closed(struct model *m);
 struct trial augment_trial(struct compiler *c, const struct model *m);
 /* Puts a's matched density g into the trial, and what it enters; false if there
  * are too many. */

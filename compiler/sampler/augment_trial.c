@@ -9,6 +9,21 @@ bool augment_closed(struct compiler *c, struct model *m, struct family *f)
     return k == &sampler_vector_draw ? vector_closed(c, m, s) : k->closed;
 }
 
+/* The same while no trial is applied, found once. */
+static bool closed_without(struct compiler *c, struct model *m,
+                           struct family *f)
+{
+    if (!f->closed)
+        f->closed = augment_closed(c, m, f) ? 1 : -1;
+    return f->closed > 0;
+}
+
+void augment_forget_closed(struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next)
+        f->closed = 0;
+}
+
 /* Latent families whose full conditionals the factor enters. */
 static int affected(struct model *m, const struct factor *g,
                     struct family **out, int capacity)
@@ -95,7 +110,7 @@ bool augment_put(struct compiler *c, struct model *m, struct trial *t,
         if (k < t->nfamilies)
             continue;
         t->families[k] = all[i];
-        t->before[t->nfamilies++] = augment_closed(c, m, all[i]);
+        t->before[t->nfamilies++] = closed_without(c, m, all[i]);
     }
     return true;
 }
