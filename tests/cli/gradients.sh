@@ -110,11 +110,12 @@ model {
     p[i, 2] <- max(1.0E-7, 0.5 * ilogit(M[i, 2] * b))
     p[i, 3] <- 0.1
   }
+  k ~ dnorm(M[2, 1], 1)
   b ~ dnorm(0, 1)
 }
 E
 cat >data.json <<'E'
-{"M": [[1, null, 2], [null, 0.3, 1], [0.4, null, 3]]}
+{"M": [[1, null, 2], [null, 0.3, 1], [0.4, null, 3]], "k": 0.7}
 E
 gradients columns.gbm 3
 
