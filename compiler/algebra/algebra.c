@@ -717,6 +717,30 @@ static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
     return NULL;
 }
 
+/* The elements of a list c(a, b, ...), told apart by comparing the index with
+ * numbers: a few, which may cancel in their sum, as w and 1 - w do. */
+static bool is_listed(symp body, const struct loop *loop, symp lower,
+                      symp upper)
+{
+    enum { MOST = 16 };
+    if (body->kind != SYM_SELECT || lower->kind != SYM_NUM ||
+        upper->kind != SYM_NUM || upper->number - lower->number >= MOST)
+        return false;
+    const symp when = body->args[0];
+    return when->kind == SYM_CALL && when->nargs == 2 &&
+           when->args[0]->kind == SYM_LOOP && when->args[0]->loop == loop &&
+           when->args[1]->kind == SYM_NUM;
+}
+
+static symp sum_listed(struct compiler *c, const struct loop *loop, symp lower,
+                       symp upper, symp body)
+{
+    symp sum = sym_num(c, 0);
+    for (double k = lower->number; k <= upper->number; k++)
+        sum = sym_add2(c, sum, sym_replace_loop(c, body, loop, sym_num(c, k)));
+    return sum;
+}
+
 symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
              symp body)
 {
@@ -745,6 +769,8 @@ symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
             return sym_mul(c, out.n, out.at);
         }
     }
+    if (is_listed(body, loop, lower, upper))
+        return sum_listed(c, loop, lower, upper, body);
     return sym_make(c, (struct sym){.kind = SYM_SUM, .loop = loop}, 3,
                     (symp[]){lower, upper, body});
 }
