@@ -1,6 +1,6 @@
 /* rt.h: the runtime's own types: options, the model bound to its data, and what
  * a device must do. The plugin cuda/ includes nothing of the runtime but this
- * header and model.h. */
+ * header, model.h and base/. */
 #ifndef GBM_RT_H
 #define GBM_RT_H
 

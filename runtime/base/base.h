@@ -4,6 +4,9 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* The name nearest to `name` by edits, or NULL if none is near. */
 const char *rt_nearest(const char *name, int n,
                        const char *(*candidate)(const void *, int),
@@ -15,5 +18,11 @@ double rt_thread_clock(void); /* of the one that asks */
  * seconds after the process began. */
 __attribute__((format(printf, 1, 2))) void rt_clock_note(const char *format,
                                                          ...);
+
+/* The next name of a list "theta, mu", which is stepped over, and its length;
+ * NULL: there is none. */
+const char *rt_next_name(const char **list, size_t *length);
+/* Whether the list, which may be NULL, has the name. */
+bool rt_is_listed(const char *list, const char *name);
 
 #endif

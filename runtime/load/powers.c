@@ -1,6 +1,7 @@
 /* powers.c: the chains' powers on the densities of data, and the log likelihood
  * that they multiply. */
 #include "load/load.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,25 +78,14 @@ static bool any_observed(const struct rt_instance *in, int f, const void *state,
     return any;
 }
 
-static bool is_listed(const char *list, const char *name)
-{
-    for (const char *at = list; at && *at;) {
-        size_t n = strcspn(at, ",");
-        if (strlen(name) == n && strncmp(at, name, n) == 0)
-            return true;
-        at += n;
-        at += *at == ',';
-    }
-    return false;
-}
-
 /* Names that the list has and that have no data. */
 static enum gbm_status check_list(struct rt *rt, const struct rt_instance *in,
                                   const bool *observed)
 {
     const struct gbm_model *m = in->model;
-    for (const char *at = rt->options.temper; at && *at;) {
-        size_t n = strcspn(at, ",");
+    const char *list = rt->options.temper;
+    size_t n;
+    for (const char *at; (at = rt_next_name(&list, &n));) {
         bool found = false;
         for (int f = 0; f < m->nfamilies && !found; f++) {
             const char *name = m->variables[m->families[f].variable].name;
@@ -105,8 +95,6 @@ static enum gbm_status check_list(struct rt *rt, const struct rt_instance *in,
         if (!found)
             return rt_fail(rt, GBM_USER_ERROR,
                            "--temper: there are no data of %.*s", (int)n, at);
-        at += n;
-        at += *at == ',';
     }
     return GBM_OK;
 }
@@ -129,7 +117,7 @@ enum gbm_status rt_fit_powers(struct rt *rt, const struct rt_instance *in,
         const char *name = m->variables[fam->variable].name;
         bool partly = false;
         observed[f] = any_observed(in, f, state, &partly);
-        bool wanted = observed[f] && (!temper || is_listed(temper, name));
+        bool wanted = observed[f] && (!temper || rt_is_listed(temper, name));
         if (wanted && partly)
             s = rt_fail(rt, GBM_USER_ERROR,
                         "%s: not supported yet: a power of a vector's density "
@@ -144,7 +132,7 @@ enum gbm_status rt_fit_powers(struct rt *rt, const struct rt_instance *in,
         if (observed[f])
             *fits = *fits && wanted == fam->raised;
         size_t n = strlen(list);
-        if (wanted && !is_listed(list, name) && n + 1 < capacity)
+        if (wanted && !rt_is_listed(list, name) && n + 1 < capacity)
             snprintf(list + n, capacity - n, "%s%s", n ? "," : "", name);
     }
     if (s == GBM_OK)

@@ -17,52 +17,41 @@ struct taken {
 /* Of cells: a distribution defines it; and it is taken. */
 enum { RANDOM = 1, TAKEN = 2 };
 
+/* A variable's. */
+struct share {
+    struct taken *taken; /* [ntaken], or NULL */
+    int64_t ntaken;
+    unsigned char *kind; /* [cells], or NULL */
+    bool drawn;          /* some cell is drawn forward */
+};
+
 struct prediction {
     struct rt *rt;
     struct gbm_data data;
     struct rt_instance in;
     struct gbm_draws fit, draws;
-    struct taken **taken; /* [nvariables], or NULL */
-    int64_t *ntaken;      /* [nvariables] */
-    unsigned char **kind; /* [nvariables][cells], or NULL */
-    bool *drawn;          /* [nvariables] some cell is drawn forward */
-    bool given;           /* the data have values of random variables */
+    struct share *of; /* [nvariables] */
+    bool given;       /* the data have values of random variables */
     char *states;
     struct gbm_missing missing;
 };
 
-/* Whether a list of names, "eps,z", has the name. */
-static bool is_listed(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *at = list; at && *at;) {
-        at += strspn(at, ", ");
-        const size_t n = strcspn(at, ", ");
-        if (n == length && strncmp(at, name, n) == 0)
-            return true;
-        at += n;
-    }
-    return false;
-}
-
 /* --anew names what this model draws. */
 static enum gbm_status check_anew(struct rt *rt, const struct gbm_model *m)
 {
-    char name[256];
-    for (const char *at = rt->options.anew; at && *at;) {
-        at += strspn(at, ", ");
-        const size_t n = strcspn(at, ", ");
-        snprintf(name, sizeof name, "%.*s", (int)(n < 255 ? n : 255), at);
-        at += n;
-        bool random = n == 0;
+    const char *list = rt->options.anew;
+    size_t n;
+    for (const char *at; (at = rt_next_name(&list, &n));) {
+        bool random = false;
         for (int v = 0; v < m->nvariables && !random; v++)
             random = m->variables[v].role == GBM_STOCHASTIC &&
-                     strcmp(m->variables[v].name, name) == 0;
+                     strlen(m->variables[v].name) == n &&
+                     strncmp(m->variables[v].name, at, n) == 0;
         if (!random)
             return rt_fail(rt, GBM_USER_ERROR,
-                           "--anew %s: no random variable of the model has "
+                           "--anew %.*s: no random variable of the model has "
                            "this name",
-                           name);
+                           (int)n, at);
     }
     return GBM_OK;
 }
@@ -111,8 +100,8 @@ static bool was_data(const struct prediction *p, int v,
     for (int64_t i = 0; from->filled && i < slot->cells; i++) {
         const int64_t flat =
             cell_there(from, &p->in.model->variables[v], slot, i);
-        if (p->kind[v][i] == RANDOM && flat >= 0 && place_of(from, flat) < 0 &&
-            !isnan(from->filled[flat]))
+        if (p->of[v].kind[i] == RANDOM && flat >= 0 &&
+            place_of(from, flat) < 0 && !isnan(from->filled[flat]))
             return true;
     }
     return false;
@@ -125,12 +114,12 @@ static enum gbm_status take(struct prediction *p, int v)
     struct rt_slot *slot = &p->in.slots[v];
     const struct gbm_draws_variable *from =
         variable->names ? NULL : gbm_draws_find(&p->fit, variable->name);
-    if (!p->kind[v] || variable->observed ||
-        is_listed(p->rt->options.anew, variable->name) ||
+    if (!p->of[v].kind || variable->observed ||
+        rt_is_listed(p->rt->options.anew, variable->name) ||
         (from ? was_data(p, v, from) : !variable->names))
         return GBM_OK;
-    p->taken[v] = calloc((size_t)slot->cells + 1, sizeof *p->taken[v]);
-    if (!p->taken[v])
+    p->of[v].taken = calloc((size_t)slot->cells + 1, sizeof *p->of[v].taken);
+    if (!p->of[v].taken)
         return rt_fail(p->rt, GBM_FAILURE, "no memory");
     for (int64_t i = 0; i < slot->cells; i++) {
         const struct gbm_draws_variable *one =
@@ -140,10 +129,10 @@ static enum gbm_status take(struct prediction *p, int v)
             from  ? place_of(from, cell_there(from, variable, slot, i))
             : one ? one->offset
                   : -1;
-        if (place < 0 || p->kind[v][i] != RANDOM || rt_seen(slot, i))
+        if (place < 0 || p->of[v].kind[i] != RANDOM || rt_seen(slot, i))
             continue;
-        p->taken[v][p->ntaken[v]++] = (struct taken){i, place};
-        p->kind[v][i] = TAKEN;
+        p->of[v].taken[p->of[v].ntaken++] = (struct taken){i, place};
+        p->of[v].kind[i] = TAKEN;
     }
     return GBM_OK;
 }
@@ -159,13 +148,13 @@ static enum gbm_status find_random(struct prediction *p)
         const int v = fam->variable;
         if (!fam->stochastic || fam->data_block || fam->auxiliary)
             continue;
-        if (!p->kind[v])
-            p->kind[v] = calloc((size_t)p->in.slots[v].cells + 1, 1);
-        ok = p->kind[v] != NULL;
+        if (!p->of[v].kind)
+            p->of[v].kind = calloc((size_t)p->in.slots[v].cells + 1, 1);
+        ok = p->of[v].kind != NULL;
         for (int64_t e = 0; ok && e < p->in.elements[f]; e++) {
             const int64_t n = rt_element_cells(fam, p->states, e, &buffer);
             for (int64_t i = 0; i < n; i++)
-                p->kind[v][buffer.cells[i]] = RANDOM;
+                p->of[v].kind[buffer.cells[i]] = RANDOM;
             for (int64_t i = 0; i < n; i++)
                 p->given =
                     p->given || rt_seen(&p->in.slots[v], buffer.cells[i]);
@@ -186,8 +175,8 @@ static enum gbm_status check_forward(struct prediction *p, const void *state,
     const char *fit = p->rt->options.from;
     char name[256];
     rt_element_name(&p->in, state, f, e, name, sizeof name);
-    if (!variable->observed && !p->ntaken[fam->variable] &&
-        !is_listed(p->rt->options.anew, variable->name))
+    if (!variable->observed && !p->of[fam->variable].ntaken &&
+        !rt_is_listed(p->rt->options.anew, variable->name))
         return rt_fail(p->rt, GBM_USER_ERROR,
                        "%s: %s has no draws in %s: keep them there (run "
                        "--monitor), or let it be drawn from its distribution "
@@ -211,10 +200,10 @@ static enum gbm_status check_drawn(struct prediction *p, const void *state,
     int64_t known = 0;
     for (int64_t i = 0; i < n; i++)
         known += rt_seen(&p->in.slots[v], buffer->cells[i]) ||
-                 p->kind[v][buffer->cells[i]] == TAKEN;
+                 p->of[v].kind[buffer->cells[i]] == TAKEN;
     if (known == n)
         return GBM_OK;
-    p->drawn[v] = true;
+    p->of[v].drawn = true;
     return check_forward(p, state, f, e, buffer);
 }
 
@@ -223,12 +212,12 @@ static enum gbm_status count_as_seen(struct prediction *p)
 {
     for (int v = 0; v < p->in.model->nvariables; v++) {
         struct rt_slot *slot = &p->in.slots[v];
-        if (p->ntaken[v] && !slot->seen)
+        if (p->of[v].ntaken && !slot->seen)
             slot->seen = calloc((size_t)slot->cells + 1, 1);
-        if (p->ntaken[v] && !slot->seen)
+        if (p->of[v].ntaken && !slot->seen)
             return rt_fail(p->rt, GBM_FAILURE, "no memory");
-        for (int64_t k = 0; k < p->ntaken[v]; k++)
-            slot->seen[p->taken[v][k].cell] = RT_SEEN;
+        for (int64_t k = 0; k < p->of[v].ntaken; k++)
+            slot->seen[p->of[v].taken[k].cell] = RT_SEEN;
     }
     return GBM_OK;
 }
@@ -244,7 +233,7 @@ static enum gbm_status divide(struct prediction *p)
         s = find_random(p);
     for (int v = 0; s == GBM_OK && v < m->nvariables; v++) {
         s = take(p, v);
-        all += p->ntaken[v];
+        all += p->of[v].ntaken;
     }
     if (s == GBM_OK && all == 0)
         s = rt_fail(p->rt, GBM_USER_ERROR,
@@ -265,30 +254,23 @@ static enum gbm_status divide(struct prediction *p)
 /* Unasked, what is drawn is kept. */
 static enum gbm_status monitor(struct prediction *p)
 {
-    const struct gbm_model *m = p->in.model;
-    const char *asked = p->rt->options.monitor;
-    size_t size = 1, at = 0;
-    for (int v = 0; v < m->nvariables; v++)
-        size += strlen(m->variables[v].name) + 1;
-    char *list = calloc(size, 1);
-    if (!list)
+    const int n = p->in.model->nvariables;
+    bool *wanted = calloc((size_t)n + 1, sizeof *wanted), any = false;
+    if (!wanted)
         return rt_fail(p->rt, GBM_FAILURE, "no memory");
-    for (int v = 0; v < m->nvariables; v++)
-        if (p->drawn[v])
-            at += (size_t)snprintf(list + at, size - at, "%s%s", at ? "," : "",
-                                   m->variables[v].name);
+    for (int v = 0; v < n; v++) {
+        wanted[v] = p->of[v].drawn;
+        any = any || wanted[v];
+    }
     enum gbm_status s =
-        asked || at ? GBM_OK
-                    : rt_fail(p->rt, GBM_USER_ERROR,
-                              "there is nothing to predict: the data give all "
-                              "that %s has no draws of; leave out of the data "
-                              "what is to be predicted",
-                              p->rt->options.from);
-    p->rt->options.monitor = asked ? asked : list;
-    if (s == GBM_OK)
-        s = rt_monitor(p->rt, &p->in, NULL);
-    p->rt->options.monitor = asked;
-    free(list);
+        any || p->rt->options.monitor
+            ? rt_monitor_those(p->rt, &p->in, wanted)
+            : rt_fail(p->rt, GBM_USER_ERROR,
+                      "there is nothing to predict: the data give all that %s "
+                      "has no draws of; leave out of the data what is to be "
+                      "predicted",
+                      p->rt->options.from);
+    free(wanted);
     return s;
 }
 
@@ -302,7 +284,7 @@ static void say(const struct prediction *p)
         fprintf(stderr, pass ? "; drawn given them: " : "From %s: ",
                 p->rt->options.from);
         for (int v = 0; v < m->nvariables; v++)
-            if (pass ? p->drawn[v] : p->ntaken[v] > 0) {
+            if (pass ? p->of[v].drawn : p->of[v].ntaken > 0) {
                 fprintf(stderr, "%s%s", before, m->variables[v].name);
                 before = ", ";
             }
@@ -327,12 +309,9 @@ static enum gbm_status prepare(struct prediction *p)
     if (s != GBM_OK)
         return s;
     const size_t n = (size_t)p->in.model->nvariables + 1;
-    p->taken = calloc(n, sizeof *p->taken);
-    p->ntaken = calloc(n, sizeof *p->ntaken);
-    p->kind = calloc(n, sizeof *p->kind);
-    p->drawn = calloc(n, sizeof *p->drawn);
+    p->of = calloc(n, sizeof *p->of);
     p->states = rt_states_create(&p->in);
-    if (!p->taken || !p->ntaken || !p->kind || !p->drawn || !p->states)
+    if (!p->of || !p->states)
         return rt_fail(rt, GBM_FAILURE, "no memory");
     s = divide(p);
     if (s == GBM_OK)
@@ -355,9 +334,10 @@ static void predict_draw(struct prediction *p, int chain, int draw,
     const double *record = gbm_draws_record(&p->fit, chain, draw);
     void *state = rt_state(&p->in, p->states, chain);
     for (int v = 0; v < m->nvariables; v++)
-        for (int64_t k = 0; k < p->ntaken[v]; k++)
+        for (int64_t k = 0; k < p->of[v].ntaken; k++)
             rt_set_value(&p->in.slots[v], m->variables[v].integer, chain,
-                         p->taken[v][k].cell, record[p->taken[v][k].place]);
+                         p->of[v].taken[k].cell,
+                         record[p->of[v].taken[k].place]);
     rt_draw_latent(p->rt, &p->in, state, chain, (uint32_t)chain,
                    (uint32_t)draw);
     rt_count_missing(&p->missing, &p->in, state, chain, draw, buffer);
@@ -388,14 +368,11 @@ int rt_predict(struct rt *rt)
         rt_deliver(rt, &p.draws);
         rt_report_missing(rt, &p.missing);
     }
-    for (int v = 0; p.taken && p.kind && v < p.in.model->nvariables; v++) {
-        free(p.taken[v]);
-        free(p.kind[v]);
+    for (int v = 0; p.of && v < p.in.model->nvariables; v++) {
+        free(p.of[v].taken);
+        free(p.of[v].kind);
     }
-    free(p.kind);
-    free(p.taken);
-    free(p.ntaken);
-    free(p.drawn);
+    free(p.of);
     free(p.states);
     gbm_draws_free(&p.fit);
     gbm_draws_free(&p.draws);

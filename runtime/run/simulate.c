@@ -431,28 +431,41 @@ struct replica {
     struct gbm_missing missing;
 };
 
-/* The observed variables are what one wants to see replicated. */
-static enum gbm_status monitor_observed(struct replica *r)
+enum gbm_status rt_monitor_those(struct rt *rt, struct rt_instance *in,
+                                 const bool *wanted)
 {
-    const struct gbm_model *m = r->in.model;
+    const struct gbm_model *m = in->model;
+    const char *asked = rt->options.monitor;
     size_t size = 1, at = 0;
     for (int v = 0; v < m->nvariables; v++)
         size += strlen(m->variables[v].name) + 1;
     char *list = calloc(size, 1);
     if (!list)
-        return rt_fail(r->rt, GBM_FAILURE, "no memory");
-    for (int v = 0; v < m->nvariables; v++) {
-        const struct rt_slot *slot = &r->in.slots[v];
-        if (m->variables[v].role == GBM_STOCHASTIC && rt_any_seen(slot))
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    for (int v = 0; v < m->nvariables; v++)
+        if (wanted[v])
             at += (size_t)snprintf(list + at, size - at, "%s%s", at ? "," : "",
                                    m->variables[v].name);
-    }
-    const char *asked = r->rt->options.monitor;
     if (!asked && at > 0)
-        r->rt->options.monitor = list;
-    enum gbm_status s = rt_monitor(r->rt, &r->copy, NULL);
-    r->rt->options.monitor = asked;
+        rt->options.monitor = list;
+    enum gbm_status s = rt_monitor(rt, in, NULL);
+    rt->options.monitor = asked;
     free(list);
+    return s;
+}
+
+/* The observed variables are what one wants to see replicated. */
+static enum gbm_status monitor_observed(struct replica *r)
+{
+    const struct gbm_model *m = r->in.model;
+    bool *wanted = calloc((size_t)m->nvariables + 1, sizeof *wanted);
+    if (!wanted)
+        return rt_fail(r->rt, GBM_FAILURE, "no memory");
+    for (int v = 0; v < m->nvariables; v++)
+        wanted[v] = m->variables[v].role == GBM_STOCHASTIC &&
+                    rt_any_seen(&r->in.slots[v]);
+    enum gbm_status s = rt_monitor_those(r->rt, &r->copy, wanted);
+    free(wanted);
     return s;
 }
 

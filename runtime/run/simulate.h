@@ -23,6 +23,10 @@ void rt_report_missing(struct rt *rt, const struct gbm_missing *m);
 /* The monitored cells of a chain become a draw. */
 void rt_store_draw(const struct rt_instance *in, struct gbm_draws *draws,
                    int chain, int draw);
+/* Monitors what --monitor asks for, or else the variables `wanted`
+ * [nvariables], if there are any. */
+enum gbm_status rt_monitor_those(struct rt *rt, struct rt_instance *in,
+                                 const bool *wanted);
 
 /* predict.c: --from. Returns the exit status. */
 int rt_predict(struct rt *rt);
