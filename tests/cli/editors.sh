@@ -3,7 +3,8 @@
 # are coloured to the last character, and names by what they are.
 source "$GBM_ROOT/tests/cli/lib"
 status 0 "$GBM_ROOT/tools/editors" "$scratch/editors"
-for file in gbm.tmLanguage.json gbm.xml gbm_lexer.py; do
+for file in gbm.tmLanguage.json gbm.xml gbm_lexer.py \
+    tree-sitter/queries/highlights.scm; do
     same "editors/$file" "$GBM_ROOT/editors/$file" # else: ninja docs
 done
 cp "$GBM_ROOT/docs/distributions.md" before.md
