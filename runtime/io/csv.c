@@ -1,8 +1,9 @@
 /* csv.c: tables of numbers. Fields are separated by commas, tabs, semicolons or
  * blanks, as the first line shows; it is a header if no field of it is a value.
- * Empty fields and NA are missing. A column of text (row names) is left out,
- * with a note, unless some of it are numbers: then a slip of the pen made text
- * of the others. */
+ * Where semicolons do, numbers may have a decimal comma (R's write.csv2), all
+ * of them or none. Empty fields and NA are missing. A column of text (row
+ * names) is left out, with a note, unless some of it are numbers: then a slip
+ * of the pen made text of the others. */
 #include "io/reader.h"
 
 #include <limits.h>
@@ -26,12 +27,15 @@ struct column {
 
 struct table {
     char separator; /* ' ': any run of blanks */
+    char decimal;   /* ',' or '.', as some number has it; 0: none has any */
     int ncolumns;
     struct column *columns;
     int64_t nrows;
     bool header;
     const char *start;
 };
+
+static bool digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -85,8 +89,37 @@ static bool field_is(const struct field *f, const char *word)
     return (size_t)(f->end - f->at) == n && memcmp(f->at, word, n) == 0;
 }
 
+static const char *find_in(const struct field *f, char c)
+{
+    return memchr(f->at, c, (size_t)(f->end - f->at));
+}
+
+/* Reads a number that has a decimal comma; false if it is none. */
+static bool parse_comma(const struct field *f, double *value)
+{
+    char text[64], *comma;
+    size_t n = (size_t)(f->end - f->at);
+
+    if (n >= sizeof text || find_in(f, '.'))
+        return false;
+    memcpy(text, f->at, n);
+    text[n] = '\0';
+    comma = memchr(text, ',', n);
+    if (!comma)
+        return false;
+    *comma = '.';
+    return rt_parse_number(text, text + n, value) == text + n;
+}
+
+static bool parse_number(const struct field *f, char separator, double *value)
+{
+    return rt_parse_number(f->at, f->end, value) == f->end ||
+           (separator == ';' && parse_comma(f, value));
+}
+
 /* The value of a field; false if it is text. */
-static bool parse_field(const struct field *f, double *value, bool *missing)
+static bool parse_field(const struct field *f, char separator, double *value,
+                        bool *missing)
 {
     static const struct {
         const char *text;
@@ -117,7 +150,7 @@ static bool parse_field(const struct field *f, double *value, bool *missing)
             *missing = words[i].missing;
             return true;
         }
-    return rt_parse_number(f->at, f->end, value) == f->end;
+    return parse_number(f, separator, value);
 }
 
 /* Goes to the next line that has something on it; its end, or NULL. */
@@ -137,14 +170,26 @@ static const char *next_line(struct rt_text *t)
     return NULL;
 }
 
+/* Semicolons separate where no comma is outside quotes but within numbers. */
 static char find_separator(const char *at, const char *end)
 {
-    static const char candidates[] = ",\t;";
+    bool comma = false, inner = false, tab = false, semicolon = false;
+    bool quoted = false;
 
-    for (const char *c = candidates; *c; c++)
-        if (memchr(at, *c, (size_t)(end - at)))
-            return *c;
-    return ' ';
+    for (const char *p = at; p < end; p++) {
+        quoted = quoted != (*p == '"');
+        if (quoted)
+            continue;
+        if (*p == ',' && p > at && digit(p[-1]) && p + 1 < end && digit(p[1]))
+            inner = true;
+        else
+            comma = comma || *p == ',';
+        tab = tab || *p == '\t';
+        semicolon = semicolon || *p == ';';
+    }
+    if (comma || (inner && !semicolon))
+        return ',';
+    return tab ? '\t' : semicolon ? ';' : ' ';
 }
 
 static enum gbm_status add_column(struct rt_text *t, struct table *table,
@@ -175,7 +220,7 @@ static bool begins_as_number(const struct field *f)
 
     while (p < f->end && (*p == '+' || *p == '-' || *p == '.'))
         p++;
-    return p < f->end && *p >= '0' && *p <= '9';
+    return p < f->end && digit(*p);
 }
 
 /* `text` is the first field of the first line that is none of the values, of
@@ -221,7 +266,7 @@ static enum gbm_status read_first(struct rt_text *t, struct table *table)
             status = add_column(t, table, &f);
         if (status)
             return status;
-        if (parse_field(&f, &value, &missing)) {
+        if (parse_field(&f, table->separator, &value, &missing)) {
             values += f.end > f.at;
         } else if (!text.at ||
                    (begins_as_number(&f) && !begins_as_number(&text))) {
@@ -236,6 +281,24 @@ static enum gbm_status read_first(struct rt_text *t, struct table *table)
     return GBM_OK;
 }
 
+/* A table's numbers have one kind of decimal mark. */
+static enum gbm_status check_decimal(struct rt_text *t, struct table *table,
+                                     int number, const struct field *f)
+{
+    char decimal = find_in(f, ',') ? ',' : find_in(f, '.') ? '.' : 0;
+
+    if (decimal && table->decimal && decimal != table->decimal)
+        return rt_fail_at(t, f->at,
+                          "'%.*s' in column %d has a decimal %s, and a number "
+                          "before it a decimal %s",
+                          shown(f), f->at, number,
+                          decimal == ',' ? "comma" : "point",
+                          decimal == ',' ? "point" : "comma");
+    if (decimal)
+        table->decimal = decimal;
+    return GBM_OK;
+}
+
 static enum gbm_status read_cell(struct rt_text *t, struct table *table,
                                  struct column *column, int number,
                                  const struct field *f)
@@ -244,14 +307,21 @@ static enum gbm_status read_cell(struct rt_text *t, struct table *table,
     bool missing = false;
 
     if (column->text && !column->unused && !f->quoted && f->end > f->at &&
-        rt_parse_number(f->at, f->end, &value) == f->end)
+        parse_number(f, table->separator, &value))
         return rt_fail_at(t, f->at,
                           "'%.*s' in column %d, %.100s is a number where the "
                           "first row has text",
                           shown(f), f->at, number, column->name);
     if (column->text)
         return GBM_OK;
-    if (!parse_field(f, &value, &missing)) {
+    if (!parse_field(f, table->separator, &value, &missing)) {
+        if (!column->unused && parse_comma(f, &value))
+            return rt_fail_at(
+                t, f->at,
+                "'%.*s' in column %d%s%.100s has a decimal comma, "
+                "which is read in tables that semicolons separate",
+                shown(f), f->at, number, table->header ? ", " : "",
+                table->header ? column->name : "");
         if (table->header && (!column->known || column->unused)) {
             column->text = true;
             return GBM_OK;
@@ -261,6 +331,11 @@ static enum gbm_status read_cell(struct rt_text *t, struct table *table,
                           "number",
                           shown(f), f->at, number, table->header ? ", " : "",
                           table->header ? column->name : "");
+    }
+    if (!missing && !column->unused) {
+        enum gbm_status status = check_decimal(t, table, number, f);
+        if (status)
+            return status;
     }
     column->known = column->known || !missing;
     return rt_push(&column->values, value, missing, t->error);

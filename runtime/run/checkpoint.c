@@ -445,24 +445,38 @@ static bool adds_up(FILE *f)
     return any && !ferror(f) && last == sum;
 }
 
+/* Whether the file begins with something else; a few bytes that are wrong are
+ * damage. */
+static bool is_other(FILE *f)
+{
+    char start[sizeof magic];
+    size_t n = fread(start, 1, sizeof start, f), wrong = 0;
+    for (size_t i = 0; i < n; i++)
+        wrong += start[i] != magic[i];
+    rewind(f);
+    return 2 * wrong > n;
+}
+
 /* NULL if the file is whole; its key is read then. */
 static const char *try_file(struct rt_resume *r, const char *path)
 {
     struct stat info;
-    char start[sizeof magic];
+    char start[sizeof magic]; /* read once more: it is in the sum */
     snprintf(r->path, sizeof r->path, "%s", path);
     r->file = fopen(path, "rb");
     if (!r->file)
         return strerror(errno);
     if (fstat(fileno(r->file), &info) != 0 || !S_ISREG(info.st_mode))
         return "it is no regular file";
+    if (is_other(r->file))
+        return "it is no checkpoint; --checkpoint FILE writes those, and draws "
+               "alone cannot go on";
     r->left = (int64_t)info.st_size - (int64_t)sizeof(uint64_t);
     if (!adds_up(r->file))
         return "it is damaged";
     rewind(r->file);
-    if (!get(r, start, sizeof start) ||
-        memcmp(start, magic, sizeof magic) != 0 || !get_key(r))
-        return "it is no checkpoint";
+    if (!get(r, start, sizeof start) || !get_key(r))
+        return "it is damaged";
     return NULL;
 }
 

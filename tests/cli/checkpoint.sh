@@ -308,6 +308,8 @@ head -c 100 good.ck >end.ck
 head -c 100 good.ck >end.ck.1
 status 1 "${pump[@]}" --resume end.ck
 says 'end.ck: it is damaged; end.ck.1: it is damaged'
+status 1 "${pump[@]}" --resume "$examples/pump/data.json"
+says 'data.json: it is no checkpoint; --checkpoint FILE writes those'
 rm end.ck
 cp good.ck end.ck.1
 status 0 "${pump[@]}" --resume end.ck

@@ -332,6 +332,22 @@ static void csv_columns(void **unused)
     HAS(&d, "y", "2", 1, 3);
     HAS(&d, "x", "2", 2, 4);
     gbm_data_free(&d);
+    d = good("a.csv", "\"y\";\"a,b\";x\n1,5;p,q;2\n-2,25e1;q;NA\n");
+    HAS(&d, "y", "2", 1.5, -22.5);
+    HAS(&d, "x", "2", 2, NAN);
+    gbm_data_free(&d);
+    d = good("a.csv", "y;x\n1.5;2\n");
+    HAS(&d, "y", "1", 1.5);
+    gbm_data_free(&d);
+    bad("a.csv", "y;x\n1,5;2\n3;1.5\n",
+        "a.csv:3:3: '1.5' in column 2 has a decimal point, and a number before "
+        "it a decimal comma");
+    bad("a.csv", "y;x\n1;1,234,567\n2;x\n3;4\n",
+        "a.csv:4:3: '4' in column 2, x is a number where the first row has "
+        "text");
+    bad("a.csv", "y\tx\n1,5\t2\n",
+        "a.csv:2:1: '1,5' in column 1, y has a decimal comma, which is read in "
+        "tables that semicolons separate");
     bad("a.csv", "1,2\n3,4\n",
         "a.csv: the first line has no names: give a "
         "header line, or NAME=a.csv for one array");
