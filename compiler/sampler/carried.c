@@ -410,14 +410,22 @@ static void emit_move(struct compiler *c, struct text *out,
 {
     const struct carried *k = carried_of(s);
     struct emitter e = emitter_new(c, out);
+    /* then all digits stay, however near to 0 the scale moves */
+    const bool about_zero = k->power != 0 && sym_same(k->along, plate_cell(k));
     text_printf(out,
                 "GBM_FN void move_%s(const struct state *s, const struct "
                 "gbm_team *team, real t)\n{\n    const real by = %s;\n    "
                 "gbm_team_sync(team);\n",
-                s->name, k->power != 0 ? "real_exp(t) - 1" : "t");
+                s->name,
+                about_zero      ? "real_exp(t)"
+                : k->power != 0 ? "real_exp(t) - 1"
+                                : "t");
     const int braces = emit_open_part(&e, k->cells, true);
-    emit_line(&e, "%s += by * %s;", emit_expr(&e, plate_cell(k)),
-              emit_in_brackets(&e, k->along));
+    if (about_zero)
+        emit_line(&e, "%s *= by;", emit_expr(&e, plate_cell(k)));
+    else
+        emit_line(&e, "%s += by * %s;", emit_expr(&e, plate_cell(k)),
+                  emit_in_brackets(&e, k->along));
     emit_close(&e, braces);
     emit_line(&e, "gbm_team_sync(team);");
     emit_line(&e, "if (team->lane == 0)");

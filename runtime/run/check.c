@@ -232,12 +232,13 @@ static double rounding_at(struct checker *c, const struct gbm_step *step,
     other_way(c, step, element, x, FE_TONEAREST, 0, nearest);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         double change = 0;
+        rt_put_back(c->in, values); /* each moves there from the same place */
         other_way(c, step, element, x, others[k].mode, others[k].way, other);
-        rt_put_back(c->in, values);
         for (size_t i = 0; i < n; i++)
             change += distance(other[i], nearest[i]);
         worst = fmax(worst, change);
     }
+    rt_put_back(c->in, values);
     rt_forget(c->in, values);
     check_refresh(c);
     free(nearest);
