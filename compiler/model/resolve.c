@@ -217,6 +217,11 @@ static void read_factor(struct compiler *c, const struct factor *g, int *walk)
     for (int i = 0; i < f->nargs; i++)
         (void)sym_any(model_substitute_derived(c, f->args[i].body), read_node,
                       &other);
+    const symp ends[2] = {f->trunc_lower, f->trunc_upper};
+    for (int i = 0; i < 2; i++)
+        if (ends[i])
+            (void)sym_any(model_substitute_derived(c, ends[i]), read_node,
+                          &other);
 }
 
 symp model_any_seen(struct compiler *c, const struct family *f)

@@ -117,4 +117,27 @@ status 0 "$GBMC" late.gbm -o late
 status 0 ./late --data late.json --quiet --warmup 10 --draws 10 --lp \
     --out late.csv
 grep -hv '^#' late_?.csv | grep -qE 'inf|nan' && fail "not finite"
+
+# Bounds that are earlier elements of the same array: what is seen behind an
+# element bounds it, so it is not drawn forward; what nothing seen follows is.
+# The means are those of a quadrature.
+cat >rising.gbm <<'EOF'
+model {
+  x[1] ~ dnorm(0, 1)
+  for (t in 2:4) { x[t] ~ dnorm(0, 1)T(x[t - 1], ) }
+}
+EOF
+echo '{"x": [null, null, -1, null]}' >rising.json
+status 0 "$GBMC" rising.gbm -o rising
+status 0 ./rising --data rising.json --device cpu --seed 1 --draws 20000 \
+    --quiet --summary rising_out.json
+/usr/bin/env python3 - <<'EOF' || fail "not bounded by what is seen"
+import json
+means = {"x[1]": -1.7359, "x[2]": -1.2706, "x[4]": 0.2876}
+found = json.load(open("rising_out.json"))["parameters"]
+for name, mean in means.items():
+    k = found[name]
+    print(name, k["mean"], mean)
+    assert abs(k["mean"] - mean) < 5 * k["mcse"], name
+EOF
 exit 0
