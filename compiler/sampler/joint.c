@@ -8,8 +8,8 @@
  * together if they meet in a factor that is no one's own prior: given the rest,
  * they are correlated a posteriori. A block is made of such a group if
  *   - some member's own prior ties its elements (a chain), or
- *   - elements of a plate of several loops meet each other row by row, as the
- *     coefficients b[g[i],k] of a group, or
+ *   - elements of a plate of several directions meet each other row by row, as
+ *     the coefficients b[g[i],k] of a group, or cells x[row[m],col[m]], or
  *   - elements of a plate, or more scalars than a small block has, meet in a
  *     vector node's density (joint_forms.c), or
  *   - members of different plates meet, one of them a plate whose elements do
@@ -99,11 +99,11 @@ static bool is_chain(const struct step *s)
     return s->family->nloops > 0 && sampler_chained(s);
 }
 
-/* Elements of a plate of several loops meet each other, not all at once: no
- * dense block. */
+/* Elements of a plate of several directions meet each other, not all at once:
+ * no dense block. */
 static bool meets_in_rows(const struct step *s)
 {
-    return s->family->nloops > 1 && !s->family->nslices &&
+    return sampler_directions(s->family) > 1 && !s->family->nslices &&
            (s->order.sequential || s->order.conflicts) && !sampler_coupled(s);
 }
 

@@ -88,8 +88,8 @@ static bool runs_through_row(const struct joint_context *k, symp ref)
     }
     for (int i = 0; i < k->block->block.n; i++) {
         const struct family *f = k->block->block.members[i].family;
-        if (f->var == ref->var && f->nloops > loops)
-            loops = f->nloops;
+        if (f->var == ref->var && sampler_directions(f) > loops)
+            loops = sampler_directions(f);
     }
     return runs < loops;
 }

@@ -18,9 +18,17 @@ bool sampler_chained(const struct step *s)
     return false;
 }
 
+int sampler_directions(const struct family *f)
+{
+    int n = 0;
+    for (int d = 0; d < f->var->ndim; d++)
+        n += !f->upper[d] && sym_has_loop_of(f->lower[d], f->loops, f->nloops);
+    return n > f->nloops ? n : f->nloops;
+}
+
 enum { MAX_BOUND = 16 };
-/* Whether sums around e run through a reference to f in all of f's loops, so
- * that they tie each element to all others. */
+/* Whether sums around e run through a reference to f in all of f's directions,
+ * so that they tie each element to all others. */
 static bool sums_over_plate(symp e, const struct family *f,
                             const struct loop *const *bound, int nbound)
 {
@@ -39,7 +47,7 @@ static bool sums_over_plate(symp e, const struct family *f,
                 runs = runs || sym_has_loop(e->args[d], bound[i]);
             run += runs;
         }
-        if (run >= f->nloops)
+        if (run >= sampler_directions(f))
             return true;
     }
     for (int i = 0; i < e->nargs; i++)
@@ -48,12 +56,12 @@ static bool sums_over_plate(symp e, const struct family *f,
     return false;
 }
 
-/* One block of a plate with several loops is worth its size where all elements
- * meet at once. */
+/* One block of a plate with several directions is worth its size where all
+ * elements meet at once. */
 static bool tied_throughout(const struct step *s)
 {
     const struct family *f = s->family;
-    if (f->nloops == 1)
+    if (sampler_directions(f) == 1)
         return true;
     if (f->nloops >
             (int)(sizeof s->block.members[0].index.loops / sizeof(void *)) ||

@@ -125,6 +125,9 @@ enum { MOST_IN_BLOCK = 8 }; /* families of a small or dense block */
 bool normal_scalar(const struct step *s);
 /* Whether its own prior ties elements: x[t] given x[t-1]. */
 bool sampler_chained(const struct step *s);
+/* In how many directions of their array its elements lie: the loops of b[g, k],
+ * and the two of x[row[m], col[m]], which has one. */
+int sampler_directions(const struct family *f);
 /* Whether its elements meet in a likelihood. */
 bool sampler_coupled(const struct step *s);
 /* The loops of f and g are the same. */
