@@ -99,3 +99,25 @@ const char *emit_real_between(struct emitter *e, const struct entry *d)
     emit_line(e, "}");
     return value;
 }
+
+/* The draws of e are added to *n; whether all are of a normal between bounds.
+ */
+static bool draws_between_alone(symp e, int *n)
+{
+    bool alone = true;
+    for (int i = 0; i < e->nargs; i++)
+        alone = draws_between_alone(e->args[i], n) && alone;
+    if (!sym_is_draw(e, NULL))
+        return alone;
+    ++*n;
+    return alone && !strcmp(e->name, "draw_truncated_normal");
+}
+
+bool emit_asks_between(struct compiler *c, const struct entry *d)
+{
+    const struct expr *between = entry_value(d, "draw_between");
+    int n = 0;
+    return between &&
+           draws_between_alone(emit_entry_expression(c, d, between), &n) &&
+           n == 1;
+}

@@ -305,6 +305,9 @@ void emit_integer_between(struct emitter *e, const struct entry *d,
                           const char *cell);
 const char *emit_put_between(struct emitter *e, symp draw);
 const char *emit_real_between(struct emitter *e, const struct entry *d);
+/* Whether d's draw between bounds is one draw of a normal between bounds, which
+ * may be asked for before it is taken (stdlib/kernels/between_rows.h). */
+bool emit_asks_between(struct compiler *c, const struct entry *d);
 /* A clause of library entry d, parameters called as emit_param said. */
 symp emit_entry_expression(struct compiler *c, const struct entry *d,
                            const struct expr *value);

@@ -300,7 +300,7 @@ static void emit_run(struct text *out, struct compiler *c, const struct step *s)
     if (by_rows(s))
         text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->turn.part,
                     s->name, id, s->number);
-    else if (k->asks && k->asks(c, s) && k->split(s))
+    else if (k->asks && k->asks(c, s) && k->split && k->split(s))
         text_printf(out, "GBM_HOST_RUN_BETWEEN_SPLIT(%d, %s, %s, %d, %d)\n",
                     s->turn.part, s->name, id, s->number, k->blocks);
     else if (k->asks && k->asks(c, s))

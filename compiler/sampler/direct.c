@@ -244,32 +244,12 @@ static bool is_split(const struct step *s)
     return *split;
 }
 
-/* The draws of e are added to *n; whether all are of a normal between bounds.
- */
-static bool draws_between_alone(symp e, int *n)
-{
-    bool alone = true;
-    for (int i = 0; i < e->nargs; i++)
-        alone = draws_between_alone(e->args[i], n) && alone;
-    if (!sym_is_draw(e, NULL))
-        return alone;
-    ++*n;
-    return alone && !strcmp(e->name, "draw_truncated_normal");
-}
-
 /* One draw of a normal between bounds, whatever other elements' are. */
 static bool asks(struct compiler *c, const struct step *s)
 {
-    const struct entry *d = s->law.family;
-    int n = 0;
-    if (!s->support.bounded || !entry_value(d, "draw_between") || s->block.n ||
-        s->through || s->order.sequential || s->order.conflicts ||
-        s->order.ties || emit_step_has_columns(s))
-        return false;
-    return draws_between_alone(
-               emit_entry_expression(c, d, entry_value(d, "draw_between")),
-               &n) &&
-           n == 1;
+    return s->support.bounded && !s->block.n && !s->through &&
+           !s->order.sequential && !s->order.conflicts && !s->order.ties &&
+           !emit_step_has_columns(s) && emit_asks_between(c, s->law.family);
 }
 
 static void draw(struct emitter *e, const struct step *s)

@@ -156,6 +156,14 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
         text_append(out, ", .undivided = true");
 }
 
+/* One draw of a normal between bounds, whatever other elements' are. */
+static bool asks(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    return f->truncated && !f->nslices && !s->own && !s->order.sequential &&
+           !emit_has_array_argument(f) && emit_asks_between(c, f->distribution);
+}
+
 static const char *explain_forward(struct compiler *c, const struct step *s)
 {
     (void)c;
@@ -171,5 +179,6 @@ const struct sampler sampler_forward_draw = {
     .phases = phases,
     .emit = emit,
     .emit_row = emit_row,
+    .asks = asks,
     .blocks = 1,
 };
