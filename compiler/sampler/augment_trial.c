@@ -146,11 +146,28 @@ bool augment_opens_none(struct compiler *c, struct model *m, struct trial *t)
     return true;
 }
 
+/* Whether a prior is written as a mixture though what it is the prior of stays
+ * open. All that closes then are nodes above it, its scale say, and they and
+ * the mixture's nodes hold each other: exact slices of few terms move farther.
+ */
+static bool closes_above_alone(struct compiler *c, struct model *m,
+                               const struct trial *t)
+{
+    for (int i = 0; i < t->n; i++) {
+        struct family *f = t->at[i].g->family;
+        if (!entry_clause(t->at[i].a, "observed") && !f->var->leaf &&
+            !augment_closed(c, m, f))
+            return true;
+    }
+    return false;
+}
+
 static bool is_gain(struct compiler *c, struct model *m, struct trial *t)
 {
     return augment_opens_none(c, m, t) && t->ngained &&
            !better_sliced(c, m, t->at[0].a, t->at[0].added, t->gained,
-                          t->ngained);
+                          t->ngained) &&
+           !closes_above_alone(c, m, t);
 }
 
 bool augment_try(struct compiler *c, struct model *m, struct trial *t,
