@@ -323,8 +323,12 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
         block = joint_block(c, m, members, n, long_sums);
         napart = find_apart(c, m, block, members, n, apart);
     }
-    if (n == 0 || joint_of(block)->curved != curved ||
-        (curved && sampler_falls_apart(c, m, members, n)))
+    if (n == 0)
+        return;
+    /* among slices there may be linear ones: two rows of a table of vectors in
+     * one mean, ab[i[d],1] + ab[j[d],2], which are no quadratic of either */
+    const bool fits = joint_of(block)->curved;
+    if (fits && (!curved || sampler_falls_apart(c, m, members, n)))
         return;
     block->name = joint_block_name(c, block);
     sampler_find_rescalings(c, m, block);
@@ -332,7 +336,8 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
         return;
     struct step *kept[MAX_MEMBERS];
     int nkept = 0;
-    keep_slices(c, members, n, kept, &nkept);
+    if (fits)
+        keep_slices(c, members, n, kept, &nkept);
     for (int i = 0; i < nkept; i++)
         kept[i]->beside = (struct beside){members[0], true};
     napart = drop_kept(apart, napart, kept, nkept);
