@@ -45,6 +45,29 @@ static void set_hash(struct sym *e)
     e->hash = h ^ h >> 15;
 }
 
+/* The bit of a variable or a loop, never the target's. */
+static uint64_t mark_of(const void *what)
+{
+    const uint64_t h = (uint64_t)(uintptr_t)what * 0x9e3779b97f4a7c15u;
+    return (uint64_t)2 << (h >> 32) % 63;
+}
+
+static void set_marks(struct sym *e)
+{
+    e->marks = e->kind == SYM_TARGET ? 1 : 0;
+    if (e->var)
+        e->marks |= mark_of(e->var);
+    if (e->kind == SYM_LOOP)
+        e->marks |= mark_of(e->loop);
+    for (int i = 0; i < e->nargs; i++)
+        e->marks |= e->args[i]->marks;
+}
+
+bool sym_may_have(symp e, const void *what)
+{
+    return e->marks & (what ? mark_of(what) : 1);
+}
+
 /* Every node that was made, by its hash: an open table. What is built again is
  * the same node, so that many rewritten copies of an expression take the memory
  * of what differs in them. */
@@ -120,6 +143,7 @@ symp sym_make(struct compiler *c, struct sym model, int nargs, const symp *args)
         return *slot;
     struct sym *e = NEW(c, struct sym);
     *e = model;
+    set_marks(e);
     e->args = NEW_ARRAY(c, symp, nargs);
     for (int i = 0; i < nargs; i++)
         e->args[i] = args[i];

@@ -48,6 +48,8 @@ struct sym {
     const struct sym **args;
     int nargs;
     unsigned hash;
+    uint64_t marks; /* a bit for the target, for each variable and each loop in
+                       it, which others may have too: sym_may_have() */
 };
 typedef const struct sym *symp; /* the one typedef: it stands everywhere */
 
@@ -116,6 +118,11 @@ symp sym_replace(struct compiler *c, symp e, symp what, symp by);
 /* Is the test true of e or of anything inside it? */
 typedef bool (*sym_test)(symp e, const void *context);
 bool sym_any(symp e, sym_test test, const void *context);
+/* False if `what`, a variable or a loop, or NULL for the target, is surely not
+ * in e: at once, however large e is. */
+bool sym_may_have(symp e, const void *what);
+/* sym_any() of a test that only what has `what` passes. */
+bool sym_any_with(symp e, const void *what, sym_test test, const void *context);
 bool sym_has_loop(symp e, const struct loop *loop);
 bool sym_has_loop_of(symp e, struct loop *const *loops, int n);
 bool sym_has_any_loop(symp e);

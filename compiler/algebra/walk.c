@@ -12,6 +12,17 @@ bool sym_any(symp e, sym_test test, const void *context)
             return true;
     return false;
 }
+bool sym_any_with(symp e, const void *what, sym_test test, const void *context)
+{
+    if (!sym_may_have(e, what))
+        return false;
+    if (test(e, context))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (sym_any_with(e->args[i], what, test, context))
+            return true;
+    return false;
+}
 static bool is_loop(symp e, const void *loop)
 {
     return e->kind == SYM_LOOP && e->loop == loop;
@@ -57,7 +68,7 @@ static bool is_target(symp e, const void *unused)
 static bool is_same(symp e, const void *what) { return sym_same(e, what); }
 bool sym_has_loop(symp e, const struct loop *loop)
 {
-    return sym_any(e, is_loop, loop);
+    return sym_any_with(e, loop, is_loop, loop);
 }
 bool sym_has_loop_of(symp e, struct loop *const *loops, int n)
 {
@@ -74,8 +85,11 @@ bool sym_fixed(symp e)
 {
     return e && !sym_has_any_loop(e) && !sym_reads_latent(e);
 }
-bool sym_has_var(symp e, const struct var *v) { return sym_any(e, is_var, v); }
-bool sym_has_target(symp e) { return sym_any(e, is_target, NULL); }
+bool sym_has_var(symp e, const struct var *v)
+{
+    return sym_any_with(e, v, is_var, v);
+}
+bool sym_has_target(symp e) { return sym_any_with(e, NULL, is_target, NULL); }
 bool sym_has(symp e, symp what) { return sym_any(e, is_same, what); }
 
 bool sym_positive_if(symp e, bool target_positive)
@@ -217,15 +231,17 @@ symp sym_map(struct compiler *c, symp e, sym_rewrite f, void *context)
     symp r = f(c, e, context);
     if (r)
         return r;
-    if (e->nargs == 0)
-        return e;
-    symp *args = NEW_ARRAY(c, symp, e->nargs);
-    bool changed = false;
+    symp few[8], *args = NULL; /* once one has changed */
     for (int i = 0; i < e->nargs; i++) {
-        args[i] = sym_map(c, e->args[i], f, context);
-        changed = changed || args[i] != e->args[i];
+        r = sym_map(c, e->args[i], f, context);
+        if (!args && r != e->args[i]) {
+            args = e->nargs <= 8 ? few : NEW_ARRAY(c, symp, e->nargs);
+            memcpy(args, e->args, (size_t)i * sizeof *args);
+        }
+        if (args)
+            args[i] = r;
     }
-    return changed ? sym_rebuild(c, e, args) : e;
+    return args ? sym_rebuild(c, e, args) : e;
 }
 
 symp sym_again(struct compiler *c, symp e)
@@ -246,6 +262,8 @@ static symp replace_loop(struct compiler *c, symp e, void *context)
 {
     const struct replacement *r = context;
     (void)c;
+    if (!sym_may_have(e, r->loop))
+        return e;
     return is_loop(e, r->loop) ? r->by : NULL;
 }
 symp sym_replace_loop(struct compiler *c, symp e, const struct loop *loop,
@@ -280,6 +298,8 @@ static symp replace_same(struct compiler *c, symp e, void *context)
 {
     const struct replacement *r = context;
     (void)c;
+    if (r->what->marks & ~e->marks) /* it has what e has not */
+        return e;
     return sym_same(e, r->what) ? r->by : NULL;
 }
 symp sym_replace(struct compiler *c, symp e, symp what, symp by)

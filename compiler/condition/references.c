@@ -7,6 +7,8 @@
 
 static void find_refs(struct finder *f, symp e, bool array, bool subscript)
 {
+    if (!sym_may_have(e, f->var))
+        return;
     if (e->kind == SYM_REF && e->var == f->var) {
         f->in_array = f->in_array || array;
         f->in_subscript = f->in_subscript || subscript;
