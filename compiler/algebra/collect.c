@@ -270,6 +270,39 @@ static symp joined_terms(const struct collector *k, symp e)
     return joins && !varies && !terms.overflow ? total : e;
 }
 
+/* Terms free of x at once: one by one, each would copy those before it. What
+ * they are all multiplied by stands before their sum. */
+static void add_free(const struct collector *k, const struct list *free,
+                     symp coefficient)
+{
+    struct list all = {0};
+    sym_list_push(k->c, &all, k->out->rest);
+    if (sym_is(coefficient, 1))
+        sym_flatten(k->c, SYM_ADD, &all, free->n, free->at);
+    else
+        sym_list_push(
+            k->c, &all,
+            sym_mul2(k->c, coefficient, sym_add(k->c, free->n, free->at)));
+    k->out->rest = sym_add(k->c, all.n, all.at);
+}
+
+static void collect_terms(const struct collector *k, symp e, symp coefficient)
+{
+    struct list free = {0};
+    for (int i = 0; i < e->nargs; i++) {
+        if (!sym_has_target(e->args[i])) {
+            sym_list_push(k->c, &free, e->args[i]);
+            continue;
+        }
+        if (free.n)
+            add_free(k, &free, coefficient);
+        free.n = 0;
+        collect(k, e->args[i], coefficient);
+    }
+    if (free.n)
+        add_free(k, &free, coefficient);
+}
+
 static void collect_power(const struct collector *k, symp e, symp coefficient)
 {
     struct compiler *c = k->c;
@@ -329,8 +362,7 @@ static void collect(const struct collector *k, symp e, symp coefficient)
     }
     switch (e->kind) {
     case SYM_ADD:
-        for (int i = 0; i < e->nargs; i++)
-            collect(k, e->args[i], coefficient);
+        collect_terms(k, e, coefficient);
         return;
     case SYM_MUL:
         collect_product(k, e, coefficient);
