@@ -107,11 +107,13 @@ static void leave_taken(struct compiler *c, struct part *p,
 /* Drops references that hit other statements' elements alone: of beta[i,1]
  * beta[i,2] is as good as another variable. */
 static void leave_other_statements(struct compiler *c, struct model *m,
-                                   struct factor *g, struct finder *refs,
-                                   const symp *target)
+                                   const struct family *f, struct factor *g,
+                                   struct finder *refs, const symp *target)
 {
     int n = 0;
     for (int i = 0; i < refs->n; i++) {
+        if (!family_may_have(f, refs->found[i].reference))
+            continue;
         struct part *p = condition_whole_part(c, g);
         condition_match_reference(c, m, p, &refs->found[i], target);
         if (!p->guard || !sym_is(p->guard, 0))
@@ -135,9 +137,9 @@ static bool reads_by_itself(symp e, const void *var)
  * element to the next, and no index tells them. */
 static bool indexes_itself(const struct factor *g, const struct var *v)
 {
-    return sym_any(g->logp, reads_by_itself, v) ||
-           (g->lower && sym_any(g->lower, reads_by_itself, v)) ||
-           (g->upper && sym_any(g->upper, reads_by_itself, v));
+    return sym_any_with(g->logp, v, reads_by_itself, v) ||
+           (g->lower && sym_any_with(g->lower, v, reads_by_itself, v)) ||
+           (g->upper && sym_any_with(g->upper, v, reads_by_itself, v));
 }
 
 /* All of the part's instances count, each evaluated in place. */
@@ -238,10 +240,28 @@ static void drop_unused(struct model *m, const struct step *s,
         i->number = m->ninverses++;
 }
 
+/* False if g surely has no parts: by its references, before any of what follows
+ * is built, as in a model of many statements most have nothing to do with each
+ * other. */
+static bool may_have_parts(struct compiler *c, const struct model *m,
+                           const struct step *s, const struct factor *g)
+{
+    const struct family *f = s->family;
+    if (s->view.as || g->opaque || g->family == f || g == f->factor ||
+        condition_is_observed_sum(c, g))
+        return true;
+    return family_is_read(f, g->logp) ||
+           (g->lower && family_is_read(f, g->lower)) ||
+           (g->upper && family_is_read(f, g->upper)) ||
+           condition_factor_through(m, g, f->var) || indexes_itself(g, f->var);
+}
+
 static void child_parts(struct compiler *c, struct model *m, struct step *s,
                         struct factor *g, const symp *target, bool as_it_is)
 {
     g = model_seen_by(c, s->family, g);
+    if (!may_have_parts(c, m, s, g))
+        return;
     struct factor *as = as_it_is ? g : in_closed_form(c, m, s, g, target);
     bool sequential = s->order.sequential;
     struct conflict *conflicts = s->order.conflicts;
@@ -291,7 +311,7 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
     }
     for (int i = 0; i < refs.n; i++)
         refs.found[i].keyed = closed;
-    leave_other_statements(c, m, g, &refs, target);
+    leave_other_statements(c, m, f, g, &refs, target);
     if (!refs.n)
         return;
     const struct family *tied =

@@ -33,6 +33,27 @@ bool family_rectangular(const struct family *f)
     return true;
 }
 
+bool family_may_have(const struct family *f, symp reference)
+{
+    for (int d = 0; d < reference->nargs; d++)
+        if (!f->upper[d] && f->lower[d]->kind == SYM_NUM &&
+            reference->args[d]->kind == SYM_NUM &&
+            f->lower[d]->number != reference->args[d]->number)
+            return false;
+    return true;
+}
+
+static bool reads_element(symp e, const void *context)
+{
+    const struct family *f = context;
+    return sym_reads_var(e, f->var) && family_may_have(f, e);
+}
+
+bool family_is_read(const struct family *f, symp e)
+{
+    return sym_any_with(e, f->var, reads_element, f);
+}
+
 bool family_plain(struct compiler *c, const struct family *f)
 {
     if (!family_rectangular(f) || f->nslices)

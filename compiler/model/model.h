@@ -328,6 +328,11 @@ bool model_subscript_may_miss(symp ref, int d);
 /* Whether f is what is recomputed when v has moved. */
 bool model_recomputed_with(const struct model *m, const struct family *f,
                            const struct var *v);
+/* False if `reference`, to f's variable, surely is of other statements'
+ * elements: fixed subscripts differ. */
+bool family_may_have(const struct family *f, symp reference);
+/* Whether e may read an element of f. */
+bool family_is_read(const struct family *f, symp e);
 /* Each loop of f is one of its subscripts, plus a constant, and no loop's
  * bounds depend on another: elements can be told from cells. */
 bool family_plain(struct compiler *c, const struct family *f);

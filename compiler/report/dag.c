@@ -224,17 +224,6 @@ static void draw_edge(struct edges *e, const char *from, const char *style)
     text_printf(e->out, "  %s -> %s%s;\n", from, to, style);
 }
 
-/* Whether a reference can hit the family: fixed subscripts must agree. */
-static bool may_hit(const struct family *f, symp reference)
-{
-    for (int d = 0; d < reference->nargs; d++)
-        if (!f->upper[d] && f->lower[d]->kind == SYM_NUM &&
-            reference->args[d]->kind == SYM_NUM &&
-            f->lower[d]->number != reference->args[d]->number)
-            return false;
-    return true;
-}
-
 static void edge_from(void *context, symp reference)
 {
     struct edges *e = context;
@@ -244,7 +233,7 @@ static void edge_from(void *context, symp reference)
         return;
     }
     for (const struct family *f = v->families; f; f = f->next_of_var)
-        if (may_hit(f, reference) && !(e->to->auxiliary && f == e->to))
+        if (family_may_have(f, reference) && !(e->to->auxiliary && f == e->to))
             draw_edge(e, intern_format(e->g->c, "n%d", f->number),
                       f->stochastic ? "" : " [penwidth=0.5]");
 }

@@ -32,7 +32,7 @@ static int affected(struct model *m, const struct factor *g,
     for (struct family *f = m->families; f && n < capacity; f = f->next)
         if (f->stochastic && f->factor && !f->var->leaf && !f->data_block &&
             !sampler_asked_otherwise(m, f) &&
-            (sym_has_var(g->logp, f->var) || f == g->family))
+            (family_is_read(f, g->logp) || f == g->family))
             out[n++] = f;
     return n;
 }
