@@ -17,6 +17,13 @@
 #include "sampler/moves.h"
 #include "sampler/scale.h"
 
+/* What reads the node: densities, and definitions of what is kept. */
+struct readers {
+    const struct factor **factors;
+    symp *bodies;
+    int nfactors, nbodies;
+};
+
 struct pair {
     struct compiler *c;
     struct model *m;
@@ -98,6 +105,51 @@ static bool only_products(const struct pair *p)
 
 /* ---- which ----------------------------------------------------------------
  */
+
+/* All densities and definitions. */
+static struct readers all_readers(struct compiler *c, const struct model *m)
+{
+    struct readers all = {0};
+    for (const struct factor *g = m->factors; g; g = g->next)
+        all.nfactors++;
+    for (const struct family *f = m->families; f; f = f->next)
+        all.nbodies += sampler_is_kept(f);
+    all.factors = NEW_ARRAY(c, const struct factor *, all.nfactors);
+    all.bodies = NEW_ARRAY(c, symp, all.nbodies);
+    all.nfactors = all.nbodies = 0;
+    for (const struct factor *g = m->factors; g; g = g->next)
+        if (!g->replaced)
+            all.factors[all.nfactors++] = g;
+    for (const struct family *f = m->families; f; f = f->next)
+        if (sampler_is_kept(f))
+            all.bodies[all.nbodies++] = model_substitute_derived(c, f->body);
+    return all;
+}
+
+static void find_readers(const struct readers *all, const struct var *node,
+                         struct readers *out)
+{
+    out->nfactors = out->nbodies = 0;
+    for (int i = 0; i < all->nfactors; i++)
+        if (sampler_factor_reads(all->factors[i], node))
+            out->factors[out->nfactors++] = all->factors[i];
+    for (int i = 0; i < all->nbodies; i++)
+        if (sym_has_var(all->bodies[i], node))
+            out->bodies[out->nbodies++] = all->bodies[i];
+}
+
+/* Whether any of these reads v, as what is multiplied must be read somewhere
+ * together with the node: so of a model's many variables few are tried. */
+static bool read_beside(const struct readers *r, const struct var *v)
+{
+    for (int i = 0; i < r->nfactors; i++)
+        if (sampler_factor_reads(r->factors[i], v))
+            return true;
+    for (int i = 0; i < r->nbodies; i++)
+        if (sym_has_var(r->bodies[i], v))
+            return true;
+    return false;
+}
 
 /* Of a plate of nodes: each effect is tied to one by its subscript, and to
  * others of its statement by that alone. */
@@ -192,16 +244,21 @@ static bool try_pair(struct pair *p)
 
 void sampler_find_opposite_scales(struct compiler *c, struct model *m)
 {
+    const struct readers all = all_readers(c, m);
+    struct readers readers = all_readers(c, m); /* room for as many */
     struct var *number = NEW(c, struct var);
     number->name = "number";
     number->positive = true;
     for (struct family *f = m->families; f; f = f->next) {
         if (!f->stochastic || !sampler_is_node(c, m, f))
             continue;
+        find_readers(&all, f->var, &readers);
         bool found = false;
         number->ndim = f->nloops;
         for (const struct var *v = m->vars; v && !found; v = v->next)
-            for (int d = 0; d < (f->nloops ? v->ndim : 1) && !found; d++) {
+            for (int d = 0; d < (f->nloops ? v->ndim : 1) && !found &&
+                            read_beside(&readers, v);
+                 d++) {
                 struct pair p = {c, m, v, f, f->nloops ? d : -1, number};
                 found = try_pair(&p);
             }
