@@ -31,5 +31,5 @@ for method in "smc", "tempering":
     assert abs(e["value"] + 237.33962) < 4 * e["se"] and e["se"] < 0.25
 P
 }
-spelling lee_mixture 1024 800
-spelling lee_mixture_latent 4096 8000
+spelling lee_mixture 8192 800
+spelling lee_mixture_latent 8192 8000
