@@ -146,6 +146,7 @@ static const struct {
     {.run = sweep_check_added, .ends = true},
     {.run = sweep_anchor},
     {.run = sweep_hoist, .emit = "plan", .print = report_plan},
+    {.run = sweep_find_recalled},
     {.run = sweep_form_phases, .emit = "sweep", .print = report_sweep},
     {.run = sweep_settle_slots, .emit = "slots", .print = slots_print},
     {.run = sweep_order_load},

@@ -21,6 +21,7 @@ static const char *role_text(enum gbm_role role)
     case GBM_AUXILIARY:
     case GBM_POWER:
     case GBM_TUNING:
+    case GBM_RECALLED:
     case GBM_TABLE:
     case GBM_INVERSE:
     case GBM_JOINT:

@@ -49,6 +49,9 @@ enum gbm_role {
     GBM_AUXILIARY,  /* added by an augmentation: latent, not monitored */
     GBM_TUNING,     /* per chain, what warm-up tunes: a cell per element of a
                        step, or as many as `cells` says. 1 at the start */
+    GBM_RECALLED,   /* per chain, of the host alone: sums that its steps have
+                       computed, with what they are functions of. 0 at the
+                       start; not part of the state */
     GBM_TABLE,      /* int, shared: loop indices of a family's elements */
     GBM_INVERSE,    /* int: inverse index, see struct gbm_inverse */
     GBM_JOINT,      /* tables and work space of a struct gbm_joint_block */
@@ -98,8 +101,9 @@ struct gbm_variable {
      * left-hand sides, and the name of its size, "i,k" and "N,K"; what has no
      * name is empty. NULL: no dimension has one. */
     const char *indices, *sizes;
-    int family; /* GBM_TABLE, GBM_TUNING, GBM_INVERSE: whose */
-    int64_t (*cells)(const void *state); /* GBM_TUNING; NULL: one per element */
+    int family; /* GBM_TABLE, GBM_TUNING, GBM_RECALLED, GBM_INVERSE: whose */
+    int64_t (*cells)(const void *state); /* GBM_TUNING, GBM_RECALLED; NULL: one
+                                            per element */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */
     void (*declared)(const void *state, int *out);
 };
@@ -159,6 +163,10 @@ struct gbm_family {
     /* Plain log density of an element at the current state; NaN or -inf where
      * impossible. Stochastic families only. */
     double (*logdensity)(const void *state, int64_t element);
+    /* Of a raised family all of whose elements are observed in one copy: the
+     * sum of their log densities, power 1, if a sweep of the chain left it
+     * known for the state as it is. NULL: it never does. */
+    bool (*recalled)(const void *state, double *sum);
     /* Draws the element from its prior given its parents. */
     void (*simulate)(const void *state, struct gbm_rng *rng, int64_t element);
     /* A starting value: near the prior's mean, spread by `spread` (0: at the

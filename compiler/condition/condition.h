@@ -36,6 +36,7 @@ bool condition_reads_aligned(struct compiler *c, const struct alignment *a,
 bool condition_all_have_keys(const struct alignment *a);
 
 struct hoisted;
+struct recalled;
 
 /* ---- condition.c ------------------------------------------------------ */
 
@@ -64,6 +65,7 @@ struct part {
     symp
         copies; /* of an opaque part: how often to take the instance; NULL: 1 */
     struct hoisted *hoisted; /* of an opaque part, or NULL: see hoist.c */
+    struct recalled *recalled; /* or NULL: see recall.c */
     struct part *summed;     /* the same terms, summed over the instances, where
                                 the factor's node is observed throughout; or NULL:
                                 see row_sums.c */

@@ -272,6 +272,24 @@ bool emit_has_settle(struct compiler *c, const struct family *f);
 int emit_copies(struct emitter *e, const struct part *p, const char **copies);
 /* total += the part's log densities at the state as it is. */
 void emit_in_place(struct emitter *e, const struct part *p);
+/* The same of a part of s; its sum may be known from before: recall.c. */
+void emit_in_place_or_recalled(struct emitter *e, const struct step *s,
+                               const struct part *p);
+
+/* ---- recall.c: sums that are kept with what they are functions of -------- */
+/* What is called of these: before the functions that emit_in_place_or_recalled
+ * stands in. */
+void emit_recalled(struct compiler *c, struct text *out, const struct step *s);
+/* Around the statements that compute `sum`. */
+void emit_open_recalled(struct emitter *e, const struct step *s,
+                        const struct recalled *r);
+void emit_close_recalled(struct emitter *e, const struct step *s,
+                         const struct recalled *r);
+/* Whether sweeps leave the log likelihood of the family's data known; the
+ * function that tells it. */
+bool emit_has_recalled(const struct model *m, const struct family *f);
+void emit_recalled_likelihood(struct compiler *c, struct text *out,
+                              const struct model *m, const struct family *f);
 /* The statement by which an instance of deterministic family f is computed, its
  * loops being open. */
 void emit_definition(struct emitter *e, const struct family *f);

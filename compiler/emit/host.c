@@ -36,6 +36,8 @@ static const char *role_of(const struct slot *slot)
         return "GBM_TABLE";
     case SLOT_TUNING:
         return "GBM_TUNING";
+    case SLOT_RECALLED:
+        return "GBM_RECALLED";
     case SLOT_JOINT:
         return "GBM_JOINT";
     case SLOT_ORDER:
@@ -232,7 +234,7 @@ static void emit_family_elements(struct text *out, struct compiler *c,
 
 /* Its density. */
 static void emit_family_density(struct text *out, struct compiler *c,
-                                const struct family *f)
+                                const struct model *m, const struct family *f)
 {
     const char *id = family_id(c, f);
     if (f->stochastic && f->factor)
@@ -242,6 +244,8 @@ static void emit_family_density(struct text *out, struct compiler *c,
                     id, id);
     if (f->factor && f->factor->power && !f->auxiliary)
         text_append(out, ",\n     .raised = true");
+    if (emit_has_recalled(m, f))
+        text_printf(out, ",\n     .recalled = recalled_likelihood_%s", id);
     if (f->factor && f->factor->turn && !f->auxiliary)
         text_printf(out, ", .turn = turn_%s, .bounded = %d", id,
                     reads_latent(f->factor->lower) ||
@@ -311,11 +315,12 @@ static void emit_families(struct text *out, struct compiler *c,
             emit_parents(c, out, f);
         if (emit_has_beyond(f))
             emit_beyond(c, out, f);
+        emit_recalled_likelihood(c, out, m, f);
     }
     text_append(out, "static const struct gbm_family families[] = {\n");
     for (const struct family *f = m->families; f; f = f->next) {
         emit_family_elements(out, c, f);
-        emit_family_density(out, c, f);
+        emit_family_density(out, c, m, f);
         emit_family_values(out, c, f);
         if (c->options.with & WITH_GRADIENTS)
             emit_adjoint_row(c, out, f);

@@ -394,15 +394,9 @@ static void emit_rows_in_place(struct emitter *e, const struct part *p)
     e->nshared = nshared;
 }
 
-void emit_in_place(struct emitter *e, const struct part *p)
+/* The rows of a part in place, added to sum. */
+static void emit_sum_in_place(struct emitter *e, const struct part *p)
 {
-    const int nshared = e->nshared;
-    emit_line(e, "{");
-    e->indent++;
-    bool shared = condition_part_shared_out(p);
-    emit_line(e, "gbm_total sum = 0;");
-    if (shared)
-        emit_shared(e, p->logp);
     const bool plain = !p->hoisted && !p->lower && !p->upper && !p->copies;
     if (plain && emit_open_all_seen(e, p, &p->logp, 1)) {
         emit_rows_in_place(e, p);
@@ -412,8 +406,45 @@ void emit_in_place(struct emitter *e, const struct part *p)
     } else {
         emit_rows_in_place(e, p);
     }
+}
+
+void emit_in_place(struct emitter *e, const struct part *p)
+{
+    const int nshared = e->nshared;
+    emit_line(e, "{");
+    e->indent++;
+    bool shared = condition_part_shared_out(p);
+    emit_line(e, "gbm_total sum = 0;");
+    if (shared)
+        emit_shared(e, p->logp);
+    emit_sum_in_place(e, p);
     e->nshared = nshared;
     emit_line(e, "total += %s;", shared ? "gbm_team_sum(team, sum)" : "sum");
+    e->indent--;
+    emit_line(e, "}");
+}
+
+void emit_in_place_or_recalled(struct emitter *e, const struct step *s,
+                               const struct part *p)
+{
+    const struct recalled *r = p->recalled;
+    const int nshared = e->nshared;
+    if (!r) {
+        emit_in_place(e, p);
+        return;
+    }
+    struct part rows = *p;
+    rows.logp = r->logp;
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "gbm_total sum = 0;");
+    emit_open_recalled(e, s, r);
+    emit_shared(e, rows.logp);
+    emit_sum_in_place(e, &rows);
+    e->nshared = nshared;
+    emit_close_recalled(e, s, r);
+    emit_line(e, "total += %s%sgbm_team_sum(team, sum);",
+              r->power ? emit_expr(e, r->power) : "", r->power ? " * " : "");
     e->indent--;
     emit_line(e, "}");
 }

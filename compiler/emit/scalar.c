@@ -269,7 +269,7 @@ static void emit_opaque_parts(struct emitter *e, const struct step *s)
     e->team = true;
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->opaque && !p->hoisted)
-            emit_in_place(e, p);
+            emit_in_place_or_recalled(e, s, p);
     if (!hoisted)
         return;
     if (in_place)
@@ -437,6 +437,7 @@ void emit_scalar(struct compiler *c, struct text *out, struct step *s,
 {
     emit_scalar_comment(c, out, s, how);
     emit_conditional(c, out, s);
+    emit_recalled(c, out, s);
     emit_density(c, out, s);
     emit_scalar_update(c, out, s);
 }

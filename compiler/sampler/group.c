@@ -258,6 +258,7 @@ void sampler_emit_group_density(struct compiler *c, struct text *out,
                                 const struct step *s, const char *what)
 {
     struct emitter e = emitter_new(c, out);
+    emit_recalled(c, out, s);
     text_printf(out,
                 "GBM_FN_BIG real %s_%s(const struct state *s, const struct "
                 "gbm_team *team,\n    long long element)\n{\n"
@@ -270,7 +271,7 @@ void sampler_emit_group_density(struct compiler *c, struct text *out,
         emit_cell_if_needed(&e, s);
     e.team = true;
     for (const struct part *p = s->parts; p; p = p->next)
-        emit_in_place(&e, p);
+        emit_in_place_or_recalled(&e, s, p);
     text_append(out, "    return (real)total;\n}\n\n");
 }
 

@@ -11,7 +11,7 @@ static void add(struct var_list *list, const struct var *v)
 }
 
 /* What e reads that a sweep may change, and what that is computed from. */
-static void add_read(struct var_list *list, symp e)
+void sweep_add_read(struct var_list *list, symp e)
 {
     if (!e)
         return;
@@ -20,13 +20,13 @@ static void add_read(struct var_list *list, symp e)
         add(list, e->var);
         for (const struct family *f = e->var->families; f; f = f->next_of_var)
             if (!f->stochastic)
-                add_read(list, f->body);
+                sweep_add_read(list, f->body);
     }
     for (int i = 0; i < e->nargs; i++)
-        add_read(list, e->args[i]);
+        sweep_add_read(list, e->args[i]);
 }
 
-static struct var_list *new_list(struct compiler *c, const struct model *m)
+struct var_list *sweep_new_list(struct compiler *c, const struct model *m)
 {
     struct var_list *list = NEW(c, struct var_list);
     int n = 0;
@@ -44,7 +44,7 @@ static void add_variables_in(struct var_list *list, const struct factor *g)
     if (g->auxiliary)
         add(list, g->auxiliary);
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        add_read(list, read[i]);
+        sweep_add_read(list, read[i]);
 }
 
 static bool shares(const struct var_list *a, const struct var_list *b)
@@ -58,7 +58,7 @@ static bool shares(const struct var_list *a, const struct var_list *b)
 static void add_definition(struct step *s, const struct family *f)
 {
     add(s->turn.changes, f->var);
-    add_read(s->turn.reads, f->body);
+    sweep_add_read(s->turn.reads, f->body);
 }
 
 /* What is recomputed with f: itself, or the sequence that it is the first of.
@@ -96,12 +96,12 @@ static void add_summed(struct var_list *list, const struct step *s)
 {
     for (const struct part *p = s->parts; p; p = p->next)
         for (int i = 0; p->summed && i < p->summed->terms.n; i++)
-            add_read(list, p->summed->terms.coefficient[i]);
+            sweep_add_read(list, p->summed->terms.coefficient[i]);
     for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         for (int i = 0; q->summed && i < s->block.n; i++) {
-            add_read(list, q->summed->potential[i]);
+            sweep_add_read(list, q->summed->potential[i]);
             for (int j = 0; j <= i; j++)
-                add_read(list, q->summed->precision[i][j]);
+                sweep_add_read(list, q->summed->precision[i][j]);
         }
 }
 
@@ -113,14 +113,14 @@ static void add_seen(struct compiler *c, struct step *s)
                   ? model_sequence_expressions(c, s->family)
                   : NULL;
     for (; e && *e; e++)
-        add_read(s->turn.reads, *e);
+        sweep_add_read(s->turn.reads, *e);
     for (const struct part *p = s->parts; p; p = p->next) {
         add_variables_in(s->turn.reads, p->factor);
         if (s->lifted)
-            add_read(s->turn.reads, p->logp);
+            sweep_add_read(s->turn.reads, p->logp);
     }
     for (int i = 0; s->lifted && i < s->law.n; i++)
-        add_read(s->turn.reads, s->lifted->statistic[i]);
+        sweep_add_read(s->turn.reads, s->lifted->statistic[i]);
     for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         add_variables_in(s->turn.reads, q->part->factor);
     add_summed(s->turn.reads, s);
@@ -129,15 +129,15 @@ static void add_seen(struct compiler *c, struct step *s)
 void sweep_find_dependence(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next) {
-        s->turn.reads = new_list(c, m);
-        s->turn.changes = new_list(c, m);
+        s->turn.reads = sweep_new_list(c, m);
+        s->turn.changes = sweep_new_list(c, m);
         add_changed(m, s);
         add_seen(c, s);
         if (s->turn.inverse)
-            add_read(s->turn.reads, s->turn.inverse->reference);
+            sweep_add_read(s->turn.reads, s->turn.inverse->reference);
     }
     for (const struct factor *g = m->factors; g; g = g->next) {
-        struct var_list *in = new_list(c, m);
+        struct var_list *in = sweep_new_list(c, m);
         add_variables_in(in, g);
         for (struct step *s = m->steps; s; s = s->next)
             for (int i = 0;

@@ -102,6 +102,24 @@ static void add_tuning(struct compiler *c, struct model *m, struct step *s)
                       .step = s});
 }
 
+/* Sums that the step's parts keep, with what they are functions of. */
+static void add_recalled(struct compiler *c, struct model *m, struct step *s)
+{
+    sweep_add_slot(
+        c, m,
+        (struct slot){.kind = SLOT_RECALLED,
+                      .name =
+                          intern_format(c, "%s recalled", s->family->var->name),
+                      .member = intern_format(c, "%s_recalled", step_id(c, s)),
+                      .about = "sums, and what they are functions of",
+                      .life = LIFE_SCRATCH,
+                      .ndim = 1,
+                      .per_chain = true,
+                      .counted = "recalled_",
+                      .family = s->family,
+                      .step = s});
+}
+
 static void add_order(struct compiler *c, struct model *m, struct sequence *q)
 {
     if (q->kind != SEQUENCE_REFRESH)
@@ -157,6 +175,8 @@ void sweep_settle_slots(struct compiler *c, struct model *m)
             add_tuning(c, m, s);
         if (s->sampler && s->sampler->slots)
             s->sampler->slots(c, m, s);
+        if (sweep_recalled(s))
+            add_recalled(c, m, s);
     }
     for (struct sequence *q = m->sequences; q; q = q->next)
         add_order(c, m, q);

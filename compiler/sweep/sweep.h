@@ -89,12 +89,32 @@ void sweep_check_added(struct compiler *c, struct model *m);
 /* ---- depend.c ----------------------------------------------------------- */
 /* Sets `reads` and `changes` of all steps. Requires the sweep. */
 void sweep_find_dependence(struct compiler *c, struct model *m);
+/* An empty list, with room for all variables. */
+struct var_list *sweep_new_list(struct compiler *c, const struct model *m);
+/* Adds what e (or NULL) reads that a sweep may change, and what that is computed
+ * from. */
+void sweep_add_read(struct var_list *list, symp e);
 /* Whether the update of s recomputes f, the first of its sequence if it is in
  * one. */
 bool sweep_recomputes(const struct step *s, const struct family *f);
 /* Whether neither step reads or changes what the other changes: in either
  * order, or side by side, they draw the same. */
 bool sweep_may_swap(const struct step *a, const struct step *b);
+
+/* ---- recall.c ----------------------------------------------------------- */
+/* A part's sum, kept with the values that it is a function of. */
+struct recalled {
+    const struct var_list *key; /* the variables of these values */
+    symp power;                 /* is multiplied by the sum; or NULL */
+    symp logp;                  /* of an instance, without */
+    bool likelihood; /* after a sweep the sum is known for the state as it is,
+                        and is the log density of all of the factor's data */
+    int number;      /* among those of the step */
+};
+/* Sets `recalled` of parts. Requires find_dependence and hoist. */
+void sweep_find_recalled(struct compiler *c, struct model *m);
+/* How many parts of a step have it. */
+int sweep_recalled(const struct step *s);
 
 /* ---- phases.c ----------------------------------------------------------- */
 enum phase_kind {
@@ -222,6 +242,7 @@ enum slot_kind {
     SLOT_VARIABLE,
     SLOT_TABLE,
     SLOT_TUNING,
+    SLOT_RECALLED,
     SLOT_JOINT,
     SLOT_ORDER,
     SLOT_INVERSE
@@ -240,12 +261,12 @@ struct slot {
     int ndim, extents;
     bool seen;
     bool per_chain; /* or may be: what is observed throughout is not */
-    /* SLOT_TUNING: the function that tells how many cells, without the step's
-     * name behind it; NULL: there is one for each element */
+    /* SLOT_TUNING, SLOT_RECALLED: the function that tells how many cells,
+     * without the step's name behind it; NULL: there is one for each element */
     const char *counted;
     const struct var *var;       /* SLOT_VARIABLE */
     const struct family *family; /* whose elements or instances it is about */
-    const struct step *step;     /* SLOT_TUNING, SLOT_JOINT */
+    const struct step *step;     /* SLOT_TUNING, SLOT_RECALLED, SLOT_JOINT */
     int number;                  /* in the runtime's table */
     struct slot *next;
 };

@@ -14,6 +14,9 @@ const char *rt_nearest(const char *name, int n,
 double rt_clock(void);        /* seconds, wall */
 double rt_cpu_clock(void);    /* seconds of all threads */
 double rt_thread_clock(void); /* of the one that asks */
+/* Seconds of work that pay for waking the threads and waiting for the last of
+ * them, which takes long where others keep the machine busy. */
+#define RT_WORTH_WAKING 5e-4
 /* With GBM_TIMES=1: a line on stderr, what has just been done and how many
  * seconds after the process began. */
 __attribute__((format(printf, 1, 2))) void rt_clock_note(const char *format,

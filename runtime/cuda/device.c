@@ -217,7 +217,7 @@ static enum gbm_status request_slots(struct cuda *c)
     for (int v = 0; v < model->nvariables; v++) {
         const struct rt_slot *slot = &c->in->slots[v];
         struct cuda_slot *mine = &c->slots[v];
-        if (!slot->values)
+        if (!slot->values || model->variables[v].role == GBM_RECALLED)
             continue;
         mine->cells = slot->cells * (slot->per_chain ? c->in->nchains : 1);
         mine->stride = slot->per_chain ? slot->cells : 0;

@@ -34,10 +34,6 @@ struct host {
                        yet */
 };
 
-/* Seconds of work that pay for waking the threads and waiting for the last of
- * them, which takes long where others keep the machine busy. */
-#define WORTH_WAKING 5e-4
-
 static void tell_threads(struct rt *rt)
 {
     snprintf(rt->device_text, sizeof rt->device_text, "CPU, %d thread%s",
@@ -421,7 +417,7 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
     int chains = h->in->nchains;
     bool inside = shares_elements(rt, h);
     int outer = chains_at_once(rt, h);
-    if (h->sweep_s > 0 && h->sweep_s * block->sweeps * chains < WORTH_WAKING)
+    if (h->sweep_s > 0 && h->sweep_s * block->sweeps * chains < RT_WORTH_WAKING)
         outer = 1;
     int64_t jitters = 0;
     double spent = 0;

@@ -686,7 +686,9 @@ static enum gbm_status settle_tuning(struct loader *l, int v)
     if (!values)
         return rt_fail(l->rt, GBM_FAILURE, "no memory");
     for (size_t i = 0; i < total; i++)
-        values[i] = variable->role == GBM_POWER ? first_power(l) : 1;
+        values[i] = variable->role == GBM_POWER      ? first_power(l)
+                    : variable->role == GBM_RECALLED ? 0
+                                                     : 1;
     return GBM_OK;
 }
 
@@ -733,6 +735,7 @@ static enum gbm_status settle(struct loader *l, int v)
         s = settle_derived(l, v);
         break;
     case GBM_TUNING:
+    case GBM_RECALLED:
     case GBM_POWER:
         s = settle_tuning(l, v);
         break;

@@ -34,6 +34,8 @@ static double observed_sum(const struct rt_instance *in, int f,
     const struct rt_slot *slot = &in->slots[fam->variable];
     bool whole = !slot->per_chain && !slot->seen;
     double sum = 0;
+    if (whole && fam->recalled && fam->recalled(state, &sum))
+        return sum;
     for (int64_t e = 0; e < in->elements[f]; e++) {
         int64_t n = whole ? 0 : rt_element_cells(fam, state, e, buffer);
         bool seen = whole;

@@ -265,17 +265,25 @@ static enum gbm_status step_island(struct rt_chains *r, struct smc *t, int k)
                          a->steps, progress(t, a));
 }
 
-/* Of data that have entered, at power 1. */
+/* Of data that have entered, at power 1; of all of them sweeps leave much
+ * known.
+ */
+static double loglik(const struct rt_chains *r, const struct smc *t, int c)
+{
+    const void *state = rt_state(&r->in, t->states, c);
+    const int turn = t->island[c / t->particles].turn, count = t->turns.count;
+    if (count > 1)
+        return rt_turns_loglik(&t->turns, &r->in, 0,
+                               turn < count ? turn + 1 : count, state, c);
+    const double x = rt_loglikelihood(&r->in, state, c);
+    return x == x ? x : -(double)INFINITY;
+}
+
 static void find_logliks(struct rt_chains *r, struct smc *t)
 {
-    int n = r->in.nchains, count = t->turns.count;
 #pragma omp parallel for num_threads(r->rt->threads) schedule(static)
-    for (int c = 0; c < n; c++) {
-        int turn = t->island[c / t->particles].turn;
-        t->loglik[c] = rt_turns_loglik(&t->turns, &r->in, 0,
-                                       turn < count ? turn + 1 : count,
-                                       rt_state(&r->in, t->states, c), c);
-    }
+    for (int c = 0; c < r->in.nchains; c++)
+        t->loglik[c] = loglik(r, t, c);
 }
 
 /* Of log likelihoods before and after, within islands. */

@@ -10,6 +10,7 @@
  * tempering: a scalable highly parallel MCMC scheme, JRSS B 84: the scheme, the
  * communication barrier (the sum of the rejection rates), algorithm 4. */
 #include "run/tempering.h"
+#include "base/base.h"
 #include "gbm.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ struct tempering {
     int64_t compared; /* of as many swaps of each pair */
     int *heading; /* [chains] 1: from the prior to the posterior; -1: back */
     int64_t trips, sweeps;
+    double logliks_s; /* CPU seconds that all took, the last time */
     struct rt_stones stones;
 };
 
@@ -189,14 +191,26 @@ static void draw_prior(struct rt_chains *r, struct tempering *t, uint32_t sweep)
     }
 }
 
+/* By several threads if it took long enough the last time; sweeps leave much of
+ * it known. */
 static void find_logliks(struct rt_chains *r, struct tempering *t)
 {
-    int n = r->in.nchains;
-#pragma omp parallel for num_threads(r->rt->threads) schedule(dynamic)
-    for (int c = 0; c < n; c++) {
-        double x = rt_loglikelihood(&r->in, rt_state(&r->in, t->states, c), c);
-        t->loglik[c] = x == x ? x : -(double)INFINITY;
+    const int n = r->in.nchains;
+    const int threads = t->logliks_s < RT_WORTH_WAKING ? 1 : r->rt->threads;
+    double spent = 0;
+    (void)threads; /* where there is no OpenMP */
+#pragma omp parallel num_threads(threads) reduction(+ : spent) if (threads > 1)
+    {
+        const double began = rt_thread_clock();
+#pragma omp for schedule(dynamic) nowait
+        for (int c = 0; c < n; c++) {
+            double x =
+                rt_loglikelihood(&r->in, rt_state(&r->in, t->states, c), c);
+            t->loglik[c] = x == x ? x : -(double)INFINITY;
+        }
+        spent += rt_thread_clock() - began;
     }
+    t->logliks_s = spent;
 }
 
 /* The posterior's chains' draws go where those of plain chains would. */

@@ -134,6 +134,7 @@ GBM_FN void gbm_condition_on(int d, real *Q, real *b,
 #ifndef __CUDACC__
 
 #include "ahead.h"
+#include "recall.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,0 +1,131 @@
+/* recall.c: the text of sums that are kept (sweep/recall.c, stdlib/kernels/
+ * recall.h), which the host alone does. */
+#include "emit/emit.h"
+
+static const char *key_name(struct emitter *e, const struct step *s,
+                            const struct recalled *r)
+{
+    return intern_format(e->c, "key_%s_%d", step_id(e->c, s), r->number + 1);
+}
+
+/* Where the part's sums are in memory. */
+static const char *memory(struct emitter *e, const struct step *s,
+                          const struct recalled *r)
+{
+    const char *at = intern_format(e->c, "s->%s_recalled", step_id(e->c, s));
+    return r->number == 0 ? at
+                          : intern_format(e->c, "%s + %d * GBM_RECALL_CELLS",
+                                          at, r->number);
+}
+
+/* What chains have in common is data, and the same at all times. */
+static void emit_add(struct emitter *e, const struct var *v)
+{
+    struct text cells = {0};
+    text_append(&cells, v->ndim ? "(long long)" : "1");
+    for (int d = 0; d < v->ndim; d++)
+        text_printf(&cells, "%ss->%s_n%d", d ? " * " : "", v->cname, d + 1);
+    emit_line(e, "if (s->%s_stride != 0)", v->cname);
+    if (v->integer)
+        emit_line(e, "    key->n = -1;");
+    else
+        emit_line(e, "    gbm_key_add(key, %s, s->%s);", cells.data, v->cname);
+    text_free(&cells);
+}
+
+static void emit_key(struct compiler *c, struct text *out, const struct step *s,
+                     const struct part *p)
+{
+    const struct recalled *r = p->recalled;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* What the sum over %s is a function of. */\n"
+                "GBM_FN void %s(const struct state *s, struct gbm_key *key)\n"
+                "{\n    key->n = 0;\n",
+                p->factor->text, key_name(&e, s, r));
+    for (int i = 0; i < r->key->n; i++)
+        emit_add(&e, r->key->items[i]);
+    text_append(out, "}\n");
+}
+
+void emit_recalled(struct compiler *c, struct text *out, const struct step *s)
+{
+    const int n = sweep_recalled(s);
+    if (n == 0)
+        return;
+    text_append(out, "#ifndef __CUDACC__\n");
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->recalled)
+            emit_key(c, out, s, p);
+    text_printf(out,
+                "static int64_t recalled_%s(const void *state)\n{\n"
+                "    (void)state;\n    return %d * GBM_RECALL_CELLS;\n}\n"
+                "#endif\n\n",
+                s->name, n);
+}
+
+void emit_open_recalled(struct emitter *e, const struct step *s,
+                        const struct recalled *r)
+{
+    emit_line(e, "#ifndef __CUDACC__");
+    emit_line(e, "struct gbm_key key;");
+    emit_line(e, "%s(s, &key);", key_name(e, s, r));
+    emit_line(e, "if (!gbm_recall(&key, %s, &sum))", memory(e, s, r));
+    emit_line(e, "#endif");
+    emit_line(e, "{");
+    e->indent++;
+}
+
+void emit_close_recalled(struct emitter *e, const struct step *s,
+                         const struct recalled *r)
+{
+    emit_line(e, "#ifndef __CUDACC__");
+    emit_line(e, "gbm_recall_keep(&key, %s, sum);", memory(e, s, r));
+    emit_line(e, "#endif");
+    emit_close(e, 1);
+}
+
+/* The last step that leaves the family's log likelihood known, and the part of
+ * it that does; NULL: none. */
+static const struct step *find_likelihood(const struct model *m,
+                                          const struct family *f,
+                                          const struct part **part)
+{
+    const struct step *found = NULL;
+    for (const struct step *s = m->steps; s; s = s->next)
+        for (const struct part *p = s->parts; p; p = p->next)
+            if (p->recalled && p->recalled->likelihood &&
+                p->factor->family == f) {
+                found = s;
+                *part = p;
+            }
+    return found;
+}
+
+bool emit_has_recalled(const struct model *m, const struct family *f)
+{
+    const struct part *p;
+    return find_likelihood(m, f, &p) != NULL;
+}
+
+void emit_recalled_likelihood(struct compiler *c, struct text *out,
+                              const struct model *m, const struct family *f)
+{
+    const struct part *p = NULL;
+    const struct step *s = find_likelihood(m, f, &p);
+    struct emitter e = emitter_new(c, out);
+    if (!s)
+        return;
+    text_printf(out,
+                "static bool recalled_likelihood_%s(const void *state, double "
+                "*sum)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n    struct gbm_key key;\n    gbm_total total;\n",
+                family_id(c, f));
+    emit_line(&e, "%s(s, &key);", key_name(&e, s, p->recalled));
+    emit_line(&e, "if (!gbm_recall(&key, %s, &total))",
+              memory(&e, s, p->recalled));
+    emit_line(&e, "    return false;");
+    emit_line(&e, "*sum = (double)total;");
+    emit_line(&e, "return true;");
+    text_append(out, "}\n\n");
+}
