@@ -5,6 +5,7 @@
  * points, far out ones too, for some elements of each step. */
 #include "run/check.h"
 #include "run/method.h"
+#include "run/option.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -607,6 +608,7 @@ struct command {
     struct rt_instance in;
     struct gbm_data data;
     double began;
+    uint32_t done; /* sweeps */
 };
 
 static void check_point(struct command *command, int point)
@@ -775,19 +777,17 @@ static void check_all(struct command *command)
 {
     struct checker *c = &command->checker;
     struct rt *rt = c->rt;
-    uint32_t done = 0;
-    command->began = rt_clock();
     for (int point = 0; point < rt->options.points; point++) {
         struct rt_block block = {.seed = rt->options.seed,
-                                 .first = done,
+                                 .first = command->done,
                                  .sweeps = point == 0   ? 0
                                            : point == 1 ? 3
                                                         : 20,
                                  .adapting = true};
         if (rt_host.run(rt, &block) != GBM_OK)
             break;
-        done += (uint32_t)block.sweeps;
-        if (has_left_numbers(c, done))
+        command->done += (uint32_t)block.sweeps;
+        if (has_left_numbers(c, command->done))
             break;
         for (c->chain = 0; c->chain < c->in->nchains; c->chain++) {
             rt_bind(c->in, c->state, c->chain);
@@ -796,16 +796,37 @@ static void check_all(struct command *command)
     }
 }
 
+/* Of a sampler with powers: between the posterior and the prior, if the user
+ * does not say where. */
+static bool check_powers(struct command *command)
+{
+    static const double at[] = {1, 0.3, 0};
+    struct checker *c = &command->checker;
+    const struct rt_options *o = &c->rt->options;
+    double *powers = rt_powers(c->in);
+    bool good = true;
+    if (!powers || rt_option_is_given(o, OPTION_POWER) || o->sequence) {
+        check_all(command);
+        return print_rows(c);
+    }
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        for (int k = 0; k < c->in->nchains; k++)
+            powers[k] = fmax(at[i], RT_LEAST_POWER);
+        memset(c->rows, 0, (size_t)c->in->model->nsteps * sizeof *c->rows);
+        check_all(command);
+        printf("%spower %g of the data's densities\n", i ? "\n" : "", at[i]);
+        good = print_rows(c) && good;
+    }
+    return good;
+}
+
 int rt_command_check(struct rt *rt)
 {
-    struct command command = {0};
-    if (prepare(&command, rt) == GBM_OK) {
-        check_all(&command);
-        if (!print_rows(&command.checker))
-            rt_fail(rt, GBM_USER_ERROR,
-                    "a full conditional differs from the joint density: this "
-                    "sampler is wrong");
-    }
+    struct command command = {.began = rt_clock()};
+    if (prepare(&command, rt) == GBM_OK && !check_powers(&command))
+        rt_fail(rt, GBM_USER_ERROR,
+                "a full conditional differs from the joint density: this "
+                "sampler is wrong");
     rt_host.close(rt);
     if (command.checker.in)
         check_free(&command.checker);
