@@ -264,7 +264,7 @@ struct rt {
     enum gbm_status status;
     char message[2048];
     char device_text[256]; /* "NVIDIA H200, 132 multiprocessors": set by open */
-    double jit_s;          /* set by load: time spent compiling */
+    double jit_s;          /* set by load: that it waited for compilers */
     double *profile;       /* [model->nsteps + RT_PROFILED] NULL, or to be added
                               to: seconds of each step, summed over chains, and
                               of what else a sweep does */
@@ -293,6 +293,10 @@ struct rt_device {
      * message if there is none (for "auto" the host is taken then, and the
      * message says why). */
     enum gbm_status (*open)(struct rt *rt, const char *which);
+    /* After open: what will be loaded, before its chains have values. What
+     * takes long begins, and may go on beside what follows. NULL: nothing does.
+     */
+    enum gbm_status (*expect)(struct rt *rt, struct rt_instance *in);
     /* Builds the program, allocates and copies everything: shared slots,
      * lists, and the chains' state as it stands in in->slots. The instance
      * outlives the device. Resets the moments. */

@@ -122,6 +122,12 @@ static struct head head_of(const struct rt_key *key, const void *bytes,
     return h;
 }
 
+bool rt_cache_has(const struct rt_key *key, const char *kind)
+{
+    char path[PATH_MAX];
+    return cache_path(key, kind, path) && access(path, R_OK) == 0;
+}
+
 void *rt_cache_read(const struct rt_key *key, const char *kind, size_t *n)
 {
     char path[PATH_MAX];

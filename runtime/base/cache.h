@@ -24,6 +24,8 @@ void rt_key_add_text(struct rt_key *key, const char *text);
 
 /* Is there a folder to keep anything in? Makes it. */
 bool rt_cache_exists(void);
+/* Whether something is kept; it may be damaged. */
+bool rt_cache_has(const struct rt_key *key, const char *kind);
 /* What was kept (the caller frees it), or NULL. `kind` ends the file's name. */
 void *rt_cache_read(const struct rt_key *key, const char *kind, size_t *n);
 void rt_cache_write(const struct rt_key *key, const char *kind,

@@ -308,28 +308,37 @@ static bool is_quick(const struct cuda *c)
     return !c->rt->options.profile && !(wanted && strcmp(wanted, "0") == 0);
 }
 
-static enum gbm_status compile_all(struct cuda *c, struct options *o,
-                                   const struct kernels *kernels, bool quick)
+/* What is compiled for a run. */
+struct build {
+    struct options o;
+    struct kernels kernels;
+    char name[160];
+    struct cuda_program programs[CUDA_PROGRAMS];
+    int n;
+};
+
+static enum gbm_status list_programs(struct cuda *c, struct build *b)
 {
     const struct gbm_model *model = c->in->model;
-    struct cuda_program programs[CUDA_PROGRAMS] = {0};
-    const int nparts = share_out(kernels);
-    char name[160];
+    const int nparts = share_out(&b->kernels);
+    struct options *o = &b->o;
 
-    TRY(set_options(c, o, kernels));
-    snprintf(name, sizeof name, "%s.cu", model->name);
-    programs[0] = (struct cuda_program){.name = "kernels.cu",
-                                        .text = "#include \"kernels.h\"\n",
-                                        .options = o->lists[CUDA_PARTS],
-                                        .noptions = o->n[CUDA_PARTS],
-                                        .module = &c->kernels};
+    memset(o->n, 0, sizeof o->n);
+    TRY(set_options(c, o, &b->kernels));
+    snprintf(b->name, sizeof b->name, "%s.cu", model->name);
+    b->programs[0] = (struct cuda_program){.name = "kernels.cu",
+                                           .text = "#include \"kernels.h\"\n",
+                                           .options = o->lists[CUDA_PARTS],
+                                           .noptions = o->n[CUDA_PARTS],
+                                           .module = &c->kernels};
     for (int i = 0; i < nparts; i++)
-        programs[i + 1] = (struct cuda_program){.name = name,
-                                                .text = model->program,
-                                                .options = o->lists[i],
-                                                .noptions = o->n[i],
-                                                .module = &c->parts[i]};
-    return cuda_compile(c, programs, nparts + 1, quick);
+        b->programs[i + 1] = (struct cuda_program){.name = b->name,
+                                                   .text = model->program,
+                                                   .options = o->lists[i],
+                                                   .noptions = o->n[i],
+                                                   .module = &c->parts[i]};
+    b->n = nparts + 1;
+    return GBM_OK;
 }
 
 void cuda_drop_programs(struct cuda *c)
@@ -344,58 +353,80 @@ void cuda_drop_programs(struct cuda *c)
     c->kernels = NULL;
 }
 
-static enum gbm_status make(struct cuda *c, struct options *o,
-                            struct kernels *kernels, bool quick)
+static enum gbm_status make(struct cuda *c, struct build *b, bool quick)
 {
-    memset(o->n, 0, sizeof o->n);
-    TRY(compile_all(c, o, kernels, quick));
-    TRY(each_kernel(c, kernels, place_kernel));
+    TRY(list_programs(c, b));
+    TRY(cuda_compile(c, b->programs, b->n, quick));
+    TRY(each_kernel(c, &b->kernels, place_kernel));
     return cuda_find_all(c);
 }
 
 /* What cannot be had quickly, or is too large for the device then, may be as it
  * should be otherwise. */
-static enum gbm_status make_in_time(struct cuda *c, struct options *o,
-                                    struct kernels *kernels)
+static enum gbm_status make_in_time(struct cuda *c, struct build *b)
 {
     struct rt *rt = c->rt;
 
     if (is_quick(c)) {
-        if (make(c, o, kernels, true) == GBM_OK)
+        if (make(c, b, true) == GBM_OK)
             return GBM_OK;
         cuda_drop_programs(c);
         rt->status = GBM_OK;
         rt->message[0] = '\0';
     }
-    return make(c, o, kernels, false);
+    return make(c, b, false);
+}
+
+static enum gbm_status open_build(struct cuda *c, struct build *b)
+{
+    struct options *o = &b->o;
+    int n = 0;
+    bool enough = true;
+
+    TRY(each_kernel(c, &n, count_kernel));
+    b->kernels.list = calloc((size_t)n + 1, sizeof *b->kernels.list);
+    o->lanes = calloc((size_t)n + 1, sizeof *o->lanes);
+    o->sizes = calloc((size_t)c->in->model->nsteps + 1, sizeof *o->sizes);
+    for (int i = 0; i < CUDA_PROGRAMS; i++) {
+        o->lists[i] = calloc(2 * (size_t)n + 12, sizeof *o->lists[i]);
+        enough = enough && o->lists[i];
+    }
+    if (!b->kernels.list || !o->lanes || !o->sizes || !enough)
+        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    return each_kernel(c, &b->kernels, add_kernel);
+}
+
+static void close_build(struct build *b)
+{
+    for (int i = 0; i < CUDA_PROGRAMS; i++)
+        free(b->o.lists[i]);
+    free(b->o.lanes);
+    free(b->o.sizes);
+    free(b->kernels.list);
+}
+
+enum gbm_status cuda_build_ahead(struct cuda *c)
+{
+    struct build b = {.n = 0};
+    enum gbm_status status = open_build(c, &b);
+
+    if (status == GBM_OK)
+        status = list_programs(c, &b);
+    if (status == GBM_OK)
+        cuda_compile_ahead(c, b.programs, b.n, is_quick(c));
+    close_build(&b);
+    return status;
 }
 
 enum gbm_status cuda_build(struct cuda *c)
 {
-    struct options o = {.n = {0}};
-    struct kernels kernels = {.n = 0};
-    int n = 0;
-    bool enough = true;
+    struct build b = {.n = 0};
     const double start = rt_clock();
+    enum gbm_status status = open_build(c, &b);
 
-    TRY(each_kernel(c, &n, count_kernel));
-    kernels.list = calloc((size_t)n + 1, sizeof *kernels.list);
-    o.lanes = calloc((size_t)n + 1, sizeof *o.lanes);
-    o.sizes = calloc((size_t)c->in->model->nsteps + 1, sizeof *o.sizes);
-    for (int i = 0; i < CUDA_PROGRAMS; i++) {
-        o.lists[i] = calloc(2 * (size_t)n + 12, sizeof *o.lists[i]);
-        enough = enough && o.lists[i];
-    }
-    enum gbm_status status = kernels.list && o.lanes && o.sizes && enough
-                                 ? each_kernel(c, &kernels, add_kernel)
-                                 : rt_fail(c->rt, GBM_FAILURE, "out of memory");
     if (status == GBM_OK)
-        status = make_in_time(c, &o, &kernels);
-    for (int i = 0; i < CUDA_PROGRAMS; i++)
-        free(o.lists[i]);
-    free(o.lanes);
-    free(o.sizes);
-    free(kernels.list);
+        status = make_in_time(c, &b);
+    close_build(&b);
     c->rt->jit_s = rt_clock() - start;
     return status;
 }

@@ -5,9 +5,9 @@
  *   error.c    messages of failed calls
  *   text.c     the fixed kernels' text
  *   nvrtc.c    compiles CUDA text; a cache on disk
- *   apart.c    programs compiled by processes, side by side
- *   better.c   programs compiled beside the run, that take the place of quick
- *              ones
+ *   apart.c    processes that compile programs, side by side and beside the
+ *              run
+ *   better.c   better programs take the place of quick ones
  *   memory.c   allocation, copies with change of precision
  *   heap.c     room for what threads take as they go
  *   launch.c   kernels, their teams and launches
@@ -280,6 +280,7 @@ struct cuda {
     bool portable;      /* NVRTC does not know the device: PTX */
     bool sync_each;     /* GBM_CUDA_SYNC=1: wait after every launch */
     bool no_graphs;     /* a capture failed */
+    bool ahead;         /* chains have no values yet */
 
     bool single, mixed;           /* the state is float; sums are double */
     size_t real_size, total_size; /* bytes of `real` and of `gbm_total` */
@@ -296,6 +297,7 @@ struct cuda {
             wide_finish;
     } fixed;
 
+    struct cuda_apart *apart;   /* NULL: no process compiles */
     struct cuda_better *better; /* NULL: nothing better will come */
 
     struct cuda_request *requests;
@@ -358,11 +360,14 @@ struct cuda_program {
     char *code; /* what a process beside has compiled, until it is loaded */
     size_t bytes;
 };
-/* What programs may include. */
+/* What programs may include: the model's headers, and those of the fixed
+ * kernels. False: there is no memory; closed in either case. */
 struct cuda_headers {
     const char **names, **texts;
     int n;
 };
+bool cuda_headers_open(struct cuda_headers *h, const struct gbm_model *model);
+void cuda_headers_close(struct cuda_headers *h);
 /* The option that says what to compile for. Sets c->portable. */
 enum gbm_status cuda_architecture(struct cuda *c, char *out, size_t size);
 /* Compiles the programs side by side and loads them; what is in the cache is
@@ -377,32 +382,55 @@ nvrtcResult cuda_translate(const struct cuda_program *p,
                            const struct cuda_headers *headers,
                            enum cuda_level level, int threads,
                            nvrtcProgram *out);
-/* Of the i-th program: rt_clock_note. */
-void cuda_note_compiled(const struct cuda_program *p, int i, size_t bytes,
-                        double seconds);
-/* Its machine code, which the caller frees; or NULL. */
-char *cuda_code_of(const struct cuda *c, nvrtcProgram nvrtc, size_t *bytes);
+/* Its machine code, which the caller frees; or NULL. portable: as PTX. */
+char *cuda_code_of(bool portable, nvrtcProgram nvrtc, size_t *bytes);
+/* Orders what is not kept of the programs (apart.c): cuda_compile will want it.
+ */
+void cuda_compile_ahead(struct cuda *c, struct cuda_program *programs, int n,
+                        bool quick);
 
 /* ---- apart.c ---- */
-/* Compiles the programs by processes, as many as the run has threads, each
- * program with so many threads. Leaves code and bytes of what was compiled. */
-void cuda_compile_apart(const struct cuda *c, struct cuda_program **programs,
-                        int n, const struct cuda_headers *headers,
-                        enum cuda_level level, int threads);
+/* A program that is compiled by a process beside the run. */
+struct cuda_order;
+enum cuda_state { CUDA_TO_COME, CUDA_DONE, CUDA_NEVER };
+/* Forks the process that compiles, if there is none; c->apart is NULL where it
+ * cannot be. cuda_apart_end: ends it, whatever it is at. */
+void cuda_apart_begin(struct cuda *c, const struct gbm_model *model);
+void cuda_apart_end(struct cuda *c);
+/* Orders those of the programs, which have their keys, that are not ordered
+ * yet; each is compiled with so many threads. Nothing where c->apart is NULL.
+ */
+void cuda_apart_order(struct cuda *c, struct cuda_program *const *programs,
+                      int n, enum cuda_level level, int threads);
+/* What was ordered with the same key; or NULL. */
+struct cuda_order *cuda_apart_find(const struct cuda *c,
+                                   const struct cuda_program *p,
+                                   enum cuda_level level);
+/* Waits until it is compiled; false if it cannot be. */
+bool cuda_apart_wait(struct cuda *c, const struct cuda_order *o);
+/* An order that is begun with the first sweeps, and kept in the cache; or NULL:
+ * there is no room. cuda_apart_sweeps: they have begun. */
+struct cuda_order *cuda_apart_later(struct cuda *c,
+                                    const struct cuda_program *p,
+                                    enum cuda_level level);
+void cuda_apart_sweeps(struct cuda *c);
+enum cuda_state cuda_order_state(const struct cuda_order *o);
+/* The code of one that is done, while c->apart is there; what it took. */
+const char *cuda_order_code(const struct cuda_order *o, size_t *bytes);
+double cuda_order_seconds(const struct cuda_order *o);
+/* Its code is of no use. */
+void cuda_order_refuse(struct cuda_order *o);
 
 /* ---- better.c ---- */
-/* For a process that was forked to compile: keeps nothing of the run's but
- * memory and the file, and ends with the run. */
-void cuda_stand_apart(int file, pid_t run);
-/* Begins to compile what of the programs is below the full level, in a process
- * beside this one. False if it cannot: nothing better will come. */
+/* Orders what of the programs is below the full level, for later. False if it
+ * cannot: nothing better will come. */
 bool cuda_better_begin(struct cuda *c, const struct cuda_program *programs,
-                       int n, const struct cuda_headers *headers);
+                       int n);
 /* After the programs are loaded, as their levels say. */
 void cuda_better_than(struct cuda *c, const struct cuda_program *programs);
 /* Between blocks of sweeps: what is ready takes the place of what is loaded. */
 enum gbm_status cuda_better_take(struct cuda *c);
-/* Ends that process, whatever it is at. */
+/* Nothing better is to come: ends what compiles it. */
 void cuda_better_end(struct cuda *c);
 
 /* ---- side.c ---- */
@@ -475,6 +503,8 @@ enum gbm_status cuda_plan(struct cuda *c);
 /* ---- build.c ---- */
 /* Compiles what was planned, and finds its kernels. Sets rt->jit_s. */
 enum gbm_status cuda_build(struct cuda *c);
+/* The compiling may begin; cuda_build waits for it. */
+enum gbm_status cuda_build_ahead(struct cuda *c);
 /* Coordinates of a block whose matrix a thread has in memory of its own. */
 int cuda_largest_block(const struct cuda *c);
 /* Finds them again, where modules are others. */

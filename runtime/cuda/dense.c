@@ -141,13 +141,13 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
         dense->route = ROUTE_SMALL;
     else if (rt_dense_by_rows(model, c->in->elements, dense->d,
                               dense->held != NULL) &&
-             prior_is_proper(c, model, dense->d))
+             (c->ahead || prior_is_proper(c, model, dense->d)))
         dense->route = ROUTE_WIDE;
     else
         dense->route = ROUTE_LIBRARY;
     for (int i = 0; dense->route != ROUTE_WIDE && i < model->nterms; i++)
         plan_pass(c, dense, i);
-    return dense->route == ROUTE_SMALL ? GBM_OK : cuda_open_libraries(c);
+    return GBM_OK;
 }
 
 bool cuda_dense_has(const struct cuda *c, bool small)

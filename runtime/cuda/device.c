@@ -59,7 +59,8 @@ static enum gbm_status read_device(struct cuda *c)
     return GBM_OK;
 }
 
-static enum gbm_status open_device(struct cuda *c, int ordinal)
+/* As far as there is no context, which takes as long again. */
+static enum gbm_status find_device(struct cuda *c, int ordinal)
 {
     int count = 0;
     CUresult result = cuInit(0);
@@ -75,7 +76,15 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
                        "there is no CUDA device %d: the driver finds %d",
                        ordinal, count);
     CU(cuDeviceGet(&c->device, ordinal));
-    TRY(read_device(c));
+    return read_device(c);
+}
+
+static enum gbm_status open_context(struct cuda *c)
+{
+    if (c->has_context) {
+        CU(cuCtxSetCurrent(c->context));
+        return GBM_OK;
+    }
     CU(cuDevicePrimaryCtxRetain(&c->context, c->device));
     c->has_context = true;
     CU(cuCtxSetCurrent(c->context));
@@ -85,14 +94,8 @@ static enum gbm_status open_device(struct cuda *c, int ordinal)
     return GBM_OK;
 }
 
-/* Gives back what a load made. */
-static void unload(struct cuda *c)
+static void forget_plan(struct cuda *c)
 {
-    cuda_forget_graphs(c);
-    cuda_release(c);
-    if (c->staging)
-        (void)cuMemFreeHost(c->staging);
-    cuda_drop_programs(c);
     for (int k = 0; c->steps && k < c->in->model->nsteps; k++) {
         cuda_dense_free(c->steps[k].dense);
         free(c->steps[k].index);
@@ -104,7 +107,6 @@ static void unload(struct cuda *c)
     free(c->kept);
     free(c->monitors);
     free(c->densities);
-    c->staging = NULL;
     c->state = c->host_state = NULL;
     c->slots = NULL;
     c->steps = NULL;
@@ -113,6 +115,18 @@ static void unload(struct cuda *c)
     c->densities = NULL;
     c->has_lp = c->with_lp = false;
     c->pass_chains = 0;
+}
+
+/* Gives back what a load made. */
+static void unload(struct cuda *c)
+{
+    cuda_forget_graphs(c);
+    cuda_release(c);
+    if (c->staging)
+        (void)cuMemFreeHost(c->staging);
+    c->staging = NULL;
+    cuda_drop_programs(c);
+    forget_plan(c);
     c->jitters = 0;
 }
 
@@ -134,6 +148,7 @@ static void cuda_close(struct rt *rt)
         cuda_streams_close(c);
         (void)cuDevicePrimaryCtxRelease(c->device);
     }
+    cuda_apart_end(c);
     free(c);
 }
 
@@ -148,7 +163,9 @@ static enum gbm_status cuda_open(struct rt *rt, const char *which)
     c->rt = rt;
     c->sync_each = sync && sync[0] && strcmp(sync, "0") != 0;
     rt->device_data = c;
-    enum gbm_status status = open_device(c, ordinal);
+    cuda_apart_begin(c, rt->model); /* before the driver makes forks slow */
+    rt_clock_note("  the compiler waits");
+    enum gbm_status status = find_device(c, ordinal);
     if (status != GBM_OK)
         cuda_close(rt);
     return status;
@@ -326,10 +343,53 @@ static enum gbm_status upload_all(struct cuda *c)
     return GBM_OK;
 }
 
+static void choose_precision(struct cuda *c)
+{
+    const enum rt_precision precision = c->rt->options.precision;
+
+    c->single = precision != RT_DOUBLE;
+    c->mixed = precision == RT_MIXED;
+    c->real_size = c->single ? sizeof(float) : sizeof(double);
+    c->total_size = c->single && !c->mixed ? sizeof(float) : sizeof(double);
+}
+
+/* Plans for the instance as it stands, so that the compiler may begin. What is
+ * other once chains have values load orders anew; what fails, fails there. */
+static bool plan_ahead(struct cuda *c, struct rt_instance *in)
+{
+    bool libraries = false;
+
+    c->in = in;
+    c->ahead = true;
+    choose_precision(c);
+    if (create_state(c) == GBM_OK && cuda_plan(c) == GBM_OK &&
+        cuda_build_ahead(c) == GBM_OK)
+        libraries = cuda_dense_has(c, false);
+    forget_plan(c);
+    c->ahead = false;
+    c->in = NULL;
+    c->rt->device_text[c->text_length] = '\0';
+    c->rt->status = GBM_OK;
+    c->rt->message[0] = '\0';
+    return libraries;
+}
+
+static enum gbm_status cuda_expect(struct rt *rt, struct rt_instance *in)
+{
+    struct cuda *c = rt->device_data;
+    const bool libraries = plan_ahead(c, in);
+
+    rt_clock_note("  programs are ordered");
+    TRY(open_context(c));
+    return libraries ? cuda_open_libraries(c) : GBM_OK;
+}
+
 static enum gbm_status load(struct cuda *c)
 {
     TRY(create_state(c));
     TRY(cuda_plan(c));
+    if (cuda_dense_has(c, false))
+        TRY(cuda_open_libraries(c));
     TRY(cuda_reserve_heap(c));
     rt_clock_note("planned");
     TRY(cuda_build(c));
@@ -354,14 +414,11 @@ static enum gbm_status cuda_load(struct rt *rt, struct rt_instance *in)
 {
     struct cuda *c = rt->device_data;
 
-    CU(cuCtxSetCurrent(c->context));
+    TRY(open_context(c));
     if (c->in)
         unload(c);
     c->in = in;
-    c->single = rt->options.precision != RT_DOUBLE;
-    c->mixed = rt->options.precision == RT_MIXED;
-    c->real_size = c->single ? sizeof(float) : sizeof(double);
-    c->total_size = c->single && !c->mixed ? sizeof(float) : sizeof(double);
+    choose_precision(c);
     return load(c);
 }
 
@@ -466,6 +523,7 @@ extern const struct rt_device rt_cuda;
 __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .name = "cuda",
     .open = cuda_open,
+    .expect = cuda_expect,
     .load = cuda_load,
     .run = cuda_run,
     .put = cuda_put,

@@ -91,19 +91,26 @@ static int count_headers(const struct gbm_header *list)
     return n;
 }
 
-/* The model's, and those of the fixed kernels. */
-static enum gbm_status collect_headers(struct cuda *c, struct cuda_headers *h)
+bool cuda_headers_open(struct cuda_headers *h, const struct gbm_model *model)
 {
-    const struct gbm_header *own = c->in->model->headers;
+    const struct gbm_header *own = model->headers;
     const size_t n = (size_t)(count_headers(own) + count_headers(cuda_texts));
 
+    h->n = 0;
     h->names = calloc(n + 1, sizeof *h->names);
     h->texts = calloc(n + 1, sizeof *h->texts);
     if (!h->names || !h->texts)
-        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+        return false;
     add_headers(h, own);
     add_headers(h, cuda_texts);
-    return GBM_OK;
+    return true;
+}
+
+void cuda_headers_close(struct cuda_headers *h)
+{
+    free(h->names);
+    free(h->texts);
+    h->names = h->texts = NULL;
 }
 
 /* ---- a program ---- */
@@ -166,15 +173,15 @@ nvrtcResult cuda_translate(const struct cuda_program *p,
                                    : result;
 }
 
-char *cuda_code_of(const struct cuda *c, nvrtcProgram nvrtc, size_t *bytes)
+char *cuda_code_of(bool portable, nvrtcProgram nvrtc, size_t *bytes)
 {
-    nvrtcResult result = c->portable ? nvrtcGetPTXSize(nvrtc, bytes)
-                                     : nvrtcGetCUBINSize(nvrtc, bytes);
+    nvrtcResult result = portable ? nvrtcGetPTXSize(nvrtc, bytes)
+                                  : nvrtcGetCUBINSize(nvrtc, bytes);
     char *code = result == NVRTC_SUCCESS ? malloc(*bytes) : NULL;
 
     if (code)
         result =
-            c->portable ? nvrtcGetPTX(nvrtc, code) : nvrtcGetCUBIN(nvrtc, code);
+            portable ? nvrtcGetPTX(nvrtc, code) : nvrtcGetCUBIN(nvrtc, code);
     if (result == NVRTC_SUCCESS)
         return code;
     free(code);
@@ -214,8 +221,8 @@ static enum gbm_status load_new(struct cuda *c, struct cuda_program *p,
     return status;
 }
 
-void cuda_note_compiled(const struct cuda_program *p, int i, size_t bytes,
-                        double seconds)
+static void note_compiled(const struct cuda_program *p, int i, size_t bytes,
+                          double seconds)
 {
     rt_clock_note("  %s %d: %zu KiB in %.3f s", p->name, i, bytes >> 10,
                   seconds);
@@ -231,22 +238,46 @@ static void compile_one(const struct cuda *c, struct cuda_program *p, int i,
     p->result = cuda_translate(p, headers, level, threads, &p->nvrtc);
     if (p->result != NVRTC_SUCCESS)
         return;
-    p->code = cuda_code_of(c, p->nvrtc, &p->bytes);
-    cuda_note_compiled(p, i, p->bytes, rt_clock() - began);
+    p->code = cuda_code_of(c->portable, p->nvrtc, &p->bytes);
+    note_compiled(p, i, p->bytes, rt_clock() - began);
 }
 
-/* Of several that fail only the first is told of: what is wrong in a text that
- * they share is the same in all. */
+/* What a process beside has made of it, if it has. */
+static void collect(struct cuda *c, struct cuda_program *p, int i,
+                    enum cuda_level level)
+{
+    const struct cuda_order *order = cuda_apart_find(c, p, level);
+
+    if (!order || !cuda_apart_wait(c, order))
+        return;
+    const char *code = cuda_order_code(order, &p->bytes);
+    p->code = malloc(p->bytes);
+    if (!p->code)
+        return;
+    memcpy(p->code, code, p->bytes);
+    note_compiled(p, i, p->bytes, cuda_order_seconds(order));
+}
+
+/* Threads for each of n programs: at the quick level most of the time goes to
+ * the assembler, which takes functions side by side; the longest of the
+ * programs wants a large share. */
+static int threads_each(const struct cuda *c, int n, enum cuda_level level)
+{
+    return level == CUDA_QUICK ? (2 * c->rt->threads + n - 1) / n : 1;
+}
+
+/* By processes, and what they cannot do here. Of several that fail only the
+ * first is told of: what is wrong in a text that they share is the same in all.
+ */
 static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
                                int n, const struct cuda_headers *headers,
                                enum cuda_level level)
 {
-    /* at the quick level most of the time goes to the assembler, which takes
-     * functions side by side; the longest of the programs wants a large share
-     */
-    const int each = level == CUDA_QUICK ? (2 * c->rt->threads + n - 1) / n : 1;
+    const int each = threads_each(c, n, level);
     const int threads = c->rt->threads < n ? c->rt->threads : n;
-    cuda_compile_apart(c, programs, n, headers, level, each);
+    cuda_apart_order(c, programs, n, level, each);
+    for (int i = 0; i < n; i++)
+        collect(c, programs[i], i, level);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int i = 0; i < n; i++)
         if (!programs[i]->code)
@@ -258,6 +289,47 @@ static enum gbm_status compile(struct cuda *c, struct cuda_program **programs,
     return GBM_OK;
 }
 
+/* Whether sweeps may begin with quick ones, as *version can make them. */
+static bool find_version(bool quick, char *version, size_t size)
+{
+    int major = 0, minor = 0;
+
+    (void)nvrtcVersion(&major, &minor);
+    snprintf(version, size, "NVRTC %d.%d", major, minor);
+    return quick && major >= QUICK_MAJOR;
+}
+
+static bool is_kept(const struct cuda_program *p, bool quick)
+{
+    for (int level = CUDA_FULL; level >= CUDA_QUICK; level--)
+        if ((level == CUDA_FULL || quick) &&
+            rt_cache_has(&p->keys[level], "cubin"))
+            return true;
+    return false;
+}
+
+void cuda_compile_ahead(struct cuda *c, struct cuda_program *programs, int n,
+                        bool quick)
+{
+    struct cuda_headers headers = {0};
+    struct cuda_program *missing[CUDA_PROGRAMS];
+    char version[64];
+    int nmissing = 0;
+
+    quick = find_version(quick, version, sizeof version);
+    if (cuda_headers_open(&headers, c->in->model))
+        for (int i = 0; i < n; i++) {
+            set_keys(&programs[i], &headers, version);
+            if (!is_kept(&programs[i], quick))
+                missing[nmissing++] = &programs[i];
+        }
+    cuda_headers_close(&headers);
+    const enum cuda_level level = quick ? CUDA_QUICK : CUDA_FULL;
+    if (nmissing > 0)
+        cuda_apart_order(c, missing, nmissing, level,
+                         threads_each(c, nmissing, level));
+}
+
 /* The best of what is kept; what has nothing good enough is compiled. */
 static enum gbm_status load_programs(struct cuda *c,
                                      struct cuda_program *programs, int n,
@@ -266,11 +338,9 @@ static enum gbm_status load_programs(struct cuda *c,
 {
     struct cuda_program *missing[CUDA_PROGRAMS];
     char version[64];
-    int nmissing = 0, better = 0, major = 0, minor = 0;
+    int nmissing = 0, better = 0;
 
-    NVRTC(nvrtcVersion(&major, &minor));
-    snprintf(version, sizeof version, "NVRTC %d.%d", major, minor);
-    quick = quick && major >= QUICK_MAJOR;
+    quick = find_version(quick, version, sizeof version);
     for (int i = 0; i < n; i++) {
         struct cuda_program *p = &programs[i];
         set_keys(p, headers, version);
@@ -279,7 +349,9 @@ static enum gbm_status load_programs(struct cuda *c,
                 load_kept(p, level);
         better += p->level < CUDA_FULL;
     }
-    if (better && quick && !cuda_better_begin(c, programs, n, headers))
+    if (better)
+        cuda_apart_begin(c, c->in->model);
+    if (better && quick && !cuda_better_begin(c, programs, n))
         quick = false;
     for (int i = 0; i < n; i++)
         if (programs[i].level < (quick ? CUDA_QUICK : CUDA_FULL))
@@ -295,6 +367,8 @@ static enum gbm_status load_programs(struct cuda *c,
     }
     if (status == GBM_OK && better && quick)
         cuda_better_than(c, programs);
+    else
+        cuda_apart_end(c);
     return status;
 }
 
@@ -302,11 +376,10 @@ enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
                              int n, bool quick)
 {
     struct cuda_headers headers = {0};
-    enum gbm_status status = collect_headers(c, &headers);
-
-    if (status == GBM_OK)
-        status = load_programs(c, programs, n, &headers, quick);
-    free(headers.names);
-    free(headers.texts);
+    enum gbm_status status =
+        cuda_headers_open(&headers, c->in->model)
+            ? load_programs(c, programs, n, &headers, quick)
+            : rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    cuda_headers_close(&headers);
     return status;
 }

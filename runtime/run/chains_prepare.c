@@ -75,6 +75,26 @@ static enum gbm_status add_replicas(struct rt_chains *r)
     return GBM_OK;
 }
 
+/* Where the device has memory of its own, the host makes its part of the check
+ * while compilers work for the device. */
+static enum gbm_status load_and_check(struct rt_chains *r)
+{
+    struct rt *rt = r->rt;
+    struct self_check *check = NULL;
+    const bool checked = !rt->options.no_check && !rt->options.plain;
+    enum gbm_status s = GBM_OK;
+    if (checked && rt->device->density)
+        s = rt_self_check_begin(rt, &r->in, &check);
+    if (s == GBM_OK)
+        s = rt_load_device(rt, &r->in, r->notes);
+    rt_clock_note("the device is loaded");
+    if (s == GBM_OK && checked && !check)
+        s = rt_self_check_begin(rt, &r->in, &check);
+    s = rt_self_check_end(check, s, r->notes);
+    rt_clock_note("the sampler is checked");
+    return s;
+}
+
 enum gbm_status rt_chains_prepare(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
@@ -112,11 +132,7 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r)
             s = rt->options.method->prepare(r);
     }
     if (s == GBM_OK)
-        s = rt_load_device(rt, &r->in, r->notes);
-    rt_clock_note("the device is loaded");
-    if (s == GBM_OK && !rt->options.no_check && !rt->options.plain)
-        s = rt_self_check(rt, &r->in, r->notes);
-    rt_clock_note("the sampler is checked");
+        s = load_and_check(r);
     if (s == GBM_OK)
         s = rt_chains_prepare_state(r);
     if (s == GBM_OK)

@@ -53,7 +53,15 @@ static double sweep_work(const struct rt_instance *in)
     return work * in->nchains;
 }
 
-enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
+static enum gbm_status open_cuda(struct rt *rt, struct rt_instance *in,
+                                 const struct rt_device *device,
+                                 const char *which)
+{
+    enum gbm_status s = device->open(rt, which);
+    return s == GBM_OK ? device->expect(rt, in) : s;
+}
+
+enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
                                FILE *notes)
 {
     const char *which = rt->options.device;
@@ -71,7 +79,7 @@ enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
         rt->device = load_plugin(why, sizeof why);
         if (!rt->device)
             return rt_fail(rt, GBM_FAILURE, "--device %s: %s", which, why);
-        return rt->device->open(rt, which);
+        return open_cuda(rt, in, rt->device, which);
     }
     if (strcmp(which, "auto") == 0) {
         const struct rt_device *cuda = NULL;
@@ -81,7 +89,7 @@ enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
             cuda = load_plugin(why, sizeof why);
         if (cuda) {
             rt->device = cuda;
-            if (cuda->open(rt, "cuda") == GBM_OK)
+            if (open_cuda(rt, in, cuda, "cuda") == GBM_OK)
                 return GBM_OK;
             snprintf(why, sizeof why, "%.500s", rt->message);
             cuda->close(rt);

@@ -103,9 +103,15 @@ void rt_note_labels(const struct gbm_data *data, const struct gbm_draws *draws,
                     FILE *notes);
 
 /* self_check.c. Compares the steps with the model's joint density, on the host,
- * from the chains' state as it stands in in->slots; leaves that as it was. */
-enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
-                              FILE *notes);
+ * from the chains' state as it stands in in->slots; leaves that as it was. A
+ * device with memory of its own need not be loaded yet: the end, once it is,
+ * compares it with the host. `status`: of what came between; the end returns it
+ * if it failed, and frees in any case. */
+struct self_check;
+enum gbm_status rt_self_check_begin(struct rt *rt, struct rt_instance *in,
+                                    struct self_check **out);
+enum gbm_status rt_self_check_end(struct self_check *s, enum gbm_status status,
+                                  FILE *notes);
 
 /* same_sweep.c. Sweeps of rt->device, which has loaded the chains' state in
  * in->slots, beside the host's, with random numbers of sweeps `first` on, for
@@ -177,7 +183,7 @@ bool rt_stopped(void);
 
 /* device.c. What --device asks for; "auto" takes a GPU where a sweep is worth
  * it, and the CPU where there is none. */
-enum gbm_status rt_open_device(struct rt *rt, const struct rt_instance *in,
+enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
                                FILE *notes);
 /* What "auto" chose may still fail (memory, a compiler that is not there): then
  * the CPU does it. */

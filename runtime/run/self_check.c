@@ -47,6 +47,8 @@ struct self_check {
     int64_t moves;
     int points;                    /* sweeps that added up */
     double began, deadline, swept; /* seconds of updates alone */
+    double spent;                  /* before the device was loaded */
+    void **start;                  /* the chains' states */
     uint32_t sweep;
     bool out_of_time; /* the joint alone takes too long */
     /* chunk by chunk */
@@ -778,26 +780,43 @@ static void note(const struct self_check *s, FILE *notes)
                 1e3 * (rt_clock() - s->began));
 }
 
-enum gbm_status rt_self_check(struct rt *rt, struct rt_instance *in,
-                              FILE *notes)
+enum gbm_status rt_self_check_begin(struct rt *rt, struct rt_instance *in,
+                                    struct self_check **out)
 {
-    struct self_check s = {.rt = rt, .in = in, .began = rt_clock()};
+    struct self_check *s = calloc(1, sizeof *s);
     enum gbm_status status = GBM_OK;
-    void **start = rt_save(in);
-    s.deadline = s.began + SECONDS;
-    if (!start || !create(&s))
+    *out = s;
+    if (!s)
+        return rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
+    *s = (struct self_check){.rt = rt, .in = in, .began = rt_clock()};
+    s->start = rt_save(in);
+    s->deadline = s->began + SECONDS;
+    if (!s->start || !create(s))
         status = rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
     for (int c = 0; c < CHAINS && c < in->nchains && status == GBM_OK; c++)
-        if (c == 0 || left(&s) > 0)
-            status = check_chain(&s, c, start);
+        if (c == 0 || left(s) > 0)
+            status = check_chain(s, c, s->start);
+    if (s->start)
+        rt_put_back(in, s->start);
+    s->spent = rt_clock() - s->began;
     rt_clock_note("  sweeps of the host");
-    if (status == GBM_OK && rt->device->density)
-        status = check_device(&s, start);
+    return status;
+}
+
+enum gbm_status rt_self_check_end(struct self_check *s, enum gbm_status status,
+                                  FILE *notes)
+{
+    if (!s)
+        return status;
+    s->began = rt_clock() - s->spent;
+    if (status == GBM_OK && s->rt->device->density) {
+        status = check_device(s, s->start);
+        rt_put_back(s->in, s->start);
+    }
     if (status == GBM_OK && notes)
-        note(&s, notes);
-    if (start)
-        rt_put_back(in, start);
-    rt_forget(in, start);
-    destroy(&s);
+        note(s, notes);
+    rt_forget(s->in, s->start);
+    destroy(s);
+    free(s);
     return status;
 }

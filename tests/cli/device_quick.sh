@@ -60,15 +60,25 @@ GBM_FAKE_COMPILED=compiled GBM_FAKE_SLOW_MAX=5 GBM_CACHE=off \
     GBM_CUDA_QUICK=2 run pump order --draws 100
 awk '$2 != "max" { other = 1 } $2 == "max" && other { early = 1 }
     END { exit early || !other }' compiled || fail "more was compiled before the sweeps"
-# Of many programs each is compiled by a process; few take turns.
-processes() { awk '$2 == "max" { p[$3] } END { print length(p) }' compiled; }
-[ "$(processes)" = 1 ] || fail "few programs are compiled by processes"
+# Programs are compiled by as many processes as there are threads, none of them
+# the run's, which begin before the device is open.
 sampler rats
 cp "$examples/rats/data.json" rats.json
-rm compiled
-GBM_FAKE_COMPILED=compiled GBM_CUDA_CHAINS=0 GBM_CACHE=off GBM_CUDA_QUICK=2 \
-    run rats many --draws 10
-[ "$(processes)" -gt 1 ] || fail "the programs are not compiled side by side"
+for name in pump rats; do
+    rm -f compiled
+    GBM_FAKE_COMPILED=compiled GBM_FAKE_OPEN=compiled GBM_CUDA_CHAINS=0 \
+        GBM_CACHE=off GBM_CUDA_QUICK=2 run "$name" many --draws 10
+    awk '$1 == "begin" && $2 == "max" { n++; p[$3] }
+        END { exit !(n > 1 && length(p) == 2) }' compiled ||
+        fail "$name: the programs are not compiled side by side"
+done
+[ "$(grep -c 'begin max' compiled)" = 9 ] ||
+    fail "what was ordered ahead is not what is wanted"
+# One that breaks down leaves its program to the run.
+GBM_FAKE_DIES=max GBM_CACHE=off GBM_CUDA_CHAINS=0 GBM_CUDA_QUICK=2 \
+    run rats broken --draws 10
+ran max || fail "nothing compiles for a process that broke down"
+same many broken
 
 # A run that goes on from a checkpoint may be at another level.
 export GBM_CUDA_CHAINS=0

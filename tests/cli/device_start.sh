@@ -40,7 +40,8 @@ assert all(found), lines
 seconds = [float(m[1]) for m in found]
 assert seconds == sorted(seconds) and seconds[0] < seconds[-1] < 600, seconds
 said = [m[2].strip() for m in found]
-order = ["data are read", "the device is open", "programs are compiled, level 3",
+order = ["data are read", "programs are ordered", "the device is open",
+         "sweeps of the host", "programs are compiled, level 3",
          "programs are loaded", "the device is loaded", "the sampler is checked"]
 assert [s for s in said if s in order] == order, said
 assert sum("kernels.cu" in s for s in said) == 1, said

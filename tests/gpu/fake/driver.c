@@ -432,9 +432,24 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+/* GBM_FAKE_OPEN=FILE: a device is not open before there is that file, which it
+ * waits a minute for. */
+static bool may_open(void)
+{
+    const char *path = getenv("GBM_FAKE_OPEN");
+    for (int i = 0; path && access(path, R_OK) != 0; i++) {
+        if (i == 6000)
+            return false;
+        (void)usleep(10000);
+    }
+    return true;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     (void)device;
+    if (!may_open())
+        return CUDA_ERROR_NOT_READY;
     *context = (CUcontext)(void *)&emu;
     return CUDA_SUCCESS;
 }
