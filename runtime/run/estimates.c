@@ -34,12 +34,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static const double levels[RT_QUANTILES] = {0.05, 0.5, 0.95};
+
 /* Moments and quantiles of one cell, of particle `at[i]` with weight[i]. */
 static struct rt_estimate estimate(const struct rt_filter *f,
                                    const struct rt_tracked *c, const int *at,
                                    struct sorted *room)
 {
-    static const double levels[RT_QUANTILES] = {0.05, 0.5, 0.95};
     struct rt_estimate e = {0};
     double square = 0, total = 0;
     int q = 0;
@@ -216,10 +217,26 @@ static double loglik_at(const struct rt_filter *f, int number, int time)
     return f->logliks[(int64_t)number * (f->times.count + 1) + time];
 }
 
+/* Draws of the parameters given all data count alike, and the mean is that of
+ * the logarithms. */
+static double weights_of_draws(const struct rt_filter *f, int time,
+                               double *weight)
+{
+    const int n = f->result.filters;
+    double mean = 0;
+    for (int k = 0; k < n; k++) {
+        weight[k] = 1.0 / n;
+        mean += loglik_at(f, k, time) / n;
+    }
+    return mean;
+}
+
 double rt_filter_weights(const struct rt_filter *f, int time, double *weight)
 {
     const int n = f->result.filters;
     double largest = -(double)INFINITY, total = 0;
+    if (f->from.open)
+        return weights_of_draws(f, time, weight);
     for (int k = 0; k < n; k++)
         largest = fmax(largest, loglik_at(f, k, time));
     for (int k = 0; k < n; k++)
@@ -249,6 +266,29 @@ static double middle(const struct rt_filter *f, const double *weight,
     return found;
 }
 
+/* Of all filters' distributions together, each as if it were normal. */
+static double mixed(const struct rt_filter *f, int64_t cell, bool smoothed,
+                    double probability, const struct rt_estimate *all)
+{
+    const int n = f->result.filters;
+    double low = all->mean - 10 * all->sd, high = all->mean + 10 * all->sd;
+    for (int i = 0; i < 60; i++) {
+        const double x = (low + high) / 2;
+        double below = 0;
+        for (int k = 0; k < n; k++) {
+            const struct rt_estimate *e = &estimates_of(f, k, smoothed)[cell];
+            below += (e->sd > 0 ? 0.5 * erfc((e->mean - x) / e->sd / sqrt(2))
+                                : e->mean <= x) /
+                     n;
+        }
+        if (below < probability)
+            low = x;
+        else
+            high = x;
+    }
+    return (low + high) / 2;
+}
+
 /* A ratio estimate over the filters, and its error (the delta method). */
 static struct rt_estimate combine(const struct rt_filter *f,
                                   const double *weight, int64_t cell,
@@ -269,8 +309,12 @@ static struct rt_estimate combine(const struct rt_filter *f,
     }
     all.sd = sqrt(square);
     all.mcse = n > 1 ? sqrt(error * n / (n - 1)) : (double)NAN;
+    const bool whole =
+        f->in.model->variables[f->result.cells[cell].variable].integer;
     for (int q = 0; q < RT_QUANTILES; q++)
-        all.quantile[q] = middle(f, weight, cell, smoothed, q);
+        all.quantile[q] = f->from.open && !whole
+                              ? mixed(f, cell, smoothed, levels[q], &all)
+                              : middle(f, weight, cell, smoothed, q);
     return all;
 }
 
@@ -300,8 +344,11 @@ static void combine_likelihoods(struct rt_filter *f, const double *weight)
     }
     for (int k = 0; k < n; k++)
         square += pow(loglik_at(f, k, last) - mean, 2);
-    f->result.se = n > 1 ? sqrt(error / (n - 1) / n) : (double)NAN;
     f->result.spread = n > 1 ? sqrt(square / (n - 1)) : (double)NAN;
+    f->result.se = n > 1 ? sqrt(error / (n - 1) / n) : (double)NAN;
+    if (f->from.open)
+        f->result.se = f->result.spread / sqrt(n);
+    f->result.draws = f->from.open;
 }
 
 enum gbm_status rt_filter_combine(struct rt_filter *f)

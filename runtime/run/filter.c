@@ -50,6 +50,27 @@ static enum gbm_status set_inits(struct rt_filter *f)
     return status;
 }
 
+bool rt_filter_give(struct rt_filter *f, int variable, int64_t cell)
+{
+    const size_t cells = (size_t)f->in.slots[variable].cells + 1;
+    if (!f->given)
+        f->given =
+            calloc((size_t)f->in.model->nvariables + 1, sizeof *f->given);
+    if (!f->given)
+        return false;
+    struct gbm_array *a = &f->given[variable];
+    if (!a->values) {
+        a->values = calloc(cells, sizeof *a->values);
+        a->missing = malloc(cells);
+        if (!a->values || !a->missing)
+            return false;
+        memset(a->missing, 1, cells);
+        f->starter.init[variable] = a;
+    }
+    a->missing[cell] = 0;
+    return true;
+}
+
 static bool is_kept(const struct rt_instance *in, int family)
 {
     for (int k = 0; k < in->nkept_families; k++)
@@ -328,10 +349,12 @@ static enum gbm_status deliver(struct rt_filter *f)
 enum gbm_status rt_filter_check_options(struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
-    const char *bad = o->until     ? "--until"
-                      : o->plain   ? "--plain"
-                      : o->profile ? "--profile"
-                                   : NULL;
+    const char *bad = o->until               ? "--until"
+                      : o->from && o->out    ? "--out beside --from"
+                      : o->from && o->resume ? "--resume beside --from"
+                      : o->plain             ? "--plain"
+                      : o->profile           ? "--profile"
+                                             : NULL;
     if (bad)
         return rt_fail(rt, GBM_USER_ERROR, "--method %s has no %s",
                        o->method->name, bad);
@@ -374,6 +397,8 @@ static enum gbm_status prepare(struct rt_filter *f)
     enum gbm_status s = rt_filter_load(f);
     if (s == GBM_OK)
         s = set_inits(f);
+    if (s == GBM_OK && f->rt->options.from)
+        s = rt_filter_from_open(f);
     if (s == GBM_OK)
         s = rt_times_create(&f->times, &f->starter);
     return s == GBM_OK ? rt_filter_lay_out(f) : s;
@@ -449,6 +474,16 @@ static enum gbm_status go_on(struct rt_filter *f)
     return s;
 }
 
+/* With the parameters of the filter's draw. */
+static enum gbm_status begin_from(struct rt_filter *f)
+{
+    rt_filter_from_set(f, f->number);
+    enum gbm_status s = rt_filter_begin(f, f->starter.state);
+    if (s == GBM_OK)
+        rt_filter_copy(f);
+    return s;
+}
+
 static void execute(struct rt_filter *f)
 {
     struct rt *rt = f->rt;
@@ -462,7 +497,10 @@ static void execute(struct rt_filter *f)
     rt_catch_signals();
     while (s == GBM_OK && f->number < wanted && !rt_stopped()) {
         f->stream = (uint32_t)f->number;
-        s = rt_filter_run(f);
+        if (rt->options.from)
+            s = begin_from(f);
+        if (s == GBM_OK)
+            s = rt_filter_run(f);
         if (rt_stopped()) /* amid this one, it may be */
             break;
         f->number++;
@@ -498,6 +536,12 @@ void rt_filter_release(struct rt_filter *f)
     free(f->particles.slots);
     free(f->states);
     rt_times_free(&f->times);
+    rt_filter_from_close(f);
+    for (int v = 0; f->given && v < f->in.model->nvariables; v++) {
+        free(f->given[v].values);
+        free(f->given[v].missing);
+    }
+    free(f->given);
     for (int i = 0; f->starter.inits && i < o->ninit; i++)
         gbm_data_free(&f->starter.inits[i]);
     free(f->starter.inits);
@@ -534,6 +578,8 @@ static int run_filters(struct rt *rt)
         s = prepare(&f);
     if (s == GBM_OK)
         s = go_on(&f);
+    if (s == GBM_OK && rt->options.from)
+        rt_filter_from_set(&f, 0);
     if (s == GBM_OK)
         s = rt_filter_begin(&f, f.starter.state);
     if (s == GBM_OK)
@@ -550,5 +596,6 @@ const struct rt_method rt_particle_filter = {
     .help = "particle filters: states along time, given --init, and the "
             "likelihood",
     .particles = true,
+    .from = true,
     .run = run_filters,
 };

@@ -91,6 +91,8 @@ struct rt_filtered {
     struct rt_tracked *cells; /* [ncells], ordered by time */
     double loglik, se;        /* log of the mean likelihood, its error */
     double spread;            /* of the filters' log likelihoods, their sd */
+    bool draws; /* each filter has the parameters of a draw: what they say is of
+                   all of them alike, loglik the mean of the logarithms */
     struct gbm_timing timing;
     bool complete;
 };
@@ -111,12 +113,27 @@ struct rt_resampling {
     int *ancestor; /* [particles] */
 };
 
+/* A cell that has the values of a place in the records of --from. */
+struct rt_taken {
+    int variable;
+    int64_t cell, place;
+};
+
+struct rt_from {
+    bool open;
+    struct gbm_draws fit;
+    struct rt_taken *taken; /* [n] */
+    int64_t n;
+};
+
 struct rt_filter {
     struct rt *rt;
     FILE *notes;
     struct gbm_data data;
     struct rt_instance in; /* of one chain: what all particles share */
     struct rt_starter starter;
+    struct gbm_array *given; /* [nvariables] stand-ins for what --init gives */
+    struct rt_from from;
     struct rt_times times;
     struct rt_instance particles; /* a copy with slots of its own for what
                                      differs between particles */
@@ -167,6 +184,16 @@ enum gbm_status rt_filter_identify(struct rt_filter *f);
 void rt_filter_save(struct rt_filter *f, struct rt_pieces *list);
 /* An error if an option is given that methods with particles have not. */
 enum gbm_status rt_filter_check_options(struct rt *rt);
+
+/* Makes a cell count as given by --init; false: no memory. */
+bool rt_filter_give(struct rt_filter *f, int variable, int64_t cell);
+
+/* ---- filter_from.c: --from; before there are times ---- */
+/* Parameters that the data and --init leave open count as given. */
+enum gbm_status rt_filter_from_open(struct rt_filter *f);
+/* They have the values of the draw of a filter. */
+void rt_filter_from_set(struct rt_filter *f, int number);
+void rt_filter_from_close(struct rt_filter *f);
 
 /* ---- particles.c: one filter, f->number ---- */
 /* What of the model is known throughout: computed in `state`, before there are

@@ -80,7 +80,7 @@ static void print_warnings(const struct rt_filtered *r, FILE *out)
                 "precise there. More --particles, or samplers { ... : pgas; "
                 "}.\n",
                 r->instants[poor].paths, poor);
-    if (r->spread > WIDE_SPREAD)
+    if (r->spread > WIDE_SPREAD && !r->draws)
         fprintf(out,
                 "Warning: the filters' log likelihoods have a standard "
                 "deviation of %.1f: their mean and its\n  error are not to be "
@@ -96,8 +96,10 @@ void rt_filter_print(const struct rt_instance *in, const struct rt_filtered *r,
 {
     print_table(in, r, out);
     fprintf(out,
-            "\nLog likelihood %.4f, standard error %.2g (%d filter%s of "
-            "%d particles).\n",
+            r->draws ? "\nMean log likelihood of the draws %.4f, standard "
+                       "error %.2g (%d filter%s of %d particles).\n"
+                     : "\nLog likelihood %.4f, standard error %.2g (%d "
+                       "filter%s of %d particles).\n",
             r->loglik, r->se, r->filters, r->filters == 1 ? "" : "s",
             r->particles);
     print_warnings(r, out);
@@ -135,7 +137,9 @@ static void put_head(struct rt_out *out, const struct rt_filtered *r)
                   r->complete ? "true" : "false", r->filters, r->particles);
     put_number(out, "  \"log_likelihood\": {\"value\": ", r->loglik);
     put_number(out, ", \"se\": ", r->se);
-    put_number(out, ", \"sd_of_a_filter\": ", r->spread);
+    put_number(out,
+               r->draws ? ", \"sd_of_a_draw\": " : ", \"sd_of_a_filter\": ",
+               r->spread);
     rt_out_text(out, "},\n  \"times\": [");
     for (int t = 1; t <= r->count; t++) {
         const struct rt_instant *i = &r->instants[t];

@@ -16,7 +16,8 @@ struct rt_method {
     int (*run)(struct rt *rt);
     bool particles;  /* of which --particles says how many; */
     bool own_sweeps; /* which say how many sweeps there are; */
-    bool sequence;   /* data may enter in turns: --sequence. */
+    bool sequence;   /* data may enter in turns: --sequence; */
+    bool from;       /* parameters may be those of draws: --from. */
     bool chains;     /* `run` is rt_run_chains (chains.h). Of such methods: */
     /* NULL: as plain MCMC.
      * Chains that run for each one of --chains; it may settle options; */

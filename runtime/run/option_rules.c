@@ -35,9 +35,11 @@ static enum gbm_status fit_command(struct rt *rt)
                        "--method %s is for run: other commands are of the "
                        "sweep, as %s runs it",
                        o->method->name, rt->methods[0]->name);
-    if ((o->from || o->anew) && o->command != RT_SIMULATE)
-        return rt_fail(rt, GBM_USER_ERROR, "%s is an option of simulate",
-                       o->from ? "--from" : "--anew");
+    if (((o->from && !(runs && o->method->from)) || o->anew) &&
+        o->command != RT_SIMULATE)
+        return rt_fail(rt, GBM_USER_ERROR, "%s is an option of simulate%s",
+                       o->from ? "--from" : "--anew",
+                       o->from ? ", and of --method filter" : "");
     if (o->from && o->posterior)
         return refuse(rt, "--from FIT has draws of the posterior: without "
                           "--posterior, which makes its own");

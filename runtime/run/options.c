@@ -97,7 +97,8 @@ static const struct rt_option options[] = {
      "simulate: new data given posterior draws, not prior ones",
      FLAG(posterior)},
     {"--from", OPTION_FROM, "FIT",
-     "simulate: the same given the draws of FIT.nc, for data with new rows",
+     "simulate: the same given the draws of FIT.nc, for data with new rows; "
+     "--method filter: with their parameters",
      TEXT(from)},
     {"--anew", OPTION_ANEW, "LIST",
      "simulate --from: of these variables FIT has draws for its own rows only",

@@ -39,8 +39,7 @@ struct walk {
 };
 
 struct pmmh {
-    struct rt_filter f;      /* its `in` has the chains' starting values */
-    struct gbm_array *given; /* [nvariables] stand-ins for what --init gives */
+    struct rt_filter f;           /* its `in` has the chains' starting values */
     struct parameter *parameters; /* [d] */
     int d;
     double *start;     /* [chains][d] */
@@ -54,23 +53,6 @@ struct pmmh {
 };
 
 /* ---- parameters ---- */
-
-/* Makes a cell count as given. */
-static bool give(struct pmmh *p, int variable, int64_t cell)
-{
-    const struct rt_slot *slot = &p->f.in.slots[variable];
-    struct gbm_array *a = &p->given[variable];
-    if (!a->values) {
-        a->values = calloc((size_t)slot->cells + 1, sizeof *a->values);
-        a->missing = malloc((size_t)slot->cells + 1);
-        if (!a->values || !a->missing)
-            return false;
-        memset(a->missing, 1, (size_t)slot->cells + 1);
-        p->f.starter.init[variable] = a;
-    }
-    a->missing[cell] = 0;
-    return true;
-}
 
 static enum gbm_status add_parameter(struct pmmh *p, const struct rt_graph *g,
                                      int64_t node)
@@ -91,7 +73,7 @@ static enum gbm_status add_parameter(struct pmmh *p, const struct rt_graph *g,
                        fam->text);
     struct parameter *more =
         realloc(p->parameters, ((size_t)p->d + 1) * sizeof *more);
-    if (!more || !give(p, fam->variable, f->starter.buffer.cells[0]))
+    if (!more || !rt_filter_give(f, fam->variable, f->starter.buffer.cells[0]))
         return rt_fail(f->rt, GBM_FAILURE, "no memory");
     p->parameters = more;
     p->parameters[p->d++] =
@@ -432,10 +414,6 @@ static enum gbm_status prepare(struct pmmh *p)
         s = rt_start(rt, &f->in, f->notes);
     if (s != GBM_OK)
         return s;
-    const size_t nv = (size_t)f->in.model->nvariables + 1;
-    p->given = calloc(nv, sizeof *p->given);
-    if (!p->given)
-        return rt_fail(rt, GBM_FAILURE, "no memory");
     rt_bind(&f->in, f->starter.state, 0);
     s = find_parameters(p);
     if (s == GBM_OK)
@@ -530,14 +508,10 @@ static int run_pmmh(struct rt *rt)
         if (prepare(&p) == GBM_OK && go_on(&p) == GBM_OK)
             execute(&p);
     }
-    for (int v = 0; p.given && v < p.f.in.model->nvariables; v++) {
-        free(p.given[v].values);
-        free(p.given[v].missing);
-    }
     gbm_draws_free(&p.draws);
     rt_filter_release(&p.f);
-    void *const all[] = {p.given, p.parameters, p.start, p.y,
-                         p.walk,  p.numbers,    p.f.path};
+    void *const all[] = {p.parameters, p.start,   p.y,
+                         p.walk,       p.numbers, p.f.path};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     return rt_report(rt);

@@ -92,6 +92,19 @@ static int64_t place_of(const struct gbm_draws_variable *from, int64_t flat)
     return found ? from->offset + (found - from->cells) : -1;
 }
 
+int64_t rt_draws_place(const struct gbm_draws *fit,
+                       const struct gbm_variable *variable,
+                       const struct rt_slot *slot, int64_t cell)
+{
+    const struct gbm_draws_variable *from = gbm_draws_find(
+        fit, variable->names ? variable->names[cell] : variable->name);
+    if (!from)
+        return -1;
+    return variable->names
+               ? from->offset
+               : place_of(from, cell_there(from, variable, slot, cell));
+}
+
 /* Whether some elements were data of the fit: then all are of its rows. */
 static bool was_data(const struct prediction *p, int v,
                      const struct gbm_draws_variable *from)
@@ -122,13 +135,7 @@ static enum gbm_status take(struct prediction *p, int v)
     if (!p->of[v].taken)
         return rt_fail(p->rt, GBM_FAILURE, "no memory");
     for (int64_t i = 0; i < slot->cells; i++) {
-        const struct gbm_draws_variable *one =
-            variable->names ? gbm_draws_find(&p->fit, variable->names[i])
-                            : NULL;
-        const int64_t place =
-            from  ? place_of(from, cell_there(from, variable, slot, i))
-            : one ? one->offset
-                  : -1;
+        const int64_t place = rt_draws_place(&p->fit, variable, slot, i);
         if (place < 0 || p->of[v].kind[i] != RANDOM || rt_seen(slot, i))
             continue;
         p->of[v].taken[p->of[v].ntaken++] = (struct taken){i, place};

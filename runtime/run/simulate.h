@@ -28,7 +28,12 @@ void rt_store_draw(const struct rt_instance *in, struct gbm_draws *draws,
 enum gbm_status rt_monitor_those(struct rt *rt, struct rt_instance *in,
                                  const bool *wanted);
 
-/* predict.c: --from. Returns the exit status. */
+/* predict.c: --from. Where a cell's draws are in the fit's records, by its name
+ * and its subscripts; -1: it has none there. */
+int64_t rt_draws_place(const struct gbm_draws *fit,
+                       const struct gbm_variable *variable,
+                       const struct rt_slot *slot, int64_t cell);
+/* Returns the exit status. */
 int rt_predict(struct rt *rt);
 
 #endif
