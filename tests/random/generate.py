@@ -19,6 +19,7 @@ import likelihoods
 import makers
 import priors
 import syntax
+import users
 from pool import Index
 from simulate import Impossible, NotReady, World
 from syntax import to_json
@@ -37,6 +38,7 @@ PLAIN_LOOPS = "i j k t s g h l r c".split()
 CLASH_LOOPS = "d n e x p int.i double_ state ii j1 element chain".split()
 MODERN_CHANCE = 0.4
 CHOICE_CHANCE = 0.18  # that samplers are asked for
+DECLARED_CHANCE = 0.12  # that `var` has extents of arrays
 
 
 class Retry(Exception):
@@ -512,8 +514,9 @@ def attempt(generator, bugs_only):
     after = choices.choose(b, data) \
         if not bugs_only and (any(b.asked.values()) or
                               b.chance(CHOICE_CHANCE)) else ""
+    var = [users.declared(b)] if b.chance(DECLARED_CHANCE) else []
     model = syntax.Model(tuple(body), tuple(b.data_body),
-                         "\n".join(b.before), after)
+                         "\n".join(var + b.before), after)
     return model, data, sorted(b.features), b
 
 

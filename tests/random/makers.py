@@ -16,6 +16,8 @@ from plates import (
 from published import arms, between_cuts, chosen_model
 from recursions import hidden_chain, population, vector_regression, walk
 from regressions import layers, regression, totals, weighted_sum
+from users import (
+    conditions, lists, matrix_products, order_statistics, ragged)
 from vectors import (
     covariance_by_cells, normal_vector, small_groups, spatial, vector_data)
 
@@ -31,5 +33,7 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.7, correlated), (0.7, heavy_tails), (0.5, class_profile),
           (0.8, rows_of_groups), (0.5, across), (0.5, flat_chain),
           (0.5, ordered), (1.5, hierarchy), (1.2, overdispersion), (0.6, widths),
+          (0.6, lists), (0.8, ragged), (1, conditions), (0.8, order_statistics),
+          (0.6, matrix_products),
           (4, regression),
           (2, any_distribution), (5, likelihood)]

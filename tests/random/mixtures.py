@@ -2,6 +2,7 @@
 
 from filling import each, nest, two
 from pool import Thing
+from priors import positive_prior
 
 
 def categories(b):
@@ -150,11 +151,28 @@ def softmax(b):
 
 
 def ordered(b):
-    """Cutpoints in order, sorted or by increments."""
+    """Cutpoints in order: sorted, by increments or their logarithms, as sums, or each
+    above the last."""
     raw, cut, y = b.name("raw"), b.name("cut"), b.name("y")
     k, n = b.between(2, 3), b.between(5, 9)
-    if b.chance(0.5):
-        b.feature("sort")
+    style = b.weighted([(3, "sort"), (2, "increments"), (1.5, "logs"),
+                        (1.5, "sums"), (1.5, "chain")])
+    b.feature("ordered: " + style)
+    if style == "chain":
+        first, i = f"{cut}[1] ~ dnorm(-0.5, 1)", b.loop(2, k)
+        b.write(first)
+        each(b, i, f"{cut}[{i.name}] ~ dnorm(0, 1) T({cut}[{i.name}-1],)")
+    elif style == "logs":
+        i = b.loop(2, k)
+        b.write(f"{cut}[1] ~ dnorm(-0.5, 2)")
+        each(b, i, f"{raw}[{i.name}] ~ dnorm(0, 1) {cut}[{i.name}] <- "
+             f"{cut}[{i.name}-1] + exp({raw}[{i.name}])")
+    elif style == "sums":
+        i = b.loop(1, k)
+        each(b, i, f"{raw}[{i.name}] ~ {positive_prior(b, [])}")
+        low = b.number(-2, -1)
+        each(b, i, f"{cut}[{i.name}] <- {low} + sum({raw}[1:{i.name}])")
+    elif style == "sort":
         i = b.loop(1, k)
         each(b, i, f"{raw}[{i.name}] ~ dnorm(0, 1)")
         b.write(f"{cut}[1:{k}] <- sort({raw}[1:{k}])")

@@ -168,7 +168,8 @@ def broken_stick(b, name, n, rows):
 
     here = f"{row}{j.name}"
     each_piece(1, f"{v}[{here}] ~ {pieces}")
-    how = b.pick(["rest", "ratio", "prod", "sum", "so far", "logs"])
+    how = b.pick(["rest", "ratio", "prod", "sum", "so far", "logs", "log1p",
+                  "log rest"])
     last = b.pick(["one", "sum", "rest"] if how == "rest" else ["one", "sum"])
     if last == "one":
         each_row(f"{v}[{row}{n}] <- 1")
@@ -178,6 +179,12 @@ def broken_stick(b, name, n, rows):
         each_piece(1, f"{rest}[{here}+1] <- {rest}[{here}] * "
                    f"(1 - {v}[{here}])")
         each_piece(1, f"{name}[{here}] <- {v}[{here}] * {rest}[{here}]", to)
+    elif how == "log rest":
+        each_row(f"{rest}[{row}1] <- 0")
+        each_piece(1, f"{rest}[{here}+1] <- {rest}[{here}] + "
+                   f"log1p(-{v}[{here}])")
+        each_piece(1, f"{name}[{here}] <- {v}[{here}] * exp({rest}[{here}])",
+                   to)
     elif how == "so far":
         each_row(f"{name}[{row}1] <- {v}[{row}1]")
         each_row(f"{rest}[{row}1] <- {v}[{row}1]")
@@ -197,6 +204,8 @@ def broken_stick(b, name, n, rows):
                 if how == "sum" else
                 f"exp(sum(log(1 - {v}[{row}1:({j.name}-1)])))"
                 if how == "logs" else
+                f"exp(sum(log1p(-{v}[{row}1:({j.name}-1)])))"
+                if how == "log1p" else
                 f"prod(1 - {v}[{row}1:({j.name}-1)])"), to)
     if last == "sum":
         each_row(f"{name}[{row}{n}] <- 1 - sum({name}[{row}1:{n - 1}])")

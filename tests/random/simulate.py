@@ -54,7 +54,7 @@ FUNCTIONS = {
     "cloglog": lambda p: math.log(-math.log(1 - p)),
     "icloglog": icloglog,
     "sin": math.sin, "cos": math.cos, "tanh": math.tanh,
-    "arctan": math.atan, "log1p": math.log1p, "expm1": math.expm1,
+    "arctan": math.atan, "log1p": each(math.log1p), "expm1": math.expm1,
     "loggam": math.lgamma, "logfact": lambda x: math.lgamma(x + 1),
     "step": lambda x: float(x >= 0), "equals": lambda x, y: float(x == y),
     "ifelse": lambda c, a, b: a if c else b, "cube": lambda x: x ** 3,

@@ -83,15 +83,36 @@ def columns(rows):
 
 def scores(halfway, ended, plain, derived):
     """(name, |z|) of what had arrived: means of paired differences, of ranks, as
-    tails may be heavy, and of their distance from the middle."""
+    tails may be heavy, and of their distance from the middle.  Elements that only
+    their sum holds, as of an intrinsic autoregression, creep all together by steps
+    that are small beside their own: their mean must have arrived, too."""
+    means = [of_arrays(s) for s in (halfway, ended, plain)]
+    creeping = {name for name in means[2] if all(name in m for m in means) and
+                not all(arrived(*turned(*(m[name] for m in means)))
+                        for turned in (ranks, spread))}
     for name, x in plain.items():
         states = [s.get(name) for s in (halfway, ended)] + [x, derived.get(name)]
-        if any(s is None or not np.all(np.isfinite(s)) for s in states):
+        if any(s is None or not np.all(np.isfinite(s)) for s in states) or \
+                name.split(".")[0] in creeping:
             continue
         for turned in (ranks, spread):
             half, at, to, by = turned(*states)
-            if paired(at, to) < MOVES and correlation(half, at) < FORGOT:
+            if arrived(half, at, to):
                 yield name, paired(to, by)
+
+
+def arrived(half, at, to):
+    return paired(at, to) < MOVES and correlation(half, at) < FORGOT
+
+
+def of_arrays(columns):
+    """The mean over the elements of each array."""
+    arrays = {}
+    for name, x in columns.items():
+        array, *at = name.split(".")
+        if at and np.all(np.isfinite(x)):
+            arrays.setdefault(array, []).append(x)
+    return {array: np.mean(xs, axis=0) for array, xs in arrays.items()}
 
 
 def ranks(*samples):
