@@ -20,14 +20,44 @@
 /* Where Devroye's two series for the density meet. */
 #define GBM_PG_SPLIT REAL_C(0.64)
 
-/* Coefficient k of the alternating series of J*(1, 0)'s density at x. */
-GBM_FN real gbm_pg_coefficient(int k, real x)
+/* No more than what is left of the alternating series of J*(1, 0)'s density,
+ * over its first term: the second is largest at the split, 3 exp(-4 / split).
+ */
+#define GBM_PG_SURE REAL_C(0.99)
+
+/* Whether u lies below the series at x, over its first term: 1 - 3 q + 5 q^3 -
+ * 7 q^6 ..., whose partial sums are bounds from below and above in turn. */
+GBM_FN bool gbm_pg_below(real u, real x)
 {
-    real h = (real)k + REAL_C(0.5);
-    if (x > GBM_PG_SPLIT)
-        return GBM_PI * h * real_exp(-h * h * GBM_PI * GBM_PI * x / 2);
-    real r = 2 / (GBM_PI * x);
-    return GBM_PI * h * r * real_sqrt(r) * real_exp(-2 * h * h / x);
+    if (u <= GBM_PG_SURE)
+        return true;
+    const real q = real_exp(x > GBM_PG_SPLIT ? -GBM_PI * GBM_PI * x : -4 / x);
+    real sum = 1, step = 1, power = 1;
+    for (int k = 1; k <= 100; k++) {
+        step *= q;
+        power *= step;
+        const real term = (real)(2 * k + 1) * power;
+        if (k & 1) {
+            sum -= term;
+            if (u <= sum)
+                return true;
+        } else {
+            sum += term;
+            if (u > sum)
+                return false;
+        }
+    }
+    return true; /* u is the sum to rounding */
+}
+
+/* Whether an exponential variable, -log(u), is at least c: most often 1 - u <=
+ * -log(u) <= (1 - u) / u tells. */
+GBM_FN bool gbm_pg_exceeds(struct gbm_rng *rng, real c)
+{
+    const real u = gbm_uniform(rng), rest = 1 - u;
+    if (rest >= c)
+        return true;
+    return rest >= c * u && -real_log(u) >= c;
 }
 
 /* Inverse Gaussian with mean 1 / z and shape 1, below the split. */
@@ -42,11 +72,11 @@ GBM_FN real gbm_pg_inverse_gaussian(struct gbm_rng *rng, real z)
     }
     for (;;) { /* a squared normal beyond 1/sqrt(split), inverted */
         real e = gbm_draw_exponential(rng);
-        if (e * e > 2 * gbm_draw_exponential(rng) / GBM_PG_SPLIT)
+        if (!gbm_pg_exceeds(rng, e * e * GBM_PG_SPLIT / 2))
             continue;
         x = 1 + e * GBM_PG_SPLIT;
         x = GBM_PG_SPLIT / (x * x);
-        if (gbm_draw_exponential(rng) >= z * z * x / 2)
+        if (gbm_pg_exceeds(rng, z * z * x / 2))
             return x;
     }
 }
@@ -59,42 +89,43 @@ GBM_FN real gbm_pg_one(struct gbm_rng *rng, real z, real right, real rate)
         real x = gbm_uniform(rng) < right
                      ? GBM_PG_SPLIT + gbm_draw_exponential(rng) / rate
                      : gbm_pg_inverse_gaussian(rng, z);
-        real sum = gbm_pg_coefficient(0, x), y = gbm_uniform(rng) * sum;
-        for (int k = 1;; k++) {
-            if (k & 1) {
-                sum -= gbm_pg_coefficient(k, x);
-                if (y <= sum)
-                    return x / 4;
-            } else {
-                sum += gbm_pg_coefficient(k, x);
-                if (y > sum)
-                    break;
-            }
-            if (k > 100) /* y is the sum to rounding */
-                return x / 4;
-        }
+        if (gbm_pg_below(gbm_uniform(rng), x))
+            return x / 4;
     }
+}
+
+/* exp(base - z) times the mass below the split of the inverse Gaussian with
+ * mean 1 / z and shape 1; by logs where factors might overflow. */
+#define GBM_PG_FAR 12
+GBM_FN real gbm_pg_mass(real z, real base)
+{
+    const real root = real_sqrt(1 / GBM_PG_SPLIT);
+    if (z < GBM_PG_FAR) {
+        const real half = root * GBM_SQRT1_2, e = real_exp(-z);
+        return real_exp(base) / 2 *
+               (e * real_erfc(half * (1 - GBM_PG_SPLIT * z)) +
+                real_erfc(half * (1 + GBM_PG_SPLIT * z)) / e);
+    }
+    const real odds = gbm_log_phi(root * (GBM_PG_SPLIT * z - 1)) - z;
+    return real_exp(base + odds) +
+           real_exp(base + z + gbm_log_phi(-root * (GBM_PG_SPLIT * z + 1)));
 }
 
 GBM_FN_BIG real gbm_pg_whole(struct gbm_rng *rng, int n, real z)
 {
     z /= 2;
     real rate = GBM_PI * GBM_PI / 8 + z * z / 2;
-    real root = real_sqrt(1 / GBM_PG_SPLIT);
-    real base = rate * GBM_PG_SPLIT;
     /* mass of the inverse Gaussian below the split, over the exponential's */
-    real odds = gbm_log_phi(root * (GBM_PG_SPLIT * z - 1)) - z;
-    odds = real_exp(base + odds) +
-           real_exp(base + z + gbm_log_phi(-root * (GBM_PG_SPLIT * z + 1)));
+    real odds = gbm_pg_mass(z, rate * GBM_PG_SPLIT);
     real right = 1 / (1 + 4 / GBM_PI * rate * odds), sum = 0;
     for (int i = 0; i < n; i++)
         sum += gbm_pg_one(rng, z, right, rate);
     return sum;
 }
 
-/* Integral from m to infinity of (x^2 + c2)^-power, by Gauss and Legendre with
- * x = m / t: the sum over the terms beyond m, by the midpoint rule. */
-GBM_FN real gbm_pg_tail(real m, real c2, int power)
+/* Integrals from m to infinity of (x^2 + c2)^-2 and ^-3, by Gauss and Legendre
+ * with x = m / t: the sums over the terms beyond m, by the midpoint rule. */
+GBM_FN void gbm_pg_tails(real m, real c2, real *second, real *third)
 {
     const real node[4] = {
         REAL_C(0.18343464249564980494), REAL_C(0.52553240991632898582),
@@ -102,15 +133,15 @@ GBM_FN real gbm_pg_tail(real m, real c2, int power)
     const real weight[4] = {
         REAL_C(0.36268378337836198297), REAL_C(0.31370664587788728734),
         REAL_C(0.22238103445337447054), REAL_C(0.10122853629037625915)};
-    real sum = 0;
+    real square = 0, cube = 0;
     for (int i = 0; i < 8; i++) {
         real t = (1 + (i & 1 ? node[i / 2] : -node[i / 2])) / 2;
-        real f = 1 / (m * m + c2 * t * t), value = f;
-        for (int k = 1; k < power; k++)
-            value *= f * t * t;
-        sum += weight[i / 2] / 2 * value;
+        real f = 1 / (m * m + c2 * t * t), value = f * f * t * t;
+        square += weight[i / 2] / 2 * value;
+        cube += weight[i / 2] / 2 * (value * f * t * t);
     }
-    return sum * m;
+    *second = square * m;
+    *third = cube * m;
 }
 
 /* tanh(z/2) / (2 z), the mean of PG(1, z). */
@@ -133,8 +164,10 @@ GBM_FN_BIG real gbm_pg_sum(struct gbm_rng *rng, real n, real z)
      * first correction is -f'(m) / 24. */
     real m = (real)terms, f = 1 / (m * m + c2);
     real first = 2 * GBM_PI * GBM_PI * gbm_pg_mean(z) - mean;
-    real second = gbm_pg_tail(m, c2, 2) - 4 * m * f * f * f / 24;
-    real third = gbm_pg_tail(m, c2, 3) - 6 * m * f * f * f * f / 24;
+    real second, third;
+    gbm_pg_tails(m, c2, &second, &third);
+    second -= 4 * m * f * f * f / 24;
+    third -= 6 * m * f * f * f * f / 24;
     real shape = n * second * (second / third) * (second / third);
     real scale = third / second;
     sum += n * (first - second * second / third) +

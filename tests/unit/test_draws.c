@@ -541,6 +541,25 @@ static void polya_gammas(void **state)
     end();
 }
 
+/* A value just below the series is accepted, one just above it is not: the
+ * series, summed to its end, at places on both sides of the split. */
+static void polya_gamma_series(void **state)
+{
+    const double near = 64 * (double)GBM_EPSILON;
+    (void)state;
+    for (double x = 0.055; x < 2.5; x += 0.01) {
+        const double q =
+            exp(x > (double)GBM_PG_SPLIT ? -9.8696044010893586188 * x : -4 / x);
+        double sum = 0;
+        for (int k = 0; k < 60; k++)
+            sum += (k & 1 ? -1 : 1) * (2 * k + 1) * pow(q, k * (k + 1) / 2);
+        assert_true(gbm_pg_below((real)(sum - near), (real)x));
+        assert_true(gbm_pg_below(REAL_C(0.5), (real)x));
+        assert_true(sum > 1 - near ||
+                    !gbm_pg_below((real)(sum + near), (real)x));
+    }
+}
+
 /* Discrete draws. */
 static double poisson_p(const double *p, double x)
 {
@@ -1461,6 +1480,7 @@ int main(void)
         cmocka_unit_test(inverse_gaussians),
         cmocka_unit_test(modified_half_normals),
         cmocka_unit_test(polya_gammas),
+        cmocka_unit_test(polya_gamma_series),
         cmocka_unit_test(counts),
         cmocka_unit_test(vectors),
         cmocka_unit_test(updates),
