@@ -90,14 +90,19 @@ static bool is_plain_plate(struct compiler *c, const struct family *f)
            !(g->upper && sym_has_var(g->upper, f->var));
 }
 
-/* The other reference is to an earlier element: x[t - 1] beside x[t], or to one
- * of another statement (x[1]). */
-static bool earlier(struct compiler *c, symp own, symp other)
+/* The slot's other cells are earlier elements: x[t - 1] beside x[t], or one of
+ * another statement (x[1]), or those before it in a sum, x[1:(t - 1)]. */
+static bool earlier(struct compiler *c, symp own,
+                    const struct joint_slot *others)
 {
     int behind = 0;
     for (int d = 0; d < own->nargs; d++) {
         double lag;
-        if (!sym_difference(c, own->args[d], other->args[d], &lag) || lag < 0)
+        symp last = others->reference->args[d];
+        for (int b = 0; b < others->nbound; b++)
+            if (last->kind == SYM_LOOP && last->loop == others->bound[b])
+                last = others->upper[b];
+        if (!sym_difference(c, own->args[d], last, &lag) || lag < 0)
             return false;
         behind += lag > 0;
     }
@@ -116,26 +121,29 @@ static bool same_scale(const struct family *f, symp own, symp other, symp scale)
     return true;
 }
 
-/* The own cell in the predictor of its prior: with coefficient 1 or -1; others
- * of its variable stand before it. */
+/* The own cell in the predictor of its prior: with coefficient 1 or -1, its
+ * slot before those of sums, which have several places; others of its variable
+ * stand before it. */
 static bool own_cell(struct compiler *c, const struct family *f,
                      struct rescaled_rows *r, int *variable)
 {
     const struct joint_term *t = r->term;
     symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
     int n = 0;
+    bool sums = false;
     for (int i = 0; i < t->nslots; i++) {
         const struct joint_slot *slot = &t->slots[i];
-        if (slot->nbound)
-            return false;
+        sums = sums || slot->nbound > 0;
         if (slot->reference->var != f->var)
             continue;
         if (!sym_same(slot->reference, own)) {
             r->chain = true;
-            if (!earlier(c, own, slot->reference))
+            if (!earlier(c, own, slot))
                 return false;
             continue;
         }
+        if (sums)
+            return false;
         n++;
         r->slot = i;
         *variable = slot->variable;

@@ -189,13 +189,16 @@ static void emit_vector_deviation(struct emitter *e, const struct step *s,
     (void)c;
 }
 
-/* A row's dev_ from those of earlier cells. */
+/* A row's dev_ from those of earlier cells. From the first slot of a sum on,
+ * which has as many places as the sum has terms, those of other variables are
+ * taken, too: their dev is 0. */
 static void emit_earlier(struct emitter *e, const struct rescaling *r,
                          const struct rescaled_rows *rows)
 {
-    for (int i = 0; rows->chain && i < rows->term->nslots; i++) {
-        const struct joint_slot *slot = &rows->term->slots[i];
-        if (i == rows->slot || slot->variable != r->variable)
+    const struct joint_term *t = rows->term;
+    int i = 0;
+    for (; rows->chain && i < t->nslots && !t->slots[i].nbound; i++) {
+        if (i == rows->slot || t->slots[i].variable != r->variable)
             continue;
         emit_line(e,
                   "if (at_[rows_.begin[i_] + %d] >= 0 && "
@@ -206,6 +209,15 @@ static void emit_earlier(struct emitter *e, const struct rescaling *r,
                   "r_.dev[at_[rows_.begin[i_] + %d]];",
                   rows->sign < 0 ? "-" : "", i, i);
     }
+    if (!rows->chain || i == t->nslots)
+        return;
+    emit_line(e,
+              "for (int q_ = rows_.begin[i_] + %d; q_ < rows_.begin[i_ + 1]; "
+              "q_++)",
+              i);
+    emit_line(e, "    if (at_[q_] >= 0 && at_[q_] < j_->d)");
+    emit_line(e, "        dev_ -= %s a_[q_] * r_.dev[at_[q_]];",
+              rows->sign < 0 ? "-" : "");
 }
 
 /* One term, all of whose rows move at once. */
