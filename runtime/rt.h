@@ -289,6 +289,7 @@ struct rt {
  * name "rt_cuda". Functions return GBM_OK, or what rt_fail returned. */
 struct rt_device {
     const char *name;
+    bool teams; /* many lanes may work on one element */
     /* Opens the device named by `which` ("cuda", "cuda:1"). Fails with a
      * message if there is none (for "auto" the host is taken then, and the
      * message says why). */

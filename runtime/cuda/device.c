@@ -522,6 +522,7 @@ __attribute__((visibility("default"))) const uint64_t rt_cuda_layout =
 extern const struct rt_device rt_cuda;
 __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .name = "cuda",
+    .teams = true,
     .open = cuda_open,
     .expect = cuda_expect,
     .load = cuda_load,

@@ -454,6 +454,10 @@ static bool fill_slots(struct layout *l)
     struct rt_slot *table = &l->in->slots[l->block->table];
     struct rt_slot *constant = &l->in->slots[l->block->constant];
     struct rt_slot *work = &l->in->slots[l->block->work];
+    free(table->values); /* of another device's layout */
+    free(constant->values);
+    free(work->values);
+    constant->values = work->values = NULL;
     table->values = l->table.items;
     table->cells = table->dim[0] = (int)l->table.n;
     l->table.items = NULL;
@@ -551,6 +555,19 @@ static bool list_terms(struct layout *l, bool apart, bool redraw)
     return ok;
 }
 
+/* Of so many chains on a GPU each lane has one. */
+#define LANE_EACH 1024
+
+/* Whether lanes of the device share a chain's block; before it is open, by its
+ * name. */
+static bool by_teams(const struct rt *rt, const struct rt_instance *in)
+{
+    return in->nchains < LANE_EACH &&
+           (rt->device ? rt->device->teams
+                       : rt->options.device &&
+                             strncmp(rt->options.device, "cuda", 4) == 0);
+}
+
 enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
                          const struct gbm_step *step, const void *state,
                          bool redraw)
@@ -570,7 +587,8 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
         return GBM_OK; /* all is observed: the step is not active */
     }
     ok = ok && rt_joint_build_graph(&l) &&
-         rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour) &&
+         rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour,
+                            by_teams(rt, in)) &&
          put_table(&l) && fill_slots(&l);
     layout_free(&l);
     if (!ok)
@@ -580,4 +598,18 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
                        "samplers { NAME : slice; } draws them one by one",
                        step->variable);
     return GBM_OK;
+}
+
+enum gbm_status rt_joint_again(struct rt *rt, struct rt_instance *in)
+{
+    void *state = calloc(1, in->model->state_size + 1);
+    enum gbm_status status =
+        state ? GBM_OK : rt_fail(rt, GBM_FAILURE, "no memory");
+    for (int k = 0; status == GBM_OK && k < in->model->nsteps; k++) {
+        rt_bind(in, state, 0);
+        if (in->model->steps[k].joint && in->steps[k].active)
+            status = rt_joint(rt, in, &in->model->steps[k], state, false);
+    }
+    free(state);
+    return status;
 }

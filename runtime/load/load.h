@@ -113,6 +113,8 @@ enum gbm_status rt_plan(struct rt *rt, struct rt_instance *in);
 enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
                          const struct gbm_step *step, const void *state,
                          bool redraw);
+/* Anew, for the device that has been opened: before chains start. */
+enum gbm_status rt_joint_again(struct rt *rt, struct rt_instance *in);
 
 /* powers.c: of a program with powers. */
 /* Its slot, or -1; the powers of all chains, or NULL. */

@@ -3,7 +3,9 @@
  * Davis and Duff 1996, An approximate minimum degree ordering algorithm, SIAM
  * J. Matrix Anal. Appl. 17(4)), with aggressive absorption, without
  * supervariables. Vertices of very high degree are set aside and come last, as
- * there. */
+ * there. In rounds: by multiple elimination (Liu 1985, Modification of the
+ * minimum-degree algorithm by multiple elimination, ACM TOMS 11(2)), with a
+ * tolerance that lets the inside of a chain go with its ends. */
 #include "load/minimum_degree.h"
 
 #include <math.h>
@@ -25,6 +27,9 @@ struct ordering {
     int *outside; /* of an element: members outside the current one */
     int *outside_stamp;
     signed char *status; /* 0 alive, 1 element, 2 absorbed, 3 set aside */
+    /* In rounds: members of this round's elements, which are on no list */
+    bool in_rounds;
+    struct list resting;
 };
 
 static int push(struct list *l, int item)
@@ -51,8 +56,15 @@ static void enlist(struct ordering *o, int i)
     o->head[d] = i;
 }
 
+static bool rests(const struct ordering *o, int i)
+{
+    return o->previous[i] == i;
+}
+
 static void delist(struct ordering *o, int i)
 {
+    if (rests(o, i))
+        return;
     if (o->previous[i] >= 0)
         o->next[o->previous[i]] = o->next[i];
     else
@@ -147,7 +159,13 @@ static int update_member(struct ordering *o, int p, int i, int left)
     if (degree > left - 1)
         degree = left - 1;
     o->degree[i] = degree > 0 ? (int)degree : 0;
-    enlist(o, i);
+    if (!o->in_rounds)
+        enlist(o, i);
+    else if (!rests(o, i)) {
+        o->previous[i] = i;
+        if (!push(&o->resting, i))
+            return 0;
+    }
     return push(elements, p);
 }
 
@@ -187,11 +205,28 @@ static int set_aside(struct ordering *o, const int64_t *start, int *order)
     return last;
 }
 
+/* One of the listed vertices of least degree. *smallest: none has less; *most:
+ * of this round. */
+static int take(struct ordering *o, int *smallest, int *most)
+{
+    while (*smallest < o->n && o->head[*smallest] < 0)
+        ++*smallest;
+    if (o->in_rounds && (*smallest == o->n || *smallest > *most)) {
+        for (int i = o->resting.n - 1; i >= 0; i--)
+            enlist(o, o->resting.items[i]);
+        o->resting.n = 0;
+        for (*smallest = 0; o->head[*smallest] < 0;)
+            ++*smallest;
+        *most = 2 * *smallest + 1;
+    }
+    return o->head[*smallest];
+}
+
 bool rt_minimum_degree(int n, const int64_t *start, const int *neighbour,
-                       int *order)
+                       bool in_rounds, int *order)
 {
     size_t size = (size_t)n + 1;
-    struct ordering o = {.n = n};
+    struct ordering o = {.n = n, .in_rounds = in_rounds};
     bool ok = false;
     o.variables = calloc(size, sizeof *o.variables);
     o.elements = calloc(size, sizeof *o.elements);
@@ -221,17 +256,15 @@ bool rt_minimum_degree(int n, const int64_t *start, const int *neighbour,
         o.degree[i] = o.variables[i].n;
         enlist(&o, i);
     }
-    int smallest = 0;
+    int smallest = 0, most = 0;
     for (int k = 0; k < last; k++) {
-        /* a member of the last element may have fallen below */
-        while (smallest < n && o.head[smallest] < 0)
-            smallest++;
-        int p = o.head[smallest];
+        int p = take(&o, &smallest, &most);
         order[k] = p;
         if (!eliminate(&o, p, last - k))
             goto done;
-        smallest = smallest > 0 ? smallest - 1 : 0;
-        for (int i = 0; i < o.members[p].n; i++)
+        /* a member of the last element may have fallen below */
+        smallest = smallest > 0 && !in_rounds ? smallest - 1 : smallest;
+        for (int i = 0; i < o.members[p].n && !in_rounds; i++)
             if (o.degree[o.members[p].items[i]] < smallest)
                 smallest = o.degree[o.members[p].items[i]];
     }
@@ -240,6 +273,7 @@ done:
     free_lists(o.variables, n);
     free_lists(o.elements, n);
     free_lists(o.members, n);
+    free(o.resting.items);
     free(o.degree);
     free(o.head);
     free(o.next);

@@ -15,6 +15,11 @@
 /* More updates than this take too much memory to be listed. */
 #define MOST ((int64_t)1 << 29)
 
+/* What a team of lanes does in the time of a level's barriers, and from how
+ * many levels on another order is tried. */
+#define LEVEL 4000.0
+#define DEEP 48
+
 void rt_ints_add(struct rt_ints *l, int64_t item)
 {
     if (l->n == l->capacity) {
@@ -472,8 +477,63 @@ static bool put_trees_first(struct rt_symbolic *s, struct rt_pattern *p,
     return ok;
 }
 
+/* The height of the elimination tree's sparse part. */
+static int levels_of(const struct rt_pattern *p, int sparse)
+{
+    int levels = 0;
+    int *level = calloc((size_t)p->d + 1, sizeof *level);
+    for (int k = 0; level && k < sparse; k++) {
+        const int next = level[k] + 1, parent = p->parent[k];
+        levels = next > levels ? next : levels;
+        if (parent >= 0 && level[parent] < next)
+            level[parent] = next;
+    }
+    free(level);
+    return levels;
+}
+
+/* An order, its pattern, how much of it stays sparse, and what that takes. */
+static bool find_order(struct rt_symbolic *s, struct rt_pattern *p,
+                       bool in_rounds, int *order, const int64_t *start,
+                       const int *neighbour)
+{
+    if (!rt_minimum_degree(s->d, start, neighbour, in_rounds, order))
+        return false;
+    for (int k = 0; k < s->d; k++)
+        s->at[order[k]] = k;
+    pattern_free(p);
+    if (!find_pattern(p, s->d, order, s->at, start, neighbour))
+        return false;
+    s->sparse = choose_sparse(p, &s->flops);
+    return true;
+}
+
+/* For tests: "rounds" wherever they pay on a device with teams, or never. */
+static bool order_in_rounds(bool teams)
+{
+    const char *wanted = getenv("GBM_ORDER");
+    return wanted ? strcmp(wanted, "rounds") == 0 : teams;
+}
+
+/* Of the two orders the one that takes less. */
+static bool choose_order(struct rt_symbolic *s, struct rt_pattern *p,
+                         bool teams, int *order, const int64_t *start,
+                         const int *neighbour)
+{
+    if (!find_order(s, p, false, order, start, neighbour))
+        return false;
+    const int levels = levels_of(p, s->sparse);
+    const double takes = s->flops + LEVEL * levels;
+    if (!order_in_rounds(teams) || levels < DEEP)
+        return true;
+    if (!find_order(s, p, true, order, start, neighbour))
+        return false;
+    return s->flops + LEVEL * levels_of(p, s->sparse) < takes ||
+           find_order(s, p, false, order, start, neighbour);
+}
+
 bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
-                        const int *neighbour)
+                        const int *neighbour, bool teams)
 {
     struct rt_pattern p = {0};
     struct rt_ints classes = {0};
@@ -481,14 +541,9 @@ bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
     bool ok = false;
     *s = (struct rt_symbolic){.d = d};
     s->at = malloc(((size_t)d + 1) * sizeof *s->at);
-    if (!order || !s->at || !rt_minimum_degree(d, start, neighbour, order))
-        goto done;
-    for (int k = 0; k < d; k++)
-        s->at[order[k]] = k;
-    if (!find_pattern(&p, d, order, s->at, start, neighbour))
-        goto done;
-    s->sparse = choose_sparse(&p, &s->flops);
-    if (!put_trees_first(s, &p, order, &classes, start, neighbour))
+    if (!order || !s->at ||
+        !choose_order(s, &p, teams, order, start, neighbour) ||
+        !put_trees_first(s, &p, order, &classes, start, neighbour))
         goto done;
     list_columns(s, &p, &classes);
     ok = !s->row.failed && !s->start.failed && !s->count.failed &&

@@ -28,10 +28,12 @@ struct rt_symbolic {
         product, left, right, row_start, row_cell, row_column;
 };
 
-/* From the graph of the matrix (as in minimum_degree.h, without loops). False
- * if there is no memory or the factor would be too large. */
+/* From the graph of the matrix (as in minimum_degree.h, without loops). teams:
+ * many lanes go through a level of the elimination tree together, so that a low
+ * tree is worth more operations. False if there is no memory or the factor
+ * would be too large. */
 bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
-                        const int *neighbour);
+                        const int *neighbour, bool teams);
 void rt_symbolic_free(struct rt_symbolic *s);
 /* The cell of rows a and b (in either order), or -1. */
 int rt_symbolic_cell(const struct rt_symbolic *s, int a, int b);

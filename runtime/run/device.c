@@ -53,11 +53,14 @@ static double sweep_work(const struct rt_instance *in)
     return work * in->nchains;
 }
 
+/* What "auto" chose was not known when joint blocks were laid out. */
 static enum gbm_status open_cuda(struct rt *rt, struct rt_instance *in,
                                  const struct rt_device *device,
                                  const char *which)
 {
     enum gbm_status s = device->open(rt, which);
+    if (s == GBM_OK && strcmp(rt->options.device, "auto") == 0)
+        s = rt_joint_again(rt, in);
     return s == GBM_OK ? device->expect(rt, in) : s;
 }
 

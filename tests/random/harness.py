@@ -67,6 +67,8 @@ class Bench:
         # a sweep step by step, or in one kernel where that is faster
         by_steps = {"GBM_CUDA_CHAINS": "0", "GBM_CUDA_PASS": "1"} \
             if self.seed % 2 else {}
+        # sparse blocks in one order on both devices: else draws differ
+        by_steps["GBM_ORDER"] = "rounds" if self.seed % 2 else "plain"
         environment = dict(os.environ, OMP_NUM_THREADS="1",
                            OPENBLAS_NUM_THREADS="1", CC=c_compiler(),
                            GBM_CACHE="off", **by_steps,

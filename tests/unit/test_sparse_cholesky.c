@@ -19,6 +19,7 @@ struct problem {
     double *A; /* [d][d] symmetric positive definite */
     int64_t *start;
     int *neighbour;
+    bool teams;
     struct rt_symbolic symbolic;
     struct gbm_sparse sparse;
     double *V;
@@ -49,7 +50,7 @@ static void build(struct problem *p)
     }
     p->start[d] = n;
     struct rt_symbolic *s = &p->symbolic;
-    assert_true(rt_symbolic_create(s, d, p->start, p->neighbour));
+    assert_true(rt_symbolic_create(s, d, p->start, p->neighbour, p->teams));
     p->sparse = (struct gbm_sparse){.d = d,
                                     .sparse = s->sparse,
                                     .leaves = s->leaves,
@@ -168,6 +169,33 @@ static void chain(void **state)
         compare(&p);
         assert_true(p.symbolic.row.n <= 2 * d); /* no fill */
         destroy(&p);
+    }
+}
+
+/* Vectors along a chain, for one lane and for a team: the team's tree is as
+ * high as the logarithm of the length, with at most twice the cells. */
+static void chain_of_vectors(void **state)
+{
+    (void)state;
+    enum { LENGTH = 200, HEIGHT = 8 };
+    for (int each = 1; each <= 3; each++) {
+        int64_t cells = 0;
+        for (int teams = 0; teams < 2; teams++) {
+            struct problem p = create(LENGTH * each);
+            p.teams = teams;
+            for (int i = 0; i < p.d; i++)
+                for (int j = i / each * each - each; j < i; j++)
+                    if (j >= 0)
+                        couple(&p, i, j, -0.2 - 0.1 * ((i + j) % 3));
+            build(&p);
+            compare(&p);
+            if (!teams)
+                cells = p.symbolic.row.n;
+            else
+                assert_true(p.symbolic.row.n < 2 * cells);
+            assert_true(!teams == (p.symbolic.levels > HEIGHT * each));
+            destroy(&p);
+        }
     }
 }
 
@@ -343,9 +371,10 @@ static void draws(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chain),      cmocka_unit_test(arrow),
-        cmocka_unit_test(trees),      cmocka_unit_test(lattice),
-        cmocka_unit_test(dense),      cmocka_unit_test(random_graphs),
-        cmocka_unit_test(indefinite), cmocka_unit_test(draws)};
+        cmocka_unit_test(chain),         cmocka_unit_test(chain_of_vectors),
+        cmocka_unit_test(arrow),         cmocka_unit_test(trees),
+        cmocka_unit_test(lattice),       cmocka_unit_test(dense),
+        cmocka_unit_test(random_graphs), cmocka_unit_test(indefinite),
+        cmocka_unit_test(draws)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
