@@ -125,6 +125,9 @@ stop_for <- function(what, ran, folder = NULL) {
   text <- sub("^data[0-9a-f]*\\.R:[0-9:]+ ", "data: ", text)
   text <- sub("\\binits([0-9]+)\\.R\\b(:[0-9:]+)?", "inits[[\\1]]\\2", text)
   text <- sub("^(inits\\[\\[[0-9]+\\]\\]):[0-9:]+ ", "\\1: ", text)
+  text <- gsub("\\bfit\\.nc\\b", "the fit", text)
+  text <- sub("(run --monitor)", "(monitor =)", text, fixed = TRUE)
+  text <- sub("\\(--anew ([^)]*)\\)", "(anew = \"\\1\")", text)
   if (length(text) == 0)
     text <- paste(what, "ended with status", ran$status)
   stop(structure(

@@ -45,6 +45,7 @@ gbm_sample <- function(model, data = list(), inits = NULL, chains = 4,
   fit[c("model", "seed", "warmup", "thin", "notes")] <-
     list(gbm_model(model), as.numeric(seed), warmup, thin, ran$err)
   fit$labels <- find_labels(gbmc_text(fit$model, "--emit=ast"), data)
+  fit$given <- names(numbers)
   if (ran$status != 0)
     warning(sub("^[a-z]+: ", "", utils::tail(ran$err, 1)), call. = FALSE)
   fit

@@ -199,8 +199,8 @@ enum gbm_status gbm_draws_write(const struct gbm_draws *draws,
  * ended (spool.h). A damaged file is an error. */
 enum gbm_status gbm_draws_read(struct gbm_draws *draws, const char *path,
                                char error[GBM_ERROR]);
-/* Reads back a netCDF file (groups posterior and sample_stats), also one that
- * another program wrote. `draws` must be free of content. */
+/* Reads back a netCDF file (groups posterior and sample_stats, or variables
+ * outside groups), also one that another program wrote. `draws` must be free of content. */
 enum gbm_status gbm_draws_read_netcdf(struct gbm_draws *draws, const char *path,
                                       char error[GBM_ERROR]);
 

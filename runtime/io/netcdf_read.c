@@ -62,15 +62,24 @@ static bool read_shape(struct rt_netcdf *f, int group, int var, struct shape *s)
     return true;
 }
 
+/* The library takes a file of the classic format for each group of itself. */
+static bool find_group(struct rt_netcdf *f, int root, const char *name,
+                       int *group)
+{
+    return f->nc.nc_inq_grp_ncid(root, name, group) == NC_NOERR &&
+           *group != root;
+}
+
 /* The data of the same name and shape. */
 static bool find_observed(struct rt_netcdf *f, int root, const struct shape *s,
                           int *group, int *var)
 {
     struct shape data;
 
-    return f->nc.nc_inq_grp_ncid(root, "observed_data", group) == NC_NOERR &&
+    return find_group(f, root, "observed_data", group) &&
            f->nc.nc_inq_varid(*group, s->name, var) == NC_NOERR &&
-           read_shape(f, *group, *var, &data) && data.ndim == s->ndim &&
+           read_shape(f, *group, *var, &data) && !data.sampled &&
+           data.ndim == s->ndim &&
            memcmp(data.dim, s->dim, sizeof data.dim) == 0 && numeric(data.type);
 }
 
@@ -350,8 +359,8 @@ static void read_draws(struct rt_netcdf *f, int root, const int *groups,
     if (draws->nvariables == 0 || sizes[0] > INT32_MAX ||
         sizes[1] > INT32_MAX) {
         snprintf(f->error, GBM_ERROR,
-                 "%.600s: no variable in the group posterior has the "
-                 "dimensions chain, draw",
+                 "%.600s: no variable in a group posterior, or outside groups, "
+                 "has the dimensions chain, draw",
                  f->path);
         f->status = GBM_USER_ERROR;
         return;
@@ -396,8 +405,8 @@ static void read_stats(struct rt_netcdf *f, int root, struct gbm_draws *draws)
 {
     int group, n = 0, *vars;
 
-    if (f->nc.nc_inq_grp_ncid(root, "sample_stats", &group) != NC_NOERR &&
-        f->nc.nc_inq_grp_ncid(root, "sample_stats_prior", &group) != NC_NOERR)
+    if (!find_group(f, root, "sample_stats", &group) &&
+        !find_group(f, root, "sample_stats_prior", &group))
         return;
     if (!rt_netcdf_check(f, f->nc.nc_inq_varids(group, &n, NULL),
                          "sample_stats"))
@@ -476,19 +485,17 @@ enum gbm_status gbm_draws_read_netcdf(struct gbm_draws *draws, const char *path,
                          "cannot read"))
         return GBM_USER_ERROR;
     for (int g = GBM_GROUPS - 1; g >= 0; g--) {
-        if (f.nc.nc_inq_grp_ncid(root, rt_netcdf_groups[g], &groups[g]) !=
-            NC_NOERR)
+        if (!find_group(&f, root, rt_netcdf_groups[g], &groups[g]))
             groups[g] = -1;
         else
             first = groups[g];
     }
-    if (rt_netcdf_check(&f, first >= 0 ? NC_NOERR : NC_ENOGRP,
-                        "it has no group posterior")) {
-        read_attributes(&f, first, draws);
-        read_draws(&f, root, groups, draws);
-        if (f.status == GBM_OK)
-            read_stats(&f, root, draws);
-    }
+    if (first < 0) /* one Dataset, without groups */
+        first = groups[GBM_POSTERIOR] = root;
+    read_attributes(&f, first, draws);
+    read_draws(&f, root, groups, draws);
+    if (f.status == GBM_OK)
+        read_stats(&f, root, draws);
     f.nc.nc_close(root);
     if (f.status)
         gbm_draws_free(draws);

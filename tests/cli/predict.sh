@@ -82,6 +82,24 @@ for name in rows again; do
     grep -v '^#' ${name}_1.csv >$name
 done
 same rows again
+# a file of another program, in netCDF's classic format, without groups
+python3 - <<'E' || fail "no file"
+import numpy, scipy.io
+with scipy.io.netcdf_file("plain.nc", "w") as f:
+    for name, n in (("chain", 2), ("draw", 50), ("k", 3)):
+        f.createDimension(name, n)
+    f.createVariable("a", "d", ("chain", "draw"))[:] = \
+        numpy.arange(100.).reshape(2, 50)
+    f.createVariable("b", "d", ("chain", "draw", "k"))[:] = 7
+E
+echo 'model { for (i in 1:3) { y[i] ~ dnorm(a + b[i], 1E8); b[i] ~ dnorm(0, 1) }
+a ~ dnorm(0, 1) }' >plain.gbm
+status 0 "$GBMC" -O 1 plain.gbm -o plain
+status 0 ./plain simulate --from plain.nc --out plain.csv --monitor y
+says 'from plain.nc: .*b.*; drawn given them: y$'
+grep -v '^[#l]' plain_2.csv |
+    awk -F, '{ s += $NF } END { exit !(s / NR > 81.49 && s / NR < 81.51) }' ||
+    fail 'the file of another program'
 # without a parameter's draws
 fit --monitor theta,b,mu,tau,eps --out less.nc
 status 1 ./s simulate --data new.json --from less.nc --anew eps
