@@ -182,13 +182,19 @@ static enum gbm_status check_forward(struct prediction *p, const void *state,
     const char *fit = p->rt->options.from;
     char name[256];
     rt_element_name(&p->in, state, f, e, name, sizeof name);
+    const struct gbm_draws_variable *from =
+        variable->names ? NULL : gbm_draws_find(&p->fit, variable->name);
     if (!variable->observed && !p->of[fam->variable].ntaken &&
         !rt_is_listed(p->rt->options.anew, variable->name))
         return rt_fail(p->rt, GBM_USER_ERROR,
-                       "%s: %s has no draws in %s: keep them there (run "
-                       "--monitor), or let it be drawn from its distribution "
-                       "(--anew %s)\n    %s",
-                       fam->where, name, fit, variable->name, fam->text);
+                       "%s: %s has no draws in %s%s, or let it be drawn from "
+                       "its distribution (--anew %s)\n    %s",
+                       fam->where, name, fit,
+                       from && was_data(p, fam->variable, from)
+                           ? " but for its own rows, as some of its elements "
+                             "were data there: give it"
+                           : ": keep them there (run --monitor)",
+                       variable->name, fam->text);
     if (p->given && !rt_drawn_forward(&p->in, state, f, e, buffer))
         return rt_fail(p->rt, GBM_USER_ERROR,
                        "%s: %s has no draws in %s, and what the data give may "

@@ -120,6 +120,23 @@ status 1 ./s --data old.json --from fit.nc
 says '--from is an option of simulate'
 status 1 ./s simulate --data new.json --anew eps
 says '--anew LIST goes with --from'
+# an array that was data in part: its draws are of the rows of the fit
+cat >part.gbm <<'E'
+model {
+  for (i in 1:N) {
+    x[i] ~ dnorm(mu, 1)
+    y[i] ~ dnorm(2 * x[i], 1)
+  }
+  mu ~ dnorm(0, 1)
+}
+E
+echo '{"N": 3, "x": [1, null, 2], "y": [2, 3, 4]}' >part.json
+echo '{"N": 3, "x": [1, null, 2]}' >rows.json
+status 0 "$GBMC" -O 1 part.gbm -o part
+status 0 ./part --data part.json --device cpu --quiet --draws 100 --out part.nc
+status 1 ./part simulate --data rows.json --from part.nc
+says 'x\[2\] has no draws in part.nc but for its own rows.*: give it, or .*--anew x'
+status 0 ./part simulate --data rows.json --from part.nc --anew x
 echo 'model { a ~ dnorm(0, 1) }' >other.gbm
 status 0 "$GBMC" -O 1 other.gbm -o other
 status 1 ./other simulate --from fit.nc
