@@ -15,6 +15,7 @@ import numpy as np
 
 import bridges
 import density
+import earlier
 import forward
 import stays
 import syntax
@@ -381,6 +382,15 @@ def z_scores(a, b):
     return sorted(rows, reverse=True)
 
 
+def from_some(bench, text, truth):
+    """The posterior is the same where starting values of some elements are
+    given."""
+    given = earlier.some_values(bench, text, truth)
+    return compare_runs(bench, "init", lambda seed, draws, seconds=None: summary(
+        bench, "init", seed + 1, draws, draws // 2, "--init", given,
+        seconds=seconds))
+
+
 def compare_runs(bench, oracle, other, like={}):
     """The derived sampler beside `other(seed, draws)`."""
     n = bench.settings.draws
@@ -598,6 +608,8 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "smc": lambda: compare_runs(bench, "smc", bridges.draws(bench, "smc")),
         "forward": lambda: forward_agrees(bench, text, data),
         "stays": lambda: stays.leaves(bench, like),
+        "from": lambda: earlier.predicted(bench, text, data),
+        "init": lambda: from_some(bench, text, truth or {}),
         "geweke": lambda: geweke(bench),
         "jags": lambda: jags(bench, monitors(bench), data) if bugs else None,
         "gpu": lambda: gpu(bench),
