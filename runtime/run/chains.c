@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #define BLOCK_SECONDS 0.2 /* a block of sweeps; Ctrl-C is heard between two */
-#define UNTIL_MOST 200    /* --until gives up after this many times --draws */
 
 /* ---- sweeps ---- */
 
@@ -217,15 +216,15 @@ static enum gbm_status sample(struct rt_chains *r, const struct rt_until *until)
         rt_chains_count_anew(r);
         if (enough)
             break;
-        if (r->draws.kept >= UNTIL_MOST * first) {
+        int more = rt_until_more(r, until, first);
+        if (more == 0 && !rt_until_is_time(until)) {
             rt_chains_save(r, false);
             rt_fail(r->rt, GBM_FAILURE,
                     "--until %s does not hold after %d draws a chain", o->until,
                     r->draws.kept);
-            break;
         }
-        int more =
-            r->draws.capacity / 2 > first ? r->draws.capacity / 2 : first;
+        if (more == 0)
+            break;
         if (grow(r->rt, &r->draws, r->draws.capacity + more) != GBM_OK)
             break;
     }

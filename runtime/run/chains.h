@@ -82,6 +82,7 @@ void rt_watch_show(struct rt_chains *r, bool last);
 /* until.c: --until. Bounds that draws have to keep; 0: not asked. */
 struct rt_until {
     double ess, rhat, rhat_eigen;
+    double seconds; /* of warm-up and sampling */
 };
 enum gbm_status rt_until_parse(struct rt *rt, struct rt_until *until);
 /* Whether what is drawn can be judged so; before the run. */
@@ -89,5 +90,13 @@ enum gbm_status rt_until_fits(struct rt *rt, const struct rt_until *until,
                               const struct gbm_draws *draws);
 /* Do the draws so far suffice? */
 bool rt_until_holds(struct rt_chains *r, const struct rt_until *until);
+/* Is a time all that is asked for? It is reached when no more draws fit. */
+bool rt_until_is_time(const struct rt_until *until);
+/* How many draws a chain come before the next look, of a run that began with
+ * `first`; 0: it is to end, as no more fit into its time, or as it is longer
+ * than
+ * --until goes. */
+int rt_until_more(const struct rt_chains *r, const struct rt_until *until,
+                  int first);
 
 #endif

@@ -69,7 +69,7 @@ static const struct rt_option options[] = {
     {"--show", OPTION_SHOW, "LIST",
      "rows of the table: theta,mu[3]; all (arrays of 30 at most)", TEXT(show)},
     {"--until", OPTION_UNTIL, "RULE",
-     "go on until it holds: \"ess>400,rhat<1.01,rhat_eigen<1.05\"",
+     "go on until it holds: \"ess>400,rhat<1.01,rhat_eigen<1.05,time<10m\"",
      TEXT(until)},
     {"--relabel", OPTION_RELABEL, "LIST",
      "summary: let components of a mixture mean the same in all draws: "
