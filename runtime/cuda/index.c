@@ -48,6 +48,27 @@ enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index)
                         "the counts of an inverse index");
 }
 
+/* Cells at most of which each warp has a counter in shared memory. */
+enum { COUNTERS_OF_A_WARP = 1024 };
+
+/* A kernel by which each warp has a chunk. */
+static enum gbm_status run_chunks(struct cuda *c, const struct cuda_kernel *k,
+                                  const struct cuda_index *index, int chains,
+                                  void **args)
+{
+    const int64_t warps = k->block / 32,
+                  most = (int64_t)c->multiprocessors * 16;
+    int64_t blocks = ((int64_t)index->chunks * chains + warps - 1) / warps;
+    const size_t shared =
+        index->cells <= COUNTERS_OF_A_WARP
+            ? (size_t)warps * (size_t)index->cells * sizeof(int)
+            : 0;
+
+    if (blocks > most)
+        blocks = most;
+    return cuda_launch_grid(c, k, blocks, 1, k->block, shared, args);
+}
+
 enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
                                struct cuda_index *index)
 {
@@ -55,9 +76,9 @@ enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
     int chains = c->slots[inverse->start].stride ? c->in->nchains : 1;
     long long count = index->count, chunk = index->chunk;
     int cells = index->cells, chunks = index->chunks;
+    int own = cells <= COUNTERS_OF_A_WARP;
     CUdeviceptr start = c->slots[inverse->start].values;
     CUdeviceptr item = c->slots[inverse->item].values;
-    const int64_t warps = (int64_t)chunks * chains;
 
     if (count == 0 || cells == 0)
         return GBM_OK;
@@ -66,13 +87,13 @@ enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
     CU(cuMemsetD32Async(index->counts, 0,
                         (size_t)chains * (size_t)cells * (size_t)chunks,
                         c->stream));
-    void *count_args[] = {&index->key, &count, &chains,       &cells,
-                          &chunks,     &chunk, &index->counts};
-    TRY(cuda_launch_flat(c, &c->fixed.index_count, warps * 32, count_args));
+    void *count_args[] = {&index->key, &count, &chains, &cells,
+                          &chunks,     &chunk, &own,    &index->counts};
+    TRY(run_chunks(c, &c->fixed.index_count, index, chains, count_args));
     void *scan_args[] = {&index->counts, &cells, &chunks, &start};
     TRY(cuda_launch_grid(c, &c->fixed.index_scan, chains, 1, 1024, 0,
                          scan_args));
-    void *place_args[] = {&index->key, &count, &chains,        &cells,
-                          &chunks,     &chunk, &index->counts, &item};
-    return cuda_launch_flat(c, &c->fixed.index_place, warps * 32, place_args);
+    void *place_args[] = {&index->key, &count, &chains,        &cells, &chunks,
+                          &chunk,      &own,   &index->counts, &item};
+    return run_chunks(c, &c->fixed.index_place, index, chains, place_args);
 }

@@ -124,31 +124,42 @@ CUDA_KERNEL count_values(const int *values, int categories, long long n,
         gbm_count_value(values[t], categories, counts + t * categories);
 }
 
-/* ---- inverse indices: a stable counting sort, one warp per chunk ---- */
+/* ---- inverse indices: a stable counting sort, one warp per chunk, which has
+ * its counters in shared memory if `own`: [warps of a block][cells] ---- */
 
 /* counts: [chains][cells][chunks], zeroed. key: [chains][n], -1 is left out. */
 CUDA_KERNEL index_count(const int *key, long long n, int chains, int cells,
-                        int chunks, long long chunk, int *counts)
+                        int chunks, long long chunk, int own, int *counts)
 {
-    const int lane = threadIdx.x & 31;
+    extern __shared__ int counters[];
+    int *const warps = counters + (int)threadIdx.x / 32 * cells;
+    const int lane = threadIdx.x & 31, stride = own ? 1 : chunks;
     for (long long w = thread_number() / 32; w < (long long)chunks * chains;
          w += thread_count() / 32) {
         const int chain = (int)(w / chunks), c = (int)(w % chunks);
         const long long end = (c + 1) * chunk < n ? (c + 1) * chunk : n;
-        int *mine = counts + (long long)chain * cells * chunks + c;
+        int *const kept = counts + (long long)chain * cells * chunks + c;
+        int *const mine = own ? warps : kept;
+        for (int k = lane; own && k < cells; k += 32)
+            mine[k] = 0;
+        __syncwarp();
         for (long long i = c * chunk; i < end; i += 32) {
             const int k =
                 i + lane < end ? key[(long long)chain * n + i + lane] : -1;
             const unsigned peers = __match_any_sync(0xffffffffu, k);
             if (k >= 0 && k < cells && lane == __ffs((int)peers) - 1)
-                mine[(long long)k * chunks] += __popc(peers);
+                mine[(long long)k * stride] += __popc(peers);
             __syncwarp();
         }
+        for (int k = lane; own && k < cells; k += 32)
+            kept[(long long)k * chunks] = mine[k];
+        __syncwarp();
     }
 }
 
-/* Exclusive sums of counts in place, by one block per chain of 1024 threads;
- * start: [chains][cells + 1]. */
+/* Exclusive sums of counts in place, by one block per chain of 1024 threads, of
+ * some counts each at a time; start: [chains][cells + 1]. */
+#define INDEX_EACH 16
 CUDA_KERNEL __launch_bounds__(1024)
     index_scan(int *counts, int cells, int chunks, int *start)
 {
@@ -160,9 +171,14 @@ CUDA_KERNEL __launch_bounds__(1024)
     int *s = start + (long long)chain * (cells + 1);
     int carry = 0;
 
-    for (long long base = 0; base < n; base += 1024) {
-        const long long i = base + threadIdx.x;
-        const int mine = i < n ? c[i] : 0;
+    for (long long base = 0; base < n; base += 1024 * INDEX_EACH) {
+        const long long first = base + (int)threadIdx.x * INDEX_EACH;
+        int own[INDEX_EACH], mine = 0;
+#pragma unroll
+        for (int i = 0; i < INDEX_EACH; i++) {
+            own[i] = first + i < n ? c[first + i] : 0;
+            mine += own[i];
+        }
         int sum = mine;
         for (int step = 1; step < 32; step *= 2) {
             const int other = __shfl_up_sync(0xffffffffu, sum, step);
@@ -178,11 +194,21 @@ CUDA_KERNEL __launch_bounds__(1024)
                 before += warp_sum[w];
             total += warp_sum[w];
         }
-        const int exclusive = carry + before + sum - mine;
-        if (i < n) {
-            c[i] = exclusive;
-            if (i % chunks == 0)
-                s[i / chunks] = exclusive;
+        int exclusive = carry + before + sum - mine;
+        long long cell = first / chunks;
+        int chunk = (int)(first - cell * chunks);
+#pragma unroll
+        for (int i = 0; i < INDEX_EACH; i++) {
+            if (first + i < n) {
+                c[first + i] = exclusive;
+                if (chunk == 0)
+                    s[cell] = exclusive;
+            }
+            exclusive += own[i];
+            if (++chunk == chunks) {
+                chunk = 0;
+                cell++;
+            }
         }
         carry += total;
         __syncthreads(); /* warp_sum is written again */
@@ -193,15 +219,22 @@ CUDA_KERNEL __launch_bounds__(1024)
 
 /* item: [chains][n]; counts as index_scan left them, used up as counters. */
 CUDA_KERNEL index_place(const int *key, long long n, int chains, int cells,
-                        int chunks, long long chunk, int *counts, int *item)
+                        int chunks, long long chunk, int own, int *counts,
+                        int *item)
 {
-    const int lane = threadIdx.x & 31;
+    extern __shared__ int counters[];
+    int *const warps = counters + (int)threadIdx.x / 32 * cells;
+    const int lane = threadIdx.x & 31, stride = own ? 1 : chunks;
     for (long long w = thread_number() / 32; w < (long long)chunks * chains;
          w += thread_count() / 32) {
         const int chain = (int)(w / chunks), c = (int)(w % chunks);
         const long long end = (c + 1) * chunk < n ? (c + 1) * chunk : n;
-        int *mine = counts + (long long)chain * cells * chunks + c;
+        int *const kept = counts + (long long)chain * cells * chunks + c;
+        int *const mine = own ? warps : kept;
         int *out = item + (long long)chain * n;
+        for (int k = lane; own && k < cells; k += 32)
+            mine[k] = kept[(long long)k * chunks];
+        __syncwarp();
         for (long long i = c * chunk; i < end; i += 32) {
             const int k =
                 i + lane < end ? key[(long long)chain * n + i + lane] : -1;
@@ -210,12 +243,12 @@ CUDA_KERNEL index_place(const int *key, long long n, int chains, int cells,
             const int rank = __popc(peers & ((1u << lane) - 1u));
             int base = 0;
             if (counts_it)
-                base = mine[(long long)k * chunks];
+                base = mine[(long long)k * stride];
             __syncwarp();
             if (counts_it) {
                 out[base + rank] = (int)(i + lane);
                 if (rank == 0)
-                    mine[(long long)k * chunks] = base + __popc(peers);
+                    mine[(long long)k * stride] = base + __popc(peers);
             }
             __syncwarp();
         }
