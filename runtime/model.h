@@ -506,10 +506,12 @@ struct gbm_step {
     /* About how many terms the sums of one element have, so how many threads
      * it is worth (see stdlib/kernels/team.h); NULL: few. */
     int64_t (*cost)(const void *state);
+    bool beside; /* neighbouring elements have their sums over the same terms */
     /* Not NULL: elements can be updated as rows (stdlib/kernels/rows.h). Writes
-     * how many numbers a row has, a trial needs room for, a value has; and then
-     * the lengths of loops, which the device's text may have as constants.
-     * Returns how many these are, GBM_MAX_SIZES at most. */
+     * how many numbers a row has, a trial needs room for, a value has; how many
+     * values there are; and then the lengths of loops. The device's text may
+     * have these as constants. Returns how many they are, GBM_MAX_SIZES at
+     * most. */
     int (*sizes)(const void *state, int64_t *out);
     /* Its phases, and what all its elements do in each, one phase behind the
      * other: GBM_WORK_READS + nreads numbers. */

@@ -181,6 +181,7 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m);
 void emit_labels(struct text *out, const struct var *v);
 /* tally.c: the functions that compute a table of a tally. */
 void emit_tally(struct compiler *c, struct text *out, const struct family *f);
+bool emit_tally_beside(const struct family *f);
 void emit_family(struct compiler *c, struct text *out, struct model *m,
                  struct family *f);
 /* subscripts.c: statements that look whether what an element of f reads lies in

@@ -128,7 +128,10 @@ static void emit_step_kernels(struct text *out, struct compiler *c,
             text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
     }
     for (const struct family *f = m->families; f; f = f->next)
-        if (is_derived(f))
+        if (is_derived(f) && emit_tally_beside(f))
+            text_printf(out, "GBM_KERNEL_TALLY(%s, %s)\n",
+                        sweep_derive_name(c, f), family_id(c, f));
+        else if (is_derived(f))
             text_printf(out, "GBM_KERNEL_DERIVE(%s)\n",
                         sweep_derive_name(c, f));
     for (const struct inverse *i = m->inverses; i; i = i->next)

@@ -147,8 +147,8 @@ static void emit_open_cost(struct text *out, const char *name)
                 name);
 }
 
-/* A gamma draw, in terms of a sum. */
-enum { DRAW_OF_A_CELL = 8 };
+/* A gamma draw, in terms of a sum: few, as all lanes go through all cells. */
+enum { DRAW_OF_A_CELL = 1 };
 
 /* Cells of a member, at most, where its elements have not all as many. */
 static symp most_cells(struct compiler *c, const struct member *m)
@@ -164,11 +164,13 @@ static symp most_cells(struct compiler *c, const struct member *m)
     return same ? m->count : most;
 }
 
-/* What the lanes of a team draw each a share of. */
+/* What the lanes of a team draw each a share of; for a matrix they are at work
+ * where there is room (runtime/cuda/plan.c). */
 static symp shared_draw(struct compiler *c, const struct step *s)
 {
-    const bool shared =
-        s->law.family && entry_clause(s->law.family, "draw_shared");
+    const bool shared = s->law.family &&
+                        entry_clause(s->law.family, "draw_shared") &&
+                        s->block.members[0].family->nslices == 1;
     return shared ? sym_mul2(c, sym_num(c, DRAW_OF_A_CELL),
                              most_cells(c, &s->block.members[0]))
                   : sym_num(c, 0);
@@ -215,16 +217,13 @@ static bool emit_cost(struct text *out, struct compiler *c,
     return true;
 }
 
-enum { CELLS_THAT_FILL = 32768 };
-
 /* The device computes a table of a tally cell by cell, each from its group's
- * rows. Where the cells fill the device, a lane has one: neighbours then read
- * the same rows. */
+ * rows. */
 static bool emit_tally_cost(struct text *out, struct compiler *c,
                             const struct step *s)
 {
     const struct tally *t = s->family ? s->family->tally : NULL;
-    symp rows = sym_num(c, 1), cells = rows;
+    symp rows = sym_num(c, 1);
     if (!t)
         return false;
     for (const struct step *k = s->model->steps; k != s; k = k->next)
@@ -235,20 +234,15 @@ static bool emit_tally_cost(struct text *out, struct compiler *c,
         if (!sym_has_any_loop(extent))
             rows = sym_mul2(c, rows, extent);
     }
-    for (int i = 0; i < s->family->nloops; i++)
-        cells = sym_mul2(c, cells,
-                         sym_length(c, s->family->loops[i]->lower,
-                                    s->family->loops[i]->upper));
     struct emitter e = emitter_new(c, out);
     emit_open_cost(out, s->name);
-    emit_line(&e, "const int64_t rows = (int64_t)(%s), cells = (int64_t)(%s);",
-              emit_quantity(&e, rows), emit_quantity(&e, cells));
+    emit_line(&e, "const int64_t rows = (int64_t)(%s);",
+              emit_quantity(&e, rows));
     if (!t->index) {
         emit_line(&e, "return rows;");
     } else {
         emit_line(&e, "const int64_t groups = s->%s_n1;", t->index->var->cname);
-        emit_line(&e, "return groups < 1 || cells >= %d ? 1 : rows / groups;",
-                  CELLS_THAT_FILL);
+        emit_line(&e, "return groups < 1 ? 1 : rows / groups;");
     }
     text_append(out, "}\n\n");
     return true;
@@ -432,6 +426,8 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
             emit_sampler_row(out, c, s);
         if (cost[s->number])
             text_printf(out, ",\n     .cost = cost_%s", s->name);
+        if (!s->sampler && s->family && emit_tally_beside(s->family))
+            text_append(out, ", .beside = true");
         emit_work_row(out, s);
         text_append(out, "},\n");
     }

@@ -143,25 +143,44 @@ static void emit_by_rows(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
-/* The rows of the group alone. */
+static void emit_range(struct emitter *e, const struct tallied *k)
+{
+    const struct inverse *index = k->family->tally->index;
+    emit_line(e, "const long long cell = %s;",
+              emit_cell(e, index->var, &k->group));
+    emit_line(e, "const int first = s->%s[cell], last = s->%s[cell + 1];",
+              index->start->member, index->start->member);
+}
+
+/* How many rows the group has. */
+static void emit_count(struct compiler *c, struct text *out,
+                       const struct tallied *k)
+{
+    struct emitter e = emitter_new(c, out);
+    open_cell(&e, k->family);
+    emit_range(&e, k);
+    emit_line(&e, "%s = %s * (real)(last - first);", cell_of(&e, k->family),
+              emit_expr(&e, k->term));
+    text_append(out, "}\n");
+}
+
+/* The rows of the group alone: the calling lane's share of the sum, and where
+ * the sum goes. */
 static void emit_by_index(struct compiler *c, struct text *out,
                           const struct tallied *k)
 {
     const struct tally *t = k->family->tally;
     const struct inverse *index = t->index;
     const struct family *rows = index->factor->family;
+    const char *id = family_id(c, k->family);
     struct emitter e = emitter_new(c, out);
-    open_cell(&e, k->family);
-    emit_line(&e, "const long long cell = %s;",
-              emit_cell(&e, index->var, &k->group));
-    emit_line(&e, "const int first = s->%s[cell], last = s->%s[cell + 1];",
-              index->start->member, index->start->member);
-    if (k->term->kind == SYM_NUM) {
-        emit_line(&e, "%s = %s * (real)(last - first);", cell_of(&e, k->family),
-                  emit_expr(&e, k->term));
-        text_append(out, "}\n");
-        return;
-    }
+    emit_open_element_function(
+        &e, k->family,
+        intern_format(c,
+                      "GBM_FN gbm_total share_%s(const struct state *s, "
+                      "const struct gbm_team *team, long long element)",
+                      id));
+    emit_range(&e, k);
     emit_line(&e, "gbm_total sum = 0;");
     emit_line(&e, "GBM_UNROLL_LOADS");
     emit_team_loop(&e, "at", "first", "last");
@@ -174,9 +193,23 @@ static void emit_by_index(struct compiler *c, struct text *out,
     emit_line(&e, "sum += %s;", term);
     emit_close(&e, 1);
     e.nloops = depth;
-    emit_line(&e, "%s = (real)gbm_team_sum(team, sum);",
-              cell_of(&e, k->family));
+    emit_line(&e, "return sum;");
     text_append(out, "}\n");
+    struct emitter put = emitter_new(c, out);
+    emit_open_element_function(
+        &put, k->family,
+        intern_format(c,
+                      "GBM_FN void put_%s(const struct state *s, long long "
+                      "element, gbm_total sum)",
+                      id));
+    emit_line(&put, "%s = (real)sum;", cell_of(&put, k->family));
+    text_append(out, "}\n");
+    text_printf(out,
+                "GBM_FN void derive_%s(const struct state *s, const struct "
+                "gbm_team *team, long long element)\n{\n"
+                "    const gbm_total sum = share_%s(s, team, element);\n"
+                "    put_%s(s, element, gbm_team_sum(team, sum));\n}\n",
+                id, id, id);
 }
 
 /* The index has a list for each cell of the table, and no cell of its own. */
@@ -196,12 +229,33 @@ static void emit_cell_of_table(struct compiler *c, struct text *out,
 {
     if (has_index(k)) {
         text_append(out, "#ifndef GBM_CHAINS\n");
-        emit_by_index(c, out, k);
+        if (k->term->kind == SYM_NUM)
+            emit_count(c, out, k);
+        else
+            emit_by_index(c, out, k);
         text_append(out, "#else\n");
     }
     emit_by_rows(c, out, k->family);
     if (has_index(k))
         text_append(out, "#endif\n");
+}
+
+static const struct tallied *tallied_by(const struct family *f)
+{
+    const struct tallied *k = f->tally->sums;
+    while (k->family != f)
+        k = k->next;
+    return k;
+}
+
+/* Cells that are neighbours are sums over the same rows. */
+bool emit_tally_beside(const struct family *f)
+{
+    if (!f->tally)
+        return false;
+    const struct tallied *k = tallied_by(f);
+    return has_index(k) && k->term->kind != SYM_NUM && f->nloops > 1 &&
+           f->loops[f->nloops - 1] != k->group->loop;
 }
 
 void emit_tally(struct compiler *c, struct text *out, const struct family *f)
@@ -210,10 +264,7 @@ void emit_tally(struct compiler *c, struct text *out, const struct family *f)
     const bool first = t->sums->family == f;
     const char *id = family_id(c, f);
     text_append(out, "#ifdef __CUDACC__\n");
-    const struct tallied *k = t->sums;
-    while (k->family != f)
-        k = k->next;
-    emit_cell_of_table(c, out, k);
+    emit_cell_of_table(c, out, tallied_by(f));
     text_append(out, "#else\n");
     if (first)
         emit_pass(c, out, t, id);

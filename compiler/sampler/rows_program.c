@@ -27,7 +27,7 @@ static void emit_constants(struct text *out, const struct row_writer *w)
     for (int i = 0; i < w->nlengths; i++)
         text_printf(out,
                     "    static constexpr int n%d = GBM_SIZE(%s, %d, 0);\n",
-                    i + 1, w->s->name, i + 3);
+                    i + 1, w->s->name, i + 4);
     for (int i = 0; i < w->ncells; i++) {
         const struct row_cells *k = &w->cells[i];
         text_printf(out, "    static constexpr int %s = %s;\n", k->name,
@@ -101,10 +101,11 @@ static void emit_layout(struct text *out, const struct row_writer *w,
     text_append(out, "}\n\n");
 }
 
-/* Opens the loops over cells, from turn number `from` on; returns the place in
- * the array, if there are turns, of which those before are open. */
+/* Opens the loops over cells, from turn number `from` on, the first shared out
+ * among the lanes of `team`, if there is one; returns the place in the array,
+ * if there are turns, of which those before are open. */
 static const char *open_cells(struct emitter *e, const struct row_cells *k,
-                              int from)
+                              int from, bool team)
 {
     struct compiler *c = e->c;
     const char *at = NULL;
@@ -116,8 +117,12 @@ static const char *open_cells(struct emitter *e, const struct row_cells *k,
                 e, sym_sub(c, sym_loop(c, turn->loop), turn->lower));
         } else {
             index = emit_name(e, "a");
-            emit_line(e, "GBM_EACH_TURN");
-            if (k->triangle && t == 1)
+            if (!team)
+                emit_line(e, "GBM_EACH_TURN");
+            if (team && t == 0)
+                emit_line(e, "GBM_TEAM_FOR(%s, 0, at->n%d, team) {", index,
+                          turn->length);
+            else if (k->triangle && t == 1)
                 emit_line(e, "for (int %s = 0; %s <= %s; %s++) {", index, index,
                           at, index);
             else
@@ -138,14 +143,15 @@ static const char *open_cells(struct emitter *e, const struct row_cells *k,
               : intern_format(c, "at->%s", k->name);
 }
 
-/* u: what value k tells. */
+/* u: what value k tells, by the lanes of a team. */
 static void emit_values(struct text *out, const struct row_writer *w,
                         const char *id)
 {
     struct emitter e = emitter_new(w->c, out);
     text_printf(out,
                 "GBM_FN void values_%s(const struct state *s, const struct "
-                "rows_%s *at,\n    int k, gbm_total *u)\n"
+                "rows_%s *at,\n    const struct gbm_team *team, int k, "
+                "gbm_total *u)\n"
                 "{\n",
                 id, id);
     emit_name(&e, "k");
@@ -155,7 +161,7 @@ static void emit_values(struct text *out, const struct row_writer *w,
         if (k->kind != VALUE)
             continue;
         const int depth = e.nloops;
-        const char *place = open_cells(&e, k, 0);
+        const char *place = open_cells(&e, k, 0, true);
         const char *value = emit_in_brackets(&e, k->value);
         if (k->triangle) {
             const char *first = e.loops[e.nloops - 2].name;
@@ -185,7 +191,7 @@ static void emit_column(struct emitter *e, const struct row_cells *k)
     for (int t = 0; t < k->nturns; t++)
         for (int i = 0; i < k->part->nloops; i++)
             own += k->part->loops[i] == k->turns[t].loop;
-    const char *place = open_cells(e, k, own);
+    const char *place = open_cells(e, k, own, false);
     const char *value = emit_expr(e, k->value);
     emit_line(e, "x[(%s) * GBM_ROWS] = %s;", place, value);
     emit_close(e, k->nturns - own);
@@ -253,7 +259,8 @@ static void emit_trial(struct text *out, const char *id, const char *body)
                 id, id, body ? body : "");
 }
 
-/* For the device: columns, room, values, and the lengths. */
+/* For the device: columns, room, numbers of a value, values, and the lengths.
+ */
 static void emit_sizes(struct text *out, const struct row_writer *w,
                        const char *id)
 {
@@ -262,11 +269,12 @@ static void emit_sizes(struct text *out, const struct row_writer *w,
         "#ifndef __CUDACC__\nstatic int sizes_%s(const void *state, "
         "int64_t *out)\n{\n    struct rows_%s at;\n    layout_%s((const "
         "struct state *)state, &at);\n    out[0] = at.columns;\n"
-        "    out[1] = at.room;\n    out[2] = at.values;\n",
+        "    out[1] = at.room;\n    out[2] = at.values;\n"
+        "    out[3] = at.last - at.first + 1ll;\n",
         id, id, id);
     for (int i = 0; i < w->nlengths; i++)
-        text_printf(out, "    out[%d] = at.n%d;\n", i + 3, i + 1);
-    text_printf(out, "    return %d;\n}\n#endif\n\n", w->nlengths + 3);
+        text_printf(out, "    out[%d] = at.n%d;\n", i + 4, i + 1);
+    text_printf(out, "    return %d;\n}\n#endif\n\n", w->nlengths + 4);
 }
 
 static void emit_put(struct text *out, const struct row_writer *w,

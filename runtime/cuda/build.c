@@ -55,6 +55,8 @@ each_kernel(struct cuda *c, void *context,
             TRY(f(c, &s->index->cell, context));
         } else if (!s->drawn_for) {
             TRY(f(c, &s->kernel, context));
+            if (s->by_rows)
+                TRY(f(c, &s->values, context));
         }
     }
     for (int k = 0; by_steps && k < in->nkept_families; k++)
@@ -223,6 +225,9 @@ static void add_sizes(struct cuda *c, struct options *o, int step,
                          i ? "_" : "", (long long)sizes[i]);
     if ((size_t)used < room)
         add_option(o, part, out);
+    if ((size_t)used < room && c->steps[step].by_rows &&
+        c->steps[step].values.part != part)
+        add_option(o, c->steps[step].values.part, out);
 }
 
 static void add_sizes_of_rows(struct cuda *c, struct options *o, int step)
@@ -286,9 +291,12 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     snprintf(o->rows, sizeof o->rows, "-DGBM_ROWS=%d", rows_of_thread(c));
     for (int i = 0; i < CUDA_PARTS; i++)
         add_option(o, i, o->rows);
+    const int64_t beside = 1;
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->model->steps[k].joint && c->in->steps[k].active)
             add_sizes_of_joint(c, o, k);
+        else if (c->steps[k].beside && !c->chains.lanes)
+            add_sizes(c, o, k, &beside, 1);
         else if (c->steps[k].by_rows && !c->chains.lanes)
             add_sizes_of_rows(c, o, k);
     for (int i = 0; i < kernels->n; i++) {

@@ -223,6 +223,11 @@ struct cuda_step {
                                       it; or NULL */
     int64_t at_once; /* elements of all chains that move at once */
     bool by_rows;    /* as rows of stdlib/kernels/rows.h */
+    struct cuda_kernel
+        values; /* of rows: fills the table of what values tell */
+    CUdeviceptr table;
+    int64_t tried; /* values, of all chains */
+    bool beside;   /* a warp has neighbouring elements (GBM_KERNEL_TALLY) */
 };
 
 struct cuda_monitor {
@@ -562,6 +567,7 @@ enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps);
 /* ---- index.c ---- */
 enum gbm_status cuda_index_plan(struct cuda *c, int step);
 enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index);
+enum gbm_status cuda_rows_request(struct cuda *c, int step);
 enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
                                struct cuda_index *index);
 

@@ -306,6 +306,8 @@ static enum gbm_status request_all(struct cuda *c)
             TRY(cuda_dense_request(c, s->dense));
         if (s->index)
             TRY(cuda_index_request(c, s->index));
+        if (s->by_rows)
+            TRY(cuda_rows_request(c, k));
         if (in->steps[k].elements)
             TRY(cuda_request(c, &s->elements,
                              (size_t)in->steps[k].count * sizeof(int),

@@ -48,6 +48,72 @@ static bool by_rows(const struct cuda *c, int step, int64_t at_once)
            sizes[2] <= ROWS_VALUES;
 }
 
+static void plan_table(struct cuda *c, int step)
+{
+    char name[sizeof c->steps[step].values.name];
+    int64_t sizes[GBM_MAX_SIZES];
+
+    (void)c->in->model->steps[step].sizes(c->host_state, sizes);
+    c->steps[step].tried = (sizes[3] > 0 ? sizes[3] : 0) * c->in->nchains;
+    snprintf(name, sizeof name, "%s_values", c->in->model->steps[step].name);
+    cuda_name_kernel(&c->steps[step].values, name, 32);
+}
+
+/* The table of a step whose elements are updated as rows: a value's numbers,
+ * filled up so that some can be read together. */
+enum gbm_status cuda_rows_request(struct cuda *c, int step)
+{
+    struct cuda_step *s = &c->steps[step];
+    int64_t sizes[GBM_MAX_SIZES];
+    const size_t together = 4;
+
+    (void)c->in->model->steps[step].sizes(c->host_state, sizes);
+    const size_t stride =
+        ((size_t)sizes[2] + together - 1) / together * together;
+    return cuda_request(c, &s->table,
+                        (size_t)s->tried * stride * sizeof(double),
+                        "what values of an element tell");
+}
+
+/* An element that has so many coordinates is worth a warp of its own, which
+ * shares its matrix, as long as the device is not full. */
+enum { COORDINATES_OF_A_WARP = 8, BUSY = 1024 };
+
+static int lanes_of(const struct cuda *c, int step, int64_t cost, int64_t items)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    const struct rt_step *plan = &c->in->steps[step];
+    const int lanes = cuda_lanes(c, cost, items);
+
+    if (!s->block_size || s->joint || plan->count < 1 || lanes >= 32 ||
+        items * 32 > (int64_t)c->multiprocessors * BUSY)
+        return lanes;
+    return s->block_size(c->host_state,
+                         plan->elements ? plan->elements[0] : 0) >=
+                   COORDINATES_OF_A_WARP
+               ? 32
+               : lanes;
+}
+
+/* From so many elements on each has one lane alone, where neighbours read the
+ * same. */
+enum { ELEMENTS_THAT_FILL = 32768 };
+
+/* A step whose neighbouring elements have sums over the same `cost` terms: by
+ * warps of neighbours, which read a term at once, 32 of them sharing out the
+ * terms; short sums by a lane each or as others. Returns the lanes. */
+static int lanes_beside(struct cuda *c, int step, int64_t cost, int64_t items)
+{
+    /* for tests: 0 never, or wherever it can be */
+    const char *wanted = getenv("GBM_CUDA_BESIDE");
+
+    c->steps[step].beside =
+        wanted ? atoi(wanted) != 0 : cost >= 4 * GBM_BESIDE_LANES;
+    if (c->steps[step].beside)
+        return GBM_BESIDE_LANES;
+    return items >= ELEMENTS_THAT_FILL ? 1 : cuda_lanes(c, cost, items);
+}
+
 static enum gbm_status plan_step(struct cuda *c, int step)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
@@ -73,11 +139,16 @@ static enum gbm_status plan_step(struct cuda *c, int step)
     c->steps[step].at_once = at_once * c->in->nchains;
     c->steps[step].by_rows = !wide && by_rows(c, step, c->steps[step].at_once);
     cuda_name_kernel(&c->steps[step].kernel, s->name,
-                     wide ? wide
-                     : c->steps[step].by_rows
-                         ? 1
-                         : cuda_lanes(c, cost, at_once * c->in->nchains));
+                     wide                     ? wide
+                     : c->steps[step].by_rows ? 1
+                     : s->beside
+                         ? lanes_beside(c, step, cost, c->steps[step].at_once)
+                         : lanes_of(c, step, cost, c->steps[step].at_once));
+    if (c->steps[step].beside)
+        c->steps[step].kernel.block = 32 * GBM_BESIDE_LANES;
     c->steps[step].kernel.effort = s->joint ? 8 : s->trials ? 3 : 2;
+    if (c->steps[step].by_rows)
+        plan_table(c, step);
     return GBM_OK;
 }
 

@@ -18,13 +18,17 @@ static enum gbm_status run_map(struct cuda *c, int step)
     struct cuda_step *s = &c->steps[step];
     int chains = c->in->nchains, sequential = plan->sequential;
 
+    if (s->by_rows) {
+        void *args[] = {c->state, &chains, &s->table};
+        TRY(cuda_launch(c, &s->values, s->tried, args));
+    }
     for (int colour = 0; colour < (sequential ? 1 : plan->ncolours); colour++) {
         long long first = sequential ? 0 : plan->colour[colour];
         long long last = sequential ? plan->count : plan->colour[colour + 1];
         long long count = last - first;
         const int64_t items = (sequential ? 1 : count) * chains;
         void *args[] = {c->state, &c->control, &s->elements, &first,
-                        &count,   &chains,     &sequential};
+                        &count,   &chains,     &sequential,  &s->table};
         if (count > 0)
             TRY(cuda_launch(c, &s->kernel, items, args));
     }

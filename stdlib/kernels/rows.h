@@ -188,7 +188,8 @@ GBM_FN gbm_total *gbm_rows_room(long long cells)
             gbm_total *const columns = room;                                   \
             gbm_total *const values = room + own;                              \
             for (int k = at.first; room && k <= at.last; k++)                  \
-                values_##id(s, &at, k, values + (k - at.first) * at.values);   \
+                values_##id(s, &at, &gbm_alone, k,                             \
+                            values + (k - at.first) * at.values);              \
             for (int64_t from = first; from < last; from += GBM_ROWS) {        \
                 const int rows =                                               \
                     last - from < GBM_ROWS ? (int)(last - from) : GBM_ROWS;    \

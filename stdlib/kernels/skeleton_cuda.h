@@ -5,12 +5,12 @@
  * Work is a list of (chain, element) pairs, each done by one team of lanes (see
  * team.h). The runtime says how many lanes a function's teams have by a macro
  * GBM_LANES_<function> when it compiles the text; without, it is one, or with
- * GBM_CHOSEN there is no such kernel: an empty one takes as long to compile as a
- * small one. There "32,1" is 32 lanes: by the second number the preprocessor
- * sees that the macro is given. A kernel depends on its own such macro alone, as
- * others may be given where another part of the text is compiled.
- * A kernel gets the state of chain 0 by value: its pointers lie in constant
- * memory and the fields that a function does not read cost nothing.
+ * GBM_CHOSEN there is no such kernel: an empty one takes as long to compile as
+ * a small one. There "32,1" is 32 lanes: by the second number the preprocessor
+ * sees that the macro is given. A kernel depends on its own such macro alone,
+ * as others may be given where another part of the text is compiled. A kernel
+ * gets the state of chain 0 by value: its pointers lie in constant memory and
+ * the fields that a function does not read cost nothing.
  *
  * The generated functions that the macros call:
  *     void shift_state(struct state *s, int chain);
@@ -136,6 +136,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     }
 }
 
+#include "rows_cuda.h"
+
 /* What a kernel begins with; one that is not chosen is a function that nothing
  * calls, which costs nothing. */
 #define GBM_HEAD_1(function, bounds)                                           \
@@ -254,118 +256,142 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
         GBM_UPDATE_LOOP(function, number)                                      \
     }
 
-/* The update of elements by trying all values, as rows (rows.h), where the
- * runtime tells the sizes: a thread has GBM_ROWS of them, a block's values are
- * in shared memory, some at a time. A row with a density that is no number is
- * updated by itself. */
-#define GBM_ROWS_TILE 4096
-#define GBM_KERNEL_TRIALS(function, id, number)                                \
-    __device__ void function##_by_rows(                                        \
-        const struct state &base, const struct gbm_sweep &now,                 \
-        const struct gbm_worker &w, const int *elements, long long first,      \
-        long long count, int chains)                                           \
-    {                                                                          \
-        __shared__ gbm_total tile[GBM_ROWS_TILE];                              \
+/* The update of elements by trying all values, as rows (rows_cuda.h), where the
+ * runtime tells the sizes. */
+#define GBM_KERNEL_TRIALS(function, id, step)                                  \
+    struct function##_trials {                                                 \
         using layout = struct rows_##id;                                       \
-        constexpr int columns = layout::columns, room = layout::room;          \
-        constexpr int values = layout::values > 0 ? layout::values : 1;        \
-        const long long each = (long long)blockDim.x * GBM_ROWS;               \
-        const long long blocks = (count + each - 1) / each;                    \
-        for (long long b = blockIdx.x; b < blocks * chains; b += gridDim.x) {  \
-            int chain;                                                         \
-            long long block;                                                   \
-            gbm_item(b, blocks, chains, &chain, &block);                       \
-            struct state s = base;                                             \
-            shift_state(&s, chain);                                            \
-            struct rows_##id at;                                               \
-            layout_##id(&s, &at);                                              \
-            gbm_total x[(columns > 0 ? columns : 1) * GBM_ROWS];               \
-            gbm_total own[(room > 0 ? room : 1) * GBM_ROWS];                   \
-            struct gbm_trials trials[GBM_ROWS];                                \
-            struct gbm_rng rng[GBM_ROWS];                                      \
-            long long element[GBM_ROWS];                                       \
-            bool wrong[GBM_ROWS];                                              \
-            GBM_EACH_ROW                                                       \
-            {                                                                  \
-                long long k = block * each + r * blockDim.x + threadIdx.x;     \
-                k = first + (k < count ? k : count - 1);                       \
-                element[r] = elements ? elements[k] : k;                       \
-                gbm_rng_start(&rng[r], now.seed, now.chain0 + (unsigned)chain, \
-                              now.sweep, number, (unsigned)element[r]);        \
-                gbm_trials_begin(&trials[r], at.first);                        \
-                wrong[r] = false;                                              \
-                columns_##id(&s, &at, element[r], x + r);                      \
-            }                                                                  \
-            const int most = GBM_ROWS_TILE / values;                           \
-            for (int k = at.first; k <= at.last; k += most) {                  \
-                const int n = at.last - k < most ? at.last - k + 1 : most;     \
-                __syncthreads();                                               \
-                for (int i = threadIdx.x; i < n; i += blockDim.x)              \
-                    values_##id(&s, &at, k + i, tile + i * values);            \
-                __syncthreads();                                               \
-                for (int i = 0; i < n; i++) {                                  \
-                    gbm_total density[GBM_ROWS];                               \
-                    trial_##id(&at, tile + i * values, x, own, density);       \
-                    GBM_EACH_ROW                                               \
-                    {                                                          \
-                        gbm_trials_add(&trials[r], &rng[r], k + i,             \
-                                       (real)density[r]);                      \
-                        wrong[r] = wrong[r] || gbm_is_nan((real)density[r]);   \
-                    }                                                          \
-                }                                                              \
-            }                                                                  \
-            GBM_EACH_ROW                                                       \
-            {                                                                  \
-                if (block * each + r * blockDim.x + threadIdx.x >= count)      \
-                    continue;                                                  \
-                if (wrong[r]) {                                                \
-                    gbm_rng_start(&rng[r], now.seed,                           \
-                                  now.chain0 + (unsigned)chain, now.sweep,     \
-                                  number, (unsigned)element[r]);               \
-                    function(&s, &rng[r], &w.team, element[r],                 \
-                             GBM_ADAPTING(&now));                              \
-                } else {                                                       \
-                    put_##id(&s, element[r],                                   \
-                             (int)gbm_trials_end(&trials[r], &rng[r],          \
-                                                 at.first, at.last));          \
-                }                                                              \
-            }                                                                  \
+        static constexpr unsigned number = step;                               \
+        GBM_FN void lay_out(const struct state *s, layout *at)                 \
+        {                                                                      \
+            layout_##id(s, at);                                                \
         }                                                                      \
+        GBM_FN void values(const struct state *s, const layout *at,            \
+                           const struct gbm_team *team, int k, gbm_total *u)   \
+        {                                                                      \
+            values_##id(s, at, team, k, u);                                    \
+        }                                                                      \
+        GBM_FN void columns(const struct state *s, const layout *at,           \
+                            long long element, gbm_total *x)                   \
+        {                                                                      \
+            columns_##id(s, at, element, x);                                   \
+        }                                                                      \
+        GBM_INLINE void trial(const layout *at, const gbm_total *u,            \
+                              const gbm_total *x, gbm_total *room,             \
+                              gbm_total *total)                                \
+        {                                                                      \
+            trial_##id(at, u, x, room, total);                                 \
+        }                                                                      \
+        GBM_FN void put(const struct state *s, long long element, int value)   \
+        {                                                                      \
+            put_##id(s, element, value);                                       \
+        }                                                                      \
+        GBM_FN void update(const struct state *s, struct gbm_rng *rng,         \
+                           long long element, int adapting)                    \
+        {                                                                      \
+            const struct gbm_team alone = {0, 1};                              \
+            function(s, rng, &alone, element, adapting);                       \
+        }                                                                      \
+    };                                                                         \
+    GBM_KERNEL_HEAD(function##_values)                                         \
+    (const struct state base, int chains, gbm_total *table)                    \
+    {                                                                          \
+        GBM_WORKER(function##_values)                                          \
+        gbm_row_table<function##_trials>(base, w, chains, table);              \
     }                                                                          \
     GBM_KERNEL_HEAD(function)                                                  \
     (const struct state base, const struct gbm_sweep *sweep,                   \
      const int *elements, long long first, long long count, int chains,        \
-     int sequential)                                                           \
+     int sequential, const gbm_total *table)                                   \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
         if constexpr (lanes == 1 && GBM_SIZE(function, 2, 0) > 0) {            \
-            function##_by_rows(base, now, w, elements, first, count, chains);  \
+            gbm_rows_by_thread<function##_trials>(base, now, elements, first,  \
+                                                  count, chains, table);       \
         } else {                                                               \
-            GBM_UPDATE_LOOP(function, number)                                  \
+            GBM_UPDATE_LOOP(function, step)                                    \
         }                                                                      \
     }
 
 /* Computes the elements of a deterministic family. */
+#define GBM_DERIVE_LOOP(function)                                              \
+    const long long per_chain = sequential ? 1 : count;                        \
+    const long long in_turn = sequential ? count : 1;                          \
+    GBM_FOR_ITEMS(per_chain, chains)                                           \
+    {                                                                          \
+        GBM_ITEM(per_chain, chains)                                            \
+        for (long long t = 0; t < in_turn; t++) {                              \
+            const long long place = first + k + t;                             \
+            function(&s, &team, elements ? elements[place] : place);           \
+            if (sequential)                                                    \
+                gbm_team_sync(&team);                                          \
+        }                                                                      \
+    }
+
 #define GBM_KERNEL_DERIVE(function)                                            \
     GBM_KERNEL_HEAD(function)                                                  \
     (const struct state base, const int *elements, long long first,            \
      long long count, int chains, int sequential)                              \
     {                                                                          \
         GBM_WORKER(function)                                                   \
-        const long long per_chain = sequential ? 1 : count;                    \
-        const long long in_turn = sequential ? count : 1;                      \
-        GBM_FOR_ITEMS(per_chain, chains)                                       \
-        {                                                                      \
-            GBM_ITEM(per_chain, chains)                                        \
-            for (long long t = 0; t < in_turn; t++) {                          \
-                const long long place = first + k + t;                         \
-                function(&s, &team, elements ? elements[place] : place);       \
-                if (sequential)                                                \
-                    gbm_team_sync(&team);                                      \
-            }                                                                  \
+        GBM_DERIVE_LOOP(function)                                              \
+    }
+
+/* The same of the table `id`, whose cells are sums over rows that neighbours
+ * share: share_ID(s, team, element) is a lane's share, put_ID(s, element, sum)
+ * stores. Where the runtime says so (GBM_SIZES_function), a warp has 32
+ * neighbouring cells, all of which read the same row at once, and a block's
+ * warps are the lanes of each cell's team. */
+#define GBM_KERNEL_TALLY(function, id)                                         \
+    GBM_TALLY_FUNCTION(function, id)                                           \
+    GBM_HEAD(function, GBM_SIZE(function, 0, 0) > 0                            \
+                           ? 32 * GBM_BESIDE_LANES                             \
+                           : GBM_BLOCK(GBM_LANES(GBM_LANES_##function)))       \
+    (const struct state base, const int *elements, long long first,            \
+     long long count, int chains, int sequential)                              \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        if constexpr (GBM_SIZE(function, 0, 0) > 0) {                          \
+            function##_beside(base, elements, first, count, chains);           \
+        } else {                                                               \
+            GBM_DERIVE_LOOP(function)                                          \
         }                                                                      \
     }
+#ifdef GBM_CHAINS
+#define GBM_TALLY_FUNCTION(function, id)                                       \
+    GBM_FN void function##_beside(const struct state &, const int *,           \
+                                  long long, long long, int)                   \
+    {                                                                          \
+    }
+#else
+#define GBM_TALLY_FUNCTION(function, id)                                       \
+    GBM_FN void function##_beside(const struct state &base,                    \
+                                  const int *elements, long long first,        \
+                                  long long count, int chains)                 \
+    {                                                                          \
+        __shared__ gbm_total shares[GBM_BESIDE_LANES][33];                     \
+        const int cell = threadIdx.x % 32, lane = threadIdx.x / 32;            \
+        const struct gbm_team team = {lane, GBM_BESIDE_LANES};                 \
+        for (long long from = blockIdx.x * 32ll; from < count * chains;        \
+             from += gridDim.x * 32ll) {                                       \
+            const bool exists = from + cell < count * chains;                  \
+            const long long item = exists ? from + cell : from;                \
+            GBM_ITEM(count, chains)                                            \
+            const long long element =                                          \
+                elements ? elements[first + k] : first + k;                    \
+            shares[lane][cell] = share_##id(&s, &team, element);               \
+            __syncthreads();                                                   \
+            if (lane == 0 && exists) {                                         \
+                gbm_total sum = 0;                                             \
+                for (int i = 0; i < GBM_BESIDE_LANES; i++)                     \
+                    sum += shares[i][cell];                                    \
+                put_##id(&s, element, sum);                                    \
+            }                                                                  \
+            __syncthreads();                                                   \
+        }                                                                      \
+    }
+#endif
 
 /* weight, score: [chains][count] */
 #define GBM_KERNEL_ROWS(function)                                              \

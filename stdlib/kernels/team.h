@@ -41,6 +41,9 @@ enum {
     GBM_WIDE_SUMS = 8,     /* of lists that share their barriers */
     GBM_WIDE_PARTS = 44    /* sums that can */
 };
+
+/* Lanes of an element where a warp has 32 neighbours (skeleton_cuda.h). */
+enum { GBM_BESIDE_LANES = 32 };
 struct gbm_wide {
     unsigned arrived; /* blocks at a barrier, counted on for ever */
     gbm_total part[GBM_WIDE_PARTS][GBM_WIDE_BLOCKS]; /* sums of the blocks */

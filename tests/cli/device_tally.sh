@@ -90,6 +90,9 @@ for shift in 0 10000; do
     draw whole cpu --device cpu
     GBM_CUDA_CHAINS=0 draw whole steps --device cuda
     compare cpu steps 1e-6 1e-6
+    # a warp has neighbouring cells
+    GBM_CUDA_CHAINS=0 GBM_CUDA_BESIDE=1 draw whole beside --device cuda
+    compare cpu beside 1e-6 1e-6
     GBM_CUDA_CHAINS=8 draw whole chains --device cuda
     says 'sweeps in one kernel'
     compare cpu chains 1e-6 1e-6
