@@ -297,18 +297,25 @@ void sampler_emit_assemble(struct compiler *c, struct text *out,
     sampler_emit_layout(&e, s);
     emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
     emit_line(&e, "gbm_fill(d, b, 0);");
-    bool any = false;
+    bool all = false;
+    struct text rows = {0}; /* where some are gone through */
     for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (condition_part_shared_out(q->part)) {
             sampler_emit_quadratic(&e, s, q);
-            any = true;
+            all = all || !q->summed;
+            text_printf(&rows, "%s%s", rows.data ? " || " : "",
+                        q->summed ? emit_all_count(c, q->part, false) : "true");
         }
-    if (any) {
-        emit_line(&e, "for (int i = 0; i < d * d && team->lanes > 1; i++)");
+    if (rows.data) {
+        const char *where = all ? "" : intern_format(c, " && (%s)", rows.data);
+        emit_line(&e, "for (int i = 0; i < d * d && team->lanes > 1%s; i++)",
+                  where);
         emit_line(&e, "    Q[i] = (real)gbm_team_sum(team, Q[i]);");
-        emit_line(&e, "for (int i = 0; i < d && team->lanes > 1; i++)");
+        emit_line(&e, "for (int i = 0; i < d && team->lanes > 1%s; i++)",
+                  where);
         emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
     }
+    text_free(&rows);
     for (const struct quadratic *q = s->block.quadratics; q; q = q->next) {
         if (!condition_part_shared_out(q->part))
             sampler_emit_quadratic(&e, s, q);
@@ -418,7 +425,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "gbm_condition_on(d, Q, b, fixed, drawn);");
     e.indent--;
     emit_line(&e, "}");
-    emit_line(&e, "if (!gbm_gaussian_draw(rng, d, Q, b, drawn))");
+    emit_line(&e, "if (!gbm_gaussian_draw_shared(rng, team, d, Q, b, drawn))");
     emit_line(&e, "    return; /* not positive definite: the block stays */");
     emit_line(&e, "gbm_team_sync(team);");
     sampler_emit_each(&e, s, "if (!some || !fixed[@]) $ = drawn[@];", false,

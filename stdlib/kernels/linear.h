@@ -129,6 +129,81 @@ GBM_FN int gbm_gaussian_draw(struct gbm_rng *rng, int d, real *Q, real *b,
     return 1;
 }
 
+/* ---- by the lanes of a team ------------------------------------------------
+ * Where a warp has one matrix of some rows: in shared memory, a row a lane. */
+#ifdef __CUDACC__
+enum { GBM_SHARED_LEAST = 5, GBM_SHARED_ROWS = 16, GBM_SHARED_WARPS = 4 };
+
+GBM_FN bool gbm_is_shared(const struct gbm_team *team, int n)
+{
+    return team->lanes == 32 && n >= GBM_SHARED_LEAST && n <= GBM_SHARED_ROWS &&
+           blockDim.x <= 32 * GBM_SHARED_WARPS;
+}
+
+/* Room of the calling warp, number `which` of two. */
+GBM_FN real *gbm_shared_matrix(int which)
+{
+    __shared__ real
+        cells[2][GBM_SHARED_WARPS][GBM_SHARED_ROWS * GBM_SHARED_ROWS];
+    return cells[which][threadIdx.x / 32];
+}
+
+/* gbm_cholesky of A in shared memory. */
+GBM_FN int gbm_cholesky_shared(const struct gbm_team *team, int n, real *A)
+{
+    const int lane = team->lane;
+    for (int j = 0; j < n; j++) {
+        real rest = 1;
+        if (lane >= j && lane < n)
+            rest = A[lane * n + j] - gbm_dot(j, A + lane * n, A + j * n);
+        const real pivot = __shfl_sync(0xffffffffu, rest, j);
+        if (!(pivot > 0 && pivot < GBM_INF))
+            return 0;
+        const real root = real_sqrt(pivot);
+        if (lane >= j && lane < n)
+            A[lane * n + j] = lane == j ? root : rest / root;
+        __syncwarp();
+    }
+    return 1;
+}
+#endif
+
+/* gbm_gaussian_draw by the lanes of a team, all of which have Q, b and x. */
+GBM_FN int gbm_gaussian_draw_shared(struct gbm_rng *rng,
+                                    const struct gbm_team *team, int d, real *Q,
+                                    real *b, real *x)
+{
+#ifdef __CUDACC__
+    if (gbm_is_shared(team, d)) {
+        real *L = gbm_shared_matrix(0);
+        const int lane = team->lane, row = lane < d ? lane : d - 1;
+        __syncwarp();
+        for (int i = lane; i < d * d; i += 32)
+            L[i] = Q[i];
+        __syncwarp();
+        if (!gbm_cholesky_shared(team, d, L))
+            return 0;
+        real own = b[row];
+        for (int i = 0; i < d; i++) {
+            const real done = __shfl_sync(0xffffffffu, own, i) / L[i * d + i];
+            own = row == i ? done : row > i ? own - L[row * d + i] * done : own;
+        }
+        struct gbm_rng its_own = *rng;
+        gbm_rng_skip(&its_own, (uint32_t)row);
+        own += gbm_draw_normal(&its_own);
+        gbm_rng_skip(rng, (uint32_t)d);
+        for (int i = d - 1; i >= 0; i--) {
+            const real done = __shfl_sync(0xffffffffu, own, i) / L[i * d + i];
+            own = row == i ? done : row < i ? own - L[i * d + row] * done : own;
+            x[i] = done;
+        }
+        return 1;
+    }
+#endif
+    (void)team;
+    return gbm_gaussian_draw(rng, d, Q, b, x);
+}
+
 /* out [n][m] = A [n][k] B [k][m]. out must not overlap A or B. */
 GBM_FN void gbm_matmul(int n, int k, int m, const real *A, const real *B,
                        real *out)

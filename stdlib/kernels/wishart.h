@@ -49,4 +49,59 @@ GBM_FN_BIG void gbm_draw_wishart(struct gbm_rng *rng, int K, const real *R,
     gbm_scratch_free(small, L);
 }
 
+/* The same by the lanes of a team, all of which get x. */
+GBM_FN_BIG void gbm_draw_wishart_shared(struct gbm_rng *rng,
+                                        const struct gbm_team *team, int K,
+                                        const real *R, real k, real *x)
+{
+#ifdef __CUDACC__
+    if (gbm_is_shared(team, K)) {
+        real *L = gbm_shared_matrix(0), *T = gbm_shared_matrix(1);
+        const int lane = team->lane, cells = K * K;
+        __syncwarp();
+        for (int i = lane; i < cells; i += 32)
+            L[i] = R[i];
+        __syncwarp();
+        if (!gbm_cholesky_shared(team, K, L)) {
+            gbm_fill(cells, x, GBM_NAN);
+            return;
+        }
+        /* a lane's column, row `lane` of T: its normals are where they stand in
+         * the stream */
+        struct gbm_rng its_own = *rng;
+        real diagonal = 0;
+        for (int j = 0; j < K; j++) {
+            const real root =
+                real_sqrt(2 * gbm_draw_gamma(rng, (k - (real)j) / 2));
+            if (lane == j) {
+                diagonal = root;
+                its_own = *rng;
+            }
+            gbm_rng_skip(rng, (uint32_t)(K - 1 - j));
+        }
+        if (lane < K) {
+            real *column = T + lane * K;
+            gbm_fill(lane, column, 0);
+            column[lane] = diagonal;
+            for (int i = lane + 1; i < K; i++)
+                column[i] = gbm_draw_normal(&its_own);
+            gbm_solve_lower_transposed(K, L, column);
+        }
+        __syncwarp();
+        for (int cell = lane; cell < cells; cell += 32) {
+            const int i = cell / K, l = cell % K;
+            real sum = 0;
+            for (int j = 0; j < K; j++)
+                sum += T[j * K + i] * T[j * K + l];
+            L[cell] = sum;
+        }
+        __syncwarp();
+        gbm_copy(cells, L, x);
+        return;
+    }
+#endif
+    (void)team;
+    gbm_draw_wishart(rng, K, R, k, x);
+}
+
 #endif

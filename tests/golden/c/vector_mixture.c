@@ -1570,9 +1570,9 @@ GBM_FN void assemble_update_mu_v(const struct state *s,
             }
         }
     }
-    for (int i = 0; i < d * d && team->lanes > 1; i++)
+    for (int i = 0; i < d * d && team->lanes > 1 && (s->x_v_stride != 0); i++)
         Q[i] = (real)gbm_team_sum(team, Q[i]);
-    for (int i = 0; i < d && team->lanes > 1; i++)
+    for (int i = 0; i < d && team->lanes > 1 && (s->x_v_stride != 0); i++)
         b[i] = (real)gbm_team_sum(team, b[i]);
     {
         for (int a3_v = 1; a3_v <= *s->P_v; a3_v++) {
@@ -1644,7 +1644,7 @@ GBM_FN void update_mu_v(const struct state *s, struct gbm_rng *rng,
         }
         gbm_condition_on(d, Q, b, fixed, drawn);
     }
-    if (!gbm_gaussian_draw(rng, d, Q, b, drawn))
+    if (!gbm_gaussian_draw_shared(rng, team, d, Q, b, drawn))
         return; /* not positive definite: the block stays */
     gbm_team_sync(team);
     for (int a2_v = 1; a2_v <= *s->P_v; a2_v++) {
@@ -1770,13 +1770,14 @@ GBM_FN void update_Q_v(const struct state *s, struct gbm_rng *rng,
         for (int j = 0; j < d; j++)
             R_v[i * d + j] = -2 * ((sums[i * d + j] + sums[j * d + i]) / 2);
     const real k1_v = 2 * whole + d + 1;
-    gbm_draw_wishart(rng, d, R_v, k1_v, drawn);
+    gbm_draw_wishart_shared(rng, team, d, R_v, k1_v, drawn);
     gbm_team_sync(team);
     for (int a_v = 1; a_v <= *s->P_v; a_v++) {
         for (int b_v = 1; b_v <= *s->P_v; b_v++) {
             Q_v(k_v, a_v, b_v) = drawn[(at0 + a_v - (1)) * d + b_v - 1];
         }
     }
+    gbm_team_sync(team);
 }
 
 #ifndef __CUDACC__
@@ -1912,7 +1913,7 @@ struct rows_z_v {
     long long elements;
     int first, last; /* values */
 #ifdef __CUDACC__
-    static constexpr int n1 = GBM_SIZE(update_z_v, 3, 0);
+    static constexpr int n1 = GBM_SIZE(update_z_v, 4, 0);
     static constexpr int u1 = 0;
     static constexpr int x1 = 0;
     static constexpr int u2 = u1 + 1;
@@ -1962,18 +1963,15 @@ GBM_FN void layout_z_v(const struct state *s, struct rows_z_v *at)
 }
 
 GBM_FN void values_z_v(const struct state *s, const struct rows_z_v *at,
-    int k, gbm_total *u)
+    const struct gbm_team *team, int k, gbm_total *u)
 {
     u[at->u1] = (gbm_within((int)(k), s->table_7_v_n1) ? table_7_v((int)(k)) : GBM_NAN);
-    GBM_EACH_TURN
-    for (int a = 0; a < at->n1; a++) {
+    GBM_TEAM_FOR(a, 0, at->n1, team) {
         const int k_v = 1 + a;
         u[at->u2 + a] = (-(gbm_within((int)(k), s->mu_v_n1) ? mu_v((int)(k), k_v) : GBM_NAN));
     }
-    GBM_EACH_TURN
-    for (int a1 = 0; a1 < at->n1; a1++) {
+    GBM_TEAM_FOR(a1, 0, at->n1, team) {
         const int j_v = 1 + a1;
-        GBM_EACH_TURN
         for (int a2 = 0; a2 <= a1; a2++) {
             const int k1_v = 1 + a2;
             u[at->u3 + a1 * (a1 + 1) / 2 + a2] = (gbm_within((int)(k), s->Q_v_n1) ? Q_v((int)(k), j_v, k1_v) : GBM_NAN) + (k1_v < j_v ? (gbm_within((int)(k), s->Q_v_n1) ? Q_v((int)(k), k1_v, j_v) : GBM_NAN) : 0);
@@ -2034,8 +2032,9 @@ static int sizes_z_v(const void *state, int64_t *out)
     out[0] = at.columns;
     out[1] = at.room;
     out[2] = at.values;
-    out[3] = at.n1;
-    return 4;
+    out[3] = at.last - at.first + 1ll;
+    out[4] = at.n1;
+    return 5;
 }
 #endif
 
@@ -2105,7 +2104,7 @@ GBM_FN void rest_x_v(const struct state *s, struct gbm_rng *rng,
         }
         gbm_condition_on(d, Q, b, fixed, drawn);
     }
-    if (!gbm_gaussian_draw(rng, d, Q, b, drawn))
+    if (!gbm_gaussian_draw_shared(rng, team, d, Q, b, drawn))
         return; /* not positive definite: the block stays */
     gbm_team_sync(team);
     for (int a2_v = 1; a2_v <= *s->P_v; a2_v++) {
@@ -2910,9 +2909,9 @@ static int64_t cost_update_pi_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     if (s->z_v_seen) {
-        return (int64_t)(8 * (double)s->a_v_n1 + (double)*s->N_v);
+        return (int64_t)((double)s->a_v_n1 + (double)*s->N_v);
     }
-    return (int64_t)(8 * (double)s->a_v_n1);
+    return (int64_t)((double)s->a_v_n1);
 }
 
 GBM_HOST_RUN(2, update_pi_v, 0, 1, none)
@@ -2979,41 +2978,41 @@ GBM_HOST_RUN_ROWS(1, update_z_v, z_v, 5)
 static int64_t cost_derive_table_1_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)s->a_v_n1);
+    const int64_t rows = (int64_t)((double)*s->N_v);
     const int64_t groups = s->table_1_v_n1;
-    return groups < 1 || cells >= 32768 ? 1 : rows / groups;
+    return groups < 1 ? 1 : rows / groups;
 }
 
 static int64_t cost_derive_table_2_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)*s->K_v);
+    const int64_t rows = (int64_t)((double)*s->N_v);
     const int64_t groups = s->table_1_v_n1;
-    return groups < 1 || cells >= 32768 ? 1 : rows / groups;
+    return groups < 1 ? 1 : rows / groups;
 }
 
 static int64_t cost_derive_table_3_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)*s->K_v * (double)*s->P_v);
+    const int64_t rows = (int64_t)((double)*s->N_v);
     const int64_t groups = s->table_1_v_n1;
-    return groups < 1 || cells >= 32768 ? 1 : rows / groups;
+    return groups < 1 ? 1 : rows / groups;
 }
 
 static int64_t cost_derive_table_5_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)*s->K_v * (double)*s->P_v);
+    const int64_t rows = (int64_t)((double)*s->N_v);
     const int64_t groups = s->table_1_v_n1;
-    return groups < 1 || cells >= 32768 ? 1 : rows / groups;
+    return groups < 1 ? 1 : rows / groups;
 }
 
 static int64_t cost_derive_table_6_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
-    const int64_t rows = (int64_t)((double)*s->N_v), cells = (int64_t)((double)*s->K_v * ((double)*s->P_v * (double)*s->P_v));
+    const int64_t rows = (int64_t)((double)*s->N_v);
     const int64_t groups = s->table_1_v_n1;
-    return groups < 1 || cells >= 32768 ? 1 : rows / groups;
+    return groups < 1 ? 1 : rows / groups;
 }
 
 GBM_HOST_RUN(1, forward_z_v, 13, 1, none)
