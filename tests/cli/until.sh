@@ -32,17 +32,18 @@ says 'rhat_eigen<1.05 does not hold after [0-9]* draws a chain'
 run 0 --init up.json --until 'ess>400,rhat_eigen<1.05' --out together.nc
 says 'direction 1\.0[0-4]'
 
-# a time: about as long as that, whether the rest holds or not
+# a time: about as long as that, whether the rest holds or not; the run could be
+# forty times as long
 seconds() { # STATUS RULE OPTION...
     run "$1" "${apart[@]}" --until "$2" --summary timed.json "${@:3}"
     python3 -c 'import json; t = json.load(open("timed.json"))
-assert t["complete"] and t["draws"] > 500, t["draws"]
+assert t["complete"] and t["draws"] > 100, t["draws"]
 s = t["timing"]["warmup_s"] + t["timing"]["sampling_s"]
-assert 0.2 < s < 1.2, s' || fail "not a second"
+assert 0.3 < s < 3, (s, t["draws"])' || fail "not a second"
 }
-seconds 2 'ess>1e9,time<0.7s' --draws 100
+seconds 2 'ess>1e9,time<0.7s' --draws 8000 --thin 80
 says 'time<0.7s does not hold after [0-9]* draws a chain'
-seconds 0 'time<0.7s' --draws 100
+seconds 0 'time<0.7s' --draws 8000 --thin 80
 run 1 --until 'time<soon'
 says 'time<10m'
 
