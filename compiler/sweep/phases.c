@@ -36,6 +36,7 @@ struct phase *sweep_add_phase(struct compiler *c, struct step *s,
 static symp operations(struct compiler *c, symp e)
 {
     symp total = sym_num(c, 0), own = sym_num(c, 0), turns = sym_num(c, 1);
+    double known = 0; /* of the children: numbers, of which most have one */
     switch (e->kind) {
     case SYM_ADD:
     case SYM_MUL:
@@ -59,9 +60,14 @@ static symp operations(struct compiler *c, symp e)
     default: /* subscripts do not count */
         return total;
     }
-    for (int i = 0; i < e->nargs; i++)
-        total = sym_add2(c, total, operations(c, e->args[i]));
-    return sym_add2(c, total, own);
+    for (int i = 0; i < e->nargs; i++) {
+        symp child = operations(c, e->args[i]);
+        if (child->kind == SYM_NUM)
+            known += child->number;
+        else
+            total = sym_add2(c, total, child);
+    }
+    return sym_add(c, 3, (symp[]){total, sym_num(c, known), own});
 }
 
 /* `turns` more cells, as ref says. A cell that is read twice is moved once. */
@@ -70,16 +76,19 @@ static void add_read(struct compiler *c, struct phase *p, symp ref, symp turns)
     for (int i = 0; i < p->nreads; i++)
         if (sym_same(p->reads[i], ref))
             return;
-    symp *reads = NEW_ARRAY(c, symp, p->nreads + 1);
-    symp *counts = NEW_ARRAY(c, symp, p->nreads + 1);
-    for (int i = 0; i < p->nreads; i++) {
-        reads[i] = p->reads[i];
-        counts[i] = p->turns[i];
+    if ((p->nreads & (p->nreads - 1)) == 0) { /* room for a power of 2 */
+        const int room = p->nreads ? 2 * p->nreads : 1;
+        symp *reads = NEW_ARRAY(c, symp, room);
+        symp *counts = NEW_ARRAY(c, symp, room);
+        for (int i = 0; i < p->nreads; i++) {
+            reads[i] = p->reads[i];
+            counts[i] = p->turns[i];
+        }
+        p->reads = reads;
+        p->turns = counts;
     }
-    reads[p->nreads] = ref;
-    counts[p->nreads++] = sym_has_any_loop(ref) ? turns : sym_num(c, 0);
-    p->reads = reads;
-    p->turns = counts;
+    p->reads[p->nreads] = ref;
+    p->turns[p->nreads++] = sym_has_any_loop(ref) ? turns : sym_num(c, 0);
 }
 
 /* The cells that e reads, `turns` times where sums go through them. */

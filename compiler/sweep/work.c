@@ -77,6 +77,17 @@ static symp over_part(struct compiler *c, const struct part *p, symp e)
     return e;
 }
 
+/* e of elements whose subscripts meet the part's condition, which is asked once
+ * before its instances; what only an instance or the state settles is not told
+ * here. */
+static symp where_met(struct compiler *c, const struct part *p, symp e)
+{
+    if (!p->guard || sym_reads_latent(p->guard) ||
+        sym_has_loop_of(p->guard, p->loops, p->nloops))
+        return e;
+    return sym_select(c, p->guard, e, sym_num(c, 0));
+}
+
 static bool is_one_element(const struct step *s)
 {
     return !s->family || s->whole ||
@@ -127,7 +138,9 @@ static symp over_rows(struct compiler *c, const struct step *s,
     else if (p->part && p->part->inverse)
         e = p->lists ? e : over_index(c, s, p->part, e);
     else
-        e = over_elements(c, s, p->part ? over_part(c, p->part, e) : e);
+        e = over_elements(
+            c, s,
+            p->part ? where_met(c, p->part, over_part(c, p->part, e)) : e);
     return settled(c, e);
 }
 
