@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 import bridges
+import cost
 import density
 import earlier
 import forward
@@ -601,6 +602,7 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "nvrtc": lambda: nvrtc(bench),
         "check": lambda: check(bench, text, truth or {}),
         "density": lambda: density_agrees(bench, text, data),
+        "cost": lambda: cost.agrees(bench, text, data),
         "plain": lambda: plain(bench, like),
         "powers": lambda: bridges.conditionals(bench),
         "tempering": lambda: compare_runs(
