@@ -147,3 +147,4 @@ status 0 ./model check --data data.json
 status 0 ./model --data data.json --quiet --draws 4000 --summary fit.json
 python3 compare.py || fail "another posterior"
 
+device_draws_as_host model data.json
