@@ -61,7 +61,11 @@ static enum gbm_status open_cuda(struct rt *rt, struct rt_instance *in,
     enum gbm_status s = device->open(rt, which);
     if (s == GBM_OK && strcmp(rt->options.device, "auto") == 0)
         s = rt_joint_again(rt, in);
-    return s == GBM_OK ? device->expect(rt, in) : s;
+    if (s == GBM_OK && device->expect)
+        s = device->expect(rt, in);
+    if (s != GBM_OK)
+        device->close(rt);
+    return s;
 }
 
 enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
@@ -95,7 +99,6 @@ enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
             if (open_cuda(rt, in, cuda, "cuda") == GBM_OK)
                 return GBM_OK;
             snprintf(why, sizeof why, "%.500s", rt->message);
-            cuda->close(rt);
             rt->status = GBM_OK;
             rt->message[0] = '\0';
             rt->device = &rt_host;
