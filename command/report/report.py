@@ -447,6 +447,7 @@ def main(argv):
         if os.path.exists(temporary):
             os.remove(temporary)
         return 2
+    print(f"note: the report is {out}", file=sys.stderr)
     return 0
 
 

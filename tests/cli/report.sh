@@ -33,6 +33,7 @@ status 0 ./sampler simulate --data data.json --draws 50 --out prior.nc
 status 0 ./sampler sbc --data data.json --replicates 20 --draws 19 \
     --warmup 100 --monitor a,tau --out sbc.json --threads 1
 status 0 "$gbm" report bare.nc
+says '^note: the report is bare.html$'
 exists bare.html
 status 0 "$gbm" report fit.nc -o 'a page.html' --model 'my model.gbm' \
     --predictive pp.nc --predictive prior.nc --sbc sbc.json \
