@@ -25,23 +25,36 @@ enum { GBM_ROW_WORDS = 2 };
 #endif
 
 /* What a row's draw has come to: as struct gbm_trials, with the number of the
- * next uniform of its stream, and the block of words computed last. */
+ * next uniform of its stream, and the block of words computed last. Values that
+ * count wait in a list, which the lanes of a warp then go through together: one
+ * by one nearly each value would count for some lane. */
+enum { GBM_ROW_WAITING = 8 };
 struct gbm_row_draw {
-    real largest, total;
+    real largest; /* of those that wait, too */
+    real reference, total;
     int kept;
     uint32_t used, block, word[4];
     bool wrong; /* some density was no number */
+    int waiting;
+};
+
+/* The list, apart, as what is not subscripted stays in registers. */
+struct gbm_row_list {
+    real value[GBM_ROW_WAITING];
+    int tried[GBM_ROW_WAITING];
+    uint32_t number[GBM_ROW_WAITING];
 };
 
 GBM_FN void gbm_row_begin(struct gbm_row_draw *d, int lo)
 {
-    d->largest = -GBM_INF;
+    d->largest = d->reference = -GBM_INF;
     d->total = 0;
     d->kept = lo;
     d->used = 0;
     d->block = 0xffffffffu;
     d->word[0] = d->word[1] = d->word[2] = d->word[3] = 0;
     d->wrong = false;
+    d->waiting = 0;
 }
 
 /* Uniform number `number` of the stream that rng is the start of: gbm_uniform.
@@ -70,29 +83,18 @@ GBM_FN real gbm_row_uniform(struct gbm_row_draw *d, const struct gbm_rng *rng,
     return gbm_uniform(&here);
 }
 
-/* gbm_trials_add, bit for bit. */
-GBM_FN void gbm_row_try(struct gbm_row_draw *d, const struct gbm_rng *rng,
-                        int k, real value)
+/* gbm_trials_add, bit for bit, of a finite value, where the uniform number is
+ * `number`; the first has none. */
+GBM_FN void gbm_row_add(struct gbm_row_draw *d, const struct gbm_rng *rng,
+                        int k, real value, uint32_t number)
 {
-    const real below = value - d->largest;
-    if (below < -GBM_ROW_BEYOND && below > -GBM_INF) {
-        d->used++;
-        return;
-    }
-    d->wrong = d->wrong || gbm_is_nan(value);
-    if (!gbm_is_finite(value))
-        return;
-    if (d->total == 0) {
-        d->largest = value;
-        d->total = 1;
-        d->kept = k;
-        return;
-    }
-    const uint32_t number = d->used++;
+    const real below = value - d->reference;
     const real share = real_exp(-real_fabs(below));
     const bool larger = below > 0;
-    d->total = larger ? d->total * share + 1 : d->total + share;
-    d->largest = larger ? value : d->largest;
+    d->total = d->total == 0 ? 1
+               : larger      ? d->total * share + 1
+                             : d->total + share;
+    d->reference = larger ? value : d->reference;
     bool takes = larger;
     if (larger ? d->total > 1 : share > GBM_ROW_LEAST * d->total)
         takes =
@@ -100,17 +102,49 @@ GBM_FN void gbm_row_try(struct gbm_row_draw *d, const struct gbm_rng *rng,
     d->kept = takes ? k : d->kept;
 }
 
+/* Goes through the list. */
+GBM_FN void gbm_row_settle(struct gbm_row_draw *d,
+                           const struct gbm_row_list *list,
+                           const struct gbm_rng *rng)
+{
+    for (int i = 0; i < d->waiting; i++)
+        gbm_row_add(d, rng, list->tried[i], list->value[i], list->number[i]);
+    d->waiting = 0;
+}
+
+/* The density of k. Returns whether the list is full. */
+GBM_FN bool gbm_row_try(struct gbm_row_draw *d, struct gbm_row_list *list,
+                        int k, real value)
+{
+    const real below = value - d->largest;
+    const bool finite = gbm_is_finite(value);
+    const uint32_t number = d->used - 1; /* the first has none */
+    d->used += finite;
+    if (!(below < -GBM_ROW_BEYOND)) {
+        d->wrong = d->wrong || gbm_is_nan(value);
+        if (finite) {
+            list->value[d->waiting] = value;
+            list->tried[d->waiting] = k;
+            list->number[d->waiting] = number;
+            d->waiting++;
+            d->largest = below > 0 ? value : d->largest;
+        }
+    }
+    return d->waiting == GBM_ROW_WAITING;
+}
+
 /* Stores the draw of an element, whose stream rng is the start of. */
 template <class TRIALS>
-GBM_FN void gbm_row_end(const struct gbm_row_draw *d, const struct state *s,
-                        struct gbm_rng *rng, long long element, int lo, int hi,
-                        int adapting)
+GBM_FN void gbm_row_end(struct gbm_row_draw *d, const struct gbm_row_list *list,
+                        const struct state *s, struct gbm_rng *rng,
+                        long long element, int lo, int hi, int adapting)
 {
     if (d->wrong) {
         TRIALS::update(s, rng, element, adapting);
         return;
     }
-    const struct gbm_trials trials = {d->largest, d->total, d->kept};
+    gbm_row_settle(d, list, rng);
+    const struct gbm_trials trials = {d->reference, d->total, d->kept};
     TRIALS::put(s, element, (int)gbm_trials_end(&trials, rng, lo, hi));
 }
 
@@ -180,6 +214,7 @@ gbm_rows_by_thread(const struct state &base, const struct gbm_sweep &now,
         gbm_total x[(columns > 0 ? columns : 1) * GBM_ROWS];
         gbm_total own[(room > 0 ? room : 1) * GBM_ROWS];
         struct gbm_row_draw draw[GBM_ROWS];
+        struct gbm_row_list list[GBM_ROWS];
         struct gbm_rng rng[GBM_ROWS];
         long long element[GBM_ROWS];
         GBM_EACH_ROW
@@ -204,14 +239,19 @@ gbm_rows_by_thread(const struct state &base, const struct gbm_sweep &now,
             for (int i = 0; i < n; i++) {
                 gbm_total density[GBM_ROWS];
                 TRIALS::trial(&at, tile + i * stride, x, own, density);
-                GBM_EACH_ROW gbm_row_try(&draw[r], &rng[r], k + i,
-                                         (real)density[r]);
+                GBM_EACH_ROW
+                {
+                    const bool full = gbm_row_try(&draw[r], &list[r], k + i,
+                                                  (real)density[r]);
+                    if (__ballot_sync(0xffffffffu, full))
+                        gbm_row_settle(&draw[r], &list[r], &rng[r]);
+                }
             }
         }
         GBM_EACH_ROW
         if (block * each + r * blockDim.x + threadIdx.x < count)
-            gbm_row_end<TRIALS>(&draw[r], &s, &rng[r], element[r], at.first,
-                                at.last, GBM_ADAPTING(&now));
+            gbm_row_end<TRIALS>(&draw[r], &list[r], &s, &rng[r], element[r],
+                                at.first, at.last, GBM_ADAPTING(&now));
     }
 }
 
