@@ -36,9 +36,7 @@ build() {
         /^#include "model.h"/a #include <stdio.h>\nstatic long computed;\n__attribute__((destructor)) static void tell(void)\n{\n    FILE *f = fopen("computed", "w");\n    fprintf(f, "%ld\\n", computed);\n    fclose(f);\n}' "$name.c"
     sed 's/if (!gbm_recall(/if (1 || !gbm_recall(/' "$name.c" >"$name.anew.c"
     for way in "" .anew; do
-        cc -O1 -w -fopenmp -I "$GBM_ROOT/runtime" -I "$GBM_ROOT/stdlib/kernels" \
-            "$name$way.c" "$GBM_ROOT/$GBM_BUILD/libgbm.a" -o "$name$way.run" \
-            $(cat "$GBM_ROOT/$GBM_BUILD/link_flags") || fail "$name$way.c"
+        compile_c "$name$way.c" "$name$way.run"
     done
 }
 # alike NAME MOST DATA OPTION...: the same draws; at most so many sums
