@@ -64,13 +64,13 @@ struct part {
     bool prior; /* there: it is that cell's own */
     symp
         copies; /* of an opaque part: how often to take the instance; NULL: 1 */
-    struct hoisted *hoisted; /* of an opaque part, or NULL: see hoist.c */
+    struct hoisted *hoisted;   /* of an opaque part, or NULL: see hoist.c */
     struct recalled *recalled; /* or NULL: see recall.c */
-    struct part *summed;     /* the same terms, summed over the instances, where
-                                the factor's node is observed throughout; or NULL:
-                                see row_sums.c */
-    bool tallied; /* of a summed part: from tables that follow the state
-                     (tally.c), not at load */
+    struct part *summed; /* the same terms, summed over the instances, where
+                            the factor's node is observed throughout; or NULL:
+                            see row_sums.c */
+    bool tallied;        /* of a summed part: from tables that follow the state
+                            (tally.c), not at load */
     symp *sizes; /* of a summed part: of each coefficient, what its products add
                     up to in absolute value, where they may cancel; NULL: they
                     cannot */
@@ -170,7 +170,8 @@ struct sampler {
      * with k_, the element's conditional, and store it. */
     void (*draw)(struct emitter *e, const struct step *s);
     bool scalar;
-    bool dense; /* a Gaussian block that the device solves: GBM_STEP_DENSE */
+    bool by_many; /* blocks of a device's threads may draw one together */
+    bool dense;   /* a Gaussian block that the device solves: GBM_STEP_DENSE */
     /* The host's functions and tables of the step, and its own members of the
      * row in the table of steps. */
     void (*emit_tables)(struct compiler *c, struct text *out,

@@ -339,6 +339,23 @@ static void emit_access_row(struct text *out, const char *id,
                 id, id, id, conditional);
 }
 
+/* At which blocks of threads would wait that draw one number together: around
+ * each sum that they share, of slices at each trial, and around what is stored.
+ * 0: they do not, as it has no long sum, or there are many such numbers. */
+static int barriers_of(const struct step *s)
+{
+    int sums = s->law.n, shared = 0;
+    if (!s->sampler->by_many || s->family->nloops || s->through)
+        return 0;
+    for (const struct part *p = s->parts; p; p = p->next) {
+        shared += condition_part_shared_out(p);
+        sums += p->opaque && condition_part_shared_out(p);
+    }
+    for (const struct bound *b = s->support.bounds; b; b = b->next)
+        sums += condition_part_shared_out(b->part);
+    return shared ? 2 * sums + 4 : 0;
+}
+
 static void emit_sampler_row(struct text *out, struct compiler *c,
                              const struct step *s)
 {
@@ -355,6 +372,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
     }
     if (k->emit_row)
         k->emit_row(c, out, s);
+    if (barriers_of(s))
+        text_printf(out, ", .barriers = %d", barriers_of(s));
     if (s->whole)
         text_append(out, ", .whole = true");
     if (lists_members(s))

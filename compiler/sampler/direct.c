@@ -354,6 +354,7 @@ const struct sampler sampler_direct = {
     .emit = emit,
     .draw = draw,
     .scalar = true,
+    .by_many = true,
     .emit_kernels = emit_kernels,
     .split = is_split,
     .asks = asks,

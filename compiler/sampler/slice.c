@@ -85,6 +85,7 @@ const struct sampler sampler_slice = {
     .emit = emit,
     .draw = draw,
     .scalar = true,
+    .by_many = true,
     .blocks = 3, /* two uniforms, an exponential, one uniform or more */
     .tunes = sampler_tunes_width,
 };

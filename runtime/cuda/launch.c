@@ -33,9 +33,10 @@ int cuda_lanes(const struct cuda *c, int64_t cost, int64_t items)
     return cost >= 16384 && lanes >= 1024 ? 1024 : 256;
 }
 
-/* About what a block of 1024 lanes does in a microsecond, and what a barrier of
- * a wide team takes of these. */
-#define BLOCK_SPEED 20000.0
+/* About how many terms of a sum or operations of a list a block of 1024 lanes
+ * does in a microsecond (2,000 of either on an H100: a million rows, a chain of
+ * 10^5 vectors), and what a barrier of a wide team takes of these. */
+#define BLOCK_SPEED 2500.0
 #define WIDE_BARRIER (1.5 * BLOCK_SPEED)
 
 /* 0, or the lanes of a wide team (team.h), for an element so large that it is

@@ -6,25 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An operation of a joint block waits for what its lists point to: a block of
- * 1024 lanes did 2,000 a microsecond of them (H100, a chain of 10^5 vectors). */
-#define LISTED 8
-
-/* 0, or the lanes of a wide team, for a joint block among others: its levels
- * have a few barriers each, and so do the rest; one by ellipses is factored and
- * summed some times over. */
+/* 0, or the lanes of a wide team, for `items` elements at once, a joint block
+ * among others: its levels have a few barriers each, and so do the rest; one by
+ * ellipses is factored and summed some times over. */
 static int wide_lanes(const struct cuda *c, const struct gbm_step *s,
-                      int64_t cost)
+                      int64_t cost, int64_t items)
 {
     if (!s->joint)
-        return s->barriers
-                   ? cuda_wide_lanes(c, cost, s->barriers, c->in->nchains)
-                   : 0;
+        return s->barriers ? cuda_wide_lanes(c, cost, s->barriers, items) : 0;
     const int *table = c->in->slots[s->joint->table].values;
     const int64_t barriers = 4 * (int64_t)table[GBM_J_LEVELS] + 40;
-    return cuda_wide_lanes(c, LISTED * cost,
-                           (table[GBM_J_CURVED] ? 8 : 1) * barriers,
-                           c->in->nchains);
+    return cuda_wide_lanes(c, cost, (table[GBM_J_CURVED] ? 8 : 1) * barriers,
+                           items);
 }
 
 /* Most numbers of a row and of a trial's room, which a thread holds; of a
@@ -128,7 +121,7 @@ static enum gbm_status plan_step(struct cuda *c, int step)
         if (plan->colour[i + 1] - plan->colour[i] > at_once)
             at_once = plan->colour[i + 1] - plan->colour[i];
     const int64_t cost = s->cost ? s->cost(c->host_state) : 1;
-    const int wide = wide_lanes(c, s, cost);
+    const int wide = wide_lanes(c, s, cost, at_once * c->in->nchains);
     if (wide) {
         char *text = c->rt->device_text;
         const size_t used = strlen(text);
