@@ -1161,7 +1161,7 @@ static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
      .variable = "b", .sampler = "dgamma",
      .family = 1, .number = 0, .sequential = 0, .leaf = 0, .inverse = -1,
-     .text = "b ~ dgamma(0.1, 1)",
+     .text = "b ~ dgamma(0.1, 1)", .barriers = 8,
      .run = update_b_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
      .cost = cost_update_b_v,
