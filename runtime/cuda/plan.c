@@ -58,7 +58,7 @@ enum gbm_status cuda_rows_request(struct cuda *c, int step)
 {
     struct cuda_step *s = &c->steps[step];
     int64_t sizes[GBM_MAX_SIZES];
-    const size_t together = 4;
+    const size_t together = GBM_ROW_TOGETHER;
 
     (void)c->in->model->steps[step].sizes(c->host_state, sizes);
     const size_t stride =

@@ -275,6 +275,21 @@ static bool order_by_work(int *items, int64_t first, int64_t end,
     return true;
 }
 
+/* level[k], 0 at first, of columns first .. end - 1: how far each stands above
+ * the leaves of the elimination tree. Returns how many levels there are. */
+static int find_levels(const struct rt_pattern *p, int first, int end,
+                       int *level)
+{
+    int levels = 0;
+    for (int k = first; k < end; k++) {
+        const int next = level[k] + 1, parent = p->parent[k];
+        levels = next > levels ? next : levels;
+        if (parent >= 0 && level[parent] < next)
+            level[parent] = next;
+    }
+    return levels;
+}
+
 /* Columns but those of trees by their level in the elimination tree: those of a
  * level need only those of the levels before; the dense block's come last. */
 static bool list_levels(struct rt_symbolic *s, const struct rt_pattern *p)
@@ -284,12 +299,7 @@ static bool list_levels(struct rt_symbolic *s, const struct rt_pattern *p)
     int *first = NULL, *sorted = NULL;
     if (!level)
         return false;
-    for (int k = s->leaves; k < m; k++) {
-        if (level[k] + 1 > s->levels)
-            s->levels = level[k] + 1;
-        if (p->parent[k] >= 0 && level[p->parent[k]] < level[k] + 1)
-            level[p->parent[k]] = level[k] + 1;
-    }
+    s->levels = find_levels(p, s->leaves, m, level);
     first = calloc((size_t)s->levels + 2, sizeof *first);
     sorted = malloc(((size_t)m + 1) * sizeof *sorted);
     bool ok = first && sorted;
@@ -477,22 +487,8 @@ static bool put_trees_first(struct rt_symbolic *s, struct rt_pattern *p,
     return ok;
 }
 
-/* The height of the elimination tree's sparse part. */
-static int levels_of(const struct rt_pattern *p, int sparse)
-{
-    int levels = 0;
-    int *level = calloc((size_t)p->d + 1, sizeof *level);
-    for (int k = 0; level && k < sparse; k++) {
-        const int next = level[k] + 1, parent = p->parent[k];
-        levels = next > levels ? next : levels;
-        if (parent >= 0 && level[parent] < next)
-            level[parent] = next;
-    }
-    free(level);
-    return levels;
-}
-
-/* An order, its pattern, how much of it stays sparse, and what that takes. */
+/* An order, its pattern, how much of it stays sparse, what that takes, and the
+ * levels of its tree. */
 static bool find_order(struct rt_symbolic *s, struct rt_pattern *p,
                        bool in_rounds, int *order, const int64_t *start,
                        const int *neighbour)
@@ -505,6 +501,11 @@ static bool find_order(struct rt_symbolic *s, struct rt_pattern *p,
     if (!find_pattern(p, s->d, order, s->at, start, neighbour))
         return false;
     s->sparse = choose_sparse(p, &s->flops);
+    int *level = calloc((size_t)s->d + 1, sizeof *level);
+    if (!level)
+        return false;
+    s->levels = find_levels(p, 0, s->sparse, level);
+    free(level);
     return true;
 }
 
@@ -522,13 +523,12 @@ static bool choose_order(struct rt_symbolic *s, struct rt_pattern *p,
 {
     if (!find_order(s, p, false, order, start, neighbour))
         return false;
-    const int levels = levels_of(p, s->sparse);
-    const double takes = s->flops + LEVEL * levels;
-    if (!order_in_rounds(teams) || levels < DEEP)
+    const double takes = s->flops + LEVEL * s->levels;
+    if (!order_in_rounds(teams) || s->levels < DEEP)
         return true;
     if (!find_order(s, p, true, order, start, neighbour))
         return false;
-    return s->flops + LEVEL * levels_of(p, s->sparse) < takes ||
+    return s->flops + LEVEL * s->levels < takes ||
            find_order(s, p, false, order, start, neighbour);
 }
 

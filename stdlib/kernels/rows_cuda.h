@@ -149,7 +149,6 @@ GBM_FN void gbm_row_end(struct gbm_row_draw *d, const struct gbm_row_list *list,
 }
 
 #define GBM_ROWS_TILE 4096
-enum { GBM_ROW_TOGETHER = 4 };
 
 /* Cells of a value in the table: four can be read at once. */
 __device__ constexpr int gbm_row_stride(int values)
@@ -168,12 +167,9 @@ __device__ void gbm_row_table(const struct state &base,
     typename TRIALS::layout at;
     TRIALS::lay_out(&base, &at);
     const long long tried = at.last - at.first + 1ll;
-    for (long long item = w.first; item < tried * chains; item += w.step) {
-        int chain;
-        long long k;
-        gbm_item(item, tried, chains, &chain, &k);
-        struct state s = base;
-        shift_state(&s, chain);
+    GBM_FOR_ITEMS(tried, chains)
+    {
+        GBM_ITEM(tried, chains)
         TRIALS::values(&s, &at, &w.team, at.first + (int)k,
                        table + item * stride);
     }

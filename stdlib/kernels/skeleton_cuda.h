@@ -136,8 +136,6 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     }
 }
 
-#include "rows_cuda.h"
-
 /* What a kernel begins with; one that is not chosen is a function that nothing
  * calls, which costs nothing. */
 #define GBM_HEAD_1(function, bounds)                                           \
@@ -167,6 +165,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     gbm_item(item, (count), (chains), &chain, &k);                             \
     struct state s = base;                                                     \
     shift_state(&s, chain);
+
+#include "rows_cuda.h"
 
 #define GBM_UPDATE_LOOP(function, number)                                      \
     const long long per_chain = sequential ? 1 : count;                        \

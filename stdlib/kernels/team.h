@@ -30,6 +30,10 @@ typedef float gbm_total;
 typedef double gbm_total;
 #endif
 
+/* Lanes of an element where a warp has 32 neighbours (skeleton_cuda.h); numbers
+ * of a table that are read at once (rows_cuda.h). */
+enum { GBM_BESIDE_LANES = 32, GBM_ROW_TOGETHER = 4 };
+
 /* A wide team: blocks of GBM_WIDE_BLOCK threads, all on the device at once, as
  * many as a power of two. Its barrier takes about as long as a thousand
  * operations of a lane, so it is for elements that are large themselves. */
@@ -42,8 +46,6 @@ enum {
     GBM_WIDE_PARTS = 44    /* sums that can */
 };
 
-/* Lanes of an element where a warp has 32 neighbours (skeleton_cuda.h). */
-enum { GBM_BESIDE_LANES = 32 };
 struct gbm_wide {
     unsigned arrived; /* blocks at a barrier, counted on for ever */
     gbm_total part[GBM_WIDE_PARTS][GBM_WIDE_BLOCKS]; /* sums of the blocks */
