@@ -23,8 +23,9 @@
 #define LONGEST 64      /* draws for each that is ranked, at most */
 #define ENOUGH 0.95     /* of the replicates have as many effective draws */
 #define PER_VARIABLE 20 /* elements that are compared unasked */
-#define TOGETHER 100    /* chains at most */
-#define BYTES 1e9       /* of a batch's draws */
+#define TOGETHER 100    /* chains of the CPU at most */
+#define BYTES 1e9       /* of a batch there, at most */
+#define BYTES_MANY 4e9  /* the same of a GPU, which has all at once */
 #define FAR 1e20        /* and near 0 */
 #define TRIES 50        /* forward draws until one is usable */
 #define APART UINT64_C(0x9E3779B97F4A7C15) /* between seeds */
@@ -144,9 +145,6 @@ static enum gbm_status check_options(struct rt *rt)
         return rt_fail(rt, GBM_USER_ERROR,
                        "sbc is of the posterior, without %s",
                        o->temper ? "--temper" : "--power");
-    if (strncmp(o->device, "cuda", 4) == 0)
-        return rt_fail(rt, GBM_USER_ERROR,
-                       "sbc with --device %s: not supported yet", o->device);
     if (o->chains_given && o->chains != 1)
         return rt_fail(rt, GBM_USER_ERROR,
                        "sbc runs a chain for each of --replicates N data sets; "
@@ -356,7 +354,10 @@ static enum gbm_status run_chains(struct rt_sbc *s, int *slow)
     for (int want = s->ranked; status == GBM_OK; want *= 2) {
         while (status == GBM_OK && s->draws.kept < want && !rt_stopped()) {
             status = run(s, &sweep, s->apart, false);
-            store(s, s->draws.kept++);
+            if (status == GBM_OK)
+                status = rt->device->get(rt);
+            if (status == GBM_OK)
+                store(s, s->draws.kept++);
         }
         if (status != GBM_OK || rt_stopped())
             break;
@@ -393,32 +394,42 @@ static int rank_of(const struct rt_sbc *s, int chain, int64_t k)
     return less + (place > equal ? equal : place);
 }
 
-static enum gbm_status run_batch(struct rt_sbc *s, int *slow)
+/* The chains of a batch, each with data of its own, from their start on. A
+ * device's compiler is at work while data are drawn. */
+static enum gbm_status run_device(struct rt_sbc *s, FILE *notes, int *slow)
 {
     struct rt *rt = s->rt;
-    enum gbm_status status = draw_truths(s);
-    if (status != GBM_OK)
-        return status;
+    if (notes)
+        fprintf(notes, "%s: %d of %d replicates at a time on %s\n",
+                rt->model->name, s->batch, s->replicates, rt->device_text);
+    if (draw_truths(s) != GBM_OK)
+        return rt->status;
     keep_truths(s);
     forget_truths(s);
     rt->options.seed = s->seed + APART * (uint64_t)(s->done + 1);
-    rt->device = rt->options.plain ? &rt_plain : &rt_host;
-    status = rt->device->open(rt, "cpu");
-    if (status == GBM_OK && rt_start(rt, &s->in, NULL) != GBM_OK) {
+    if (rt_start(rt, &s->in, NULL) != GBM_OK) {
         char why[sizeof rt->message];
         snprintf(why, sizeof why, "%s", rt->message);
         rt->status = GBM_OK;
-        status = rt_fail(rt, GBM_USER_ERROR,
-                         "sbc: of data that were simulated from the prior: "
-                         "%.1500s",
-                         why);
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "sbc: of data that were simulated from the prior: "
+                       "%.1500s",
+                       why);
     }
-    if (status == GBM_OK && !rt->options.plain)
+    if (!rt->options.plain)
         rt_pilot(rt, &s->in);
-    if (status == GBM_OK)
-        status = rt->device->load(rt, &s->in);
-    if (status == GBM_OK)
-        status = run_chains(s, slow);
+    enum gbm_status status = rt_load_device(rt, &s->in, notes);
+    return status == GBM_OK ? run_chains(s, slow) : status;
+}
+
+static enum gbm_status run_batch(struct rt_sbc *s, int *slow)
+{
+    struct rt *rt = s->rt;
+    FILE *notes = rt->options.quiet || s->done > 0 ? NULL : stderr;
+    enum gbm_status status = rt_open_device(rt, &s->in, notes);
+    if (status != GBM_OK)
+        return status;
+    status = run_device(s, notes, slow);
     rt->device->close(rt);
     if (status != GBM_OK || rt_stopped())
         return status;
@@ -472,9 +483,15 @@ static void unload(struct rt_sbc *s)
  * to know its quantities. */
 static int choose_batch(const struct rt_sbc *s)
 {
-    double bytes = 8.0 * LONGEST * s->ranked * (double)s->draws.width;
-    double room = BYTES / bytes;
-    int most = room < 1 ? 1 : room > TOGETHER ? TOGETHER : (int)room;
+    const bool many = rt_wants_device(s->rt, &s->in, s->replicates);
+    double cells = (double)LONGEST * s->ranked * (double)s->draws.width;
+    for (int v = 0; v < s->in.model->nvariables; v++)
+        if (s->in.slots[v].per_chain)
+            cells += (double)s->in.slots[v].cells;
+    double room = (many ? BYTES_MANY : BYTES) / (8 * cells);
+    int most = many ? s->replicates : TOGETHER;
+    if (room < most)
+        most = room < 1 ? 1 : (int)room;
     int batches = (s->replicates + most - 1) / most;
     return (s->replicates + batches - 1) / batches;
 }

@@ -148,7 +148,6 @@ refused '--replicates is an option of sbc' ./rates --replicates 30
 refused 'sbc writes JSON' ./rates sbc --data rates.json --out no.nc
 refused '--method tempering is for run' ./rates sbc --data rates.json \
     --method tempering
-refused 'not supported yet' ./rates sbc --data rates.json --device cuda
 refused 'without --power' ./rates sbc --data rates.json --power 0.5
 refused 'a chain for each' ./rates sbc --data rates.json --chains 4
 refused '--init is of run' ./rates sbc --data rates.json --init rates.json
