@@ -59,7 +59,8 @@ struct rt_options {
     int chains, warmup, draws, thin;
     bool warmup_given, draws_given, chains_given; /* the user said so */
     int particles;                                /* of a filter */
-    int beside; /* chains for each of those that were asked for */
+    bool guided; /* the same: observations have a say in proposals */
+    int beside;  /* chains for each of those that were asked for */
     uint64_t seed;
     const char *device; /* "auto", "cpu", "cuda", "cuda:1" */
     int threads;        /* 0: as many as the machine has */

@@ -3,7 +3,8 @@
  * Smith 1993): each particle draws what is new at a time from the model, the
  * densities of that time's observations weigh it, and where the effective
  * number of particles falls below half of them they are resampled (Liu and Chen
- * 1995).
+ * 1995). With --proposal guided observations have a say in what is drawn
+ * (guide.c).
  *
  * A particle is a chain of the model. What resampling copies is what later
  * times read; what none reads any more stays where it is, and the ancestors
@@ -255,6 +256,8 @@ enum gbm_status rt_filter_lay_out(struct rt_filter *f)
         s = list_cells(f);
     if (s == GBM_OK)
         s = list_tracked(f);
+    if (s == GBM_OK && f->rt->options.guided)
+        s = rt_guides_create(f);
     return s == GBM_OK ? allocate(f) : s;
 }
 
@@ -334,12 +337,12 @@ static enum gbm_status deliver(struct rt_filter *f)
     char error[GBM_ERROR];
     enum gbm_status s = o->out ? write_paths(f) : GBM_OK;
     if (s == GBM_OK && o->summary) {
-        s = rt_filter_write(&f->in, &f->result, o->summary, error);
+        s = rt_filter_write(f, o->summary, error);
         if (s != GBM_OK)
             rt_fail(f->rt, s, "%s", error);
     }
     if (!o->quiet)
-        rt_filter_print(&f->in, &f->result, stdout);
+        rt_filter_print(f, stdout);
     return s;
 }
 
@@ -553,7 +556,8 @@ void rt_filter_release(struct rt_filter *f)
         f->live,      f->increment,       f->weight,       f->column,
         f->offspring, f->trace,           f->events,       f->logliks,
         f->ess,       f->paths,           f->resampled,    f->estimates,
-        f->records,   f->result.instants, f->result.cells, f->list};
+        f->records,   f->result.instants, f->result.cells, f->list,
+        f->hangs,     f->proposed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     rt_checkpoint_end(&f->checkpoint);
@@ -596,6 +600,7 @@ const struct rt_method rt_particle_filter = {
     .help = "particle filters: states along time, given --init, and the "
             "likelihood",
     .particles = true,
+    .filters = true,
     .from = true,
     .run = run_filters,
 };

@@ -101,6 +101,17 @@ struct rt_filtered {
 
 #define RT_FILTER_STREAM (UINT32_MAX - 5000) /* of random numbers */
 
+/* guide.c: what a state is drawn from. */
+enum rt_law {
+    RT_LAW_PRIOR,
+    RT_LAW_VALUES,
+    RT_LAW_NORMAL,
+    RT_LAW_GAMMA,
+    RT_LAW_LOGNORMAL,
+    RT_LAW_BETA,
+    RT_LAWS
+};
+
 /* What is done at a time. */
 struct rt_step_in_time {
     int family, kind;
@@ -147,6 +158,10 @@ struct rt_filter {
     int64_t *first; /* [count + 2] acts of a time */
     int64_t *cell0; /* [nodes + 1] its cells: cell[cell0[i]] ... */
     int64_t *cell;
+    /* --proposal guided, or NULL: [acts] of a draw and of what hangs on it: the
+       next act that does, computed or weighed, -1: none; */
+    int64_t *hangs;
+    int64_t *proposed;     /* [families][RT_LAWS] states drawn so */
     int *live, nlive;      /* acts whose values later times read */
     int64_t *list, listed; /* cells at hand; those of times so far */
     double *increment, *weight, *column;
@@ -201,6 +216,19 @@ void rt_filter_from_close(struct rt_filter *f);
 enum gbm_status rt_filter_begin(struct rt_filter *f, const void *state);
 enum gbm_status rt_filter_run(struct rt_filter *f);
 
+/* ---- guide.c: --proposal guided ---- */
+/* Finds what of a time's observations hangs on which draw. After lay_out. */
+enum gbm_status rt_guides_create(struct rt_filter *f);
+/* Draws the state of an act for a particle, given what hangs on it; returns the
+ * log of its density in the model over that of what it was drawn from. */
+double rt_guide_draw(struct rt_filter *f, const void *state, int64_t act,
+                     int particle, struct gbm_rng *rng);
+/* What states were drawn from, by statement: for people; as a member of JSON,
+ * with a comma before it. Nothing without --proposal guided. */
+void rt_guides_print(const struct rt_filter *f, FILE *out);
+struct rt_out;
+void rt_guides_write(const struct rt_filter *f, struct rt_out *out);
+
 /* ---- estimates.c ---- */
 enum gbm_status rt_filter_no_memory(struct rt_filter *f);
 /* Of the cells of time t, as the particles stand. */
@@ -216,10 +244,8 @@ enum gbm_status rt_filter_combine(struct rt_filter *f);
 double rt_filter_weights(const struct rt_filter *f, int time, double *weight);
 
 /* filter_report.c: the table and warnings; --summary's JSON. */
-void rt_filter_print(const struct rt_instance *in,
-                     const struct rt_filtered *result, FILE *out);
-enum gbm_status rt_filter_write(const struct rt_instance *in,
-                                const struct rt_filtered *result,
-                                const char *path, char error[GBM_ERROR]);
+void rt_filter_print(const struct rt_filter *f, FILE *out);
+enum gbm_status rt_filter_write(const struct rt_filter *f, const char *path,
+                                char error[GBM_ERROR]);
 
 #endif

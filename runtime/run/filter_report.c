@@ -91,10 +91,10 @@ static void print_warnings(const struct rt_filtered *r, FILE *out)
                      "runs ten.\n");
 }
 
-void rt_filter_print(const struct rt_instance *in, const struct rt_filtered *r,
-                     FILE *out)
+void rt_filter_print(const struct rt_filter *f, FILE *out)
 {
-    print_table(in, r, out);
+    const struct rt_filtered *r = &f->result;
+    print_table(&f->in, r, out);
     fprintf(out,
             r->draws ? "\nMean log likelihood of the draws %.4f, standard "
                        "error %.2g (%d filter%s of %d particles).\n"
@@ -102,6 +102,7 @@ void rt_filter_print(const struct rt_instance *in, const struct rt_filtered *r,
                        "filter%s of %d particles).\n",
             r->loglik, r->se, r->filters, r->filters == 1 ? "" : "s",
             r->particles);
+    rt_guides_print(f, out);
     print_warnings(r, out);
 }
 
@@ -152,10 +153,11 @@ static void put_head(struct rt_out *out, const struct rt_filtered *r)
     }
 }
 
-enum gbm_status rt_filter_write(const struct rt_instance *in,
-                                const struct rt_filtered *r, const char *path,
+enum gbm_status rt_filter_write(const struct rt_filter *f, const char *path,
                                 char error[GBM_ERROR])
 {
+    const struct rt_instance *in = &f->in;
+    const struct rt_filtered *r = &f->result;
     struct rt_out *out = malloc(sizeof *out);
     if (!out) {
         snprintf(error, GBM_ERROR, "out of memory");
@@ -167,7 +169,9 @@ enum gbm_status rt_filter_write(const struct rt_instance *in,
         return s;
     }
     put_head(out, r);
-    rt_out_text(out, "\n  ],\n  \"parameters\": {");
+    rt_out_text(out, "\n  ]");
+    rt_guides_write(f, out);
+    rt_out_text(out, ",\n  \"parameters\": {");
     for (int64_t i = 0; i < r->ncells; i++) {
         const struct rt_tracked *c = &r->cells[i];
         char name[256];

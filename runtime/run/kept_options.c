@@ -19,6 +19,7 @@ static const struct {
     {OPTION_DRAWS, true},     {OPTION_UNTIL, true},
     {OPTION_METHOD, false},   {OPTION_REPLICAS, false},
     {OPTION_SEQUENCE, false}, {OPTION_PARTICLES, false},
+    {OPTION_PROPOSAL, false},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -52,6 +53,8 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         return o->method->own_sweeps ? NULL : integer_text(o->draws, buffer);
     case OPTION_PARTICLES:
         return o->method->particles ? integer_text(o->particles, buffer) : NULL;
+    case OPTION_PROPOSAL:
+        return !o->method->filters ? NULL : o->guided ? "guided" : "prior";
     case OPTION_THIN:
         return integer_text(o->thin, buffer);
     case OPTION_MONITOR:

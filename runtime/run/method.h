@@ -15,6 +15,7 @@ struct rt_method {
      * the exit status. NULL: not supported yet. */
     int (*run)(struct rt *rt);
     bool particles;  /* of which --particles says how many; */
+    bool filters;    /* whose states --proposal says how to draw; */
     bool own_sweeps; /* which say how many sweeps there are; */
     bool sequence;   /* data may enter in turns: --sequence; */
     bool from;       /* parameters may be those of draws: --from. */

@@ -47,6 +47,7 @@ enum option_id {
     OPTION_EXPLAIN,
     OPTION_METHOD,
     OPTION_PARTICLES,
+    OPTION_PROPOSAL,
     OPTION_POWER,
     OPTION_TEMPER,
     OPTION_SEQUENCE,
@@ -106,6 +107,7 @@ enum gbm_status rt_option_start(struct rt *rt, const char *value);
 enum gbm_status rt_option_progress(struct rt *rt, const char *value);
 enum gbm_status rt_option_device(struct rt *rt, const char *value);
 enum gbm_status rt_option_replicas(struct rt *rt, const char *value);
+enum gbm_status rt_option_proposal(struct rt *rt, const char *value);
 enum gbm_status rt_option_power(struct rt *rt, const char *value);
 enum gbm_status rt_option_method(struct rt *rt, const char *value);
 enum gbm_status rt_option_version(struct rt *rt, const char *value);

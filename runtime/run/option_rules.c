@@ -45,6 +45,9 @@ static enum gbm_status fit_command(struct rt *rt)
                           "--posterior, which makes its own");
     if (o->anew && !o->from)
         return refuse(rt, "--anew LIST goes with --from FIT");
+    if (rt_option_is_given(o, OPTION_PROPOSAL) && !(runs && o->method->filters))
+        return refuse(rt, "--proposal is an option of --method filter, and of "
+                          "pmmh");
     if (o->replicates && o->command != RT_SBC)
         return refuse(rt, "--replicates is an option of sbc");
     if (o->profile && (!runs || o->plain))

@@ -138,6 +138,15 @@ enum gbm_status rt_option_replicas(struct rt *rt, const char *text)
     return s;
 }
 
+enum gbm_status rt_option_proposal(struct rt *rt, const char *text)
+{
+    rt->options.guided = strcmp(text, "guided") == 0;
+    if (!rt->options.guided && strcmp(text, "prior") != 0)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--proposal '%s': prior or guided is wanted", text);
+    return GBM_OK;
+}
+
 enum gbm_status rt_option_power(struct rt *rt, const char *text)
 {
     char *end;

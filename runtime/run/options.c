@@ -127,6 +127,10 @@ static const struct rt_option options[] = {
      READ(rt_option_method)},
     {"--particles", OPTION_PARTICLES, "N",
      "filter, pmmh, smc: particles (1000)", NUMBER(particles, 2)},
+    {"--proposal", OPTION_PROPOSAL, "KIND",
+     "filter, pmmh: states from the model, prior, or with their observations, "
+     "guided (prior)",
+     READ(rt_option_proposal)},
     {"--power", OPTION_POWER, "B",
      "of the data's densities: 0 samples the prior, 1 the posterior (1)",
      READ(rt_option_power)},

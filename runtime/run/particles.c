@@ -10,7 +10,7 @@
 #define WORTH_THREADS 2000 /* elements */
 
 /* What a particle draws and computes at a time; the log of its weight. */
-static double advance(const struct rt_filter *f, const void *state, int time,
+static double advance(struct rt_filter *f, const void *state, int time,
                       int particle)
 {
     const struct gbm_model *m = f->in.model;
@@ -27,7 +27,10 @@ static double advance(const struct rt_filter *f, const void *state, int time,
             gbm_rng_start(&rng, f->rt->options.seed, (uint32_t)particle,
                           (uint32_t)time, RT_FILTER_STREAM - f->stream,
                           (uint32_t)act->node);
-            fam->simulate(state, &rng, act->element);
+            if (f->hangs && f->hangs[a] >= 0)
+                sum += rt_guide_draw(f, state, a, particle, &rng);
+            else
+                fam->simulate(state, &rng, act->element);
         }
     }
     return isnan(sum) ? -(double)INFINITY : sum;

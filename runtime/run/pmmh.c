@@ -522,5 +522,6 @@ const struct rt_method rt_particle_metropolis = {
     .help = "draws by random walks of parameters, with a particle filter for "
             "states along time",
     .particles = true,
+    .filters = true,
     .run = run_pmmh,
 };
