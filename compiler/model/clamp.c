@@ -72,6 +72,15 @@ static bool is_clamp(symp e, const void *unused)
  * slices of single elements, which need no fit, are better. */
 #define NEAR 0.05
 #define LARGE 1000
+/* And how far a bound of the linear predictor itself must be, in a logit or a
+ * log as BUGS programs write it, min(999, max(-999, eta)): the log of LARGE. */
+#define FAR 6.9
+
+static bool is_far(bool max, symp bound)
+{
+    return bound->kind == SYM_NUM &&
+           (max ? bound->number <= -FAR : bound->number >= FAR);
+}
 
 static bool is_guard(struct compiler *c, bool max, symp bound, symp link)
 {
@@ -91,10 +100,11 @@ static symp without_link_clamp(struct compiler *c, symp e, void *context)
         return NULL;
     const int inside = sym_has_var(e->args[1], x->var);
     symp link = model_without_link_clamps(c, e->args[inside], x);
-    if (!is_guard(c, named(e, "max"), e->args[!inside], link))
+    const bool max = named(e, "max"), far = is_far(max, e->args[!inside]);
+    if (!far && !is_guard(c, max, e->args[!inside], link))
         return NULL;
     symp slope = sym_derivative(c, link, x);
-    return slope && sym_has_var(slope, x->var) ? link : NULL;
+    return slope && (far || sym_has_var(slope, x->var)) ? link : NULL;
 }
 
 symp model_without_link_clamps(struct compiler *c, symp e, symp x)

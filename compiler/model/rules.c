@@ -254,14 +254,14 @@ static struct ends ends_of_sum(symp e, const struct followed *in)
     find_atoms(e, &a, in, &ok);
     if (!ok)
         return r;
-    r = (struct ends){INFINITY, -INFINITY};
+    struct ends corners = {INFINITY, -INFINITY};
     for (unsigned corner = 0; corner < 1U << a.n; corner++) {
         for (int i = 0; i < a.n; i++)
             a.at[i] = corner >> i & 1 ? a.ends[i].high : a.ends[i].low;
         double v = value_at(e, &a);
-        r = both(r, (struct ends){v, v});
+        corners = both(corners, (struct ends){v, v});
     }
-    return r;
+    return (struct ends){fmax(r.low, corners.low), fmin(r.high, corners.high)};
 }
 
 /* Whether a (b + a)^-1 with a, b >= 0 is among the factors, as in r / (r + mu):

@@ -199,12 +199,13 @@ static void keep_slices(struct compiler *c, struct step *const *members, int n,
         }
 }
 
-/* e changes only with the block. */
+/* No array but the block's changes in e: what single numbers do, as the
+ * dispersion of counts, a fit follows easily. */
 static bool settled(const struct joint_context *k, symp e,
                     const struct factor *g)
 {
-    if (e->kind == SYM_REF && joint_variable_number(k, e->var) < 0 &&
-        !joint_constant(e, g))
+    if (e->kind == SYM_REF && e->nargs > 0 &&
+        joint_variable_number(k, e->var) < 0 && !joint_constant(e, g))
         return false;
     for (int i = 0; i < e->nargs; i++)
         if (!settled(k, e->args[i], g))

@@ -685,12 +685,26 @@ static bool moves(const struct step *s, const struct var *v)
 
 /* ---- in words ---- */
 
+/* A bound on what the block enters, in e; NULL if there is none. */
+static symp bound_on(const struct joint_context *k, symp e)
+{
+    symp found = joint_mentions(k, e) ? model_find_clamp(e) : NULL;
+    if (!found || joint_mentions(k, found))
+        return found;
+    for (int i = 0; i < e->nargs; i++)
+        if ((found = bound_on(k, e->args[i])))
+            return found;
+    return NULL;
+}
+
 /* The first factor in which several members meet, and what does not depend on
  * the sweep. */
 static const char *why(struct compiler *c, const struct step *s)
 {
     const struct joint_term *meets = NULL;
     const char *bound = "";
+    struct joint_context k = {.nvars = 0};
+    k.nvars = joint_variables(s, k.vars);
     bool constant = true;
     for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next) {
         const bool more = !meets || t->nslots > meets->nslots;
@@ -698,7 +712,7 @@ static const char *why(struct compiler *c, const struct step *s)
             meets = t;
         constant = constant && t->constant_design && t->constant_weight &&
                    t->constant_score;
-        symp clamp = t->unbounded ? model_find_clamp(t->factor->logp) : NULL;
+        symp clamp = t->unbounded ? bound_on(&k, t->factor->logp) : NULL;
         if (clamp)
             bound = intern_format(c,
                                   "; %s is fitted as if there were no bound, "
