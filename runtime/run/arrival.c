@@ -25,7 +25,11 @@
 #define FEWEST 40    /* sweeps of warm-up */
 #define FAST 2e6     /* terms of all chains, if the device is not the host */
 #define REFERENCES 8 /* draws from the prior of a family with few elements */
-#define FAR 30.      /* below the best, and beyond this many spreads: */
+/* Below the best by this, and one for each number that is drawn, up to FAR, and
+ * beyond this many spreads: a lower mode may make up for that by its volume,
+ * but the less, the fewer directions it has. */
+#define NEVER 12.
+#define FAR 30.
 #define SPREADS 3.
 
 /* When chains are compared: shares of warm-up. */
@@ -206,6 +210,20 @@ static int descending(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
+/* How far below the best a chain is lost. */
+static double lost_below(const struct rt_instance *in)
+{
+    double far = NEVER;
+    for (int f = 0; f < in->model->nfamilies && far < FAR; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        const struct rt_slot *slot = &in->slots[fam->variable];
+        if (fam->stochastic && !fam->data_block && !fam->auxiliary &&
+            slot->per_chain)
+            far += (double)slot->cells;
+    }
+    return far < FAR ? far : FAR;
+}
+
 /* The typical spread of a chain's scores: the upper median of the chains', as
  * one that is on its way has a larger one. */
 static double typical_spread(int nchains, const double *variance,
@@ -292,7 +310,7 @@ enum gbm_status rt_arrival_look(struct rt_arrival *a, struct rt *rt,
     for (int c = 1; c < n; c++)
         good = mean[c] > mean[good] ? c : good;
     double spread = typical_spread(n, mean + n, a->scores + 3 * n);
-    double near = SPREADS * spread, far = FAR + near;
+    double near = SPREADS * spread, far = lost_below(in) + near;
     for (int c = 0; c < n && isfinite(mean[good]); c++) {
         if (mean[c] >= mean[good] - far)
             continue;
