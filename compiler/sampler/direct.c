@@ -1,6 +1,8 @@
 /* direct.c: a draw from a family of the library that the full conditional is
  * of: its parameters from the sums of statistics (`solve`), and its `draw`. */
 #include "sampler/sampler.h"
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The parameters of a recognised family from the sums, and its draw. */
@@ -62,18 +64,125 @@ static symp clause_at(struct emitter *e, const struct entry *d,
     return sym_map(e->c, value, known_param, e);
 }
 
-/* A draw of entry d whose parameters are in scope; bounds are the locals
- * lower and upper if `bounded`. Returns its C text. */
-static const char *emit_draw(struct emitter *e, const struct entry *d,
-                             bool bounded)
+static bool is_never_negative(struct compiler *c, symp e)
 {
-    if (!bounded)
-        return emit_expr(e, clause_at(e, d, "draw"));
+    bool all = e->kind == SYM_MUL;
+    for (int i = 0; all && i < e->nargs; i++)
+        all = is_never_negative(c, e->args[i]);
+    return all || sym_not_negative(c, e) ||
+           (e->kind == SYM_POW && e->args[1]->kind == SYM_NUM &&
+            fmod(e->args[1]->number, 2) == 0);
+}
+
+/* Whether no term of what multiplies statistic number `place` of the family is
+ * positive. */
+static bool is_negative(struct compiler *c, const struct step *s, int place)
+{
+    bool negative = false;
+    for (int k = 0; k < s->law.n; k++)
+        for (const struct part *p = s->parts; p; p = p->next)
+            for (int i = 0; i < p->terms.n && s->law.place[k] == place; i++) {
+                if (!sym_same(p->terms.statistic[i], s->law.statistics[k]))
+                    continue;
+                if (!is_never_negative(c, sym_neg(c, p->terms.coefficient[i])))
+                    return false;
+                negative = true;
+            }
+    return negative;
+}
+
+/* Parameters as `solve` has them; instead of a sum of terms that are negative
+ * something that is so by its form: of terms that are all 0 the density is flat
+ * or that of the rest, which are looked for before, or none. */
+static symp by_sign(struct compiler *c, symp e, void *context)
+{
+    const struct step *s = context;
+    const struct clause *solve = entry_clause(s->law.family, "solve");
+    if (e->kind != SYM_PARAM)
+        return NULL;
+    for (const struct clause_item *i = solve ? solve->items : NULL; i;
+         i = i->next)
+        if (i->label->name == e->name)
+            return sym_map(c, emit_entry_expression(c, s->law.family, i->value),
+                           by_sign, context);
+    if (e->name[0] == 's' && is_negative(c, s, atoi(e->name + 1) - 1))
+        return sym_neg(c, sym_call(c, "exp", 1, &e));
+    return NULL;
+}
+
+/* Whether a > 0 holds whatever the nodes are. */
+static bool holds(struct compiler *c, const struct step *s, symp rule)
+{
+    struct step *context = NEW(c, struct step);
+    *context = *s;
+    return rule->kind == SYM_CALL && rule->name[0] == '>' &&
+           sym_is(rule->args[1], 0) &&
+           sym_positive(sym_map(c, rule->args[0], by_sign, context));
+}
+
+/* Where the draw between bounds is one of the family, of the parameters that
+ * are in scope: 1: whatever the nodes are. */
+static symp membership(struct emitter *e, const struct step *s)
+{
+    const struct entry *d = s->law.family;
+    symp all = sym_num(e->c, 1);
+    const struct clause *rules = entry_clause(d, "require_between");
+    if (!rules)
+        rules = entry_clause(d, "require");
+    for (const struct clause_item *i = rules ? rules->items : NULL;
+         i && s->support.bounded; i = i->next) {
+        symp rule = emit_entry_expression(e->c, d, i->value);
+        if (!holds(e->c, s, rule))
+            all = sym_and(e->c, all, sym_map(e->c, rule, known_param, e));
+    }
+    return all;
+}
+
+/* A draw of the step's family between the locals lower and upper. Returns its C
+ * text. */
+static const char *emit_draw_between(struct emitter *e, const struct step *s)
+{
+    const struct entry *d = s->law.family;
     if (!entry_value(d, "draw_between"))
         return emit_real_between(e, d);
     emit_param(e, "lower", "lower");
     emit_param(e, "upper", "upper");
     return emit_put_between(e, clause_at(e, d, "draw_between"));
+}
+
+/* The same where bounds may make proper what is no member of the family, as
+ * where the likelihood of a rate is a power of it with a negative exponent.
+ * Then it is an update of the density instead, which is a function of any
+ * parameters. Which of both it is does not depend on the value before. */
+static const char *emit_member(struct emitter *e, const struct step *s,
+                               symp member, const char *prefix)
+{
+    const char *value = emit_name(e, "drawn");
+    emit_line(e, "real %s;", value);
+    emit_line(e, "if (%s) {", emit_expr(e, member));
+    e->indent++;
+    emit_line(e, "%s = %s;", value, emit_draw_between(e, s));
+    e->indent--;
+    emit_line(e, "} else {");
+    emit_line(e,
+              "    %s = gbm_slice_between(rng, %s, lower, upper, density_%s, "
+              "%s);",
+              value, emit_target(e, s->family), family_id(e->c, s->family),
+              !strcmp(prefix, "k_.") ? "&k_" : "k_");
+    emit_line(e, "}");
+    return value;
+}
+
+/* A draw of the step's family, whose parameters are in scope; bounds are the
+ * locals lower and upper if there are any. Returns its C text. */
+static const char *emit_draw(struct emitter *e, const struct step *s,
+                             const char *prefix)
+{
+    if (!s->support.bounded)
+        return emit_expr(e, clause_at(e, s->law.family, "draw"));
+    symp member = membership(e, s);
+    return sym_is(member, 1) ? emit_draw_between(e, s)
+                             : emit_member(e, s, member, prefix);
 }
 
 /* C text: the conditional between bounds is flat, as where the likelihood of a
@@ -108,8 +217,7 @@ static void emit_solved_draw(struct emitter *e, const struct step *s,
     int nparams = e->nparams;
     e->indent++;
     emit_solve(e, s, prefix);
-    emit_line(e, "%s = %s;", value,
-              emit_draw(e, s->law.family, s->support.bounded));
+    emit_line(e, "%s = %s;", value, emit_draw(e, s, prefix));
     e->indent--;
     e->nparams = nparams;
 }
@@ -121,7 +229,7 @@ static const char *emit_direct_value(struct emitter *e, const struct step *s,
     const char *flat = flat_condition(e, s, prefix);
     if (!flat) {
         emit_solve(e, s, prefix);
-        return emit_draw(e, s->law.family, s->support.bounded);
+        return emit_draw(e, s, prefix);
     }
     const char *value = emit_name(e, "value");
     const char *rest = rest_condition(e, s, prefix);
@@ -151,9 +259,24 @@ static symp changing_terms(struct compiler *c, symp density)
     return sym_add(c, density->nargs, terms);
 }
 
+/* C text: the log density by its sums, which has no parameters. */
+static const char *density_by_sums(struct emitter *e, const struct step *s)
+{
+    struct text t = {0};
+    for (int k = 0; k < s->law.n; k++)
+        text_printf(&t, "%sgbm_times(k_->c%d, %s)", k ? " + " : "", k + 1,
+                    emit_expr(e, s->law.statistics[k]));
+    return text_take(e->c, &t);
+}
+
 static void emit_solved_density(struct emitter *e, const struct step *s)
 {
     emit_solve(e, s, "k_->");
+    symp member = membership(e, s);
+    if (!sym_is(member, 1)) {
+        emit_line(e, "if (!(%s))", emit_expr(e, member));
+        emit_line(e, "    return %s;", density_by_sums(e, s));
+    }
     symp density =
         changing_terms(e->c, clause_at(e, s->law.family, "logdensity"));
     emit_line(e, "return %s;", emit_expr(e, density));

@@ -29,15 +29,20 @@ enum { NTOP = sizeof top_keywords / sizeof top_keywords[0] };
 
 /* The clauses of docs/library.md. */
 static const char *const clause_keywords[] = {
-    "require",     "support",      "logdensity",     "statistics",   "solve",
-    "draw",        "draw_between", "log_mass",       "mean",         "mode",
-    "cdf",         "quantile",     "log_cdf",        "log_survival", "as",
-    "alias",       "observable",   "code",           "derivative",   "range",
-    "inverse",     "match",        "observed",       "add",          "factor",
-    "builtin",     "log",          "log_complement", "mixing",       "confine",
-    "folded",      "named",        "single",         "priority",     "vectors",
-    "draw_shared", "raised",       "adjoint",        "flat",         "nominal",
-    "cell",
+    "require",        "support",      "logdensity",
+    "statistics",     "solve",        "draw",
+    "draw_between",   "log_mass",     "mean",
+    "mode",           "cdf",          "quantile",
+    "log_cdf",        "log_survival", "as",
+    "alias",          "observable",   "code",
+    "derivative",     "range",        "inverse",
+    "match",          "observed",     "add",
+    "factor",         "builtin",      "log",
+    "log_complement", "mixing",       "confine",
+    "folded",         "named",        "single",
+    "priority",       "vectors",      "draw_shared",
+    "raised",         "adjoint",      "flat",
+    "nominal",        "cell",         "require_between",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 

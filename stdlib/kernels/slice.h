@@ -165,6 +165,45 @@ GBM_INLINE real gbm_slice_along(struct gbm_rng *rng, real width, real lower,
                          context);
 }
 
+/* Whether a density whose interval ends at infinity on that side has its mass
+ * there, and none elsewhere. */
+GBM_INLINE bool gbm_runs_off(real end, real value,
+                             real (*density)(const void *context, real x),
+                             const void *context)
+{
+    if (real_fabs(end) < GBM_INF)
+        return false;
+    return density(context, end > 0 ? REAL_C(1e30) : -REAL_C(1e30)) > value;
+}
+
+/* One update of x0 between bounds that begins with all of the interval, where
+ * that is finite: nothing is tuned. NaN if upper < lower, or where the density
+ * is no number or has no finite integral. */
+GBM_INLINE real gbm_slice_between(struct gbm_rng *rng, real x0, real lower,
+                                  real upper,
+                                  real (*density)(const void *context, real x),
+                                  const void *context)
+{
+    const bool finite = upper - lower < GBM_INF;
+    real width = finite ? upper - lower : 1;
+    if (!(lower < upper))
+        return lower == upper ? lower : GBM_NAN;
+    if (!(x0 >= lower && x0 <= upper)) /* another update has moved a bound */
+        x0 = finite             ? lower + width / 2
+             : lower > -GBM_INF ? lower + 1
+             : upper < GBM_INF  ? upper - 1
+                                : 0;
+#ifndef __CUDACC__
+    if (rng->between && !rng->between->taken) /* what asks is thrown away */
+        return x0;
+#endif
+    const real value = density(context, x0);
+    if (gbm_is_nan(value) || gbm_runs_off(lower, value, density, context) ||
+        gbm_runs_off(upper, value, density, context))
+        return GBM_NAN;
+    return gbm_slice(rng, x0, &width, 0, lower, upper, density, context);
+}
+
 /* The same for an integer: a slice update of x0 + U, whose density on [k, k +
  * 1) is that of k. The bounds belong to the range. */
 GBM_INLINE real gbm_slice_integer(struct gbm_rng *rng, real x0, real *width,

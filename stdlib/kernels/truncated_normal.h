@@ -12,27 +12,28 @@
 #include "exponential.h"
 #include "normal.h"
 
-/* Standard normal on [a, b], a short interval, by rejection from the uniform;
- * the density is largest at `peak`. */
-GBM_FN real gbm_truncated_normal_short(struct gbm_rng *rng, real a, real width,
-                                       real peak)
+/* A number of the standard normal as its distance from a, so that nothing is
+ * lost where a is far larger than the interval: on [a, a + width], a short
+ * interval, by rejection from the uniform. */
+GBM_FN real gbm_truncated_normal_short(struct gbm_rng *rng, real a, real width)
 {
     for (;;) {
-        real x = a + width * gbm_uniform(rng);
-        if (gbm_draw_exponential(rng) >= (x - peak) * (x + peak) / 2)
-            return x;
+        real y = width * gbm_uniform(rng);
+        real fall = a > 0 ? y * (y + 2 * a) : (a + y) * (a + y);
+        if (gbm_draw_exponential(rng) >= fall / 2)
+            return y;
     }
 }
 
-/* Standard normal on [a, b] with a large: a + y, where y is exponential of rate
- * a and accepted with probability exp(-y^2 / 2). */
-GBM_FN real gbm_truncated_normal_far(struct gbm_rng *rng, real a, real b)
+/* The same with a large: y is exponential of rate a and accepted with
+ * probability exp(-y^2 / 2). */
+GBM_FN real gbm_truncated_normal_far(struct gbm_rng *rng, real a, real width)
 {
-    real beyond = b < GBM_INF ? real_exp(-a * (b - a)) : 0;
+    real beyond = width < GBM_INF ? real_exp(-a * width) : 0;
     for (;;) {
         real y = -real_log1p(gbm_uniform(rng) * (beyond - 1)) / a;
         if (2 * gbm_draw_exponential(rng) >= y * y)
-            return a + y;
+            return y;
     }
 }
 
@@ -55,16 +56,17 @@ GBM_FN real gbm_truncated_normal_inverse(struct gbm_rng *rng, real a, real b)
     return below ? x : -x;
 }
 
-/* Standard normal on [a, a + width], whose upper end b is the farther from 0.
- */
+/* Standard normal on [a, a + width], whose upper end b is the farther from 0;
+ * *from_end: as its distance from a. */
 GBM_FN_BIG real gbm_truncated_normal_right(struct gbm_rng *rng, real a, real b,
-                                           real width)
+                                           real width, bool *from_end)
 {
-    real peak = real_fmax(a, 0);
-    if ((b - peak) * (b + peak) <= 1)
-        return gbm_truncated_normal_short(rng, a, width, peak);
+    *from_end = true;
+    if (a > 0 ? width * (width + 2 * a) <= 1 : b * b <= 1)
+        return gbm_truncated_normal_short(rng, a, width);
     if (a > GBM_FAR_TAIL)
-        return gbm_truncated_normal_far(rng, a, b);
+        return gbm_truncated_normal_far(rng, a, width);
+    *from_end = false;
     return gbm_truncated_normal_inverse(rng, a, b);
 }
 
@@ -83,9 +85,11 @@ GBM_FN real gbm_draw_truncated_normal(struct gbm_rng *rng, real mu, real sd,
     real a = (lower - mu) / sd, b = (upper - mu) / sd;
     real width = (upper - lower) / sd;
     const bool flip = -a > b;
-    const real x =
-        gbm_truncated_normal_right(rng, flip ? -b : a, flip ? -a : b, width);
-    return gbm_clamp(mu + sd * (flip ? -x : x), lower, upper);
+    bool from_end;
+    const real x = gbm_truncated_normal_right(rng, flip ? -b : a, flip ? -a : b,
+                                              width, &from_end);
+    const real origin = !from_end ? mu : flip ? upper : lower;
+    return gbm_clamp(origin + sd * (flip ? -x : x), lower, upper);
 }
 
 #endif
