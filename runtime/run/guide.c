@@ -9,7 +9,7 @@
  * conjugate pairs are; a finite set of values is gone through. Weights are
  * those of what was drawn from, so they are exact even if it only nearly is of
  * the family; what is of none is drawn from the model. */
-#include "run/filter.h"
+#include "run/guide.h"
 #include "io/output.h"
 #include "gbm.h"
 
@@ -19,10 +19,7 @@
 #include <string.h>
 
 enum { PROBES = 5, MOST_VALUES = 256 };
-#define NEARLY 1e-6    /* of the log densities' range */
-#define ROUNDING 1e-11 /* of a log density */
 #define ALL_OF_IT 1e-9 /* what probabilities may lack of 1 */
-#define HALF_LOG_2_PI 0.91893853320467274
 
 /* ---- what hangs on a draw ---- */
 
@@ -90,34 +87,19 @@ enum gbm_status rt_guides_create(struct rt_filter *f)
 
 /* ---- one proposal ---- */
 
-struct guide {
-    const struct rt_filter *f;
-    const void *state;
-    struct gbm_rng *rng;
-    const struct gbm_family *family;
-    const struct rt_slot *slot;
-    bool integer;
-    int64_t act, element, cell;
-    int particle;
-};
-
-static double value_of(const struct guide *g)
+void rt_guide_try(const struct rt_guide *g, double *x)
 {
-    return rt_value(g->slot, g->integer, g->particle, g->cell);
+    g->family->simulate(g->state, g->rng, g->element);
+    for (int i = 0; i < g->n; i++)
+        x[i] = rt_value(g->slot, g->integer, g->particle, g->cell[i]);
 }
 
-static void set_value(const struct guide *g, double x)
-{
-    rt_set_value(g->slot, g->integer, g->particle, g->cell, x);
-}
-
-/* The log of the state's own density at x, and with that of what hangs on it;
- * -inf where either is not finite. */
-static double density(const struct guide *g, double x, double *own)
+double rt_guide_density(const struct rt_guide *g, const double *x, double *own)
 {
     const struct rt_filter *f = g->f;
     const struct gbm_model *m = f->in.model;
-    set_value(g, x);
+    for (int i = 0; i < g->n; i++)
+        rt_set_value(g->slot, g->integer, g->particle, g->cell[i], x[i]);
     *own = rt_in_support(&f->particles, g->state, g->particle,
                          f->acts[g->act].family, g->element)
                ? g->family->logdensity(g->state, g->element)
@@ -142,24 +124,24 @@ struct values {
     double own[MOST_VALUES], both[MOST_VALUES];
 };
 
-static bool is_possible(const struct guide *g, double x)
+static bool is_possible(const struct rt_guide *g, double x)
 {
     double own;
-    density(g, x, &own);
+    rt_guide_density(g, &x, &own);
     return isfinite(own);
 }
 
 /* All values that the state may have lie from v->low on. */
-static bool list_values(const struct guide *g, struct values *v)
+static bool list_values(const struct rt_guide *g, struct values *v)
 {
     int64_t n = 0;
     if (g->family->categories) {
         v->low = 1;
         n = g->family->categories(g->state, g->element);
     } else {
-        g->family->simulate(g->state, g->rng, g->element);
-        const double x = value_of(g);
-        double low = x, high = x;
+        double low, high;
+        rt_guide_try(g, &low);
+        high = low;
         while (high - low < MOST_VALUES && is_possible(g, low - 1))
             low--;
         while (high - low < MOST_VALUES && is_possible(g, high + 1))
@@ -172,14 +154,15 @@ static bool list_values(const struct guide *g, struct values *v)
     double total = 0;
     v->n = (int)n;
     for (int k = 0; k < v->n; k++) {
-        v->both[k] = density(g, v->low + k, &v->own[k]);
+        const double x = v->low + k;
+        v->both[k] = rt_guide_density(g, &x, &v->own[k]);
         total += exp(v->own[k]);
     }
     return fabs(total - 1) < ALL_OF_IT;
 }
 
 /* Draws one; `weight`: the log of what the observations are predicted with. */
-static bool draw_value(const struct guide *g, double *weight)
+static bool draw_value(const struct rt_guide *g, double *weight)
 {
     struct values v;
     double largest = -(double)INFINITY, total = 0;
@@ -201,7 +184,7 @@ static bool draw_value(const struct guide *g, double *weight)
             break;
         u -= p;
     }
-    set_value(g, v.low + k);
+    rt_set_value(g->slot, g->integer, g->particle, g->cell[0], v.low + k);
     *weight = v.own[k] - (v.both[k] - largest - log(total));
     return true;
 }
@@ -214,15 +197,14 @@ struct probes {
     int least, most, middle;
 };
 
-static bool try_probes(const struct guide *g, struct probes *p)
+static bool try_probes(const struct rt_guide *g, struct probes *p)
 {
     double own, apart = 0;
     p->least = p->most = 0;
     p->middle = -1;
     for (int i = 0; i < PROBES; i++) {
-        g->family->simulate(g->state, g->rng, g->element);
-        p->x[i] = value_of(g);
-        p->both[i] = density(g, p->x[i], &own);
+        rt_guide_try(g, &p->x[i]);
+        p->both[i] = rt_guide_density(g, &p->x[i], &own);
         if (!isfinite(p->x[i]) || !isfinite(p->both[i]))
             return false;
         p->least = p->x[i] < p->x[p->least] ? i : p->least;
@@ -271,7 +253,7 @@ static double normal_draw(struct gbm_rng *rng, const double p[2])
 
 static double normal_logdensity(double x, const double p[2])
 {
-    return 0.5 * log(p[1]) - HALF_LOG_2_PI -
+    return 0.5 * log(p[1]) - RT_HALF_LOG_2_PI -
            0.5 * p[1] * (x - p[0]) * (x - p[0]);
 }
 
@@ -390,9 +372,9 @@ static bool fits(const struct probes *p, const struct law *law, double centre,
 {
     double t[PROBES][2];
     const int i = p->least, j = p->middle, k = p->most;
-    const double most = NEARLY * (fabs(p->both[i] - p->both[j]) +
-                                  fabs(p->both[k] - p->both[j])) +
-                        ROUNDING * (1 + fabs(p->both[j]));
+    const double most = RT_GUIDE_NEARLY * (fabs(p->both[i] - p->both[j]) +
+                                           fabs(p->both[k] - p->both[j])) +
+                        RT_GUIDE_ROUNDING * (1 + fabs(p->both[j]));
     for (int q = 0; q < PROBES; q++) {
         if (!(p->x[q] > law->low && p->x[q] < law->high))
             return false;
@@ -413,7 +395,7 @@ static bool fits(const struct probes *p, const struct law *law, double centre,
 
 /* Whether the state can be where the law mostly is, and only where it can be.
  */
-static bool covers(const struct guide *g, const struct probes *p,
+static bool covers(const struct rt_guide *g, const struct probes *p,
                    const struct law *law, double centre,
                    const double parameters[2])
 {
@@ -431,7 +413,7 @@ static bool covers(const struct guide *g, const struct probes *p,
     return true;
 }
 
-static enum rt_law draw_number(const struct guide *g, double *weight)
+static enum rt_law draw_number(const struct rt_guide *g, double *weight)
 {
     struct probes p;
     double parameters[2], own;
@@ -444,11 +426,20 @@ static enum rt_law draw_number(const struct guide *g, double *weight)
             !covers(g, &p, law, centre, parameters))
             continue;
         const double x = centre + law->draw(g->rng, parameters);
-        density(g, x, &own);
+        rt_guide_density(g, &x, &own);
         *weight = own - law->logdensity(x - centre, parameters);
         return (enum rt_law)l;
     }
     return RT_LAW_PRIOR;
+}
+
+static enum rt_law draw(const struct rt_guide *g, double *weight)
+{
+    if (g->n > 1)
+        return rt_guide_vector(g, weight) ? RT_LAW_NORMAL : RT_LAW_PRIOR;
+    if (!g->integer)
+        return draw_number(g, weight);
+    return draw_value(g, weight) ? RT_LAW_VALUES : RT_LAW_PRIOR;
 }
 
 double rt_guide_draw(struct rt_filter *f, const void *state, int64_t act,
@@ -457,22 +448,22 @@ double rt_guide_draw(struct rt_filter *f, const void *state, int64_t act,
     const struct rt_step_in_time *a = &f->acts[act];
     const struct gbm_family *fam = &f->in.model->families[a->family];
     const int64_t first = f->cell0[a->node];
-    struct guide g = {.f = f,
-                      .state = state,
-                      .rng = rng,
-                      .family = fam,
-                      .slot = &f->particles.slots[fam->variable],
-                      .integer = f->in.model->variables[fam->variable].integer,
-                      .act = act,
-                      .element = a->element,
-                      .cell = f->cell[first],
-                      .particle = particle};
+    struct rt_guide g = {.f = f,
+                         .state = state,
+                         .rng = rng,
+                         .family = fam,
+                         .slot = &f->particles.slots[fam->variable],
+                         .integer =
+                             f->in.model->variables[fam->variable].integer,
+                         .act = act,
+                         .element = a->element,
+                         .cell = f->cell + first,
+                         .n = (int)(f->cell0[a->node + 1] - first),
+                         .particle = particle};
     enum rt_law law = RT_LAW_PRIOR;
     double weight = 0;
-    if (f->cell0[a->node + 1] - first == 1 && !fam->censored)
-        law = !g.integer                ? draw_number(&g, &weight)
-              : draw_value(&g, &weight) ? RT_LAW_VALUES
-                                        : RT_LAW_PRIOR;
+    if (!fam->censored)
+        law = draw(&g, &weight);
     if (law == RT_LAW_PRIOR) { /* not what the probes were */
         fam->simulate(state, rng, a->element);
         weight = 0;
