@@ -145,15 +145,15 @@ static double mean_of(const struct rt_stones *s, int rung, double sweeps)
 
 void rt_stones_evidence(const struct rt_stones *s, double *value, double *se)
 {
-    double mean[RT_MOST_REPLICAS], sweeps = 0;
+    double *mean = calloc((size_t)s->replicas, sizeof *mean), sweeps = 0;
     int n = s->batches * s->ladders;
     *value = 0;
     *se = (double)NAN;
     for (int b = 0; b < s->batches; b++)
         sweeps += (double)(sweeps_of(s, b) * s->ladders);
-    for (int i = 0; i + 1 < s->replicas; i++)
+    for (int i = 0; mean && i + 1 < s->replicas; i++)
         *value += mean[i] = mean_of(s, i, sweeps);
-    if (!(sweeps > 0) || !isfinite(*value))
+    if (!mean || !(sweeps > 0) || !isfinite(*value))
         *value = (double)NAN;
     double *off = n >= 8 ? malloc((size_t)n * sizeof *off) : NULL;
     if (off && isfinite(*value)) {
@@ -163,4 +163,5 @@ void rt_stones_evidence(const struct rt_stones *s, double *value, double *se)
         *se = error_of(s, off);
     }
     free(off);
+    free(mean);
 }

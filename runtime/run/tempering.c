@@ -22,6 +22,7 @@
 /* The first stream of draws from the prior that no other command uses. */
 #define PRIOR_STREAM 100000u
 enum { SHORTEST_ROUND = 8 };
+enum { MOST_SHOWN = 64 }; /* rungs that are told one by one */
 
 struct tempering {
     int ladders, replicas;
@@ -140,9 +141,12 @@ static double between(double lower, double upper, double share)
                      : upper * share * share;
 }
 
-void rt_tempering_spread(int n, const double *rejection, double *power)
+bool rt_tempering_spread(int n, const double *rejection, double *power)
 {
-    double barrier[RT_MOST_REPLICAS] = {0}, old[RT_MOST_REPLICAS];
+    double *barrier = calloc(2 * (size_t)n, sizeof *barrier),
+           *old = barrier + n;
+    if (!barrier)
+        return false;
     memcpy(old, power, (size_t)n * sizeof *old);
     for (int i = 0; i + 1 < n; i++)
         barrier[i + 1] = barrier[i] + fmax(rejection[i], 1e-4);
@@ -154,6 +158,8 @@ void rt_tempering_spread(int n, const double *rejection, double *power)
             between(old[i], old[i + 1],
                     (wanted - barrier[i]) / (barrier[i + 1] - barrier[i]));
     }
+    free(barrier);
+    return true;
 }
 
 /* The lengths of rounds double; the last one ends with warm-up. */
@@ -166,16 +172,20 @@ static int64_t next_round(int64_t done, int64_t warmup)
     return length / 2 < SHORTEST_ROUND || end <= done ? warmup : end;
 }
 
-static void end_round(struct rt_chains *r, struct tempering *t, uint32_t sweep)
+static enum gbm_status end_round(struct rt_chains *r, struct tempering *t,
+                                 uint32_t sweep)
 {
     int64_t warmup = r->rt->options.warmup;
     if (t->sampling || (int64_t)sweep + 1 < t->round_end)
-        return;
+        return GBM_OK;
     for (int i = 0; i + 1 < t->replicas; i++)
         t->rejected[i] /= (double)t->compared;
-    rt_tempering_spread(t->replicas, t->rejected, t->power);
+    if (!rt_tempering_spread(t->replicas, t->rejected, t->power))
+        return rt_fail(r->rt, GBM_FAILURE, "no memory for %d replicas",
+                       t->replicas);
     forget(t);
     t->round_end = next_round(t->round_end, warmup);
+    return GBM_OK;
 }
 
 /* ---- a sweep ---- */
@@ -254,7 +264,8 @@ static enum gbm_status sweep_once(struct rt_chains *r, struct tempering *t,
         count_trips(t);
         t->sweeps++;
     }
-    end_round(r, t, one.first);
+    if (end_round(r, t, one.first) != GBM_OK)
+        return rt->status;
     set_powers(r, t);
     return rt->device->put(rt);
 }
@@ -369,11 +380,16 @@ static void print_report(const struct tempering *t, FILE *out, double barrier,
             "tempering: %d ladder%s of %d replicas, communication barrier "
             "%.2f\nrejected by rung:",
             t->ladders, t->ladders == 1 ? "" : "s", t->replicas, barrier);
-    for (int i = 0; i + 1 < t->replicas; i++)
+    const int last = t->replicas - 1, shown = last < MOST_SHOWN ? last : 0;
+    for (int i = 0; i < shown; i++)
         fprintf(out, " %.2f", t->rejected[i] / (double)t->compared);
+    if (!shown)
+        fprintf(out, " %.2g on average (each in --summary)", barrier / last);
     fprintf(out, "\npowers:");
-    for (int i = 0; i < t->replicas; i++)
+    for (int i = 0; shown && i <= last; i++)
         fprintf(out, " %.3g", t->power[i]);
+    if (!shown)
+        fprintf(out, " 0, %.3g, ... %.6g, 1", t->power[1], t->power[last - 1]);
     fprintf(out,
             "\nround trips: %lld in %lld sweeps\nlog evidence: %.4f, "
             "standard error %.2g\n",
@@ -387,7 +403,8 @@ static void print_report(const struct tempering *t, FILE *out, double barrier,
         fprintf(out,
                 "Warning: no replica went from the prior to the posterior and "
                 "back: do not\n  rely on modes' masses, nor on the evidence. "
-                "Run longer, or with more --replicas.\n");
+                "Run longer, or with %s --replicas.\n",
+                t->sweeps < 2 * (int64_t)last ? "fewer" : "more");
 }
 
 static void report(struct rt_chains *r, FILE *out, FILE *json)

@@ -4,7 +4,7 @@
 
 #include "run/chains.h"
 
-enum { RT_MOST_REPLICAS = 1000 };
+enum { RT_MOST_REPLICAS = 100000 };
 
 /* stones.c: stepping stones. Of each ladder and rung, sums of the likelihood to
  * the power that the next rung has more, in batches of sweeps for the error.
@@ -29,8 +29,8 @@ void rt_stones_add(struct rt_stones *s, const double *power, const int *chain,
 void rt_stones_evidence(const struct rt_stones *s, double *value, double *se);
 
 /* tempering.c: n powers, ascending from 0 to 1, moved so that the rejection
- * rates of neighbours, [n - 1], become equal. */
-void rt_tempering_spread(int n, const double *rejection, double *power);
+ * rates of neighbours, [n - 1], become equal. False: no memory. */
+bool rt_tempering_spread(int n, const double *rejection, double *power);
 
 /* beside.c. Refuses options that the method does not go with. */
 enum gbm_status rt_refuse_beside(struct rt *rt, const char *method);

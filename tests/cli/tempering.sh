@@ -67,6 +67,14 @@ for chain in 1 2; do
         fail 'threads'
 done
 
+# thousands of rungs, of which the table tells few, and of which a round trip
+# takes longer than this run
+status 0 ./exact --data exact.R --method tempering --device cpu --chains 1 \
+    --replicas 2000 --warmup 30 --draws 100 --summary many.json
+prints '^rejected by rung: 0.00[0-9]+ on average'
+prints 'or with fewer --replicas'
+evidence_is_exact many.json
+
 # too few replicas for the barrier: said so
 status 0 ./modes --data modes.R --method tempering --device cpu --chains 1 \
     --replicas 2 --draws 20 --warmup 20
