@@ -26,8 +26,9 @@
 #define TOGETHER 100    /* chains of the CPU at most */
 #define BYTES 1e9       /* of a batch there, at most */
 #define BYTES_MANY 4e9  /* the same of a GPU, which has all at once */
-#define FAR 1e20        /* and near 0 */
-#define TRIES 50        /* forward draws until one is usable */
+#define WORTH_THREADS 100000 /* values and densities: some milliseconds */
+#define FAR 1e20             /* and near 0 */
+#define TRIES 50             /* forward draws until one is usable */
 #define APART UINT64_C(0x9E3779B97F4A7C15) /* between seeds */
 
 /* ---- what is compared ---- */
@@ -252,17 +253,20 @@ static enum gbm_status draw_truths(struct rt_sbc *s)
     return GBM_OK;
 }
 
-/* The quantities of all chains, as they stand, become draw `k`. */
+/* The quantities of all chains, as they stand, become draw `k`: by one thread
+ * where that takes no longer than it does to wake others. */
 static void store(struct rt_sbc *s, int k)
 {
     const struct rt_instance *in = &s->in;
     const struct rt_block block = {.draws = gbm_draws_record(&s->draws, 0, k),
                                    .chain_stride = (int64_t)s->draws.capacity *
                                                    s->draws.width};
-#pragma omp parallel for num_threads(s->rt->threads) schedule(static)
+    const int64_t work = in->nchains * (in->row + s->pointwise.count);
+    const int threads = work < WORTH_THREADS ? 1 : s->rt->threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int c = 0; c < in->nchains; c++)
         rt_keep(in, &block, rt_state(in, s->states, c), c, 0, 1);
-    rt_pointwise_keep(&s->pointwise, in, &s->draws, k, s->rt->threads);
+    rt_pointwise_keep(&s->pointwise, in, &s->draws, k, threads);
 }
 
 static void keep_truths(struct rt_sbc *s)
@@ -294,17 +298,47 @@ static void forget_truths(const struct rt_sbc *s)
 
 /* ---- chains ---- */
 
-static enum gbm_status run(struct rt_sbc *s, uint32_t *sweep, int sweeps,
-                           bool adapting)
+static void complete_draw(void *context, int chain, int64_t k)
+{
+    struct rt_sbc *s = context;
+    rt_pointwise_keep_chain(&s->pointwise, &s->in, &s->draws,
+                            s->draws.kept + (int)k, chain);
+}
+
+static enum gbm_status warm_up(struct rt_sbc *s, uint32_t *sweep)
 {
     struct rt *rt = s->rt;
+    const struct rt_block block = {.seed = rt->options.seed,
+                                   .sweeps = rt->options.warmup,
+                                   .adapting = true};
+    *sweep = (uint32_t)block.sweeps;
+    s->draws.kept = 0;
+    return block.sweeps > 0 ? rt->device->run(rt, &block) : GBM_OK;
+}
+
+/* Up to n more draws of all chains. The host's threads make those of a chain
+ * without waiting for each other; other devices stop at each. */
+static enum gbm_status draw(struct rt_sbc *s, uint32_t *sweep, int n)
+{
+    struct rt *rt = s->rt;
+    const bool host = rt->device == &rt_host;
     struct rt_block block = {.seed = rt->options.seed,
                              .first = *sweep,
-                             .sweeps = sweeps,
-                             .adapting = adapting,
-                             .thin = adapting ? 0 : sweeps};
-    *sweep += (uint32_t)sweeps;
-    return sweeps > 0 ? rt->device->run(rt, &block) : GBM_OK;
+                             .sweeps = host ? n * s->apart : s->apart,
+                             .thin = s->apart};
+    if (host) {
+        block.draws = gbm_draws_record(&s->draws, 0, s->draws.kept);
+        block.chain_stride = (int64_t)s->draws.capacity * s->draws.width;
+        block.draw_stride = s->draws.width;
+        block.kept = complete_draw;
+        block.context = s;
+    }
+    *sweep += (uint32_t)block.sweeps;
+    enum gbm_status status = rt->device->run(rt, &block);
+    if (status == GBM_OK && !host && (status = rt->device->get(rt)) == GBM_OK)
+        store(s, s->draws.kept);
+    s->draws.kept += host ? n : 1;
+    return status;
 }
 
 /* Draws of one chain's quantity, NaN as the lowest value: a value like others.
@@ -346,19 +380,13 @@ static enum gbm_status count_slow(struct rt_sbc *s, int *slow)
 /* Twice as many draws until they are worth enough independent ones. */
 static enum gbm_status run_chains(struct rt_sbc *s, int *slow)
 {
-    struct rt *rt = s->rt;
-    const struct rt_options *o = &rt->options;
     uint32_t sweep = 0;
-    enum gbm_status status = run(s, &sweep, o->warmup, true);
-    s->draws.kept = 0;
+    enum gbm_status status = warm_up(s, &sweep);
+    rt_clock_note("chains are warm");
     for (int want = s->ranked; status == GBM_OK; want *= 2) {
-        while (status == GBM_OK && s->draws.kept < want && !rt_stopped()) {
-            status = run(s, &sweep, s->apart, false);
-            if (status == GBM_OK)
-                status = rt->device->get(rt);
-            if (status == GBM_OK)
-                store(s, s->draws.kept++);
-        }
+        while (status == GBM_OK && s->draws.kept < want && !rt_stopped())
+            status = draw(s, &sweep, s->ranked);
+        rt_clock_note("draws are made");
         if (status != GBM_OK || rt_stopped())
             break;
         status = count_slow(s, slow);
@@ -406,6 +434,7 @@ static enum gbm_status run_device(struct rt_sbc *s, FILE *notes, int *slow)
         return rt->status;
     keep_truths(s);
     forget_truths(s);
+    rt_clock_note("data are drawn");
     rt->options.seed = s->seed + APART * (uint64_t)(s->done + 1);
     if (rt_start(rt, &s->in, NULL) != GBM_OK) {
         char why[sizeof rt->message];
@@ -418,6 +447,7 @@ static enum gbm_status run_device(struct rt_sbc *s, FILE *notes, int *slow)
     }
     if (!rt->options.plain)
         rt_pilot(rt, &s->in);
+    rt_clock_note("chains have started");
     enum gbm_status status = rt_load_device(rt, &s->in, notes);
     return status == GBM_OK ? run_chains(s, slow) : status;
 }
