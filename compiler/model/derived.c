@@ -292,6 +292,18 @@ symp model_where_defined(struct compiler *c, const struct family *f, symp ref,
     return condition;
 }
 
+/* Whether subscripts tell that no statement that computes v has this element.
+ */
+static bool is_nowhere(struct compiler *c, const struct var *v, symp ref)
+{
+    symp solved[MAX_LOOPS];
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (!f->stochastic &&
+            !sym_is(model_where_defined(c, f, ref, solved), 0))
+            return false;
+    return true;
+}
+
 static symp substitute_node(struct compiler *c, symp e, void *context)
 {
     if (e->kind != SYM_REF)
@@ -308,17 +320,16 @@ static symp substitute_node(struct compiler *c, symp e, void *context)
     symp value = !derived   ? ref
                  : v->given ? sym_ref(c, v->given, e->nargs, args)
                             : NULL;
-    bool stands_in = false; /* the value, as there is no other yet */
+    /* the first statement stands in for what no other has; elsewhere its own
+     * definition may lead back here, as e[4] by a[3] to e[2] */
+    bool stands_in = !value && is_nowhere(c, v, ref);
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         if (f->stochastic || (mixed && f->constant))
             continue;
         symp solved[MAX_LOOPS], where = model_where_defined(c, f, ref, solved);
-        const bool elsewhere = sym_is(where, 0);
-        if (value && elsewhere)
+        if (sym_is(where, 0) && !stands_in)
             continue;
-        if (stands_in)
-            value = NULL;
-        stands_in = elsewhere;
+        stands_in = false;
         /* what it reads first, while its loops still have their ends */
         symp body = sym_map(c, f->body, substitute_node, context);
         body = sym_replace_loops(c, body, f->loops, f->nloops, solved);

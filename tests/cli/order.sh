@@ -144,7 +144,16 @@ model 'model { for (t in 3:N) { x[t] ~ dnorm(x[t-1] + x[k[t]], 1) }
                for (t in 4:N) { k[t] <- 3 } }' \
     '{"N": 4, "x": [1, 2, null, null], "p": [0.5, 0.5]}'
 status 0 ./m check --data m.json
-exit 0
+
+# Two arrays, one computed and one whose first element is drawn, that feed each
+# other, with the later element first.
+model 'model { e[4] <- 3 - a[3]
+               e[2] <- 2 * a[1]
+               a[3] <- e[2] + 1
+               a[1] ~ dnorm(0, 1)
+               y ~ dnorm(e[4], 1) }' '{"y": 2}'
+draws a,e 'near(d["e.2"], 2 * d["a.1"]) and near(d["a.3"], d["e.2"] + 1) and
+    near(d["e.4"], 3 - d["a.3"])'
 
 # Two arrays whose elements feed each other by statements of one element each:
 # a[1], then p[2] from a[1], then a[2] from p[2]. Each draw obeys the statements,
