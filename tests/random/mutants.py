@@ -31,8 +31,8 @@ QUICK, DEEP = (500, 1000), (4000, 8000)  # effort: draws, replicates
 LONG = (("stays", QUICK), ("geweke", DEEP), ("plain", DEEP))
 OF_VALUES = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
              ("plain", QUICK), ("stays", QUICK))
-OF_DRAWS = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
-            ("forward", QUICK), ("plain", QUICK), ("geweke", DEEP),
+OF_DRAWS = (("check", QUICK), ("density", QUICK), ("forward", QUICK),
+            ("geweke", QUICK), ("plain", QUICK), ("geweke", DEEP),
             ("stays", QUICK))
 
 # What a compiler may do wrong when it makes a block: terms dropped, rows and

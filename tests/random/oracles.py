@@ -20,6 +20,7 @@ import earlier
 import forward
 import stays
 import syntax
+import transform
 from harness import (ROOT, Failure, Settings, bench_of, broke,  # noqa: F401
                      message, plain_kind, read_draws,
                      starting_values)
@@ -193,8 +194,14 @@ def geweke(bench):
 # ------------------------------------------------------------- forward draws
 
 def forward_agrees(bench, text, data):
-    """What `simulate` draws beside what plain Python draws from the text."""
-    own = suspects = None
+    """What `simulate` draws beside what plain Python draws from the text; and what
+    the distribution functions are there, given each draw's own parents."""
+    suspects = None
+    try:
+        own = forward.Forward(text, data)
+    except (Impossible, density.Unknown) as why:
+        bench.notes.append(f"forward: {plain_kind(str(why))}")
+        return None
     for times, seed in ((1, bench.seed), (4, bench.seed + 104729)):
         n = times * bench.settings.replicates
         status, out, err = bench.sampler(
@@ -208,21 +215,31 @@ def forward_agrees(bench, text, data):
             return None
         drawn = columns(bench.at("forward_1.csv"))
         try:
-            own = own or forward.Forward(text, data)
-            with np.errstate(all="ignore"):
-                mine = own.columns(drawn, n, np.random.default_rng(seed),
-                                   bench.settings.seconds)
+            rows = far_from_own(own, drawn, n, seed, bench.settings.seconds)
         except (Impossible, density.Unknown) as why:
             bench.notes.append(f"forward: {plain_kind(str(why))}")
             return None
-        rows = {c: forward.distance(x, drawn[c]) for c, x in mine.items()}
-        suspects = {c for c, far in rows.items() if far > FORWARD and
-                    (suspects is None or c in suspects)}
+        suspects = {c for c in rows if suspects is None or c in suspects}
         if not suspects:
             return None
     return Failure("forward", "other draws", "\n".join(
-        f"{c} mean {np.mean(drawn[c]):.5g} own {np.mean(mine[c]):.5g}, "
-        f"distance {rows[c]:.1f}" for c in sorted(suspects)[:8]))
+        rows[c] for c in sorted(suspects)[:8]))
+
+
+def far_from_own(own, drawn, n, seed, seconds):
+    """What each statement, or each number, that is not as it should be is like."""
+    with np.errstate(all="ignore"):
+        uniform = transform.Transform(own.model, own.names, own.empty) \
+            .uniforms(drawn, seconds / 2)
+        far = {s: transform.distance(u) for s, u in uniform.items()}
+        rows = {s: f"{s}: {len(uniform[s])} draws, distance {x:.1f}"
+                for s, x in far.items() if x > FORWARD}
+        if rows:
+            return rows
+        mine = own.columns(drawn, n, np.random.default_rng(seed), seconds / 2)
+    far = {c: forward.distance(x, drawn[c]) for c, x in mine.items()}
+    return {c: f"{c} mean {np.mean(drawn[c]):.5g} own {np.mean(mine[c]):.5g}, "
+            f"distance {x:.1f}" for c, x in far.items() if x > FORWARD}
 
 
 def columns(path):

@@ -1,0 +1,194 @@
+"""Draws of a whole model forward, one by one: what a distribution's own function is
+at a draw, given the draw of its parents, is uniform (Rosenblatt 1952). All
+elements of a statement, or all of a distribution, and all draws are one sample, so
+that it sees what each number alone does not tell: a way to draw that is a little
+off, and parents that are not those of the draw."""
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+import scipy.special as special
+import scipy.stats as stats
+
+import syntax
+from density import COLUMN, settle
+from simulate import Impossible, NotReady, World
+
+LEAST_MASS = 1e-3  # of an interval, where less leaves few digits
+
+# name -> distribution function(x, arguments...), of arrays
+CONTINUOUS = {
+    "dnorm": lambda x, m, t: special.ndtr((x - m) * t ** 0.5),
+    "dlnorm": lambda x, m, t: special.ndtr((np.log(x) - m) * t ** 0.5),
+    "dt": lambda x, m, t, k: special.stdtr(k, (x - m) * t ** 0.5),
+    "dgamma": lambda x, r, l: special.gammainc(r, l * x),
+    "dinvgamma": lambda x, r, b: special.gammaincc(r, b / x),
+    "dexp": lambda x, l: -np.expm1(-l * x),
+    "dchisqr": lambda x, k: special.gammainc(k / 2, x / 2),
+    "dunif": lambda x, a, b: (x - a) / (b - a),
+    "dbeta": lambda x, a, b: special.betainc(a, b, x),
+    "dweib": lambda x, v, l: -np.expm1(-l * x ** v),
+    "ddexp": lambda x, m, t: stats.laplace.cdf(x, m, 1 / t),
+    "dlogis": lambda x, m, t: special.expit(t * (x - m)),
+    "dpar": lambda x, a, c: 1 - (c / x) ** a,
+    "dgen.gamma": lambda x, r, l, b: special.gammainc(r, (l * x) ** b),
+    "df": lambda x, n, m: special.fdtr(n, m, x),
+    "half_normal": lambda x, s: special.erf(x / s / math.sqrt(2)),
+    "half_t": lambda x, k, s: 2 * special.stdtr(k, x / s) - 1,
+    "half_cauchy": lambda x, s: 2 / math.pi * np.arctan(x / s),
+    "rayleigh": lambda x, s: -np.expm1(-0.5 * (x / s) ** 2),
+    "gumbel": lambda x, m, b: np.exp(-np.exp(-(x - m) / b)),
+}
+DISCRETE = {
+    "dbern": lambda x, p: stats.binom.cdf(x, 1, p),
+    "dbin": lambda x, p, n: stats.binom.cdf(x, n, p),
+    "dpois": lambda x, m: stats.poisson.cdf(x, m),
+    "dnegbin": lambda x, p, r: np.where(
+        x < 0, 0.0, special.betainc(r, np.maximum(x, 0) + 1, p)),
+}
+
+
+class Transform:
+    """`empty` are the arrays of a model without what it draws and computes (of
+    forward.Forward)."""
+
+    def __init__(self, model, names, empty):
+        self.model, self.names, self.empty = model, names, empty
+        moves = {r.left[1] for r in syntax.relations(model.body)}
+        self.fixed, self.moving = [], []
+        world = World(empty)
+        for s in model.body:
+            for r, at in world.each(s, {}):
+                if r.random:
+                    to = self.moving if arguments_read(r) & moves else \
+                        self.fixed
+                    to.append((r, at))
+
+    def uniforms(self, drawn, seconds):
+        """Statement, and distribution, -> values that are uniform where draws are
+        right; `drawn`: columns of draws. Where arguments move, as many draws as
+        there is time for."""
+        columns = []
+        for column, x in drawn.items():
+            m = COLUMN.match(column)
+            if m and m.group(1) in self.names:
+                columns.append((self.names[m.group(1)], tuple(
+                    int(k) - 1 for k in m.group(2).split(".")[1:]), x))
+        found = self.with_fixed_arguments(columns)
+        rows = self.with_moving_arguments(columns, seconds)
+        generator = np.random.default_rng(len(columns))
+        for (text, name), x in rows.items():
+            found.append((text, name, transformed(generator, name,
+                                                  *np.array(x).T)))
+        out = {}
+        for text, name, u in found:
+            for key in (text, f"all of {name}"):
+                out.setdefault(key, []).append(u)
+        return {key: np.concatenate(u) for key, u in out.items()}
+
+    def with_fixed_arguments(self, columns):
+        """[(statement, distribution, uniform values)]"""
+        generator = np.random.default_rng(len(columns) + 1)
+        columns = {(name, cell): x for name, cell, x in columns}
+        world, out = World(self.empty), []
+        for r, at in self.fixed:
+            known = known_arguments(world, r, at)
+            cell = world.cells(r.left, at) if r.left[0] == "index" else ()
+            x = columns.get((r.left[1], cell)) if known else None
+            if x is not None:
+                name, args = known
+                out.append((syntax.show_relation(r), name,
+                            transformed(generator, name, x, *args)))
+        return out
+
+    def with_moving_arguments(self, columns, seconds):
+        """(statement, distribution) -> [(draw, bounds, arguments)]"""
+        end = time.monotonic() + seconds
+        world = World({k: v.copy() for k, v in self.empty.items()})
+        computed, left, found = None, self.moving, {}
+        for k in range(len(columns[0][2]) if columns else 0):
+            for name, cell, x in columns:
+                world.values[name][cell] = x[k]
+            if computed is None:
+                computed = not self.is_whole(world)
+            if computed:
+                settle(world, self.model.body, None)
+            left = [(r, at) for r, at in left
+                    if note(world, r, at, found)]
+            if time.monotonic() > end or not left:
+                break
+        return found
+
+    def is_whole(self, world):
+        """Whether what is computed is among the draws."""
+        for s in self.model.body:
+            for r, at in world.each(s, {}):
+                try:
+                    world.value(r.left, at)
+                except (NotReady, IndexError):
+                    if not r.random:
+                        return False
+        return True
+
+
+def arguments_read(r):
+    """Names that a relation's distribution and bounds read."""
+    return syntax.reads(replace(r, left=("name", "")))
+
+
+def known_arguments(world, r, at):
+    """(name, (bounds, arguments)) of what has a distribution function here and
+    arguments that are numbers; None of others."""
+    try:
+        name, args = world.arguments(r, at)
+        bounds = world.limits(r, at)
+    except (NotReady, Impossible, IndexError):
+        return None
+    if name not in CONTINUOUS and (name not in DISCRETE or r.bounds) or \
+            any(np.ndim(a) for a in args):
+        return None
+    return name, (*bounds, *args)
+
+
+def note(world, r, at, found):
+    """A draw with its bounds and arguments; False if none of it is known."""
+    known = known_arguments(world, r, at)
+    try:
+        x = world.value(r.left, at)
+    except (NotReady, IndexError):
+        return False
+    if not known or np.ndim(x):
+        return False
+    name, args = known
+    found.setdefault((syntax.show_relation(r), name), []).append((x, *args))
+    return True
+
+
+def transformed(generator, name, x, low, high, *args):
+    """Of draws, bounds and arguments, each a number or an array."""
+    with np.errstate(all="ignore"):
+        if name in DISCRETE:
+            f = DISCRETE[name]
+            above, below = f(x, *args), f(x - 1, *args)
+            u = below + (above - below) * generator.random(len(x))
+            return u[np.isfinite(u)]
+        f = CONTINUOUS[name]
+        ends = [np.where(np.isinf(e), other,
+                         f(np.where(np.isinf(e), x, e), *args))
+                for e, other in ((low, 0.0), (high, 1.0))]
+        # below the support there is nothing
+        ends = [np.where(np.isnan(e), 0.0, e) for e in ends]
+        mass = ends[1] - ends[0]
+        u = (f(x, *args) - ends[0]) / mass
+    return u[np.isfinite(u) & (mass > LEAST_MASS)]
+
+
+def distance(u):
+    """Of Kolmogorov and Smirnov, with the square root of the size."""
+    if len(u) < 20:
+        return 0.0
+    u, steps = np.sort(u), np.arange(len(u) + 1) / len(u)
+    return math.sqrt(len(u)) * float(
+        max(np.max(steps[1:] - u), np.max(u - steps[:-1])))
