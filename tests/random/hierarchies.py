@@ -158,3 +158,26 @@ def hierarchy(b):
     each(b, i, f"{y}[{i.name}] ~ "
          + b.weighted(families(b, i, " + ".join(terms))))
     b.observed_always.add(y)
+
+
+def shared_effects(b):
+    """Responses with the same effects beside levels, which may be one and the same,
+    others, the negative, or part of a sum that stands in only one of them."""
+    m, n = b.between(2, 5), b.between(5, 10)
+    u, a, c = b.name("u"), b.name("alpha"), b.name("beta")
+    g, normal = b.loop(1, m), spread(b)
+    each(b, g, f"{u}[{g.name}] ~ {normal(b.number(-1, 1))}")
+    for level in (a, c):
+        b.write(f"{level} ~ dnorm({b.number(-1, 1)}, {b.number(0.5, 2)})")
+    for k in range(b.between(1, 3)):
+        i, y = b.loop(1, n), b.name("y")
+        effect = f"{u}[{groups(b, i, m)}]"
+        levels = b.weighted([(3, f"{a}"), (2, f"{c}"), (2, f"{a} + {c}"),
+                             (1, b.number(-1, 1)), (1, f"{a} - {c}")])
+        sign = b.weighted([(4, "+"), (1, "-")])
+        eta = f"{levels} {sign} {effect}"
+        if b.chance(0.4):
+            eta += f" + {b.of('real', [])} * {b.covariate([i])}"
+        each(b, i, f"{y}[{i.name}] ~ " + b.weighted(families(b, i, eta)))
+        b.observed_always.add(y)
+    b.latent_always.update((u, a, c))

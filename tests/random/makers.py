@@ -4,7 +4,7 @@ statements that take from the Builder's pool and adds to it what they define."""
 from catalogue import any_distribution
 from correlations import class_profile, correlated, heavy_tails
 from crossing import across, flat_chain, rows_of_groups
-from hierarchies import hierarchy, overdispersion
+from hierarchies import hierarchy, overdispersion, shared_effects
 from likelihoods import (
     censored, factors, likelihood, measured, observed_sum, widths)
 from mixtures import (
@@ -14,8 +14,9 @@ from plates import (
     computed_plate, data_block, dead_code, product_of_matrices,
     random_effects, scalars, table)
 from published import arms, between_cuts, chosen_model
-from recursions import hidden_chain, population, vector_regression, walk
-from regressions import layers, regression, totals, weighted_sum
+from recursions import (
+    hidden_chain, in_turns, population, sure, vector_regression, walk)
+from regressions import apart, layers, regression, totals, weighted_sum
 from users import (
     conditions, lists, matrix_products, order_statistics, ragged)
 from vectors import (
@@ -34,6 +35,7 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.8, rows_of_groups), (0.5, across), (0.5, flat_chain),
           (0.5, ordered), (1.5, hierarchy), (1.2, overdispersion), (0.6, widths),
           (0.6, lists), (0.8, ragged), (1, conditions), (0.8, order_statistics),
-          (0.6, matrix_products),
+          (0.6, matrix_products), (0.8, in_turns), (0.8, apart), (0.8, sure),
+          (1, shared_effects),
           (4, regression),
           (2, any_distribution), (5, likelihood)]

@@ -114,3 +114,89 @@ def vector_regression(b):
     each(b, type(t)(t.name, 2, n), f"for ({j.name} in 1:{k}) {{ "
          f"{y}[{t.name},{j.name}] ~ dnorm({level} + {mean}, {tau}) }}", str(n))
     b.feature("recursion", "inprod")
+
+
+def in_turns(b):
+    """Two arrays that feed each other: from one time to the next, with a first cell
+    of its own, or by cells that are written out."""
+    n, noisy = b.between(3, 6), b.chance(0.5)
+    x, y, z = b.name("a"), b.name("p"), b.name("z")
+    t = b.loop(2, n)
+    decay, seen = b.number(0.3, 0.9), b.precision([])
+    from_other = b.pick(["{}", "sin(2 * {})", "1.5 * {} + " + b.number(-1, 1),
+                         "{} * " + b.of("real", [])])
+    if b.chance(0.6):
+        b.feature("in turns: cells")
+        computed, noise = b.chance(0.6), b.name("v")
+        if computed:
+            i = b.loop(1, n)
+            each(b, i, f"{noise}[{i.name}] ~ {real_prior(b, [])}")
+            b.latent_always.add(noise)
+        states = [(x if k % 2 else y, k, from_other.format(
+            f"{y if k % 2 else x}[{k - 1}]") if k > 1 else b.real([]))
+            for k in range(1, n + 1)]
+        for own, k, mean in states:
+            if computed:
+                b.write(f"{own}[{k}] <- {mean} + {noise}[{k}]" if k > 1 else
+                        f"{own}[{k}] <- {noise}[{k}]")
+            else:
+                b.write(f"{own}[{k}] ~ dnorm({mean}, {b.number(2, 9)})"
+                        if k == 1 or b.chance(0.5) else
+                        f"{own}[{k}] <- {mean}")
+        for j, (own, k, _) in enumerate(states[-2:], 1):
+            b.write(f"{z}[{j}] ~ dnorm({own}[{k}], {seen})")
+    else:
+        last = f"{t.name} - 1"
+        b.write(f"{x}[1] ~ {real_prior(b, [])}")
+        b.write(f"{y}[1] <- {from_other.format(f'{x}[1]')}"
+                if b.chance(0.6) else f"{y}[1] ~ {real_prior(b, [])}")
+        mean = f"{decay} * {x}[{last}] + {from_other.format(f'{y}[{last}]')}"
+        own = f"~ dnorm({mean}, {b.precision([])})" if noisy else f"<- {mean}"
+        b.write(f"for ({t.name} in 2:{n}) {{ {x}[{t.name}] {own} "
+                f"{y}[{t.name}] <- {decay} * {y}[{last}] - "
+                f"{from_other.format(b.pick([f'{x}[{last}]', f'{x}[{t.name}]']))} "
+                "}")
+        i = b.loop(1, n)
+        each(b, i, f"{z}[{i.name}] ~ dnorm({b.pick([x, y])}[{i.name}], {seen})")
+    b.latent_always.update((x, y))
+    b.observed_always.add(z)
+    b.feature("recursion")
+
+
+def sure(b):
+    """Counts whose probabilities are, or come close to, 1: sizes of sizes, of which
+    all may be left."""
+    n = b.between(3, 5)
+    size, y, z = b.name("N"), b.name("y"), b.name("z")
+
+    def rate(sure):
+        e, p = b.name("b"), b.name("q")
+        link, far = b.pick([("cloglog", 6), ("probit", 10), ("logit", 40)])
+        b.write(f"{e} ~ dnorm({far}, {b.number(0.05, 0.5)})" if b.chance(sure)
+                else f"{e} ~ dnorm({b.number(-1, 2)}, {b.number(0.3, 1)})")
+        b.write(f"{link}({p}) <- {e}")
+        b.latent_always.add(e)
+        return b.pick([p, f"{p} * {p}", f"{p}^2"])
+    p, q, i = rate(0.4), rate(0.8), b.loop(1, n)
+    style = b.pick(["chain", "plate", "one"])
+    b.feature("sure: " + style)
+    first = b.pick([f"dpois({b.between(3, 6)})", f"dbin({q}, {b.between(3, 6)})",
+                    f"dnegbin({q}, {b.between(2, 4)})"])
+    if style == "chain":
+        b.write(f"{size}[1] ~ {first}")
+        t = b.loop(2, n)
+        each(b, t, f"{size}[{t.name}] ~ dbin({q}, {size}[{t.name} - 1])",
+             str(n))
+    elif style == "plate":
+        each(b, i, f"{size}[{i.name}] ~ {first}")
+    else:
+        b.write(f"{size} ~ {first}")
+    at = size if style == "one" else f"{size}[{i.name}]"
+    each(b, i, f"{y}[{i.name}] ~ dbin({b.pick([p, p, p, q])}, {at})")
+    if b.chance(0.7):
+        each(b, i, f"{z}[{i.name}] ~ " + b.pick([
+            f"dpois({b.number(0.4, 1)} * {at} + 0.1)",
+            f"dbin({p}, {at})", f"dnorm({at}, 1)"]))
+        b.observed_always.add(z)
+    b.latent_always.add(size)
+    b.observed_always.add(y)

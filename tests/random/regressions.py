@@ -244,3 +244,31 @@ def regression(b):
         each(b, i, f"{y}[{i.name}] ~ " + b.weighted(families(b, i, eta)))
     if b.chance(0.8):
         b.observed_always.add(y)
+
+
+def apart(b):
+    """Coefficients of which the first, or the last, is of another law, given or
+    computed, in a sum of all."""
+    k, n = b.between(3, 5), b.between(6, 12)
+    beta, y = b.name("beta"), b.name("y")
+    i, j = two(b, n, k)
+    first = b.chance(0.7)
+    own = "1" if first else str(k)
+    b.write(f"{beta}[{own}] " + b.weighted([
+        (2, lambda: "~ dunif(-3, 3)"),
+        (1, lambda: f"~ dt({b.number(-1, 1)}, 1, 5)"),
+        (1, lambda: f"<- {b.number(1, 3)}"),
+        (1, lambda: f"<- {b.of('real', [])} + {b.number(0.5, 2)}")])())
+    others = Index(j.name, 2, k) if first else Index(j.name, 1, k - 1)
+    normal = spread(b)
+    each(b, others, f"{beta}[{j.name}] ~ "
+         + b.pick([normal("0"), f"dnorm({b.number(-1, 1)}, {b.number(0.5, 2)})"]),
+         str(others.high))
+    x = b.given(np.round(b.g.normal(size=(n, k)), 2), "X")
+    eta = b.pick([f"inprod({x}[{i.name},], {beta}[])",
+                  f"inprod({beta}[1:{k}], {x}[{i.name},1:{k}])",
+                  f"sum({x}[{i.name},1:{k}] * {beta}[1:{k}])"])
+    each(b, i, f"{y}[{i.name}] ~ " + b.weighted(families(b, i, eta)))
+    b.latent_always.add(beta)
+    b.observed_always.add(y)
+    b.feature("inprod")
