@@ -1148,7 +1148,7 @@ static symp sum_of_logs(struct compiler *c, symp extent, struct loop *from,
                         symp e)
 {
     struct loop *k = NEW(c, struct loop);
-    *k = (struct loop){"k", sym_num(c, 1), extent};
+    *k = (struct loop){.name = "k", .lower = sym_num(c, 1), .upper = extent};
     e = sym_replace_loop(c, e, from, sym_loop(c, k));
     return sym_sum(c, k, k->lower, k->upper, sym_log(c, e));
 }

@@ -57,6 +57,8 @@ typedef const struct sym *symp; /* the one typedef: it stands everywhere */
 struct loop {
     const char *name;
     symp lower, upper;
+    bool tried; /* it goes through values of nodes, not all of which fit the
+                   arrays that it subscripts */
 };
 symp sym_num(struct compiler *c, double x);
 symp sym_loop(struct compiler *c, struct loop *loop);

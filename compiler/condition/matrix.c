@@ -183,7 +183,8 @@ static bool closes_in_inverse(struct compiler *c, const struct step *s,
     for (int d = 0; d < f->var->ndim; d++) {
         struct loop *l = f->upper[d] ? NEW(c, struct loop) : NULL;
         if (l)
-            *l = (struct loop){"a", sym_num(c, 1), f->upper[d]};
+            *l = (struct loop){
+                .name = "a", .lower = sym_num(c, 1), .upper = f->upper[d]};
         cell[d] = l ? sym_loop(c, l) : f->lower[d];
     }
     return condition_matrix_terms(c, s, logp,

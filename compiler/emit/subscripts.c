@@ -199,7 +199,9 @@ static void check(struct look *k, symp x)
         return;
     for (int d = 0; d < x->nargs; d++) {
         symp at = x->args[d];
-        if (!is_known(k, at) || (at->kind == SYM_NUM && at->number == 1) ||
+        if (!is_known(k, at) ||
+            (!k->of_state && model_subscript_may_miss(x, d)) ||
+            (at->kind == SYM_NUM && at->number == 1) ||
             (k->of_state && !k->turned && !sym_reads_latent(at)))
             continue;
         emit_line(e, "if (!gbm_subscript(problem, \"%s\", %d, %s, s->%s_n%d))",
@@ -207,7 +209,7 @@ static void check(struct look *k, symp x)
         emit_line(e, "    return false;");
     }
     if (!k->of_state && !k->ends && x->var->role == ROLE_GIVEN &&
-        is_known(k, x))
+        is_known(k, x) && !model_may_miss(x))
         check_read(k, x);
 }
 

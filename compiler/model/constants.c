@@ -103,6 +103,7 @@ static bool holds(const struct var *v, symp e, const struct loops *at,
         k.a[d] = at->at[d];
         k.b[d] = f->loops[d];
         if (f->lower[d]->kind != SYM_LOOP || f->lower[d]->loop != f->loops[d] ||
+            f->loops[d]->tried != at->at[d]->tried ||
             !sym_same(at->at[d]->lower, f->loops[d]->lower) ||
             !sym_same(at->at[d]->upper, f->loops[d]->upper))
             return false;

@@ -160,7 +160,7 @@ static struct family *piece(struct compiler *c, const struct family *f,
         if (own != l)
             continue;
         own = NEW(c, struct loop);
-        *own = (struct loop){l->name, lower, upper};
+        *own = (struct loop){.name = l->name, .lower = lower, .upper = upper};
         p->loops[p->nloops - 1] = own;
         t.at = sym_loop(c, own);
     }

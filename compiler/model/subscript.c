@@ -11,7 +11,8 @@ static bool depends_on_state(symp at)
     if (at->kind == SYM_TARGET || sym_is_latent(at, NULL))
         return true;
     if (at->kind == SYM_LOOP)
-        return (at->loop->lower && depends_on_state(at->loop->lower)) ||
+        return at->loop->tried ||
+               (at->loop->lower && depends_on_state(at->loop->lower)) ||
                (at->loop->upper && depends_on_state(at->loop->upper));
     for (int i = 0; i < at->nargs; i++)
         if (depends_on_state(at->args[i]))
@@ -38,9 +39,18 @@ static bool always_inside(symp at, const struct var *v, int d)
     return true;
 }
 
+/* The cell that the family of a table, or constant, defines. */
+static bool defines(symp at, const struct var *v, int d)
+{
+    const struct family *f = v->families;
+    return f && v->hidden && at->kind == SYM_LOOP && d < f->nloops &&
+           f->loops[d] == at->loop;
+}
+
 bool model_subscript_may_miss(symp ref, int d)
 {
-    return depends_on_state(ref->args[d]) &&
+    return !defines(ref->args[d], ref->var, d) &&
+           depends_on_state(ref->args[d]) &&
            !always_inside(ref->args[d], ref->var, d);
 }
 

@@ -63,7 +63,8 @@ static void add_loops(struct compiler *c, const struct entry *a,
     for (int d = 0; d < f->nloops; d++)
         k->loops[d] = f->loops[d];
     struct loop *cell = NEW(c, struct loop);
-    *cell = (struct loop){"cell", sym_num(c, 1), extent};
+    *cell =
+        (struct loop){.name = "cell", .lower = sym_num(c, 1), .upper = extent};
     k->loops[k->nloops++] = cell;
 }
 

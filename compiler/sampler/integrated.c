@@ -322,7 +322,8 @@ static symp given_by(const struct integrated *k, const struct step *s,
             upper = at_solved(c, p, upper);
         }
         struct loop *l = NEW(c, struct loop);
-        *l = (struct loop){p->loops[i]->name, lower, upper};
+        *l = (struct loop){
+            .name = p->loops[i]->name, .lower = lower, .upper = upper};
         e = sym_replace_loop(c, e, p->loops[i], sym_loop(c, l));
         e = sym_sum(c, l, lower, upper, e);
         rows = true;

@@ -134,8 +134,9 @@ static struct indices index_of(const struct sum *k, const struct family *f,
     }
     if (f->nslices) {
         x.loops[0] = NEW(k->c, struct loop);
-        *x.loops[0] =
-            (struct loop){name, sym_num(k->c, 1), family_extent(k->c, f, 0)};
+        *x.loops[0] = (struct loop){.name = name,
+                                    .lower = sym_num(k->c, 1),
+                                    .upper = family_extent(k->c, f, 0)};
     }
     return x;
 }

@@ -166,7 +166,8 @@ static symp lifted_sum(struct lifting *k, symp e)
     if (k->naround == (int)(sizeof k->around / sizeof *k->around))
         return e;
     struct loop *l = NEW(c, struct loop);
-    *l = (struct loop){e->loop->name, e->args[0], e->args[1]};
+    *l = (struct loop){
+        .name = e->loop->name, .lower = e->args[0], .upper = e->args[1]};
     symp body = sym_replace_loop(c, e->args[2], e->loop, sym_loop(c, l));
     k->around[k->naround++] = l;
     body = lifted(k, body);
@@ -229,12 +230,25 @@ symp sweep_statistic_tried(const struct step *s, int i)
     return table ? table : s->law.statistics[i];
 }
 
+/* Nodes of one array have different numbers of values, as states of which some
+ * can't be the first: an array that one family's values subscript may be too
+ * short for another's. */
+static bool supports_differ(const struct family *f)
+{
+    for (const struct family *g = f->var->families; g; g = g->next_of_var)
+        if (g->factor && (!g->factor->upper ||
+                          !sym_same(g->factor->upper, f->factor->upper)))
+            return true;
+    return false;
+}
+
 static void lift_step(struct compiler *c, struct model *m, struct step *s)
 {
     struct loop *value = NEW(c, struct loop);
     value->name = intern(c, "k");
     value->lower = sym_num(c, 1);
     value->upper = sym_length(c, s->support.lower, s->support.upper);
+    value->tried = supports_differ(s->family);
     struct lifting k = {
         .c = c, .m = m, .step = s, .value = value, .first = s->support.lower};
     for (int i = 0; i < s->law.n; i++)

@@ -155,7 +155,8 @@ static symp over_rows(struct rows *r, symp e)
             return e;
         }
         struct loop *l = NEW(c, struct loop);
-        *l = (struct loop){p->loops[i]->name, lower, upper};
+        *l = (struct loop){
+            .name = p->loops[i]->name, .lower = lower, .upper = upper};
         e = sym_replace_loop(c, e, p->loops[i], sym_loop(c, l));
         e = sym_sum(c, l, lower, upper, e);
     }

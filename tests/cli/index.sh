@@ -159,3 +159,46 @@ nowhere through '{"y": [1, 2], "p": [0.5, 0.5]}' \
   for (i in 1:2) { m[i] <- w[k - 4] * i }
   for (j in 1:2) { w[j] ~ dnorm(0, 1) }
   k ~ dcat(p[])'
+
+# The first states are two, all later ones three: what is told by the state is a
+# table with a cell for each of three, which two rows can't fill.
+cat >first.gbm <<'M'
+model {
+  for (i in 1:N) {
+    z[i,f[i]] ~ dcat(p0[])
+    y[i,f[i]] ~ dcat(E[z[i,f[i]],])
+    for (t in (f[i]+1):3) {
+      z[i,t] ~ dcat(PS[z[i,t-1],])
+      y[i,t] ~ dcat(PO[z[i,t],])
+    }
+  }
+  for (s in 1:2) {
+    p0[s] <- 0.5
+    E[s,s] <- d
+    E[s,3-s] <- 1 - d
+    PS[s,s] <- 0.5
+    PS[s,3-s] <- 0.3
+    PS[s,3] <- 0.2
+    PO[s,s] <- d
+    PO[s,3-s] <- 1 - d
+    PO[s,3] <- 0.1
+  }
+  for (s in 1:3) {
+    PS[3,s] <- equals(s, 3)
+    PO[3,s] <- d*equals(s, 3) + 0.1
+  }
+  d ~ dbeta(2, 1)
+}
+M
+echo '{"N": 4, "f": [1, 2, 1, 2],
+ "y": [[1, 1, 3], [null, 2, 2], [2, 1, 1], [null, 1, 2]]}' >first.json
+status 0 "$GBMC" first.gbm first.json -o first
+status 0 ./first check --data first.json
+for plain in "" --plain; do
+    status 0 ./first --data first.json --draws 5000 --monitor d --quiet $plain \
+        --summary told$plain.json
+done
+python3 -c 'import json
+a, b = (json.load(open(f"told{p}.json"))["parameters"]["d"]["mean"]
+        for p in ("", "--plain"))
+exit(abs(a - b) > 0.01 and f"d is {a}, plainly {b}")' || fail "first states"
