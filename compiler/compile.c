@@ -85,6 +85,7 @@ static tree_pass *const on_tree[] = {
 static const struct {
     model_pass *run;
     bool ends;        /* after errors so far, no more passes run */
+    bool draws;       /* is of drawing: left out where modes are sought */
     const char *emit; /* --emit=EMIT ends here, with `print` */
     print_pass *print;
 } on_model[] = {
@@ -119,23 +120,26 @@ static const struct {
      .print = model_print},
     {.run = model_raise_factors, .ends = true},
     {.run = model_find_active},
+    {.run = model_take_expectations},
     /* full conditionals, and how each is sampled */
-    {.run = sampler_augment},
+    {.run = sampler_augment, .draws = true},
     {.run = condition_model},
     {.run = sampler_choose},
-    {.run = sampler_form_paths},
+    {.run = sampler_form_paths, .draws = true},
     {.run = sampler_form_blocks},
     {.run = sampler_check,
      .ends = true,
+     .draws = true,
      .emit = "conditionals",
      .print = report_conditionals},
     /* the sweep */
     {.run = sampler_draw_forward},
-    {.run = sampler_find_scale_moves},
-    {.run = sampler_find_opposite_scales},
-    {.run = sampler_find_translations},
-    {.run = sampler_find_carried},
-    {.run = sampler_integrate_out},
+    {.run = sampler_seek_modes},
+    {.run = sampler_find_scale_moves, .draws = true},
+    {.run = sampler_find_opposite_scales, .draws = true},
+    {.run = sampler_find_translations, .draws = true},
+    {.run = sampler_find_carried, .draws = true},
+    {.run = sampler_integrate_out, .draws = true},
     {.run = sweep_sum_rows},
     {.run = sweep_count_copies},
     {.run = sweep_lift},
@@ -161,7 +165,8 @@ int compile_model(struct compiler *c, struct program *p)
         return 1;
     m->name = model_name(c);
     for (size_t i = 0; i < sizeof on_model / sizeof *on_model; i++) {
-        on_model[i].run(c, m);
+        if (!on_model[i].draws || !sampler_seeks_modes(c))
+            on_model[i].run(c, m);
         model_check(c, m);
         if (on_model[i].ends && c->nerrors)
             return 1;

@@ -72,7 +72,8 @@ static const struct option_spec {
     {OPT_CPU, "--cpu", "native",
      "run on CPUs like this one (default), or portable: on any"},
     {OPT_WITH, "--with", "LIST",
-     "what methods of the sampler need beside the sweep: powers, gradients"},
+     "what methods of the sampler need beside the sweep: powers, gradients, "
+     "expectation"},
     {OPT_TEMPER, "--temper", "LIST",
      "the variables whose data have powers (default: all data expected)"},
     {OPT_SEQUENCE, "--sequence", "I",
@@ -242,11 +243,12 @@ static bool set_cpu(struct compiler *c, const char *cpu)
     return true;
 }
 
-static const char *const withs[] = {"powers", "gradients"};
+static const char *const withs[] = {"powers", "gradients", "expectation"};
 enum { NWITHS = sizeof withs / sizeof withs[0] };
 
 /* What of it there is. */
-static const unsigned supported = WITH_POWERS | WITH_GRADIENTS;
+static const unsigned supported =
+    WITH_POWERS | WITH_GRADIENTS | WITH_EXPECTATION;
 
 /* Bits are in the order of the names: WITH_POWERS is the first. */
 static bool set_with(struct compiler *c, const char *list)
@@ -260,8 +262,8 @@ static bool set_with(struct compiler *c, const char *list)
             k++;
         if (k == NWITHS) {
             error_at(c, nowhere,
-                     "--with takes powers and gradients, with a comma between "
-                     "them, not '%s'",
+                     "--with takes powers, gradients and expectation, with a "
+                     "comma between them, not '%s'",
                      name);
             return false;
         }

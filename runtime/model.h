@@ -94,6 +94,10 @@ struct gbm_variable {
                         of some parameters: what data give of it is here, too */
     bool slope; /* the same: what multiplies such a parameter, so 0 there */
     int whole;
+    /* GBM_WITH_EXPECTATION, of a discrete GBM_STOCHASTIC: slots, less 1, of the
+     * probabilities of each value of each element, and of the log of what they
+     * are normed by, as the last sweep set them; 0: it is not in expectation */
+    int weights, total;
     /* Not NULL: its cells are scalars of the model that are alike, ndim is 1.
      * These are their names, [extent] and a NULL; `name` is for messages. */
     const char *const *names;
@@ -541,7 +545,11 @@ struct gbm_header {
 
 /* What a program has that a plain sweep does not need (gbmc --with), as a
  * method of the runtime asks for it. */
-enum { GBM_WITH_POWERS = 1, GBM_WITH_GRADIENTS = 2 };
+enum {
+    GBM_WITH_POWERS = 1,
+    GBM_WITH_GRADIENTS = 2,
+    GBM_WITH_EXPECTATION = 4
+};
 
 struct gbm_model {
     const char *name;     /* "pump" */

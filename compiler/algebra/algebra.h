@@ -219,6 +219,9 @@ struct var {
                      ranges read it */
     struct var *inverse; /* random matrices: derived, the inverse of each, at
                             the same subscripts; or NULL */
+    struct var *weights, *total; /* expected.c: discrete; how probable each
+                                    value of each element is, and the log of
+                                    what is normed so; or NULL */
     struct var *rest_of, *slope_of;  /* affine.c: arrays that this is part of */
     const struct gathered *gathered; /* its elements are scalars that have
                                         names of their own; or NULL */

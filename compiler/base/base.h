@@ -129,7 +129,7 @@ bool program_output(char *const *argv, struct text *out);
 /* main.c */
 /* What a program has that a plain sweep does not need: GBM_WITH_... of
  * runtime/model.h. */
-enum { WITH_POWERS = 1, WITH_GRADIENTS = 2 };
+enum { WITH_POWERS = 1, WITH_GRADIENTS = 2, WITH_EXPECTATION = 4 };
 
 struct options {
     const char *input, *output;

@@ -353,6 +353,17 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
     }
 }
 
+/* Of a node in expectation: all at each value, constants too, as what they add
+ * up to is its share of the density (expected.c). */
+static void evaluate_all(struct compiler *c, struct step *s)
+{
+    for (struct part *p = s->parts; p; p = p->next) {
+        p->opaque = true;
+        p->terms = (struct collected){.rest = sym_num(c, 0)};
+    }
+    s->opaque = true;
+}
+
 /* as_it_is: no factor may be seen in closed form. */
 static struct step *condition_as(struct compiler *c, struct model *m,
                                  struct family *f, bool as_it_is)
@@ -377,7 +388,10 @@ static struct step *condition_as(struct compiler *c, struct model *m,
         own_part(c, s, own, target);
     for (struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced)
-            child_parts(c, m, s, g, target, as_it_is);
+            child_parts(c, m, s, f->var->weights && g->actual ? g->actual : g,
+                        target, as_it_is);
+    if (f->var->weights)
+        evaluate_all(c, s);
     condition_gather_statistics(s);
     if (s->through || s->order.ties)
         s->opaque = true;

@@ -102,6 +102,9 @@ static void emit_variable(struct text *out, const struct var *v)
         text_printf(out, ", .part = 1, .whole = %d", v->whole->slot->number);
     if (v->drawn)
         text_printf(out, ", .whole = %d", v->drawn->slot->number);
+    if (v->weights)
+        text_printf(out, ", .weights = %d, .total = %d",
+                    v->weights->slot->number + 1, v->total->slot->number + 1);
     if (v->follows)
         text_append(out, ", .follows = 1");
     if (v->shapes)

@@ -127,8 +127,8 @@ static bool open_loops(struct compiler *c, const struct loops *k, symp *e,
     return true;
 }
 
-static struct var *new_array(struct compiler *c, struct model *m,
-                             const char *name, struct family *f)
+struct var *model_new_array(struct compiler *c, struct model *m,
+                            const char *name, struct family *f)
 {
     struct var *v = NEW(c, struct var);
     int number = 0;
@@ -172,7 +172,7 @@ static symp array_of(struct compiler *c, struct model *m, symp e,
     for (struct var *v = m->vars; v; v = v->next)
         if (holds(v, e, &k, for_updates))
             return sym_ref(c, v, k.n, at);
-    struct var *v = new_array(c, m, for_updates ? "table" : "constant", f);
+    struct var *v = model_new_array(c, m, for_updates ? "table" : "constant", f);
     v->role = for_updates ? ROLE_DERIVED : ROLE_CONSTANT;
     v->stored = f->for_updates = for_updates;
     v->may_be_infinite = sym_may_be_infinite(e);

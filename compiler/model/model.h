@@ -86,6 +86,8 @@ struct family {
     const struct step *together;
     bool for_updates; /* deterministic: made for such a set, or a table that
                          an update reads (lift.c); no density reads it */
+    bool set_by_step; /* the same: its definition is what it begins with, and
+                         of nodes that are observed (expected.c) */
     /* Of sums over the rows of a random group: the pass that fills the table,
      * its place in the order of such, and the leaf of which all must be
      * observed for it to be read, NULL if not of one alone (tally.c). */
@@ -138,6 +140,8 @@ struct factor {
     bool replaced;        /* by an augmentation: no longer in the joint */
     struct factor *joint; /* replaced: what stands in its place; or NULL */
     struct factor *of;    /* stands there: what it replaces; or NULL */
+    struct factor *actual; /* in expectation over a discrete node: what that
+                              node's step sees (expected.c); or NULL */
     bool opaque;          /* observable or array density: never collect */
     struct var *seen_var; /* leaf: drop the instances where it is not seen */
     symp seen_ref;
@@ -305,6 +309,11 @@ symp model_constant_of(struct compiler *c, struct model *m, symp e);
  * density of the model reads it, updates do. The loops of `outer`, if it is not
  * NULL, are its first dimensions. */
 symp model_table_of(struct compiler *c, struct model *m, symp e, symp outer);
+/* A hidden array NAME.1, or with the next number that is free, whose only
+ * family f is, with a cell for each value of its loops; f is not in the list
+ * yet. */
+struct var *model_new_array(struct compiler *c, struct model *m,
+                            const char *name, struct family *f);
 /* Summaries of given arrays inside loops, as in x[i] - mean(x[]), become
  * constants; so do lists of numbers. */
 void model_keep_summaries(struct compiler *c, struct model *m);

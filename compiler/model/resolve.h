@@ -153,6 +153,10 @@ void model_find_barren(struct compiler *c, struct model *m);
 /* power.c: with powers, multiplies the log densities of data by the chain's.
  * Requires leaves; before any augmentation. */
 void model_raise_factors(struct compiler *c, struct model *m);
+/* expected.c: with expectation, takes discrete nodes that are independent given
+ * the rest out of the factors that others see, which become expectations under
+ * weights. Requires leaves; before any full conditional. */
+void model_take_expectations(struct compiler *c, struct model *m);
 /* active.c */
 void model_find_active(struct compiler *c, struct model *m);
 

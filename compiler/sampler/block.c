@@ -58,10 +58,11 @@ void sampler_form_blocks(struct compiler *c, struct model *m)
         else if (s->sampler == &sampler_forward_draw &&
                  s->family->nslices == 1 && !model_draws_integers(s->family))
             rest_of_leaf(c, m, s);
-    sampler_form_joint_blocks(c, m);
+    if (!sampler_seeks_modes(c))
+        sampler_form_joint_blocks(c, m);
     /* blocks with a design matrix first: they take the scalars that they can */
     for (struct step *s = m->steps; s; s = s->next)
-        if (sampler_coupled(s))
+        if (sampler_coupled(s) && !sampler_seeks_modes(c))
             merge_from(c, m, s);
     for (struct step *s = m->steps; s; s = s->next)
         if (normal_scalar(s) && !sampler_coupled(s) &&

@@ -190,7 +190,8 @@ void sampler_choose(struct compiler *c, struct model *m)
 {
     for (struct step *s = m->steps; s; s = s->next)
         s->sampler = sampler_for(s);
-    for (const struct sampler_choice *k = m->program->samplers; k; k = k->next)
+    for (const struct sampler_choice *k = m->program->samplers;
+         k && !sampler_seeks_modes(c); k = k->next)
         if (check_method(c, k))
             ask(c, m, k);
 }

@@ -173,11 +173,22 @@ static const char *emit_member(struct emitter *e, const struct step *s,
     return value;
 }
 
+/* The family's density falls to both sides of its mode. */
+static const char *emit_mode(struct emitter *e, const struct step *s)
+{
+    const char *mode = emit_expr(e, clause_at(e, s->law.family, "mode"));
+    return s->support.bounded
+               ? intern_format(e->c, "gbm_clamp(%s, lower, upper)", mode)
+               : mode;
+}
+
 /* A draw of the step's family, whose parameters are in scope; bounds are the
  * locals lower and upper if there are any. Returns its C text. */
 static const char *emit_draw(struct emitter *e, const struct step *s,
                              const char *prefix)
 {
+    if (sampler_seeks_modes(e->c))
+        return emit_mode(e, s);
     if (!s->support.bounded)
         return emit_expr(e, clause_at(e, s->law.family, "draw"));
     symp member = membership(e, s);
@@ -235,7 +246,11 @@ static const char *emit_direct_value(struct emitter *e, const struct step *s,
     const char *rest = rest_condition(e, s, prefix);
     emit_line(e, "real %s;", value);
     emit_line(e, "if (%s) {", flat);
-    emit_line(e, "    %s = lower + (upper - lower) * gbm_uniform(rng);", value);
+    if (sampler_seeks_modes(e->c))
+        emit_line(e, "    %s = %s;", value, emit_target(e, s->family));
+    else
+        emit_line(e, "    %s = lower + (upper - lower) * gbm_uniform(rng);",
+                  value);
     if (rest) {
         emit_line(e, "} else if (%s) {", rest);
         emit_solved_draw(e, s->law.rest, prefix, value);

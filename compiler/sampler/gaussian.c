@@ -425,7 +425,10 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "gbm_condition_on(d, Q, b, fixed, drawn);");
     e.indent--;
     emit_line(&e, "}");
-    emit_line(&e, "if (!gbm_gaussian_draw_shared(rng, team, d, Q, b, drawn))");
+    emit_line(
+        &e, sampler_seeks_modes(c)
+                ? "if (!gbm_gaussian_mean(d, Q, b, drawn))"
+                : "if (!gbm_gaussian_draw_shared(rng, team, d, Q, b, drawn))");
     emit_line(&e, "    return; /* not positive definite: the block stays */");
     emit_line(&e, "gbm_team_sync(team);");
     sampler_emit_each(&e, s, "if (!some || !fixed[@]) $ = drawn[@];", false,

@@ -14,7 +14,8 @@ extern const struct sampler sampler_direct, sampler_enumeration, sampler_slice,
     sampler_joint_gaussian, sampler_joint_ellipse, sampler_forward_draw,
     sampler_stated_draw, sampler_pcn, sampler_rw_block, sampler_scale_move,
     sampler_particle_gibbs, sampler_diam, sampler_translation,
-    sampler_held_scale, sampler_carried, sampler_integrated_slice;
+    sampler_held_scale, sampler_carried, sampler_integrated_slice,
+    sampler_expectation;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -157,6 +158,12 @@ bool sampler_data_with(symp e, const struct var *leaf);
  * the families: of leaves, and of what turns out at load to have no observed
  * descendant. Requires blocks; steps that were merged go. */
 void sampler_draw_forward(struct compiler *c, struct model *m);
+
+/* modes.c: where modes are sought, all steps that neither take an expectation
+ * nor have a mode in closed form go; expectations come first. Requires a list
+ * of steps without merged ones. */
+bool sampler_seeks_modes(const struct compiler *c);
+void sampler_seek_modes(struct compiler *c, struct model *m);
 
 /* scale.c: steps that multiply latent normals and what stands in their means by
  * one number. Requires a list of steps without merged ones. */

@@ -5,6 +5,7 @@
 /* In the order in which they are asked whether they take a full conditional. A
  * new sampler is a file with a struct sampler, and its name here. */
 static const struct sampler *const samplers[] = {
+    &sampler_expectation,
     &sampler_pair_slice,
     &sampler_forward_draw,
     &sampler_stated_draw,

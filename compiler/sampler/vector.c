@@ -61,9 +61,12 @@ static symp bind_coefficients(struct compiler *c, const char *name, int nargs,
     return sym_param(c, nargs ? intern_format(c, "%s.cell", name) : name);
 }
 
-/* The draw, by the lanes of a team where there is such a one. */
-static const struct expr *draw_of(const struct vector_family *v)
+/* The draw, by the lanes of a team where there is such a one; or the mode. */
+static const struct expr *draw_of(struct compiler *c,
+                                  const struct vector_family *v)
 {
+    if (sampler_seeks_modes(c))
+        return entry_value(v->entry, "mode");
     const struct expr *shared = entry_value(v->entry, "draw_shared");
     return shared ? shared : entry_value(v->entry, "draw");
 }
@@ -81,7 +84,7 @@ static void emit_solve(struct emitter *e, struct vector_family *v,
     emit_param(e, intern_format(c, "s%d.cell", v->cell_number),
                v->matrix ? "((sums[i * d + j] + sums[j * d + i]) / 2)"
                          : "sums[j]");
-    const struct expr *draw = draw_of(v);
+    const struct expr *draw = draw_of(c, v);
     for (int k = 0; k < draw->nargs; k++)
         for (const struct clause_item *i = solve->items; i; i = i->next) {
             if (i->label->name != draw->args[k]->name)
@@ -254,9 +257,10 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
               s->name);
     struct text arguments = {0};
     emit_solve(&e, &v, &arguments);
-    const bool shared = entry_value(v.entry, "draw_shared") != NULL;
-    emit_line(&e, "gbm_%s(rng, %sd%s, drawn);", draw_of(&v)->name,
-              shared ? "team, " : "", arguments.data);
+    const bool mode = sampler_seeks_modes(c),
+               shared = !mode && entry_value(v.entry, "draw_shared") != NULL;
+    emit_line(&e, "gbm_%s(%s%sd%s, drawn);", draw_of(c, &v)->name,
+              mode ? "" : "rng, ", shared ? "team, " : "", arguments.data);
     text_free(&arguments);
     emit_line(&e, "gbm_team_sync(team);");
     emit_cells(&e, s, &v, "$ = drawn[@];", shared);

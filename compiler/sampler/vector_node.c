@@ -187,7 +187,7 @@ static bool recognise_vector(struct compiler *c, struct model *m,
         return false;
     if (f->nslices == 1) {
         struct step *block = block_make(c, m, self, 1, false);
-        if (!block && f->nloops == 0)
+        if (!block && f->nloops == 0 && !sampler_seeks_modes(c))
             block = block_make(c, m, self, 1, true);
         if (block) {
             sampler_replace_steps(self, 1, block);

@@ -140,7 +140,7 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
     /* the device computes tables by its indices */
     struct step *last = rebuild_indices(c, m, s, s, true);
     for (struct family *f = m->families; f; f = f->next) {
-        if (f->stochastic || !f->var->stored)
+        if (f->stochastic || !f->var->stored || f->set_by_step)
             continue;
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)

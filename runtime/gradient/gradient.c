@@ -138,7 +138,7 @@ static bool left_out(const struct rt_gradient *g, int f, int64_t e)
 
 /* Summed in a fixed shape, with the rounding errors of each addition
  * (Neumaier 1974): a maximum shows in the last digits. */
-static double density(const struct rt_gradient *g)
+double rt_gradient_density(const struct rt_gradient *g)
 {
     const struct rt_instance *in = g->unknowns->in;
     double sum = 0, lost = 0;
@@ -247,7 +247,7 @@ static void back(struct rt_gradient *g, const double *u, double *slope)
 double rt_gradient_at(struct rt_gradient *g, const double *u, double *slope)
 {
     const double log_jacobian = rt_gradient_constrain(g, u);
-    double value = density(g) + (g->unknowns->jacobian ? log_jacobian : 0);
+    double value = rt_gradient_density(g) + (g->unknowns->jacobian ? log_jacobian : 0);
     g->evaluations++;
     if (slope)
         clear(g);

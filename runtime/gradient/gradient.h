@@ -88,6 +88,9 @@ void rt_gradient_free(struct rt_gradient *g);
 void rt_gradient_release(struct rt_gradient *g, double *u);
 /* Puts them into the state, with all that is derived; the log Jacobian. */
 double rt_gradient_constrain(struct rt_gradient *g, const double *u);
+/* That of the state as it is, of the model's own nodes, but for elements that
+ * are apart. */
+double rt_gradient_density(const struct rt_gradient *g);
 /* The log density at u, its gradient if `slope` is not NULL. Not a finite
  * number: -infinity, or infinity where it is that. */
 double rt_gradient_at(struct rt_gradient *g, const double *u, double *slope);

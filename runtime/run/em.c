@@ -1,18 +1,18 @@
 /* em.c: --method em: expectation and maximisation (Dempster, Laird and Rubin
  * 1977) with priors, so to a mode of the posterior density: discrete nodes are
- * summed out. The maximisation is L-BFGS on the expected log density, from
- * where the last one ended; so the density never falls. */
-#include "run/expectation.h"
+ * summed out. Where the algebra can, iterations are sweeps (em_sweeps.c). Then
+ * the maximisation is L-BFGS on the expected log density, from where the last
+ * one ended; so the density never falls. */
+#include "run/em.h"
 #include "run/method.h"
-#include "run/mode.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Converged: what an iteration gains, of the log density. */
-#define GAIN 1e-11
+/* What of the log density must not be left to gain. */
+#define PROMISE 1e-7
 
 struct em {
     struct rt_mode mode;
@@ -20,7 +20,7 @@ struct em {
     struct rt_expectation *expectations; /* [chains] */
 };
 
-static bool keep_value(struct rt_climb *c, double value)
+bool rt_em_keep(struct rt_climb *c, double value)
 {
     if (c->nvalues % 64 == 0)
         c->values =
@@ -31,40 +31,68 @@ static bool keep_value(struct rt_climb *c, double value)
     return isfinite(value);
 }
 
-static double expectation(struct rt_expectation *e, struct rt_climb *c)
+/* Whether there is nothing to gain from where sweeps have come to, if no node
+ * was left behind: along the gradient the expected density rises by less than
+ * half of what it promises. */
+static bool is_mode(const struct rt_mode *m, struct rt_climb *c)
 {
-    e->summed = true;
-    const double value = rt_gradient_at(&c->gradient, c->u, NULL);
-    e->summed = false;
-    return value;
+    const int64_t n = m->unknowns.dimension;
+    double *slope = calloc(2 * (size_t)n + 1, sizeof *slope), square = 0;
+    if (!slope)
+        abort();
+    double *next = slope + n;
+    const double value = rt_gradient_at(&c->gradient, c->u, slope);
+    for (int64_t i = 0; i < n; i++)
+        square += slope[i] * slope[i];
+    const double promise = PROMISE * (1 + fabs(value));
+    for (int64_t i = 0; i < n; i++)
+        next[i] = c->u[i] + promise / square * slope[i];
+    bool rises = square > 0 &&
+                 rt_gradient_at(&c->gradient, next, NULL) - value > promise / 2;
+    free(slope);
+    return isfinite(value) && !rises;
 }
 
-static void climb(struct em *em, struct rt_climb *c, struct rt_expectation *e)
+/* Iterations by gradients, from where sweeps have come to; returns how it ends.
+ */
+static enum rt_ascent iterate(const struct rt_mode *m, struct rt_climb *c,
+                              struct rt_expectation *e)
 {
-    struct rt_mode *m = &em->mode;
-    double before = -INFINITY, value = expectation(e, c);
+    const int all = m->rt->options.iterations;
+    int n = c->swept;
     enum rt_ascent end = RT_ASCENT_LIMIT;
-    int iterations = 0;
-    if (!keep_value(c, value))
-        end = RT_ASCENT_STUCK;
-    for (; end == RT_ASCENT_LIMIT && iterations < m->rt->options.iterations;
-         iterations++) {
+    for (; n < all && end == RT_ASCENT_LIMIT; n++) {
+        const double before = c->values[c->nvalues - 1];
         rt_mode_climb(m, c);
         if (c->end == RT_ASCENT_UNBOUNDED || c->end == RT_ASCENT_STOPPED) {
             end = c->end;
             break;
         }
-        before = value;
-        value = expectation(e, c);
-        if (!keep_value(c, value))
+        const double value = rt_expectation_density(e, &c->gradient, c->u);
+        if (!rt_em_keep(c, value))
             end = value > 0 ? RT_ASCENT_UNBOUNDED : RT_ASCENT_STUCK;
-        else if (value - before <= GAIN * (1 + fabs(value)))
+        else if (value - before <= RT_EM_GAIN * (1 + fabs(value)))
             end = RT_ASCENT_CONVERGED;
     }
-    c->end = end;
-    c->iterations = iterations;
-    c->value = value;
+    c->iterations = n;
+    return end;
+}
+
+static void climb(const struct rt_mode *m, struct rt_climb *c,
+                  struct rt_expectation *e)
+{
+    const bool settled = c->nvalues && c->end == RT_ASCENT_CONVERGED;
+    const double value = rt_expectation_density(e, &c->gradient, c->u);
+    c->swept = c->iterations = c->nvalues ? c->nvalues - 1 : 0;
+    c->nvalues -= c->nvalues > 0; /* the last one is of the same numbers */
+    if (!rt_em_keep(c, value))
+        c->end = RT_ASCENT_STUCK;
+    else if (!settled || !is_mode(m, c))
+        c->end = iterate(m, c, e);
+    c->value = c->values[c->nvalues - 1];
     rt_gradient_constrain(&c->gradient, c->u);
+    if (c->end != RT_ASCENT_UNBOUNDED) /* then it is told */
+        rt_mode_tell_far(m, c);
     rt_expectation_choose(e, &c->gradient);
 }
 
@@ -102,10 +130,12 @@ static int run(struct rt *rt)
             : rt_mode_check_output(rt);
     if (s == GBM_OK)
         s = prepare(&em);
+    if (s == GBM_OK && rt_em_sweeps_exist(rt->model) && !rt->options.jacobian)
+        s = rt_em_sweeps(&em.mode, &em.sites, em.expectations);
     if (s == GBM_OK) {
 #pragma omp parallel for schedule(dynamic) num_threads(rt->threads)
         for (int c = 0; c < em.mode.in.nchains; c++)
-            climb(&em, &em.mode.climbs[c], &em.expectations[c]);
+            climb(&em.mode, &em.mode.climbs[c], &em.expectations[c]);
         s = rt_mode_choose(&em.mode);
     }
     if (s == GBM_OK)
@@ -121,6 +151,6 @@ static int run(struct rt *rt)
 const struct rt_method rt_em = {
     .name = "em",
     .help = "a mode with discrete nodes summed out, by EM from --chains starts",
-    .with = GBM_WITH_GRADIENTS,
+    .with = GBM_WITH_GRADIENTS | GBM_WITH_EXPECTATION,
     .run = run,
 };

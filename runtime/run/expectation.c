@@ -303,6 +303,15 @@ void rt_expectation_end(struct rt_expectation *e)
     free(e->logs);
 }
 
+double rt_expectation_density(struct rt_expectation *e, struct rt_gradient *g,
+                              const double *u)
+{
+    e->summed = true;
+    const double value = rt_gradient_at(g, u, NULL);
+    e->summed = false;
+    return value;
+}
+
 void rt_expectation_choose(const struct rt_expectation *e,
                            const struct rt_gradient *g)
 {

@@ -42,6 +42,9 @@ void rt_sites_free(struct rt_sites *sites);
 bool rt_expectation_begin(struct rt_expectation *e, const struct rt_sites *s,
                           struct rt_gradient *g);
 void rt_expectation_end(struct rt_expectation *e);
+/* The log density at u with the sites summed out; sets the weights. */
+double rt_expectation_density(struct rt_expectation *e, struct rt_gradient *g,
+                              const double *u);
 /* Puts the most probable values into the state. */
 void rt_expectation_choose(const struct rt_expectation *e,
                            const struct rt_gradient *g);

@@ -1,6 +1,6 @@
 /* mode.c: what methods that look for a mode share: starts, climbs, and which
  * of them to believe. */
-#include "run/mode.h"
+#include "run/em.h"
 #include "run/method.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static enum gbm_status refuse_options(struct rt *rt)
     if (option)
         return rt_fail(rt, GBM_USER_ERROR, "%s is for chains, not --method %s",
                        option, rt->options.method->name);
-    if (strncmp(o->device, "cuda", 4) == 0)
+    if (strncmp(o->device, "cuda", 4) == 0 && !rt_em_sweeps_exist(rt->model))
         return rt_fail(rt, GBM_USER_ERROR,
                        "--method %s on a GPU: not supported yet; --device cpu",
                        rt->options.method->name);
@@ -148,7 +148,14 @@ static void name_far(const struct rt_mode *m, struct rt_climb *climb, int64_t i)
     climb->far_at = rt_unknown_value(&m->unknowns, climb->gradient.chain, i);
 }
 
-void rt_mode_climb(struct rt_mode *m, struct rt_climb *climb)
+void rt_mode_tell_far(const struct rt_mode *m, struct rt_climb *climb)
+{
+    const int64_t far = furthest(&m->unknowns, climb->u);
+    if (far >= 0 && fabs(climb->u[far]) > NEAR_BOUND)
+        name_far(m, climb, far);
+}
+
+void rt_mode_climb(const struct rt_mode *m, struct rt_climb *climb)
 {
     struct rt_lbfgs search = {.n = m->unknowns.dimension,
                               .objective = objective,
@@ -161,11 +168,10 @@ void rt_mode_climb(struct rt_mode *m, struct rt_climb *climb)
     climb->decrement = search.decrement;
     climb->iterations = search.iterations;
     rt_gradient_constrain(&climb->gradient, climb->u);
-    const int64_t far = furthest(&m->unknowns, climb->u);
     if (climb->end == RT_ASCENT_UNBOUNDED)
         name_far(m, climb, search.far);
-    else if (far >= 0 && fabs(climb->u[far]) > NEAR_BOUND)
-        name_far(m, climb, far);
+    else
+        rt_mode_tell_far(m, climb);
 }
 
 static void say_why(const struct rt_climb *c, bool jacobian, char *out,

@@ -15,6 +15,7 @@ struct rt_climb {
     int iterations;
     double *values; /* em: of the density, from the start on; or NULL */
     int nvalues;
+    int swept;     /* em: of the iterations, the first ones, by sweeps */
     char far[128]; /* what is near its bound, or went beyond; "": nothing */
     double far_at;
 };
@@ -38,7 +39,9 @@ enum gbm_status rt_mode_check_output(struct rt *rt);
 enum gbm_status rt_mode_prepare(struct rt_mode *m);
 void rt_mode_free(struct rt_mode *m);
 /* The same as rt_lbfgs for one start; its state has the best point. */
-void rt_mode_climb(struct rt_mode *m, struct rt_climb *climb);
+void rt_mode_climb(const struct rt_mode *m, struct rt_climb *climb);
+/* Notes what of it is near its bound; the state has its free numbers. */
+void rt_mode_tell_far(const struct rt_mode *m, struct rt_climb *climb);
 /* Chooses the best; an error if no start converged, which says why. */
 enum gbm_status rt_mode_choose(struct rt_mode *m);
 /* mode_report.c. Prints the mode, writes --summary and, with `values`, --out.

@@ -242,6 +242,8 @@ static void put_summary(struct rt_out *out, const struct rt_mode *m,
             climb->iterations, is_same(m, c) ? "true" : "false");
     }
     rt_out_text(out, "\n  ]");
+    if (best->nvalues)
+        rt_out_format(out, ",\n  \"sweeps\": %d", best->swept);
     for (int i = 0; i < best->nvalues; i++) {
         rt_out_text(out, i ? ", " : ",\n  \"trace\": [");
         put_number(out, best->values[i], 17);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const names[] = {"powers", "gradients"};
+static const char *const names[] = {"powers", "gradients", "expectation"};
 enum { NNAMES = sizeof names / sizeof names[0] };
 
 static void list_names(unsigned with, char *out, size_t capacity)

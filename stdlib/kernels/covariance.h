@@ -21,6 +21,13 @@ GBM_FN_BIG void gbm_draw_inverse_wishart(struct gbm_rng *rng, int K,
     gbm_scratch_free(small, precision);
 }
 
+/* The mode. */
+GBM_FN void gbm_mode_inverse_wishart(int K, const real *S, real k, real *x)
+{
+    for (int64_t i = 0; i < (int64_t)K * K; i++)
+        x[i] = S[i] / (k + (real)K + 1);
+}
+
 /* A precision matrix x [K][K] whose standard deviations are half-t with df
  * degrees of freedom and scales s[K]: Wishart given gamma scales. Huang and
  * Wand (2013), Simple marginally noninformative prior distributions for

@@ -25,6 +25,17 @@ GBM_FN_BIG void gbm_draw_dirichlet(struct gbm_rng *rng, int K,
         x[j] = alpha[j] > 0 ? real_fmax(x[j] / total, GBM_TINY) : REAL_C(1e-30);
 }
 
+/* The mode, on the edge where an alpha is below 1; equal shares if all are at
+ * most 1. */
+GBM_FN void gbm_mode_dirichlet(int K, const real *alpha, real *x)
+{
+    gbm_total total = 0;
+    for (int j = 0; j < K; j++)
+        total += x[j] = real_fmax(alpha[j] - 1, 0);
+    for (int j = 0; j < K; j++)
+        x[j] = total > 0 ? (real)(x[j] / total) : 1 / (real)K;
+}
+
 /* So many cells are worth a stream each; these begin so many blocks of random
  * numbers apart. A gamma draw takes one or two: each further one has a
  * probability below 0.05. */

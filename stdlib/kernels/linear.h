@@ -129,6 +129,17 @@ GBM_FN int gbm_gaussian_draw(struct gbm_rng *rng, int d, real *Q, real *b,
     return 1;
 }
 
+/* Its mean, x = Q^-1 b. */
+GBM_FN int gbm_gaussian_mean(int d, real *Q, real *b, real *x)
+{
+    if (!gbm_cholesky(d, Q))
+        return 0;
+    gbm_solve_lower(d, Q, b);
+    gbm_solve_lower_transposed(d, Q, b);
+    gbm_copy(d, b, x);
+    return 1;
+}
+
 /* ---- by the lanes of a team ------------------------------------------------
  * Where a warp has one matrix of some rows: in shared memory, a row a lane. */
 #ifdef __CUDACC__

@@ -49,6 +49,15 @@ GBM_FN_BIG void gbm_draw_wishart(struct gbm_rng *rng, int K, const real *R,
     gbm_scratch_free(small, L);
 }
 
+/* The mode, (k - K - 1) R^-1; NaN throughout if there is none. */
+GBM_FN_BIG void gbm_mode_wishart(int K, const real *R, real k, real *x)
+{
+    const int64_t cells = (int64_t)K * K;
+    gbm_inverse(K, R, x);
+    for (int64_t i = 0; i < cells; i++)
+        x[i] = k > (real)K + 1 ? (k - (real)K - 1) * x[i] : GBM_NAN;
+}
+
 /* The same by the lanes of a team, all of which get x. */
 GBM_FN_BIG void gbm_draw_wishart_shared(struct gbm_rng *rng,
                                         const struct gbm_team *team, int K,
