@@ -7,8 +7,16 @@
 
 #define MOST_EDGES 50000000
 
+/* The nodes that define an array's cells, each once for cells that follow each
+ * other. */
+struct owners {
+    int *nodes;
+    int64_t n;
+};
+
 struct builder {
     struct rt_graph *g;
+    struct owners *owners; /* [nvariables] */
     struct rt_cells buffer;
     int64_t node, edges;
     bool filling;
@@ -42,9 +50,24 @@ static void visit(void *context, int variable, int64_t cell)
         return;
     if (cell >= 0 && cell < cells)
         add_edge(b, owner[cell]);
-    for (int64_t i = 0; cell < 0 && i < cells; i++)
+    const struct owners *all = &b->owners[variable];
+    for (int64_t i = 0; cell < 0 && i < all->n; i++)
+        add_edge(b, all->nodes[i]);
+}
+
+static bool list_owners(struct builder *b, int variable)
+{
+    const int *owner = b->g->owner[variable];
+    struct owners *all = &b->owners[variable];
+    const int64_t cells = owner ? b->g->in->slots[variable].cells : 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < cells; i++)
+        n += i == 0 || owner[i] != owner[i - 1];
+    all->nodes = malloc((size_t)(n + 1) * sizeof *all->nodes);
+    for (int64_t i = 0; all->nodes && i < cells; i++)
         if (i == 0 || owner[i] != owner[i - 1])
-            add_edge(b, owner[i]);
+            all->nodes[all->n++] = owner[i];
+    return all->nodes != NULL;
 }
 
 static bool own_cells(struct builder *b, int f)
@@ -113,7 +136,8 @@ bool rt_graph_create(struct rt_graph *g, const struct rt_instance *in,
     *g = (struct rt_graph){.in = in};
     g->base = calloc((size_t)m->nfamilies + 1, sizeof *g->base);
     g->owner = calloc((size_t)m->nvariables + 1, sizeof *g->owner);
-    bool ok = g->base && g->owner;
+    b.owners = calloc((size_t)m->nvariables + 1, sizeof *b.owners);
+    bool ok = g->base && g->owner && b.owners;
     for (int f = 0; ok && f < m->nfamilies; f++) {
         bool counts = m->families[f].parents != NULL;
         g->base[f + 1] = g->base[f] + (counts ? in->elements[f] : 0);
@@ -124,6 +148,8 @@ bool rt_graph_create(struct rt_graph *g, const struct rt_instance *in,
     for (int f = 0; ok && f < m->nfamilies; f++)
         if (m->families[f].parents)
             claim_cells(&b, f, state);
+    for (int v = 0; ok && v < m->nvariables; v++)
+        ok = list_owners(&b, v);
     if (ok)
         walk(&b, state);
     ok = ok && b.edges <= MOST_EDGES;
@@ -142,6 +168,9 @@ bool rt_graph_create(struct rt_graph *g, const struct rt_instance *in,
     } else {
         rt_graph_free(g);
     }
+    for (int v = 0; b.owners && v < m->nvariables; v++)
+        free(b.owners[v].nodes);
+    free(b.owners);
     free(b.buffer.cells);
     return ok;
 }

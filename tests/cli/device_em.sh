@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Sweeps of --method em on a device with memory of its own are the host's, step
+# by step and in one kernel. On stand-ins for CUDA's libraries (tests/gpu/fake).
+source "$GBM_ROOT/tests/cli/lib"
+fake_device
+cat >m.gbm <<'E'
+model {
+  for (i in 1:N) {
+    z[i] ~ dcat(w[])
+    y[i, 1:2] ~ dmnorm(mu[z[i], 1:2], Q[z[i], 1:2, 1:2])
+    n[i] ~ dpois(l[z[i]] * s)
+    u[i] ~ dbern(q[z[i]])
+  }
+  for (k in 1:2) {
+    mu[k, 1:2] ~ dmnorm(zero[], Q0[,])
+    Q[k, 1:2, 1:2] ~ dwish(R[,], 5)
+    l[k] ~ dgamma(2, 0.5)
+    q[k] ~ dbeta(2, 3)
+  }
+  s ~ dgamma(3, 3)
+  w[1:2] ~ ddirch(two[])
+}
+E
+python3 - <<'E'
+import json, random
+random.seed(4)
+N, y, n, u = 40, [], [], []
+for i in range(N):
+    k = i % 3 == 0
+    y.append([random.gauss(2 * k, 1), random.gauss(-k, 0.7)])
+    n.append(int(random.expovariate(0.3 if k else 0.6)))
+    u.append(int(random.random() < (0.7 if k else 0.3)))
+json.dump({"N": N, "y": y, "n": n, "u": u, "zero": [0, 0], "two": [2, 2],
+           "Q0": [[0.1, 0], [0, 0.1]], "R": [[1, 0.2], [0.2, 2]]},
+          open("m.json", "w"))
+E
+status 0 "$GBMC" -O 0 --with=gradients,expectation m.gbm -o m
+find_mode() { # NAME OPTION...
+    local name=$1
+    shift
+    status 0 ./m --data m.json --quiet --method em --chains 2 --seed 5 \
+        --summary "$name.json" "$@"
+}
+find_mode host --device cpu
+for lanes in 0 4; do
+    export GBM_CUDA_CHAINS=$lanes
+    find_mode "lanes$lanes" --device cuda
+    python3 - "lanes$lanes.json" <<'E' || fail "host and device climb otherwise"
+import json, sys
+a, b = (json.load(open(f)) for f in ("host.json", sys.argv[1]))
+assert a["sweeps"] == a["iterations"] > 5, (a["sweeps"], a["iterations"])
+assert abs(b["sweeps"] - a["sweeps"]) <= 1, (a["sweeps"], b["sweeps"])
+for i, (x, y) in enumerate(zip(a["trace"], b["trace"])):
+    assert abs(x - y) < 1e-9 * abs(x), (i, x, y)
+E
+done
