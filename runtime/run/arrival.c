@@ -210,6 +210,16 @@ static int descending(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
+/* An earlier family has cells of the same variable. */
+static bool counted(const struct gbm_model *m, int f)
+{
+    for (int g = 0; g < f; g++)
+        if (m->families[g].stochastic &&
+            m->families[g].variable == m->families[f].variable)
+            return true;
+    return false;
+}
+
 /* How far below the best a chain is lost. */
 static double lost_below(const struct rt_instance *in)
 {
@@ -218,7 +228,7 @@ static double lost_below(const struct rt_instance *in)
         const struct gbm_family *fam = &in->model->families[f];
         const struct rt_slot *slot = &in->slots[fam->variable];
         if (fam->stochastic && !fam->data_block && !fam->auxiliary &&
-            slot->per_chain)
+            slot->per_chain && !counted(in->model, f))
             far += (double)slot->cells;
     }
     return far < FAR ? far : FAR;

@@ -235,21 +235,25 @@ model {
   for (i in 1:n) {
     y[i] ~ dnorm(b[1] + b[2]*x[i] + b[3]*max(x[i] - cp[g[i]], 0), tau)
   }
-  for (k in 1:2) { cp[k] ~ dunif(1, 9) }
-  for (j in 1:3) { b[j] ~ dnorm(0, .01) }
+  cp[1] ~ dunif(1, 9)
+  cp[2] ~ dunif(1, 9)
+  b[1] ~ dnorm(0, .01)
+  b[2] ~ dnorm(0, .01)
+  b[3] ~ dnorm(0, .01)
   tau ~ dgamma(.01, .01)
 }
 E
 python3 -c 'import json, random
-r = random.Random(7)
+r = random.Random(6)
 x = sorted(round(r.uniform(0, 10), 2) for i in range(70))
 g = [r.randint(1, 2) for i in x]
 y = [round(1 + .8 * u - .8 * max(u - (4, 6)[k - 1], 0) + r.gauss(0, .5), 3)
      for u, k in zip(x, g)]
 print(json.dumps({"n": 70, "x": x, "g": g, "y": y}))' >broken.json
 status 0 "$GBMC" -O 1 broken.gbm -o broken
-for seed in 1 2 3 4 5; do
-    status 0 ./broken --data broken.json --seed $seed --monitor b,cp
+for seed in 1 2 3; do
+    status 0 ./broken --data broken.json --seed $seed --warmup 500 \
+        --draws 500 --monitor b,cp
     grep -q 'in another mode' .out .err &&
         fail "broken lines are left in a lower mode (seed $seed)"
 done
