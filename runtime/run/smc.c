@@ -279,11 +279,17 @@ static double loglik(const struct rt_chains *r, const struct smc *t, int c)
     return x == x ? x : -(double)INFINITY;
 }
 
-static void find_logliks(struct rt_chains *r, struct smc *t)
+/* `moved`: the device has the states, too. */
+static enum gbm_status find_logliks(struct rt_chains *r, struct smc *t,
+                                    bool moved)
 {
+    if (moved && rt_device_logliks(r->rt, &r->in, t->loglik) != GBM_OK)
+        return r->rt->status;
 #pragma omp parallel for num_threads(r->rt->threads) schedule(static)
     for (int c = 0; c < r->in.nchains; c++)
-        t->loglik[c] = loglik(r, t, c);
+        if (!moved || isnan(t->loglik[c]))
+            t->loglik[c] = loglik(r, t, c);
+    return GBM_OK;
 }
 
 /* Of log likelihoods before and after, within islands. */
@@ -365,7 +371,8 @@ static enum gbm_status move_on(struct rt_chains *r, struct smc *t)
     if (move_once(r, t, false, NULL) != GBM_OK ||
         (t->tunes && share_tuning(r, t) != GBM_OK))
         return r->rt->status;
-    find_logliks(r, t);
+    if (find_logliks(r, t, true) != GBM_OK)
+        return r->rt->status;
     double left = correlation(t);
     t->moving = ++t->moved < MOST_SWEEPS && left > CORRELATION;
     if (!t->moving)
@@ -409,9 +416,8 @@ static enum gbm_status begin(struct rt_chains *r, struct smc *t)
     }
     if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
         return r->rt->status;
-    find_logliks(r, t);
     t->begun = true;
-    return GBM_OK;
+    return find_logliks(r, t, false);
 }
 
 /* From the prior to the posterior. Between two sweeps of the moves is all that

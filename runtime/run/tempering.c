@@ -203,17 +203,23 @@ static void draw_prior(struct rt_chains *r, struct tempering *t, uint32_t sweep)
 
 /* By several threads if it took long enough the last time; sweeps leave much of
  * it known. */
-static void find_logliks(struct rt_chains *r, struct tempering *t)
+static enum gbm_status find_logliks(struct rt_chains *r, struct tempering *t)
 {
     const int n = r->in.nchains;
     const int threads = t->logliks_s < RT_WORTH_WAKING ? 1 : r->rt->threads;
     double spent = 0;
+    if (rt_device_logliks(r->rt, &r->in, t->loglik) != GBM_OK)
+        return r->rt->status;
+    for (int l = 0; t->independent && l < t->ladders; l++)
+        t->loglik[t->chain[l * t->replicas]] = (double)NAN; /* drawn here */
     (void)threads; /* where there is no OpenMP */
 #pragma omp parallel num_threads(threads) reduction(+ : spent) if (threads > 1)
     {
         const double began = rt_thread_clock();
 #pragma omp for schedule(dynamic) nowait
         for (int c = 0; c < n; c++) {
+            if (!isnan(t->loglik[c]))
+                continue;
             double x =
                 rt_loglikelihood(&r->in, rt_state(&r->in, t->states, c), c);
             t->loglik[c] = x == x ? x : -(double)INFINITY;
@@ -221,6 +227,7 @@ static void find_logliks(struct rt_chains *r, struct tempering *t)
         spent += rt_thread_clock() - began;
     }
     t->logliks_s = spent;
+    return GBM_OK;
 }
 
 /* The posterior's chains' draws go where those of plain chains would. */
@@ -256,7 +263,8 @@ static enum gbm_status sweep_once(struct rt_chains *r, struct tempering *t,
     if (kept)
         keep(r, t, b, (s + 1) / b->thin - 1);
     draw_prior(r, t, one.first);
-    find_logliks(r, t);
+    if (find_logliks(r, t) != GBM_OK)
+        return rt->status;
     if (t->sampling)
         rt_stones_add(&t->stones, t->power, t->chain, t->loglik);
     swap(r, t, one.first);

@@ -32,6 +32,11 @@ void rt_stones_evidence(const struct rt_stones *s, double *value, double *se);
  * rates of neighbours, [n - 1], become equal. False: no memory. */
 bool rt_tempering_spread(int n, const double *rejection, double *power);
 
+/* logliks.c. Log likelihoods at power 1, [chains], of the states as the device
+ * has them; NaN where it cannot tell: the host must. */
+enum gbm_status rt_device_logliks(struct rt *rt, const struct rt_instance *in,
+                                  double *loglik);
+
 /* beside.c. Refuses options that the method does not go with. */
 enum gbm_status rt_refuse_beside(struct rt *rt, const char *method);
 /* Whether all data have the powers: then the prior is what power 0 leaves. */
