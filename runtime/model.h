@@ -455,6 +455,7 @@ struct gbm_step {
     int64_t (*first)(const void *state, int64_t element);
     bool sequential; /* elements depend on each other: one at a time */
     bool trials;     /* an update tries several values of an element */
+    bool asked;      /* by samplers { }: nothing else moves its elements */
     bool collapsed;  /* what the next steps draw is integrated out, and may
                         have density 0 until then */
     bool repairs;    /* tries every value of a finite support, so it may

@@ -239,8 +239,8 @@ struct rt_block {
 /* ---- devices ---- */
 
 /* Behind the steps of a profile: what a kept sweep stores; random numbers of
- * several steps, computed ahead. */
-enum { RT_KEPT, RT_RANDOM, RT_PROFILED };
+ * several steps, computed ahead; moves along learnt lines. */
+enum { RT_KEPT, RT_RANDOM, RT_LINES, RT_PROFILED };
 
 /* What a device can do at most, for a profile; 0: it was not measured. Counted
  * for what times are counted for: a chain's share of the host, or all chains at
@@ -272,6 +272,8 @@ struct rt {
     struct rt_ceilings ceilings; /* with it */
     int64_t jitters; /* Cholesky factorisations that needed jitter */
     bool told;       /* --init gave all that sweeps draw a value */
+    bool lines;      /* for the device's load: sweeps may end with moves along
+                        lines that warm-up learns, where the device has them */
 };
 
 /* Changes when what a sampler and a plugin share changes. A plugin exports its

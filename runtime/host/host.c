@@ -28,6 +28,7 @@ struct host {
     bool large;                /* some call is worth several threads */
     struct host_dense **dense; /* [nsteps] */
     struct host_work *work;    /* [threads] */
+    struct host_along *along;  /* NULL: there are no such moves */
     struct rt_moments *moments;
     int64_t count;  /* of the moments */
     double sweep_s; /* CPU seconds of a chain's sweep, as last measured; 0: not
@@ -166,6 +167,15 @@ static enum gbm_status list_calls(struct rt *rt, struct host *h)
     return s == GBM_OK ? share_batches(rt, h, h->leaf, h->nleaf, false) : s;
 }
 
+/* A pass leaves sums that the next sweep takes: nothing may move between. */
+static bool has_pass(const struct host *h)
+{
+    bool found = false;
+    for (int k = 0; k < h->nsweep; k++)
+        found = found || h->sweep[k].pass;
+    return found;
+}
+
 static enum gbm_status host_load(struct rt *rt, struct rt_instance *in)
 {
     struct host *h = calloc(1, sizeof *h);
@@ -187,7 +197,11 @@ static enum gbm_status host_load(struct rt *rt, struct rt_instance *in)
         if (!h->dense[k])
             return GBM_FAILURE;
     }
-    return list_calls(rt, h);
+    if (list_calls(rt, h) != GBM_OK)
+        return rt->status;
+    if (!has_pass(h))
+        h->along = host_along_create(rt, in, h->states);
+    return GBM_OK;
 }
 
 /* ---- a sweep ---- */
@@ -369,6 +383,16 @@ static void keep(struct runner *r, int s, int64_t k)
     count_time(r, h->in->model->nsteps + RT_KEPT, began);
 }
 
+static void move_along(const struct runner *r)
+{
+    const double began = clock_of(r);
+    if (!r->host->along)
+        return;
+    host_along_move(r->host->along, r->state, r->chain, r->block,
+                    r->sweep.sweep);
+    count_time(r, r->host->in->model->nsteps + RT_LINES, began);
+}
+
 static void run_chain(struct runner *r)
 {
     const struct host *h = r->host;
@@ -385,6 +409,7 @@ static void run_chain(struct runner *r)
     int64_t kept = 0;
     for (int s = 0; s < b->sweeps && !r->failed; s++, r->sweep.sweep++) {
         run_calls(r, h->sweep, h->nsweep);
+        move_along(r);
         if (b->thin > 0 && --until_kept == 0) {
             keep(r, s, kept);
             if (b->kept)
@@ -489,6 +514,13 @@ host_put_moments(struct rt *rt, const struct rt_moments *moments, int64_t count)
     return GBM_OK;
 }
 
+static void host_own(struct rt *rt, struct rt_pieces *pieces)
+{
+    const struct host *h = rt->device_data;
+    if (h->along)
+        host_along_own(h->along, pieces);
+}
+
 static void host_close(struct rt *rt)
 {
     struct host *h = rt->device_data;
@@ -499,6 +531,7 @@ static void host_close(struct rt *rt)
     for (int t = 0; h->work && t < rt->threads; t++)
         free(h->work[t].cells);
     rt_moments_free(h->in, h->moments);
+    host_along_free(h->along);
     free(h->dense);
     free(h->work);
     for (int k = 0; h->sweep && k < h->nsweep; k++)
@@ -521,6 +554,7 @@ const struct rt_device rt_host = {
     .get = host_nothing,
     .moments = host_moments,
     .put_moments = host_put_moments,
+    .own = host_own,
     .ceilings = host_ceilings,
     .close = host_close,
 };

@@ -78,6 +78,21 @@ void host_dense_assemble(const struct host_dense *dense, const void *state,
 void host_measure(int threads, int chains, double bytes,
                   struct rt_ceilings *out);
 
+/* ---- along.c: moves along lines that warm-up learns ---- */
+
+struct host_along;
+/* NULL: there is nothing to move so, or it is not wanted; `state`, chain 0's,
+ * has its values. */
+struct host_along *host_along_create(const struct rt *rt,
+                                     const struct rt_instance *in,
+                                     const void *state);
+void host_along_free(struct host_along *a);
+/* What of it a checkpoint saves. */
+void host_along_own(struct host_along *a, struct rt_pieces *pieces);
+/* Behind sweep `sweep` of a chain: learns in warm-up, and moves. */
+void host_along_move(struct host_along *a, void *state, int chain,
+                     const struct rt_block *b, uint32_t sweep);
+
 /* moments.c */
 struct rt_moments *rt_moments_create(const struct rt_instance *in);
 void rt_moments_free(const struct rt_instance *in, struct rt_moments *moments);

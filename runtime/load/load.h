@@ -157,6 +157,11 @@ double rt_turns_loglik(const struct rt_turns *turns,
 enum gbm_status rt_fit_powers(struct rt *rt, const struct rt_instance *in,
                               char *list, size_t capacity, bool *fits);
 
+/* pieces.c */
+void rt_pieces_add(struct rt_pieces *pieces, const char *name, void *place,
+                   size_t bytes);
+void rt_pieces_free(struct rt_pieces *pieces);
+
 /* density.c */
 /* True if other functions read what the family computes from latent nodes. */
 bool rt_is_read(const struct gbm_model *model, int family);

@@ -6,10 +6,6 @@
 #include "run/run.h"
 #include "io/output.h"
 
-void rt_pieces_add(struct rt_pieces *pieces, const char *name, void *place,
-                   size_t bytes);
-void rt_pieces_free(struct rt_pieces *pieces);
-
 /* What tells a run from others: names and values as text, of the sampler, of
  * options, and of the data. */
 struct rt_identity_entry {

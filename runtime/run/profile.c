@@ -64,7 +64,9 @@ void rt_profile_print(const struct rt *rt, const struct rt_instance *in,
                       int64_t sweeps, FILE *out)
 {
     static const char *const rest[RT_PROFILED] = {
-        [RT_KEPT] = "kept draws", [RT_RANDOM] = "random numbers ahead"};
+        [RT_KEPT] = "kept draws",
+        [RT_RANDOM] = "random numbers ahead",
+        [RT_LINES] = "moves along learnt lines"};
     const struct gbm_model *m = rt->model;
     struct columns w = {8, 20};
     double total = 0;

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Moves along lines that warm-up learns (runtime/host/along.c): they free what
+# is tied by the data, and leave the posterior as it is; draws do not depend on
+# how chains are shared out, nor on a run that was broken off.
+[ ! -w /dev/shm ] || export TMPDIR=/dev/shm # waits for no disk
+source "$GBM_ROOT/tests/cli/lib"
+
+# a and b are known by their ratio, c and d by a curve; the states q are kept in
+# memory, and move along
+cat >ridge.gbm <<'E'
+model {
+  a ~ dgamma(2, 1)
+  b ~ dgamma(3, 1)
+  c ~ dnorm(0, 1)
+  d ~ dnorm(0, 1)
+  q[1] <- a / b
+  for (i in 2:4) { q[i] <- sqrt(q[i-1]) + 0.1 * a / b }
+  for (i in 1:4) { y[i] ~ dnorm(q[i], 200) }
+  z ~ dnorm(c + d + 0.2 * c^2, 400)
+}
+E
+echo '{"y": [1.4, 1.3, 1.2, 1.3], "z": 0.7}' >data.json
+status 0 "$GBMC" ridge.gbm -o ridge
+run() { # NAME OPTION...
+    local name=$1
+    shift
+    status 0 ./ridge --data data.json --device cpu --quiet --draws 20000 \
+        --summary "$name.json" "$@"
+}
+run on
+GBM_LINES=off run off
+
+python3 - <<'E' || fail "not the posterior, or no faster"
+import json, math, sys
+
+def moments(points):
+    total = sum(w for _, w in points)
+    mean = sum(x * w for x, w in points) / total
+    return mean, math.sqrt(sum((x - mean) ** 2 * w for x, w in points) / total)
+
+def grid(low, high, n):
+    return [low + (high - low) * (i + 0.5) / n for i in range(n)]
+
+truth = {}
+y, A, B, C, D = [1.4, 1.3, 1.2, 1.3], [], [], [], []
+for a in map(math.exp, grid(-5, 3.5, 1000)):
+    for r in grid(1.0, 1.8, 60):
+        b, q, square = a / r, r, 0  # da db = (a / r)^2 dlog(a) dr
+        for v in y:
+            square += (q - v) ** 2
+            q = math.sqrt(q) + 0.1 * r
+        w = a * math.exp(-a) * b * b * math.exp(-b) * a * a / (r * r) \
+            * math.exp(-100 * square)
+        A.append((a, w))
+        B.append((b, w))
+for c in grid(-5, 5, 1000):
+    for e in grid(-0.25, 0.25, 40):
+        d = 0.7 - c - 0.2 * c * c + e
+        w = math.exp(-c * c / 2 - d * d / 2 - 200 * e * e)
+        C.append((c, w))
+        D.append((d, w))
+truth = {n: moments(points) for n, points in zip("abcd", (A, B, C, D))}
+
+on, off = (json.load(open(f + ".json"))["parameters"] for f in ("on", "off"))
+bad = 0
+for n, (mean, sd) in truth.items():
+    r, ess = on[n], on[n]["ess_bulk"]
+    z = (r["mean"] - mean) / r["mcse"]
+    spread = math.log(r["sd"] / sd) * math.sqrt(ess / 5)  # long tails
+    print(n, mean, r["mean"], z, sd, r["sd"], spread, ess, off[n]["ess_bulk"])
+    bad += not (abs(z) < 4 and abs(spread) < 4)
+    bad += not ess > 10 * off[n]["ess_bulk"]
+sys.exit(bad)
+E
+
+# the same draws however the chains are shared out, and of a run that goes on
+# beyond its end: the lines are part of a checkpoint
+options=(--device cpu --quiet --data data.json --warmup 600 --chains 3)
+status 0 ./ridge "${options[@]}" --draws 200 --threads 1 --out one.csv
+status 0 ./ridge "${options[@]}" --draws 100 --threads 3 --out two.csv \
+    --checkpoint two.ck
+status 0 ./ridge --resume two.ck --data data.json --device cpu --quiet \
+    --draws 200 --out two.csv
+for i in 1 2 3; do
+    grep -v '^#' "one_$i.csv" >one && grep -v '^#' "two_$i.csv" >two &&
+        same one two
+done
+
+# a warm-up that is short learns none
+options=(--device cpu --quiet --data data.json --warmup 300 --draws 50)
+status 0 ./ridge "${options[@]}" --out short.csv
+GBM_LINES=off status 0 ./ridge "${options[@]}" --out plain.csv
+grep -v '^#' short_1.csv >short && grep -v '^#' plain_1.csv >plain &&
+    same short plain
