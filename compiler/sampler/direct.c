@@ -121,7 +121,8 @@ static bool holds(struct compiler *c, const struct step *s, symp rule)
 }
 
 /* Where the draw between bounds is one of the family, of the parameters that
- * are in scope: 1: whatever the nodes are. */
+ * are in scope: 1: whatever the nodes are. A family without `solve` has none:
+ * the conditional is flat. */
 static symp membership(struct emitter *e, const struct step *s)
 {
     const struct entry *d = s->law.family;
@@ -129,8 +130,10 @@ static symp membership(struct emitter *e, const struct step *s)
     const struct clause *rules = entry_clause(d, "require_between");
     if (!rules)
         rules = entry_clause(d, "require");
-    for (const struct clause_item *i = rules ? rules->items : NULL;
-         i && s->support.bounded; i = i->next) {
+    if (!s->support.bounded || !entry_clause(d, "solve"))
+        return all;
+    for (const struct clause_item *i = rules ? rules->items : NULL; i;
+         i = i->next) {
         symp rule = emit_entry_expression(e->c, d, i->value);
         if (!holds(e->c, s, rule))
             all = sym_and(e->c, all, sym_map(e->c, rule, known_param, e));

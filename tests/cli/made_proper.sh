@@ -112,6 +112,18 @@ END
 echo '{"a": [0, 0, 0], "size": [9, 3, 13]}' >nested.json
 agrees nested.gbm nested.json
 
+# An element that nothing else reads, of an array whose others are read: its
+# conditional is flat, and no family has parameters for it.
+cat >apart.gbm <<'END'
+model {
+  u[1] ~ dunif(0.45, 2.4)
+  for (i in 2:7) { u[i] ~ dweib(2, 1.3) }
+  b ~ dnorm(0, 1 / (u[6] * u[6]))
+}
+END
+echo '{"b": 0.7}' >apart.json
+agrees apart.gbm apart.json
+
 # Without an end there is no posterior, and no draw.
 cat own.txt - >improper.gbm <<'END'
 model {
