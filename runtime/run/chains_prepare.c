@@ -85,7 +85,8 @@ static enum gbm_status load_and_check(struct rt_chains *r)
     enum gbm_status s = GBM_OK;
     if (checked && rt->device->density)
         s = rt_self_check_begin(rt, &r->in, &check);
-    rt->lines = !rt->options.method->advance && !rt->options.method->replicas;
+    rt->lines = !rt->options.plain && !rt->options.method->advance &&
+                !rt->options.method->replicas;
     if (s == GBM_OK)
         s = rt_load_device(rt, &r->in, r->notes);
     rt->lines = false; /* the check's sweeps are those of the steps alone */

@@ -6,6 +6,20 @@ source "$GBM_ROOT/tests/cli/lib"
 here=$PWD
 cd "$GBM_ROOT" || exit 1
 
+# Nothing that a run left behind is kept in the project's top folder.
+if files=$(git ls-files 2>/dev/null) && [ -n "$files" ]; then
+    for file in $(cut -d/ -f1 <<<"$files" | sort -u); do
+        case $file in
+        .ci | .clang-format | .containerignore | .gitattributes | .gitignore | \
+            Containerfile | LICENSE | README.md | build.ninja | setup | \
+            sources.ninja | bench | command | compiler | debian | docs | \
+            editors | examples | grammar | python | r | runtime | stdlib | \
+            tests | tools) ;;
+        *) fail "$file: what is it, in the top folder?" ;;
+        esac
+    done
+fi
+
 # check_rooms FOLDER ROOM...: the rooms in their order; what lies in the folder
 # itself is in front of a first room "." and behind all others
 check_rooms() {
