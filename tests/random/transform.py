@@ -50,6 +50,42 @@ DISCRETE = {
 }
 
 
+def of_dirichlet(x, a):
+    """Each share of what those before it leave."""
+    left = 1 - np.concatenate([[0.0], np.cumsum(x)[:-1]])
+    rest = np.cumsum(a[::-1])[::-1]
+    return special.betainc(a[:-1], rest[1:], (x / left)[:-1])
+
+
+def of_normal(x, mean, precision):
+    """Components in turn, the last first."""
+    return special.ndtr(np.linalg.cholesky(precision).T @ (x - mean))
+
+
+def of_correlations(x, eta):
+    """The columns of a factor, an upper triangle, above the diagonal: their
+    lengths, and their last coordinates given these."""
+    n, out = len(x), []
+    for j in range(1, n):
+        square = 1 - x[j, j] ** 2
+        out.append(special.betainc(j / 2, eta + (n - 1 - j) / 2, square))
+        if j > 1:  # of a direction in j dimensions
+            c = x[j - 1, j] / math.sqrt(square)
+            out.append(special.betainc((j - 1) / 2, (j - 1) / 2, (1 + c) / 2))
+    return out
+
+
+VECTOR = {  # name -> uniform values of (a draw, arguments...)
+    "ddirch": of_dirichlet,
+    "dmnorm": of_normal,
+    "dmnorm.vcov": lambda x, m, s: of_normal(x, m, np.linalg.inv(s)),
+    "dlkj_corr_cholesky": lambda x, eta, p: of_correlations(x, eta),
+    "lkj_corr_cholesky of extent": lambda x, eta, p: of_correlations(x.T, eta),
+    "lkj_corr of extent": lambda x, eta, p: of_correlations(
+        np.linalg.cholesky(x).T, eta),
+}
+
+
 class Transform:
     """`empty` are the arrays of a model without what it draws and computes (of
     forward.Forward)."""
@@ -80,8 +116,9 @@ class Transform:
         rows = self.with_moving_arguments(columns, seconds)
         generator = np.random.default_rng(len(columns))
         for (text, name), x in rows.items():
-            found.append((text, name, transformed(generator, name,
-                                                  *np.array(x).T)))
+            u = np.array(x) if name in VECTOR else \
+                transformed(generator, name, *np.array(x).T)
+            found.append((text, name, u))
         out = {}
         for text, name, u in found:
             for key in (text, f"all of {name}"):
@@ -94,13 +131,20 @@ class Transform:
         columns = {(name, cell): x for name, cell, x in columns}
         world, out = World(self.empty), []
         for r, at in self.fixed:
+            x = drawn_values(world, r, at, columns)
+            if x is None:
+                continue
             known = known_arguments(world, r, at)
-            cell = world.cells(r.left, at) if r.left[0] == "index" else ()
-            x = columns.get((r.left[1], cell)) if known else None
-            if x is not None:
+            if known and x.ndim == 1:
                 name, args = known
-                out.append((syntax.show_relation(r), name,
-                            transformed(generator, name, x, *args)))
+                u = transformed(generator, name, x, *args)
+            else:
+                found = [uniform_of_vector(world, r, at, v) for v in x]
+                if not all(found):
+                    continue
+                name = found[0][0]
+                u = finite([v for _, values in found for v in values])
+            out.append((syntax.show_relation(r), name, u))
         return out
 
     def with_moving_arguments(self, columns, seconds):
@@ -133,6 +177,26 @@ class Transform:
         return True
 
 
+def drawn_values(world, r, at, columns):
+    """The draws of a node, one after the other; None if not all are there."""
+    name, cells = r.left[1], np.zeros((), int)
+    if r.left[0] == "index":
+        size = world.values[name].shape
+        cells = np.arange(np.prod(size)).reshape(size)[world.cells(r.left, at)]
+    else:
+        size = ()
+    found = [columns.get((name, tuple(map(int, np.unravel_index(k, size)))
+                          if size else ())) for k in np.ravel(cells)]
+    if any(x is None for x in found):
+        return None
+    return np.array(found).T.reshape(-1, *np.shape(cells))
+
+
+def finite(u):
+    u = np.asarray(u)
+    return u[np.isfinite(u)]
+
+
 def arguments_read(r):
     """Names that a relation's distribution and bounds read."""
     return syntax.reads(replace(r, left=("name", "")))
@@ -152,9 +216,27 @@ def known_arguments(world, r, at):
     return name, (*bounds, *args)
 
 
+def uniform_of_vector(world, r, at, x=None):
+    """(name, values) of a vector or matrix node, which is x; None of others."""
+    try:
+        name, args = world.arguments(r, at)
+        if name not in VECTOR:
+            return None
+        return name, VECTOR[name](world.value(r.left, at) if x is None else x,
+                                  *args)
+    except (NotReady, Impossible, IndexError, np.linalg.LinAlgError):
+        return None
+
+
 def note(world, r, at, found):
     """A draw with its bounds and arguments; False if none of it is known."""
     known = known_arguments(world, r, at)
+    vector = None if known else uniform_of_vector(world, r, at)
+    if vector:
+        name, u = vector
+        found.setdefault((syntax.show_relation(r), name), []).extend(
+            finite(u))
+        return True
     try:
         x = world.value(r.left, at)
     except (NotReady, IndexError):
