@@ -84,7 +84,7 @@ COMPILER_SITES = [
     ("sweep/tally.c", "if (guard || !open_inverse(c, s, q, k))",
      "if (!open_inverse(c, s, q, k))"),
     # a scale moves with its plate by another power
-    ("sampler/rescale.c", "*power += 1;", "*power += 2;"),
+    ("sampler/rescale.c", "of->power = power;", "of->power = 2 * power;"),
     # elements that meet in a sum are moved at once
     ("condition/tied.c", "sym_plain_loop(c, r->reference->args[d], &offset) == bound &&",
      "sym_plain_loop(c, r->reference->args[d], &offset) != NULL &&"),
