@@ -18,5 +18,5 @@ done
 status 1 ./pump --data "$data" --method mcmk
 says "unknown method 'mcmk': did you mean mcmc"
 status 1 "$GBMC" --with=power "$examples/pump/pump.gbm" -o never
-says "takes powers and gradients.*, not 'power'"
+says "takes powers, gradients.*, not 'power'"
 absent never
