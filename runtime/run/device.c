@@ -28,9 +28,7 @@ static const struct rt_device *load_plugin(char *why, size_t capacity)
     return NULL;
 }
 
-#define WORTH_DEVICE 2e6 /* operations of a sweep of all chains */
-
-/* About how many floating-point operations a chain's sweep has. */
+/* About how many floating-point operations a sweep of all chains has. */
 static double sweep_work(const struct rt_instance *in)
 {
     void *state = calloc(1, in->model->state_size + 1);
@@ -52,16 +50,7 @@ static double sweep_work(const struct rt_instance *in)
             work += 4 * d * (double)in->elements[step->dense->terms[t].family];
     }
     free(state);
-    return work;
-}
-
-bool rt_wants_device(const struct rt *rt, const struct rt_instance *in,
-                     int chains)
-{
-    const char *which = rt->options.device;
-    return !rt->options.plain && (strncmp(which, "cuda", 4) == 0 ||
-                                  (strcmp(which, "auto") == 0 &&
-                                   sweep_work(in) * chains >= WORTH_DEVICE));
+    return work * in->nchains;
 }
 
 /* What "auto" chose was not known when joint blocks were laid out. */
@@ -101,7 +90,7 @@ enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
     }
     if (strcmp(which, "auto") == 0) {
         const struct rt_device *cuda = NULL;
-        if (!rt_wants_device(rt, in, in->nchains))
+        if (sweep_work(in) < 2e6)
             snprintf(why, sizeof why, "a sweep is too small for a GPU");
         else
             cuda = load_plugin(why, sizeof why);

@@ -185,10 +185,6 @@ bool rt_stopped(void);
  * it, and the CPU where there is none. */
 enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
                                FILE *notes);
-/* Whether it will look for a GPU for so many chains of what `in` has; there may
- * be none. */
-bool rt_wants_device(const struct rt *rt, const struct rt_instance *in,
-                     int chains);
 /* What "auto" chose may still fail (memory, a compiler that is not there): then
  * the CPU does it. */
 enum gbm_status rt_load_device(struct rt *rt, struct rt_instance *in,

@@ -27,6 +27,7 @@
 #define BYTES 1e9       /* of a batch there, at most */
 #define BYTES_MANY 4e9  /* the same of a GPU, which has all at once */
 #define WORTH_THREADS 100000 /* values and densities: some milliseconds */
+#define BLOCK 50             /* sweeps of warm-up at once */
 #define FAR 1e20             /* and near 0 */
 #define TRIES 50             /* forward draws until one is usable */
 #define APART UINT64_C(0x9E3779B97F4A7C15) /* between seeds */
@@ -305,15 +306,25 @@ static void complete_draw(void *context, int chain, int64_t k)
                             s->draws.kept + (int)k, chain);
 }
 
+/* In blocks: a GPU's better programs take over between two, and Ctrl-C is heard
+ * there. */
 static enum gbm_status warm_up(struct rt_sbc *s, uint32_t *sweep)
 {
     struct rt *rt = s->rt;
-    const struct rt_block block = {.seed = rt->options.seed,
-                                   .sweeps = rt->options.warmup,
-                                   .adapting = true};
-    *sweep = (uint32_t)block.sweeps;
+    const int total = rt->options.warmup;
+    enum gbm_status status = GBM_OK;
     s->draws.kept = 0;
-    return block.sweeps > 0 ? rt->device->run(rt, &block) : GBM_OK;
+    for (int done = 0; done < total && status == GBM_OK && !rt_stopped();
+         done += BLOCK) {
+        const struct rt_block block = {
+            .seed = rt->options.seed,
+            .first = (uint32_t)done,
+            .sweeps = total - done < BLOCK ? total - done : BLOCK,
+            .adapting = true};
+        status = rt->device->run(rt, &block);
+    }
+    *sweep = (uint32_t)total;
+    return status;
 }
 
 /* Up to n more draws of all chains. The host's threads make those of a chain
@@ -513,7 +524,7 @@ static void unload(struct rt_sbc *s)
  * to know its quantities. */
 static int choose_batch(const struct rt_sbc *s)
 {
-    const bool many = rt_wants_device(s->rt, &s->in, s->replicates);
+    const bool many = strncmp(s->rt->options.device, "cuda", 4) == 0;
     double cells = (double)LONGEST * s->ranked * (double)s->draws.width;
     for (int v = 0; v < s->in.model->nvariables; v++)
         if (s->in.slots[v].per_chain)
@@ -529,7 +540,11 @@ static int choose_batch(const struct rt_sbc *s)
 static enum gbm_status prepare(struct rt_sbc *s)
 {
     struct rt *rt = s->rt;
-    const struct rt_options *o = &rt->options;
+    struct rt_options *o = &rt->options;
+    /* A GPU pays for more replicates than there are unasked: its sweep of a
+     * small model takes as long for one chain as for thousands. */
+    if (strcmp(o->device, "auto") == 0)
+        o->device = "cpu";
     s->replicates = o->replicates ? o->replicates : REPLICATES;
     s->ranked = o->draws_given ? o->draws : RANKED;
     s->seed = o->seed;
