@@ -5,9 +5,7 @@
 source "$GBM_ROOT/tests/cli/lib"
 source "$GBM_ROOT/tests/cli/r_lib"
 
-r_build
-mkdir library
-status 0 R CMD INSTALL --no-docs -l library gbmr_*.tar.gz
+r_install
 cp -r "$GBM_ROOT/r/tests" .
 cd tests || exit 1
 R_LIBS=$scratch/library GBMR_SCRIPTS=all timeout 500 Rscript -e '
