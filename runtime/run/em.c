@@ -20,17 +20,6 @@ struct em {
     struct rt_expectation *expectations; /* [chains] */
 };
 
-bool rt_em_keep(struct rt_climb *c, double value)
-{
-    if (c->nvalues % 64 == 0)
-        c->values =
-            realloc(c->values, (size_t)(c->nvalues + 64) * sizeof *c->values);
-    if (!c->values)
-        abort();
-    c->values[c->nvalues++] = value;
-    return isfinite(value);
-}
-
 /* Whether there is nothing to gain from where sweeps have come to, if no node
  * was left behind: along the gradient the expected density rises by less than
  * half of what it promises. */
@@ -69,7 +58,7 @@ static enum rt_ascent iterate(const struct rt_mode *m, struct rt_climb *c,
             break;
         }
         const double value = rt_expectation_density(e, &c->gradient, c->u);
-        if (!rt_em_keep(c, value))
+        if (!rt_climb_keep(c, value))
             end = value > 0 ? RT_ASCENT_UNBOUNDED : RT_ASCENT_STUCK;
         else if (value - before <= RT_EM_GAIN * (1 + fabs(value)))
             end = RT_ASCENT_CONVERGED;
@@ -85,7 +74,7 @@ static void climb(const struct rt_mode *m, struct rt_climb *c,
     const double value = rt_expectation_density(e, &c->gradient, c->u);
     c->swept = c->iterations = c->nvalues ? c->nvalues - 1 : 0;
     c->nvalues -= c->nvalues > 0; /* the last one is of the same numbers */
-    if (!rt_em_keep(c, value))
+    if (!rt_climb_keep(c, value))
         c->end = RT_ASCENT_STUCK;
     else if (!settled || !is_mode(m, c))
         c->end = iterate(m, c, e);
@@ -130,7 +119,7 @@ static int run(struct rt *rt)
             : rt_mode_check_output(rt);
     if (s == GBM_OK)
         s = prepare(&em);
-    if (s == GBM_OK && rt_em_sweeps_exist(rt->model) && !rt->options.jacobian)
+    if (s == GBM_OK && rt_mode_by_sweeps(rt->model) && !rt->options.jacobian)
         s = rt_em_sweeps(&em.mode, &em.sites, em.expectations);
     if (s == GBM_OK) {
 #pragma omp parallel for schedule(dynamic) num_threads(rt->threads)

@@ -9,14 +9,9 @@
 /* Converged: what an iteration gains, of the log density. */
 #define RT_EM_GAIN 1e-11
 
-/* em.c: adds a value to the climb's trace; false if it is not finite. */
-bool rt_em_keep(struct rt_climb *c, double value);
-
-/* em_sweeps.c. Whether sweeps of the program take expectations. */
-bool rt_em_sweeps_exist(const struct gbm_model *model);
-/* Iterations from the starts as they are, on the device that is asked for;
- * leaves the best free numbers and the trace of each climb, whose state may be
- * at others. */
+/* em_sweeps.c. Iterations from the starts as they are, on the device that is
+ * asked for; leaves the best free numbers and the trace of each climb, whose
+ * state may be at others. */
 enum gbm_status rt_em_sweeps(struct rt_mode *m, const struct rt_sites *sites,
                              struct rt_expectation *expectations);
 

@@ -34,14 +34,6 @@ struct sweeps {
     bool single;
 };
 
-bool rt_em_sweeps_exist(const struct gbm_model *model)
-{
-    for (int v = 0; v < model->nvariables; v++)
-        if (model->variables[v].weights)
-            return true;
-    return false;
-}
-
 /* ---- the density -----------------------------------------------------------
  */
 
@@ -144,7 +136,7 @@ static bool goes_on(const struct sweeps *k, int c, double value)
         return false;
     memcpy(climb->u, k->starts[c].u,
            (size_t)k->m->unknowns.dimension * sizeof *climb->u);
-    rt_em_keep(climb, value);
+    rt_climb_keep(climb, value);
     if (value - before > RT_EM_GAIN * (1 + fabs(value)))
         return true;
     climb->end = RT_ASCENT_CONVERGED;

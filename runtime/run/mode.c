@@ -1,6 +1,6 @@
 /* mode.c: what methods that look for a mode share: starts, climbs, and which
  * of them to believe. */
-#include "run/em.h"
+#include "run/mode.h"
 #include "run/method.h"
 
 #include <math.h>
@@ -11,6 +11,14 @@
  * suspiciously near. */
 #define AT_BOUND 100.0
 #define NEAR_BOUND 12.0
+
+bool rt_mode_by_sweeps(const struct gbm_model *model)
+{
+    for (int v = 0; v < model->nvariables; v++)
+        if (model->variables[v].weights)
+            return true;
+    return false;
+}
 
 static enum gbm_status refuse_options(struct rt *rt)
 {
@@ -24,7 +32,7 @@ static enum gbm_status refuse_options(struct rt *rt)
     if (option)
         return rt_fail(rt, GBM_USER_ERROR, "%s is for chains, not --method %s",
                        option, rt->options.method->name);
-    if (strncmp(o->device, "cuda", 4) == 0 && !rt_em_sweeps_exist(rt->model))
+    if (strncmp(o->device, "cuda", 4) == 0 && !rt_mode_by_sweeps(rt->model))
         return rt_fail(rt, GBM_USER_ERROR,
                        "--method %s on a GPU: not supported yet; --device cpu",
                        rt->options.method->name);
@@ -146,6 +154,17 @@ static void name_far(const struct rt_mode *m, struct rt_climb *climb, int64_t i)
 {
     rt_unknown_name(&m->unknowns, i, climb->far, sizeof climb->far);
     climb->far_at = rt_unknown_value(&m->unknowns, climb->gradient.chain, i);
+}
+
+bool rt_climb_keep(struct rt_climb *c, double value)
+{
+    if (c->nvalues % 64 == 0)
+        c->values =
+            realloc(c->values, (size_t)(c->nvalues + 64) * sizeof *c->values);
+    if (!c->values)
+        abort();
+    c->values[c->nvalues++] = value;
+    return isfinite(value);
 }
 
 void rt_mode_tell_far(const struct rt_mode *m, struct rt_climb *climb)

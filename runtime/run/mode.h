@@ -40,6 +40,10 @@ enum gbm_status rt_mode_prepare(struct rt_mode *m);
 void rt_mode_free(struct rt_mode *m);
 /* The same as rt_lbfgs for one start; its state has the best point. */
 void rt_mode_climb(const struct rt_mode *m, struct rt_climb *climb);
+/* em: whether sweeps of the program take expectations; adds a value to the
+ * climb's trace, false if it is not finite. */
+bool rt_mode_by_sweeps(const struct gbm_model *model);
+bool rt_climb_keep(struct rt_climb *c, double value);
 /* Notes what of it is near its bound; the state has its free numbers. */
 void rt_mode_tell_far(const struct rt_mode *m, struct rt_climb *climb);
 /* Chooses the best; an error if no start converged, which says why. */
