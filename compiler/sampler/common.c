@@ -28,3 +28,8 @@ enum barren_unit sampler_each_unless_tied(const struct step *s)
 {
     return s->order.ties ? BARREN_NEVER : BARREN_EACH;
 }
+
+bool sampler_seeks_modes(const struct compiler *c)
+{
+    return (c->options.with & WITH_EXPECTATION) != 0;
+}

@@ -8,11 +8,6 @@
  * node cannot be in expectation. */
 #include "sampler/sampler.h"
 
-bool sampler_seeks_modes(const struct compiler *c)
-{
-    return (c->options.with & WITH_EXPECTATION) != 0;
-}
-
 /* What is weighted has a loop that no list of instances knows of. */
 static bool has_listed_instances(const struct step *s)
 {
