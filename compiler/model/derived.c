@@ -64,6 +64,7 @@ bool model_substitutable(struct compiler *c, const struct family *f, bool *told)
     return true;
 }
 
+/* Other than by what its own definitions read of it. */
 static bool reaches(struct model *m, const struct var *from, struct var *to,
                     int depth)
 {
@@ -72,7 +73,8 @@ static bool reaches(struct model *m, const struct var *from, struct var *to,
     for (const struct family *f = from->families; f; f = f->next_of_var) {
         if (f->stochastic)
             continue;
-        if (family_any(f, sym_reads_var, to, false))
+        if ((from != to || depth > 0) &&
+            family_any(f, sym_reads_var, to, false))
             return true;
         for (struct var *v = m->vars; v; v = v->next)
             if (v != from && v->role == ROLE_DERIVED &&
@@ -139,6 +141,24 @@ bool model_mixed_substitutable(struct compiler *c, const struct family *f)
             return false;
     }
     return definitions_end(c, f);
+}
+
+static bool has_open_turns(symp e, const void *unused)
+{
+    (void)unused;
+    return (e->kind == SYM_SUM &&
+            (e->args[0]->kind != SYM_NUM || e->args[1]->kind != SYM_NUM)) ||
+           e->kind == SYM_ARRAY;
+}
+
+/* Its definition reads a few other elements of its array, as the last of three
+ * probabilities, 1 - p[i,1] - p[i,2], does, and their definitions end. A
+ * distribution of them is then a function of the predictor alone. Where the
+ * others are many, each would be computed for all that read the last. */
+static bool is_complement(struct compiler *c, const struct family *f)
+{
+    return !sym_any(f->body, has_open_turns, NULL) &&
+           model_mixed_substitutable(c, f);
 }
 
 /* Definitions that use others twice, and those others again, double at each
@@ -235,8 +255,9 @@ void model_choose_stored(struct compiler *c, struct model *m)
         int n = 0;
         bool told;
         for (struct family *f = v->families; f; f = f->next_of_var, n++)
-            if (!model_substitutable(c, f, &told) ||
-                !(told || read_in_own_loops(m, f, 0)))
+            if (f->recursive ? !is_complement(c, f)
+                             : !model_substitutable(c, f, &told) ||
+                                   !(told || read_in_own_loops(m, f, 0)))
                 v->stored = true;
         if ((n > MOST_CASES && !model_pieces_are_told(c, m, v)) ||
             reaches(m, v, v, 0))
