@@ -314,6 +314,94 @@ static const char *row_text(struct row_writer *w, symp e)
     return "0";
 }
 
+/* ---- polynomials ---------------------------------------------------------
+ */
+
+/* e as a polynomial of columns. */
+struct row_degree {
+    int degree;   /* more than 2: none of these */
+    symp column;  /* the one there is, or the first */
+    bool several; /* there are others */
+    bool crossed; /* a column is multiplied by another one */
+};
+
+enum { NO_POLYNOMIAL = 99 };
+
+static void add_column(struct row_degree *to, symp column)
+{
+    to->several =
+        to->several || (to->column && column && !sym_same(to->column, column));
+    to->column = to->column ? to->column : column;
+}
+
+static void multiply_degree(struct row_degree *to, struct row_degree by)
+{
+    add_column(to, by.column);
+    to->several = to->several || by.several;
+    to->crossed =
+        to->crossed || by.crossed || (to->degree && by.degree && to->several);
+    to->degree += by.degree;
+}
+
+static struct row_degree degree_of(const struct row_writer *w, symp e);
+
+/* As operands_text: columns among the operands are one. */
+static struct row_degree degree_of_operands(const struct row_writer *w, symp e)
+{
+    const bool product = e->kind == SYM_MUL;
+    struct row_degree all = {0};
+    symp columns = NULL;
+    for (int i = 0; i < e->nargs; i++) {
+        symp x = e->args[i];
+        if (is_value(w, x))
+            continue;
+        if (is_column(x)) {
+            columns = !columns  ? x
+                      : product ? sym_mul2(w->c, columns, x)
+                                : sym_add2(w->c, columns, x);
+            continue;
+        }
+        struct row_degree more = degree_of(w, x);
+        if (product) {
+            multiply_degree(&all, more);
+            continue;
+        }
+        add_column(&all, more.column);
+        all.several = all.several || more.several;
+        all.crossed = all.crossed || more.crossed;
+        all.degree = more.degree > all.degree ? more.degree : all.degree;
+    }
+    const struct row_degree column = {.degree = 1, .column = columns};
+    if (columns && product)
+        multiply_degree(&all, column);
+    else if (columns) {
+        add_column(&all, columns);
+        all.degree = all.degree > 1 ? all.degree : 1;
+    }
+    return all;
+}
+
+static struct row_degree degree_of(const struct row_writer *w, symp e)
+{
+    if (e->kind == SYM_NUM || is_value(w, e))
+        return (struct row_degree){0};
+    if (is_column(e))
+        return (struct row_degree){.degree = 1, .column = e};
+    if (e->kind == SYM_ADD || e->kind == SYM_MUL)
+        return degree_of_operands(w, e);
+    if (e->kind == SYM_SUM) {
+        struct row_degree sum = degree_of(w, e->args[2]);
+        sum.several = true;
+        return sum;
+    }
+    struct row_degree power = {.degree = NO_POLYNOMIAL};
+    if (e->kind == SYM_POW && sym_is(e->args[1], 2)) {
+        power = degree_of(w, e->args[0]);
+        multiply_degree(&power, power);
+    }
+    return power;
+}
+
 /* An opaque part's densities, of its instances that exist. */
 static void add_part(struct row_writer *w, const struct part *p)
 {
@@ -338,10 +426,14 @@ static void add_part(struct row_writer *w, const struct part *p)
             push_turn(w, p->loops[i], p->loops[i]->lower, p->loops[i]->upper))
             open_turn(w);
     const char *value = row_text(w, logp);
+    const struct row_degree form = degree_of(w, logp);
+    w->degree = form.degree > w->degree ? form.degree : w->degree;
+    w->crossed = w->crossed || form.crossed;
     if (sym_is(guard, 1))
         emit_line(&w->e, "GBM_EACH_ROW total[r] += %s;", value);
     else {
         struct row_cells *exists = new_cells(w, COLUMN, sym_num(c, 1));
+        exists->flag = true;
         for (int i = 0; i < w->nturns; i++)
             exists->turns[exists->nturns++] = w->turns[i];
         emit_line(&w->e, "GBM_EACH_ROW total[r] += %s * (%s);",
@@ -394,6 +486,7 @@ static void add_statistics(struct row_writer *w)
         }
         struct row_cells *k = new_cells(w, COLUMN, NULL);
         k->statistic = i;
+        w->degree = 1;
         emit_line(&w->e, "GBM_EACH_ROW total[r] += %s * %s;", cell_text(w, k),
                   row_text(w, value));
     }

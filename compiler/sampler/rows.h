@@ -26,6 +26,7 @@ struct row_cells {
     int nturns;
     bool triangle; /* of two turns alike: second up to first, each with its
                       mirror image */
+    bool flag; /* 1, or 0 where the part's instance does not exist */
     const char *name;
 };
 
@@ -40,6 +41,8 @@ struct row_writer {
     int ncells;
     symp lengths[16];
     int nlengths;
+    int degree;   /* of a density as a polynomial of columns, or more than 2 */
+    bool crossed; /* columns are multiplied by others */
     bool declined;
 };
 

@@ -20,6 +20,30 @@ static const char *count_of(const struct row_writer *w,
 
 static const char *const sums[] = {"columns", "values", "room"};
 
+/* What sizes_ tells before the lengths. */
+enum { SIZES_BEFORE = 5 };
+
+/* How many columns are flags; where: whether column c is one. */
+static const char *flags_text(const struct row_writer *w, const char *at,
+                              bool where)
+{
+    const char *text = NULL;
+    for (int i = 0; i < w->ncells; i++) {
+        const struct row_cells *k = &w->cells[i];
+        if (!k->flag)
+            continue;
+        const char *count = count_of(w, k, at);
+        const char *one = where
+                              ? intern_format(w->c, "(c >= %s && c < %s + %s)",
+                                              k->name, k->name, count)
+                              : count;
+        text = !text   ? one
+               : where ? intern_format(w->c, "%s || %s", text, one)
+                       : intern_format(w->c, "%s + %s", text, one);
+    }
+    return text ? text : where ? "false" : "0";
+}
+
 /* The device has the lengths, and so the places, as constants. */
 static void emit_constants(struct text *out, const struct row_writer *w)
 {
@@ -27,7 +51,7 @@ static void emit_constants(struct text *out, const struct row_writer *w)
     for (int i = 0; i < w->nlengths; i++)
         text_printf(out,
                     "    static constexpr int n%d = GBM_SIZE(%s, %d, 0);\n",
-                    i + 1, w->s->name, i + 4);
+                    i + 1, w->s->name, i + SIZES_BEFORE);
     for (int i = 0; i < w->ncells; i++) {
         const struct row_cells *k = &w->cells[i];
         text_printf(out, "    static constexpr int %s = %s;\n", k->name,
@@ -38,6 +62,11 @@ static void emit_constants(struct text *out, const struct row_writer *w)
     for (int i = 0; i < 3; i++)
         text_printf(out, "    static constexpr int %s = %s;\n", sums[i],
                     sum[i]);
+    text_printf(out,
+                "    static constexpr int flags = %s, features = "
+                "GBM_SIZE(%s, 4, 0);\n"
+                "    GBM_FN constexpr bool flag(int c) { return %s; }\n",
+                flags_text(w, "", false), w->s->name, flags_text(w, "", true));
 }
 
 static void emit_struct(struct text *out, const struct row_writer *w,
@@ -259,8 +288,24 @@ static void emit_trial(struct text *out, const char *id, const char *body)
                 id, id, body ? body : "");
 }
 
-/* For the device: columns, room, numbers of a value, values, and the lengths.
- */
+/* How many features a row has, of which its density is a linear function: 1,
+ * the columns, and their squares or products (rows_forms.h); 0: it is none. */
+static void emit_features(struct text *out, const struct row_writer *w)
+{
+    if (w->degree > 2 || !family_rectangular(w->s->family)) {
+        text_append(out, "    out[4] = 0;\n");
+        return;
+    }
+    text_printf(out, "    const int64_t n = at.columns - (%s);\n",
+                flags_text(w, "at.", false));
+    text_printf(out, "    out[4] = 1 + n%s;\n",
+                w->degree < 2 ? ""
+                : w->crossed  ? " * (n + 3) / 2"
+                              : " * 2");
+}
+
+/* For the device: columns, room, numbers of a value, values, features, and the
+ * lengths. */
 static void emit_sizes(struct text *out, const struct row_writer *w,
                        const char *id)
 {
@@ -272,9 +317,11 @@ static void emit_sizes(struct text *out, const struct row_writer *w,
         "    out[1] = at.room;\n    out[2] = at.values;\n"
         "    out[3] = at.last - at.first + 1ll;\n",
         id, id, id);
+    emit_features(out, w);
     for (int i = 0; i < w->nlengths; i++)
-        text_printf(out, "    out[%d] = at.n%d;\n", i + 4, i + 1);
-    text_printf(out, "    return %d;\n}\n#endif\n\n", w->nlengths + 4);
+        text_printf(out, "    out[%d] = at.n%d;\n", i + SIZES_BEFORE, i + 1);
+    text_printf(out, "    return %d;\n}\n#endif\n\n",
+                w->nlengths + SIZES_BEFORE);
 }
 
 static void emit_put(struct text *out, const struct row_writer *w,

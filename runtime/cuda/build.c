@@ -202,9 +202,12 @@ static int rows_of_thread(const struct cuda *c)
 
     if (wanted && atoi(wanted) > 0)
         return atoi(wanted);
-    for (int k = 0; k < c->in->model->nsteps; k++)
+    for (int k = 0; k < c->in->model->nsteps; k++) {
         if (c->steps[k].by_rows && c->steps[k].at_once > most)
             most = c->steps[k].at_once;
+        if (c->steps[k].forms)
+            return 1;
+    }
     const int64_t threads = (int64_t)c->multiprocessors * ROWS_THREADS;
     return most >= 2 * threads ? 2 : 1;
 }
@@ -234,6 +237,7 @@ static void add_sizes_of_rows(struct cuda *c, struct options *o, int step)
 {
     int64_t sizes[GBM_MAX_SIZES];
     const int n = c->in->model->steps[step].sizes(c->host_state, sizes);
+    cuda_forms(c, sizes);
     add_sizes(c, o, step, sizes, n);
 }
 

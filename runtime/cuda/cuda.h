@@ -223,6 +223,7 @@ struct cuda_step {
                                       it; or NULL */
     int64_t at_once; /* elements of all chains that move at once */
     bool by_rows;    /* as rows of stdlib/kernels/rows.h */
+    bool forms;      /* which are bounded first (rows_forms.h) */
     struct cuda_kernel
         values; /* of rows: fills the table of what values tell */
     CUdeviceptr table;
@@ -568,6 +569,9 @@ enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps);
 enum gbm_status cuda_index_plan(struct cuda *c, int step);
 enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index);
 enum gbm_status cuda_rows_request(struct cuda *c, int step);
+/* Of the sizes of a step whose elements are updated as rows: the features are 0
+ * where densities are not bounded first. */
+void cuda_forms(const struct cuda *c, int64_t *sizes);
 enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
                                struct cuda_index *index);
 

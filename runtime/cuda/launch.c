@@ -224,7 +224,7 @@ enum gbm_status cuda_launch(struct cuda *c, const struct cuda_kernel *k,
         blocks = 2 * k->fill;
     if (k->most > 0 && blocks > k->most)
         blocks = k->most;
-    return cuda_launch_grid(c, k, blocks, 1, k->block, 0, args);
+    return cuda_launch_grid(c, k, blocks, 1, k->block, (size_t)k->shared, args);
 }
 
 enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,

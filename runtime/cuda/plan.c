@@ -41,12 +41,36 @@ static bool by_rows(const struct cuda *c, int step, int64_t at_once)
            sizes[2] <= ROWS_VALUES;
 }
 
+/* Values, and features of a row, from which on bounds of all densities pay;
+ * steps of a product, and blocks that share a multiprocessor's memory. */
+enum { FORM_VALUES = 48, FORM_FEATURES = 16, FORM_STEPS = 16, FORM_BLOCKS = 2 };
+
+/* Whether rows are bounded first (rows_forms.h), which is told by the number of
+ * features: 0 if they are not. */
+void cuda_forms(const struct cuda *c, int64_t *sizes)
+{
+    /* for tests: 0 never, or wherever it can be */
+    const char *wanted = getenv("GBM_CUDA_FORMS");
+    const char *rows = getenv("GBM_CUDA_ROWS");
+
+    if (c->major < 8 || (rows && atoi(rows) > 1) || sizes[4] < 2 ||
+        sizes[0] > 254 ||
+        GBM_FORM_SHARED(sizes[0], sizes[3], sizes[4]) >
+            (int64_t)c->shared_most / FORM_BLOCKS ||
+        GBM_FORM_STEPS(sizes[4]) > FORM_STEPS ||
+        (wanted ? atoi(wanted) == 0
+                : sizes[3] < FORM_VALUES || sizes[4] < FORM_FEATURES))
+        sizes[4] = 0;
+}
+
 static void plan_table(struct cuda *c, int step)
 {
     char name[sizeof c->steps[step].values.name];
     int64_t sizes[GBM_MAX_SIZES];
 
     (void)c->in->model->steps[step].sizes(c->host_state, sizes);
+    cuda_forms(c, sizes);
+    c->steps[step].forms = sizes[4] > 0;
     c->steps[step].tried = (sizes[3] > 0 ? sizes[3] : 0) * c->in->nchains;
     snprintf(name, sizeof name, "%s_values", c->in->model->steps[step].name);
     cuda_name_kernel(&c->steps[step].values, name, 32);
@@ -61,10 +85,14 @@ enum gbm_status cuda_rows_request(struct cuda *c, int step)
     const size_t together = GBM_ROW_TOGETHER;
 
     (void)c->in->model->steps[step].sizes(c->host_state, sizes);
+    cuda_forms(c, sizes);
     const size_t stride =
         ((size_t)sizes[2] + together - 1) / together * together;
+    const int64_t words =
+        s->forms ? GBM_FORM_WORDS(sizes[0], sizes[3], sizes[4]) : 0;
     return cuda_request(c, &s->table,
-                        (size_t)s->tried * stride * sizeof(double),
+                        (size_t)s->tried * stride * sizeof(double) +
+                            (size_t)(words * c->in->nchains) * sizeof(float),
                         "what values of an element tell");
 }
 
@@ -107,6 +135,15 @@ static int lanes_beside(struct cuda *c, int step, int64_t cost, int64_t items)
     return items >= ELEMENTS_THAT_FILL ? 1 : cuda_lanes(c, cost, items);
 }
 
+/* Adds to what is said of the device. */
+static void say_how(struct cuda *c, const struct gbm_step *s, const char *how)
+{
+    char *text = c->rt->device_text;
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof c->rt->device_text - used, ", %s %s",
+             s->variable, how);
+}
+
 static enum gbm_status plan_step(struct cuda *c, int step)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
@@ -123,11 +160,10 @@ static enum gbm_status plan_step(struct cuda *c, int step)
     const int64_t cost = s->cost ? s->cost(c->host_state) : 1;
     const int wide = wide_lanes(c, s, cost, at_once * c->in->nchains);
     if (wide) {
-        char *text = c->rt->device_text;
-        const size_t used = strlen(text);
-        snprintf(text + used, sizeof c->rt->device_text - used,
-                 ", %s by %d blocks together", s->variable,
+        char how[64];
+        snprintf(how, sizeof how, "by %d blocks together",
                  wide / GBM_WIDE_BLOCK);
+        say_how(c, s, how);
     }
     c->steps[step].at_once = at_once * c->in->nchains;
     c->steps[step].by_rows = !wide && by_rows(c, step, c->steps[step].at_once);
@@ -142,6 +178,13 @@ static enum gbm_status plan_step(struct cuda *c, int step)
     c->steps[step].kernel.effort = s->joint ? 8 : s->trials ? 3 : 2;
     if (c->steps[step].by_rows)
         plan_table(c, step);
+    if (c->steps[step].forms) {
+        int64_t sizes[GBM_MAX_SIZES];
+        (void)s->sizes(c->host_state, sizes);
+        c->steps[step].kernel.shared =
+            (int)GBM_FORM_SHARED(sizes[0], sizes[3], sizes[4]);
+        say_how(c, s, "bounded first");
+    }
     return GBM_OK;
 }
 

@@ -157,24 +157,6 @@ __device__ constexpr int gbm_row_stride(int values)
            GBM_ROW_TOGETHER;
 }
 
-/* table [chains][values][stride]: what values tell, each by a team. */
-template <class TRIALS>
-__device__ void gbm_row_table(const struct state &base,
-                              const struct gbm_worker &w, int chains,
-                              gbm_total *table)
-{
-    constexpr int stride = gbm_row_stride(TRIALS::layout::values);
-    typename TRIALS::layout at;
-    TRIALS::lay_out(&base, &at);
-    const long long tried = at.last - at.first + 1ll;
-    GBM_FOR_ITEMS(tried, chains)
-    {
-        GBM_ITEM(tried, chains)
-        TRIALS::values(&s, &at, &w.team, at.first + (int)k,
-                       table + item * stride);
-    }
-}
-
 /* Copies n cells, both places and n multiples of four, by a block. */
 GBM_FN void gbm_row_copy(const gbm_total *from, int n, gbm_total *to)
 {

@@ -167,6 +167,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     shift_state(&s, chain);
 
 #include "rows_cuda.h"
+#include "rows_forms.h"
 
 #define GBM_UPDATE_LOOP(function, number)                                      \
     const long long per_chain = sequential ? 1 : count;                        \
@@ -262,6 +263,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     struct function##_trials {                                                 \
         using layout = struct rows_##id;                                       \
         static constexpr unsigned number = step;                               \
+        static constexpr int tried = GBM_SIZE(function, 3, 0);                 \
         GBM_FN void lay_out(const struct state *s, layout *at)                 \
         {                                                                      \
             layout_##id(s, at);                                                \
@@ -306,7 +308,10 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
-        if constexpr (lanes == 1 && GBM_SIZE(function, 2, 0) > 0) {            \
+        if constexpr (lanes == 1 && gbm_forms<function##_trials>::some) {      \
+            gbm_rows_by_forms<function##_trials>(base, now, elements, first,   \
+                                                 count, chains, table);        \
+        } else if constexpr (lanes == 1 && GBM_SIZE(function, 2, 0) > 0) {     \
             gbm_rows_by_thread<function##_trials>(base, now, elements, first,  \
                                                   count, chains, table);       \
         } else {                                                               \

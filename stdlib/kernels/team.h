@@ -34,6 +34,37 @@ typedef double gbm_total;
  * of a table that are read at once (rows_cuda.h). */
 enum { GBM_BESIDE_LANES = 32, GBM_ROW_TOGETHER = 4 };
 
+/* Rows whose densities are bounded first (rows_forms.h): threads of a block;
+ * values whose densities are computed at once; cells of a column in shared
+ * memory, for a warp's rows, and of a value; features that a product of matrices has at once. */
+enum {
+    GBM_FORM_THREADS = 128,
+    GBM_FORM_VALUES = 32,
+    GBM_FORM_PLACES = 40,
+    GBM_FORM_ROWS = 33,
+    GBM_FORM_DEPTH = 16
+};
+#define GBM_FORM_STEPS(features)                                               \
+    (((features) + GBM_FORM_DEPTH - 1) / GBM_FORM_DEPTH)
+#define GBM_FORM_PIECES(values)                                                \
+    (((values) + GBM_FORM_VALUES - 1) / GBM_FORM_VALUES)
+/* Words of what values tell of their bounds, and of this one piece. */
+#define GBM_FORM_PIECE(features)                                               \
+    (GBM_FORM_VALUES * GBM_FORM_STEPS(features) * GBM_FORM_DEPTH)
+#define GBM_FORM_HEAD(columns, values)                                         \
+    (((columns) + 1) / 2 * 4 + 3 * GBM_FORM_PIECES(values) * GBM_FORM_VALUES)
+#define GBM_FORM_WORDS(columns, values, features)                              \
+    (GBM_FORM_HEAD(columns, values) +                                          \
+     GBM_FORM_PIECES(values) * GBM_FORM_PIECE(features))
+/* Bytes of shared memory. */
+#define GBM_FORM_SHARED(columns, values, features)                             \
+    (4 * (GBM_FORM_PIECE(features) + 2 * GBM_FORM_VALUES +                     \
+          GBM_FORM_THREADS / 32 *                                              \
+              (GBM_FORM_PLACES * ((columns) + 2) +                             \
+               GBM_FORM_VALUES * GBM_FORM_ROWS) +                              \
+          (GBM_FORM_THREADS + 2) * GBM_FORM_PIECES(values)) +                  \
+     2 * GBM_FORM_STEPS(features) * GBM_FORM_DEPTH + 16)
+
 /* A wide team: blocks of GBM_WIDE_BLOCK threads, all on the device at once, as
  * many as a power of two. Its barrier takes about as long as a thousand
  * operations of a lane, so it is for elements that are large themselves. */

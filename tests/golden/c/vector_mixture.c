@@ -1913,7 +1913,7 @@ struct rows_z_v {
     long long elements;
     int first, last; /* values */
 #ifdef __CUDACC__
-    static constexpr int n1 = GBM_SIZE(update_z_v, 4, 0);
+    static constexpr int n1 = GBM_SIZE(update_z_v, 5, 0);
     static constexpr int u1 = 0;
     static constexpr int x1 = 0;
     static constexpr int u2 = u1 + 1;
@@ -1924,6 +1924,8 @@ struct rows_z_v {
     static constexpr int columns = x2 + 1;
     static constexpr int values = u4 + 1;
     static constexpr int room = r1 + n1;
+    static constexpr int flags = 1, features = GBM_SIZE(update_z_v, 4, 0);
+    GBM_FN constexpr bool flag(int c) { return (c >= x2 && c < x2 + 1); }
 #else
     long long n1; /* P */
     long long u1; /* table.7[x] */
@@ -2033,8 +2035,10 @@ static int sizes_z_v(const void *state, int64_t *out)
     out[1] = at.room;
     out[2] = at.values;
     out[3] = at.last - at.first + 1ll;
-    out[4] = at.n1;
-    return 5;
+    const int64_t n = at.columns - (1);
+    out[4] = 1 + n * (n + 3) / 2;
+    out[5] = at.n1;
+    return 6;
 }
 #endif
 

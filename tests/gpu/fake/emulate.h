@@ -28,6 +28,10 @@ struct alignas(16) float4 {
     float x, y, z, w;
 };
 
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
 struct emu_dim {
     unsigned x, y, z;
 };
@@ -162,6 +166,20 @@ template <class T> T atomicAdd(T *p, T x)
     return old;
 }
 
+template <class T> T atomicOr(T *p, T x)
+{
+    T old = *p;
+    *p |= x;
+    return old;
+}
+
+template <class T> T atomicMax(T *p, T x)
+{
+    T old = *p;
+    *p = old < x ? x : old;
+    return old;
+}
+
 template <class T> T atomicCAS(T *p, T expected, T wanted)
 {
     T old = *p;
@@ -177,6 +195,65 @@ static inline void __nanosleep(unsigned) { emu_yield(); }
 static inline void __trap(void) { std::abort(); }
 
 template <class T> T __ldg(const T *p) { return *p; }
+
+/* A number of 16 bits, 11 of them significant, and back. */
+static inline unsigned emu_to_half(float x)
+{
+    const unsigned sign = (unsigned)emu_bits<int>(x) >> 16 & 0x8000u;
+    const float size = std::fabs(x);
+    if (!(size < 65520))
+        return sign | (size != size ? 0x7e00u : 0x7c00u);
+    int power = 0;
+    std::frexp(size, &power);
+    power = size == 0 || power < -13
+                ? -13
+                : power; /* the last bit is 2^(power - 11) */
+    const float last = std::ldexp(1.0f, power - 11);
+    const unsigned n = (unsigned)std::nearbyint(size / last);
+    return sign | (n + (unsigned)(power + 13) * 1024);
+}
+
+static inline float emu_half(uint64_t word, int half)
+{
+    const unsigned bits = (unsigned)(word >> 16 * half) & 0xffffu;
+    const int power = (int)(bits >> 10 & 31);
+    const unsigned n = bits & 1023u;
+    float x = power == 31  ? (n ? NAN : INFINITY)
+              : power == 0 ? std::ldexp((float)n, -24)
+                           : std::ldexp((float)(n + 1024), power - 25);
+    return bits & 0x8000u ? -x : x;
+}
+
+static inline uint32_t emu_pack_halves(float first, float second)
+{
+    return emu_to_half(first) | emu_to_half(second) << 16;
+}
+
+/* c += a b by a warp: mma.m16n8k16 of such numbers, sums in single precision.
+ */
+static inline void emu_multiply_16_8_16(float (&c)[4], const uint32_t (&a)[4],
+                                        uint32_t b0, uint32_t b1)
+{
+    const uint64_t mine[3] = {a[0] | (uint64_t)a[1] << 32,
+                              a[2] | (uint64_t)a[3] << 32,
+                              b0 | (uint64_t)b1 << 32};
+    uint64_t all[3][32];
+    for (int i = 0; i < 3; i++) {
+        emu_exchange()[emu_lane()] = mine[i];
+        emu_warp_barrier(0xffffffffu);
+        std::memcpy(all[i], emu_exchange(), sizeof all[i]);
+        emu_warp_barrier(0xffffffffu);
+    }
+    const unsigned g = emu_lane() / 4, t = emu_lane() % 4;
+    for (unsigned w = 0; w < 4; w++)
+        for (unsigned k = 0; k < 16; k++) {
+            unsigned row = g + w / 2 * 8, column = 2 * t + w % 2;
+            uint64_t x = all[k / 8][row % 8 * 4 + k % 8 / 2];
+            uint64_t y = all[2][column * 4 + k % 8 / 2];
+            c[w] += emu_half(x, (int)(row / 8 * 2 + k % 2)) *
+                    emu_half(y, (int)(k / 8 * 2 + k % 2));
+        }
+}
 
 /* What a launch keeps of its arguments, as the driver copies them. */
 template <class... A> std::tuple<A...> *emu_pack(void (*)(A...), void **args)

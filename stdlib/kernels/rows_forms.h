@@ -1,0 +1,748 @@
+/* rows_forms.h: rows of rows.h whose log densities are polynomials of degree
+ * two in the row's columns, as of a normal vector, or of degree one: features
+ * of the row (1, its columns y, their squares and products) times coefficients
+ * of the value. All rows and values are a product of matrices, which tensor
+ * cores compute from numbers of 16 bits, two for each factor. What comes out
+ * differs from the density by less than a bound, and so do sums of weights: it
+ * tells which values may matter, and whether one replaces the one kept before,
+ * unless the random number is as close to where that changes as the bound. Then
+ * the row's densities are computed as otherwise. So the draw is the same, to
+ * the last bit.
+ *
+ * Columns are taken from their mean, in units of their standard deviation, over
+ * some of the rows: that keeps bounds small, and nothing else depends on it.
+ * The coefficients are differences of the density itself at such points, so
+ * there is no second text of it.
+ *
+ * The bound, by Cauchy and Schwarz: |error| <= GBM_FORM_ERROR |f| |c|, where f
+ * are a row's features and c a value's coefficients. Each factor is a sum of
+ * two numbers of 11 bits to 2^-22 of it, the product of the two small ones, at
+ * most 2^-22, is left out; most is for the sum, in single precision and of
+ * numbers that are cut off rather than rounded. Coefficients of a value have a
+ * common factor, a power of two, so that the largest is a large number of 16
+ * bits. */
+#ifndef GBM_ROWS_FORMS_H
+#define GBM_ROWS_FORMS_H
+
+#include "rows_cuda.h"
+
+/* for (int i = 0; i < n; i++), written out. */
+#define GBM_EACH_FORM(i, n) _Pragma("unroll") for (int i = 0; i < (n); i++)
+
+#define GBM_FORM_ERROR 3.814697265625e-6f /* 2^-18 */
+/* Of a coefficient as a difference of densities, relative to these. */
+#define GBM_FORM_DIFFERENCE (8 * (float)GBM_EPSILON)
+/* Of weights, by rounding. */
+#define GBM_FORM_ROUNDING 2e-5f
+/* Rows further out, and values with larger coefficients, are not bounded; the
+ * largest coefficient is made at most this. */
+#define GBM_FORM_FAR 200
+#define GBM_FORM_LARGE 1e25f
+#define GBM_FORM_MOST 16384
+
+/* What a value is. */
+enum { GBM_FORM_BOUNDED, GBM_FORM_ABSENT, GBM_FORM_ODD };
+
+/* Two numbers of 16 bits, 11 of them significant: `first` in the lower half of
+ * a word. */
+GBM_FN uint32_t gbm_form_pack(float first, float second)
+{
+#ifndef __CUDA_ARCH__
+    return emu_pack_halves(first, second);
+#else
+    uint32_t both;
+    asm("{.reg .b16 a, b;\n cvt.rn.f16.f32 a, %1;\n cvt.rn.f16.f32 b, %2;\n"
+        "mov.b32 %0, {a, b};}"
+        : "=r"(both)
+        : "f"(first), "f"(second));
+    return both;
+#endif
+}
+
+GBM_FN void gbm_form_unpack(uint32_t both, float *first, float *second)
+{
+#ifndef __CUDA_ARCH__
+    *first = emu_half(both, 0);
+    *second = emu_half(both, 1);
+#else
+    float one, other;
+    asm("{.reg .b16 a, b;\n mov.b32 {a, b}, %2;\n cvt.f32.f16 %0, a;\n"
+        "cvt.f32.f16 %1, b;}"
+        : "=f"(one), "=f"(other)
+        : "r"(both));
+    *first = one;
+    *second = other;
+#endif
+}
+
+/* What rounding has left of both. */
+GBM_FN uint32_t gbm_form_rest(float first, float second, uint32_t packed)
+{
+    float a, b;
+    gbm_form_unpack(packed, &a, &b);
+    return gbm_form_pack(first - a, second - b);
+}
+
+/* c += a b by a warp: a 16 x 16, b 16 x 8, laid out as mma.m16n8k16 has it. */
+GBM_FN void gbm_form_multiply(float (&c)[4], const uint32_t (&a)[4],
+                              uint32_t b0, uint32_t b1)
+{
+#ifndef __CUDA_ARCH__
+    emu_multiply_16_8_16(c, a, b0, b1);
+#elif __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+    __trap(); /* the runtime does not ask for that */
+#endif
+}
+
+/* Sizes of a step's forms. */
+template <class TRIALS> struct gbm_forms {
+    using layout = typename TRIALS::layout;
+    static constexpr int columns = layout::columns;
+    static constexpr int features = layout::features;
+    static constexpr int steps = GBM_FORM_STEPS(features);
+    static constexpr int most = TRIALS::tried;
+    static constexpr int pieces = GBM_FORM_PIECES(most);
+    static constexpr int piece = GBM_FORM_PIECE(features);
+    static constexpr int variables = columns - layout::flags;
+    /* 1: linear; 2: with squares; 3: with all products */
+    static constexpr int kind = features == 1 + variables       ? 1
+                                : features == 1 + 2 * variables ? 2
+                                                                : 3;
+    static constexpr bool
+        some = GBM_ROWS == 1 && features > 1 &&
+               features ==
+                   1 + variables *(kind == 3 ? variables + 3 : 2 * kind) / 2;
+    /* words of a chain, and where among them things begin */
+    static constexpr int words = GBM_FORM_WORDS(columns, most, features);
+    static constexpr int scale = columns;
+    static constexpr int weight = (columns + 1) / 2 * 4;
+    static constexpr int unit = weight + pieces * GBM_FORM_VALUES;
+    static constexpr int sort = unit + pieces * GBM_FORM_VALUES;
+    static constexpr int coefficients = GBM_FORM_HEAD(columns, most);
+};
+
+/* The words of a chain, behind the table of all chains' values. */
+template <class TRIALS>
+GBM_FN float *gbm_form_words(const gbm_total *table, int chains, int chain)
+{
+    using forms = gbm_forms<TRIALS>;
+    constexpr int stride = gbm_row_stride(TRIALS::layout::values);
+    const long long cells = (long long)chains * forms::most * stride;
+    return (float *)(table + cells) + (long long)chain * forms::words;
+}
+
+/* ---- what values tell ----------------------------------------------------
+ */
+
+enum { GBM_FORM_SAMPLED = 4 }; /* rows a lane */
+
+/* Mean and inverse of the standard deviation of the columns, by a warp: of rows
+ * that lie apart. */
+template <class TRIALS>
+GBM_FN void
+gbm_form_scale(const struct state *s, const typename TRIALS::layout *at,
+               const struct gbm_team *team, float *mean, float *inverse)
+{
+    constexpr int columns = gbm_forms<TRIALS>::columns;
+    gbm_total x[GBM_FORM_SAMPLED][columns];
+    const long long rows = (long long)team->lanes * GBM_FORM_SAMPLED;
+    GBM_UNROLL
+    for (int i = 0; i < GBM_FORM_SAMPLED; i++) {
+        const long long row = team->lane + (long long)team->lanes * i;
+        TRIALS::columns(s, at, row * at->elements / rows, x[i]);
+    }
+    GBM_EACH_FORM(c, columns)
+    {
+        gbm_total sum = 0, squares = 0;
+        GBM_UNROLL
+        for (int i = 0; i < GBM_FORM_SAMPLED; i++)
+            sum += x[i][c];
+        sum = gbm_team_sum(team, sum) / (gbm_total)rows;
+        const float middle = gbm_is_finite((real)sum) ? (float)sum : 0;
+        GBM_UNROLL
+        for (int i = 0; i < GBM_FORM_SAMPLED; i++)
+            squares += (x[i][c] - middle) * (x[i][c] - middle);
+        squares = gbm_team_sum(team, squares) / (gbm_total)rows;
+        const float narrow = 1 / (float)real_sqrt(squares);
+        const bool is = narrow > 1e-15f && narrow < 1e15f;
+        mean[c] = TRIALS::layout::flag(c) ? 0 : middle;
+        inverse[c] = TRIALS::layout::flag(c) || !is ? 1 : narrow;
+    }
+}
+
+/* The density at u of a row whose columns first and second are `by` and 1 of
+ * their units from the mean; further by 1 if both are the same. */
+template <class TRIALS>
+GBM_FN gbm_total gbm_form_probe(const typename TRIALS::layout *at,
+                                const gbm_total *u, const float *mean,
+                                const float *inverse, int first, float by,
+                                int second)
+{
+    constexpr int columns = gbm_forms<TRIALS>::columns;
+    constexpr int room = TRIALS::layout::room;
+    gbm_total x[columns], own[room > 0 ? room : 1], density[1];
+    GBM_EACH_FORM(c, columns)
+    {
+        const gbm_total far = (c == first ? by : 0) + (c == second ? 1 : 0);
+        x[c] = TRIALS::layout::flag(c)
+                   ? 1
+                   : (gbm_total)mean[c] + far / (gbm_total)inverse[c];
+    }
+    TRIALS::trial(at, u, x, own, density);
+    return density[0];
+}
+
+/* Columns whose product is feature j: `columns` is 1, and columns + 1 is 0. */
+template <class TRIALS>
+GBM_FN void gbm_form_factors(int j, int *first, int *second)
+{
+    using forms = gbm_forms<TRIALS>;
+    int variable[2] = {forms::columns + 1, forms::columns + 1};
+    if (j == 0) {
+        variable[0] = variable[1] = forms::columns;
+    } else if (j < forms::features) {
+        int a = (j - 1) % forms::variables, b = -1;
+        if (forms::kind > 1 && j > forms::variables)
+            b = a;
+        if (forms::kind == 3 && j > 2 * forms::variables) {
+            int left = j - 1 - 2 * forms::variables;
+            for (a = 1; left >= a; a++)
+                left -= a;
+            b = left;
+        }
+        for (int c = 0, v = 0; c < forms::columns; c++) {
+            if (TRIALS::layout::flag(c))
+                continue;
+            if (v == a)
+                variable[0] = c;
+            if (v == b || b < 0)
+                variable[1] = b < 0 ? forms::columns : c;
+            v++;
+        }
+    }
+    *first = variable[0];
+    *second = variable[1];
+}
+
+/* The coefficient of feature j; *size: of the densities that it is a difference
+ * of. */
+template <class TRIALS>
+GBM_FN gbm_total gbm_form_coefficient(const typename TRIALS::layout *at,
+                                      const gbm_total *u, const float *mean,
+                                      const float *inverse, int j,
+                                      gbm_total none, float *size)
+{
+    constexpr int columns = gbm_forms<TRIALS>::columns;
+    int a, b;
+    gbm_form_factors<TRIALS>(j, &a, &b);
+    const bool linear = b == columns, square = a == b;
+    const gbm_total up =
+        gbm_form_probe<TRIALS>(at, u, mean, inverse, a, 1, columns);
+    const gbm_total other =
+        linear || square
+            ? gbm_form_probe<TRIALS>(at, u, mean, inverse, a, -1, columns)
+            : gbm_form_probe<TRIALS>(at, u, mean, inverse, b, 1, columns);
+    const gbm_total both =
+        linear || square
+            ? none
+            : gbm_form_probe<TRIALS>(at, u, mean, inverse, a, 1, b);
+    const float most = fmaxf(fabsf((float)up), fabsf((float)other));
+    *size = fmaxf(fmaxf(most, fabsf((float)both)), fabsf((float)none));
+    if (j == 0)
+        return none;
+    return linear   ? (up - other) / 2
+           : square ? (up + other) / 2 - none
+                    : both - up - other + none;
+}
+
+/* The words of value number k of a chain, by a warp; u: what the value tells.
+ */
+template <class TRIALS>
+GBM_FN void gbm_form_value(const struct state *s,
+                           const typename TRIALS::layout *at,
+                           const struct gbm_team *team, const gbm_total *u,
+                           int k, float *words)
+{
+    using forms = gbm_forms<TRIALS>;
+    float mean[forms::columns], inverse[forms::columns];
+    gbm_form_scale<TRIALS>(s, at, team, mean, inverse);
+    if (k == 0 && team->lane == 0)
+        GBM_EACH_FORM(c, forms::columns)
+        {
+            words[c] = mean[c];
+            words[forms::scale + c] = inverse[c];
+        }
+    bool rest = true;
+    for (int i = 1; i < TRIALS::layout::values; i++)
+        rest = rest && gbm_is_finite((real)u[i]);
+    const gbm_total none = gbm_form_probe<TRIALS>(
+        at, u, mean, inverse, forms::columns, 0, forms::columns);
+    uint32_t *out = (uint32_t *)words + forms::coefficients +
+                    (long long)(k / 8) * forms::steps * 128;
+    constexpr int pairs = forms::steps * GBM_FORM_DEPTH / 2;
+    constexpr int turns = (pairs + 31) / 32;
+    gbm_total squares = 0;
+    float largest = 0, top = 0, c[turns][2];
+    GBM_EACH_FORM(i, turns)
+    {
+        GBM_EACH_FORM(h, 2)
+        {
+            const int j = 2 * (32 * i + team->lane) + h;
+            c[i][h] = 0;
+            if (j >= forms::features)
+                continue;
+            float size;
+            const gbm_total exact = gbm_form_coefficient<TRIALS>(
+                at, u, mean, inverse, j, none, &size);
+            squares += exact * exact;
+            c[i][h] = (float)exact;
+            largest = fmaxf(largest, size);
+            top = fmaxf(top, fabsf(c[i][h]));
+        }
+    }
+    const float norm = (float)real_sqrt(gbm_team_sum(team, squares));
+    largest = (float)gbm_team_max(team, (gbm_total)largest);
+    top = (float)gbm_team_max(team, (gbm_total)top);
+    const bool bounded = norm < GBM_FORM_LARGE && largest < GBM_FORM_LARGE;
+    float unit = 1; /* the power of two below GBM_FORM_MOST / top */
+    if (bounded && top > 1 / GBM_FORM_LARGE)
+        unit = __int_as_float(__float_as_int(GBM_FORM_MOST / top) & 0x7f800000);
+    GBM_EACH_FORM(i, turns)
+    {
+        const int j = 2 * (32 * i + team->lane);
+        if (j >= 2 * pairs)
+            continue;
+        const int within = j % GBM_FORM_DEPTH;
+        uint32_t *word =
+            out + (j / GBM_FORM_DEPTH * 32 + k % 8 * 4 + within % 8 / 2) * 4;
+        const float first = c[i][0] * unit, second = c[i][1] * unit;
+        const uint32_t packed = gbm_form_pack(first, second);
+        word[within / 8] = packed;
+        word[2 + within / 8] = gbm_form_rest(first, second, packed);
+    }
+    const float weight =
+        GBM_FORM_ERROR * norm +
+        GBM_FORM_DIFFERENCE * sqrtf((float)forms::features) * largest;
+    const int sort = rest && u[0] == -GBM_INF ? GBM_FORM_ABSENT
+                     : rest && bounded        ? GBM_FORM_BOUNDED
+                                              : GBM_FORM_ODD;
+    words[forms::weight + k] =
+        sort == GBM_FORM_BOUNDED ? weight : (float)GBM_NAN;
+    words[forms::unit + k] = 1 / unit;
+    ((int *)words)[forms::sort + k] = sort;
+}
+
+/* table [chains][values][stride]: what values tell, each by a team; behind it
+ * what their bounds need. */
+template <class TRIALS>
+__device__ void gbm_row_table(const struct state &base,
+                              const struct gbm_worker &w, int chains,
+                              gbm_total *table)
+{
+    constexpr int stride = gbm_row_stride(TRIALS::layout::values);
+    typename TRIALS::layout at;
+    TRIALS::lay_out(&base, &at);
+    const long long tried = at.last - at.first + 1ll;
+    GBM_FOR_ITEMS(tried, chains)
+    {
+        GBM_ITEM(tried, chains)
+        gbm_total *u = table + item * stride;
+        TRIALS::values(&s, &at, &w.team, at.first + (int)k, u);
+        if constexpr (gbm_forms<TRIALS>::some) {
+            gbm_team_sync(&w.team);
+            gbm_form_value<TRIALS>(
+                &s, &at, &w.team, u, (int)k,
+                gbm_form_words<TRIALS>(table, chains, chain));
+        }
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------
+ */
+
+/* What a block shares. */
+template <class TRIALS> struct gbm_form_shared {
+    using forms = gbm_forms<TRIALS>;
+    uint4 piece[forms::piece / 4]; /* coefficients */
+    float weight[GBM_FORM_VALUES]; /* no number: not bounded */
+    float unit[GBM_FORM_VALUES];
+    float y[GBM_FORM_THREADS / 32][forms::columns + 2][GBM_FORM_PLACES];
+    float density[GBM_FORM_THREADS / 32][GBM_FORM_VALUES][GBM_FORM_ROWS];
+    uint32_t may[forms::pieces][GBM_FORM_THREADS]; /* values that matter */
+    uint32_t absent[forms::pieces], odd[forms::pieces];
+    uint8_t factor[2][forms::steps * GBM_FORM_DEPTH];
+};
+
+/* What a row's draw has come to, as far as bounds tell. */
+struct gbm_form_draw {
+    struct gbm_row_draw draw;
+    float low;   /* the largest density is at least this */
+    float wide;  /* the largest bound of those added */
+    bool doubts; /* whether the kept value is it hangs on digits */
+};
+
+/* Lists the values that are no numbers or -Inf for all rows, by a block. */
+template <class TRIALS>
+GBM_FN void gbm_form_sorts(struct gbm_form_shared<TRIALS> *own,
+                           const float *words, int values)
+{
+    using forms = gbm_forms<TRIALS>;
+    for (int p = threadIdx.x / 32; p < forms::pieces; p += blockDim.x / 32) {
+        const int lane = threadIdx.x % 32, k = p * GBM_FORM_VALUES + lane;
+        const int sort = k < values ? ((const int *)words)[forms::sort + k]
+                                    : GBM_FORM_ABSENT;
+        const uint32_t absent =
+            __ballot_sync(0xffffffffu, sort == GBM_FORM_ABSENT);
+        const uint32_t odd = __ballot_sync(0xffffffffu, sort == GBM_FORM_ODD);
+        own->absent[p] = absent;
+        own->odd[p] = odd;
+    }
+}
+
+/* Two features of a row, and what they leave, as words of matrix a. */
+template <class SHARED>
+GBM_FN void gbm_form_features(const SHARED *own, int j, int row,
+                              uint32_t *large, uint32_t *small)
+{
+    const float(*y)[GBM_FORM_PLACES] = own->y[threadIdx.x / 32];
+    const float first = y[own->factor[0][j]][row] * y[own->factor[1][j]][row];
+    const float second =
+        y[own->factor[0][j + 1]][row] * y[own->factor[1][j + 1]][row];
+    *large = gbm_form_pack(first, second);
+    *small = gbm_form_rest(first, second, *large);
+}
+
+/* exp(x) or a little more, x >= 0. */
+GBM_FN real gbm_form_factor(real x)
+{
+    return x < REAL_C(0.5) ? 1 + REAL_C(1.3) * x : real_exp(x);
+}
+
+/* Adds value k with the density, that may be off by `bound`, to a draw; its
+ * uniform number is `number`. */
+GBM_FN void gbm_form_add(struct gbm_form_draw *f, const struct gbm_rng *rng,
+                         int k, float density, float bound, uint32_t number)
+{
+    struct gbm_row_draw *d = &f->draw;
+    const real below = density - d->reference;
+    const real share = real_exp(-real_fabs(below));
+    const bool first = d->total == 0, larger = below > 0;
+    const real mine = larger ? 1 : share;
+    const real others = larger ? d->total * share : d->total;
+    f->wide = fmaxf(f->wide, bound);
+    d->reference = larger ? (real)density : d->reference;
+    d->total = first ? 1 : others + mine;
+    if (first) {
+        d->kept = k;
+        return;
+    }
+    const real off = gbm_form_factor(2 * f->wide + GBM_FORM_ROUNDING);
+    if (mine * off < GBM_ROW_LEAST * others) /* whatever the number */
+        return;
+    const bool alone = others * off < GBM_ROW_LEAST / 2;
+    const real u = alone ? 0 : gbm_row_uniform(d, rng, number);
+    const real against = u * others, by = (1 - u) * mine;
+    const bool takes = alone || against * off < by;
+    d->kept = takes ? k : d->kept;
+    f->doubts = takes ? false : f->doubts || !(by * off < against);
+}
+
+/* Goes through a piece's values, whose densities are of the calling thread's
+ * row, in units; norm: of its features. */
+template <class TRIALS>
+GBM_FN void gbm_form_try(struct gbm_form_shared<TRIALS> *own,
+                         struct gbm_form_draw *f, const struct gbm_rng *rng,
+                         int p, int first, int *before, float norm,
+                         float beyond)
+{
+    const int lane = threadIdx.x % 32;
+    const float(*density)[GBM_FORM_ROWS] = own->density[threadIdx.x / 32];
+    float value[GBM_FORM_VALUES];
+    GBM_EACH_FORM(i, GBM_FORM_VALUES)
+    {
+        value[i] = density[i][lane] * own->unit[i];
+        f->low = fmaxf(f->low, value[i] - norm * own->weight[i]);
+    }
+    uint32_t may = 0;
+    GBM_EACH_FORM(i, GBM_FORM_VALUES)
+    may |= value[i] + norm * own->weight[i] >= f->low - beyond ? 1u << i : 0;
+    own->may[p][threadIdx.x] = may;
+    while (may) {
+        const int i = __ffs((int)may) - 1, k = p * GBM_FORM_VALUES + i;
+        may &= may - 1;
+        const int absent = __popc(own->absent[p] & ((1u << i) - 1));
+        gbm_form_add(f, rng, first + k, density[i][lane] * own->unit[i],
+                     norm * own->weight[i],
+                     (uint32_t)(k - *before - absent - 1));
+    }
+    *before += __popc(own->absent[p]);
+}
+
+/* The features of TILES times 16 rows of the calling warp, from row 16 pass
+ * on, as matrix a. */
+template <class TRIALS, int TILES> struct gbm_form_rows {
+    uint32_t large[TILES][gbm_forms<TRIALS>::steps][4];
+    uint32_t small[TILES][gbm_forms<TRIALS>::steps][4];
+};
+
+template <class TRIALS, int TILES>
+GBM_FN void gbm_form_fill(const struct gbm_form_shared<TRIALS> *own, int pass,
+                          struct gbm_form_rows<TRIALS, TILES> *a)
+{
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    GBM_EACH_FORM(m, TILES)
+    {
+        GBM_EACH_FORM(i, gbm_forms<TRIALS>::steps)
+        GBM_EACH_FORM(w, 4)
+        gbm_form_features(own, i * GBM_FORM_DEPTH + w / 2 * 8 + 2 * t,
+                          16 * (pass + m) + w % 2 * 8 + g, &a->large[m][i][w],
+                          &a->small[m][i][w]);
+    }
+}
+
+/* own->density: of these rows and a piece's values. */
+template <class TRIALS, int TILES>
+GBM_FN void gbm_form_densities(struct gbm_form_shared<TRIALS> *own, int pass,
+                               const struct gbm_form_rows<TRIALS, TILES> *a)
+{
+    constexpr int steps = gbm_forms<TRIALS>::steps;
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    constexpr int count = GBM_FORM_VALUES / 8;
+    float sum[count][TILES][4];
+    GBM_EACH_FORM(n, count)
+    GBM_EACH_FORM(m, TILES)
+    GBM_EACH_FORM(w, 4) sum[n][m][w] = 0;
+    GBM_EACH_FORM(i, steps)
+    {
+        uint4 b[count];
+        GBM_EACH_FORM(n, count) b[n] = own->piece[(n * steps + i) * 32 + lane];
+        /* small ones first; sums that wait for each other lie apart */
+        GBM_EACH_FORM(n, count)
+        GBM_EACH_FORM(m, TILES)
+        gbm_form_multiply(sum[n][m], a->small[m][i], b[n].x, b[n].y);
+        GBM_EACH_FORM(n, count)
+        GBM_EACH_FORM(m, TILES)
+        gbm_form_multiply(sum[n][m], a->large[m][i], b[n].z, b[n].w);
+        GBM_EACH_FORM(n, count)
+        GBM_EACH_FORM(m, TILES)
+        gbm_form_multiply(sum[n][m], a->large[m][i], b[n].x, b[n].y);
+    }
+    float(*to)[GBM_FORM_ROWS] = own->density[threadIdx.x / 32];
+    GBM_EACH_FORM(n, count)
+    GBM_EACH_FORM(m, TILES)
+    GBM_EACH_FORM(w, 4)
+    to[8 * n + 2 * t + w % 2][16 * (pass + m) + w / 2 * 8 + g] = sum[n][m][w];
+}
+
+/* Copies a piece of what values tell, by a block. */
+template <class TRIALS>
+GBM_FN void gbm_form_copy(struct gbm_form_shared<TRIALS> *own,
+                          const float *words, int values, int p)
+{
+    using forms = gbm_forms<TRIALS>;
+    __syncthreads();
+    const uint4 *from =
+        (const uint4 *)(words + forms::coefficients + p * forms::piece);
+    for (int i = threadIdx.x; i < forms::piece / 4; i += blockDim.x)
+        own->piece[i] = from[i];
+    if (threadIdx.x < GBM_FORM_VALUES) {
+        const int k = p * GBM_FORM_VALUES + threadIdx.x;
+        const bool is = k < values;
+        own->weight[threadIdx.x] =
+            is ? words[forms::weight + k] : (float)GBM_NAN;
+        own->unit[threadIdx.x] = is ? words[forms::unit + k] : 1;
+    }
+    __syncthreads();
+}
+
+/* The draw of the calling thread's row from the densities of values that may
+ * matter. */
+template <class TRIALS>
+GBM_FN void
+gbm_form_exact(const struct gbm_form_shared<TRIALS> *own, const struct state *s,
+               const typename TRIALS::layout *at, const gbm_total *x,
+               const gbm_total *table, struct gbm_rng *rng, long long element,
+               bool bounded, int adapting)
+{
+    using forms = gbm_forms<TRIALS>;
+    constexpr int stride = gbm_row_stride(TRIALS::layout::values);
+    constexpr int room = TRIALS::layout::room;
+    constexpr int quads = stride * (int)sizeof(gbm_total) / (int)sizeof(uint4);
+    const int values = at->last - at->first + 1;
+    struct gbm_row_draw draw;
+    struct gbm_row_list list;
+    gbm_row_begin(&draw, at->first);
+    int passed = 0; /* values before, that have no number */
+    for (int p = 0; p < forms::pieces && p * GBM_FORM_VALUES < values; p++) {
+        uint32_t left = bounded ? own->may[p][threadIdx.x] : 0xffffffffu;
+        left = (left | own->odd[p]) & ~own->absent[p];
+        while (left) {
+            const int bit = __ffs((int)left) - 1;
+            const int k = p * GBM_FORM_VALUES + bit;
+            left &= left - 1;
+            alignas(16) gbm_total u[stride];
+            gbm_total mine[room > 0 ? room : 1], density[1];
+            const uint4 *from = (const uint4 *)(table + (long long)k * stride);
+            GBM_EACH_FORM(i, quads)((uint4 *)u)[i] = from[i];
+            TRIALS::trial(at, u, x, mine, density);
+            const real value = (real)density[0];
+            const uint32_t before = own->absent[p] & ((1u << bit) - 1);
+            draw.used = (uint32_t)(k - passed - __popc(before));
+            passed += !gbm_is_finite(value);
+            if (gbm_row_try(&draw, &list, at->first + k, value))
+                gbm_row_settle(&draw, &list, rng);
+        }
+        passed += __popc(own->absent[p]);
+    }
+    gbm_row_end<TRIALS>(&draw, &list, s, rng, element, at->first, at->last,
+                        adapting);
+}
+
+/* y: the calling thread's row, from the mean. Returns the norm of its features,
+ * or 0 if it is not bounded. */
+template <class TRIALS>
+GBM_FN float gbm_form_row(const gbm_total *x, const float *words,
+                          float (*y)[GBM_FORM_PLACES])
+{
+    using forms = gbm_forms<TRIALS>;
+    constexpr int columns = forms::columns;
+    const int lane = threadIdx.x % 32;
+    float two = 0, four = 0;
+    bool bounded = true;
+    GBM_EACH_FORM(c, columns)
+    {
+        const bool flag = TRIALS::layout::flag(c);
+        const float far =
+            (float)(x[c] - (gbm_total)words[c]) * words[forms::scale + c];
+        bounded = bounded && (flag ? x[c] == 1 : fabsf(far) < GBM_FORM_FAR);
+        y[c][lane] = far;
+        two += flag ? 0 : far * far;
+        four += flag ? 0 : far * far * far * far;
+    }
+    y[columns][lane] = 1;
+    y[columns + 1][lane] = 0;
+    for (int c = 0; c < columns && !bounded; c++)
+        y[c][lane] = 0;
+    /* sums of the squares of all features */
+    const float squares = 1 + two +
+                          (forms::kind == 3   ? (two * two + four) / 2
+                           : forms::kind == 2 ? four
+                                              : 0);
+    return bounded ? sqrtf(squares) : 0;
+}
+
+/* Sets *draw to what bounds tell of the draw of the calling thread's row, of
+ * its block's rows, whose y are in own; norm: of its features. Returns whether
+ * that is the draw. */
+template <class TRIALS>
+GBM_FN bool gbm_form_rows_try(struct gbm_form_shared<TRIALS> *own,
+                              struct gbm_form_draw *draw,
+                              const struct gbm_rng *rng, const float *words,
+                              int first, int values, float norm)
+{
+    using forms = gbm_forms<TRIALS>;
+    /* a warp's features of 32 rows lie in its registers, or of 16 */
+    constexpr int tiles = forms::steps <= 8 ? 2 : 1;
+    const float beyond = (float)(GBM_ROW_BEYOND + real_log(values));
+    const int half = threadIdx.x % 32 / 16;
+    gbm_row_begin(&draw->draw, first);
+    draw->low = -GBM_INF;
+    draw->wide = 0;
+    draw->doubts = false;
+    for (int pass = 0; pass < 2; pass += tiles) {
+        struct gbm_form_rows<TRIALS, tiles> rows;
+        int before = 0; /* absent values */
+        gbm_form_fill<TRIALS, tiles>(own, pass, &rows);
+        for (int p = 0; p < forms::pieces && p * GBM_FORM_VALUES < values;
+             p++) {
+            gbm_form_copy<TRIALS>(own, words, values, p);
+            gbm_form_densities<TRIALS, tiles>(own, pass, &rows);
+            __syncwarp();
+            if (norm > 0 && (tiles == 2 || half == pass))
+                gbm_form_try<TRIALS>(own, draw, rng, p, first, &before, norm,
+                                     beyond);
+            __syncwarp();
+        }
+    }
+    bool settled = norm > 0 && !draw->doubts && draw->draw.total > 0;
+    for (int p = 0; p < forms::pieces; p++)
+        settled = settled && !own->odd[p];
+    return settled;
+}
+
+/* The draws of a block's rows; the calling thread's is that of `element`, if
+ * `is`. */
+template <class TRIALS>
+GBM_FN void gbm_form_block(struct gbm_form_shared<TRIALS> *own,
+                           const struct state *s, const struct gbm_sweep *now,
+                           int chain, long long element, bool is,
+                           const float *words, const gbm_total *table)
+{
+    constexpr int stride = gbm_row_stride(TRIALS::layout::values);
+    typename TRIALS::layout at;
+    TRIALS::lay_out(s, &at);
+    const int values = at.last - at.first + 1;
+    gbm_total x[gbm_forms<TRIALS>::columns];
+    TRIALS::columns(s, &at, element, x);
+    __syncthreads(); /* the block before is done with what is shared */
+    const float norm = gbm_form_row<TRIALS>(x, words, own->y[threadIdx.x / 32]);
+    gbm_form_sorts(own, words, values);
+    __syncthreads();
+    struct gbm_rng rng;
+    gbm_rng_start(&rng, now->seed, now->chain0 + (unsigned)chain, now->sweep,
+                  TRIALS::number, (unsigned)element);
+    struct gbm_form_draw draw;
+    const bool settled =
+        gbm_form_rows_try(own, &draw, &rng, words, at.first, values, norm);
+    if (!is)
+        return;
+    if (settled)
+        TRIALS::put(s, element, draw.draw.kept);
+    else
+        gbm_form_exact<TRIALS>(own, s, &at, x,
+                               table + (long long)chain * values * stride, &rng,
+                               element, norm > 0, GBM_ADAPTING(now));
+}
+
+/* As gbm_rows_by_thread, a row a thread. */
+template <class TRIALS>
+__device__ void
+gbm_rows_by_forms(const struct state &base, const struct gbm_sweep &now,
+                  const int *elements, long long first, long long count,
+                  int chains, const gbm_total *table)
+{
+    using forms = gbm_forms<TRIALS>;
+    extern __shared__ uint4 gbm_form_memory[];
+    struct gbm_form_shared<TRIALS> *own =
+        (struct gbm_form_shared<TRIALS> *)gbm_form_memory;
+    static_assert(sizeof *own <= GBM_FORM_SHARED(forms::columns, forms::most,
+                                                 forms::features),
+                  "GBM_FORM_SHARED");
+    for (int j = threadIdx.x; j < forms::steps * GBM_FORM_DEPTH;
+         j += blockDim.x) {
+        int a, b;
+        gbm_form_factors<TRIALS>(j, &a, &b);
+        own->factor[0][j] = (uint8_t)a;
+        own->factor[1][j] = (uint8_t)b;
+    }
+    const long long blocks = (count + blockDim.x - 1) / blockDim.x;
+    for (long long b = blockIdx.x; b < blocks * chains; b += gridDim.x) {
+        int chain;
+        long long block;
+        gbm_item(b, blocks, chains, &chain, &block);
+        struct state s = base;
+        shift_state(&s, chain);
+        const float *words = gbm_form_words<TRIALS>(table, chains, chain);
+        const long long k = block * blockDim.x + threadIdx.x;
+        const long long place = first + (k < count ? k : count - 1);
+        gbm_form_block(own, &s, &now, chain, elements ? elements[place] : place,
+                       k < count, words, table);
+    }
+}
+
+#endif
