@@ -38,14 +38,16 @@ compare squares far double
 compare counts near single
 compare lines far double
 
-# For a GPU, where rows of 128 features are a warp's in one go or in two.
+# For a GPU (NVRTC itself, not its stand-in), where rows of 128 features are a
+# warp's in one go or in two.
 check=$GBM_ROOT/build/tests/gpu/nvrtc_check
 [ -x "$check" ] || exit 0
 status 0 "$GBMC" --emit=cuda "$GBM_ROOT/tests/cli/forms/full.gbm"
 cp .out full.cu
 bytes() { # PRECISION SIZES
-    status 0 "$check" full.cu sm_90 --std=c++17 --fmad=false -DGBM_CHOSEN "-D$1" \
-        -I"$GBM_ROOT/stdlib/kernels" -DGBM_ROWS=1 -DGBM_LANES_update_z_v=1,1 \
+    status 0 env -u LD_LIBRARY_PATH "$check" full.cu sm_90 --std=c++17 \
+        --fmad=false -DGBM_CHOSEN "-D$1" -I"$GBM_ROOT/stdlib/kernels" \
+        -DGBM_ROWS=1 -DGBM_LANES_update_z_v=1,1 \
         -DGBM_LANES_update_z_v_values=32,1 "-DGBM_SIZES_update_z_v=$2"
     sed -n 's/.*: \([0-9]*\) bytes of .*/\1/p' .out
 }
