@@ -68,7 +68,9 @@ static void world_open(struct world *w, uint64_t seed)
     w->v = variable(c, "v", 1, false);
     w->u = variable(c, "u", 1, true);
     w->w = variable(c, "w", 2, false);
-    w->i = (struct loop){intern(c, "i"), sym_num(c, 1), sym_num(c, SIZE)};
+    w->i = (struct loop){.name = intern(c, "i"),
+                         .lower = sym_num(c, 1),
+                         .upper = sym_num(c, SIZE)};
 }
 
 static void world_close(struct world *w)
