@@ -188,7 +188,7 @@ E
 echo 'N <- 8
 one <- c(1.5, 1.5)
 y <- c(-1, -0.3, 0.2, 2, 2.2, 3, -1.3, 2.6)' >groups.R
-status 0 "$GBMC" -O 0 --with=gradients groups.gbm -o groups
+status 0 "$GBMC" -O 0 --with=gradients,expectation groups.gbm -o groups
 status 0 "$GBMC" -O 0 --with=gradients line.gbm -o slope
 for method in 'em groups' 'optimize line'; do
     # shellcheck disable=SC2086 # two words
