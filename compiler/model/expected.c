@@ -135,6 +135,16 @@ static symp number_of_values(struct compiler *c, const struct family *f)
     return sym_length(c, f->factor->lower, f->factor->upper);
 }
 
+/* A loop of its own over the values of node f. */
+static struct loop *loop_of_values(struct compiler *c, const struct family *f)
+{
+    struct loop *values = NEW(c, struct loop);
+    *values = (struct loop){.name = intern(c, "value"),
+                            .lower = sym_num(c, 1),
+                            .upper = number_of_values(c, f)};
+    return values;
+}
+
 /* The value that place k, from 1 on, stands for. */
 static symp value_at(struct compiler *c, const struct family *f, symp k)
 {
@@ -182,10 +192,7 @@ static symp first_weight(struct compiler *c, const struct family *f, symp place)
 
 static void add_weights(struct compiler *c, struct model *m, struct family *f)
 {
-    struct loop *values = NEW(c, struct loop);
-    *values = (struct loop){.name = intern(c, "value"),
-                            .lower = sym_num(c, 1),
-                            .upper = number_of_values(c, f)};
+    struct loop *values = loop_of_values(c, f);
     f->var->weights = new_array(c, m, f, "weights", values);
     f->var->weights->families->body = first_weight(c, f, sym_loop(c, values));
     f->var->total = new_array(c, m, f, "total", NULL);
@@ -197,11 +204,8 @@ static struct factor *expected(struct compiler *c, struct factor *g,
 {
     const struct family *f = r->node;
     struct factor *e = NEW(c, struct factor);
-    struct loop *value = NEW(c, struct loop);
+    struct loop *value = loop_of_values(c, f);
     symp at[MAX_DIMS + 1];
-    *value = (struct loop){.name = intern(c, "value"),
-                           .lower = sym_num(c, 1),
-                           .upper = number_of_values(c, f)};
     for (int d = 0; d < r->reference->nargs; d++)
         at[d] = r->reference->args[d];
     at[r->reference->nargs] = sym_loop(c, value);

@@ -136,27 +136,33 @@ static bool left_out(const struct rt_gradient *g, int f, int64_t e)
            (g->apart && g->apart[f] && g->apart[f][e]);
 }
 
-/* Summed in a fixed shape, with the rounding errors of each addition
- * (Neumaier 1974): a maximum shows in the last digits. */
+void rt_sum_add(struct rt_sum *to, double term)
+{
+    const double sum = to->sum, total = sum + term;
+    to->lost +=
+        fabs(sum) >= fabs(term) ? (sum - total) + term : (term - total) + sum;
+    to->sum = total;
+}
+
+double rt_sum_of(const struct rt_sum *s)
+{
+    return isfinite(s->sum) ? s->sum + s->lost : s->sum;
+}
+
 double rt_gradient_density(const struct rt_gradient *g)
 {
     const struct rt_instance *in = g->unknowns->in;
-    double sum = 0, lost = 0;
+    struct rt_sum sum = {0};
     for (int f = 0; f < in->model->nfamilies; f++) {
         const struct gbm_family *fam = &in->model->families[f];
         if (!has_density(fam))
             continue;
         for (int64_t e = 0; e < in->elements[f]; e++) {
-            if (left_out(g, f, e))
-                continue;
-            const double term = fam->logdensity(g->state, e);
-            const double total = sum + term;
-            lost += fabs(sum) >= fabs(term) ? (sum - total) + term
-                                            : (term - total) + sum;
-            sum = total;
+            if (!left_out(g, f, e))
+                rt_sum_add(&sum, fam->logdensity(g->state, e));
         }
     }
-    return isfinite(sum) ? sum + lost : sum;
+    return rt_sum_of(&sum);
 }
 
 /* ---- back ---- */
@@ -247,7 +253,8 @@ static void back(struct rt_gradient *g, const double *u, double *slope)
 double rt_gradient_at(struct rt_gradient *g, const double *u, double *slope)
 {
     const double log_jacobian = rt_gradient_constrain(g, u);
-    double value = rt_gradient_density(g) + (g->unknowns->jacobian ? log_jacobian : 0);
+    double value =
+        rt_gradient_density(g) + (g->unknowns->jacobian ? log_jacobian : 0);
     g->evaluations++;
     if (slope)
         clear(g);

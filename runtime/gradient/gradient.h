@@ -88,6 +88,13 @@ void rt_gradient_free(struct rt_gradient *g);
 void rt_gradient_release(struct rt_gradient *g, double *u);
 /* Puts them into the state, with all that is derived; the log Jacobian. */
 double rt_gradient_constrain(struct rt_gradient *g, const double *u);
+/* A sum with the rounding errors of its additions (Neumaier 1974): a maximum
+ * shows in the last digits. */
+struct rt_sum {
+    double sum, lost;
+};
+void rt_sum_add(struct rt_sum *to, double term);
+double rt_sum_of(const struct rt_sum *s);
 /* That of the state as it is, of the model's own nodes, but for elements that
  * are apart. */
 double rt_gradient_density(const struct rt_gradient *g);

@@ -64,17 +64,12 @@ static int64_t cell_of_total(const struct rt_sites *all,
 static double summed_out(const struct sweeps *k, int chain)
 {
     const struct rt_sites *all = k->sites;
-    double sum = 0, lost = 0;
-    for (int64_t i = 0; i < all->n; i++) {
-        const double term =
-            rt_value(&all->in->slots[total_of(all, &all->items[i])], false,
-                     chain, k->totals[i]);
-        const double total = sum + term;
-        lost += fabs(sum) >= fabs(term) ? (sum - total) + term
-                                        : (term - total) + sum;
-        sum = total;
-    }
-    return isfinite(sum) ? sum + lost : sum;
+    struct rt_sum sum = {0};
+    for (int64_t i = 0; i < all->n; i++)
+        rt_sum_add(&sum,
+                   rt_value(&all->in->slots[total_of(all, &all->items[i])],
+                            false, chain, k->totals[i]));
+    return rt_sum_of(&sum);
 }
 
 /* ---- sweeps ----------------------------------------------------------------

@@ -221,154 +221,10 @@ static bool try_probes(const struct rt_guide *g, struct probes *p)
     return p->middle >= 0;
 }
 
-/* log density(x) = constant + a first(x) + b second(x) */
-struct law {
-    double low, high; /* its support */
-    void (*statistics)(double x, double t[2]);
-    bool (*parameters)(double a, double b, double p[2]);
-    double (*draw)(struct gbm_rng *rng, const double p[2]);
-    double (*logdensity)(double x, const double p[2]);
-    /* Between these nearly all draws are. */
-    void (*ends)(const double p[2], double ends[2]);
-};
-
-static void normal_statistics(double x, double t[2])
-{
-    t[0] = x;
-    t[1] = x * x;
-}
-
-/* Mean and precision. */
-static bool normal_parameters(double a, double b, double p[2])
-{
-    p[1] = -2 * b;
-    p[0] = a / p[1];
-    return p[1] > 0 && isfinite(p[1]) && isfinite(p[0]);
-}
-
-static double normal_draw(struct gbm_rng *rng, const double p[2])
-{
-    return p[0] + gbm_draw_normal(rng) / sqrt(p[1]);
-}
-
-static double normal_logdensity(double x, const double p[2])
-{
-    return 0.5 * log(p[1]) - RT_HALF_LOG_2_PI -
-           0.5 * p[1] * (x - p[0]) * (x - p[0]);
-}
-
-static void normal_ends(const double p[2], double ends[2])
-{
-    ends[0] = p[0] - 4 / sqrt(p[1]);
-    ends[1] = p[0] + 4 / sqrt(p[1]);
-}
-
-static void lognormal_statistics(double x, double t[2])
-{
-    normal_statistics(log(x), t);
-}
-
-static bool lognormal_parameters(double a, double b, double p[2])
-{
-    return normal_parameters(a + 1, b, p);
-}
-
-static double lognormal_draw(struct gbm_rng *rng, const double p[2])
-{
-    return exp(normal_draw(rng, p));
-}
-
-static double lognormal_logdensity(double x, const double p[2])
-{
-    return normal_logdensity(log(x), p) - log(x);
-}
-
-static void lognormal_ends(const double p[2], double ends[2])
-{
-    normal_ends(p, ends);
-    ends[0] = exp(ends[0]);
-    ends[1] = exp(ends[1]);
-}
-
-static void gamma_statistics(double x, double t[2])
-{
-    t[0] = log(x);
-    t[1] = x;
-}
-
-/* Shape and rate. */
-static bool gamma_parameters(double a, double b, double p[2])
-{
-    p[0] = a + 1;
-    p[1] = -b;
-    return p[0] > 0 && p[1] > 0 && isfinite(p[0]) && isfinite(p[1]);
-}
-
-static double gamma_draw(struct gbm_rng *rng, const double p[2])
-{
-    return gbm_draw_gamma(rng, p[0]) / p[1];
-}
-
-static double gamma_logdensity(double x, const double p[2])
-{
-    return p[0] * log(p[1]) - gbm_lgamma(p[0]) + (p[0] - 1) * log(x) - p[1] * x;
-}
-
-static void gamma_ends(const double p[2], double ends[2])
-{
-    const double mean = p[0] / p[1], sds = 4 / sqrt(p[0]);
-    ends[0] = mean * exp(-sds);
-    ends[1] = mean * (1 + sds);
-}
-
-static void beta_statistics(double x, double t[2])
-{
-    t[0] = log(x);
-    t[1] = log1p(-x);
-}
-
-static bool beta_parameters(double a, double b, double p[2])
-{
-    p[0] = a + 1;
-    p[1] = b + 1;
-    return p[0] > 0 && p[1] > 0 && isfinite(p[0]) && isfinite(p[1]);
-}
-
-static double beta_draw(struct gbm_rng *rng, const double p[2])
-{
-    return gbm_draw_beta(rng, p[0], p[1]);
-}
-
-static double beta_logdensity(double x, const double p[2])
-{
-    return gbm_lgamma(p[0] + p[1]) - gbm_lgamma(p[0]) - gbm_lgamma(p[1]) +
-           (p[0] - 1) * log(x) + (p[1] - 1) * log1p(-x);
-}
-
-static void beta_ends(const double p[2], double ends[2])
-{
-    const double sum = p[0] + p[1], mean = p[0] / sum, rest = p[1] / sum;
-    const double sds = 4 * sqrt(mean * rest / (sum + 1));
-    ends[0] = mean * exp(-sds / mean);
-    ends[1] = 1 - rest * exp(-sds / rest);
-}
-
-static const struct law laws[RT_LAWS] = {
-    [RT_LAW_NORMAL] = {-(double)INFINITY, (double)INFINITY, normal_statistics,
-                       normal_parameters, normal_draw, normal_logdensity,
-                       normal_ends},
-    [RT_LAW_GAMMA] = {0, (double)INFINITY, gamma_statistics, gamma_parameters,
-                      gamma_draw, gamma_logdensity, gamma_ends},
-    [RT_LAW_LOGNORMAL] = {0, (double)INFINITY, lognormal_statistics,
-                          lognormal_parameters, lognormal_draw,
-                          lognormal_logdensity, lognormal_ends},
-    [RT_LAW_BETA] = {0, 1, beta_statistics, beta_parameters, beta_draw,
-                     beta_logdensity, beta_ends}};
-
 /* Whether the densities at the probes are of the law; its parameters. What a
  * normal one has are those about `centre`. */
-static bool fits(const struct probes *p, const struct law *law, double centre,
-                 double parameters[2])
+static bool fits(const struct probes *p, const struct rt_guide_law *law,
+                 double centre, double parameters[2])
 {
     double t[PROBES][2];
     const int i = p->least, j = p->middle, k = p->most;
@@ -396,7 +252,7 @@ static bool fits(const struct probes *p, const struct law *law, double centre,
 /* Whether the state can be where the law mostly is, and only where it can be.
  */
 static bool covers(const struct rt_guide *g, const struct probes *p,
-                   const struct law *law, double centre,
+                   const struct rt_guide_law *law, double centre,
                    const double parameters[2])
 {
     const double far = fabs(p->x[p->most]) + 1;
@@ -420,7 +276,7 @@ static enum rt_law draw_number(const struct rt_guide *g, double *weight)
     if (!try_probes(g, &p))
         return RT_LAW_PRIOR;
     for (int l = RT_LAW_NORMAL; l < RT_LAWS; l++) {
-        const struct law *law = &laws[l];
+        const struct rt_guide_law *law = &rt_guide_laws[l];
         const double centre = l == RT_LAW_NORMAL ? p.x[p.middle] : 0;
         if (!fits(&p, law, centre, parameters) ||
             !covers(g, &p, law, centre, parameters))

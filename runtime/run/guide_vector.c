@@ -103,7 +103,7 @@ bool rt_guide_vector(const struct rt_guide *g, double *weight)
         z[i] = gbm_draw_normal(g->rng);
         x[i] += z[i];
         log_q +=
-            log(q.precision[i * n + i]) - RT_HALF_LOG_2_PI - 0.5 * z[i] * z[i];
+            log(q.precision[i * n + i]) - GBM_LOG_SQRT_2PI - 0.5 * z[i] * z[i];
     }
     gbm_solve_lower_transposed(n, q.precision, x);
     for (int i = 0; i < n; i++)
