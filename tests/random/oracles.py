@@ -400,17 +400,24 @@ def z_scores(a, b):
     return sorted(rows, reverse=True)
 
 
-def from_some(bench, text, truth):
+def from_some(bench, text, truth, like):
     """The posterior is the same where starting values of some elements are
     given."""
     given = earlier.some_values(bench, text, truth)
-    return compare_runs(bench, "init", lambda seed, draws, seconds=None: summary(
-        bench, "init", seed + 1, draws, draws // 2, "--init", given,
-        seconds=seconds))
+    return beside_run(bench, "init", ("--init", given), like)
 
 
-def compare_runs(bench, oracle, other, like={}):
-    """The derived sampler beside `other(seed, draws)`."""
+def beside_run(bench, oracle, words, like):
+    """The derived sampler beside one whose run has these words, too."""
+    def other(seed, draws, seconds=None):
+        return summary(bench, oracle, seed + 1, draws, draws // 2, *words,
+                       seconds=seconds)
+    return compare_runs(bench, oracle, other, words, like)
+
+
+def compare_runs(bench, oracle, other, words=(), like={}):
+    """The derived sampler beside `other(seed, draws)`; with words, that is a run
+    that has them."""
     n = bench.settings.draws
     got = {}
 
@@ -452,13 +459,13 @@ def compare_runs(bench, oracle, other, like={}):
         bench.notes.append(f"{oracle}: only once")
         return None
     still = any("constant" in r[2] for r in met)
-    if oracle == "plain" and not still and any(map(in_modes, sides)):
+    if words and not still and any(map(in_modes, sides)):
         # what looks mixed may be other in each mode: whether the posterior is
         # left as it lies says more
         bench.notes.append(f"{oracle}: chains do not agree, asked stays")
         return stays.leaves(bench, like)
-    if oracle == "plain" and not still and met_in_one_mode(
-            bench, like, {r[1] for r in met}):
+    if words and not still and met_in_one_mode(
+            bench, words, like, {r[1] for r in met}):
         bench.notes.append(f"{oracle}: chains stay in the mode they start in")
         return None
     kind = "one side never moves" if still else "another posterior"
@@ -474,13 +481,13 @@ def held_back(derived, plain):
                for name, p in derived.items() if name in plain)
 
 
-def met_in_one_mode(bench, like, names):
+def met_in_one_mode(bench, words, like, names):
     """Whether none of the names differs between the derived sampler and the
-    plain one, chain by chain, where both begin at the states in which the plain
-    one ended: two right samplers may each stay in modes of their own, but not
-    from there."""
+    plain one, chain by chain, where both begin at the states in which a run with
+    these words ended: two right samplers may each stay in modes of their own, but
+    not from there."""
     n, seconds = bench.settings.draws, 4 * bench.settings.seconds
-    status, _, _ = summary(bench, "ended", bench.seed + 7, n, n // 2, "--plain",
+    status, _, _ = summary(bench, "ended", bench.seed + 7, n, n // 2, *words,
                            "--out", "ended.csv", seconds=seconds)
     for chain in range(1, 5) if status == 0 else ():
         with open(bench.at("start.json"), "w") as f:
@@ -501,13 +508,7 @@ def met_in_one_mode(bench, like, names):
 
 def plain(bench, like):
     """Every node by itself on the joint density."""
-    def other(seed, draws, seconds=None):
-        status, out, err = summary(bench, "plain", seed + 1, draws, draws // 2,
-                                   "--plain", seconds=seconds)
-        if status == 1 and "--plain" in err and "option" in err:
-            return 77, "", ""
-        return status, out, err
-    return compare_runs(bench, "plain", other, like)
+    return beside_run(bench, "plain", ("--plain",), like)
 
 
 # ------------------------------------------------------------------------ JAGS
@@ -628,7 +629,7 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "forward": lambda: forward_agrees(bench, text, data),
         "stays": lambda: stays.leaves(bench, like),
         "from": lambda: earlier.predicted(bench, text, data),
-        "init": lambda: from_some(bench, text, truth or {}),
+        "init": lambda: from_some(bench, text, truth or {}, like),
         "geweke": lambda: geweke(bench),
         "jags": lambda: jags(bench, monitors(bench), data) if bugs else None,
         "gpu": lambda: gpu(bench),
