@@ -63,6 +63,12 @@ static const char *support_text(struct compiler *c, const struct family *f)
     return text_take(c, &t);
 }
 
+/* How an end of an interval is printed: its value, where data have it. */
+static const char *end_format(symp known, symp end, const char *open)
+{
+    return known ? "%g" : end ? "..." : open;
+}
+
 static void check_observed(struct emitter *e, const struct family *f)
 {
     struct compiler *c = e->c;
@@ -82,12 +88,20 @@ static void check_observed(struct emitter *e, const struct family *f)
               a ? intern_format(c, "%s < ", value) : "", a ? a : "",
               a && b ? " || " : "", b ? intern_format(c, "%s > ", value) : "",
               b ? b : "", "", "");
-    emit_line(e,
-              "    return gbm_problem_text(problem, \""
-              "%s = %%g is outside "
-              "the support %s of %s\"%s, (double)%s);",
-              name, text_in_format(c, support_text(c, f)),
-              f->written_distribution->name, args, value);
+    if (f->truncated)
+        emit_line(e,
+                  "    return gbm_problem_text(problem, \"%s = %%g is outside "
+                  "the bounds [%s, %s] of %s\"%s, (double)%s%s%s);",
+                  name, end_format(low, g->lower, "-inf"),
+                  end_format(high, g->upper, "inf"), text_in_format(c, f->text),
+                  args, value, a ? intern_format(c, ", (double)%s", a) : "",
+                  b ? intern_format(c, ", (double)%s", b) : "");
+    else
+        emit_line(e,
+                  "    return gbm_problem_text(problem, \"%s = %%g is outside "
+                  "the support %s of %s\"%s, (double)%s);",
+                  name, text_in_format(c, support_text(c, f)),
+                  f->written_distribution->name, args, value);
 }
 
 static void check_ranges(struct emitter *e, const struct family *f)

@@ -1,4 +1,5 @@
-/* definitions.c: elements with two definitions, where only the data show it. */
+/* definitions.c: elements with two definitions, and data for elements with
+ * none, where only the data show it. */
 #include "load/load.h"
 
 #include <stdlib.h>
@@ -10,8 +11,11 @@ static enum gbm_status fail_twice(struct rt *rt, const struct rt_instance *in,
     char name[256];
     rt_cell_name(in, v, cell, name, sizeof name);
     if (f == g)
-        return rt_fail(rt, GBM_USER_ERROR, "%s: %s is defined twice by %s",
-                       families[f].where, name, families[f].text);
+        return rt_fail(rt, GBM_USER_ERROR, "%s: %s is defined twice by %s%s",
+                       families[f].where, name, families[f].text,
+                       in->model->variables[v].ndim > 0
+                           ? ""
+                           : "; in a loop it needs the loop's subscript");
     return rt_fail(rt, GBM_USER_ERROR,
                    "%s: %s is defined twice: by %s, and by %s at %s",
                    families[g].where, name, families[g].text, families[f].text,
@@ -47,4 +51,54 @@ enum gbm_status rt_check_twice(struct rt *rt, const struct rt_instance *in,
     free(definer[0]);
     free(definer[1]);
     return s;
+}
+
+/* Enlarges `last` to the subscripts, from 1, of a cell. */
+static void reach_subscripts(const struct rt_slot *slot, int ndim, int64_t cell,
+                             int *last)
+{
+    for (int d = ndim - 1; d >= 0; d--) {
+        int subscript = (int)(cell % slot->dim[d]) + 1;
+        last[d] = last[d] > subscript ? last[d] : subscript;
+        cell /= slot->dim[d];
+    }
+}
+
+/* As a rule each cell has a definition: there are as many as cells, if all
+ * elements of a family have as many as its first. */
+static bool as_many(const struct rt_instance *in, const void *state, int v,
+                    struct rt_cells *buffer)
+{
+    const struct gbm_model *m = in->model;
+    int64_t defined = 0;
+    for (int f = 0; f < m->nfamilies; f++)
+        if (m->families[f].variable == v && in->elements[f] > 0)
+            defined += in->elements[f] *
+                       rt_element_cells(&m->families[f], state, 0, buffer);
+    return defined >= in->slots[v].cells;
+}
+
+void rt_note_beyond(const struct rt_instance *in, const void *state, int v,
+                    const char *source, FILE *notes)
+{
+    const struct gbm_variable *variable = &in->model->variables[v];
+    const struct rt_slot *slot = &in->slots[v];
+    struct rt_cells buffer = {0};
+    int last[GBM_MAX_DIMS] = {0};
+    bool all = as_many(in, state, v, &buffer);
+    for (int f = 0; !all && f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        for (int64_t e = 0; fam->variable == v && e < in->elements[f]; e++) {
+            int64_t k = rt_element_cells(fam, state, e, &buffer);
+            for (int64_t i = 0; i < k; i++)
+                reach_subscripts(slot, variable->ndim, buffer.cells[i], last);
+        }
+    }
+    for (int d = 0; !all && d < variable->ndim; d++)
+        if (last[d] < slot->dim[d])
+            fprintf(notes,
+                    "note: %s has extent %d in dimension %d (%s), but its "
+                    "statements go up to %d\n",
+                    variable->name, slot->dim[d], d + 1, source, last[d]);
+    free(buffer.cells);
 }

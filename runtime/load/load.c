@@ -184,22 +184,37 @@ static const char *known_name(const void *context, int i)
     return name;
 }
 
+static const char *unused_name(const void *context, int i)
+{
+    const struct loader *l = context;
+    return known_name(l, l->model->nvariables + i);
+}
+
+/* Which of n names was probably meant, or NULL. */
+static const char *near_name(const struct loader *l, const char *name, int n,
+                             const char *(*name_of)(const void *context, int i))
+{
+    for (int i = 0; i < n; i++) {
+        const char *other = name_of(l, i);
+        if (other && strcasecmp(other, name) == 0)
+            return other;
+    }
+    /* all short names are near */
+    return strlen(name) > 2 ? rt_nearest(name, n, name_of, l) : NULL;
+}
+
 static enum gbm_status fail_missing(struct loader *l,
                                     const struct gbm_variable *variable)
 {
-    int n = l->model->nvariables + l->data->narrays;
-    const char *near = NULL;
-    for (int i = 0; i < n && !near; i++) {
-        const char *other = known_name(l, i);
-        if (other && strcasecmp(other, variable->name) == 0)
-            near = other;
-    }
-    if (!near && strlen(variable->name) > 2) /* all short names are near */
-        near = rt_nearest(variable->name, n, known_name, l);
+    const char *near = near_name(
+        l, variable->name, l->model->nvariables + l->data->narrays, known_name);
     return rt_fail(l->rt, GBM_USER_ERROR,
                    "%s must be supplied: it is used at %s, but no data file "
                    "has it%s%s%s",
-                   variable->name, variable->where, near ? "; is it " : "",
+                   variable->name, variable->where,
+                   near                ? "; is it "
+                   : variable->integer ? ""
+                                       : "; a parameter needs a prior",
                    near ? near : "", near ? "?" : "");
 }
 
@@ -588,6 +603,13 @@ static enum gbm_status empty_loops(struct loader *l, int v,
                    l->model->variables[v].where, text);
 }
 
+static void note_drawn(const struct loader *l, const char *name)
+{
+    const char *near = near_name(l, name, l->data->narrays, unused_name);
+    fprintf(l->notes, "note: no data for %s: it is drawn%s%s%s\n", name,
+            near ? "; is it " : "", near ? near : "", near ? "?" : "");
+}
+
 static enum gbm_status settle_stochastic(struct loader *l, int v)
 {
     const struct gbm_variable *variable = &l->model->variables[v];
@@ -609,8 +631,7 @@ static enum gbm_status settle_stochastic(struct loader *l, int v)
     for (int64_t i = 0; a && i < cells; i++)
         seen += !(a->missing && a->missing[i]);
     if (variable->observed && !a && !block && l->notes && cells > 0)
-        fprintf(l->notes, "note: no data for %s: it is drawn\n",
-                variable->name);
+        note_drawn(l, variable->name);
     bool shared = seen == cells && cells > 0 && !l->redraw && !block;
     s = allocate(l, v, !shared);
     if (s != GBM_OK || shared)
@@ -870,6 +891,8 @@ static enum gbm_status settle_definitions(struct loader *l, int v)
     enum gbm_status s = rt_check_twice(l->rt, l->in, l->state, v);
     if (s == GBM_OK && computed && a && !variable->hidden)
         s = check_computed(l, v, a);
+    if (s == GBM_OK && a && l->notes && variable->role == GBM_STOCHASTIC)
+        rt_note_beyond(l->in, l->state, v, a->source, l->notes);
     if (s != GBM_OK || !(constant || (computed && l->in->slots[v].per_chain)))
         return s;
     s = mark_defined(l, v);

@@ -8,6 +8,11 @@
 /* definitions.c. Fails if two elements of v's families define one cell. */
 enum gbm_status rt_check_twice(struct rt *rt, const struct rt_instance *in,
                                const void *state, int v);
+/* Says in notes which dimensions of v's data, those of the file source, go
+ * beyond all that its statements define, as where N is less than their length.
+ * Before the first element defined there may be the start of a recursion. */
+void rt_note_beyond(const struct rt_instance *in, const void *state, int v,
+                    const char *source, FILE *notes);
 
 /* observed_sums.c. Fails if a latent cell is in two observed sums. */
 enum gbm_status rt_check_sums(struct rt *rt, const struct rt_instance *in,

@@ -79,3 +79,26 @@ sed 's/(mean.y,/(meany,/' m.bug >n.bug
 status 0 "$GBMC" n.bug -o n
 status 1 ./n --data d.R --quiet
 says 'meany must be supplied.* is it mean\.y\?'
+sed 's/mean.y ~ .*//' m.bug >n.bug
+status 0 "$GBMC" n.bug -o n
+status 1 ./n --data d.R --quiet
+says 'mean\.y must be supplied.*; a parameter needs a prior$'
+printf 'y <- c(1, 2)\n' >y.R
+status 1 ./m --data y.R --quiet
+says 'Nobs must be supplied: .* but no data file has it$'
+
+# Values that bounds of the model, not of the distribution, exclude.
+cat >cut.gbm <<'E'
+model {
+  for (i in 1:2) { y[i] ~ dnorm(m, 1)T(low[i], ) }
+  for (i in 1:2) { z[i] ~ dexp(1)T( , m) }
+  m ~ dnorm(0, 1)
+}
+E
+status 0 "$GBMC" cut.gbm -o cut
+echo '{"y": [1, 2], "z": [0.1, 0.2], "low": [0, 2.5]}' >cut.json
+status 1 ./cut --data cut.json --quiet
+says 'y\[2\] = 2 is outside the bounds \[2\.5, inf\] of y\[i\] ~ dnorm\(m, 1\)T\(low\[i\], \)'
+echo '{"y": [1, 2], "z": [0.1, -0.2], "low": [0, 0]}' >cut.json
+status 1 ./cut --data cut.json --quiet
+says 'z\[2\] = -0\.2 is outside the bounds \[0, \.\.\.\] of z\[i\] ~ dexp\(1\)T\( , m\)'

@@ -72,3 +72,32 @@ says "bad.csv:3:8: 'two' in column 4, y is not a number"
 # a name in other letters
 sed 's/"N"/"n"/' plain.json >bad.json
 refused 'N must be supplied.*is it n\?'
+echo '{"N": 3, "x": [1, 2, 3], "Y": [1, 2, 4]}' >other.json
+status 0 ./m --data other.json --draws 5
+says 'no data for y: it is drawn; is it Y\?'
+
+# data beyond what statements define: said. The start of a recursion before it is
+# no such thing, nor is what vectors define.
+echo '{"N": 2, "x": [1, 2, 3], "y": [1, null, 4]}' >short.json
+status 0 ./m --data short.json --draws 5
+says 'note: y has extent 3 in dimension 1 \(short.json\), but its statements go up to 2'
+cat >path.gbm <<'E'
+model {
+  for (t in 2:N) {
+    for (k in 1:2) { y[t,k] ~ dnorm(a * y[t-1,k], 1) }
+  }
+  for (i in 1:N) { z[i,1:2] ~ dmnorm(zero[], T[,]) }
+  a ~ dnorm(0, 1)
+}
+E
+echo '{"N": 3, "y": [[1, 2], [1, 2], [3, 3]], "z": [[1, 2], [1, 2], [3, 3]],
+ "zero": [0, 0], "T": [[1, 0], [0, 1]]}' >path.json
+echo '{"N": 3, "y": [[1, 2, 0], [1, 2, 0], [3, 3, 0]],
+ "z": [[1, 2], [1, 2], [3, 3]], "zero": [0, 0], "T": [[1, 0], [0, 1]]}' >wide.json
+status 0 "$GBMC" -O 0 path.gbm -o path
+status 0 ./path --data path.json --draws 5
+grep -q 'has extent' .err && fail "a note of what is used"
+status 0 ./path --data wide.json --draws 5
+says 'note: y has extent 3 in dimension 2 \(wide.json\), but its statements go up to 2'
+[ "$(grep -c 'has extent' .err)" = 1 ] || fail "more than one note"
+exit 0

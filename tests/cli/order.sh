@@ -75,7 +75,7 @@ rejects 'model { for (i in 1:N) { x[i] ~ dnorm(0, 1) }
 rejects 'model { for (i in 1:N) { x[g[i]] ~ dnorm(0, 1) } }' \
     '{"N": 3, "g": [1, 2, 1]}' 'x\[1\] is defined twice by x\[g\[i\]\]'
 rejects 'model { for (i in 1:N) { x ~ dnorm(0, 1) } }' '{"N": 2}' \
-    'x is defined twice'
+    "x is defined twice by .*; in a loop it needs the loop's subscript"
 rejects 'model { for (i in 1:N) { m[i] <- i }
                  m[2] <- 3
                  y ~ dnorm(m[2], 1) }' '{"N": 3, "y": 1}' \
