@@ -9,7 +9,8 @@
  * its length. Things are alike if they are the same but for numbers. One
  * number, a subscript (of a statement: on its left), counts them, and becomes
  * the index. The others follow from it as a * i + b in whole numbers, or are a
- * list, which is then a constant of the program.
+ * list, which is then a constant of the program; in a sum the subscripts of
+ * what is random or computed do follow.
  *
  * Requires a parsed program with its arguments in order; leaves one. */
 #include "model/model.h"
@@ -37,6 +38,7 @@ struct hole {
     const struct expr *e; /* a number, or minus one */
     double number;
     bool subscript;
+    bool given;   /* of nothing that a statement defines */
     int relation; /* the one of a statement on whose left it is, or -1 */
 };
 struct shape {
@@ -45,11 +47,31 @@ struct shape {
     int n, capacity;
     int nrelations;
 };
+/* Interned, in the order of their addresses. */
+struct defined {
+    const char **at;
+    int n, capacity;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static bool is_among(const struct defined *all, const char *name)
+{
+    return all->n && bsearch(&name, all->at, (size_t)all->n, sizeof *all->at,
+                             compare_names);
+}
+
 struct reader {
     struct compiler *c;
     struct text key;
     struct shape *shape;
     int relation;
+    const struct defined *defined; /* or NULL: all are, it may be */
+    bool found;           /* within subscripts of what a statement defines */
     name_stand_in *named; /* what stands for a name, or NULL: it does */
     void *context;
 };
@@ -81,8 +103,10 @@ static bool read_number(struct reader *r, const struct expr *e,
         return true;
     }
     text_append(&r->key, place == PLACE_SUBSCRIPT ? "@" : "#");
-    add_hole(r, (struct hole){e, minus ? -number->number : number->number,
-                              place == PLACE_SUBSCRIPT, r->relation});
+    add_hole(r,
+             (struct hole){e, minus ? -number->number : number->number,
+                           place == PLACE_SUBSCRIPT,
+                           place == PLACE_SUBSCRIPT && !r->found, r->relation});
     return true;
 }
 
@@ -136,6 +160,17 @@ static void read_range(struct reader *r, const struct expr *e, enum place place)
     read_expr(r, e->args[1], place);
 }
 
+static void read_subscripts(struct reader *r, const struct expr *e)
+{
+    const bool outside = r->found;
+    r->found = outside || !r->defined || is_among(r->defined, e->name);
+    for (int i = 0; i < e->nargs; i++) {
+        read_expr(r, e->args[i], PLACE_SUBSCRIPT);
+        text_append(&r->key, ",");
+    }
+    r->found = outside;
+}
+
 static void read_expr(struct reader *r, const struct expr *e, enum place place)
 {
     static const char *const begins[] = {"num", "name", "call",  "range",
@@ -164,10 +199,7 @@ static void read_expr(struct reader *r, const struct expr *e, enum place place)
         break;
     case EXPR_NAME:
         text_append(&r->key, e->bracket ? "[" : "");
-        for (int i = 0; i < e->nargs; i++) {
-            read_expr(r, e->args[i], PLACE_SUBSCRIPT);
-            text_append(&r->key, ",");
-        }
+        read_subscripts(r, e);
         break;
     case EXPR_LIST: /* not to be taken apart again */
         text_printf(&r->key, "%p", (const void *)e);
@@ -239,11 +271,13 @@ const char *model_shape_by_names(struct compiler *c, const struct stmt *s,
     return finish_shape(&r).key;
 }
 
-static struct shape shape_of_term(struct compiler *c, const struct expr *e,
-                                  bool negative)
+static struct shape shape_of_term(struct compiler *c,
+                                  const struct defined *defined,
+                                  const struct expr *e, bool negative)
 {
     struct shape shape = {0};
-    struct reader r = {.c = c, .shape = &shape, .relation = -1};
+    struct reader r = {
+        .c = c, .shape = &shape, .relation = -1, .defined = defined};
     text_append(&r.key, negative ? "-" : "+");
     read_expr(&r, e, PLACE_VALUE);
     return finish_shape(&r);
@@ -261,7 +295,8 @@ struct alike {
 struct run {
     const struct alike *first;
     int n, counter;
-    bool by_lists; /* subscripts on the right may be listed */
+    bool by_lists; /* subscripts on the right may be listed, in a sum those of
+                      given arrays */
     /* of each hole: slope and intercept, or a list */
     struct follows {
         bool listed;
@@ -293,7 +328,10 @@ static struct follows begin_following(const struct run *r, int h)
 static bool may_be_listed(const struct run *r, int h)
 {
     const struct hole *hole = &r->first->shape.holes[h];
-    return !hole->subscript || (r->by_lists && hole->relation < 0);
+    if (!hole->subscript)
+        return true;
+    return r->by_lists &&
+           (r->first->shape.nrelations ? hole->relation < 0 : hole->given);
 }
 
 /* Whether another may join the run, as its last. */
@@ -350,12 +388,12 @@ static struct run run_from(struct compiler *c, const struct alike *first, int n,
 
 /* The longest run that begins at `first` of n things. Subscripts that follow
  * from the index tell more than a list; in a sum a list would hide which term
- * an element enters. */
+ * an element enters, if the array is not given. */
 static struct run longest_run(struct compiler *c, const struct alike *first,
                               int n, int counter)
 {
     struct run r = run_from(c, first, n, counter, false);
-    if (r.n < ALIKE_LEAST && first->shape.nrelations)
+    if (r.n < ALIKE_LEAST)
         r = run_from(c, first, n, counter, true);
     return r;
 }
@@ -430,6 +468,7 @@ struct roller {
     const struct program *program;
     /* of loops, and of sums, by how many are inside */
     const char *loops[DEPTH_MOST], *sums[DEPTH_MOST];
+    struct defined defined;
     bool changed; /* the statement at hand */
 };
 
@@ -673,7 +712,8 @@ static struct expr *roll_sums(struct roller *r, struct expr *e)
         t.at[i].e = roll_sums(r, t.at[i].e);
         all[i].place = i;
         if (t.n >= ALIKE_LEAST && is_scalar_term(r->c, t.at[i].e))
-            all[i].shape = shape_of_term(r->c, t.at[i].e, t.at[i].negative);
+            all[i].shape =
+                shape_of_term(r->c, &r->defined, t.at[i].e, t.at[i].negative);
     }
     roll_alike(r, all, t.n, roll_run_of_terms, &t);
     struct expr *result = r->changed ? sum_of_terms(r->c, &t, e->span) : e;
@@ -861,10 +901,34 @@ static void name_indices(struct roller *r)
     }
 }
 
+static void add_defined(struct compiler *c, struct defined *out,
+                        const struct stmt *s)
+{
+    for (; s; s = s->next) {
+        if (s->kind == STMT_FOR) {
+            add_defined(c, out, s->body);
+            continue;
+        }
+        if (out->n == out->capacity) {
+            const char **old = out->at;
+            out->capacity = out->capacity ? 2 * out->capacity : 64;
+            out->at = NEW_ARRAY(c, const char *, out->capacity);
+            for (int i = 0; i < out->n; i++)
+                out->at[i] = old[i];
+        }
+        out->at[out->n++] = s->lhs->name;
+    }
+}
+
 void model_roll(struct compiler *c, struct program *p)
 {
     struct roller r = {.c = c, .program = p};
     name_indices(&r);
+    add_defined(c, &r.defined, p->data);
+    add_defined(c, &r.defined, p->model);
+    if (r.defined.n)
+        qsort(r.defined.at, (size_t)r.defined.n, sizeof *r.defined.at,
+              compare_names);
     p->data = roll_block(&r, p->data);
     p->model = roll_block(&r, p->model);
 }

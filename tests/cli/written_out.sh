@@ -45,6 +45,11 @@ write("apart", lambda r, n: "".join(
     for i in range(1, n // 4 + 1)))
 write("sum", lambda r, n: f"for (i in 1:{n}) {{ b[i] ~ dnorm(0, 1) }}\n"
       "y ~ dnorm(" + " + ".join(f"b[{i}] * {i}" for i in r) + ", 1)\n")
+write("functions", lambda r, n: "tau ~ dgamma(1, 1)\n" + "".join(
+    f"b{i} ~ dnorm(0, 1)\n" for i in r) + "y ~ dnorm(" + " + ".join(
+    ("exp(b{0} / 10)", "log(1 + exp(b{0}))", "ilogit(b{0})", "b{0} * 0.5",
+     "sin(b{0})")[i * i % 19 % 5].format(i) + f" * x{i}" for i in r)
+    + ", tau)\n")
 write("likelihood", lambda r, n: "p ~ dunif(0, 1)\nz ~ dpois(1000 - ll)\n"
       "ll <- " + " + ".join(f"log(p * v[{i}] + (1 - p) * w[{i}])" for i in r)
       + "\n")
@@ -92,8 +97,8 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(int(1000 * (used.ru_utime + used.ru_stime)), used.ru_maxrss)
 END
 }
-for form in statements pairs numbers chain sum likelihood names named_sum \
-    named_chain computed; do
+for form in statements pairs numbers chain sum functions likelihood names \
+    named_sum named_chain computed; do
     read -r _ _ < <(cost $form.10)
     read -r time memory < <(cost $form.1000)
     bytes=$(($(wc -c <$form.1000.c) - $(wc -c <$form.10.c)))
