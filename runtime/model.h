@@ -491,6 +491,9 @@ struct gbm_step {
     void (*block_get)(const void *state, int64_t element, double *x);
     void (*block_set)(const void *state, int64_t element, const double *x);
     double (*conditional)(const void *state, int64_t element, const double *x);
+    /* Whether what `run` draws for an element is a draw from that conditional,
+     * whatever it was before; NULL: never. */
+    int (*exact)(const void *state, int64_t element);
     /* The sum of the absolute terms that conditional adds up, which its
      * rounding error goes with; NULL: about its own size. */
     double (*terms)(const void *state, int64_t element, const double *x);

@@ -418,6 +418,66 @@ static void phases(struct compiler *c, struct step *s)
                                           entry_value(s->law.family, "draw")));
 }
 
+/* Without `solve` there is no density to compare. */
+static bool checked(const struct step *s)
+{
+    return entry_clause(s->law.family, "solve") != NULL;
+}
+
+/* Whether the self-check may compare draws with the conditional: no other
+ * factor is integrated out, no term is too small to count until it is drawn. */
+static bool has_exact_draws(const struct step *s)
+{
+    bool fades = false;
+    for (int k = 0; k < s->law.n; k++)
+        fades = fades || s->law.fades[k];
+    return checked(s) && !s->integrated && !fades && !s->order.ties;
+}
+
+static void emit_exact_law(struct emitter *e, const struct step *s)
+{
+    emit_solve(e, s, "k_.");
+    emit_line(e, "return %s;", emit_expr(e, membership(e, s)));
+}
+
+/* Whether no element is updated by its density. */
+static bool is_always_member(struct compiler *c, const struct step *s)
+{
+    struct emitter e = emitter_new(c, NULL);
+    return sym_is(membership(&e, s), 1) &&
+           (!s->law.rest || sym_is(membership(&e, s->law.rest), 1));
+}
+
+/* exact_: whether an element is drawn, not updated by its density. */
+static void emit_exact(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int exact_%s(const void *state, "
+                "int64_t element)\n{\n",
+                id);
+    emit_line(&e, "const struct state *s = (const struct state *)state;");
+    emit_line(&e, "struct conditional_%s k_;", id);
+    emit_line(&e, "prepare_%s(&k_, s, &gbm_alone, element);", id);
+    emit_line(&e, "const real lower = k_.lower, upper = k_.upper;");
+    const char *flat = flat_condition(&e, s, "k_.");
+    const char *rest = rest_condition(&e, s, "k_.");
+    if (flat)
+        emit_line(&e, "if (%s)\n        return 1;", flat);
+    if (flat && rest) {
+        int nparams = e.nparams;
+        emit_line(&e, "if (%s) {", rest);
+        e.indent++;
+        emit_exact_law(&e, s->law.rest);
+        e.nparams = nparams;
+        emit_close(&e, 1);
+    }
+    emit_exact_law(&e, s);
+    text_append(out, "}\n#endif\n\n");
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     struct text how = {0};
@@ -434,6 +494,18 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     if (*split)
         emit_finish(c, out, s);
     emit_scalar_update(c, out, s);
+    if (has_exact_draws(s) && !is_always_member(c, s))
+        emit_exact(c, out, s);
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s)
+{
+    if (!has_exact_draws(s))
+        return;
+    if (is_always_member(c, s))
+        text_append(out, ",\n     .exact = gbm_always");
+    else
+        text_printf(out, ",\n     .exact = exact_%s", family_id(c, s->family));
 }
 
 static void emit_kernels(struct compiler *c, struct text *out,
@@ -447,12 +519,6 @@ static void emit_kernels(struct compiler *c, struct text *out,
                     s->name, id, id, id, s->number);
     else
         text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
-}
-
-/* Without `solve` there is no density to compare. */
-static bool checked(const struct step *s)
-{
-    return entry_clause(s->law.family, "solve") != NULL;
 }
 
 static const char *name_of(struct compiler *c, const struct step *s)
@@ -497,6 +563,7 @@ const struct sampler sampler_direct = {
     .scalar = true,
     .by_many = true,
     .emit_kernels = emit_kernels,
+    .emit_row = emit_row,
     .split = is_split,
     .asks = asks,
     .checked = checked,

@@ -51,6 +51,13 @@ void check_dense(struct checker *c, int step, bool far);
 double check_rounding(struct checker *c);
 /* The absolute terms that a block's density is the sum of where it stands. */
 double check_size(const struct gbm_step *step, const void *state);
+/* How far the distribution function of draws of an element, the last of which
+ * is left in `state`, is from that of its full conditional, by what is
+ * allowed: over 1 fails; negative: the step does not draw from it, or nothing
+ * can be said by `until`. */
+double check_draws(const struct gbm_step *step, void *state,
+                   struct gbm_sweep sweep, int chain, int element,
+                   double until);
 /* Log density of a dense block at b less that at a, of precision q (lower
  * triangle) and potential p; its rounding error. */
 double check_quadratic(size_t d, const double *q, const double *p,

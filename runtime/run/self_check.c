@@ -48,6 +48,8 @@ struct self_check {
     int points;                    /* sweeps that added up */
     double began, deadline, swept; /* seconds of updates alone */
     double spent;                  /* before the device was loaded */
+    double share;                  /* seconds that it may take */
+    int drawn;                     /* steps whose draws were compared */
     void **start;                  /* the chains' states */
     uint32_t sweep;
     bool out_of_time; /* the joint alone takes too long */
@@ -569,7 +571,53 @@ static enum gbm_status check_chain(struct self_check *s, int chain,
             double share =
                 fmax(SHARE * s->swept * o->warmup * chains, UNNOTICED);
             s->deadline = fmin(s->deadline, s->began + share);
+            s->share = share;
         }
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status refuse_draws(const struct self_check *s, int k, int e)
+{
+    const struct gbm_step *step = &s->in->model->steps[k];
+    return rt_fail(
+        s->rt, GBM_FAILURE,
+        "%s: this sampler is wrong: no draws were made\n"
+        "    %s\n"
+        "What step %d draws for its element %d is not of its full conditional. "
+        "This is a fault of gbmc, not of the model or the data: please report "
+        "it, with the model, the data, --seed %llu and what --version prints. "
+        "--no-check draws all the same, and marks what is written.",
+        s->in->model->families[step->family].where,
+        s->in->model->families[step->family].text, k + 1, e,
+        (unsigned long long)s->rt->options.seed);
+}
+
+/* Draws of one element of each step that draws exactly, of the chain's last,
+ * in what time there is. */
+static enum gbm_status compare_draws(struct self_check *s)
+{
+    const double until =
+        fmin(s->began + SECONDS,
+             rt_clock() + fmax(UNNOTICED, s->share - (rt_clock() - s->began)));
+    struct gbm_sweep sweep = {.seed = s->rt->options.seed,
+                              .sweep = FIRST_SWEEP + FIRST_SWEEP / 4,
+                              .adapting = 2};
+    for (int k = 0; k < s->in->model->nsteps; k++) {
+        const struct rt_step *plan = &s->in->steps[k];
+        const int64_t n = is_checked(s, k) && s->in->model->steps[k].exact
+                              ? plan->colour[plan->ncolours] - plan->colour[0]
+                              : 0;
+        if (n == 0 || rt_clock() > until)
+            continue;
+        const int64_t i = plan->colour[0] + k * 7919 % n;
+        const int e = plan->elements ? plan->elements[i] : (int)i;
+        const double distance = check_draws(&s->in->model->steps[k], s->state,
+                                            sweep, s->chain, e, until);
+        refresh(s);
+        s->drawn += distance >= 0;
+        if (distance > 1)
+            return refuse_draws(s, k, e);
     }
     return GBM_OK;
 }
@@ -775,8 +823,9 @@ static void note(const struct self_check *s, FILE *notes)
     else if (s->rt->options.details)
         fprintf(notes,
                 "self-check: %d of %d steps, %lld moves in %d sweeps agree "
-                "with the model's log density; %.3g ms\n",
-                reached, steps, (long long)s->moves, s->points,
+                "with the model's log density, draws of %d with their full "
+                "conditionals; %.3g ms\n",
+                reached, steps, (long long)s->moves, s->points, s->drawn,
                 1e3 * (rt_clock() - s->began));
 }
 
@@ -796,6 +845,8 @@ enum gbm_status rt_self_check_begin(struct rt *rt, struct rt_instance *in,
     for (int c = 0; c < CHAINS && c < in->nchains && status == GBM_OK; c++)
         if (c == 0 || left(s) > 0)
             status = check_chain(s, c, s->start);
+    if (status == GBM_OK && s->points > 0)
+        status = compare_draws(s);
     if (s->start)
         rt_put_back(in, s->start);
     s->spent = rt_clock() - s->began;

@@ -133,6 +133,15 @@ GBM_FN void gbm_condition_on(int d, real *Q, real *b,
 
 #ifndef __CUDACC__
 
+/* Any element is drawn from its full conditional. */
+static inline __attribute__((unused)) int gbm_always(const void *state,
+                                                     int64_t element)
+{
+    (void)state;
+    (void)element;
+    return 1;
+}
+
 #include "ahead.h"
 #include "recall.h"
 
