@@ -78,7 +78,8 @@ static bool is_declared(const struct var *v)
     return false;
 }
 
-static void emit_variable(struct text *out, const struct var *v)
+static void emit_variable(struct text *out, struct compiler *c,
+                          const struct var *v)
 {
     bool observed = v->declared_observed || v->supplied ||
                     (v->unread && v->role == ROLE_STOCHASTIC);
@@ -90,6 +91,8 @@ static void emit_variable(struct text *out, const struct var *v)
         text_printf(out, ", .names = names_%s", v->cname);
     if (v->hidden)
         text_append(out, ", .hidden = 1");
+    if (v->stored && model_holds_inverses(c, v))
+        text_append(out, ", .inverts = 1");
     if (v->barren)
         text_append(out, ", .barren = 1");
     if (!v->hidden && !v->gathered)
@@ -138,7 +141,7 @@ static void emit_slots(struct text *out, struct compiler *c,
                     k->name, v ? text_in_string(c, span_text(c, at)) : "",
                     role_of(k), k->integer, k->ndim);
         if (v)
-            emit_variable(out, v);
+            emit_variable(out, c, v);
         else
             text_printf(out, ", .family = %d",
                         k->family ? k->family->number : -1);

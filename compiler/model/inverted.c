@@ -139,15 +139,28 @@ static struct var *node_of(struct compiler *c, const struct model *m,
     return NULL;
 }
 
+/* Whether f defines the inverse of an array. */
+static bool inverts(struct compiler *c, const struct family *f)
+{
+    return !f->stochastic && !f->data_block && f->whole_call &&
+           f->body->kind == SYM_CALL &&
+           f->body->entry == library_standard(c, ENTRY_FUNCTION, "inverse");
+}
+
+bool model_holds_inverses(struct compiler *c, const struct var *v)
+{
+    int at[2];
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (!inverts(c, f) || !square(f, at) || at[0] != v->ndim - 2)
+            return false;
+    return v->families != NULL;
+}
+
 /* What f defines as the inverse of an array, with definitions in their places;
  * NULL if it is none. */
 static symp inverted_array(struct compiler *c, const struct family *f)
 {
-    if (f->stochastic || f->data_block || !f->whole_call ||
-        f->body->kind != SYM_CALL ||
-        f->body->entry != library_standard(c, ENTRY_FUNCTION, "inverse"))
-        return NULL;
-    return model_substitute_derived(c, f->body->args[0]);
+    return inverts(c, f) ? model_substitute_derived(c, f->body->args[0]) : NULL;
 }
 
 /* Whether f, the inverse of the matrix of `node` at ref, has the node's

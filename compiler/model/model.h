@@ -232,7 +232,10 @@ symp family_lhs(struct compiler *c, const struct family *f, int nargs,
 /* Number of elements of slice number `slice` of the left-hand side. */
 symp family_extent(struct compiler *c, const struct family *f, int slice);
 
-/* inverted.c: the reference to v in the array scale * v[...], which runs
+/* inverted.c: whether all that v's statements define are inverses of whole
+ * matrices, in its last two dimensions. */
+bool model_holds_inverses(struct compiler *c, const struct var *v);
+/* The same file: the reference to v in the array scale * v[...], which runs
  * through a whole matrix of f; v is f's variable or its inverse. NULL: it is
  * another array. */
 symp model_scaled_matrix(struct compiler *c, symp array, const struct family *f,
