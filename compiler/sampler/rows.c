@@ -118,6 +118,17 @@ static int length_of(struct row_writer *w, symp lower, symp upper)
     return w->nlengths;
 }
 
+/* The index of a loop, which is the same wherever it stands, as cells that were
+ * met within it are read again. */
+static const char *index_of(struct row_writer *w, const struct loop *l)
+{
+    for (int i = 0; i < w->ncells; i++)
+        for (int k = 0; k < w->cells[i].nturns; k++)
+            if (w->cells[i].turns[k].loop == l)
+                return w->cells[i].turns[k].index;
+    return emit_name(&w->e, "a");
+}
+
 static bool push_turn(struct row_writer *w, struct loop *l, symp lower,
                       symp upper)
 {
@@ -129,7 +140,7 @@ static bool push_turn(struct row_writer *w, struct loop *l, symp lower,
     if (w->declined)
         return false;
     struct row_turn *t = &w->turns[w->nturns++];
-    *t = (struct row_turn){l, lower, upper, emit_name(&w->e, "a"),
+    *t = (struct row_turn){l, lower, upper, index_of(w, l),
                            length_of(w, lower, upper)};
     return true;
 }
@@ -147,6 +158,8 @@ static void close_turn(struct row_writer *w)
 {
     emit_close(&w->e, 1);
     w->nturns--;
+    while (w->nsums && w->sums[w->nsums - 1].nturns > w->nturns)
+        w->nsums--;
 }
 
 static const char *row_text(struct row_writer *w, symp e);
@@ -216,7 +229,16 @@ static const char *quadratic_text(struct row_writer *w, symp e, symp matrix,
     return intern_format(w->c, "%s[r]", sum);
 }
 
-static const char *sum_text(struct row_writer *w, symp e)
+/* A sum that is in scope, or NULL. */
+static const char *written_sum(const struct row_writer *w, symp e)
+{
+    for (int i = 0; i < w->nsums; i++)
+        if (w->sums[i].part == w->part && sym_same(w->sums[i].e, e))
+            return w->sums[i].text;
+    return NULL;
+}
+
+static const char *write_sum(struct row_writer *w, symp e)
 {
     symp matrix, vector, inner;
     if (is_quadratic(w, e, &matrix, &vector, &inner))
@@ -231,6 +253,17 @@ static const char *sum_text(struct row_writer *w, symp e)
     emit_line(&w->e, "GBM_EACH_ROW %s[r] += %s;", sum, term);
     close_turn(w);
     return intern_format(w->c, "%s[r]", sum);
+}
+
+static const char *sum_text(struct row_writer *w, symp e)
+{
+    const char *text = written_sum(w, e);
+    if (text)
+        return text;
+    text = write_sum(w, e);
+    if (w->nsums < (int)(sizeof w->sums / sizeof *w->sums))
+        w->sums[w->nsums++] = (struct row_sum){e, w->part, text, w->nturns};
+    return text;
 }
 
 /* Of operands those that values tell are one cell, those that columns tell

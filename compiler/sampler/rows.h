@@ -26,8 +26,16 @@ struct row_cells {
     int nturns;
     bool triangle; /* of two turns alike: second up to first, each with its
                       mirror image */
-    bool flag; /* 1, or 0 where the part's instance does not exist */
+    bool flag;     /* 1, or 0 where the part's instance does not exist */
     const char *name;
+};
+
+/* A sum that a trial has in a variable, within so many turns. */
+struct row_sum {
+    symp e;
+    const struct part *part;
+    const char *text;
+    int nturns;
 };
 
 struct row_writer {
@@ -39,6 +47,8 @@ struct row_writer {
     int nturns;
     struct row_cells cells[48];
     int ncells;
+    struct row_sum sums[8];
+    int nsums;
     symp lengths[16];
     int nlengths;
     int degree;   /* of a density as a polynomial of columns, or more than 2 */

@@ -3,12 +3,13 @@
 # (stdlib/kernels/rows.h). The draws are those of one element after the other:
 # of vectors, some of whose rows nothing observes, in part or at all; of values
 # that are impossible for all elements, or for some; of several children, of
-# regressions, of counts; of more elements than a block, and fewer.
+# regressions, of counts, also by their logarithms; of more elements than a
+# block, and fewer.
 source "$GBM_ROOT/tests/cli/lib"
 
 python3 "$GBM_ROOT/tests/cli/trials/data.py"
 
-for model in vectors sums; do
+for model in vectors sums links; do
     status 0 "$GBMC" --emit=c "$GBM_ROOT/tests/cli/trials/$model.gbm"
     mv .out $model.c
     grep -q "^GBM_HOST_RUN_ROWS" $model.c || fail "$model: one by one"
