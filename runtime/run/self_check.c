@@ -661,7 +661,7 @@ static enum gbm_status compare_draws(struct self_check *s)
 {
     const double until =
         fmin(s->began + SECONDS,
-             rt_clock() + fmax(UNNOTICED, s->share - (rt_clock() - s->began)));
+             fmax(s->began + s->share, rt_clock() + UNNOTICED / 2));
     struct gbm_sweep sweep = {.seed = s->rt->options.seed,
                               .sweep = FIRST_SWEEP + FIRST_SWEEP / 4,
                               .adapting = 2};
