@@ -15,7 +15,8 @@ struct gbm_estimate gbm_estimate_sum(const double *x, int64_t n)
         sum += x[i];
     for (int64_t i = 0; i < n; i++)
         squares += (x[i] - sum / count) * (x[i] - sum / count);
-    return (struct gbm_estimate){sum, sqrt(squares)}; /* n squares / n */
+    return (struct gbm_estimate){
+        sum, n > 1 ? sqrt(count * squares / (count - 1)) : 0};
 }
 
 /* ESS of means over the number of draws, averaged over all quantities of the
@@ -56,7 +57,7 @@ static struct gbm_prediction predict(double *x, int64_t n, double reff,
         mean += x[i] / (double)n;
     for (int64_t i = 0; i < n; i++)
         squares += (x[i] - mean) * (x[i] - mean);
-    p.p_waic = squares / (double)n;
+    p.p_waic = n > 1 ? squares / (double)(n - 1) : 0;
     for (int64_t i = 0; i < n; i++) {
         log_lik[i] = x[i];
         x[i] = -x[i];

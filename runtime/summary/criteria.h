@@ -19,7 +19,8 @@ struct gbm_prediction {
     double p_waic;
 };
 
-/* A sum over the observations, and its standard error. */
+/* A sum over n observations, and its standard error: as in loo 2.5 and
+ * ArviZ 1.3 variances have n - 1. */
 struct gbm_estimate {
     double value, se;
 };

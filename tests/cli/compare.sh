@@ -42,7 +42,7 @@ assert list(m) == ["line.nc", "flat.nc"] and len(d) == 20
 assert abs(m["flat.nc"]["elpd_diff"] - sum(d)) < 1e-6
 mean = sum(d) / 20
 assert abs(m["flat.nc"]["se_diff"] -
-           sum((x - mean) ** 2 for x in d) ** 0.5) < 1e-6
+           (20 / 19 * sum((x - mean) ** 2 for x in d)) ** 0.5) < 1e-6
 assert m["line.nc"]["elpd_diff"] == m["line.nc"]["se_diff"] == 0
 assert abs(m["line.nc"]["elpd_loo"] - line["loo"]["elpd"]) < 1e-6
 assert m["flat.nc"]["se"] == flat["loo"]["se"]

@@ -1,5 +1,7 @@
 """LOO and WAIC of the eight models, as the sampler told them, beside those of
-ArviZ, of either kind, from the same draws: to 1e-8. ArviZ 1 has no WAIC.
+ArviZ, of either kind, from the same draws: to 1e-8. ArviZ 1 has no WAIC; before,
+variances have n, of draws for WAIC and of observations for errors, where those
+here, of R's loo and of ArviZ 1 have n - 1.
 
   compare.py FOLDER   with NAME.nc (draws), NAME.json (summary)"""
 import glob
@@ -47,9 +49,13 @@ def compare(name, folder):
         warnings.simplefilter("ignore")
         if old:
             waic = az.waic(fit, pointwise=True)
-            near(waic.elpd_waic, told["waic"]["elpd"], "elpd_waic")
-            near(waic.p_waic, told["waic"]["p"], "p_waic")
-            near(waic.se, told["waic"]["se"], "its standard error")
+            draws = told["chains"] * told["draws"]
+            more = np.array([o["p_waic"] for o in own]) / draws
+            each = np.ravel(waic.waic_i) - more
+            near(waic.elpd_waic - sum(more), told["waic"]["elpd"], "elpd_waic")
+            near(waic.p_waic + sum(more), told["waic"]["p"], "p_waic")
+            near(math.sqrt(len(each)) * np.std(each, ddof=1), told["waic"]["se"],
+                 "its standard error")
         r = az.loo(fit, pointwise=True, reff=efficiency(
             loo["r_eff"], told["chains"] * told["draws"]))
     assert r.n_data_points == len(own) >= 5, r
@@ -59,9 +65,8 @@ def compare(name, folder):
     near(k[finite], [o["pareto_k"] for o in own if o["pareto_k"] is not None], "k")
     if len(own) == len(loo["observations"]):
         near(first(r, "elpd_loo", "elpd"), loo["elpd"], "elpd_loo")
-        # variances here have n where those of R's loo and of ArviZ 1 have n - 1
-        shrunk = 1 if old else math.sqrt(1 - 1 / len(own))
-        near(r.se * shrunk, loo["se"], "its standard error")
+        grown = math.sqrt(len(own) / (len(own) - 1)) if old else 1
+        near(r.se * grown, loo["se"], "its standard error")
     print(f"{name}: elpd_loo {loo['elpd']:.3f}, p_loo {loo['p']:.3f}, "
           f"se {loo['se']:.3f}")
 

