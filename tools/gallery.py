@@ -70,6 +70,8 @@ def draw(posterior, path):
             plots.density(axes, chain, posterior[name].integer,
                           color=plots.colour(c), linewidth=1.2)
         axes.set(title=name, yticks=[])
+        axes.locator_params(axis="x", nbins=3)
+        axes.ticklabel_format(axis="x", scilimits=(-3, 5))
     for k, name in enumerate(arrays):
         intervals(figure.add_subplot(grid[bool(single) + k, :]), posterior[name])
     plots.pyplot.rcParams["svg.hashsalt"] = "gbm"

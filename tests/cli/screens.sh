@@ -44,7 +44,7 @@ if command -v mkdocs >/dev/null; then
     status 0 "$GBM_ROOT/tools/site" --pictures none "$scratch/site"
     page=$(find "$scratch/site" -name 'tutorial*.html' | head -n 1)
     exists "${page:-tutorial.html}"
-    status 0 "${screens[@]}" --light pictures "$page"
+    status 0 "${screens[@]}" pictures "$page"
     prints '^1 pages: '
 fi
 exit 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The documentation as pages: all of it, links that lead somewhere, nothing that
-# is fetched from elsewhere; pictures of the examples that show what was drawn.
+# The documentation as pages: all of it, links that lead somewhere, scripts and
+# styles that are there and from nowhere else; pictures of the examples that show
+# what was drawn.
 source "$GBM_ROOT/tests/cli/lib"
 if ! command -v mkdocs >/dev/null && ! { [ -n "${GBM_PYTHON-}" ] &&
     "$GBM_PYTHON" -c 'import mkdocs' 2>/dev/null; }; then
@@ -78,6 +79,8 @@ for name, page in pages.items():
         continue
     for link in page.fetched:
         assert "//" not in link, (name, link)
+        file = os.path.join("site", os.path.dirname(name), link)
+        assert os.path.exists(file), (name, link)
     for link in page.links:
         if "//" in link or link.startswith(("mailto:", "javascript:")):
             continue
