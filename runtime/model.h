@@ -571,6 +571,9 @@ struct gbm_model {
     int nfamilies;
     const struct gbm_family *families; /* topologically ordered: parents
                                           before children */
+    /* Operations, as phases count them, of the log densities or definitions of
+     * all elements of each family: [nfamilies]. */
+    void (*family_work)(const void *state, double *out);
     int ninverses;
     const struct gbm_inverse *inverses;
     int nsequences;

@@ -349,6 +349,9 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s);
  * of the row in the table of steps. */
 void emit_work(struct text *out, struct compiler *c, const struct step *s);
 void emit_work_row(struct text *out, const struct step *s);
+/* The function of the model that counts what its families compute. */
+void emit_family_work(struct text *out, struct compiler *c,
+                      const struct model *m);
 
 /* program.c */
 void emit_program(struct text *out, struct compiler *c, struct model *m);

@@ -380,6 +380,7 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_reach_readers(c, out, m);
     emit_inverses(out, m);
     emit_sequences(c, out, m);
+    emit_family_work(out, c, m);
     bool readers, gaps;
     emit_readers(c, out, m, &readers, &gaps);
     emit_steps(out, c, m);
@@ -400,7 +401,8 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
                 ",\n    .version = \"" GBM_VERSION "\",\n    .state_size = "
                 "sizeof(struct state),\n    .nvariables = %d,\n    .variables "
                 "= variables,\n    .load_order = load_order,\n    .nfamilies "
-                "= %d,\n    .families = families,\n    .ninverses = %d,\n    "
+                "= %d,\n    .families = families,\n    .family_work = "
+                "family_work,\n    .ninverses = %d,\n    "
                 ".inverses = inverses,\n    .nsequences = %d, "
                 ".sequences = sequences,\n    .nsteps = %d,\n    .steps = "
                 "steps,\n    .bind = bind_state,\n    .shift = shift,\n    "

@@ -1,5 +1,6 @@
 /* work.c: what a sweep does in the phases of a step (sweep/work.c), as the
- * runtime's table and the function that counts it: for run --profile alone. */
+ * runtime's table and the function that counts it, and what densities and
+ * definitions do: for run --profile, and for what moves along lines cost. */
 #include "emit/emit.h"
 
 /* Variables that a phase reads cells of, each once. */
@@ -90,9 +91,9 @@ static bool is_subscript(symp x, const void *what)
     return false;
 }
 
-static bool stays_integer(const struct step *s, symp x)
+static bool stays_integer(const struct phase *phases, symp x)
 {
-    for (const struct phase *p = s->phases; p; p = p->next) {
+    for (const struct phase *p = phases; p; p = p->next) {
         if (sym_any(p->all_rows, is_subscript, x) ||
             sym_any(p->all_operations, is_subscript, x) ||
             sym_any(p->all_scratch, is_subscript, x))
@@ -106,18 +107,18 @@ static bool stays_integer(const struct step *s, symp x)
 
 /* Extents and data that stand in e beside its sums, as real numbers: a product
  * of integers could be too large for one. */
-static void emit_reals(struct emitter *e, const struct step *s, symp x)
+static void emit_reals(struct emitter *e, const struct phase *phases, symp x)
 {
     const bool scalar = x->kind == SYM_REF && x->nargs == 0;
     if ((scalar || x->kind == SYM_EXTENT) && !emit_done_before(e, x) &&
-        !stays_integer(s, x)) {
+        !stays_integer(phases, x)) {
         const char *name = emit_name_of_model(e, x->var->name);
         emit_line(e, "const double %s = %s;", name, emit_expr(e, x));
         emit_remember(e, x, name);
     }
     for (int i = 0; i < x->nargs && x->kind != SYM_REF && x->kind != SYM_SUM;
          i++)
-        emit_reals(e, s, x->args[i]);
+        emit_reals(e, phases, x->args[i]);
 }
 
 static void emit_function(struct text *out, struct compiler *c,
@@ -130,15 +131,37 @@ static void emit_function(struct text *out, struct compiler *c,
                 "const struct state *s = (const struct state *)state;\n",
                 s->number);
     for (const struct phase *p = s->phases; p; p = p->next) {
-        emit_reals(&e, s, p->all_rows);
-        emit_reals(&e, s, p->all_operations);
-        emit_reals(&e, s, p->all_scratch);
+        emit_reals(&e, s->phases, p->all_rows);
+        emit_reals(&e, s->phases, p->all_operations);
+        emit_reals(&e, s->phases, p->all_scratch);
         for (int i = 0; i < p->nreads; i++)
-            emit_reals(&e, s, p->all_turns[i]);
+            emit_reals(&e, s->phases, p->all_turns[i]);
     }
     for (const struct phase *p = s->phases; p; p = p->next)
         emit_phase_counts(&e, p);
     text_append(out, "}\n");
+}
+
+void emit_family_work(struct text *out, struct compiler *c,
+                      const struct model *m)
+{
+    struct emitter e = emitter_new(c, out);
+    struct phase *works = NULL, **last = &works;
+    for (const struct family *f = m->families; f; f = f->next) {
+        struct phase *p = *last = NEW(c, struct phase);
+        p->all_rows = p->all_scratch = sym_num(c, 0);
+        p->all_operations = sweep_family_work(c, f);
+        last = &p->next;
+    }
+    e.shares = true;
+    text_append(out, "static void family_work(const void *state, double *out)"
+                     "\n{\n    const struct state *s = (const struct state *)"
+                     "state;\n    (void)s;\n");
+    for (const struct phase *p = works; p; p = p->next)
+        emit_reals(&e, works, p->all_operations);
+    for (const struct phase *p = works; p; p = p->next)
+        put_count(&e, NULL, p->all_operations);
+    text_append(out, "}\n\n");
 }
 
 /* ---- the table ---- */

@@ -32,8 +32,7 @@ struct phase *sweep_add_phase(struct compiler *c, struct step *s,
 
 /* ---- work ---- */
 
-/* Operations of the children of e, and its own. */
-static symp operations(struct compiler *c, symp e)
+symp sweep_operations(struct compiler *c, symp e)
 {
     symp total = sym_num(c, 0), own = sym_num(c, 0), turns = sym_num(c, 1);
     double known = 0; /* of the children: numbers, of which most have one */
@@ -51,17 +50,18 @@ static symp operations(struct compiler *c, symp e)
         break;
     case SYM_SUM:
         turns = sym_length(c, e->args[0], e->args[1]);
-        return sym_mul2(c, turns,
-                        sym_add2(c, operations(c, e->args[2]), sym_num(c, 1)));
+        return sym_mul2(
+            c, turns,
+            sym_add2(c, sweep_operations(c, e->args[2]), sym_num(c, 1)));
     case SYM_ARRAY:
         for (int i = 0; i < e->nloops; i++)
             turns = sym_mul2(c, turns, e->args[1 + i]);
-        return sym_mul2(c, turns, operations(c, e->args[0]));
+        return sym_mul2(c, turns, sweep_operations(c, e->args[0]));
     default: /* subscripts do not count */
         return total;
     }
     for (int i = 0; i < e->nargs; i++) {
-        symp child = operations(c, e->args[i]);
+        symp child = sweep_operations(c, e->args[i]);
         if (child->kind == SYM_NUM)
             known += child->number;
         else
@@ -112,7 +112,7 @@ void phase_computes_each(struct compiler *c, struct phase *p, symp e,
     if (!e)
         return;
     add_reads(c, p, e, times);
-    symp one = operations(c, e);
+    symp one = sweep_operations(c, e);
     if (p->kind == PHASE_SUM && !sym_is(e, 0)) /* it is added up */
         one = sym_add2(c, one, sym_num(c, 1));
     p->operations = sym_add2(c, p->operations, sym_mul2(c, times, one));

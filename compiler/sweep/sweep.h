@@ -91,8 +91,8 @@ void sweep_check_added(struct compiler *c, struct model *m);
 void sweep_find_dependence(struct compiler *c, struct model *m);
 /* An empty list, with room for all variables. */
 struct var_list *sweep_new_list(struct compiler *c, const struct model *m);
-/* Adds what e (or NULL) reads that a sweep may change, and what that is computed
- * from. */
+/* Adds what e (or NULL) reads that a sweep may change, and what that is
+ * computed from. */
 void sweep_add_read(struct var_list *list, symp e);
 /* Whether the update of s recomputes f, the first of its sequence if it is in
  * one. */
@@ -164,6 +164,8 @@ void sweep_form_phases(struct compiler *c, struct model *m);
 /* The last phase so far. */
 struct phase *sweep_add_phase(struct compiler *c, struct step *s,
                               enum phase_kind kind, const char *what);
+/* Operations of e: its own and those of what it is made of. */
+symp sweep_operations(struct compiler *c, symp e);
 /* What most samplers do: sums over the instances of parts, then a draw, which
  * is returned. */
 struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s);
@@ -192,6 +194,9 @@ const char *sweep_first_draw(const struct step *s);
 
 /* work.c: what a sweep does in the phases of s: sets all_rows to passes. */
 void sweep_count_work(struct compiler *c, struct step *s);
+/* What the log densities or definitions of all elements of f are computed by,
+ * in operations as phases count them. */
+symp sweep_family_work(struct compiler *c, const struct family *f);
 
 /* fuse.c: sets `drawn` of the quadratics of dense blocks; such a step goes
  * before its block. Requires find_dependence. */

@@ -187,3 +187,13 @@ void sweep_count_work(struct compiler *c, struct step *s)
     for (struct phase *p = s->phases; p; p = p->next)
         count_phase(c, s, p);
 }
+
+symp sweep_family_work(struct compiler *c, const struct family *f)
+{
+    symp e = f->stochastic ? f->factor ? f->factor->plain : NULL : f->body;
+    if (!e)
+        return sym_num(c, 0);
+    if (!f->stochastic && f->var->role != ROLE_CONSTANT)
+        e = model_substitute_derived(c, e);
+    return settled(c, sum_over(c, f->loops, f->nloops, sweep_operations(c, e)));
+}

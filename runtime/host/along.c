@@ -19,10 +19,14 @@
 
 #define STEP_NUMBER (UINT32_MAX - 1) /* in the random number key */
 
-/* Operations, as phases count them, by times that were measured: of a density,
- * of a definition, of an element's draw beside its phases; how often a step
- * that tries values does what it counts. */
-enum { OF_DENSITY = 40, OF_DEFINITION = 20, OF_DRAW = 40, OF_SEARCH = 4 };
+/* In operations, as phases count them: a density, a definition or a number that
+ * is set, beside what it computes; an element's draw beside its phases. */
+enum { OF_CALL = 10, OF_DRAW = 40 };
+/* A step that tries values counts what it does for two of each element. It
+ * tries five or so, and does once for all of them what they share. */
+#define OF_SEARCH 1.5
+
+#define FIRST_WIDTH 2.0 /* of a slice, in deviations of the sum */
 
 struct place {
     int variable, family;
@@ -41,9 +45,10 @@ struct host_along {
     bool positive[ALONG_CELLS];   /* these move on their logarithms */
     struct item *terms, *derived; /* of the joint density */
     int64_t nterms, nderived;
-    double cost;                /* of a move along a line, in sweeps */
-    struct along_chain *chains; /* [chains] */
-    double *history;            /* [chains][ALONG_ROWS][n] */
+    double cost; /* of a move along a line, in sweeps */
+    struct along_lines lines;
+    double (*widths)[ALONG_LINES]; /* [chains], of the slices */
+    double *history;               /* [chains][ALONG_ROWS][n] */
 };
 
 /* ---- what moves ---- */
@@ -170,17 +175,34 @@ static double work_of(const struct rt_instance *in, const struct gbm_step *s,
     return (s->trials ? OF_SEARCH : 1) * all + OF_DRAW * (double)drawn;
 }
 
+static double work_of_items(const struct rt_instance *in,
+                            const struct item *items, int64_t n,
+                            const double *works)
+{
+    double all = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int f = items[i].family;
+        const bool whole = in->model->families[f].refresh != NULL;
+        all += OF_CALL + works[f] / (whole ? 1 : (double)in->elements[f]);
+    }
+    return all;
+}
+
 static double cost_of(const struct host_along *a, const void *state)
 {
     const struct gbm_model *m = a->in->model;
-    double sweep = 1;
+    double sweep = 1, density = OF_CALL * (double)a->n;
+    double *works = calloc((size_t)m->nfamilies + 1, sizeof *works);
+    if (!works)
+        return (double)INFINITY; /* no line pays */
+    m->family_work(state, works);
+    density += work_of_items(a->in, a->terms, a->nterms, works);
+    density += work_of_items(a->in, a->derived, a->nderived, works);
+    free(works);
     for (int k = 0; k < m->nsteps; k++)
         if (a->in->steps[k].active && !m->steps[k].leaf && m->steps[k].work)
             sweep += work_of(a->in, &m->steps[k], state);
-    return ALONG_TRIALS *
-           (OF_DENSITY * (double)a->nterms +
-            OF_DEFINITION * (double)(a->nderived + a->n)) /
-           sweep;
+    return ALONG_TRIALS * density / sweep;
 }
 
 /* ---- making one ---- */
@@ -199,7 +221,7 @@ void host_along_free(struct host_along *a)
         return;
     free(a->terms);
     free(a->derived);
-    free(a->chains);
+    free(a->widths);
     free(a->history);
     free(a);
 }
@@ -223,11 +245,11 @@ struct host_along *host_along_create(const struct rt *rt,
         const size_t chains = (size_t)in->nchains;
         find_positive(a, state);
         a->cost = cost_of(a, state);
-        a->chains = calloc(chains, sizeof *a->chains);
+        a->widths = calloc(chains, sizeof *a->widths);
         a->history =
             calloc(chains * ALONG_ROWS * (size_t)a->n, sizeof *a->history);
     }
-    if (a->chains && a->history)
+    if (a->widths && a->history)
         return a;
     host_along_free(a);
     return NULL;
@@ -236,8 +258,9 @@ struct host_along *host_along_create(const struct rt *rt,
 void host_along_own(struct host_along *a, struct rt_pieces *pieces)
 {
     const size_t chains = (size_t)a->in->nchains;
-    rt_pieces_add(pieces, "lines of moves", a->chains,
-                  chains * sizeof *a->chains);
+    rt_pieces_add(pieces, "lines of moves", &a->lines, sizeof a->lines);
+    rt_pieces_add(pieces, "widths of moves", a->widths,
+                  chains * sizeof *a->widths);
     rt_pieces_add(pieces, "scales of moves", a->positive, sizeof a->positive);
     rt_pieces_add(pieces, "what lines are learnt from", a->history,
                   chains * ALONG_ROWS * (size_t)a->n * sizeof *a->history);
@@ -287,43 +310,96 @@ static double density(const void *context, double t)
 static void move(struct host_along *a, void *state, int chain, int line,
                  const struct rt_block *b, uint32_t sweep)
 {
-    struct along_chain *c = &a->chains[chain];
     struct move m = {
-        .a = a, .state = state, .chain = chain, .line = c->line[line]};
+        .a = a, .state = state, .chain = chain, .line = a->lines.line[line]};
     struct gbm_rng rng;
     gbm_rng_start(&rng, b->seed, (uint32_t)chain, sweep, STEP_NUMBER,
                   (uint32_t)line);
     for (int k = 0; k < a->n; k++)
         m.from[k] = value_of(a, chain, k);
-    put(&m, gbm_slice_any(&rng, 0, &c->width[line], 1, b->adapting, -GBM_INF,
-                          GBM_INF, false, density, &m));
+    put(&m, gbm_slice_any(&rng, 0, &a->widths[chain][line], 1, b->adapting,
+                          -GBM_INF, GBM_INF, false, density, &m));
 }
 
-/* In warm-up: lines are learnt after a quarter, a half and all of it, each time
- * from what came after the time before. */
-static void learn(struct host_along *a, int chain, uint32_t sweep)
+/* ---- learning ---- */
+
+/* In warm-up lines are learnt after a quarter, a half and all of it, each time
+ * from what came after the time before, at first from where most have come from
+ * where they started. */
+enum { MOMENTS = 4 };
+
+static int moment(const struct host_along *a, int k)
 {
-    struct along_chain *c = &a->chains[chain];
-    const int done = (int)sweep + 1, quarter = a->warmup / 4;
-    double *history = a->history + (size_t)chain * ALONG_ROWS * (size_t)a->n;
-    if (done == 1)
-        memset(c, 0, sizeof *c);
-    if (done % a->stride == 0 && c->rows < ALONG_ROWS) {
-        double *row = history + (size_t)c->rows++ * (size_t)a->n;
-        for (int k = 0; k < a->n; k++) {
-            const double x = value_of(a, chain, k);
-            row[k] = a->positive[k] ? log(x) : x;
-        }
+    const int eighths[MOMENTS] = {1, 4, 6, 8};
+    return k == MOMENTS - 1 ? a->warmup : a->warmup / 8 * eighths[k];
+}
+
+/* The last moment up to `done` sweeps; -1: there is none. */
+static int moment_before(const struct host_along *a, int done)
+{
+    int k = -1;
+    while (k + 1 < MOMENTS && moment(a, k + 1) <= done)
+        k++;
+    return k;
+}
+
+int host_along_until(const struct host_along *a, const struct rt_block *b,
+                     int from)
+{
+    const int done = (int)b->first + from, k = moment_before(a, done) + 1;
+    const bool within = b->adapting && k < MOMENTS;
+    return within && moment(a, k) - done < b->sweeps - from
+               ? from + moment(a, k) - done
+               : b->sweeps;
+}
+
+/* Sweeps `done` of a chain: its state is one to learn from. */
+static void record(struct host_along *a, int chain, int done)
+{
+    const int k = moment_before(a, done - 1);
+    const int after = k < 0 ? 0 : done - moment(a, k), row = after / a->stride;
+    if (row == 0 || row > ALONG_ROWS || after % a->stride != 0)
+        return;
+    double *x = a->history +
+                ((size_t)chain * ALONG_ROWS + (size_t)row - 1) * (size_t)a->n;
+    for (int i = 0; i < a->n; i++) {
+        const double value = value_of(a, chain, i);
+        x[i] = a->positive[i] ? log(value) : value;
     }
-    if (done == quarter || done == 2 * quarter || done == a->warmup)
-        along_learn(c, history, a->n, a->stride, a->cost, done == a->warmup);
+}
+
+bool host_along_learn(struct host_along *a, const struct rt_block *b, int to)
+{
+    const int done = (int)b->first + to, k = moment_before(a, done);
+    if (!b->adapting || k < 0 || moment(a, k) != done)
+        return true;
+    if (k == 0) { /* a warm-up begins */
+        a->lines = (struct along_lines){.n = 0};
+        return true;
+    }
+    int rows = (done - moment(a, k - 1)) / a->stride;
+    rows = rows < ALONG_ROWS ? rows : ALONG_ROWS;
+    const struct along_history history = {.x = a->history,
+                                          .chains = a->in->nchains,
+                                          .rows = rows,
+                                          .n = a->n,
+                                          .stride = a->stride};
+    const size_t cells = (size_t)rows * (size_t)a->n;
+    for (int c = 1; c < a->in->nchains; c++)
+        memmove(a->history + (size_t)c * cells,
+                a->history + (size_t)c * ALONG_ROWS * (size_t)a->n,
+                cells * sizeof *a->history);
+    for (int c = 0; c < a->in->nchains; c++)
+        for (int i = 0; i < ALONG_LINES; i++)
+            a->widths[c][i] = FIRST_WIDTH;
+    return along_learn(&a->lines, &history, a->cost, k == MOMENTS - 1);
 }
 
 void host_along_move(struct host_along *a, void *state, int chain,
                      const struct rt_block *b, uint32_t sweep)
 {
     if (b->adapting)
-        learn(a, chain, sweep);
-    for (int i = 0; i < a->chains[chain].nlines; i++)
+        record(a, chain, (int)sweep + 1);
+    for (int i = 0; i < a->lines.n; i++)
         move(a, state, chain, i, b, sweep);
 }

@@ -1,4 +1,4 @@
-/* along_learn.c: which lines a chain moves along.
+/* along_learn.c: which lines chains move along.
  *
  * Numbers that each step draws given the others move by their conditional
  * standard deviations. In that measure their covariance has eigenvalues that
@@ -10,53 +10,91 @@
  * some ties. Other numbers, as effects of a plate, do what their regression on
  * the sum says.
  *
- * A line must pay, as it makes each sweep longer: a sum must be slow, and what
- * is slowest with the lines must be faster, by more than they cost. */
+ * All chains have the lines of what all of them were: one chain tells of less
+ * than a mode, and a slow one among fast ones is what a run waits for.
+ *
+ * A line must pay, as it makes each sweep longer: a number must be slow, and
+ * the slow numbers must be faster with the lines, by clearly more than they
+ * cost: neither is known well. */
 #include "host/along.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LEFT 3.0    /* the time that a sum is thought to have with its line */
-#define WORTH 8.0   /* sweeps that the slowest sum takes, at least */
+#define WORTH 5.0   /* sweeps that the slowest number takes, at least */
+#define GAIN 1.15   /* of time, beyond what lines cost, at least */
 #define SLOW 0.5    /* correlation of neighbours from which a number is */
 #define FEWEST 32   /* rows to learn from */
+#define MOST 256    /* rows apart, of which a correlation is asked */
 #define SHRINK 0.02 /* of correlations, which few rows tell */
 
 typedef double square[ALONG_CHOSEN][ALONG_CHOSEN];
 
 struct learner {
-    int n, rows, stride, k;
-    double *h; /* [rows][n], scaled */
+    struct along_history h; /* scaled, about the means of all */
+    int rows;               /* of all chains */
     double sd[ALONG_CELLS];
     double lag[ALONG_CELLS]; /* correlation of neighbours */
     const int *chosen;       /* [k] */
-    double z[ALONG_ROWS];    /* a sum of the chosen, of variance 1 */
-    double slow;             /* its correlation of neighbours */
+    int k;
+    double *z;   /* [rows] a sum of the chosen, of variance 1 */
+    double slow; /* its correlation of neighbours */
 };
 
+/* Of z, of mean 0 and variance 1, with itself `lag` rows later. */
+static double correlation(const struct learner *l, const double *z, int lag)
+{
+    double sum = 0;
+    for (int first = 0; first < l->rows; first += l->h.rows)
+        for (int t = lag; t < l->h.rows; t++)
+            sum += z[first + t] * z[first + t - lag];
+    return sum / l->rows;
+}
+
+/* About the mean of each chain: where these are apart is for R-hat to say. */
 static void scale(struct learner *l)
 {
-    for (int j = 0; j < l->n; j++) {
-        double mean = 0, size = 0, lag = 0;
-        for (int t = 0; t < l->rows; t++)
-            mean += l->h[t * l->n + j] / l->rows;
-        for (int t = 0; t < l->rows; t++) {
-            const double d = l->h[t * l->n + j] - mean;
-            size += d * d / l->rows;
+    const int n = l->h.n;
+    for (int j = 0; j < n; j++) {
+        double most = 0, size = 0;
+        for (int first = 0; first < l->rows; first += l->h.rows) {
+            double mean = 0;
+            for (int t = first; t < first + l->h.rows; t++)
+                mean += l->h.x[t * n + j] / l->h.rows;
+            for (int t = first; t < first + l->h.rows; t++) {
+                l->z[t] = l->h.x[t * n + j] - mean;
+                size += l->z[t] * l->z[t] / l->rows;
+            }
+            most = fmax(most, fabs(mean));
         }
         const double sd = sqrt(size);
-        const bool moves = isfinite(sd) && sd > 1e-12 * fabs(mean);
-        for (int t = 0; t < l->rows; t++) {
-            double *h = &l->h[t * l->n + j];
-            *h = moves ? (*h - mean) / sd : 0;
-            if (t > 0)
-                lag += *h * h[-l->n] / l->rows;
-        }
+        const bool moves = isfinite(sd) && sd > 1e-12 * most;
+        for (int t = 0; t < l->rows; t++)
+            l->h.x[t * n + j] = l->z[t] = moves ? l->z[t] / sd : 0;
         l->sd[j] = moves ? sd : 0;
-        l->lag[j] = lag;
+        l->lag[j] = correlation(l, l->z, 1);
     }
+}
+
+/* Sweeps that a number takes to forget what it was: its autocorrelations as far
+ * as sums of two neighbours are positive (Geyer 1992, Practical Markov chain
+ * Monte Carlo, section 3.3). */
+static double time_of(struct learner *l, int j)
+{
+    double sum = 0;
+    for (int t = 0; t < l->rows; t++)
+        l->z[t] = l->h.x[t * l->h.n + j];
+    for (int lag = 0; lag < MOST && lag + 1 < l->h.rows; lag += 2) {
+        const double two =
+            correlation(l, l->z, lag) + correlation(l, l->z, lag + 1);
+        if (!(two > 0))
+            break;
+        sum += two;
+    }
+    return l->h.stride * fmax(2 * sum - 1, 1);
 }
 
 /* The numbers that change least from row to row, if slowly; how many. */
@@ -66,7 +104,7 @@ static int choose(const struct learner *l, int *chosen)
     bool taken[ALONG_CELLS] = {false};
     for (; k < ALONG_CHOSEN; k++) {
         int best = -1;
-        for (int j = 0; j < l->n; j++)
+        for (int j = 0; j < l->h.n; j++)
             if (!taken[j] && l->sd[j] > 0 && l->lag[j] > SLOW &&
                 (best < 0 || l->lag[j] > l->lag[best]))
                 best = j;
@@ -78,92 +116,19 @@ static int choose(const struct learner *l, int *chosen)
     return k;
 }
 
-/* One rotation of Jacobi's method: makes A[p][q] 0; V's columns follow. */
-static void rotate(square A, square V, int n, int p, int q)
-{
-    const double half = (A[q][q] - A[p][p]) / (2 * A[p][q]);
-    const double t = copysign(1 / (fabs(half) + sqrt(half * half + 1)), half);
-    const double c = 1 / sqrt(t * t + 1), s = t * c;
-    for (int k = 0; k < n; k++) {
-        const double x = A[k][p], y = A[k][q], v = V[k][p], w = V[k][q];
-        A[k][p] = c * x - s * y;
-        A[k][q] = s * x + c * y;
-        V[k][p] = c * v - s * w;
-        V[k][q] = s * v + c * w;
-    }
-    for (int k = 0; k < n; k++) {
-        const double x = A[p][k], y = A[q][k];
-        A[p][k] = c * x - s * y;
-        A[q][k] = s * x + c * y;
-    }
-}
-
-/* Eigenvalues of a symmetric matrix on its diagonal, vectors in V's columns. */
-static void diagonalise(square A, square V, int n)
-{
-    enum { SWEEPS = 12 };
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            V[i][j] = i == j;
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
-        for (int p = 0; p < n; p++)
-            for (int q = p + 1; q < n; q++)
-                if (fabs(A[p][q]) > 1e-12)
-                    rotate(A, V, n, p, q);
-}
-
-/* The mean of products of the chosen numbers, `lag` rows apart. */
-static void products(const struct learner *l, int lag, square out)
-{
-    memset(out, 0, sizeof(square));
-    for (int t = lag; t < l->rows; t++)
-        for (int i = 0; i < l->k; i++)
-            for (int j = 0; j < l->k; j++) {
-                const double *now = l->h + t * l->n, *before = now - lag * l->n;
-                out[i][j] += (now[l->chosen[i]] * before[l->chosen[j]] +
-                              now[l->chosen[j]] * before[l->chosen[i]]) /
-                             (2.0 * l->rows);
-            }
-}
-
-static int largest(const square A, int k)
-{
-    int best = 0;
-    for (int i = 1; i < k; i++)
-        best = A[i][i] > A[best][best] ? i : best;
-    return best;
-}
-
 /* z: the sum of the chosen with these weights, and how slow it is. */
 static void follow(struct learner *l, const double *weights)
 {
-    double size = 0, lag = 0;
+    double size = 0;
     for (int t = 0; t < l->rows; t++) {
         l->z[t] = 0;
         for (int i = 0; i < l->k; i++)
-            l->z[t] += weights[i] * l->h[t * l->n + l->chosen[i]];
+            l->z[t] += weights[i] * l->h.x[t * l->h.n + l->chosen[i]];
         size += l->z[t] * l->z[t] / l->rows;
     }
     for (int t = 0; t < l->rows; t++)
         l->z[t] = size > 0 ? l->z[t] / sqrt(size) : 0;
-    for (int t = 1; t < l->rows; t++)
-        lag += l->z[t] * l->z[t - 1] / l->rows;
-    l->slow = lag;
-}
-
-/* Sweeps that the slowest sum takes to forget what it was. */
-static double slowest(struct learner *l)
-{
-    square A, V;
-    double weights[ALONG_CHOSEN];
-    products(l, 1, A);
-    diagonalise(A, V, l->k);
-    const int best = largest(A, l->k);
-    for (int i = 0; i < l->k; i++)
-        weights[i] = V[i][best];
-    follow(l, weights);
-    const double r = fmin(fmax(l->slow, 0), 0.999);
-    return l->stride * (1 + r) / (1 - r);
+    l->slow = correlation(l, l->z, 1);
 }
 
 /* What the numbers do along z. Of those beside the chosen, what goes along by
@@ -173,85 +138,140 @@ static void regress(const struct learner *l, double *line)
     bool chosen[ALONG_CELLS] = {false};
     for (int i = 0; i < l->k; i++)
         chosen[l->chosen[i]] = true;
-    for (int j = 0; j < l->n; j++) {
+    for (int j = 0; j < l->h.n; j++) {
         double r = 0;
         for (int t = 0; t < l->rows; t++)
-            r += l->z[t] * l->h[t * l->n + j] / l->rows;
+            r += l->z[t] * l->h.x[t * l->h.n + j] / l->rows;
         const double both = fmin(fmax(l->slow * l->lag[j], 0), 0.999);
         const double alone = l->rows * (1 - both) / (1 + both);
         line[j] = chosen[j] || r * r * alone > 4 ? r * l->sd[j] : 0;
     }
 }
 
-/* Eigenvectors V of the chosen numbers' covariance in the measure of their
- * conditional deviations, eigenvalues on A's diagonal; `precise` [k]: the
- * inverses of these, so that the sum of eigenvector v is that of V / precise,
- * by the eigenvalue. */
-static void compare_with_alone(const struct learner *l, square A, square V,
-                               double *precise)
+/* Eigenvalues of a symmetric matrix, ascending, and their eigenvectors, rows of
+ * A. False: there are none. */
+static bool diagonalise(square A, double *values, int n)
 {
-    square W;
-    products(l, 0, A);
-    for (int i = 0; i < l->k; i++)
-        A[i][i] += SHRINK;
-    diagonalise(A, V, l->k);
+    /* lower by columns is upper by rows, and columns of the result are rows */
+    return LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, A[0], ALONG_CHOSEN,
+                          values) == 0;
+}
+
+/* Correlations of the chosen. */
+static void correlate(const struct learner *l, square out)
+{
+    memset(out, 0, sizeof(square));
+    for (int t = 0; t < l->rows; t++) {
+        const double *x = l->h.x + t * l->h.n;
+        for (int i = 0; i < l->k; i++)
+            for (int j = 0; j <= i; j++)
+                out[i][j] += x[l->chosen[i]] * x[l->chosen[j]] / l->rows;
+    }
+    for (int i = 0; i < l->k; i++) {
+        out[i][i] += SHRINK;
+        for (int j = 0; j < i; j++)
+            out[j][i] = out[i][j];
+    }
+}
+
+/* Eigenvectors of the chosen numbers' covariance in the measure of their
+ * conditional deviations, the rows of V, with their eigenvalues, ascending;
+ * `precise` [k]: the inverses of these deviations, so that the sum of
+ * eigenvector v is that of v precise, by the number. */
+static bool compare_with_alone(const struct learner *l, square V,
+                               double *values, double *precise)
+{
+    square C;
+    correlate(l, C);
+    memcpy(V, C, sizeof(square));
+    if (!diagonalise(V, values, l->k))
+        return false;
     for (int i = 0; i < l->k; i++) {
         double precision = 0;
         for (int m = 0; m < l->k; m++)
-            precision += V[i][m] * V[i][m] / A[m][m];
+            precision += V[m][i] * V[m][i] / values[m];
         precise[i] = sqrt(precision);
     }
-    products(l, 0, W);
     for (int i = 0; i < l->k; i++)
         for (int j = 0; j < l->k; j++)
-            A[i][j] =
-                (W[i][j] + (i == j ? SHRINK : 0)) * precise[i] * precise[j];
-    diagonalise(A, V, l->k);
+            V[i][j] = C[i][j] * precise[i] * precise[j];
+    return diagonalise(V, values, l->k);
 }
 
-static void set_lines(struct learner *l, struct along_chain *chain, double cost)
+static double largest(const double *times, int n)
 {
-    square A, V;
-    double precise[ALONG_CHOSEN], weights[ALONG_CHOSEN];
-    compare_with_alone(l, A, V, precise);
-    chain->nlines = 0;
-    while (chain->nlines < ALONG_LINES && chain->nlines < l->k) {
-        const int had = chain->nlines, best = largest(A, l->k);
-        const double time = A[best][best];
-        if (time * (1 + had * cost) < LEFT * (1 + (had + 1) * cost))
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        most = fmax(most, times[i]);
+    return most;
+}
+
+static void set_lines(struct learner *l, struct along_lines *lines, double cost)
+{
+    square V;
+    double times[ALONG_CHOSEN], precise[ALONG_CHOSEN], weights[ALONG_CHOSEN];
+    const double slowest = largest(lines->before, l->k);
+    lines->n = 0;
+    if (slowest < WORTH || !compare_with_alone(l, V, times, precise))
+        return;
+    while (lines->n < ALONG_LINES && lines->n < l->k) {
+        const int had = lines->n, next = l->k - 1 - had;
+        /* the first is tried: what they are slow by may be none of these */
+        const double time = had ? times[next] : slowest, left = had ? LEFT : 1;
+        if (time * (1 + had * cost) < left * (1 + (had + 1) * cost))
             break;
-        A[best][best] = -INFINITY;
         for (int i = 0; i < l->k; i++)
-            weights[i] = V[i][best] * precise[i];
+            weights[i] = V[next][i] * precise[i];
         follow(l, weights);
-        regress(l, chain->line[had]);
-        chain->width[had] = 2;
-        chain->nlines++;
+        regress(l, lines->line[had]);
+        lines->n++;
     }
 }
 
-void along_learn(struct along_chain *chain, double *history, int n, int stride,
+/* How much faster the chosen numbers are than before there were lines: the
+ * slowest, or all on the geometric mean. */
+static double faster(const struct along_lines *lines, const double *times)
+{
+    const int n = lines->nchosen;
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += log(lines->before[i] / times[i]);
+    return fmax(exp(sum / n), largest(lines->before, n) / largest(times, n));
+}
+
+static void learn(struct learner *l, struct along_lines *lines, double cost,
+                  bool last)
+{
+    double times[ALONG_CHOSEN] = {0};
+    scale(l);
+    if (lines->n == 0)
+        lines->nchosen = choose(l, lines->chosen);
+    l->k = lines->nchosen;
+    if (l->k < 2)
+        return;
+    for (int i = 0; i < l->k; i++)
+        times[i] = time_of(l, l->chosen[i]);
+    if (lines->n == 0)
+        memcpy(lines->before, times, sizeof times);
+    /* lines that were not tried make nothing faster */
+    if (last && faster(lines, times) < GAIN * (1 + lines->n * cost))
+        lines->n = 0;
+    else
+        set_lines(l, lines, cost);
+}
+
+bool along_learn(struct along_lines *lines, const struct along_history *history,
                  double cost, bool last)
 {
-    struct learner l = {.n = n,
-                        .rows = chain->rows,
-                        .stride = stride,
-                        .h = history,
-                        .chosen = chain->chosen};
-    chain->rows = 0;
+    struct learner l = {.h = *history,
+                        .rows = history->chains * history->rows,
+                        .chosen = lines->chosen};
     if (l.rows < FEWEST)
-        return;
-    scale(&l);
-    if (chain->nlines == 0)
-        chain->nchosen = choose(&l, chain->chosen);
-    l.k = chain->nchosen;
-    if (l.k < 2)
-        return;
-    const double time = slowest(&l);
-    if (chain->nlines == 0)
-        chain->first = time;
-    else if (last && time * (1 + chain->nlines * cost) > chain->first)
-        chain->first = chain->nlines = 0;
-    if (chain->first > WORTH)
-        set_lines(&l, chain, cost);
+        return true;
+    l.z = malloc((size_t)l.rows * sizeof *l.z);
+    if (!l.z)
+        return false;
+    learn(&l, lines, cost, last);
+    free(l.z);
+    return true;
 }

@@ -365,7 +365,8 @@ static void run_calls(struct runner *r, const struct call *calls, int n)
 
 /* ---- keeping ---- */
 
-/* After sweep `s` of the block: the k-th that is kept, or k is -1 and it only
+/* After sweep `s` of those that h->count does not count yet: the k-th of the
+ * block that is kept, or k is -1 and it only
  * enters the moments. */
 static void keep(struct runner *r, int s, int64_t k)
 {
@@ -393,7 +394,8 @@ static void move_along(const struct runner *r)
     count_time(r, r->host->in->model->nsteps + RT_LINES, began);
 }
 
-static void run_chain(struct runner *r)
+/* Sweeps `from` to `to` of the block. */
+static void run_chain(struct runner *r, int from, int to)
 {
     const struct host *h = r->host;
     const struct rt_block *b = r->block;
@@ -402,22 +404,22 @@ static void run_chain(struct runner *r)
     r->several = several;
     r->state = rt_state(h->in, h->states, r->chain);
     r->sweep = (struct gbm_sweep){.seed = b->seed,
-                                  .sweep = b->first,
+                                  .sweep = b->first + (uint32_t)from,
                                   .chain0 = 0,
                                   .adapting = b->adapting};
-    int until_kept = b->thin;
-    int64_t kept = 0;
-    for (int s = 0; s < b->sweeps && !r->failed; s++, r->sweep.sweep++) {
+    int until_kept = b->thin > 0 ? b->thin - from % b->thin : 0;
+    int64_t kept = b->thin > 0 ? from / b->thin : 0;
+    for (int s = from; s < to && !r->failed; s++, r->sweep.sweep++) {
         run_calls(r, h->sweep, h->nsweep);
         move_along(r);
         if (b->thin > 0 && --until_kept == 0) {
-            keep(r, s, kept);
+            keep(r, s - from, kept);
             if (b->kept)
                 b->kept(b->context, r->chain, kept);
             kept++;
             until_kept = b->thin;
         } else if (b->thin > 0 && h->in->has_moments) {
-            keep(r, s, -1);
+            keep(r, s - from, -1);
         }
     }
 }
@@ -436,13 +438,15 @@ static int chains_at_once(const struct rt *rt, const struct host *h)
     return h->in->nchains < rt->threads ? h->in->nchains : rt->threads;
 }
 
-static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
+/* Sweeps `from` to `to` of a block, of all chains. */
+static enum gbm_status run_part(struct rt *rt, const struct rt_block *block,
+                                int from, int to)
 {
     struct host *h = rt->device_data;
-    int chains = h->in->nchains;
+    int chains = h->in->nchains, sweeps = to - from;
     bool inside = shares_elements(rt, h);
     int outer = chains_at_once(rt, h);
-    if (h->sweep_s > 0 && h->sweep_s * block->sweeps * chains < RT_WORTH_WAKING)
+    if (h->sweep_s > 0 && h->sweep_s * sweeps * chains < RT_WORTH_WAKING)
         outer = 1;
     int64_t jitters = 0;
     double spent = 0;
@@ -458,7 +462,7 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
                            .work = &h->work[omp_get_thread_num()],
                            .profile = rt->profile};
         const double began = rt_thread_clock();
-        run_chain(&r);
+        run_chain(&r, from, to);
         spent += rt_thread_clock() - began;
         jitters += r.jitters;
         if (r.failed) {
@@ -467,10 +471,10 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
         }
     }
     rt->jitters += jitters;
-    if (block->sweeps > 0)
-        h->sweep_s = spent / ((double)block->sweeps * chains);
+    if (sweeps > 0)
+        h->sweep_s = spent / ((double)sweeps * chains);
     if (block->thin > 0)
-        h->count += block->sweeps;
+        h->count += sweeps;
     if (failed)
         return rt_fail(rt, GBM_FAILURE,
                        "%s: the precision of the Gaussian block of %s is not "
@@ -478,6 +482,21 @@ static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
                        "prior is improper",
                        h->in->model->source, failed->variable);
     return GBM_OK;
+}
+
+static enum gbm_status host_run(struct rt *rt, const struct rt_block *block)
+{
+    const struct host *h = rt->device_data;
+    enum gbm_status status = GBM_OK;
+    for (int from = 0, to; from < block->sweeps && status == GBM_OK;
+         from = to) {
+        to = h->along ? host_along_until(h->along, block, from) : block->sweeps;
+        status = run_part(rt, block, from, to);
+        if (status == GBM_OK && h->along &&
+            !host_along_learn(h->along, block, to))
+            status = rt_fail(rt, GBM_FAILURE, "no memory for lines of moves");
+    }
+    return status;
 }
 
 static enum gbm_status host_ceilings(struct rt *rt, double shared, double own,

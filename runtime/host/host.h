@@ -89,7 +89,13 @@ struct host_along *host_along_create(const struct rt *rt,
 void host_along_free(struct host_along *a);
 /* What of it a checkpoint saves. */
 void host_along_own(struct host_along *a, struct rt_pieces *pieces);
-/* Behind sweep `sweep` of a chain: learns in warm-up, and moves. */
+/* Chains that are `from` sweeps into a block go on to which sweep of it before
+ * they learn together; there they learn, where the number of sweeps is one that
+ * lines are learnt after (false: no memory). */
+int host_along_until(const struct host_along *a, const struct rt_block *b,
+                     int from);
+bool host_along_learn(struct host_along *a, const struct rt_block *b, int to);
+/* Behind sweep `sweep` of a chain. */
 void host_along_move(struct host_along *a, void *state, int chain,
                      const struct rt_block *b, uint32_t sweep);
 

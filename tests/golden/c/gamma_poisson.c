@@ -887,6 +887,17 @@ static const struct gbm_inverse inverses[] = {
 static const struct gbm_sequence sequences[] = {
     {.nreaders = 0}};
 
+static void family_work(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double N_v = *s->N_v;
+    *out++ = 1;
+    *out++ = 14;
+    *out++ = 39 * N_v;
+    *out++ = 38 * N_v;
+}
+
 static void reads_0_x_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)

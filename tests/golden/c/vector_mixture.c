@@ -2760,6 +2760,30 @@ static const struct gbm_inverse inverses[] = {
 static const struct gbm_sequence sequences[] = {
     {.nreaders = 0}};
 
+static void family_work(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double a_v = s->a_v_n1;
+    const double K_v = *s->K_v;
+    const double P_v = *s->P_v;
+    const double N_v = *s->N_v;
+    const double pi_v = s->pi_v_n1;
+    *out++ = 35 * a_v + 23;
+    *out++ = K_v * (P_v * (4 * P_v + 4) + 15);
+    *out++ = K_v * (15 * P_v + P_v * (2 * P_v + 1) + 39);
+    *out++ = 10 * N_v;
+    *out++ = N_v * (P_v * (4 * P_v + 4) + 15);
+    *out++ = 2 * a_v * N_v;
+    *out++ = 2 * K_v * N_v;
+    *out++ = 3 * K_v * P_v * N_v;
+    *out++ = 4 * K_v * P_v;
+    *out++ = 5 * K_v * P_v * N_v;
+    *out++ = 8 * K_v * (P_v * P_v) * N_v;
+    *out++ = 10 * pi_v;
+    *out++ = 11 * pi_v;
+}
+
 static void reads_0_x_v(const void *state, int64_t element,
     void (*visit)(void *context, int variable, int64_t cell),
     void *context)

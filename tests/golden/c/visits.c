@@ -670,6 +670,22 @@ static const struct gbm_inverse inverses[] = {
 static const struct gbm_sequence sequences[] = {
     {.nreaders = 0}};
 
+static void family_work(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    (void)s;
+    const double J_v = *s->J_v;
+    const double N_v = *s->N_v;
+    const double rate_v = s->rate_v_n2;
+    *out++ = 3 * J_v;
+    *out++ = 11 * N_v * J_v;
+    double i_v_count = 0;
+    for (int i_v = 1; i_v <= N_v; i_v++) {
+        i_v_count += (double)n_v(i_v);
+    }
+    *out++ = (24 * rate_v + 26) * i_v_count;
+}
+
 static int dimension_b_v(const void *state, int64_t element)
 {
     return 1;

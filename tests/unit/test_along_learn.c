@@ -1,0 +1,130 @@
+/* test_along_learn.c: which lines chains learn to move along, from numbers that
+ * are sums of waves, so that all correlations are known. */
+#include "host/along.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CHAINS = 2, ROWS = 240, TIED = 4, N = TIED + 1 };
+
+static double wave(int cycles, int t)
+{
+    return sin(2 * 3.141592653589793 * cycles * t / ROWS);
+}
+
+/* Four numbers with correlation 1/2, of deviations 1, 2, 3 and 4, whose waves
+ * have `from` cycles and more; a fifth that is fast, with nothing in common. */
+static struct along_history states(double *x, int from)
+{
+    for (int c = 0; c < CHAINS; c++)
+        for (int t = 0; t < ROWS; t++) {
+            double *row = x + (c * ROWS + t) * N;
+            for (int j = 0; j < TIED; j++)
+                row[j] = 10 + (j + 1) * (wave(from, t) + wave(from + 1 + j, t));
+            row[TIED] = wave(ROWS / 4, t);
+        }
+    return (struct along_history){
+        .x = x, .chains = CHAINS, .rows = ROWS, .n = N, .stride = 1};
+}
+
+static struct along_lines lines;
+static double x[CHAINS * ROWS * N];
+
+static void learn(int from, double cost, bool last)
+{
+    const struct along_history h = states(x, from);
+    assert_true(along_learn(&lines, &h, cost, last));
+}
+
+/* The slow sum is that of all four alike: each goes along by its correlation
+ * with it, sqrt(5 / 8), and its deviation. */
+static void finds_the_sum(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    learn(1, 0, false);
+    assert_int_equal(lines.n, 1);
+    for (int j = 0; j < TIED; j++)
+        assert_true(fabs(fabs(lines.line[0][j]) - (j + 1) * sqrt(5. / 8)) <
+                    1e-6);
+    for (int j = 1; j < TIED; j++)
+        assert_true(lines.line[0][j] * lines.line[0][0] > 0);
+    assert_true(fabs(lines.line[0][TIED]) < 1e-6);
+}
+
+/* A line is not tried where a sweep with it would be longer than what the
+ * slowest number takes. */
+static void asks_what_it_costs(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    learn(1, 2 * ROWS, false);
+    assert_int_equal(lines.n, 0);
+    learn(1, 1, false);
+    assert_int_equal(lines.n, 1);
+}
+
+static void keeps_what_pays(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    learn(1, 0.1, false);
+    assert_int_equal(lines.n, 1);
+    learn(50, 0.1, true); /* as fast as can be */
+    assert_int_equal(lines.n, 1);
+}
+
+static void leaves_out_what_does_not(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    learn(1, 0.1, false);
+    assert_int_equal(lines.n, 1);
+    learn(1, 0.1, true); /* as slow as before */
+    assert_int_equal(lines.n, 0);
+    memset(&lines, 0, sizeof lines);
+    learn(1, 0.1, false);
+    learn(2, 0, true); /* twice as fast */
+    assert_int_equal(lines.n, 1);
+    learn(2, 1, true); /* but a sweep as long */
+    assert_int_equal(lines.n, 0);
+}
+
+static void takes_none_untried(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    learn(1, 0, true);
+    assert_int_equal(lines.n, 0);
+}
+
+/* Chains that are apart are no reason for lines, and no row has a neighbour in
+ * another chain. */
+static void sees_each_chain(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    struct along_history h = states(x, 50);
+    for (int t = 0; t < ROWS; t++)
+        for (int j = 0; j < TIED; j++)
+            x[t * N + j] += 20 * (j + 1);
+    assert_true(along_learn(&lines, &h, 0, false));
+    assert_int_equal(lines.nchosen, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_sum),
+        cmocka_unit_test(asks_what_it_costs),
+        cmocka_unit_test(keeps_what_pays),
+        cmocka_unit_test(leaves_out_what_does_not),
+        cmocka_unit_test(takes_none_untried),
+        cmocka_unit_test(sees_each_chain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
