@@ -236,6 +236,31 @@ struct rt_block {
     void *context;
 };
 
+/* ---- tempering, by a device that swaps the replicas' powers itself ---- */
+
+/* Ladders of replicas; all in host memory. `chain` and `rung` are each other's
+ * inverse; powers of rungs ascend from 0, where replicas are drawn from the
+ * prior after each sweep, to 1. */
+struct rt_ladder {
+    int ladders, replicas;
+    double *power;    /* [replicas] of a rung */
+    double *given;    /* [replicas] which a replica's densities have there */
+    int *rung;        /* [chains] */
+    int *chain;       /* [ladders][replicas] */
+    int *heading;     /* [chains] 1: to the posterior; -1: back; 0: unknown */
+    double *rejected; /* [replicas - 1] sums of probabilities of no swap */
+    uint64_t trips;   /* to the posterior and back */
+    /* [ladders][replicas] to be added to, as logarithms: the likelihood to the
+     * power that the next rung has more; or NULL: and no trips are counted. */
+    double *stones;
+    bool away; /* the device has all of this, but `stones`; false: it reads it
+                */
+    /* Draws a chain's state in host memory from the prior, for a ladder after a
+     * sweep; returns its log likelihood. By several threads at once. */
+    double (*draw)(void *context, int chain, int ladder, uint32_t sweep);
+    void *context;
+};
+
 /* ---- devices ---- */
 
 /* Behind the steps of a profile: what a kept sweep stores; random numbers of
@@ -286,6 +311,7 @@ struct rt {
      (uint64_t)sizeof(struct gbm_model) << 36 ^                                \
      (uint64_t)sizeof(struct gbm_family) << 44 ^                               \
      (uint64_t)sizeof(struct gbm_step) << 52 ^                                 \
+     (uint64_t)sizeof(struct rt_ladder) << 50 ^                                \
      (uint64_t)sizeof(struct rt_device) << 56)
 
 /* What the runtime asks of a device. A plugin exports one such table under the
@@ -323,6 +349,15 @@ struct rt_device {
      * state as it stands; NaN where the device cannot tell. NULL: the chains
      * are in host memory. */
     enum gbm_status (*density)(struct rt *rt, int family, double *sums);
+    /* Sweeps `from` to `to` - 1 of a block, after each of which powers are
+     * swapped (stdlib/kernels/swap.h); what is kept of them is of the chains at
+     * the last rungs: of ladder l, as k-th of the block, at
+     *     draws[l * chain_stride + k * draw_stride + i].
+     * Leaves the ladder on the device, from where `ladder` fetches it. NULL: it
+     * cannot. */
+    enum gbm_status (*temper)(struct rt *rt, const struct rt_block *block,
+                              struct rt_ladder *ladder, int from, int to);
+    enum gbm_status (*ladder)(struct rt *rt, struct rt_ladder *ladder);
     /* Measures, in some milliseconds, what copies and multiply-adds take, of as
      * many bytes as chains share and as one has. NULL: it cannot. */
     enum gbm_status (*ceilings)(struct rt *rt, double shared, double own,

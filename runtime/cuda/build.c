@@ -275,6 +275,8 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
         add_option(o, CUDA_PARTS, "-DGBM_HAS_LARGE");
     if (cuda_dense_has(c, true))
         add_option(o, CUDA_PARTS, "-DGBM_HAS_SMALL");
+    if (cuda_ladder_has(c))
+        add_option(o, CUDA_PARTS, "-DGBM_HAS_POWERS");
     snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d",
              cuda_largest_block(c));
     for (int i = 0; i < CUDA_PARTS; i++) {

@@ -17,6 +17,7 @@
  *   side.c     streams beside the main one
  *   ceilings.c what memory and arithmetic can do, for a profile
  *   pass.c     a step's draws and a block's sum in one pass over the design
+ *   ladder.c   tempering: sweeps with swaps between them
  *   index.c    inverse indices */
 #ifndef CUDA_CUDA_H
 #define CUDA_CUDA_H
@@ -195,6 +196,32 @@ struct cuda_chains {
     CUdeviceptr plan, steps, families, densities, colours, moments, monitors;
 };
 
+/* ---- ladder.c ---- */
+
+/* As in ladder.h; pointers of the device. */
+struct ladder_slot {
+    CUdeviceptr values;
+    long long cells, offset;
+    int integer;
+};
+
+/* What tempering has on the device, from its first sweeps on. */
+struct cuda_ladder {
+    bool open;
+    CUdeviceptr power, given, rung, chain, heading, rejected, stones, trips;
+    CUdeviceptr loglik;
+    struct ladder_slot *drawn; /* of the host; what a draw of the prior sets */
+    int *variables;            /* [ndrawn] whose they are */
+    int ndrawn, ntuned;
+    CUdeviceptr slots, tuned; /* [ndrawn], [ntuned] */
+    int64_t room;             /* sweeps that records are at hand for */
+    int64_t length;           /* of a record: cells */
+    double *records, *told;   /* [room][ladders][length]; [room][ladders] */
+    CUdeviceptr at_records, at_told;
+    double *kept; /* [room][ladders][row] */
+    CUdeviceptr picked;
+};
+
 /* ---- build.c ---- */
 
 /* The generated program is compiled in so many parts at most, each with its
@@ -300,7 +327,8 @@ struct cuda {
             dense_hold_potential, dense_hold_precision, dense_rescue,
             dense_add_normals, dense_to_state, small_gram, small_fold,
             small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
-            wide_finish;
+            wide_finish, ladder_powers, ladder_logliks, ladder_prior,
+            ladder_pick, ladder_count, ladder_swap, ladder_trips;
     } fixed;
 
     struct cuda_apart *apart;   /* NULL: no process compiles */
@@ -317,6 +345,7 @@ struct cuda {
     struct cuda_step *steps;
     struct cuda_kernel *kept; /* [nkept_families] */
     struct cuda_chains chains;
+    struct cuda_ladder ladder;
     int pass_chains; /* that a pass takes together; 0: there is none */
     struct cuda_monitor *monitors;
     CUdeviceptr control;
@@ -565,6 +594,16 @@ enum gbm_status cuda_chains_upload(struct cuda *c);
 /* Puts `sweeps` sweeps on the stream; each thin-th is kept (0: none). */
 enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps);
 
+/* ---- ladder.c ---- */
+/* Whether the model has powers, so that there are kernels for it. */
+bool cuda_ladder_has(const struct cuda *c);
+/* As struct rt_device says of temper and ladder. */
+enum gbm_status cuda_temper(struct rt *rt, const struct rt_block *block,
+                            struct rt_ladder *ladder, int from, int to);
+enum gbm_status cuda_get_ladder(struct rt *rt, struct rt_ladder *ladder);
+/* What of it is in host memory. */
+void cuda_ladder_free(struct cuda *c);
+
 /* ---- index.c ---- */
 enum gbm_status cuda_index_plan(struct cuda *c, int step);
 enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index);
@@ -584,6 +623,13 @@ enum gbm_status cuda_ceilings(struct rt *rt, double shared, double own,
 /* lp = (first) or += the log density of a family that has a kernel for it. */
 enum gbm_status cuda_sum_density(struct cuda *c, int family, int first);
 enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block);
+/* The same piece by piece: tells the device what a block has, of whose sweeps
+ * `first` is the next one; puts one on the stream; waits for all and asks
+ * whether one failed. */
+enum gbm_status cuda_block_begin(struct cuda *c, const struct rt_block *block,
+                                 uint32_t first);
+enum gbm_status cuda_block_sweep(struct cuda *c, bool kept);
+enum gbm_status cuda_block_end(struct cuda *c);
 /* Forgets graphs (after a reload). */
 void cuda_forget_graphs(struct cuda *c);
 

@@ -125,6 +125,7 @@ static void unload(struct cuda *c)
     if (c->staging)
         (void)cuMemFreeHost(c->staging);
     c->staging = NULL;
+    cuda_ladder_free(c);
     cuda_drop_programs(c);
     forget_plan(c);
     c->jitters = 0;
@@ -534,6 +535,8 @@ __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .moments = cuda_moments,
     .put_moments = cuda_put_moments,
     .density = cuda_density,
+    .temper = cuda_temper,
+    .ladder = cuda_get_ladder,
     .ceilings = cuda_ceilings,
     .close = cuda_close,
 };

@@ -326,3 +326,6 @@ CUDA_KERNEL dense_multiply(const real *number, long long stride, int d,
 #ifdef GBM_HAS_SMALL
 #include "dense_small.h"
 #endif
+#ifdef GBM_HAS_POWERS
+#include "ladder.h"
+#endif

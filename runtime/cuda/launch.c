@@ -167,12 +167,23 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->small_fold, "small_fold"},
         {&f->small_draw, "small_draw"},
     };
+    const struct fixed ladder[] = {
+        {&f->ladder_powers, "ladder_powers"},
+        {&f->ladder_logliks, "ladder_logliks"},
+        {&f->ladder_prior, "ladder_prior"},
+        {&f->ladder_pick, "ladder_pick"},
+        {&f->ladder_count, "ladder_count"},
+        {&f->ladder_swap, "ladder_swap"},
+        {&f->ladder_trips, "ladder_trips"},
+    };
 
     TRY(find_each(c, all, sizeof all / sizeof *all));
     if (cuda_dense_has(c, false))
         TRY(find_each(c, large, sizeof large / sizeof *large));
     if (cuda_dense_has(c, true))
         TRY(find_each(c, small, sizeof small / sizeof *small));
+    if (cuda_ladder_has(c))
+        TRY(find_each(c, ladder, sizeof ladder / sizeof *ladder));
     return GBM_OK;
 }
 

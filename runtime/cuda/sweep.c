@@ -409,13 +409,13 @@ static enum gbm_status report(struct cuda *c)
                    variable, control.failed_chain + 1, control.failed_sweep);
 }
 
-enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
+enum gbm_status cuda_block_begin(struct cuda *c, const struct rt_block *block,
+                                 uint32_t first)
 {
-    struct cuda *c = rt->device_data;
-    const int64_t keeps = block->thin > 0 ? block->sweeps / block->thin : 0;
+    const bool keeps = block->thin > 0 && block->sweeps >= block->thin;
     struct gbm_control control = {
         .seed = block->seed,
-        .sweep = block->first,
+        .sweep = first,
         .chain0 = 0,
         .adapting = block->adapting,
         .store = stores(c, block),
@@ -425,16 +425,34 @@ enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
 
     CU(cuCtxSetCurrent(c->context));
     TRY(cuda_better_take(c));
-    if (keeps > 0 && c->with_lp != (c->has_lp && block->lp)) {
+    if (keeps && c->with_lp != (c->has_lp && block->lp)) {
         cuda_forget_graphs(c);
         c->with_lp = !c->with_lp;
     }
     /* the counts that follow go on */
-    TRY(cuda_upload(c, c->control, &control,
-                    offsetof(struct gbm_control, moments)));
+    return cuda_upload(c, c->control, &control,
+                       offsetof(struct gbm_control, moments));
+}
+
+enum gbm_status cuda_block_sweep(struct cuda *c, bool kept)
+{
+    return kept ? run_kept(c, 1, 1) : run_unkept(c, 1);
+}
+
+enum gbm_status cuda_block_end(struct cuda *c)
+{
+    CU(cuStreamSynchronize(c->stream));
+    return report(c);
+}
+
+enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block)
+{
+    struct cuda *c = rt->device_data;
+    const int64_t keeps = block->thin > 0 ? block->sweeps / block->thin : 0;
+
+    TRY(cuda_block_begin(c, block, block->first));
     if (keeps > 0)
         TRY(run_draws(c, block));
     TRY(run_unkept(c, block->sweeps - keeps * block->thin));
-    CU(cuStreamSynchronize(c->stream));
-    return report(c);
+    return cuda_block_end(c);
 }

@@ -16,9 +16,13 @@ TEXT(cuda_text_kernels, "runtime/cuda/kernels.h");
 TEXT(cuda_text_ceilings, "runtime/cuda/ceilings.h");
 TEXT(cuda_text_large, "runtime/cuda/dense_large.h");
 TEXT(cuda_text_small, "runtime/cuda/dense_small.h");
+TEXT(cuda_text_ladder, "runtime/cuda/ladder.h");
+TEXT(cuda_text_swap, "stdlib/kernels/swap.h");
 
 const struct gbm_header cuda_texts[] = {{"kernels.h", cuda_text_kernels},
                                         {"dense_large.h", cuda_text_large},
                                         {"dense_small.h", cuda_text_small},
                                         {"ceilings.h", cuda_text_ceilings},
+                                        {"ladder.h", cuda_text_ladder},
+                                        {"swap.h", cuda_text_swap},
                                         {0}};

@@ -74,16 +74,34 @@ static void merge(struct rt_stones *s)
     s->length *= 2;
 }
 
-void rt_stones_add(struct rt_stones *s, const double *power, const int *chain,
-                   const double *loglik)
+static bool is_whole(const struct rt_stones *s)
 {
-    if (s->batches == 0 || s->in_batch == s->length) {
+    return s->batches == 0 || s->in_batch == s->length;
+}
+
+int64_t rt_stones_room(const struct rt_stones *s)
+{
+    const bool longer = is_whole(s) && s->batches == RT_STONE_BATCHES;
+    const int64_t length = longer ? 2 * s->length : s->length;
+    return is_whole(s) ? length : s->length - s->in_batch;
+}
+
+double *rt_stones_begin(struct rt_stones *s, int64_t sweeps)
+{
+    if (is_whole(s)) {
         if (s->batches == RT_STONE_BATCHES)
             merge(s);
         s->batches++;
         s->in_batch = 0;
     }
-    s->in_batch++;
+    s->in_batch += sweeps;
+    return sum_of(s, s->batches - 1, 0, 0);
+}
+
+void rt_stones_add(struct rt_stones *s, const double *power, const int *chain,
+                   const double *loglik)
+{
+    (void)rt_stones_begin(s, 1);
     for (int l = 0; l < s->ladders; l++)
         for (int i = 0; i + 1 < s->replicas; i++) {
             double *sum = sum_of(s, s->batches - 1, l, i);

@@ -12,33 +12,28 @@
 #include "run/tempering.h"
 #include "base/base.h"
 #include "gbm.h"
+#include "swap.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Random numbers of swaps have a step's number that no step has. */
-#define SWAP_STEP (UINT32_MAX - 1)
 /* The first stream of draws from the prior that no other command uses. */
 #define PRIOR_STREAM 100000u
 enum { SHORTEST_ROUND = 8 };
 enum { MOST_SHOWN = 64 }; /* rungs that are told one by one */
 
 struct tempering {
-    int ladders, replicas;
-    double *power;    /* [replicas] of a rung, ascending */
-    int *rung;        /* [chains] */
-    int *chain;       /* [ladders][replicas] */
+    struct rt_ladder on;
     double *loglik;   /* [chains] */
     double *row, *lp; /* [chains] what the device keeps of a sweep */
     char *states;
     bool independent;  /* the prior is drawn from, not moved in */
     int64_t round_end; /* sweep of warm-up after which powers are set next */
     bool sampling;
-    double *rejected; /* [replicas - 1] sums of rejection probabilities */
-    int64_t compared; /* of as many swaps of each pair */
-    int *heading; /* [chains] 1: from the prior to the posterior; -1: back */
-    int64_t trips, sweeps;
+    int64_t
+        compared; /* of as many swaps of each pair, `on.rejected` is a sum */
+    int64_t sweeps;
     double logliks_s; /* CPU seconds that all took, the last time */
     struct rt_stones stones;
 };
@@ -52,13 +47,14 @@ static double *power_of_chain(const struct rt_chains *r, int chain)
 
 /* The chains' powers; where the prior is drawn from, what its chain does
  * meanwhile is of no account. */
-static void set_powers(struct rt_chains *r, const struct tempering *t)
+static void set_powers(struct rt_chains *r, struct tempering *t)
 {
-    for (int c = 0; c < r->in.nchains; c++) {
-        bool drawn = t->rung[c] == 0 && t->independent;
-        *power_of_chain(r, c) =
-            fmax(t->power[drawn ? 1 : t->rung[c]], RT_LEAST_POWER);
+    for (int k = 0; k < t->on.replicas; k++) {
+        const bool drawn = k == 0 && t->independent;
+        t->on.given[k] = fmax(t->on.power[drawn ? 1 : k], RT_LEAST_POWER);
     }
+    for (int c = 0; c < r->in.nchains; c++)
+        *power_of_chain(r, c) = t->on.given[t->on.rung[c]];
 }
 
 static void swap_cells(struct rt_slot *slot, int a, int b)
@@ -75,11 +71,12 @@ static void swap_cells(struct rt_slot *slot, int a, int b)
 static void swap_rungs(struct rt_chains *r, struct tempering *t, int ladder,
                        int lower)
 {
-    int *at = t->chain + ladder * t->replicas + lower, a = at[0], b = at[1];
+    int *at = t->on.chain + ladder * t->on.replicas + lower, a = at[0],
+        b = at[1];
     at[0] = b;
     at[1] = a;
-    t->rung[b] = lower;
-    t->rung[a] = lower + 1;
+    t->on.rung[b] = lower;
+    t->on.rung[a] = lower + 1;
     for (int v = 0; v < r->in.model->nvariables; v++)
         if (r->in.model->variables[v].role == GBM_TUNING)
             swap_cells(&r->in.slots[v], a, b);
@@ -88,38 +85,34 @@ static void swap_rungs(struct rt_chains *r, struct tempering *t, int ladder,
 /* The probability that the replicas at a rung and the next one swap. */
 static double acceptance(const struct tempering *t, int ladder, int lower)
 {
-    const int *at = t->chain + ladder * t->replicas + lower;
-    double above = t->power[lower + 1] - t->power[lower];
-    double x = above * (t->loglik[at[0]] - t->loglik[at[1]]);
-    return x >= 0 ? 1 : x < 0 ? exp(x) : 0; /* impossible states stay */
+    const int *at = t->on.chain + ladder * t->on.replicas + lower;
+    return gbm_swap_probability(t->on.power[lower + 1] - t->on.power[lower],
+                                t->loglik[at[0]], t->loglik[at[1]]);
 }
 
 /* Even pairs after even sweeps, odd ones after odd ones. */
 static void swap(struct rt_chains *r, struct tempering *t, uint32_t sweep)
 {
-    for (int l = 0; l < t->ladders; l++)
-        for (int i = 0; i + 1 < t->replicas; i++)
-            t->rejected[i] += 1 - acceptance(t, l, i);
-    t->compared += t->ladders;
-    for (int l = 0; l < t->ladders; l++)
-        for (int i = (int)(sweep & 1); i + 1 < t->replicas; i += 2) {
-            struct gbm_rng rng;
-            gbm_rng_start(&rng, r->rt->options.seed, (uint32_t)l, sweep,
-                          SWAP_STEP, (uint32_t)i);
-            if (gbm_uniform(&rng) < acceptance(t, l, i))
+    for (int l = 0; l < t->on.ladders; l++)
+        for (int i = 0; i + 1 < t->on.replicas; i++)
+            t->on.rejected[i] += 1 - acceptance(t, l, i);
+    for (int l = 0; l < t->on.ladders; l++)
+        for (int i = (int)(sweep & 1); i + 1 < t->on.replicas; i += 2)
+            if (gbm_swap_decides(r->rt->options.seed, (uint32_t)l, sweep,
+                                 (uint32_t)i, acceptance(t, l, i)))
                 swap_rungs(r, t, l, i);
-        }
 }
 
 /* Round trips: to the posterior and back to the prior. */
 static void count_trips(struct tempering *t)
 {
-    for (int c = 0; c < t->ladders * t->replicas; c++) {
-        if (t->rung[c] == 0) {
-            t->trips += t->heading[c] == -1;
-            t->heading[c] = 1;
-        } else if (t->rung[c] == t->replicas - 1 && t->heading[c] == 1) {
-            t->heading[c] = -1;
+    for (int c = 0; c < t->on.ladders * t->on.replicas; c++) {
+        if (t->on.rung[c] == 0) {
+            t->on.trips += t->on.heading[c] == -1;
+            t->on.heading[c] = 1;
+        } else if (t->on.rung[c] == t->on.replicas - 1 &&
+                   t->on.heading[c] == 1) {
+            t->on.heading[c] = -1;
         }
     }
 }
@@ -128,38 +121,8 @@ static void count_trips(struct tempering *t)
 
 static void forget(struct tempering *t)
 {
-    memset(t->rejected, 0, (size_t)t->replicas * sizeof *t->rejected);
+    memset(t->on.rejected, 0, (size_t)t->on.replicas * sizeof *t->on.rejected);
     t->compared = 0;
-}
-
-/* The power where the barrier from a rung's on is `share` of that to the next
- * one's: of two positive ones by their logarithms, as of a normal likelihood
- * the barrier grows with that of the power. */
-static double between(double lower, double upper, double share)
-{
-    return lower > 0 ? lower * pow(upper / lower, share)
-                     : upper * share * share;
-}
-
-bool rt_tempering_spread(int n, const double *rejection, double *power)
-{
-    double *barrier = calloc(2 * (size_t)n, sizeof *barrier),
-           *old = barrier + n;
-    if (!barrier)
-        return false;
-    memcpy(old, power, (size_t)n * sizeof *old);
-    for (int i = 0; i + 1 < n; i++)
-        barrier[i + 1] = barrier[i] + fmax(rejection[i], 1e-4);
-    for (int k = 1, i = 0; k + 1 < n; k++) {
-        double wanted = barrier[n - 1] * k / (n - 1);
-        while (i + 2 < n && barrier[i + 1] < wanted)
-            i++;
-        power[k] =
-            between(old[i], old[i + 1],
-                    (wanted - barrier[i]) / (barrier[i + 1] - barrier[i]));
-    }
-    free(barrier);
-    return true;
 }
 
 /* The lengths of rounds double; the last one ends with warm-up. */
@@ -172,17 +135,18 @@ static int64_t next_round(int64_t done, int64_t warmup)
     return length / 2 < SHORTEST_ROUND || end <= done ? warmup : end;
 }
 
+/* After sweep number `sweep`, swapped: powers are set where a round ends. */
 static enum gbm_status end_round(struct rt_chains *r, struct tempering *t,
                                  uint32_t sweep)
 {
     int64_t warmup = r->rt->options.warmup;
     if (t->sampling || (int64_t)sweep + 1 < t->round_end)
         return GBM_OK;
-    for (int i = 0; i + 1 < t->replicas; i++)
-        t->rejected[i] /= (double)t->compared;
-    if (!rt_tempering_spread(t->replicas, t->rejected, t->power))
+    for (int i = 0; i + 1 < t->on.replicas; i++)
+        t->on.rejected[i] /= (double)t->compared;
+    if (!rt_tempering_spread(t->on.replicas, t->on.rejected, t->on.power))
         return rt_fail(r->rt, GBM_FAILURE, "no memory for %d replicas",
-                       t->replicas);
+                       t->on.replicas);
     forget(t);
     t->round_end = next_round(t->round_end, warmup);
     return GBM_OK;
@@ -190,15 +154,27 @@ static enum gbm_status end_round(struct rt_chains *r, struct tempering *t,
 
 /* ---- a sweep ---- */
 
+/* A chain's state in host memory, drawn from the prior for a ladder. */
+static void draw_state(struct rt_chains *r, struct tempering *t, int chain,
+                       int ladder, uint32_t sweep)
+{
+    void *state = rt_state(&r->in, t->states, chain);
+    rt_draw_latent(r->rt, &r->in, state, chain, (uint32_t)ladder,
+                   PRIOR_STREAM + sweep);
+    rt_refresh(&r->in, state, chain);
+}
+
+static double loglik_of(struct rt_chains *r, const struct tempering *t, int c)
+{
+    const double x =
+        rt_loglikelihood(&r->in, rt_state(&r->in, t->states, c), c);
+    return x == x ? x : -(double)INFINITY;
+}
+
 static void draw_prior(struct rt_chains *r, struct tempering *t, uint32_t sweep)
 {
-    for (int l = 0; t->independent && l < t->ladders; l++) {
-        int c = t->chain[l * t->replicas];
-        void *state = rt_state(&r->in, t->states, c);
-        rt_draw_latent(r->rt, &r->in, state, c, (uint32_t)l,
-                       PRIOR_STREAM + sweep);
-        rt_refresh(&r->in, state, c);
-    }
+    for (int l = 0; t->independent && l < t->on.ladders; l++)
+        draw_state(r, t, t->on.chain[l * t->on.replicas], l, sweep);
 }
 
 /* By several threads if it took long enough the last time; sweeps leave much of
@@ -210,19 +186,17 @@ static enum gbm_status find_logliks(struct rt_chains *r, struct tempering *t)
     double spent = 0;
     if (rt_device_logliks(r->rt, &r->in, t->loglik) != GBM_OK)
         return r->rt->status;
-    for (int l = 0; t->independent && l < t->ladders; l++)
-        t->loglik[t->chain[l * t->replicas]] = (double)NAN; /* drawn here */
-    (void)threads; /* where there is no OpenMP */
+    for (int l = 0; t->independent && l < t->on.ladders; l++)
+        t->loglik[t->on.chain[l * t->on.replicas]] =
+            (double)NAN; /* drawn here */
+    (void)threads;       /* where there is no OpenMP */
 #pragma omp parallel num_threads(threads) reduction(+ : spent) if (threads > 1)
     {
         const double began = rt_thread_clock();
 #pragma omp for schedule(dynamic) nowait
         for (int c = 0; c < n; c++) {
-            if (!isnan(t->loglik[c]))
-                continue;
-            double x =
-                rt_loglikelihood(&r->in, rt_state(&r->in, t->states, c), c);
-            t->loglik[c] = x == x ? x : -(double)INFINITY;
+            if (isnan(t->loglik[c]))
+                t->loglik[c] = loglik_of(r, t, c);
         }
         spent += rt_thread_clock() - began;
     }
@@ -235,8 +209,8 @@ static void keep(struct rt_chains *r, const struct tempering *t,
                  const struct rt_block *b, int64_t k)
 {
     size_t bytes = (size_t)r->in.row * sizeof(double);
-    for (int l = 0; l < t->ladders; l++) {
-        int c = t->chain[l * t->replicas + t->replicas - 1];
+    for (int l = 0; l < t->on.ladders; l++) {
+        int c = t->on.chain[l * t->on.replicas + t->on.replicas - 1];
         if (b->draws)
             memcpy(b->draws + l * b->chain_stride + k * r->draws.width,
                    t->row + c * r->in.row, bytes);
@@ -266,13 +240,89 @@ static enum gbm_status sweep_once(struct rt_chains *r, struct tempering *t,
     if (find_logliks(r, t) != GBM_OK)
         return rt->status;
     if (t->sampling)
-        rt_stones_add(&t->stones, t->power, t->chain, t->loglik);
+        rt_stones_add(&t->stones, t->on.power, t->on.chain, t->loglik);
     swap(r, t, one.first);
-    if (t->sampling) {
+    if (t->sampling)
         count_trips(t);
-        t->sweeps++;
-    }
+    t->sweeps += t->sampling;
+    t->compared += t->on.ladders;
     if (end_round(r, t, one.first) != GBM_OK)
+        return rt->status;
+    set_powers(r, t);
+    return rt->device->put(rt);
+}
+
+/* ---- sweeps that the device swaps after by itself ---- */
+
+/* GBM_TEMPERING=host, for tests: none. */
+static bool device_swaps(struct rt_chains *r, struct tempering *t)
+{
+    const char *wanted = getenv("GBM_TEMPERING");
+    const bool host = wanted && strcmp(wanted, "host") == 0;
+    if (!r->rt->device->temper || !t->independent || host ||
+        rt_device_logliks(r->rt, &r->in, t->loglik) != GBM_OK)
+        return false;
+    bool all = true;
+    for (int c = 0; c < r->in.nchains; c++)
+        all = all && !isnan(t->loglik[c]);
+    return all;
+}
+
+static double draw_for_device(void *context, int chain, int ladder,
+                              uint32_t sweep)
+{
+    struct rt_chains *r = context;
+    draw_state(r, r->own, chain, ladder, sweep);
+    return loglik_of(r, r->own, chain);
+}
+
+/* The sweep of a block before which the host has to look: where a round ends,
+ * or a batch of stones, or the block. */
+static int next_look(const struct tempering *t, const struct rt_block *b,
+                     int from)
+{
+    int64_t left = b->sweeps - from;
+    const int64_t round = t->round_end - b->first - from;
+    const int64_t batch = t->sampling ? rt_stones_room(&t->stones) : left;
+    left = !t->sampling && round < left ? round : left;
+    return from + (int)(batch < left ? batch : left);
+}
+
+static enum gbm_status sweep_away(struct rt_chains *r, struct tempering *t,
+                                  const struct rt_block *b, int from, int to)
+{
+    struct rt *rt = r->rt;
+    t->on.stones = t->sampling ? rt_stones_begin(&t->stones, to - from) : NULL;
+    if (rt->device->temper(rt, b, &t->on, from, to) != GBM_OK)
+        return rt->status;
+    t->sweeps += t->sampling ? to - from : 0;
+    t->compared += (int64_t)t->on.ladders * (to - from);
+    const uint32_t last = b->first + (uint32_t)to - 1;
+    if (t->sampling || (int64_t)last + 1 < t->round_end)
+        return GBM_OK;
+    if (rt->device->ladder(rt, &t->on) == GBM_OK &&
+        end_round(r, t, last) == GBM_OK)
+        set_powers(r, t);
+    return rt->status;
+}
+
+/* A block; the host's states and powers are those of its end. */
+static enum gbm_status advance_away(struct rt_chains *r, struct tempering *t,
+                                    const struct rt_block *block)
+{
+    struct rt *rt = r->rt;
+    struct rt_block b = *block;
+    b.draw_stride = r->draws.width;
+    set_powers(r, t); /* a checkpoint may have brought others */
+    t->on.draw = draw_for_device;
+    t->on.context = r;
+    for (int s = 0, next; s < b.sweeps && rt->status == GBM_OK; s = next) {
+        next = next_look(t, &b, s);
+        if (sweep_away(r, t, &b, s, next) != GBM_OK)
+            break;
+    }
+    if (rt->status != GBM_OK || rt->device->ladder(rt, &t->on) != GBM_OK ||
+        rt->device->get(rt) != GBM_OK)
         return rt->status;
     set_powers(r, t);
     return rt->device->put(rt);
@@ -285,10 +335,11 @@ static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
         forget(t);
         t->sampling = true;
     }
-    for (int s = 0; s < b->sweeps; s++)
-        if (sweep_once(r, t, b, s) != GBM_OK)
-            return r->rt->status;
-    return GBM_OK;
+    if (device_swaps(r, t))
+        return advance_away(r, t, b);
+    for (int s = 0; s < b->sweeps && r->rt->status == GBM_OK; s++)
+        sweep_once(r, t, b, s);
+    return r->rt->status;
 }
 
 /* ---- before and after ---- */
@@ -297,20 +348,22 @@ static int replicas(struct rt_options *o) { return o->replicas; }
 
 static bool allocate(struct rt_chains *r, struct tempering *t)
 {
-    size_t n = (size_t)r->in.nchains, k = (size_t)t->replicas;
+    size_t n = (size_t)r->in.nchains, k = (size_t)t->on.replicas;
     size_t row = (size_t)r->in.row;
-    t->power = calloc(k, sizeof *t->power);
-    t->rejected = calloc(k, sizeof *t->rejected);
-    t->rung = calloc(n, sizeof *t->rung);
-    t->chain = calloc(n, sizeof *t->chain);
-    t->heading = calloc(n, sizeof *t->heading);
+    t->on.power = calloc(k, sizeof *t->on.power);
+    t->on.given = calloc(k, sizeof *t->on.given);
+    t->on.rejected = calloc(k, sizeof *t->on.rejected);
+    t->on.rung = calloc(n, sizeof *t->on.rung);
+    t->on.chain = calloc(n, sizeof *t->on.chain);
+    t->on.heading = calloc(n, sizeof *t->on.heading);
     t->loglik = calloc(n, sizeof *t->loglik);
     t->lp = calloc(n, sizeof *t->lp);
     t->row = calloc(n * row + 1, sizeof *t->row);
     t->states = rt_states_create(&r->in);
-    return t->power && t->rejected && t->rung && t->chain && t->heading &&
-           t->loglik && t->lp && t->row && t->states &&
-           rt_stones_create(&t->stones, t->ladders, t->replicas);
+    return t->on.power && t->on.given && t->on.rejected && t->on.rung &&
+           t->on.chain && t->on.heading && t->loglik && t->lp && t->row &&
+           t->states &&
+           rt_stones_create(&t->stones, t->on.ladders, t->on.replicas);
 }
 
 static void release(struct rt_chains *r)
@@ -318,11 +371,12 @@ static void release(struct rt_chains *r)
     struct tempering *t = r->own;
     if (!t)
         return;
-    free(t->power);
-    free(t->rejected);
-    free(t->rung);
-    free(t->chain);
-    free(t->heading);
+    free(t->on.power);
+    free(t->on.given);
+    free(t->on.rejected);
+    free(t->on.rung);
+    free(t->on.chain);
+    free(t->on.heading);
     free(t->loglik);
     free(t->lp);
     free(t->row);
@@ -341,19 +395,19 @@ static enum gbm_status prepare(struct rt_chains *r)
         (all && rt_check_prior(rt, &r->in, "tempering") != GBM_OK))
         return rt->status;
     if (t) {
-        t->replicas = rt->options.replicas;
-        t->ladders = r->in.nchains / t->replicas;
+        t->on.replicas = rt->options.replicas;
+        t->on.ladders = r->in.nchains / t->on.replicas;
         t->independent = all;
     }
     if (!t || !allocate(r, t))
         return rt_fail(rt, GBM_FAILURE, "no memory for %d replicas",
                        r->in.nchains);
     for (int c = 0; c < r->in.nchains; c++) {
-        t->chain[c] = c;
-        t->rung[c] = c % t->replicas;
+        t->on.chain[c] = c;
+        t->on.rung[c] = c % t->on.replicas;
     }
-    for (int k = 0; k < t->replicas; k++)
-        t->power[k] = pow((double)k / (t->replicas - 1), 3);
+    for (int k = 0; k < t->on.replicas; k++)
+        t->on.power[k] = pow((double)k / (t->on.replicas - 1), 3);
     t->round_end = next_round(0, rt->options.warmup);
     set_powers(r, t);
     if (!all && r->notes)
@@ -367,14 +421,14 @@ static enum gbm_status prepare(struct rt_chains *r)
 static void save(struct rt_chains *r, struct rt_pieces *p)
 {
     struct tempering *t = r->own;
-    size_t n = (size_t)r->in.nchains, k = (size_t)t->replicas;
-    rt_pieces_add(p, "powers of rungs", t->power, k * sizeof *t->power);
-    rt_pieces_add(p, "rungs", t->rung, n * sizeof *t->rung);
-    rt_pieces_add(p, "chains of rungs", t->chain, n * sizeof *t->chain);
-    rt_pieces_add(p, "rejected", t->rejected, k * sizeof *t->rejected);
+    size_t n = (size_t)r->in.nchains, k = (size_t)t->on.replicas;
+    rt_pieces_add(p, "powers of rungs", t->on.power, k * sizeof *t->on.power);
+    rt_pieces_add(p, "rungs", t->on.rung, n * sizeof *t->on.rung);
+    rt_pieces_add(p, "chains of rungs", t->on.chain, n * sizeof *t->on.chain);
+    rt_pieces_add(p, "rejected", t->on.rejected, k * sizeof *t->on.rejected);
     rt_pieces_add(p, "compared", &t->compared, sizeof t->compared);
-    rt_pieces_add(p, "headings", t->heading, n * sizeof *t->heading);
-    rt_pieces_add(p, "round trips", &t->trips, sizeof t->trips);
+    rt_pieces_add(p, "headings", t->on.heading, n * sizeof *t->on.heading);
+    rt_pieces_add(p, "round trips", &t->on.trips, sizeof t->on.trips);
     rt_pieces_add(p, "sweeps of sampling", &t->sweeps, sizeof t->sweeps);
     rt_pieces_add(p, "end of a round", &t->round_end, sizeof t->round_end);
     rt_pieces_add(p, "sampling", &t->sampling, sizeof t->sampling);
@@ -387,27 +441,29 @@ static void print_report(const struct tempering *t, FILE *out, double barrier,
     fprintf(out,
             "tempering: %d ladder%s of %d replicas, communication barrier "
             "%.2f\nrejected by rung:",
-            t->ladders, t->ladders == 1 ? "" : "s", t->replicas, barrier);
-    const int last = t->replicas - 1, shown = last < MOST_SHOWN ? last : 0;
+            t->on.ladders, t->on.ladders == 1 ? "" : "s", t->on.replicas,
+            barrier);
+    const int last = t->on.replicas - 1, shown = last < MOST_SHOWN ? last : 0;
     for (int i = 0; i < shown; i++)
-        fprintf(out, " %.2f", t->rejected[i] / (double)t->compared);
+        fprintf(out, " %.2f", t->on.rejected[i] / (double)t->compared);
     if (!shown)
         fprintf(out, " %.2g on average (each in --summary)", barrier / last);
     fprintf(out, "\npowers:");
     for (int i = 0; shown && i <= last; i++)
-        fprintf(out, " %.3g", t->power[i]);
+        fprintf(out, " %.3g", t->on.power[i]);
     if (!shown)
-        fprintf(out, " 0, %.3g, ... %.6g, 1", t->power[1], t->power[last - 1]);
+        fprintf(out, " 0, %.3g, ... %.6g, 1", t->on.power[1],
+                t->on.power[last - 1]);
     fprintf(out,
             "\nround trips: %lld in %lld sweeps\nlog evidence: %.4f, "
             "standard error %.2g\n",
-            (long long)t->trips, (long long)t->sweeps, value, se);
-    if (barrier > 0.75 * (t->replicas - 1))
+            (long long)t->on.trips, (long long)t->sweeps, value, se);
+    if (barrier > 0.75 * (t->on.replicas - 1))
         fprintf(out,
                 "Warning: neighbours hardly swap; about --replicas %d would "
                 "do.\n",
                 (int)(2 * barrier) + 4);
-    if (t->trips == 0)
+    if (t->on.trips == 0)
         fprintf(out,
                 "Warning: no replica went from the prior to the posterior and "
                 "back: do not\n  rely on modes' masses, nor on the evidence. "
@@ -420,20 +476,20 @@ static void report(struct rt_chains *r, FILE *out, FILE *json)
     struct tempering *t = r->own;
     double value, se, barrier = 0;
     rt_stones_evidence(&t->stones, &value, &se);
-    for (int i = 0; i + 1 < t->replicas; i++)
-        barrier += t->rejected[i] / (double)t->compared;
+    for (int i = 0; i + 1 < t->on.replicas; i++)
+        barrier += t->on.rejected[i] / (double)t->compared;
     print_report(t, out, barrier, value, se);
     rt_put_evidence(json, &r->draws, value, se);
     fprintf(json,
             ",\n  \"tempering\": {\"barrier\": %.6g, \"round_trips\": %lld, "
             "\"sweeps\": %lld,\n    \"powers\": [",
-            barrier, (long long)t->trips, (long long)t->sweeps);
-    for (int i = 0; i < t->replicas; i++)
-        fprintf(json, "%s%.10g", i ? ", " : "", t->power[i]);
+            barrier, (long long)t->on.trips, (long long)t->sweeps);
+    for (int i = 0; i < t->on.replicas; i++)
+        fprintf(json, "%s%.10g", i ? ", " : "", t->on.power[i]);
     fprintf(json, "],\n    \"rejection\": [");
-    for (int i = 0; i + 1 < t->replicas; i++)
+    for (int i = 0; i + 1 < t->on.replicas; i++)
         fprintf(json, "%s%.6g", i ? ", " : "",
-                t->rejected[i] / (double)t->compared);
+                t->on.rejected[i] / (double)t->compared);
     fprintf(json, "]}");
 }
 

@@ -25,10 +25,15 @@ void rt_stones_save(struct rt_stones *s, struct rt_pieces *pieces);
  * chain. */
 void rt_stones_add(struct rt_stones *s, const double *power, const int *chain,
                    const double *loglik);
+/* The same for sweeps whose sums another one makes: how many may follow, and
+ * the sums that `sweeps` of them are to be added to, [ladders][replicas],
+ * logarithms. */
+int64_t rt_stones_room(const struct rt_stones *s);
+double *rt_stones_begin(struct rt_stones *s, int64_t sweeps);
 /* The log evidence and its standard error; NaN where it cannot be told. */
 void rt_stones_evidence(const struct rt_stones *s, double *value, double *se);
 
-/* tempering.c: n powers, ascending from 0 to 1, moved so that the rejection
+/* spread.c: n powers, ascending from 0 to 1, moved so that the rejection
  * rates of neighbours, [n - 1], become equal. False: no memory. */
 bool rt_tempering_spread(int n, const double *rejection, double *power);
 

@@ -52,3 +52,38 @@ for data, method, draws in (("m", "tempering", 12), ("m", "smc", 16),
         for x, y in zip(*rows):
             assert all(map(near, x, y)), (method, x, y)
 P
+
+# The device swaps by itself, as the host would: the same draws, the same path of
+# every replica, whatever the precision; blocks end where draws are not kept, and
+# a run that is cut goes on.
+same() { # NAME OTHER
+    for chain in 1 2; do
+        cmp <(grep -v '^#' "$1_$chain.csv") <(grep -v '^#' "$2_$chain.csv") ||
+            fail "$1 and $2 draw otherwise"
+    done
+    python3 - "$1.json" "$2.json" <<'P' || fail "$1 and $2: ladders"
+import json, sys
+a, b = (json.load(open(n)) for n in sys.argv[1:])
+assert a["tempering"] == b["tempering"], (a["tempering"], b["tempering"])
+assert a["tempering"]["round_trips"] > 0
+assert abs(a["log_evidence"]["value"] - b["log_evidence"]["value"]) < 1e-9
+P
+}
+climb() { # NAME OPTION...
+    local out=$1
+    shift
+    status 0 ./m --data m.R --quiet --method tempering --chains 2 --device cuda \
+        --replicas 5 --warmup 50 --draws 60 --thin 3 --lp --format csv \
+        --digits 15 --out "$out.csv" --summary "$out.json" "$@"
+}
+for precision in double single; do
+    GBM_TEMPERING=host climb host_$precision --precision $precision
+    climb alone_$precision --precision $precision
+    same host_$precision alone_$precision
+done
+GBM_CUDA_CHAINS=2 climb lanes
+GBM_TEMPERING=host GBM_CUDA_CHAINS=2 climb host_lanes
+same lanes host_lanes
+climb cut --draws 25 --checkpoint m.ck
+climb cut --resume m.ck
+same cut alone_double
