@@ -358,6 +358,12 @@ struct rt_device {
     enum gbm_status (*temper)(struct rt *rt, const struct rt_block *block,
                               struct rt_ladder *ladder, int from, int to);
     enum gbm_status (*ladder)(struct rt *rt, struct rt_ladder *ladder);
+    /* Chain c goes on from where chain from[c] is, with the power powers[c];
+     * and what is tuned becomes the mean over each n chains that follow each
+     * other (stdlib/kernels/mean.h). NULL: the host does it. */
+    enum gbm_status (*descend)(struct rt *rt, const int *from,
+                               const double *powers);
+    enum gbm_status (*average)(struct rt *rt, int n);
     /* Measures, in some milliseconds, what copies and multiply-adds take, of as
      * many bytes as chains share and as one has. NULL: it cannot. */
     enum gbm_status (*ceilings)(struct rt *rt, double shared, double own,

@@ -18,6 +18,7 @@
  *   ceilings.c what memory and arithmetic can do, for a profile
  *   pass.c     a step's draws and a block's sum in one pass over the design
  *   ladder.c   tempering: sweeps with swaps between them
+ *   particles.c   sequential samplers: particles are copied
  *   index.c    inverse indices */
 #ifndef CUDA_CUDA_H
 #define CUDA_CUDA_H
@@ -328,7 +329,8 @@ struct cuda {
             dense_add_normals, dense_to_state, small_gram, small_fold,
             small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
             wide_finish, ladder_powers, ladder_logliks, ladder_prior,
-            ladder_pick, ladder_count, ladder_swap, ladder_trips;
+            ladder_pick, ladder_count, ladder_swap, ladder_trips,
+            particles_copy, particles_average;
     } fixed;
 
     struct cuda_apart *apart;   /* NULL: no process compiles */
@@ -346,6 +348,9 @@ struct cuda {
     struct cuda_kernel *kept; /* [nkept_families] */
     struct cuda_chains chains;
     struct cuda_ladder ladder;
+    struct {
+        CUdeviceptr from, copy; /* 0 until they are resampled first */
+    } particles;
     int pass_chains; /* that a pass takes together; 0: there is none */
     struct cuda_monitor *monitors;
     CUdeviceptr control;
@@ -603,6 +608,12 @@ enum gbm_status cuda_temper(struct rt *rt, const struct rt_block *block,
 enum gbm_status cuda_get_ladder(struct rt *rt, struct rt_ladder *ladder);
 /* What of it is in host memory. */
 void cuda_ladder_free(struct cuda *c);
+
+/* ---- particles.c ---- */
+/* As struct rt_device says of descend and average. */
+enum gbm_status cuda_descend(struct rt *rt, const int *from,
+                             const double *powers);
+enum gbm_status cuda_average(struct rt *rt, int n);
 
 /* ---- index.c ---- */
 enum gbm_status cuda_index_plan(struct cuda *c, int step);

@@ -126,6 +126,7 @@ static void unload(struct cuda *c)
         (void)cuMemFreeHost(c->staging);
     c->staging = NULL;
     cuda_ladder_free(c);
+    c->particles.from = c->particles.copy = 0;
     cuda_drop_programs(c);
     forget_plan(c);
     c->jitters = 0;
@@ -537,6 +538,8 @@ __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .density = cuda_density,
     .temper = cuda_temper,
     .ladder = cuda_get_ladder,
+    .descend = cuda_descend,
+    .average = cuda_average,
     .ceilings = cuda_ceilings,
     .close = cuda_close,
 };

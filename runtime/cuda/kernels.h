@@ -328,4 +328,5 @@ CUDA_KERNEL dense_multiply(const real *number, long long stride, int d,
 #endif
 #ifdef GBM_HAS_POWERS
 #include "ladder.h"
+#include "particles.h"
 #endif

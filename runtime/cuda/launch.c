@@ -175,6 +175,8 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->ladder_count, "ladder_count"},
         {&f->ladder_swap, "ladder_swap"},
         {&f->ladder_trips, "ladder_trips"},
+        {&f->particles_copy, "particles_copy"},
+        {&f->particles_average, "particles_average"},
     };
 
     TRY(find_each(c, all, sizeof all / sizeof *all));

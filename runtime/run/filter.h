@@ -50,10 +50,12 @@ void rt_times_free(struct rt_times *times);
  * scratch, [n]. */
 void rt_resample(int n, const double *weight, double u, int *ancestor,
                  int *offspring);
-/* Multinomial resampling: ancestor[n], ascending, of independent draws. */
+/* Multinomial resampling: ancestor[n], ascending, of independent draws. roots:
+ * scratch, [n]. The same whatever the threads. */
 struct gbm_rng;
-void rt_resample_multinomial(int n, const double *weight, struct gbm_rng *rng,
-                             int *ancestor);
+void rt_resample_multinomial(int n, const double *weight,
+                             const struct gbm_rng *rng, int threads,
+                             double *roots, int *ancestor);
 
 /* ---- what comes of it ---- */
 

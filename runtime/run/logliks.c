@@ -14,7 +14,7 @@ static bool is_told(const struct rt_instance *in, int f)
            !in->slots[fam->variable].per_chain;
 }
 
-static bool device_tells(const struct rt *rt, const struct rt_instance *in)
+bool rt_device_tells(const struct rt *rt, const struct rt_instance *in)
 {
     bool all = rt->device->density && !in->model->sequence;
     for (int f = 0; all && f < in->model->nfamilies; f++)
@@ -32,7 +32,7 @@ enum gbm_status rt_device_logliks(struct rt *rt, const struct rt_instance *in,
                                   double *loglik)
 {
     const double *power = rt_powers(in);
-    const bool tells = device_tells(rt, in);
+    const bool tells = rt_device_tells(rt, in);
     enum gbm_status s = GBM_OK;
     for (int c = 0; c < in->nchains; c++)
         loglik[c] = tells && power[c] > RT_LEAST_POWER ? 0 : (double)NAN;

@@ -40,16 +40,34 @@ void rt_resample(int n, const double *weight, double u, int *ancestor,
     }
 }
 
+/* roots[i] = u^(1 / (i + 1)), uniforms in the order of falling i. */
+static void find_roots(int n, const struct gbm_rng *rng, int threads,
+                       double *roots)
+{
+    enum { PIECE = 1024 };
+    const int pieces = (n + PIECE - 1) / PIECE;
+    (void)threads; /* where there is no OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int k = 0; k < pieces; k++) {
+        struct gbm_rng own = *rng;
+        gbm_rng_skip(&own, (uint32_t)(k * PIECE));
+        for (int j = k * PIECE; j < n && j < (k + 1) * PIECE; j++)
+            roots[n - 1 - j] = pow(gbm_uniform(&own), 1.0 / (n - j));
+    }
+}
+
 /* The largest of i + 1 uniforms below `top` is top u^(1 / (i + 1)). */
-void rt_resample_multinomial(int n, const double *weight, struct gbm_rng *rng,
-                             int *ancestor)
+void rt_resample_multinomial(int n, const double *weight,
+                             const struct gbm_rng *rng, int threads,
+                             double *roots, int *ancestor)
 {
     double top = 1, below = 1; /* the weights before `from` */
     int from = n, least = 0;
+    find_roots(n, rng, threads, roots);
     while (least + 1 < n && !(weight[least] > 0))
         least++;
     for (int i = n - 1; i >= 0; i--) {
-        top *= pow(gbm_uniform(rng), 1.0 / (i + 1));
+        top *= roots[i];
         while (from > least &&
                (from == n || top <= below || !(weight[from] > 0)))
             below -= weight[--from];

@@ -17,6 +17,7 @@
 #include "run/filter.h"
 #include "run/tempering.h"
 #include "gbm.h"
+#include "mean.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,6 +48,9 @@ struct smc {
     int *ancestor;
     double *row, *lp; /* [chains] */
     char *states;
+    struct rt_sums sums; /* over an island's particles */
+    bool away;           /* states move and are copied on the device alone */
+    int *from;   /* [chains] then: of all chains, which each goes on from */
     bool tunes;  /* the sweep has something to tune */
     double left; /* the largest correlation that moves ended with */
     bool begun, moving;
@@ -58,31 +62,11 @@ struct smc {
 
 /* ---- weights ---- */
 
-static double largest(const double *x, int n)
-{
-    double most = -(double)INFINITY;
-    for (int i = 0; i < n; i++)
-        most = x[i] > most ? x[i] : most;
-    return most;
-}
-
-/* Normalised weights if the power of the turn at hand grows by more > 0; *mean:
- * the log of the mean one. Returns the share of particles that is effective. */
+/* Normalised weights, the log of their mean and the share of particles that is
+ * effective, if the power of the turn at hand grows by more > 0. */
 static double weigh(const struct smc *t, double more, double *mean)
 {
-    int n = t->particles;
-    double *w = t->weight, sum = 0, squares = 0;
-    for (int i = 0; i < n; i++)
-        w[i] = t->grown[i] + more * t->part[i];
-    double most = largest(w, n);
-    for (int i = 0; i < n; i++) {
-        sum += w[i] = exp(w[i] - most);
-        squares += w[i] * w[i];
-    }
-    for (int i = 0; i < n; i++)
-        w[i] /= sum;
-    *mean = most + log(sum / n);
-    return sum * sum / squares / n;
+    return rt_weigh(&t->sums, t->grown, t->part, more, t->weight, mean);
 }
 
 /* By how much the power of the turn can grow, `rest` at most; 0: not at all,
@@ -134,7 +118,10 @@ static void copy_chain(const struct rt_instance *in, int from, int to)
 
 static void copy_particle(struct rt_chains *r, struct smc *t, int from, int to)
 {
-    copy_chain(&r->in, from, to);
+    if (t->away)
+        t->from[to] = from;
+    else
+        copy_chain(&r->in, from, to);
     t->eve[to] = t->eve[from];
     t->loglik[to] = t->loglik[from];
 }
@@ -150,7 +137,8 @@ static void resample(struct rt_chains *r, struct smc *t, int island)
     struct gbm_rng rng;
     gbm_rng_start(&rng, r->rt->options.seed, (uint32_t)island, t->sweep,
                   RESAMPLE_STEP, 0);
-    rt_resample_multinomial(n, t->weight, &rng, t->ancestor);
+    rt_resample_multinomial(n, t->weight, &rng, t->sums.threads, t->grown,
+                            t->ancestor);
     for (int i = 0; i < n; i++)
         if (from[i] > i)
             copy_particle(r, t, first + from[i], first + i);
@@ -250,6 +238,8 @@ static enum gbm_status enter(struct rt_chains *r, struct smc *t, int k)
 static enum gbm_status step_island(struct rt_chains *r, struct smc *t, int k)
 {
     struct island *a = &t->island[k];
+    for (int c = k * t->particles; c < (k + 1) * t->particles; c++)
+        t->from[c] = c;
     if (has_arrived(t, a))
         return GBM_OK;
     if (enter(r, t, k) != GBM_OK)
@@ -283,7 +273,14 @@ static double loglik(const struct rt_chains *r, const struct smc *t, int c)
 static enum gbm_status find_logliks(struct rt_chains *r, struct smc *t,
                                     bool moved)
 {
+    bool told = moved;
     if (moved && rt_device_logliks(r->rt, &r->in, t->loglik) != GBM_OK)
+        return r->rt->status;
+    for (int c = 0; c < r->in.nchains && told; c++)
+        told = !isnan(t->loglik[c]);
+    if (told)
+        return GBM_OK;
+    if (moved && t->away && r->rt->device->get(r->rt) != GBM_OK)
         return r->rt->status;
 #pragma omp parallel for num_threads(r->rt->threads) schedule(static)
     for (int c = 0; c < r->in.nchains; c++)
@@ -295,22 +292,11 @@ static enum gbm_status find_logliks(struct rt_chains *r, struct smc *t,
 /* Of log likelihoods before and after, within islands. */
 static double correlation(const struct smc *t)
 {
-    double xx = 0, yy = 0, xy = 0;
-    for (int k = 0; k < t->islands; k++) {
-        const double *x = t->before + k * t->particles;
-        const double *y = t->loglik + k * t->particles;
-        double mx = 0, my = 0;
-        for (int i = 0; i < t->particles; i++) {
-            mx += x[i] / t->particles;
-            my += y[i] / t->particles;
-        }
-        for (int i = 0; i < t->particles; i++) {
-            xx += (x[i] - mx) * (x[i] - mx);
-            yy += (y[i] - my) * (y[i] - my);
-            xy += (x[i] - mx) * (y[i] - my);
-        }
-    }
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+    double sums[3] = {0, 0, 0};
+    for (int k = 0; k < t->islands; k++)
+        rt_add_products(&t->sums, t->before + k * t->particles,
+                        t->loglik + k * t->particles, sums);
+    return sums[0] > 0 && sums[1] > 0 ? sums[2] / sqrt(sums[0] * sums[1]) : 0;
 }
 
 static enum gbm_status move_once(struct rt_chains *r, struct smc *t, bool last,
@@ -328,7 +314,7 @@ static enum gbm_status move_once(struct rt_chains *r, struct smc *t, bool last,
         one.lp = b->lp ? t->lp : NULL;
         one.lp_stride = 1;
     }
-    if (rt->device->run(rt, &one) == GBM_OK)
+    if (rt->device->run(rt, &one) == GBM_OK && (last || !t->away))
         rt->device->get(rt);
     return rt->status;
 }
@@ -338,30 +324,34 @@ static enum gbm_status move_once(struct rt_chains *r, struct smc *t, bool last,
  * is, and all learn from all. */
 static enum gbm_status share_tuning(struct rt_chains *r, const struct smc *t)
 {
-    int n = t->particles;
+    const int n = t->particles;
+    if (t->away)
+        return r->rt->device->average(r->rt, n);
     for (int v = 0; v < r->in.model->nvariables; v++) {
         const struct rt_slot *slot = &r->in.slots[v];
         if (r->in.model->variables[v].role != GBM_TUNING)
             continue;
         for (int64_t i = 0; i < t->islands * slot->cells; i++) {
             int64_t island = i / slot->cells, cell = i % slot->cells;
-            double *at = (double *)slot->values + island * n * slot->cells;
-            double mean = 0;
+            double *at =
+                (double *)slot->values + island * n * slot->cells + cell;
+            const double mean = gbm_mean_over(at, n, slot->cells);
             for (int p = 0; p < n; p++)
-                mean += at[p * slot->cells + cell] / n;
-            for (int p = 0; p < n; p++)
-                at[p * slot->cells + cell] = mean;
+                at[p * slot->cells] = mean;
         }
     }
     return r->rt->device->put(r->rt);
 }
 
+/* The device's states are those that were resampled. */
 static enum gbm_status begin_moves(struct rt_chains *r, struct smc *t)
 {
+    struct rt *rt = r->rt;
     memcpy(t->before, t->loglik, (size_t)r->in.nchains * sizeof *t->before);
     t->moving = true;
     t->moved = 0;
-    return r->rt->device->put(r->rt);
+    return t->away ? rt->device->descend(rt, t->from, rt_powers(&r->in))
+                   : rt->device->put(rt);
 }
 
 /* A sweep of the moves: at least one, and until little is left of the log
@@ -406,8 +396,18 @@ static enum gbm_status check_prior_draws(struct rt_chains *r,
     return GBM_OK;
 }
 
+/* Whether states can stay on a device that has its own, which tells their log
+ * likelihoods. GBM_SMC=host, for tests: no. */
+static bool can_be_away(struct rt_chains *r, const struct smc *t)
+{
+    const char *wanted = getenv("GBM_SMC");
+    return r->rt->device->descend && rt_device_tells(r->rt, &r->in) &&
+           t->turns.count == 1 && !(wanted && strcmp(wanted, "host") == 0);
+}
+
 static enum gbm_status begin(struct rt_chains *r, struct smc *t)
 {
+#pragma omp parallel for num_threads(r->rt->threads) schedule(static)
     for (int c = 0; c < r->in.nchains; c++) {
         void *state = rt_state(&r->in, t->states, c);
         rt_draw_latent(r->rt, &r->in, state, c, (uint32_t)c, PRIOR_STREAM);
@@ -417,13 +417,16 @@ static enum gbm_status begin(struct rt_chains *r, struct smc *t)
     if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
         return r->rt->status;
     t->begun = true;
-    return find_logliks(r, t, false);
+    if (find_logliks(r, t, false) != GBM_OK)
+        return r->rt->status;
+    return t->away ? r->rt->device->put(r->rt) : GBM_OK;
 }
 
 /* From the prior to the posterior. Between two sweeps of the moves is all that
  * a checkpoint needs in what it saves. */
 static enum gbm_status travel(struct rt_chains *r, struct smc *t)
 {
+    t->away = can_be_away(r, t);
     enum gbm_status s = t->begun ? GBM_OK : begin(r, t);
     while (s == GBM_OK && (t->moving || !arrived(t)) && !rt_stopped()) {
         bool moving = t->moving;
@@ -435,7 +438,7 @@ static enum gbm_status travel(struct rt_chains *r, struct smc *t)
             rt_chains_save(r, true);
     }
     r->cut = t->moving || !arrived(t);
-    return s;
+    return s == GBM_OK && t->away ? r->rt->device->get(r->rt) : s;
 }
 
 /* Warm-up is the way to the posterior; the draws of an island are its
@@ -484,12 +487,14 @@ static bool allocate(struct rt_chains *r, struct smc *t)
     t->eve = calloc(n, sizeof *t->eve);
     t->weight = calloc(p, sizeof *t->weight);
     t->ancestor = calloc(p, sizeof *t->ancestor);
+    t->from = calloc(n, sizeof *t->from);
     t->lp = calloc(n, sizeof *t->lp);
     t->row = calloc(n * (size_t)r->in.row + 1, sizeof *t->row);
     t->states = rt_states_create(&r->in);
     return t->island && t->score && t->part && t->grown && t->loglik &&
-           t->before && t->eve && t->weight && t->ancestor && t->lp && t->row &&
-           t->states;
+           t->before && t->eve && t->weight && t->ancestor && t->from &&
+           rt_sums_create(&t->sums, t->particles, r->rt->threads) && t->lp &&
+           t->row && t->states;
 }
 
 static void release(struct rt_chains *r)
@@ -507,6 +512,8 @@ static void release(struct rt_chains *r)
     free(t->eve);
     free(t->weight);
     free(t->ancestor);
+    free(t->from);
+    rt_sums_free(&t->sums);
     free(t->lp);
     free(t->row);
     free(t->states);

@@ -37,7 +37,26 @@ void rt_stones_evidence(const struct rt_stones *s, double *value, double *se);
  * rates of neighbours, [n - 1], become equal. False: no memory. */
 bool rt_tempering_spread(int n, const double *rejection, double *power);
 
-/* logliks.c. Log likelihoods at power 1, [chains], of the states as the device
+/* weights.c. Sums over n particles by several threads; the same whatever their
+ * number. */
+struct rt_sums {
+    int n, count, threads;
+    double (*pieces)[3]; /* [count] scratch */
+};
+bool rt_sums_create(struct rt_sums *s, int n, int threads);
+void rt_sums_free(struct rt_sums *s);
+/* Normalised weights [n] of the logarithms base + more slope; *mean: the log of
+ * the mean one. Returns the share of particles that is effective. */
+double rt_weigh(const struct rt_sums *s, const double *base,
+                const double *slope, double more, double *weight, double *mean);
+/* Adds the sums of xx, yy and xy about their means. */
+void rt_add_products(const struct rt_sums *s, const double *x, const double *y,
+                     double sums[3]);
+
+/* logliks.c. Whether the device can tell the log likelihoods: NaN then only
+ * where a density is no number, or the power too small. */
+bool rt_device_tells(const struct rt *rt, const struct rt_instance *in);
+/* Log likelihoods at power 1, [chains], of the states as the device
  * has them; NaN where it cannot tell: the host must. */
 enum gbm_status rt_device_logliks(struct rt *rt, const struct rt_instance *in,
                                   double *loglik);

@@ -56,16 +56,17 @@ P
 # The device swaps by itself, as the host would: the same draws, the same path of
 # every replica, whatever the precision; blocks end where draws are not kept, and
 # a run that is cut goes on.
-same() { # NAME OTHER
+same() { # NAME OTHER METHOD
     for chain in 1 2; do
         cmp <(grep -v '^#' "$1_$chain.csv") <(grep -v '^#' "$2_$chain.csv") ||
             fail "$1 and $2 draw otherwise"
     done
-    python3 - "$1.json" "$2.json" <<'P' || fail "$1 and $2: ladders"
+    python3 - "$1.json" "$2.json" "$3" <<'P' || fail "$1 and $2: reports"
 import json, sys
-a, b = (json.load(open(n)) for n in sys.argv[1:])
-assert a["tempering"] == b["tempering"], (a["tempering"], b["tempering"])
-assert a["tempering"]["round_trips"] > 0
+a, b = (json.load(open(n)) for n in sys.argv[1:3])
+own = sys.argv[3]
+assert a[own] == b[own], (a[own], b[own])
+assert own == "smc" or a[own]["round_trips"] > 0
 assert abs(a["log_evidence"]["value"] - b["log_evidence"]["value"]) < 1e-9
 P
 }
@@ -79,11 +80,24 @@ climb() { # NAME OPTION...
 for precision in double single; do
     GBM_TEMPERING=host climb host_$precision --precision $precision
     climb alone_$precision --precision $precision
-    same host_$precision alone_$precision
+    same host_$precision alone_$precision tempering
 done
 GBM_CUDA_CHAINS=2 climb lanes
 GBM_TEMPERING=host GBM_CUDA_CHAINS=2 climb host_lanes
-same lanes host_lanes
+same lanes host_lanes tempering
 climb cut --draws 25 --checkpoint m.ck
 climb cut --resume m.ck
-same cut alone_double
+same cut alone_double tempering
+
+# Particles are copied on the device, and share there what they tune.
+sed '1i samplers { a : rw; }' m.gbm >walk.gbm
+status 0 "$GBMC" -O 0 --with=powers walk.gbm -o m
+for precision in double single; do
+    for where in host device; do
+        GBM_SMC=$where draw m smc cuda --particles 40 --precision $precision
+        for file in m_smc_cuda{_1.csv,_2.csv,.json}; do
+            mv $file ${file/cuda/$where}
+        done
+    done
+    same m_smc_host m_smc_device smc
+done

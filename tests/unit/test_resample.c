@@ -25,9 +25,10 @@ static void multinomial_counts(void **unused)
     (void)unused;
     for (int r = 0; r < ROUNDS; r++) {
         struct gbm_rng rng;
+        double roots[N];
         int ancestor[N], copies[N] = {0};
         start(&rng, r);
-        rt_resample_multinomial(N, weight, &rng, ancestor);
+        rt_resample_multinomial(N, weight, &rng, 1, roots, ancestor);
         for (int i = 0; i < N; i++) {
             assert_in_range(ancestor[i], 0, N - 1);
             assert_true(i == 0 || ancestor[i] >= ancestor[i - 1]);
@@ -53,11 +54,12 @@ static void multinomial_ends(void **unused)
     (void)unused;
     for (int only = 0; only < N; only++) {
         double w[N] = {0};
+        double roots[N];
         int ancestor[N];
         struct gbm_rng rng;
         w[only] = 1;
         start(&rng, only);
-        rt_resample_multinomial(N, w, &rng, ancestor);
+        rt_resample_multinomial(N, w, &rng, 1, roots, ancestor);
         for (int i = 0; i < N; i++)
             assert_int_equal(ancestor[i], only);
     }

@@ -600,6 +600,12 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes,
     return CUDA_SUCCESS;
 }
 
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                           CUstream stream)
+{
+    return cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, bytes, stream);
+}
+
 struct fill {
     CUdeviceptr to;
     unsigned value;
