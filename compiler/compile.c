@@ -91,6 +91,7 @@ static const struct {
 } on_model[] = {
     /* statements: families of elements */
     {.run = model_settle_roles},
+    {.run = model_keep_ends, .ends = true},
     {.run = model_warn_of_intervals},
     {.run = model_check_twice},
     {.run = model_check_cycles, .ends = true},

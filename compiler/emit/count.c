@@ -167,7 +167,8 @@ const char *emit_quantity(struct emitter *e, symp x)
     case SYM_SELECT:
         return count_select(e, x);
     case SYM_CALL:
-        if (!strcmp(x->name, "min") || !strcmp(x->name, "max"))
+        if (x->nargs == 2 && /* one argument: of all that an array holds */
+            (!strcmp(x->name, "min") || !strcmp(x->name, "max")))
             return intern_format(e->c, "f%s(%s, %s)", x->name,
                                  emit_quantity(e, x->args[0]),
                                  emit_quantity(e, x->args[1]));

@@ -83,6 +83,7 @@ struct look {
     bool ends;         /* not all turns are looked at */
     bool of_state;     /* at subscripts that the state decides, and no others */
     bool turned;       /* within turns that the state decides */
+    bool loading;      /* the statement is of the data block */
 };
 
 static bool is_known(const struct look *k, symp x)
@@ -111,13 +112,15 @@ static bool state_decides(symp x, const struct loop *loop)
 static int open_turns(struct look *k, symp body, const struct turns *t)
 {
     struct emitter *e = k->e;
-    bool turned = sym_reads_latent(t->lower) || sym_reads_latent(t->upper);
+    const bool turned =
+        sym_reads_latent(t->lower) || sym_reads_latent(t->upper);
+    const bool all = k->loading && sym_reads_latent(body);
     if (!*k->where || !is_known(k, t->lower) || !is_known(k, t->upper) ||
         !(k->of_state ? turned || state_decides(body, t->loop)
-                      : may_leave(e->c, body, t)))
+                      : all || may_leave(e->c, body, t)))
         return 0;
     k->turned = k->turned || turned;
-    if (k->of_state || !ends_tell(e->c, body, t->loop)) {
+    if (k->of_state || all || !ends_tell(e->c, body, t->loop)) {
         emit_open_loop(e, t->loop, t->lower, t->upper);
         return 1;
     }
@@ -136,9 +139,13 @@ static void check_read(const struct look *k, symp x)
     struct text at = {0};
     for (int d = 0; d < x->nargs; d++)
         text_printf(&at, ", %s", emit_int(e, x->args[d]));
-    emit_line(e, "if (%s(%s))",
-              x->var->integer ? "gbm_is_missing" : "gbm_is_nan",
-              emit_expr(e, x));
+    if (x->var->role == ROLE_STOCHASTIC)
+        emit_line(e, "if (!%s)",
+                  emit_expr(e, sym_seen(e->c, x->var, x->nargs, x->args)));
+    else
+        emit_line(e, "if (%s(%s))",
+                  x->var->integer ? "gbm_is_missing" : "gbm_is_nan",
+                  emit_expr(e, x));
     emit_line(e,
               "    return gbm_problem_text(problem, \"%s%s%s is missing in "
               "the data, but %%s reads it\"%s, \"%s\");",
@@ -150,6 +157,21 @@ static void check_read(const struct look *k, symp x)
                               : "...]",
               x->nargs <= 3 && at.data ? at.data : "", k->where);
     text_free(&at);
+}
+
+/* Whether x is random, but must be among the data as the data block reads it,
+ * which does not draw it itself. */
+static bool must_be_seen(const struct look *k, symp x)
+{
+    if (!k->loading || x->var->role != ROLE_STOCHASTIC)
+        return false;
+    for (int d = 0; d < x->nargs; d++)
+        if (!is_known(k, x->args[d]))
+            return false;
+    for (const struct family *f = x->var->families; f; f = f->next_of_var)
+        if (f->data_block)
+            return false;
+    return true;
 }
 
 static void check(struct look *k, symp x);
@@ -208,8 +230,8 @@ static void check(struct look *k, symp x)
                   x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
         emit_line(e, "    return false;");
     }
-    if (!k->of_state && !k->ends && x->var->role == ROLE_GIVEN &&
-        is_known(k, x) && !model_may_miss(x))
+    if (!k->of_state && !k->ends && !model_may_miss(x) &&
+        ((x->var->role == ROLE_GIVEN && is_known(k, x)) || must_be_seen(k, x)))
         check_read(k, x);
 }
 
@@ -239,7 +261,8 @@ static void check_family(struct look *k, const struct family *f)
 void emit_check_subscripts(struct emitter *e, const struct family *f)
 {
     struct look k = {.e = e,
-                     .where = text_in_string(e->c, span_text(e->c, f->span))};
+                     .where = text_in_string(e->c, span_text(e->c, f->span)),
+                     .loading = f->data_block};
     check_family(&k, f);
 }
 

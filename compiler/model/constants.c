@@ -210,13 +210,18 @@ static bool is_no_given(symp e, const void *unused)
            (e->kind == SYM_REF && e->var->role != ROLE_GIVEN);
 }
 
+static bool is_over_array(symp e)
+{
+    bool over = e->kind == SYM_SUM;
+    for (int i = 0; e->kind == SYM_CALL && i < e->nargs; i++)
+        over = over || e->args[i]->kind == SYM_ARRAY;
+    return over;
+}
+
 static bool is_summary(symp e)
 {
-    bool summary = e->kind == SYM_SUM;
-    for (int i = 0; e->kind == SYM_CALL && i < e->nargs; i++)
-        summary = summary || e->args[i]->kind == SYM_ARRAY;
     struct loops k = {.n = 0};
-    if (!summary || sym_any(e, is_no_given, NULL))
+    if (!is_over_array(e) || sym_any(e, is_no_given, NULL))
         return false;
     find_loops(&k, e);
     return !k.failed && k.n == 0;
@@ -246,5 +251,75 @@ void model_keep_summaries(struct compiler *c, struct model *m)
             f->args[i].body = sym_map(c, f->args[i].body, kept_node, &k);
         if (f->stated)
             f->stated = sym_map(c, f->stated, kept_node, &k);
+    }
+}
+
+/* ---- ends ----------------------------------------------------------------
+ */
+
+static bool is_random(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_REF && e->var->role == ROLE_STOCHASTIC;
+}
+
+/* What a sweep may change although no data stand for it. */
+static bool is_derived(symp e, const void *unused)
+{
+    return sym_is_latent(e, unused) && !is_random(e, unused);
+}
+
+/* What ends a loop or a range is asked for in each pass over it: what
+ * summarises arrays, as 1:max(group), is computed once. What is expected to be
+ * observed is taken from the data, as a data block would, as 1:count[i]. */
+static symp kept_end(struct compiler *c, symp e, void *context)
+{
+    const struct keeping *k = context;
+    if ((!is_over_array(e) && !is_random(e, NULL)) ||
+        sym_any(e, is_derived, NULL))
+        return NULL;
+    symp constant = model_constant_of(c, k->m, e);
+    if (constant && sym_any(e, is_random, NULL)) {
+        struct family *f = constant->var->families;
+        f->data_block = true;
+        f->span = k->f->span; /* who reads it, if it is missing */
+    }
+    return constant;
+}
+
+static void keep_end(struct compiler *c, const struct keeping *k, symp *end)
+{
+    *end = sym_map(c, *end, kept_end, (void *)(uintptr_t)k);
+    if (sym_reads_latent(*end))
+        error_at(c, k->f->span,
+                 "how many elements of %s this defines hangs on what the model "
+                 "draws, or computes of that: compute it in data { }",
+                 k->f->var->name);
+}
+
+static symp kept_summary(struct compiler *c, symp e, void *model)
+{
+    return is_summary(e) ? model_constant_of(c, model, e) : NULL;
+}
+
+void model_keep_ends(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next) {
+        const struct keeping k = {m, f};
+        if (f->var->hidden)
+            continue;
+        for (int i = 0; i < f->nargs; i++) /* the state may settle extents */
+            for (int d = 0; d < f->args[i].ndim; d++)
+                f->args[i].extents[d] =
+                    sym_map(c, f->args[i].extents[d], kept_summary, m);
+        for (int d = 0; d < f->nloops; d++) {
+            keep_end(c, &k, &f->loops[d]->lower);
+            keep_end(c, &k, &f->loops[d]->upper);
+        }
+        for (int d = 0; d < f->var->ndim; d++)
+            if (f->upper[d]) {
+                keep_end(c, &k, &f->lower[d]);
+                keep_end(c, &k, &f->upper[d]);
+            }
     }
 }

@@ -320,6 +320,10 @@ struct var *model_new_array(struct compiler *c, struct model *m,
 /* Summaries of given arrays inside loops, as in x[i] - mean(x[]), become
  * constants; so do lists of numbers. */
 void model_keep_summaries(struct compiler *c, struct model *m);
+/* The ends of statements' loops and ranges that summarise arrays, or take what
+ * a random variable is observed to be, become constants, too; an error where
+ * one hangs on what is drawn. Requires roles. */
+void model_keep_ends(struct compiler *c, struct model *m);
 
 /* barren.c: its distribution tells how to draw from it. */
 bool model_can_be_drawn(const struct family *f);

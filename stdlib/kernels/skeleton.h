@@ -32,7 +32,8 @@ struct gbm_room {
         __trap();                                                              \
     real *const name = small.cells
 #else
-#define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (n) : 1]
+/* n may be a count in double (emit/count.c) */
+#define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (long long)(n) : 1]
 #endif
 
 /* Room for the hoisted columns of an update: few cells stand on the stack. The
