@@ -247,7 +247,7 @@ static void learn(struct learner *l, struct along_lines *lines, double cost,
     if (lines->n == 0)
         lines->nchosen = choose(l, lines->chosen);
     l->k = lines->nchosen;
-    if (l->k < 2)
+    if (l->k < 1)
         return;
     for (int i = 0; i < l->k; i++)
         times[i] = time_of(l, l->chosen[i]);

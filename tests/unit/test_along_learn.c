@@ -94,6 +94,26 @@ static void leaves_out_what_does_not(void **unused)
     assert_int_equal(lines.n, 0);
 }
 
+/* One number is slow, and another, which is fast beside, follows it with
+ * correlation 0.6 / sqrt(1.36). */
+static void takes_one_with_what_follows(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    struct along_history h = states(x, 50);
+    for (int row = 0; row < CHAINS * ROWS; row++) {
+        const double slow = sqrt(2) * wave(1, row % ROWS);
+        x[row * N] = slow;
+        x[row * N + 1] = 0.6 * slow + sqrt(2) * wave(ROWS / 4, row % ROWS);
+    }
+    assert_true(along_learn(&lines, &h, 0, false));
+    assert_int_equal(lines.nchosen, 1);
+    assert_int_equal(lines.n, 1);
+    assert_true(fabs(fabs(lines.line[0][0]) - 1) < 1e-6);
+    assert_true(fabs(lines.line[0][1] / lines.line[0][0] - 0.6) < 1e-6);
+    assert_true(fabs(lines.line[0][2]) < 1e-6);
+}
+
 static void takes_none_untried(void **unused)
 {
     (void)unused;
@@ -123,6 +143,7 @@ int main(void)
         cmocka_unit_test(asks_what_it_costs),
         cmocka_unit_test(keeps_what_pays),
         cmocka_unit_test(leaves_out_what_does_not),
+        cmocka_unit_test(takes_one_with_what_follows),
         cmocka_unit_test(takes_none_untried),
         cmocka_unit_test(sees_each_chain),
     };
