@@ -139,8 +139,8 @@ enum gbm_status cuda_pass_request(struct cuda *c, struct cuda_pass *pass,
     const int64_t places = c->multiprocessors > 4 * PASS_LEAVES
                                ? c->multiprocessors - PASS_LEAVES
                                : c->multiprocessors;
-    /* of several groups some go one after the other */
-    const int64_t most = groups > 1 ? 4 * places / groups + 1 : places;
+    /* all groups go through the same rows at the same time */
+    const int64_t most = places > groups ? places / groups : 1;
     pass->blocks = (tiles + PASS_CREWS - 1) / PASS_CREWS;
     if (pass->blocks > most)
         pass->blocks = most;
@@ -175,7 +175,7 @@ enum gbm_status cuda_pass_run(struct cuda *c, const struct cuda_pass *pass,
     void *args[] = {c->state, &c->control, &p};
     void *fold_args[] = {&partial, &parts, &each, &d, &chains, &adds, &sum};
 
-    TRY(cuda_launch_grid(c, &pass->kernel, pass->blocks, groups,
+    TRY(cuda_launch_grid(c, &pass->kernel, groups, (int)pass->blocks,
                          pass->kernel.block, PASS_CREWS * pass->room, args));
     return cuda_launch_grid(c, &c->fixed.dense_fold, (each * d + 31) / 32,
                             groups, 1024, 0, fold_args);

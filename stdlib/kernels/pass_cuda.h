@@ -2,8 +2,9 @@
  * row's node is drawn and its score enters the sum A' score. A block of threads
  * takes a multiprocessor to itself, so that others stay free for what runs
  * beside. In it, crews of threads have a tile of rows each in shared memory,
- * for a group of chains (blockIdx.y); while one waits for its rows another
- * works:
+ * for a group of chains (blockIdx.x, so that blocks of the same rows are
+ * neighbours, and one finds in the cache what another has read); while one
+ * waits for its rows another works:
  *
  *     a thread a word    row times the block's x, added up over threads
  *     a thread a row     its draw, given that predictor, and its score
@@ -221,7 +222,7 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
     real *part = score + GBM_PASS_ROOM(p.tile * chains * reals) / reals;
     const struct gbm_pass_place at =
         gbm_pass_place_of(thread, p.d / WIDTH, WORDS);
-    const int first = (int)blockIdx.y * chains; /* chain of the group */
+    const int first = (int)blockIdx.x * chains; /* chain of the group */
     real x[WORDS][chains][WIDTH] = {}, sum[WORDS][chains][WIDTH] = {};
 
 #pragma unroll
@@ -236,8 +237,8 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
                         p.x[(first + c) * (long long)p.d + w * WIDTH + v];
             }
     /* neighbouring tiles, as they share what is read by the line */
-    const int crews = (int)gridDim.x * GBM_PASS_CREWS;
-    const long long me = (long long)blockIdx.x * GBM_PASS_CREWS + crew;
+    const int crews = (int)gridDim.y * GBM_PASS_CREWS;
+    const long long me = (long long)blockIdx.y * GBM_PASS_CREWS + crew;
     const long long tiles = (p.rows + p.tile - 1) / p.tile;
     const int rounds = (int)((tiles + crews - 1) / crews);
     for (int round = 0; round < rounds; round++) {
@@ -262,7 +263,7 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
         gbm_pass_add<WORDS, WIDTH>(at, tile, rows, score, sum);
     }
     real *out = p.partial +
-                (((long long)blockIdx.y * crews + me) * at.groups + at.group) *
+                (((long long)blockIdx.x * crews + me) * at.groups + at.group) *
                     chains * p.d;
 #pragma unroll
     for (int j = 0; j < WORDS; j++)
