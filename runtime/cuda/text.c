@@ -18,15 +18,11 @@ TEXT(cuda_text_large, "runtime/cuda/dense_large.h");
 TEXT(cuda_text_small, "runtime/cuda/dense_small.h");
 TEXT(cuda_text_ladder, "runtime/cuda/ladder.h");
 TEXT(cuda_text_particles, "runtime/cuda/particles.h");
-TEXT(cuda_text_mean, "stdlib/kernels/mean.h");
-TEXT(cuda_text_swap, "stdlib/kernels/swap.h");
 
 const struct gbm_header cuda_texts[] = {{"kernels.h", cuda_text_kernels},
                                         {"dense_large.h", cuda_text_large},
                                         {"dense_small.h", cuda_text_small},
                                         {"ceilings.h", cuda_text_ceilings},
                                         {"ladder.h", cuda_text_ladder},
-                                        {"swap.h", cuda_text_swap},
                                         {"particles.h", cuda_text_particles},
-                                        {"mean.h", cuda_text_mean},
                                         {0}};

@@ -60,15 +60,21 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *text,
     snprintf(p->folder, sizeof p->folder, "/tmp/gbm_fake_XXXXXX");
     if (!mkdtemp(p->folder) || !write_file(p->folder, "text.cu", text))
         return NVRTC_ERROR_PROGRAM_CREATION_FAILURE;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++)
+            if (strcmp(names[k], names[i]) == 0)
+                return NVRTC_ERROR_INVALID_INPUT; /* as NVRTC does */
         if (!write_file(p->folder, names[i], headers[i]))
             return NVRTC_ERROR_PROGRAM_CREATION_FAILURE;
+    }
     *program = p;
     return NVRTC_SUCCESS;
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
 {
+    if (!*program)
+        return NVRTC_ERROR_INVALID_PROGRAM;
     free((*program)->log);
     free(*program);
     *program = NULL;
@@ -149,6 +155,8 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n,
 
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram p, size_t *size)
 {
+    if (!p)
+        return NVRTC_ERROR_INVALID_PROGRAM;
     *size = p->log ? strlen(p->log) + 1 : 1;
     return NVRTC_SUCCESS;
 }
