@@ -18,6 +18,35 @@ from simulate import Impossible, NotReady, World
 
 LEAST_MASS = 1e-3  # of an interval, where less leaves few digits
 
+POINTS = 1501  # of a table
+
+
+def by_table(log_density, ends):
+    """The distribution function of a positive number, by a table over its logarithm u:
+    log_density(u, arguments...) up to a constant, within ends(arguments...)."""
+    def one(x, *args):
+        try:
+            u = np.linspace(*ends(*args), POINTS)
+        except (ValueError, ZeroDivisionError):  # not of this law
+            return np.full(np.shape(x), math.nan)
+        f = log_density(u, *args)
+        f = np.exp(f - f.max())
+        mass = np.cumsum(f) - 0.5 * f
+        return np.interp(np.log(x), u, mass / mass[-1])
+
+    def of_arrays(x, *args):
+        if all(np.all(a == np.ravel(a)[0]) for a in args):
+            return one(x, *(float(np.ravel(a)[0]) for a in args))
+        return np.array([one(*row) for row in np.broadcast(x, *args)])
+    return of_arrays
+
+
+mhn = by_table(lambda u, c, b, a: c * u + b * np.exp(u) - a * np.exp(2 * u),
+               lambda c, b, a: (-25 / c, math.log(
+                   (abs(b) + math.sqrt(b * b + 2800 * a)) / (2 * a))))
+gig = by_table(lambda u, p, a, b: p * u - (a * np.exp(u) + b * np.exp(-u)) / 2,
+               lambda p, a, b: (math.log(b / 1400), math.log(1400 / a)))
+
 # name -> distribution function(x, arguments...), of arrays
 CONTINUOUS = {
     "dnorm": lambda x, m, t: special.ndtr((x - m) * t ** 0.5),
@@ -40,6 +69,10 @@ CONTINUOUS = {
     "half_cauchy": lambda x, s: 2 / math.pi * np.arctan(x / s),
     "rayleigh": lambda x, s: -np.expm1(-0.5 * (x / s) ** 2),
     "gumbel": lambda x, m, b: np.exp(-np.exp(-(x - m) / b)),
+    "von_mises": lambda x, m, k: stats.vonmises.cdf(x - m, k),
+    "modified_half_normal": lambda x, c, b, a, p: mhn(x ** p, c / p, b, a),
+    "gig": gig,
+    "root_gig": lambda x, c, a, b: gig(x * x, c / 2, 2 * a, 2 * b),
 }
 DISCRETE = {
     "dbern": lambda x, p: stats.binom.cdf(x, 1, p),
