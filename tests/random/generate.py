@@ -93,7 +93,7 @@ class Builder:
         bases = CLASHES if self.clash and self.chance(0.6) else PLAIN
         base = hint if hint and self.chance(0.5) else self.pick(bases)
         name, k = base, 1
-        while name in self.names:
+        while name in self.names or name in self.reserved:
             k += 1
             name = f"{base}{k}" if not base.endswith("_") else f"{base}{k}"
         self.names.add(name)

@@ -1,12 +1,16 @@
 """The pieces that random models are made of, and how often.  Each maker writes
 statements that take from the Builder's pool and adds to it what they define."""
 
+from again import (
+    curves, latent_choice, outwards, roles, small_matrices, so_far)
+from captures import captured, classes_of, latent_totals
 from catalogue import any_distribution
 from correlations import class_profile, correlated, heavy_tails
 from crossing import across, flat_chain, rows_of_groups
 from hierarchies import hierarchy, overdispersion, shared_effects
 from likelihoods import (
     censored, factors, likelihood, measured, observed_sum, widths)
+from limits import held_between, nested, zero_counts
 from mixtures import (
     categories, mixture, occupancy, ordered, softmax, topics)
 from own import own_distribution
@@ -17,10 +21,11 @@ from published import arms, between_cuts, chosen_model
 from recursions import (
     hidden_chain, in_turns, population, sure, vector_regression, walk)
 from regressions import apart, layers, regression, totals, weighted_sum
+from tricks import by_hand, log_sum_of_terms, unnormalised
 from users import (
     conditions, lists, matrix_products, order_statistics, ragged)
 from vectors import (
-    covariance_by_cells, normal_vector, small_groups, spatial, vector_data)
+    covariance_by_cells, grouped_vectors, normal_vector, small_groups, spatial, vector_data)
 
 MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (1.5, computed_plate), (2, walk), (1, hidden_chain),
@@ -37,5 +42,10 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.6, lists), (0.8, ragged), (1, conditions), (0.8, order_statistics),
           (0.6, matrix_products), (0.8, in_turns), (0.8, apart), (0.8, sure),
           (1, shared_effects),
+          (0.9, nested), (0.6, held_between), (0.5, zero_counts),
+          (0.6, by_hand), (0.4, log_sum_of_terms), (0.6, unnormalised),
+          (0.8, captured), (0.6, latent_totals), (0.6, classes_of),
+          (0.9, roles), (0.6, curves), (0.6, so_far), (0.6, outwards),
+          (0.5, small_matrices), (0.7, latent_choice), (0.7, grouped_vectors),
           (4, regression),
           (2, any_distribution), (5, likelihood)]

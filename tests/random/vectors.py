@@ -127,6 +127,29 @@ def small_groups(b):
     b.asked[name] = b.pick(["", "ess", "ess", "pcn"])
 
 
+def grouped_vectors(b):
+    """Rows of a few numbers in groups, of which cells are missing; the groups' means
+    are vectors, too."""
+    k, groups, n = b.between(2, 3), b.between(2, 3), b.between(4, 6)
+    mu, y, i = b.name("mu"), b.name("Y"), b.loop(1, n)
+    g, tail = b.loop(1, groups), normal_tail(b, k, 5)
+    each(b, g, f"{mu}[{g.name},1:{k}] ~ "
+         + normal_tail(b, k, 6).format(mean_vector(b, k)))
+    row = f"{mu}[{b.by_data(groups, i)},{b.pick(['', f'1:{k}'])}]"
+    each(b, i, f"{y}[{i.name},1:{k}] ~ " + tail.format(row))
+    may_miss(b, y, tail)
+    b.latent_always.add(mu)
+    if y not in b.may_miss:
+        b.observed_always.add(y)
+    else:
+        b.fixed_cells[y] = [(r, c) for r in range(n) for c in range(k)
+                            if b.chance(0.7)]
+        b.latent_always.add(y)
+        b.feature("missing values")
+    b.feature("vector node", "data subscript")
+    b.add(Thing(mu, "vector", (groups, k)))
+
+
 def normal_vector(b, k=0):
     """A vector with a multivariate normal distribution, or a plate of them."""
     k = k or b.between(2, 3)
