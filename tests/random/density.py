@@ -180,6 +180,16 @@ NEAR_0 = 0.5 ** np.arange(58, 1000, 8)
 HALF_LINE = ("dgamma", "dexp", "dweib", "dlnorm", "dchisqr")
 
 
+def support(name, args):
+    """Where a density begins and ends, which may be with a jump, or infinite."""
+    if name == "dunif":
+        return args[0], args[1]
+    if name == "dpar":
+        return args[1], math.inf
+    return (0.0, 1.0) if name == "dbeta" else \
+        (0.0 if name in HALF_LINE else -math.inf, math.inf)
+
+
 def log_mass(name, args, low, high):
     """The log of the probability of an interval, by quadrature or by a sum, in
     logs: far in a tail each density is 0."""
@@ -187,8 +197,8 @@ def log_mass(name, args, low, high):
         return d.ALL[name][1](x, *args)
     if name in d.DISCRETE:
         return log_sum_from(f, max(0, math.ceil(low)), high)
-    if name in HALF_LINE:
-        low = max(low, 0.0)
+    first, last = support(name, args)
+    low, high = max(low, first), min(high, last)
     if math.isinf(low) and math.isinf(high):
         return 0.0
 
