@@ -89,6 +89,8 @@ static bool add_factor(struct compiler *c, struct step *s,
                        struct step *const *steps, struct factor *g, bool dense)
 {
     int whose = 0, owner = -1;
+    if (sym_is(g->logp, 0)) /* a flat prior */
+        return true;
     struct part *p = part_for(steps, s->block.n, g, &whose);
     for (int i = s->block.n - 1; i >= 0; i--)
         if (s->block.members[i].family->factor == g && !g->replaced)

@@ -401,6 +401,30 @@ void sampler_emit_quadratic_form(struct emitter *e)
 
 /* ---- the sampler ---- */
 
+/* Flat priors leave it to the data whether the precision is regular. */
+static bool may_be_singular(const struct step *s)
+{
+    int flat = 0;
+    for (int i = 0; i < s->block.n; i++)
+        flat += sym_is(s->block.members[i].family->factor->logp, 0);
+    return flat > 1;
+}
+
+static void emit_draw(struct compiler *c, struct emitter *e,
+                      const struct step *s)
+{
+    const char *draw =
+        "if (!gbm_gaussian_draw_shared(rng, team, d, Q, b, drawn))";
+    if (sampler_seeks_modes(c)) {
+        draw = "if (!gbm_gaussian_mean(d, Q, b, drawn))";
+    } else if (may_be_singular(s)) {
+        draw = "if (!gbm_gaussian_draw_flat(rng, d, Q, b, drawn))";
+        sampler_emit_each(e, s, "drawn[@] = $;", false, false);
+    }
+    emit_line(e, "%s", draw);
+    emit_line(e, "    return; /* not positive definite: the block stays */");
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     sampler_emit_block_comment(c, out, s);
@@ -425,11 +449,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "gbm_condition_on(d, Q, b, fixed, drawn);");
     e.indent--;
     emit_line(&e, "}");
-    emit_line(
-        &e, sampler_seeks_modes(c)
-                ? "if (!gbm_gaussian_mean(d, Q, b, drawn))"
-                : "if (!gbm_gaussian_draw_shared(rng, team, d, Q, b, drawn))");
-    emit_line(&e, "    return; /* not positive definite: the block stays */");
+    emit_draw(c, &e, s);
     emit_line(&e, "gbm_team_sync(team);");
     sampler_emit_each(&e, s, "if (!some || !fixed[@]) $ = drawn[@];", false,
                       false);

@@ -129,7 +129,46 @@ GBM_FN int gbm_gaussian_draw(struct gbm_rng *rng, int d, real *Q, real *b,
     return 1;
 }
 
-/* Its mean, x = Q^-1 b. */
+/* The same, by coordinates where Q is singular but for rounding, as where two
+ * flat priors meet in one sum: each given the others, from x on. A coordinate
+ * that nothing is known of stays. Q and b are kept. Returns 0 without memory.
+ */
+GBM_FN_BIG int gbm_gaussian_draw_flat(struct gbm_rng *rng, int d, const real *Q,
+                                      const real *b, real *x)
+{
+    real small[GBM_SMALL_CELLS];
+    real *L = gbm_scratch(small, (int64_t)d * (d + 1));
+    if (!L)
+        return 0;
+    real *drawn = L + (int64_t)d * d;
+    gbm_copy((int64_t)d * d, Q, L);
+    gbm_copy(d, b, drawn);
+    bool one = gbm_cholesky(d, L);
+    for (int i = 0; one && i < d; i++) {
+        const real known = gbm_square(L[i * d + i]) / Q[i * d + i];
+        one = known > real_sqrt(GBM_EPSILON) / 10;
+    }
+    if (one) {
+        gbm_solve_lower(d, L, drawn);
+        gbm_shift_normals(rng, d, drawn);
+        gbm_solve_lower_transposed(d, L, drawn);
+        gbm_copy(d, drawn, x);
+    }
+    for (int i = 0; !one && i < d; i++) {
+        const real pivot = Q[i * d + i];
+        real score = b[i];
+        for (int j = 0; j < d; j++)
+            if (j != i)
+                score -= Q[i > j ? i * d + j : j * d + i] * x[j];
+        const real z = gbm_draw_normal(rng);
+        if (pivot > 0)
+            x[i] = score / pivot + z / real_sqrt(pivot);
+    }
+    gbm_scratch_free(small, L);
+    return 1;
+}
+
+/* The mean of gbm_gaussian_draw, x = Q^-1 b. */
 GBM_FN int gbm_gaussian_mean(int d, real *Q, real *b, real *x)
 {
     if (!gbm_cholesky(d, Q))
