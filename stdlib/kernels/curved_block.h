@@ -91,10 +91,10 @@ GBM_FN struct gbm_curve gbm_curve_of(const struct gbm_joint *j, int term)
 
 /* out[r] = a'x over the block's coordinates and, with `held`, the held values.
  */
-GBM_FN void gbm_curve_project(const struct gbm_joint *j,
-                              const struct gbm_curve *c,
-                              const struct gbm_team *team, const real *x,
-                              bool held, real *out)
+GBM_FN_ONCE void gbm_curve_project(const struct gbm_joint *j,
+                                   const struct gbm_curve *c,
+                                   const struct gbm_team *team, const real *x,
+                                   bool held, real *out)
 {
     GBM_TEAM_FOR(r, 0, c->rows, team)
     {
@@ -137,8 +137,8 @@ GBM_FN void gbm_curve_expand(const struct gbm_curve *c, int row, real slope,
     c->score[row] = slope + weight * c->base[row];
 }
 
-GBM_FN void gbm_curved_copy(int n, const struct gbm_team *team,
-                            const real *from, real *to)
+GBM_FN_ONCE void gbm_curved_copy(int n, const struct gbm_team *team,
+                                 const real *from, real *to)
 {
     gbm_team_sync(team);
     GBM_TEAM_FOR(i, 0, n, team)
@@ -262,9 +262,9 @@ GBM_INLINE bool gbm_curved_fit(const struct gbm_curved_model *m,
 
 /* Where Newton begins the first time: the mean of the quadratic terms alone;
  * the block's present value (in `noise`) if they have none. */
-GBM_FN void gbm_curved_begin(const struct gbm_joint *j,
-                             const struct gbm_curved *c,
-                             const struct gbm_team *team)
+GBM_FN_ONCE void gbm_curved_begin(const struct gbm_joint *j,
+                                  const struct gbm_curved *c,
+                                  const struct gbm_team *team)
 {
     gbm_curved_copy(c->count, team, c->saved, j->V);
     gbm_joint_hold(j, team);

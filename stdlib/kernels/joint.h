@@ -239,8 +239,8 @@ GBM_FN const real *gbm_joint_weight(const struct gbm_joint *j,
                : r->weight;
 }
 
-GBM_FN void gbm_joint_clear(const struct gbm_joint *j,
-                            const struct gbm_team *team)
+GBM_FN_ONCE void gbm_joint_clear(const struct gbm_joint *j,
+                                 const struct gbm_team *team)
 {
     const int n = (int)(j->held - j->V);
     gbm_team_sync(team);
@@ -288,9 +288,9 @@ GBM_FN void gbm_joint_add_list(const struct gbm_joint_list *l,
                    out[l->to[i]] += scale * (real)sum)}
 
 /* Adds a term whose rows (if any) have been computed. */
-GBM_FN void gbm_joint_add(const struct gbm_joint *j,
-                          const struct gbm_joint_rows *r,
-                          const struct gbm_team *team, real scale)
+GBM_FN_ONCE void gbm_joint_add(const struct gbm_joint *j,
+                               const struct gbm_joint_rows *r,
+                               const struct gbm_team *team, real scale)
 {
     const int *h = r->header, *t = j->table;
     const bool fixed = !j->varies || h[GBM_T_FIXED_DESIGN] != 0;
@@ -337,8 +337,8 @@ GBM_FN void gbm_joint_add(const struct gbm_joint *j,
 
 /* Conditions on the held values: the potential of a coordinate loses its link
  * times the value. One lane does it: there are few. */
-GBM_FN void gbm_joint_hold(const struct gbm_joint *j,
-                           const struct gbm_team *team)
+GBM_FN_ONCE void gbm_joint_hold(const struct gbm_joint *j,
+                                const struct gbm_team *team)
 {
     if (j->held_count == 0)
         return;
@@ -354,8 +354,8 @@ GBM_FN void gbm_joint_hold(const struct gbm_joint *j,
 
 /* -x'Qx/2 + b'x for x [d] in the order of the variables, for one lane; *size:
  * the sum of its absolute terms. */
-GBM_FN double gbm_joint_density(const struct gbm_joint *j, const double *x,
-                                real *ordered, double *size)
+GBM_FN_ONCE double gbm_joint_density(const struct gbm_joint *j, const double *x,
+                                     real *ordered, double *size)
 {
     double total = 0, terms = 0;
     for (int k = 0; k < j->d; k++) {

@@ -6,6 +6,8 @@
  * GBM_FN      a small function, inlined
  * GBM_FN_BIG  a large one: called on the device, so that a program which uses
  *             it in ten places compiles it once
+ * GBM_FN_ONCE one with loops over arrays, of which a program may have many
+ *             calls: the host's compiler has it once; inlined on the device
  * GBM_FN_ROWS a large one that the host evaluates in several rows at once, so
  *             inlines; called on the device
  * GBM_INLINE  must be inlined: it takes a function pointer that the compiler is
@@ -17,6 +19,7 @@
 #define GBM_FN static __device__ __forceinline__
 #define GBM_FN_BIG static __device__ __noinline__
 #define GBM_FN_ROWS GBM_FN_BIG
+#define GBM_FN_ONCE GBM_FN
 #define GBM_INLINE static __device__ __forceinline__
 #else
 #include <math.h>
@@ -42,6 +45,7 @@ GBM_IN_VECTORS double tanh(double);
 #define GBM_FN_BIG static __attribute__((unused))
 #define GBM_INLINE static inline __attribute__((unused, always_inline))
 #define GBM_FN_ROWS GBM_INLINE
+#define GBM_FN_ONCE static __attribute__((unused, noinline))
 #endif
 
 #if defined(__CUDACC_RTC__)
@@ -184,8 +188,9 @@ GBM_FN real gbm_put_between(real x, real lower, real upper)
 
 GBM_FN real gbm_square(real x) { return x * x; }
 
-/* a * b + c. Programs of a device contract nothing by themselves, as their draws
- * would then depend on how well they are compiled: inner loops ask for it. */
+/* a * b + c. Programs of a device contract nothing by themselves, as their
+ * draws would then depend on how well they are compiled: inner loops ask for
+ * it. */
 #ifdef __CUDACC__
 GBM_FN float gbm_multiply_add(float a, float b, float c)
 {

@@ -49,7 +49,7 @@ struct gbm_sparse {
         for (struct gbm_trees trees_ = gbm_trees_of(next_), *k_ = &trees_; k_; \
              k_ = 0)
 
-GBM_FN void gbm_dense_factor(int n, real *U, const struct gbm_team *team)
+GBM_FN_ONCE void gbm_dense_factor(int n, real *U, const struct gbm_team *team)
 {
     for (int k = 0; k < n; k++) {
         real *column = U + (int64_t)k * n;
@@ -137,11 +137,11 @@ GBM_FN void gbm_sparse_factor_levels(const struct gbm_sparse *f,
 
 /* V := the factor of the matrix in V. False if it is not positive definite (V
  * is spoilt then). */
-GBM_FN bool gbm_sparse_factor(const struct gbm_sparse *f,
-                              const struct gbm_team *team, real *V)
+GBM_FN_ONCE bool gbm_sparse_factor(const struct gbm_sparse *f,
+                                   const struct gbm_team *team, real *V)
 {
     const int n = f->d - f->sparse;
-    if (team->lanes == 1)
+    if (gbm_team_alone(team))
         gbm_sparse_factor_alone(f, V);
     else
         gbm_sparse_factor_levels(f, team, V);
@@ -166,7 +166,7 @@ GBM_FN void gbm_dense_forward(int n, const real *U, const struct gbm_team *team,
         gbm_team_sync(team);
         if (team->lane == 0)
             x[k] = y;
-        if (team->lanes == 1) {
+        if (gbm_team_alone(team)) {
             GBM_SIMD
             for (int i = k + 1; i < n; i++)
                 x[i] -= column[i] * y;
@@ -184,7 +184,7 @@ GBM_FN void gbm_dense_backward(int n, const real *U,
     for (int k = n - 1; k >= 0; k--) {
         const real *column = U + (int64_t)k * n;
         gbm_total sum = 0;
-        if (team->lanes == 1) {
+        if (gbm_team_alone(team)) {
             GBM_SIMD_SUM(sum)
             for (int i = k + 1; i < n; i++)
                 sum += column[i] * x[i];
@@ -283,11 +283,11 @@ GBM_FN void gbm_sparse_backward_alone(const struct gbm_sparse *f, const real *V,
 }
 
 /* x := L^-1 x */
-GBM_FN void gbm_sparse_forward(const struct gbm_sparse *f,
-                               const struct gbm_team *team, const real *V,
-                               real *x)
+GBM_FN_ONCE void gbm_sparse_forward(const struct gbm_sparse *f,
+                                    const struct gbm_team *team, const real *V,
+                                    real *x)
 {
-    if (team->lanes == 1)
+    if (gbm_team_alone(team))
         gbm_sparse_forward_alone(f, V, x);
     else
         gbm_sparse_forward_levels(f, team, V, x);
@@ -298,15 +298,15 @@ GBM_FN void gbm_sparse_forward(const struct gbm_sparse *f,
 }
 
 /* x := L'^-1 x */
-GBM_FN void gbm_sparse_backward(const struct gbm_sparse *f,
-                                const struct gbm_team *team, const real *V,
-                                real *x)
+GBM_FN_ONCE void gbm_sparse_backward(const struct gbm_sparse *f,
+                                     const struct gbm_team *team, const real *V,
+                                     real *x)
 {
     struct gbm_team few;
     if (gbm_team_few(team, &few))
         gbm_dense_backward(f->d - f->sparse, V + f->dense, &few, x + f->sparse);
     gbm_team_sync(team);
-    if (team->lanes == 1)
+    if (gbm_team_alone(team))
         gbm_sparse_backward_alone(f, V, x);
     else
         gbm_sparse_backward_levels(f, team, V, x);
@@ -314,8 +314,8 @@ GBM_FN void gbm_sparse_backward(const struct gbm_sparse *f,
 
 /* x[i] += independent standard normals, the same whatever the team: draw number
  * i is where a lone lane's would be in the stream. */
-GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
-                            const struct gbm_team *team, real *x)
+GBM_FN_ONCE void gbm_add_normals(int n, struct gbm_rng *rng,
+                                 const struct gbm_team *team, real *x)
 {
 #ifdef GBM_SINGLE
     const int per_block = 4;
@@ -323,7 +323,7 @@ GBM_FN void gbm_add_normals(int n, struct gbm_rng *rng,
     const int per_block = 2;
 #endif
     rng->left = 0; /* of a block that something else began */
-    if (team->lanes == 1) {
+    if (gbm_team_alone(team)) {
         gbm_shift_normals(rng, n, x);
         rng->left = 0; /* what follows begins a block, as for a team */
         return;
@@ -366,9 +366,9 @@ GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
 }
 
 /* out := L'x */
-GBM_FN void gbm_sparse_multiply(const struct gbm_sparse *f,
-                                const struct gbm_team *team, const real *V,
-                                const real *x, real *out)
+GBM_FN_ONCE void gbm_sparse_multiply(const struct gbm_sparse *f,
+                                     const struct gbm_team *team, const real *V,
+                                     const real *x, real *out)
 {
     const int n = f->d - f->sparse;
     gbm_team_sync(team);
@@ -394,9 +394,9 @@ GBM_FN void gbm_sparse_multiply(const struct gbm_sparse *f,
 }
 
 /* x'Qx from the factor: |L'x|^2. */
-GBM_FN gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
-                                 const struct gbm_team *team, const real *V,
-                                 const real *x)
+GBM_FN_ONCE gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
+                                      const struct gbm_team *team,
+                                      const real *V, const real *x)
 {
     const int n = f->d - f->sparse;
     gbm_total total = 0;
@@ -423,8 +423,9 @@ GBM_FN gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
 
 /* -x'Qx/2, Q in V, for one lane; *size: the sum of its absolute terms, which
  * its rounding error goes with. */
-GBM_FN gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f, const real *V,
-                                      const real *x, gbm_total *size)
+GBM_FN_ONCE gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f,
+                                           const real *V, const real *x,
+                                           gbm_total *size)
 {
     const int n = f->d - f->sparse;
     gbm_total total = 0;

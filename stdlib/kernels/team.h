@@ -36,7 +36,8 @@ enum { GBM_BESIDE_LANES = 32, GBM_ROW_TOGETHER = 4 };
 
 /* Rows whose densities are bounded first (rows_forms.h): threads of a block;
  * values whose densities are computed at once; cells of a column in shared
- * memory, for a warp's rows, and of a value; features that a product of matrices has at once. */
+ * memory, for a warp's rows, and of a value; features that a product of
+ * matrices has at once. */
 enum {
     GBM_FORM_THREADS = 128,
     GBM_FORM_VALUES = 32,
@@ -213,6 +214,12 @@ GBM_FN gbm_total gbm_team_smaller(gbm_total a, gbm_total b)
     return a < b ? a : b;
 }
 
+/* The calling lane has the element to itself. */
+GBM_FN bool gbm_team_alone(const struct gbm_team *team)
+{
+    return team->lanes == 1;
+}
+
 GBM_FN gbm_total gbm_team_sum(const struct gbm_team *team, gbm_total x)
 {
     if (team->lanes > 1)
@@ -283,6 +290,13 @@ GBM_FN int gbm_list_worth(const struct gbm_team *team, int lanes)
 #else
 
 GBM_FN void gbm_team_sync(const struct gbm_team *team) { (void)team; }
+
+/* The compiler knows it, and leaves out what is for others. */
+GBM_FN bool gbm_team_alone(const struct gbm_team *team)
+{
+    (void)team;
+    return true;
+}
 
 GBM_FN gbm_total gbm_team_sum(const struct gbm_team *team, gbm_total x)
 {
