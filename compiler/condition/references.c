@@ -224,7 +224,7 @@ void condition_match_reference(struct compiler *c, struct model *m,
             hard[d] = any_hard = true;
     }
     if (any_hard) {
-        bool need_inverse = false;
+        bool need_inverse = false, latent = false;
         for (int d = 0; d < ref->nargs; d++) {
             if (!hard[d])
                 continue;
@@ -236,8 +236,10 @@ void condition_match_reference(struct compiler *c, struct model *m,
                 unsolved =
                     unsolved || (!p->solved[i] && sym_has_loop(e, p->loops[i]));
             need_inverse = need_inverse || unsolved;
+            latent = latent || sym_reads_latent(e);
         }
-        if (need_inverse && (!bound_free || r->keyed)) {
+        /* in a sum, where data tell the rest, or it collects */
+        if (need_inverse && (!bound_free || r->keyed || !latent)) {
             bool whole = false;
             for (int d = 0; d < ref->nargs; d++)
                 whole = whole || !target[d] || condition_subscript_runs(r, d);
