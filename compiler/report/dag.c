@@ -1,7 +1,8 @@
 /* dag.c: the model as a Graphviz graph. Plates are clusters, nested as the
  * loops are; ellipses are stochastic nodes, shaded where data are expected;
  * boxes are given; dashed nodes are computed. What one step of the sampler
- * moves has one colour. */
+ * moves has one colour. Sums and the like that only the compiler has names for
+ * are not in the picture. */
 #include "report/report.h"
 #include <errno.h>
 #include <string.h>
@@ -123,9 +124,16 @@ static const char *stochastic_text(struct graph *g, const struct family *f)
         f->auxiliary ? ",dotted" : "", colour_of(s));
 }
 
+static bool is_drawn(const struct family *f)
+{
+    return f->stochastic || f->auxiliary || !f->var->hidden;
+}
+
 static void add_family(struct graph *g, const struct family *f)
 {
     struct compiler *c = g->c;
+    if (!is_drawn(f))
+        return;
     const char *id = intern_format(c, "n%d", f->number);
     struct plate *plate = plate_of(g, f->loops, f->nloops);
     if (f->stochastic) {
@@ -167,6 +175,36 @@ static void each_read(const struct family *f, see see_one, void *context)
     each_reference(f->trunc_lower, see_one, context);
     each_reference(f->trunc_upper, see_one, context);
     each_reference(f->body, see_one, context);
+}
+
+/* The same, and what is read by those that are not drawn, each once. */
+struct through {
+    see see_one;
+    void *context;
+    const struct family *seen[256];
+    int n;
+};
+
+static void see_through(void *context, symp reference)
+{
+    struct through *t = context;
+    t->see_one(t->context, reference);
+    for (const struct family *f = reference->var->families; f;
+         f = f->next_of_var) {
+        bool seen = is_drawn(f) || t->n == 256;
+        for (int i = 0; i < t->n && !seen; i++)
+            seen = t->seen[i] == f;
+        if (seen)
+            continue;
+        t->seen[t->n++] = f;
+        each_read(f, see_through, t);
+    }
+}
+
+static void each_source(const struct family *f, see see_one, void *context)
+{
+    struct through t = {.see_one = see_one, .context = context};
+    each_read(f, see_through, &t);
 }
 
 /* Given variables stand in the plates over whose indices they are read. */
@@ -233,7 +271,8 @@ static void edge_from(void *context, symp reference)
         return;
     }
     for (const struct family *f = v->families; f; f = f->next_of_var)
-        if (family_may_have(f, reference) && !(e->to->auxiliary && f == e->to))
+        if (is_drawn(f) && family_may_have(f, reference) &&
+            !(e->to->auxiliary && f == e->to))
             draw_edge(e, intern_format(e->g->c, "n%d", f->number),
                       f->stochastic ? "" : " [penwidth=0.5]");
 }
@@ -243,7 +282,7 @@ static void edges_of(struct graph *g, const struct family *f, struct text *out)
 {
     struct edges e = {.g = g, .to = f, .out = out};
     if (!f->auxiliary) {
-        each_read(f, edge_from, &e);
+        each_source(f, edge_from, &e);
         return;
     }
     for (const struct node *n = g->nodes; n; n = n->next)
@@ -285,7 +324,8 @@ void report_draw_dag(struct text *out, struct compiler *c,
         add_family(&g, f);
     for (const struct family *f = m->families; f; f = f->next) {
         struct placing p = {&g, f};
-        each_read(f, place_given, &p);
+        if (is_drawn(f))
+            each_source(f, place_given, &p);
     }
     text_printf(out, "digraph \"%s\" {\n", quoted(c, m->name));
     text_append(out, "  node [fontname=\"Helvetica\", fontsize=11];\n"
@@ -293,7 +333,8 @@ void report_draw_dag(struct text *out, struct compiler *c,
                      "compound=true];\n");
     print_plate(out, &g, NULL, 0);
     for (const struct family *f = m->families; f; f = f->next)
-        edges_of(&g, f, out);
+        if (is_drawn(f))
+            edges_of(&g, f, out);
     text_append(out, "}\n");
 }
 

@@ -23,3 +23,14 @@ for pass in ast dag conditionals plan c cuda; do
     status 0 "$GBMC" --emit=$pass "$pump"
     same .out $pass.1
 done
+
+# What the compiler alone has names for, as sums over data, is not in the picture;
+# what reads it is beside what it is made of.
+status 0 "$GBMC" --dag=line.dot "$examples/line/line.gbm"
+grep -q '"x.bar"' line.dot || fail "no node of the model's own"
+[ "$(grep -c 'label=' line.dot)" = 9 ] || fail "more than the model has"
+status 0 "$GBMC" --dag=walks.dot "$examples/tvp_var/tvp_var.gbm"
+node() { sed -n "s/^ *\(n[0-9]*\) \[label=\"$1.*/\1/p" walks.dot | head -n 1; }
+grep -q "$(node Omega) -> $(node Sigma);" walks.dot || fail "no edge to an inverse"
+grep -q inverse walks.dot && fail "an inverse with a name"
+exit 0
