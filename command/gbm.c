@@ -244,19 +244,42 @@ static const char *command_name(const void *context, int i)
     return commands[i].name;
 }
 
+/* What other programs call it. */
+static const char *elsewhere(const char *word)
+{
+    static const struct {
+        const char *word, *here;
+    } words[] = {
+        {"predict", "simulate MODEL NEW --from FIT.nc"},
+        {"extend", "run MODEL DATA --resume CHECKPOINT --draws N"},
+        {"sample", "run"},
+        {"fit", "run"},
+        {"plot", "report"},
+        {"print", "summary"},
+        {"loo", "compare"},
+        {"graph", "dag"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].word, word) == 0)
+            return words[i].here;
+    return NULL;
+}
+
 /* NULL, and a message, if there is none. */
 static const struct command *find(const char *word)
 {
     for (int i = 0; i < NCOMMANDS; i++)
         if (strcmp(commands[i].name, word) == 0)
             return &commands[i];
-    const char *near = rt_nearest(word, NCOMMANDS, command_name, NULL);
+    const char *near = elsewhere(word);
+    if (!near)
+        near = rt_nearest(word, NCOMMANDS, command_name, NULL);
     if (!near && access(word, R_OK) == 0)
         complain("'%s' is a file, not a command: did you mean gbm run %s?",
                  word, word);
     else
         complain("unknown command '%s'%s%s%s; see gbm help", word,
-                 near ? ": did you mean " : "", near ? near : "",
+                 near ? ": did you mean gbm " : "", near ? near : "",
                  near ? "?" : "");
     return NULL;
 }

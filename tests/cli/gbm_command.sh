@@ -18,9 +18,11 @@ status 0 "$gbm" run --help
 prints '^usage: gbm run MODEL'
 status 1 "$gbm"
 status 1 "$gbm" smmary fit.nc
-says "unknown command 'smmary': did you mean summary"
+says "unknown command 'smmary': did you mean gbm summary"
+status 1 "$gbm" predict fit.nc
+says 'did you mean gbm simulate MODEL NEW --from FIT.nc\?'
 status 1 "$gbm" help rnu
-says 'did you mean run'
+says 'did you mean gbm run'
 status 0 "$gbm" library dgamma
 prints '^distribution dgamma'
 status 1 "$gbm" library dgama
