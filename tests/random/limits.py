@@ -45,24 +45,23 @@ def links(b, kind, last):
             f"dlogis({last}, 2) T({last}, {last} + 3)"]}[kind])
 
 
-OUTCOMES = {  # those that may be 0 first
+OUTCOMES = {
     "probability": ["dbin({x}, {n})", "dbin({x}, {n})", "dbern({x})",
-                    "dpois({n} * {x})", "dnegbin(1 - {x} / 2, 3)",
-                    "dgeom(1 - {x} * 0.9)", "dnorm({x}, {s})"],
+                    "dpois({n} * {x})", "dnegbin(1 - {x} / 2, 3)"],
     "positive": ["dpois({x})", "dpois({x})", "dnegbin(1 / (1 + {x}), 2)",
-                 "dexp({x})", "dnorm(0, pow({x}, -2))", "dgamma(2, {x})",
-                 "dunif(0, {x})", "dpar(2, {x})"],
+                 "dexp({x})", "dnorm(0, pow({x}, -2))", "dgamma(2, {x})"],
     "real": ["dpois(exp({x} / 2))", "dbern(ilogit({x}))", "dnorm({x}, {s})",
              "dt({x}, {s}, 5)"]}
+BESIDE = {  # in models that are not for JAGS, too
+    "probability": ["dgeom(1 - {x} * 0.9)", "dnorm({x}, {s})"],
+    "positive": ["dunif(0, {x})", "dpar(2, {x})"], "real": []}
 MAY_BE_0 = ("dbin", "dbern", "dpois", "dnegbin")
 
 
 def outcomes(b, kind, x, n):
     """What is seen of x[1:n], in half of the models nothing but 0."""
     y, (i, at) = b.name("y"), rows_of(b, n)
-    forms = OUTCOMES[kind][:6] if b.bugs_only or not b.modern else \
-        OUTCOMES[kind]
-    text = b.pick([t for t in forms if "dgeom" not in t or b.modern])
+    text = b.pick(OUTCOMES[kind] + (BESIDE[kind] if b.modern else []))
     size = b.given(b.g.integers(1, 14, i.high), "n") + f"[{i.name}]"
     each(b, i, f"{y}[{i.name}] ~ " + text.format(
         x=f"{x}[{at}]", n=size, s=b.precision([])))
