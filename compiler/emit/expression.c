@@ -410,16 +410,32 @@ static bool mostly_loads(symp e, int *budget)
     return --*budget >= 0;
 }
 
+/* What is the same for all terms of a sum, as the largest element in
+ * sum(exp(v[] - max(v[]))), before it, if it has a term. */
+static void emit_same_in_terms(struct emitter *e, symp x, const char *lower,
+                               const char *upper)
+{
+    const char *outer = e->shared_if;
+    bool calls = e->shares_calls;
+    e->shared_if = intern_format(e->c, "%s <= %s", lower, upper);
+    e->shares_calls = false;
+    emit_shared(e, x->args[2]);
+    e->shared_if = outer;
+    e->shares_calls = calls;
+}
+
 static const char *emit_sum(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
     bool team = e->team;
     const char *lower = emit_int(e, x->args[0]);
     const char *upper = emit_int(e, x->args[1]);
+    int known = e->nshared;
+    emit_same_in_terms(e, x, lower, upper);
     const char *name = emit_name(
         e, intern_format(c, "%s_sum", model_marked_name(c, x->loop->name)));
     emit_line(e, "gbm_total %s = 0;", name);
-    int depth = e->nloops, nshared = e->nshared;
+    int depth = e->nloops;
     const char *i = emit_loop_name(e, x->loop);
     int budget = 12;
     if (team && mostly_loads(x->args[2], &budget))
@@ -437,7 +453,7 @@ static const char *emit_sum(struct emitter *e, symp x)
     emit_line(e, "}");
     e->team = team;
     e->nloops = depth;
-    e->nshared = nshared;
+    e->nshared = known;
     if (team)
         emit_line(e, "%s = gbm_team_sum(team, %s);", name, name);
     const char *value = intern_format(c, "(real)%s", name);

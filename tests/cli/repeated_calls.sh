@@ -60,3 +60,31 @@ assert host.count("real_exp(") == 1
 assert "real_exp(" not in re.search(r"term = .*", host)[0]
 E
 agrees chosen.gbm chosen.json
+
+# What all terms of a sum have in common is computed before it: the largest
+# element of a log of a sum of exponentials, and a sum within a sum. A group
+cat >largest.gbm <<'M'
+model {
+  for (i in 1:N) {
+    for (k in 1:K) { lp[i,k] <- log(w[k]) - (y[i] - m[k])^2 / 2 }
+    ll[i] <- max(lp[i,]) + log(sum(exp(lp[i,] - max(lp[i,]))))
+    one[i] ~ dloglik(ll[i])
+  }
+  for (g in 1:G) {
+    spread[g] <- sum((y[from[g]:to[g]] - m[1] * y[from[g]] / sum(w[]))^2)
+    of[g] ~ dnorm(spread[g], 1)
+  }
+  for (k in 1:K) { m[k] ~ dnorm(0, 0.1) }
+  w[1:K] ~ ddirch(a[])
+}
+M
+cat >largest.json <<'D'
+{"N": 8, "K": 2, "G": 3, "y": [0.3, 1.2, -0.4, 0.8, 4.1, 5.2, 4.6, 3.9],
+ "a": [2, 2], "one": [1, 1, 1, 1, 1, 1, 1, 1], "from": [1, 4, 6],
+ "to": [3, 5, 8], "of": [2, 0.1, 9]}
+D
+status 0 "$GBMC" --emit=c largest.gbm
+sed -n '/^GBM_INLINE real density_m_v/,/^}/p' .out >text
+grep -q 'real_exp(.*gbm_max(' text && fail "the largest stands in every term"
+grep -q 'gbm_max(' text || fail "no largest element"
+agrees largest.gbm largest.json
