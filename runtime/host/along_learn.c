@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define LEFT 3.0    /* the time that a sum is thought to have with its line */
-#define WORTH 5.0   /* sweeps that the slowest number takes, at least */
+#define WORTH 3.0   /* sweeps that the slowest number takes, at least */
 #define GAIN 1.15   /* of time, beyond what lines cost, at least */
 #define SLOW 0.5    /* correlation of neighbours from which a number is */
 #define FEWEST 32   /* rows to learn from */
