@@ -92,12 +92,9 @@ static bool number_in(const struct family *f, double above, double most)
            f->body->number > above && f->body->number <= most;
 }
 
-void model_settle_roles(struct compiler *c, struct model *m)
+/* What is derived from given variables alone: a fixed point. */
+static void find_constants(struct model *m)
 {
-    for (struct family *f = m->families; f; f = f->next)
-        f->recursive =
-            !f->stochastic && family_any(f, sym_reads_var, f->var, false);
-    /* constants: derived from given ones alone; a fixed point */
     bool changed = true;
     while (changed) {
         changed = false;
@@ -119,47 +116,64 @@ void model_settle_roles(struct compiler *c, struct model *m)
             }
         }
     }
-    for (struct var *v = m->vars; v; v = v->next) {
-        if (v->ndim == -1)
-            v->ndim = 0;
-        bool data_only = v->families != NULL, positive = v->families != NULL;
-        bool most_one = v->families != NULL, drawn = false;
-        bool continuous = false;
-        for (struct family *f = v->families; f; f = f->next_of_var) {
-            data_only = data_only && f->data_block;
-            positive = positive && (f->stochastic ? positive_support(f)
-                                                  : number_in(f, 0, INFINITY));
-            drawn = drawn || f->stochastic;
-            most_one = most_one && (f->stochastic ? at_most_one(f)
-                                                  : number_in(f, -INFINITY, 1));
-            if (f->stochastic && model_is_integer_distribution(f->distribution))
-                v->integer = true;
-            continuous =
-                continuous || (f->stochastic &&
-                               !model_is_integer_distribution(f->distribution));
-        }
-        v->integer = v->integer && !continuous; /* columns of both kinds */
-        v->positive = positive && drawn;
-        v->most_one = most_one && drawn;
-        if (data_only)
-            v->role = ROLE_CONSTANT;
-        if (v->declared_given && v->families)
-            error_at(c, v->families->span,
-                     "%s is declared given, so it cannot be defined here",
-                     v->name);
+}
+
+/* What all statements of v say together of its values. */
+static void settle_variable(struct compiler *c, struct var *v)
+{
+    if (v->ndim == -1)
+        v->ndim = 0;
+    bool data_only = v->families != NULL, positive = v->families != NULL;
+    bool most_one = v->families != NULL, drawn = false;
+    bool continuous = false;
+    for (struct family *f = v->families; f; f = f->next_of_var) {
+        data_only = data_only && f->data_block;
+        positive = positive && (f->stochastic ? positive_support(f)
+                                              : number_in(f, 0, INFINITY));
+        drawn = drawn || f->stochastic;
+        most_one = most_one && (f->stochastic ? at_most_one(f)
+                                              : number_in(f, -INFINITY, 1));
+        if (f->stochastic && model_is_integer_distribution(f->distribution))
+            v->integer = true;
+        continuous =
+            continuous ||
+            (f->stochastic && !model_is_integer_distribution(f->distribution));
     }
-    for (struct family *f = m->families; f; f = f->next) {
-        family_any(f, mark_indices, NULL, true);
-        for (int i = 0; i < f->nloops; i++) {
-            mark_index(f->loops[i]->lower);
-            mark_index(f->loops[i]->upper);
-        }
-        for (int d = 0; d < f->var->ndim; d++) {
-            mark_index(f->lower[d]);
-            if (f->upper[d])
-                mark_index(f->upper[d]);
-        }
+    v->integer = v->integer && !continuous; /* columns of both kinds */
+    v->positive = positive && drawn;
+    v->most_one = most_one && drawn;
+    if (data_only)
+        v->role = ROLE_CONSTANT;
+    if (v->declared_given && v->families)
+        error_at(c, v->families->span,
+                 "%s is declared given, so it cannot be defined here", v->name);
+}
+
+/* The variables that a family's subscripts, loops and ranges read. */
+static void mark_indices_of(struct family *f)
+{
+    family_any(f, mark_indices, NULL, true);
+    for (int i = 0; i < f->nloops; i++) {
+        mark_index(f->loops[i]->lower);
+        mark_index(f->loops[i]->upper);
     }
+    for (int d = 0; d < f->var->ndim; d++) {
+        mark_index(f->lower[d]);
+        if (f->upper[d])
+            mark_index(f->upper[d]);
+    }
+}
+
+void model_settle_roles(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next)
+        f->recursive =
+            !f->stochastic && family_any(f, sym_reads_var, f->var, false);
+    find_constants(m);
+    for (struct var *v = m->vars; v; v = v->next)
+        settle_variable(c, v);
+    for (struct family *f = m->families; f; f = f->next)
+        mark_indices_of(f);
     for (struct var *v = m->vars; v; v = v->next) {
         if (v->indexes && v->role == ROLE_GIVEN)
             v->integer = true;
