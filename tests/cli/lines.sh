@@ -77,6 +77,44 @@ for n, (mean, sd) in truth.items():
 sys.exit(bad)
 E
 
+# which rows a number has may hang on what has moved along: subscripts by a
+# place that is drawn (as in models of forces of infection by age)
+cat >place.gbm <<'E'
+model {
+  for (a in 1:A) {
+    x[a] ~ dbin(p[a], 60)
+    l[a] <- rho + lam[1 + step(age[a] - cut)]
+    p[a] <- lam[1 + step(age[a] - cut)] / l[a] * (1 - exp(-l[a] * age[a]))
+  }
+  for (k in 1:2) { lam[k] ~ dgamma(0.5, 1) }
+  rho ~ dgamma(0.5, 5)
+  cut ~ dunif(2, 40)
+  far[1] <- pow(lam[1] - 0.117, 2)
+  far[2] <- pow(lam[2] - 0.166, 2)
+}
+E
+echo '{"A": 11, "age": [1, 2, 3, 5, 8, 12, 17, 25, 35, 50, 65],
+ "x": [7, 13, 15, 24, 31, 36, 46, 48, 42, 51, 47]}' >place.json
+status 0 "$GBMC" place.gbm -o place
+status 0 ./place --data place.json --device cpu --quiet --draws 20000 \
+    --summary place_on.json
+GBM_LINES=off status 0 ./place --data place.json --device cpu --quiet \
+    --draws 100000 --summary place_off.json
+python3 - <<'E' || fail "a place that moves: not the posterior"
+import json, math, sys
+
+on, off = (json.load(open(f"place_{f}.json"))["parameters"]
+           for f in ("on", "off"))
+bad = 0
+for n in ("lam[1]", "lam[2]", "rho", "cut", "far[1]", "far[2]"):
+    a, b = on[n], off[n]
+    z = (a["mean"] - b["mean"]) / math.hypot(a["mcse"], b["mcse"])
+    print(n, a["mean"], b["mean"], z, a["ess_bulk"], b["ess_bulk"])
+    bad += not abs(z) < 4
+bad += not on["rho"]["ess_bulk"] > off["rho"]["ess_bulk"]  # there are lines
+sys.exit(bad)
+E
+
 # the same draws however the chains are shared out, and of a run that goes on
 # beyond its end: the lines are part of a checkpoint
 options=(--device cpu --quiet --data data.json --warmup 600 --chains 3)
