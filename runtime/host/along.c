@@ -395,15 +395,6 @@ bool host_along_learn(struct host_along *a, const struct rt_block *b, int to)
     return along_learn(&a->lines, &history, a->cost, k == MOMENTS - 1);
 }
 
-/* Which elements read which cells may hang on what has moved. */
-static void rebuild_indices(const struct host_along *a, void *state, int chain)
-{
-    const struct gbm_model *m = a->in->model;
-    for (int k = 0; k < m->ninverses; k++)
-        if (m->inverses[k].latent && !m->inverses[k].device)
-            rt_index(a->in, state, k, chain);
-}
-
 void host_along_move(struct host_along *a, void *state, int chain,
                      const struct rt_block *b, uint32_t sweep)
 {
@@ -411,6 +402,6 @@ void host_along_move(struct host_along *a, void *state, int chain,
         record(a, chain, (int)sweep + 1);
     for (int i = 0; i < a->lines.n; i++)
         move(a, state, chain, i, b, sweep);
-    if (a->lines.n > 0)
-        rebuild_indices(a, state, chain);
+    if (a->lines.n > 0) /* rows that a cell has may hang on what has moved */
+        rt_index_latents(a->in, state, chain);
 }

@@ -74,7 +74,5 @@ void rt_derive_all(const struct rt_instance *in, const void *state)
 void rt_refresh(const struct rt_instance *in, const void *state, int chain)
 {
     rt_derive_all(in, state);
-    for (int k = 0; k < in->model->ninverses; k++)
-        if (in->model->inverses[k].latent)
-            rt_index(in, state, k, chain);
+    rt_index_latents(in, state, chain);
 }

@@ -237,6 +237,14 @@ void rt_index(const struct rt_instance *in, const void *state, int inverse,
     start[0] = 0;
 }
 
+void rt_index_latents(const struct rt_instance *in, const void *state,
+                      int chain)
+{
+    for (int k = 0; k < in->model->ninverses; k++)
+        if (in->model->inverses[k].latent)
+            rt_index(in, state, k, chain);
+}
+
 void rt_instance_free(struct rt_instance *in)
 {
     for (int v = 0; in->slots && v < in->model->nvariables; v++) {

@@ -110,6 +110,9 @@ enum gbm_status rt_reach(struct rt *rt, struct rt_instance *in,
 /* Rebuilds an inverse index in the chain of `state`. */
 void rt_index(const struct rt_instance *in, const void *state, int inverse,
               int chain);
+/* Those of a chain that are functions of its state. */
+void rt_index_latents(const struct rt_instance *in, const void *state,
+                      int chain);
 /* Colours and element lists of the steps; needs all slots bound. */
 enum gbm_status rt_plan(struct rt *rt, struct rt_instance *in);
 

@@ -234,9 +234,7 @@ static void draw_auxiliary(const struct geweke *g, const void *state, int chain,
             fam->start(state, &rng, e, 1);
         }
     }
-    for (int k = 0; k < m->ninverses; k++)
-        if (m->inverses[k].latent)
-            rt_index(&g->in, state, k, chain);
+    rt_index_latents(&g->in, state, chain);
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < m->nsteps; k++) {
             const struct gbm_step *step = &m->steps[k];

@@ -223,9 +223,7 @@ static bool all_finite(struct rt_starter *s)
 static void repair(struct rt_starter *s, int pass)
 {
     const struct gbm_model *m = s->in->model;
-    for (int k = 0; k < m->ninverses; k++)
-        if (m->inverses[k].latent)
-            rt_index(s->in, s->state, k, s->chain);
+    rt_index_latents(s->in, s->state, s->chain);
     for (int k = 0; k < m->nsteps; k++) {
         const struct gbm_step *step = &m->steps[k];
         const struct rt_step *plan = &s->in->steps[k];
@@ -391,13 +389,6 @@ static bool start_best(struct rt_starter *s)
     return best >= 0 && attempt(s);
 }
 
-static void index_latents(struct rt_starter *s)
-{
-    for (int k = 0; k < s->in->model->ninverses; k++)
-        if (s->in->model->inverses[k].latent)
-            rt_index(s->in, s->state, k, s->chain);
-}
-
 /* Why there is no start. A latent node may have been moved to where its own
  * density is 0, from where others are not numbers: what is wrong is there. */
 static enum gbm_status report_density(struct rt_starter *s)
@@ -423,14 +414,14 @@ static enum gbm_status start_chain(struct rt_starter *s)
     s->hopeless = s->undefined = false;
     rt_bind(s->in, s->state, s->chain);
     if (start_best(s)) {
-        index_latents(s);
+        rt_index_latents(s->in, s->state, s->chain);
         return GBM_OK;
     }
     for (s->attempt = 0; s->attempt < ATTEMPTS; s->attempt++) {
         bool mends = s->attempt >= PLAIN || s->rt->options.starts == RT_TYPICAL;
         s->density = false;
         if (attempt(s) || (mends && s->density && mend(s))) {
-            index_latents(s);
+            rt_index_latents(s->in, s->state, s->chain);
             return GBM_OK;
         }
         s->work -= elements;
