@@ -28,6 +28,22 @@ static const struct rt_device *load_plugin(char *why, size_t capacity)
     return NULL;
 }
 
+/* Operations of a sweep of all chains from which on a GPU is worth its launches
+ * and its compiler; GBM_GPU_LEAST: for tests. */
+static double least_work(void)
+{
+    const char *asked = getenv("GBM_GPU_LEAST");
+    return asked && atof(asked) > 0 ? atof(asked) : 2e6;
+}
+
+/* About how many operations an element of a step takes: terms of its sums, of
+ * some fifty each, or as a joint block counts its own. */
+static double element_work(const struct gbm_step *step, const void *state)
+{
+    const double cost = step->cost ? (double)step->cost(state) : 1;
+    return step->joint ? cost : 50 * cost;
+}
+
 /* About how many floating-point operations a sweep of all chains has. */
 static double sweep_work(const struct rt_instance *in)
 {
@@ -40,8 +56,7 @@ static double sweep_work(const struct rt_instance *in)
         const struct gbm_step *step = &in->model->steps[k];
         if (!in->steps[k].active)
             continue;
-        double cost = step->cost ? (double)step->cost(state) : 1;
-        work += 50 * cost * (double)in->steps[k].count;
+        work += element_work(step, state) * (double)in->steps[k].count;
         if (step->kind != GBM_STEP_DENSE)
             continue;
         double d = step->dense->dimension(state);
@@ -90,7 +105,7 @@ enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
     }
     if (strcmp(which, "auto") == 0) {
         const struct rt_device *cuda = NULL;
-        if (sweep_work(in) < 2e6)
+        if (sweep_work(in) < least_work())
             snprintf(why, sizeof why, "a sweep is too small for a GPU");
         else
             cuda = load_plugin(why, sizeof why);
