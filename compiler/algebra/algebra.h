@@ -202,7 +202,8 @@ struct var {
     bool positive;     /* all its values are > 0 */
     bool most_one;     /* all its values are <= 1 */
     bool may_be_infinite; /* a hidden array of logs of what may be 0 */
-    bool indexes;         /* used as a subscript or loop bound */
+    bool indexes;         /* used in a subscript or loop bound */
+    bool counts;          /* there, neither rounded nor compared */
     bool hidden;          /* holds an array function's result */
     bool used;            /* some statement reads it */
     bool supplied;        /* stochastic, and nothing here draws it: data */
@@ -219,9 +220,9 @@ struct var {
                      ranges read it */
     struct var *inverse; /* random matrices: derived, the inverse of each, at
                             the same subscripts; or NULL */
-    struct var *weights, *total; /* expected.c: discrete; how probable each
-                                    value of each element is, and the log of
-                                    what is normed so; or NULL */
+    struct var *weights, *total;     /* expected.c: discrete; how probable each
+                                        value of each element is, and the log of
+                                        what is normed so; or NULL */
     struct var *rest_of, *slope_of;  /* affine.c: arrays that this is part of */
     const struct gathered *gathered; /* its elements are scalars that have
                                         names of their own; or NULL */

@@ -11,19 +11,29 @@
 
 /* ---- roles -------------------------------------------------------------- */
 
-/* Marks what a subscript or the end of a range reads: such data are integers,
- * but for those that the expression rounds itself. */
-static void mark_index(symp e)
+static bool rounds(symp e)
 {
     static const char *const rounding[] = {"ceiling", "floor", "round",
                                            "trunc"};
-    if (e->kind == SYM_REF)
-        e->var->indexes = true;
     for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
         if (e->kind == SYM_CALL && !strcmp(e->name, rounding[i]))
-            return;
+            return true;
+    return false;
+}
+
+/* Marks what a subscript or the end of a range reads: such data are integers,
+ * but for those that it rounds, or compares (`compared`). */
+static void mark_index(symp e, bool compared)
+{
+    if (e->kind == SYM_REF) {
+        e->var->indexes = true;
+        e->var->counts = e->var->counts || !compared;
+    }
+    if (rounds(e))
+        return;
+    compared = compared || (e->kind == SYM_CALL && model_is_integer(e));
     for (int i = 0; i < e->nargs; i++)
-        mark_index(e->args[i]);
+        mark_index(e->args[i], compared);
 }
 
 static bool mark_indices(symp e, const void *unused)
@@ -31,7 +41,7 @@ static bool mark_indices(symp e, const void *unused)
     (void)unused;
     int n = e->kind == SYM_REF ? e->nargs : e->kind == SYM_SUM ? 2 : 0;
     for (int i = 0; i < n; i++)
-        mark_index(e->args[i]);
+        mark_index(e->args[i], false);
     return false;
 }
 
@@ -154,13 +164,13 @@ static void mark_indices_of(struct family *f)
 {
     family_any(f, mark_indices, NULL, true);
     for (int i = 0; i < f->nloops; i++) {
-        mark_index(f->loops[i]->lower);
-        mark_index(f->loops[i]->upper);
+        mark_index(f->loops[i]->lower, false);
+        mark_index(f->loops[i]->upper, false);
     }
     for (int d = 0; d < f->var->ndim; d++) {
-        mark_index(f->lower[d]);
+        mark_index(f->lower[d], false);
         if (f->upper[d])
-            mark_index(f->upper[d]);
+            mark_index(f->upper[d], false);
     }
 }
 
@@ -175,7 +185,7 @@ void model_settle_roles(struct compiler *c, struct model *m)
     for (struct family *f = m->families; f; f = f->next)
         mark_indices_of(f);
     for (struct var *v = m->vars; v; v = v->next) {
-        if (v->indexes && v->role == ROLE_GIVEN)
+        if (v->counts && v->role == ROLE_GIVEN)
             v->integer = true;
         for (struct family *f = m->families; f; f = f->next)
             v->used =

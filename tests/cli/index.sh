@@ -202,3 +202,34 @@ python3 -c 'import json
 a, b = (json.load(open(f"told{p}.json"))["parameters"]["d"]["mean"]
         for p in ("", "--plain"))
 exit(abs(a - b) > 0.01 and f"d is {a}, plainly {b}")' || fail "first states"
+
+# Data that a subscript compares may be any numbers; the posterior of cut and b
+# is that of the same model with the two cases written apart
+cat >compared.gbm <<'M'
+model {
+  for (i in 1:n) { y[i] ~ dnorm(b[1 + step(x[i] - cut)], 4) }
+  for (j in 1:2) { b[j] ~ dnorm(0, 0.1) }
+  cut ~ dunif(0, 2)
+}
+M
+sed 's/b\[1 + step(x\[i\] - cut)\]/ifelse(x[i] >= cut, b[2], b[1])/' compared.gbm \
+    >apart.gbm
+echo '{"n": 6, "x": [0.15, 0.4, 0.75, 1.2, 1.5, 1.85],
+ "y": [0.1, -0.3, 0.9, 1.4, 1.1, 1.9]}' >compared.json
+for model in compared apart; do
+    status 0 "$GBMC" -O1 $model.gbm -o $model
+    status 0 ./$model check --data compared.json
+    status 0 ./$model --data compared.json --draws 10000 --quiet \
+        --monitor b,cut --summary "drawn_$model.json"
+done
+python3 - <<'E' || fail "a subscript that compares"
+import json, math, sys
+a, b = (json.load(open(f"drawn_{m}.json"))["parameters"]
+        for m in ("compared", "apart"))
+bad = 0
+for k in a:
+    z = (a[k]["mean"] - b[k]["mean"]) / math.hypot(a[k]["mcse"], b[k]["mcse"])
+    print(k, a[k]["mean"], b[k]["mean"], z)
+    bad += not abs(z) < 4
+sys.exit(bad)
+E
