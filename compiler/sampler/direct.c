@@ -300,6 +300,30 @@ static void emit_solved_density(struct emitter *e, const struct step *s)
     emit_line(e, "return %s;", emit_expr(e, density));
 }
 
+/* What a function returns where the conditional is flat; where statistics are
+ * missing, by the law of the rest; and else. */
+static void emit_by_law(struct emitter *e, const struct step *s,
+                        const char *prefix, const char *flat_value,
+                        void (*emit_law)(struct emitter *e,
+                                         const struct step *s))
+{
+    const char *flat = flat_condition(e, s, prefix);
+    const char *rest = rest_condition(e, s, prefix);
+    if (flat) {
+        emit_line(e, "if (%s)", flat);
+        emit_line(e, "    return %s;", flat_value);
+    }
+    if (rest) {
+        int nparams = e->nparams;
+        emit_line(e, "if (%s) {", rest);
+        e->indent++;
+        emit_law(e, s->law.rest);
+        e->nparams = nparams;
+        emit_close(e, 1);
+    }
+    emit_law(e, s);
+}
+
 static void emit_direct_density(struct compiler *c, struct text *out,
                                 const struct step *s)
 {
@@ -318,20 +342,7 @@ static void emit_direct_density(struct compiler *c, struct text *out,
         text_append(out, "}\n\n");
         return;
     }
-    const char *flat = flat_condition(&e, s, "k_->");
-    if (flat) {
-        emit_line(&e, "if (%s)", flat);
-        emit_line(&e, "    return 0 * x;");
-    }
-    const char *rest = rest_condition(&e, s, "k_->");
-    if (rest) {
-        emit_line(&e, "if (%s) {", rest);
-        e.indent++;
-        emit_solved_density(&e, s->law.rest);
-        e.indent--;
-        emit_line(&e, "}");
-    }
-    emit_solved_density(&e, s);
+    emit_by_law(&e, s, "k_->", "0 * x", emit_solved_density);
     text_append(out, "}\n\n");
 }
 
@@ -462,19 +473,7 @@ static void emit_exact(struct compiler *c, struct text *out,
     emit_line(&e, "struct conditional_%s k_;", id);
     emit_line(&e, "prepare_%s(&k_, s, &gbm_alone, element);", id);
     emit_line(&e, "const real lower = k_.lower, upper = k_.upper;");
-    const char *flat = flat_condition(&e, s, "k_.");
-    const char *rest = rest_condition(&e, s, "k_.");
-    if (flat)
-        emit_line(&e, "if (%s)\n        return 1;", flat);
-    if (flat && rest) {
-        int nparams = e.nparams;
-        emit_line(&e, "if (%s) {", rest);
-        e.indent++;
-        emit_exact_law(&e, s->law.rest);
-        e.nparams = nparams;
-        emit_close(&e, 1);
-    }
-    emit_exact_law(&e, s);
+    emit_by_law(&e, s, "k_.", "1", emit_exact_law);
     text_append(out, "}\n#endif\n\n");
 }
 

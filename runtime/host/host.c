@@ -366,8 +366,7 @@ static void run_calls(struct runner *r, const struct call *calls, int n)
 /* ---- keeping ---- */
 
 /* After sweep `s` of those that h->count does not count yet: the k-th of the
- * block that is kept, or k is -1 and it only
- * enters the moments. */
+ * block that is kept, or k is -1 and it only enters the moments. */
 static void keep(struct runner *r, int s, int64_t k)
 {
     const struct host *h = r->host;

@@ -6,6 +6,12 @@
 #include "run/run.h"
 #include "host/host.h"
 
+/* What a message of a failed check ends with; of the seed. */
+#define CHECK_REPORT                                                           \
+    "This is a fault of gbmc, not of the model or the data: please report "    \
+    "it, with the model, the data, --seed %llu and what --version prints. "    \
+    "--no-check draws all the same, and marks what is written."
+
 /* What became of a step. */
 struct check_row {
     int checked;

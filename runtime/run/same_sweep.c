@@ -203,9 +203,7 @@ static enum gbm_status refuse(struct rt *rt, const struct rt_instance *in,
         "    %s\n"
         "The update of %s (%s)%s draws %.10g for %s on the device and %.10g on "
         "the CPU, from the same values and random numbers, and so in %d "
-        "sweeps. This is a fault of gbmc, not of the model or the data: please "
-        "report it, with the model, the data, --seed %llu and what --version "
-        "prints. --no-check draws all the same, and marks what is written.",
+        "sweeps. " CHECK_REPORT,
         family->where, family->text, step->variable, step->sampler,
         moves_later(in, p) ? ", or one up to its last move," : "",
         value(in, device, p->variable, p->cell), name,

@@ -74,17 +74,14 @@ enum gbm_status self_check_chain(struct self_check *s, int chain,
 static enum gbm_status refuse_draws(const struct self_check *s, int k, int e)
 {
     const struct gbm_step *step = &s->in->model->steps[k];
-    return rt_fail(
-        s->rt, GBM_FAILURE,
-        "%s: this sampler is wrong: no draws were made\n"
-        "    %s\n"
-        "What step %d draws for its element %d is not of its full conditional. "
-        "This is a fault of gbmc, not of the model or the data: please report "
-        "it, with the model, the data, --seed %llu and what --version prints. "
-        "--no-check draws all the same, and marks what is written.",
-        s->in->model->families[step->family].where,
-        s->in->model->families[step->family].text, k + 1, e,
-        (unsigned long long)s->rt->options.seed);
+    return rt_fail(s->rt, GBM_FAILURE,
+                   "%s: this sampler is wrong: no draws were made\n"
+                   "    %s\n"
+                   "What step %d draws for its element %d is not of its full "
+                   "conditional. " CHECK_REPORT,
+                   s->in->model->families[step->family].where,
+                   s->in->model->families[step->family].text, k + 1, e,
+                   (unsigned long long)s->rt->options.seed);
 }
 
 /* Draws of one element of each step that draws exactly, of the chain's last,

@@ -25,10 +25,7 @@ static enum gbm_status refuse(struct self_check *s, int k, const char *where,
         s->rt, GBM_FAILURE,
         "%s: this sampler is wrong: no draws were made\n"
         "    %s\n"
-        "The update of %s (%s) does not belong to the model: %s This is a "
-        "fault of gbmc, not of the model or the data: please report it, with "
-        "the model, the data, --seed %llu and what --version prints. "
-        "--no-check draws all the same, and marks what is written.",
+        "The update of %s (%s) does not belong to the model: %s " CHECK_REPORT,
         family->where, family->text, step->variable, step->sampler, numbers,
         (unsigned long long)s->rt->options.seed);
 }

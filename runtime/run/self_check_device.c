@@ -20,11 +20,8 @@ static enum gbm_status refuse_density(struct self_check *s,
             s->rt, GBM_FAILURE,
             "%s: this sampler is wrong on this device: no draws were made\n"
             "    %s\n"
-            "Its log density is %.10g on the device and %.10g on the CPU. "
-            "This is a fault of gbmc, not of the model or the data: please "
-            "report it, with the model, the data, --seed %llu and what "
-            "--version prints. --no-check draws all the same, and marks what "
-            "is written.",
+            "Its log density is %.10g on the device and %.10g on the "
+            "CPU. " CHECK_REPORT,
             family->where, family->text, device, host, seed);
     return rt_fail(
         s->rt, GBM_FAILURE,

@@ -65,9 +65,7 @@ static enum gbm_status refuse_held(struct self_check *s, int v, double held,
         s->rt, GBM_FAILURE,
         "this sampler is wrong: no draws were made\n"
         "A sweep leaves %s behind: it holds %.10g where the model computes "
-        "%.10g. This is a fault of gbmc, not of the model or the data: please "
-        "report it, with the model, the data, --seed %llu and what --version "
-        "prints. --no-check draws all the same, and marks what is written.",
+        "%.10g. " CHECK_REPORT,
         s->in->model->variables[v].name, held, computed,
         (unsigned long long)s->rt->options.seed);
 }
