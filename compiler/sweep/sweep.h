@@ -164,8 +164,6 @@ void sweep_form_phases(struct compiler *c, struct model *m);
 /* The last phase so far. */
 struct phase *sweep_add_phase(struct compiler *c, struct step *s,
                               enum phase_kind kind, const char *what);
-/* Operations of e: its own and those of what it is made of. */
-symp sweep_operations(struct compiler *c, symp e);
 /* What most samplers do: sums over the instances of parts, then a draw, which
  * is returned. */
 struct phase *sweep_add_usual_phases(struct compiler *c, struct step *s);
@@ -192,7 +190,9 @@ const char *phase_word(const struct phase *p);
  * is told; or "none". */
 const char *sweep_first_draw(const struct step *s);
 
-/* work.c: what a sweep does in the phases of s: sets all_rows to passes. */
+/* work.c: operations of e: its own and those of what it is made of. */
+symp sweep_operations(struct compiler *c, symp e);
+/* What a sweep does in the phases of s: sets all_rows to passes. */
 void sweep_count_work(struct compiler *c, struct step *s);
 /* What the log densities or definitions of all elements of f are computed by,
  * in operations as phases count them. */

@@ -3,6 +3,49 @@
  * what `run --profile` holds the time of a step against. */
 #include "sweep/sweep.h"
 
+/* ---- operations ---- */
+
+/* A call of a function of the library counts as so many operations. */
+enum { CALL_WORK = 10 };
+
+symp sweep_operations(struct compiler *c, symp e)
+{
+    symp total = sym_num(c, 0), own = sym_num(c, 0), turns = sym_num(c, 1);
+    double known = 0; /* of the children: numbers, of which most have one */
+    switch (e->kind) {
+    case SYM_ADD:
+    case SYM_MUL:
+        own = sym_num(c, e->nargs - 1);
+        break;
+    case SYM_POW:
+    case SYM_SELECT:
+        own = sym_num(c, 1);
+        break;
+    case SYM_CALL:
+        own = sym_num(c, e->entry ? CALL_WORK : 1);
+        break;
+    case SYM_SUM:
+        turns = sym_length(c, e->args[0], e->args[1]);
+        return sym_mul2(
+            c, turns,
+            sym_add2(c, sweep_operations(c, e->args[2]), sym_num(c, 1)));
+    case SYM_ARRAY:
+        for (int i = 0; i < e->nloops; i++)
+            turns = sym_mul2(c, turns, e->args[1 + i]);
+        return sym_mul2(c, turns, sweep_operations(c, e->args[0]));
+    default: /* subscripts do not count */
+        return total;
+    }
+    for (int i = 0; i < e->nargs; i++) {
+        symp child = sweep_operations(c, e->args[i]);
+        if (child->kind == SYM_NUM)
+            known += child->number;
+        else
+            total = sym_add2(c, total, child);
+    }
+    return sym_add(c, 3, (symp[]){total, sym_num(c, known), own});
+}
+
 /* ---- numbers that are settled where a state is at hand ---- */
 
 struct bound_index {
