@@ -17,6 +17,9 @@
  * is the t density that was replaced. Given the weights they move in small
  * steps, and values of a grid hardly change.
  *
+ * So is the concentration of sticks, v[k] ~ dbeta(1, alpha), though given v it
+ * is a gamma: where alpha is small, log(1 - v) is of the rounding of v.
+ *
  * Requires the list of steps, without merged ones; the steps of the parameters
  * then stand directly before those of the nodes. */
 #include "condition/find.h"
@@ -299,6 +302,73 @@ static symp take_power(struct compiler *c, const struct part *p, symp *e)
     return power;
 }
 
+/* ---- rows that tell of a label alone --------------------------------------
+ */
+
+static bool is_label(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_REF && e->var->integer &&
+           e->var->role == ROLE_STOCHASTIC;
+}
+
+/* The first such reference in e. */
+static symp label_in(symp e)
+{
+    if (is_label(e, NULL))
+        return e;
+    symp found = NULL;
+    for (int i = 0; i < e->nargs && !found; i++)
+        found = label_in(e->args[i]);
+    return found;
+}
+
+/* The number of values that all labels of z's array have, from 1. NULL: they
+ * differ, or have no end. */
+static symp values_of(const struct model *m, symp z)
+{
+    const struct family *f = z->var->families;
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (s->family == f && s->sampler == &sampler_enumeration)
+            return !f->next_of_var && s->support.lower &&
+                           sym_is(s->support.lower, 1) &&
+                           sym_fixed(s->support.upper)
+                       ? s->support.upper
+                       : NULL;
+    return NULL;
+}
+
+/* The sum of e over the rows of a part that count as the guard says, where a
+ * row's label is all that e has of it: how many rows have each label is a
+ * table, and values take the place of rows. NULL: it is no such sum. */
+static symp by_label(const struct integrated *k, const struct part *p,
+                     symp guard, symp e)
+{
+    struct compiler *c = k->c;
+    symp label =
+        p->nloops == 1 && !p->inverse && !p->solved[0] ? label_in(e) : NULL;
+    symp values = label ? values_of(k->m, label) : NULL;
+    if (!values)
+        return NULL;
+    struct loop *r = NEW(c, struct loop), *l = NEW(c, struct loop);
+    *r = (struct loop){
+        .name = intern(c, "r"), .lower = sym_num(c, 1), .upper = values};
+    *l = *p->loops[0];
+    symp value = sym_loop(c, r), row = sym_loop(c, l);
+    symp body = sym_replace(c, e, label, value);
+    if (sym_has_loop(body, p->loops[0]) || label_in(body))
+        return NULL;
+    symp one =
+        under(c, sym_and(c, guard, sym_eq(c, label, value)), sym_num(c, 1));
+    one = sym_replace_loop(c, one, p->loops[0], row);
+    symp rows = sym_sum(c, l, l->lower, l->upper, one);
+    symp count = is_free(k, rows) ? model_table_of(c, k->m, rows, value) : NULL;
+    if (!count)
+        return NULL;
+    count->var->families->of_observed = true;
+    return sym_sum(c, r, r->lower, r->upper, sym_mul2(c, body, count));
+}
+
 /* What the part gives a node of s, if an instance gives e: in its loops; of
  * rows a table. NULL: it cannot be told, or depends on what is drawn. */
 static symp given_by(const struct integrated *k, const struct step *s,
@@ -312,6 +382,11 @@ static symp given_by(const struct integrated *k, const struct step *s,
     bool rows = false;
     if (!hit || !is_below(p))
         return NULL;
+    symp counted = by_label(k, p, guard, e);
+    if (counted && is_free(k, counted)) {
+        symp table = model_table_of(c, k->m, counted, NULL);
+        return sym_mul2(c, power, table ? table : counted);
+    }
     e = under(c, sym_and(c, guard, hit), e);
     for (int i = p->nloops - 1; i >= 0; i--) {
         symp lower = p->loops[i]->lower, upper = p->loops[i]->upper;
@@ -526,8 +601,8 @@ static bool draws_exactly(const struct model *m, const struct step *s)
     if (s->merged || s->asked.word || sampler_named(m, f) || f->data_block ||
         f->affine || f->truncated || f->next_of_var || f->var->families != f ||
         s->law.rest || s->opaque || s->through || s->order.ties ||
-        s->beside.block || s->scaled.by || s->view.as || s->view.closed_form ||
-        !g || g->replaced || g->guard || g->rule || g->family != f ||
+        s->beside.block || s->scaled.by || s->view.as || !g || g->replaced ||
+        g->guard || g->rule || g->family != f ||
         (f->auxiliary && !may_be_taken_out(m, s)))
         return false;
     return s->law.family != NULL;
@@ -560,10 +635,41 @@ static bool tries_values(const struct step *s)
     return s->sampler == &sampler_enumeration && s->family->nloops == 0;
 }
 
+/* log(1 - x), which has no digits where x is within rounding of 1. */
+static bool is_rounded(symp e, const void *unused)
+{
+    (void)unused;
+    if (!is_call(e, "log") || e->args[0]->kind != SYM_ADD ||
+        e->args[0]->nargs != 2)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        symp x = e->args[0]->args[i];
+        if (sym_is(e->args[0]->args[1 - i], 1) && x->kind == SYM_MUL &&
+            x->nargs == 2 && sym_is(x->args[0], -1) &&
+            x->args[1]->kind == SYM_REF)
+            return true;
+    }
+    return false;
+}
+
+/* Whether all that such nodes tell of the parameter is rounded: they may go,
+ * though its full conditional is of a known family. */
+static bool reads_rounded(const struct step *s)
+{
+    if (s->sampler != &sampler_direct)
+        return false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        for (int i = 0; !p->own && i < p->terms.n; i++)
+            if (sym_any(p->terms.coefficient[i], is_rounded, NULL))
+                return true;
+    return false;
+}
+
 static bool is_parameter(const struct model *m, const struct step *s)
 {
-    return (s->sampler == &sampler_slice || tries_values(s)) && !s->merged &&
-           !s->asked.word && !sampler_named(m, s->family) &&
+    return (s->sampler == &sampler_slice || tries_values(s) ||
+            reads_rounded(s)) &&
+           !s->merged && !s->asked.word && !sampler_named(m, s->family) &&
            !s->family->auxiliary && !s->family->data_block && !s->order.ties &&
            !s->beside.block && s->family->factor &&
            !s->family->factor->replaced;
@@ -730,7 +836,7 @@ static void replace_parts(struct integrated *k)
     }
     s->law.n = 0;
     condition_gather_statistics(s);
-    if (s->sampler == &sampler_slice)
+    if (s->sampler == &sampler_slice || s->sampler == &sampler_direct)
         s->sampler = &sampler_integrated_slice;
 }
 

@@ -175,6 +175,29 @@ python3 compare.py >.out || fail "posteriors differ from quadrature"
 # the nodes follow at once: other orders would fail here
 status 0 ./model geweke --data data.json --device cpu --draws 4000 --seed 5
 
+# Pieces of a stick whose concentration is often so small that they are within
+# rounding of 1: given them it has lost its digits, given the labels it has not.
+# How many rows have each label tells all that they say of it.
+cat >stick.gbm <<'M'
+model {
+  for (i in 1:N) { z[i] ~ dcat(pi[])  y[i] ~ dnorm(mu[z[i]], 1) }
+  for (k in 1:K) { mu[k] ~ dnorm(0, 0.04) }
+  for (k in 1:(K - 1)) { v[k] ~ dbeta(1, alpha) }
+  pi[1] <- v[1]
+  for (k in 2:(K - 1)) { pi[k] <- v[k] * prod(1 - v[1:(k-1)]) }
+  pi[K] <- prod(1 - v[1:(K-1)])
+  alpha ~ dgamma(0.5, 0.5)
+}
+M
+echo '{"N": 6, "K": 4, "y": [-3, -2.5, 0.2, 3, 3.3, null]}' >stick.json
+status 0 "$GBMC" -O1 stick.gbm -o stick
+status 0 "$GBMC" --explain stick.gbm
+prints 'alpha +1 +slice, v integrated out'
+status 0 "$GBMC" --emit=sweep stick.gbm
+prints 'sum +rows by group over r'
+status 0 ./stick check --data stick.json --device cpu
+status 0 ./stick geweke --data stick.json --device cpu
+
 # methods set powers between sweeps: tables of what rows give hold none
 cat >few.gbm <<'M'
 model {
