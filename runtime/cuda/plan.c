@@ -188,14 +188,16 @@ static enum gbm_status plan_step(struct cuda *c, int step)
     return GBM_OK;
 }
 
-/* The families whose log densities make up the model's. None if it is not asked
- * for, or one of them has no kernel. */
+/* The families whose log densities make up the model's. None if nobody asks for
+ * it, as methods between prior and posterior do, or one of them has no kernel.
+ */
 static void plan_density(struct cuda *c)
 {
     const struct rt_instance *in = c->in;
     const struct rt_options *options = &c->rt->options;
 
-    c->has_lp = options->lp || options->out || !options->no_check;
+    c->has_lp =
+        options->lp || options->out || !options->no_check || cuda_ladder_has(c);
     for (int f = 0; f < in->model->nfamilies; f++) {
         const struct gbm_family *family = &in->model->families[f];
         if (family->stochastic && !family->data_block && !family->auxiliary &&

@@ -89,6 +89,11 @@ climb cut --draws 25 --checkpoint m.ck
 climb cut --resume m.ck
 same cut alone_double tempering
 
+# So it does where nobody asks for the density of draws.
+GBM_FAKE_KERNELS=ran status 0 ./m --data m.R --quiet --method tempering \
+    --device cuda --no-check --replicas 5 --warmup 50 --draws 60 --chains 2
+grep -qx 'ladder_swap 110' ran || fail "the host swaps: $(cat ran)"
+
 # Particles are copied on the device, and share there what they tune.
 sed '1i samplers { a : rw; }' m.gbm >walk.gbm
 status 0 "$GBMC" -O 0 --with=powers walk.gbm -o m
@@ -101,3 +106,7 @@ for precision in double single; do
     done
     same m_smc_host m_smc_device smc
 done
+rm ran
+GBM_FAKE_KERNELS=ran status 0 ./m --data m.R --quiet --method smc \
+    --device cuda --no-check --particles 40 --chains 2
+grep -q '^particles_copy ' ran || fail "the host has the particles: $(cat ran)"
