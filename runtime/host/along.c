@@ -40,7 +40,8 @@ struct item {
 
 struct host_along {
     const struct rt_instance *in;
-    int n, warmup, stride;
+    int n, seen; /* places that move; with those that are learnt from */
+    int warmup, stride;
     struct place place[ALONG_CELLS];
     bool positive[ALONG_CELLS];   /* these move on their logarithms */
     struct item *terms, *derived; /* of the joint density */
@@ -48,7 +49,7 @@ struct host_along {
     double cost; /* of a move along a line, in sweeps */
     struct along_lines lines;
     double (*widths)[ALONG_LINES]; /* [chains], of the slices */
-    double *history;               /* [chains][ALONG_ROWS][n] */
+    double *history;               /* [chains][ALONG_ROWS][seen] */
 };
 
 /* ---- what moves ---- */
@@ -89,22 +90,36 @@ static bool add_places(struct host_along *a, const void *state, int f,
 {
     const struct gbm_family *family = &a->in->model->families[f];
     const struct rt_slot *slot = &a->in->slots[family->variable];
-    const struct gbm_variable *v = &a->in->model->variables[family->variable];
-    if (family->auxiliary || v->integer || v->role != GBM_STOCHASTIC ||
-        !slot->per_chain || family->support != GBM_SUPPORT_ANY)
-        return true;
     const int64_t n = rt_element_cells(family, state, element, buffer);
     for (int64_t i = 0; i < n; i++) {
         if (rt_seen(slot, buffer->cells[i]))
             continue;
-        if (a->n == ALONG_CELLS)
+        if (a->seen == ALONG_CELLS)
             return false;
-        a->place[a->n++] = (struct place){.variable = family->variable,
-                                          .family = f,
-                                          .cell = buffer->cells[i],
-                                          .element = element};
+        a->place[a->seen++] = (struct place){.variable = family->variable,
+                                             .family = f,
+                                             .cell = buffer->cells[i],
+                                             .element = element};
     }
     return true;
+}
+
+/* Whether elements of a family are numbers that chains draw. */
+static bool is_drawn(const struct host_along *a, int f)
+{
+    const struct gbm_family *family = &a->in->model->families[f];
+    const struct gbm_variable *v = &a->in->model->variables[family->variable];
+    return family->stochastic && !family->data_block && !family->auxiliary &&
+           !v->integer && v->role == GBM_STOCHASTIC &&
+           a->in->slots[family->variable].per_chain;
+}
+
+/* Whether lines may move them. */
+static bool is_free(const struct host_along *a, int f)
+{
+    return is_drawn(a, f) &&
+           a->in->model->families[f].support == GBM_SUPPORT_ANY &&
+           !is_asked(a->in->model, f);
 }
 
 /* Lists all; false: there is something that must not move, or too much. */
@@ -123,18 +138,32 @@ static bool list_all(struct host_along *a, const void *state)
         }
         if (!family->stochastic || family->data_block)
             continue;
-        const bool asked = is_asked(m, f);
+        const bool moves = is_free(a, f);
         fits = !(family->summands && n > 0); /* which hold a sum */
         for (int64_t e = 0; e < n && fits; e++) {
             if (rt_drawn_forward(a->in, state, f, e, &buffer))
                 continue;
             if (!family->augmented)
                 a->terms[a->nterms++] = (struct item){f, e};
-            fits = asked || add_places(a, state, f, e, &buffer);
+            fits = !moves || add_places(a, state, f, e, &buffer);
         }
     }
+    a->n = a->seen;
     free(buffer.cells);
     return fits && a->n > 1;
+}
+
+/* Numbers that lines do not move, as far as there is room. */
+static void list_others(struct host_along *a, const void *state)
+{
+    struct rt_cells buffer = {0};
+    bool fits = true;
+    for (int f = 0; f < a->in->model->nfamilies && fits; f++)
+        for (int64_t e = 0; e < a->in->elements[f] && fits; e++)
+            if (is_drawn(a, f) && !is_free(a, f) &&
+                !rt_drawn_forward(a->in, state, f, e, &buffer))
+                fits = add_places(a, state, f, e, &buffer);
+    free(buffer.cells);
 }
 
 /* What has no density below 0, at a value above it. */
@@ -243,11 +272,12 @@ struct host_along *host_along_create(const struct rt *rt,
     a->derived = malloc(all * sizeof *a->derived);
     if (a->terms && a->derived && list_all(a, state)) {
         const size_t chains = (size_t)in->nchains;
+        list_others(a, state);
         find_positive(a, state);
         a->cost = cost_of(a, state);
         a->widths = calloc(chains, sizeof *a->widths);
         a->history =
-            calloc(chains * ALONG_ROWS * (size_t)a->n, sizeof *a->history);
+            calloc(chains * ALONG_ROWS * (size_t)a->seen, sizeof *a->history);
     }
     if (a->widths && a->history)
         return a;
@@ -263,7 +293,7 @@ void host_along_own(struct host_along *a, struct rt_pieces *pieces)
                   chains * sizeof *a->widths);
     rt_pieces_add(pieces, "scales of moves", a->positive, sizeof a->positive);
     rt_pieces_add(pieces, "what lines are learnt from", a->history,
-                  chains * ALONG_ROWS * (size_t)a->n * sizeof *a->history);
+                  chains * ALONG_ROWS * (size_t)a->seen * sizeof *a->history);
 }
 
 /* ---- a move ---- */
@@ -360,9 +390,9 @@ static void record(struct host_along *a, int chain, int done)
     const int after = k < 0 ? 0 : done - moment(a, k), row = after / a->stride;
     if (row == 0 || row > ALONG_ROWS || after % a->stride != 0)
         return;
-    double *x = a->history +
-                ((size_t)chain * ALONG_ROWS + (size_t)row - 1) * (size_t)a->n;
-    for (int i = 0; i < a->n; i++) {
+    double *x = a->history + ((size_t)chain * ALONG_ROWS + (size_t)row - 1) *
+                                 (size_t)a->seen;
+    for (int i = 0; i < a->seen; i++) {
         const double value = value_of(a, chain, i);
         x[i] = a->positive[i] ? log(value) : value;
     }
@@ -382,12 +412,13 @@ bool host_along_learn(struct host_along *a, const struct rt_block *b, int to)
     const struct along_history history = {.x = a->history,
                                           .chains = a->in->nchains,
                                           .rows = rows,
-                                          .n = a->n,
+                                          .n = a->seen,
+                                          .moving = a->n,
                                           .stride = a->stride};
-    const size_t cells = (size_t)rows * (size_t)a->n;
+    const size_t cells = (size_t)rows * (size_t)a->seen;
     for (int c = 1; c < a->in->nchains; c++)
         memmove(a->history + (size_t)c * cells,
-                a->history + (size_t)c * ALONG_ROWS * (size_t)a->n,
+                a->history + (size_t)c * ALONG_ROWS * (size_t)a->seen,
                 cells * sizeof *a->history);
     for (int c = 0; c < a->in->nchains; c++)
         for (int i = 0; i < ALONG_LINES; i++)

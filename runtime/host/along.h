@@ -7,6 +7,8 @@
 enum {
     ALONG_CELLS = 300, /* numbers that may move; more: there are no moves */
     ALONG_CHOSEN = 24, /* of these, whose ties are learnt */
+    ALONG_JUDGED = 2 * ALONG_CHOSEN, /* and others that lines must be worth it
+                                        beside */
     ALONG_LINES = 4,
     ALONG_ROWS = 512,   /* sweeps of a chain to learn from, at most */
     ALONG_WARMUP = 400, /* sweeps of warm-up, at least */
@@ -16,17 +18,17 @@ enum {
 /* Of all chains. A line is how far each number moves, in its own scale, the
  * logarithm of one that is positive. */
 struct along_lines {
-    int n, nchosen;
-    int chosen[ALONG_CHOSEN];
-    double before[ALONG_CHOSEN]; /* sweeps that these took without lines */
+    int n, nchosen, njudged;
+    int chosen[ALONG_JUDGED];    /* `nchosen` that move, then those that stay */
+    double before[ALONG_JUDGED]; /* sweeps that these took without lines */
     double line[ALONG_LINES][ALONG_CELLS];
 };
 
 /* States of all chains, of each `rows`, one each `stride` sweeps, chain after
- * chain. */
+ * chain: first the `moving` numbers, then those that no line moves. */
 struct along_history {
     double *x; /* [chains][rows][n] */
-    int chains, rows, n, stride;
+    int chains, rows, n, moving, stride;
 };
 
 /* along_learn.c. What states say of the lines. `cost`: of a move along one, in

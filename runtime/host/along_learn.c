@@ -15,7 +15,8 @@
  *
  * A line must pay, as it makes each sweep longer: a number must be slow, and
  * the slow numbers must be faster with the lines, by clearly more than they
- * cost: neither is known well. */
+ * cost: neither is known well. Among these are numbers that lines do not move,
+ * as probabilities that add up to one: a run waits for them, too. */
 #include "host/along.h"
 
 #include <lapacke.h>
@@ -97,14 +98,15 @@ static double time_of(struct learner *l, int j)
     return l->h.stride * fmax(2 * sum - 1, 1);
 }
 
-/* The numbers that change least from row to row, if slowly; how many. */
-static int choose(const struct learner *l, int *chosen)
+/* Of numbers `from` .. `to` - 1, those that change least from row to row, if
+ * slowly; how many. */
+static int choose(const struct learner *l, int from, int to, int *chosen)
 {
     int k = 0;
     bool taken[ALONG_CELLS] = {false};
     for (; k < ALONG_CHOSEN; k++) {
         int best = -1;
-        for (int j = 0; j < l->h.n; j++)
+        for (int j = from; j < to; j++)
             if (!taken[j] && l->sd[j] > 0 && l->lag[j] > SLOW &&
                 (best < 0 || l->lag[j] > l->lag[best]))
                 best = j;
@@ -138,7 +140,7 @@ static void regress(const struct learner *l, double *line)
     bool chosen[ALONG_CELLS] = {false};
     for (int i = 0; i < l->k; i++)
         chosen[l->chosen[i]] = true;
-    for (int j = 0; j < l->h.n; j++) {
+    for (int j = 0; j < l->h.moving; j++) {
         double r = 0;
         for (int t = 0; t < l->rows; t++)
             r += l->z[t] * l->h.x[t * l->h.n + j] / l->rows;
@@ -228,11 +230,11 @@ static void set_lines(struct learner *l, struct along_lines *lines, double cost)
     }
 }
 
-/* How much faster the chosen numbers are than before there were lines: the
+/* How much faster the slow numbers are than before there were lines: the
  * slowest, or all on the geometric mean. */
 static double faster(const struct along_lines *lines, const double *times)
 {
-    const int n = lines->nchosen;
+    const int n = lines->njudged;
     double sum = 0;
     for (int i = 0; i < n; i++)
         sum += log(lines->before[i] / times[i]);
@@ -242,14 +244,18 @@ static double faster(const struct along_lines *lines, const double *times)
 static void learn(struct learner *l, struct along_lines *lines, double cost,
                   bool last)
 {
-    double times[ALONG_CHOSEN] = {0};
+    double times[ALONG_JUDGED] = {0};
     scale(l);
-    if (lines->n == 0)
-        lines->nchosen = choose(l, lines->chosen);
+    if (lines->n == 0) {
+        int *const chosen = lines->chosen;
+        const int k = choose(l, 0, l->h.moving, chosen);
+        lines->nchosen = k;
+        lines->njudged = k + choose(l, l->h.moving, l->h.n, chosen + k);
+    }
     l->k = lines->nchosen;
     if (l->k < 1)
         return;
-    for (int i = 0; i < l->k; i++)
+    for (int i = 0; i < lines->njudged; i++)
         times[i] = time_of(l, l->chosen[i]);
     if (lines->n == 0)
         memcpy(lines->before, times, sizeof times);

@@ -115,6 +115,23 @@ bad += not on["rho"]["ess_bulk"] > off["rho"]["ess_bulk"]  # there are lines
 sys.exit(bad)
 E
 
+# a line for b would make each sweep twice as long, and a run waits for P, whose
+# rows add up to one and do not move along
+states=$GBM_ROOT/tests/models/panel_states
+status 0 "$GBMC" "$states/model.bug" -o states
+for lines in on off; do
+    GBM_LINES=$lines status 0 ./states --data "$states/data.R" --device cpu \
+        --quiet --draws 4000 --monitor b --summary "states_$lines.json"
+done
+python3 - <<'E' || fail "a line that does not pay"
+import json, sys
+
+on, off = (json.load(open(f"states_{f}.json"))["parameters"]["b"]["ess_bulk"]
+           for f in ("on", "off"))
+print(on, off)
+sys.exit(not on < 1.3 * off)
+E
+
 # the same draws however the chains are shared out, and of a run that goes on
 # beyond its end: the lines are part of a checkpoint
 options=(--device cpu --quiet --data data.json --warmup 600 --chains 3)

@@ -27,8 +27,12 @@ static struct along_history states(double *x, int from)
                 row[j] = 10 + (j + 1) * (wave(from, t) + wave(from + 1 + j, t));
             row[TIED] = wave(ROWS / 4, t);
         }
-    return (struct along_history){
-        .x = x, .chains = CHAINS, .rows = ROWS, .n = N, .stride = 1};
+    return (struct along_history){.x = x,
+                                  .chains = CHAINS,
+                                  .rows = ROWS,
+                                  .n = N,
+                                  .moving = N,
+                                  .stride = 1};
 }
 
 static struct along_lines lines;
@@ -97,6 +101,38 @@ static void leaves_out_what_does_not(void **unused)
     assert_int_equal(lines.n, 0);
 }
 
+/* The fifth number, slower than all, does not move along lines. */
+static void learn_beside(int from, double cost, bool last)
+{
+    struct along_history h = states(x, from);
+    h.moving = TIED;
+    for (int row = 0; row < CHAINS * ROWS; row++)
+        x[row * N + TIED] = wave(1, row % ROWS);
+    assert_true(along_learn(&lines, &h, cost, last));
+}
+
+static void waits_for_what_stays(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    learn_beside(1, 0.6, false);
+    assert_int_equal(lines.n, 1);
+    assert_int_equal(lines.nchosen, TIED);
+    assert_int_equal(lines.njudged, N);
+    assert_true(lines.line[0][TIED] == 0);
+    learn_beside(2, 0.6, true); /* those that move are twice as fast */
+    assert_int_equal(lines.n, 0);
+}
+
+static void moves_beside_what_stays(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    learn_beside(1, 0.6, false);
+    learn_beside(50, 0.6, true); /* as fast as can be */
+    assert_int_equal(lines.n, 1);
+}
+
 /* One number is slow, and another, which is fast beside, follows it with
  * correlation 0.6 / sqrt(1.36). */
 static void takes_one_with_what_follows(void **unused)
@@ -146,6 +182,8 @@ int main(void)
         cmocka_unit_test(asks_what_it_costs),
         cmocka_unit_test(keeps_what_pays),
         cmocka_unit_test(leaves_out_what_does_not),
+        cmocka_unit_test(waits_for_what_stays),
+        cmocka_unit_test(moves_beside_what_stays),
         cmocka_unit_test(takes_one_with_what_follows),
         cmocka_unit_test(takes_none_untried),
         cmocka_unit_test(sees_each_chain),
