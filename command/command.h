@@ -2,7 +2,7 @@
 #ifndef GBM_COMMAND_H
 #define GBM_COMMAND_H
 
-#include "run/run.h"
+#include "record/record.h"
 
 #include <jansson.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
  * it is done, 1 a mistake of the user's, 2 a failure on the way. */
 #include "command.h"
 #include "base/version.h"
-#include "run/method.h"
+#include "options/method.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -3,7 +3,7 @@
  * that sampler, so what it says, its status and signals are its own. */
 #include "command.h"
 #include "base/program.h"
-#include "run/method.h"
+#include "options/method.h"
 
 #include <errno.h>
 #include <signal.h>

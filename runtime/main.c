@@ -1,5 +1,6 @@
 /* main.c: main of every sampler: options, then one command. */
-#include "run/method.h"
+#include "check/check.h"
+#include "simulate/simulate.h"
 
 #include <errno.h>
 #include <omp.h>
@@ -31,7 +32,7 @@ static const char *role_text(enum gbm_role role)
     return NULL;
 }
 
-int rt_command_info(struct rt *rt)
+static int print_info(const struct rt *rt)
 {
     const struct gbm_model *m = rt->model;
     printf("model %s (%s), compiled by gbmc %s\n\nvariables:\n", m->name,
@@ -61,7 +62,7 @@ static int run_command(struct rt *rt)
     case RT_RUN:
         return rt->options.method->run(rt);
     case RT_INFO:
-        return rt_command_info(rt);
+        return print_info(rt);
     case RT_CHECK:
         return rt->options.gradients ? rt_command_check_gradients(rt)
                                      : rt_command_check(rt);

@@ -97,7 +97,7 @@ struct rt_options {
     bool plain;     /* run: by the plain sampler */
     bool no_check;  /* run: without the self-check */
     bool profile;   /* run: each step timed */
-    const struct rt_method *method; /* run/method.h */
+    const struct rt_method *method; /* options/method.h */
     double power;                   /* of data's densities: 1 */
     const char *temper;             /* which data's, or NULL: all */
     const char *sequence;           /* by what data enter, or NULL: at once */

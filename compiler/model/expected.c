@@ -11,7 +11,7 @@
  *
  * Only where all discrete nodes are independent given the rest, each with the
  * same finite support, and are read as they are; else none is, and the runtime
- * takes the expectation element by element (runtime/run/expectation.c).
+ * takes the expectation element by element (runtime/modes/expectation.c).
  *
  * Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete data via
  * the EM algorithm, JRSS B 39. */

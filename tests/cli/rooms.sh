@@ -62,7 +62,8 @@ check_rooms() {
 }
 check_rooms compiler base syntax algebra model condition sweep emit sampler \
     report
-check_rooms runtime . base io summary load gradient host cuda run
+check_rooms runtime . base io summary load gradient host cuda options session \
+    record start simulate check chains modes filter powers
 
 # check_prefixes ROOM PREFIX...: what a room of the compiler gives to others
 # begins with the room's name, or with that of its subject

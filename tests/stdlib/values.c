@@ -4,8 +4,8 @@
  * ("density NAME ..."), the cells of every array computed at load ("value
  * NAME ..."), and where the draws of a statement's elements stand in the file
  * ("draws NAME ELEMENTS OFFSET"): N doubles an element, drawn forward. */
-#include "run/run.h"
-#include "run/method.h"
+#include "start/start.h"
+#include "options/method.h"
 #include "io/data.h"
 #include "gbm.h"
 

@@ -1,6 +1,6 @@
 /* test_resample.c: resampling gives each particle as many copies as its weight
  * says, and places them as promised. */
-#include "run/filter.h"
+#include "filter/filter.h"
 #include "gbm.h"
 
 #include <math.h>

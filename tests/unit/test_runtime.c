@@ -14,8 +14,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "run/run.h"
-#include "run/method.h"
+#include "check/check.h"
+#include "simulate/simulate.h"
+#include "options/method.h"
 #include "io/data.h"
 #include "gbm.h"
 #include "host/host.h"

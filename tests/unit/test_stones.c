@@ -1,6 +1,6 @@
 /* test_stones.c: the error of a log evidence by stepping stones is that of the
  * estimates, of sweeps that depend on those before, too. */
-#include "run/tempering.h"
+#include "powers/tempering.h"
 #include "gbm.h"
 
 #include <math.h>

@@ -1,0 +1,98 @@
+/* check.h: comparing full conditionals with the joint density: check.c, and
+ * self_check.c, which does it at the start of every run. */
+#ifndef GBM_CHECK_H
+#define GBM_CHECK_H
+
+#include "start/start.h"
+#include "host/host.h"
+
+/* The commands `check` and `check --gradients`; return the exit status. */
+int rt_command_check(struct rt *rt);
+int rt_command_check_gradients(struct rt *rt);
+
+/* self_check.c. Compares the steps with the model's joint density, on the host,
+ * from the chains' state as it stands in in->slots; leaves that as it was. A
+ * device with memory of its own need not be loaded yet: the end, once it is,
+ * compares it with the host. `status`: of what came between; the end returns it
+ * if it failed, and frees in any case. */
+struct self_check;
+enum gbm_status rt_self_check_begin(struct rt *rt, struct rt_instance *in,
+                                    struct self_check **out);
+enum gbm_status rt_self_check_end(struct self_check *s, enum gbm_status status,
+                                  FILE *notes);
+
+/* same_sweep.c. Sweeps of rt->device, which has loaded the chains' state in
+ * in->slots, beside the host's, with random numbers of sweeps `first` on, for
+ * about that many seconds. Fails where they are not the same but for rounding,
+ * and says which step is to blame. Leaves the slots as the device came to.
+ * `dense` [nsteps]: what the host has set up; steps after one that it has not
+ * are not looked at. `before`, if it is not NULL: the device has made sweep
+ * `first` already, from these values, and the slots hold what it came to. */
+enum gbm_status rt_same_sweep(struct rt *rt, const struct rt_instance *in,
+                              struct host_dense *const *dense, uint32_t first,
+                              double seconds, void *const *before);
+
+/* What a message of a failed check ends with; of the seed. */
+#define CHECK_REPORT                                                           \
+    "This is a fault of gbmc, not of the model or the data: please report "    \
+    "it, with the model, the data, --seed %llu and what --version prints. "    \
+    "--no-check draws all the same, and marks what is written."
+
+/* What became of a step. */
+struct check_row {
+    int checked;
+    double worst;              /* error over tolerance; over 1 fails */
+    double error;              /* relative */
+    double conditional, joint; /* differences, where it was worst */
+    char element[128];         /* there; "" if it is all of a block */
+};
+
+struct checker {
+    struct rt *rt;
+    const struct rt_instance *in;
+    void *state; /* of `chain` */
+    int chain;
+    double *before, *after; /* log density of every element that counts */
+    unsigned char *dropped; /* elements that no conditional counts */
+    int64_t terms;
+    struct check_row *rows;    /* [nsteps] */
+    struct host_dense **dense; /* [nsteps] */
+    struct host_work work;
+    uint32_t sweep; /* numbers of draws that were used */
+    bool far;       /* values that need not be possible */
+};
+
+enum gbm_status check_create(struct checker *c, struct rt *rt,
+                             const struct rt_instance *in);
+void check_free(struct checker *c);
+/* The family's density is a term of the joint that conditionals are of. */
+bool check_counts(const struct gbm_family *family);
+/* Sets dropped[at] for elements without data that are drawn forward after the
+ * sweep, so integrated out of that joint; elements are numbered through the
+ * families that count. */
+void check_drop(const struct rt_instance *in, const void *state,
+                unsigned char *dropped);
+/* Everything that follows from the stochastic nodes. */
+void check_refresh(const struct checker *c);
+/* Moves a step's element as the sweep does, and compares; with `far`, at more
+ * values. Leaves the element where it moved to. */
+void check_element(struct checker *c, int step, int64_t element, bool far);
+/* The same for a dense Gaussian block. */
+void check_dense(struct checker *c, int step, bool far);
+/* What rounding may have done to the joint where all nodes stand. */
+double check_rounding(struct checker *c);
+/* The absolute terms that a block's density is the sum of where it stands. */
+double check_size(const struct gbm_step *step, const void *state);
+/* How far the distribution function of draws of an element, the last of which
+ * is left in `state`, is from that of its full conditional, by what is
+ * allowed: over 1 fails; negative: the step does not draw from it, or nothing
+ * can be said by `until`. */
+double check_draws(const struct gbm_step *step, void *state,
+                   struct gbm_sweep sweep, int chain, int element,
+                   double until);
+/* Log density of a dense block at b less that at a, of precision q (lower
+ * triangle) and potential p; its rounding error. */
+double check_quadratic(size_t d, const double *q, const double *p,
+                       const double *a, const double *b, double *rounding);
+
+#endif

@@ -1,0 +1,86 @@
+/* self_check.h: the parts of the self-check at the start of a run
+ * (self_check.c). */
+#ifndef GBM_SELF_CHECK_H
+#define GBM_SELF_CHECK_H
+
+#include "check/check.h"
+
+#define SELF_CHECK_SHARE 0.05  /* of the time that warm-up will take */
+#define SELF_CHECK_SECONDS 0.8 /* at most, but for the last thing begun */
+#define SELF_CHECK_TOLERANCE 1e-6
+#define SELF_CHECK_ROUNDING 1e-12   /* of the sum of all absolute terms */
+#define SELF_CHECK_FIRST (1u << 29) /* sweep that no run has */
+
+/* A difference of log densities, and the absolute terms that it is made of. */
+struct change {
+    double value, size;
+    bool unknown; /* nothing to compare */
+};
+
+struct self_check {
+    struct rt *rt;
+    struct rt_instance *in;
+    void *state; /* of `chain` */
+    int chain;
+    unsigned char *dropped;    /* as in check.h */
+    struct host_dense **dense; /* [nsteps] */
+    struct host_work work;
+    bool *reached; /* [nsteps] */
+    bool *kept_up; /* [nvariables]: derived ones that are so at any time */
+    int64_t moves;
+    int points;                    /* sweeps that added up */
+    double began, deadline, swept; /* seconds of updates alone */
+    double spent;                  /* before the device was loaded */
+    double share;                  /* seconds that it may take */
+    int drawn;                     /* steps whose draws were compared */
+    void **start;                  /* the chains' states */
+    uint32_t sweep;
+    bool out_of_time; /* the joint alone takes too long */
+    /* chunk by chunk */
+    double *cells;
+    size_t capacity;
+};
+
+enum verdict { ADDS_UP, DOES_NOT, UNKNOWN };
+
+/* Seconds. */
+double self_check_left(const struct self_check *s);
+
+/* self_check_moves.c. Sums of a family, without the elements that are `dropped`
+ * (or NULL); adds to *total. */
+void self_check_add_family(struct self_check *s, int f,
+                           const unsigned char *dropped, struct change *total);
+/* Adds what another step, or other elements, changed. */
+void self_check_add(struct change *total, const struct change *one);
+/* The log density of all nodes. */
+struct change self_check_joint(struct self_check *s);
+/* Computes all that is derived. */
+void self_check_refresh(const struct self_check *s);
+bool self_check_reaches(const struct self_check *s, int step);
+/* One step of a sweep; what its conditionals say of its moves. */
+struct change self_check_step(struct self_check *s, int step, double until);
+/* What they say, beside the joint before and after. */
+enum verdict self_check_compare(struct change conditional, struct change before,
+                                struct change after);
+
+/* self_check_held.c. Which derived variables sweeps keep up at any time, in
+ * s->kept_up; and whether they have. All that is derived is computed then. */
+void self_check_find_held(struct self_check *s);
+enum gbm_status self_check_held(struct self_check *s);
+
+/* self_check_blame.c. Sweeps [first, last] again, with the joint after every
+ * step. OK if none is to blame. */
+enum gbm_status self_check_blame(struct self_check *s, uint32_t first,
+                                 uint32_t last);
+
+/* self_check_device.c. After some sweeps on a device of its own memory: its
+ * densities, its sweep beside the host's, and the steps at the state that it
+ * came to. From the chains' states `start`, which are put back. */
+enum gbm_status self_check_device(struct self_check *s, void **start);
+
+/* Sweeps of a chain from where it stands, `values`, while there is time; one at
+ * least. */
+enum gbm_status self_check_chain(struct self_check *s, int chain,
+                                 void *const *values);
+
+#endif

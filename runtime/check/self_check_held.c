@@ -1,0 +1,128 @@
+/* self_check_held.c: what sweeps keep in memory of what follows from the nodes
+ * must be that after each of them. */
+#include "check/self_check.h"
+#include "gbm.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* All that are maintained, but tables that wait for a leaf to be observed
+ * throughout. */
+void self_check_find_held(struct self_check *s)
+{
+    const struct gbm_model *m = s->in->model;
+    for (int v = 0; v < m->nvariables; v++)
+        s->kept_up[v] =
+            m->variables[v].role == GBM_DERIVED && m->variables[v].maintained;
+    for (int k = 0; k < m->nsteps; k++)
+        if (m->steps[k].kind == GBM_STEP_DERIVE && !s->in->steps[k].active)
+            s->kept_up[m->families[m->steps[k].family].variable] = false;
+}
+static bool is_left_behind(double held, double computed)
+{
+    return !(fabs(held - computed) <=
+             SELF_CHECK_TOLERANCE * (1 + fabs(computed))) &&
+           isfinite(held) && isfinite(computed);
+}
+
+/* The largest absolute value of n; NaN if one is no number. */
+static double largest(int64_t n, const double *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fabs(x[i]) <= most ? most : fabs(x[i]);
+    return most;
+}
+
+/* Whether two inverses [n][n] are of matrices that are the same but for
+ * rounding: next to a singular one, an inverse tells the last digits apart. */
+static bool are_of_one(int n, const double *held, const double *computed)
+{
+    size_t cells = (size_t)n * (size_t)n;
+    double *of_held = malloc(2 * cells * sizeof *of_held);
+    if (!of_held)
+        abort();
+    double *of_computed = of_held + cells;
+    gbm_inverse(n, held, of_held);
+    gbm_inverse(n, computed, of_computed);
+    double size = largest((int64_t)cells, of_computed);
+    double error =
+        size * n * DBL_EPSILON *
+        largest((int64_t)cells, computed); /* relative, by rounding */
+    bool one = true;
+    for (size_t i = 0; i < cells; i++)
+        one = one && !(fabs(of_held[i] - of_computed[i]) >
+                       (SELF_CHECK_TOLERANCE + error) * size);
+    free(of_held);
+    return one;
+}
+
+static enum gbm_status refuse_held(struct self_check *s, int v, double held,
+                                   double computed)
+{
+    return rt_fail(
+        s->rt, GBM_FAILURE,
+        "this sampler is wrong: no draws were made\n"
+        "A sweep leaves %s behind: it holds %.10g where the model computes "
+        "%.10g. " CHECK_REPORT,
+        s->in->model->variables[v].name, held, computed,
+        (unsigned long long)s->rt->options.seed);
+}
+
+/* From cell `at` of variable v, where its `held` value is not the one computed:
+ * how many more cells are only so by rounding, as they are of the same inverse.
+ * -1: it was left behind. */
+static int64_t only_rounded(const struct self_check *s, int v,
+                            const double *held, int64_t at)
+{
+    const struct gbm_variable *variable = &s->in->model->variables[v];
+    const struct rt_slot *slot = &s->in->slots[v];
+    if (!variable->inverts)
+        return -1;
+    int n = slot->dim[variable->ndim - 1];
+    int64_t cells = (int64_t)n * n, first = at - at % cells;
+    double *computed = malloc((size_t)cells * sizeof *computed);
+    if (!computed)
+        abort();
+    for (int64_t i = 0; i < cells; i++)
+        computed[i] = rt_value(slot, false, s->chain, first + i);
+    bool rounded = are_of_one(n, held + first, computed);
+    free(computed);
+    return rounded ? first + cells - 1 - at : -1;
+}
+
+/* Computes all that is derived; what a sweep keeps of it must be that already.
+ * Full conditionals that read the same stale sum agree with each other. */
+enum gbm_status self_check_held(struct self_check *s)
+{
+    const struct gbm_model *m = s->in->model;
+    int64_t n = 0, at = 0;
+    for (int v = 0; v < m->nvariables; v++)
+        n += s->kept_up[v] ? s->in->slots[v].cells : 0;
+    double *held = malloc(((size_t)n + 1) * sizeof *held);
+    if (!held)
+        return rt_fail(s->rt, GBM_FAILURE, "no memory for the self-check");
+    for (int v = 0; v < m->nvariables; v++)
+        for (int64_t i = 0; s->kept_up[v] && i < s->in->slots[v].cells; i++)
+            held[at++] = rt_value(&s->in->slots[v], m->variables[v].integer,
+                                  s->chain, i);
+    self_check_refresh(s);
+    at = 0;
+    for (int v = 0; v < m->nvariables; v++)
+        for (int64_t i = 0; s->kept_up[v] && i < s->in->slots[v].cells &&
+                            s->rt->status == GBM_OK;
+             i++, at++) {
+            double now = rt_value(&s->in->slots[v], m->variables[v].integer,
+                                  s->chain, i);
+            if (!is_left_behind(held[at], now))
+                continue;
+            int64_t more = only_rounded(s, v, held + at - i, i);
+            if (more < 0)
+                refuse_held(s, v, held[at], now);
+            i += more;
+            at += more;
+        }
+    free(held);
+    return s->rt->status;
+}

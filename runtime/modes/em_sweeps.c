@@ -1,0 +1,213 @@
+/* em_sweeps.c: iterations of EM that are sweeps of the device: discrete nodes
+ * in expectation, then each other step at the mode of its full conditional
+ * (compiler/sampler/modes.c), for all starts at once. They end, start by start,
+ * where they gain nothing more, or were of no use: em.c goes on from there by
+ * gradients, which find at once that there is nothing to gain if all steps had
+ * a mode, and the rest if some had none. */
+#include "modes/em.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What rounding may take away in an iteration, and how far the sweep's density
+ * may be from the sum over the elements' values; the same in single precision.
+ */
+#define LOSS 1e-9
+#define FAR 1e-6
+#define LOSS_SINGLE 1e-5
+#define FAR_SINGLE 1e-3
+
+struct start {
+    double *u; /* free numbers where the sweep began */
+    double rest;
+    bool done;
+};
+
+struct sweeps {
+    struct rt_mode *m;
+    const struct rt_sites *sites;
+    struct rt_expectation *expectations; /* [chains] */
+    int64_t *totals;                     /* [sites->n] cells */
+    struct start *starts;
+    uint32_t number; /* of the next sweep */
+    bool single;
+};
+
+/* ---- the density -----------------------------------------------------------
+ */
+
+static int total_of(const struct rt_sites *all, const struct rt_site *s)
+{
+    const struct gbm_model *m = all->in->model;
+    return m->variables[m->families[s->family].variable].total - 1;
+}
+
+/* The same subscripts in the array of totals, which may have other extents. */
+static int64_t cell_of_total(const struct rt_sites *all,
+                             const struct rt_site *s)
+{
+    const struct gbm_model *m = all->in->model;
+    const int node = m->families[s->family].variable;
+    const struct rt_slot *from = &all->in->slots[node],
+                         *to = &all->in->slots[total_of(all, s)];
+    int64_t cell = 0, rest = s->cell, stride = 1;
+    for (int d = m->variables[node].ndim - 1; d >= 0; d--) {
+        cell += rest % from->dim[d] * stride;
+        rest /= from->dim[d];
+        stride *= to->dim[d];
+    }
+    return cell;
+}
+
+/* Of what the last sweep summed out, at its beginning. */
+static double summed_out(const struct sweeps *k, int chain)
+{
+    const struct rt_sites *all = k->sites;
+    struct rt_sum sum = {0};
+    for (int64_t i = 0; i < all->n; i++)
+        rt_sum_add(&sum,
+                   rt_value(&all->in->slots[total_of(all, &all->items[i])],
+                            false, chain, k->totals[i]));
+    return rt_sum_of(&sum);
+}
+
+/* ---- sweeps ----------------------------------------------------------------
+ */
+
+static enum gbm_status sweep(struct sweeps *k)
+{
+    struct rt *rt = k->m->rt;
+    const struct rt_block one = {
+        .seed = rt->options.seed, .first = k->number++, .sweeps = 1};
+    enum gbm_status s = rt->device->run(rt, &one);
+    return s == GBM_OK ? rt->device->get(rt) : s;
+}
+
+/* At the first start where there is one, the density summed element by element,
+ * which the sweep's expectation must be of. */
+struct check {
+    int chain; /* -1: there is none */
+    double exact;
+};
+
+static struct check find_check(const struct sweeps *k)
+{
+    struct check check = {.chain = -1};
+    for (int c = 0; c < k->m->in.nchains && check.chain < 0; c++) {
+        struct rt_climb *climb = &k->m->climbs[c];
+        check.exact = rt_expectation_density(&k->expectations[c],
+                                             &climb->gradient, climb->u);
+        check.chain = isfinite(check.exact) ? c : -1;
+    }
+    return check;
+}
+
+static enum gbm_status compare(const struct sweeps *k,
+                               const struct check *check)
+{
+    const double far = k->single ? FAR_SINGLE : FAR;
+    if (check->chain < 0)
+        return GBM_OK;
+    const struct rt_climb *climb = &k->m->climbs[check->chain];
+    const double value = climb->nvalues ? climb->values[0] : (double)NAN;
+    if (fabs(check->exact - value) <= far * (1 + fabs(check->exact)))
+        return GBM_OK;
+    return rt_fail(k->m->rt, GBM_FAILURE,
+                   "the expectation of a sweep is of another density: log "
+                   "density %.10g, and %.10g summed element by element. This "
+                   "is a fault of gbm",
+                   value, check->exact);
+}
+
+/* A start's density at the beginning of the last sweep: whether to go on. */
+static bool goes_on(const struct sweeps *k, int c, double value)
+{
+    struct rt_climb *climb = &k->m->climbs[c];
+    const double loss = k->single ? LOSS_SINGLE : LOSS;
+    const double before =
+        climb->nvalues ? climb->values[climb->nvalues - 1] : -INFINITY;
+    if (!isfinite(value) || value < before - loss * (1 + fabs(before)))
+        return false;
+    memcpy(climb->u, k->starts[c].u,
+           (size_t)k->m->unknowns.dimension * sizeof *climb->u);
+    rt_climb_keep(climb, value);
+    if (value - before > RT_EM_GAIN * (1 + fabs(value)))
+        return true;
+    climb->end = RT_ASCENT_CONVERGED;
+    return false;
+}
+
+static enum gbm_status iterate(struct sweeps *k, const struct check *first)
+{
+    struct rt_mode *m = k->m;
+    bool any = true;
+    for (int i = 0; any && i <= m->rt->options.iterations && !rt_stopped();
+         i++) {
+        for (int c = 0; c < m->in.nchains; c++) {
+            struct start *s = &k->starts[c];
+            if (s->done)
+                continue;
+            s->rest = rt_gradient_density(&m->climbs[c].gradient);
+            rt_gradient_release(&m->climbs[c].gradient, s->u);
+        }
+        if (sweep(k) != GBM_OK)
+            return m->rt->status;
+        any = false;
+        for (int c = 0; c < m->in.nchains; c++) {
+            struct start *s = &k->starts[c];
+            s->done = s->done || !goes_on(k, c, s->rest + summed_out(k, c));
+            any = any || !s->done;
+        }
+        if (i == 0 && compare(k, first) != GBM_OK)
+            return m->rt->status;
+    }
+    return GBM_OK;
+}
+
+static bool create(struct sweeps *k)
+{
+    const struct rt_mode *m = k->m;
+    k->totals = calloc((size_t)k->sites->n + 1, sizeof *k->totals);
+    k->starts = calloc((size_t)m->in.nchains, sizeof *k->starts);
+    if (!k->totals || !k->starts)
+        return false;
+    for (int64_t i = 0; i < k->sites->n; i++)
+        k->totals[i] = cell_of_total(k->sites, &k->sites->items[i]);
+    for (int c = 0; c < m->in.nchains; c++) {
+        m->climbs[c].end = RT_ASCENT_LIMIT;
+        k->starts[c].u =
+            calloc((size_t)m->unknowns.dimension, sizeof *k->starts[c].u);
+        if (!k->starts[c].u)
+            return false;
+    }
+    return true;
+}
+
+static void destroy(struct sweeps *k)
+{
+    for (int c = 0; k->starts && c < k->m->in.nchains; c++)
+        free(k->starts[c].u);
+    free(k->starts);
+    free(k->totals);
+}
+
+enum gbm_status rt_em_sweeps(struct rt_mode *m, const struct rt_sites *sites,
+                             struct rt_expectation *expectations)
+{
+    struct rt *rt = m->rt;
+    struct sweeps k = {.m = m, .sites = sites, .expectations = expectations};
+    const struct check first = find_check(&k);
+    enum gbm_status s = rt_open_device(rt, &m->in, m->notes);
+    if (s != GBM_OK)
+        return s;
+    k.single = rt->device != &rt_host && rt->options.precision != RT_DOUBLE;
+    s = rt_load_device(rt, &m->in, m->notes);
+    if (s == GBM_OK && !create(&k))
+        s = rt_fail(rt, GBM_FAILURE, "no memory");
+    if (s == GBM_OK)
+        s = iterate(&k, &first);
+    destroy(&k);
+    rt->device->close(rt);
+    return s;
+}

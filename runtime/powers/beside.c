@@ -1,0 +1,98 @@
+/* beside.c: what methods between prior and posterior ask before they begin. */
+#include "powers/tempering.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum gbm_status rt_refuse_beside(struct rt *rt, const char *method)
+{
+    const struct rt_options *o = &rt->options;
+    bool saves = o->method->save != NULL;
+    const char *what = o->checkpoint && !saves ? "--checkpoint"
+                       : o->resume && !saves   ? "--resume"
+                       : o->plain              ? "--plain"
+                       : o->profile            ? "--profile"
+                       : o->log_lik            ? "--log-lik"
+                       : o->power != (o->sequence ? RT_ALL_ENTERED : 1)
+                           ? "--power"
+                           : NULL;
+    return what
+               ? rt_fail(rt, GBM_USER_ERROR,
+                         "%s with --method %s: not supported yet", what, method)
+               : GBM_OK;
+}
+
+/* Of f: whether some element is data; *latent: whether some is not. */
+static bool any_data(const struct rt_instance *in, const void *state, int f,
+                     bool *latent)
+{
+    const struct gbm_family *fam = &in->model->families[f];
+    const struct rt_slot *slot = &in->slots[fam->variable];
+    struct rt_cells buffer = {0};
+    bool any = false;
+    for (int64_t e = 0; e < in->elements[f]; e++) {
+        int64_t n = rt_element_cells(fam, state, e, &buffer), seen = 0;
+        for (int64_t i = 0; i < n; i++)
+            seen += rt_seen(slot, buffer.cells[i]);
+        any = any || seen > 0;
+        *latent = *latent || seen == 0;
+    }
+    free(buffer.cells);
+    return any;
+}
+
+bool rt_all_raised(const struct rt_instance *in)
+{
+    void *state = calloc(1, in->model->state_size + 1);
+    bool all = state != NULL, latent;
+    if (state)
+        rt_bind(in, state, 0);
+    for (int f = 0; all && f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        all = fam->raised || !rt_is_likelihood(fam) ||
+              !any_data(in, state, f, &latent);
+    }
+    free(state);
+    return all;
+}
+
+enum gbm_status rt_check_prior(struct rt *rt, const struct rt_instance *in,
+                               const char *method)
+{
+    void *state = calloc(1, in->model->state_size + 1);
+    if (!state)
+        return rt_fail(rt, GBM_FAILURE, "no memory");
+    rt_bind(in, state, 0);
+    for (int f = 0; f < in->model->nfamilies && rt->status == GBM_OK; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        bool latent = false;
+        if (!rt_is_likelihood(fam) || !fam->no_draw)
+            continue;
+        any_data(in, state, f, &latent);
+        if (latent)
+            rt_fail(rt, GBM_USER_ERROR,
+                    "%s: --method %s begins at the prior, and this one has no "
+                    "draws: it is improper, or its distribution does not say "
+                    "how\n    %s",
+                    fam->where, method, fam->text);
+    }
+    free(state);
+    return rt->status;
+}
+
+void rt_put_evidence(FILE *json, const struct gbm_draws *draws, double value,
+                     double se)
+{
+    fputs("  \"log_evidence\": {\"value\": ", json);
+    if (isfinite(value))
+        fprintf(json, "%.10g", value);
+    else
+        fputs("null", json);
+    fputs(", \"se\": ", json);
+    if (isfinite(se))
+        fprintf(json, "%.6g", se);
+    else
+        fputs("null", json);
+    fprintf(json, "},\n  \"observed_sum\": %lld",
+            (long long)gbm_draws_observed_sum(draws));
+}

@@ -1,0 +1,717 @@
+/* smc.c: a sequential Monte Carlo sampler. Particles are drawn from the prior
+ * and carried to the posterior in steps, each a power on the densities of the
+ * data: weighted by what the power grows, resampled, and moved by the model's
+ * own sweep until little is left of where they were. Each of --chains is a
+ * sampler of its own, an island, of as many particles.
+ *
+ * With --sequence data enter in turns (Chopin 2002, A sequential particle
+ * filter method for static models): a step takes as many of them as leaves
+ * enough particles effective, the last of them perhaps in part. Without, all
+ * data are one turn.
+ *
+ * Del Moral, Doucet and Jasra (2006), Sequential Monte Carlo samplers; the
+ * powers by the effective sample size, as in Jasra, Stephens, Doucet and
+ * Tsagaris (2011). Resampling is at every step, and multinomial: for this the
+ * estimate of the evidence's variance holds, and as the moves leave little of
+ * where particles were, other schemes would gain little. */
+#include "filter/filter.h"
+#include "powers/tempering.h"
+#include "gbm.h"
+#include "mean.h"
+#include "simulate/simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESAMPLE_STEP (UINT32_MAX - 2) /* in random numbers' keys */
+#define PRIOR_STREAM 100000u
+#define SHARE 0.5       /* of the particles: effective ones after a step */
+#define CORRELATION 0.1 /* of log likelihoods before and after the moves */
+enum { MOST_SWEEPS = 100, MOST_STEPS = 10000 };
+
+struct island {
+    int turn;     /* the next one, or the last that has entered in part; */
+    double share; /* so far */
+    double log_evidence, variance;
+    int steps;
+};
+
+struct smc {
+    int islands, particles;
+    struct island *island;
+    struct rt_turns turns;
+    double *score; /* [islands][turns] what each turn adds to the evidence */
+    double *loglik, *before; /* [chains] of data that have entered */
+    double *part, *grown; /* [particles] of a turn; weights' logs in a step */
+    int *eve;             /* [chains] the first particle it comes from */
+    double *weight;       /* [particles], and what one resampling needs */
+    int *ancestor;
+    double *row, *lp; /* [chains] */
+    char *states;
+    struct rt_sums sums; /* over an island's particles */
+    bool away;           /* states move and are copied on the device alone */
+    int *from;   /* [chains] then: of all chains, which each goes on from */
+    bool tunes;  /* the sweep has something to tune */
+    double left; /* the largest correlation that moves ended with */
+    bool begun, moving;
+    int moved; /* sweeps of the moves at hand */
+    int given; /* draws of an island */
+    bool drawn;
+    uint32_t sweep;
+};
+
+/* ---- weights ---- */
+
+/* Normalised weights, the log of their mean and the share of particles that is
+ * effective, if the power of the turn at hand grows by more > 0. */
+static double weigh(const struct smc *t, double more, double *mean)
+{
+    return rt_weigh(&t->sums, t->grown, t->part, more, t->weight, mean);
+}
+
+/* By how much the power of the turn can grow, `rest` at most; 0: not at all,
+ * beside what has grown in this step, if that is anything. */
+static double growth(const struct smc *t, double rest, bool any)
+{
+    double low = 0, high = rest, mean;
+    if (weigh(t, high, &mean) >= SHARE)
+        return rest;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (weigh(t, middle, &mean) >= SHARE)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low > 0 || any ? low : high;
+}
+
+/* The relative variance of the evidence from one run: by how much the weights
+ * have come down to few of the first particles. Lee and Whiteley (2018),
+ * Variance estimation in the particle filter, Biometrika 105, equation 10. */
+static double variance_of(const struct smc *t, int island, int steps)
+{
+    int n = t->particles, *eve = t->eve + island * n;
+    double *of = calloc((size_t)n, sizeof *of), squares = 0;
+    for (int i = 0; of && i < n; i++)
+        of[eve[i]] += t->weight[i];
+    for (int i = 0; of && i < n; i++)
+        squares += of[i] * of[i];
+    double result =
+        of ? 1 - pow((double)n / (n - 1), steps) * (1 - squares) : (double)NAN;
+    free(of);
+    return fmax(result, 0);
+}
+
+/* ---- steps ---- */
+
+static void copy_chain(const struct rt_instance *in, int from, int to)
+{
+    for (int v = 0; v < in->model->nvariables; v++) {
+        size_t bytes = rt_chain_bytes(in, v) / (size_t)in->nchains;
+        char *values = in->slots[v].values;
+        if (bytes > 0)
+            memcpy(values + (size_t)to * bytes, values + (size_t)from * bytes,
+                   bytes);
+    }
+}
+
+static void copy_particle(struct rt_chains *r, struct smc *t, int from, int to)
+{
+    if (t->away)
+        t->from[to] = from;
+    else
+        copy_chain(&r->in, from, to);
+    t->eve[to] = t->eve[from];
+    t->loglik[to] = t->loglik[from];
+}
+
+/* Ancestors ascend, so those to the right can be copied in ascending order and
+ * those to the left in descending order, none over one that is still needed;
+ * and particles of one origin are neighbours, which the effective sample size
+ * of the draws relies on. */
+static void resample(struct rt_chains *r, struct smc *t, int island)
+{
+    int n = t->particles, first = island * n;
+    const int *from = t->ancestor;
+    struct gbm_rng rng;
+    gbm_rng_start(&rng, r->rt->options.seed, (uint32_t)island, t->sweep,
+                  RESAMPLE_STEP, 0);
+    rt_resample_multinomial(n, t->weight, &rng, t->sums.threads, t->grown,
+                            t->ancestor);
+    for (int i = 0; i < n; i++)
+        if (from[i] > i)
+            copy_particle(r, t, first + from[i], first + i);
+    for (int i = n - 1; i >= 0; i--)
+        if (from[i] < i)
+            copy_particle(r, t, first + from[i], first + i);
+}
+
+static bool has_arrived(const struct smc *t, const struct island *a)
+{
+    return a->turn == t->turns.count;
+}
+
+/* What the chains' powers are made of: of all data in one turn, the power. */
+static double progress(const struct smc *t, const struct island *a)
+{
+    return has_arrived(t, a) ? (t->turns.count > 1 ? RT_ALL_ENTERED : 1)
+                             : (double)t->turns.value[a->turn] + a->share;
+}
+
+/* Log likelihoods of turn a->turn, of an island's particles. */
+static enum gbm_status find_part(struct rt_chains *r, struct smc *t, int k)
+{
+    const int n = t->particles, turn = t->island[k].turn;
+    if (t->turns.count == 1) {
+        memcpy(t->part, t->loglik + k * n, (size_t)n * sizeof *t->part);
+    } else {
+#pragma omp parallel for num_threads(r->rt->threads) schedule(static)
+        for (int i = 0; i < n; i++)
+            t->part[i] = rt_turns_loglik(&t->turns, &r->in, turn, turn + 1,
+                                         rt_state(&r->in, t->states, k * n + i),
+                                         k * n + i);
+    }
+    bool possible = false;
+    for (int i = 0; i < n; i++)
+        possible = possible || isfinite(t->grown[i] + t->part[i]);
+    if (possible)
+        return GBM_OK;
+    if (t->turns.count > 1)
+        return rt_fail(r->rt, GBM_FAILURE,
+                       "--method smc: at none of %d particles are the data of "
+                       "%s = %lld possible, or their density is infinite",
+                       n, r->rt->options.sequence,
+                       (long long)t->turns.value[turn]);
+    return rt_fail(r->rt, GBM_FAILURE,
+                   "--method smc: at none of %d draws from the prior are "
+                   "the data possible, or their density is infinite",
+                   n);
+}
+
+/* The same growth, or one so near that a device in single precision knows the
+ * progress as the host does. */
+static double as_device_knows(const struct rt *rt, const struct smc *t,
+                              const struct island *a, double more)
+{
+    if (rt->options.precision == RT_DOUBLE || t->turns.count == 1)
+        return more;
+    const double begin = progress(t, a);
+    const float end = (float)(begin + more);
+    return (double)(end > begin ? end : nextafterf(end, 2 * end + 1)) - begin;
+}
+
+/* Data enter, until the weights say that it is enough. */
+static enum gbm_status enter(struct rt_chains *r, struct smc *t, int k)
+{
+    struct island *a = &t->island[k];
+    double before = 0, mean = 0, more = 1;
+    memset(t->grown, 0, (size_t)t->particles * sizeof *t->grown);
+    for (bool any = false; !has_arrived(t, a); any = true) {
+        const double rest = 1 - a->share;
+        if (find_part(r, t, k) != GBM_OK)
+            return r->rt->status;
+        more = growth(t, rest, any);
+        if (more == 0)
+            break;
+        if (more < rest)
+            more = fmin(as_device_knows(r->rt, t, a, more), rest);
+        weigh(t, more, &mean);
+        t->score[k * t->turns.count + a->turn] += mean - before;
+        before = mean;
+        for (int i = 0; i < t->particles; i++)
+            t->grown[i] += more * t->part[i];
+        a->share += more;
+        if (more < rest)
+            break;
+        a->turn++;
+        a->share = 0;
+    }
+    if (more == 0) { /* the weights are those without it */
+        memset(t->part, 0, (size_t)t->particles * sizeof *t->part);
+        weigh(t, 1, &mean);
+    }
+    a->log_evidence += mean;
+    return GBM_OK;
+}
+
+static enum gbm_status step_island(struct rt_chains *r, struct smc *t, int k)
+{
+    struct island *a = &t->island[k];
+    for (int c = k * t->particles; c < (k + 1) * t->particles; c++)
+        t->from[c] = c;
+    if (has_arrived(t, a))
+        return GBM_OK;
+    if (enter(r, t, k) != GBM_OK)
+        return r->rt->status;
+    a->variance = variance_of(t, k, ++a->steps);
+    resample(r, t, k);
+    for (int i = 0; i < t->particles; i++)
+        rt_powers(&r->in)[k * t->particles + i] = progress(t, a);
+    return a->steps < MOST_STEPS
+               ? GBM_OK
+               : rt_fail(r->rt, GBM_FAILURE,
+                         "--method smc: %d steps led to the power %g only",
+                         a->steps, progress(t, a));
+}
+
+/* Of data that have entered, at power 1; of all of them sweeps leave much
+ * known.
+ */
+static double loglik(const struct rt_chains *r, const struct smc *t, int c)
+{
+    const void *state = rt_state(&r->in, t->states, c);
+    const int turn = t->island[c / t->particles].turn, count = t->turns.count;
+    if (count > 1)
+        return rt_turns_loglik(&t->turns, &r->in, 0,
+                               turn < count ? turn + 1 : count, state, c);
+    const double x = rt_loglikelihood(&r->in, state, c);
+    return x == x ? x : -(double)INFINITY;
+}
+
+/* `moved`: the device has the states, too. */
+static enum gbm_status find_logliks(struct rt_chains *r, struct smc *t,
+                                    bool moved)
+{
+    bool told = moved;
+    if (moved && rt_device_logliks(r->rt, &r->in, t->loglik) != GBM_OK)
+        return r->rt->status;
+    for (int c = 0; c < r->in.nchains && told; c++)
+        told = !isnan(t->loglik[c]);
+    if (told)
+        return GBM_OK;
+    if (moved && t->away && r->rt->device->get(r->rt) != GBM_OK)
+        return r->rt->status;
+#pragma omp parallel for num_threads(r->rt->threads) schedule(static)
+    for (int c = 0; c < r->in.nchains; c++)
+        if (!moved || isnan(t->loglik[c]))
+            t->loglik[c] = loglik(r, t, c);
+    return GBM_OK;
+}
+
+/* Of log likelihoods before and after, within islands. */
+static double correlation(const struct smc *t)
+{
+    double sums[3] = {0, 0, 0};
+    for (int k = 0; k < t->islands; k++)
+        rt_add_products(&t->sums, t->before + k * t->particles,
+                        t->loglik + k * t->particles, sums);
+    return sums[0] > 0 && sums[1] > 0 ? sums[2] / sqrt(sums[0] * sums[1]) : 0;
+}
+
+static enum gbm_status move_once(struct rt_chains *r, struct smc *t, bool last,
+                                 const struct rt_block *b)
+{
+    struct rt *rt = r->rt;
+    struct rt_block one = {.seed = rt->options.seed,
+                           .first = t->sweep++,
+                           .sweeps = 1,
+                           .adapting = !last,
+                           .thin = last};
+    if (last) {
+        one.draws = b->draws ? t->row : NULL;
+        one.chain_stride = r->in.row;
+        one.lp = b->lp ? t->lp : NULL;
+        one.lp_stride = 1;
+    }
+    if (rt->device->run(rt, &one) == GBM_OK && (last || !t->away))
+        rt->device->get(rt);
+    return rt->status;
+}
+
+/* What was tuned becomes the mean over an island's particles: none moves in a
+ * way that depends on its own past, which would not leave the posterior as it
+ * is, and all learn from all. */
+static enum gbm_status share_tuning(struct rt_chains *r, const struct smc *t)
+{
+    const int n = t->particles;
+    if (t->away)
+        return r->rt->device->average(r->rt, n);
+    for (int v = 0; v < r->in.model->nvariables; v++) {
+        const struct rt_slot *slot = &r->in.slots[v];
+        if (r->in.model->variables[v].role != GBM_TUNING)
+            continue;
+        for (int64_t i = 0; i < t->islands * slot->cells; i++) {
+            int64_t island = i / slot->cells, cell = i % slot->cells;
+            double *at =
+                (double *)slot->values + island * n * slot->cells + cell;
+            const double mean = gbm_mean_over(at, n, slot->cells);
+            for (int p = 0; p < n; p++)
+                at[p * slot->cells] = mean;
+        }
+    }
+    return r->rt->device->put(r->rt);
+}
+
+/* The device's states are those that were resampled. */
+static enum gbm_status begin_moves(struct rt_chains *r, struct smc *t)
+{
+    struct rt *rt = r->rt;
+    memcpy(t->before, t->loglik, (size_t)r->in.nchains * sizeof *t->before);
+    t->moving = true;
+    t->moved = 0;
+    return t->away ? rt->device->descend(rt, t->from, rt_powers(&r->in))
+                   : rt->device->put(rt);
+}
+
+/* A sweep of the moves: at least one, and until little is left of the log
+ * likelihoods. */
+static enum gbm_status move_on(struct rt_chains *r, struct smc *t)
+{
+    if (move_once(r, t, false, NULL) != GBM_OK ||
+        (t->tunes && share_tuning(r, t) != GBM_OK))
+        return r->rt->status;
+    if (find_logliks(r, t, true) != GBM_OK)
+        return r->rt->status;
+    double left = correlation(t);
+    t->moving = ++t->moved < MOST_SWEEPS && left > CORRELATION;
+    if (!t->moving)
+        t->left = fmax(t->left, left);
+    return GBM_OK;
+}
+
+static bool arrived(const struct smc *t)
+{
+    for (int k = 0; k < t->islands; k++)
+        if (!has_arrived(t, &t->island[k]))
+            return false;
+    return true;
+}
+
+/* The same as check_sequence, of what densities tell at draws of the prior. */
+static enum gbm_status check_prior_draws(struct rt_chains *r,
+                                         const struct smc *t)
+{
+    for (int c = 0; c < r->in.nchains; c++)
+        for (int k = 0; k < t->turns.count; k++)
+            if (!isfinite(rt_turns_loglik(&t->turns, &r->in, k, k + 1,
+                                          rt_state(&r->in, t->states, c), c)))
+                return rt_fail(
+                    r->rt, GBM_USER_ERROR,
+                    "--sequence %s: the data of %lld are impossible at a draw "
+                    "from the prior, which sweeps would keep away from before "
+                    "these data enter: take a prior without such draws, or "
+                    "leave --sequence out",
+                    r->rt->options.sequence, (long long)t->turns.value[k]);
+    return GBM_OK;
+}
+
+/* Whether states can stay on a device that has its own, which tells their log
+ * likelihoods. GBM_SMC=host, for tests: no. */
+static bool can_be_away(struct rt_chains *r, const struct smc *t)
+{
+    const char *wanted = getenv("GBM_SMC");
+    return r->rt->device->descend && rt_device_tells(r->rt, &r->in) &&
+           t->turns.count == 1 && !(wanted && strcmp(wanted, "host") == 0);
+}
+
+static enum gbm_status begin(struct rt_chains *r, struct smc *t)
+{
+#pragma omp parallel for num_threads(r->rt->threads) schedule(static)
+    for (int c = 0; c < r->in.nchains; c++) {
+        void *state = rt_state(&r->in, t->states, c);
+        rt_draw_latent(r->rt, &r->in, state, c, (uint32_t)c, PRIOR_STREAM);
+        rt_refresh(&r->in, state, c);
+        t->eve[c] = c % t->particles;
+    }
+    if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
+        return r->rt->status;
+    t->begun = true;
+    if (find_logliks(r, t, false) != GBM_OK)
+        return r->rt->status;
+    return t->away ? r->rt->device->put(r->rt) : GBM_OK;
+}
+
+/* From the prior to the posterior. Between two sweeps of the moves is all that
+ * a checkpoint needs in what it saves. */
+static enum gbm_status travel(struct rt_chains *r, struct smc *t)
+{
+    t->away = can_be_away(r, t);
+    enum gbm_status s = t->begun ? GBM_OK : begin(r, t);
+    while (s == GBM_OK && (t->moving || !arrived(t)) && !rt_stopped()) {
+        bool moving = t->moving;
+        for (int k = 0; !moving && k < t->islands && s == GBM_OK; k++)
+            s = step_island(r, t, k);
+        if (s == GBM_OK)
+            s = moving ? move_on(r, t) : begin_moves(r, t);
+        if (s == GBM_OK && rt_checkpoint_due(&r->checkpoint))
+            rt_chains_save(r, true);
+    }
+    r->cut = t->moving || !arrived(t);
+    return s == GBM_OK && t->away ? r->rt->device->get(r->rt) : s;
+}
+
+/* Warm-up is the way to the posterior; the draws of an island are its
+ * particles, after one more sweep. */
+static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
+{
+    struct smc *t = r->own;
+    size_t bytes = (size_t)r->in.row * sizeof(double);
+    if (b->adapting)
+        return travel(r, t);
+    if (!t->drawn && move_once(r, t, true, b) != GBM_OK)
+        return r->rt->status;
+    t->drawn = true;
+    for (int s = 0; s < b->sweeps; s++, t->given++)
+        for (int k = 0; k < t->islands; k++) {
+            int c = k * t->particles + t->given;
+            if (b->draws)
+                memcpy(b->draws + k * b->chain_stride + s * r->draws.width,
+                       t->row + c * r->in.row, bytes);
+            if (b->lp)
+                b->lp[k * b->lp_stride + s] = t->lp[c];
+        }
+    return GBM_OK;
+}
+
+/* ---- before and after ---- */
+
+static int replicas(struct rt_options *o)
+{
+    o->warmup = 1;
+    o->draws = o->planned = o->particles;
+    o->thin = 1;
+    return o->particles;
+}
+
+static bool allocate(struct rt_chains *r, struct smc *t)
+{
+    size_t n = (size_t)r->in.nchains, p = (size_t)t->particles;
+    t->island = calloc((size_t)t->islands, sizeof *t->island);
+    t->score =
+        calloc((size_t)t->islands * (size_t)t->turns.count, sizeof *t->score);
+    t->part = calloc(p, sizeof *t->part);
+    t->grown = calloc(p, sizeof *t->grown);
+    t->loglik = calloc(n, sizeof *t->loglik);
+    t->before = calloc(n, sizeof *t->before);
+    t->eve = calloc(n, sizeof *t->eve);
+    t->weight = calloc(p, sizeof *t->weight);
+    t->ancestor = calloc(p, sizeof *t->ancestor);
+    t->from = calloc(n, sizeof *t->from);
+    t->lp = calloc(n, sizeof *t->lp);
+    t->row = calloc(n * (size_t)r->in.row + 1, sizeof *t->row);
+    t->states = rt_states_create(&r->in);
+    return t->island && t->score && t->part && t->grown && t->loglik &&
+           t->before && t->eve && t->weight && t->ancestor && t->from &&
+           rt_sums_create(&t->sums, t->particles, r->rt->threads) && t->lp &&
+           t->row && t->states;
+}
+
+static void release(struct rt_chains *r)
+{
+    struct smc *t = r->own;
+    if (!t)
+        return;
+    free(t->island);
+    free(t->score);
+    free(t->part);
+    free(t->grown);
+    rt_turns_free(&t->turns);
+    free(t->loglik);
+    free(t->before);
+    free(t->eve);
+    free(t->weight);
+    free(t->ancestor);
+    free(t->from);
+    rt_sums_free(&t->sums);
+    free(t->lp);
+    free(t->row);
+    free(t->states);
+    free(t);
+    r->own = NULL;
+}
+
+/* A sweep keeps to where all data are possible, those that have not entered
+ * yet, too. */
+static enum gbm_status check_sequence(struct rt_chains *r, const struct smc *t)
+{
+    for (int64_t i = 0; i < t->turns.first[t->turns.count]; i++) {
+        const struct gbm_family *fam =
+            &r->in.model->families[t->turns.data[i].family];
+        if (t->turns.count > 1 && fam->bounded)
+            return rt_fail(r->rt, GBM_USER_ERROR,
+                           "%s: --sequence %s: not supported yet: data whose "
+                           "bounds depend on what is drawn\n    %s",
+                           fam->where, r->rt->options.sequence, fam->text);
+    }
+    return GBM_OK;
+}
+
+static enum gbm_status prepare(struct rt_chains *r)
+{
+    struct rt *rt = r->rt;
+    const struct rt_options *o = &rt->options;
+    struct smc *t = r->own = calloc(1, sizeof *t);
+    if (rt_refuse_beside(rt, "smc") != GBM_OK)
+        return rt->status;
+    if (o->until || o->draws_given || o->warmup_given)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--method smc has no %s: it has a draw for each of "
+                       "--particles",
+                       o->until         ? "--until"
+                       : o->draws_given ? "--draws"
+                                        : "--warmup");
+    if (!rt_all_raised(&r->in))
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--method smc begins at the prior: --temper of some of "
+                       "the data is not supported yet");
+    if (rt_check_prior(rt, &r->in, "smc") != GBM_OK)
+        return rt->status;
+    if (t && (rt_turns_create(&t->turns, rt, &r->in) != GBM_OK ||
+              check_sequence(r, t) != GBM_OK))
+        return rt->status;
+    if (t) {
+        t->particles = o->particles;
+        t->islands = r->chains;
+        for (int v = 0; v < r->in.model->nvariables; v++)
+            t->tunes =
+                t->tunes || (r->in.model->variables[v].role == GBM_TUNING &&
+                             r->in.slots[v].cells > 0);
+    }
+    if (!t || !allocate(r, t))
+        return rt_fail(rt, GBM_FAILURE, "no memory for %d particles",
+                       r->in.nchains);
+    return GBM_OK;
+}
+
+static void save(struct rt_chains *r, struct rt_pieces *p)
+{
+    struct smc *t = r->own;
+    size_t n = (size_t)r->in.nchains, islands = (size_t)t->islands;
+    rt_pieces_add(p, "islands", t->island, islands * sizeof *t->island);
+    rt_pieces_add(p, "what turns add", t->score,
+                  islands * (size_t)t->turns.count * sizeof *t->score);
+    rt_pieces_add(p, "log likelihoods", t->loglik, n * sizeof *t->loglik);
+    rt_pieces_add(p, "those before", t->before, n * sizeof *t->before);
+    rt_pieces_add(p, "origins", t->eve, n * sizeof *t->eve);
+    rt_pieces_add(p, "begun", &t->begun, sizeof t->begun);
+    rt_pieces_add(p, "moving", &t->moving, sizeof t->moving);
+    rt_pieces_add(p, "moves", &t->moved, sizeof t->moved);
+    rt_pieces_add(p, "correlation left", &t->left, sizeof t->left);
+    rt_pieces_add(p, "sweeps of particles", &t->sweep, sizeof t->sweep);
+    rt_pieces_add(p, "particles are drawn", &t->drawn, sizeof t->drawn);
+    rt_pieces_add(p, "draws given", &t->given, sizeof t->given);
+    rt_pieces_add(p, "last rows", t->row,
+                  n * (size_t)r->in.row * sizeof *t->row);
+    rt_pieces_add(p, "last densities", t->lp, n * sizeof *t->lp);
+}
+
+/* Of the mean of the islands' evidences. */
+static void evidence(const struct smc *t, double *value, double *se)
+{
+    double most = -(double)INFINITY, sum = 0, variance = 0;
+    for (int k = 0; k < t->islands; k++)
+        most = fmax(most, t->island[k].log_evidence);
+    for (int k = 0; k < t->islands; k++) {
+        double z = exp(t->island[k].log_evidence - most);
+        sum += z;
+        variance += z * z * t->island[k].variance;
+    }
+    *value = most + log(sum / t->islands);
+    *se = sqrt(variance) / sum;
+}
+
+/* Of what enters with each turn given all before: by how much the evidence,
+ * which is the mean of the islands' ones, grows. [turns] */
+static void find_scores(const struct smc *t, double *score)
+{
+    double before = 0;
+    for (int turn = 0; turn < t->turns.count; turn++) {
+        double most = -(double)INFINITY, sum = 0;
+        for (int k = 0; k < t->islands; k++) {
+            double *own = t->score + k * t->turns.count;
+            own[turn] += turn ? own[turn - 1] : 0; /* sums from here on */
+            most = fmax(most, own[turn]);
+        }
+        for (int k = 0; k < t->islands; k++)
+            sum += exp(t->score[k * t->turns.count + turn] - most);
+        double so_far = most + log(sum / t->islands);
+        score[turn] = so_far - before;
+        before = so_far;
+    }
+}
+
+static void report_scores(const struct rt_chains *r, struct smc *t, FILE *out,
+                          FILE *json)
+{
+    const int count = t->turns.count;
+    double *score = calloc((size_t)count, sizeof *score);
+    double sum = 0;
+    int lowest = 0;
+    if (!score)
+        return;
+    find_scores(t, score);
+    for (int k = 0; k < count; k++) {
+        lowest = score[k] < score[lowest] ? k : lowest;
+        sum += score[k];
+    }
+    fprintf(out,
+            "predictive log scores by %s, of which the log evidence is the "
+            "sum: mean %.4f,\n  lowest %.4f at %lld\n",
+            r->rt->options.sequence, sum / count, score[lowest],
+            (long long)t->turns.value[lowest]);
+    fputs(",\n    \"turns\": [", json);
+    for (int k = 0; k < count; k++)
+        fprintf(json, "%s%lld", k ? ", " : "", (long long)t->turns.value[k]);
+    fputs("],\n    \"log_scores\": [", json);
+    for (int k = 0; k < count; k++)
+        fprintf(json, "%s%.10g", k ? ", " : "", score[k]);
+    fputs("]", json);
+    free(score);
+}
+
+static void report(struct rt_chains *r, FILE *out, FILE *json)
+{
+    struct smc *t = r->own;
+    double value, se;
+    int steps = 0;
+    for (int k = 0; k < t->islands; k++)
+        steps = steps > t->island[k].steps ? steps : t->island[k].steps;
+    evidence(t, &value, &se);
+    fprintf(out,
+            "smc: %d island%s of %d particles, %d steps, %u sweeps\n"
+            "log evidence: %.4f, standard error %.2g; by island:",
+            t->islands, t->islands == 1 ? "" : "s", t->particles, steps,
+            t->sweep, value, se);
+    for (int k = 0; k < t->islands; k++)
+        fprintf(out, " %.3f", t->island[k].log_evidence);
+    rt_put_evidence(json, &r->draws, value, se);
+    fprintf(json,
+            ",\n  \"smc\": {\"particles\": %d, \"steps\": %d, \"sweeps\": "
+            "%u,\n    \"log_evidence\": [",
+            t->particles, steps, t->sweep);
+    for (int k = 0; k < t->islands; k++)
+        fprintf(json, "%s%.10g", k ? ", " : "", t->island[k].log_evidence);
+    fprintf(json, "]");
+    fputc('\n', out);
+    if (r->rt->options.sequence)
+        report_scores(r, t, out, json);
+    fprintf(json, "}");
+    if (t->left > CORRELATION)
+        fprintf(out,
+                "Warning: %d sweeps left log likelihoods correlated by %.2f "
+                "with those before:\n  the sweep mixes slowly.\n",
+                MOST_SWEEPS, t->left);
+    if (se > 0.5)
+        fprintf(out, "Warning: few of the first particles have descendants; "
+                     "the evidence is rough. Take\n  more --particles.\n");
+}
+
+const struct rt_method rt_smc = {
+    .name = "smc",
+    .help = "particles from the prior to the posterior, by steps: evidence",
+    .with = GBM_WITH_POWERS,
+    .run = rt_run_chains,
+    .particles = true,
+    .own_sweeps = true,
+    .sequence = true,
+    .chains = true,
+    .replicas = replicas,
+    .more = "--particles",
+    .prepare = prepare,
+    .advance = advance,
+    .save = save,
+    .report = report,
+    .release = release,
+};

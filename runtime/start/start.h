@@ -1,0 +1,115 @@
+/* start.h: starting values of chains, and the graph by which they are mended.
+ */
+#ifndef GBM_START_H
+#define GBM_START_H
+
+#include "record/record.h"
+#include "io/data.h"
+
+/* start.c. Starting values of all chains. */
+enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
+
+/* pilot.c. Other starts, where some are far better; after rt_start. */
+void rt_pilot(struct rt *rt, struct rt_instance *in);
+
+/* arrival.c. Chains that are far below the others early in warm-up go on from
+ * where these are. */
+struct rt_arrival {
+    int nmoments, moment; /* when chains are compared; the next */
+    int gap;              /* sweeps between the states that are compared */
+    int states;           /* looked at for the next comparison */
+    double *scores;       /* [4][chains] */
+};
+/* False if there is no memory. */
+bool rt_arrival_create(struct rt_arrival *arrival, const struct rt *rt,
+                       const struct rt_instance *in);
+void rt_arrival_free(struct rt_arrival *arrival);
+/* The sweep of warm-up after which to look next, or all of them. */
+int64_t rt_arrival_next(const struct rt_arrival *arrival, int64_t warmup);
+enum gbm_status rt_arrival_look(struct rt_arrival *arrival, struct rt *rt,
+                                struct rt_instance *in, int64_t sweep,
+                                FILE *notes);
+
+/* Terms of a chain's log density. */
+int64_t rt_terms(const struct rt_instance *in);
+/* Whether the log densities of all chains, which the host evaluates, cost no
+ * more than some sweeps of the device. */
+bool rt_worth_scoring(const struct rt *rt, const struct rt_instance *in);
+/* The score of a chain's state, a log density that is comparable between
+ * regions; -inf where it is not finite. */
+double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
+                int chain);
+
+/* ---- graph.c: which elements read which ---- */
+
+/* Nodes are the elements of random and derived families, numbered in the order
+ * of the families. Where it is not known which cell is read, all are. */
+struct rt_graph {
+    const struct rt_instance *in;
+    int64_t nodes;
+    int64_t *base;  /* [nfamilies + 1]: a family's first node; none of families
+                       without parents */
+    int64_t *first; /* [nodes + 1]: parents of a node are
+                       parent[first[node] .. first[node + 1] - 1] */
+    int *parent;
+    int64_t *first_child; /* [nodes + 1]: the same of those that read it */
+    int *child;
+    int **owner; /* [nvariables][cells]: the node that defines it, or -1 */
+};
+/* False if there is no memory, or too much of it would be needed. */
+bool rt_graph_create(struct rt_graph *graph, const struct rt_instance *in,
+                     const void *state);
+void rt_graph_free(struct rt_graph *graph);
+int rt_graph_family(const struct rt_graph *graph, int64_t node);
+
+/* ---- start.c ---- */
+
+struct rt_starter {
+    struct rt *rt;
+    struct rt_instance *in;
+    struct gbm_data *inits;        /* one per --init */
+    const struct gbm_array **init; /* [nvariables] of the chain at hand */
+    int chain, attempt;
+    bool in_sequence;
+    void *state;
+    struct rt_cells buffer;
+    double *saved;
+    int64_t saved_capacity;
+    struct rt_graph graph;
+    bool has_graph, no_graph;
+    int64_t work; /* densities that the search may still evaluate */
+    double until; /* on the CPU's clock, whatever a density costs */
+    /* what went wrong last */
+    int family; /* -1: nothing */
+    int64_t element;
+    bool density;   /* the density is 0; else the element's check failed */
+    bool undefined; /* some density was not a number where the chain began */
+    bool hopeless;  /* and nothing that it depends on can move */
+    struct gbm_problem problem;
+};
+
+/* Whether a cell is observed or given by --init. */
+bool rt_start_is_fixed(const struct rt_starter *s, int variable, int64_t cell);
+
+/* Reads the files of --init; s->init, what one of them (NULL: none) gives of
+ * the variables that chains have of their own. */
+enum gbm_status rt_start_read_inits(struct rt_starter *s, FILE *notes);
+enum gbm_status rt_start_use_init(struct rt_starter *s,
+                                  const struct gbm_data *init);
+
+/* Whether the search of this chain's start has taken what it may. */
+bool rt_start_is_over(const struct rt_starter *s, int64_t work);
+
+/* ---- mend.c ---- */
+
+/* Moves latent elements until no density is 0, in at most `work` evaluations of
+ * densities. True if that is so. Sets what went wrong if it is hopeless. */
+bool rt_mend(struct rt_starter *s, int64_t work);
+
+/* ---- start_report.c ---- */
+
+/* Say in the model's words what went wrong. */
+enum gbm_status rt_start_report_check(struct rt_starter *s);
+enum gbm_status rt_start_report_density(struct rt_starter *s, int attempts);
+
+#endif
