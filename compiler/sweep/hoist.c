@@ -102,8 +102,10 @@ static symp give_up(struct hoister *k)
     return sym_num(k->c, 0);
 }
 
-/* The parameter that stands for the value of e before the update. */
-static symp hoist_value(struct hoister *k, symp e)
+/* The parameter that stands for the value of e before the update, and for
+ * `elsewhere` in rows where the choices around take something else: these are
+ * computed there all the same, several rows at once. */
+static symp hoist_or(struct hoister *k, symp e, double elsewhere)
 {
     struct hoisted *h = k->h;
     if (stays(k, e))
@@ -112,7 +114,7 @@ static symp hoist_value(struct hoister *k, symp e)
         return give_up(k);
     k->gain += cost(e);
     if (k->guard)
-        e = sym_select(k->c, k->guard, e, sym_num(k->c, 0));
+        e = sym_select(k->c, k->guard, e, sym_num(k->c, elsewhere));
     int i = 0;
     while (i < h->n && !sym_same(h->value[i], e))
         i++;
@@ -125,6 +127,16 @@ static symp hoist_value(struct hoister *k, symp e)
         h->n++;
     }
     return sym_param(k->c, h->name[i]);
+}
+
+static symp hoist_value(struct hoister *k, symp e) { return hoist_or(k, e, 0); }
+
+/* A value of what functions are evaluated at: the logarithm of 1 takes no
+ * longer than others, that of 0 is none that vectors of a library have, which
+ * then go one by one. */
+static symp hoist_argument(struct hoister *k, symp e)
+{
+    return hoist_or(k, e, 1);
 }
 
 /* ---- linear in the target ------------------------------------------------ */
@@ -187,7 +199,7 @@ static symp moved_by(struct hoister *k, symp e)
     if (!slope || sym_is(slope, 0) || !is_free(k, slope) || inside_sums(k, e))
         return give_up(k);
     k->h->moved = true;
-    symp at = hoist_value(k, e);
+    symp at = hoist_argument(k, e);
     return sym_add2(
         c, at,
         sym_mul2(c, hoist_value(k, slope), sym_param(c, intern(c, "moved"))));
@@ -283,7 +295,7 @@ static symp reduce_reference(struct hoister *k, symp e)
     }
     if (sym_is(hit, 1))
         return sym_target(c);
-    symp at = hoist_value(k, e);
+    symp at = hoist_argument(k, e);
     if (sym_is(hit, 0))
         return at;
     return sym_select(c, hoist_value(k, hit), sym_target(c), at);

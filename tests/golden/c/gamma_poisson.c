@@ -498,7 +498,7 @@ GBM_FN void prepare_a_v(struct conditional_a_v *k_,
             if (theta_v_live(i_v)) {
                 real *const row = k_->columns + k_->rows2;
                 row[0 * k_->room2] = (real)(theta_v_seen(i_v));
-                row[1 * k_->room2] = (real)(theta_v_seen(i_v) ? (-*s->b_v * theta_v(i_v) + *s->a_v * real_log(*s->b_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v))) : 0);
+                row[1 * k_->room2] = (real)(theta_v_seen(i_v) ? (-*s->b_v * theta_v(i_v) + *s->a_v * real_log(*s->b_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v))) : 1);
                 row[2 * k_->room2] = (real)(theta_v_seen(i_v) ? real_log(*s->b_v) + real_log(theta_v(i_v)) : 0);
                 row[3 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? gbm_xlogy(-x_v(i_v), *s->b_v + t_v(i_v)) : 0);
                 row[4 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? (-real_log1p(t_v(i_v) / *s->b_v)) : 0);
