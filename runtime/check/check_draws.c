@@ -15,14 +15,16 @@
 #define DRAWS 1000
 #define FEW_DRAWS 300 /* where there is no time for more */
 #define MANY_DRAWS 16000
-#define SUSPICIOUS 0.4 /* of what is allowed: many draws decide */
-#define LEVEL 1e-11    /* of a step: of a run with fifty of them, below 1e-9 */
-#define SLACK 0.01     /* for the integral */
-#define NODES 8192     /* at most */
-#define LARGE 1e12     /* of terms that large rounding is no small difference */
-#define SHARE 1e-3     /* of all mass: what a cell may leave out */
-#define FAR_BELOW 30   /* a density that is so much lower in logs ends it */
-#define OUTWARD 200    /* steps to an end */
+#define SUSPICIOUS 0.4  /* of what is allowed: many draws decide, */
+#define TO_DECIDE 0.02  /* seconds, which one step in seventy takes */
+#define LEVEL 1e-11     /* of a step: of a run with fifty of them, below 1e-9 */
+#define SLACK 0.01      /* for the integral */
+#define FIRST_NODES 128 /* of draws; less than SLACK lies between two */
+#define NODES 8192      /* at most */
+#define LARGE 1e12   /* of terms that large rounding is no small difference */
+#define SHARE 1e-3   /* of all mass: what a cell may leave out */
+#define FAR_BELOW 30 /* a density that is so much lower in logs ends it */
+#define OUTWARD 200  /* steps to an end */
 
 struct node {
     double x, value; /* log density */
@@ -205,19 +207,31 @@ static double distance(const struct integral *g, int n)
     return worst / (sqrt(log(2 / LEVEL) / (2 * n)) + SLACK);
 }
 
-/* The integral, whose first nodes are n draws, in order. */
+/* Some of n draws, in order, as first nodes: as many lie between any two, but
+ * fewer before the last. Draws that are alike are of no density. */
+static void add_draws(struct integral *g, int n)
+{
+    const double *draws = g->draws;
+    const int apart = n / FIRST_NODES + 1;
+    for (int i = 1; i < n; i++)
+        g->sure = g->sure && draws[i] > draws[i - 1];
+    for (int i = 0; i < n && g->sure; i += apart) {
+        const double value = density(g, draws[i]);
+        add(g, draws[i], value);
+        g->sure = g->sure && isfinite(value);
+        if (i < n - 1 && i + apart > n - 1)
+            i = n - 1 - apart;
+    }
+}
+
+/* The integral of what n draws, in order, should be of. */
 static void build(struct integral *g, int n)
 {
     const double *draws = g->draws;
     const int few = n / 16;
-    for (int i = 0; i < n; i++) {
-        const double value = density(g, draws[i]);
-        if (!isfinite(value) || (i > 0 && draws[i] == draws[i - 1])) {
-            g->sure = false;
-            return;
-        }
-        add(g, draws[i], value);
-    }
+    add_draws(g, n);
+    if (!g->sure)
+        return;
     const double size = g->step->terms
                             ? g->step->terms(g->state, g->element, &draws[few])
                             : fabs(density(g, draws[few]));
@@ -241,8 +255,8 @@ static int draw(struct integral *g, struct gbm_sweep *sweep, int chain, int n,
             return 0;
         if (i != 1)
             continue;
-        /* and some densities for each of them */
-        const double one = 5 * (rt_clock() - began);
+        /* and some densities, and places among the others */
+        const double one = 3 * (rt_clock() - began);
         if (began + n * one > g->until)
             n = few;
         if (began + n * one > g->until)
@@ -272,8 +286,11 @@ double check_draws(const struct gbm_step *step, void *state,
         build(g, n);
     if (n && g->sure)
         far = distance(g, n);
-    if (far > SUSPICIOUS && (n = draw(g, &sweep, chain, MANY_DRAWS, 0)) > 0)
-        far = distance(g, n);
+    if (far > SUSPICIOUS) {
+        g->until = fmax(g->until, rt_clock() + TO_DECIDE);
+        n = draw(g, &sweep, chain, MANY_DRAWS, DRAWS);
+        far = n ? distance(g, n) : far;
+    }
     free(g);
     return far;
 }

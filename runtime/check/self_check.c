@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define UNNOTICED 2e-3 /* seconds that are spent in any case */
-#define SWEEPS 10      /* of a chain */
+/* Seconds: of moves, and of draws, in any case, and of one step's draws. */
+#define UNNOTICED 5e-4
+#define LEAST 2e-4
+#define SWEEPS 10 /* of a chain */
 #define CHAINS 4
 #define DENSE_WORK 2e8 /* to set up a dense block, if the device has not */
 #define FEW 1e7        /* the same: for one thread */
@@ -84,28 +86,43 @@ static enum gbm_status refuse_draws(const struct self_check *s, int k, int e)
                    (unsigned long long)s->rt->options.seed);
 }
 
-/* Draws of one element of each step that draws exactly, of the chain's last,
- * in what time there is. */
+/* Of a step that draws exactly, the element whose draws are compared; -1: there
+ * is none. */
+static int drawn_element(const struct self_check *s, int k)
+{
+    const struct rt_step *plan = &s->in->steps[k];
+    if (!self_check_reaches(s, k) || !s->in->model->steps[k].exact)
+        return -1;
+    const int64_t n = plan->colour[plan->ncolours] - plan->colour[0];
+    if (n == 0)
+        return -1;
+    const int64_t i = plan->colour[0] + k * 7919 % n;
+    return plan->elements ? plan->elements[i] : (int)i;
+}
+
+/* Draws of one element of each step that draws exactly, of the chain's last.
+ * The steps share what time there is. */
 static enum gbm_status compare_draws(struct self_check *s)
 {
     const double until =
         fmin(s->began + SELF_CHECK_SECONDS,
-             fmax(s->began + s->share, rt_clock() + UNNOTICED / 2));
+             fmax(s->began + s->share, rt_clock() + UNNOTICED));
     struct gbm_sweep sweep = {.seed = s->rt->options.seed,
                               .sweep = SELF_CHECK_FIRST + SELF_CHECK_FIRST / 4,
                               .adapting = 2};
+    int left = 0;
+    for (int k = 0; k < s->in->model->nsteps; k++)
+        left += drawn_element(s, k) >= 0;
     for (int k = 0; k < s->in->model->nsteps; k++) {
-        const struct rt_step *plan = &s->in->steps[k];
-        const int64_t n =
-            self_check_reaches(s, k) && s->in->model->steps[k].exact
-                ? plan->colour[plan->ncolours] - plan->colour[0]
-                : 0;
-        if (n == 0 || rt_clock() > until)
+        const int e = drawn_element(s, k);
+        if (e < 0)
             continue;
-        const int64_t i = plan->colour[0] + k * 7919 % n;
-        const int e = plan->elements ? plan->elements[i] : (int)i;
+        const double now = rt_clock(),
+                     part = fmax((until - now) / left--, LEAST);
+        if (now > s->began + SELF_CHECK_SECONDS)
+            continue;
         const double distance = check_draws(&s->in->model->steps[k], s->state,
-                                            sweep, s->chain, e, until);
+                                            sweep, s->chain, e, now + part);
         self_check_refresh(s);
         s->drawn += distance >= 0;
         if (distance > 1)
@@ -113,6 +130,7 @@ static enum gbm_status compare_draws(struct self_check *s)
     }
     return GBM_OK;
 }
+
 static bool create(struct self_check *s)
 {
     const struct rt_instance *in = s->in;
