@@ -60,6 +60,7 @@ struct loop {
     bool tried; /* it goes through values of nodes, not all of which fit the
                    arrays that it subscripts */
 };
+/* node.c: the leaves. */
 symp sym_num(struct compiler *c, double x);
 symp sym_loop(struct compiler *c, struct loop *loop);
 symp sym_ref(struct compiler *c, struct var *v, int nargs, const symp *args);
@@ -68,6 +69,7 @@ symp sym_live(struct compiler *c, symp ref);
 symp sym_extent(struct compiler *c, struct var *v, int dim);
 symp sym_target(struct compiler *c);
 symp sym_param(struct compiler *c, const char *name);
+/* algebra.c: all others. */
 symp sym_add(struct compiler *c, int n, const symp *terms);
 symp sym_mul(struct compiler *c, int n, const symp *factors);
 symp sym_pow(struct compiler *c, symp base, symp exponent);
