@@ -40,149 +40,6 @@ struct integrated {
     struct integrated *next;
 };
 
-/* ---- how an expression changes --------------------------------------------
- *
- * with the coefficients, from own to own + S. */
-struct change {
-    const char *name; /* of the parameter; of an array's cells: of `cells` */
-    const struct var *cells;
-    struct loop *index; /* what own and gain have as the cell's subscript */
-    symp own, gain;
-};
-struct changes {
-    struct change of[8];
-    int n;
-};
-
-static symp at_cell(struct compiler *c, const struct change *k, symp e, symp of)
-{
-    return k->index ? sym_replace_loop(c, of, k->index, e->args[0]) : of;
-}
-
-static const struct change *change_of(const struct changes *k, symp e)
-{
-    for (int i = 0; i < k->n; i++)
-        if (k->of[i].cells ? e->kind == SYM_REF && e->var == k->of[i].cells
-                           : e->kind == SYM_PARAM && e->name == k->of[i].name)
-            return &k->of[i];
-    return NULL;
-}
-
-static symp put_own(struct compiler *c, symp e, void *context)
-{
-    const struct change *k = change_of(context, e);
-    return k ? at_cell(c, k, e, k->own) : NULL;
-}
-
-static symp put_both(struct compiler *c, symp e, void *context)
-{
-    const struct change *k = change_of(context, e);
-    return k ? at_cell(c, k, e, sym_add2(c, k->own, k->gain)) : NULL;
-}
-
-static symp own_of(struct compiler *c, symp e, const struct changes *k)
-{
-    return sym_map(c, e, put_own, (void *)(uintptr_t)k);
-}
-
-static symp both_of(struct compiler *c, symp e, const struct changes *k)
-{
-    return sym_map(c, e, put_both, (void *)(uintptr_t)k);
-}
-
-static bool changes_in(symp e, const void *changes)
-{
-    return change_of(changes, e) != NULL;
-}
-
-static symp gain_of(struct compiler *c, symp e, const struct changes *k);
-
-/* f g: own f times the gain of g, and the gain of f times what g becomes. */
-static symp gain_of_product(struct compiler *c, symp e, const struct changes *k)
-{
-    symp first = e->args[0], rest = sym_cofactor(c, e, 0);
-    return sym_add2(c, sym_mul2(c, own_of(c, first, k), gain_of(c, rest, k)),
-                    sym_mul2(c, gain_of(c, first, k), both_of(c, rest, k)));
-}
-
-static int terms_of(symp e) { return e->kind == SYM_ADD ? e->nargs : 1; }
-
-static symp distribute(struct compiler *c, symp e)
-{
-    symp total = sym_num(c, 0);
-    for (int i = 0; e->kind == SYM_ADD && i < e->nargs; i++)
-        total = sym_add2(c, total, distribute(c, e->args[i]));
-    if (e->kind == SYM_ADD)
-        return total;
-    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++) {
-        symp sum = e->args[i], rest = sym_cofactor(c, e, i);
-        if (sum->kind != SYM_ADD)
-            continue;
-        for (int j = 0; j < sum->nargs; j++)
-            total = sym_add2(c, total,
-                             distribute(c, sym_mul2(c, rest, sum->args[j])));
-        return total;
-    }
-    return e;
-}
-
-/* mu kappa + (1 - mu) kappa as kappa: with all digits where kappa is small. */
-static symp shortest(struct compiler *c, symp e)
-{
-    symp flat = distribute(c, e);
-    return terms_of(flat) < terms_of(e) ? flat : e;
-}
-
-/* A bound that keeps structural zeros from the logarithm. */
-static bool is_tiny_bound(symp e)
-{
-    return e->kind == SYM_CALL && !strcmp(e->name, "max") && e->nargs == 2 &&
-           e->args[1]->kind == SYM_NUM && e->args[1]->number > 0 &&
-           e->args[1]->number <= 1e-30;
-}
-
-/* Differences of functions with all their digits, where the coefficients are
- * far larger than what they gain. */
-static symp gain_of_call(struct compiler *c, symp e, const struct changes *k)
-{
-    const bool gamma = !strcmp(e->name, "loggam");
-    if (is_tiny_bound(e))
-        return gain_of(c, e->args[0], k);
-    if (!gamma && strcmp(e->name, "log") != 0)
-        return sym_sub(c, both_of(c, e, k), own_of(c, e, k));
-    symp own = shortest(c, own_of(c, e->args[0], k));
-    symp gain = gain_of(c, e->args[0], k);
-    if (gamma)
-        return sym_call(c, "log_rising", 2, (symp[]){own, gain});
-    symp by = sym_div(c, gain, own);
-    return sym_call(c, "log1p", 1, &by);
-}
-
-static symp gain_of(struct compiler *c, symp e, const struct changes *k)
-{
-    if (!sym_any(e, changes_in, k))
-        return sym_num(c, 0);
-    const struct change *change = change_of(k, e);
-    symp total = sym_num(c, 0);
-    if (change)
-        return at_cell(c, change, e, change->gain);
-    switch (e->kind) {
-    case SYM_ADD:
-        for (int i = 0; i < e->nargs; i++)
-            total = sym_add2(c, total, gain_of(c, e->args[i], k));
-        return total;
-    case SYM_MUL:
-        return gain_of_product(c, e, k);
-    case SYM_SUM:
-        return sym_sum(c, e->loop, e->args[0], e->args[1],
-                       gain_of(c, e->args[2], k));
-    case SYM_CALL:
-        return gain_of_call(c, e, k);
-    default:
-        return sym_sub(c, both_of(c, e, k), own_of(c, e, k));
-    }
-}
-
 /* ---- what the data give ----------------------------------------------------
  */
 
@@ -495,8 +352,8 @@ static bool scalar_density(const struct integrated *k, struct node *node)
     for (const struct clause_item *i = entry_clause(d, "solve")->items; i;
          i = i->next) {
         symp e = sym_from_library(c, i->value, bind, &names);
-        add_change(&params, i->label->name, own_of(c, e, &statistics),
-                   gain_of(c, e, &statistics));
+        add_change(&params, i->label->name, sampler_own_of(c, e, &statistics),
+                   sampler_gain_of(c, e, &statistics));
     }
     if (s->law.exponent) /* x^p: the parameter that solve does not give */
         for (int i = 0; i < d->nparameters; i++)
@@ -504,12 +361,14 @@ static bool scalar_density(const struct integrated *k, struct node *node)
                 add_change(&params, d->parameters[i].name, s->law.exponent,
                            sym_num(c, 0));
     struct collected terms; /* T is what is collected */
-    sym_collect(c, gain_of(c, density, &params), f->var->positive, &terms);
+    sym_collect(c, sampler_gain_of(c, density, &params), f->var->positive,
+                &terms);
     if (terms.overflow || sym_has_target(terms.rest))
         return false;
     node->logp = sym_neg(c, terms.rest);
-    node->full = sym_replace(c, both_of(c, density, &params), sym_target(c),
-                             sym_ref(c, f->var, f->var->ndim, f->lower));
+    node->full =
+        sym_replace(c, sampler_both_of(c, density, &params), sym_target(c),
+                    sym_ref(c, f->var, f->var->ndim, f->lower));
     return true;
 }
 
@@ -554,12 +413,12 @@ static bool vector_density(const struct integrated *k, struct node *node)
             return false;
     e = sym_replace(c, e, sym_param(c, solved->label->args[0]->name),
                     sym_loop(c, index));
-    params.of[0].own = own_of(c, e, &statistic);
-    params.of[0].gain = gain_of(c, e, &statistic);
-    symp change =
-        sym_map(c, gain_of(c, density, &params), without_log, s->family->var);
+    params.of[0].own = sampler_own_of(c, e, &statistic);
+    params.of[0].gain = sampler_gain_of(c, e, &statistic);
+    symp change = sym_map(c, sampler_gain_of(c, density, &params), without_log,
+                          s->family->var);
     node->logp = sym_neg(c, change);
-    node->full = both_of(c, density, &params);
+    node->full = sampler_both_of(c, density, &params);
     return !sym_has_var(change, s->family->var);
 }
 

@@ -21,4 +21,23 @@ struct factor *sampler_factor_between(const struct step *s);
 /* Fills the rest of a node of such a factor. False: it has no closed form. */
 bool sampler_between_points(struct compiler *c, struct node *node);
 
+/* ---- gain.c ---- */
+
+/* Coefficients that change, from own to own + gain. */
+struct change {
+    const char *name; /* of the parameter; of an array's cells: of `cells` */
+    const struct var *cells;
+    struct loop *index; /* what own and gain have as the cell's subscript */
+    symp own, gain;
+};
+struct changes {
+    struct change of[8];
+    int n;
+};
+/* e with the coefficients as they were; as they become; and the latter less the
+ * former. */
+symp sampler_own_of(struct compiler *c, symp e, const struct changes *k);
+symp sampler_both_of(struct compiler *c, symp e, const struct changes *k);
+symp sampler_gain_of(struct compiler *c, symp e, const struct changes *k);
+
 #endif
