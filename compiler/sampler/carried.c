@@ -11,11 +11,12 @@
  * The plate's prior stays as it is, but for its normalisation, which the
  * Jacobian of the theta takes. What is left are the densities of all else that
  * reads the theta or the node, its own prior among them, where they are moved
- * to. Where these are a quadratic of the number, as of normal data, one pass
- * over the rows tells all of the line. The logarithm t of the number that
- * multiplies is drawn as of the group of multiplications (Liu and Sabatti 2000,
- * Generalised Gibbs sampler): the Jacobian of sigma is exp(-2 t / power), with
- * power the one of sigma in the precision.
+ * to; and of a plate with bounds, the probability between them, and that no
+ * theta leaves them. Where these are a quadratic of the number, as of normal
+ * data, one pass over the rows tells all of the line. The logarithm t of the
+ * number that multiplies is drawn as of the group of multiplications (Liu and
+ * Sabatti 2000, Generalised Gibbs sampler): the Jacobian of sigma is exp(-2 t /
+ * power), with power the one of sigma in the precision.
  *
  * Warm-up tells whether a move pays (stdlib/kernels/carried.h). Plates of a
  * joint block move so within it (rescale.c).
@@ -42,6 +43,7 @@ struct carried {
     struct family *plate, *node;
     double
         power;  /* of the scale in the precision; 0: the node is in the mean */
+    symp prior; /* log density of a cell without what its bounds leave out */
     symp along; /* how a cell moves with by_, in its own loops */
     struct part *cells; /* all instances of the plate's prior */
     struct reader *readers;
@@ -132,6 +134,30 @@ static void find_quadratic(struct compiler *c, struct reader *r)
     r->quadratic = found[1];
 }
 
+static void push_reader(struct carried *k, struct reader *r)
+{
+    struct reader **last = &k->readers;
+    while (*last)
+        last = &(*last)->next;
+    *last = r;
+}
+
+/* Of a plate with bounds: how much of each cell's prior is between them, where
+ * the node is moved to; nothing where the cell is beyond. */
+static void add_bounds(struct carried *k)
+{
+    struct compiler *c = k->c;
+    const struct factor *g = k->plate->factor;
+    if (!g->lower && !g->upper)
+        return;
+    struct reader *r = NEW(c, struct reader);
+    r->part = sampler_all_instances(c, k->plate->factor);
+    r->part->opaque = false;
+    r->part->value = sym_map(c, r->part->value, moved_cell, k);
+    r->part->logp = sym_map(c, sym_sub(c, g->logp, k->prior), moved_cell, k);
+    push_reader(k, r);
+}
+
 static bool add_reader(struct carried *k, struct factor *g)
 {
     struct compiler *c = k->c;
@@ -140,14 +166,12 @@ static bool add_reader(struct carried *k, struct factor *g)
         (g != k->node->factor && (reads(k, g->lower) || reads(k, g->upper) ||
                                   (bounded && reads(k, g->value)))))
         return false;
-    struct reader *r = NEW(c, struct reader), **last = &k->readers;
+    struct reader *r = NEW(c, struct reader);
     r->part = sampler_all_instances(c, g);
     r->part->lower = r->part->upper = NULL; /* the node's: its ends */
     r->part->logp = sym_map(c, r->part->logp, moved_cell, k);
     find_quadratic(c, r);
-    while (*last)
-        last = &(*last)->next;
-    *last = r;
+    push_reader(k, r);
     return true;
 }
 
@@ -188,8 +212,19 @@ static bool is_plate(struct compiler *c, const struct model *m,
             return false;
     symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
     const struct factor *g = f->factor;
-    return !g->lower && !g->upper && !g->rule && !g->guard &&
+    return !g->rule && !g->guard &&
+           !(g->lower && sym_has_var(g->lower, f->var)) &&
+           !(g->upper && sym_has_var(g->upper, f->var)) &&
            !sym_has_var(sym_replace(c, g->logp, own, sym_num(c, 1)), f->var);
+}
+
+/* Its log density without bounds; NULL: not known. */
+static symp prior_of(struct compiler *c, const struct family *f)
+{
+    if (!f->truncated || f->censored)
+        return f->factor->logp;
+    symp mass = family_log_mass(c, f, f->trunc_lower, f->trunc_upper);
+    return mass ? sym_add2(c, f->factor->logp, mass) : NULL;
 }
 
 /* One number, drawn as the compiler chose, whatever has taken the place of its
@@ -217,17 +252,21 @@ static bool fits(struct carried *k)
     struct compiler *c = k->c;
     const struct family *f = k->plate;
     symp cell = plate_cell(k), node = node_cell(k);
-    symp slope = sym_derivative(c, f->factor->logp, cell);
+    k->prior = prior_of(c, f);
+    if (!k->prior || reads(k, f->factor->lower) || reads(k, f->factor->upper))
+        return false;
+    symp slope = sym_derivative(c, k->prior, cell);
     symp second = slope ? sym_derivative(c, slope, cell) : NULL;
     if (!second || sym_is(second, 0) || sym_has_var(second, f->var) ||
-        sym_any(f->factor->logp, is_sum, NULL))
+        sym_any(k->prior, is_sum, NULL))
         return false;
     symp precision = sym_neg(c, second);
     symp deviation = sym_neg(c, sym_div(c, slope, precision));
     if (sym_has(precision, node)) {
         k->along = deviation;
         if (!sampler_is_power(precision, node, &k->power) ||
-            !sampler_is_scale(c, f, node, k->power) || sym_has(deviation, node))
+            !sampler_is_scale(c, k->prior, node, k->power) ||
+            sym_has(deviation, node))
             return false;
     } else {
         symp mean = sym_derivative(c, deviation, node);
@@ -238,7 +277,10 @@ static bool fits(struct carried *k)
     }
     k->cells = sampler_all_instances(c, f->factor);
     k->cells->opaque = false;
-    return !sym_any(f->factor->logp, follows, k) && find_readers(k);
+    if (sym_any(f->factor->logp, follows, k) || !find_readers(k))
+        return false;
+    add_bounds(k);
+    return true;
 }
 
 /* Whether some step moves or draws both already. */

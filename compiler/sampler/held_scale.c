@@ -53,15 +53,13 @@ bool sampler_only_in_prior(const struct model *m, const struct step *node,
     return !sym_any(f->factor->logp, follows, node);
 }
 
-/* The prior of f is a normal one of which the node at `scale` is the scale: its
- * log density is power / 2 log of it, and its power times what is free of it.
- */
-bool sampler_is_scale(struct compiler *c, const struct family *f, symp scale,
-                      double power)
+/* The log density is power / 2 log of the node at `scale`, and its power times
+ * what is free of it. */
+bool sampler_is_scale(struct compiler *c, symp logp, symp scale, double power)
 {
     struct collected k;
     symp x = sym_target(c), log_x = sym_log(c, x), count = NULL;
-    symp logp = sym_replace(c, f->factor->logp, scale, x);
+    logp = sym_replace(c, logp, scale, x);
     if (sym_has_var(logp, scale->var))
         return false;
     sym_collect(c, logp, true, &k);
@@ -102,7 +100,7 @@ static bool fits(struct compiler *c, struct model *m, struct held_scale *k,
     symp scale = sampler_find_reference(precision, h->var);
     int along;
     if (!scale || !sampler_is_power(precision, scale, &k->power) ||
-        !sampler_is_scale(c, f, scale, k->power) ||
+        !sampler_is_scale(c, f->factor->logp, scale, k->power) ||
         !find_along(f, h, scale, &along) || sym_has_var(a->deviation, h->var) ||
         !sampler_only_in_prior(m, node, f))
         return false;

@@ -38,7 +38,7 @@ static bool is_spread(struct compiler *c, const struct model *m,
         !is_of_element(t, h, scale) ||
         !sampler_is_power(t->precision, scale, &spread->power) ||
         sym_has_var(sym_div(c, t->slope, t->precision), h->var) ||
-        !sampler_is_scale(c, t->effects, scale, spread->power) ||
+        !sampler_is_scale(c, t->effects->factor->logp, scale, spread->power) ||
         !sampler_only_in_prior(m, node, t->effects))
         return false;
     spread->node = h;

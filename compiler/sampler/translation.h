@@ -65,11 +65,9 @@ void sampler_emit_spread(struct compiler *c, struct text *out,
 struct emitter sampler_open_line(struct compiler *c, struct text *out,
                                  const struct step *s, const char *what,
                                  const char *along);
-/* Whether the prior of f is a normal one of which the node at
- * `scale` is the scale; whether nothing but that prior reads the step's node.
- */
-bool sampler_is_scale(struct compiler *c, const struct family *f, symp scale,
-                      double power);
+/* Whether a log density is normal and the node at `scale` its scale, as power
+ * tells; whether nothing but the prior of f reads the step's node. */
+bool sampler_is_scale(struct compiler *c, symp logp, symp scale, double power);
 bool sampler_only_in_prior(const struct model *m, const struct step *node,
                            const struct family *f);
 /* held_scale.c: steps that scale what is added with the scale of its prior, the

@@ -2,7 +2,8 @@
 # A plate moves with the scale and the mean of its prior (sampler/carried.c):
 # posteriors of few effects, where a wrong Jacobian or a term left out shows, by
 # quadrature; normal data, of which one pass tells the line, and counts, which are
-# evaluated along it, where the nodes are read elsewhere too. And effects of which
+# evaluated along it, where the nodes are read elsewhere too; effects between
+# bounds, where what these leave out of the prior counts. And effects of which
 # the data say little mix, which they do not by draws in turn.
 source "$GBM_ROOT/tests/cli/lib"
 
@@ -34,6 +35,19 @@ model {
 }
 E
 echo '{"J": 2, "n": [4, 0], "w": 0.3}' >counts.json
+cat >bounds.gbm <<'E'
+model {
+  for (j in 1:J) {
+    y[j] ~ dnorm(theta[j], 1)
+    theta[j] ~ dnorm(mu, 1 / sigma^2) T(0, 4)
+  }
+  mu ~ dnorm(0, 0.25)
+  sigma ~ dunif(0.1, 3)
+  a <- log(sigma)
+  b <- mu
+}
+E
+echo '{"J": 3, "y": [0.5, -1, 4.5]}' >bounds.json
 
 cat >exact.py <<'E'
 import sys
@@ -70,7 +84,22 @@ def counts():
     return T, M, logp
 
 
-T, M, logp = {"normal": normal, "counts": counts}[sys.argv[1]]()
+def bounds():
+    s = np.log(0.1) + np.log(30) * (np.arange(160) + 0.5) / 160
+    m = np.linspace(-10, 10, 401)
+    T, M = np.meshgrid(s, m, indexing="ij")
+    logp = T - 0.125 * M ** 2
+    theta = (np.arange(400) + 0.5) / 100
+    like = np.exp(-(np.array([[0.5], [-1], [4.5]]) - theta) ** 2 / 2)
+    for i, sd in enumerate(np.exp(s)):
+        log_prior = -((theta - m[:, None]) / sd) ** 2 / 2
+        prior = np.exp(log_prior - log_prior.max(1, keepdims=True))
+        logp[i] += np.log(prior @ like.T / prior.sum(1, keepdims=True)).sum(1)
+    return T, M, logp
+
+
+T, M, logp = {"normal": normal, "counts": counts,
+              "bounds": bounds}[sys.argv[1]]()
 w = np.exp(logp - logp.max())
 w /= w.sum()
 draws = []
@@ -94,7 +123,7 @@ compare() { # MODEL HOW OPTION...
         --warmup 1000 --seed 1 --out draws.csv "${@:3}"
     status 0 python3 exact.py "$1" "$2"
 }
-for m in normal counts; do
+for m in normal counts bounds; do
     status 0 "$GBMC" -O 1 $m.gbm -o $m
     status 0 ./$m info
     prints '(tau|sigma), theta .* scale with its plate, slice'
@@ -105,6 +134,7 @@ done
 fake_device
 compare normal device --device cuda --draws 20000
 compare counts device --device cuda --draws 20000
+compare bounds device --device cuda --draws 20000
 
 status 0 "$GBMC" -O 1 "$examples/eight_schools/eight_schools.gbm" -o schools
 status 0 ./schools --data "$examples/eight_schools/data.json" --quiet \
