@@ -505,7 +505,8 @@ static void emit_update(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     emit_open_update(out, s);
     emit_line(&e, "real *const tuning = s->%s;", s->slots->member);
-    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting))");
+    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, %s))",
+              is_closed(k) ? "false" : "true");
     emit_line(&e, "    return;");
     open_line(&e, s, "team");
     emit_line(&e, "if (o.k.held > 0 || !(o.k.count > 0))");

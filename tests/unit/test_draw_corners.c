@@ -8,8 +8,10 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "elliptical.h"
 #include "gbm.h"
+
+#include "carried.h"
+#include "elliptical.h"
 #include "metropolis.h"
 
 enum { DRAWS = 40000 };
@@ -243,6 +245,40 @@ static void no_update_is_absorbed(void **unused)
         }
 }
 
+/* A standard normal node which its own draw leaves correlated by rho with what
+ * it was, a move then by `turned`: does the move pay, by a slice and drawn at
+ * once?
+ */
+static void carried_pays(double rho, double turned, bool slice, bool at_once)
+{
+    real tuning[GBM_CARRIED_CELLS] = {0};
+    struct gbm_rng rng = stream(9);
+    double x = 0;
+    assert_true(gbm_carried_pays(tuning, 0, true)); /* nothing was learnt */
+    for (int i = 1; i <= 2000; i++) {
+        x = rho * x + sqrt(1 - rho * rho) * (double)gbm_draw_normal(&rng);
+        const double to = turned * x + sqrt(1 - turned * turned) *
+                                           (double)gbm_draw_normal(&rng);
+        gbm_carried_learn(tuning, i, (real)x, (real)(to - x));
+        x = to;
+    }
+    assert_true(gbm_carried_pays(tuning, 1, true));
+    assert_int_equal(gbm_carried_pays(tuning, 0, true), slice);
+    assert_int_equal(gbm_carried_pays(tuning, 0, false), at_once);
+}
+
+/* Slow by its own law and moved as far: yes. Fast: not by slices. Hardly moved:
+ * no. */
+static void carried_moves_pay(void **unused)
+{
+    (void)unused;
+    carried_pays(0.9, 0.9, true, true);
+    carried_pays(0.99, 0, true, true);
+    carried_pays(0.2, 0.2, false, true);
+    carried_pays(0.7, 0.99, false, false);
+    carried_pays(0.1, 0.99, false, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +288,7 @@ int main(void)
         cmocka_unit_test(cholesky_factors),
         cmocka_unit_test(elliptical_slices_move),
         cmocka_unit_test(no_update_is_absorbed),
+        cmocka_unit_test(carried_moves_pay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
