@@ -611,6 +611,30 @@ static bool others_are_free(const struct integrated *k)
     return true;
 }
 
+/* Whether s reads the prior of a node that is no added one. */
+static bool shares_prior(const struct integrated *k, const struct step *s)
+{
+    for (const struct part *p = s->parts; p; p = p->next)
+        for (int i = 0; !p->own && i < k->n; i++) {
+            const struct node *node = &k->nodes[i];
+            if (p->factor == node->factor && !node->drawn->family->auxiliary)
+                return true;
+        }
+    return false;
+}
+
+/* Whether no other parameter of the nodes' priors is drawn given the nodes:
+ * rates of gamma nodes are. It would hold the shapes as the nodes do, which
+ * then move little farther for a density that takes a pass over all data. */
+static bool none_stays(const struct integrated *k)
+{
+    for (const struct step *s = k->m->steps; s && !k->between; s = s->next)
+        if (s != k->step && s->sampler != &sampler_integrated_slice &&
+            !is_parameter(k->m, s) && shares_prior(k, s))
+            return false;
+    return true;
+}
+
 static bool same_nodes(const struct integrated *a, const struct integrated *b)
 {
     bool same = a->n == b->n;
@@ -709,7 +733,8 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
     struct integrated *k = NEW(c, struct integrated);
     *k = (struct integrated){.c = c, .m = m, .step = s};
     find_nodes(k);
-    bool fits = k->n && others_are_free(k) && goes_with_all(k, others);
+    bool fits =
+        k->n && others_are_free(k) && none_stays(k) && goes_with_all(k, others);
     for (int i = 0; fits && i < k->n; i++) {
         struct node *node = &k->nodes[i];
         const struct family *f = node->drawn->family;

@@ -79,10 +79,35 @@ GBM_FN real gbm_lgamma(real x)
     return real_log(GBM_PI / (-x * sine)) - gbm_lgamma_positive(-x);
 }
 
+/* log(a (a + 1) ... (a + n - 1)) in four products side by side, for a whole n
+ * up to GBM_RISING_MOST and a + n below GBM_RISING_BELOW, of which no product
+ * overflows. */
+#ifdef GBM_SINGLE
+#define GBM_RISING_MOST 16
+#define GBM_RISING_BELOW 100
+#else
+#define GBM_RISING_MOST 64
+#define GBM_RISING_BELOW 10000
+#endif
+GBM_FN real gbm_log_product(real a, int n)
+{
+    real lanes[4] = {1, 1, 1, 1};
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int j = 0; j < 4; j++)
+            lanes[j] *= a + (real)(i + j);
+    for (; i < n; i++)
+        lanes[0] *= a + (real)i;
+    return real_log((lanes[0] * lanes[1]) * (lanes[2] * lanes[3]));
+}
+
 /* log Gamma(a + n) - log Gamma(a) for a > 0, n >= 0: with all its digits where
  * a is far larger than n, too. */
 GBM_FN real gbm_log_rising(real a, real n)
 {
+    if (n >= 0 && n <= GBM_RISING_MOST && a + n < GBM_RISING_BELOW &&
+        a >= GBM_TINY && (real)(int)n == n)
+        return gbm_log_product(a, (int)n);
     if (!(a >= 8))
         return gbm_lgamma(a + n) - gbm_lgamma(a);
     if (n == 0 || a == GBM_INF)

@@ -239,15 +239,29 @@ status 0 ./few --data few.json --device cpu --method tempering --chains 8 \
     --warmup 500 --draws 1500 --monitor k --summary tempered.json --quiet
 python3 tempered.py >.out || fail "the tempered posterior is another"
 
+# A rate beside the shape is drawn given the nodes: so is the shape.
+cat >rate.gbm <<'M'
+model {
+  for (i in 1:M) {
+    n[i] ~ dpois(lambda[i] * t[i])
+    lambda[i] ~ dgamma(shape, rate)
+  }
+  shape ~ dunif(0, 20)
+  rate ~ dgamma(1, 1)
+}
+M
+status 0 "$GBMC" --explain rate.gbm
+prints 'shape +1 +slice '
+grep -q 'integrated out' .out && fail "the shape goes without its rate"
+
 # Of two tables of the same rows and groups one moves with m: that pass must be
 # made whenever m moves, though the other stays.
 cat >groups.gbm <<'E'
 model {
   for (i in 1:N) { y[i] ~ dnorm(m, z[g[i]]) }
-  for (k in 1:G) { z[k] ~ dgamma(a, b) }
+  for (k in 1:G) { z[k] ~ dgamma(a, a / 2) }
   m ~ dnorm(0, 0.01)
   a ~ dgamma(3, 1)
-  b ~ dgamma(3, 1)
 }
 E
 cat >groups.json <<'E'

@@ -376,6 +376,74 @@ static bool check_x_v(const void *state, int64_t element, struct gbm_problem *pr
 
 #endif
 
+/* a ~ dexp(1)    gamma_poisson.gbm:7:3
+ * No closed form: slice sampling.
+ * child: theta[i] ~ dgamma(a, b)
+ */
+struct conditional_a_v {
+    const struct state *s;
+    const struct gbm_team *team;
+    long long element;
+    real c1; /* coefficient of x */
+    real c2; /* coefficient of loggam(x) */
+    real lower, upper;
+};
+
+GBM_FN void prepare_a_v(struct conditional_a_v *k_,
+    const struct state *s, const struct gbm_team *team,
+    long long element)
+{
+    gbm_total c1 = 0, c2 = 0;
+    real shared = 0;
+    if (1 <= *s->N_v) {
+        shared = real_log(*s->b_v);
+    }
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        if (theta_v_live(i_v)) {
+            c1 += shared + real_log(theta_v(i_v));
+            c2 += -1;
+        }
+    }
+    c1 = gbm_team_sum(team, c1);
+    c2 = gbm_team_sum(team, c2);
+    c1 += -1;
+    gbm_total lower = 0;
+    gbm_total upper = GBM_INF;
+    k_->s = s;
+    k_->team = team;
+    k_->element = element;
+    k_->c1 = (real)c1;
+    k_->c2 = (real)c2;
+    k_->lower = (real)lower;
+    k_->upper = (real)upper;
+}
+
+GBM_INLINE real density_a_v(const void *context, real x)
+{
+    const struct conditional_a_v *k_ = (const struct conditional_a_v *)context;
+    const struct state *s = k_->s;
+    const struct gbm_team *team = k_->team;
+    gbm_total total = 0;
+    total += k_->c1 * (x);
+    if (k_->c2 != 0) {
+        total += k_->c2 * (gbm_lgamma(x));
+    }
+    return (real)total;
+}
+
+GBM_FN void update_a_v(const struct state *s, struct gbm_rng *rng,
+    const struct gbm_team *team, long long element, int adapting)
+{
+    struct conditional_a_v k_;
+    prepare_a_v(&k_, s, team, element);
+    real width = s->a_v_width[element];
+    const real value = gbm_slice(rng, (real)*s->a_v, &width, adapting, k_.lower, k_.upper, density_a_v, &k_);
+    gbm_team_sync(team);
+    s->a_v_width[element] = width;
+    gbm_team_sync(team);
+    *s->a_v = value;
+}
+
 /* b ~ dgamma(0.1, 1)    gamma_poisson.gbm:8:3
  * Its full conditional has the statistics of dgamma:
  *     c1 multiplies log(x)
@@ -443,133 +511,6 @@ GBM_FN void update_b_v(const struct state *s, struct gbm_rng *rng,
     struct conditional_b_v k_;
     prepare_b_v(&k_, s, team, element);
     finish_b_v(s, rng, team, element, adapting, &k_);
-}
-
-/* a ~ dexp(1)    gamma_poisson.gbm:7:3
- * Slice sampling of its logarithm, theta integrated out.
- * child: theta[i] ~ dgamma(a, b)
- */
-struct conditional_a_v {
-    const struct state *s;
-    const struct gbm_team *team;
-    long long element;
-    real c1; /* coefficient of x */
-    real lower, upper;
-#ifndef __CUDACC__
-    real before; /* the old value */
-    real *columns;
-    long long room2;
-    int rows2;
-#endif
-};
-
-#ifndef __CUDACC__
-GBM_FN long long room_a_v(struct conditional_a_v *k_,
-    const struct state *s, long long element)
-{
-    long long cells = 0;
-    k_->room2 = 0;
-    if ((*s->N_v) >= (1))
-        k_->room2 += (long long)(*s->N_v) - (1) + 1;
-    cells += k_->room2 * 6;
-    return cells;
-}
-#endif
-
-GBM_FN void prepare_a_v(struct conditional_a_v *k_,
-    const struct state *s, const struct gbm_team *team,
-    long long element)
-{
-    gbm_total c1 = 0;
-    c1 += -1;
-    gbm_total lower = 0;
-    gbm_total upper = GBM_INF;
-    k_->s = s;
-    k_->team = team;
-    k_->element = element;
-    k_->c1 = (real)c1;
-    k_->lower = (real)lower;
-    k_->upper = (real)upper;
-#ifndef __CUDACC__
-    k_->before = (real)*s->a_v;
-    {
-        k_->rows2 = 0;
-        for (int i_v = 1; i_v <= *s->N_v; i_v++) {
-            if (theta_v_live(i_v)) {
-                real *const row = k_->columns + k_->rows2;
-                row[0 * k_->room2] = (real)(theta_v_seen(i_v));
-                row[1 * k_->room2] = (real)(theta_v_seen(i_v) ? (-*s->b_v * theta_v(i_v) + *s->a_v * real_log(*s->b_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v))) : 1);
-                row[2 * k_->room2] = (real)(theta_v_seen(i_v) ? real_log(*s->b_v) + real_log(theta_v(i_v)) : 0);
-                row[3 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? gbm_xlogy(-x_v(i_v), *s->b_v + t_v(i_v)) : 0);
-                row[4 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? (-real_log1p(t_v(i_v) / *s->b_v)) : 0);
-                row[5 * k_->room2] = (real)(!(theta_v_seen(i_v)) ? x_v(i_v) : 0);
-                k_->rows2++;
-            }
-        }
-    }
-#endif
-}
-
-GBM_INLINE real density_a_v(const void *context, real x)
-{
-    const struct conditional_a_v *k_ = (const struct conditional_a_v *)context;
-    const struct state *s = k_->s;
-    const struct gbm_team *team = k_->team;
-    gbm_total total = 0;
-    total += k_->c1 * (x);
-#ifndef __CUDACC__
-    const real moved_ = x - k_->before;
-    {
-        const real *const h1_2 = k_->columns + 0 * k_->room2;
-        const real *const h2_2 = k_->columns + 1 * k_->room2;
-        const real *const h3_2 = k_->columns + 2 * k_->room2;
-        const real *const h4_2 = k_->columns + 3 * k_->room2;
-        const real *const h5_2 = k_->columns + 4 * k_->room2;
-        const real *const h6_2 = k_->columns + 5 * k_->room2;
-        gbm_total sum = 0;
-        const int rows = k_->rows2;
-        GBM_SIMD_SUM(sum)
-        for (int at = 0; at < rows; at++) {
-            sum += h1_2[at] ? h2_2[at] + h3_2[at] * moved_ - gbm_lgamma(x) : h4_2[at] + h5_2[at] * x + gbm_log_rising(x, h6_2[at]);
-        }
-        total += sum;
-    }
-#endif
-#ifdef __CUDACC__
-    gbm_team_sync(team);
-    *s->a_v = x;
-    gbm_team_sync(team);
-    {
-        gbm_total sum = 0;
-        GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
-            if (theta_v_live(i_v)) {
-                sum += theta_v_seen(i_v) ? *s->a_v * real_log(*s->b_v) - gbm_lgamma(*s->a_v) + gbm_xlogy(*s->a_v - 1, theta_v(i_v)) - *s->b_v * theta_v(i_v) : (-*s->a_v * real_log1p(t_v(i_v) / *s->b_v) - gbm_xlogy(x_v(i_v), *s->b_v + t_v(i_v)) + gbm_log_rising(*s->a_v, x_v(i_v)));
-            }
-        }
-        total += gbm_team_sum(team, sum);
-    }
-#endif
-    return (real)total;
-}
-
-GBM_INLINE real along_a_v(const void *context, real t)
-{
-    return density_a_v(context, real_exp(t)) + t; /* the Jacobian */
-}
-
-GBM_FN void update_a_v(const struct state *s, struct gbm_rng *rng,
-    const struct gbm_team *team, long long element, int adapting)
-{
-    struct conditional_a_v k_;
-    GBM_COLUMNS(k_, room_a_v(&k_, s, element));
-    prepare_a_v(&k_, s, team, element);
-    real width = s->a_v_width[element];
-    const real value = real_exp(gbm_slice_near(rng, real_log(real_fmax(*s->a_v, GBM_TINY)), &width, adapting, -GBM_INF, GBM_INF, along_a_v, &k_));
-    gbm_team_sync(team);
-    s->a_v_width[element] = width;
-    gbm_team_sync(team);
-    *s->a_v = value;
-    GBM_COLUMNS_END(k_);
 }
 
 /* theta[i] ~ dgamma(a, b)    gamma_poisson.gbm:5:5
@@ -656,8 +597,8 @@ GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
-    GBM_CHAIN_STEP(0, update_b_v)
-    GBM_CHAIN_STEP(1, update_a_v)
+    GBM_CHAIN_STEP(0, update_a_v)
+    GBM_CHAIN_STEP(1, update_b_v)
     GBM_CHAIN_STEP(2, update_theta_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
@@ -676,8 +617,8 @@ GBM_FN double density_of_chain(const struct gbm_sweeper *k)
 }
 GBM_KERNEL_CHAINS
 #else
-GBM_KERNEL_SPLIT(update_b_v, prepare_b_v, finish_b_v, struct conditional_b_v, 0)
-GBM_KERNEL(update_a_v, 1)
+GBM_KERNEL(update_a_v, 0)
+GBM_KERNEL_SPLIT(update_b_v, prepare_b_v, finish_b_v, struct conditional_b_v, 1)
 GBM_KERNEL(update_theta_v, 2)
 GBM_KERNEL(forward_theta_v, 3)
 GBM_KERNEL(update_x_v, 4)
@@ -914,6 +855,51 @@ static const struct gbm_reader readers[] = {
     {.family = 3, .reads = reads_0_x_v},
     {.family = -1}};
 
+static int dimension_a_v(const void *state, int64_t element)
+{
+    return 1;
+}
+static void get_a_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
+{
+    *cell_ = &*s->a_v;
+}
+static void get_a_v(const void *state, int64_t element, double *x)
+{
+    real *cell = 0;
+    int *count = 0;
+    get_a_v_cell((const struct state *)state, element, &cell, &count);
+    *x = cell ? (double)*cell : *count;
+}
+static void set_a_v(const void *state, int64_t element, const double *x)
+{
+    real *cell = 0;
+    int *count = 0;
+    get_a_v_cell((const struct state *)state, element, &cell, &count);
+    if (cell)
+        *cell = (real)*x;
+    else
+        *count = (int)*x;
+}
+static double conditional_a_v_at(const void *state, int64_t element, const double *x)
+{
+    const struct state *s = (const struct state *)state;
+    struct conditional_a_v k_;
+    double before, value = -GBM_INF;
+    prepare_a_v(&k_, s, &gbm_alone, element);
+    get_a_v(state, element, &before);
+    if (*x >= k_.lower && *x <= k_.upper)
+        value = (double)density_a_v(&k_, (real)*x);
+    set_a_v(state, element, &before);
+    return value;
+}
+
+static int64_t cost_update_a_v(const void *state)
+{
+    const struct state *s = (const struct state *)state;
+    return (int64_t)((double)*s->N_v);
+}
+
+GBM_HOST_RUN(1, update_a_v, 0, 3, none)
 static int dimension_b_v(const void *state, int64_t element)
 {
     return 1;
@@ -958,71 +944,7 @@ static int64_t cost_update_b_v(const void *state)
     return (int64_t)((double)*s->N_v);
 }
 
-GBM_HOST_RUN(1, update_b_v, 0, 1, gbm_draw_gamma)
-static int dimension_a_v(const void *state, int64_t element)
-{
-    return 1;
-}
-static gbm_total integrated_a_v(const struct state *s, const struct gbm_team *team,
-    int64_t element)
-{
-    gbm_total total = 0;
-    {
-        gbm_total sum = 0;
-        GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
-            if (theta_v_live(i_v)) {
-                sum += theta_v_seen(i_v) ? 0 : gbm_xlogy(*s->a_v + x_v(i_v), *s->b_v + t_v(i_v)) - gbm_lgamma(*s->a_v + x_v(i_v)) + gbm_xlogy(*s->a_v + x_v(i_v) - 1, theta_v(i_v)) - (*s->b_v + t_v(i_v)) * theta_v(i_v);
-            }
-        }
-        total += gbm_team_sum(team, sum);
-    }
-    return total;
-}
-static void get_a_v_cell(const struct state *s, int64_t element, real **cell_, int **count_)
-{
-    *cell_ = &*s->a_v;
-}
-static void get_a_v(const void *state, int64_t element, double *x)
-{
-    real *cell = 0;
-    int *count = 0;
-    get_a_v_cell((const struct state *)state, element, &cell, &count);
-    *x = cell ? (double)*cell : *count;
-}
-static void set_a_v(const void *state, int64_t element, const double *x)
-{
-    real *cell = 0;
-    int *count = 0;
-    get_a_v_cell((const struct state *)state, element, &cell, &count);
-    if (cell)
-        *cell = (real)*x;
-    else
-        *count = (int)*x;
-}
-static double conditional_a_v_at(const void *state, int64_t element, const double *x)
-{
-    const struct state *s = (const struct state *)state;
-    struct conditional_a_v k_;
-    double before, value = -GBM_INF;
-    GBM_COLUMNS(k_, room_a_v(&k_, s, element));
-    prepare_a_v(&k_, s, &gbm_alone, element);
-    get_a_v(state, element, &before);
-    if (*x >= k_.lower && *x <= k_.upper)
-        value = (double)density_a_v(&k_, (real)*x);
-    set_a_v(state, element, x);
-    value += (double)integrated_a_v(s, &gbm_alone, element);
-    set_a_v(state, element, &before);
-    GBM_COLUMNS_END(k_);
-    return value;
-}
-
-static int64_t cost_update_a_v(const void *state)
-{
-    const struct state *s = (const struct state *)state;
-    return (int64_t)((double)*s->N_v);
-}
-
-GBM_HOST_RUN(2, update_a_v, 1, 3, none)
+GBM_HOST_RUN(2, update_b_v, 1, 1, gbm_draw_gamma)
 static int dimension_theta_v(const void *state, int64_t element)
 {
     return 1;
@@ -1062,10 +984,34 @@ static double conditional_theta_v_at(const void *state, int64_t element, const d
     return value;
 }
 
-GBM_HOST_RUN(1, update_theta_v, 2, 1, gbm_draw_gamma)
-GBM_HOST_RUN(2, forward_theta_v, 3, 1, none)
+GBM_HOST_RUN(2, update_theta_v, 2, 1, gbm_draw_gamma)
+GBM_HOST_RUN(1, forward_theta_v, 3, 1, none)
 GBM_HOST_RUN(1, update_x_v, 4, 1, none)
 static void work_0(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    const double N_v = *s->N_v;
+    /* sum statistics */
+    *out++ = N_v;
+    *out++ = 23 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    /* search draws */
+    *out++ = 1;
+    *out++ = 60;
+    *out++ = 0;
+    *out++ = 1;
+}
+static const struct gbm_phase phases_0[] = {
+    {.text = "sum: statistics of theta[i] ~ dgamma(a, b)", .counted = 3, .live = true,
+     .nreads = 1, .nwrites = 0, .reads = (const int[]){2}},
+    {.text = "search: draws", .at_least = true,
+     .nreads = 0, .nwrites = 1,
+     .writes = (const int[]){0}},
+};
+
+static void work_1(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
     const double N_v = *s->N_v;
@@ -1081,38 +1027,12 @@ static void work_0(const void *state, double *out)
     *out++ = 0;
     *out++ = 1;
 }
-static const struct gbm_phase phases_0[] = {
+static const struct gbm_phase phases_1[] = {
     {.text = "sum: statistics of theta[i] ~ dgamma(a, b)", .counted = 3, .live = true,
      .nreads = 1, .nwrites = 0, .reads = (const int[]){2}},
     {.text = "map: draws from dgamma",
      .nreads = 0, .nwrites = 1,
      .writes = (const int[]){1}},
-};
-
-static void work_1(const void *state, double *out)
-{
-    const struct state *s = (const struct state *)state;
-    const double N_v = *s->N_v;
-    /* search draws */
-    *out++ = 1;
-    *out++ = 40;
-    *out++ = 0;
-    *out++ = 1;
-    /* sum log density */
-    *out++ = N_v;
-    *out++ = 160 * N_v;
-    *out++ = 0;
-    *out++ = 2;
-    *out++ = 2 * N_v;
-    *out++ = 2 * N_v;
-    *out++ = 2 * N_v;
-}
-static const struct gbm_phase phases_1[] = {
-    {.text = "search: draws", .at_least = true,
-     .nreads = 0, .nwrites = 1,
-     .writes = (const int[]){0}},
-    {.text = "sum: log density of theta[i] ~ dgamma(a, b)", .at_least = true, .counted = 3, .live = true,
-     .nreads = 3, .nwrites = 0, .reads = (const int[]){2, 3, 1}},
 };
 
 static void work_2(const void *state, double *out)
@@ -1169,22 +1089,22 @@ static const struct gbm_phase phases_4[] = {
 
 
 static const struct gbm_step steps[] = {
+    {.kind = GBM_STEP_MAP, .name = "update_a_v",
+     .variable = "a", .sampler = "slice",
+     .family = 0, .number = 0, .sequential = 0, .leaf = 0, .inverse = -1,
+     .text = "a ~ dexp(1)", .trials = true, .barriers = 8,
+     .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
+     .block_size = dimension_a_v, .block_get = get_a_v, .block_set = set_a_v, .conditional = conditional_a_v_at,
+     .cost = cost_update_a_v,
+     .nphases = 2, .phases = phases_0, .work = work_0},
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
      .variable = "b", .sampler = "dgamma",
-     .family = 1, .number = 0, .sequential = 0, .leaf = 0, .inverse = -1,
+     .family = 1, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1,
      .text = "b ~ dgamma(0.1, 1)",
      .exact = gbm_always, .barriers = 8,
      .run = update_b_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
      .cost = cost_update_b_v,
-     .nphases = 2, .phases = phases_0, .work = work_0},
-    {.kind = GBM_STEP_MAP, .name = "update_a_v",
-     .variable = "a", .sampler = "slice",
-     .family = 0, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1,
-     .text = "a ~ dexp(1)", .trials = true, .collapsed = true,
-     .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
-     .block_size = dimension_a_v, .block_get = get_a_v, .block_set = set_a_v, .conditional = conditional_a_v_at,
-     .cost = cost_update_a_v,
      .nphases = 2, .phases = phases_1, .work = work_1},
     {.kind = GBM_STEP_MAP, .name = "update_theta_v",
      .variable = "theta", .sampler = "dgamma",
