@@ -31,6 +31,47 @@ struct along_history {
     int chains, rows, n, moving, stride;
 };
 
+/* A number. */
+struct along_place {
+    int variable, family;
+    int64_t cell, element;
+};
+
+/* An element of the joint density. */
+struct along_item {
+    int family;
+    int64_t element;
+};
+
+/* The moves of all chains. */
+struct host_along {
+    const struct rt_instance *in;
+    int n, seen; /* places that move; with those that are learnt from */
+    int warmup, stride;
+    struct along_place place[ALONG_CELLS];
+    bool positive[ALONG_CELLS];         /* these move on their logarithms */
+    struct along_item *terms, *derived; /* of the joint density */
+    int64_t nterms, nderived;
+    double cost; /* of a move along a line, in sweeps */
+    struct along_lines lines;
+    double (*widths)[ALONG_LINES]; /* [chains], of the slices */
+    double *history;               /* [chains][ALONG_ROWS][seen] */
+};
+
+/* along_joint.c. The value of number k in a chain. */
+double along_value(const struct host_along *a, int chain, int k);
+void along_set(const struct host_along *a, int chain, int k, double x);
+/* Lists what moves, and what follows; false: there is something that must not
+ * move, or too much. Then, as far as there is room, other numbers that chains
+ * draw; which are positive; and the cost of a move. */
+bool along_list(struct host_along *a, const void *state);
+void along_list_others(struct host_along *a, const void *state);
+void along_find_positive(struct host_along *a, const void *state);
+double along_cost(const struct host_along *a, const void *state);
+
+/* along_history.c. Sweeps `done` of a chain: its state is one to learn from. */
+void along_record(struct host_along *a, int chain, int done);
+
 /* along_learn.c. What states say of the lines. `cost`: of a move along one, in
  * sweeps. The `last` time lines go if the chosen numbers are not faster with
  * them, by more than they cost. The history is spent. False: no memory. */

@@ -170,6 +170,13 @@ void rt_pieces_add(struct rt_pieces *pieces, const char *name, void *place,
                    size_t bytes);
 void rt_pieces_free(struct rt_pieces *pieces);
 
+/* work.c. GBM_WORK_... and reads of a step's phases, one after the other; the
+ * caller frees them. NULL: no memory. */
+double *rt_step_work(const struct gbm_step *step, const void *state);
+/* Those of the phase behind this one. */
+const double *rt_next_phase(const struct gbm_phase *phase,
+                            const double *counts);
+
 /* density.c */
 /* True if other functions read what the family computes from latent nodes. */
 bool rt_is_read(const struct gbm_model *model, int family);

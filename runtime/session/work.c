@@ -165,20 +165,22 @@ static int text_width(const struct rt_instance *in)
 }
 
 static void print_step(const struct counter *k, double seconds, int width,
-                       double *counts, FILE *out)
+                       FILE *out)
 {
     const struct rt_ceilings *c = &k->rt->ceilings;
     const struct gbm_step *s = k->step;
     char number_text[16];
     struct work all = {0};
-    s->work(k->state, counts);
+    double *counts = rt_step_work(s, k->state);
     const double *at = counts;
+    if (!counts)
+        return;
     for (int i = 0; i < s->nphases; i++) {
         const struct work w = count_phase(k, &s->phases[i], at);
         all.bytes += w.bytes;
         all.operations += w.operations;
         all.at_least = all.at_least || w.at_least;
-        at += GBM_WORK_READS + s->phases[i].nreads;
+        at = rt_next_phase(&s->phases[i], at);
     }
     snprintf(number_text, sizeof number_text, "%d", s->number + 1);
     print_row(out, c, number_text, s->variable, width, &all, seconds);
@@ -189,8 +191,9 @@ static void print_step(const struct counter *k, double seconds, int width,
         snprintf(text, sizeof text, "  %s", s->phases[i].text);
         if (w.rows > 0)
             print_row(out, c, "", text, width, &w, -1);
-        at += GBM_WORK_READS + s->phases[i].nreads;
+        at = rt_next_phase(&s->phases[i], at);
     }
+    free(counts);
 }
 
 static void print_head(const struct rt_ceilings *c, int width, FILE *out)
@@ -215,20 +218,12 @@ void rt_work_print(const struct rt *rt, const struct rt_instance *in,
 {
     const struct gbm_model *m = in->model;
     char *states = rt_states_create(in);
-    size_t most = 1;
-    for (int k = 0; k < m->nsteps; k++) {
-        size_t n = 0;
-        for (int i = 0; i < m->steps[k].nphases; i++)
-            n += GBM_WORK_READS + (size_t)m->steps[k].phases[i].nreads;
-        most = n > most ? n : most;
-    }
-    double *counts = calloc(most, sizeof *counts);
     const int width = text_width(in);
-    if (states && counts && rt->ceilings.bandwidth > 0 && rt->ceilings.rate > 0)
+    const bool known =
+        states && rt->ceilings.bandwidth > 0 && rt->ceilings.rate > 0;
+    if (known)
         print_head(&rt->ceilings, width, out);
-    else
-        most = 0;
-    for (int k = 0; most && k < m->nsteps; k++) {
+    for (int k = 0; known && k < m->nsteps; k++) {
         const struct counter counter = {.rt = rt,
                                         .in = in,
                                         .step = &m->steps[k],
@@ -236,9 +231,8 @@ void rt_work_print(const struct rt *rt, const struct rt_instance *in,
                                         .drawn = share_drawn(in, &m->steps[k])};
         if (in->steps[k].active && rt->profile[k] > 0)
             print_step(&counter, rt->profile[k] / (double)sweeps / in->nchains,
-                       width, counts, out);
+                       width, out);
     }
-    free(counts);
     free(states);
 }
 
