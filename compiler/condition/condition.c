@@ -435,4 +435,5 @@ void condition_model(struct compiler *c, struct model *m)
 {
     condition_families(c, m);
     condition_observed_sums(c, m);
+    condition_totals(c, m);
 }

@@ -118,5 +118,19 @@ void condition_tie_to_sum(struct compiler *c, struct model *m, struct step *s,
                           struct factor *g, const symp *target);
 /* Adds the steps that move summands in pairs. */
 void condition_observed_sums(struct compiler *c, struct model *m);
+/* Whether each element of v is drawn by itself. */
+bool condition_is_node(const struct var *v);
+/* Whether different instances of f have different cells here. */
+bool condition_cell_per_instance(struct compiler *c, const struct family *f,
+                                 symp cell);
+/* The step that moves a and b so that weight * cell of both, added up, stays;
+ * g is the factor that holds this sum, and the number tells its pairs apart. */
+struct step *condition_pair_step(struct compiler *c, struct model *m,
+                                 struct factor *g, const struct summand *a,
+                                 const struct summand *b, int number);
+
+/* ---- total.c */
+/* Adds the steps that move latent counts with their total. */
+void condition_totals(struct compiler *c, struct model *m);
 
 #endif

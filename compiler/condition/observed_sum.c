@@ -35,12 +35,18 @@ static void refuse(struct summands *k, symp e)
     k->ok = false;
 }
 
+bool condition_is_node(const struct var *v)
+{
+    bool fits = v->role == ROLE_STOCHASTIC;
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        fits = fits && f->stochastic && !f->nslices;
+    return fits;
+}
+
 static void add_summand(struct summands *k, symp cell, double weight,
                         struct loop *index)
 {
-    bool fits = cell->var->role == ROLE_STOCHASTIC;
-    for (const struct family *f = cell->var->families; f; f = f->next_of_var)
-        fits = fits && f->stochastic && !f->nslices;
+    bool fits = condition_is_node(cell->var);
     for (int d = 0; d < cell->nargs; d++) {
         symp offset;
         bool runs = index && sym_has_loop(cell->args[d], index);
@@ -176,6 +182,22 @@ void condition_tie_to_sum(struct compiler *c, struct model *m, struct step *s,
     }
 }
 
+bool condition_cell_per_instance(struct compiler *c, const struct family *f,
+                                 symp cell)
+{
+    for (int i = 0; i < f->nloops; i++) {
+        bool found = false;
+        for (int d = 0; d < cell->nargs; d++) {
+            symp offset;
+            found = found ||
+                    sym_plain_loop(c, cell->args[d], &offset) == f->loops[i];
+        }
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 /* ---- a pair's conditional -------------------------------------------------
  */
 
@@ -217,6 +239,8 @@ static void add_pair_part(struct compiler *c, struct step *s, struct part *p,
     p->value = condition_in_part(c, p, g->value);
     p->lower = condition_in_part(c, p, g->lower);
     p->upper = condition_in_part(c, p, g->upper);
+    if (p->prior && g->family->nslices) /* a count */
+        p->lower = sym_num(c, 0);
     struct part **last = &s->parts;
     while (*last)
         last = &(*last)->next;
@@ -242,6 +266,12 @@ static struct found own_reference(struct compiler *c, const struct factor *g)
                               sym_ref(c, f->var, f->var->ndim, f->lower)};
 }
 
+/* Whether a reference in a vector's factor is to the vector itself. */
+static bool is_own_count(const struct factor *g, symp reference)
+{
+    return g->family->nslices && g->family->var == reference->var;
+}
+
 /* The factor's instances that mention one of the cells, each once. Returns
  * how many references there were. */
 static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
@@ -262,7 +292,7 @@ static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
     done.found = NEW_ARRAY(c, struct found, refs[0].n + refs[1].n + 2);
     done.cell = NEW_ARRAY(c, symp, refs[0].n + refs[1].n + 2);
     for (int side = 0; side < 2; side++) /* the cells' own priors first */
-        if (g->family->var == pair[side].cell->var) {
+        if (g->family->var == pair[side].cell->var && !g->family->nslices) {
             struct found own = own_reference(c, g);
             take_hit(c, m, s, g, &own, pair[side].cell, true, &done);
         }
@@ -272,26 +302,10 @@ static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
             if (g->family->var == r->reference->var &&
                 sym_same(r->reference, own_reference(c, g).reference))
                 continue;
-            take_hit(c, m, s, g, r, pair[side].cell, false, &done);
+            take_hit(c, m, s, g, r, pair[side].cell,
+                     is_own_count(g, r->reference), &done);
         }
     return done.n;
-}
-
-/* Whether different instances of the sum have different cells here. */
-static bool cell_per_instance(struct compiler *c, const struct family *f,
-                              symp cell)
-{
-    for (int i = 0; i < f->nloops; i++) {
-        bool found = false;
-        for (int d = 0; d < cell->nargs; d++) {
-            symp offset;
-            found = found ||
-                    sym_plain_loop(c, cell->args[d], &offset) == f->loops[i];
-        }
-        if (!found)
-            return false;
-    }
-    return true;
 }
 
 static struct summand with_own_index(struct compiler *c,
@@ -314,9 +328,9 @@ static void add_member(struct step *s, struct family *f)
             s->block.members[s->block.n++].family = f;
 }
 
-static struct step *pair_step(struct compiler *c, struct model *m,
-                              struct factor *g, const struct summand *a,
-                              const struct summand *b, int number)
+struct step *condition_pair_step(struct compiler *c, struct model *m,
+                                 struct factor *g, const struct summand *a,
+                                 const struct summand *b, int number)
 {
     struct step *s = NEW(c, struct step);
     s->family = g->family;
@@ -340,8 +354,8 @@ static struct step *pair_step(struct compiler *c, struct model *m,
     /* one reference a factor, and cells of their own: nothing is shared */
     apart = apart && !a->index && !b->index && !s->through &&
             a->cell->var != b->cell->var &&
-            cell_per_instance(c, g->family, a->cell) &&
-            cell_per_instance(c, g->family, b->cell);
+            condition_cell_per_instance(c, g->family, a->cell) &&
+            condition_cell_per_instance(c, g->family, b->cell);
     s->order.sequential = !apart && g->family->nloops > 0;
     return s;
 }
@@ -351,7 +365,8 @@ static bool shared_cell(struct compiler *c, const struct factor *g,
                         const struct summand *list)
 {
     for (const struct summand *s = list; s; s = s->next)
-        if (g->family->nloops && !cell_per_instance(c, g->family, s->cell)) {
+        if (g->family->nloops &&
+            !condition_cell_per_instance(c, g->family, s->cell)) {
             error_at(c, g->family->span,
                      "not supported yet: %s is in several observed sums",
                      sym_text(c, s->cell));
@@ -381,7 +396,7 @@ static void sum_steps(struct compiler *c, struct model *m, struct factor *g)
                          sym_text(c, a->cell), sym_text(c, b->cell));
                 return;
             }
-            struct step *s = pair_step(c, m, g, a, b, ++number);
+            struct step *s = condition_pair_step(c, m, g, a, b, ++number);
             *m->last_step = s;
             m->last_step = &s->next;
         }

@@ -231,11 +231,13 @@ static void emit_pair_update(struct compiler *c, struct text *out,
                 sym_text(c, pair_of(s)[1].cell), s->name);
     if (s->family->nloops)
         emit_decode(&e, s->family, "element");
-    symp value = s->family->factor->value;
-    emit_line(
-        &e, "if (!(%s))",
-        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
-    emit_line(&e, "    return;");
+    if (!s->family->nslices) {
+        symp value = s->family->factor->value;
+        emit_line(
+            &e, "if (!(%s))",
+            emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
+        emit_line(&e, "    return;");
+    }
     int braces = open_places(&e, s);
     fill_pair(&e, s);
     emit_line(&e, "real lower, upper, value;");
