@@ -149,16 +149,29 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
     return (n > 1 && plates && !same) || many;
 }
 
-/* Adds s to the group if the block stays one. */
+/* Adds s to the group if the block stays one, and normal unless it may be
+ * curved. */
 static void try_member(struct compiler *c, struct model *m,
                        struct step **members, int *n, struct step *s,
-                       bool long_sums)
+                       bool curved, bool long_sums)
 {
     if (*n == MAX_MEMBERS || in_group(members, *n, s))
         return;
     members[(*n)++] = s;
-    if (!joint_takes(c, m, members, *n, long_sums))
+    if (!joint_takes(c, m, members, *n, curved, long_sums))
         --*n;
+}
+
+/* Among slices there are linear ones: two columns of a table of vectors in one
+ * mean, a[i,1] + a[i,2] * x[t], are no quadratic of either. */
+static void add_linear(struct compiler *c, struct model *m,
+                       struct step **members, int *n, bool long_sums)
+{
+    for (int i = 0; i < *n; i++)
+        for (struct step *s = m->steps; s; s = s->next)
+            if (curved_candidate(c, s) &&
+                sampler_share_likelihood(s, members[i]))
+                try_member(c, m, members, n, s, false, long_sums);
 }
 
 static void add_hyper_means(struct compiler *c, struct model *m,
@@ -169,7 +182,7 @@ static void add_hyper_means(struct compiler *c, struct model *m,
             if (candidate(s) && !in_group(members, *n, s) &&
                 (in_prior(s, members[i]) ||
                  sampler_share_likelihood(s, members[i])))
-                try_member(c, m, members, n, s, long_sums);
+                try_member(c, m, members, n, s, true, long_sums);
 }
 
 /* An element's slice reads few rows. */
@@ -252,9 +265,11 @@ static int find_members(struct compiler *c, struct model *m,
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < ngroup; i++)
             if (is_plate(group[i]) == (pass == 0))
-                try_member(c, m, members, &n, group[i], long_sums);
+                try_member(c, m, members, &n, group[i], true, long_sums);
     if (n == 0 || (curved ? !worth_curved(members, n) : !worth(c, members, n)))
         return 0;
+    if (!curved)
+        add_linear(c, m, members, &n, long_sums);
     add_hyper_means(c, m, members, &n, long_sums);
     return n;
 }
@@ -326,8 +341,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     }
     if (n == 0)
         return;
-    /* among slices there may be linear ones: two rows of a table of vectors in
-     * one mean, ab[i[d],1] + ab[j[d],2], which are no quadratic of either */
+    /* the block of slices may be linear, as in add_linear */
     const bool fits = joint_of(block)->curved;
     if (fits && (!curved || sampler_falls_apart(c, m, members, n)))
         return;

@@ -125,10 +125,11 @@ void sampler_form_joint_blocks(struct compiler *c, struct model *m);
  * long_sums: it may take what these run through. */
 struct step *joint_block(struct compiler *c, struct model *m,
                          struct step *const *steps, int n, bool long_sums);
-/* Whether there is one with the last of the steps, as there is with the others;
- * only what this one stands in is looked at. */
+/* Whether there is one with the last of the steps, as there is with the others,
+ * a normal one unless it may be curved; only what this one stands in is looked
+ * at. */
 bool joint_takes(struct compiler *c, struct model *m, struct step *const *steps,
-                 int n, bool long_sums);
+                 int n, bool curved, bool long_sums);
 const char *joint_block_name(struct compiler *c, const struct step *s);
 
 /* ---- joint_term.c */

@@ -134,7 +134,7 @@ static bool concerns(struct compiler *c, const struct factor *h,
 }
 
 bool joint_takes(struct compiler *c, struct model *m, struct step *const *steps,
-                 int n, bool long_sums)
+                 int n, bool curved, bool long_sums)
 {
     struct joint_context k = {.long_sums = long_sums};
     bool any = n > 1;
@@ -146,6 +146,9 @@ bool joint_takes(struct compiler *c, struct model *m, struct step *const *steps,
         if (!terms_of(c, &k, steps, n, h, &terms))
             return false;
         any = any || terms;
+        for (; terms && !curved; terms = terms->next)
+            if (terms->curved)
+                return false;
     }
     return any;
 }
