@@ -21,12 +21,18 @@
 
 /* ---- making one ---- */
 
-/* GBM_LINES=off: for tests, as other devices do not have these moves. */
-static bool is_wanted(const struct rt *rt)
+/* GBM_LINES is for tests: `off`, as other devices do not have these moves;
+ * `always`, as lines that do not pay must leave the posterior as it is, too. */
+static bool is_asked_to_be(const char *what)
 {
     const char *asked = getenv("GBM_LINES");
-    return rt->lines && rt->options.warmup >= ALONG_WARMUP &&
-           !(asked && strcmp(asked, "off") == 0);
+    return asked && strcmp(asked, what) == 0;
+}
+
+static bool is_wanted(const struct rt *rt)
+{
+    const int least = is_asked_to_be("always") ? ALONG_LEAST : ALONG_WARMUP;
+    return rt->lines && rt->options.warmup >= least && !is_asked_to_be("off");
 }
 
 void host_along_free(struct host_along *a)
@@ -51,6 +57,7 @@ struct host_along *host_along_create(const struct rt *rt,
     for (int f = 0; f < in->model->nfamilies; f++)
         all += (size_t)in->elements[f];
     a->in = in;
+    a->always = is_asked_to_be("always");
     a->warmup = rt->options.warmup;
     a->stride = a->warmup / 2 / ALONG_ROWS + 1;
     a->terms = malloc(all * sizeof *a->terms);

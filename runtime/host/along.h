@@ -12,6 +12,7 @@ enum {
     ALONG_LINES = 4,
     ALONG_ROWS = 512,   /* sweeps of a chain to learn from, at most */
     ALONG_WARMUP = 400, /* sweeps of warm-up, at least */
+    ALONG_LEAST = 8,    /* the same for tests: each moment has its sweep */
     ALONG_TRIALS = 6    /* densities that a slice evaluates, about */
 };
 
@@ -29,6 +30,7 @@ struct along_lines {
 struct along_history {
     double *x; /* [chains][rows][n] */
     int chains, rows, n, moving, stride;
+    bool always; /* for tests: lines need not pay */
 };
 
 /* A number. */
@@ -53,6 +55,7 @@ struct host_along {
     struct along_item *terms, *derived; /* of the joint density */
     int64_t nterms, nderived;
     double cost; /* of a move along a line, in sweeps */
+    bool always; /* lines are learnt whether they pay or not */
     struct along_lines lines;
     double (*widths)[ALONG_LINES]; /* [chains], of the slices */
     double *history;               /* [chains][ALONG_ROWS][seen] */

@@ -68,7 +68,8 @@ bool host_along_learn(struct host_along *a, const struct rt_block *b, int to)
                                           .rows = rows,
                                           .n = a->seen,
                                           .moving = a->n,
-                                          .stride = a->stride};
+                                          .stride = a->stride,
+                                          .always = a->always};
     const size_t cells = (size_t)rows * (size_t)a->seen;
     for (int c = 1; c < a->in->nchains; c++)
         memmove(a->history + (size_t)c * cells,

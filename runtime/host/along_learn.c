@@ -107,7 +107,8 @@ static int choose(const struct learner *l, int from, int to, int *chosen)
     for (; k < ALONG_CHOSEN; k++) {
         int best = -1;
         for (int j = from; j < to; j++)
-            if (!taken[j] && l->sd[j] > 0 && l->lag[j] > SLOW &&
+            if (!taken[j] && l->sd[j] > 0 &&
+                (l->lag[j] > SLOW || l->h.always) &&
                 (best < 0 || l->lag[j] > l->lag[best]))
                 best = j;
         if (best < 0)
@@ -214,13 +215,15 @@ static void set_lines(struct learner *l, struct along_lines *lines, double cost)
     double times[ALONG_CHOSEN], precise[ALONG_CHOSEN], weights[ALONG_CHOSEN];
     const double slowest = largest(lines->before, l->k);
     lines->n = 0;
-    if (slowest < WORTH || !compare_with_alone(l, V, times, precise))
+    if ((slowest < WORTH && !l->h.always) ||
+        !compare_with_alone(l, V, times, precise))
         return;
     while (lines->n < ALONG_LINES && lines->n < l->k) {
         const int had = lines->n, next = l->k - 1 - had;
         /* the first is tried: what they are slow by may be none of these */
         const double time = had ? times[next] : slowest, left = had ? LEFT : 1;
-        if (time * (1 + had * cost) < left * (1 + (had + 1) * cost))
+        if (!l->h.always &&
+            time * (1 + had * cost) < left * (1 + (had + 1) * cost))
             break;
         for (int i = 0; i < l->k; i++)
             weights[i] = V[next][i] * precise[i];
@@ -260,7 +263,8 @@ static void learn(struct learner *l, struct along_lines *lines, double cost,
     if (lines->n == 0)
         memcpy(lines->before, times, sizeof times);
     /* lines that were not tried make nothing faster */
-    if (last && faster(lines, times) < GAIN * (1 + lines->n * cost))
+    if (last && !l->h.always &&
+        faster(lines, times) < GAIN * (1 + lines->n * cost))
         lines->n = 0;
     else
         set_lines(l, lines, cost);

@@ -62,7 +62,7 @@ class Bench:
         with open(self.at("data.json"), "w") as f:
             f.write(data)
 
-    def run(self, words, seconds=None):
+    def run(self, words, seconds=None, **variables):
         seconds = seconds or self.settings.seconds
         # a sweep step by step, or in one kernel where that is faster
         by_steps = {"GBM_CUDA_CHAINS": "0", "GBM_CUDA_PASS": "1"} \
@@ -72,7 +72,7 @@ class Bench:
         environment = dict(os.environ, OMP_NUM_THREADS="1",
                            OPENBLAS_NUM_THREADS="1", CC=c_compiler(),
                            GBM_CACHE="off", **by_steps,
-                           **self.settings.environment)
+                           **self.settings.environment, **variables)
         with subprocess.Popen(words, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=self.folder,
                               stdin=subprocess.DEVNULL, env=environment,
@@ -88,10 +88,10 @@ class Bench:
                 return 124, out, err
         return p.returncode, out, err
 
-    def sampler(self, command, *options, seconds=None):
+    def sampler(self, command, *options, seconds=None, **variables):
         status, out, err = self.run(
             [self.at("sampler"), command, "--data", "data.json", "--threads",
-             "1", *options], seconds)
+             "1", *options], seconds, **variables)
         # predictions from parameters that overflow; the density oracle looks
         # at the draws that are no numbers
         if status == 2 and "all that was drawn is kept" in err:

@@ -32,6 +32,7 @@ FORWARD = 2.7  # likewise, of Kolmogorov and Smirnov: met by chance once in 1e6
 ESS = 100  # fewer effective draws say nothing
 RHAT = 1.03
 APART = 1.2  # R-hat of chains that do not say what the posterior is
+ENDS = ("signal", "no end", "sanitizer")  # kinds of failures that end all
 STILL = 1e6  # R-hat of chains that stand still: rounding over rounding
 FAR = 1e8  # means beyond say nothing: the tail is too heavy for one
 
@@ -250,45 +251,60 @@ def columns(path):
 
 # --------------------------------------------------- the density, on its own
 
-def density_agrees(bench, text, data):
-    """lp__ of some draws beside the log density that plain Python adds up;
-    only differences, as constants are the compiler's own."""
+def few_draws(bench, chains, *words):
+    """(failure, draws of all chains) of a run with lp__."""
     status, out, err = bench.sampler(
-        "run", "--quiet", "--chains", "2", "--warmup", "4", "--draws", "4",
-        "--seed", str(bench.seed), "--lp", "--out", "few.csv",
-        "--digits", "17", "--device", "cpu")
+        "run", "--quiet", "--chains", str(chains), "--seed", str(bench.seed),
+        "--lp", "--out", "few.csv", "--digits", "17", "--device", "cpu", *words)
     failed = broke("run", status, out, err)
+    if failed or status:
+        return failed or Failure("run", plain_kind(message(err)),
+                                 err[:1000]), []
+    return None, [row for chain in range(1, chains + 1)
+                  for row in read_draws(bench.at(f"few_{chain}.csv"))]
+
+
+def density_agrees(bench, text, data, truth):
+    """lp__ of some draws beside the log density that plain Python adds up;
+    only differences, as constants are the compiler's own. The last begins at
+    what the data were made with: what no step can move lies elsewhere there."""
+    failed, rows = few_draws(bench, 2, "--warmup", "4", "--draws", "4")
     if failed:
         return failed
-    if status:
-        return Failure("run", plain_kind(message(err)), err[:1000])
     model = density.Density(text, data)
     if not model.possible:
         return None
-    pairs, rows = [], []
-    for chain in (1, 2):
-        path = bench.at(f"few_{chain}.csv")
-        for row in read_draws(path):
-            if not all(math.isfinite(v) for v in row.values()):
-                try:
-                    if model.has_no_draw(row):
-                        bench.notes.append("density: parameters that allow "
-                                           "no draw")
-                        return None
-                except density.Unknown:
-                    pass
-                bad = [n for n, v in row.items() if not math.isfinite(v)]
-                return Failure("run", "a draw is not finite", str(bad[:8]))
+    if truth:
+        with open(bench.at("truth.json"), "w") as f:
+            json.dump(to_json(truth), f)
+        failed, more = few_draws(bench, 1, "--warmup", "0", "--draws", "1",
+                                 "--init", "truth.json")
+        if failed and failed.kind.startswith(ENDS):
+            return failed
+        if failed:
+            bench.notes.append("density: no start at what the data were made "
+                               "with")
+        rows += more
+    pairs = []
+    for row in rows:
+        if not all(math.isfinite(v) for v in row.values()):
             try:
-                own = model.log_density(row)
-            except density.Unknown as why:
-                bench.notes.append(f"density: {plain_kind(str(why))}")
-                return None
-            if model.differs:
-                return Failure("density", "a computed value",
-                               "\n".join(model.differs[:8]))
-            pairs.append((row["lp__"], own))
-            rows.append(row)
+                if model.has_no_draw(row):
+                    bench.notes.append("density: parameters that allow no draw")
+                    return None
+            except density.Unknown:
+                pass
+            bad = [n for n, v in row.items() if not math.isfinite(v)]
+            return Failure("run", "a draw is not finite", str(bad[:8]))
+        try:
+            own = model.log_density(row)
+        except density.Unknown as why:
+            bench.notes.append(f"density: {plain_kind(str(why))}")
+            return None
+        if model.differs:
+            return Failure("density", "a computed value",
+                           "\n".join(model.differs[:8]))
+        pairs.append((row["lp__"], own))
     impossible = [p for p in pairs if not math.isfinite(p[1])]
     if impossible:
         return Failure("density", "a draw is impossible",
@@ -619,7 +635,8 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "warnings": lambda: warnings_of_c(bench),
         "nvrtc": lambda: nvrtc(bench),
         "check": lambda: check(bench, text, truth or {}),
-        "density": lambda: density_agrees(bench, text, data),
+        "density": lambda: density_agrees(
+            bench, text, data, truth),
         "cost": lambda: cost.agrees(bench, text, data),
         "plain": lambda: plain(bench, like),
         "powers": lambda: bridges.conditionals(bench),
@@ -628,6 +645,7 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "smc": lambda: compare_runs(bench, "smc", bridges.draws(bench, "smc")),
         "forward": lambda: forward_agrees(bench, text, data),
         "stays": lambda: stays.leaves(bench, like),
+        "lines": lambda: stays.leaves(bench, like, lines=True),
         "from": lambda: earlier.predicted(bench, text, data),
         "init": lambda: from_some(bench, text, truth or {}, like),
         "geweke": lambda: geweke(bench),
@@ -669,8 +687,7 @@ def examine(text, data_text, data, seed, folder, settings, bugs=True,
         failed = ask(name, bench, text, data, bugs, truth)
         if failed:
             failures.append(failed)
-            if failed.kind.startswith(("signal", "no end", "sanitizer")) or \
-                    failed.oracle == "run":
+            if failed.kind.startswith(ENDS) or failed.oracle == "run":
                 break
     return failures, bench.notes, ran
 

@@ -5,7 +5,11 @@ Each of many chains begins where one of the plain sampler ended, and moves a few
 sweeps. Where the plain ones have arrived, what the chains are then is distributed
 as before (Gandy and Scott 2020, Unit testing for MCMC and other Monte Carlo
 methods). Nothing is tuned: there is no warm-up. Plain chains that still know
-halfway what they end as have not arrived, and say nothing."""
+halfway what they end as have not arrived, and say nothing.
+
+`lines`: the sweeps end with moves along lines that all chains learn together in
+a short warm-up, whether they pay or not. It begins in the posterior, too; so
+many chains learn much the same wherever each of them is."""
 
 import json
 import math
@@ -17,16 +21,18 @@ from harness import Failure, broke, message, plain_kind, read_draws, \
 from syntax import to_json
 
 CHAINS, SWEEPS, ARRIVE = 64, 24, 120
+LEARN = 16  # of these SWEEPS, where lines are learnt
 LIMIT = 5.5  # |z| that is looked at again, and that fails if met again
 MOVES = 3.0  # |z| at which the plain sampler has not arrived
 FORGOT = 0.5  # the most that a chain's rank halfway tells of its rank at the end
 
 
-def leaves(bench, like):
+def leaves(bench, like, lines=False):
     """None, or the Failure; `like` has arrays of the model, by name."""
+    oracle = "lines" if lines else "stays"
     suspects = None
     for times, seed in ((1, bench.seed + 3), (4, bench.seed + 104773)):
-        states, failed = three_times(bench, like, times, seed)
+        states, failed = three_times(bench, like, times, seed, lines)
         if failed or states is None:
             return failed
         far = {name: z for name, z in scores(*states) if z > LIMIT}
@@ -34,14 +40,14 @@ def leaves(bench, like):
             {n: z for n, z in far.items() if n in suspects}
         if not suspects:
             if times > 1:
-                bench.notes.append("stays: only once")
+                bench.notes.append(f"{oracle}: only once")
             return None
-    return Failure("stays", "another posterior is drawn towards", "\n".join(
+    return Failure(oracle, "another posterior is drawn towards", "\n".join(
         f"{n} z {z:.1f}" for n, z in sorted(
             suspects.items(), key=lambda item: -item[1])[:8]))
 
 
-def three_times(bench, like, times, seed):
+def three_times(bench, like, times, seed, lines):
     """What each chain is halfway to where the plain sampler ends, at that end, and
     where it and the derived one come to from there; None where that cannot be
     had."""
@@ -50,12 +56,15 @@ def three_times(bench, like, times, seed):
             ("ended", times * ARRIVE, ["--plain"]),
             ("plain", SWEEPS, ["--plain", "--start", "typical"]),
             ("derived", SWEEPS, ["--start", "typical"]))):
+        learn = LEARN if lines and name == "derived" else 0
+        left = sweeps - learn
         status, out, err = bench.sampler(
             "run", "--quiet", "--device", "cpu", "--chains", str(chains),
-            "--warmup", "0", "--draws", str(sweeps), "--thin", str(sweeps // 2),
-            "--digits", "17", "--seed", str(seed + k), "--out",
+            "--warmup", str(learn), "--draws", str(left), "--thin",
+            str(left // 2), "--digits", "17", "--seed", str(seed + k), "--out",
             f"{name}.csv", *begin, *more,
-            seconds=2 * times * bench.settings.seconds)
+            seconds=2 * times * bench.settings.seconds,
+            GBM_LINES="always" if learn else "off")
         if status == 124 or status and name == "ended":
             bench.notes.append("stays: the plain sampler does not arrive")
             return None, None
