@@ -100,6 +100,16 @@ const char *emit_real_between(struct emitter *e, const struct entry *d)
     return value;
 }
 
+const char *emit_drawn_between(struct emitter *e, const struct entry *d)
+{
+    const struct expr *between = entry_value(d, "draw_between");
+    if (!between)
+        return emit_real_between(e, d);
+    emit_param(e, "lower", "lower");
+    emit_param(e, "upper", "upper");
+    return emit_put_between(e, emit_entry_expression(e->c, d, between));
+}
+
 /* The draws of e are added to *n; whether all are of a normal between bounds.
  */
 static bool draws_between_alone(symp e, int *n)

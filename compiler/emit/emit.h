@@ -324,6 +324,9 @@ void emit_integer_between(struct emitter *e, const struct entry *d,
                           const char *cell);
 const char *emit_put_between(struct emitter *e, symp draw);
 const char *emit_real_between(struct emitter *e, const struct entry *d);
+/* Of reals whose parameters are in scope: by `draw_between`, or else as the one
+ * before. */
+const char *emit_drawn_between(struct emitter *e, const struct entry *d);
 /* Whether d's draw between bounds is one draw of a normal between bounds, which
  * may be asked for before it is taken (stdlib/kernels/between_rows.h). */
 bool emit_asks_between(struct compiler *c, const struct entry *d);

@@ -6,16 +6,16 @@
 
 /* ---- the samplers: a file each ---------------------------------------------
  */
-extern const struct sampler sampler_direct, sampler_enumeration, sampler_slice,
-    sampler_integer_slice, sampler_random_walk, sampler_elliptical_slice,
-    sampler_elliptical_block, sampler_adaptive_metropolis,
-    sampler_forward_backward, sampler_pair_slice, sampler_vector_draw,
-    sampler_vector_slice, sampler_gaussian_block, sampler_dense_block,
-    sampler_joint_gaussian, sampler_joint_ellipse, sampler_forward_draw,
-    sampler_stated_draw, sampler_pcn, sampler_rw_block, sampler_scale_move,
-    sampler_particle_gibbs, sampler_diam, sampler_translation,
-    sampler_held_scale, sampler_carried, sampler_integrated_slice,
-    sampler_expectation;
+extern const struct sampler sampler_direct, sampler_confined,
+    sampler_enumeration, sampler_slice, sampler_integer_slice,
+    sampler_random_walk, sampler_elliptical_slice, sampler_elliptical_block,
+    sampler_adaptive_metropolis, sampler_forward_backward, sampler_pair_slice,
+    sampler_vector_draw, sampler_vector_slice, sampler_gaussian_block,
+    sampler_dense_block, sampler_joint_gaussian, sampler_joint_ellipse,
+    sampler_forward_draw, sampler_stated_draw, sampler_pcn, sampler_rw_block,
+    sampler_scale_move, sampler_particle_gibbs, sampler_diam,
+    sampler_translation, sampler_held_scale, sampler_carried,
+    sampler_integrated_slice, sampler_expectation;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);

@@ -11,6 +11,7 @@ static const struct sampler *const samplers[] = {
     &sampler_stated_draw,
     &sampler_vector_draw,
     &sampler_direct,
+    &sampler_confined,
     &sampler_slice,
     &sampler_enumeration,
     &sampler_integer_slice,

@@ -111,6 +111,10 @@ GBM_FN_BIG real gbm_draw_truncated_gamma(struct gbm_rng *rng, real shape,
         return lower == upper ? lower : GBM_NAN;
     if (lower == 0 && upper == GBM_INF)
         return gbm_draw_gamma(rng, shape);
+    if (shape == 1) /* by inversion */
+        return gbm_clamp(
+            lower - real_log1p(gbm_uniform(rng) * real_expm1(lower - upper)),
+            lower, upper);
     struct gbm_log_gamma_density f = {shape, lower > 0 ? lower : upper};
     real from = lower > 0 ? 0 : -GBM_INF;
     real to = lower > 0 ? gbm_log_ratio(upper, lower) : 0;

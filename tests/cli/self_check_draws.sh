@@ -20,11 +20,14 @@ model {
   sigma ~ dunif(0, 10)
   a ~ dgamma(0.01, 1)
   z ~ dpois(a)
+  over ~ dinterval(life, 1.5)
+  life ~ dweib(shape, 0.4)
+  shape ~ dexp(1)
 }
 E
 cat >data.json <<'E'
 {"y": [1, 2, 0.5, 1.1, 1.9], "u": [0.1, 0.2, 0.05, 0.3, 0.11], "k": 4,
- "e": [1, -0.3, 0.5, -0.7, 2], "w": 1, "z": 0}
+ "e": [1, -0.3, 0.5, -0.7, 2], "w": 1, "z": 0, "over": 1}
 E
 status 0 "$GBMC" --emit=c model.gbm
 mv .out model.c
@@ -34,7 +37,7 @@ run() { # STATUS PROGRAM WARMUP: what the check takes goes by the latter
         --draws 10 --details --out "$2.csv"
 }
 run 0 model 100000
-says "draws of [4567] with their full conditionals"
+says "draws of [45678] with their full conditionals"
 
 # broken NAME SED: a draw is what is refused, and nothing is written
 broken() {
@@ -51,6 +54,7 @@ broken normal 's/gbm_draw_normal\(rng\)/2 * &/'
 broken between 's/gbm_draw_truncated_normal\(rng, mu_v, /&3 * /'
 broken quantile 's/gbm_beta_quantile\(a_v, b_v, p\)/lower + (upper - lower) * p/'
 broken scale 's/gbm_draw_gamma_between\(rng, [^,]*,/gbm_draw_gamma_between(rng, 9,/'
+broken confined 's/gbm_draw_truncated_gamma\(rng, 1,/gbm_draw_truncated_gamma(rng, 2,/'
 # where there is no member of the family, one is taken
 broken member 's/if \(\(a_v > 0\) \&\& \(b_v > 0\)\)/if (true)/; s/return \(a_v > 0\) \&\& \(b_v > 0\)/return 1/'
 
