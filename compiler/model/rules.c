@@ -332,7 +332,7 @@ static struct ends ends_of(symp e, const struct followed *in)
     case SYM_CALL:
         return ends_of_call(e, in);
     case SYM_ARRAY:
-        return e->nargs ? ends_of(e->args[e->nargs - 1], in) : anything;
+        return ends_of(e->args[0], in);
     case SYM_TARGET:
     case SYM_PARAM:
         return anything;
