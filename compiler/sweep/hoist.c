@@ -12,6 +12,7 @@
  *
  * Requires planned steps; sets `hoisted` of parts that gain by it. */
 #include "sweep/sweep.h"
+#include <math.h>
 #include <string.h>
 
 struct hoister {
@@ -383,6 +384,83 @@ static symp reduce_sum(struct hoister *k, symp e)
     return sym_sum(k->c, e->loop, e->args[0], e->args[1], body);
 }
 
+/* ---- settled by one condition ---------------------------------------------
+ *
+ * An expression that the target reaches through one condition alone, as
+ * lambda[1 + step(t - x)] and all that is computed of it, has two values, which
+ * are free of the target: trial values choose. */
+
+static bool is_condition(symp e)
+{
+    static const char *const names[] = {"==", "!=", "<",  "<=", ">",
+                                        ">=", "&&", "||", "!"};
+    for (size_t i = 0; e->kind == SYM_CALL && i < sizeof names / sizeof *names;
+         i++)
+        if (!strcmp(e->name, names[i]))
+            return true;
+    return false;
+}
+
+/* Whether no part of e reads the target but this condition, or, with none
+ * known, the first one found. */
+static bool reads_through(const struct hoister *k, symp e, symp *condition)
+{
+    if (is_free(k, e))
+        return true;
+    if (is_condition(e)) {
+        *condition = *condition ? *condition : e;
+        return sym_same(*condition, e);
+    }
+    bool reads = false;
+    for (int i = 0; i < e->nargs; i++) {
+        reads = reads || !is_free(k, e->args[i]);
+        if (!reads_through(k, e->args[i], condition))
+            return false;
+    }
+    return reads && e->kind != SYM_SUM && e->kind != SYM_ARRAY &&
+           !(e->kind == SYM_REF && e->var == k->var);
+}
+
+/* Whether the cells that e reads by subscripts with the condition exist where
+ * this is `value`. */
+static symp cells_exist(struct compiler *c, symp e, symp condition, symp value)
+{
+    symp all = sym_num(c, 1);
+    for (int i = 0; i < e->nargs; i++) {
+        symp at = sym_replace(c, e->args[i], condition, value);
+        all = sym_and(c, all, cells_exist(c, e->args[i], condition, value));
+        if (e->kind != SYM_REF || sym_same(at, e->args[i]))
+            continue;
+        symp end = sym_extent(c, (struct var *)(uintptr_t)e->var, i);
+        all =
+            sym_and(c, all, sym_call(c, ">=", 2, (symp[]){at, sym_num(c, 1)}));
+        all = sym_and(c, all, sym_call(c, "<=", 2, (symp[]){at, end}));
+    }
+    return all;
+}
+
+/* e by its two values, or NULL: it is no such expression, or costs nothing. */
+static symp reduce_settled(struct hoister *k, symp e)
+{
+    struct compiler *c = k->c;
+    symp condition = NULL, value[2];
+    if (k->uncertain || inside_sums(k, e) || is_condition(e) ||
+        !reads_through(k, e, &condition) || !condition)
+        return NULL;
+    for (int b = 0; b < 2; b++) {
+        symp known = sym_num(c, b);
+        value[b] = sym_select(c, cells_exist(c, e, condition, known),
+                              sym_replace(c, e, condition, known),
+                              sym_num(c, (double)NAN));
+    }
+    if (!sym_any(value[0], is_costly, NULL) &&
+        !sym_any(value[1], is_costly, NULL))
+        return NULL;
+    symp reduced = reduce(k, condition);
+    symp one = hoist_value(k, value[1]), other = hoist_value(k, value[0]);
+    return k->failed ? e : sym_select(c, reduced, one, other);
+}
+
 static symp reduce(struct hoister *k, symp e)
 {
     if (k->failed)
@@ -396,6 +474,9 @@ static symp reduce(struct hoister *k, symp e)
             return give_up(k);
         return hoist_value(k, e);
     }
+    symp settled = reduce_settled(k, e);
+    if (settled)
+        return settled;
     switch (e->kind) {
     case SYM_ADD:
         return reduce_add(k, e);
