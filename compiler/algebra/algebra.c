@@ -242,11 +242,14 @@ symp sym_join_complement(struct compiler *c, symp e)
     return e;
 }
 
-static symp multiply(struct compiler *c, int n, const symp *factors)
+/* The factors as different bases, each with an exponent; returns the number
+ * beside them. */
+static double gather_powers(struct compiler *c, int n, const symp *factors,
+                            struct list *bases, struct list *exponents)
 {
-    struct list flat = {0}, bases = {0}, exponents = {0}, out = {0};
-    sym_flatten(c, SYM_MUL, &flat, n, factors);
+    struct list flat = {0};
     double number = 1;
+    sym_flatten(c, SYM_MUL, &flat, n, factors);
     for (int i = 0; i < flat.n; i++) {
         symp base, exponent;
         if (flat.at[i]->kind == SYM_NUM) {
@@ -255,18 +258,48 @@ static symp multiply(struct compiler *c, int n, const symp *factors)
         }
         split_power(c, flat.at[i], &base, &exponent);
         int j = 0;
-        while (j < bases.n && !sym_same(bases.at[j], base) &&
-               !are_inverse(c, bases.at[j], base))
+        while (j < bases->n && !sym_same(bases->at[j], base) &&
+               !are_inverse(c, bases->at[j], base))
             j++;
-        if (j < bases.n) {
-            if (!sym_same(bases.at[j], base))
+        if (j < bases->n) {
+            if (!sym_same(bases->at[j], base))
                 exponent = sym_neg(c, exponent);
-            exponents.at[j] = sym_add2(c, exponents.at[j], exponent);
+            exponents->at[j] = sym_add2(c, exponents->at[j], exponent);
         } else {
-            sym_list_push(c, &bases, base);
-            sym_list_push(c, &exponents, exponent);
+            sym_list_push(c, bases, base);
+            sym_list_push(c, exponents, exponent);
         }
     }
+    return number;
+}
+
+/* A number times factors that have nothing in common. */
+static symp times_number(struct compiler *c, double number,
+                         const struct list *all)
+{
+    struct list out = {0};
+    if (number == 0 || all->n == 0)
+        return sym_num(c, number);
+    if (number == 1 && all->n == 1)
+        return all->at[0];
+    if (all->n == 1 && all->at[0]->kind == SYM_ADD) {
+        /* a number times a sum: distribute, so that signs cancel */
+        for (int i = 0; i < all->at[0]->nargs; i++)
+            sym_list_push(c, &out,
+                          sym_mul2(c, sym_num(c, number), all->at[0]->args[i]));
+        return sym_add(c, out.n, out.at);
+    }
+    if (number != 1)
+        sym_list_push(c, &out, sym_num(c, number));
+    for (int j = 0; j < all->n; j++)
+        sym_list_push(c, &out, all->at[j]);
+    return sym_make(c, (struct sym){.kind = SYM_MUL}, out.n, out.at);
+}
+
+static symp multiply(struct compiler *c, int n, const symp *factors)
+{
+    struct list bases = {0}, exponents = {0}, out = {0};
+    double number = gather_powers(c, n, factors, &bases, &exponents);
     if (number == 0)
         return sym_num(c, 0);
     bool again = false;
@@ -296,24 +329,7 @@ static symp multiply(struct compiler *c, int n, const symp *factors)
         sym_list_push(c, &all, sym_num(c, number));
         return sym_mul(c, all.n, all.at);
     }
-    if (number == 0 || all.n == 0)
-        return sym_num(c, number);
-    if (number == 1 && all.n == 1)
-        return all.at[0];
-    if (all.n == 1 && all.at[0]->kind == SYM_ADD) {
-        /* a number times a sum: distribute, so that signs cancel */
-        struct list terms = {0};
-        for (int i = 0; i < all.at[0]->nargs; i++)
-            sym_list_push(c, &terms,
-                          sym_mul2(c, sym_num(c, number), all.at[0]->args[i]));
-        return sym_add(c, terms.n, terms.at);
-    }
-    struct list result = {0};
-    if (number != 1)
-        sym_list_push(c, &result, sym_num(c, number));
-    for (int j = 0; j < all.n; j++)
-        sym_list_push(c, &result, all.at[j]);
-    return sym_make(c, (struct sym){.kind = SYM_MUL}, result.n, result.at);
+    return times_number(c, number, &all);
 }
 
 symp sym_mul(struct compiler *c, int n, const symp *factors)
@@ -662,8 +678,6 @@ static symp clause_at(struct compiler *c, symp call, const char *keyword)
     return sym_from_library(c, value, sym_bind_argument, &at);
 }
 
-/* log(a): splits products and powers of positive things; functions may state
- * their own log, and the log of one minus them, for accuracy and algebra. */
 /* log(u / (u + v)) = -log1p(v / u), which keeps its digits where one is far
  * larger than the other; NULL if `sum` has no such term. */
 static symp log_share(struct compiler *c, symp u, symp sum)
@@ -709,35 +723,61 @@ static symp log_of_shares(struct compiler *c, symp product)
     return NULL;
 }
 
+/* The logarithm of a product as a sum; NULL: nothing in it comes out. */
+static symp log_of_product(struct compiler *c, symp a)
+{
+    symp shares = log_of_shares(c, a);
+    struct list logs = {0}, other = {0};
+    if (shares)
+        return shares;
+    for (int i = 0; i < a->nargs; i++) {
+        if (sym_positive(a->args[i]))
+            sym_list_push(c, &logs, sym_log(c, a->args[i]));
+        else
+            sym_list_push(c, &other, a->args[i]);
+    }
+    /* the product is positive, or log would not be taken, so the rest is:
+     * sound because the log of a non-positive number is NaN either way */
+    if (logs.n) {
+        if (other.n)
+            sym_list_push(c, &logs, sym_log(c, sym_mul(c, other.n, other.at)));
+        return sym_add(c, logs.n, logs.at);
+    }
+    return other.n == 1 ? sym_log(c, other.at[0]) : NULL;
+}
+
+/* The logarithm of a = 1 - complement, where the complement's function states
+ * it, or is a share; NULL otherwise. */
+static symp log_of_complement(struct compiler *c, symp a)
+{
+    symp complement = sym_sub(c, sym_num(c, 1), a);
+    if (complement->kind == SYM_CALL)
+        return clause_at(c, complement, "log_complement");
+    for (int i = 0; complement->kind == SYM_MUL && i < 2; i++) {
+        symp u = complement->args[1 - i];
+        symp sum =
+            complement->nargs == 2 ? one_over(complement->args[i]) : NULL;
+        symp share = sum && log_share(c, u, sum)
+                         ? log_share(c, sym_sub(c, sum, u), sum)
+                         : NULL;
+        if (share)
+            return share;
+    }
+    return NULL;
+}
+
+/* log(a): splits products and powers of positive things; functions may state
+ * their own log, and the log of one minus them, for accuracy and algebra. */
 symp sym_log(struct compiler *c, symp a)
 {
+    symp other = NULL;
     if (sym_is_call(c, a, "exp"))
         return a->args[0];
     if (a->kind == SYM_POW &&
         (sym_positive(a->args[0]) || !sym_is_whole(a->args[1])))
         return sym_mul2(c, a->args[1], sym_log(c, a->args[0]));
-    symp shares = a->kind == SYM_MUL ? log_of_shares(c, a) : NULL;
-    if (shares)
-        return shares;
-    if (a->kind == SYM_MUL) {
-        struct list logs = {0}, other = {0};
-        for (int i = 0; i < a->nargs; i++) {
-            if (sym_positive(a->args[i]))
-                sym_list_push(c, &logs, sym_log(c, a->args[i]));
-            else
-                sym_list_push(c, &other, a->args[i]);
-        }
-        /* the product is positive, or log would not be taken, so the rest is:
-         * sound because the log of a non-positive number is NaN either way */
-        if (logs.n) {
-            if (other.n)
-                sym_list_push(c, &logs,
-                              sym_log(c, sym_mul(c, other.n, other.at)));
-            return sym_add(c, logs.n, logs.at);
-        }
-        if (other.n == 1)
-            return sym_log(c, other.at[0]);
-    }
+    if (a->kind == SYM_MUL && (other = log_of_product(c, a)))
+        return other;
     if (a->kind == SYM_SELECT)
         return sym_select(c, a->args[0], sym_log(c, a->args[1]),
                           sym_log(c, a->args[2]));
@@ -746,29 +786,11 @@ symp sym_log(struct compiler *c, symp a)
         sym_not_negative(c, array->args[0]))
         return sym_sum(c, array->loops[0], sym_num(c, 1), array->args[1],
                        sym_log(c, array->args[0]));
-    if (a->kind == SYM_CALL) {
-        symp own = clause_at(c, a, "log");
-        if (own)
-            return own;
-    }
-    if (a->kind == SYM_ADD && a->nargs == 2) {
-        symp complement = sym_sub(c, sym_num(c, 1), a);
-        if (complement->kind == SYM_CALL) {
-            symp own = clause_at(c, complement, "log_complement");
-            if (own)
-                return own;
-        }
-        for (int i = 0; complement->kind == SYM_MUL && i < 2; i++) {
-            symp u = complement->args[1 - i];
-            symp sum =
-                complement->nargs == 2 ? one_over(complement->args[i]) : NULL;
-            symp share = sum && log_share(c, u, sum)
-                             ? log_share(c, sym_sub(c, sum, u), sum)
-                             : NULL;
-            if (share)
-                return share;
-        }
-    }
+    if (a->kind == SYM_CALL && (other = clause_at(c, a, "log")))
+        return other;
+    if (a->kind == SYM_ADD && a->nargs == 2 &&
+        (other = log_of_complement(c, a)))
+        return other;
     return plain_call(c, "log",
                       library_find(c, ENTRY_FUNCTION, intern(c, "log")), 1, &a);
 }
