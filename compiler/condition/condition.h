@@ -374,6 +374,8 @@ struct turn {
     /* without a sampler: */
     struct inverse *inverse;  /* is rebuilt; NULL: none */
     const struct step *after; /* makes it due */
+    const struct step *again; /* the next step, which makes due all that this
+                                 one does: what it does not read waits */
     const struct var *due_whole,
         *due_partly; /* only where this leaf is observed throughout; where it is
                         not */

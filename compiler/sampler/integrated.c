@@ -36,7 +36,8 @@ struct integrated {
     struct step *step; /* the parameter's */
     struct node nodes[MOST_NODES];
     int n;
-    bool between; /* points that the parameter moves: interval.c */
+    bool between;              /* points that the parameter moves: interval.c */
+    struct label_sums *labels; /* where what labels tell is noted; or NULL */
     struct integrated *next;
 };
 
@@ -197,33 +198,50 @@ static symp values_of(const struct model *m, symp z)
 
 /* The sum of e over the rows of a part that count as the guard says, where a
  * row's label is all that e has of it: how many rows have each label is a
- * table, and values take the place of rows. NULL: it is no such sum. */
-static symp by_label(const struct integrated *k, const struct part *p,
-                     symp guard, symp e)
+ * table, and values take the place of rows. False: it is no such sum. */
+static bool by_label(const struct integrated *k, const struct part *p,
+                     symp guard, symp e, struct label_sum *out)
 {
     struct compiler *c = k->c;
     symp label =
         p->nloops == 1 && !p->inverse && !p->solved[0] ? label_in(e) : NULL;
     symp values = label ? values_of(k->m, label) : NULL;
     if (!values)
-        return NULL;
+        return false;
     struct loop *r = NEW(c, struct loop), *l = NEW(c, struct loop);
     *r = (struct loop){
         .name = intern(c, "r"), .lower = sym_num(c, 1), .upper = values};
     *l = *p->loops[0];
     symp value = sym_loop(c, r), row = sym_loop(c, l);
-    symp body = sym_replace(c, e, label, value);
-    if (sym_has_loop(body, p->loops[0]) || label_in(body))
-        return NULL;
+    *out = (struct label_sum){.value = r, .label = label};
+    out->body = sym_replace(c, e, label, value);
+    if (sym_has_loop(out->body, p->loops[0]) || label_in(out->body))
+        return false;
     symp one =
         under(c, sym_and(c, guard, sym_eq(c, label, value)), sym_num(c, 1));
     one = sym_replace_loop(c, one, p->loops[0], row);
     symp rows = sym_sum(c, l, l->lower, l->upper, one);
-    symp count = is_free(k, rows) ? model_table_of(c, k->m, rows, value) : NULL;
-    if (!count)
-        return NULL;
-    count->var->families->of_observed = true;
-    return sym_sum(c, r, r->lower, r->upper, sym_mul2(c, body, count));
+    out->count = is_free(k, rows) && is_free(k, out->body)
+                     ? model_table_of(c, k->m, rows, value)
+                     : NULL;
+    if (!out->count)
+        return false;
+    out->count->var->families->of_observed = true;
+    symp sum =
+        sym_sum(c, r, r->lower, r->upper, sym_mul2(c, out->body, out->count));
+    out->table = model_table_of(c, k->m, sum, NULL);
+    return out->table != NULL;
+}
+
+static void note_labels(const struct integrated *k,
+                        const struct label_sum *found)
+{
+    if (!k->labels)
+        return;
+    if (k->labels->n == MOST_LABEL_SUMS)
+        k->labels->failed = true;
+    else
+        k->labels->of[k->labels->n++] = *found;
 }
 
 /* What the part gives a node of s, if an instance gives e: in its loops; of
@@ -239,10 +257,10 @@ static symp given_by(const struct integrated *k, const struct step *s,
     bool rows = false;
     if (!hit || !is_below(p))
         return NULL;
-    symp counted = by_label(k, p, guard, e);
-    if (counted && is_free(k, counted)) {
-        symp table = model_table_of(c, k->m, counted, NULL);
-        return sym_mul2(c, power, table ? table : counted);
+    struct label_sum labels;
+    if (by_label(k, p, guard, e, &labels)) {
+        note_labels(k, &labels);
+        return sym_mul2(c, power, labels.table);
     }
     e = under(c, sym_and(c, guard, hit), e);
     for (int i = p->nloops - 1; i >= 0; i--) {
@@ -723,13 +741,39 @@ static void replace_parts(struct integrated *k)
         s->sampler = &sampler_integrated_slice;
 }
 
+struct families_end sampler_families_end(const struct model *m)
+{
+    return (struct families_end){m->families, m->last_family, m->last_var};
+}
+
+void sampler_take_back(struct model *m, const struct families_end *end)
+{
+    m->families = end->families;
+    m->last_family = end->last;
+    *m->last_family = NULL;
+    m->last_var = end->last_var;
+    *m->last_var = NULL;
+    family_number(m);
+}
+
+bool sampler_without(struct compiler *c, struct model *m, struct step *s,
+                     struct node *node, struct label_sums *labels)
+{
+    const struct integrated k = {.c = c, .m = m, .step = s, .labels = labels};
+    *node = (struct node){.drawn = s,
+                          .factor = s->family->factor,
+                          .at = family_lhs(c, s->family, 0, NULL)};
+    *labels = (struct label_sums){.n = 0};
+    return can_go(m, s) && !s->family->nslices && !s->family->auxiliary &&
+           scalar_density(&k, node) && !labels->failed;
+}
+
 /* Tables of what is not integrated out after all are taken back. */
 static struct integrated *try_parameter(struct compiler *c, struct model *m,
                                         struct step *s,
                                         const struct integrated *others)
 {
-    struct family *const families = m->families, **const last = m->last_family;
-    struct var **const last_var = m->last_var;
+    const struct families_end end = sampler_families_end(m);
     struct integrated *k = NEW(c, struct integrated);
     *k = (struct integrated){.c = c, .m = m, .step = s};
     find_nodes(k);
@@ -748,12 +792,7 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
                                     k->nodes[j].drawn->family->var);
     }
     if (!fits) {
-        m->families = families;
-        m->last_family = last;
-        *m->last_family = NULL;
-        m->last_var = last_var;
-        *m->last_var = NULL;
-        family_number(m);
+        sampler_take_back(m, &end);
         return NULL;
     }
     s->own = k;

@@ -4,6 +4,22 @@
 
 #include "sampler/sampler.h"
 
+/* What the rows of labels give: how many rows have each label, count[r], is a
+ * table, and so are sums over r of body[r] count[r], which stand in what is
+ * left of the nodes. */
+enum { MOST_LABEL_SUMS = 8 };
+struct label_sum {
+    struct loop *value; /* r */
+    symp label;         /* z[i], at the row loop of its part */
+    symp count, body;   /* at r */
+    symp table;         /* the sum, in the loops of the nodes */
+};
+struct label_sums {
+    struct label_sum of[MOST_LABEL_SUMS];
+    int n;
+    bool failed; /* there are more */
+};
+
 /* Nodes, of a plate or one, and what stands in a factor's place without them,
  * all in the factor's loops. */
 struct node {
@@ -13,6 +29,19 @@ struct node {
     symp logp;             /* in the place of the factor's log density */
     symp full; /* what is taken out: logp and this are the joint density */
 };
+
+/* integrated.c: where the list of families and variables ends; and tables that
+ * were added behind that are no more. */
+struct families_end {
+    struct family *families, **last;
+    struct var **last_var;
+};
+struct families_end sampler_families_end(const struct model *m);
+void sampler_take_back(struct model *m, const struct families_end *end);
+/* The nodes that s draws, integrated out, as a parameter of their prior would
+ * see them, and what of that labels tell; makes tables. False: they cannot. */
+bool sampler_without(struct compiler *c, struct model *m, struct step *s,
+                     struct node *node, struct label_sums *labels);
 
 /* interval.c: the factor of g's kind, y ~ dinterval(z, cut[]), that alone says
  * between which points the nodes that s draws lie; NULL: there is none, or more

@@ -135,9 +135,42 @@ static struct step *rebuild_indices(struct compiler *c, struct model *m,
     return last;
 }
 
+static bool moves_below(const struct model *m, const struct step *s,
+                        const struct family *f)
+{
+    for (const struct var *v = m->vars; v; v = v->next)
+        if (step_moves(s, v) && model_recomputed_with(m, f, v))
+            return true;
+    return false;
+}
+
+/* Whether step s reads v in its parts, or a table that is computed from it. */
+static bool needs(const struct model *m, const struct step *s,
+                  const struct var *v)
+{
+    for (const struct part *p = s->parts; p; p = p->next) {
+        if (sym_has_var(p->logp, v))
+            return true;
+        for (const struct family *f = m->families; f; f = f->next)
+            if (f->for_updates && sym_has_var(p->logp, f->var) && f->body &&
+                sym_has_var(f->body, v))
+                return true;
+    }
+    return false;
+}
+
+/* Whether the table f, which is due, may wait for the next step, which makes it
+ * due anew. */
+static bool waits(const struct model *m, const struct step *next,
+                  const struct family *f)
+{
+    return f->for_updates && moves_below(m, next, f) && !needs(m, next, f->var);
+}
+
 static void follow_up(struct compiler *c, struct model *m, struct step *s)
 {
     /* the device computes tables by its indices */
+    const struct step *const next = s->next;
     struct step *last = rebuild_indices(c, m, s, s, true);
     for (struct family *f = m->families; f; f = f->next) {
         if (f->stochastic || !f->var->stored || f->set_by_step)
@@ -147,7 +180,8 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
             moved =
                 moved || (step_moves(s, v) && model_recomputed_with(m, f, v) &&
                           waits_for(f->leaf, s, v) && !stays(f, v));
-        if (!moved || (s->through && !f->for_updates))
+        if (!moved || (s->through && !f->for_updates) ||
+            (next && next == s->turn.again && waits(m, next, f)))
             continue;
         last = insert_after(c, last);
         last->family = f;

@@ -661,7 +661,8 @@ static bool print_rows(const struct checker *c)
         } else if (row->checked == 0) {
             printf("%9s  not checked: %s\n", "-",
                    step->conditional ? "it never moved"
-                                     : "drawn forward, or its draw is stated");
+                                     : "drawn forward, its draw is stated, or "
+                                       "it moves what others draw (geweke)");
         } else if (row->worst <= 1) {
             printf("%9.1e  pass\n", row->error);
         } else {

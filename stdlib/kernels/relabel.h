@@ -1,0 +1,54 @@
+/* relabel.h: which labels of a mixture are asked to trade places
+ * (compiler/sampler/relabel.c). */
+#ifndef GBM_RELABEL_H
+#define GBM_RELABEL_H
+
+#include "rng.h"
+
+enum {
+    GBM_RELABEL_MOST = 32,      /* pairs of a sweep */
+    GBM_RELABEL_LEAST = 2,      /* however many rows there are */
+    GBM_RELABEL_ROWS = 1 << 21, /* that change labels in a sweep, about */
+};
+
+/* How many pairs: about two for each label, fewer where rows are many. */
+GBM_FN int gbm_relabel_trials(int labels, int rows)
+{
+    if (labels < 2 || rows < 1)
+        return 0;
+    const int few = GBM_RELABEL_ROWS / rows;
+    const int most = few < GBM_RELABEL_LEAST  ? GBM_RELABEL_LEAST
+                     : few > GBM_RELABEL_MOST ? GBM_RELABEL_MOST
+                                              : few;
+    return 2 * labels < most ? 2 * labels : most;
+}
+
+/* One of 0 to n - 1. */
+GBM_FN int gbm_relabel_any(struct gbm_rng *rng, int n)
+{
+    const int any = (int)(gbm_uniform(rng) * (real)n);
+    return any < n ? any : 0;
+}
+
+/* Neighbours a and a + 1, and at odd turns any two, each pair as likely as
+ * another. */
+GBM_FN void gbm_relabel_pair(struct gbm_rng *rng, int labels, int turn, int *a,
+                             int *b)
+{
+    const bool near = turn % 2 == 0;
+    const int first = gbm_relabel_any(rng, near ? labels - 1 : labels);
+    const int second = gbm_relabel_any(rng, labels - 1);
+    *a = first + 1;
+    *b = near ? first + 2 : second + 1 + (second >= first);
+}
+
+/* Whether some cell is observed; seen: NULL where none is. */
+GBM_FN bool gbm_any_seen(const unsigned char *seen, long long cells)
+{
+    for (long long i = 0; seen && i < cells; i++)
+        if (seen[i] == 1)
+            return true;
+    return false;
+}
+
+#endif

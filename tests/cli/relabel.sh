@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Components of a mixture whose weights break a stick trade places: posteriors
+# against sums over all labellings; the joint distribution test; that chains get
+# around; and where something tells one component from another, none do.
+source "$GBM_ROOT/tests/cli/lib"
+
+sticks='for (k in 1:(K - 1)) { v[k] ~ dbeta(a, alpha) }
+  left[1] <- 1
+  for (k in 1:(K - 1)) { pi[k] <- v[k] * left[k]  left[k+1] <- left[k] * (1 - v[k]) }
+  pi[K] <- left[K]'
+cat >mixture.gbm <<M
+model {
+  for (i in 1:N) { z[i] ~ dcat(pi[])  y[i] ~ dnorm(mu[z[i]], tau[z[i]]) }
+  for (k in 1:K) { mu[k] ~ dnorm(0, 0.04 * tau[k])  tau[k] ~ dgamma(2, 1) }
+  $sticks
+  alpha ~ dgamma(2, 1)
+  first <- equals(z[1], 1)
+  second <- equals(z[1], 2)
+  third <- equals(z[1], 3)
+  big <- mu[1]
+  alike <- equals(z[1], z[4])
+}
+M
+echo '{"N": 5, "K": 4, "a": 1.5, "y": [-9, -8.5, -8.7, 9, 9.2]}' >free.json
+echo '{"N": 5, "K": 4, "a": 1.5, "y": [-9, -8.5, -8.7, 9, 9.2],
+      "z": [null, null, null, null, 2]}' >known.json
+cat >exact.py <<'E'
+# exact.py DATA SUMMARY: sums over all labellings, alpha on a grid.
+import itertools
+import json
+import sys
+from math import lgamma, log
+import numpy as np
+
+d, found = (json.load(open(f)) for f in sys.argv[1:3])
+y, K, a, n = d["y"], d["K"], d["a"], d["N"]
+known = d.get("z", [None] * n)
+alpha = (np.arange(4000) + 0.5) * 20 / 4000
+prior = np.log(alpha) - alpha
+lg = np.vectorize(lgamma)
+
+
+def stick(k, m):
+    """v integrated out, where k rows take the piece and m go on"""
+    return (lgamma(a + k) - lgamma(a) + lg(alpha + m) - lg(alpha)
+            + lg(a + alpha) - lg(a + alpha + k + m))
+
+
+def rows(which):
+    """their log density, mu and tau integrated out, and the mean of mu"""
+    x = [y[i] for i in which]
+    n, p = len(x), 0.04 + len(x)
+    centre = sum(x) / p
+    rate = 1 + (sum(v * v for v in x) - p * centre**2) / 2
+    return (0.5 * log(0.04 / p) + lgamma(2 + n / 2) - (2 + n / 2) * log(rate),
+            centre)
+
+
+parts = {w: rows(w) for r in range(n + 1)
+         for w in itertools.combinations(range(n), r)}
+sticks = {(k, m): stick(k, m) for k in range(n + 1) for m in range(n + 1 - k)}
+total, sums = 0, dict.fromkeys(
+    ["first", "second", "third", "big", "alike", "alpha"], 0)
+for z in itertools.product(range(K), repeat=n):
+    if any(w and w - 1 != u for w, u in zip(known, z)):
+        continue
+    members = [tuple(i for i in range(n) if z[i] == k) for k in range(K)]
+    logp = prior + sum(parts[w][0] for w in members)
+    for k in range(K - 1):
+        logp = logp + sticks[len(members[k]), sum(map(len, members[k + 1:]))]
+    w = np.exp(logp)
+    total += w.sum()
+    sums["alpha"] += (w * alpha).sum()
+    sums["big"] += w.sum() * parts[members[0]][1]
+    sums["alike"] += w.sum() * (z[0] == z[3])
+    for k, name in enumerate(["first", "second", "third"]):
+        sums[name] += w.sum() * (z[0] == k)
+bad = 0
+for name, s in sums.items():
+    f, exact = found["parameters"][name], s / total
+    z = (f["mean"] - exact) / f["mcse"] if f["mcse"] else f["mean"] - exact
+    print(f"{name:7} {exact:8.5f} {f['mean']:8.5f} z {z:5.2f} ess", f["ess_bulk"])
+    bad += not (abs(z) < 4 if f["mcse"] else abs(z) < 1e-3)
+    if name in ("first", "second", "big") and not any(known):
+        bad += not f["ess_bulk"] > 10000
+sys.exit(bad > 0)
+E
+status 0 "$GBMC" -O1 mixture.gbm -o mixture
+status 0 "$GBMC" --explain mixture.gbm
+prints '^[0-9]+ +z, tau, mu +.* labels trade places, v'
+prints 'z, tau, mu: components trade places with all that they have'
+for data in free known; do
+    status 0 ./mixture --data $data.json --device cpu --draws 20000 --seed 2 \
+        --monitor first,second,third,big,alike,alpha --summary $data.s --quiet
+    python3 exact.py $data.json $data.s >.out || fail "$data is not the sum"
+done
+sed 's/, -8.7,/, null,/' free.json >missing.json
+status 0 ./mixture check --data missing.json --device cpu
+prints 'labels trade places .* not checked: '
+status 0 ./mixture geweke --data missing.json --device cpu --draws 2000
+
+# Matrices, what is kept of them, and parameters above them; powers.
+cat >matrices.gbm <<M
+model {
+  for (i in 1:N) { z[i] ~ dcat(pi[])  x[i,1:2] ~ dmnorm.vcov(mu[z[i],], Sigma[z[i],,]) }
+  for (k in 1:K) {
+    mu[k,1:2] ~ dmnorm.vcov(m[], 4 * Sigma[k,,])
+    Sigma[k,1:2,1:2] ~ dinvwish(S[,], 5)
+  }
+  $sticks
+  alpha <- 0.7
+}
+M
+echo '{"N": 6, "K": 3, "a": 1, "m": [0, 0], "S": [[2, 0.5], [0.5, 1]],
+      "x": [[1, 2], [0, 1], [-1, 3], [5, 5], [6, 5], [null, null]]}' >matrices.json
+status 0 "$GBMC" -O1 matrices.gbm -o matrices
+status 0 "$GBMC" --explain matrices.gbm
+prints 'z, mu, Sigma .* labels trade places'
+status 0 ./matrices geweke --data matrices.json --device cpu --draws 2000
+status 0 "$GBMC" -O1 --with=powers matrices.gbm -o powers
+status 0 ./powers geweke --data matrices.json --device cpu --draws 2000
+
+# What tells components apart, or is as likely in any order.
+none() { # SED...
+    sed "$@" mixture.gbm >other.gbm
+    cmp -s mixture.gbm other.gbm && fail "nothing is other"
+    status 0 "$GBMC" --explain other.gbm
+    if grep -q 'trade places' .out; then fail "$*"; fi
+}
+none 's/mu\[k\] ~ dnorm(0,/mu[k] ~ dnorm(centre[k],/'
+none 's/mu\[k\] ~ dnorm(0,/mu[k] ~ dnorm(k,/'
+none 's/^  big <- mu\[1\]/  extra ~ dnorm(mu[2], 1)/'
+none 's/y\[i\] ~ dnorm(mu\[z\[i\]\]/y[i] ~ dnorm(z[i] + mu[z[i]]/'
+none 's/y\[i\] ~ dnorm(mu\[z\[i\]\]/y[i] ~ dnorm(mu[z[i]] + mu[1]/'
+none 's/^  first <-/  for (i in 1:N) { w[i] ~ dbern(u[z[i]]) }\n  first <-/'
+none 's/z\[i\] ~ dcat(pi\[\])/z[i] ~ dcat(q[])/; s/^  first <-/  q[1:K] ~ ddirch(one[])\n  first <-/'
