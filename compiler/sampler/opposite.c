@@ -11,6 +11,9 @@
  * measure of multiplications (Liu and Sabatti 2000, Generalised Gibbs sampler):
  * the prior of e, a quadratic of the number, and that of the node.
  *
+ * Warm-up tells whether a move pays, as of carried effects
+ * (stdlib/kernels/carried.h).
+ *
  * Where the nodes are a plate, sigma[k] * e[j,k], each has a number of its own.
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */

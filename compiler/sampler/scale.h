@@ -26,6 +26,7 @@ struct scaling {
     bool linear; /* some term is, beside the square: the density is no gamma */
     struct slot *number; /* what all was multiplied by, if the device asks */
     const struct family *divided; /* by the number: opposite.c; or NULL */
+    struct slot *tuning;          /* then what tells whether the move pays */
 };
 
 /* The prior of f as such a function where `vars` are multiplied, a plain one

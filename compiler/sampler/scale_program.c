@@ -73,6 +73,10 @@ static void emit_opposite_update(struct compiler *c, struct text *out,
     emit_line(&e, "for (long long node = 0; node < %s; node++) {",
               node_count(&e, s));
     e.indent++;
+    emit_line(&e, "real *const tuning = s->%s + node * GBM_CARRIED_CELLS;",
+              scaling_of(s)->tuning->member);
+    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, true))");
+    emit_line(&e, "    continue;");
     emit_node(&e, s, "node");
     emit_line(&e,
               "const struct opposite_%s o = {line_%s(s, team, 0, node), s, %s, "
@@ -83,8 +87,12 @@ static void emit_opposite_update(struct compiler *c, struct text *out,
     emit_line(&e,
               "const real by = gbm_scale_slice(rng, &o.k, opposite_at_%s, &o);",
               n);
-    emit_line(&e, "if (by > 0 && by < GBM_HUGE && by != 1)");
+    emit_line(&e, "const bool moves = by > 0 && by < GBM_HUGE && by != 1;");
+    emit_line(&e, "if (moves)");
     emit_line(&e, "    multiply_%s(s, team, by, node);", n);
+    emit_line(&e, "if (team->lane == 0)");
+    emit_line(&e, "    gbm_carried_learn(tuning, adapting, "
+                  "real_log(real_fabs(o.now)), moves ? -real_log(by) : 0);");
     emit_close(&e, 1);
     text_append(out, "}\n\n");
 }
@@ -450,7 +458,11 @@ static void emit_opposite_access(struct compiler *c, struct text *out,
                     functions[k].after);
         text_free(&body);
     }
-    text_append(out, "#endif\n\n");
+    text_printf(out,
+                "static int64_t tuning_%s(const void *state)\n{\n"
+                "    const struct state *s = (const struct state *)state;\n"
+                "    return (%s) * GBM_CARRIED_CELLS;\n}\n#endif\n\n",
+                n, count);
 }
 
 void sampler_emit_scale(struct compiler *c, struct text *out, struct step *s)

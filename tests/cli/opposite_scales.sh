@@ -57,5 +57,33 @@ for more in '"e": [0.4, null, 0.2, null]' '"sigma": 0.7, "e": [null, null, 0.1, 
     status 0 ./held --data data.json --draws 20 --quiet
 done
 
+# Warm-up tells whether a move pays: of effects that the data say little of,
+# sigma and the effects are drawn well without; much said ties them.
+cat >pays.gbm <<'E'
+model {
+  for (j in 1:8) {
+    y[j] ~ dnorm(sigma * e[j], precision)
+    e[j] ~ dnorm(0, 1)
+  }
+  sigma ~ dexp(1)
+}
+E
+status 0 "$GBMC" --emit=c pays.gbm
+mv .out pays.c
+sed 's/gbm_carried_pays(tuning, adapting, true)/(adapting > 0)/' pays.c >off.c
+cmp -s pays.c off.c && fail "nothing tells whether a move pays"
+for program in pays off; do
+    compile_c $program.c $program
+    for precision in 0.1 1000; do
+        echo '{"y": [1, 0.2, -1.3, 2, -0.4, 0.6, 1.7, -0.9],' \
+            "\"precision\": $precision}" >data.json
+        status 0 ./$program --data data.json --device cpu --quiet --draws 50 \
+            --out draws.csv
+        grep -v '^#' draws_1.csv >$program.$precision
+    done
+done
+cmp -s pays.0.1 off.0.1 || fail "moves that do not pay"
+cmp -s pays.1000 off.1000 && fail "moves that pay are left out"
+
 # A device's draws are the host's, step by step and in one kernel.
 device_draws_as_host few few.json

@@ -2,6 +2,7 @@
 #include "gbm.h"
 #include "team.h"
 #include "scale.h"
+#include "carried.h"
 
 /* All nodes of one chain. Arrays are row-major; macros give them
  * the model's subscripts, from 1. */
