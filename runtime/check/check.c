@@ -210,6 +210,13 @@ static double distance(double a, double b)
     return isfinite(a) && isfinite(b) ? fabs(a - b) : (double)INFINITY;
 }
 
+/* Other ways to compute the same: rounding modes, and nudges. */
+static const struct {
+    int mode, way;
+} others[] = {{FE_UPWARD, 0},    {FE_DOWNWARD, 0},   {FE_TOWARDZERO, 0},
+              {FE_TONEAREST, 1}, {FE_TONEAREST, -1}, {FE_TONEAREST, 2},
+              {FE_TONEAREST, 4}};
+
 /* What the densities of all elements, and the conditional, at x change by if
  * every operation rounds another way, as in Vignes, A stochastic arithmetic for
  * reliable scientific computation (1993), or every number is another by its
@@ -219,11 +226,6 @@ static double distance(double a, double b)
 static double rounding_at(struct checker *c, const struct gbm_step *step,
                           int64_t element, const double *x)
 {
-    static const struct {
-        int mode, way;
-    } others[] = {{FE_UPWARD, 0},    {FE_DOWNWARD, 0},   {FE_TOWARDZERO, 0},
-                  {FE_TONEAREST, 1}, {FE_TONEAREST, -1}, {FE_TONEAREST, 2},
-                  {FE_TONEAREST, 4}};
     size_t n = (size_t)c->terms + 1;
     double *nearest = malloc(2 * n * sizeof *nearest), worst = 0;
     void **values = rt_save(c->in);
@@ -249,6 +251,35 @@ static double rounding_at(struct checker *c, const struct gbm_step *step,
 double check_rounding(struct checker *c)
 {
     return rounding_at(c, NULL, -1, NULL);
+}
+
+void check_rounding_of(struct checker *c, int variable, double *change)
+{
+    const struct rt_slot *slot = &c->in->slots[variable];
+    const bool integer = c->in->model->variables[variable].integer;
+    size_t cells = (size_t)slot->cells;
+    double *nearest = malloc((cells + (size_t)c->terms + 1) * sizeof *nearest);
+    void **values = rt_save(c->in);
+    if (!nearest || !values)
+        abort();
+    double *other = nearest + cells; /* densities, which nobody asks for */
+    check_refresh(c);
+    for (size_t i = 0; i < cells; i++) {
+        nearest[i] = rt_value(slot, integer, c->chain, (int64_t)i);
+        change[i] = 0;
+    }
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        rt_put_back(c->in, values);
+        other_way(c, NULL, -1, NULL, others[k].mode, others[k].way, other);
+        for (size_t i = 0; i < cells; i++) {
+            double now = rt_value(slot, integer, c->chain, (int64_t)i);
+            change[i] = fmax(change[i], WAYS * distance(now, nearest[i]));
+        }
+    }
+    rt_put_back(c->in, values);
+    rt_forget(c->in, values);
+    check_refresh(c);
+    free(nearest);
 }
 
 /* Whether some element has no density where the chain is, as where a precision

@@ -81,6 +81,8 @@ void check_element(struct checker *c, int step, int64_t element, bool far);
 void check_dense(struct checker *c, int step, bool far);
 /* What rounding may have done to the joint where all nodes stand. */
 double check_rounding(struct checker *c);
+/* The same of each cell of a derived variable: change[its cells]. */
+void check_rounding_of(struct checker *c, int variable, double *change);
 /* The absolute terms that a block's density is the sum of where it stands. */
 double check_size(const struct gbm_step *step, const void *state);
 /* How far the distribution function of draws of an element, the last of which
