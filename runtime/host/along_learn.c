@@ -45,14 +45,15 @@ struct learner {
     double slow; /* its correlation of neighbours */
 };
 
-/* Of z, of mean 0 and variance 1, with itself `lag` rows later. */
-static double correlation(const struct learner *l, const double *z, int lag)
+/* Of z [chains][rows], of mean 0 and variance 1, with itself `lag` rows later.
+ */
+static double correlation(const double *z, int chains, int rows, int lag)
 {
     double sum = 0;
-    for (int first = 0; first < l->rows; first += l->h.rows)
-        for (int t = lag; t < l->h.rows; t++)
-            sum += z[first + t] * z[first + t - lag];
-    return sum / l->rows;
+    for (int c = 0; c < chains; c++)
+        for (int t = lag; t < rows; t++)
+            sum += z[c * rows + t] * z[c * rows + t - lag];
+    return sum / (chains * rows);
 }
 
 /* About the mean of each chain: where these are apart is for R-hat to say. */
@@ -76,26 +77,56 @@ static void scale(struct learner *l)
         for (int t = 0; t < l->rows; t++)
             l->h.x[t * n + j] = l->z[t] = moves ? l->z[t] / sd : 0;
         l->sd[j] = moves ? sd : 0;
-        l->lag[j] = correlation(l, l->z, 1);
+        l->lag[j] = correlation(l->z, l->h.chains, l->h.rows, 1);
     }
 }
 
-/* Sweeps that a number takes to forget what it was: its autocorrelations as far
- * as sums of two neighbours are positive (Geyer 1992, Practical Markov chain
- * Monte Carlo, section 3.3). */
-static double time_of(struct learner *l, int j)
+/* z: number j in `rows` rows of each chain, from row `from` on, about the mean
+ * of these, of variance 1. False: it has not moved. */
+static bool part_of(struct learner *l, int j, int from, int rows)
 {
+    double size = 0;
+    for (int c = 0; c < l->h.chains; c++) {
+        const double *x = l->h.x + (c * l->h.rows + from) * l->h.n + j;
+        double *z = l->z + c * rows, mean = 0;
+        for (int t = 0; t < rows; t++)
+            mean += x[t * l->h.n] / rows;
+        for (int t = 0; t < rows; t++) {
+            z[t] = x[t * l->h.n] - mean;
+            size += z[t] * z[t] / (l->h.chains * rows);
+        }
+    }
+    for (int t = 0; t < l->h.chains * rows && size > 0; t++)
+        l->z[t] /= sqrt(size);
+    return size > 0;
+}
+
+/* Rows that a number takes to forget what it was, in a part of them: its
+ * autocorrelations as far as sums of two neighbours are positive (Geyer 1992,
+ * Practical Markov chain Monte Carlo, section 3.3). */
+static double rows_of(struct learner *l, int j, int from, int rows)
+{
+    const int chains = l->h.chains;
     double sum = 0;
-    for (int t = 0; t < l->rows; t++)
-        l->z[t] = l->h.x[t * l->h.n + j];
-    for (int lag = 0; lag < MOST && lag + 1 < l->h.rows; lag += 2) {
-        const double two =
-            correlation(l, l->z, lag) + correlation(l, l->z, lag + 1);
+    if (!part_of(l, j, from, rows))
+        return fmax(rows, 1);
+    for (int lag = 0; lag < MOST && lag + 1 < rows; lag += 2) {
+        const double two = correlation(l->z, chains, rows, lag) +
+                           correlation(l->z, chains, rows, lag + 1);
         if (!(two > 0))
             break;
         sum += two;
     }
-    return l->h.stride * fmax(2 * sum - 1, 1);
+    return fmax(2 * sum - 1, 1);
+}
+
+/* The same in sweeps, by the half of the rows in which it is less: a chain that
+ * comes from far, or has been elsewhere for once, is not slow for that. */
+static double time_of(struct learner *l, int j)
+{
+    const int half = l->h.rows / 2;
+    return l->h.stride *
+           fmin(rows_of(l, j, 0, half), rows_of(l, j, l->h.rows - half, half));
 }
 
 /* Of numbers `from` .. `to` - 1, those that change least from row to row, if
@@ -131,7 +162,7 @@ static void follow(struct learner *l, const double *weights)
     }
     for (int t = 0; t < l->rows; t++)
         l->z[t] = size > 0 ? l->z[t] / sqrt(size) : 0;
-    l->slow = correlation(l, l->z, 1);
+    l->slow = correlation(l->z, l->h.chains, l->h.rows, 1);
 }
 
 /* What the numbers do along z. Of those beside the chosen, what goes along by

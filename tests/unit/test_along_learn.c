@@ -175,6 +175,22 @@ static void sees_each_chain(void **unused)
     assert_int_equal(lines.nchosen, 0);
 }
 
+/* What one chain comes back from at first is not what lines make faster: the
+ * numbers are as fast as with the line. */
+static void forgets_where_chains_came_from(void **unused)
+{
+    (void)unused;
+    memset(&lines, 0, sizeof lines);
+    struct along_history h = states(x, 50);
+    for (int t = 0; t < ROWS; t++)
+        for (int j = 0; j < TIED; j++)
+            x[t * N + j] += 20 * (j + 1) * exp(-t / 20.);
+    assert_true(along_learn(&lines, &h, 0, false));
+    assert_int_equal(lines.nchosen, TIED);
+    for (int j = 0; j < TIED; j++)
+        assert_true(lines.before[j] < 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +203,7 @@ int main(void)
         cmocka_unit_test(takes_one_with_what_follows),
         cmocka_unit_test(takes_none_untried),
         cmocka_unit_test(sees_each_chain),
+        cmocka_unit_test(forgets_where_chains_came_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
