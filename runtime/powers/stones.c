@@ -15,11 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool rt_stones_create(struct rt_stones *s, int ladders, int replicas)
+enum { WORTH_THREADS = 1024 }; /* rungs */
+
+bool rt_stones_create(struct rt_stones *s, int ladders, int replicas,
+                      int threads)
 {
     size_t n = (size_t)RT_STONE_BATCHES * (size_t)ladders * (size_t)replicas;
     *s = (struct rt_stones){
         .ladders = ladders, .replicas = replicas, .length = 1};
+    s->threads = ladders * replicas < WORTH_THREADS ? 1 : threads;
     s->sums = malloc(n * sizeof *s->sums);
     for (size_t i = 0; s->sums && i < n; i++)
         s->sums[i] = -(double)INFINITY;
@@ -61,14 +65,16 @@ static double *sum_of(const struct rt_stones *s, int batch, int ladder,
 /* Batches of twice the length, where there is no room for another. */
 static void merge(struct rt_stones *s)
 {
-    size_t n = (size_t)s->ladders * (size_t)s->replicas;
-    for (int b = 0; b < RT_STONE_BATCHES; b++)
-        for (size_t i = 0; i < n; i++) {
-            double *all = s->sums, none = -(double)INFINITY;
-            size_t from = (size_t)(2 * b) * n + i;
-            all[(size_t)b * n + i] = 2 * b < RT_STONE_BATCHES
-                                         ? add_logs(all[from], all[from + n])
-                                         : none;
+    const int n = s->ladders * s->replicas;
+#pragma omp parallel for num_threads(s->threads) schedule(static)
+    for (int i = 0; i < n; i++)
+        for (int b = 0; b < RT_STONE_BATCHES; b++) {
+            double *all = s->sums + i;
+            const size_t rungs = (size_t)n, from = 2 * (size_t)b * rungs;
+            all[(size_t)b * rungs] =
+                2 * b < RT_STONE_BATCHES
+                    ? add_logs(all[from], all[from + rungs])
+                    : -(double)INFINITY;
         }
     s->batches /= 2;
     s->length *= 2;

@@ -364,7 +364,8 @@ static bool allocate(struct rt_chains *r, struct tempering *t)
     return t->on.power && t->on.given && t->on.rejected && t->on.rung &&
            t->on.chain && t->on.heading && t->loglik && t->lp && t->row &&
            t->states &&
-           rt_stones_create(&t->stones, t->on.ladders, t->on.replicas);
+           rt_stones_create(&t->stones, t->on.ladders, t->on.replicas,
+                            r->rt->threads);
 }
 
 static void release(struct rt_chains *r)

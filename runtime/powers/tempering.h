@@ -14,8 +14,10 @@ struct rt_stones {
     int64_t length;   /* sweeps of a whole one */
     int64_t in_batch; /* sweeps of the last one */
     double *sums;     /* [RT_STONE_BATCHES][ladders][replicas], logarithms */
+    int threads;      /* that rungs are worth */
 };
-bool rt_stones_create(struct rt_stones *s, int ladders, int replicas);
+bool rt_stones_create(struct rt_stones *s, int ladders, int replicas,
+                      int threads);
 void rt_stones_free(struct rt_stones *s);
 /* What a checkpoint saves of it. */
 void rt_stones_save(struct rt_stones *s, struct rt_pieces *pieces);

@@ -23,7 +23,7 @@ static void run(uint32_t seed, double again, double *value, double *se)
     struct rt_stones s;
     struct gbm_rng rng;
     gbm_rng_start(&rng, seed, 0, 0, 0, 0);
-    assert_true(rt_stones_create(&s, LADDERS, REPLICAS));
+    assert_true(rt_stones_create(&s, LADDERS, REPLICAS, 1));
     for (int t = -200; t < SWEEPS; t++) {
         for (int i = 0; i < LADDERS * REPLICAS; i++)
             x[i] = again * x[i] +
@@ -65,7 +65,7 @@ static void few(void **unused)
     struct rt_stones s;
     double value, se;
     (void)unused;
-    assert_true(rt_stones_create(&s, 1, 2));
+    assert_true(rt_stones_create(&s, 1, 2, 1));
     rt_stones_evidence(&s, &value, &se);
     assert_true(isnan(value) && isnan(se));
     rt_stones_add(&s, power, chain, x);
@@ -74,11 +74,44 @@ static void few(void **unused)
     rt_stones_free(&s);
 }
 
+/* Batches of many rungs, merged by some threads, are those that one merges. */
+static void threads(void **unused)
+{
+    enum { RUNGS = 1500, TIMES = 300 };
+    static double power[RUNGS], x[RUNGS];
+    static int chain[RUNGS];
+    struct rt_stones s[2];
+    struct gbm_rng rng;
+    (void)unused;
+    gbm_rng_start(&rng, 1, 0, 0, 0, 0);
+    for (int i = 0; i < RUNGS; i++) {
+        power[i] = (double)i / (RUNGS - 1);
+        chain[i] = i;
+    }
+    for (int k = 0; k < 2; k++)
+        assert_true(rt_stones_create(&s[k], 1, RUNGS, k ? 4 : 1));
+    for (int t = 0; t < TIMES; t++) {
+        for (int i = 0; i < RUNGS; i++)
+            x[i] = 100 * gbm_draw_normal(&rng);
+        for (int k = 0; k < 2; k++)
+            rt_stones_add(&s[k], power, chain, x);
+    }
+    assert_true(s[0].length > 1 && s[0].batches == s[1].batches);
+    for (int i = 0; i < s[0].batches * RUNGS; i++) {
+        const bool last = i % RUNGS == RUNGS - 1; /* has no next one */
+        assert_true(last || isfinite(s[0].sums[i]));
+        assert_true(s[0].sums[i] == s[1].sums[i]);
+    }
+    for (int k = 0; k < 2; k++)
+        rt_stones_free(&s[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors),
         cmocka_unit_test(few),
+        cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
