@@ -53,17 +53,57 @@ struct chain_plan {
 #define BUSY_WARPS 4.0
 #define SCATTERED 1.15
 
-/* What an element of a step takes. */
+/* Rows of more operations wait for arithmetic, each of which takes so many
+ * nanoseconds, and not for what they read; then so many warps go at once.
+ * Measured on an H200 with the means of a mixture, 32,768 chains. */
+#define HEAVY 64.0
+#define OPERATION 10.0
+#define HEAVY_WARPS 24.0
+
+/* What an element of a step takes; terms: nanoseconds of its sums. */
 struct work {
-    int64_t terms;
-    double times;
+    double terms, times;
+    bool heavy;
 };
+
+/* Operations of an element in what a search for its value repeats, as the
+ * program counts them (emit/work.c), if rows have many; 0: they have not. */
+static double heavy_operations(const struct cuda *c, int step)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    const int64_t elements = c->in->steps[step].count;
+    double operations = 0, rows = 0, *counts;
+    int n = 0, at = 0;
+
+    for (int i = 0; i < s->nphases; i++)
+        n += GBM_WORK_READS + s->phases[i].nreads;
+    counts = calloc((size_t)n + 1, sizeof *counts);
+    if (counts && s->work)
+        s->work(c->host_state, counts);
+    for (int i = 0; counts && i < s->nphases; i++) {
+        if (s->phases[i].at_least) {
+            operations += counts[at + GBM_WORK_OPERATIONS];
+            rows += counts[at + GBM_WORK_ROWS];
+        }
+        at += GBM_WORK_READS + s->phases[i].nreads;
+    }
+    free(counts);
+    return elements > 0 && operations > HEAVY * rows
+               ? operations / (double)elements
+               : 0;
+}
 
 static struct work work_of(const struct cuda *c, int step)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
-    return (struct work){.terms = s->cost ? s->cost(c->host_state) : 1,
-                         .times = s->trials ? TRIALS : 1};
+    const double terms = s->cost ? (double)s->cost(c->host_state) : 1;
+    const double operations = heavy_operations(c, step);
+    struct work w = {.terms = terms * TERM, .times = s->trials ? TRIALS : 1};
+
+    w.heavy = operations > 0;
+    if (w.heavy) /* of all its trials */
+        w.terms = operations * OPERATION / w.times;
+    return w;
 }
 
 /* Elements done by one team: an element a lane, or one after the other by all.
@@ -71,20 +111,21 @@ static struct work work_of(const struct cuda *c, int step)
 static double apart(int64_t elements, struct work w, int lanes)
 {
     return (double)((elements + lanes - 1) / lanes) * w.times *
-           ((double)w.terms * TERM + DRAW);
+           (w.terms + DRAW);
 }
 
 static double together(int64_t elements, struct work w, int lanes)
 {
     return (double)elements * w.times *
-           ((double)w.terms / lanes * TERM + EXCHANGE * (lanes > 1) + DRAW);
+           (w.terms / lanes + EXCHANGE * (lanes > 1) + DRAW);
 }
 
 /* How much longer the device takes with so many threads. */
-static double crowd(const struct cuda *c, double threads)
+static double crowd(const struct cuda *c, struct work w, double threads)
 {
     const double warps = threads / 32 / c->multiprocessors;
-    return warps > BUSY_WARPS ? warps / BUSY_WARPS : 1;
+    const double busy = w.heavy ? HEAVY_WARPS : BUSY_WARPS;
+    return warps > busy ? warps / busy : 1;
 }
 
 /* The elements of a colour; a sequential step has one after the other. */
@@ -118,16 +159,18 @@ static bool share(const struct cuda *c, int step, int lanes, double *time)
 /* A sweep by one kernel with so many lanes a chain. */
 static double time_in_teams(const struct cuda *c, int lanes)
 {
+    const double threads = (double)c->in->nchains * lanes;
     double time = 0, sum = 0;
 
     for (int k = 0; k < c->in->model->nsteps; k++) {
         if (!c->in->steps[k].active)
             continue;
+        const struct work w = work_of(c, k);
+        const double crowded = crowd(c, w, threads);
         (void)share(c, k, lanes, &time);
-        sum += time;
+        sum += time * crowded * (crowded > 1 && !w.heavy ? SCATTERED : 1);
     }
-    const double crowded = crowd(c, (double)c->in->nchains * lanes);
-    return sum * crowded * (crowded > 1 ? SCATTERED : 1);
+    return sum;
 }
 
 /* The same by a kernel for each colour of each step. */
@@ -146,7 +189,7 @@ static double time_by_steps(const struct cuda *c)
             const int64_t n = in_colour(plan, i);
             const int64_t at_once = plan->sequential || n == 0 ? 1 : n;
             sum += LAUNCH + together(n / at_once, w, lanes) *
-                                crowd(c, threads * (double)at_once);
+                                crowd(c, w, threads * (double)at_once);
         }
     }
     return sum;

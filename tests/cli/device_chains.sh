@@ -53,3 +53,22 @@ for lanes in (0, 1, 4, 32):
                 assert abs(float(x) - float(y)) < 1e-6 * max(1, abs(float(x))), \
                     (lanes, chain, x, y)
 E
+
+# Rows of much arithmetic are shared by the lanes of a chain where rows of little
+# are not: the device is busy with more threads.
+unset GBM_CUDA_CHAINS
+lanes_of() { # NAME DENSITY LANES
+    echo "samplers { mu : rw; }
+model {
+  for (i in 1:50) { y[i] ~ $2 }
+  for (k in 1:3) { mu[k] ~ dunif(-10, 10) t[k] <- 1 w[k] <- k }
+}" >"$1.gbm"
+    status 0 "$GBMC" -O 0 "$1.gbm" -o "$1"
+    GBM_FAKE_MULTIPROCESSORS=1 status 0 "./$1" --data fifty.json --device cuda \
+        --no-check --chains 240 --warmup 1 --draws 1
+    says "sweeps in one kernel, $3 a chain"
+}
+python3 -c 'import json; json.dump({"y": [i % 7 for i in range(50)]},
+                                   open("fifty.json", "w"))'
+lanes_of much 'dnormmix(mu[], t[], w[])' '4 threads'
+lanes_of little 'dnorm(mu[1] * mu[2] * mu[3], 1)' '1 thread'
