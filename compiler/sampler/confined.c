@@ -30,7 +30,7 @@ static bool takes(const struct step *s)
 {
     const struct family *f = s->family;
     return !s->law.family && s->law.n > 0 && !s->opaque && !s->through &&
-           !s->order.ties && s->support.bounds && f->factor && !f->nslices &&
+           !s->order.ties && (s->support.bounds || f->truncated) && f->factor && !f->nslices &&
            !model_draws_integers(f) && f->distribution &&
            !emit_has_array_argument(f) && draws_between(f->distribution) &&
            is_prior(s);
