@@ -544,6 +544,9 @@ static const char *explain_direct(struct compiler *c, const struct step *s)
     }
     bool cut = s->support.bounded && !entry_needs_bounds(e),
          phrase = strchr(word, ' ') != NULL;
+    if (s->integrated)
+        return intern_format(c, "%s, %s integrated out", word,
+                             sampler_nodes_out(c, s));
     return intern_format(c, "%s%s%s%s", cut && !phrase ? "truncated " : "",
                          word, cut && phrase ? ", truncated" : "",
                          sampler_is_augmented(s) ? " (augmented)" : "");
@@ -555,6 +558,7 @@ const struct sampler sampler_direct = {
     .closed = true,
     .adds_up = true,
     .explain = explain_direct,
+    .why = sampler_why_out,
     .unit = sampler_each_unless_tied,
     .phases = phases,
     .emit = emit,

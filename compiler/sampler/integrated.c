@@ -15,7 +15,10 @@
  * Nodes that an augmentation added go, too: of the degrees of freedom of t
  * errors, which settle the shape of the weights w[i], the density without w[i]
  * is the t density that was replaced. Given the weights they move in small
- * steps, and values of a grid hardly change.
+ * steps, and values of a grid hardly change. And where the density that was
+ * replaced gives the parameter a family of the library's, as Laplace errors
+ * give their rate a gamma, that is its draw, though given the nodes it has one,
+ * too.
  *
  * So is the concentration of sticks, v[k] ~ dbeta(1, alpha), though given v it
  * is a gamma: where alpha is small, log(1 - v) is of the rounding of v.
@@ -37,6 +40,8 @@ struct integrated {
     struct node nodes[MOST_NODES];
     int n;
     bool between;              /* points that the parameter moves: interval.c */
+    struct step *closed;       /* the parameter's without added nodes, where it
+                                  is of a known family; or NULL */
     struct label_sums *labels; /* where what labels tell is noted; or NULL */
     struct integrated *next;
 };
@@ -542,14 +547,52 @@ static bool reads_rounded(const struct step *s)
     return false;
 }
 
+/* Whether s may be drawn otherwise than it is. */
+static bool may_change(const struct model *m, const struct step *s)
+{
+    return !s->merged && !s->asked.word && !sampler_named(m, s->family) &&
+           !s->family->auxiliary && !s->family->data_block && !s->order.ties &&
+           !s->beside.block && s->family->factor &&
+           !s->family->factor->replaced;
+}
+
 static bool is_parameter(const struct model *m, const struct step *s)
 {
     return (s->sampler == &sampler_slice || tries_values(s) ||
             reads_rounded(s)) &&
-           !s->merged && !s->asked.word && !sampler_named(m, s->family) &&
-           !s->family->auxiliary && !s->family->data_block && !s->order.ties &&
-           !s->beside.block && s->family->factor &&
-           !s->family->factor->replaced;
+           may_change(m, s);
+}
+
+/* Whether s is of a known family given nodes that augmentations added. */
+static bool reads_added(const struct model *m, const struct step *s)
+{
+    if (s->sampler != &sampler_direct || s->scaled.by || s->view.as ||
+        !may_change(m, s) || is_parameter(m, s))
+        return false;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (!p->own && p->factor->family->auxiliary &&
+            p->factor == p->factor->family->factor)
+            return true;
+    return false;
+}
+
+/* The step of the parameter as it were had the nodes' augmentations not been
+ * applied; NULL: it is of no known family. */
+static struct step *closed_without(struct integrated *k)
+{
+    for (int i = 0; i < k->n; i++) {
+        k->nodes[i].factor->replaced = true;
+        k->nodes[i].factor->of->replaced = false;
+    }
+    struct step *s = condition_family(k->c, k->m, k->step->family);
+    for (int i = 0; i < k->n; i++) {
+        k->nodes[i].factor->replaced = false;
+        k->nodes[i].factor->of->replaced = true;
+    }
+    s->sampler = sampler_for(s);
+    return s->sampler == &sampler_direct && !s->law.rest && !s->order.ties
+               ? s
+               : NULL;
 }
 
 /* Nodes that lie between points that the parameter moves, and whose priors do
@@ -586,7 +629,9 @@ static bool settles_shape(const struct integrated *k, const struct step *nodes)
 /* The nodes whose priors read the parameter, and can go. */
 static void find_nodes(struct integrated *k)
 {
-    find_nodes_between(k);
+    const bool added = reads_added(k->m, k->step);
+    if (!added)
+        find_nodes_between(k);
     if (k->n || k->step->through || k->step->support.bounds)
         return;
     for (const struct part *p = k->step->parts; p && k->n < MOST_NODES;
@@ -596,7 +641,7 @@ static void find_nodes(struct integrated *k)
             continue;
         for (struct step *s = k->m->steps; s; s = s->next)
             if (s->family == f && can_go(k->m, s) &&
-                (!f->auxiliary || settles_shape(k, s)))
+                (f->auxiliary ? added || settles_shape(k, s) : !added))
                 k->nodes[k->n++] =
                     (struct node){.drawn = s,
                                   .factor = f->factor,
@@ -700,8 +745,40 @@ static const struct node *node_of(const struct integrated *k,
     return NULL;
 }
 
-/* The parts of the nodes' priors as what is left of them, and, for the check
- * against the joint density, as the densities that were taken out. */
+/* The part as the density of the node's that was taken out, for the check
+ * against the joint one. */
+static struct part *taken_out(struct compiler *c, const struct node *node,
+                              const struct part *p)
+{
+    struct part *q = NEW(c, struct part);
+    *q = *p;
+    q->next = NULL;
+    q->opaque = true;
+    q->out = node->drawn->family;
+    q->logp = condition_in_part(
+        c, p,
+        q->out->auxiliary ? node->full
+                          : where_drawn(c, node, sym_num(c, 0), node->full));
+    return q;
+}
+
+/* The step without added nodes in the place of the one given these. */
+static void put_closed(struct integrated *k)
+{
+    struct step *s = k->step, *next = s->next;
+    struct part *all = NULL, **out = &all;
+    for (struct part *p = s->parts; p; p = p->next)
+        if (node_of(k, p)) {
+            *out = taken_out(k->c, node_of(k, p), p);
+            out = &(*out)->next;
+        }
+    *s = *k->closed;
+    s->next = next;
+    s->integrated = all;
+}
+
+/* The parts of the nodes' priors as what is left of them, and as the densities
+ * that were taken out. */
 static void replace_parts(struct integrated *k)
 {
     struct compiler *c = k->c;
@@ -725,15 +802,8 @@ static void replace_parts(struct integrated *k)
                                sym_select(c, condition_in_part(c, p, rule),
                                           sym_num(c, 0),
                                           sym_num(c, -(double)INFINITY)));
-        struct part *q = *out = NEW(c, struct part);
-        *q = *p;
-        q->next = NULL;
-        q->out = node->drawn->family;
-        q->logp = condition_in_part(
-            c, p,
-            added ? node->full
-                  : where_drawn(c, node, sym_num(c, 0), node->full));
-        out = &q->next;
+        *out = taken_out(c, node, p);
+        out = &(*out)->next;
     }
     s->law.n = 0;
     condition_gather_statistics(s);
@@ -743,7 +813,8 @@ static void replace_parts(struct integrated *k)
 
 struct families_end sampler_families_end(const struct model *m)
 {
-    return (struct families_end){m->families, m->last_family, m->last_var};
+    return (struct families_end){m->families, m->last_family, m->last_var,
+                                 m->last_inverse, m->ninverses};
 }
 
 void sampler_take_back(struct model *m, const struct families_end *end)
@@ -753,6 +824,9 @@ void sampler_take_back(struct model *m, const struct families_end *end)
     *m->last_family = NULL;
     m->last_var = end->last_var;
     *m->last_var = NULL;
+    m->last_inverse = end->last_inverse;
+    *m->last_inverse = NULL;
+    m->ninverses = end->ninverses;
     family_number(m);
 }
 
@@ -790,6 +864,10 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
         for (int j = 0; fits && j < k->n; j++)
             fits = j == i || !reads(m, node->drawn->family->factor,
                                     k->nodes[j].drawn->family->var);
+    }
+    if (fits && reads_added(m, s)) {
+        k->closed = closed_without(k);
+        fits = k->closed != NULL;
     }
     if (!fits) {
         sampler_take_back(m, &end);
@@ -847,13 +925,17 @@ void sampler_integrate_out(struct compiler *c, struct model *m)
 {
     struct integrated *all = NULL;
     for (struct step *s = m->steps; s; s = s->next) {
-        struct integrated *k =
-            is_parameter(m, s) ? try_parameter(c, m, s, all) : NULL;
+        struct integrated *k = is_parameter(m, s) || reads_added(m, s)
+                                   ? try_parameter(c, m, s, all)
+                                   : NULL;
         if (!k)
             continue;
         k->next = all;
         all = k;
-        replace_parts(k);
+        if (k->closed)
+            put_closed(k);
+        else
+            replace_parts(k);
     }
     for (struct integrated *k = all; k; k = k->next)
         bring_together(k);
@@ -865,15 +947,6 @@ void sampler_integrate_out(struct compiler *c, struct model *m)
 static const char *explain(struct compiler *c, const struct step *s)
 {
     return intern_format(c, "slice, %s integrated out",
-                         sampler_nodes_out(c, s));
-}
-
-static const char *why(struct compiler *c, const struct step *s)
-{
-    return intern_format(c,
-                         "given the data alone, %s integrated out, as that is "
-                         "drawn directly behind it: Liu (1994), The collapsed "
-                         "Gibbs sampler",
                          sampler_nodes_out(c, s));
 }
 
@@ -928,7 +1001,7 @@ const struct sampler sampler_integrated_slice = {
     .trials = true,
     .unit = sampler_each_unless_tied,
     .explain = explain,
-    .why = why,
+    .why = sampler_why_out,
     .emit = emit,
     .draw = draw,
     .scalar = true,

@@ -30,11 +30,13 @@ struct node {
     symp full; /* what is taken out: logp and this are the joint density */
 };
 
-/* integrated.c: where the list of families and variables ends; and tables that
- * were added behind that are no more. */
+/* integrated.c: where the lists of families, variables and indexes end; and
+ * what was added behind that is no more. */
 struct families_end {
     struct family *families, **last;
     struct var **last_var;
+    struct inverse **last_inverse;
+    int ninverses;
 };
 struct families_end sampler_families_end(const struct model *m);
 void sampler_take_back(struct model *m, const struct families_end *end);

@@ -216,6 +216,8 @@ const char *sampler_written_lhs(struct compiler *c, const struct family *f);
 const char *sampler_family_name(struct compiler *c, const struct family *f);
 /* The names of the nodes that are integrated out of s. */
 const char *sampler_nodes_out(struct compiler *c, const struct step *s);
+/* Why they are, and by whom; NULL: none is. */
+const char *sampler_why_out(struct compiler *c, const struct step *s);
 /* "k of them" with x standing for k; brackets where it is a sum. */
 const char *sampler_count_text(struct compiler *c, symp count);
 symp block_dimension(struct compiler *c, const struct step *s);

@@ -101,3 +101,14 @@ const char *sampler_nodes_out(struct compiler *c, const struct step *s)
     }
     return text_take(c, &t);
 }
+
+const char *sampler_why_out(struct compiler *c, const struct step *s)
+{
+    if (!s->integrated)
+        return NULL;
+    return intern_format(c,
+                         "given the data alone, %s integrated out, as that is "
+                         "drawn directly behind it: Liu (1994), The collapsed "
+                         "Gibbs sampler",
+                         sampler_nodes_out(c, s));
+}

@@ -254,6 +254,28 @@ status 0 "$GBMC" --explain rate.gbm
 prints 'shape +1 +slice '
 grep -q 'integrated out' .out && fail "the shape goes without its rate"
 
+# Laplace errors and coefficients: their rates are gammas without the nodes of the
+# mixtures, which are drawn directly behind.
+cat >laplace.gbm <<'M'
+model {
+  for (i in 1:N) { y[i] ~ ddexp(mu + b[g[i]], tau[g[i]]) }
+  for (j in 1:2) {
+    tau[j] ~ dgamma(3, 2)
+    b[j] ~ ddexp(0, lambda)
+  }
+  lambda ~ dgamma(3, 1)
+  mu ~ dnorm(0, 0.1)
+}
+M
+echo '{"N": 7, "g": [1, 2, 1, 2, 1, 1, 2], "y": [0.3, -1, 2, null, 0.1, -4, 1]}' \
+    >laplace.json
+status 0 "$GBMC" -O1 laplace.gbm -o laplace
+status 0 "$GBMC" --explain laplace.gbm
+prints 'lambda +1 +gamma, b.v integrated out'
+prints 'tau +2 +gamma, y.v integrated out'
+status 0 ./laplace check --data laplace.json --device cpu
+status 0 ./laplace geweke --data laplace.json --device cpu --draws 20000 --seed 3
+
 # Of two tables of the same rows and groups one moves with m: that pass must be
 # made whenever m moves, though the other stays.
 cat >groups.gbm <<'E'

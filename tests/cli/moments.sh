@@ -123,7 +123,7 @@ P
 # draws and moments of the same: one row, that of the draws
 status 0 "${cpu[@]}" --monitor mu,x --moments x,tau --summary both.json
 grep -q '"x\[1\]": .*"q50": [-0-9]' both.json || fail "no draws of x"
-[ "$(grep -c '"x\[1\]"' both.json)" = 1 ] || fail "x[1] is there twice"
+[ "$(grep -c '"x\[1\]": {' both.json)" = 1 ] || fail "x[1] is there twice"
 # what has no value
 status 1 "${cpu[@]}" --moments nobody
 says '--moments nobody: the model has no such variable'
