@@ -294,3 +294,4 @@ agrees groups.gbm groups.json
 
 # as a device computes it
 device_draws_as_host model data.json
+device_draws_as_host laplace laplace.json
