@@ -30,6 +30,32 @@ struct node {
     symp full; /* what is taken out: logp and this are the joint density */
 };
 
+/* A parameter and the nodes that are integrated out of its step. */
+enum { MOST_NODES = 4 };
+
+struct integrated {
+    struct compiler *c;
+    struct model *m;
+    struct step *step; /* the parameter's */
+    struct node nodes[MOST_NODES];
+    int n;
+    bool between;              /* points that the parameter moves: interval.c */
+    struct step *closed;       /* the parameter's without added nodes, where it
+                                  is of a known family; or NULL */
+    struct label_sums *labels; /* where what labels tell is noted; or NULL */
+    struct integrated *next;
+};
+
+/* ---- node_density.c ---- */
+
+/* Whether e is another one where v is, by what is kept of it, too. */
+bool sampler_depends_on(const struct model *m, symp e, const struct var *v);
+/* Fills logp and full of a node, a scalar, one that an augmentation added, or a
+ * vector. False: they have no closed form. */
+bool sampler_scalar_density(const struct integrated *k, struct node *node);
+bool sampler_added_density(const struct integrated *k, struct node *node);
+bool sampler_vector_density(const struct integrated *k, struct node *node);
+
 /* integrated.c: where the lists of families, variables and indexes end; and
  * what was added behind that is no more. */
 struct families_end {
