@@ -116,7 +116,7 @@ static void add_seen(struct compiler *c, struct step *s)
         sweep_add_read(s->turn.reads, *e);
     for (const struct part *p = s->parts; p; p = p->next) {
         add_variables_in(s->turn.reads, p->factor);
-        if (s->lifted)
+        if (s->lifted || s->integrated) /* tables stand in them */
             sweep_add_read(s->turn.reads, p->logp);
     }
     for (int i = 0; s->lifted && i < s->law.n; i++)
