@@ -619,18 +619,7 @@ static void phases(struct compiler *c, struct step *s)
 
 static void slots(struct compiler *c, struct model *m, struct step *s)
 {
-    s->slots = sweep_add_slot(
-        c, m,
-        (struct slot){.kind = SLOT_TUNING,
-                      .name = intern_format(c, "%s tuning", s->name),
-                      .member = intern_format(c, "%s_tuning", s->name),
-                      .about = "whether the move pays, from warm-up",
-                      .life = LIFE_TUNING,
-                      .ndim = 1,
-                      .per_chain = true,
-                      .counted = "tuning_",
-                      .family = s->family,
-                      .step = s});
+    s->slots = sweep_add_pays_slot(c, m, s);
 }
 
 static const char *explain(struct compiler *c, const struct step *s)

@@ -358,27 +358,11 @@ static bool is_fresh(const struct model *m, const struct scale_term *t,
     return s == move;
 }
 
-static struct slot *tuning(struct compiler *c, struct model *m, struct step *s)
-{
-    return sweep_add_slot(
-        c, m,
-        (struct slot){.kind = SLOT_TUNING,
-                      .name = intern_format(c, "%s tuning", s->name),
-                      .member = intern_format(c, "%s_tuning", s->name),
-                      .about = "whether the moves pay, from warm-up",
-                      .life = LIFE_TUNING,
-                      .ndim = 1,
-                      .per_chain = true,
-                      .counted = "tuning_",
-                      .family = s->family,
-                      .step = s});
-}
-
 static void slots(struct compiler *c, struct model *m, struct step *s)
 {
     struct scaling *own = s->own;
     if (own->divided) {
-        s->slots = own->tuning = tuning(c, m, s);
+        s->slots = own->tuning = sweep_add_pays_slot(c, m, s);
         return;
     }
     struct slot slot = {.kind = SLOT_TUNING,

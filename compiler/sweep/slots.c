@@ -102,6 +102,23 @@ static void add_tuning(struct compiler *c, struct model *m, struct step *s)
                       .step = s});
 }
 
+struct slot *sweep_add_pays_slot(struct compiler *c, struct model *m,
+                                 struct step *s)
+{
+    return sweep_add_slot(
+        c, m,
+        (struct slot){.kind = SLOT_TUNING,
+                      .name = intern_format(c, "%s tuning", s->name),
+                      .member = intern_format(c, "%s_tuning", s->name),
+                      .about = "whether the move pays, from warm-up",
+                      .life = LIFE_TUNING,
+                      .ndim = 1,
+                      .per_chain = true,
+                      .counted = "tuning_",
+                      .family = s->family,
+                      .step = s});
+}
+
 /* Sums that the step's parts keep, with what they are functions of. */
 static void add_recalled(struct compiler *c, struct model *m, struct step *s)
 {

@@ -282,6 +282,10 @@ void slots_print(struct text *out, struct compiler *c, const struct model *m);
 /* A slot of a sampler's own, behind the others (struct sampler's `slots`). */
 struct slot *sweep_add_slot(struct compiler *c, struct model *m,
                             struct slot slot);
+/* That of a move, of which warm-up tells whether it pays
+ * (stdlib/kernels/carried.h). */
+struct slot *sweep_add_pays_slot(struct compiler *c, struct model *m,
+                                 struct step *s);
 /* What the functions on an element of a step, and its tuning, are named after.
  */
 const char *step_id(struct compiler *c, const struct step *s);
