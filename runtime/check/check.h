@@ -85,13 +85,21 @@ double check_rounding(struct checker *c);
 void check_rounding_of(struct checker *c, int variable, double *change);
 /* The absolute terms that a block's density is the sum of where it stands. */
 double check_size(const struct gbm_step *step, const void *state);
-/* How far the distribution function of draws of an element, the last of which
- * is left in `state`, is from that of its full conditional, by what is
- * allowed: over 1 fails; negative: the step does not draw from it, or nothing
- * can be said by `until`. */
-double check_draws(const struct gbm_step *step, void *state,
-                   struct gbm_sweep sweep, int chain, int element,
-                   double until);
+/* check_draws.c. How far the distribution function of draws of an element, the
+ * last of which is left in `state`, is from that of its full conditional, by
+ * what is allowed: over 1 fails; negative: the step does not draw from it, or
+ * nothing can be said in time: some draws tell something if they take until
+ * `last`, and more of them more if they take until `share`. What it works in
+ * is of check_integral_create, for any number of steps, or NULL; freed by
+ * free. */
+struct check_integral;
+struct check_time {
+    double share, last;
+};
+struct check_integral *check_integral_create(void);
+double check_draws(struct check_integral *g, const struct gbm_step *step,
+                   void *state, struct gbm_sweep sweep, int chain, int element,
+                   struct check_time time);
 /* Log density of a dense block at b less that at a, of precision q (lower
  * triangle) and potential p; its rounding error. */
 double check_quadratic(size_t d, const double *q, const double *p,

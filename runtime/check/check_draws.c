@@ -5,33 +5,39 @@
  * a constant: its distribution function and that of the draws differ by more
  * than what is allowed with a probability of `LEVEL` (Massart, "The tight
  * constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals of Probability
- * 18, 1990). Where they come near that, many more draws decide. Where the
- * integral is not sure nothing is said. */
+ * 18, 1990). Where the draws are odd, though allowed, four times as many tell
+ * more, as long as these are odd, too: each further look takes as many draws
+ * on average. Where the integral is not sure nothing is said. */
 #include "check/check.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DRAWS 1000
 #define FEW_DRAWS 300 /* where there is no time for more */
 #define MANY_DRAWS 16000
-#define SUSPICIOUS 0.4  /* of what is allowed: many draws decide, */
-#define TO_DECIDE 0.02  /* seconds, which one step in seventy takes */
-#define LEVEL 1e-11     /* of a step: of a run with fifty of them, below 1e-9 */
-#define SLACK 0.01      /* for the integral */
-#define FIRST_NODES 128 /* of draws; less than SLACK lies between two */
-#define NODES 8192      /* at most */
-#define LARGE 1e12   /* of terms that large rounding is no small difference */
-#define SHARE 1e-3   /* of all mass: what a cell may leave out */
-#define FAR_BELOW 30 /* a density that is so much lower in logs ends it */
-#define OUTWARD 200  /* steps to an end */
+#define MORE 4         /* times as many draws where those so far are odd, as */
+#define ODD 60.0       /* of a right step ODD / n by chance; */
+#define TO_DECIDE 0.02 /* seconds, for which there is time in any case */
+#define LEVEL 1e-11    /* of a look: of a run with fifty steps, below 1e-8 */
+#define SLACK 0.01     /* for the integral */
+#define FIRST_NODES 64 /* of draws */
+#define NODES 8192     /* at most */
+#define LARGE 1e12     /* of terms that large rounding is no small difference */
+#define SHARE 1e-3     /* of all mass: what a cell may leave out */
+#define FAR_BELOW 30   /* a density that is so much lower in logs ends it */
+#define OUTWARD 200    /* steps to an end */
+#define TIMED 4        /* draws that tell how long one takes */
+#define DENSITIES 200  /* or so, of an integral */
+#define UNTIMED 16     /* nodes between two looks at the clock */
 
 struct node {
     double x, value; /* log density */
     double below;    /* mass, after `integrate` */
 };
 
-struct integral {
+struct check_integral {
     const struct gbm_step *step;
     void *state;
     int element;
@@ -40,17 +46,17 @@ struct integral {
     double top, whole;
     double until; /* when there is no time left */
     bool sure;
-    double draws[MANY_DRAWS];
+    double draws[MANY_DRAWS], room[MANY_DRAWS];
 };
 
-static double density(struct integral *g, double x)
+static double density(struct check_integral *g, double x)
 {
     return g->step->conditional(g->state, g->element, &x);
 }
 
-static void add(struct integral *g, double x, double value)
+static void add(struct check_integral *g, double x, double value)
 {
-    if (g->n == NODES || rt_clock() > g->until)
+    if (g->n == NODES || (g->n % UNTIMED == 0 && rt_clock() > g->until))
         g->sure = false;
     else
         g->nodes[g->n++] = (struct node){.x = x, .value = value};
@@ -58,7 +64,7 @@ static void add(struct integral *g, double x, double value)
 }
 
 /* Mass between two nodes, in units of exp(top): the log density is linear. */
-static double mass(const struct integral *g, struct node a, struct node b)
+static double mass(const struct check_integral *g, struct node a, struct node b)
 {
     const double fall = b.value - a.value, high = fmax(a.value, b.value);
     const double width = (b.x - a.x) * exp(high - g->top);
@@ -68,7 +74,7 @@ static double mass(const struct integral *g, struct node a, struct node b)
 /* Nodes from the outermost draw on to where the density ends or is negligible:
  * steps grow until one leads out, and are halved from there on, towards the
  * bound. */
-static void go_outward(struct integral *g, double x, double step)
+static void go_outward(struct check_integral *g, double x, double step)
 {
     bool outside = false;
     for (int i = 0; i < OUTWARD && fabs(step) > 1e-15 * fabs(x); i++) {
@@ -95,8 +101,8 @@ static double between(double a, double b)
 }
 
 /* Halves the cell between a and b until its mass no longer changes. */
-static void refine(struct integral *g, struct node a, struct node b, int depth,
-                   double whole)
+static void refine(struct check_integral *g, struct node a, struct node b,
+                   int depth, double whole)
 {
     const double x = between(a.x, b.x);
     if (!g->sure || mass(g, a, b) < SHARE * whole / 30 || x <= a.x || x >= b.x)
@@ -121,13 +127,41 @@ static int by_place(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-static int by_value(const void *a, const void *b)
+/* Merges x[from, middle) and x[middle, to), each in order. */
+static void merge(double *x, int from, int middle, int to, double *room)
 {
-    const double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
+    const int n = middle - from;
+    int i = 0, j = middle;
+    memcpy(room, x + from, (size_t)n * sizeof *x);
+    for (int k = from; i < n && j < to; k++) {
+        const bool left = room[i] <= x[j];
+        x[k] = left ? room[i] : x[j];
+        i += left;
+        j += !left;
+    }
+    memcpy(x + j - (n - i), room + i, (size_t)(n - i) * sizeof *x);
 }
 
-static double total(struct integral *g)
+/* Puts x[from, to) in order: qsort took half of the time of all draws. */
+static void put_in_order(double *x, int from, int to, double *room)
+{
+    if (to - from > 12) {
+        const int middle = from + (to - from) / 2;
+        put_in_order(x, from, middle, room);
+        put_in_order(x, middle, to, room);
+        merge(x, from, middle, to, room);
+        return;
+    }
+    for (int i = from + 1; i < to; i++) {
+        const double moved = x[i];
+        int k = i;
+        for (; k > from && x[k - 1] > moved; k--)
+            x[k] = x[k - 1];
+        x[k] = moved;
+    }
+}
+
+static double total(struct check_integral *g)
 {
     double sum = 0;
     for (int i = 1; i < g->n; i++) {
@@ -137,7 +171,7 @@ static double total(struct integral *g)
     return sum;
 }
 
-static void sort(struct integral *g)
+static void sort(struct check_integral *g)
 {
     qsort(g->nodes, (size_t)g->n, sizeof *g->nodes, by_place);
 }
@@ -152,13 +186,13 @@ static bool ends(double last, double before, double whole)
            last * last / (before - last) < SHARE * whole;
 }
 
-static double mass_at(const struct integral *g, int i)
+static double mass_at(const struct check_integral *g, int i)
 {
     return mass(g, g->nodes[i], g->nodes[i + 1]);
 }
 
 /* Cells as small as it takes, and their sum. */
-static void integrate(struct integral *g)
+static void integrate(struct check_integral *g)
 {
     sort(g);
     double whole = total(g), before = 0;
@@ -179,37 +213,39 @@ static void integrate(struct integral *g)
     g->whole = whole;
 }
 
-/* The distribution function at x. */
-static double below(const struct integral *g, double x)
+/* The distribution function at x, which lies between node i - 1 and i. */
+static double below(const struct check_integral *g, int i, double x)
 {
-    int low = 0, high = g->n - 1;
-    if (x <= g->nodes[low].x)
-        return 0;
-    if (x >= g->nodes[high].x)
-        return 1;
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        *(g->nodes[middle].x < x ? &low : &high) = middle;
-    }
-    const struct node *a = &g->nodes[low], *b = &g->nodes[high];
+    const struct node *a = &g->nodes[i - 1], *b = &g->nodes[i];
     const double part = (x - a->x) / (b->x - a->x);
     const struct node at = {.x = x,
                             .value = a->value + part * (b->value - a->value)};
     return (a->below + mass(g, *a, at)) / g->whole;
 }
 
-/* How far n draws, in order, are from the integral, by what is allowed. */
-static double distance(const struct integral *g, int n)
+/* How far n draws, in order, are from the integral. */
+static double distance(const struct check_integral *g, int n)
 {
     double worst = 0;
-    for (int i = 0; i < n; i++)
-        worst = fmax(worst, fabs(below(g, g->draws[i]) - (i + 0.5) / n));
-    return worst / (sqrt(log(2 / LEVEL) / (2 * n)) + SLACK);
+    for (int i = 0, node = 0; i < n; i++) {
+        const double x = g->draws[i];
+        while (node < g->n && g->nodes[node].x < x)
+            node++;
+        const double at = node == 0 ? 0 : node == g->n ? 1 : below(g, node, x);
+        worst = fmax(worst, fabs(at - (i + 0.5) / n));
+    }
+    return worst;
+}
+
+/* What n draws exceed with that probability. */
+static double by_chance(double probability, int n)
+{
+    return sqrt(log(2 / probability) / (2 * n));
 }
 
 /* Some of n draws, in order, as first nodes: as many lie between any two, but
  * fewer before the last. Draws that are alike are of no density. */
-static void add_draws(struct integral *g, int n)
+static void add_draws(struct check_integral *g, int n)
 {
     const double *draws = g->draws;
     const int apart = n / FIRST_NODES + 1;
@@ -225,7 +261,7 @@ static void add_draws(struct integral *g, int n)
 }
 
 /* The integral of what n draws, in order, should be of. */
-static void build(struct integral *g, int n)
+static void build(struct check_integral *g, int n)
 {
     const double *draws = g->draws;
     const int few = n / 16;
@@ -241,56 +277,84 @@ static void build(struct integral *g, int n)
     integrate(g);
 }
 
-/* n draws of the element, in order, or `few`, as there is time for; 0: none. */
-static int draw(struct integral *g, struct gbm_sweep *sweep, int chain, int n,
-                int few)
+static void draw_one(struct check_integral *g, struct gbm_sweep *sweep,
+                     int chain, int i)
+{
+    g->step->run(g->state, sweep, (uint32_t)chain, &g->element, 0, 1);
+    g->step->block_get(g->state, g->element, &g->draws[i]);
+    sweep->sweep++;
+}
+
+/* How many draws there is time for, if one takes `one`; they are put in order,
+ * and some densities take as long as draws. */
+static int affordable(double one, const struct check_time *time)
+{
+    const double now = rt_clock();
+    if (now + (1.5 * DRAWS + DENSITIES) * one < time->share)
+        return DRAWS;
+    return now + (1.5 * FEW_DRAWS + DENSITIES) * one < time->last ? FEW_DRAWS
+                                                                  : 0;
+}
+
+/* Draws of the element up to n of them, in order; from 0 on as many as there
+ * is time for. Tells how many there are; 0: none. */
+static int draw(struct check_integral *g, struct gbm_sweep *sweep, int chain,
+                int from, int n, const struct check_time *time)
 {
     double began = 0;
-    for (int i = 0; i < n; i++, sweep->sweep++) {
+    for (int i = from; i < n; i++) {
         if (i == 1) /* the first one is cold */
             began = rt_clock();
-        g->step->run(g->state, sweep, (uint32_t)chain, &g->element, 0, 1);
-        g->step->block_get(g->state, g->element, &g->draws[i]);
+        draw_one(g, sweep, chain, i);
         if (!isfinite(g->draws[i]))
             return 0;
-        if (i != 1)
-            continue;
-        /* and some densities, and places among the others */
-        const double one = 3 * (rt_clock() - began);
-        if (began + n * one > g->until)
-            n = few;
-        if (began + n * one > g->until)
+        if (i == TIMED)
+            n = affordable((rt_clock() - began) / TIMED, time);
+        if (i % 1024 == 1023 && rt_clock() > time->last)
             return 0;
     }
-    qsort(g->draws, (size_t)n, sizeof *g->draws, by_value);
+    /* those before `from` are in order */
+    put_in_order(g->draws, from, n, g->room);
+    merge(g->draws, 0, from, n, g->room);
     return n;
 }
 
-double check_draws(const struct gbm_step *step, void *state,
-                   struct gbm_sweep sweep, int chain, int element, double until)
+/* How far n draws are from the integral, by what is allowed; more of them, as
+ * long as they are odd. */
+static double decide(struct check_integral *g, struct gbm_sweep *sweep,
+                     int chain, int n)
 {
-    struct integral *g = step->exact && step->exact(state, element)
-                             ? calloc(1, sizeof *g)
-                             : NULL;
-    if (!g)
+    const struct check_time time = {.last = rt_clock() + TO_DECIDE};
+    double far = distance(g, n);
+    while (far > by_chance(ODD / n, n) && n < MANY_DRAWS) {
+        const int more = n * MORE < MANY_DRAWS ? n * MORE : MANY_DRAWS;
+        if (draw(g, sweep, chain, n, more, &time) == 0)
+            break;
+        far = distance(g, n = more);
+    }
+    return far / (by_chance(LEVEL, n) + SLACK);
+}
+
+struct check_integral *check_integral_create(void)
+{
+    return malloc(sizeof(struct check_integral));
+}
+
+double check_draws(struct check_integral *g, const struct gbm_step *step,
+                   void *state, struct gbm_sweep sweep, int chain, int element,
+                   struct check_time time)
+{
+    if (!step->exact || !step->exact(state, element))
         return -1;
     g->step = step;
     g->state = state;
     g->element = element;
-    g->until = until;
+    g->until = time.last;
     g->top = -(double)INFINITY;
     g->sure = true;
-    double far = -1;
-    int n = draw(g, &sweep, chain, DRAWS, FEW_DRAWS);
+    g->n = 0;
+    const int n = draw(g, &sweep, chain, 0, DRAWS, &time);
     if (n)
         build(g, n);
-    if (n && g->sure)
-        far = distance(g, n);
-    if (far > SUSPICIOUS) {
-        g->until = fmax(g->until, rt_clock() + TO_DECIDE);
-        n = draw(g, &sweep, chain, MANY_DRAWS, DRAWS);
-        far = n ? distance(g, n) : far;
-    }
-    free(g);
-    return far;
+    return n && g->sure ? decide(g, &sweep, chain, n) : -1;
 }

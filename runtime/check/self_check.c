@@ -12,10 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Seconds: of moves, and of draws, in any case, and of one step's draws. */
-#define UNNOTICED 5e-4
-#define LEAST 2e-4
 #define SWEEPS 10 /* of a chain */
+#define MOVES 0.4 /* of the time; what they leave of it is for draws */
 #define CHAINS 4
 #define DENSE_WORK 2e8 /* to set up a dense block, if the device has not */
 #define FEW 1e7        /* the same: for one thread */
@@ -40,6 +38,19 @@ static enum verdict check_sweep(struct self_check *s, struct change *density)
     s->sweep++;
     return verdict;
 }
+/* Now it is known how long warm-up takes: what the check may take of that. The
+ * least of the sweeps so far counts, as the first one is cold. */
+static void share_time(struct self_check *s)
+{
+    const struct rt_options *o = &s->rt->options;
+    const double chains = ceil(o->chains / (double)s->rt->threads);
+    s->one = s->one > 0 ? fmin(s->one, s->swept) : s->swept;
+    s->share = fmin(
+        fmax(SELF_CHECK_SHARE * s->one * o->warmup * chains, SELF_CHECK_LEAST),
+        SELF_CHECK_SECONDS);
+    s->deadline = s->began + MOVES * s->share;
+}
+
 enum gbm_status self_check_chain(struct self_check *s, int chain,
                                  void *const *values)
 {
@@ -50,6 +61,7 @@ enum gbm_status self_check_chain(struct self_check *s, int chain,
     struct change density = self_check_joint(s);
     for (int i = 0; i < SWEEPS && !s->out_of_time; i++) {
         uint32_t sweep = s->sweep;
+        s->swept = 0;
         enum verdict verdict = check_sweep(s, &density);
         if (s->rt->status != GBM_OK)
             return s->rt->status;
@@ -58,75 +70,12 @@ enum gbm_status self_check_chain(struct self_check *s, int chain,
             rt_put_back(s->in, values);
             return self_check_blame(s, first, sweep);
         }
+        if (chain == 0)
+            share_time(s);
+        if (self_check_left(s) < 0)
+            s->deadline = rt_clock() + self_check_rest(s, MOVES);
         if (verdict == UNKNOWN || self_check_left(s) < 0)
             break;
-        if (i == 0 && chain == 0) {
-            /* now it is known how long warm-up takes */
-            const struct rt_options *o = &s->rt->options;
-            double chains = ceil(o->chains / (double)s->rt->threads);
-            double share = fmax(
-                SELF_CHECK_SHARE * s->swept * o->warmup * chains, UNNOTICED);
-            s->deadline = fmin(s->deadline, s->began + share);
-            s->share = share;
-        }
-    }
-    return GBM_OK;
-}
-
-static enum gbm_status refuse_draws(const struct self_check *s, int k, int e)
-{
-    const struct gbm_step *step = &s->in->model->steps[k];
-    return rt_fail(s->rt, GBM_FAILURE,
-                   "%s: this sampler is wrong: no draws were made\n"
-                   "    %s\n"
-                   "What step %d draws for its element %d is not of its full "
-                   "conditional. " CHECK_REPORT,
-                   s->in->model->families[step->family].where,
-                   s->in->model->families[step->family].text, k + 1, e,
-                   (unsigned long long)s->rt->options.seed);
-}
-
-/* Of a step that draws exactly, the element whose draws are compared; -1: there
- * is none. */
-static int drawn_element(const struct self_check *s, int k)
-{
-    const struct rt_step *plan = &s->in->steps[k];
-    if (!self_check_reaches(s, k) || !s->in->model->steps[k].exact)
-        return -1;
-    const int64_t n = plan->colour[plan->ncolours] - plan->colour[0];
-    if (n == 0)
-        return -1;
-    const int64_t i = plan->colour[0] + k * 7919 % n;
-    return plan->elements ? plan->elements[i] : (int)i;
-}
-
-/* Draws of one element of each step that draws exactly, of the chain's last.
- * The steps share what time there is. */
-static enum gbm_status compare_draws(struct self_check *s)
-{
-    const double until =
-        fmin(s->began + SELF_CHECK_SECONDS,
-             fmax(s->began + s->share, rt_clock() + UNNOTICED));
-    struct gbm_sweep sweep = {.seed = s->rt->options.seed,
-                              .sweep = SELF_CHECK_FIRST + SELF_CHECK_FIRST / 4,
-                              .adapting = 2};
-    int left = 0;
-    for (int k = 0; k < s->in->model->nsteps; k++)
-        left += drawn_element(s, k) >= 0;
-    for (int k = 0; k < s->in->model->nsteps; k++) {
-        const int e = drawn_element(s, k);
-        if (e < 0)
-            continue;
-        const double now = rt_clock(),
-                     part = fmax((until - now) / left--, LEAST);
-        if (now > s->began + SELF_CHECK_SECONDS)
-            continue;
-        const double distance = check_draws(&s->in->model->steps[k], s->state,
-                                            sweep, s->chain, e, now + part);
-        self_check_refresh(s);
-        s->drawn += distance >= 0;
-        if (distance > 1)
-            return refuse_draws(s, k, e);
     }
     return GBM_OK;
 }
@@ -178,6 +127,17 @@ static void destroy(struct self_check *s)
     free(s->cells);
 }
 
+/* Seconds that the clock says have gone by between two looks at it. */
+static double clock_time(void)
+{
+    double least = INFINITY;
+    for (int i = 0; i < 4; i++) {
+        const double now = rt_clock();
+        least = fmin(least, rt_clock() - now);
+    }
+    return least;
+}
+
 static void note(const struct self_check *s, FILE *notes)
 {
     int steps = 0, reached = 0;
@@ -211,13 +171,15 @@ enum gbm_status rt_self_check_begin(struct rt *rt, struct rt_instance *in,
     *s = (struct self_check){.rt = rt, .in = in, .began = rt_clock()};
     s->start = rt_save(in);
     s->deadline = s->began + SELF_CHECK_SECONDS;
+    s->own = rt_thread_clock();
+    s->clock = clock_time();
     if (!s->start || !create(s))
         status = rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
     for (int c = 0; c < CHAINS && c < in->nchains && status == GBM_OK; c++)
         if (c == 0 || self_check_left(s) > 0)
             status = self_check_chain(s, c, s->start);
     if (status == GBM_OK && s->points > 0)
-        status = compare_draws(s);
+        status = self_check_draws(s);
     if (s->start)
         rt_put_back(in, s->start);
     s->spent = rt_clock() - s->began;
@@ -231,6 +193,7 @@ enum gbm_status rt_self_check_end(struct self_check *s, enum gbm_status status,
     if (!s)
         return status;
     s->began = rt_clock() - s->spent;
+    s->own = rt_thread_clock() - s->spent;
     if (status == GBM_OK && s->rt->device->density) {
         status = self_check_device(s, s->start);
         rt_put_back(s->in, s->start);

@@ -7,6 +7,7 @@
 
 #define SELF_CHECK_SHARE 0.05  /* of the time that warm-up will take */
 #define SELF_CHECK_SECONDS 0.8 /* at most, but for the last thing begun */
+#define SELF_CHECK_LEAST 1e-3  /* that it may take in any case */
 #define SELF_CHECK_TOLERANCE 1e-6
 #define SELF_CHECK_ROUNDING 1e-12   /* of the sum of all absolute terms */
 #define SELF_CHECK_FIRST (1u << 29) /* sweep that no run has */
@@ -28,12 +29,16 @@ struct self_check {
     bool *reached; /* [nsteps] */
     bool *kept_up; /* [nvariables]: derived ones that are so at any time */
     int64_t moves;
-    int points;                    /* sweeps that added up */
-    double began, deadline, swept; /* seconds of updates alone */
-    double spent;                  /* before the device was loaded */
-    double share;                  /* seconds that it may take */
-    int drawn;                     /* steps whose draws were compared */
-    void **start;                  /* the chains' states */
+    int points; /* sweeps that added up */
+    double began, deadline;
+    double own;   /* this thread's clock as the check began */
+    double swept; /* seconds of updates alone, of this sweep */
+    double one;   /* the least of those, of any sweep; 0: none yet */
+    double clock; /* that a look at the clock takes */
+    double spent; /* before the device was loaded */
+    double share; /* seconds that it may take */
+    int drawn;    /* steps whose draws were compared */
+    void **start; /* the chains' states */
     uint32_t sweep;
     bool out_of_time; /* the joint alone takes too long */
     /* chunk by chunk */
@@ -45,6 +50,9 @@ enum verdict { ADDS_UP, DOES_NOT, UNKNOWN };
 
 /* Seconds. */
 double self_check_left(const struct self_check *s);
+/* What is left of a part of its share by this thread's own clock: others may
+ * have had the core in between. */
+double self_check_rest(const struct self_check *s, double part);
 
 /* self_check_moves.c. Sums of a family, without the elements that are `dropped`
  * (or NULL); adds to *total. */
@@ -67,6 +75,10 @@ enum verdict self_check_compare(struct change conditional, struct change before,
  * s->kept_up; and whether they have. All that is derived is computed then. */
 void self_check_find_held(struct self_check *s);
 enum gbm_status self_check_held(struct self_check *s);
+
+/* self_check_draws.c. Draws of the steps that draw exactly, of the chain that
+ * stands in `state`, beside their full conditionals. */
+enum gbm_status self_check_draws(struct self_check *s);
 
 /* self_check_blame.c. Sweeps [first, last] again, with the joint after every
  * step. OK if none is to blame. */

@@ -17,24 +17,49 @@ double self_check_left(const struct self_check *s)
     return s->deadline - rt_clock();
 }
 
+double self_check_rest(const struct self_check *s, double part)
+{
+    return fmin(part * s->share - (rt_thread_clock() - s->own),
+                s->began + SELF_CHECK_SECONDS - rt_clock());
+}
+
+/* Terms [first, last) of a family, as far as there is time. */
+static struct change add_terms(const struct self_check *s,
+                               const struct gbm_family *family,
+                               const unsigned char *dropped, int64_t first,
+                               int64_t last)
+{
+    struct change sum = {.unknown = self_check_left(s) < 0};
+    for (int64_t e = first; e < last && !sum.unknown; e++) {
+        if (dropped && dropped[e])
+            continue;
+        const double term = family->logdensity(s->state, e);
+        sum.value += term;
+        sum.size += fabs(term);
+    }
+    return sum;
+}
+
 void self_check_add_family(struct self_check *s, int f,
                            const unsigned char *dropped, struct change *total)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
-    int64_t n = s->in->elements[f], chunks = (n + TERMS - 1) / TERMS;
+    const int64_t n = s->in->elements[f], chunks = (n + TERMS - 1) / TERMS;
     double value = 0, size = 0;
     bool late = false;
+    if (n <= TERMS) { /* threads, and be it one, take longer to begin */
+        const struct change sum = add_terms(s, fam, dropped, 0, n);
+        value = sum.value, size = sum.size, late = sum.unknown;
+    } else {
 #pragma omp parallel for num_threads(s->rt->threads) schedule(static)          \
     reduction(+ : value, size) reduction(|| : late) if (n > 10000)
-    for (int64_t k = 0; k < chunks; k++) {
-        int64_t last = (k + 1) * TERMS < n ? (k + 1) * TERMS : n;
-        late = late || self_check_left(s) < 0;
-        for (int64_t e = k * TERMS; e < last && !late; e++) {
-            if (dropped && dropped[e])
-                continue;
-            double term = fam->logdensity(s->state, e);
-            value += term;
-            size += fabs(term);
+        for (int64_t k = 0; k < chunks; k++) {
+            const int64_t last = (k + 1) * TERMS < n ? (k + 1) * TERMS : n;
+            const struct change sum =
+                add_terms(s, fam, dropped, k * TERMS, last);
+            value += sum.value;
+            size += sum.size;
+            late = late || sum.unknown;
         }
     }
     total->value += value;
@@ -148,7 +173,7 @@ static struct change move_chunk(struct self_check *s, int k,
             size[i - first] = 0;
     double began = rt_clock();
     step->run(s->state, sweep, (uint32_t)s->chain, elements, first, last);
-    s->swept += rt_clock() - began;
+    s->swept += rt_clock() - began - s->clock;
     a = s->cells;
     for (int64_t i = first; i < last; a += size[i++ - first]) {
         int n = size[i - first];
