@@ -376,6 +376,7 @@ struct turn {
     const struct step *after; /* makes it due */
     const struct step *again; /* the next step, which makes due all that this
                                  one does: what it does not read waits */
+    bool index_waits; /* so do indices: it goes through none */
     const struct var *due_whole,
         *due_partly; /* only where this leaf is observed throughout; where it is
                         not */

@@ -15,7 +15,8 @@ extern const struct sampler sampler_direct, sampler_confined,
     sampler_forward_draw, sampler_stated_draw, sampler_pcn, sampler_rw_block,
     sampler_scale_move, sampler_particle_gibbs, sampler_diam,
     sampler_translation, sampler_held_scale, sampler_carried,
-    sampler_integrated_slice, sampler_relabel, sampler_expectation;
+    sampler_integrated_slice, sampler_relabel, sampler_exchange,
+    sampler_expectation;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -184,6 +185,8 @@ void sampler_integrate_out(struct compiler *c, struct model *m);
 /* relabel.c: steps in which components of a mixture trade places. Requires
  * these. */
 void sampler_find_relabels(struct compiler *c, struct model *m);
+/* exchange.c: components that their priors tell apart trade places. */
+void sampler_find_exchanges(struct compiler *c, struct model *m);
 /* Whether such a step would have all of these that the likelihood reads, by
  * each element of a plate: one ellipse for all moves less the more of them
  * there are. */

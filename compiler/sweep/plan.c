@@ -109,19 +109,27 @@ static bool stays(const struct family *f, const struct var *v)
     return f->of_observed && v->leaf;
 }
 
+/* Whether s makes the index due. */
+static bool makes_due(const struct model *m, const struct step *s,
+                      const struct inverse *i)
+{
+    for (const struct var *v = m->vars; v; v = v->next)
+        if (step_moves(s, v) && latent_subscript(i->reference, v) &&
+            waits_for(i->leaf, s, v))
+            return true;
+    return false;
+}
+
 /* Those that s makes due: of the device's or of the host's, too, behind step
  * `last`; returns the last one then. */
 static struct step *rebuild_indices(struct compiler *c, struct model *m,
                                     struct step *s, struct step *last,
                                     bool device)
 {
+    const struct step *again = s->turn.index_waits ? s->turn.again : NULL;
     for (struct inverse *i = m->inverses; i; i = i->next) {
-        bool moved = false;
-        for (struct var *v = m->vars; v; v = v->next)
-            moved = moved ||
-                    (step_moves(s, v) && latent_subscript(i->reference, v) &&
-                     waits_for(i->leaf, s, v));
-        if (!i->latent || !moved || i->device != device)
+        if (!i->latent || i->device != device || !makes_due(m, s, i) ||
+            (again && makes_due(m, again, i)))
             continue;
         last = insert_after(c, last);
         last->turn.inverse = i;

@@ -42,6 +42,19 @@ GBM_FN void gbm_relabel_pair(struct gbm_rng *rng, int labels, int turn, int *a,
     *b = near ? first + 2 : second + 1 + (second >= first);
 }
 
+/* Whether components trade places (compiler/sampler/exchange.c), by what their
+ * priors gain. Where that is nothing but rounding nothing tells one from
+ * another, and names stay: there and back alike. */
+GBM_FN bool gbm_exchanged(real gain, real u)
+{
+#ifdef GBM_SINGLE
+    const real least = REAL_C(1e-3);
+#else
+    const real least = REAL_C(1e-6);
+#endif
+    return real_fabs(gain) > least && real_log(u) < gain;
+}
+
 /* Whether some cell is observed; seen: NULL where none is. */
 GBM_FN bool gbm_any_seen(const unsigned char *seen, long long cells)
 {

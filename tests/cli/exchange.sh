@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Components of a mixture that priors tell apart trade places: posteriors with a
+# mode for each order, whose masses are sums over all labellings; the joint
+# distribution test; and where nothing but the names differs, names stay.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >plate.gbm <<'M'
+model {
+  for (i in 1:N) { z[i] ~ dcat(w[])  y[i] ~ dnorm(mu[z[i]], 1)  c[i] ~ dpois(rate[z[i]]) }
+  for (k in 1:K) { mu[k] ~ dnorm(m[k], t[k])  rate[k] ~ dgamma(2, 1) }
+  w[1:K] ~ ddirch(a[])
+  first <- equals(z[1], 1)
+  second <- equals(z[1], 2)
+}
+M
+# one by one, of a kind each
+cat >apart.gbm <<'M'
+model {
+  for (i in 1:N) { z[i] ~ dcat(w[])  y[i] ~ dnorm(mu[z[i]], 1)  c[i] ~ dpois(rate[z[i]]) }
+  mu[1] ~ dnorm(-0.6, 0.05)
+  mu[2] ~ dnorm(0.5, 0.1)
+  mu[3] ~ dnorm(0.1, 0.02)
+  for (k in 1:3) { rate[k] ~ dgamma(2, 1) }
+  w[1:3] ~ ddirch(a[])
+  first <- equals(z[1], 1)
+  second <- equals(z[1], 2)
+}
+M
+echo '{"N": 6, "K": 3, "a": [1, 2, 1.5], "m": [-0.6, 0.5, 0.1], "t": [0.05, 0.1, 0.02],
+      "y": [-7, -8, -7.5, 6, 6.5, 7], "c": [1, 0, 2, 4, 5, 4]}' >all.json
+sed 's/"K": 3, //; s/"m": .*"t": [^]]*\],/ /' all.json >apart.json
+cat >exact.py <<'E'
+# exact.py DATA SUMMARY: sums over all labellings.
+import itertools
+import json
+import sys
+from math import exp, lgamma, log, pi
+
+d, found = (json.load(open(f)) for f in sys.argv[1:3])
+y, c, K, a, m, t = (d[n] for n in ("y", "c", "K", "a", "m", "t"))
+total, sums = 0, dict.fromkeys(["first", "second", "mu[1]", "rate[2]"], 0)
+
+
+def rows(k, which):
+    """log of what they have, all of the component integrated out; means"""
+    n, p = len(which), t[k] + len(which)
+    centre = (t[k] * m[k] + sum(y[i] for i in which)) / p
+    squares = t[k] * m[k]**2 + sum(y[i]**2 for i in which) - p * centre**2
+    shape, rate = 2 + sum(c[i] for i in which), 1 + n
+    return (0.5 * log(t[k] / p) - 0.5 * squares + lgamma(shape)
+            - shape * log(rate) + lgamma(a[k] + n), centre, shape / rate)
+
+
+for z in itertools.product(range(K), repeat=len(y)):
+    of = [rows(k, [i for i, v in enumerate(z) if v == k]) for k in range(K)]
+    weight = exp(sum(o[0] for o in of))
+    total += weight
+    for name, x in (("first", z[0] == 0), ("second", z[0] == 1),
+                    ("mu[1]", of[0][1]), ("rate[2]", of[1][2])):
+        sums[name] += weight * x
+bad = 0
+for name, s in sums.items():
+    f, exact = found["parameters"][name], s / total
+    z = (f["mean"] - exact) / f["mcse"]
+    print(f"{name:7} {exact:8.5f} {f['mean']:8.5f} z {z:5.2f} ess", f["ess_bulk"])
+    bad += not (abs(z) < 4 and f["ess_bulk"] > 2000)
+sys.exit(bad > 0)
+E
+for model in plate apart; do
+    data=$([ $model = plate ] && echo all || echo apart)
+    status 0 "$GBMC" -O1 $model.gbm -o $model
+    status 0 "$GBMC" --explain $model.gbm
+    prints '^[0-9]+ +z, w, mu.* components trade'
+    status 0 ./$model --data $data.json --device cpu --draws 20000 --seed 2 \
+        --monitor first,second,mu,rate --summary $model.s --quiet
+    python3 exact.py all.json $model.s >.out || fail "$model is not the sum"
+done
+device_draws_as_host plate all.json
+status 0 ./plate geweke --data all.json --device cpu --draws 2000
+status 0 "$GBMC" -O1 --with=powers apart.gbm -o powers
+status 0 ./powers geweke --data apart.json --device cpu --draws 2000
+
+# Labels that are known hold the components; components that differ by nothing
+# but their names keep these.
+stays() { # DATA: mu[1] and mu[2] stay where they began
+    status 0 ./plate --data "$1" --device cpu --draws 2000 --seed 3 --chains 1 \
+        --monitor mu --summary stays.json --quiet
+    python3 - <<'P' || fail "$1: names change"
+import json
+p = json.load(open("stays.json"))["parameters"]
+assert min(abs(p[f"mu[{k}]"]["mean"]) for k in (1, 2)) > 3, p
+P
+}
+sed 's/"K": 3/"K": 2/; s/"a": [^]]*\]/"a": [2, 2]/; s/"m": [^]]*\]/"m": [0.3, 0.3]/
+     s/"t": [^]]*\]/"t": [0.1, 0.1]/' all.json >alike.json
+stays alike.json
+sed 's/"m": [^]]*\]/"m": [0.3, 0.2]/; s/"c"/"z": [1, null, null, null, null, null], "c"/' \
+    alike.json >known.json
+stays known.json
+
+none() { # SED...
+    sed "$@" plate.gbm >other.gbm
+    cmp -s plate.gbm other.gbm && fail "nothing is other"
+    status 0 "$GBMC" --explain other.gbm
+    if grep -q 'trade places' .out; then fail "$*"; fi
+}
+none 's/dnorm(m\[k\], t\[k\])/dnorm(m[1], t[2])/'
+none 's/y\[i\] ~ dnorm(mu\[z\[i\]\]/y[i] ~ dnorm(z[i] + mu[z[i]]/'
+none 's/y\[i\] ~ dnorm(mu\[z\[i\]\]/y[i] ~ dnorm(mu[z[i]] + mu[1]/'
+none 's/z\[i\] ~ dcat(w\[\])/z[i] ~ dcat(q[])/'
