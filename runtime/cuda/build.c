@@ -179,7 +179,7 @@ int cuda_largest_block(const struct cuda *c)
 
 /* Options of the compiler. */
 struct options {
-    char architecture[64], small[40], chains[40], pass[40], rows[40];
+    char architecture[64], small[40], tiles[40], chains[40], pass[40], rows[40];
     char (*sizes)[512];                /* of each step */
     char (*lanes)[192];                /* of each kernel */
     const char **lists[CUDA_PROGRAMS]; /* parts, and then the fixed kernels */
@@ -273,6 +273,11 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     }
     if (cuda_dense_has(c, false))
         add_option(o, CUDA_PARTS, "-DGBM_HAS_LARGE");
+    if (cuda_dense_tiles(c)) {
+        snprintf(o->tiles, sizeof o->tiles, "-DGBM_DENSE_TILES=%d",
+                 cuda_dense_tiles(c));
+        add_option(o, CUDA_PARTS, o->tiles);
+    }
     if (cuda_dense_has(c, true))
         add_option(o, CUDA_PARTS, "-DGBM_HAS_SMALL");
     if (cuda_ladder_has(c))

@@ -13,7 +13,8 @@
  *   launch.c   kernels, their teams and launches
  *   sweep.c    the sweep, captured as graphs; blocks of sweeps; draws
  *   chains.c   the sweeps of a small model as one kernel
- *   dense.c    dense Gaussian blocks: dense_small.c, dense_library.c, blas.c
+ *   dense.c    dense Gaussian blocks: dense_small.c, dense_tiles.c,
+ *              dense_library.c, blas.c
  *   side.c     streams beside the main one
  *   ceilings.c what memory and arithmetic can do, for a profile
  *   pass.c     a step's draws and a block's sum in one pass over the design
@@ -140,7 +141,7 @@ struct small_terms {
     int n;
 };
 
-enum dense_route { ROUTE_SMALL, ROUTE_LIBRARY, ROUTE_WIDE };
+enum dense_route { ROUTE_SMALL, ROUTE_TILES, ROUTE_LIBRARY, ROUTE_WIDE };
 
 /* Where the block of a chain is factorised; element types as in kernels.h. */
 struct cuda_factor {
@@ -165,6 +166,10 @@ struct cuda_dense {
     /* ROUTE_SMALL */
     int threads, tile, splits;
     CUdeviceptr partial, folded;
+    /* ROUTE_TILES: for `at_once` chains; [d][d], [d], doubles [d][d] each */
+    int at_once;
+    CUdeviceptr factor, diagonal, work;
+    struct cuda_slot *number; /* what score_sum is multiplied by; or NULL */
     /* ROUTE_LIBRARY, ROUTE_WIDE */
     struct cuda_factor *factors; /* for so many chains at a time */
     int nfactors;
@@ -326,7 +331,8 @@ struct cuda {
             index_place, dense_scale_rows, dense_fold, dense_add,
             dense_multiply, dense_mirror, dense_form, dense_potential,
             dense_hold_potential, dense_hold_precision, dense_rescue,
-            dense_add_normals, dense_to_state, small_gram, small_fold,
+            dense_add_normals, dense_to_state, tiles_factor, tiles_draw,
+            small_gram, small_fold,
             small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
             wide_finish, ladder_powers, ladder_logliks, ladder_prior,
             ladder_pick, ladder_count, ladder_swap, ladder_trips,
@@ -557,6 +563,8 @@ void cuda_drop_programs(struct cuda *c);
 enum gbm_status cuda_dense_plan(struct cuda *c, int step);
 /* Whether some block goes the small route, or another. */
 bool cuda_dense_has(const struct cuda *c, bool small);
+/* The edge of the largest block of ROUTE_TILES, in tiles; 0: there is none. */
+int cuda_dense_tiles(const struct cuda *c);
 /* Asks for memory. After the kernels are known. */
 enum gbm_status cuda_dense_request(struct cuda *c, struct cuda_dense *dense);
 /* Designs and Gram matrices of data alone. After everything is uploaded. */

@@ -5,6 +5,8 @@
  * and the draw is x = L^-T (L^-1 b + z), Q = L L', z standard normal.
  *
  *   ROUTE_SMALL    d <= 64: two kernels do all of it for all chains
+ *   ROUTE_TILES    d <= 192, and A'WA known but for a scale: one kernel
+ *                  factorises, one draws, for all chains
  *   ROUTE_LIBRARY  cuBLAS and cuSOLVER, one chain after the other. A is read in
  *                  place: a row-major N x d matrix is a column-major d x N one.
  *                  A'A of data alone is made once. The lower Cholesky factor
@@ -143,6 +145,8 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
                               dense->held != NULL) &&
              (c->ahead || prior_is_proper(c, model, dense->d)))
         dense->route = ROUTE_WIDE;
+    else if (cuda_tiles_takes(c, dense))
+        dense->route = ROUTE_TILES;
     else
         dense->route = ROUTE_LIBRARY;
     for (int i = 0; dense->route != ROUTE_WIDE && i < model->nterms; i++)
@@ -216,8 +220,9 @@ enum gbm_status cuda_dense_request(struct cuda *c, struct cuda_dense *dense)
     if (dense->held)
         TRY(cuda_request(c, &dense->fixed, d, "a Gaussian block"));
     TRY(request_terms(c, dense));
-    return dense->route == ROUTE_SMALL ? cuda_small_request(c, dense)
-                                       : cuda_library_request(c, dense);
+    return dense->route == ROUTE_SMALL   ? cuda_small_request(c, dense)
+           : dense->route == ROUTE_TILES ? cuda_tiles_request(c, dense)
+                                         : cuda_library_request(c, dense);
 }
 
 void cuda_dense_free(struct cuda_dense *dense)
@@ -306,6 +311,8 @@ enum gbm_status cuda_dense_multiply(struct cuda *c, int step)
     while (dense->terms[k].model->scaled != step + 1)
         k++;
     struct cuda_slot *number = &c->slots[dense->terms[k].model->number];
+    if (cuda_tiles_multiply(dense, number))
+        return GBM_OK;
     long long stride = number->stride, n = (long long)dense->d * c->in->nchains;
     void *args[] = {&number->values, &stride, &dense->d, &n, &dense->score_sum};
     return cuda_launch_flat(c, &c->fixed.dense_multiply, n, args);
@@ -386,6 +393,9 @@ enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense)
     switch (dense->route) {
     case ROUTE_SMALL:
         TRY(cuda_small_run(c, dense));
+        break;
+    case ROUTE_TILES:
+        TRY(cuda_tiles_run(c, dense));
         break;
     case ROUTE_LIBRARY:
         TRY(cuda_library_run(c, dense));

@@ -43,7 +43,20 @@ enum gbm_status cuda_small_prepare(struct cuda *c, struct cuda_dense *dense,
                                    struct cuda_dense_term *t, double weight);
 enum gbm_status cuda_small_run(struct cuda *c, struct cuda_dense *dense);
 
+/* ---- dense_tiles.c ---- */
+/* Whether ROUTE_TILES is one for a block, of which all else is planned. */
+bool cuda_tiles_takes(struct cuda *c, const struct cuda_dense *dense);
+enum gbm_status cuda_tiles_request(struct cuda *c, struct cuda_dense *dense);
+/* Whether the draw multiplies what passes have summed by a number. */
+bool cuda_tiles_multiply(struct cuda_dense *dense, struct cuda_slot *number);
+enum gbm_status cuda_tiles_run(struct cuda *c, struct cuda_dense *dense);
+
 /* ---- dense_library.c ---- */
+/* Memory for the design in scaled form, and for the scores' sum. */
+enum gbm_status cuda_request_scores(struct cuda *c, struct cuda_dense *dense);
+/* score_sum = sum over terms of A' score, for all chains; passes have made
+ * theirs. */
+enum gbm_status cuda_sum_scores(struct cuda *c, struct cuda_dense *dense);
 enum gbm_status cuda_library_request(struct cuda *c, struct cuda_dense *dense);
 enum gbm_status cuda_library_prepare(struct cuda *c, struct cuda_dense *dense,
                                      struct cuda_dense_term *t, bool all_count);

@@ -111,17 +111,14 @@ CUDA_KERNEL dense_hold_precision(const unsigned char *fixed, int d,
     }
 }
 
-/* One block. Where the library's factorisation failed (*info != 0): again in
- * double from the upper triangle and the saved diagonal, then with growing
- * jitter on the diagonal; the factor goes to the lower triangle of q. Slow, and
- * rare. work: [d][d]. */
-CUDA_KERNEL __launch_bounds__(1024)
-    dense_rescue(struct gbm_control *control, const int *info, gbm_total *q,
-                 const gbm_total *diagonal, int d, double *work, int step,
-                 int chain)
+/* By one block, where a factorisation has failed: again in double from the
+ * upper triangle and the saved diagonal, then with growing jitter on the
+ * diagonal; the factor goes to the lower triangle of q. Slow, and rare. work:
+ * [d][d]. */
+__device__ static __noinline__ void
+rescue(struct gbm_control *control, gbm_total *q, const gbm_total *diagonal,
+       int d, double *work, int step, int chain)
 {
-    if (*info == 0)
-        return;
     __shared__ int bad;
     __shared__ double largest;
     const long long n = (long long)d * d;
@@ -177,8 +174,8 @@ CUDA_KERNEL __launch_bounds__(1024)
         __syncthreads(); /* `bad` has been read by all */
     }
     if (bad) {
-        if (threadIdx.x == 0 && !control->failed) {
-            control->failed = (unsigned)step + 1;
+        if (threadIdx.x == 0 &&
+            atomicCAS(&control->failed, 0u, (unsigned)step + 1u) == 0u) {
             control->failed_sweep = control->sweep;
             control->failed_chain = control->chain0 + (unsigned)chain;
         }
@@ -188,7 +185,17 @@ CUDA_KERNEL __launch_bounds__(1024)
         if (t % d >= t / d)
             q[t] = (gbm_total)work[t];
     if (threadIdx.x == 0)
-        control->jitters++;
+        atomicAdd(&control->jitters, 1ULL);
+}
+
+/* Where the library's factorisation failed (*info != 0). */
+CUDA_KERNEL __launch_bounds__(1024)
+    dense_rescue(struct gbm_control *control, const int *info, gbm_total *q,
+                 const gbm_total *diagonal, int d, double *work, int step,
+                 int chain)
+{
+    if (*info != 0)
+        rescue(control, q, diagonal, d, work, step, chain);
 }
 
 /* y += z, the block's normals; 0 where fixed. */

@@ -96,24 +96,32 @@ static enum gbm_status request_factors(struct cuda *c, struct cuda_dense *dense,
     return GBM_OK;
 }
 
-enum gbm_status cuda_library_request(struct cuda *c, struct cuda_dense *dense)
+enum gbm_status cuda_request_scores(struct cuda *c, struct cuda_dense *dense)
 {
     const size_t chains = (size_t)c->in->nchains, d = (size_t)dense->d;
-    const bool wide = dense->route == ROUTE_WIDE;
-    const size_t n = wide ? (size_t)dense->rows : d;
 
-    dense->chunk = wide ? dense->rows : scaled_rows(c, dense);
+    dense->chunk =
+        dense->route == ROUTE_WIDE ? dense->rows : scaled_rows(c, dense);
     TRY(cuda_request(c, &dense->scaled,
                      (size_t)dense->chunk * d * c->total_size,
                      "the scaled design of a Gaussian block"));
+    return cuda_request(c, &dense->score_sum, chains * d * c->real_size,
+                        "a Gaussian block");
+}
+
+enum gbm_status cuda_library_request(struct cuda *c, struct cuda_dense *dense)
+{
+    const bool wide = dense->route == ROUTE_WIDE;
+    const size_t d = (size_t)dense->d;
+    const size_t n = wide ? (size_t)dense->rows : d;
+
+    TRY(cuda_request_scores(c, dense));
     if (varies(dense) && !wide)
         TRY(cuda_request(c, &dense->varying, d * d * c->total_size,
                          "the precision of a Gaussian block"));
     if (wide)
         TRY(cuda_request(c, &dense->residual, n * c->total_size,
                          "a Gaussian block"));
-    TRY(cuda_request(c, &dense->score_sum, chains * d * c->real_size,
-                     "a Gaussian block"));
     return request_factors(c, dense, n);
 }
 
@@ -156,9 +164,7 @@ enum gbm_status cuda_library_prepare(struct cuda *c, struct cuda_dense *dense,
                             (int64_t)dense->d * dense->d, args);
 }
 
-/* score_sum = sum over terms of A' score, for all chains; passes have made
- * theirs. */
-static enum gbm_status sum_scores(struct cuda *c, struct cuda_dense *dense)
+enum gbm_status cuda_sum_scores(struct cuda *c, struct cuda_dense *dense)
 {
     const int chains = c->in->nchains, d = dense->d;
     /* without any rows the sum stays 0, as allocated */
@@ -299,7 +305,7 @@ static enum gbm_status run_aside(struct cuda *c, struct cuda_dense *dense)
         if (first == 0 && cuda_dense_has_pass(dense))
             TRY(cuda_join(c, &c->below, 1));
         if (first == 0)
-            TRY(sum_scores(c, dense));
+            TRY(cuda_sum_scores(c, dense));
         TRY(cuda_fork(c, c->sides, sides));
         TRY(each_aside(c, dense, first, n, form_and_draw));
         TRY(cuda_join(c, c->sides, sides));
@@ -315,7 +321,7 @@ enum gbm_status cuda_library_run(struct cuda *c, struct cuda_dense *dense)
         return run_aside(c, dense);
     if (cuda_dense_has_pass(dense))
         TRY(cuda_join(c, &c->below, 1));
-    TRY(sum_scores(c, dense));
+    TRY(cuda_sum_scores(c, dense));
     for (int chain = 0; chain < c->in->nchains; chain++) {
         TRY(form_potential(c, dense, f, chain));
         TRY(form(c, dense, f, chain));

@@ -255,9 +255,8 @@ CUDA_KERNEL index_place(const int *key, long long n, int chains, int cells,
     }
 }
 
-/* ---- dense Gaussian blocks: dense_large.h and dense_small.h have the rest
- * ----
- */
+/* ---- dense Gaussian blocks: dense_large.h, dense_small.h and dense_tiles.h
+ * have the rest ---- */
 
 /* The k-th standard normal of a block: that of coordinate k of the step. */
 __device__ static inline gbm_total
@@ -322,6 +321,9 @@ CUDA_KERNEL dense_multiply(const real *number, long long stride, int d,
 /* What a model has no blocks for is not compiled. */
 #ifdef GBM_HAS_LARGE
 #include "dense_large.h"
+#endif
+#ifdef GBM_DENSE_TILES
+#include "dense_tiles.h"
 #endif
 #ifdef GBM_HAS_SMALL
 #include "dense_small.h"

@@ -162,6 +162,10 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->wide_identity, "wide_identity"},
         {&f->wide_finish, "wide_finish"},
     };
+    const struct fixed tiles[] = {
+        {&f->tiles_factor, "tiles_factor"},
+        {&f->tiles_draw, "tiles_draw"},
+    };
     const struct fixed small[] = {
         {&f->small_gram, "small_gram"},
         {&f->small_fold, "small_fold"},
@@ -182,6 +186,8 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
     TRY(find_each(c, all, sizeof all / sizeof *all));
     if (cuda_dense_has(c, false))
         TRY(find_each(c, large, sizeof large / sizeof *large));
+    if (cuda_dense_tiles(c))
+        TRY(find_each(c, tiles, sizeof tiles / sizeof *tiles));
     if (cuda_dense_has(c, true))
         TRY(find_each(c, small, sizeof small / sizeof *small));
     if (cuda_ladder_has(c))

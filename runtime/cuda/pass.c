@@ -127,20 +127,30 @@ static int chain_groups(const struct cuda *c)
     return (c->in->nchains + c->pass_chains - 1) / c->pass_chains;
 }
 
+/* Rows of tiles with which so many crews, all with as many, are done in as few
+ * rounds as with the largest: the last round is then as full as the others. */
+static int even_tile(int64_t rows, int64_t crews, int largest)
+{
+    const int64_t rounds = (rows + crews * largest - 1) / (crews * largest);
+    const int64_t each = rounds > 0 ? crews * rounds : crews;
+    const int64_t tile = ((rows + each - 1) / each + 3) / 4 * 4;
+    return tile < 4 ? 4 : (int)tile;
+}
+
 enum gbm_status cuda_pass_request(struct cuda *c, struct cuda_pass *pass,
                                   int64_t rows, int d)
 {
     const int groups = chain_groups(c);
-
-    pass->tile = largest_tile(c, pass, d);
-    pass->room = shared_bytes(c, pass, d, pass->tile);
-    TRY(cuda_allow_shared(c, &pass->kernel, PASS_CREWS * pass->room));
-    const int64_t tiles = (rows + pass->tile - 1) / pass->tile;
     const int64_t places = c->multiprocessors > 4 * PASS_LEAVES
                                ? c->multiprocessors - PASS_LEAVES
                                : c->multiprocessors;
     /* all groups go through the same rows at the same time */
     const int64_t most = places > groups ? places / groups : 1;
+
+    pass->tile = even_tile(rows, most * PASS_CREWS, largest_tile(c, pass, d));
+    pass->room = shared_bytes(c, pass, d, pass->tile);
+    TRY(cuda_allow_shared(c, &pass->kernel, PASS_CREWS * pass->room));
+    const int64_t tiles = (rows + pass->tile - 1) / pass->tile;
     pass->blocks = (tiles + PASS_CREWS - 1) / PASS_CREWS;
     if (pass->blocks > most)
         pass->blocks = most;
