@@ -275,6 +275,66 @@ static void child_parts(struct compiler *c, struct model *m, struct step *s,
     drop_unused(m, s, last);
 }
 
+/* A factor that depends on the target through derived nodes that are kept. */
+static void part_through(struct compiler *c, struct model *m, struct step *s,
+                         struct factor *g)
+{
+    const struct family *f = s->family;
+    const struct alignment *alignments = condition_find_alignments(c, m, f);
+    symp at[8];
+    if (!s->through && (alignments || f->nloops > 0))
+        s->view.reached = condition_reached_definitions(c, m, s, alignments);
+    s->through = true;
+    add_in_place(c, s, condition_reached_part(c, m, s, alignments, g, at));
+    s->order.sequential =
+        s->order.sequential || !condition_apart(s, alignments, at);
+}
+
+/* Whether it has all instances. */
+static bool takes_all(const struct part *p)
+{
+    for (int k = 0; k < p->nloops; k++)
+        if (p->solved[k])
+            return false;
+    return !p->inverse && !p->guard;
+}
+
+/* A part for each reference: of the instances that no earlier one has. */
+static void parts_of_references(struct compiler *c, struct model *m,
+                                struct step *s, struct factor *g,
+                                const struct finder *refs, bool own,
+                                const struct family *tied, const symp *target)
+{
+    const struct family *f = s->family;
+    symp self = sym_ref(c, f->var, f->var->ndim, f->lower);
+    struct found *before = NEW_ARRAY(c, struct found, refs->n + 1);
+    int nbefore = 0;
+    if (own)
+        before[nbefore++] = (struct found){.reference = self};
+    for (int i = 0; i < refs->n; i++) {
+        const struct found *r = &refs->found[i];
+        if (own && condition_same_node(f, r->reference, self))
+            continue;
+        struct part *p = condition_whole_part(c, g);
+        condition_match_reference(c, m, p, r, target);
+        if (p->guard && sym_is(p->guard, 0))
+            continue; /* this reference never hits this family */
+        if (tied)
+            condition_add_guard(c, p, within_runs(c, p, tied, r, target));
+        for (int k = 0; k < nbefore; k++)
+            leave_taken(c, p, &before[k], r, target, tied);
+        if (p->guard && sym_is(p->guard, 0))
+            continue;
+        condition_part(c, s, p, r, refs->in_array || refs->in_subscript,
+                       target);
+        add_part(s, p);
+        before[nbefore++] = *r;
+        /* a sum takes all its instances: other references are inside */
+        if (r->nbound && takes_all(p))
+            break;
+    }
+}
+
 static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
                             struct factor *g, const symp *target, bool closed)
 {
@@ -284,24 +344,13 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
         condition_find_in_inverse(c, s, &refs, g);
     else
         condition_find_in_factor(c, &refs, f->var, g);
-    bool own = g->family == f && !g->auxiliary;
-    if (g == f->factor)
-        own = true;
+    const bool own = (g->family == f && !g->auxiliary) || g == f->factor;
     if (!own && condition_is_observed_sum(c, g)) {
         condition_tie_to_sum(c, m, s, g, target);
         return;
     }
-    bool through = !s->view.as && condition_factor_through(m, g, f->var);
-    if (through) {
-        const struct alignment *alignments = condition_find_alignments(c, m, f);
-        if (!s->through && (alignments || f->nloops > 0))
-            s->view.reached =
-                condition_reached_definitions(c, m, s, alignments);
-        s->through = true;
-        symp at[8];
-        add_in_place(c, s, condition_reached_part(c, m, s, alignments, g, at));
-        s->order.sequential =
-            s->order.sequential || !condition_apart(s, alignments, at);
+    if (!s->view.as && condition_factor_through(m, g, f->var)) {
+        part_through(c, m, s, g);
         return;
     }
     if (indexes_itself(g, f->var)) {
@@ -317,40 +366,7 @@ static void parts_of_factor(struct compiler *c, struct model *m, struct step *s,
     const struct family *tied =
         condition_elements_dependence(c, s, g, &refs, own);
     sums_first(&refs);
-    struct found *before = NEW_ARRAY(c, struct found, refs.n + 1);
-    int nbefore = 0;
-    if (own)
-        before[nbefore++] = (struct found){
-            .reference = sym_ref(c, f->var, f->var->ndim, f->lower)};
-    bool trouble = refs.in_array || refs.in_subscript;
-    for (int i = 0; i < refs.n; i++) {
-        if (own &&
-            condition_same_node(f, refs.found[i].reference,
-                                sym_ref(c, f->var, f->var->ndim, f->lower)))
-            continue;
-        struct part *p = condition_whole_part(c, g);
-        condition_match_reference(c, m, p, &refs.found[i], target);
-        if (p->guard && sym_is(p->guard, 0))
-            continue; /* this reference never hits this family */
-        if (tied)
-            condition_add_guard(
-                c, p, within_runs(c, p, tied, &refs.found[i], target));
-        for (int k = 0; k < nbefore; k++)
-            leave_taken(c, p, &before[k], &refs.found[i], target, tied);
-        if (p->guard && sym_is(p->guard, 0))
-            continue;
-        condition_part(c, s, p, &refs.found[i], trouble, target);
-        add_part(s, p);
-        before[nbefore++] = refs.found[i];
-        if (refs.found[i].nbound) {
-            /* a sum takes all its instances: other references are inside */
-            bool all_free = true;
-            for (int k = 0; k < p->nloops; k++)
-                all_free = all_free && !p->solved[k];
-            if (all_free && !p->inverse && !p->guard)
-                break;
-        }
-    }
+    parts_of_references(c, m, s, g, &refs, own, tied, target);
 }
 
 /* Of a node in expectation: all at each value, constants too, as what they add

@@ -196,21 +196,30 @@ static symp hits_target(struct compiler *c, const struct found *r, symp ref,
     return sym_ref(c, ref->var, ref->nargs, args);
 }
 
-/* Solves reference == target for the factor's loops. `target`: subscripts of
- * the updated element; a NULL one stands for a whole dimension (a vector
- * node's), which is not matched. */
-void condition_match_reference(struct compiler *c, struct model *m,
-                               struct part *p, const struct found *r,
-                               const symp *target)
+/* A reference that is matched with the target. */
+struct match {
+    const struct found *found;
+    symp ref;           /* in the part's loops */
+    const symp *target; /* subscripts of the updated element; a NULL one stands
+                           for a whole dimension (a vector node's), which is not
+                           matched */
+    bool hard[8], any_hard; /* subscripts that no loop is solved by */
+};
+
+static bool is_whole(const struct match *m, int d)
 {
-    symp ref = fresh(c, p, r->reference);
-    bool hard[8] = {false}, any_hard = false;
-    bool bound_free = r->nbound > 0;
-    for (int d = 0; d < ref->nargs; d++) {
-        if (!target[d])
+    return !m->target[d] || condition_subscript_runs(m->found, d);
+}
+
+/* Solves for loops what is a loop and an offset, and notes what is not. */
+static void solve_plain(struct compiler *c, struct part *p, struct match *m)
+{
+    const struct found *r = m->found;
+    for (int d = 0; d < m->ref->nargs; d++) {
+        if (!m->target[d])
             continue;
-        symp offset, e = ref->args[d];
-        const struct loop *l = sym_plain_loop(c, e, &offset);
+        symp offset;
+        const struct loop *l = sym_plain_loop(c, m->ref->args[d], &offset);
         int k = -1;
         for (int i = 0; l && i < p->nloops; i++)
             if (p->loops[i] == l)
@@ -219,58 +228,73 @@ void condition_match_reference(struct compiler *c, struct model *m,
                      !sym_has_loop_of(offset, r->bound, r->nbound) &&
                      !sym_reads_latent(offset);
         if (k >= 0 && clean && !p->solved[k])
-            p->solved[k] = sym_sub(c, target[d], offset);
+            p->solved[k] = sym_sub(c, m->target[d], offset);
         else
-            hard[d] = any_hard = true;
+            m->hard[d] = m->any_hard = true;
     }
-    if (any_hard) {
-        bool need_inverse = false, latent = false;
-        for (int d = 0; d < ref->nargs; d++) {
-            if (!hard[d])
-                continue;
-            symp e = ref->args[d];
-            if (sym_has_loop_of(e, r->bound, r->nbound))
-                continue; /* inside a sum: every instance may hit */
-            bool unsolved = false;
-            for (int i = 0; i < p->nloops; i++)
-                unsolved =
-                    unsolved || (!p->solved[i] && sym_has_loop(e, p->loops[i]));
-            need_inverse = need_inverse || unsolved;
-            latent = latent || sym_reads_latent(e);
-        }
-        /* in a sum, where data tell the rest, or it collects */
-        if (need_inverse && (!bound_free || r->keyed || !latent)) {
-            bool whole = false;
-            for (int d = 0; d < ref->nargs; d++)
-                whole = whole || !target[d] || condition_subscript_runs(r, d);
-            symp cell = r->reference;
-            if (whole) { /* key: the node's first cell */
-                symp args[8], own[8];
-                for (int d = 0; d < ref->nargs; d++) {
-                    bool any = !target[d] || condition_subscript_runs(r, d);
-                    args[d] = any ? sym_num(c, 1) : cell->args[d];
-                    own[d] = any ? sym_num(c, 1) : target[d];
-                }
-                cell = sym_ref(c, cell->var, cell->nargs, args);
-                if (bound_free)
-                    p->cell = sym_ref(c, cell->var, cell->nargs, own);
-            }
-            for (int i = 0; i < p->nloops; i++)
-                p->solved[i] = NULL;
-            p->inverse = get_inverse(c, m, cell->var, p->factor, cell);
-            p->reference = hits_target(c, r, ref, target);
-            return;
-        }
-        for (int d = 0; d < ref->nargs; d++) {
-            if (!hard[d])
-                continue;
-            symp e = solve(c, p, ref->args[d]);
-            if (!sym_has_loop_of(e, r->bound, r->nbound))
-                condition_add_guard(c, p, sym_eq(c, e, target[d]));
-        }
+}
+
+/* Whether an index must tell the instances: loops are left that a subscript
+ * reads. In a sum, where data tell the rest, or it collects. */
+static bool needs_index(const struct part *p, const struct match *m)
+{
+    const struct found *r = m->found;
+    bool need = false, latent = false;
+    for (int d = 0; d < m->ref->nargs; d++) {
+        symp e = m->ref->args[d];
+        if (!m->hard[d] || sym_has_loop_of(e, r->bound, r->nbound))
+            continue; /* inside a sum: every instance may hit */
+        for (int i = 0; i < p->nloops; i++)
+            need = need || (!p->solved[i] && sym_has_loop(e, p->loops[i]));
+        latent = latent || sym_reads_latent(e);
+    }
+    return need && (r->nbound == 0 || r->keyed || !latent);
+}
+
+static void go_through_index(struct compiler *c, struct model *model,
+                             struct part *p, const struct match *m)
+{
+    const struct found *r = m->found;
+    symp cell = r->reference, args[8], own[8];
+    bool whole = false;
+    for (int d = 0; d < m->ref->nargs; d++) {
+        const bool any = is_whole(m, d);
+        whole = whole || any;
+        args[d] = any ? sym_num(c, 1) : cell->args[d];
+        own[d] = any ? sym_num(c, 1) : m->target[d];
+    }
+    if (whole) { /* key: the node's first cell */
+        cell = sym_ref(c, cell->var, cell->nargs, args);
+        if (r->nbound > 0)
+            p->cell = sym_ref(c, cell->var, cell->nargs, own);
+    }
+    for (int i = 0; i < p->nloops; i++)
+        p->solved[i] = NULL;
+    p->inverse = get_inverse(c, model, cell->var, p->factor, cell);
+    p->reference = hits_target(c, r, m->ref, m->target);
+}
+
+/* Solves reference == target for the factor's loops. */
+void condition_match_reference(struct compiler *c, struct model *m,
+                               struct part *p, const struct found *r,
+                               const symp *target)
+{
+    struct match match = {
+        .found = r, .ref = fresh(c, p, r->reference), .target = target};
+    solve_plain(c, p, &match);
+    if (match.any_hard && needs_index(p, &match)) {
+        go_through_index(c, m, p, &match);
+        return;
+    }
+    for (int d = 0; d < match.ref->nargs; d++) {
+        if (!match.hard[d])
+            continue;
+        symp e = solve(c, p, match.ref->args[d]);
+        if (!sym_has_loop_of(e, r->bound, r->nbound))
+            condition_add_guard(c, p, sym_eq(c, e, target[d]));
     }
     range_guards(c, p);
-    p->reference = hits_target(c, r, solve(c, p, ref), target);
+    p->reference = hits_target(c, r, solve(c, p, match.ref), target);
 }
 
 bool condition_subscript_runs(const struct found *r, int d)
