@@ -528,18 +528,13 @@ static void emit_integrated(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
-void emit_scalar_checks(struct compiler *c, struct text *out,
+/* get_ and set_ of an element. */
+static void emit_access(struct compiler *c, struct text *out,
                         const struct step *s)
 {
-    const char *id = family_id(c, s->family);
-    struct emitter e = emitter_new(c, out);
     const struct family *f = s->family;
-    text_printf(out,
-                "static int dimension_%s(const void *state, int64_t element)\n"
-                "{\n    return 1;\n}\n",
-                id);
-    if (s->integrated)
-        emit_integrated(c, out, s);
+    const char *id = family_id(c, f);
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "static void get_%s_cell(const struct state *s, int64_t "
                 "element, real **cell_, int **count_)\n{\n",
@@ -561,6 +556,12 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
                 "&count);\n    if (cell)\n        *cell = (real)*x;\n    else\n"
                 "        *count = (int)*x;\n}\n",
                 id, id, id, id);
+}
+
+/* Its log density, as the full conditional has it. */
+static void emit_conditional_at(struct text *out, const struct step *s,
+                                const char *id)
+{
     text_printf(out,
                 "static double conditional_%s_at(const void *state, int64_t "
                 "element, const double *x)\n{\n    const struct state *s = "
@@ -596,4 +597,18 @@ void emit_scalar_checks(struct compiler *c, struct text *out,
     if (emit_step_has_columns(s))
         text_append(out, "    GBM_COLUMNS_END(k_);\n");
     text_append(out, "    return value;\n}\n\n");
+}
+
+void emit_scalar_checks(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    text_printf(out,
+                "static int dimension_%s(const void *state, int64_t element)\n"
+                "{\n    return 1;\n}\n",
+                id);
+    if (s->integrated)
+        emit_integrated(c, out, s);
+    emit_access(c, out, s);
+    emit_conditional_at(out, s, id);
 }

@@ -564,63 +564,74 @@ static bool is_rescaled(const struct step *s, const struct joint_term *t)
     return false;
 }
 
+/* The row of one term in its table. */
+static void emit_term_row(struct compiler *c, struct text *out,
+                          const struct step *s, const struct joint_term *t,
+                          int number)
+{
+    text_printf(out,
+                "    {.family = %d, .constant_design = %d, "
+                ".constant_weight = %d, .constant_score = %d,\n     "
+                ".curved = %d, .slots = slots_%s_%d",
+                (t->forms ? t->node : t->factor->family)->number,
+                t->constant_design, t->constant_weight, t->constant_score,
+                t->curved, s->name, number);
+    if (sampler_pairs_of(t))
+        text_printf(out, ", .extent = extent_%s_%d", s->name, number);
+    if (t->forms)
+        text_printf(out,
+                    ", .forms = 1, .common_weight = %d,\n     .leaf = %d, "
+                    ".data_design = %d",
+                    t->common_weight, t->leaf ? t->leaf->slot->number : -1,
+                    t->data_design);
+    if (t->forms && t->data_offset)
+        text_printf(out, ", .offset = offset_%s_%d", s->name, number);
+    if (t->columns)
+        text_printf(out, ", .columns = %d", t->columns->hoisted.n);
+    if (t->vector && sampler_can_scatter(c, t))
+        text_printf(out, ", .scatter = scatter_%s_%d_host", s->name, number);
+    if (!t->vector)
+        text_printf(out, ", .design = design_%s_%d_host", s->name, number);
+    if (is_rescaled(s, t))
+        text_append(out, ", .listed = 1");
+    if (!t->curved)
+        text_printf(out, ", .row = row_%s_%d_host", s->name, number);
+    if (joint_alike(t))
+        text_printf(out, ", .alike = alike_%s_%d", s->name, number);
+    text_append(out, "},\n");
+}
+
+static void emit_numbers_of_members(struct text *out, const struct step *s,
+                                    bool apart)
+{
+    for (int i = 0; i < s->block.n; i++) {
+        const struct family *f = s->block.members[i].family;
+        text_printf(out, "%s%d", i ? ", " : "",
+                    apart ? joint_in_long_sum(s, f) : f->number);
+    }
+}
+
 static void emit_tables(struct compiler *c, struct text *out,
                         const struct step *s)
 {
     struct var *vars[MAX_MEMBERS];
     int n = joint_variables(s, vars), nterms = 0;
-    (void)c;
     text_printf(out, "static const struct gbm_joint_term terms_%s[] = {\n",
                 s->name);
-    for (const struct joint_term *t = joint_of(s)->terms; t;
-         t = t->next, nterms++) {
-        text_printf(out,
-                    "    {.family = %d, .constant_design = %d, "
-                    ".constant_weight = %d, .constant_score = %d,\n     "
-                    ".curved = %d, .slots = slots_%s_%d",
-                    (t->forms ? t->node : t->factor->family)->number,
-                    t->constant_design, t->constant_weight, t->constant_score,
-                    t->curved, s->name, nterms);
-        if (sampler_pairs_of(t))
-            text_printf(out, ", .extent = extent_%s_%d", s->name, nterms);
-        if (t->forms)
-            text_printf(out,
-                        ", .forms = 1, .common_weight = %d,\n     .leaf = %d, "
-                        ".data_design = %d",
-                        t->common_weight, t->leaf ? t->leaf->slot->number : -1,
-                        t->data_design);
-        if (t->forms && t->data_offset)
-            text_printf(out, ", .offset = offset_%s_%d", s->name, nterms);
-        if (t->columns)
-            text_printf(out, ", .columns = %d", t->columns->hoisted.n);
-        if (t->vector && sampler_can_scatter(c, t))
-            text_printf(out, ", .scatter = scatter_%s_%d_host", s->name,
-                        nterms);
-        if (!t->vector)
-            text_printf(out, ", .design = design_%s_%d_host", s->name, nterms);
-        if (is_rescaled(s, t))
-            text_append(out, ", .listed = 1");
-        if (!t->curved)
-            text_printf(out, ", .row = row_%s_%d_host", s->name, nterms);
-        if (joint_alike(t))
-            text_printf(out, ", .alike = alike_%s_%d", s->name, nterms);
-        text_append(out, "},\n");
-    }
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next)
+        emit_term_row(c, out, s, t, nterms++);
     text_printf(out, "};\nstatic const int variables_%s[] = {", s->name);
     for (int v = 0; v < n; v++)
         text_printf(out, "%s%d", v ? ", " : "", vars[v]->slot->number);
     text_printf(out, "};\nstatic const int families_%s[] = {", s->name);
-    for (int i = 0; i < s->block.n; i++)
-        text_printf(out, "%s%d", i ? ", " : "",
-                    s->block.members[i].family->number);
+    emit_numbers_of_members(out, s, false);
     bool apart = false;
     for (int i = 0; i < s->block.n; i++)
         apart = apart || joint_in_long_sum(s, s->block.members[i].family);
-    if (apart)
+    if (apart) {
         text_printf(out, "};\nstatic const bool apart_%s[] = {", s->name);
-    for (int i = 0; apart && i < s->block.n; i++)
-        text_printf(out, "%s%d", i ? ", " : "",
-                    joint_in_long_sum(s, s->block.members[i].family));
+        emit_numbers_of_members(out, s, true);
+    }
     text_printf(out,
                 "};\nstatic const struct gbm_joint_block joint_%s = {\n    "
                 ".table = %d, .constant = %d, .work = %d,\n    .nvariables = "
