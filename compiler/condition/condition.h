@@ -169,6 +169,8 @@ struct sampler {
     /* Of a sampler of scalars (emit/scalar.c), the statements that draw a value
      * with k_, the element's conditional, and store it. */
     void (*draw)(struct emitter *e, const struct step *s);
+    /* What follows it, where all that is kept of the value is known; or NULL. */
+    void (*behind)(struct emitter *e, const struct step *s);
     bool scalar;
     bool by_many; /* blocks of a device's threads may draw one together */
     bool dense;   /* a Gaussian block that the device solves: GBM_STEP_DENSE */

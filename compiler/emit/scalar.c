@@ -503,6 +503,8 @@ void emit_scalar_update(struct compiler *c, struct text *out,
         emit_line(&e, "gbm_team_sync(team);");
         emit_recompute(&e, s, f->var);
     }
+    if (s->sampler->behind)
+        s->sampler->behind(&e, s);
     text_append(out, "}\n\n");
 }
 

@@ -84,9 +84,22 @@ static void draw(struct emitter *e, const struct step *s)
     emit_store(e, s, "value");
 }
 
+static void behind(struct emitter *e, const struct step *s)
+{
+    if (sampler_swaps(s))
+        sampler_swap(e, s);
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_scalar(c, out, s, " * Every value of its finite support is tried.\n");
+    emit_scalar_comment(c, out, s,
+                        " * Every value of its finite support is tried.\n");
+    emit_conditional(c, out, s);
+    emit_recalled(c, out, s);
+    emit_density(c, out, s);
+    if (sampler_swaps(s))
+        sampler_emit_swap(c, out, s);
+    emit_scalar_update(c, out, s);
     struct enumeration *own = s->own = NEW(c, struct enumeration);
     own->by_rows = tries_all(s) && sampler_emit_rows(c, out, s);
 }
@@ -141,6 +154,7 @@ const struct sampler sampler_enumeration = {
     .unit = sampler_each_unless_tied,
     .emit = emit,
     .draw = draw,
+    .behind = behind,
     .by_rows = by_rows,
     .emit_kernels = emit_kernels,
     .scalar = true,

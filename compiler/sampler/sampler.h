@@ -66,6 +66,13 @@ void sampler_draw_with_width(struct emitter *e, const struct step *s,
  * trying all values, beside the functions of emit_scalar; whether it could. */
 bool sampler_emit_rows(struct compiler *c, struct text *out, struct step *s);
 
+/* swap.c: whether elements of 0s and 1s exchange their values; swap_,
+ * the function that does it; its call, behind the draw of an element. */
+bool sampler_swaps(const struct step *s);
+void sampler_emit_swap(struct compiler *c, struct text *out,
+                           const struct step *s);
+void sampler_swap(struct emitter *e, const struct step *s);
+
 /* ---- making steps ----------------------------------------------------------
  */
 

@@ -1,0 +1,125 @@
+/* swap.c: two elements of a plate of 0s and 1s exchange their values. Drawn
+ * one at a time, a 1 that does what its neighbour's would do (a spike a step
+ * too late, a covariate beside the one that it goes with) stays: on its way lie
+ * states with both or neither, which are improbable. So behind the draw of an
+ * element that differs from another, both are changed at once, by a Metropolis
+ * step whose ratio is that of two full conditionals in turn. The other one is
+ * the element before, or any of those before; which, does not depend on the
+ * values, so the step is its own reverse. */
+#include "sampler/sampler.h"
+
+/* One sweep in so many: four densities more, and two of prepare_, where an
+ * enumeration takes two and one. */
+enum { SWEEPS = 4 };
+
+static bool is_number(symp e, double x)
+{
+    return e && e->kind == SYM_NUM && e->number == x;
+}
+
+static bool fades(const struct step *s)
+{
+    for (int i = 0; i < s->law.n; i++)
+        if (s->law.fades[i])
+            return true;
+    return false;
+}
+
+/* Elements that are conditionally independent, or of which those of one colour
+ * are, seldom hold each other. What is integrated out must be drawn before
+ * another step reads it. */
+bool sampler_swaps(const struct step *s)
+{
+    return s->order.sequential && s->family->nloops > 0 && !s->integrated &&
+           !s->order.ties && !s->support.bounds &&
+           is_number(s->support.lower, 0) && is_number(s->support.upper, 1) &&
+           !fades(s) && !emit_step_has_columns(s);
+}
+
+/* cell_of_: where an element's value is, or -1 if it is not to be drawn. */
+static void emit_cell_of(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *name = f->var->cname;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN long long cell_of_%s(const struct state *s, "
+                "long long element)\n{\n",
+                family_id(c, f));
+    emit_decode(&e, f, "element");
+    emit_line(&e, "const long long cell = %s;",
+              emit_cell(&e, f->var, f->lower));
+    emit_line(&e,
+              "const int mark = s->%s_seen ? s->%s_seen[cell] : "
+              "s->%s_stride == 0;",
+              name, name, name);
+    emit_line(&e, "return mark ? -1 : cell;");
+    text_append(out, "}\n\n");
+}
+
+/* place_: stores a value, and recomputes what is kept of it. */
+static void emit_place(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct family *f = s->family;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void place_%s(const struct state *s,\n"
+                "    const struct gbm_team *team, long long element, "
+                "int value)\n{\n",
+                family_id(c, f));
+    emit_decode(&e, f, "element");
+    emit_store(&e, s, "value");
+    emit_line(&e, "gbm_team_sync(team);");
+    if (s->through)
+        emit_recompute(&e, s, f->var);
+    text_append(out, "}\n\n");
+}
+
+void sampler_emit_swap(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const char *id = family_id(c, s->family), *var = s->family->var->cname;
+    struct emitter e = emitter_new(c, out);
+    emit_cell_of(c, out, s);
+    emit_place(c, out, s);
+    text_printf(out,
+                "GBM_FN void swap_%s(const struct state *s, "
+                "struct gbm_rng *rng,\n    const struct gbm_team *team, "
+                "long long element)\n{\n",
+                id);
+    emit_line(&e, "long long other = element - 1;");
+    emit_line(&e, "if (gbm_uniform(rng) < REAL_C(0.5))");
+    emit_line(&e, "    other = (long long)(gbm_uniform(rng) * (real)element);");
+    emit_line(&e,
+              "if (other < 0 || other >= element || cell_of_%s(s, other) "
+              "< 0)",
+              id);
+    emit_line(&e, "    return;");
+    emit_line(&e, "const int ours = s->%s[cell_of_%s(s, element)];", var, id);
+    emit_line(&e, "const int theirs = s->%s[cell_of_%s(s, other)];", var, id);
+    emit_line(&e, "if (ours == theirs)");
+    emit_line(&e, "    return;");
+    emit_line(&e, "struct conditional_%s k_;", id);
+    emit_line(&e, "prepare_%s(&k_, s, team, element);", id);
+    emit_line(&e, "const real at_first = density_%s(&k_, (real)ours);", id);
+    emit_line(&e, "const real alone = density_%s(&k_, (real)theirs);", id);
+    emit_line(&e, "place_%s(s, team, element, theirs);", id);
+    emit_line(&e, "prepare_%s(&k_, s, team, other);", id);
+    emit_line(&e, "const real before = density_%s(&k_, (real)theirs);", id);
+    emit_line(&e, "const real both = density_%s(&k_, (real)ours);", id);
+    emit_line(&e, "const real gain = alone - at_first + (both - before);");
+    emit_line(&e, "const bool goes = real_log(gbm_uniform(rng)) < gain;");
+    emit_line(&e, "place_%s(s, team, other, goes ? ours : theirs);", id);
+    emit_line(&e, "if (!goes)");
+    emit_line(&e, "    place_%s(s, team, element, ours);", id);
+    text_append(out, "}\n\n");
+}
+
+void sampler_swap(struct emitter *e, const struct step *s)
+{
+    emit_line(e, "if (adapting != GBM_ALONE && rng->sweep %% %d == 0)", SWEEPS);
+    emit_line(e, "    swap_%s(s, rng, team, element);",
+              family_id(e->c, s->family));
+}

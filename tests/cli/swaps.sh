@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# 0s and 1s that hold each other exchange their values: a spike may be a step
+# earlier, an effect that of another covariate, where both and neither are
+# improbable. The posterior against all states summed up; what data give stays.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >model.gbm <<'M'
+model {
+  for (t in 2:T) {
+    s[t] ~ dbern(0.1)
+    c[t] <- 0.85 * c[t-1] + s[t]
+  }
+  c[1] <- 0
+  for (t in 1:T) { y[t] ~ dnorm(c[t], 60) }
+  for (i in 1:n) { z[i] ~ dnorm(inprod(X[i,], g[]), 50) }
+  for (j in 1:p) { g[j] ~ dbern(q) }
+  q ~ dbeta(2, 3)
+}
+M
+cat >data.py <<'E2'
+import json
+import random
+
+random.seed(3)
+X = [[random.gauss(0, 1) for _ in range(7)] for _ in range(12)]
+for x in X:
+    x[6] = x[1] + 0.02 * random.gauss(0, 1)
+    x[3] = x[1] + 0.02 * random.gauss(0, 1)
+z = [x[1] + x[2] + 0.1 * random.gauss(0, 1) for x in X]
+json.dump(dict(T=8, y=[0.05, -0.1, 0.5, 0.9, 0.75, 0.7, 0.6, 0.5],
+               s=[None] * 7 + [0], n=12, p=7, X=X, z=z,
+               g=[None] * 3 + [0] + [None] * 3), open("data.json", "w"))
+E2
+cat >compare.py <<'E2'
+import itertools
+import json
+import math
+
+d = json.load(open("data.json"))
+fit = json.load(open("fit.json"))["parameters"]
+
+
+def marginals(n, given, log_density):
+    total, mean = 0, [0] * n
+    for v in itertools.product([0, 1], repeat=n):
+        if all(v[i] == x for i, x in given.items()):
+            w = math.exp(log_density(v))
+            total += w
+            mean = [m + w * x for m, x in zip(mean, v)]
+    return [m / total for m in mean]
+
+
+def spikes(s):
+    c, lp = 0, 0
+    for t in range(d["T"]):
+        if t:
+            c = 0.85 * c + s[t - 1]
+            lp += math.log(0.1 if s[t - 1] else 0.9)
+        lp -= 30 * (d["y"][t] - c) ** 2
+    return lp
+
+
+def effects(g):
+    k = sum(g)  # q is integrated out
+    lp = math.lgamma(2 + k) + math.lgamma(3 + len(g) - k)
+    for x, z in zip(d["X"], d["z"]):
+        lp -= 25 * (z - sum(a * b for a, b in zip(x, g))) ** 2
+    return lp
+
+
+want = {f"s[{t + 2}]": m
+        for t, m in enumerate(marginals(7, {6: 0}, spikes))}
+want.update({f"g[{j + 1}]": m
+             for j, m in enumerate(marginals(7, {3: 0}, effects))})
+apart = [name for name, m in want.items() if 0.2 < m < 0.8]
+assert len(apart) == 4, want
+for name, m in want.items():
+    if name not in fit:  # what data give
+        continue
+    f = fit[name]
+    if abs(f["mean"] - m) > 0.06:
+        print(f"{name}: {f['mean']} and not {m}")
+    if name in apart and not (f["rhat"] or 2) <= 1.02:
+        print(f"{name}: R-hat {f['rhat']}")
+E2
+python3 data.py || fail data
+status 0 "$GBMC" model.gbm -o model
+status 0 ./model check --data data.json
+status 0 ./model --data data.json --monitor s,g --quiet --draws 4000 \
+    --summary fit.json
+python3 compare.py >log || fail compare
+[ ! -s log ] || fail "$(cat log)"
+
+device_draws_as_host model data.json
