@@ -401,6 +401,8 @@ SCALAR = {
     "dinterval": (lambda g, t, c: count_below(t, c),
                   lambda x, t, c: 0.0 if count_below(t, c) == x and
                   all(np.diff(np.atleast_1d(c)) > 0) else -INF),
+    "dconstraint": (lambda g, c: float(c != 0),
+                    lambda x, c: 0.0 if (x > 0.5) == (c != 0) else -INF),
     "dsum": (lambda g, *a: float(sum(np.sum(v) for v in a)),
              lambda x, *a: 0.0 if abs(sum(np.sum(v) for v in a) - x) < 1e-6
              else -INF),
@@ -485,7 +487,7 @@ MODERN = {
 ALL = {**SCALAR, **VECTOR}
 DISCRETE = {"dbern", "dbin", "dbin of a logit", "dpois", "dnegbin", "dgeom",
             "dgeom0", "dcat", "dbetabin", "dhyper", "dordered.logit",
-            "dordered.probit", "dinterval"}
+            "dordered.probit", "dinterval", "dconstraint"}
 
 
 # the extent of the node is their last argument here

@@ -26,6 +26,7 @@ from users import (
     conditions, lists, matrix_products, order_statistics, ragged)
 from vectors import (
     covariance_by_cells, grouped_vectors, normal_vector, small_groups, spatial, vector_data)
+from whole import arguments, constraint, read_later, subscripts
 
 MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (1.5, computed_plate), (2, walk), (1, hidden_chain),
@@ -47,5 +48,6 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
           (0.8, captured), (0.6, latent_totals), (0.6, classes_of),
           (0.9, roles), (0.6, curves), (0.6, so_far), (0.6, outwards),
           (0.5, small_matrices), (0.7, latent_choice), (0.7, grouped_vectors),
+          (0.8, constraint), (0.6, subscripts), (0.6, arguments), (0.5, read_later),
           (4, regression),
           (2, any_distribution), (5, likelihood)]
