@@ -44,8 +44,8 @@ COMPILER_SITES = [
             c, p, sym_call(c, "<=", 2, (symp[]){p->solved[i], upper}));
 """, "\n        (void)upper;\n"),
     # the row of a child: x[t] in that of x[t - 1]
-    ("condition/references.c", "p->solved[k] = sym_sub(c, target[d], offset);",
-     "p->solved[k] = sym_add2(c, target[d], offset);"),
+    ("condition/references.c", "p->solved[k] = sym_sub(c, m->target[d], offset);",
+     "p->solved[k] = sym_add2(c, m->target[d], offset);"),
     # children of other groups count
     ("condition/references.c", "condition_add_guard(c, p, sym_eq(c, e, target[d]));", "(void)e;"),
     # half of the square is forgotten
