@@ -86,12 +86,6 @@ static struct reading read_by_family(struct compiler *c,
     return r;
 }
 
-bool condition_reads_aligned(struct compiler *c, const struct alignment *a,
-                             const struct family *f)
-{
-    return read_by_family(c, a, f).any;
-}
-
 symp condition_aligned_at(struct compiler *c, const struct alignment *a,
                           const struct factor *g)
 {

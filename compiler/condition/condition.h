@@ -29,9 +29,6 @@ struct alignment *condition_find_alignments(struct compiler *c,
  * if there is none such. */
 symp condition_aligned_at(struct compiler *c, const struct alignment *a,
                           const struct factor *g);
-/* Whether deterministic family f reads what is aligned. */
-bool condition_reads_aligned(struct compiler *c, const struct alignment *a,
-                             const struct family *f);
 /* Whether all that depends on the target has a key. */
 bool condition_all_have_keys(const struct alignment *a);
 
@@ -378,7 +375,7 @@ struct turn {
     const struct step *after; /* makes it due */
     const struct step *again; /* the next step, which makes due all that this
                                  one does: what it does not read waits */
-    bool index_waits; /* so do indices: it goes through none */
+    bool index_waits;         /* so do indices: it goes through none */
     const struct var *due_whole,
         *due_partly; /* only where this leaf is observed throughout; where it is
                         not */

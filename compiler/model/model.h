@@ -262,7 +262,6 @@ symp *model_sequence_expressions(struct compiler *c, const struct family *f);
 bool model_reads_element(struct compiler *c, symp e, const struct family *g);
 /* The same without definitions in the place of derived nodes. */
 symp *model_written_expressions(struct compiler *c, const struct family *f);
-bool model_is_integer_distribution(const struct entry *d);
 /* Whether the elements that f draws are whole numbers. */
 bool model_draws_integers(const struct family *f);
 /* Whether derived node v, stored, depends on `on` through derived nodes. */

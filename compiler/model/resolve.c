@@ -45,7 +45,7 @@ static bool mark_indices(symp e, const void *unused)
     return false;
 }
 
-bool model_is_integer_distribution(const struct entry *d)
+static bool is_integer_distribution(const struct entry *d)
 {
     const struct expr *support = entry_value(d, "support");
     return support && (!strcmp(support->name, "integer") ||
@@ -56,7 +56,7 @@ bool model_draws_integers(const struct family *f)
 {
     /* an added node has the distribution of what it was added to */
     return f->var->integer || (f->stochastic && !f->auxiliary &&
-                               model_is_integer_distribution(f->distribution));
+                               is_integer_distribution(f->distribution));
 }
 
 static bool positive_support(const struct family *f)
@@ -143,11 +143,10 @@ static void settle_variable(struct compiler *c, struct var *v)
         drawn = drawn || f->stochastic;
         most_one = most_one && (f->stochastic ? at_most_one(f)
                                               : number_in(f, -INFINITY, 1));
-        if (f->stochastic && model_is_integer_distribution(f->distribution))
+        if (f->stochastic && is_integer_distribution(f->distribution))
             v->integer = true;
-        continuous =
-            continuous ||
-            (f->stochastic && !model_is_integer_distribution(f->distribution));
+        continuous = continuous || (f->stochastic &&
+                                    !is_integer_distribution(f->distribution));
     }
     v->integer = v->integer && !continuous; /* columns of both kinds */
     v->positive = positive && drawn;

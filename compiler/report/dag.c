@@ -314,7 +314,8 @@ static void print_plate(struct text *out, const struct graph *g,
         text_printf(out, "%*s}\n", indent - 2, "");
 }
 
-void report_draw_dag(struct text *out, struct compiler *c,
+/* The planned model as a Graphviz graph; plates are clusters. */
+static void draw_dag(struct text *out, struct compiler *c,
                      const struct model *m)
 {
     struct graph g = {.c = c, .m = m};
@@ -390,7 +391,7 @@ bool report_write_dag(struct compiler *c, const struct model *m)
     const char *path = c->options.dag;
     size_t n = strlen(path);
     struct text graph = {0};
-    report_draw_dag(&graph, c, m);
+    draw_dag(&graph, c, m);
     bool ok = n > 4 && !strcmp(path + n - 4, ".svg")
                   ? write_picture(c, path, &graph)
                   : file_write(c, path, graph.data, graph.length);

@@ -28,9 +28,6 @@ const char *report_part_sum(struct compiler *c, const struct part *p);
 /* "inverse gamma", "Gaussian block", "slice" */
 const char *report_sampler_word(struct compiler *c, const struct step *s);
 
-/* dag.c: the planned model as a Graphviz graph; plates are clusters. */
-void report_draw_dag(struct text *out, struct compiler *c,
-                     const struct model *m);
 /* Writes it to options.dag: a graph, or a picture if that ends in .svg. False
  * if it failed, which is then reported. */
 bool report_write_dag(struct compiler *c, const struct model *m);

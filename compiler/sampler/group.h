@@ -98,10 +98,8 @@ bool sampler_learns_always(const struct step *s);
 /* ---- normal_group.c: with normal priors given the rest ---------------------
  */
 /* The own prior of a scalar, if it is potential x + square x^2 and nothing
- * else; or NULL. These two; of a step that has such a prior. */
+ * else; or NULL. These two, of a step that has such a prior. */
 const struct part *normal_prior(const struct step *s);
-void normal_terms(struct compiler *c, const struct part *own, symp *potential,
-                  symp *square);
 void normal_prior_terms(struct compiler *c, const struct step *s,
                         symp *potential, symp *square);
 /* The error that the prior is not normal, as sampler `word` needs. */

@@ -25,8 +25,8 @@ const struct part *normal_prior(const struct step *s)
     return NULL;
 }
 
-void normal_terms(struct compiler *c, const struct part *own, symp *potential,
-                  symp *square)
+static void terms_of(struct compiler *c, const struct part *own,
+                     symp *potential, symp *square)
 {
     *potential = *square = sym_num(c, 0);
     for (int i = 0; i < own->terms.n; i++)
@@ -39,7 +39,7 @@ void normal_terms(struct compiler *c, const struct part *own, symp *potential,
 void normal_prior_terms(struct compiler *c, const struct step *s,
                         symp *potential, symp *square)
 {
-    normal_terms(c, normal_prior(s), potential, square);
+    terms_of(c, normal_prior(s), potential, square);
 }
 
 void sampler_not_normal(struct compiler *c, const struct step *s,
@@ -111,7 +111,7 @@ static bool group_prior(struct compiler *c, const struct step *s,
                         const struct part *own, const struct family *f)
 {
     symp potential, square;
-    normal_terms(c, own, &potential, &square);
+    terms_of(c, own, &potential, &square);
     symp mean = sym_div(c, potential, sym_mul2(c, sym_num(c, -2), square));
     return !group_depends(s, square) &&
            !sym_any(mean, sampler_follows_group, s) &&
@@ -195,7 +195,7 @@ static void for_each_prior(struct emitter *e, const struct step *s,
         symp seen = sym_seen(c, cell->var, cell->nargs, cell->args);
         emit_line(e, "if (!%s) {", emit_expr(e, seen));
         e->indent++;
-        normal_terms(c, own, &potential, &square);
+        terms_of(c, own, &potential, &square);
         symp precision = sym_mul2(c, sym_num(c, -2), square);
         emit_line(e, "const real precision = %s;", emit_expr(e, precision));
         emit_line(e, "const real mean = %s;",

@@ -216,7 +216,8 @@ void expr_print(struct text *out, const struct expr *e)
 
 /* ---- The whole tree ----------------------------------------------------- */
 
-void relation_print(struct text *out, const struct stmt *s)
+/* "x[i] ~ dnorm(0, 1) T(0, )" */
+static void print_relation(struct text *out, const struct stmt *s)
 {
     static const char *const truncations[] = {
         [TRUNC_T] = " T(", [TRUNC_I] = " I(", [TRUNC_C] = " C("};
@@ -241,7 +242,7 @@ void relation_print(struct text *out, const struct stmt *s)
 const char *relation_text(struct compiler *c, const struct stmt *s)
 {
     struct text t = {0};
-    relation_print(&t, s);
+    print_relation(&t, s);
     return text_take(c, &t);
 }
 
@@ -250,7 +251,7 @@ static void print_statements(struct text *out, const struct stmt *s, int depth)
     for (; s; s = s->next) {
         text_printf(out, "%*s", 2 * depth, "");
         if (s->kind != STMT_FOR) {
-            relation_print(out, s);
+            print_relation(out, s);
             text_append(out, "\n");
             continue;
         }

@@ -162,8 +162,6 @@ struct expr *expr_call(struct compiler *c, const char *name, struct span span,
 void expr_print(struct text *out, const struct expr *e);
 /* "dgamma(r, lambda)", "ddirch(alpha[K]) over x[K]" */
 void ast_print_entry_head(struct text *out, const struct entry *e);
-/* "x[i] ~ dnorm(0, 1) T(0, )" */
-void relation_print(struct text *out, const struct stmt *s);
 /* The same, interned. */
 const char *relation_text(struct compiler *c, const struct stmt *s);
 /* --emit=ast: the program as gbm text in one form; parses to the same tree. */

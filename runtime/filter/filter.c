@@ -349,7 +349,7 @@ static enum gbm_status deliver(struct rt_filter *f)
 /* ---- the command ---- */
 
 /* Options of chains that would be left without effect. */
-enum gbm_status rt_filter_check_options(struct rt *rt)
+static enum gbm_status check_options(struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
     const char *bad = o->until               ? "--until"
@@ -374,7 +374,7 @@ enum gbm_status rt_filter_load(struct rt_filter *f)
     struct rt *rt = f->rt;
     const struct gbm_model *m = rt->model;
     struct rt_starter *starter = &f->starter;
-    enum gbm_status s = rt_filter_check_options(rt);
+    enum gbm_status s = check_options(rt);
     if (s == GBM_OK)
         s = rt_check_output(rt);
     if (s == GBM_OK)

@@ -199,8 +199,6 @@ enum gbm_status rt_filter_read(struct rt_filter *f, struct rt_pieces *list);
 enum gbm_status rt_filter_identify(struct rt_filter *f);
 /* writes one, and frees the list. */
 void rt_filter_save(struct rt_filter *f, struct rt_pieces *list);
-/* An error if an option is given that methods with particles have not. */
-enum gbm_status rt_filter_check_options(struct rt *rt);
 
 /* Makes a cell count as given by --init; false: no memory. */
 bool rt_filter_give(struct rt_filter *f, int variable, int64_t cell);

@@ -131,7 +131,6 @@ enum gbm_status rt_joint_again(struct rt *rt, struct rt_instance *in);
 #define RT_LEAST_POWER 1e-300
 /* With turns the number is a progress: beyond the last turn. */
 #define RT_ALL_ENTERED 1e9
-int rt_power_slot(const struct gbm_model *m);
 double *rt_powers(const struct rt_instance *in);
 /* A family of the model's own nodes, whose density is one of data where they
  * are observed. */

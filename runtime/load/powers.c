@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rt_power_slot(const struct gbm_model *m)
+static int power_slot(const struct gbm_model *m)
 {
     for (int v = 0; v < m->nvariables; v++)
         if (m->variables[v].role == GBM_POWER)
@@ -16,7 +16,7 @@ int rt_power_slot(const struct gbm_model *m)
 
 double *rt_powers(const struct rt_instance *in)
 {
-    int v = rt_power_slot(in->model);
+    int v = power_slot(in->model);
     return v < 0 ? NULL : in->slots[v].values;
 }
 

@@ -207,7 +207,9 @@ static bool is_foreign(const char *path)
     return foreign;
 }
 
-enum gbm_status rt_checkpoint_begin(struct rt_checkpoint *c, struct rt *rt)
+/* Before the run: fails if the file cannot be written, or is there and is
+ * something else. */
+static enum gbm_status begin(struct rt_checkpoint *c, struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
     struct rt_target target;
@@ -456,7 +458,8 @@ static const char *try_file(struct rt_resume *r, const char *path)
     return NULL;
 }
 
-bool rt_resume_exists(const char *path)
+/* Whether there is a checkpoint of that name, or one before it. */
+static bool exists(const char *path)
 {
     char before[RT_PATH];
     name_before(path, before);
@@ -550,7 +553,10 @@ static enum gbm_status check_model(const struct rt_resume *r, struct rt *rt)
     return rt->status;
 }
 
-enum gbm_status rt_resume_open(struct rt_resume *r, struct rt *rt, FILE *notes)
+/* Opens FILE or, if that is damaged, FILE.1. Fails if it is of another sampler
+ * or of other options; those that were not given become what its run had. */
+static enum gbm_status open_resume(struct rt_resume *r, struct rt *rt,
+                                   FILE *notes)
 {
     enum gbm_status s = find_file(r, rt, notes);
     if (s == GBM_OK)
@@ -634,13 +640,13 @@ enum gbm_status rt_checkpoint_open(struct rt_checkpoint *c, struct rt_resume *r,
                                    struct rt *rt, FILE *notes)
 {
     const struct rt_options *o = &rt->options;
-    if (o->checkpoint && rt_checkpoint_begin(c, rt) != GBM_OK)
+    if (o->checkpoint && begin(c, rt) != GBM_OK)
         return rt->status;
     if (!o->resume)
         return GBM_OK;
     if (!o->checkpoint || strcmp(o->checkpoint, o->resume) != 0 ||
-        rt_resume_exists(o->resume))
-        return rt_resume_open(r, rt, notes);
+        exists(o->resume))
+        return open_resume(r, rt, notes);
     if (notes)
         fprintf(notes, "note: there is no %s yet: the run begins\n", o->resume);
     return GBM_OK;

@@ -28,10 +28,6 @@ struct rt_checkpoint {
     struct rt_identity key;
 };
 
-/* Before the run: fails if the file cannot be written, or is there and is
- * something else. */
-enum gbm_status rt_checkpoint_begin(struct rt_checkpoint *checkpoint,
-                                    struct rt *rt);
 /* The run's key; options and device as they will stay. */
 enum gbm_status rt_checkpoint_identify(struct rt_checkpoint *checkpoint,
                                        struct rt *rt,
@@ -59,12 +55,6 @@ struct rt_resume {
 
 /* A sum of the starting values, as they stand in the slots. */
 uint64_t rt_sum_starts(const struct rt_instance *in);
-/* Whether there is a checkpoint of that name, or one before it. */
-bool rt_resume_exists(const char *path);
-/* Opens FILE or, if that is damaged, FILE.1. Fails if it is of another sampler
- * or of other options; those that were not given become what its run had. */
-enum gbm_status rt_resume_open(struct rt_resume *resume, struct rt *rt,
-                               FILE *notes);
 /* Fails if the data are not its run's; names them. */
 enum gbm_status rt_resume_data(const struct rt_resume *resume, struct rt *rt,
                                const struct rt_instance *in);

@@ -74,7 +74,8 @@ static double pareto_quantile(double p, double shape, double scale)
 
 /* ---- the tail */
 
-int64_t gbm_psis_tail(int64_t n, double reff)
+/* Draws in the tail that is smoothed, of n with relative efficiency `reff`. */
+static int64_t psis_tail(int64_t n, double reff)
 {
     return (int64_t)ceil(fmin((double)n / 5, 3 * sqrt((double)n / reff)));
 }
@@ -147,7 +148,7 @@ double gbm_psis(double *x, int64_t n, double reff, double *work)
 {
     double top = -INFINITY, least = INFINITY, cutoff, shape = INFINITY, sum;
     double **tail = malloc((size_t)n * sizeof *tail);
-    int64_t place = n - gbm_psis_tail(n, reff) - 1, m = 0;
+    int64_t place = n - psis_tail(n, reff) - 1, m = 0;
 
     for (int64_t i = 0; i < n; i++) {
         top = x[i] > top || isnan(x[i]) ? x[i] : top;

@@ -14,9 +14,6 @@
  * numbers: its shape and scale. */
 void gbm_pareto_fit(const double *x, int64_t n, double *shape, double *scale);
 
-/* Draws in the tail that is smoothed, of n with relative efficiency `reff`. */
-int64_t gbm_psis_tail(int64_t n, double reff);
-
 /* Smooths n log weights in place and makes their exponentials sum to 1. Returns
  * the fitted shape k: infinite where the tail is too short to fit, NaN where
  * all weights are equal. `work`: [2 n]. */
