@@ -338,6 +338,51 @@ static void emit_term(struct emitter *e, const struct step *s,
     e->indent--;
 }
 
+/* Rows that trees of the factor may gather themselves, on the device. */
+static bool gathered(const struct joint_term *t)
+{
+    return !t->curved && !t->forms && !sampler_pairs_of(t) &&
+           t->constant_design && !(t->constant_weight && t->constant_score);
+}
+
+static bool can_have_border(const struct step *s)
+{
+    return !joint_of(s)->curved;
+}
+
+/* border_: weight and score of a row, for border.h. */
+static void emit_border_row(struct compiler *c, struct text *out,
+                            const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifdef __CUDACC__\nGBM_FN void border_%s(const struct state "
+                "*s, int term, long long element,\n    real *weight_, real "
+                "*score_)\n{\n",
+                s->name);
+    emit_line(&e, "switch (term) {");
+    int number = 0;
+    for (const struct joint_term *t = joint_of(s)->terms; t;
+         t = t->next, number++) {
+        if (!gathered(t))
+            continue;
+        emit_line(&e, "case %d: {", number);
+        e.indent++;
+        emit_line(&e, "row_%s_%d(s, element, weight_, score_);", s->name,
+                  number);
+        if (!sym_is(t->scale, 1)) {
+            emit_line(&e, "const real scale_ = %s;", emit_expr(&e, t->scale));
+            emit_line(&e, "*weight_ *= scale_;");
+            emit_line(&e, "*score_ *= scale_;");
+        }
+        emit_line(&e, "break;");
+        emit_close(&e, 1);
+    }
+    emit_line(&e, "default: *weight_ = *score_ = 0;");
+    emit_line(&e, "}");
+    text_append(out, "}\n#endif\n");
+}
+
 /* Adds what is not curved, in one loop: what adds a term is long, and inlined.
  */
 static void emit_terms(struct emitter *e, const struct step *s)
@@ -353,6 +398,9 @@ static void emit_terms(struct emitter *e, const struct step *s)
     emit_line(e, "for (int t_ = 0; t_ <= %d; t_++) {", last);
     e->indent++;
     emit_line(e, "const struct gbm_joint_rows r_ = gbm_joint_rows_of(j_, t_);");
+    if (can_have_border(s))
+        emit_line(e,
+                  "if (border_ && r_.header[GBM_T_BORDER])\n        continue;");
     emit_line(e, "real scale_ = 1;");
     emit_line(e, "switch (t_) {");
     number = 0;
@@ -372,9 +420,16 @@ static void emit_assemble(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void assemble_%s(const struct state *s, const struct "
-                "gbm_team *team,\n    const struct gbm_joint *j_)\n{\n",
-                s->name);
-    emit_line(&e, "gbm_joint_clear(j_, team);");
+                "gbm_team *team,\n    const struct gbm_joint *j_%s)\n{\n",
+                s->name, can_have_border(s) ? ", bool border_" : "");
+    if (can_have_border(s)) {
+        emit_line(&e, "if (border_ && gbm_joint_fresh(j_))");
+        emit_line(&e, "    gbm_joint_clear_border(j_, team);");
+        emit_line(&e, "else");
+        emit_line(&e, "    gbm_joint_clear(j_, team);");
+    } else {
+        emit_line(&e, "gbm_joint_clear(j_, team);");
+    }
     emit_terms(&e, s);
     struct var *vars[MAX_MEMBERS];
     int n = joint_variables(s, vars);
@@ -414,6 +469,29 @@ static void emit_cells(struct emitter *e, const struct step *s,
     }
 }
 
+static void emit_sparse_draw(struct emitter *e, const struct step *s,
+                             bool border)
+{
+    const char *normals =
+        joint_of(s)->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0";
+    int nterms = 0;
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next)
+        nterms++;
+    const char *draw = intern_format(
+        e->c, "gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x, %s)",
+        normals);
+    if (border) {
+        emit_line(e, "const bool drawn_ = border_");
+        emit_line(e,
+                  "    ? GBM_BORDER_DRAW(%s, border_%s, &j_, s, %d, rng, team, "
+                  "j_.work + j_.table[GBM_J_SPARE])",
+                  s->name, s->name, nterms);
+        emit_line(e, "    : %s;", draw);
+        draw = "drawn_";
+    }
+    emit_line(e, "if (!%s)", draw);
+}
+
 /* drawn_: draws the block; false: it stays. */
 static void emit_drawn(struct compiler *c, struct text *out,
                        const struct step *s)
@@ -424,7 +502,11 @@ static void emit_drawn(struct compiler *c, struct text *out,
                 "*rng,\n    const struct gbm_team *team, int adapting)\n{\n",
                 s->name);
     emit_joint_of(&e, s);
-    emit_line(&e, "assemble_%s(s, team, &j_);", s->name);
+    const bool border = can_have_border(s);
+    if (border)
+        emit_line(&e, "const bool border_ = GBM_BORDERED(%s);", s->name);
+    emit_line(&e, "assemble_%s(s, team, &j_%s);", s->name,
+              border ? ", border_" : "");
     if (joint_of(s)->curved) {
         emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(&j_);");
         bool bounded = false;
@@ -440,9 +522,7 @@ static void emit_drawn(struct compiler *c, struct text *out,
                   "if (!gbm_curved_draw(&m_, &j_, &c_, rng, team, adapting))");
         emit_line(&e, "    return false;");
     } else {
-        emit_line(
-            &e, "if (!gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x, %s))",
-            joint_of(s)->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0");
+        emit_sparse_draw(&e, s, border);
         emit_line(&e, "    return false; /* not positive definite */");
     }
     emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
@@ -484,7 +564,8 @@ static void emit_check(struct compiler *c, struct text *out,
         if (k == 2)
             emit_cells(&e, s, "$ = (real)x[i_];", false);
         if (k >= 3) {
-            emit_line(&e, "assemble_%s(s, &gbm_alone, &j_);", s->name);
+            emit_line(&e, "assemble_%s(s, &gbm_alone, &j_%s);", s->name,
+                      can_have_border(s) ? ", false" : "");
             if (joint_of(s)->curved)
                 emit_line(&e, "gbm_joint_hold(&j_, &gbm_alone);");
             emit_line(&e, "real *ordered = j_.work + j_.table[GBM_J_WORK];");
@@ -543,6 +624,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
         if (t->vector)
             emit_pairs(c, out, s, t, number);
     }
+    if (can_have_border(s))
+        emit_border_row(c, out, s);
     emit_assemble(c, out, s);
     if (joint_of(s)->curved)
         sampler_emit_curved(c, out, s);
@@ -766,7 +849,7 @@ const struct sampler sampler_joint_gaussian = {
     .brief = sampler_brief_block,
     .why = why,
     .parallel = parallel,
-    .headers = {"joint.h", "rescale_plate.h"},
+    .headers = {"border.h", "rescale_plate.h"},
     .phases = joint_phases,
     .emit = emit,
     .emit_tables = emit_tables,

@@ -253,6 +253,10 @@ static void add_sizes_of_joint(struct cuda *c, struct options *o, int step)
     has[GBM_HAS_LISTS] = table[GBM_J_SPARSE] > table[GBM_J_LEAVES];
     has[GBM_HAS_DENSE] = table[GBM_J_D] > table[GBM_J_SPARSE];
     has[GBM_HAS_HELD] = table[GBM_J_HELD] > 0;
+    if (table[GBM_J_BORDER]) {
+        has[GBM_HAS_BORDER] = table[GBM_J_COLUMNS];
+        has[GBM_HAS_EDGE] = table[GBM_J_D] - table[GBM_J_SPARSE];
+    }
     for (int i = 0; i < block->nterms; i++, term += GBM_T_SIZE)
         has[GBM_HAS_VARYING] |= !term[GBM_T_FIXED_DESIGN];
     add_sizes(c, o, step, has, GBM_HAS_COUNT);

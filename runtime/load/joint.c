@@ -384,7 +384,7 @@ static void sort_held(struct layout *l, struct rt_ints *first)
     free(number);
 }
 
-static bool put_table(struct layout *l)
+static bool put_table(struct layout *l, bool teams)
 {
     struct links links = {0};
     struct rt_ints held_first = {0};
@@ -407,6 +407,7 @@ static bool put_table(struct layout *l)
     l->work = (int64_t)l->symbolic.cells + links.n + l->d + l->held_where.n;
     for (int k = 0; ok && k < nterms; k++)
         ok = put_term(l, &links, &l->terms[k], terms + k * GBM_T_SIZE);
+    ok = ok && (!teams || rt_joint_list_border(l, terms));
     ok =
         ok &&
         l->work + 9 * ((int64_t)l->symbolic.cells + links.n + l->d) < INT_MAX &&
@@ -589,7 +590,7 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
     ok = ok && rt_joint_build_graph(&l) &&
          rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour,
                             by_teams(rt, in)) &&
-         put_table(&l) && fill_slots(&l);
+         put_table(&l, by_teams(rt, in)) && fill_slots(&l);
     layout_free(&l);
     if (!ok)
         return rt_fail(rt, GBM_FAILURE,

@@ -112,6 +112,12 @@ void rt_joint_shares_of_offset(const struct layout *l, const struct term *t,
                                struct shares *out);
 void rt_joint_shares_of_potential(const struct layout *l, const struct term *t,
                                   int64_t row, struct shares *out);
+/* ---- joint_border.c ---- */
+/* Lists which rows each tree of a bordered block has, for lanes that gather
+ * them (stdlib/kernels/border.h), if they are alike enough; `terms`: where the
+ * headers of the terms stand in the table. False if there is no memory. */
+bool rt_joint_list_border(struct layout *l, int terms);
+/* ---- joint_shares.c ---- */
 /* Orders the cells that have shares, those with most first: `from` the place of
  * each one's first share. */
 bool rt_joint_order_cells(int64_t cells, struct shares *s, struct rt_ints *to,

@@ -124,16 +124,17 @@ done:
 }
 
 /* How many columns stay sparse: where the time of both kinds together is
- * least. A listed update takes about four times as long as one of the dense
- * block's loops, and a column has its own cost. */
-static int choose_sparse(const struct rt_pattern *p, double *flops)
+ * least, or all but a border that is given. A listed update takes about four
+ * times as long as one of the dense block's loops, and a column has its own
+ * cost. */
+static int choose_sparse(const struct rt_pattern *p, int border, double *flops)
 {
     int best = 0;
     double sparse = 0, least = -1;
     for (int k = 0; k <= p->d; k++) {
         double t = p->d - k;
         double dense = t * t * t / 6 * 0.3 + t * t * 0.8 + t * 8;
-        if (least < 0 || sparse + dense < least) {
+        if (border ? k == p->d - border : least < 0 || sparse + dense < least) {
             least = sparse + dense;
             best = k;
         }
@@ -500,7 +501,7 @@ static bool find_order(struct rt_symbolic *s, struct rt_pattern *p,
     pattern_free(p);
     if (!find_pattern(p, s->d, order, s->at, start, neighbour))
         return false;
-    s->sparse = choose_sparse(p, &s->flops);
+    s->sparse = choose_sparse(p, 0, &s->flops);
     int *level = calloc((size_t)s->d + 1, sizeof *level);
     if (!level)
         return false;
@@ -516,6 +517,45 @@ static bool order_in_rounds(bool teams)
     return wanted ? strcmp(wanted, "rounds") == 0 : teams;
 }
 
+/* So many coordinates, or more, are worth a border that trees share. */
+enum { MANY = 1000 };
+
+/* For tests: "border" wherever there is one. */
+static bool order_by_border(int d)
+{
+    const char *wanted = getenv("GBM_ORDER");
+    return wanted ? strcmp(wanted, "border") == 0 : d >= MANY;
+}
+
+/* Moves the border behind what it leaves: small trees then come first, and
+ * nothing of theirs, by ties of degrees, stands behind the border. */
+static bool put_border_last(struct rt_symbolic *s, struct rt_pattern *p,
+                            int *order, const int64_t *start,
+                            const int *neighbour)
+{
+    bool *last = calloc((size_t)s->d + 1, sizeof *last);
+    int *moved = malloc(((size_t)s->d + 1) * sizeof *moved);
+    bool ok = last && moved;
+    const int border = ok ? rt_find_border(s->d, start, neighbour, last) : 0;
+    if (border > 0) {
+        int n = 0;
+        for (int behind = 0; behind < 2; behind++)
+            for (int k = 0; k < s->d; k++)
+                if (last[order[k]] == (behind == 1))
+                    moved[n++] = order[k];
+        memcpy(order, moved, (size_t)s->d * sizeof *order);
+        for (int k = 0; k < s->d; k++)
+            s->at[order[k]] = k;
+        pattern_free(p);
+        ok = find_pattern(p, s->d, order, s->at, start, neighbour);
+        if (ok)
+            s->sparse = choose_sparse(p, border, &s->flops);
+    }
+    free(moved);
+    free(last);
+    return ok;
+}
+
 /* Of the two orders the one that takes less. */
 static bool choose_order(struct rt_symbolic *s, struct rt_pattern *p,
                          bool teams, int *order, const int64_t *start,
@@ -525,7 +565,8 @@ static bool choose_order(struct rt_symbolic *s, struct rt_pattern *p,
         return false;
     const double takes = s->flops + LEVEL * s->levels;
     if (!order_in_rounds(teams) || s->levels < DEEP)
-        return true;
+        return !order_by_border(s->d) ||
+               put_border_last(s, p, order, start, neighbour);
     if (!find_order(s, p, true, order, start, neighbour))
         return false;
     return s->flops + LEVEL * s->levels < takes ||

@@ -53,6 +53,8 @@ enum {
     GBM_J_TERMS,      /* headers of the terms */
     GBM_J_CURVED,     /* work space of curved_block.h, or 0 */
     GBM_J_SPARE,      /* [3][d] of the work space, for rescale.h */
+    GBM_J_BORDER,     /* rows of trees (border.h), or 0 */
+    GBM_J_COLUMNS,    /* ... most columns of a tree */
     GBM_J_HEADER
 };
 
@@ -90,6 +92,7 @@ enum {
     GBM_T_CENTRED,     /* ... of a vector's prior: its mean is 0 */
     GBM_T_CURVE,       /* ... [4 + columns][room] of the work space */
     GBM_T_LEFT_OUT,    /* elements without a row, as nothing of theirs moves */
+    GBM_T_BORDER,      /* trees have its rows, where they gather them */
     GBM_T_SIZE
 };
 
@@ -149,14 +152,20 @@ GBM_FN struct gbm_joint gbm_joint_of(const int *t, const real *constant,
     return j;
 }
 
-/* What a block may lack, as 0 or 1: the runtime tells the device's compiler,
- * which leaves out what is for it. */
+/* At GBM_J_BORDER: whether nothing but the rows that trees gather has a part in
+ * their cells; then as border.h says. */
+enum { GBM_BORDER_FRESH, GBM_BORDER_CLASSES };
+
+/* What a block may lack, as 0, or a number: the runtime tells the device's
+ * compiler, which leaves out what is for it. */
 enum gbm_joint_has {
     GBM_HAS_TREES,
     GBM_HAS_LISTS, /* columns kept as lists */
     GBM_HAS_DENSE, /* a dense block */
     GBM_HAS_HELD,
     GBM_HAS_VARYING, /* designs that vary */
+    GBM_HAS_BORDER,  /* most columns of a tree that gathers its rows, */
+    GBM_HAS_EDGE,    /* and columns of the border (border.h) */
     GBM_HAS_COUNT
 };
 
@@ -246,6 +255,26 @@ GBM_FN_ONCE void gbm_joint_clear(const struct gbm_joint *j,
     gbm_team_sync(team);
     GBM_TEAM_FOR(i, 0, n, team)
     j->V[i] = 0;
+    gbm_team_sync(team);
+}
+
+/* Whether trees that gather their rows begin with 0. */
+GBM_FN bool gbm_joint_fresh(const struct gbm_joint *j)
+{
+    const int *t = j->table;
+    return t[GBM_J_BORDER] && t[t[GBM_J_BORDER] + GBM_BORDER_FRESH];
+}
+
+/* The border alone, where they do. */
+GBM_FN void gbm_joint_clear_border(const struct gbm_joint *j,
+                                   const struct gbm_team *team)
+{
+    const struct gbm_sparse *f = &j->factor;
+    gbm_team_sync(team);
+    GBM_TEAM_FOR(i, f->dense, j->table[GBM_J_CELLS], team)
+    j->V[i] = 0;
+    GBM_TEAM_FOR(i, f->sparse, f->d, team)
+    j->x[i] = 0;
     gbm_team_sync(team);
 }
 

@@ -312,16 +312,33 @@ GBM_FN_ONCE void gbm_sparse_backward(const struct gbm_sparse *f,
         gbm_sparse_backward_levels(f, team, V, x);
 }
 
-/* x[i] += independent standard normals, the same whatever the team: draw number
- * i is where a lone lane's would be in the stream. */
+/* Number i of a team's normals: where a lone lane's would be in the stream. */
+#ifdef GBM_SINGLE
+enum { GBM_NORMALS_OF_BLOCK = 4 };
+#else
+enum { GBM_NORMALS_OF_BLOCK = 2 };
+#endif
+GBM_FN real gbm_normal_number(const struct gbm_rng *rng, int i)
+{
+    struct gbm_rng own = *rng;
+    own.block += (uint32_t)(i / GBM_NORMALS_OF_BLOCK);
+    own.left = 0;
+    for (int skip = i % GBM_NORMALS_OF_BLOCK; skip > 0; skip--)
+        gbm_draw_normal(&own);
+    return gbm_draw_normal(&own);
+}
+
+GBM_FN void gbm_skip_normals(struct gbm_rng *rng, int n)
+{
+    rng->block +=
+        (uint32_t)((n + GBM_NORMALS_OF_BLOCK - 1) / GBM_NORMALS_OF_BLOCK);
+    rng->left = 0;
+}
+
+/* x[i] += independent standard normals, the same whatever the team. */
 GBM_FN_ONCE void gbm_add_normals(int n, struct gbm_rng *rng,
                                  const struct gbm_team *team, real *x)
 {
-#ifdef GBM_SINGLE
-    const int per_block = 4;
-#else
-    const int per_block = 2;
-#endif
     rng->left = 0; /* of a block that something else began */
     if (gbm_team_alone(team)) {
         gbm_shift_normals(rng, n, x);
@@ -329,16 +346,8 @@ GBM_FN_ONCE void gbm_add_normals(int n, struct gbm_rng *rng,
         return;
     }
     GBM_TEAM_FOR(i, 0, n, team)
-    {
-        struct gbm_rng own = *rng;
-        own.block += (uint32_t)(i / per_block);
-        own.left = 0;
-        for (int skip = i % per_block; skip > 0; skip--)
-            gbm_draw_normal(&own);
-        x[i] += gbm_draw_normal(&own);
-    }
-    rng->block += (uint32_t)((n + per_block - 1) / per_block);
-    rng->left = 0;
+    x[i] += gbm_normal_number(rng, i);
+    gbm_skip_normals(rng, n);
     gbm_team_sync(team);
 }
 

@@ -1,0 +1,356 @@
+/* border.h: draws a sparse block that is small trees of columns under a few
+ * dense ones, as the coefficients of many groups under their means: on the
+ * device, by one lane a tree, from its rows to its draw.
+ *
+ * A tree's part of the precision is kept in registers: its own columns, full,
+ * and in each the rows of the border, the dense columns. What eliminating all
+ * trees leaves to the border is one sum over the lanes; then every lane has the
+ * border's factor and draw, and goes back to its trees. So a draw waits for all
+ * lanes a few times, whatever is in a tree, and there are no lists but which
+ * rows a tree has (runtime/load/joint_border.c). The draw is that of
+ * gbm_sparse_draw, to rounding, and leaves the same factor behind. */
+#ifndef GBM_BORDER_H
+#define GBM_BORDER_H
+
+#include "joint.h"
+
+/* From GBM_BORDER_CLASSES on: of each class of trees where its positions are,
+ * and of each term how its trees' rows lie. */
+enum {
+    GBM_BORDER_ROWS,    /* most of a tree */
+    GBM_BORDER_ELEMENT, /* [rows][count] place; -1 - e: it is not the tree's */
+    GBM_BORDER_VALUE,   /* [rows][columns + border] coefficients, constants: of
+                           each tree, */
+    GBM_BORDER_STRIDE,  /* ... [..][count], or of all: 0 */
+    GBM_BORDER_TERM
+};
+
+/* Most columns of a tree, and of the border, that are kept in registers. */
+enum { GBM_BORDER_COLUMNS = 6, GBM_BORDER_EDGE = 6 };
+
+#ifdef __CUDACC__
+
+/* Before a loop over what is in registers. */
+#define GBM_UNROLLED _Pragma("unroll")
+/* ... over rows, so that several are loaded at once */
+#define GBM_UNROLL_ROWS _Pragma("unroll 4")
+
+/* The weight and score of a term's row. */
+struct state;
+typedef void gbm_border_row(const struct state *s, int term, long long element,
+                            real *weight, real *score);
+
+/* The part of a tree: its columns, full, of `C + O` rows, and potentials. */
+template <int C, int O> struct gbm_border_tree {
+    real column[C][C + O], potential[C + O];
+};
+
+/* What the trees leave to the border: its lower triangle, and potentials. */
+template <int O> struct gbm_border_sums {
+    gbm_total of[O * (O + 3) / 2];
+};
+
+/* Adds the rows of tree t. */
+template <int C, int O, int T, gbm_border_row *row>
+GBM_FN void gbm_border_gather(const struct gbm_joint *j, const struct state *s,
+                              const int *terms, int count, int t,
+                              gbm_border_tree<C, O> *tree,
+                              gbm_border_sums<O> *sums)
+{
+    GBM_UNROLLED
+    for (int k = 0; k < T; k++, terms += GBM_BORDER_TERM) {
+        const int stride = terms[GBM_BORDER_STRIDE];
+        const int *element = j->table + terms[GBM_BORDER_ELEMENT] + t;
+        const real *value = j->constant + terms[GBM_BORDER_VALUE];
+        value += stride ? t : 0;
+        GBM_UNROLL_ROWS
+        for (int r = 0; r < terms[GBM_BORDER_ROWS]; r++) {
+            const int e = element[(int64_t)r * count];
+            real a[C + O], weight, score;
+            GBM_UNROLLED
+            for (int m = 0; m < C + O; m++)
+                a[m] =
+                    value[(int64_t)(r * (C + O) + m) * (stride ? stride : 1)];
+            row(s, k, e < 0 ? -1 - e : e, &weight, &score);
+            weight = e < 0 ? 0 : weight;
+            score = e < 0 ? 0 : score;
+            GBM_UNROLLED
+            for (int c = 0; c < C; c++) {
+                const real by = weight * a[c];
+                if (a[c] == 0)
+                    continue;
+                GBM_UNROLLED
+                for (int m = c; m < C + O; m++)
+                    tree->column[c][m] =
+                        gbm_multiply_add(by, a[m], tree->column[c][m]);
+            }
+            GBM_UNROLLED
+            for (int m = 0; m < C + O; m++)
+                tree->potential[m] += score * a[m];
+            GBM_UNROLLED
+            for (int o = 0; o < O; o++)
+                GBM_UNROLLED
+            for (int p = 0; p <= o; p++)
+                sums->of[o * (o + 1) / 2 + p] += weight * a[C + o] * a[C + p];
+        }
+    }
+}
+
+/* The tree's factor, L^-1 of its potential, and what both leave to the border.
+ */
+template <int C, int O>
+GBM_FN void gbm_border_eliminate(int columns, gbm_border_tree<C, O> *tree,
+                                 gbm_border_sums<O> *sums)
+{
+    GBM_UNROLLED
+    for (int c = 0; c < C; c++) {
+        if (c >= columns)
+            continue;
+        const real pivot = gbm_pivot(tree->column[c][c]);
+        tree->column[c][c] = pivot;
+        const real y = tree->potential[c] *= pivot;
+        GBM_UNROLLED
+        for (int m = c + 1; m < C + O; m++) {
+            tree->column[c][m] *= pivot;
+            tree->potential[m] -= tree->column[c][m] * y;
+        }
+        GBM_UNROLLED
+        for (int d = c + 1; d < C; d++)
+            GBM_UNROLLED
+        for (int m = d; m < C + O; m++)
+            tree->column[d][m] -= tree->column[c][d] * tree->column[c][m];
+        GBM_UNROLLED
+        for (int o = 0; o < O; o++)
+            GBM_UNROLLED
+        for (int p = 0; p <= o; p++)
+            sums->of[o * (o + 1) / 2 + p] -=
+                tree->column[c][C + o] * tree->column[c][C + p];
+    }
+    GBM_UNROLLED
+    for (int o = 0; o < O; o++)
+        sums->of[O * (O + 1) / 2 + o] += tree->potential[C + o];
+}
+
+/* Takes the tree's cells from V and x, or clears it. */
+template <int C, int O>
+GBM_FN void gbm_border_begin(const struct gbm_joint *j,
+                             const struct gbm_trees *k, const int *position,
+                             bool fresh, int t, gbm_border_tree<C, O> *tree)
+{
+    GBM_UNROLLED
+    for (int c = 0; c < C; c++)
+        GBM_UNROLLED
+    for (int m = c; m < C + O; m++) {
+        const int q = fresh ? -1 : position[c * (C + O) + m];
+        tree->column[c][m] = q < 0 ? 0 : gbm_trees_held(k, j->V, q)[t];
+    }
+    GBM_UNROLLED
+    for (int m = 0; m < C + O; m++)
+        tree->potential[m] = fresh || m >= k->columns
+                                 ? 0
+                                 : j->x[k->first + (int64_t)m * k->count + t];
+}
+
+/* Leaves the factor in V, and in x what is to be solved for. */
+template <int C, int O>
+GBM_FN void gbm_border_store(const struct gbm_joint *j,
+                             const struct gbm_trees *k, const int *position,
+                             int t, const struct gbm_rng *rng, real *normals,
+                             const gbm_border_tree<C, O> *tree)
+{
+    GBM_UNROLLED
+    for (int c = 0; c < C; c++) {
+        if (c >= k->columns)
+            continue;
+        GBM_UNROLLED
+        for (int m = c; m < C + O; m++) {
+            const int q = position[c * (C + O) + m];
+            if (q >= 0)
+                gbm_trees_cells(k, j->V, q)[t] = tree->column[c][m];
+        }
+        const int at = k->first + c * k->count + t;
+        const real z = gbm_normal_number(rng, at);
+        normals[at] = z;
+        j->x[at] = tree->potential[c] + z;
+    }
+}
+
+/* The border's factor and draw, which every lane computes; lane 0 stores them.
+ */
+template <int O>
+GBM_FN bool gbm_border_dense(const struct gbm_joint *j,
+                             const struct gbm_team *team, const real *normals,
+                             const gbm_border_sums<O> *sums, real *x)
+{
+    const struct gbm_sparse *f = &j->factor;
+    real U[O][O];
+    bool good = true;
+    GBM_UNROLLED
+    for (int o = 0; o < O; o++)
+        GBM_UNROLLED
+    for (int p = 0; p <= o; p++)
+        U[p][o] = (real)sums->of[o * (o + 1) / 2 + p];
+    GBM_UNROLLED
+    for (int c = 0; c < O; c++) {
+        const real pivot = gbm_pivot(U[c][c]);
+        good = good && pivot > 0;
+        U[c][c] = pivot;
+        GBM_UNROLLED
+        for (int m = c + 1; m < O; m++)
+            U[c][m] *= pivot;
+        GBM_UNROLLED
+        for (int d = c + 1; d < O; d++)
+            GBM_UNROLLED
+        for (int m = d; m < O; m++)
+            U[d][m] -= U[c][d] * U[c][m];
+    }
+    GBM_UNROLLED
+    for (int o = 0; o < O; o++)
+        x[o] = (real)sums->of[O * (O + 1) / 2 + o];
+    GBM_UNROLLED
+    for (int c = 0; c < O; c++) {
+        x[c] *= U[c][c];
+        GBM_UNROLLED
+        for (int m = c + 1; m < O; m++)
+            x[m] -= U[c][m] * x[c];
+    }
+    GBM_UNROLLED
+    for (int c = 0; c < O; c++)
+        x[c] += normals[f->sparse + c];
+    GBM_UNROLLED
+    for (int c = O - 1; c >= 0; c--) {
+        GBM_UNROLLED
+        for (int m = c + 1; m < O; m++)
+            x[c] -= U[c][m] * x[m];
+        x[c] *= U[c][c];
+    }
+    if (team->lane == 0) {
+        GBM_UNROLLED
+        for (int c = 0; c < O; c++) {
+            j->x[f->sparse + c] = x[c];
+            GBM_UNROLLED
+            for (int m = c; m < O; m++)
+                j->V[f->dense + c * O + m] = U[c][m];
+        }
+    }
+    return good;
+}
+
+/* x := L'^-1 x of tree t, given the border's x. */
+template <int C, int O>
+GBM_FN void gbm_border_back(const struct gbm_joint *j,
+                            const struct gbm_trees *k, const int *position,
+                            int t, const real *border)
+{
+    real x[C + O];
+    GBM_UNROLLED
+    for (int o = 0; o < O; o++)
+        x[C + o] = border[o];
+    GBM_UNROLLED
+    for (int c = C - 1; c >= 0; c--) {
+        x[c] = 0;
+        if (c >= k->columns)
+            continue;
+        const int64_t at = k->first + (int64_t)c * k->count + t;
+        real sum = 0;
+        GBM_UNROLLED
+        for (int m = c + 1; m < C + O; m++) {
+            const int q = position[c * (C + O) + m];
+            if (q >= 0)
+                sum += gbm_trees_held(k, j->V, q)[t] * x[m];
+        }
+        x[c] = (j->x[at] - sum) *
+               gbm_trees_held(k, j->V, position[c * (C + O) + c])[t];
+        j->x[at] = x[c];
+    }
+}
+
+/* Requires what is not of the border's rows in V and x. Leaves the draw in x
+ * and its normals; false if the precision is not positive
+ * definite. */
+template <int C, int O, int T, gbm_border_row *row>
+GBM_FN bool gbm_border_draw(const struct gbm_joint *j, const struct state *s,
+                            struct gbm_rng *rng, const struct gbm_team *team,
+                            real *normals)
+{
+    const struct gbm_sparse *f = &j->factor;
+    const int *border = j->table + j->table[GBM_J_BORDER];
+    const int *of_class = border + GBM_BORDER_CLASSES;
+    const int size = 1 + T * GBM_BORDER_TERM;
+    const bool fresh = border[GBM_BORDER_FRESH] != 0;
+    gbm_border_sums<O> sums, given;
+    rng->left = 0;
+    GBM_UNROLLED
+    for (int o = 0; o < O; o++) {
+        GBM_UNROLLED
+        for (int p = 0; p <= o; p++)
+            given.of[o * (o + 1) / 2 + p] = j->V[f->dense + p * O + o];
+        given.of[O * (O + 1) / 2 + o] = j->x[f->sparse + o];
+    }
+    GBM_UNROLLED
+    for (int i = 0; i < O * (O + 3) / 2; i++)
+        sums.of[i] = 0;
+    GBM_CLASSES_FOR(f, k)
+    {
+        const int *position = j->table + of_class[0];
+        GBM_TEAM_FOR(t, 0, k->count, team)
+        {
+            gbm_border_tree<C, O> tree;
+            gbm_border_begin<C, O>(j, k, position, fresh, t, &tree);
+            gbm_border_gather<C, O, T, row>(j, s, of_class + 1, k->count, t,
+                                            &tree, &sums);
+            gbm_border_eliminate<C, O>(k->columns, &tree, &sums);
+            gbm_border_store<C, O>(j, k, position, t, rng, normals, &tree);
+        }
+        of_class += size;
+    }
+    GBM_TEAM_FOR(c, 0, O, team)
+    normals[f->sparse + c] = gbm_normal_number(rng, f->sparse + c);
+    gbm_team_sums(team, O * (O + 3) / 2, sums.of);
+    GBM_UNROLLED
+    for (int i = 0; i < O * (O + 3) / 2; i++)
+        sums.of[i] += given.of[i];
+    real x[O];
+    const bool good = gbm_border_dense<O>(j, team, normals, &sums, x);
+    of_class = border + GBM_BORDER_CLASSES;
+    if (good)
+        GBM_CLASSES_FOR(f, k)
+        {
+            GBM_TEAM_FOR(t, 0, k->count, team)
+            gbm_border_back<C, O>(j, k, j->table + of_class[0], t, x);
+            of_class += size;
+        }
+    gbm_skip_normals(rng, f->d);
+    gbm_team_sync(team);
+    return good;
+}
+
+/* Of a block that has no border nothing is compiled. */
+template <int C, int O, int T, gbm_border_row *row> struct gbm_border {
+    GBM_FN bool draw(const struct gbm_joint *j, const struct state *s,
+                     struct gbm_rng *rng, const struct gbm_team *team,
+                     real *normals)
+    {
+        return gbm_border_draw<C, O, T, row>(j, s, rng, team, normals);
+    }
+};
+template <int O, int T, gbm_border_row *row> struct gbm_border<0, O, T, row> {
+    GBM_FN bool draw(const struct gbm_joint *, const struct state *,
+                     struct gbm_rng *, const struct gbm_team *, real *)
+    {
+        return false;
+    }
+};
+
+/* Whether a block is drawn so. */
+#define GBM_BORDERED(function) (GBM_SIZE(function, GBM_HAS_BORDER, 0) > 0)
+#define GBM_BORDER_DRAW(function, row, j, s, nterms, rng, team, normals)       \
+    gbm_border<GBM_SIZE(function, GBM_HAS_BORDER, 0),                          \
+               GBM_SIZE(function, GBM_HAS_EDGE, 0), nterms,                    \
+               row>::draw(j, s, rng, team, normals)
+#else
+#define GBM_BORDERED(function) false
+#define GBM_BORDER_DRAW(function, row, j, s, nterms, rng, team, normals) false
+#endif
+
+#endif
