@@ -124,7 +124,8 @@ bool block_derive_row(struct compiler *c, const struct step *s,
     q->weight = sym_mul2(c, sym_num(c, -2), c2);
     q->row = true;
     q->constant_design = true;
-    q->constant_weight = true;
+    /* A factor that may be 0 where the sums are made says nothing of them. */
+    q->constant_weight = sym_never_zero(q->weight);
     for (int i = 0; i < q->part->nloops; i++)
         if (sym_has_loop(q->weight, q->part->loops[i]))
             q->constant_weight = false;
