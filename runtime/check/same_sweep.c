@@ -11,6 +11,7 @@
 #define SWEEPS 10
 #define CHAINS 4
 #define TIMES 3   /* that they must part at one step */
+#define DECIDE 1  /* seconds that this may take, once they have parted */
 #define PIECE 256 /* elements between two looks at the clock */
 #define MOVED                                                                  \
     1e-2            /* of how far a cell moved: nearly singular blocks lose    \
@@ -230,6 +231,8 @@ static enum gbm_status turn(struct twins *t, const struct gbm_sweep *sweep,
     enum gbm_status status = GBM_OK;
     if (p.step >= 0 && ++tally[p.step] == TIMES)
         status = refuse(t->rt, t->in, &p, TIMES, host, device);
+    else if (p.step >= 0 && tally[p.step] == 1)
+        t->deadline = fmax(t->deadline, rt_clock() + DECIDE);
     rt_forget(t->in, host);
     rt_put_back(t->in, device);
     return status;

@@ -31,6 +31,7 @@ struct self_check {
     int64_t moves;
     int points; /* sweeps that added up */
     double began, deadline;
+    double limit; /* the joint takes too long if it is not known then */
     double own;   /* this thread's clock as the check began */
     double swept; /* seconds of updates alone, of this sweep */
     double one;   /* the least of those, of any sweep; 0: none yet */
@@ -50,6 +51,8 @@ enum verdict { ADDS_UP, DOES_NOT, UNKNOWN };
 
 /* Seconds. */
 double self_check_left(const struct self_check *s);
+/* From now on there are so many. */
+void self_check_allow(struct self_check *s, double seconds);
 /* What is left of a part of its share by this thread's own clock: others may
  * have had the core in between. */
 double self_check_rest(const struct self_check *s, double part);
