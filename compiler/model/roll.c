@@ -13,451 +13,9 @@
  * what is random or computed do follow.
  *
  * Requires a parsed program with its arguments in order; leaves one. */
-#include "model/model.h"
+#include "model/roll.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { ALIKE_LEAST = 8 }; /* a shorter list is left as it is written */
-
-/* ---- shapes ---------------------------------------------------------------
- */
-
-static bool is_call(const struct expr *e, const char *name, int nargs)
-{
-    return e->kind == EXPR_CALL && e->nargs == nargs && !strcmp(e->name, name);
-}
-
-enum place {
-    PLACE_FIXED,    /* a number here is part of the shape */
-    PLACE_ARGUMENT, /* its sign is, which may tell of supports */
-    PLACE_VALUE,
-    PLACE_SUBSCRIPT
-};
-/* A number that is not part of the shape. */
-struct hole {
-    const struct expr *e; /* a number, or minus one */
-    double number;
-    bool subscript;
-    bool given;   /* of nothing that a statement defines */
-    int relation; /* the one of a statement on whose left it is, or -1 */
-};
-struct shape {
-    const char *key; /* interned: without the holes */
-    struct hole *holes;
-    int n, capacity;
-    int nrelations;
-};
-/* Interned, in the order of their addresses. */
-struct defined {
-    const char **at;
-    int n, capacity;
-};
-
-static int compare_names(const void *a, const void *b)
-{
-    const char *const *x = a, *const *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static bool is_among(const struct defined *all, const char *name)
-{
-    return all->n && bsearch(&name, all->at, (size_t)all->n, sizeof *all->at,
-                             compare_names);
-}
-
-struct reader {
-    struct compiler *c;
-    struct text key;
-    struct shape *shape;
-    int relation;
-    const struct defined *defined; /* or NULL: all are, it may be */
-    bool found;           /* within subscripts of what a statement defines */
-    name_stand_in *named; /* what stands for a name, or NULL: it does */
-    void *context;
-};
-
-static void add_hole(struct reader *r, struct hole hole)
-{
-    struct shape *s = r->shape;
-    if (s->n == s->capacity) {
-        struct hole *old = s->holes;
-        s->capacity = s->capacity ? 2 * s->capacity : 8;
-        s->holes = NEW_ARRAY(r->c, struct hole, s->capacity);
-        for (int i = 0; i < s->n; i++)
-            s->holes[i] = old[i];
-    }
-    s->holes[s->n++] = hole;
-}
-
-/* If e is a number in such a place, reads it. */
-static bool read_number(struct reader *r, const struct expr *e,
-                        enum place place)
-{
-    bool minus = place == PLACE_VALUE && is_call(e, "neg", 1);
-    const struct expr *number = minus ? e->args[0] : e;
-    if (number->kind != EXPR_NUM)
-        return false;
-    bool zero = !(number->number < 0 || number->number > 0);
-    if (place == PLACE_FIXED || (place == PLACE_ARGUMENT && zero)) {
-        text_printf(&r->key, "%.17g", number->number);
-        return true;
-    }
-    text_append(&r->key, place == PLACE_SUBSCRIPT ? "@" : "#");
-    add_hole(r,
-             (struct hole){e, minus ? -number->number : number->number,
-                           place == PLACE_SUBSCRIPT,
-                           place == PLACE_SUBSCRIPT && !r->found, r->relation});
-    return true;
-}
-
-static bool is_operator(const char *name)
-{
-    static const char *const names[] = {"+", "-", "*", "/", "neg"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
-            return true;
-    return false;
-}
-
-bool model_is_function_of_scalars(struct compiler *c, const char *name)
-{
-    const struct entry *f = library_find(c, ENTRY_FUNCTION, name);
-    if (is_operator(name))
-        return true;
-    if (!f || f->result || entry_clause(f, "builtin"))
-        return false;
-    for (int i = 0; i < f->nparameters; i++)
-        if (f->parameters[i].ndims)
-            return false;
-    return true;
-}
-
-static void read_expr(struct reader *r, const struct expr *e, enum place place);
-
-static void read_call(struct reader *r, const struct expr *e, enum place place)
-{
-    bool power = !strcmp(e->name, "^") || !strcmp(e->name, "pow");
-    bool inherits = is_operator(e->name);
-    bool any = !power && model_is_function_of_scalars(r->c, e->name);
-    enum place operand = place == PLACE_ARGUMENT ? PLACE_VALUE : place;
-    enum place inside = inherits ? operand : any ? PLACE_VALUE : PLACE_FIXED;
-    for (int i = 0; i < e->nargs; i++) {
-        read_expr(r, e->args[i], inside);
-        text_append(&r->key, ",");
-    }
-}
-
-/* a:b is of one length in all that is alike. */
-static void read_range(struct reader *r, const struct expr *e, enum place place)
-{
-    bool numbers = e->args[0]->kind == EXPR_NUM && e->args[1]->kind == EXPR_NUM;
-    if (!numbers)
-        place = PLACE_FIXED;
-    else
-        text_printf(&r->key, "%.17g", e->args[1]->number - e->args[0]->number);
-    read_expr(r, e->args[0], place);
-    text_append(&r->key, ":");
-    read_expr(r, e->args[1], place);
-}
-
-static void read_subscripts(struct reader *r, const struct expr *e)
-{
-    const bool outside = r->found;
-    r->found = outside || !r->defined || is_among(r->defined, e->name);
-    for (int i = 0; i < e->nargs; i++) {
-        read_expr(r, e->args[i], PLACE_SUBSCRIPT);
-        text_append(&r->key, ",");
-    }
-    r->found = outside;
-}
-
-static void read_expr(struct reader *r, const struct expr *e, enum place place)
-{
-    static const char *const begins[] = {"num", "name", "call",  "range",
-                                         "all", "sum",  "index", "list"};
-    if (!e) {
-        text_append(&r->key, "none ");
-        return;
-    }
-    if (read_number(r, e, place))
-        return;
-    const char *name = e->name;
-    if (r->named && e->kind == EXPR_NAME && !e->bracket && e->nargs == 0)
-        name = r->named(r->context, name);
-    text_printf(&r->key, "%s %s(", begins[e->kind], name ? name : "");
-    switch (e->kind) {
-    case EXPR_CALL:
-        read_call(r, e, place);
-        break;
-    case EXPR_RANGE:
-        read_range(r, e, place);
-        break;
-    case EXPR_SUM:
-        read_expr(r, e->args[0], PLACE_FIXED);
-        read_expr(r, e->args[1], PLACE_FIXED);
-        read_expr(r, e->args[2], PLACE_VALUE);
-        break;
-    case EXPR_NAME:
-        text_append(&r->key, e->bracket ? "[" : "");
-        read_subscripts(r, e);
-        break;
-    case EXPR_LIST: /* not to be taken apart again */
-        text_printf(&r->key, "%p", (const void *)e);
-        break;
-    case EXPR_NUM:
-    case EXPR_INDEX:
-    case EXPR_ALL:
-        break;
-    }
-    text_append(&r->key, ")");
-}
-
-static void read_relation(struct reader *r, const struct stmt *s)
-{
-    text_printf(&r->key, "%d %d %s", (int)s->kind, (int)s->truncation,
-                s->link ? s->link : "");
-    r->relation = r->shape->nrelations++;
-    read_expr(r, s->lhs, PLACE_FIXED);
-    r->relation = -1;
-    if (s->kind == STMT_STOCHASTIC && s->rhs->kind == EXPR_CALL) {
-        text_printf(&r->key, "~%s(", s->rhs->name);
-        for (int i = 0; i < s->rhs->nargs; i++)
-            read_expr(r, s->rhs->args[i], PLACE_ARGUMENT);
-    } else {
-        read_expr(r, s->rhs, PLACE_ARGUMENT);
-    }
-    read_expr(r, s->lower, PLACE_ARGUMENT);
-    read_expr(r, s->upper, PLACE_ARGUMENT);
-}
-
-static void read_statement(struct reader *r, const struct stmt *s)
-{
-    if (s->kind != STMT_FOR) {
-        read_relation(r, s);
-        return;
-    }
-    text_printf(&r->key, "for %s", s->name);
-    read_expr(r, s->range, PLACE_FIXED);
-    for (const struct stmt *b = s->body; b; b = b->next)
-        read_statement(r, b);
-    text_append(&r->key, "end");
-}
-
-static struct shape finish_shape(struct reader *r)
-{
-    r->shape->key = intern(r->c, r->key.data);
-    text_free(&r->key);
-    return *r->shape;
-}
-
-static struct shape shape_of_statement(struct compiler *c, const struct stmt *s)
-{
-    struct shape shape = {0};
-    struct reader r = {.c = c, .shape = &shape, .relation = -1};
-    read_statement(&r, s);
-    return finish_shape(&r);
-}
-
-const char *model_shape_by_names(struct compiler *c, const struct stmt *s,
-                                 name_stand_in *named, void *context)
-{
-    struct shape shape = {0};
-    struct reader r = {.c = c,
-                       .shape = &shape,
-                       .relation = -1,
-                       .named = named,
-                       .context = context};
-    read_statement(&r, s);
-    return finish_shape(&r).key;
-}
-
-static struct shape shape_of_term(struct compiler *c,
-                                  const struct defined *defined,
-                                  const struct expr *e, bool negative)
-{
-    struct shape shape = {0};
-    struct reader r = {
-        .c = c, .shape = &shape, .relation = -1, .defined = defined};
-    text_append(&r.key, negative ? "-" : "+");
-    read_expr(&r, e, PLACE_VALUE);
-    return finish_shape(&r);
-}
-
-/* ---- runs -----------------------------------------------------------------
- */
-
-/* Things of one shape: statements, or terms. */
-struct alike {
-    int place; /* in their list */
-    struct shape shape;
-};
-/* Some of them, in a row, that the numbers of hole `counter` count. */
-struct run {
-    const struct alike *first;
-    int n, counter;
-    bool by_lists; /* subscripts on the right may be listed, in a sum those of
-                      given arrays */
-    /* of each hole: slope and intercept, or a list */
-    struct follows {
-        bool listed;
-        double slope, intercept;
-    } * follows;
-};
-
-static double number_at(const struct alike *a, int hole)
-{
-    return a->shape.holes[hole].number;
-}
-
-static bool is_whole(double x)
-{
-    return x >= -1e9 && x <= 1e9 && x == (double)(long)x;
-}
-
-/* What hole h is in terms of the counter, by the first two of a run. */
-static struct follows begin_following(const struct run *r, int h)
-{
-    double x = number_at(&r->first[0], r->counter);
-    double a = number_at(&r->first[0], h), b = number_at(&r->first[1], h);
-    double slope = b - a;
-    struct follows f = {false, slope, a - slope * x};
-    f.listed = (a < b || a > b) && !(is_whole(a) && is_whole(b));
-    return f;
-}
-
-static bool may_be_listed(const struct run *r, int h)
-{
-    const struct hole *hole = &r->first->shape.holes[h];
-    if (!hole->subscript)
-        return true;
-    return r->by_lists &&
-           (r->first->shape.nrelations ? hole->relation < 0 : hole->given);
-}
-
-/* Whether another may join the run, as its last. */
-static bool joins(struct run *r, const struct alike *a)
-{
-    double x = number_at(a, r->counter);
-    const struct shape *s = &r->first->shape;
-    if (x - number_at(a - 1, r->counter) != 1)
-        return false;
-    for (int h = 0; h < s->n; h++) {
-        struct follows *f = &r->follows[h];
-        bool fits = number_at(a, h) == f->slope * x + f->intercept;
-        if (!fits && !may_be_listed(r, h))
-            return false;
-        f->listed = f->listed || !fits;
-    }
-    return true;
-}
-
-/* Every relation of a statement has a left side of its own in each turn. */
-static bool tells_apart(const struct run *r)
-{
-    const struct shape *s = &r->first->shape;
-    for (int k = 0; k < s->nrelations; k++) {
-        bool moves = false;
-        for (int h = 0; h < s->n; h++)
-            moves = moves ||
-                    (s->holes[h].relation == k && r->follows[h].slope != 0);
-        if (!moves)
-            return false;
-    }
-    return true;
-}
-
-static struct run run_from(struct compiler *c, const struct alike *first, int n,
-                           int counter, bool by_lists)
-{
-    int nholes = first->shape.n;
-    struct run r = {first, 1, counter, by_lists, NULL};
-    if (n < ALIKE_LEAST || !is_whole(number_at(first, counter)))
-        return r;
-    r.follows = NEW_ARRAY(c, struct follows, nholes);
-    for (int h = 0; h < nholes; h++) {
-        r.follows[h] = begin_following(&r, h);
-        if (r.follows[h].listed && !may_be_listed(&r, h))
-            return r;
-    }
-    while (r.n < n && joins(&r, &first[r.n]))
-        r.n++;
-    if (r.n >= ALIKE_LEAST && !tells_apart(&r))
-        r.n = 1;
-    return r;
-}
-
-/* The longest run that begins at `first` of n things. Subscripts that follow
- * from the index tell more than a list; in a sum a list would hide which term
- * an element enters, if the array is not given. */
-static struct run longest_run(struct compiler *c, const struct alike *first,
-                              int n, int counter)
-{
-    struct run r = run_from(c, first, n, counter, false);
-    if (r.n < ALIKE_LEAST)
-        r = run_from(c, first, n, counter, true);
-    return r;
-}
-
-/* An order in which runs by hole `counter` are in a row: by the other holes on
- * the left, then by it. */
-static int compare_by_holes(const void *a, const void *b, void *at)
-{
-    const struct alike *x = a, *y = b;
-    const int counter = *(const int *)at;
-    for (int pass = 0; pass < 2; pass++)
-        for (int h = 0; h < x->shape.n; h++) {
-            const struct hole *hole = &x->shape.holes[h];
-            bool now =
-                pass ? h == counter : h != counter && hole->relation >= 0;
-            double u = number_at(x, h), v = number_at(y, h);
-            if (now && (u < v || u > v))
-                return u < v ? -1 : 1;
-        }
-    return x->place - y->place;
-}
-
-/* How the things of one shape are taken together: those that are not in runs
- * stay as they are. */
-struct partition {
-    struct run *runs;
-    int nruns, covered;
-};
-
-static struct partition partition_by(struct compiler *c, struct alike *a, int n,
-                                     int counter)
-{
-    struct partition p = {.runs = NEW_ARRAY(c, struct run, n / ALIKE_LEAST)};
-    qsort_r(a, (size_t)n, sizeof *a, compare_by_holes, &counter);
-    for (int i = 0; i < n;) {
-        struct run r = longest_run(c, a + i, n - i, counter);
-        i += r.n;
-        if (r.n < ALIKE_LEAST)
-            continue;
-        p.runs[p.nruns++] = r;
-        p.covered += r.n;
-    }
-    return p;
-}
-
-/* By the counter that takes together most of them, in the fewest runs. */
-static struct partition best_partition(struct compiler *c,
-                                       const struct alike *alike, int n)
-{
-    struct partition best = {0};
-    const struct shape *s = &alike->shape;
-    for (int h = 0; h < s->n; h++) {
-        if (!s->holes[h].subscript ||
-            (s->nrelations && s->holes[h].relation != 0))
-            continue;
-        struct alike *a = NEW_ARRAY(c, struct alike, n);
-        memcpy(a, alike, (size_t)n * sizeof *a);
-        struct partition p = partition_by(c, a, n, h);
-        if (p.covered > best.covered ||
-            (p.covered == best.covered && p.nruns < best.nruns))
-            best = p;
-    }
-    return best;
-}
 
 /* ---- what becomes of a run ------------------------------------------------
  */
@@ -522,9 +80,10 @@ static struct expr *filler(const struct filling *f, int h)
     list->nargs = r->n + 1;
     list->args = NEW_ARRAY(f->c, struct expr *, list->nargs);
     list->args[0] =
-        affine_expr(f, 1, 1 - number_at(r->first, r->counter), span);
+        affine_expr(f, 1, 1 - model_number_at(r->first, r->counter), span);
     for (int i = 0; i < r->n; i++)
-        list->args[1 + i] = number_expr(f->c, number_at(&r->first[i], h), span);
+        list->args[1 + i] =
+            number_expr(f->c, model_number_at(&r->first[i], h), span);
     list->depth = list->args[0]->depth + 1;
     return list;
 }
@@ -554,7 +113,7 @@ static struct expr *filled(struct filling *f, struct expr *e)
 
 static struct expr *counted_range(const struct filling *f, struct span span)
 {
-    double first = number_at(f->run->first, f->run->counter);
+    double first = model_number_at(f->run->first, f->run->counter);
     struct expr *range = expr_new(f->c, EXPR_RANGE, span);
     range->nargs = 2;
     range->args = NEW_ARRAY(f->c, struct expr *, 2);
@@ -578,14 +137,15 @@ struct terms {
 
 static bool is_sum(const struct expr *e)
 {
-    return is_call(e, "+", 2) || is_call(e, "-", 2) || is_call(e, "neg", 1);
+    return model_calls(e, "+", 2) || model_calls(e, "-", 2) ||
+           model_calls(e, "neg", 1);
 }
 
 static void collect_terms(struct compiler *c, struct expr *e, bool negative,
                           struct terms *out)
 {
     if (is_sum(e)) {
-        bool difference = !is_call(e, "+", 2);
+        bool difference = !model_calls(e, "+", 2);
         for (int i = 0; i < e->nargs; i++)
             collect_terms(c, e->args[i],
                           negative != (difference && i == e->nargs - 1), out);
@@ -671,7 +231,7 @@ static void roll_alike(struct roller *r, struct alike *all, int n,
             }
         if (k < ALIKE_LEAST)
             continue;
-        struct partition p = best_partition(r->c, group, k);
+        struct partition p = model_best_partition(r->c, group, k);
         for (int j = 0; j < p.nruns; j++)
             each(r, list, &p.runs[j]);
     }
@@ -712,8 +272,8 @@ static struct expr *roll_sums(struct roller *r, struct expr *e)
         t.at[i].e = roll_sums(r, t.at[i].e);
         all[i].place = i;
         if (t.n >= ALIKE_LEAST && is_scalar_term(r->c, t.at[i].e))
-            all[i].shape =
-                shape_of_term(r->c, &r->defined, t.at[i].e, t.at[i].negative);
+            all[i].shape = model_shape_of_term(r->c, &r->defined, t.at[i].e,
+                                               t.at[i].negative);
     }
     roll_alike(r, all, t.n, roll_run_of_terms, &t);
     struct expr *result = r->changed ? sum_of_terms(r->c, &t, e->span) : e;
@@ -810,7 +370,7 @@ static struct stmt *roll_statements(struct roller *r, struct stmt *list)
         at[i] = s;
         all[i].place = i;
         if (n >= ALIKE_LEAST && !named_by_element(r, s))
-            all[i].shape = shape_of_statement(r->c, s);
+            all[i].shape = model_shape_of_statement(r->c, s);
     }
     roll_alike(r, all, n, roll_run_of_statements, at);
     struct stmt *result = NULL, **last = &result;
@@ -928,7 +488,7 @@ void model_roll(struct compiler *c, struct program *p)
     add_defined(c, &r.defined, p->model);
     if (r.defined.n)
         qsort(r.defined.at, (size_t)r.defined.n, sizeof *r.defined.at,
-              compare_names);
+              model_compare_names);
     p->data = roll_block(&r, p->data);
     p->model = roll_block(&r, p->model);
 }
