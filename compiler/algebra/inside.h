@@ -17,23 +17,7 @@ void sym_flatten(struct compiler *c, enum sym_kind kind, struct list *out,
 /* A node as `model` with these arguments, not simplified. */
 symp sym_make(struct compiler *c, struct sym model, int nargs,
               const symp *args);
-/* term = coefficient * rest, which is returned. */
-symp sym_split_number(struct compiler *c, symp term, double *coefficient);
 symp sym_exp(struct compiler *c, symp a);
-/* Whether e is 0 or 1. */
-bool sym_is_condition(symp e);
-/* The a == b of f = (a == b) * *times, also if f is ifelse(a == b, *times, 0);
- * NULL if it is neither. */
-symp sym_equality_in(struct compiler *c, symp f, symp *times);
-/* A call of an entry, or of what is no entry, a number where all arguments are.
- */
-symp sym_plain_call(struct compiler *c, const char *name,
-                    const struct entry *entry, int n, const symp *args);
-/* What a clause of its function states of a call; NULL: nothing. */
-symp sym_clause_at(struct compiler *c, symp call, const char *keyword);
-/* Of logdet and trace_solve; NULL: nothing is simpler. */
-symp sym_simpler_logdet(struct compiler *c, symp array);
-symp sym_scaled_trace(struct compiler *c, symp array, symp other);
 /* Is e a call of the library's function `name`? */
 bool sym_is_call(struct compiler *c, symp e, const char *name);
 bool sym_is_whole(symp e);
