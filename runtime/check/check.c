@@ -714,14 +714,8 @@ void check_drop(const struct rt_instance *in, const void *state,
     for (int f = 0; f < m->nfamilies; f++) {
         if (!check_counts(&m->families[f]))
             continue;
-        /* an added node goes with the element that it was added to */
-        int of = f;
-        while (m->families[f].auxiliary && of > 0 && !m->families[of].augmented)
-            of--;
-        if (in->elements[of] != in->elements[f])
-            of = f;
         for (int64_t e = 0; e < in->elements[f]; e++)
-            dropped[at + e] = rt_drawn_forward(in, state, of, e, &buffer);
+            dropped[at + e] = rt_counts_for_nothing(in, state, f, e, &buffer);
         at += in->elements[f];
     }
     free(buffer.cells);

@@ -102,7 +102,7 @@ bool along_list(struct host_along *a, const void *state)
         const bool moves = is_free(a, f);
         fits = !(family->summands && n > 0); /* which hold a sum */
         for (int64_t e = 0; e < n && fits; e++) {
-            if (rt_drawn_forward(a->in, state, f, e, &buffer))
+            if (rt_counts_for_nothing(a->in, state, f, e, &buffer))
                 continue;
             if (!family->augmented)
                 a->terms[a->nterms++] = (struct along_item){f, e};

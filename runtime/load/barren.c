@@ -253,3 +253,15 @@ bool rt_drawn_forward(const struct rt_instance *in, const void *state,
             return false;
     return true;
 }
+
+bool rt_counts_for_nothing(const struct rt_instance *in, const void *state,
+                           int family, int64_t element, struct rt_cells *buffer)
+{
+    const struct gbm_family *families = in->model->families;
+    int of = family;
+    while (families[family].auxiliary && of > 0 && !families[of].augmented)
+        of--;
+    if (in->elements[of] != in->elements[family])
+        of = family;
+    return rt_drawn_forward(in, state, of, element, buffer);
+}

@@ -86,6 +86,11 @@ int64_t rt_element_cells(const struct gbm_family *family, const void *state,
  * samples: an unobserved leaf, or barren. */
 bool rt_drawn_forward(const struct rt_instance *in, const void *state,
                       int family, int64_t element, struct rt_cells *buffer);
+/* The same; what an augmentation added to such an element goes with it, as no
+ * step draws either. */
+bool rt_counts_for_nothing(const struct rt_instance *in, const void *state,
+                           int family, int64_t element,
+                           struct rt_cells *buffer);
 /* What the density of a vector node leaves unsaid: no component of a simplex or
  * of counts is negative, a matrix is positive definite. */
 bool rt_in_support(const struct rt_instance *in, const void *state, int chain,

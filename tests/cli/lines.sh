@@ -115,6 +115,39 @@ bad += not on["rho"]["ess_bulk"] > off["rho"]["ess_bulk"]  # there are lines
 sys.exit(bad)
 E
 
+# a scale that moves along sees effects that data tell of, and not the one that
+# is drawn forward, nor the weight that an augmentation added to it
+cat >level.gbm <<'E'
+model {
+  for (i in 1:n) { y[i] ~ dnorm(mu + u[g[i]], pow(sy, -2)) }
+  for (j in 1:5) { u[j] ~ dt(0, pow(su, -2), nu) }
+  nu ~ dgamma(2, 0.1)T(1,)
+  su ~ dt(0, 0.5, 1)T(0,)
+  sy ~ dt(0, 1, 1)T(0,)
+  mu ~ dnorm(0, 0.1)
+}
+E
+echo '{"n": 12, "g": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
+ "y": [1.9, 0.4, 2.2, 0.7, 1.8, 0.1, 2.9, 1.1, 2.4, 3.0, 1.3, 2.6]}' >level.json
+status 0 "$GBMC" level.gbm -o level
+for lines in always off; do
+    GBM_LINES=$lines status 0 ./level --data level.json --device cpu --quiet \
+        --draws 20000 --monitor su,mu,nu,sy --summary "level_$lines.json"
+done
+python3 - <<'E' || fail "a level without data: not the posterior"
+import json, math, sys
+
+on, off = (json.load(open(f"level_{f}.json"))["parameters"]
+           for f in ("always", "off"))
+bad = 0
+for n, a in on.items():
+    b = off[n]
+    z = (a["mean"] - b["mean"]) / math.hypot(a["mcse"], b["mcse"])
+    print(n, a["mean"], b["mean"], z, a["sd"], b["sd"])
+    bad += not (abs(z) < 4 and 0.7 < a["sd"] / b["sd"] < 1.4)
+sys.exit(bad)
+E
+
 # a line for b would make each sweep twice as long, and a run waits for P, whose
 # rows add up to one and do not move along
 states=$GBM_ROOT/tests/models/panel_states
