@@ -473,7 +473,7 @@ static enum gbm_status create(struct rt_times *times, struct rt_starter *s,
                         .weighs_given = weighs_given};
     *times = (struct rt_times){0};
     enum gbm_status status;
-    if (!rt_graph_create(&times->graph, s->in, s->state) || !prepare(&o))
+    if (!rt_graph_create(&times->graph, s->in, s->state, NULL) || !prepare(&o))
         status =
             rt_fail(s->rt, GBM_FAILURE, "no memory to find the order in time");
     else

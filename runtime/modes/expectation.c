@@ -147,6 +147,23 @@ static enum gbm_status find_terms(struct finder *k, int64_t number)
     return status == GBM_OK ? find_values(k, s) : status;
 }
 
+/* Who reads discrete nodes, and what is derived. Who reads a component is of no
+ * matter, and may be every row for all of them. */
+static bool find_readers(struct finder *k)
+{
+    const struct gbm_model *m = k->u->in->model;
+    bool *read = calloc((size_t)m->nvariables + 1, sizeof *read);
+    for (int f = 0; read && f < m->nfamilies; f++)
+        if (!m->families[f].stochastic)
+            read[m->families[f].variable] = true;
+    for (int64_t i = 0; read && i < k->u->ndiscrete; i++)
+        read[m->families[k->u->discrete[i].family].variable] = true;
+    const bool ok =
+        read && rt_graph_create(&k->graph, k->u->in, k->state, read);
+    free(read);
+    return ok;
+}
+
 enum gbm_status rt_sites_create(struct rt *rt, const struct rt_unknowns *u,
                                 const void *state, struct rt_sites *sites)
 {
@@ -155,8 +172,7 @@ enum gbm_status rt_sites_create(struct rt *rt, const struct rt_unknowns *u,
     sites->items = calloc((size_t)u->ndiscrete + 1, sizeof *sites->items);
     sites->apart =
         calloc((size_t)u->in->model->nfamilies + 1, sizeof *sites->apart);
-    if (!sites->items || !sites->apart ||
-        !rt_graph_create(&k.graph, u->in, state))
+    if (!sites->items || !sites->apart || !find_readers(&k))
         return rt_fail(rt, GBM_FAILURE, "no memory");
     k.owner = calloc((size_t)k.graph.nodes + 1, sizeof *k.owner);
     k.seen = calloc((size_t)k.graph.nodes + 1, sizeof *k.seen);

@@ -17,6 +17,7 @@ struct owners {
 struct builder {
     struct rt_graph *g;
     struct owners *owners; /* [nvariables] */
+    const bool *read;      /* [nvariables]; NULL: all */
     struct rt_cells buffer;
     int64_t node, edges;
     bool filling;
@@ -46,7 +47,7 @@ static void visit(void *context, int variable, int64_t cell)
     struct builder *b = context;
     const int *owner = b->g->owner[variable];
     const int64_t cells = b->g->in->slots[variable].cells;
-    if (b->edges > MOST_EDGES || !owner)
+    if (b->edges > MOST_EDGES || !owner || (b->read && !b->read[variable]))
         return;
     if (cell >= 0 && cell < cells)
         add_edge(b, owner[cell]);
@@ -129,10 +130,10 @@ static void turn_round(struct rt_graph *g)
 }
 
 bool rt_graph_create(struct rt_graph *g, const struct rt_instance *in,
-                     const void *state)
+                     const void *state, const bool *read)
 {
     const struct gbm_model *m = in->model;
-    struct builder b = {.g = g};
+    struct builder b = {.g = g, .read = read};
     *g = (struct rt_graph){.in = in};
     g->base = calloc((size_t)m->nfamilies + 1, sizeof *g->base);
     g->owner = calloc((size_t)m->nvariables + 1, sizeof *g->owner);

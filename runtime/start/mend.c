@@ -497,7 +497,7 @@ static bool prepare(struct mend *m)
 bool rt_mend(struct rt_starter *s, int64_t work)
 {
     if (!s->has_graph && !s->no_graph)
-        s->has_graph = rt_graph_create(&s->graph, s->in, s->state);
+        s->has_graph = rt_graph_create(&s->graph, s->in, s->state, NULL);
     s->no_graph = !s->has_graph;
     struct mend m = {.s = s, .in = s->in, .g = &s->graph, .work = work};
     bool ok = s->has_graph && prepare(&m);

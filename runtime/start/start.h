@@ -56,9 +56,10 @@ struct rt_graph {
     int *child;
     int **owner; /* [nvariables][cells]: the node that defines it, or -1 */
 };
-/* False if there is no memory, or too much of it would be needed. */
+/* Of variables for which read is false nobody is told who reads them; NULL: of
+ * all it is. False if there is no memory, or too much of it would be needed. */
 bool rt_graph_create(struct rt_graph *graph, const struct rt_instance *in,
-                     const void *state);
+                     const void *state, const bool *read);
 void rt_graph_free(struct rt_graph *graph);
 int rt_graph_family(const struct rt_graph *graph, int64_t node);
 

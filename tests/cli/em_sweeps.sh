@@ -200,3 +200,19 @@ for j in range(3):
         at[j] += step
         assert density(*at) < best, (x, j, step)
 E
+
+# so many components that who reads which cell is no list that memory holds
+python3 - <<'E' || fail "data"
+import json, random
+random.seed(6)
+n, p, K = 1000, 14, 256
+mu = [[random.gauss(0, 1) for j in range(p)] for k in range(K)]
+unit = [[float(a == b) for b in range(p)] for a in range(p)]
+json.dump({"N": n, "P": p, "K": K, "zero": [0] * p, "Q0": unit, "R": unit,
+           "two": [2] * K, "y": [[random.gauss(m, 0.4) for m in mu[i % K]]
+                                 for i in range(n)]}, open("data.json", "w"))
+json.dump({"mu": mu, "w": [1 / K] * K, "Q": [unit] * K}, open("init.json", "w"))
+E
+status 2 ./vectors --method em --data data.json --init init.json --chains 1 \
+    --iterations 1 --quiet
+says 'after 1 iterations'
