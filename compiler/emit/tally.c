@@ -152,15 +152,28 @@ static void emit_range(struct emitter *e, const struct tallied *k)
               index->start->member, index->start->member);
 }
 
-/* How many rows the group has. */
+/* How many rows the group has. Of groups that the index has not, as it is by
+ * others' bounds, all rows are looked at. */
 static void emit_count(struct compiler *c, struct text *out,
-                       const struct tallied *k)
+                       const struct tallied *k, symp indexed)
 {
     struct emitter e = emitter_new(c, out);
     open_cell(&e, k->family);
+    if (indexed) {
+        emit_line(&e, "if (%s <= %s) {", emit_int(&e, k->group),
+                  emit_int(&e, indexed));
+        e.indent++;
+    }
     emit_range(&e, k);
     emit_line(&e, "%s = %s * (real)(last - first);", cell_of(&e, k->family),
               emit_expr(&e, k->term));
+    if (indexed) {
+        emit_line(&e, "return;");
+        emit_close(&e, 1);
+        e.team = true;
+        const char *value = emit_expr(&e, k->family->body);
+        emit_line(&e, "%s = %s;", cell_of(&e, k->family), value);
+    }
     text_append(out, "}\n");
 }
 
@@ -212,31 +225,40 @@ static void emit_by_index(struct compiler *c, struct text *out,
                 id, id, id);
 }
 
-/* The index has a list for each cell of the table, and no cell of its own. */
-static bool has_index(const struct tallied *k)
+/* The loop of the index's groups, if k is by the same ones, of which it may
+ * have others at the end. */
+static const struct loop *indexed_groups(const struct tallied *k)
 {
     const struct inverse *index = k->family->tally->index;
     if (!index || k->given[0] || k->group->kind != SYM_LOOP)
-        return false;
-    const struct loop *own = k->group->loop,
-                      *of = index->var->families->loops[0];
-    return sym_same(own->lower, of->lower) && sym_same(own->upper, of->upper);
+        return NULL;
+    const struct loop *of = index->var->families->loops[0];
+    return sym_same(k->group->loop->lower, of->lower) ? of : NULL;
+}
+
+/* The index has a list for each cell of the table, and no cell of its own. */
+static bool has_index(const struct tallied *k)
+{
+    const struct loop *of = indexed_groups(k);
+    return of && sym_same(k->group->loop->upper, of->upper);
 }
 
 /* A chain's sweeps as one kernel have no index. */
 static void emit_cell_of_table(struct compiler *c, struct text *out,
                                const struct tallied *k)
 {
-    if (has_index(k)) {
+    const bool all = has_index(k), count = k->term->kind == SYM_NUM;
+    const bool indexed = all || (count && indexed_groups(k));
+    if (indexed) {
         text_append(out, "#ifndef GBM_CHAINS\n");
-        if (k->term->kind == SYM_NUM)
-            emit_count(c, out, k);
+        if (count)
+            emit_count(c, out, k, all ? NULL : indexed_groups(k)->upper);
         else
             emit_by_index(c, out, k);
         text_append(out, "#else\n");
     }
     emit_by_rows(c, out, k->family);
-    if (has_index(k))
+    if (indexed)
         text_append(out, "#endif\n");
 }
 

@@ -337,16 +337,35 @@ static bool is_plate(struct compiler *c, const struct tally *t,
     return same_rows(c, plate, &t->rows);
 }
 
-/* A table whose cells are the groups, numbered from 1. */
+static bool same_groups(const struct tallied *a, const struct tallied *b)
+{
+    return a->group->kind == SYM_LOOP && b->group->kind == SYM_LOOP &&
+           sym_same(a->group->loop->lower, b->group->loop->lower) &&
+           sym_same(a->group->loop->upper, b->group->loop->upper);
+}
+
+/* A table whose cells are the groups, numbered from 1: of several, as weights
+ * without given extents have others than what they weight, one whose groups
+ * most tables have, as these can be computed by an index of it. */
 static struct var *groups_of(const struct tally *t)
 {
-    for (const struct tallied *k = t->sums; k; k = k->next)
-        if (k->family->nloops == 1 && !k->given[0] &&
-            k->group->kind == SYM_LOOP &&
-            k->group->loop == k->family->loops[0] &&
-            sym_is(k->group->loop->lower, 1))
-            return k->family->var;
-    return NULL;
+    struct var *groups = NULL;
+    int most = 0;
+    for (const struct tallied *k = t->sums; k; k = k->next) {
+        int same = 0;
+        if (k->family->nloops != 1 || k->given[0] ||
+            k->group->kind != SYM_LOOP ||
+            k->group->loop != k->family->loops[0] ||
+            !sym_is(k->group->loop->lower, 1))
+            continue;
+        for (const struct tallied *of = t->sums; of; of = of->next)
+            same += same_groups(k, of);
+        if (same > most) {
+            most = same;
+            groups = k->family->var;
+        }
+    }
+    return groups;
 }
 
 static void add_index(struct compiler *c, struct model *m, struct tally *t)

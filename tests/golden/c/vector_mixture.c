@@ -74,9 +74,9 @@ struct state {
     real *table_8_v; /* table.8[table_8_v_n1] */
     int table_8_v_n1;
     long long table_8_v_stride;
-    int *index0_start; /* where table.1[z[i]] hits in z */
+    int *index0_start; /* where table.2[z[i]] hits in z */
     long long index0_start_stride;
-    int *index0_item; /* where table.1[z[i]] hits in z */
+    int *index0_item; /* where table.2[z[i]] hits in z */
     long long index0_item_stride;
 };
 
@@ -126,12 +126,12 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->index0_item += chain * s->index0_item_stride;
 }
 
-/* the cell that table.1[z[i]] hits, by instance of
+/* the cell that table.2[z[i]] hits, by instance of
  * z[i] ~ dcat(pi[]) */
 GBM_FN long long index0(const struct state *s, long long element)
 {
     const int i_v = (int)(element) + 1;
-    if ((z_v(i_v)) < 1 || (z_v(i_v)) > s->table_1_v_n1)
+    if ((z_v(i_v)) < 1 || (z_v(i_v)) > s->table_2_v_n1)
         return -1;
     return (z_v(i_v)) - 1;
 }
@@ -724,9 +724,18 @@ static bool check_x_v(const void *state, int64_t element, struct gbm_problem *pr
 GBM_FN void derive_table_1_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     const int a_v = (int)(element) + 1;
-    const long long cell = (a_v) - 1;
-    const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
-    table_1_v(a_v) = 1 * (real)(last - first);
+    if (a_v <= *s->K_v) {
+        const long long cell = (a_v) - 1;
+        const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
+        table_1_v(a_v) = 1 * (real)(last - first);
+        return;
+    }
+    gbm_total i_v_sum = 0;
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        i_v_sum += z_v(i_v) == a_v;
+    }
+    i_v_sum = gbm_team_sum(team, i_v_sum);
+    table_1_v(a_v) = (real)i_v_sum;
 }
 #else
 GBM_FN void derive_table_1_v(const struct state *s, const struct gbm_team *team, long long element)
@@ -842,6 +851,15 @@ static bool check_table_1_v(const void *state, int64_t element, struct gbm_probl
 /* table.2     */
 
 #ifdef __CUDACC__
+#ifndef GBM_CHAINS
+GBM_FN void derive_table_2_v(const struct state *s, const struct gbm_team *team, long long element)
+{
+    const int k_v = (int)(element) + 1;
+    const long long cell = (k_v) - 1;
+    const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
+    table_2_v(k_v) = 1 * (real)(last - first);
+}
+#else
 GBM_FN void derive_table_2_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     const int k_v = (int)(element) + 1;
@@ -852,6 +870,7 @@ GBM_FN void derive_table_2_v(const struct state *s, const struct gbm_team *team,
     i_v_sum = gbm_team_sum(team, i_v_sum);
     table_2_v(k_v) = (real)i_v_sum;
 }
+#endif
 #else
 static inline void refresh_table_2_v(const struct state *s, const struct gbm_team *team,
     long long element)
@@ -914,6 +933,33 @@ static bool check_table_2_v(const void *state, int64_t element, struct gbm_probl
 /* table.3     */
 
 #ifdef __CUDACC__
+#ifndef GBM_CHAINS
+GBM_FN gbm_total share_table_3_v(const struct state *s, const struct gbm_team *team, long long element)
+{
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const long long cell = (k_v) - 1;
+    const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
+    gbm_total sum = 0;
+    GBM_UNROLL_LOADS
+    GBM_TEAM_FOR(at, first, last, team) {
+        const int i_v = (int)(s->index0_item[at]) + 1;
+        sum += x_v(i_v, k1_v);
+    }
+    return sum;
+}
+GBM_FN void put_table_3_v(const struct state *s, long long element, gbm_total sum)
+{
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    table_3_v(k_v, k1_v) = (real)sum;
+}
+GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team, long long element)
+{
+    const gbm_total sum = share_table_3_v(s, team, element);
+    put_table_3_v(s, element, gbm_team_sum(team, sum));
+}
+#else
 GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     const int k_v = (int)((element) / (*s->P_v)) + 1;
@@ -925,6 +971,7 @@ GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team,
     i_v_sum = gbm_team_sum(team, i_v_sum);
     table_3_v(k_v, k1_v) = (real)i_v_sum;
 }
+#endif
 #else
 static inline void refresh_table_3_v(const struct state *s, const struct gbm_team *team,
     long long element)
@@ -1074,6 +1121,33 @@ static bool check_table_4_v(const void *state, int64_t element, struct gbm_probl
 /* table.5     */
 
 #ifdef __CUDACC__
+#ifndef GBM_CHAINS
+GBM_FN gbm_total share_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
+{
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const long long cell = (k_v) - 1;
+    const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
+    gbm_total sum = 0;
+    GBM_UNROLL_LOADS
+    GBM_TEAM_FOR(at, first, last, team) {
+        const int i_v = (int)(s->index0_item[at]) + 1;
+        sum += x_v(i_v, k1_v) - table_4_v(k_v, k1_v);
+    }
+    return sum;
+}
+GBM_FN void put_table_5_v(const struct state *s, long long element, gbm_total sum)
+{
+    const int k_v = (int)((element) / (*s->P_v)) + 1;
+    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    table_5_v(k_v, k1_v) = (real)sum;
+}
+GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
+{
+    const gbm_total sum = share_table_5_v(s, team, element);
+    put_table_5_v(s, element, gbm_team_sum(team, sum));
+}
+#else
 GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     const int k_v = (int)((element) / (*s->P_v)) + 1;
@@ -1085,6 +1159,7 @@ GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team,
     i_v_sum = gbm_team_sum(team, i_v_sum);
     table_5_v(k_v, k1_v) = (real)i_v_sum;
 }
+#endif
 #else
 /* In one pass over the rows, by the group that each is in. */
 static void tally_table_5_v(const struct state *s)
@@ -1201,6 +1276,35 @@ static bool check_table_5_v(const void *state, int64_t element, struct gbm_probl
 /* table.6     */
 
 #ifdef __CUDACC__
+#ifndef GBM_CHAINS
+GBM_FN gbm_total share_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
+{
+    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
+    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
+    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const long long cell = (k_v) - 1;
+    const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
+    gbm_total sum = 0;
+    GBM_UNROLL_LOADS
+    GBM_TEAM_FOR(at, first, last, team) {
+        const int i_v = (int)(s->index0_item[at]) + 1;
+        sum += (x_v(i_v, a_v) - table_4_v(k_v, a_v)) * (x_v(i_v, b_v) - table_4_v(k_v, b_v));
+    }
+    return sum;
+}
+GBM_FN void put_table_6_v(const struct state *s, long long element, gbm_total sum)
+{
+    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
+    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
+    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    table_6_v(k_v, a_v, b_v) = (real)sum;
+}
+GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
+{
+    const gbm_total sum = share_table_6_v(s, team, element);
+    put_table_6_v(s, element, gbm_team_sum(team, sum));
+}
+#else
 GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
@@ -1213,6 +1317,7 @@ GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team,
     i_v_sum = gbm_team_sum(team, i_v_sum);
     table_6_v(k_v, a_v, b_v) = (real)i_v_sum;
 }
+#endif
 #else
 static inline void refresh_table_6_v(const struct state *s, const struct gbm_team *team,
     long long element)
@@ -2223,10 +2328,10 @@ GBM_KERNEL(forward_z_v, 13)
 GBM_KERNEL(update_x_v, 16)
 GBM_KERNEL_DERIVE(derive_table_1_v)
 GBM_KERNEL_DERIVE(derive_table_2_v)
-GBM_KERNEL_DERIVE(derive_table_3_v)
+GBM_KERNEL_TALLY(derive_table_3_v, table_3_v)
 GBM_KERNEL_DERIVE(derive_table_4_v)
-GBM_KERNEL_DERIVE(derive_table_5_v)
-GBM_KERNEL_DERIVE(derive_table_6_v)
+GBM_KERNEL_TALLY(derive_table_5_v, table_5_v)
+GBM_KERNEL_TALLY(derive_table_6_v, table_6_v)
 GBM_KERNEL_DERIVE(derive_table_7_v)
 GBM_KERNEL_DERIVE(derive_table_8_v)
 GBM_KERNEL_CELL(index0)
@@ -2754,7 +2859,7 @@ static const struct gbm_family families[] = {
 };
 
 static const struct gbm_inverse inverses[] = {
-    {.variable = 13, .family = 3, .start = 21, .item = 22, .latent = 1, .device = true, .cell = index0_host, .cell_kernel = "index0_kernel"},
+    {.variable = 14, .family = 3, .start = 21, .item = 22, .latent = 1, .device = true, .cell = index0_host, .cell_kernel = "index0_kernel"},
     {.variable = -1}};
 
 static const struct gbm_sequence sequences[] = {
@@ -3007,7 +3112,7 @@ static int64_t cost_derive_table_1_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     const int64_t rows = (int64_t)((double)*s->N_v);
-    const int64_t groups = s->table_1_v_n1;
+    const int64_t groups = s->table_2_v_n1;
     return groups < 1 ? 1 : rows / groups;
 }
 
@@ -3015,7 +3120,7 @@ static int64_t cost_derive_table_2_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     const int64_t rows = (int64_t)((double)*s->N_v);
-    const int64_t groups = s->table_1_v_n1;
+    const int64_t groups = s->table_2_v_n1;
     return groups < 1 ? 1 : rows / groups;
 }
 
@@ -3023,7 +3128,7 @@ static int64_t cost_derive_table_3_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     const int64_t rows = (int64_t)((double)*s->N_v);
-    const int64_t groups = s->table_1_v_n1;
+    const int64_t groups = s->table_2_v_n1;
     return groups < 1 ? 1 : rows / groups;
 }
 
@@ -3031,7 +3136,7 @@ static int64_t cost_derive_table_5_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     const int64_t rows = (int64_t)((double)*s->N_v);
-    const int64_t groups = s->table_1_v_n1;
+    const int64_t groups = s->table_2_v_n1;
     return groups < 1 ? 1 : rows / groups;
 }
 
@@ -3039,7 +3144,7 @@ static int64_t cost_derive_table_6_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
     const int64_t rows = (int64_t)((double)*s->N_v);
-    const int64_t groups = s->table_1_v_n1;
+    const int64_t groups = s->table_2_v_n1;
     return groups < 1 ? 1 : rows / groups;
 }
 
@@ -3199,7 +3304,7 @@ static void work_6(const void *state, double *out)
 }
 static const struct gbm_phase phases_6[] = {
     {.text = "index: sorts instances by the cell they hit of z[i] ~ dcat(pi[])",
-     .nreads = 2, .nwrites = 0, .reads = (const int[]){13, 11}},
+     .nreads = 2, .nwrites = 0, .reads = (const int[]){14, 11}},
 };
 
 static void work_7(const void *state, double *out)
@@ -3345,7 +3450,7 @@ static void work_14(const void *state, double *out)
 }
 static const struct gbm_phase phases_14[] = {
     {.text = "index: sorts instances by the cell they hit of z[i] ~ dcat(pi[])",
-     .nreads = 2, .nwrites = 0, .reads = (const int[]){13, 11}},
+     .nreads = 2, .nwrites = 0, .reads = (const int[]){14, 11}},
 };
 
 static void work_15(const void *state, double *out)
@@ -3429,7 +3534,7 @@ static const struct gbm_step steps[] = {
      .block_size = dimension_z_v, .block_get = get_z_v, .block_set = set_z_v, .conditional = conditional_z_v_at,
      .nphases = 1, .phases = phases_5, .work = work_5},
     {.kind = GBM_STEP_INDEX, .name = "index0",
-     .variable = "table.1", .sampler = "index",
+     .variable = "table.2", .sampler = "index",
      .family = -1, .number = 6, .sequential = 0, .leaf = 0, .inverse = 0, .after = 6,
      .text = "",
      .nphases = 1, .phases = phases_6, .work = work_6},
@@ -3449,7 +3554,7 @@ static const struct gbm_step steps[] = {
      .variable = "table.3", .sampler = "derived",
      .family = 7, .number = 9, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
      .text = "table.3",
-     .cost = cost_derive_table_3_v,
+     .cost = cost_derive_table_3_v, .beside = true,
      .nphases = 1, .phases = phases_9, .work = work_9},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_4_v",
      .variable = "table.4", .sampler = "derived",
@@ -3460,13 +3565,13 @@ static const struct gbm_step steps[] = {
      .variable = "table.5", .sampler = "derived",
      .family = 9, .number = 11, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
      .text = "table.5",
-     .cost = cost_derive_table_5_v,
+     .cost = cost_derive_table_5_v, .beside = true,
      .nphases = 1, .phases = phases_11, .work = work_11},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_6_v",
      .variable = "table.6", .sampler = "derived",
      .family = 10, .number = 12, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
      .text = "table.6",
-     .cost = cost_derive_table_6_v,
+     .cost = cost_derive_table_6_v, .beside = true,
      .nphases = 1, .phases = phases_12, .work = work_12},
     {.kind = GBM_STEP_MAP, .name = "forward_z_v",
      .variable = "z", .sampler = "forward draw",
@@ -3475,7 +3580,7 @@ static const struct gbm_step steps[] = {
      .run = forward_z_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .nphases = 1, .phases = phases_13, .work = work_13},
     {.kind = GBM_STEP_INDEX, .name = "index0",
-     .variable = "table.1", .sampler = "index",
+     .variable = "table.2", .sampler = "index",
      .family = -1, .number = 14, .sequential = 0, .leaf = 1, .inverse = 0, .after = 14,
      .text = "",
      .nphases = 1, .phases = phases_14, .work = work_14},
