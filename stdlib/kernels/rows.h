@@ -112,38 +112,107 @@ GBM_FN const uint64_t *gbm_rows_words(struct gbm_rows_stream *s)
  * number if some density of the row is not finite: it is drawn by itself. */
 struct gbm_rows_draw {
     real largest[GBM_ROWS], total[GBM_ROWS], kept[GBM_ROWS], wrong[GBM_ROWS];
-    bool begun;
+    struct {
+        real largest[GBM_ROWS], total[GBM_ROWS], kept[GBM_ROWS];
+        real number[GBM_ROWS];
+        int which;
+        bool begun;
+    } group;
+    bool begun; /* some group */
 };
 
-GBM_FN void gbm_rows_try(struct gbm_rows_draw *restrict d,
-                         struct gbm_rows_stream *stream, int value,
-                         const gbm_total *restrict density)
+/* gbm_trials_close for all rows. */
+GBM_FN void gbm_rows_close(struct gbm_rows_draw *restrict d)
 {
+    if (!d->group.begun)
+        return;
+    d->group.begun = false;
     if (!d->begun) {
+        d->begun = true;
         GBM_EACH_ROW
         {
-            d->largest[r] = density[r];
-            d->wrong[r] = density[r] - density[r];
-            d->total[r] = 1;
-            d->kept[r] = value;
+            d->largest[r] = d->group.largest[r];
+            d->total[r] = d->group.total[r];
+            d->kept[r] = d->group.kept[r];
         }
-        d->begun = true;
+        return;
+    }
+    GBM_EACH_ROW
+    {
+        const real below = d->group.largest[r] - d->largest[r];
+        const real share = real_exp(-real_fabs(below));
+        const bool larger = below > 0;
+        const real others = larger ? d->total[r] * share : d->total[r];
+        const real mine =
+            larger ? d->group.total[r] : d->group.total[r] * share;
+        const real total = others + mine;
+        const bool takes = d->group.number[r] * total < mine;
+        d->total[r] = total;
+        d->largest[r] = larger ? d->group.largest[r] : d->largest[r];
+        d->kept[r] = takes ? d->group.kept[r] : d->kept[r];
+    }
+}
+
+/* The first value of a group that is possible. */
+GBM_FN void gbm_rows_open(struct gbm_rows_draw *restrict d,
+                          struct gbm_rows_stream *stream, int value,
+                          const gbm_total *restrict density)
+{
+    d->group.begun = true;
+    GBM_EACH_ROW
+    {
+        d->group.largest[r] = density[r];
+        d->group.total[r] = 1;
+        d->group.kept[r] = value;
+    }
+    if (!d->begun) {
+        GBM_EACH_ROW d->wrong[r] = density[r] - density[r];
+        return;
+    }
+    const uint64_t *words = gbm_rows_words(stream);
+    GBM_EACH_ROW
+    {
+        d->group.number[r] = gbm_uniform_of(words[r]);
+        d->wrong[r] += density[r] - density[r];
+    }
+}
+
+/* The values drawn, one of each row: NULL where none is possible. */
+GBM_FN const real *gbm_rows_end(struct gbm_rows_draw *restrict d)
+{
+    if (!d->begun)
+        return d->group.begun ? d->group.kept : NULL;
+    gbm_rows_close(d);
+    return d->kept;
+}
+
+/* Tries value number `place`. */
+GBM_FN void gbm_rows_try(struct gbm_rows_draw *restrict d,
+                         struct gbm_rows_stream *stream, int place, int value,
+                         const gbm_total *restrict density)
+{
+    if (place / GBM_TRIALS_TOGETHER != d->group.which) {
+        gbm_rows_close(d);
+        d->group.which = place / GBM_TRIALS_TOGETHER;
+    }
+    if (!d->group.begun) {
+        gbm_rows_open(d, stream, value, density);
         return;
     }
     const uint64_t *words = gbm_rows_words(stream);
     GBM_EACH_ROW
     {
         const real x = density[r];
-        const real share = real_exp(-real_fabs(x - d->largest[r]));
-        const bool larger = x > d->largest[r];
+        const real share = real_exp(-real_fabs(x - d->group.largest[r]));
+        const bool larger = x > d->group.largest[r];
         const real weight = larger ? 1 : share;
         const real total =
-            larger ? d->total[r] * share + 1 : d->total[r] + share;
+            larger ? d->group.total[r] * share + 1 : d->group.total[r] + share;
         const bool takes = gbm_uniform_of(words[r]) * total < weight;
         d->wrong[r] += x - x;
-        d->total[r] = total;
-        d->largest[r] = larger ? x : d->largest[r];
-        d->kept[r] = takes ? value : d->kept[r];
+        d->group.total[r] = total;
+        d->group.largest[r] = larger ? x : d->group.largest[r];
+        d->group.kept[r] = takes ? value : d->group.kept[r];
     }
 }
 
@@ -208,12 +277,13 @@ GBM_FN gbm_total *gbm_rows_room(long long cells)
                         continue;                                              \
                     trial_##id(&at, u, columns,                                \
                                columns + at.columns * GBM_ROWS, density);      \
-                    gbm_rows_try(&draw, &stream, k, density);                  \
+                    gbm_rows_try(&draw, &stream, k - at.first, k, density);    \
                 }                                                              \
+                const real *const kept = gbm_rows_end(&draw);                  \
                 for (int r = 0; r < rows; r++) {                               \
                     const long long element = (long long)stream.element[r];    \
-                    if (draw.begun && draw.wrong[r] == 0) {                    \
-                        put_##id(s, element, (int)draw.kept[r]);               \
+                    if (kept && draw.wrong[r] == 0) {                          \
+                        put_##id(s, element, (int)kept[r]);                    \
                         continue;                                              \
                     }                                                          \
                     rng.element = (uint32_t)element;                           \
@@ -249,7 +319,8 @@ GBM_FN void gbm_rows_begin(struct gbm_rows_stream *stream,
     stream->sweep = rng->sweep;
     stream->step = rng->step;
     stream->used = 0;
-    draw->begun = false;
+    draw->begun = draw->group.begun = false;
+    draw->group.which = 0;
 }
 
 #endif

@@ -14,13 +14,14 @@
 #include "slice.h"
 
 #ifdef GBM_SINGLE
-/* The least uniform number; 1 and exp(-GBM_ROW_BEYOND) are 1. */
+/* The least uniform number; 1 and the weights of a group of values that lie
+ * GBM_ROW_BEYOND below are 1. */
 #define GBM_ROW_LEAST REAL_C(5.9604644775390625e-8)
-#define GBM_ROW_BEYOND REAL_C(17)
+#define GBM_ROW_BEYOND REAL_C(21)
 enum { GBM_ROW_WORDS = 1 };
 #else
 #define GBM_ROW_LEAST 1.1102230246251565e-16
-#define GBM_ROW_BEYOND REAL_C(37)
+#define GBM_ROW_BEYOND REAL_C(41)
 enum { GBM_ROW_WORDS = 2 };
 #endif
 
@@ -33,6 +34,12 @@ struct gbm_row_draw {
     real largest; /* of those that wait, too */
     real reference, total;
     int kept;
+    struct {
+        real reference, total; /* of those before */
+        int kept;
+        uint32_t number; /* of this one */
+        bool counted;    /* whether some value has been */
+    } groups;
     uint32_t used, block, word[4];
     bool wrong; /* some density was no number */
     int waiting;
@@ -50,6 +57,11 @@ GBM_FN void gbm_row_begin(struct gbm_row_draw *d, int lo)
     d->largest = d->reference = -GBM_INF;
     d->total = 0;
     d->kept = lo;
+    d->groups.reference = -GBM_INF;
+    d->groups.total = 0;
+    d->groups.kept = lo;
+    d->groups.number = 0;
+    d->groups.counted = false;
     d->used = 0;
     d->block = 0xffffffffu;
     d->word[0] = d->word[1] = d->word[2] = d->word[3] = 0;
@@ -84,7 +96,7 @@ GBM_FN real gbm_row_uniform(struct gbm_row_draw *d, const struct gbm_rng *rng,
 }
 
 /* gbm_trials_add, bit for bit, of a finite value, where the uniform number is
- * `number`; the first has none. */
+ * `number`; the first of a group has none. */
 GBM_FN void gbm_row_add(struct gbm_row_draw *d, const struct gbm_rng *rng,
                         int k, real value, uint32_t number)
 {
@@ -112,6 +124,32 @@ GBM_FN void gbm_row_settle(struct gbm_row_draw *d,
     d->waiting = 0;
 }
 
+/* gbm_trials_close. */
+GBM_FN void gbm_row_close(struct gbm_row_draw *d,
+                          const struct gbm_row_list *list,
+                          const struct gbm_rng *rng)
+{
+    gbm_row_settle(d, list, rng);
+    d->groups.counted = false;
+    if (d->total == 0)
+        return;
+    const real below = d->reference - d->groups.reference;
+    const real share = real_exp(-real_fabs(below));
+    const bool larger = below > 0, first = d->groups.total == 0;
+    const real others = larger ? d->groups.total * share : d->groups.total;
+    const real mine = larger ? d->total : d->total * share;
+    const real total = first ? mine : others + mine;
+    bool takes = true;
+    if (!first && total > mine)
+        takes = mine > GBM_ROW_LEAST * total &&
+                gbm_row_uniform(d, rng, d->groups.number) * total < mine;
+    d->groups.kept = takes ? d->kept : d->groups.kept;
+    d->groups.reference = larger ? d->reference : d->groups.reference;
+    d->groups.total = total;
+    d->total = 0;
+    d->reference = -GBM_INF;
+}
+
 /* The density of k. Returns whether the list is full. */
 GBM_FN bool gbm_row_try(struct gbm_row_draw *d, struct gbm_row_list *list,
                         int k, real value)
@@ -119,6 +157,8 @@ GBM_FN bool gbm_row_try(struct gbm_row_draw *d, struct gbm_row_list *list,
     const real below = value - d->largest;
     const bool finite = gbm_is_finite(value);
     const uint32_t number = d->used - 1; /* the first has none */
+    d->groups.number = d->groups.counted ? d->groups.number : number;
+    d->groups.counted = d->groups.counted || finite;
     d->used += finite;
     if (!(below < -GBM_ROW_BEYOND)) {
         d->wrong = d->wrong || gbm_is_nan(value);
@@ -143,8 +183,11 @@ GBM_FN void gbm_row_end(struct gbm_row_draw *d, const struct gbm_row_list *list,
         TRIALS::update(s, rng, element, adapting);
         return;
     }
-    gbm_row_settle(d, list, rng);
-    const struct gbm_trials trials = {d->reference, d->total, d->kept};
+    gbm_row_close(d, list, rng);
+    struct gbm_trials trials;
+    gbm_trials_begin(&trials, lo);
+    trials.total = d->groups.total;
+    trials.kept = d->groups.kept;
     TRIALS::put(s, element, (int)gbm_trials_end(&trials, rng, lo, hi));
 }
 
@@ -216,6 +259,8 @@ gbm_rows_by_thread(const struct state &base, const struct gbm_sweep &now,
             __syncthreads();
             for (int i = 0; i < n; i++) {
                 gbm_total density[GBM_ROWS];
+                if ((k + i - at.first) % GBM_TRIALS_TOGETHER == 0)
+                    GBM_EACH_ROW gbm_row_close(&draw[r], &list[r], &rng[r]);
                 TRIALS::trial(&at, tile + i * stride, x, own, density);
                 GBM_EACH_ROW
                 {

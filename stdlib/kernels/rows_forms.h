@@ -3,11 +3,12 @@
  * of the row (1, its columns y, their squares and products) times coefficients
  * of the value. All rows and values are a product of matrices, which tensor
  * cores compute from numbers of 16 bits, two for each factor. What comes out
- * differs from the density by less than a bound, and so do sums of weights: it
- * tells which values may matter, and whether one replaces the one kept before,
- * unless the random number is as close to where that changes as the bound. Then
- * the row's densities are computed as otherwise. So the draw is the same, to
- * the last bit.
+ * differs from the density by less than a bound, and so do sums of weights: of
+ * each group of values (struct gbm_trials) they tell whether it replaces those
+ * before, and within the last that does which value is drawn, unless a random
+ * number is as close to where that changes as the bound. Then the densities are
+ * computed as otherwise, of that group, or of all values that may matter. So
+ * the draw is the same, to the last bit.
  *
  * Columns are taken from their mean, in units of their standard deviation, over
  * some of the rows: that keeps bounds small, and nothing else depends on it.
@@ -39,6 +40,8 @@
 #define GBM_FORM_FAR 200
 #define GBM_FORM_LARGE 1e25f
 #define GBM_FORM_MOST 16384
+/* No bounded density is less. */
+#define GBM_FORM_NEVER 3e38f
 
 /* What a value is. */
 enum { GBM_FORM_BOUNDED, GBM_FORM_ABSENT, GBM_FORM_ODD };
@@ -108,6 +111,7 @@ template <class TRIALS> struct gbm_forms {
     static constexpr int most = TRIALS::tried;
     static constexpr int pieces = GBM_FORM_PIECES(most);
     static constexpr int piece = GBM_FORM_PIECE(features);
+    static constexpr int buffers = GBM_FORM_BUFFERS(features);
     static constexpr int variables = columns - layout::flags;
     /* 1: linear; 2: with squares; 3: with all products */
     static constexpr int kind = features == 1 + variables       ? 1
@@ -368,25 +372,37 @@ __device__ void gbm_row_table(const struct state &base,
 /* What a block shares. */
 template <class TRIALS> struct gbm_form_shared {
     using forms = gbm_forms<TRIALS>;
-    uint4 piece[forms::piece / 4]; /* coefficients */
-    float weight[GBM_FORM_VALUES]; /* no number: not bounded */
-    float unit[GBM_FORM_VALUES];
-    float y[GBM_FORM_THREADS / 32][forms::columns + 2][GBM_FORM_PLACES];
-    float density[GBM_FORM_THREADS / 32][GBM_FORM_VALUES][GBM_FORM_ROWS];
+    static constexpr int warps = GBM_FORM_THREADS / 32;
+    /* coefficients of a piece, and of the next, which is on its way */
+    uint4 piece[forms::buffers][forms::piece / 4];
+    /* of values: of their bounds; 0 and no number for those without one */
+    alignas(16) float weight[forms::pieces * GBM_FORM_VALUES];
+    alignas(16) float unit[forms::pieces * GBM_FORM_VALUES];
+    float most[forms::pieces]; /* weight */
+    /* densities of a row's last group that was taken */
+    float kept[warps][GBM_FORM_VALUES][GBM_FORM_ROWS];
+    float y[warps][forms::columns + 2][GBM_FORM_PLACES];
+    float density[warps][GBM_FORM_VALUES][GBM_FORM_ROWS];
     uint32_t may[forms::pieces][GBM_FORM_THREADS]; /* values that matter */
     uint32_t absent[forms::pieces], odd[forms::pieces];
     uint8_t factor[2][forms::steps * GBM_FORM_DEPTH];
 };
 
+static_assert(GBM_FORM_VALUES == GBM_TRIALS_TOGETHER, "a piece is a group");
+
 /* What a row's draw has come to, as far as bounds tell. */
 struct gbm_form_draw {
-    struct gbm_row_draw draw;
-    float low;   /* the largest density is at least this */
-    float wide;  /* the largest bound of those added */
-    bool doubts; /* whether the kept value is it hangs on digits */
+    struct gbm_row_draw draw; /* the kept group's, and random numbers */
+    float low;                /* the largest density is at least this */
+    float reference;          /* of the groups so far */
+    real total, error;
+    int piece;   /* the last group that was taken */
+    int before;  /* absent values before it */
+    bool doubts; /* whether it is hangs on digits */
 };
 
-/* Lists the values that are no numbers or -Inf for all rows, by a block. */
+/* What a block's rows need of all values, beside their coefficients; lists
+ * those that are no numbers or -Inf for all rows. */
 template <class TRIALS>
 GBM_FN void gbm_form_sorts(struct gbm_form_shared<TRIALS> *own,
                            const float *words, int values)
@@ -396,9 +412,17 @@ GBM_FN void gbm_form_sorts(struct gbm_form_shared<TRIALS> *own,
         const int lane = threadIdx.x % 32, k = p * GBM_FORM_VALUES + lane;
         const int sort = k < values ? ((const int *)words)[forms::sort + k]
                                     : GBM_FORM_ABSENT;
+        const bool bounded = sort == GBM_FORM_BOUNDED;
+        const float weight = bounded ? words[forms::weight + k] : 0;
         const uint32_t absent =
             __ballot_sync(0xffffffffu, sort == GBM_FORM_ABSENT);
         const uint32_t odd = __ballot_sync(0xffffffffu, sort == GBM_FORM_ODD);
+        float most = weight;
+        GBM_EACH_FORM(i, 5)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1 << i));
+        own->weight[k] = weight;
+        own->unit[k] = bounded ? words[forms::unit + k] : (float)GBM_NAN;
+        own->most[p] = most;
         own->absent[p] = absent;
         own->odd[p] = odd;
     }
@@ -423,25 +447,38 @@ GBM_FN real gbm_form_factor(real x)
     return x < REAL_C(0.5) ? 1 + REAL_C(1.3) * x : real_exp(x);
 }
 
-/* Adds value k with the density, that may be off by `bound`, to a draw; its
- * uniform number is `number`. */
-GBM_FN void gbm_form_add(struct gbm_form_draw *f, const struct gbm_rng *rng,
-                         int k, float density, float bound, uint32_t number)
+/* exp(x), x <= 0, to some 2^-20 of it. */
+GBM_FN float gbm_form_share(float x)
 {
-    struct gbm_row_draw *d = &f->draw;
+#ifndef __CUDA_ARCH__
+    return (float)real_exp((real)x);
+#else
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+    return y;
+#endif
+}
+
+/* Adds value k with the density, that may be off by `bound`, to the draw within
+ * its group; its uniform number is `number`. wide: the largest bound so far;
+ * doubts: whether the kept value is it hangs on digits. */
+GBM_FN void gbm_form_add(struct gbm_row_draw *d, float *wide, bool *doubts,
+                         const struct gbm_rng *rng, int k, float density,
+                         float bound, uint32_t number)
+{
     const real below = density - d->reference;
     const real share = real_exp(-real_fabs(below));
     const bool first = d->total == 0, larger = below > 0;
     const real mine = larger ? 1 : share;
     const real others = larger ? d->total * share : d->total;
-    f->wide = fmaxf(f->wide, bound);
+    *wide = fmaxf(*wide, bound);
     d->reference = larger ? (real)density : d->reference;
     d->total = first ? 1 : others + mine;
     if (first) {
         d->kept = k;
         return;
     }
-    const real off = gbm_form_factor(2 * f->wide + GBM_FORM_ROUNDING);
+    const real off = gbm_form_factor(2 * *wide + GBM_FORM_ROUNDING);
     if (mine * off < GBM_ROW_LEAST * others) /* whatever the number */
         return;
     const bool alone = others * off < GBM_ROW_LEAST / 2;
@@ -449,38 +486,128 @@ GBM_FN void gbm_form_add(struct gbm_form_draw *f, const struct gbm_rng *rng,
     const real against = u * others, by = (1 - u) * mine;
     const bool takes = alone || against * off < by;
     d->kept = takes ? k : d->kept;
-    f->doubts = takes ? false : f->doubts || !(by * off < against);
+    *doubts = takes ? false : *doubts || !(by * off < against);
 }
 
-/* Goes through a piece's values, whose densities are of the calling thread's
- * row, in units; norm: of its features. */
+/* Adds a group: the sum of its weights is `sum` times exp(reference), to
+ * `error`. Returns whether it replaces those before. */
+GBM_FN bool gbm_form_group(struct gbm_form_draw *f, const struct gbm_rng *rng,
+                           float reference, float sum, float error,
+                           uint32_t number)
+{
+    const bool first = f->total == 0;
+    const float below = reference - f->reference;
+    const real share = real_exp(-real_fabs((real)below));
+    const bool larger = below > 0;
+    const real mine = larger ? (real)sum : sum * share;
+    const real others = larger ? f->total * share : f->total;
+    const real off = larger ? (real)error : error * share;
+    const real wide = larger ? f->error * share : f->error;
+    const real less = mine * (1 - GBM_FORM_ROUNDING) - off;
+    const real more = mine * (1 + GBM_FORM_ROUNDING) + off;
+    const real low = others * (1 - GBM_FORM_ROUNDING) - wide;
+    const real high = others * (1 + GBM_FORM_ROUNDING) + wide;
+    f->total = first ? mine : others + mine;
+    f->error = first ? off : wide + off;
+    f->reference = larger ? reference : f->reference;
+    if (first)
+        return true;
+    if (more < GBM_ROW_LEAST / 2 * low) /* whatever the number */
+        return false;
+    const bool alone = high < GBM_ROW_LEAST / 4 * less;
+    const real u = alone ? 0 : gbm_row_uniform(&f->draw, rng, number);
+    const bool takes = alone || u * high < (1 - u) * less;
+    f->doubts = takes ? false : f->doubts || !(u * low > (1 - u) * more);
+    return takes;
+}
+
+/* A sum of exp(value - largest), and how much it may be off by bounds. */
+template <class TRIALS>
+GBM_FN void gbm_form_sum(const struct gbm_form_shared<TRIALS> *own, int p,
+                         const float (&value)[GBM_FORM_VALUES], float largest,
+                         float norm, float *sum, float *error)
+{
+    const float *weight = own->weight + p * GBM_FORM_VALUES;
+    float total[2] = {0, 0}, off[2] = {0, 0};
+    if (norm * own->most[p] < 0.5f) {
+        GBM_EACH_FORM(i, GBM_FORM_VALUES)
+        {
+            const float share = gbm_form_share(value[i] - largest);
+            total[i % 2] += share;
+            off[i % 2] += share * weight[i];
+        }
+        *error = 1.3f * norm * (off[0] + off[1]);
+    } else {
+        GBM_EACH_FORM(i, GBM_FORM_VALUES)
+        {
+            const float below = value[i] - largest;
+            const float share = gbm_form_share(below);
+            const float up = fminf(below + norm * weight[i], 80);
+            total[i % 2] += share;
+            off[i % 2] += expf(up) - share;
+        }
+        *error = off[0] + off[1];
+    }
+    *sum = total[0] + total[1];
+}
+
+/* Goes through a group's values, whose densities are of the calling thread's
+ * row, in units; norm: of its features; before: absent values before. */
 template <class TRIALS>
 GBM_FN void gbm_form_try(struct gbm_form_shared<TRIALS> *own,
                          struct gbm_form_draw *f, const struct gbm_rng *rng,
-                         int p, int first, int *before, float norm,
-                         float beyond)
+                         int p, int *before, float norm, float beyond)
 {
-    const int lane = threadIdx.x % 32;
-    const float(*density)[GBM_FORM_ROWS] = own->density[threadIdx.x / 32];
-    float value[GBM_FORM_VALUES];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const float(*density)[GBM_FORM_ROWS] = own->density[warp];
+    const float *weight = own->weight + p * GBM_FORM_VALUES;
+    const float *unit = own->unit + p * GBM_FORM_VALUES;
+    float value[GBM_FORM_VALUES], largest = -GBM_INF, sum, error;
     GBM_EACH_FORM(i, GBM_FORM_VALUES)
     {
-        value[i] = density[i][lane] * own->unit[i];
-        f->low = fmaxf(f->low, value[i] - norm * own->weight[i]);
+        value[i] = fmaxf(density[i][lane] * unit[i], (float)-GBM_INF);
+        largest = fmaxf(largest, value[i]);
     }
+    f->low = fmaxf(f->low, largest - norm * own->most[p]);
     uint32_t may = 0;
+    const float least = fmaxf(f->low - beyond, -GBM_FORM_NEVER);
     GBM_EACH_FORM(i, GBM_FORM_VALUES)
-    may |= value[i] + norm * own->weight[i] >= f->low - beyond ? 1u << i : 0;
+    may |= value[i] + norm * weight[i] >= least ? 1u << i : 0;
     own->may[p][threadIdx.x] = may;
-    while (may) {
-        const int i = __ffs((int)may) - 1, k = p * GBM_FORM_VALUES + i;
-        may &= may - 1;
-        const int absent = __popc(own->absent[p] & ((1u << i) - 1));
-        gbm_form_add(f, rng, first + k, density[i][lane] * own->unit[i],
-                     norm * own->weight[i],
-                     (uint32_t)(k - *before - absent - 1));
-    }
+    const int absent = *before;
     *before += __popc(own->absent[p]);
+    if (!may)
+        return;
+    gbm_form_sum(own, p, value, largest, norm, &sum, &error);
+    const uint32_t number = (uint32_t)(p * GBM_FORM_VALUES - absent - 1);
+    if (gbm_form_group(f, rng, largest, sum, error, number)) {
+        f->piece = p;
+        f->before = absent;
+        GBM_EACH_FORM(i, GBM_FORM_VALUES) own->kept[warp][i][lane] = value[i];
+    }
+}
+
+/* The draw within the group that was taken. Returns whether it is sure. */
+template <class TRIALS>
+GBM_FN bool gbm_form_within(const struct gbm_form_shared<TRIALS> *own,
+                            struct gbm_form_draw *f, const struct gbm_rng *rng,
+                            int first, float norm)
+{
+    const float(*kept)[GBM_FORM_ROWS] = own->kept[threadIdx.x / 32];
+    const int lane = threadIdx.x % 32, from = f->piece * GBM_FORM_VALUES;
+    const uint32_t absent = own->absent[f->piece];
+    uint32_t may = own->may[f->piece][threadIdx.x];
+    float wide = 0;
+    bool doubts = false;
+    while (may) {
+        const int i = __ffs((int)may) - 1;
+        may &= may - 1;
+        const int passed = f->before + __popc(absent & ((1u << i) - 1));
+        gbm_form_add(&f->draw, &wide, &doubts, rng, first + from + i,
+                     kept[i][lane], norm * own->weight[from + i],
+                     (uint32_t)(from + i - passed - 1));
+    }
+    return !doubts;
 }
 
 /* The features of TILES times 16 rows of the calling warp, from row 16 pass
@@ -505,9 +632,10 @@ GBM_FN void gbm_form_fill(const struct gbm_form_shared<TRIALS> *own, int pass,
     }
 }
 
-/* own->density: of these rows and a piece's values. */
+/* own->density: of these rows and a piece's values, by their coefficients. */
 template <class TRIALS, int TILES>
-GBM_FN void gbm_form_densities(struct gbm_form_shared<TRIALS> *own, int pass,
+GBM_FN void gbm_form_densities(struct gbm_form_shared<TRIALS> *own,
+                               const uint4 *piece, int pass,
                                const struct gbm_form_rows<TRIALS, TILES> *a)
 {
     constexpr int steps = gbm_forms<TRIALS>::steps;
@@ -520,7 +648,7 @@ GBM_FN void gbm_form_densities(struct gbm_form_shared<TRIALS> *own, int pass,
     GBM_EACH_FORM(i, steps)
     {
         uint4 b[count];
-        GBM_EACH_FORM(n, count) b[n] = own->piece[(n * steps + i) * 32 + lane];
+        GBM_EACH_FORM(n, count) b[n] = piece[(n * steps + i) * 32 + lane];
         /* small ones first; sums that wait for each other lie apart */
         GBM_EACH_FORM(n, count)
         GBM_EACH_FORM(m, TILES)
@@ -539,35 +667,45 @@ GBM_FN void gbm_form_densities(struct gbm_form_shared<TRIALS> *own, int pass,
     to[8 * n + 2 * t + w % 2][16 * (pass + m) + w / 2 * 8 + g] = sum[n][m][w];
 }
 
-/* Copies a piece of what values tell, by a block. */
+/* Begins to copy a piece of what values tell, by a block. */
 template <class TRIALS>
-GBM_FN void gbm_form_copy(struct gbm_form_shared<TRIALS> *own,
-                          const float *words, int values, int p)
+GBM_FN void gbm_form_begin_copy(struct gbm_form_shared<TRIALS> *own,
+                                const float *words, int p)
 {
     using forms = gbm_forms<TRIALS>;
-    __syncthreads();
     const uint4 *from =
         (const uint4 *)(words + forms::coefficients + p * forms::piece);
-    for (int i = threadIdx.x; i < forms::piece / 4; i += blockDim.x)
-        own->piece[i] = from[i];
-    if (threadIdx.x < GBM_FORM_VALUES) {
-        const int k = p * GBM_FORM_VALUES + threadIdx.x;
-        const bool is = k < values;
-        own->weight[threadIdx.x] =
-            is ? words[forms::weight + k] : (float)GBM_NAN;
-        own->unit[threadIdx.x] = is ? words[forms::unit + k] : 1;
+    uint4 *to = own->piece[p % forms::buffers];
+    for (int i = threadIdx.x; i < forms::piece / 4; i += blockDim.x) {
+#if !defined(__CUDA_ARCH__)
+        to[i] = from[i];
+#elif __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                     :
+                     : "r"((uint32_t)__cvta_generic_to_shared(to + i)),
+                       "l"(from + i)
+                     : "memory");
+#endif
     }
+}
+
+GBM_FN void gbm_form_end_copy(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" : : : "memory");
+#endif
     __syncthreads();
 }
 
 /* The draw of the calling thread's row from the densities of values that may
- * matter. */
+ * matter: of group `only`, which has `passed` absent values before it, or of
+ * all if that is -1. */
 template <class TRIALS>
 GBM_FN void
 gbm_form_exact(const struct gbm_form_shared<TRIALS> *own, const struct state *s,
                const typename TRIALS::layout *at, const gbm_total *x,
                const gbm_total *table, struct gbm_rng *rng, long long element,
-               bool bounded, int adapting)
+               bool bounded, int only, int passed, int adapting)
 {
     using forms = gbm_forms<TRIALS>;
     constexpr int stride = gbm_row_stride(TRIALS::layout::values);
@@ -577,8 +715,11 @@ gbm_form_exact(const struct gbm_form_shared<TRIALS> *own, const struct state *s,
     struct gbm_row_draw draw;
     struct gbm_row_list list;
     gbm_row_begin(&draw, at->first);
-    int passed = 0; /* values before, that have no number */
-    for (int p = 0; p < forms::pieces && p * GBM_FORM_VALUES < values; p++) {
+    for (int p = only < 0 ? 0 : only;
+         p * GBM_FORM_VALUES < values && (only < 0 || p == only); p++) {
+        gbm_row_close(&draw, &list, rng);
+        draw.groups.number = (uint32_t)(p * GBM_FORM_VALUES - passed - 1);
+        draw.groups.counted = true;
         uint32_t left = bounded ? own->may[p][threadIdx.x] : 0xffffffffu;
         left = (left | own->odd[p]) & ~own->absent[p];
         while (left) {
@@ -637,10 +778,9 @@ GBM_FN float gbm_form_row(const gbm_total *x, const float *words,
 }
 
 /* Sets *draw to what bounds tell of the draw of the calling thread's row, of
- * its block's rows, whose y are in own; norm: of its features. Returns whether
- * that is the draw. */
+ * its block's rows, whose y are in own; norm: of its features. */
 template <class TRIALS>
-GBM_FN bool gbm_form_rows_try(struct gbm_form_shared<TRIALS> *own,
+GBM_FN void gbm_form_rows_try(struct gbm_form_shared<TRIALS> *own,
                               struct gbm_form_draw *draw,
                               const struct gbm_rng *rng, const float *words,
                               int first, int values, float norm)
@@ -651,28 +791,51 @@ GBM_FN bool gbm_form_rows_try(struct gbm_form_shared<TRIALS> *own,
     const float beyond = (float)(GBM_ROW_BEYOND + real_log(values));
     const int half = threadIdx.x % 32 / 16;
     gbm_row_begin(&draw->draw, first);
-    draw->low = -GBM_INF;
-    draw->wide = 0;
+    draw->low = draw->reference = -GBM_INF;
+    draw->total = draw->error = 0;
+    draw->piece = draw->before = 0;
     draw->doubts = false;
+    static_assert(forms::buffers == 1 || tiles == 2, "a pass begins anew");
+    if (forms::buffers == 2)
+        gbm_form_begin_copy<TRIALS>(own, words, 0);
     for (int pass = 0; pass < 2; pass += tiles) {
         struct gbm_form_rows<TRIALS, tiles> rows;
         int before = 0; /* absent values */
         gbm_form_fill<TRIALS, tiles>(own, pass, &rows);
         for (int p = 0; p < forms::pieces && p * GBM_FORM_VALUES < values;
              p++) {
-            gbm_form_copy<TRIALS>(own, words, values, p);
-            gbm_form_densities<TRIALS, tiles>(own, pass, &rows);
+            if (forms::buffers == 1) {
+                __syncthreads();
+                gbm_form_begin_copy<TRIALS>(own, words, p);
+            }
+            gbm_form_end_copy();
+            if (forms::buffers == 2 && p + 1 < forms::pieces)
+                gbm_form_begin_copy<TRIALS>(own, words, p + 1);
+            gbm_form_densities<TRIALS, tiles>(
+                own, own->piece[p % forms::buffers], pass, &rows);
             __syncwarp();
             if (norm > 0 && (tiles == 2 || half == pass))
-                gbm_form_try<TRIALS>(own, draw, rng, p, first, &before, norm,
-                                     beyond);
+                gbm_form_try<TRIALS>(own, draw, rng, p, &before, norm, beyond);
             __syncwarp();
         }
     }
-    bool settled = norm > 0 && !draw->doubts && draw->draw.total > 0;
-    for (int p = 0; p < forms::pieces; p++)
+}
+
+/* What of a row's draw is to be computed from densities: GBM_FORM_NONE,
+ * GBM_FORM_ALL, or the group. */
+enum { GBM_FORM_NONE = -2, GBM_FORM_ALL };
+template <class TRIALS>
+GBM_FN int gbm_form_unsure(const struct gbm_form_shared<TRIALS> *own,
+                           struct gbm_form_draw *draw,
+                           const struct gbm_rng *rng, int first, float norm)
+{
+    bool settled = norm > 0 && !draw->doubts && draw->total > 0;
+    for (int p = 0; p < gbm_forms<TRIALS>::pieces; p++)
         settled = settled && !own->odd[p];
-    return settled;
+    if (!settled)
+        return GBM_FORM_ALL;
+    return gbm_form_within(own, draw, rng, first, norm) ? GBM_FORM_NONE
+                                                        : draw->piece;
 }
 
 /* The draws of a block's rows; the calling thread's is that of `element`, if
@@ -697,16 +860,17 @@ GBM_FN void gbm_form_block(struct gbm_form_shared<TRIALS> *own,
     gbm_rng_start(&rng, now->seed, now->chain0 + (unsigned)chain, now->sweep,
                   TRIALS::number, (unsigned)element);
     struct gbm_form_draw draw;
-    const bool settled =
-        gbm_form_rows_try(own, &draw, &rng, words, at.first, values, norm);
+    gbm_form_rows_try(own, &draw, &rng, words, at.first, values, norm);
     if (!is)
         return;
-    if (settled)
+    const int unsure = gbm_form_unsure(own, &draw, &rng, at.first, norm);
+    if (unsure == GBM_FORM_NONE)
         TRIALS::put(s, element, draw.draw.kept);
     else
         gbm_form_exact<TRIALS>(own, s, &at, x,
                                table + (long long)chain * values * stride, &rng,
-                               element, norm > 0, GBM_ADAPTING(now));
+                               element, norm > 0, unsure,
+                               unsure < 0 ? 0 : draw.before, GBM_ADAPTING(now));
 }
 
 /* As gbm_rows_by_thread, a row a thread. */

@@ -220,45 +220,79 @@ GBM_INLINE real gbm_slice_integer(struct gbm_rng *rng, real x0, real *width,
 }
 
 /* A draw from values that are tried one after the other, with their log
- * densities up to a constant: each replaces the one kept with its share of the
- * weight so far; the first that is possible needs no uniform. */
+ * densities up to a constant. Within a group, so many that follow each other,
+ * each replaces the one kept with its share of the group's weight so far; then
+ * the group's one replaces that of the groups before, with the group's share.
+ * So whoever knows the weight of a group needs to go through its values only if
+ * it is the last that was taken. The first value that is possible needs no
+ * uniform; that of a group's first one decides on the group. */
+enum { GBM_TRIALS_TOGETHER = 32 };
 struct gbm_trials {
-    real largest, total;
-    int kept;
+    real largest, total; /* of the groups before */
+    int kept, tried;
+    struct {
+        real largest, total, number;
+        int kept;
+    } group;
 };
 
 GBM_FN void gbm_trials_begin(struct gbm_trials *t, int lo)
 {
     t->largest = t->total = 0;
-    t->kept = lo;
+    t->group.largest = t->group.total = t->group.number = 0;
+    t->kept = t->group.kept = lo;
+    t->tried = 0;
+}
+
+/* The group so far is one of those before. */
+GBM_FN void gbm_trials_close(struct gbm_trials *t)
+{
+    if (t->group.total == 0)
+        return;
+    const bool larger = t->total == 0 || t->group.largest > t->largest;
+    const real share =
+        t->total == 0 ? 0 : real_exp(-real_fabs(t->group.largest - t->largest));
+    const real mine = larger ? t->group.total : t->group.total * share;
+    const real total = (larger ? t->total * share : t->total) + mine;
+    const bool takes = t->total == 0 || t->group.number * total < mine;
+    t->kept = takes ? t->group.kept : t->kept;
+    t->largest = larger ? t->group.largest : t->largest;
+    t->total = total;
+    t->group.total = 0;
 }
 
 GBM_FN void gbm_trials_add(struct gbm_trials *t, struct gbm_rng *rng, int k,
                            real value)
 {
+    if (t->tried++ % GBM_TRIALS_TOGETHER == 0)
+        gbm_trials_close(t);
     if (!gbm_is_finite(value))
         return;
-    if (t->total == 0) {
-        t->largest = value;
-        t->total = 1;
-        t->kept = k;
+    if (t->group.total == 0) {
+        t->group.largest = value;
+        t->group.total = 1;
+        t->group.kept = k;
+        t->group.number = t->total == 0 ? 0 : gbm_uniform(rng);
         return;
     }
     /* choices, not branches: nobody can foresee them */
-    const real share = real_exp(-real_fabs(value - t->largest));
-    const bool larger = value > t->largest;
+    const real share = real_exp(-real_fabs(value - t->group.largest));
+    const bool larger = value > t->group.largest;
     const real weight = larger ? 1 : share;
-    t->total = larger ? t->total * share + 1 : t->total + share;
-    t->largest = larger ? value : t->largest;
-    t->kept = gbm_uniform(rng) * t->total < weight ? k : t->kept;
+    t->group.total =
+        larger ? t->group.total * share + 1 : t->group.total + share;
+    t->group.largest = larger ? value : t->group.largest;
+    t->group.kept =
+        gbm_uniform(rng) * t->group.total < weight ? k : t->group.kept;
 }
 
 /* If all weights are 0, as other nodes may make them before a start is found,
  * any value of [lo, hi]: else two nodes that wait for each other wait for ever.
  */
-GBM_FN real gbm_trials_end(const struct gbm_trials *t, struct gbm_rng *rng,
-                           int lo, int hi)
+GBM_FN real gbm_trials_end(struct gbm_trials *t, struct gbm_rng *rng, int lo,
+                           int hi)
 {
+    gbm_trials_close(t);
     if (t->total > 0)
         return (real)t->kept;
     real any = (real)lo + real_floor(gbm_uniform(rng) * ((real)(hi - lo) + 1));

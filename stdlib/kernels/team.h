@@ -52,6 +52,8 @@ enum {
 /* Words of what values tell of their bounds, and of this one piece. */
 #define GBM_FORM_PIECE(features)                                               \
     (GBM_FORM_VALUES * GBM_FORM_STEPS(features) * GBM_FORM_DEPTH)
+/* Pieces that a block holds: the next is copied while one is at work. */
+#define GBM_FORM_BUFFERS(features) (GBM_FORM_STEPS(features) <= 8 ? 2 : 1)
 #define GBM_FORM_HEAD(columns, values)                                         \
     (((columns) + 1) / 2 * 4 + 3 * GBM_FORM_PIECES(values) * GBM_FORM_VALUES)
 #define GBM_FORM_WORDS(columns, values, features)                              \
@@ -59,11 +61,12 @@ enum {
      GBM_FORM_PIECES(values) * GBM_FORM_PIECE(features))
 /* Bytes of shared memory. */
 #define GBM_FORM_SHARED(columns, values, features)                             \
-    (4 * (GBM_FORM_PIECE(features) + 2 * GBM_FORM_VALUES +                     \
+    (4 * (GBM_FORM_BUFFERS(features) * GBM_FORM_PIECE(features) +              \
+          2 * GBM_FORM_VALUES * GBM_FORM_PIECES(values) +                      \
           GBM_FORM_THREADS / 32 *                                              \
               (GBM_FORM_PLACES * ((columns) + 2) +                             \
-               GBM_FORM_VALUES * GBM_FORM_ROWS) +                              \
-          (GBM_FORM_THREADS + 2) * GBM_FORM_PIECES(values)) +                  \
+               2 * GBM_FORM_VALUES * GBM_FORM_ROWS) +                          \
+          (GBM_FORM_THREADS + 3) * GBM_FORM_PIECES(values)) +                  \
      2 * GBM_FORM_STEPS(features) * GBM_FORM_DEPTH + 16)
 
 /* A wide team: blocks of GBM_WIDE_BLOCK threads, all on the device at once, as

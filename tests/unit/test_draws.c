@@ -1187,7 +1187,7 @@ static void updates(void **state)
     double p[][4] = {{3, 1, 0}, {3, 20, 0}, {0.5, 0.1, 0}, {2, 1, 3}};
     double bumps[][4] = {{2, 0.2}, {2, 5}, {0.5, 1}};
     double rates[][4] = {{0.4, 1}, {5, 3}, {5, 0.7, -1}, {500, 10}};
-    double few[][4] = {{0.4}, {7}};
+    double few[][4] = {{0.4}, {7}, {27}}; /* the last in two groups */
     (void)state;
     begin();
     continuous("slice", slice, slice_p, CASES(p), sizeof(real) == 4, POINTS);

@@ -1,8 +1,9 @@
-# Writes many.json, few.json: data for the models beside it.
+# Writes many.json, few.json, crowd.json: data for the models beside it. In a
+# crowd values that lie close together are more than a group (struct gbm_trials).
 import json, random
 random.seed(4)
-def data(N, K, P):
-    x = [[random.gauss(3 * (i % K), 1) for p in range(P)] for i in range(N)]
+def data(N, K, P, apart=3):
+    x = [[random.gauss(apart * (i % K), 1) for p in range(P)] for i in range(N)]
     x[1][1] = None
     x[2] = [None] * P
     unit = [[float(a == b) for a in range(P)] for b in range(P)]
@@ -14,3 +15,4 @@ def data(N, K, P):
                 y=[random.gauss(0, 2) for i in range(N)])
 json.dump(data(75, 5, 3), open("many.json", "w"))
 json.dump(data(7, 3, 2), open("few.json", "w"))
+json.dump(data(75, 70, 2, 0.05), open("crowd.json", "w"))
