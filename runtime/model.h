@@ -49,7 +49,7 @@ enum gbm_role {
     GBM_AUXILIARY,  /* added by an augmentation: latent, not monitored */
     GBM_TUNING,     /* per chain, what warm-up tunes: a cell per element of a
                        step, or as many as `cells` says. 1 at the start */
-    GBM_RECALLED,   /* per chain, of the host alone: sums that its steps have
+    GBM_RECALLED,   /* per chain, each device's own: sums that its steps have
                        computed, with what they are functions of. 0 at the
                        start; not part of the state */
     GBM_TABLE,      /* int, shared: loop indices of a family's elements */
@@ -513,6 +513,8 @@ struct gbm_step {
      * the chains after each so many sweeps of warm-up; -1: of half as many as
      * the block has coordinates, or more. */
     int lag, tuned;
+    int recalled; /* slot, plus 1, of sums that it keeps, which all its elements
+                     have in common; 0: none */
     /* About how many terms the sums of one element have, so how many threads
      * it is worth (see stdlib/kernels/team.h); NULL: few. */
     int64_t (*cost)(const void *state);
@@ -551,11 +553,7 @@ struct gbm_header {
 
 /* What a program has that a plain sweep does not need (gbmc --with), as a
  * method of the runtime asks for it. */
-enum {
-    GBM_WITH_POWERS = 1,
-    GBM_WITH_GRADIENTS = 2,
-    GBM_WITH_EXPECTATION = 4
-};
+enum { GBM_WITH_POWERS = 1, GBM_WITH_GRADIENTS = 2, GBM_WITH_EXPECTATION = 4 };
 
 struct gbm_model {
     const char *name;     /* "pump" */

@@ -30,7 +30,9 @@ struct emitter {
     struct {
         symp value;
         const char *name;
-    } shared[64]; /* computed before, in a variable: shared.c */
+        symp along; /* not NULL: in an array, for each term of this sum */
+        bool anew;  /* which is being written out, nevertheless */
+    } shared[64];   /* computed before, in a variable: shared.c */
     int nshared;
     bool shares;           /* sums are remembered where they are computed */
     const char *shared_if; /* they exist if this holds; NULL: always */
@@ -60,6 +62,8 @@ const char *emit_int(struct emitter *e, symp x);
 const char *emit_in_brackets(struct emitter *e, symp x);
 /* Enters a loop index into scope under a name that is free. */
 const char *emit_loop_name(struct emitter *e, const struct loop *loop);
+/* What it is called now. */
+const char *emit_loop_of(const struct emitter *e, const struct loop *loop);
 /* Enters it under a name that is there. */
 void emit_loop_as(struct emitter *e, const struct loop *loop, const char *name);
 /* Opens a loop from lower to upper, whose index enters scope; close with
@@ -100,11 +104,14 @@ void emit_repeated_calls(struct emitter *e, symp const *values, int n);
 /* shared.c: computes now what in x has sums over what is in scope, so that
  * the loops opened next need not. The caller restores nshared after them. */
 void emit_shared(struct emitter *e, symp x);
+/* The same of calls that stand in the terms of sums in x, which a device does
+ * for sums of few terms (GBM_LIFT). */
+void emit_lifted(struct emitter *e, symp x);
 /* From here `name` holds the value of x; while it is in scope and the state
  * stays. */
 void emit_remember(struct emitter *e, symp x, const char *name);
 /* The variable that holds x, or NULL. */
-const char *emit_done_before(const struct emitter *e, symp x);
+const char *emit_done_before(struct emitter *e, symp x);
 
 /* count.c: C text of a number of terms, rows or operations, a double whatever
  * the precision; appends the statements that it needs. For the host alone. */

@@ -651,6 +651,14 @@ static const char *emit_add(struct emitter *e, symp x)
     return text_take(e->c, &t);
 }
 
+const char *emit_loop_of(const struct emitter *e, const struct loop *loop)
+{
+    for (int i = e->nloops - 1; i >= 0; i--)
+        if (e->loops[i].loop == loop)
+            return e->loops[i].name;
+    return intern_format(e->c, "UNBOUND_%s", loop->name);
+}
+
 const char *emit_expr(struct emitter *e, symp x)
 {
     const char *known = emit_done_before(e, x);
@@ -660,10 +668,7 @@ const char *emit_expr(struct emitter *e, symp x)
     case SYM_NUM:
         return emit_number(e->c, x->number);
     case SYM_LOOP:
-        for (int i = e->nloops - 1; i >= 0; i--)
-            if (e->loops[i].loop == x->loop)
-                return e->loops[i].name;
-        return intern_format(e->c, "UNBOUND_%s", x->loop->name);
+        return emit_loop_of(e, x->loop);
     case SYM_REF:
     case SYM_SEEN:
     case SYM_LIVE:

@@ -440,11 +440,12 @@ void emit_in_place_or_recalled(struct emitter *e, const struct step *s,
     emit_line(e, "gbm_total sum = 0;");
     emit_open_recalled(e, s, r);
     emit_shared(e, rows.logp);
+    emit_lifted(e, rows.logp);
     emit_sum_in_place(e, &rows);
     e->nshared = nshared;
     emit_close_recalled(e, s, r);
-    emit_line(e, "total += %s%sgbm_team_sum(team, sum);",
-              r->power ? emit_expr(e, r->power) : "", r->power ? " * " : "");
+    emit_line(e, "total += %s%ssum;", r->power ? emit_expr(e, r->power) : "",
+              r->power ? " * " : "");
     e->indent--;
     emit_line(e, "}");
 }

@@ -87,6 +87,30 @@ static void emit_shift(struct text *out, const struct model *m)
     text_append(out, "}\n\n");
 }
 
+/* What the runtime tells of arrays when it compiles for a device
+ * (runtime/cuda/known.c): numbers, of each slot whether all is seen, the
+ * stride, and the extents; 0: it is not told. */
+static void emit_known(struct text *out, const struct model *m)
+{
+    int at = 0;
+    text_append(out, "#ifdef GBM_KNOWN\n"
+                     "/* Of arrays, so that loops over few cells are written "
+                     "out. */\n"
+                     "GBM_FN void know_state(struct state *s)\n{\n");
+    for (const struct slot *k = m->slots; k; at += 2 + k->ndim, k = k->next) {
+        if (k->seen)
+            text_printf(out, "    GBM_KNOW(%d, s->%s_seen, 0)\n", at,
+                        k->member);
+        if (k->per_chain)
+            text_printf(out, "    GBM_KNOW(%d, s->%s_stride, known - 1)\n",
+                        at + 1, k->member);
+        for (int d = 0; d < k->extents; d++)
+            text_printf(out, "    GBM_KNOW(%d, s->%s_n%d, known - 1)\n",
+                        at + 2 + d, k->member, d + 1);
+    }
+    text_append(out, "}\n#endif\n\n");
+}
+
 /* The cell that an instance's reference hits, or -1. */
 static void emit_index_cell(struct text *out, struct compiler *c,
                             const struct inverse *i)
@@ -281,6 +305,7 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     text_append(out, "\n");
     emit_accessors(out, m);
     emit_shift(out, m);
+    emit_known(out, m);
     for (struct inverse *i = m->inverses; i; i = i->next)
         if (!i->reach)
             emit_index_cell(out, c, i);

@@ -1,5 +1,5 @@
 /* recall.c: the text of sums that are kept (sweep/recall.c, stdlib/kernels/
- * recall.h), which the host alone does. */
+ * recall.h): by the host always, by a device where the runtime says so. */
 #include "emit/emit.h"
 
 static const char *key_name(struct emitter *e, const struct step *s,
@@ -18,19 +18,35 @@ static const char *memory(struct emitter *e, const struct step *s,
                                           at, r->number);
 }
 
+/* Opens what a device leaves out, until #endif. */
+static void open_kept(struct text *out, const struct step *s)
+{
+    text_printf(out, "#if !defined(__CUDACC__) || defined(GBM_RECALL_%s)\n",
+                s->name);
+}
+
 /* What chains have in common is data, and the same at all times. */
-static void emit_add(struct emitter *e, const struct var *v)
+static void emit_add(struct emitter *e, const struct var *v, int part)
 {
     struct text cells = {0};
     text_append(&cells, v->ndim ? "(long long)" : "1");
     for (int d = 0; d < v->ndim; d++)
         text_printf(&cells, "%ss->%s_n%d", d ? " * " : "", v->cname, d + 1);
-    emit_line(e, "if (s->%s_stride != 0)", v->cname);
     if (v->integer)
-        emit_line(e, "    key->n = -1;");
+        emit_line(e, "key->n = s->%s_stride != 0 ? -1 : key->n;", v->cname);
     else
-        emit_line(e, "    gbm_key_add(key, %s, s->%s);", cells.data, v->cname);
+        emit_line(e, "gbm_key_add(key, %d, s->%s_stride != 0 ? %s : 0, s->%s);",
+                  part, v->cname, cells.data, v->cname);
     text_free(&cells);
+}
+
+/* Arrays of the key. */
+static int parts_of(const struct recalled *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->key->n; i++)
+        n += !r->key->items[i]->integer;
+    return n;
 }
 
 static void emit_key(struct compiler *c, struct text *out, const struct step *s,
@@ -43,8 +59,8 @@ static void emit_key(struct compiler *c, struct text *out, const struct step *s,
                 "GBM_FN void %s(const struct state *s, struct gbm_key *key)\n"
                 "{\n    key->n = 0;\n",
                 p->factor->text, key_name(&e, s, r));
-    for (int i = 0; i < r->key->n; i++)
-        emit_add(&e, r->key->items[i]);
+    for (int i = 0, part = 0; i < r->key->n; i++)
+        emit_add(&e, r->key->items[i], r->key->items[i]->integer ? 0 : part++);
     text_append(out, "}\n");
 }
 
@@ -53,11 +69,12 @@ void emit_recalled(struct compiler *c, struct text *out, const struct step *s)
     const int n = sweep_recalled(s);
     if (n == 0)
         return;
-    text_append(out, "#ifndef __CUDACC__\n");
+    open_kept(out, s);
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->recalled)
             emit_key(c, out, s, p);
     text_printf(out,
+                "#endif\n#ifndef __CUDACC__\n"
                 "static int64_t recalled_%s(const void *state)\n{\n"
                 "    (void)state;\n    return %d * GBM_RECALL_CELLS;\n}\n"
                 "#endif\n\n",
@@ -67,10 +84,11 @@ void emit_recalled(struct compiler *c, struct text *out, const struct step *s)
 void emit_open_recalled(struct emitter *e, const struct step *s,
                         const struct recalled *r)
 {
-    emit_line(e, "#ifndef __CUDACC__");
+    open_kept(e->out, s);
     emit_line(e, "struct gbm_key key;");
     emit_line(e, "%s(s, &key);", key_name(e, s, r));
-    emit_line(e, "if (!gbm_recall(&key, %s, &sum))", memory(e, s, r));
+    emit_line(e, "if (!gbm_recall(&key, %d, %s, &sum))", parts_of(r),
+              memory(e, s, r));
     emit_line(e, "#endif");
     emit_line(e, "{");
     e->indent++;
@@ -79,8 +97,10 @@ void emit_open_recalled(struct emitter *e, const struct step *s,
 void emit_close_recalled(struct emitter *e, const struct step *s,
                          const struct recalled *r)
 {
-    emit_line(e, "#ifndef __CUDACC__");
-    emit_line(e, "gbm_recall_keep(&key, %s, sum);", memory(e, s, r));
+    emit_line(e, "sum = gbm_team_sum(team, sum);");
+    open_kept(e->out, s);
+    emit_line(e, "gbm_recall_keep(team, &key, %d, %s, sum);", parts_of(r),
+              memory(e, s, r));
     emit_line(e, "#endif");
     emit_close(e, 1);
 }
@@ -122,8 +142,8 @@ void emit_recalled_likelihood(struct compiler *c, struct text *out,
                 "*)state;\n    struct gbm_key key;\n    gbm_total total;\n",
                 family_id(c, f));
     emit_line(&e, "%s(s, &key);", key_name(&e, s, p->recalled));
-    emit_line(&e, "if (!gbm_recall(&key, %s, &total))",
-              memory(&e, s, p->recalled));
+    emit_line(&e, "if (!gbm_recall(&key, %d, %s, &total))",
+              parts_of(p->recalled), memory(&e, s, p->recalled));
     emit_line(&e, "    return false;");
     emit_line(&e, "*sum = (double)total;");
     emit_line(&e, "return true;");

@@ -3,7 +3,8 @@
  * computed before its loops; those that are the same in the innermost loop, as
  * sum(rate[i,]) where each visit k to i has a count, before that, and so are
  * calls, as exp(a[i]); and sums that stand more than once in one instance are
- * computed once. */
+ * computed once. A device that knows that an inner sum has few terms computes
+ * their calls that all rows have in common before these, too. */
 #include "emit/emit.h"
 
 /* The indices that the text so far, and the sums around, have opened. */
@@ -71,11 +72,24 @@ static bool takes_loop(symp x)
     return x->kind == SYM_SUM;
 }
 
-const char *emit_done_before(const struct emitter *e, symp x)
+/* What is in an array, at the present term of the sum that it stands in. */
+static const char *emit_of_term(struct emitter *e, int i)
+{
+    symp along = e->shared[i].along;
+    const char *at = emit_loop_of(e, along->loop);
+    e->shared[i].anew = true;
+    const char *text = emit_expr(e, e->shared[i].value);
+    e->shared[i].anew = false;
+    return intern_format(e->c, "GBM_LIFTED(%s, %s, %s, %s, %s)",
+                         e->shared[i].name, at, emit_int(e, along->args[0]),
+                         emit_int(e, along->args[1]), text);
+}
+
+const char *emit_done_before(struct emitter *e, symp x)
 {
     for (int i = 0; i < e->nshared; i++)
-        if (model_alike(e->shared[i].value, x))
-            return e->shared[i].name;
+        if (!e->shared[i].anew && model_alike(e->shared[i].value, x))
+            return e->shared[i].along ? emit_of_term(e, i) : e->shared[i].name;
     return NULL;
 }
 
@@ -84,6 +98,8 @@ void emit_remember(struct emitter *e, symp x, const char *name)
     if (e->nshared == (int)(sizeof e->shared / sizeof *e->shared))
         return;
     e->shared[e->nshared].value = x;
+    e->shared[e->nshared].along = NULL;
+    e->shared[e->nshared].anew = false;
     e->shared[e->nshared++].name = name;
 }
 
@@ -123,3 +139,43 @@ void emit_shared(struct emitter *e, symp x)
     }
     emit_remember(e, x, name);
 }
+
+/* Whether x is a call in the terms of a sum whose rows have it in common. */
+static bool is_lifted(struct emitter *e, symp x, symp sum)
+{
+    struct scope k = {.e = e, .bound = {sum->loop}, .nbound = 1};
+    return emit_is_expensive(x, NULL) && sym_has_loop(x, sum->loop) &&
+           !sym_any(x, is_loop_or_draw, NULL) && is_settled(&k, x);
+}
+
+static void lift(struct emitter *e, symp x, symp sum)
+{
+    const int depth = e->nloops;
+    const char *name = emit_name(e, "lifted");
+    const char *at = emit_loop_name(e, sum->loop);
+    const char *lower = emit_int(e, sum->args[0]);
+    const char *upper = emit_int(e, sum->args[1]);
+    emit_line(e, "GBM_LIFT(%s, %s, %s, %s, %s)", name, at, lower, upper,
+              emit_expr(e, x));
+    e->nloops = depth;
+    emit_remember(e, x, name);
+    e->shared[e->nshared - 1].along = sum;
+}
+
+static void lift_in_terms(struct emitter *e, symp x, symp sum)
+{
+    struct scope k = {.e = e};
+    const int most = (int)(sizeof e->shared / sizeof *e->shared);
+    if (sum && is_lifted(e, x, sum)) {
+        if (e->nshared < most && !emit_done_before(e, x))
+            lift(e, x, sum);
+        return;
+    }
+    if (x->kind == SYM_SUM)
+        sum =
+            is_settled(&k, x->args[0]) && is_settled(&k, x->args[1]) ? x : NULL;
+    for (int i = 0; i < (x->kind == SYM_SELECT ? 1 : x->nargs); i++)
+        lift_in_terms(e, x->args[i], sum);
+}
+
+void emit_lifted(struct emitter *e, symp x) { lift_in_terms(e, x, NULL); }

@@ -356,9 +356,19 @@ static int barriers_of(const struct step *s)
     return shared ? 2 * sums + 4 : 0;
 }
 
-static void emit_sampler_row(struct text *out, struct compiler *c,
-                             const struct step *s)
+static const struct slot *recalled_slot(const struct model *m,
+                                        const struct step *s)
 {
+    const struct slot *k = m->slots;
+    while (k && !(k->kind == SLOT_RECALLED && k->step == s))
+        k = k->next;
+    return k;
+}
+
+static void emit_sampler_row(struct text *out, struct compiler *c,
+                             const struct model *m, const struct step *s)
+{
+    const struct slot *recalled = recalled_slot(m, s);
     const struct sampler *k = s->sampler;
     if (k->trials)
         text_append(out, ", .trials = true");
@@ -374,6 +384,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
     }
     if (k->emit_row)
         k->emit_row(c, out, s);
+    if (recalled)
+        text_printf(out, ", .recalled = %d", recalled->number + 1);
     if (barriers_of(s))
         text_printf(out, ", .barriers = %d", barriers_of(s));
     if (s->whole)
@@ -444,7 +456,7 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
         text_append(out, ",\n     .text = ");
         emit_string(out, s->family ? s->family->text : "");
         if (s->sampler)
-            emit_sampler_row(out, c, s);
+            emit_sampler_row(out, c, m, s);
         if (cost[s->number])
             text_printf(out, ",\n     .cost = cost_%s", s->name);
         if (!s->sampler && s->family && emit_tally_beside(s->family))

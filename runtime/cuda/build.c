@@ -180,7 +180,9 @@ int cuda_largest_block(const struct cuda *c)
 /* Options of the compiler. */
 struct options {
     char architecture[64], small[40], tiles[40], chains[40], pass[40], rows[40];
+    char known[2048];
     char (*sizes)[512];                /* of each step */
+    char (*recalls)[192];              /* the same */
     char (*lanes)[192];                /* of each kernel */
     const char **lists[CUDA_PROGRAMS]; /* parts, and then the fixed kernels */
     int n[CUDA_PROGRAMS];
@@ -262,6 +264,20 @@ static void add_sizes_of_joint(struct cuda *c, struct options *o, int step)
     add_sizes(c, o, step, has, GBM_HAS_COUNT);
 }
 
+static void add_recalls(struct cuda *c, struct options *o)
+{
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        if (!c->steps[k].recalls)
+            continue;
+        snprintf(o->recalls[k], sizeof o->recalls[k], "-DGBM_RECALL_%s",
+                 c->in->model->steps[k].name);
+        add_option(o,
+                   c->chains.lanes ? c->chains.kernel.part
+                                   : c->steps[k].kernel.part,
+                   o->recalls[k]);
+    }
+}
+
 static enum gbm_status set_options(struct cuda *c, struct options *o,
                                    const struct kernels *kernels)
 {
@@ -302,10 +318,13 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
         snprintf(o->chains, sizeof o->chains, "-DGBM_CHAINS=%d",
                  c->chains.lanes);
         add_option(o, c->chains.kernel.part, o->chains);
+        if (cuda_known(c, o->known, sizeof o->known))
+            add_option(o, c->chains.kernel.part, o->known);
     }
     snprintf(o->rows, sizeof o->rows, "-DGBM_ROWS=%d", rows_of_thread(c));
     for (int i = 0; i < CUDA_PARTS; i++)
         add_option(o, i, o->rows);
+    add_recalls(c, o);
     const int64_t beside = 1;
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->model->steps[k].joint && c->in->steps[k].active)
@@ -403,18 +422,20 @@ static enum gbm_status make_in_time(struct cuda *c, struct build *b)
 static enum gbm_status open_build(struct cuda *c, struct build *b)
 {
     struct options *o = &b->o;
+    const size_t steps = (size_t)c->in->model->nsteps + 1;
     int n = 0;
     bool enough = true;
 
     TRY(each_kernel(c, &n, count_kernel));
     b->kernels.list = calloc((size_t)n + 1, sizeof *b->kernels.list);
     o->lanes = calloc((size_t)n + 1, sizeof *o->lanes);
-    o->sizes = calloc((size_t)c->in->model->nsteps + 1, sizeof *o->sizes);
+    o->sizes = calloc(steps, sizeof *o->sizes);
+    o->recalls = calloc(steps, sizeof *o->recalls);
     for (int i = 0; i < CUDA_PROGRAMS; i++) {
-        o->lists[i] = calloc(2 * (size_t)n + 12, sizeof *o->lists[i]);
+        o->lists[i] = calloc(2 * (size_t)n + steps + 12, sizeof *o->lists[i]);
         enough = enough && o->lists[i];
     }
-    if (!b->kernels.list || !o->lanes || !o->sizes || !enough)
+    if (!b->kernels.list || !o->lanes || !o->sizes || !o->recalls || !enough)
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
     return each_kernel(c, &b->kernels, add_kernel);
 }
@@ -425,6 +446,7 @@ static void close_build(struct build *b)
         free(b->o.lists[i]);
     free(b->o.lanes);
     free(b->o.sizes);
+    free(b->o.recalls);
     free(b->kernels.list);
 }
 

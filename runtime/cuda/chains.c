@@ -66,15 +66,14 @@ struct work {
     bool heavy;
 };
 
-/* Operations of an element in what a search for its value repeats, as the
- * program counts them (emit/work.c), if rows have many; 0: they have not. */
-static double heavy_operations(const struct cuda *c, int step)
+double cuda_search_operations(const struct cuda *c, int step, double *rows)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
     const int64_t elements = c->in->steps[step].count;
-    double operations = 0, rows = 0, *counts;
+    double operations = 0, *counts;
     int n = 0, at = 0;
 
+    *rows = 0;
     for (int i = 0; i < s->nphases; i++)
         n += GBM_WORK_READS + s->phases[i].nreads;
     counts = calloc((size_t)n + 1, sizeof *counts);
@@ -83,21 +82,27 @@ static double heavy_operations(const struct cuda *c, int step)
     for (int i = 0; counts && i < s->nphases; i++) {
         if (s->phases[i].at_least) {
             operations += counts[at + GBM_WORK_OPERATIONS];
-            rows += counts[at + GBM_WORK_ROWS];
+            *rows += counts[at + GBM_WORK_ROWS];
         }
         at += GBM_WORK_READS + s->phases[i].nreads;
     }
     free(counts);
-    return elements > 0 && operations > HEAVY * rows
-               ? operations / (double)elements
-               : 0;
+    *rows = elements > 0 ? *rows / (double)elements : 0;
+    return elements > 0 ? operations / (double)elements : 0;
+}
+
+double cuda_heavy_operations(const struct cuda *c, int step)
+{
+    double rows;
+    const double operations = cuda_search_operations(c, step, &rows);
+    return operations > HEAVY * rows ? operations : 0;
 }
 
 static struct work work_of(const struct cuda *c, int step)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
     const double terms = s->cost ? (double)s->cost(c->host_state) : 1;
-    const double operations = heavy_operations(c, step);
+    const double operations = cuda_heavy_operations(c, step);
     struct work w = {.terms = terms * TERM, .times = s->trials ? TRIALS : 1};
 
     w.heavy = operations > 0;

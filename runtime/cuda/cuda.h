@@ -13,6 +13,8 @@
  *   launch.c   kernels, their teams and launches
  *   sweep.c    the sweep, captured as graphs; blocks of sweeps; draws
  *   chains.c   the sweeps of a small model as one kernel
+ *   known.c    what its compiler is told of arrays
+ *   recall.c   sums that steps know from the update before
  *   dense.c    dense Gaussian blocks: dense_small.c, dense_tiles.c,
  *              dense_library.c, blas.c
  *   side.c     streams beside the main one
@@ -261,6 +263,7 @@ struct cuda_step {
         values; /* of rows: fills the table of what values tell */
     CUdeviceptr table;
     int64_t tried; /* values, of all chains */
+    bool recalls;  /* sums that it knows from before (recall.c) */
     bool beside;   /* a warp has neighbouring elements (GBM_KERNEL_TALLY) */
 };
 
@@ -597,7 +600,23 @@ enum gbm_status cuda_pass_run(struct cuda *c, const struct cuda_pass *pass,
                               const struct cuda_dense_term *term, int d,
                               CUdeviceptr x, bool add, CUdeviceptr sum);
 
+/* ---- known.c ---- */
+/* An option that tells what is known of arrays; false: it does not pay, or is
+ * too long. After cuda_chains_plan. */
+bool cuda_known(const struct cuda *c, char *out, size_t room);
+
+/* ---- recall.c ---- */
+/* Which steps keep sums; after cuda_chains_plan. */
+void cuda_recall_plan(struct cuda *c);
+/* Whether a slot has memory on the device. */
+bool cuda_keeps_slot(const struct cuda *c, int variable);
+
 /* ---- chains.c ---- */
+/* Operations of an element in what a search for its value repeats, as the
+ * program counts them (emit/work.c), and the rows that have them. */
+double cuda_search_operations(const struct cuda *c, int step, double *rows);
+/* The same, if rows have many operations; 0: they have not. */
+double cuda_heavy_operations(const struct cuda *c, int step);
 /* Decides whether, and with how many lanes a chain; after the steps are
  * planned, before the program is compiled. */
 void cuda_chains_plan(struct cuda *c);

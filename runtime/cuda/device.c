@@ -236,7 +236,7 @@ static enum gbm_status request_slots(struct cuda *c)
     for (int v = 0; v < model->nvariables; v++) {
         const struct rt_slot *slot = &c->in->slots[v];
         struct cuda_slot *mine = &c->slots[v];
-        if (!slot->values || model->variables[v].role == GBM_RECALLED)
+        if (!slot->values || !cuda_keeps_slot(c, v))
             continue;
         mine->cells = slot->cells * (slot->per_chain ? c->in->nchains : 1);
         mine->stride = slot->per_chain ? slot->cells : 0;
@@ -319,8 +319,11 @@ static enum gbm_status request_all(struct cuda *c)
     return request_draws(c);
 }
 
+/* What a device has computed itself is zero at first. */
 static enum gbm_status upload_slot(struct cuda *c, int v)
 {
+    if (c->in->model->variables[v].role == GBM_RECALLED)
+        return GBM_OK;
     return cuda_put_cells(c, c->slots[v].values, c->in->slots[v].values,
                           c->slots[v].cells,
                           c->in->model->variables[v].integer);
@@ -443,7 +446,8 @@ static enum gbm_status cuda_get(struct rt *rt)
     struct cuda *c = rt->device_data;
     CU(cuCtxSetCurrent(c->context));
     for (int v = 0; v < c->in->model->nvariables; v++)
-        if (c->in->slots[v].per_chain)
+        if (c->in->slots[v].per_chain &&
+            c->in->model->variables[v].role != GBM_RECALLED)
             TRY(cuda_get_cells(c, c->in->slots[v].values, c->slots[v].values,
                                c->slots[v].cells,
                                c->in->model->variables[v].integer));

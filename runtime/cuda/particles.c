@@ -6,7 +6,8 @@
 static bool goes_along(const struct cuda *c, int v)
 {
     return c->in->slots[v].per_chain && c->slots[v].values &&
-           c->in->slots[v].cells > 0;
+           c->in->slots[v].cells > 0 &&
+           c->in->model->variables[v].role != GBM_RECALLED;
 }
 
 static size_t chain_bytes(const struct cuda *c, int v)

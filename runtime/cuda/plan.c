@@ -230,6 +230,7 @@ enum gbm_status cuda_plan(struct cuda *c)
     }
     plan_density(c);
     cuda_chains_plan(c);
+    cuda_recall_plan(c);
     for (int k = 0; k < in->model->nsteps; k++)
         c->chains.kernel.effort += c->steps[k].kernel.effort;
     return GBM_OK;

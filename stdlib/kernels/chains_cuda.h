@@ -151,6 +151,12 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
     }
 }
 
+#ifdef GBM_KNOWN
+#define GBM_CHAIN_KNOWS(state) know_state(state)
+#else
+#define GBM_CHAIN_KNOWS(state) (void)0
+#endif
+
 /* `sweeps` sweeps; each `thin`-th is kept (0: none), the first of these as draw
  * control->slot of the ring. control is moved on by chains_done of kernels.h.
  */
@@ -165,6 +171,7 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
         if (thread / GBM_CHAINS >= chains)                                     \
             return;                                                            \
         struct state s = base;                                                 \
+        GBM_CHAIN_KNOWS(&s);                                                   \
         struct gbm_sweeper chain = {                                           \
             &s,                                                                \
             plan,                                                              \
@@ -180,8 +187,8 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
                 continue;                                                      \
             if (i % thin == 0 || plan->late)                                   \
                 keep_of_chain(&chain);                                         \
-            gbm_chain_add_moments(                                             \
-                &chain, (double)(control->moments + (unsigned)i));             \
+            gbm_chain_add_moments(&chain,                                      \
+                                  (double)(control->moments + (unsigned)i));   \
             if (i % thin != 0)                                                 \
                 continue;                                                      \
             kept++;                                                            \

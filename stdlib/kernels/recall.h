@@ -4,65 +4,106 @@
  * next element of an array where the one before was put. What is kept is the
  * two sums that were asked for last, of each part of a chain's step, and a sum
  * is taken if all values are the same bit by bit: draws are what they are
- * without. For the host alone. */
+ * without. A device does so where the runtime says that it pays
+ * (GBM_RECALL_function), never in mixed precision, where a sum is no `real`. */
 #ifndef GBM_RECALL_H
 #define GBM_RECALL_H
 
 #include "team.h"
 
-#ifndef __CUDACC__
 #define GBM_KEY_MOST 32                     /* of more values no sum is kept */
+#define GBM_KEY_PARTS 16                    /* nor of more arrays of them */
 #define GBM_RECALL_PLACE (2 + GBM_KEY_MOST) /* filled, the sum, the values */
-#define GBM_RECALL_CELLS (1 + 2 * GBM_RECALL_PLACE) /* the place that is next  \
-                                                     */
+#define GBM_RECALL_CELLS                                                       \
+    (1 + 2 * GBM_RECALL_PLACE) /* the place that is next                       \
+                                */
 
+/* Where the values stand: nothing writes there until the sum is kept. */
 struct gbm_key {
     int n; /* of values; -1: too many */
-    real value[GBM_KEY_MOST];
+    const real *values[GBM_KEY_PARTS];
+    int cells[GBM_KEY_PARTS];
 };
 
-static inline void gbm_key_add(struct gbm_key *key, long long n, const real *x)
+/* Part `part` of it, one after the other; n may be 0. */
+GBM_FN void gbm_key_add(struct gbm_key *key, int part, long long n,
+                        const real *x)
 {
+    if (part >= GBM_KEY_PARTS) {
+        key->n = n > 0 ? -1 : key->n;
+        return;
+    }
+    key->values[part] = x;
+    key->cells[part] = 0;
     if (key->n < 0 || n > GBM_KEY_MOST - key->n) {
         key->n = -1;
         return;
     }
-    for (long long i = 0; i < n; i++)
-        key->value[key->n++] = x[i];
+    key->cells[part] = (int)n;
+    key->n += (int)n;
 }
 
-/* Whether memory [GBM_RECALL_CELLS], 0 at first, has the sum for these values.
- */
-static inline bool gbm_recall(const struct gbm_key *key, real *memory,
-                              gbm_total *sum)
+#ifdef __CUDACC__
+GBM_FN bool gbm_same_bits(const real *a, const real *b, int n)
+{
+    bool same = true;
+    for (int i = 0; i < n; i++)
+#ifdef GBM_SINGLE
+        same &= __float_as_int(a[i]) == __float_as_int(b[i]);
+#else
+        same &= __double_as_longlong(a[i]) == __double_as_longlong(b[i]);
+#endif
+    return same;
+}
+#else
+GBM_FN bool gbm_same_bits(const real *a, const real *b, int n)
+{
+    return __builtin_memcmp(a, b, (size_t)n * sizeof *a) == 0;
+}
+#endif
+
+/* Whether memory [GBM_RECALL_CELLS], 0 at first, has the sum for these values,
+ * of `parts` arrays. */
+GBM_FN bool gbm_recall(const struct gbm_key *key, int parts, real *memory,
+                       gbm_total *sum)
 {
     for (int k = 0; k < 2 && key->n >= 0; k++) {
         const real *place = memory + 1 + k * GBM_RECALL_PLACE;
-        if (!(place[0] > 0) ||
-            __builtin_memcmp(place + 2, key->value,
-                             (size_t)key->n * sizeof *key->value) != 0)
+        const real *at = place + 2;
+        bool same = place[0] > 0;
+        GBM_UNROLL
+        for (int p = 0; p < GBM_KEY_PARTS && p < parts; p++) {
+            same = same && gbm_same_bits(at, key->values[p], key->cells[p]);
+            at += key->cells[p];
+        }
+        if (!same)
             continue;
-        memory[0] = (real)(1 - k);
         *sum = place[1];
+        memory[0] = (real)(1 - k);
         return true;
     }
     return false;
 }
 
 /* Keeps it, in place of the one that was asked for longest ago. */
-static inline void gbm_recall_keep(const struct gbm_key *key, real *memory,
-                                   gbm_total sum)
+GBM_FN void gbm_recall_keep(const struct gbm_team *team,
+                            const struct gbm_key *key, int parts, real *memory,
+                            gbm_total sum)
 {
+    gbm_team_sync(team);
     const int k = memory[0] > 0;
-    real *place = memory + 1 + k * GBM_RECALL_PLACE;
-    if (key->n < 0)
-        return;
-    memory[0] = (real)(1 - k);
-    place[0] = 1;
-    place[1] = (real)sum;
-    for (int i = 0; i < key->n; i++)
-        place[2 + i] = key->value[i];
+    real *place = memory + 1 + k * GBM_RECALL_PLACE, *at = place + 2;
+    gbm_team_sync(team);
+    if (key->n >= 0) {
+        memory[0] = (real)(1 - k);
+        place[0] = 1;
+        place[1] = (real)sum;
+        GBM_UNROLL
+        for (int p = 0; p < GBM_KEY_PARTS && p < parts; p++)
+            for (int i = 0; i < key->cells[p]; i++)
+                *at++ = key->values[p][i];
+    }
+    gbm_team_sync(team);
 }
-#endif
 
 #endif

@@ -3,6 +3,27 @@
 #ifndef GBM_SIZES_H
 #define GBM_SIZES_H
 
+/* What the rows of a sum have in common, for each of its inner terms i = lower
+ * .. upper: GBM_LIFT before the rows, GBM_LIFTED in a term. Only where the
+ * device's compiler knows that terms are few, so that it has them in registers.
+ */
+#if defined(__CUDACC__) && defined(GBM_KNOWN)
+#define GBM_FEW 16
+#define GBM_LIFT(name, i, lower, upper, x)                                     \
+    real name[GBM_FEW];                                                        \
+    _Pragma("unroll") for (int at_ = 0; at_ < GBM_FEW; at_++)                  \
+    {                                                                          \
+        const int i = (lower) + at_;                                           \
+        if (i <= (upper))                                                      \
+            name[at_] = x;                                                     \
+    }
+#define GBM_LIFTED(name, i, lower, upper, x)                                   \
+    ((upper) - (lower) < GBM_FEW ? name[(i) - (lower)] : (x))
+#else
+#define GBM_LIFT(name, i, lower, upper, x)
+#define GBM_LIFTED(name, i, lower, upper, x) (x)
+#endif
+
 #ifdef __CUDACC__
 /* Number i of what the runtime tells of a function's sizes (GBM_SIZES_function,
  * numbers with _ between them), as a constant; n where it tells nothing. */
@@ -20,6 +41,14 @@ __device__ constexpr int gbm_size_of(const char *text, int i, int otherwise)
 #define GBM_SIZES_TEXT(sizes) #sizes
 #define GBM_SIZES(name, i, n) gbm_size_of(GBM_SIZES_TEXT(name), i, n)
 #define GBM_SIZE(function, i, n) GBM_SIZES(GBM_SIZES_##function, i, n)
+/* cell = value, a function of `known`, number i of what is known of arrays,
+ * if it is not 0. */
+#define GBM_KNOW(i, cell, value)                                               \
+    {                                                                          \
+        constexpr int known = GBM_SIZES(GBM_KNOWN, i, 0);                      \
+        if (known)                                                             \
+            cell = value;                                                      \
+    }
 #endif
 
 #endif

@@ -7,6 +7,7 @@
 #include "gbm.h"
 #include "team.h"
 #include "rows.h"
+#include "recall.h"
 
 /* Functions of one kind have the same parameters, and all indices of their
  * loops, whether or not each of them reads them all. */
@@ -144,7 +145,6 @@ static inline __attribute__((unused)) int gbm_always(const void *state,
 }
 
 #include "ahead.h"
-#include "recall.h"
 
 #include <stdarg.h>
 #include <stdio.h>
