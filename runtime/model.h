@@ -218,6 +218,10 @@ struct gbm_family {
     /* Names of the device's kernels, or NULL: GBM_KERNEL_DERIVE(derive_mu) is
      * "derive_mu_kernel"; GBM_KERNEL_LOGDENSITY of `logdensity`. */
     const char *derive_kernel, *density_kernel;
+    /* Where `recalled` is not NULL, the same of GBM_KERNEL_KNOWN, and the place
+     * in the table of the step that keeps the sum. */
+    const char *known_kernel;
+    int known_by;
     /* With gradients; or NULL. `adjoints` is a second state whose real cells
      * are derivatives by those of `state`. adjoint adds to these the weight
      * times the partial derivatives of the element's log density by the nodes

@@ -293,9 +293,12 @@ void emit_open_recalled(struct emitter *e, const struct step *s,
                         const struct recalled *r);
 void emit_close_recalled(struct emitter *e, const struct step *s,
                          const struct recalled *r);
-/* Whether sweeps leave the log likelihood of the family's data known; the
- * function that tells it. */
-bool emit_has_recalled(const struct model *m, const struct family *f);
+/* The step of which sweeps leave the log likelihood of the family's data known,
+ * or NULL; the function that tells it, and the kernel. */
+const struct step *emit_recalled_by(const struct model *m,
+                                    const struct family *f);
+void emit_recalled_kernel(struct compiler *c, struct text *out,
+                          const struct model *m, const struct family *f);
 void emit_recalled_likelihood(struct compiler *c, struct text *out,
                               const struct model *m, const struct family *f);
 /* The statement by which an instance of deterministic family f is computed, its

@@ -250,8 +250,13 @@ static void emit_family_density(struct text *out, struct compiler *c,
                     id, id);
     if (f->factor && f->factor->power && !f->auxiliary)
         text_append(out, ",\n     .raised = true");
-    if (emit_has_recalled(m, f))
-        text_printf(out, ",\n     .recalled = recalled_likelihood_%s", id);
+    const struct step *recalled = emit_recalled_by(m, f);
+    if (recalled)
+        text_printf(
+            out,
+            ",\n     .recalled = recalled_likelihood_%s, .known_kernel = "
+            "\"known_%s_kernel\", .known_by = %d",
+            id, id, recalled->number);
     if (f->factor && f->factor->turn && !f->auxiliary)
         text_printf(out, ", .turn = turn_%s, .bounded = %d", id,
                     reads_latent(f->factor->lower) ||

@@ -219,6 +219,8 @@ static void emit_kernels(struct text *out, struct compiler *c,
         if (f->stochastic && f->factor)
             text_printf(out, "GBM_KERNEL_LOGDENSITY(logdensity_%s)\n",
                         family_id(c, f));
+    for (const struct family *f = m->families; f; f = f->next)
+        emit_recalled_kernel(c, out, m, f);
     text_append(out, "#endif\n");
 }
 

@@ -122,10 +122,23 @@ static const struct step *find_likelihood(const struct model *m,
     return found;
 }
 
-bool emit_has_recalled(const struct model *m, const struct family *f)
+const struct step *emit_recalled_by(const struct model *m,
+                                    const struct family *f)
 {
     const struct part *p;
-    return find_likelihood(m, f, &p) != NULL;
+    return find_likelihood(m, f, &p);
+}
+
+/* *sum = the family's log likelihood, if it is known. */
+static void emit_take(struct emitter *e, const struct step *s,
+                      const struct part *p)
+{
+    emit_line(e, "struct gbm_key key;");
+    emit_line(e, "gbm_total total;");
+    emit_line(e, "%s(s, &key);", key_name(e, s, p->recalled));
+    emit_line(e, "if (!gbm_recall(&key, %d, %s, &total))",
+              parts_of(p->recalled), memory(e, s, p->recalled));
+    emit_line(e, "    return false;");
 }
 
 void emit_recalled_likelihood(struct compiler *c, struct text *out,
@@ -139,13 +152,30 @@ void emit_recalled_likelihood(struct compiler *c, struct text *out,
     text_printf(out,
                 "static bool recalled_likelihood_%s(const void *state, double "
                 "*sum)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n    struct gbm_key key;\n    gbm_total total;\n",
+                "*)state;\n",
                 family_id(c, f));
-    emit_line(&e, "%s(s, &key);", key_name(&e, s, p->recalled));
-    emit_line(&e, "if (!gbm_recall(&key, %d, %s, &total))",
-              parts_of(p->recalled), memory(&e, s, p->recalled));
-    emit_line(&e, "    return false;");
+    emit_take(&e, s, p);
     emit_line(&e, "*sum = (double)total;");
     emit_line(&e, "return true;");
     text_append(out, "}\n\n");
+}
+
+void emit_recalled_kernel(struct compiler *c, struct text *out,
+                          const struct model *m, const struct family *f)
+{
+    const struct part *p = NULL;
+    const struct step *s = find_likelihood(m, f, &p);
+    struct emitter e = emitter_new(c, out);
+    if (!s)
+        return;
+    text_printf(out,
+                "#ifdef GBM_RECALL_%s\n"
+                "GBM_FN bool known_%s(const struct state *s, double *sum)\n{\n",
+                s->name, family_id(c, f));
+    emit_take(&e, s, p);
+    emit_line(&e, "*sum = (double)(%s * total);",
+              emit_expr(&e, p->recalled->power));
+    emit_line(&e, "return true;");
+    text_printf(out, "}\nGBM_KERNEL_KNOWN(known_%s, logdensity_%s)\n#endif\n",
+                family_id(c, f), family_id(c, f));
 }

@@ -64,6 +64,9 @@ each_kernel(struct cuda *c, void *context,
     for (int k = 0; k < in->model->nfamilies; k++)
         if (c->densities[k].name[0])
             TRY(f(c, &c->densities[k], context));
+    for (int k = 0; k < in->model->nfamilies; k++)
+        if (c->known[k].name[0])
+            TRY(f(c, &c->known[k], context));
     return GBM_OK;
 }
 
@@ -271,10 +274,8 @@ static void add_recalls(struct cuda *c, struct options *o)
             continue;
         snprintf(o->recalls[k], sizeof o->recalls[k], "-DGBM_RECALL_%s",
                  c->in->model->steps[k].name);
-        add_option(o,
-                   c->chains.lanes ? c->chains.kernel.part
-                                   : c->steps[k].kernel.part,
-                   o->recalls[k]);
+        for (int i = 0; i < CUDA_PARTS; i++)
+            add_option(o, i, o->recalls[k]);
     }
 }
 

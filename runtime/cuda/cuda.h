@@ -366,6 +366,7 @@ struct cuda {
 
     /* The log density of the model: families that count and have elements. */
     struct cuda_kernel *densities; /* [nfamilies], without a name: left out */
+    struct cuda_kernel *known;     /* the same, of sums that sweeps know */
     CUdeviceptr density;           /* [chains][most elements of a family] */
     CUdeviceptr lp;                /* [chains] */
     bool has_lp, with_lp;          /* can be computed; is, in this block */

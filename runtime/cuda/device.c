@@ -107,12 +107,13 @@ static void forget_plan(struct cuda *c)
     free(c->kept);
     free(c->monitors);
     free(c->densities);
+    free(c->known);
     c->state = c->host_state = NULL;
     c->slots = NULL;
     c->steps = NULL;
     c->kept = NULL;
     c->monitors = NULL;
-    c->densities = NULL;
+    c->densities = c->known = NULL;
     c->has_lp = c->with_lp = false;
     c->pass_chains = 0;
 }
@@ -217,8 +218,9 @@ static enum gbm_status create_state(struct cuda *c)
     c->kept = calloc((size_t)c->in->nkept_families + 1, sizeof *c->kept);
     c->monitors = calloc((size_t)c->in->nmonitors + 1, sizeof *c->monitors);
     c->densities = calloc((size_t)model->nfamilies + 1, sizeof *c->densities);
+    c->known = calloc((size_t)model->nfamilies + 1, sizeof *c->known);
     if (!c->state || !c->host_state || !c->slots || !c->steps || !c->kept ||
-        !c->monitors || !c->densities)
+        !c->monitors || !c->densities || !c->known)
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
     return bind_state(c, false, c->host_state);
 }

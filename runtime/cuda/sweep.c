@@ -157,8 +157,11 @@ enum gbm_status cuda_sum_density(struct cuda *c, int family, int first)
     int chains = c->in->nchains;
     long long count = c->in->elements[family];
     void *args[] = {c->state, &count, &chains, &c->density};
+    void *known_args[] = {c->state, &count, &chains, &first, &c->lp};
     void *sum_args[] = {&c->density, &count, &first, &c->lp};
 
+    if (c->known[family].name[0])
+        return cuda_launch_flat(c, &c->known[family], chains, known_args);
     TRY(cuda_launch(c, &c->densities[family], count * chains, args));
     return cuda_launch_grid(c, &c->fixed.add_densities, chains, 1, 256, 0,
                             sum_args);

@@ -510,4 +510,24 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
         }                                                                      \
     }
 
+/* lp: [chains] (first: =, else +=), a family's log density: what `function`
+ * says of it, which knows it from the last update, or else its elements' sum,
+ * by one thread. */
+#define GBM_KERNEL_KNOWN(function, density)                                    \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, long long count, int chains, int first,          \
+     double *lp)                                                               \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        GBM_FOR_ITEMS(1, chains)                                               \
+        {                                                                      \
+            GBM_ITEM(1, chains)                                                \
+            double sum = 0;                                                    \
+            if (!function(&s, &sum))                                           \
+                for (long long i = 0; i < count; i++)                          \
+                    sum += (double)density(&s, i);                             \
+            lp[item] = first ? sum : lp[item] + sum;                           \
+        }                                                                      \
+    }
+
 #endif
