@@ -262,8 +262,8 @@ void sampler_emit_group_density(struct compiler *c, struct text *out,
     text_printf(out,
                 "GBM_FN_BIG real %s_%s(const struct state *s, const struct "
                 "gbm_team *team,\n    long long element)\n{\n"
-                "    gbm_total total = "
-                "0;\n",
+                "    GBM_KNOWING(s)\n"
+                "    gbm_total total = 0;\n",
                 what, s->name);
     if (!s->whole)
         sampler_open_element(&e, s);

@@ -24,6 +24,16 @@
 #define GBM_LIFTED(name, i, lower, upper, x) (x)
 #endif
 
+/* In a function that is called: the state with what is known. */
+#if defined(__CUDACC__) && defined(GBM_KNOWN)
+#define GBM_KNOWING(s)                                                         \
+    struct state known_state_ = *s;                                            \
+    know_state(&known_state_);                                                 \
+    s = &known_state_;
+#else
+#define GBM_KNOWING(s)
+#endif
+
 #ifdef __CUDACC__
 /* Number i of what the runtime tells of a function's sizes (GBM_SIZES_function,
  * numbers with _ between them), as a constant; n where it tells nothing. */

@@ -18,9 +18,13 @@ GBM_FN double gbm_swap_exp(double x)
     const int twos = (int)(x * 1.4426950408889634 - 0.5);
     const double rest = (x - twos * 6.93147180369123816490e-01) -
                         twos * 1.90821492927058770002e-10;
+    const double over[15] = {0,        1,        1.0 / 2,  1.0 / 3,  1.0 / 4,
+                             1.0 / 5,  1.0 / 6,  1.0 / 7,  1.0 / 8,  1.0 / 9,
+                             1.0 / 10, 1.0 / 11, 1.0 / 12, 1.0 / 13, 1.0 / 14};
     double sum = 1;
+    GBM_UNROLL
     for (int k = 14; k > 0; k--)
-        sum = 1 + sum * rest / k;
+        sum = 1 + sum * (rest * over[k]);
     return ldexp(sum, twos);
 }
 

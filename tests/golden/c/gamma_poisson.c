@@ -49,6 +49,25 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->a_v_width += chain * s->a_v_width_stride;
 }
 
+#ifdef GBM_KNOWN
+/* Of arrays, so that loops over few cells are written out. */
+GBM_FN void know_state(struct state *s)
+{
+    GBM_KNOW(2, s->x_v_seen, 0)
+    GBM_KNOW(3, s->x_v_stride, known - 1)
+    GBM_KNOW(4, s->x_v_n1, known - 1)
+    GBM_KNOW(5, s->theta_v_seen, 0)
+    GBM_KNOW(6, s->theta_v_stride, known - 1)
+    GBM_KNOW(7, s->theta_v_n1, known - 1)
+    GBM_KNOW(10, s->t_v_n1, known - 1)
+    GBM_KNOW(11, s->a_v_seen, 0)
+    GBM_KNOW(12, s->a_v_stride, known - 1)
+    GBM_KNOW(13, s->b_v_seen, 0)
+    GBM_KNOW(14, s->b_v_stride, known - 1)
+    GBM_KNOW(16, s->a_v_width_stride, known - 1)
+}
+#endif
+
 /* a ~ dexp(1)    gamma_poisson.gbm:7:3 */
 
 GBM_FN real logdensity_a_v(const struct state *s, long long element)

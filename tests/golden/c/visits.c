@@ -51,6 +51,27 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->b_v_width += chain * s->b_v_width_stride;
 }
 
+#ifdef GBM_KNOWN
+/* Of arrays, so that loops over few cells are written out. */
+GBM_FN void know_state(struct state *s)
+{
+    GBM_KNOW(4, s->n_v_n1, known - 1)
+    GBM_KNOW(5, s->y_v_seen, 0)
+    GBM_KNOW(6, s->y_v_stride, known - 1)
+    GBM_KNOW(7, s->y_v_n1, known - 1)
+    GBM_KNOW(8, s->y_v_n2, known - 1)
+    GBM_KNOW(10, s->rate_v_stride, known - 1)
+    GBM_KNOW(11, s->rate_v_n1, known - 1)
+    GBM_KNOW(12, s->rate_v_n2, known - 1)
+    GBM_KNOW(15, s->b_v_seen, 0)
+    GBM_KNOW(16, s->b_v_stride, known - 1)
+    GBM_KNOW(17, s->b_v_n1, known - 1)
+    GBM_KNOW(20, s->x_v_n1, known - 1)
+    GBM_KNOW(21, s->x_v_n2, known - 1)
+    GBM_KNOW(27, s->b_v_width_stride, known - 1)
+}
+#endif
+
 /* b[j] ~ dnorm(0, 1)    visits.gbm:10:20 */
 
 GBM_FN real logdensity_b_v(const struct state *s, long long element)

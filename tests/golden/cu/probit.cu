@@ -48,6 +48,25 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->scale_beta_v_y_z_v_number += chain * s->scale_beta_v_y_z_v_number_stride;
 }
 
+#ifdef GBM_KNOWN
+/* Of arrays, so that loops over few cells are written out. */
+GBM_FN void know_state(struct state *s)
+{
+    GBM_KNOW(2, s->beta_v_seen, 0)
+    GBM_KNOW(3, s->beta_v_stride, known - 1)
+    GBM_KNOW(4, s->beta_v_n1, known - 1)
+    GBM_KNOW(7, s->y_v_seen, 0)
+    GBM_KNOW(8, s->y_v_stride, known - 1)
+    GBM_KNOW(9, s->y_v_n1, known - 1)
+    GBM_KNOW(12, s->X_v_n1, known - 1)
+    GBM_KNOW(13, s->X_v_n2, known - 1)
+    GBM_KNOW(15, s->y_z_v_stride, known - 1)
+    GBM_KNOW(16, s->y_z_v_n1, known - 1)
+    GBM_KNOW(18, s->y_z_v_residual_stride, known - 1)
+    GBM_KNOW(21, s->scale_beta_v_y_z_v_number_stride, known - 1)
+}
+#endif
+
 /* beta[j] ~ normal(0, 10)    probit.gbm:5:20 */
 
 GBM_FN real logdensity_beta_v(const struct state *s, long long element)

@@ -50,6 +50,25 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->z_v_width += chain * s->z_v_width_stride;
 }
 
+#ifdef GBM_KNOWN
+/* Of arrays, so that loops over few cells are written out. */
+GBM_FN void know_state(struct state *s)
+{
+    GBM_KNOW(2, s->y_v_seen, 0)
+    GBM_KNOW(3, s->y_v_stride, known - 1)
+    GBM_KNOW(4, s->y_v_n1, known - 1)
+    GBM_KNOW(5, s->b_v_seen, 0)
+    GBM_KNOW(6, s->b_v_stride, known - 1)
+    GBM_KNOW(7, s->z_v_seen, 0)
+    GBM_KNOW(8, s->z_v_stride, known - 1)
+    GBM_KNOW(9, s->z_v_n1, known - 1)
+    GBM_KNOW(12, s->g_v_n1, known - 1)
+    GBM_KNOW(17, s->copies_3_v_n1, known - 1)
+    GBM_KNOW(19, s->b_v_width_stride, known - 1)
+    GBM_KNOW(22, s->z_v_width_stride, known - 1)
+}
+#endif
+
 /* the cell that z[g[i]] hits, by instance of
  * y[i] ~ dpois(exp(b * (z[g[i]] - mean(z[])) / sd(z[]))) */
 GBM_FN long long index0(const struct state *s, long long element)
