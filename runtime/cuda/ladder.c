@@ -299,10 +299,10 @@ static enum gbm_status swap(struct cuda *c, struct rt_ladder *ladder,
                     &d->chain, &d->rung,   &c->slots[power_variable(c)].values};
     void *trip_args[] = {&d->chain, &ladders, &replicas, &d->heading,
                          &d->trips};
-    const int64_t pairs = (int64_t)ladders * (replicas / 2);
+    const int64_t lanes = (int64_t)ladders * (replicas / 2) * 32;
 
     TRY(cuda_launch_flat(c, &c->fixed.ladder_count, replicas, count_args));
-    TRY(cuda_launch_flat(c, &c->fixed.ladder_swap, pairs, args));
+    TRY(cuda_launch_flat(c, &c->fixed.ladder_swap, lanes, args));
     return ladder->stones
                ? cuda_launch_flat(c, &c->fixed.ladder_trips, ladders, trip_args)
                : GBM_OK;

@@ -104,48 +104,30 @@ CUDA_KERNEL ladder_count(const double *power, const int *chain,
     }
 }
 
-/* A pair's chains, by all lanes of a warp: what is tuned for a rung stays there.
- */
-__device__ static inline void ladder_retune(const struct ladder_slot *tuned,
-                                            int ntuned, long long a,
-                                            long long b)
-{
-    for (int v = 0; v < ntuned; v++) {
-        real *values = (real *)tuned[v].values;
-        const long long n = tuned[v].cells;
-        for (long long k = threadIdx.x & 31; k < n; k += 32) {
-            const real kept = values[a * n + k];
-            values[a * n + k] = values[b * n + k];
-            values[b * n + k] = kept;
-        }
-    }
-}
-
 /* Even pairs swap after even sweeps, odd ones after odd ones: chains change
- * rungs, with what is tuned for a rung. A thread for each pair, none of which
- * reads what another one writes; a warp goes through its pairs that swap. */
+ * rungs, with what is tuned for a rung. A warp for each pair; none reads what
+ * another one writes. */
 CUDA_KERNEL ladder_swap(unsigned long long seed, unsigned sweep,
                         const double *power, const double *given,
                         const double *loglik, int ladders, int replicas,
                         const struct ladder_slot *tuned, int ntuned, int *chain,
                         int *rung, real *own)
 {
-    const int parity = (int)(sweep & 1), lane = (int)(threadIdx.x & 31);
-    const long long pairs = (replicas - parity) / 2, all = pairs * ladders;
-    for (long long first = thread_number() - lane; first < all;
-         first += thread_count()) {
-        const long long w = first + lane < all ? first + lane : all - 1;
+    const int parity = (int)(sweep & 1), lane = threadIdx.x & 31;
+    const long long pairs = (replicas - parity) / 2;
+    for (long long w = thread_number() / 32; w < pairs * ladders;
+         w += thread_count() / 32) {
         const int l = (int)(w / pairs);
         const int i = parity + 2 * (int)(w % pairs);
         int *at = chain + (long long)l * replicas + i;
         const int a = at[0], b = at[1];
-        const bool swaps =
-            first + lane < all &&
-            gbm_swap_decides(seed, (unsigned)l, sweep, (unsigned)i,
-                             gbm_swap_probability(power[i + 1] - power[i],
-                                                  loglik[a], loglik[b]));
-        unsigned left = __ballot_sync(0xffffffffu, swaps);
-        if (swaps) {
+        const double probability =
+            gbm_swap_probability(power[i + 1] - power[i], loglik[a], loglik[b]);
+        __syncwarp(); /* all have read `at` */
+        if (!gbm_swap_decides(seed, (unsigned)l, sweep, (unsigned)i,
+                              probability))
+            continue;
+        if (lane == 0) {
             at[0] = b;
             at[1] = a;
             rung[b] = i;
@@ -153,10 +135,14 @@ CUDA_KERNEL ladder_swap(unsigned long long seed, unsigned sweep,
             own[b] = (real)given[i];
             own[a] = (real)given[i + 1];
         }
-        for (; left; left &= left - 1) {
-            const int from = __ffs((int)left) - 1;
-            ladder_retune(tuned, ntuned, __shfl_sync(0xffffffffu, a, from),
-                          __shfl_sync(0xffffffffu, b, from));
+        for (int v = 0; v < ntuned; v++) {
+            real *values = (real *)tuned[v].values;
+            const long long n = tuned[v].cells;
+            for (long long k = lane; k < n; k += 32) {
+                const real kept = values[a * n + k];
+                values[a * n + k] = values[b * n + k];
+                values[b * n + k] = kept;
+            }
         }
     }
 }
