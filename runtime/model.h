@@ -331,8 +331,9 @@ struct gbm_dense_term {
     const char *row_kernel, *design_kernel;
     /* Not 0: this step, less 1, draws what each row's score reads, from the
      * row's a'x and more. The device may do it in one pass over the matrix with
-     * the scores' sum, by pass_kernel. */
-    int drawn;
+     * the scores' sum, by pass_kernel, and begin that before step `since`, less
+     * 1, from which on nothing has to do with the draw. */
+    int drawn, since;
     const char *pass_kernel;
     /* Rows first..last of that, on the host: a'x of row r is predictor[r -
      * first]. */

@@ -261,6 +261,8 @@ struct quadratic {
                           */
     struct step *drawn;  /* a row's score waits for this step's draw, which asks
                             for the row's a'x, the predictor: fuse.c; or NULL */
+    struct step *since;  /* before which that may be drawn, too; it itself, if
+                            before no other */
     symp predictor;
     struct quadratic *summed; /* as of a part */
     struct quadratic *next;

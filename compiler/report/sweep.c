@@ -99,6 +99,18 @@ static const char *waits_for(struct compiler *c, const struct model *m,
     return t.length ? text_take(c, &t) : "nothing";
 }
 
+static const char *pass_of(struct compiler *c, const struct quadratic *q)
+{
+    const char *begins =
+        q->since == q->drawn
+            ? ""
+            : intern_format(c, ", begun before step %d", q->since->number + 1);
+    return intern_format(
+        c,
+        "   fused: the draws of step %d go in one pass over the rows of %s%s",
+        q->drawn->number + 1, q->matrix->name, begins);
+}
+
 void report_sweep(struct text *out, struct compiler *c, const struct model *m)
 {
     for (const struct step *s = m->steps; s; s = s->next) {
@@ -111,10 +123,6 @@ void report_sweep(struct text *out, struct compiler *c, const struct model *m)
             print_phase(out, c, p);
         for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
             if (q->drawn)
-                print_line(out, intern_format(
-                                    c,
-                                    "   fused: the draws of step %d go in one "
-                                    "pass over the rows of %s",
-                                    q->drawn->number + 1, q->matrix->name));
+                print_line(out, pass_of(c, q));
     }
 }

@@ -288,9 +288,10 @@ static void emit_tables(struct compiler *c, struct text *out,
         const struct step *drawn = drawn_with(q);
         if (drawn)
             text_printf(out,
-                        ",\n     .drawn = %d, .pass_kernel = "
+                        ",\n     .drawn = %d, .since = %d, .pass_kernel = "
                         "\"pass_%s_%d_kernel\", .draw_rows = pass_%s_%d_rows",
-                        drawn->number + 1, s->name, k, s->name, k);
+                        drawn->number + 1, q->since->number + 1, s->name, k,
+                        s->name, k);
         if (drawn && drawn->scaled.by)
             text_printf(out, ", .scaled = %d, .number = %d",
                         drawn->scaled.by->number + 1,

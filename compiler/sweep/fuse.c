@@ -199,6 +199,24 @@ static void find_draw(struct compiler *c, struct model *m, struct step *block,
         put_before(m, q->drawn->scaled.by, block);
 }
 
+/* The first step from which on all up to the draw may change places with it:
+ * the device begins its pass there, beside these. */
+static struct step *may_begin(const struct model *m, const struct step *drawn)
+{
+    struct step *s = m->steps;
+    while (s != drawn && !all_swap(s, drawn, drawn))
+        s = s->next;
+    return s;
+}
+
+static void find_begins(struct model *m)
+{
+    for (struct step *block = m->steps; block; block = block->next)
+        for (struct quadratic *q = block->block.quadratics; q; q = q->next)
+            if (q->drawn)
+                q->since = may_begin(m, q->drawn);
+}
+
 void sweep_fuse(struct compiler *c, struct model *m)
 {
     for (struct step *block = m->steps; block; block = block->next) {
@@ -208,5 +226,6 @@ void sweep_fuse(struct compiler *c, struct model *m)
             if (q->row && q->matrix && q->constant_weight)
                 find_draw(c, m, block, q);
     }
+    find_begins(m);
     sweep_number_steps(m);
 }

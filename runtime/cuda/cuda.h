@@ -254,6 +254,7 @@ struct cuda_step {
     struct cuda_dense *dense;      /* GBM_STEP_DENSE */
     struct cuda_index *index;      /* GBM_STEP_INDEX */
     struct cuda_dense *drawn_for;  /* done by a pass of this block; or NULL */
+    int since;                     /* then: the step before which it begins */
     struct cuda_dense *scales_for; /* multiplies what such a pass has summed for
                                       it; or NULL */
     int64_t at_once; /* elements of all chains that move at once */
@@ -335,11 +336,10 @@ struct cuda {
             dense_multiply, dense_mirror, dense_form, dense_potential,
             dense_hold_potential, dense_hold_precision, dense_rescue,
             dense_add_normals, dense_to_state, tiles_factor, tiles_draw,
-            small_gram, small_fold,
-            small_draw, wide_scale, wide_prior, wide_residual, wide_identity,
-            wide_finish, ladder_powers, ladder_logliks, ladder_prior,
-            ladder_pick, ladder_count, ladder_swap, ladder_trips,
-            particles_copy, particles_average;
+            small_gram, small_fold, small_draw, wide_scale, wide_prior,
+            wide_residual, wide_identity, wide_finish, ladder_powers,
+            ladder_logliks, ladder_prior, ladder_pick, ladder_count,
+            ladder_swap, ladder_trips, particles_copy, particles_average;
     } fixed;
 
     struct cuda_apart *apart;   /* NULL: no process compiles */

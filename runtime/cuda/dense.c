@@ -104,6 +104,9 @@ static void plan_pass(struct cuda *c, struct cuda_dense *dense, int number)
     if (!t->has_pass)
         return;
     c->steps[t->model->drawn - 1].drawn_for = dense;
+    c->steps[t->model->drawn - 1].since =
+        dense->nterms == 1 ? t->model->since - 1
+                           : t->model->drawn - 1; /* sums in their order */
     if (t->model->scaled)
         c->steps[t->model->scaled - 1].scales_for = dense;
     snprintf(text + used, sizeof c->rt->device_text - used,

@@ -6,10 +6,11 @@
  * Thread (i, j) of 16 x 16 has element (i, j) of each tile of the lower
  * triangle. A column that is due goes from its threads to shared memory; then
  * all subtract their share of what it explains. What stands above the diagonal
- * in a tile on it is computed along, and read by none but its own kind. */
+ * in a tile on it is computed along, and read by nobody. */
 
 #define TILE_SIDE 16
 #define TILES (GBM_DENSE_TILES * (GBM_DENSE_TILES + 1) / 2)
+#define TILE_PARTS ((GBM_DENSE_TILES + 1) / 2) /* of 32 rows */
 #define TILE_ROWS (GBM_DENSE_TILES * TILE_SIDE)
 
 /* What the terms with a constant Gram matrix give; also in cuda.h, as
@@ -94,6 +95,7 @@ __device__ static inline void tiles_form(const struct tiles_terms &terms,
 __device__ static inline bool tiles_eliminate(gbm_total (&q)[TILES], int d)
 {
     __shared__ gbm_total columns[2][TILE_ROWS]; /* in turns */
+    __shared__ gbm_total shares[TILE_ROWS];
     const int i = (int)threadIdx.x % TILE_SIDE;
     const int j = (int)threadIdx.x / TILE_SIDE;
     bool good = true;
@@ -105,33 +107,36 @@ __device__ static inline bool tiles_eliminate(gbm_total (&q)[TILES], int d)
             if (j == k)
 #pragma unroll
                 for (int a = b; a < GBM_DENSE_TILES; a++)
-                    column[a * TILE_SIDE + i] = q[a * (a + 1) / 2 + b];
+                    column[a * TILE_SIDE + i] =
+                        a > b || i >= k ? q[a * (a + 1) / 2 + b]
+                                        : (gbm_total)0; /* done with */
             __syncthreads();
             const gbm_total pivot = column[b * TILE_SIDE + k];
-            good = pivot > 0 &&
-                   pivot <= (sizeof(gbm_total) == 4 ? (gbm_total)3.4e38
-                                                    : (gbm_total)1.7e308);
             const gbm_total inverse = 1 / pivot;
+            good = pivot > 0 && inverse > 0 &&
+                   inverse <= (sizeof(gbm_total) == 4 ? (gbm_total)3.4e38
+                                                      : (gbm_total)1.7e308);
+            if (threadIdx.x == 0)
+                shares[b * TILE_SIDE + k] = inverse;
 #pragma unroll
             for (int c = b; c < GBM_DENSE_TILES; c++) {
-                if (c > b || j > k) {
-                    const gbm_total by = -inverse * column[c * TILE_SIDE + j];
+                /* of tiles on the diagonal what is left of the column, and it,
+                 * stay */
+                const gbm_total by = c > b || j > k
+                                         ? -inverse * column[c * TILE_SIDE + j]
+                                         : (gbm_total)0;
 #pragma unroll
-                    for (int a = c; a < GBM_DENSE_TILES; a++)
-                        q[a * (a + 1) / 2 + c] =
-                            gbm_multiply_add(by, column[a * TILE_SIDE + i],
-                                             q[a * (a + 1) / 2 + c]);
-                } else if (j == k) {
-                    const gbm_total root = sqrt(pivot), share = 1 / root;
-#pragma unroll
-                    for (int a = b; a < GBM_DENSE_TILES; a++)
-                        q[a * (a + 1) / 2 + b] =
-                            a == b && i == k ? root
-                                             : q[a * (a + 1) / 2 + b] * share;
-                }
+                for (int a = c; a < GBM_DENSE_TILES; a++)
+                    q[a * (a + 1) / 2 + c] = gbm_multiply_add(
+                        by, column[a * TILE_SIDE + i], q[a * (a + 1) / 2 + c]);
             }
         }
     }
+    __syncthreads();
+    /* a column was left as it was when due: L's is that over the root of its
+     * pivot */
+    tiles_each(d, q,
+               [&](gbm_total &cell, int r, int c) { cell *= sqrt(shares[c]); });
     return good;
 }
 
@@ -177,54 +182,75 @@ CUDA_KERNEL __launch_bounds__(TILE_SIDE *TILE_SIDE)
  * rows at one column, find their cells in different banks. */
 __device__ static inline int packed_row(int r) { return r * (r + 1) / 2; }
 
-/* L y = b and L' x = y + z by one warp, coordinate r in lane r % 32 of `y`.
- * inverse: [d], of L's diagonal. */
-__device__ static inline void tiles_solve(gbm_total (&y)[(TILE_ROWS + 31) / 32],
+/* L's columns, each by its diagonal, to packed rows; loads overlap. */
+__device__ static inline void tiles_load(const gbm_total *factor,
+                                         const gbm_total *inverse, int d,
+                                         gbm_total *l)
+{
+    constexpr int batch = 8;
+    const int threads = (int)blockDim.x;
+    for (int from = (int)threadIdx.x; from < d * d; from += batch * threads) {
+        gbm_total cell[batch];
+#pragma unroll
+        for (int i = 0; i < batch; i++) {
+            const int t = from + i * threads;
+            cell[i] = t < d * d && t % d >= t / d ? factor[t] : (gbm_total)0;
+        }
+#pragma unroll
+        for (int i = 0; i < batch; i++) {
+            const int t = from + i * threads, c = t / d, r = t - c * d;
+            if (t < d * d && r >= c)
+                l[packed_row(r) + c] = cell[i] * inverse[c];
+        }
+    }
+}
+
+/* L y = b and L' x = y + z by one warp, coordinate r in lane r % 32 of `y`. l:
+ * U of L = U D, D its diagonal, so that a step multiplies and adds but once: U
+ * u = b, y = u / D, and U' x = (y + z) / D. inverse: [d], 1 / D. Lanes beyond
+ * d have row 0, which nobody reads of them. */
+__device__ static inline void tiles_solve(gbm_total (&y)[TILE_PARTS],
                                           const gbm_total *l,
                                           const gbm_total *inverse,
                                           const gbm_total *normals, int d)
 {
-    constexpr int parts = (TILE_ROWS + 31) / 32;
     const int lane = (int)threadIdx.x;
+    const gbm_total *row[TILE_PARTS];
 
 #pragma unroll
-    for (int b = 0; b < parts; b++) {
+    for (int p = 0; p < TILE_PARTS; p++)
+        row[p] = l + (p * 32 + lane < d ? packed_row(p * 32 + lane) : 0);
+#pragma unroll
+    for (int b = 0; b < TILE_PARTS; b++) {
         const int last = d - b * 32 < 32 ? d - b * 32 : 32;
-#pragma unroll 4
+#pragma unroll 8
         for (int k = 0; k < last; k++) {
             const int c = b * 32 + k;
-            const gbm_total value =
-                __shfl_sync(0xffffffffu, y[b], k) * inverse[c];
+            const gbm_total value = __shfl_sync(0xffffffffu, y[b], k);
+            const gbm_total own = lane > k ? row[b][c] : (gbm_total)0;
+            y[b] = gbm_multiply_add(-own, value, y[b]);
 #pragma unroll
-            for (int p = b; p < parts; p++) {
-                const int r = p * 32 + lane;
-                if (r > c && r < d)
-                    y[p] = gbm_multiply_add(-l[packed_row(r) + c], value, y[p]);
-                else if (r == c)
-                    y[p] = value;
-            }
+            for (int p = b + 1; p < TILE_PARTS; p++)
+                y[p] = gbm_multiply_add(-row[p][c], value, y[p]);
         }
     }
 #pragma unroll
-    for (int p = 0; p < parts; p++)
-        if (p * 32 + lane < d)
-            y[p] += normals[p * 32 + lane];
+    for (int p = 0; p < TILE_PARTS; p++) {
+        const int r = p * 32 + lane < d ? p * 32 + lane : 0;
+        y[p] = (y[p] * inverse[r] + normals[r]) * inverse[r];
+    }
 #pragma unroll
-    for (int b = parts - 1; b >= 0; b--) {
+    for (int b = TILE_PARTS - 1; b >= 0; b--) {
         const int last = d - b * 32 < 32 ? d - b * 32 : 32;
-#pragma unroll 4
+#pragma unroll 8
         for (int k = last - 1; k >= 0; k--) {
-            const int c = b * 32 + k;
-            const gbm_total value =
-                __shfl_sync(0xffffffffu, y[b], k) * inverse[c];
+            const gbm_total *its = l + packed_row(b * 32 + k) + lane;
+            const gbm_total value = __shfl_sync(0xffffffffu, y[b], k);
+            const gbm_total own = lane < k ? its[b * 32] : (gbm_total)0;
+            y[b] = gbm_multiply_add(-own, value, y[b]);
 #pragma unroll
-            for (int p = 0; p <= b; p++) {
-                const int r = p * 32 + lane;
-                if (r < c)
-                    y[p] = gbm_multiply_add(-l[packed_row(c) + r], value, y[p]);
-                else if (r == c)
-                    y[p] = value;
-            }
+            for (int p = 0; p < b; p++)
+                y[p] = gbm_multiply_add(-its[p * 32], value, y[p]);
         }
     }
 }
@@ -244,26 +270,26 @@ CUDA_KERNEL __launch_bounds__(256)
     const gbm_total *its = factor + (long long)d * d * blockIdx.x;
     const long long at = (long long)d * chain;
 
-    for (int c = self / 32; c < d; c += (int)blockDim.x / 32)
-        for (int r = c + self % 32; r < d; r += 32)
-            l[packed_row(r) + c] = its[r + c * d];
+    for (int r = self; r < d; r += (int)blockDim.x)
+        inverse[r] = 1 / its[r + r * d];
+    __syncthreads();
+    tiles_load(its, inverse, d, l);
     for (int r = self; r < d; r += (int)blockDim.x) {
         const real scaled =
             number ? score[at + r] * number[chain * stride] : score[at + r];
         b[r] = (gbm_total)potential[at + r] + (gbm_total)scaled;
-        inverse[r] = 1 / its[r + r * d];
         normals[r] = block_normal(control, chain, step, r);
     }
     __syncthreads();
     if (self >= 32)
         return;
-    gbm_total y[(TILE_ROWS + 31) / 32];
+    gbm_total y[TILE_PARTS];
 #pragma unroll
-    for (int p = 0; p < (TILE_ROWS + 31) / 32; p++)
+    for (int p = 0; p < TILE_PARTS; p++)
         y[p] = p * 32 + self < d ? b[p * 32 + self] : (gbm_total)0;
     tiles_solve(y, l, inverse, normals, d);
 #pragma unroll
-    for (int p = 0; p < (TILE_ROWS + 31) / 32; p++)
+    for (int p = 0; p < TILE_PARTS; p++)
         if (p * 32 + self < d)
             x[at + p * 32 + self] = (real)y[p];
 }

@@ -90,16 +90,28 @@ static enum gbm_status count_time(struct cuda *c, int k, double began)
     return GBM_OK;
 }
 
+/* Passes begin as early as they may, to run beside the steps up to their own;
+ * for a profile in their own place. */
+static enum gbm_status begin_passes(struct cuda *c, int step)
+{
+    for (int k = step; k < c->in->model->nsteps; k++)
+        if (c->steps[k].drawn_for && c->in->steps[k].active &&
+            (c->rt->profile ? k : c->steps[k].since) == step)
+            TRY(cuda_dense_draw_rows(c, k));
+    return GBM_OK;
+}
+
 static enum gbm_status run_steps(struct cuda *c, bool leaf)
 {
     const struct gbm_model *model = c->in->model;
     for (int k = 0; k < model->nsteps; k++) {
         const double began = c->rt->profile ? rt_clock() : 0;
+        if (!leaf)
+            TRY(begin_passes(c, k));
         if (!c->in->steps[k].active || model->steps[k].leaf != leaf)
             continue;
-        TRY(c->steps[k].drawn_for    ? cuda_dense_draw_rows(c, k)
-            : c->steps[k].scales_for ? run_below(c, k)
-                                     : run_step(c, k));
+        if (!c->steps[k].drawn_for)
+            TRY(c->steps[k].scales_for ? run_below(c, k) : run_step(c, k));
         if (c->rt->profile)
             TRY(count_time(c, k, began));
     }
