@@ -1,6 +1,6 @@
 /* direct.c: a draw from a family of the library that the full conditional is
  * of: its parameters from the sums of statistics (`solve`), and its `draw`. */
-#include "sampler/sampler.h"
+#include "sampler/proposal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,6 +381,67 @@ static void emit_finish(struct compiler *c, struct text *out,
         emit_line(&e, "const real lower = k_->lower, upper = k_->upper;");
     emit_store(&e, s, emit_direct_value(&e, s, "k_->"));
     emit_residual(&e, s, "k_->");
+    text_append(out, "}\n\n");
+}
+
+bool sampler_direct_proposes(const struct step *s)
+{
+    return s->sampler == &sampler_direct && s->law.family &&
+           entry_clause(s->law.family, "solve") && !s->law.rest &&
+           !s->support.bounded && !s->family->var->integer && !s->view.as;
+}
+
+/* c1, c2, ...: the coefficients of the statistics, from the parts that lanes
+ * share, or from the others. */
+static void emit_sums(struct emitter *e, const struct step *s, bool shared)
+{
+    for (const struct part *p = s->parts; p; p = p->next) {
+        if (condition_part_shared_out(p) != shared || !p->terms.n)
+            continue;
+        const int depth = e->nloops;
+        const bool team = e->team;
+        emit_line(e, "{");
+        e->indent++;
+        const int braces = emit_open_part(e, p, true);
+        for (int i = 0; i < p->terms.n; i++)
+            for (int k = 0; k < s->law.n; k++)
+                if (sym_same(p->terms.statistic[i], s->law.statistics[k]))
+                    emit_line(e, "c%d += %s;", k + 1,
+                              emit_expr(e, p->terms.coefficient[i]));
+        emit_close(e, braces + 1);
+        e->team = team;
+        e->nloops = depth;
+    }
+}
+
+void sampler_emit_direct_proposal(struct compiler *c, struct text *out,
+                                  const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    sampler_open_proposal(&e, s);
+    for (int k = 0; k < s->law.n; k++)
+        emit_line(&e, "gbm_total c%d = 0;", k + 1);
+    emit_sums(&e, s, true);
+    for (int k = 0; k < s->law.n; k++)
+        emit_line(&e, "c%d = gbm_team_sum(team, c%d);", k + 1, k + 1);
+    emit_sums(&e, s, false);
+    emit_solve(&e, s, "");
+    emit_line(&e, "real x;");
+    emit_line(&e, "if (from) {");
+    emit_line(&e, "    x = *from;");
+    emit_line(&e, "} else {");
+    e.indent++;
+    emit_line(&e, "x = %s;",
+              emit_expr(&e, clause_at(&e, s->law.family, "draw")));
+    emit_close(&e, 1);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "%s = x;", emit_target(&e, s->family));
+    emit_line(&e, "return %s;",
+              emit_expr(&e, clause_at(&e, s->law.family, "logdensity")));
+    text_append(out, "}\n\n");
+    sampler_open_keep(&e, s);
+    emit_line(&e, "if (to) *to = %s;", emit_target(&e, s->family));
+    emit_line(&e, "return 1;");
     text_append(out, "}\n\n");
 }
 

@@ -1,7 +1,7 @@
 /* gaussian.c: a small Gaussian block, one per element of a plate: its precision
  * and potential added up from the quadratics of the factors, and drawn at once.
  * Their coordinates, which other blocks have too. */
-#include "sampler/group.h"
+#include "sampler/proposal.h"
 #include <string.h>
 
 void sampler_open_element(struct emitter *e, const struct step *s)
@@ -469,6 +469,33 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "double total = 0;");
     sampler_emit_quadratic_form(&e);
     text_append(out, "}\n#endif\n\n");
+}
+
+bool sampler_gaussian_proposes(const struct step *s)
+{
+    return s->sampler == &sampler_gaussian_block && !may_be_singular(s);
+}
+
+void sampler_emit_gaussian_proposal(struct compiler *c, struct text *out,
+                                    const struct step *s)
+{
+    sampler_emit_assemble(c, out, s);
+    struct emitter e = emitter_new(c, out);
+    sampler_open_proposal(&e, s);
+    emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
+    emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
+    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, d);");
+    emit_line(&e, "assemble_%s(s, team, element, Q, b);", s->name);
+    emit_line(&e, "const real density = gbm_propose_gaussian(rng, d, Q, b, "
+                  "from, drawn);");
+    emit_line(&e, "gbm_team_sync(team);");
+    sampler_emit_each(&e, s, "$ = drawn[@];", false, false);
+    emit_line(&e, "return density;");
+    text_append(out, "}\n\n");
+    sampler_open_keep(&e, s);
+    sampler_emit_each(&e, s, "if (to) to[@] = $;", false, false);
+    emit_line(&e, "return d;");
+    text_append(out, "}\n\n");
 }
 
 static enum barren_unit unit(const struct step *s)

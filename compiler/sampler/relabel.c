@@ -16,43 +16,14 @@
  *
  * Requires the steps with what is integrated out; puts the labels' step before
  * this one, and both before the steps that draw the pieces. */
-#include "sampler/integrated.h"
-#include "sampler/moves.h"
+#include "sampler/group.h"
+#include "sampler/relabel.h"
 #include <string.h>
-
-enum { MOST_CELLS = 16 };
-
-/* A variable of which component k has the cells with subscript k. */
-struct of_component {
-    struct family *family;
-    int dim;
-};
-
-struct relabel {
-    struct compiler *c;
-    struct model *m;
-    struct step *labels; /* draws them */
-    struct node pieces;
-    struct label_sums sums;
-    struct of_component cells[MOST_CELLS];
-    int n;
-    bool failed,
-        more; /* of a look for them: there was one that was not known */
-};
 
 static const struct relabel *relabel_of(const struct step *s) { return s->own; }
 
 /* ---- what a component has --------------------------------------------------
  */
-
-static const struct of_component *find_cells(const struct relabel *k,
-                                             const struct var *v)
-{
-    for (int i = 0; i < k->n; i++)
-        if (k->cells[i].family->var == v)
-            return &k->cells[i];
-    return NULL;
-}
 
 /* One statement, whose subscript there is a loop over components. */
 static bool is_plate_at(const struct family *f, int d)
@@ -82,7 +53,7 @@ static bool may_trade(const struct relabel *k, const struct family *f)
 
 static void add_cells(struct relabel *k, const struct var *v, int dim)
 {
-    const struct of_component *known = find_cells(k, v);
+    const struct of_component *known = sampler_component_cells(k, v);
     if (known) {
         k->failed = k->failed || known->dim != dim;
         return;
@@ -102,7 +73,8 @@ static void add_cells(struct relabel *k, const struct var *v, int dim)
 static void look(struct relabel *k, symp e, symp component)
 {
     const bool cell = e->kind == SYM_REF || e->kind == SYM_SEEN;
-    const struct of_component *known = cell ? find_cells(k, e->var) : NULL;
+    const struct of_component *known =
+        cell ? sampler_component_cells(k, e->var) : NULL;
     if ((component && sym_same(e, component)) ||
         (cell && !known && e->var->stored && !e->nargs &&
          model_derived_depends(k->m, e->var, k->labels->family->var))) {
@@ -119,7 +91,7 @@ static void look(struct relabel *k, symp e, symp component)
         }
     }
     k->failed = k->failed || (known && !own);
-    known = cell ? find_cells(k, e->var) : NULL;
+    known = cell ? sampler_component_cells(k, e->var) : NULL;
     if (!cell || known || !e->var->stored)
         return;
     /* what is computed from them and is no component's */
@@ -148,7 +120,7 @@ static void look_at_factor(struct relabel *k, const struct factor *g)
 {
     const symp all[] = {g->logp,  g->value, g->lower,
                         g->upper, g->rule,  g->guard};
-    const struct of_component *own = find_cells(k, g->family->var);
+    const struct of_component *own = sampler_component_cells(k, g->family->var);
     symp component = own ? own->family->lower[own->dim] : NULL;
     bool several = false;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -195,7 +167,7 @@ static bool tells_labels(symp e, const void *relabel)
     for (int i = 0; i < k->sums.n; i++)
         if (e->var == k->sums.of[i].table->var)
             return false;
-    bool found = e->var == z || find_cells(k, e->var) ||
+    bool found = e->var == z || sampler_component_cells(k, e->var) ||
                  (e->var->stored && model_derived_depends(k->m, e->var, z));
     for (int i = 0; i < k->n; i++)
         found = found ||
@@ -233,7 +205,7 @@ static bool all_trade(const struct relabel *k)
 {
     for (const struct family *f = k->m->families; f; f = f->next) {
         if (f->stochastic || !f->var->stored || f->for_updates ||
-            find_cells(k, f->var))
+            sampler_component_cells(k, f->var))
             continue;
         bool moved =
             model_derived_depends(k->m, f->var, k->labels->family->var);
@@ -262,6 +234,7 @@ static struct step *make_step(struct relabel *k)
     s->family = k->labels->family;
     s->whole = true;
     s->through = all_trade(k);
+    k->split = sampler_find_split(k);
     add_member(s, s->family);
     for (int i = 0; i < k->n; i++)
         if (k->cells[i].family->stochastic && s->block.n < MAX_MEMBERS)
@@ -360,12 +333,6 @@ static symp named(struct compiler *c, const char *name)
     return sym_param(c, intern(c, name));
 }
 
-static symp at_label(struct compiler *c, const struct label_sum *sum, symp e,
-                     const char *name)
-{
-    return sym_replace_loop(c, e, sum->value, named(c, name));
-}
-
 static const char *change_name(struct compiler *c, int i)
 {
     return intern_format(c, "change%d_", i + 1);
@@ -386,8 +353,8 @@ static int open_pieces(struct emitter *e, const struct relabel *k)
     const int braces = emit_open_part(e, p, true);
     for (int i = 0; i < k->sums.n; i++) {
         const struct label_sum *sum = &k->sums.of[i];
-        symp by = sym_sub(c, at_label(c, sum, sum->body, "a_"),
-                          at_label(c, sum, sum->body, "b_"));
+        symp by = sym_sub(c, sampler_at_label(c, sum, sum->body, "a_"),
+                          sampler_at_label(c, sum, sum->body, "b_"));
         emit_line(e, "const real %s = %s * by_;", change_name(c, i),
                   emit_in_brackets(e, by));
         emit_param(e, change_name(c, i), change_name(c, i));
@@ -487,11 +454,26 @@ static void emit_trade_sums(struct emitter *e, const struct relabel *k)
     e->nloops = depth;
 }
 
-static const char *count_at(struct emitter *e, const struct relabel *k,
-                            const char *name)
+/* What is known of how many rows have which label follows. */
+static void emit_recount(struct compiler *c, struct text *out,
+                         const struct step *s)
 {
-    const struct label_sum *sum = &k->sums.of[0];
-    return emit_expr(e, at_label(e->c, sum, sum->count, name));
+    const struct relabel *k = relabel_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void recount_%s(const struct state *s, const struct "
+                "gbm_team *team, int a_, int b_, real by_)\n{\n    "
+                "gbm_team_sync(team);\n",
+                s->name);
+    bind_pair(&e);
+    emit_trade_sums(&e, k);
+    emit_line(&e, "if (team->lane == 0) {");
+    e.indent++;
+    emit_line(&e, "%s += by_;", sampler_count_at(&e, k, "a_"));
+    emit_line(&e, "%s -= by_;", sampler_count_at(&e, k, "b_"));
+    emit_close(&e, 1);
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n\n");
 }
 
 static void emit_trade(struct compiler *c, struct text *out,
@@ -506,11 +488,9 @@ static void emit_trade(struct compiler *c, struct text *out,
                 s->name);
     bind_pair(&e);
     emit_trade_rows(&e, s);
-    emit_trade_sums(&e, k);
+    emit_line(&e, "recount_%s(s, team, a_, b_, by_);", s->name);
     emit_line(&e, "if (team->lane == 0) {");
     e.indent++;
-    emit_line(&e, "%s += by_;", count_at(&e, k, "a_"));
-    emit_line(&e, "%s -= by_;", count_at(&e, k, "b_"));
     for (int i = 0; i < k->n; i++)
         if (k->cells[i].family->stochastic || s->through)
             emit_trade_cells(&e, &k->cells[i]);
@@ -567,13 +547,21 @@ static void emit_update(struct compiler *c, struct text *out,
               emit_int(&e, sym_length(c, rows->lower, rows->upper)));
     emit_line(&e, "if (held_%s(s))", s->name);
     emit_line(&e, "    return;");
+    if (k->split) {
+        emit_line(&e,
+                  "const int tries = gbm_split_tries(rng, labels, %s, "
+                  "adapting);",
+                  emit_int(&e, sym_length(c, rows->lower, rows->upper)));
+        emit_line(&e, "for (int t = 0; t < tries; t++)");
+        emit_line(&e, "    split_%s(s, team, rng, t);", s->name);
+    }
     emit_line(&e, "for (int t = 0; t < trials; t++) {");
     e.indent++;
     emit_line(&e, "int a_, b_;");
     emit_line(&e, "gbm_relabel_pair(rng, labels, t, &a_, &b_);");
     emit_line(&e, "const real u = gbm_uniform(rng);");
-    emit_line(&e, "const real by_ = %s - %s;", count_at(&e, k, "b_"),
-              count_at(&e, k, "a_"));
+    emit_line(&e, "const real by_ = %s - %s;", sampler_count_at(&e, k, "b_"),
+              sampler_count_at(&e, k, "a_"));
     emit_line(&e,
               "if (by_ != 0 && real_log(u) < gain_%s(s, team, a_, b_, "
               "by_))",
@@ -587,7 +575,13 @@ static void emit_update(struct compiler *c, struct text *out,
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     sampler_emit_group_comment(c, out, s, "Labels trade places");
+    const struct relabel *k = relabel_of(s);
     emit_gain(c, out, s);
+    emit_recount(c, out, s);
+    if (k->split) {
+        sampler_emit_group_room(c, out, s, 1);
+        sampler_emit_split(c, out, s, k);
+    }
     emit_trade(c, out, s);
     emit_held(c, out, s);
     emit_update(c, out, s);
@@ -595,6 +589,13 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 /* ---- the sampler -----------------------------------------------------------
  */
+
+/* Where what is moved is kept, as it may go back. */
+static void slots(struct compiler *c, struct model *m, struct step *s)
+{
+    if (relabel_of(s)->split)
+        sampler_group_room(c, m, s);
+}
 
 static void phases(struct compiler *c, struct step *s)
 {
@@ -610,28 +611,35 @@ static void phases(struct compiler *c, struct step *s)
 
 static const char *explain(struct compiler *c, const struct step *s)
 {
-    return intern_format(c, "labels trade places, %s integrated out",
-                         relabel_of(s)->pieces.drawn->family->var->name);
+    const struct relabel *k = relabel_of(s);
+    return intern_format(c, "labels trade places%s, %s integrated out",
+                         k->split ? ", split and join" : "",
+                         k->pieces.drawn->family->var->name);
 }
 
 static const char *why(struct compiler *c, const struct step *s)
 {
+    const struct relabel *k = relabel_of(s);
     return intern_format(
         c,
         "components trade places with all that they have, as the draws, row by "
         "row, leave them where they are; %s is drawn behind that. "
         "Papaspiliopoulos and Roberts (2008); Hastie, Liverani and Richardson "
-        "(2015)",
-        relabel_of(s)->pieces.drawn->family->var->name);
+        "(2015)%s",
+        k->pieces.drawn->family->var->name,
+        k->split ? ". One may become two, or two one: all their rows at once. "
+                   "Jain and Neal (2007)"
+                 : "");
 }
 
 const struct sampler sampler_relabel = {
     .beside = true,
     .name = "labels trade places",
     .closed = true,
-    .headers = {"relabel.h"},
+    .headers = {"relabel.h", "split.h"},
     .explain = explain,
     .why = why,
     .phases = phases,
     .emit = emit,
+    .slots = slots,
 };

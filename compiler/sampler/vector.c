@@ -1,7 +1,7 @@
 /* vector.c: a vector or matrix node whose full conditional is of a family of
  * the library (Dirichlet, Wishart): its coefficients collected, the parameters
  * solved for as the entry says, and one draw of the whole. */
-#include "sampler/group.h"
+#include "sampler/proposal.h"
 #include <string.h>
 
 /* The family's statistics: at most one of the whole node (logdet(x)), and one
@@ -302,6 +302,43 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
               values);
     emit_line(&e, "return total;");
     text_append(out, "}\n#endif\n\n");
+}
+
+bool sampler_vector_proposes(const struct step *s)
+{
+    return s->sampler == &sampler_vector_draw && s->law.family &&
+           entry_value(s->law.family, "log_draw") && !s->law.rest &&
+           !s->support.bounded;
+}
+
+void sampler_emit_vector_proposal(struct compiler *c, struct text *out,
+                                  const struct step *s)
+{
+    struct vector_family v = vector_family(s);
+    emit_coefficients(c, out, s, &v);
+    struct emitter e = emitter_new(c, out);
+    sampler_open_proposal(&e, s);
+    emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(&v));
+    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, %s);", cells(&v));
+    emit_line(&e, "const real whole = coefficients_%s(s, team, element, sums);",
+              s->name);
+    struct text arguments = {0};
+    emit_solve(&e, &v, &arguments);
+    emit_line(&e, "if (from)");
+    emit_line(&e, "    gbm_copy(%s, from, drawn);", cells(&v));
+    emit_line(&e, "else");
+    emit_line(&e, "    gbm_%s(rng, d%s, drawn);",
+              entry_value(v.entry, "draw")->name, arguments.data);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_cells(&e, s, &v, "$ = drawn[@];", false);
+    emit_line(&e, "return gbm_%s(d%s, drawn);",
+              entry_value(v.entry, "log_draw")->name, arguments.data);
+    text_free(&arguments);
+    text_append(out, "}\n\n");
+    sampler_open_keep(&e, s);
+    emit_cells(&e, s, &v, "if (to) to[@] = $;", false);
+    emit_line(&e, "return %s;", v.matrix ? "d * d" : "d");
+    text_append(out, "}\n\n");
 }
 
 /* Before blocks are formed: any vector node. */

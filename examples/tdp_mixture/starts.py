@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """starts.py [CHAINS]: writes start_1.json and so on, a start for each chain (4): the
 components as k-means finds them from cells at random, so that there are more
-than the data need. Chains empty what is too much; from fewer they seldom split."""
+than the data need. Chains empty what is too much."""
 import json
 import sys
 

@@ -87,7 +87,7 @@ sys.exit(bad > 0)
 E
 status 0 "$GBMC" -O1 mixture.gbm -o mixture
 status 0 "$GBMC" --explain mixture.gbm
-prints '^[0-9]+ +z, tau, mu +.* labels trade places, v'
+prints '^[0-9]+ +z, tau, mu +.* labels trade places, split and'
 prints 'z, tau, mu: components trade places with all that they have'
 for data in free known; do
     status 0 ./mixture --data $data.json --device cpu --draws 20000 --seed 2 \

@@ -25,7 +25,7 @@ except ImportError as missing:
 STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "..", "..", "stdlib")
 CLAUSES = ("require require_between support logdensity statistics solve draw "
-           "draw_shared draw_between log_mass log_cdf log_survival mean "
+           "draw_shared log_draw draw_between log_mass log_cdf log_survival mean "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
            "mixing confine folded named single priority vectors raised "

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# Components of a mixture split and join: a posterior against the sum over all
+# labellings, where rows hardly go from one component to another one by one;
+# the joint distribution test; chains that start in one component find all.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >rows.gbm <<'M'
+model {
+  for (i in 1:N) {
+    z[i] ~ dcat(pi[])
+    for (j in 1:J) { y[i,j] ~ dnorm(mu[z[i],j], 1) }
+  }
+  for (k in 1:K) { for (j in 1:J) { mu[k,j] ~ dnorm(0, 0.1) } }
+  for (k in 1:(K - 1)) { v[k] ~ dbeta(a, alpha) }
+  left[1] <- 1
+  for (k in 1:(K - 1)) { pi[k] <- v[k] * left[k]  left[k+1] <- left[k] * (1 - v[k]) }
+  pi[K] <- left[K]
+  alpha ~ dgamma(2, 1)
+  first <- equals(z[1], 1)
+  alike <- equals(z[1], z[N])
+  big <- mu[1,1]
+}
+M
+cat >exact.py <<'E'
+# exact.py: writes rows.json, two groups of rows; with a summary compares it with
+# the sum over all labellings, alpha on a grid.
+import itertools
+import json
+import sys
+from math import lgamma, log
+import numpy as np
+
+n, J, K, a = 8, 8, 3, 1.5
+noise = [.5, -.6, .3, 0, -.4, .6, .1]
+y = [[(.7 if i >= n // 2 else -.7) + noise[(i + 3 * j) % 7] for j in range(J)]
+     for i in range(n)]
+if len(sys.argv) == 1:
+    with open("rows.json", "w") as f:
+        json.dump({"N": n, "K": K, "J": J, "a": a, "y": y}, f)
+    sys.exit()
+found = json.load(open(sys.argv[1]))["parameters"]
+alpha = (np.arange(4000) + 0.5) * 20 / 4000
+lg = np.vectorize(lgamma)
+
+
+def stick(k, m):
+    """v integrated out, where k rows take the piece and m go on"""
+    return (lgamma(a + k) - lgamma(a) + lg(alpha + m) - lg(alpha)
+            + lg(a + alpha) - lg(a + alpha + k + m))
+
+
+def rows(which):
+    """their log density, mu integrated out, and the mean of mu[,1]"""
+    p, total = 0.1 + len(which), 0
+    for j in range(J):
+        x = [y[i][j] for i in which]
+        total += (0.5 * log(0.1 / p) + sum(x)**2 / p / 2
+                  - sum(v * v for v in x) / 2)
+    return total, sum(y[i][0] for i in which) / p
+
+
+parts = {w: rows(w) for r in range(n + 1)
+         for w in itertools.combinations(range(n), r)}
+sticks = {(k, m): stick(k, m) for k in range(n + 1) for m in range(n + 1 - k)}
+total, sums = 0, dict.fromkeys(["first", "alike", "big", "alpha"], 0)
+for z in itertools.product(range(K), repeat=n):
+    members = [tuple(i for i in range(n) if z[i] == k) for k in range(K)]
+    logp = np.log(alpha) - alpha + sum(parts[w][0] for w in members)
+    for k in range(K - 1):
+        logp = logp + sticks[len(members[k]), sum(map(len, members[k + 1:]))]
+    w = np.exp(logp)
+    total += w.sum()
+    sums["alpha"] += (w * alpha).sum()
+    sums["big"] += w.sum() * parts[members[0]][1]
+    sums["alike"] += w.sum() * (z[0] == z[-1])
+    sums["first"] += w.sum() * (z[0] == 0)
+bad = 0
+for name, s in sums.items():
+    f, exact = found[name], s / total
+    z = (f["mean"] - exact) / f["mcse"]
+    print(f"{name:6} {exact:8.5f} {f['mean']:8.5f} z {z:5.2f} ess",
+          f["ess_bulk"])
+    bad += not (abs(z) < 4 and f["ess_bulk"] > 1000)
+sys.exit(bad > 0)
+E
+python3 exact.py
+status 0 "$GBMC" -O1 rows.gbm -o rows
+status 0 "$GBMC" --explain rows.gbm
+prints '^[0-9]+ +z, mu +.* labels trade places, split and join,'
+prints 'Jain and Neal \(2007\)'
+status 0 ./rows --data rows.json --device cpu --draws 200000 --seed 2 \
+    --monitor first,alike,big,alpha --summary rows.s --quiet
+python3 exact.py rows.s >.out || fail "not the sum"
+
+# All kinds of draws that a component may have, missing rows and powers. So many
+# labels have tries often.
+cat >kinds.gbm <<'M'
+model {
+  for (i in 1:N) {
+    z[i] ~ dcat(pi[])
+    x[i,1:2] ~ dmnorm.vcov(mu[z[i],], Sigma[z[i],,])
+    w[i,1:2] ~ dmnorm(nu[z[i],], T[z[i],,])
+    n[i] ~ dpois(rate[z[i]])
+    c[i] ~ dcat(p[z[i],])
+  }
+  for (k in 1:K) {
+    mu[k,1:2] ~ dmnorm.vcov(m[], 4 * Sigma[k,,])
+    Sigma[k,1:2,1:2] ~ dinvwish(S[,], 5)
+    nu[k,1:2] ~ dmnorm(m[], S[,])
+    T[k,1:2,1:2] ~ dwish(S[,], 4)
+    rate[k] ~ dgamma(2, 1)
+    p[k,1:3] ~ ddirch(one[])
+  }
+  for (k in 1:(K - 1)) { v[k] ~ dbeta(1, alpha) }
+  left[1] <- 1
+  for (k in 1:(K - 1)) { pi[k] <- v[k] * left[k]  left[k+1] <- left[k] * (1 - v[k]) }
+  pi[K] <- left[K]
+  alpha ~ dgamma(2, 1)
+}
+M
+python3 - <<'P'
+import json
+rows = [[1, 2], [0, 1], [-1, 3], [5, 5], [6, 5], [None, None]]
+json.dump({"N": 6, "K": 40, "m": [0, 0], "S": [[2, 0.5], [0.5, 1]],
+           "one": [1, 1, 1], "x": rows, "w": rows, "n": [0, 1, None, 4, 5, 2],
+           "c": [1, 1, 2, 3, 3, None]}, open("kinds.json", "w"))
+P
+status 0 "$GBMC" -O1 kinds.gbm -o kinds
+status 0 "$GBMC" --emit=c kinds.gbm
+for of in mu Sigma nu T rate p; do
+    prints "^GBM_FN_BIG real propose_split_${of}_v\\("
+done
+status 0 ./kinds geweke --data kinds.json --device cpu --draws 2000 \
+    --monitor mu[1:2,],Sigma[1:2,,],nu[1:2,],rate[1:3],p[1:2,],alpha,z
