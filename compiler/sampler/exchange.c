@@ -10,22 +10,13 @@
  * not tell them apart the names are of no account, and stay.
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
-#include "sampler/moves.h"
-
-enum { MOST_OF_COMPONENTS = 8 };
-
-/* A variable of which component k has the cells with subscript k. */
-struct of_component {
-    struct var *var;
-    int dim;
-};
+#include "sampler/component.h"
 
 struct exchange {
     struct compiler *c;
     struct model *m;
     struct step *labels; /* draws them */
-    struct of_component cells[MOST_OF_COMPONENTS];
-    int n;
+    struct components has;
     bool failed;
 };
 
@@ -36,15 +27,6 @@ static const struct exchange *exchange_of(const struct step *s)
 
 /* ---- what a component has --------------------------------------------------
  */
-
-static const struct of_component *find_cells(const struct exchange *k,
-                                             const struct var *v)
-{
-    for (int i = 0; i < k->n; i++)
-        if (k->cells[i].var == v)
-            return &k->cells[i];
-    return NULL;
-}
 
 /* Whether all cells are drawn, as the compiler chose. */
 static bool may_trade(const struct exchange *k, const struct var *v)
@@ -61,24 +43,20 @@ static bool may_trade(const struct exchange *k, const struct var *v)
 
 static void add_cells(struct exchange *k, struct var *v, int dim)
 {
-    const struct of_component *known = find_cells(k, v);
+    const struct of_component *known = sampler_component_cells(&k->has, v);
     if (known)
         k->failed = k->failed || known->dim != dim;
-    else if (k->n == MOST_OF_COMPONENTS || !may_trade(k, v))
+    else if (k->has.n == MOST_CELLS || !may_trade(k, v))
         k->failed = true;
     else
-        k->cells[k->n++] = (struct of_component){v, dim};
+        k->has.cells[k->has.n++] = (struct of_component){v->families, dim};
 }
 
 /* Whether v is computed and kept, from labels or from what components have. */
 static bool follows(const struct exchange *k, const struct var *v)
 {
-    if (v->role != ROLE_DERIVED || !v->stored)
-        return false;
-    bool found = model_derived_depends(k->m, v, k->labels->family->var);
-    for (int i = 0; i < k->n; i++)
-        found = found || model_derived_depends(k->m, v, k->cells[i].var);
-    return found;
+    return v->role == ROLE_DERIVED && v->stored &&
+           sampler_follows_components(k->m, &k->has, k->labels->family->var, v);
 }
 
 /* In what reads labels, a label may stand as the subscript alone of what its
@@ -98,7 +76,8 @@ static void look(struct exchange *k, symp e)
             look(k, e->args[i]);
         }
     }
-    if (labels > 1 || (cell && !labels && find_cells(k, e->var)))
+    if (labels > 1 ||
+        (cell && !labels && sampler_component_cells(&k->has, e->var)))
         k->failed = true;
 }
 
@@ -123,13 +102,13 @@ static bool find_components(struct exchange *k)
 {
     int before;
     do {
-        before = k->n;
+        before = k->has.n;
         for (const struct factor *g = k->m->factors; g && !k->failed;
              g = g->next)
             if (!g->replaced && reads_labels(k, g))
                 look_at_factor(k, g);
-    } while (k->n > before && !k->failed);
-    return !k->failed && k->n > 0;
+    } while (k->has.n > before && !k->failed);
+    return !k->failed && k->has.n > 0;
 }
 
 /* ---- what tells one from another -------------------------------------------
@@ -146,7 +125,8 @@ static bool tells(symp e, const void *telling)
 {
     const struct telling *t = telling;
     const bool cell = e->kind == SYM_REF || e->kind == SYM_SEEN;
-    const struct of_component *own = cell ? find_cells(t->k, e->var) : NULL;
+    const struct of_component *own =
+        cell ? sampler_component_cells(&t->k->has, e->var) : NULL;
     bool its_own = !own;
     for (int i = 0; i < e->nargs; i++) {
         const bool component =
@@ -162,7 +142,8 @@ static bool tells(symp e, const void *telling)
  * the same however they trade places. */
 static bool is_alike(const struct exchange *k, const struct factor *g)
 {
-    const struct of_component *own = find_cells(k, g->family->var);
+    const struct of_component *own =
+        sampler_component_cells(&k->has, g->family->var);
     const symp all[] = {g->logp,  g->rule,  g->guard,
                         g->value, g->lower, g->upper};
     if (!own || g->family->factor != g ||
@@ -183,7 +164,8 @@ static bool is_alike(const struct exchange *k, const struct factor *g)
  * reason. */
 static bool is_vector_of(const struct exchange *k, const struct factor *g)
 {
-    const struct of_component *own = find_cells(k, g->family->var);
+    const struct of_component *own =
+        sampler_component_cells(&k->has, g->family->var);
     return own && !g->family->next_of_var &&
            g->family->var->families == g->family &&
            g->family->upper[own->dim] != NULL;
@@ -233,26 +215,15 @@ static struct step *make_step(struct exchange *k)
     s->whole = true;
     s->name = intern_format(k->c, "exchange_%s", family_id(k->c, s->family));
     bool fits = add_members(s, s->family->var);
-    for (int i = 0; i < k->n; i++)
-        fits = fits && add_members(s, k->cells[i].var);
+    for (int i = 0; i < k->has.n; i++)
+        fits = fits && add_members(s, k->has.cells[i].family->var);
     return fits && find_changed(k, s) ? s : NULL;
-}
-
-static bool are_labels(struct compiler *c, const struct model *m,
-                       const struct step *s)
-{
-    const struct family *f = s->family;
-    return s->sampler == &sampler_enumeration && f->nloops == 1 &&
-           f->var->ndim == 1 && !f->next_of_var && family_plain(c, f) &&
-           sampler_is_free(m, f) && s->support.lower &&
-           sym_is(s->support.lower, 1) && sym_fixed(s->support.upper) &&
-           !s->turn.again;
 }
 
 void sampler_find_exchanges(struct compiler *c, struct model *m)
 {
     for (struct step *z = m->steps; z; z = z->next) {
-        if (!are_labels(c, m, z))
+        if (!sampler_draws_labels(c, m, z) || z->turn.again)
             continue;
         struct exchange *k = NEW(c, struct exchange);
         *k = (struct exchange){.c = c, .m = m, .labels = z};
@@ -275,7 +246,7 @@ void sampler_find_exchanges(struct compiler *c, struct model *m)
 static void emit_trade_cells(struct emitter *e, const struct of_component *k)
 {
     struct compiler *c = e->c;
-    struct var *v = k->var;
+    struct var *v = k->family->var;
     const int depth = e->nloops;
     int braces = 0;
     symp first[MAX_DIMS], second[MAX_DIMS];
@@ -293,13 +264,7 @@ static void emit_trade_cells(struct emitter *e, const struct of_component *k)
         first[d] = second[d] = sym_loop(c, l);
         braces++;
     }
-    const char *a = emit_expr(e, sym_ref(c, v, v->ndim, first));
-    const char *b = emit_expr(e, sym_ref(c, v, v->ndim, second));
-    emit_line(e, "{");
-    emit_line(e, "    const %s value = %s;", v->integer ? "int" : "real", a);
-    emit_line(e, "    %s = %s;", a, b);
-    emit_line(e, "    %s = value;", b);
-    emit_line(e, "}");
+    sampler_emit_trade_cells(e, v, first, second);
     emit_close(e, braces);
     e->nloops = depth;
 }
@@ -319,8 +284,8 @@ static void emit_trade(struct compiler *c, struct text *out,
     emit_param(&e, "b_", "b_");
     emit_line(&e, "if (team->lane == 0) {");
     e.indent++;
-    for (int i = 0; i < k->n; i++)
-        emit_trade_cells(&e, &k->cells[i]);
+    for (int i = 0; i < k->has.n; i++)
+        emit_trade_cells(&e, &k->has.cells[i]);
     emit_close(&e, 1);
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
@@ -337,33 +302,15 @@ static void emit_held(struct compiler *c, struct text *out,
                 "GBM_FN bool held_%s(const struct state *s)\n{\n    bool held "
                 "= false;\n",
                 s->name);
-    for (int i = -1; i < k->n; i++) {
-        struct var *v = i < 0 ? s->family->var : k->cells[i].var;
-        symp cells = sym_num(c, 1);
-        for (int d = 0; d < v->ndim; d++)
-            cells = sym_mul2(c, cells, sym_extent(c, v, d));
-        emit_line(&e,
-                  "held = held || s->%s_stride == 0 || gbm_any_seen(s->%s_seen,"
-                  " %s);",
-                  v->cname, v->cname, emit_int(&e, cells));
-        if (i >= 0)
-            emit_line(&e, "held = held || %s != %s;",
-                      emit_int(&e, sym_extent(c, v, k->cells[i].dim)),
-                      emit_int(&e, k->labels->support.upper));
+    sampler_emit_held(&e, s->family->var);
+    for (int i = 0; i < k->has.n; i++) {
+        struct var *v = k->has.cells[i].family->var;
+        sampler_emit_held(&e, v);
+        emit_line(&e, "held = held || %s != %s;",
+                  emit_int(&e, sym_extent(c, v, k->has.cells[i].dim)),
+                  emit_int(&e, k->labels->support.upper));
     }
     text_append(out, "    return held;\n}\n\n");
-}
-
-static void emit_trade_rows(struct emitter *e, const struct step *s)
-{
-    const struct family *f = s->family;
-    const int depth = e->nloops;
-    const struct part *rows = sampler_all_instances(e->c, f->factor);
-    const int braces = emit_open_part(e, rows, true);
-    const char *z = emit_expr(e, sym_ref(e->c, f->var, 1, f->lower));
-    emit_line(e, "%s = %s == a_ ? b_ : %s == b_ ? a_ : %s;", z, z, z, z);
-    emit_close(e, braces);
-    e->nloops = depth;
 }
 
 static void emit_update(struct compiler *c, struct text *out,
@@ -387,7 +334,7 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "    trade_%s(s, team, a_, b_);", n);
     emit_line(&e, "    return;");
     emit_line(&e, "}");
-    emit_trade_rows(&e, s);
+    sampler_emit_trade_rows(&e, s->family);
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "}\n\n");
 }

@@ -53,18 +53,23 @@ static bool may_trade(const struct relabel *k, const struct family *f)
 
 static void add_cells(struct relabel *k, const struct var *v, int dim)
 {
-    const struct of_component *known = sampler_component_cells(k, v);
+    const struct of_component *known = sampler_component_cells(&k->has, v);
     if (known) {
         k->failed = k->failed || known->dim != dim;
         return;
     }
-    if (k->n == MOST_CELLS || !is_plate_at(v->families, dim) ||
+    if (k->has.n == MOST_CELLS || !is_plate_at(v->families, dim) ||
         !may_trade(k, v->families)) {
         k->failed = true;
         return;
     }
-    k->cells[k->n++] = (struct of_component){v->families, dim};
+    k->has.cells[k->has.n++] = (struct of_component){v->families, dim};
     k->more = true;
+}
+
+static bool follows(const struct relabel *k, const struct var *v)
+{
+    return sampler_follows_components(k->m, &k->has, k->labels->family->var, v);
 }
 
 /* Of an expression that is of one component, or of a row of it, `component` is
@@ -74,7 +79,7 @@ static void look(struct relabel *k, symp e, symp component)
 {
     const bool cell = e->kind == SYM_REF || e->kind == SYM_SEEN;
     const struct of_component *known =
-        cell ? sampler_component_cells(k, e->var) : NULL;
+        cell ? sampler_component_cells(&k->has, e->var) : NULL;
     if ((component && sym_same(e, component)) ||
         (cell && !known && e->var->stored && !e->nargs &&
          model_derived_depends(k->m, e->var, k->labels->family->var))) {
@@ -91,15 +96,11 @@ static void look(struct relabel *k, symp e, symp component)
         }
     }
     k->failed = k->failed || (known && !own);
-    known = cell ? sampler_component_cells(k, e->var) : NULL;
+    known = cell ? sampler_component_cells(&k->has, e->var) : NULL;
     if (!cell || known || !e->var->stored)
         return;
     /* what is computed from them and is no component's */
-    k->failed = k->failed ||
-                model_derived_depends(k->m, e->var, k->labels->family->var);
-    for (int i = 0; i < k->n; i++)
-        k->failed = k->failed || model_derived_depends(k->m, e->var,
-                                                       k->cells[i].family->var);
+    k->failed = k->failed || follows(k, e->var);
 }
 
 /* The only subscripts with which e reads v; *several: there are others. */
@@ -120,7 +121,8 @@ static void look_at_factor(struct relabel *k, const struct factor *g)
 {
     const symp all[] = {g->logp,  g->value, g->lower,
                         g->upper, g->rule,  g->guard};
-    const struct of_component *own = sampler_component_cells(k, g->family->var);
+    const struct of_component *own =
+        sampler_component_cells(&k->has, g->family->var);
     symp component = own ? own->family->lower[own->dim] : NULL;
     bool several = false;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -145,13 +147,14 @@ static bool find_components(struct relabel *k)
         for (const struct factor *g = k->m->factors; g; g = g->next)
             if (!g->replaced && g->family != k->labels->family && !k->failed)
                 look_at_factor(k, g);
-        for (int i = 0; i < k->n && !k->failed; i++)
-            if (!k->cells[i].family->stochastic)
+        for (int i = 0; i < k->has.n && !k->failed; i++)
+            if (!k->has.cells[i].family->stochastic)
                 look(k,
-                     model_substitute_derived(k->c, k->cells[i].family->body),
-                     k->cells[i].family->lower[k->cells[i].dim]);
+                     model_substitute_derived(k->c,
+                                              k->has.cells[i].family->body),
+                     k->has.cells[i].family->lower[k->has.cells[i].dim]);
     } while (k->more && !k->failed);
-    return !k->failed && k->n > 0;
+    return !k->failed && k->has.n > 0;
 }
 
 /* ---- which -----------------------------------------------------------------
@@ -167,13 +170,8 @@ static bool tells_labels(symp e, const void *relabel)
     for (int i = 0; i < k->sums.n; i++)
         if (e->var == k->sums.of[i].table->var)
             return false;
-    bool found = e->var == z || sampler_component_cells(k, e->var) ||
-                 (e->var->stored && model_derived_depends(k->m, e->var, z));
-    for (int i = 0; i < k->n; i++)
-        found = found ||
-                (e->var->stored &&
-                 model_derived_depends(k->m, e->var, k->cells[i].family->var));
-    return found;
+    return e->var == z || sampler_component_cells(&k->has, e->var) ||
+           (e->var->stored && follows(k, e->var));
 }
 
 /* Whether all sums are of these labels, and all that the density has of them.
@@ -187,16 +185,6 @@ static bool fits(const struct relabel *k)
            !sym_any(k->pieces.factor->logp, tells_labels, k);
 }
 
-static bool are_labels(struct compiler *c, const struct model *m,
-                       const struct step *s)
-{
-    const struct family *f = s->family;
-    return s->sampler == &sampler_enumeration && f->nloops == 1 &&
-           f->var->ndim == 1 && !f->next_of_var && family_plain(c, f) &&
-           sampler_is_free(m, f) && s->support.lower &&
-           sym_is(s->support.lower, 1) && sym_fixed(s->support.upper);
-}
-
 /* ---- the step --------------------------------------------------------------
  */
 
@@ -205,14 +193,9 @@ static bool all_trade(const struct relabel *k)
 {
     for (const struct family *f = k->m->families; f; f = f->next) {
         if (f->stochastic || !f->var->stored || f->for_updates ||
-            sampler_component_cells(k, f->var))
+            sampler_component_cells(&k->has, f->var))
             continue;
-        bool moved =
-            model_derived_depends(k->m, f->var, k->labels->family->var);
-        for (int i = 0; i < k->n; i++)
-            moved = moved || model_derived_depends(k->m, f->var,
-                                                   k->cells[i].family->var);
-        if (moved)
+        if (follows(k, f->var))
             return false;
     }
     return true;
@@ -236,9 +219,9 @@ static struct step *make_step(struct relabel *k)
     s->through = all_trade(k);
     k->split = sampler_find_split(k);
     add_member(s, s->family);
-    for (int i = 0; i < k->n; i++)
-        if (k->cells[i].family->stochastic && s->block.n < MAX_MEMBERS)
-            add_member(s, k->cells[i].family);
+    for (int i = 0; i < k->has.n; i++)
+        if (k->has.cells[i].family->stochastic && s->block.n < MAX_MEMBERS)
+            add_member(s, k->has.cells[i].family);
     for (int i = 0; i < s->block.n; i++)
         s->block.members[i].count = sym_num(c, 1);
     struct part *rows = sampler_all_instances(c, s->family->factor);
@@ -317,7 +300,7 @@ void sampler_find_relabels(struct compiler *c, struct model *m)
         next = z->next;
         struct relabel *k = NEW(c, struct relabel);
         *k = (struct relabel){.c = c, .m = m, .labels = z};
-        if (!are_labels(c, m, z) || !find_components(k))
+        if (!sampler_draws_labels(c, m, z) || !find_components(k))
             continue;
         bool found = false;
         for (struct step *s = m->steps; s && !found; s = s->next)
@@ -331,6 +314,19 @@ void sampler_find_relabels(struct compiler *c, struct model *m)
 static symp named(struct compiler *c, const char *name)
 {
     return sym_param(c, intern(c, name));
+}
+
+symp sampler_at_label(struct compiler *c, const struct label_sum *sum, symp e,
+                      const char *name)
+{
+    return sym_replace_loop(c, e, sum->value, named(c, name));
+}
+
+const char *sampler_count_at(struct emitter *e, const struct relabel *k,
+                             const char *name)
+{
+    const struct label_sum *sum = &k->sums.of[0];
+    return emit_expr(e, sampler_at_label(e->c, sum, sum->count, name));
 }
 
 static const char *change_name(struct compiler *c, int i)
@@ -413,25 +409,7 @@ static void emit_trade_cells(struct emitter *e, const struct of_component *v)
         first[d] = d == v->dim ? named(c, "a_") : cell->args[d];
         second[d] = d == v->dim ? named(c, "b_") : cell->args[d];
     }
-    const char *a = emit_expr(e, sym_ref(c, f->var, f->var->ndim, first));
-    const char *b = emit_expr(e, sym_ref(c, f->var, f->var->ndim, second));
-    emit_line(e, "{");
-    emit_line(e, "    const %s value = %s;", f->var->integer ? "int" : "real",
-              a);
-    emit_line(e, "    %s = %s;", a, b);
-    emit_line(e, "    %s = value;", b);
-    emit_line(e, "}");
-    emit_close(e, braces);
-    e->nloops = depth;
-}
-
-static void emit_trade_rows(struct emitter *e, const struct step *s)
-{
-    const struct family *f = s->family;
-    const int depth = e->nloops;
-    const int braces = emit_open_part(e, s->parts, true);
-    const char *z = emit_expr(e, sym_ref(e->c, f->var, 1, f->lower));
-    emit_line(e, "%s = %s == a_ ? b_ : %s == b_ ? a_ : %s;", z, z, z, z);
+    sampler_emit_trade_cells(e, f->var, first, second);
     emit_close(e, braces);
     e->nloops = depth;
 }
@@ -487,13 +465,13 @@ static void emit_trade(struct compiler *c, struct text *out,
                 "gbm_team_sync(team);\n",
                 s->name);
     bind_pair(&e);
-    emit_trade_rows(&e, s);
+    sampler_emit_trade_rows(&e, s->family);
     emit_line(&e, "recount_%s(s, team, a_, b_, by_);", s->name);
     emit_line(&e, "if (team->lane == 0) {");
     e.indent++;
-    for (int i = 0; i < k->n; i++)
-        if (k->cells[i].family->stochastic || s->through)
-            emit_trade_cells(&e, &k->cells[i]);
+    for (int i = 0; i < k->has.n; i++)
+        if (k->has.cells[i].family->stochastic || s->through)
+            emit_trade_cells(&e, &k->has.cells[i]);
     e.indent--;
     emit_line(&e, "}");
     emit_line(&e, "gbm_team_sync(team);");
@@ -512,21 +490,15 @@ static void emit_held(struct compiler *c, struct text *out,
                 "= false;\n",
                 s->name);
     const char *values = emit_int(&e, k->labels->support.upper);
-    for (int i = -2; i < k->n; i++) {
+    for (int i = -2; i < k->has.n; i++) {
         const struct family *f = i == -2   ? k->labels->family
                                  : i == -1 ? k->pieces.drawn->family
-                                           : k->cells[i].family;
-        symp cells = sym_num(c, 1);
-        for (int d = 0; d < f->var->ndim; d++)
-            cells = sym_mul2(c, cells, sym_extent(c, f->var, d));
+                                           : k->has.cells[i].family;
         if (f->stochastic)
-            emit_line(&e,
-                      "held = held || s->%s_stride == 0 || gbm_any_seen("
-                      "s->%s_seen, %s);",
-                      f->var->cname, f->var->cname, emit_int(&e, cells));
+            sampler_emit_held(&e, f->var);
         if (i >= 0)
             emit_line(&e, "held = held || %s != %s;",
-                      emit_int(&e, f->lower[k->cells[i].dim]->loop->upper),
+                      emit_int(&e, f->lower[k->has.cells[i].dim]->loop->upper),
                       values);
     }
     text_append(out, "    return held;\n}\n\n");

@@ -2,16 +2,8 @@
 #ifndef GBMC_SAMPLER_RELABEL_H
 #define GBMC_SAMPLER_RELABEL_H
 
+#include "sampler/component.h"
 #include "sampler/integrated.h"
-#include "sampler/moves.h"
-
-enum { MOST_CELLS = 16 };
-
-/* A variable of which component k has the cells with subscript k. */
-struct of_component {
-    struct family *family;
-    int dim;
-};
 
 struct relabel {
     struct compiler *c;
@@ -19,18 +11,14 @@ struct relabel {
     struct step *labels; /* draws them */
     struct node pieces;
     struct label_sums sums;
-    struct of_component cells[MOST_CELLS];
-    int n;
+    struct components has;
     bool failed,
         more; /* of a look for them: there was one that was not known */
     struct split *split; /* NULL: components only trade places */
 };
 
-/* ---- component.c ---- */
+/* ---- relabel.c ---- */
 
-/* The cells that component k has of v; NULL: v is not of components. */
-const struct of_component *sampler_component_cells(const struct relabel *k,
-                                                   const struct var *v);
 /* e of the sum, its value the label in the parameter `name`. */
 symp sampler_at_label(struct compiler *c, const struct label_sum *sum, symp e,
                       const char *name);

@@ -70,7 +70,7 @@ bool sampler_emit_rows(struct compiler *c, struct text *out, struct step *s);
  * the function that does it; its call, behind the draw of an element. */
 bool sampler_swaps(const struct step *s);
 void sampler_emit_swap(struct compiler *c, struct text *out,
-                           const struct step *s);
+                       const struct step *s);
 void sampler_swap(struct emitter *e, const struct step *s);
 
 /* ---- making steps ----------------------------------------------------------

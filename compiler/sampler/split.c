@@ -42,10 +42,10 @@ struct split {
  * runs through these. */
 static bool draws_components(const struct relabel *k, const struct step *s)
 {
-    bool all = sampler_component_cells(k, s->family->var) != NULL;
+    bool all = sampler_component_cells(&k->has, s->family->var) != NULL;
     for (int i = 0; i < s->block.n; i++)
-        all =
-            all && sampler_component_cells(k, s->block.members[i].family->var);
+        all = all &&
+              sampler_component_cells(&k->has, s->block.members[i].family->var);
     return all && family_rectangular(s->family);
 }
 
@@ -63,8 +63,8 @@ static bool find_drawn(const struct relabel *k, struct split *split)
     struct compiler *c = k->c;
     for (struct step *s = k->m->steps; s; s = s->next) {
         bool draws = false;
-        for (int i = 0; i < k->n; i++)
-            draws = draws || sampler_step_draws(s, k->cells[i].family);
+        for (int i = 0; i < k->has.n; i++)
+            draws = draws || sampler_step_draws(s, k->has.cells[i].family);
         if (!draws || is_known(split, s))
             continue;
         if (split->n == MOST_DRAWN || !sampler_has_proposal(s) ||
@@ -97,7 +97,7 @@ static int open_elements(struct emitter *e, const struct relabel *k,
                          const struct family *f)
 {
     struct compiler *c = e->c;
-    const struct of_component *v = sampler_component_cells(k, f->var);
+    const struct of_component *v = sampler_component_cells(&k->has, f->var);
     const char *number = NULL;
     int braces = 0;
     for (int i = 0; i < f->nloops; i++) {
@@ -138,7 +138,7 @@ static void emit_derived(struct compiler *c, struct text *out,
     open(out, "void", "derived", s, ", int k_");
     emit_line(&e, "gbm_team_sync(team);");
     for (struct family *f = k->m->families; f; f = f->next) {
-        if (f->stochastic || !sampler_component_cells(k, f->var))
+        if (f->stochastic || !sampler_component_cells(&k->has, f->var))
             continue;
         emit_line(&e, "{");
         e.indent++;
@@ -160,7 +160,7 @@ static void emit_prior(struct compiler *c, struct text *out,
     if (!draw)
         emit_line(&e, "gbm_total total = 0;");
     for (struct family *f = k->m->families; f; f = f->next) {
-        if (!f->stochastic || !sampler_component_cells(k, f->var))
+        if (!f->stochastic || !sampler_component_cells(&k->has, f->var))
             continue;
         emit_line(&e, "{");
         e.indent++;

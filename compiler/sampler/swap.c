@@ -12,11 +12,6 @@
  * enumeration takes two and one. */
 enum { SWEEPS = 4 };
 
-static bool is_number(symp e, double x)
-{
-    return e && e->kind == SYM_NUM && e->number == x;
-}
-
 static bool fades(const struct step *s)
 {
     for (int i = 0; i < s->law.n; i++)
@@ -31,9 +26,10 @@ static bool fades(const struct step *s)
 bool sampler_swaps(const struct step *s)
 {
     return s->order.sequential && s->family->nloops > 0 && !s->integrated &&
-           !s->order.ties && !s->support.bounds &&
-           is_number(s->support.lower, 0) && is_number(s->support.upper, 1) &&
-           !fades(s) && !emit_step_has_columns(s);
+           !s->order.ties && !s->support.bounds && s->support.lower &&
+           sym_is(s->support.lower, 0) && s->support.upper &&
+           sym_is(s->support.upper, 1) && !fades(s) &&
+           !emit_step_has_columns(s);
 }
 
 /* cell_of_: where an element's value is, or -1 if it is not to be drawn. */
