@@ -385,18 +385,14 @@ void sampler_group_room(struct compiler *c, struct model *m, struct step *s)
 {
     if (!s->whole)
         return;
-    struct slot *room = sweep_add_slot(
-        c, m,
+    struct slot *room = sweep_add_slot_of(
+        c, m, s,
         (struct slot){.kind = SLOT_TUNING,
                       .name = intern_format(c, "%s room", s->family->var->name),
                       .member = intern_format(c, "%s_room", step_id(c, s)),
                       .about = "where a move is made",
                       .life = LIFE_SCRATCH,
-                      .ndim = 1,
-                      .per_chain = true,
-                      .counted = "room_",
-                      .family = s->family,
-                      .step = s});
+                      .counted = "room_"});
     if (!s->slots)
         s->slots = room;
 }

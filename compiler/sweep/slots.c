@@ -85,56 +85,54 @@ static void add_table(struct compiler *c, struct model *m, struct family *f)
                       .family = f});
 }
 
+struct slot *sweep_add_slot_of(struct compiler *c, struct model *m,
+                               struct step *s, struct slot slot)
+{
+    slot.ndim = 1;
+    slot.per_chain = true;
+    slot.family = s->family;
+    slot.step = s;
+    return sweep_add_slot(c, m, slot);
+}
+
 static void add_tuning(struct compiler *c, struct model *m, struct step *s)
 {
-    s->slots = sweep_add_slot(
-        c, m,
+    s->slots = sweep_add_slot_of(
+        c, m, s,
         (struct slot){.kind = SLOT_TUNING,
                       .name =
                           intern_format(c, "%s width", s->family->var->name),
                       .member = intern_format(c, "%s_width", step_id(c, s)),
                       .about = "tuned in warm-up",
                       .life = LIFE_TUNING,
-                      .ndim = 1,
-                      .per_chain = true,
-                      .counted = s->sampler->tuning_cells ? "tuning_" : NULL,
-                      .family = s->family,
-                      .step = s});
+                      .counted = s->sampler->tuning_cells ? "tuning_" : NULL});
 }
 
 struct slot *sweep_add_pays_slot(struct compiler *c, struct model *m,
                                  struct step *s)
 {
-    return sweep_add_slot(
-        c, m,
+    return sweep_add_slot_of(
+        c, m, s,
         (struct slot){.kind = SLOT_TUNING,
                       .name = intern_format(c, "%s tuning", s->name),
                       .member = intern_format(c, "%s_tuning", s->name),
                       .about = "whether the move pays, from warm-up",
                       .life = LIFE_TUNING,
-                      .ndim = 1,
-                      .per_chain = true,
-                      .counted = "tuning_",
-                      .family = s->family,
-                      .step = s});
+                      .counted = "tuning_"});
 }
 
 /* Sums that the step's parts keep, with what they are functions of. */
 static void add_recalled(struct compiler *c, struct model *m, struct step *s)
 {
-    sweep_add_slot(
-        c, m,
+    sweep_add_slot_of(
+        c, m, s,
         (struct slot){.kind = SLOT_RECALLED,
                       .name =
                           intern_format(c, "%s recalled", s->family->var->name),
                       .member = intern_format(c, "%s_recalled", step_id(c, s)),
                       .about = "sums, and what they are functions of",
                       .life = LIFE_SCRATCH,
-                      .ndim = 1,
-                      .per_chain = true,
-                      .counted = "recalled_",
-                      .family = s->family,
-                      .step = s});
+                      .counted = "recalled_"});
 }
 
 static void add_order(struct compiler *c, struct model *m, struct sequence *q)

@@ -282,6 +282,9 @@ void slots_print(struct text *out, struct compiler *c, const struct model *m);
 /* A slot of a sampler's own, behind the others (struct sampler's `slots`). */
 struct slot *sweep_add_slot(struct compiler *c, struct model *m,
                             struct slot slot);
+/* One of cells for each chain that is of a step. */
+struct slot *sweep_add_slot_of(struct compiler *c, struct model *m,
+                               struct step *s, struct slot slot);
 /* That of a move, of which warm-up tells whether it pays
  * (stdlib/kernels/carried.h). */
 struct slot *sweep_add_pays_slot(struct compiler *c, struct model *m,
