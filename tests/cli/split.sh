@@ -21,9 +21,20 @@ model {
   big <- mu[1,1]
 }
 M
+# The same rows, and what is drawn as a vector or a matrix, all integrated out in
+# the sum.
+sed 's/for (j in 1:J) { y\[i,j\] ~ .* }/y[i,1:J] ~ dmnorm(mu[z[i],], one[,])\
+    w[i,1:2] ~ dmnorm(none[1:2], T[z[i],,])\
+    x[i,1:2] ~ dmnorm.vcov(none[1:2], Sigma[z[i],,])\
+    c[i] ~ dcat(p[z[i],])/
+s/for (j in 1:J) { mu\[k,j\] ~ .* } }/mu[k,1:J] ~ dmnorm(none[], tenth[,])\
+    T[k,1:2,1:2] ~ dwish(S[,], 4)\
+    Sigma[k,1:2,1:2] ~ dinvwish(S[,], 5)\
+    p[k,1:3] ~ ddirch(two[]) }/' rows.gbm >vectors.gbm
 cat >exact.py <<'E'
-# exact.py: writes rows.json, two groups of rows; with a summary compares it with
-# the sum over all labellings, alpha on a grid.
+# exact.py: writes rows.json and vectors.json, two groups of rows; with a summary
+# compares it with the sum over all labellings, alpha on a grid; "vectors": of
+# that model.
 import itertools
 import json
 import sys
@@ -34,10 +45,21 @@ n, J, K, a = 8, 8, 3, 1.5
 noise = [.5, -.6, .3, 0, -.4, .6, .1]
 y = [[(.7 if i >= n // 2 else -.7) + noise[(i + 3 * j) % 7] for j in range(J)]
      for i in range(n)]
+w = [[.8, -.3], [-1.1, .4], [.3, .9], [-.2, -.7], [1.9, 1.2], [-2.2, -.8],
+     [1.4, 2.1], [-.6, -1.7]]
+u = [row[::-1] for row in w[3:] + w[:3]]
+c = [1, 1, 2, 1, 3, 2, 3, 3]
+S, two = [[2, .5], [.5, 1]], [2, 2, 2]
 if len(sys.argv) == 1:
+    own = {"N": n, "K": K, "J": J, "a": a, "y": y}
     with open("rows.json", "w") as f:
-        json.dump({"N": n, "K": K, "J": J, "a": a, "y": y}, f)
+        json.dump(own, f)
+    with open("vectors.json", "w") as f:
+        json.dump({**own, "w": w, "x": u, "c": c, "S": S, "two": two,
+                   "none": [0] * J, "one": np.eye(J).tolist(),
+                   "tenth": (0.1 * np.eye(J)).tolist()}, f)
     sys.exit()
+vectors = sys.argv[2:] == ["vectors"]
 found = json.load(open(sys.argv[1]))["parameters"]
 alpha = (np.arange(4000) + 0.5) * 20 / 4000
 lg = np.vectorize(lgamma)
@@ -56,24 +78,39 @@ def rows(which):
         x = [y[i][j] for i in which]
         total += (0.5 * log(0.1 / p) + sum(x)**2 / p / 2
                   - sum(v * v for v in x) / 2)
+    if vectors:
+        total += scattered(w, which, 4) + scattered(u, which, 5)
+        total += lgamma(sum(two)) - lgamma(sum(two) + len(which))
+        for k, b in enumerate(two):
+            total += lgamma(b + sum(c[i] == k + 1 for i in which)) - lgamma(b)
     return total, sum(y[i][0] for i in which) / p
 
 
-parts = {w: rows(w) for r in range(n + 1)
-         for w in itertools.combinations(range(n), r)}
+def scattered(rows, which, k):
+    """about 0, the precision Wishart, or the covariance its inverse, with k
+    degrees of freedom and matrix S integrated out"""
+    have = np.array([rows[i] for i in which]).reshape(-1, 2)
+    m = k + len(which)
+    return (k / 2 * log(np.linalg.det(S))
+            - m / 2 * log(np.linalg.det(S + have.T @ have))
+            + sum(lgamma((m - d) / 2) - lgamma((k - d) / 2) for d in range(2)))
+
+
+parts = {which: rows(which) for r in range(n + 1)
+         for which in itertools.combinations(range(n), r)}
 sticks = {(k, m): stick(k, m) for k in range(n + 1) for m in range(n + 1 - k)}
 total, sums = 0, dict.fromkeys(["first", "alike", "big", "alpha"], 0)
 for z in itertools.product(range(K), repeat=n):
     members = [tuple(i for i in range(n) if z[i] == k) for k in range(K)]
-    logp = np.log(alpha) - alpha + sum(parts[w][0] for w in members)
+    logp = np.log(alpha) - alpha + sum(parts[which][0] for which in members)
     for k in range(K - 1):
         logp = logp + sticks[len(members[k]), sum(map(len, members[k + 1:]))]
-    w = np.exp(logp)
-    total += w.sum()
-    sums["alpha"] += (w * alpha).sum()
-    sums["big"] += w.sum() * parts[members[0]][1]
-    sums["alike"] += w.sum() * (z[0] == z[-1])
-    sums["first"] += w.sum() * (z[0] == 0)
+    p = np.exp(logp)
+    total += p.sum()
+    sums["alpha"] += (p * alpha).sum()
+    sums["big"] += p.sum() * parts[members[0]][1]
+    sums["alike"] += p.sum() * (z[0] == z[-1])
+    sums["first"] += p.sum() * (z[0] == 0)
 bad = 0
 for name, s in sums.items():
     f, exact = found[name], s / total
@@ -91,6 +128,15 @@ prints 'Jain and Neal \(2007\)'
 status 0 ./rows --data rows.json --device cpu --draws 200000 --seed 2 \
     --monitor first,alike,big,alpha --summary rows.s --quiet
 python3 exact.py rows.s >.out || fail "not the sum"
+
+status 0 "$GBMC" -O1 vectors.gbm -o vectors
+status 0 "$GBMC" --emit=c vectors.gbm
+for of in mu T Sigma p; do
+    prints "^GBM_FN_BIG real propose_split_${of}_v\\("
+done
+status 0 ./vectors --data vectors.json --device cpu --draws 250000 --seed 2 \
+    --monitor first,alike,big,alpha --summary vectors.s --quiet
+python3 exact.py vectors.s vectors >.out || fail "not the sum with vectors"
 
 # All kinds of draws that a component may have, missing rows and powers. So many
 # labels have tries often.
