@@ -34,25 +34,16 @@ draw() { # FILE OPTION...
         --format csv --digits 12 --monitor tau,x --out "$out.csv" "$@"
     grep -v '^#' "${out}_2.csv" >"$out"
 }
-same() { # FILE FILE
-    python3 - "$@" <<'E'
-import csv, math, sys
-a, b = (list(csv.reader(open(f))) for f in sys.argv[1:])
-assert len(a) == len(b) == 4 and a[0] == b[0]
-sys.exit(not all(math.isclose(float(x), float(y), rel_tol=1e-7, abs_tol=1e-9)
-                 for x, y in zip(sum(a[1:], []), sum(b[1:], []))))
-E
-}
 draw plain --device cpu
 GBM_ORDER=rounds draw rounds --device cpu
-same plain rounds && fail "the host's orders give the same draws"
+near plain rounds 3 && fail "the host's orders give the same draws"
 for chains in 0 8; do # by a step's kernels, and in one of whole sweeps
     GBM_CUDA_CHAINS=$chains draw device --device cuda
-    same rounds device || fail "the device's draws, GBM_CUDA_CHAINS=$chains"
+    near rounds device 3 || fail "the device's draws, GBM_CUDA_CHAINS=$chains"
 done
 # chosen after the model was laid out
 GBM_GPU_LEAST=1000 draw device --device auto
-same rounds device || fail "the device's draws, --device auto"
+near rounds device 3 || fail "the device's draws, --device auto"
 # of a block of some hundred numbers a GPU makes nothing faster
 draw device --device auto --chains 60
 grep -q 'too small for a GPU' .err || fail 'a small block on a GPU'

@@ -3,6 +3,7 @@
 # labellings, where rows hardly go from one component to another one by one;
 # the joint distribution test; chains that start in one component find all.
 source "$GBM_ROOT/tests/cli/lib"
+export PYTHONPATH=$GBM_ROOT/tests/cli
 
 cat >rows.gbm <<'M'
 model {
@@ -39,7 +40,10 @@ import itertools
 import json
 import sys
 from math import lgamma, log
+
 import numpy as np
+
+import labellings
 
 n, J, K, a = 8, 8, 3, 1.5
 noise = [.5, -.6, .3, 0, -.4, .6, .1]
@@ -60,15 +64,8 @@ if len(sys.argv) == 1:
                    "tenth": (0.1 * np.eye(J)).tolist()}, f)
     sys.exit()
 vectors = sys.argv[2:] == ["vectors"]
-found = json.load(open(sys.argv[1]))["parameters"]
 alpha = (np.arange(4000) + 0.5) * 20 / 4000
-lg = np.vectorize(lgamma)
-
-
-def stick(k, m):
-    """v integrated out, where k rows take the piece and m go on"""
-    return (lgamma(a + k) - lgamma(a) + lg(alpha + m) - lg(alpha)
-            + lg(a + alpha) - lg(a + alpha + k + m))
+prior = np.log(alpha) - alpha
 
 
 def rows(which):
@@ -96,29 +93,20 @@ def scattered(rows, which, k):
             + sum(lgamma((m - d) / 2) - lgamma((k - d) / 2) for d in range(2)))
 
 
-parts = {which: rows(which) for r in range(n + 1)
-         for which in itertools.combinations(range(n), r)}
-sticks = {(k, m): stick(k, m) for k in range(n + 1) for m in range(n + 1 - k)}
-total, sums = 0, dict.fromkeys(["first", "alike", "big", "alpha"], 0)
-for z in itertools.product(range(K), repeat=n):
-    members = [tuple(i for i in range(n) if z[i] == k) for k in range(K)]
-    logp = np.log(alpha) - alpha + sum(parts[which][0] for which in members)
-    for k in range(K - 1):
-        logp = logp + sticks[len(members[k]), sum(map(len, members[k + 1:]))]
-    p = np.exp(logp)
-    total += p.sum()
-    sums["alpha"] += (p * alpha).sum()
-    sums["big"] += p.sum() * parts[members[0]][1]
-    sums["alike"] += p.sum() * (z[0] == z[-1])
-    sums["first"] += p.sum() * (z[0] == 0)
-bad = 0
-for name, s in sums.items():
-    f, exact = found[name], s / total
-    z = (f["mean"] - exact) / f["mcse"]
-    print(f"{name:6} {exact:8.5f} {f['mean']:8.5f} z {z:5.2f} ess",
-          f["ess_bulk"])
-    bad += not (abs(z) < 4 and f["ess_bulk"] > 1000)
-sys.exit(bad > 0)
+parts = {w: rows(w) for r in range(n + 1)
+         for w in itertools.combinations(range(n), r)}
+labels = labellings.sticks(a, alpha, n)
+
+
+def tell(z, members):
+    return prior + labels(members) + sum(parts[w][0] for w in members), {
+        "first": z[0] == 0, "alike": z[0] == z[-1],
+        "big": parts[members[0]][1], "alpha": alpha}
+
+
+exact = labellings.means(n, K, tell)
+found = json.load(open(sys.argv[1]))
+sys.exit(labellings.differ(found, exact, dict.fromkeys(exact, 1000)))
 E
 python3 exact.py
 status 0 "$GBMC" -O1 rows.gbm -o rows
