@@ -34,9 +34,8 @@ struct self_check {
     double limit; /* the joint takes too long if it is not known then */
     double own;   /* this thread's clock as the check began */
     double swept; /* seconds of updates alone, of this sweep */
-    double one;   /* the least of those, of any sweep; 0: none yet */
-    double clock; /* that a look at the clock takes */
-    double spent; /* before the device was loaded */
+    double look;  /* seconds that a look at the clock takes */
+    double spent; /* seconds before the device was loaded */
     double share; /* seconds that it may take */
     int drawn;    /* steps whose draws were compared */
     void **start; /* the chains' states */
@@ -49,13 +48,22 @@ struct self_check {
 
 enum verdict { ADDS_UP, DOES_NOT, UNKNOWN };
 
-/* Seconds. */
+/* self_check_time.c. The check begins; it pauses while the device is loaded,
+ * and goes on. */
+void self_check_begin(struct self_check *s);
+void self_check_pause(struct self_check *s);
+void self_check_go_on(struct self_check *s);
+/* Seconds until the deadline; from now on there are so many. */
 double self_check_left(const struct self_check *s);
-/* From now on there are so many. */
 void self_check_allow(struct self_check *s, double seconds);
-/* What is left of a part of its share by this thread's own clock: others may
- * have had the core in between. */
-double self_check_rest(const struct self_check *s, double part);
+/* Once a sweep has been made it is known how long warm-up takes: what the check
+ * may take of that, and its moves. The least of such sweeps counts, as the
+ * first one is cold. */
+void self_check_share(struct self_check *s);
+/* Past the deadline of the moves, another by this thread's own clock. */
+void self_check_moves_on(struct self_check *s);
+/* Seconds that are left of the share, by that clock. */
+double self_check_rest(const struct self_check *s);
 
 /* self_check_moves.c. Sums of a family, without the elements that are `dropped`
  * (or NULL); adds to *total. */
@@ -90,11 +98,11 @@ enum gbm_status self_check_blame(struct self_check *s, uint32_t first,
 
 /* self_check_device.c. After some sweeps on a device of its own memory: its
  * densities, its sweep beside the host's, and the steps at the state that it
- * came to. From the chains' states `start`, which are put back. */
-enum gbm_status self_check_device(struct self_check *s, void **start);
+ * came to. From the chains' states at the start, which are put back. */
+enum gbm_status self_check_device(struct self_check *s);
 
-/* Sweeps of a chain from where it stands, `values`, while there is time; one at
- * least. */
+/* self_check_chain.c. Sweeps of a chain from where it stands, `values`, while
+ * there is time; one at least. */
 enum gbm_status self_check_chain(struct self_check *s, int chain,
                                  void *const *values);
 

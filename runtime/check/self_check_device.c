@@ -84,7 +84,7 @@ static enum gbm_status run_device(const struct self_check *s, uint32_t first,
  * them, or if it made only one, that one. They may take that share of the
  * warm-up, within bounds. */
 static enum gbm_status run_beside(const struct self_check *s, uint32_t first,
-                                  uint32_t n, double one, void *const *start)
+                                  uint32_t n, double one)
 {
     const double share = SELF_CHECK_SHARE * one * s->rt->options.warmup;
     const double seconds = fmin(fmax(share, BESIDE), SELF_CHECK_SECONDS / 4);
@@ -95,13 +95,13 @@ static enum gbm_status run_beside(const struct self_check *s, uint32_t first,
                             : seconds - one;
     enum gbm_status status =
         n == 1
-            ? rt_same_sweep(s->rt, s->in, s->dense, first, left, start)
+            ? rt_same_sweep(s->rt, s->in, s->dense, first, left, s->start)
             : rt_same_sweep(s->rt, s->in, s->dense, first + n, seconds, NULL);
     rt_clock_note("  its sweeps beside the host's");
     return status;
 }
 
-enum gbm_status self_check_device(struct self_check *s, void **start)
+enum gbm_status self_check_device(struct self_check *s)
 {
     struct rt *rt = s->rt;
     const uint32_t first = SELF_CHECK_FIRST / 2;
@@ -110,7 +110,7 @@ enum gbm_status self_check_device(struct self_check *s, void **start)
     double *sums = malloc((size_t)s->in->nchains * sizeof *sums);
     if (!sums)
         return rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
-    rt_put_back(s->in, start);
+    rt_put_back(s->in, s->start);
     self_check_allow(s, SELF_CHECK_SECONDS / 2);
     enum gbm_status status = run_device(s, first, &n, &one);
     if (status == GBM_OK)
@@ -124,13 +124,13 @@ enum gbm_status self_check_device(struct self_check *s, void **start)
     rt_clock_note("  densities of the device");
     /* in single precision other random numbers are drawn */
     if (status == GBM_OK && rt->options.precision == RT_DOUBLE)
-        status = run_beside(s, first, n, one, start);
+        status = run_beside(s, first, n, one);
     if (status == GBM_OK) {
         void **values = rt_save(s->in);
         if (values)
             status = self_check_chain(s, 0, values);
         rt_forget(s->in, values);
     }
-    rt_put_back(s->in, start);
+    rt_put_back(s->in, s->start);
     return status == GBM_OK ? rt->device->put(rt) : status;
 }

@@ -72,7 +72,7 @@ static enum gbm_status compare(struct self_check *s, const int *turns, int n,
                               .adapting = 2};
     for (int i = 0; i < n; i++) {
         const int k = turns[i], e = drawn_element(s, k);
-        const double now = rt_clock(), rest = self_check_rest(s, 1);
+        const double now = rt_clock(), rest = self_check_rest(s);
         const double least = i < kinds ? LEAST : 0;
         const struct check_time time = {.share = now + rest / (n - i),
                                         .last =

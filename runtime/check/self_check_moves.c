@@ -12,23 +12,6 @@
 
 /* ---- the joint ---- */
 
-double self_check_left(const struct self_check *s)
-{
-    return s->deadline - rt_clock();
-}
-
-void self_check_allow(struct self_check *s, double seconds)
-{
-    s->limit = s->deadline = rt_clock() + seconds;
-    s->out_of_time = false;
-}
-
-double self_check_rest(const struct self_check *s, double part)
-{
-    return fmin(part * s->share - (rt_thread_clock() - s->own),
-                s->began + SELF_CHECK_SECONDS - rt_clock());
-}
-
 /* Terms [first, last) of a family, as far as there is time. */
 static struct change add_terms(const struct self_check *s,
                                const struct gbm_family *family,
@@ -179,7 +162,7 @@ static struct change move_chunk(struct self_check *s, int k,
             size[i - first] = 0;
     double began = rt_clock();
     step->run(s->state, sweep, (uint32_t)s->chain, elements, first, last);
-    s->swept += rt_clock() - began - s->clock;
+    s->swept += rt_clock() - began - s->look;
     a = s->cells;
     for (int64_t i = first; i < last; a += size[i++ - first]) {
         int n = size[i - first];
