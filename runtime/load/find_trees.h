@@ -11,11 +11,6 @@ struct rt_pattern {
     int **row, *count, *parent;
 };
 
-/* Marks the few vertices without which the graph of a matrix falls into small
- * pieces, as the means of many groups' effects; returns their number, 0 if
- * there are none, or it does not, or there is no memory. */
-int rt_find_border(int d, const int64_t *start, const int *neighbour,
-                   bool *border);
 /* Puts the columns of trees of which many have one pattern first, class by
  * class as stdlib/kernels/trees.h has them, among the first `sparse` columns;
  * order: [d] the old columns; classes: of each its trees and their columns.

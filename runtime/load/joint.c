@@ -11,21 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_constant(struct layout *l, double value)
-{
-    if (l->nconstant == l->constants) {
-        int64_t n = l->constants ? 2 * l->constants : 64;
-        double *c = realloc(l->constant, (size_t)n * sizeof *c);
-        if (!c) {
-            l->failed = true;
-            return;
-        }
-        l->constant = c;
-        l->constants = n;
-    }
-    l->constant[l->nconstant++] = value;
-}
-
 /* ---- the table ---- */
 
 static int put(struct layout *l, const struct rt_ints *list)
@@ -162,9 +147,9 @@ static bool put_list(struct layout *l, const struct links *links,
         }
     }
     for (int64_t c = 0; ok && by && c < to.n; c++)
-        add_constant(l, s.sum[to.items[c]]);
-    for (int64_t i = 0; ok && s.value && i < s.n; i++)
-        add_constant(l, s.value[i]);
+        rt_joint_add_constants(l, &s.sum[to.items[c]], 1);
+    if (ok && s.value)
+        rt_joint_add_constants(l, s.value, s.n);
     rt_ints_free(&to);
     rt_ints_free(&from);
     for (int i = 0; i < 3; i++)
@@ -268,15 +253,14 @@ static void put_constants(struct layout *l, const struct term *t, int header,
         const bool known = t->fixed_weight || t->fixed_score;
         bool centred = t->term->constant_score;
         l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;
-        for (int64_t r = 0; known && r < t->element.n; r++) {
-            add_constant(l, weight[r]);
+        if (known)
+            rt_joint_add_constants(l, weight, t->element.n);
+        for (int64_t r = 0; known && r < t->element.n; r++)
             centred = centred && score[r] == 0;
-        }
         l->table.items[header + GBM_T_CENTRED] = centred;
     } else if (design && (t->term->curved || t->term->listed)) {
         l->table.items[header + GBM_T_COEFFICIENT] = (int)l->nconstant;
-        for (int64_t i = 0; i < t->place.n; i++)
-            add_constant(l, design[i]);
+        rt_joint_add_constants(l, design, t->place.n);
     }
 }
 
@@ -576,6 +560,7 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
     const struct layout empty = {
         .rt = rt, .in = in, .block = step->joint, .state = state};
     struct layout l = empty;
+    const bool teams = by_teams(rt, in);
     bool ok = list_terms(&l, false, redraw);
     if (ok && l.d > 0 && l.block->apart && too_many_pairs(&l)) {
         layout_free(&l);
@@ -588,9 +573,8 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
         return GBM_OK; /* all is observed: the step is not active */
     }
     ok = ok && rt_joint_build_graph(&l) &&
-         rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour,
-                            by_teams(rt, in)) &&
-         put_table(&l, by_teams(rt, in)) && fill_slots(&l);
+         rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour, teams) &&
+         put_table(&l, teams) && fill_slots(&l);
     layout_free(&l);
     if (!ok)
         return rt_fail(rt, GBM_FAILURE,

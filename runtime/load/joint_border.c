@@ -204,21 +204,6 @@ static void put_number(struct layout *l, int64_t at, int64_t value)
         l->table.items[at] = (int)value;
 }
 
-static bool put_constants(struct layout *l, const double *value, int64_t n)
-{
-    while (l->constants < l->nconstant + n) {
-        const int64_t more = 2 * l->constants + n;
-        double *c = realloc(l->constant, (size_t)more * sizeof *c);
-        if (!c)
-            return false;
-        l->constant = c;
-        l->constants = more;
-    }
-    memcpy(l->constant + l->nconstant, value, (size_t)n * sizeof *value);
-    l->nconstant += n;
-    return true;
-}
-
 /* A class's rows of a term; `header` is where their numbers stand. */
 static bool put_rows(const struct border *b, const struct term *t,
                      const struct gathered *g, int klass, int64_t header)
@@ -240,7 +225,7 @@ static bool put_rows(const struct border *b, const struct term *t,
     put_number(l, header + GBM_BORDER_ELEMENT, first);
     put_number(l, header + GBM_BORDER_VALUE, l->nconstant);
     put_number(l, header + GBM_BORDER_STRIDE, same ? 0 : trees);
-    const bool ok = put_constants(
+    const bool ok = rt_joint_add_constants(
         l, value, (int64_t)rows * (b->columns + b->edge) * (same ? 1 : trees));
     free(value);
     return ok && !l->table.failed;

@@ -78,6 +78,9 @@ struct links {
     int64_t n;
 };
 
+/* ---- joint_constants.c ---- */
+/* False, with l->failed, if there is no memory. */
+bool rt_joint_add_constants(struct layout *l, const double *value, int64_t n);
 /* ---- joint_rows.c ---- */
 /* Numbers the cells that the block draws; without those of families that are
  * drawn apart, if they are. */
@@ -112,15 +115,14 @@ void rt_joint_shares_of_offset(const struct layout *l, const struct term *t,
                                struct shares *out);
 void rt_joint_shares_of_potential(const struct layout *l, const struct term *t,
                                   int64_t row, struct shares *out);
+/* Orders the cells that have shares, those with most first: `from` the place of
+ * each one's first share. */
+bool rt_joint_order_cells(int64_t cells, struct shares *s, struct rt_ints *to,
+                          struct rt_ints *from);
 /* ---- joint_border.c ---- */
 /* Lists which rows each tree of a bordered block has, for lanes that gather
  * them (stdlib/kernels/border.h), if they are alike enough; `terms`: where the
  * headers of the terms stand in the table. False if there is no memory. */
 bool rt_joint_list_border(struct layout *l, int terms);
-/* ---- joint_shares.c ---- */
-/* Orders the cells that have shares, those with most first: `from` the place of
- * each one's first share. */
-bool rt_joint_order_cells(int64_t cells, struct shares *s, struct rt_ints *to,
-                          struct rt_ints *from);
 
 #endif

@@ -4,6 +4,7 @@
  * Systems, chapters 4 and 7). */
 #include "load/symbolic.h"
 #include "load/minimum_degree.h"
+#include "load/find_border.h"
 #include "load/find_trees.h"
 #include "real.h" /* of stdlib, in double */
 #include "trees.h"
@@ -19,31 +20,6 @@
  * many levels on another order is tried. */
 #define LEVEL 4000.0
 #define DEEP 48
-
-void rt_ints_add(struct rt_ints *l, int64_t item)
-{
-    if (l->n == l->capacity) {
-        int64_t capacity = l->capacity ? 2 * l->capacity : 16;
-        int *items =
-            l->failed ? NULL
-                      : realloc(l->items, (size_t)capacity * sizeof *l->items);
-        if (!items) {
-            l->failed = true;
-            return;
-        }
-        l->items = items;
-        l->capacity = capacity;
-    }
-    if (item > INT_MAX)
-        l->failed = true;
-    l->items[l->n++] = (int)item;
-}
-
-void rt_ints_free(struct rt_ints *l)
-{
-    free(l->items);
-    *l = (struct rt_ints){0};
-}
 
 /* ---- the pattern ---- */
 
@@ -145,33 +121,6 @@ static int choose_sparse(const struct rt_pattern *p, int border, double *flops)
     }
     *flops = least;
     return best;
-}
-
-/* Cell number i of a sparse column, the diagonal being the first. */
-static int cell_of(const struct rt_symbolic *s, int column, int i)
-{
-    return s->start.items[column] + i * s->step.items[column];
-}
-
-int rt_symbolic_cell(const struct rt_symbolic *s, int a, int b)
-{
-    int column = a < b ? a : b, row = a < b ? b : a;
-    if (column >= s->sparse) {
-        int n = s->d - s->sparse;
-        return s->dense + (column - s->sparse) * n + row - s->sparse;
-    }
-    int low = 0, high = s->count.items[column] - 1;
-    while (low <= high) {
-        int middle = low + (high - low) / 2;
-        int cell = cell_of(s, column, middle), r = s->row.items[cell];
-        if (r == row)
-            return cell;
-        if (r < row)
-            low = middle + 1;
-        else
-            high = middle - 1;
-    }
-    return -1;
 }
 
 /* ---- the lists ---- */
@@ -432,8 +381,8 @@ static bool list_rows(struct rt_symbolic *s)
     bool ok = length && count;
     for (int k = 0; ok && k < s->sparse; k++)
         for (int i = 1; i < s->count.items[k]; i++)
-            if (s->row.items[cell_of(s, k, i)] >= s->leaves)
-                count[s->row.items[cell_of(s, k, i)] + 1]++;
+            if (s->row.items[rt_symbolic_cell_of(s, k, i)] >= s->leaves)
+                count[s->row.items[rt_symbolic_cell_of(s, k, i)] + 1]++;
     for (int k = 0; ok && k < s->d; k++)
         length[k] = count[k + 1];
     for (int l = 0; ok && l <= s->levels; l++)
@@ -458,7 +407,8 @@ static bool list_rows(struct rt_symbolic *s)
     }
     for (int k = 0; k < s->sparse; k++)
         for (int i = 1; i < s->count.items[k]; i++) {
-            const int cell = cell_of(s, k, i), row = s->row.items[cell];
+            const int cell = rt_symbolic_cell_of(s, k, i),
+                      row = s->row.items[cell];
             if (row < s->leaves)
                 continue;
             s->row_cell.items[count[row]] = cell;

@@ -3,18 +3,7 @@
 #ifndef RT_SYMBOLIC_H
 #define RT_SYMBOLIC_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-/* A growing list; `failed` stays set once memory or the range of an int has
- * run out. */
-struct rt_ints {
-    int *items;
-    int64_t n, capacity;
-    bool failed;
-};
-void rt_ints_add(struct rt_ints *l, int64_t item);
-void rt_ints_free(struct rt_ints *l);
+#include "load/ints.h"
 
 struct rt_symbolic {
     int d, sparse, leaves, levels;
@@ -24,8 +13,8 @@ struct rt_symbolic {
     int *at;      /* [d] vertex i is row at[i] */
     /* Of a sparse column: its number of cells, and how far they are apart */
     struct rt_ints count, step;
-    struct rt_ints trees, start, row, place, level_cell, level_column, column, cell,
-        product, left, right, row_start, row_cell, row_column;
+    struct rt_ints trees, start, row, place, level_cell, level_column, column,
+        cell, product, left, right, row_start, row_cell, row_column;
 };
 
 /* From the graph of the matrix (as in minimum_degree.h, without loops). teams:
@@ -35,6 +24,9 @@ struct rt_symbolic {
 bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
                         const int *neighbour, bool teams);
 void rt_symbolic_free(struct rt_symbolic *s);
+/* symbolic_cell.c. Cell number i of a sparse column, the diagonal being the
+ * first. */
+int rt_symbolic_cell_of(const struct rt_symbolic *s, int column, int i);
 /* The cell of rows a and b (in either order), or -1. */
 int rt_symbolic_cell(const struct rt_symbolic *s, int a, int b);
 
