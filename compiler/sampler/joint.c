@@ -12,6 +12,7 @@
  *     the coefficients b[g[i],k] of a group, or cells x[row[m],col[m]], or
  *   - elements of a plate, or more scalars than a small block has, meet in a
  *     vector node's density (joint_forms.c), or
+ *   - vectors of one plate meet, or
  *   - members of different plates meet, one of them a plate whose elements do
  *     not all meet each other.
  * Families of one plate that meet element by element are independent small
@@ -124,6 +125,14 @@ static bool meets_in_vectors(const struct step *s)
            (s->order.sequential || s->order.conflicts) && in_vectors(s);
 }
 
+/* Vectors of one plate meet each other, as in inprod(v[], B[g[i],]) those of
+ * all columns. One at a time, each waits for the others. */
+static bool vectors_meet(const struct step *s)
+{
+    return s->family->nloops > 0 && s->family->nslices > 0 &&
+           (s->order.sequential || s->order.conflicts);
+}
+
 /* Slices one at a time are slow where elements meet, whatever the plates. */
 static bool worth_curved(struct step *const *group, int n)
 {
@@ -138,7 +147,7 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
     for (int i = 0; i < n; i++) {
         const struct step *s = group[i];
         if (is_chain(s) || meets_in_rows(s) || meets_in_vectors(s) ||
-            (n > 1 && s->family->nslices > 0))
+            vectors_meet(s) || (n > 1 && s->family->nslices > 0))
             return true;
         plates = plates || (s->family->nloops > 0 && !sampler_coupled(s));
         same = same && s->family->nloops > 0 && !s->order.sequential &&
