@@ -97,6 +97,7 @@ static const struct {
     {.run = model_check_cycles, .ends = true},
     {.run = model_split_mixed},
     {.run = model_split_known, .ends = true},
+    {.run = model_check_left, .ends = true},
     {.run = model_take_pieces_apart},
     {.run = model_drop_clamps},
     {.run = model_simplify_again},

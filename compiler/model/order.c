@@ -166,6 +166,21 @@ void model_check_twice(struct compiler *c, struct model *m)
             }
 }
 
+void model_check_left(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next)
+        for (int d = 0; d < f->var->ndim; d++)
+            if (sym_reads_latent(f->lower[d]) ||
+                (f->upper[d] && sym_reads_latent(f->upper[d]))) {
+                error_at(
+                    c, f->span,
+                    "which elements of %s are defined here depends on a random "
+                    "variable; subscripts on the left are of data",
+                    f->var->name);
+                break;
+            }
+}
+
 void family_number(struct model *m)
 {
     int number = 0;

@@ -207,6 +207,8 @@ void model_split_affine(struct compiler *c, struct model *m);
 void model_check_cycles(struct compiler *c, struct model *m);
 /* Reports elements with two definitions. */
 void model_check_twice(struct compiler *c, struct model *m);
+/* Reports elements that only random variables tell. Requires split_known. */
+void model_check_left(struct compiler *c, struct model *m);
 /* Sorts m->families so that parents come first, and numbers them. */
 void family_order(struct compiler *c, struct model *m);
 /* Whether some statement may read what itself or a later one draws. Requires

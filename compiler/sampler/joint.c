@@ -346,7 +346,10 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
         if (n == 0)
             continue;
         block = joint_block(c, m, members, n, long_sums);
-        napart = find_apart(c, m, block, members, n, apart);
+        if (block)
+            napart = find_apart(c, m, block, members, n, apart);
+        else
+            n = 0; /* one by one they could be in it, but not all */
     }
     if (n == 0)
         return;

@@ -117,6 +117,8 @@ def latent_index(s, g):
     for e in s.expressions():
         for r in index_arrays(s, e):
             found.add(r)
+    found -= {a for r in s.relations() for p in syntax.parts(r.left)
+              for a in syntax.names_in(p)}
     found = [a for a in sorted(found & s.constants()) if s.data[a].ndim == 1 and
              np.max(s.data[a]) <= 12 and not s.in_data_block(a)]
     array = pick(g, found)

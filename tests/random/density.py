@@ -164,7 +164,8 @@ def relation_density(world, r, at):
             low, high = world.limits(r, at)
             if not low <= x <= high:
                 return what + ": outside of its bounds", -math.inf
-            v -= log_mass(name, args, low, high)
+            if r.bounds[0] == "T":  # I and C censor
+                v -= log_mass(name, args, low, high)
     except NotReady:
         raise Unknown(f"{syntax.show(r.left)} has no value")
     except TypeError as bad:

@@ -10,6 +10,7 @@ import numpy as np
 import density
 import reducing
 import syntax
+from distributions import MODERN, SCALAR as SCALAR_NODES
 from simulate import Impossible, NotReady, World
 from syntax import Loop, Model
 
@@ -170,8 +171,9 @@ class State:
             return True
         if kind == "name":
             return e[1] in {s.name for s in loops} or \
-                self.extents(e[1]) == () or any(
-                    r.left == e for r in self.relations())
+                np.shape(self.data.get(e[1], [0])) == () or any(
+                    r.left == e and self.is_one_number(r)
+                    for r in self.relations())
         if kind == "index":
             return all(self.is_scalar(p, loops) for p in e[2])
         if kind in ("op", "neg"):
@@ -181,6 +183,13 @@ class State:
             return e[1] in WHOLE or e[1] in SCALAR and all(
                 self.is_scalar(p, loops) for p in e[2])
         return False
+
+    def is_one_number(self, r):
+        """Whether a name that stands alone on the left is no vector."""
+        if r.random:
+            name, _ = MODERN.get(r.value[1], (r.value[1], None))
+            return name in SCALAR_NODES
+        return self.is_scalar(r.value, ())
 
     def node(self, path, loops, value, base):
         """(state, reference) where a computed node of its own, beside the

@@ -91,6 +91,8 @@ def whole_class(s, of):
     for a, k in of:
         if a == "loop":
             continue
+        if s.in_data_block(a):
+            return None
         size = s.extents(a)
         if size is None:
             if a in s.made:
@@ -98,8 +100,6 @@ def whole_class(s, of):
             return None
         if a in s.data and k != "values":
             sizes.add(size[k] if k < len(size) else -1)
-        if s.in_data_block(a):
-            return None
     return sizes.pop() if len(sizes) == 1 else None
 
 

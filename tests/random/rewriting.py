@@ -545,7 +545,8 @@ def nested_values(s, g):
 def scalar_in_array(s, g):
     """A number becomes a cell of an array, alone or not the first."""
     found = pick(g, sorted({r.left[1] for r in s.relations()
-                            if r.left[0] == "name"} - set(s.data)))
+                            if r.left[0] == "name" and s.is_one_number(r)}
+                           - set(s.data)))
     if not found:
         return None
     new = s.fresh("box")
@@ -564,7 +565,8 @@ def scalar_in_array(s, g):
 def scalars_joined(s, g):
     """Two numbers become the cells of one vector."""
     found = order(g, sorted({r.left[1] for r in s.relations() if r.random and
-                             r.left[0] == "name"} - set(s.data)))[:2]
+                             r.left[0] == "name" and s.is_one_number(r)}
+                            - set(s.data)))[:2]
     if len(found) < 2:
         return None
     new = s.fresh("both")

@@ -161,6 +161,9 @@ def applied(edit, state, seed):
         new = edit(state, np.random.default_rng(seed))
         if new is None or key(new) == key(state):
             return None
+        if new.model.after and len(new.moved) > len(state.moved):
+            # samplers that are asked for name what is renamed
+            new = replace(new, model=replace(new.model, after=""))
         syntax.parse(syntax.show_model(new.model))
         return new
     except NO:
