@@ -5,12 +5,10 @@
  * n of 1 to 4: a sum of n draws of PG(1, z) by the alternating series of
  * Devroye, as in Polson, Scott and Windle, "Bayesian inference for logistic
  * models using Polya-Gamma latent variables" (JASA 108, 2013); exact. Other n:
- * the sum itself, whose terms beyond the first 8 + |z| are replaced by a
- * shifted gamma variable with their mean, variance and third cumulant. The
- * terms kept hold all but about 1e-4 of the variance and 1e-7 of the third
- * cumulant, so what is left in error (the fourth cumulant of the rest) moves
- * the distribution function by less than 1e-9: beyond the reach of 10^17
- * draws. */
+ * the sum itself, whose terms beyond the first few are replaced by a shifted
+ * gamma variable with their mean, variance and third cumulant. What is left in
+ * error, the fourth cumulant of the rest, moves the distribution function by
+ * about 1e-9: beyond the reach of 10^17 draws. */
 #ifndef GBM_POLYA_GAMMA_H
 #define GBM_POLYA_GAMMA_H
 
@@ -150,28 +148,70 @@ GBM_FN real gbm_pg_mean(real z)
     return z < REAL_C(1e-3) ? (1 - z * z / 12) / 4 : real_tanh(z / 2) / (2 * z);
 }
 
-GBM_FN_BIG real gbm_pg_sum(struct gbm_rng *rng, real n, real z)
+/* How many of the terms are drawn. Beyond m of them the fourth cumulant is off
+ * by about 0.14 n / m^7, to be compared with the square of the variance, which
+ * is at least n w^2, w the first weight: the more n the fewer. Below 5 the
+ * cumulants behind it count, too. */
+#define GBM_PG_FEW REAL_C(6e6)
+GBM_FN int gbm_pg_terms(real n, real w, int most)
 {
-    real c = z / (2 * GBM_PI), c2 = c * c;
-    int terms = 8 + (int)real_fmin(z, 1000);
-    real sum = 0, mean = 0;
-    for (int k = 0; k < terms; k++) {
-        real h = (real)k + REAL_C(0.5), w = 1 / (h * h + c2);
-        sum += gbm_draw_gamma(rng, n) * w;
-        mean += w;
+    const real one = n * (w * w) * (w * w);
+    if (n < 5)
+        return most;
+    for (int m = 1; m < most; m++) {
+        const real square = (real)m * (real)m;
+        if (square * square * square * (real)m * one >= GBM_PG_FEW)
+            return m;
     }
-    /* The rest: cumulants n sum w, n sum w^2, 2 n sum w^3; the midpoint rule's
-     * first correction is -f'(m) / 24. */
-    real m = (real)terms, f = 1 / (m * m + c2);
-    real first = 2 * GBM_PI * GBM_PI * gbm_pg_mean(z) - mean;
-    real second, third;
+    return most;
+}
+
+/* The sum: so many terms are drawn, the rest is shift + scale * gamma(shape).
+ */
+struct gbm_pg_parts {
+    real c2;
+    int terms;
+    real shift, scale, shape;
+};
+
+GBM_FN real gbm_pg_weight(int k, real c2)
+{
+    const real h = (real)k + REAL_C(0.5);
+    return 1 / (h * h + c2);
+}
+
+/* Cumulants of the rest are n sum w, n sum w^2, 2 n sum w^3; far out sums are
+ * those of the midpoint rule, whose first correction is -f'(m) / 24. */
+GBM_FN struct gbm_pg_parts gbm_pg_parts(real n, real z)
+{
+    const real c = z / (2 * GBM_PI), c2 = c * c;
+    const int near = 8 + (int)real_fmin(z, 1000),
+              terms = gbm_pg_terms(n, gbm_pg_weight(0, c2), near);
+    const real m = (real)near, f = 1 / (m * m + c2);
+    real first = 2 * GBM_PI * GBM_PI * gbm_pg_mean(z), second, third;
     gbm_pg_tails(m, c2, &second, &third);
     second -= 4 * m * f * f * f / 24;
     third -= 6 * m * f * f * f * f / 24;
-    real shape = n * second * (second / third) * (second / third);
-    real scale = third / second;
-    sum += n * (first - second * second / third) +
-           scale * gbm_draw_gamma(rng, shape);
+    for (int k = 0; k < terms; k++)
+        first -= gbm_pg_weight(k, c2);
+    for (int k = terms; k < near; k++) {
+        const real w = gbm_pg_weight(k, c2);
+        second += w * w;
+        third += w * w * w;
+    }
+    const struct gbm_pg_parts p = {
+        c2, terms, n * (first - second * second / third), third / second,
+        n * second * (second / third) * (second / third)};
+    return p;
+}
+
+GBM_FN_BIG real gbm_pg_sum(struct gbm_rng *rng, real n, real z)
+{
+    const struct gbm_pg_parts p = gbm_pg_parts(n, z);
+    real sum = 0;
+    for (int k = 0; k < p.terms; k++)
+        sum += gbm_draw_gamma(rng, n) * gbm_pg_weight(k, p.c2);
+    sum += p.shift + p.scale * gbm_draw_gamma(rng, p.shape);
     return sum / (2 * GBM_PI * GBM_PI);
 }
 

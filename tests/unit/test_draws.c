@@ -541,6 +541,44 @@ static void polya_gammas(void **state)
     end();
 }
 
+/* How far the distribution function of what is drawn as a sum may be from
+ * PG(n, z)'s, at most: the integral of what their characteristic functions
+ * differ by, over t. */
+static double polya_gamma_error(double n, double z)
+{
+    const struct gbm_pg_parts p = gbm_pg_parts((real)n, (real)z);
+    const double c2 = (double)p.c2, pi = 3.14159265358979323846;
+    double sd = 0, sum = 0;
+    for (int k = 0; k < 2000; k++)
+        sd += pow((k + 0.5) * (k + 0.5) + c2, -2);
+    const double h = 0.002 / sqrt(n * sd);
+    for (int j = 0; j < 20000; j++) {
+        const double t = (j + 0.5) * h;
+        const double complex exact =
+            n * (log_cosh(pi * sqrt(c2)) - log_cosh(pi * csqrt(c2 - I * t)));
+        double complex drawn =
+            I * t * (double)p.shift -
+            (double)p.shape * clog(1 - I * t * (double)p.scale);
+        for (int k = 0; k < p.terms; k++)
+            drawn -= n * clog(1 - I * t / ((k + 0.5) * (k + 0.5) + c2));
+        sum += cabs(cexp(drawn) - cexp(exact)) / (j + 0.5) / pi;
+    }
+    return sum;
+}
+
+/* In single precision rounding alone is 1e-6. */
+static void polya_gamma_sums(void **state)
+{
+    const double n[] = {5, 6, 12.5, 39, 300, 5000},
+                 z[] = {0, 0.01, 0.5, 2, 5, 12, 40};
+    (void)state;
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+        for (size_t j = 0; j < sizeof z / sizeof *z; j++)
+            assert_true(polya_gamma_error(n[i], z[j]) <
+                        (sizeof(real) == 8 ? 2e-9 : 1e-4));
+    assert_true(gbm_pg_parts(39, 1).terms <= 4);
+}
+
 /* A value just below the series is accepted, one just above it is not: the
  * series, summed to its end, at places on both sides of the split. */
 static void polya_gamma_series(void **state)
@@ -1481,6 +1519,7 @@ int main(void)
         cmocka_unit_test(modified_half_normals),
         cmocka_unit_test(polya_gammas),
         cmocka_unit_test(polya_gamma_series),
+        cmocka_unit_test(polya_gamma_sums),
         cmocka_unit_test(counts),
         cmocka_unit_test(vectors),
         cmocka_unit_test(updates),
