@@ -72,7 +72,10 @@ GBM_INLINE void gbm_tails(int n, const real *x, real *tail)
     }
 }
 
-/* gbm_probit of v[0..n), of lower tails no smaller than exp(-25). */
+/* exp(-25): lower tails below it are for the last polynomial of gbm_probit. */
+#define GBM_REMOTE REAL_C(1.3887943864964021e-11)
+
+/* gbm_probit of v[0..n), of lower tails no smaller than that. */
 GBM_INLINE void gbm_probits_lower(int n, const real *v, real *x)
 {
     GBM_SIMD
@@ -86,9 +89,26 @@ GBM_INLINE void gbm_probits_lower(int n, const real *v, real *x)
     }
 }
 
+/* The same of the smaller ones, in their places; few blocks have any. */
+GBM_INLINE void gbm_probits_remote(int n, const real *v, real *x)
+{
+    real remote = 0;
+    GBM_SIMD_SUM(remote)
+    for (int i = 0; i < n; i++)
+        remote += v[i] <= GBM_REMOTE ? 1 : 0;
+    if (remote == 0)
+        return;
+    GBM_SIMD
+    for (int i = 0; i < n; i++) {
+        const bool far = (v[i] > 0) & (v[i] <= GBM_REMOTE);
+        const real s = real_sqrt(-real_log(far ? v[i] : GBM_REMOTE));
+        const real beyond = -gbm_probit_tail_far(s);
+        x[i] = far ? beyond : x[i];
+    }
+}
+
 /* The values of those that were asked for: gbm_truncated_normal_inverse in
- * lanes. What is not drawn by inversion, or lies where the last polynomial of
- * gbm_probit serves, is left to the element itself. */
+ * lanes. What is not drawn by inversion is left to the element itself. */
 static __attribute__((unused, noinline)) void
 gbm_draw_between_rows(struct gbm_between *k, int n)
 {
@@ -123,6 +143,7 @@ gbm_draw_between_rows(struct gbm_between *k, int n)
         scale[i] = near[i] > 0 || t >= left ? -scale[i] : scale[i];
     }
     gbm_probits_lower(whole, v, x);
+    gbm_probits_remote(whole, v, x);
     GBM_SIMD
     for (int i = 0; i < whole; i++) {
         const real peak = real_fmax(near[i], 0);
@@ -130,8 +151,7 @@ gbm_draw_between_rows(struct gbm_between *k, int n)
         const real value = gbm_clamp(drawn, k->lower[i], k->upper[i]);
         const bool inverts = (k->lower[i] < k->upper[i]) &
                              ((far[i] - peak) * (far[i] + peak) > 1) &
-                             (near[i] <= GBM_FAR_TAIL) &
-                             (v[i] > REAL_C(1.4e-11));
+                             (near[i] <= GBM_FAR_TAIL) & (v[i] > 0);
         k->value[i] = inverts ? value : GBM_NAN;
     }
 }
