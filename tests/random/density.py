@@ -197,7 +197,7 @@ def log_mass(name, args, low, high):
     def f(x):
         return d.ALL[name][1](x, *args)
     if name in d.DISCRETE:
-        return log_sum_from(f, max(0, math.ceil(low)), high)
+        return log_sum_from(f, math.ceil(max(0, low)), high)
     first, last = support(name, args)
     low, high = max(low, first), min(high, last)
     if math.isinf(low) and math.isinf(high):

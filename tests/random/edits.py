@@ -161,7 +161,8 @@ class State:
         return out
 
     def in_data_block(self, name):
-        return any(name in syntax.reads(r) | {r.left[1]}
+        """Whether an array is of the data {} block, or declared as given."""
+        return name in re.findall(r"[\w.]+", self.model.before) or any(name in syntax.reads(r) | {r.left[1]}
                    for r in syntax.relations(self.model.data))
 
     def is_scalar(self, e, loops):

@@ -647,6 +647,157 @@ def renamed(s, g):
                     moved=s.moved + (moved,), made=s.made + (new,))
 
 
+def split_array(s, g):
+    """An array becomes two, and loops over both are cut."""
+    arrays = sorted(n for n in (s.defined() - set(s.data)) | s.constants()
+                    if len(s.extents(n) or ()) == 1 and s.extents(n)[0] > 1 and
+                    plain_places(s, n) and not s.in_data_block(n))
+    for found in order(g, arrays):
+        n = s.extents(found)[0]
+        cut = Cut(s, found, int(g.integers(1, n)), s.fresh("lower"),
+                  s.fresh("upper"))
+        try:
+            body = cut.statements(s.model.body, {})
+        except ValueError:
+            continue
+        out = s.with_body(body, moved=s.moved + (cut.moved,),
+                          made=s.made + (cut.lower, cut.upper))
+        if found in s.data:
+            x = s.data[found]
+            out = out.with_data(**{cut.lower: x[:cut.at], cut.upper:
+                                   x[cut.at:]})
+        return out
+    return None
+
+
+class Cut:
+    """An array cut behind an element, in all statements."""
+
+    def __init__(self, s, array, at, lower, upper):
+        self.s, self.array, self.at = s, array, at
+        self.lower, self.upper = lower, upper
+
+    def moved(self, n, at):
+        if n != self.array:
+            return n, at
+        return (self.lower, at) if at[0] <= self.at else \
+            (self.upper, (at[0] - self.at,))
+
+    def statements(self, body, above):
+        """`above` says of loops whether they are of elements behind the
+        cut."""
+        out = []
+        for t in body:
+            if not isinstance(t, Loop):
+                out.append(syntax.map_statement(t, lambda e: rename(
+                    e, self.array, lambda p: self.element(p[0], above))))
+                continue
+            ends = self.s.ends(t)
+            parts = [(t, None)] if not ends else \
+                [(t, False)] if ends[1] <= self.at else \
+                [(t, True)] if ends[0] > self.at else \
+                [(replace(t, high=num(self.at)), False),
+                 (replace(t, low=num(self.at + 1)), True)] \
+                if self.is_place(t) else [(t, None)]
+            out += [replace(u, body=self.statements(
+                u.body, {**above, t.name: side})) for u, side in parts]
+        return tuple(out)
+
+    def is_place(self, loop):
+        found = []
+
+        def walk(e):
+            found.append(e[0] == "index" and e[1] == self.array and
+                         e[2][0] == name(loop.name))
+            for p in syntax.parts(e):
+                walk(p)
+        for r in syntax.relations(loop.body):
+            for e in (r.left, r.value, *[b for b in r.bounds[1:] if b]):
+                walk(e)
+        return any(found)
+
+    def element(self, place, above):
+        k = self.s.whole(place)
+        side = above.get(place[1]) if place[0] == "name" and k is None else \
+            k > self.at if k is not None else None
+        if side is None:
+            raise ValueError("which of the two is not told")
+        return index(self.upper, op("-", place, num(self.at)) if k is None else
+                     num(k - self.at)) if side else index(self.lower, place)
+
+
+# ------------------------------------------------------------- augmentations
+
+def apart(left, new):
+    return ("index", new, left[2]) if left[0] == "index" else name(new)
+
+
+def computed_from(r, new):
+    """Ways to compute what is drawn from a draw of its own: statements."""
+    f, args = r.value[1], r.value[2]
+    own = apart(r.left, new)
+    ways = {"dnorm": lambda m, t: (call("dnorm", num(0), ONE), op(
+                "+", m, op("/", own, call("sqrt", t)))),
+            "dgamma": lambda a, b: (call("dgamma", a, ONE), op("/", own, b)),
+            "dexp": lambda b: (call("dexp", ONE), op("/", own, b)),
+            "dunif": lambda a, b: (call("dbeta", ONE, ONE), op("+", a, op(
+                "*", op("-", b, a), own))),
+            "dlnorm": lambda m, t: (call("dnorm", m, t), call("exp", own)),
+            "dlogis": lambda m, t: (call("dlogis", num(0), ONE), op(
+                "+", m, op("/", own, t)))}
+    if f not in ways:
+        return None
+    law, value = ways[f](*args)
+    return Relation(own, True, law), Relation(r.left, False, value)
+
+
+def not_centred(s, g):
+    """An unknown is computed from a draw that does not depend on its
+    parameters."""
+    found = [(p, r) for p, r, loops in s.each() if r.random and
+             r.left[1] not in s.data and not r.bounds and
+             s.is_scalar(r.left, loops) and not s.model.after]
+    new = s.fresh("raw")
+    found = pick(g, [(p, x) for p, r in found
+                     for x in [computed_from(r, new)] if x])
+    if not found:
+        return None
+    return s.with_statements(*found, added=True, made=s.made + (new,))
+
+
+def mixed_over(r, new):
+    """Laws that are mixtures, as such: statements."""
+    f, args = r.value[1], r.value[2]
+    own = apart(r.left, new)
+    ways = {"dt": lambda m, t, k: (
+                call("dgamma", op("/", k, TWO), op("/", k, TWO)),
+                call("dnorm", m, op("*", t, own))),
+            "ddexp": lambda m, t: (
+                call("dexp", num(0.5)),
+                call("dnorm", m, op("/", op("*", t, t), own))),
+            "dnegbin": lambda p, k: (
+                call("dgamma", k, op("/", p, op("-", ONE, p))),
+                call("dpois", own)),
+            "dbetabin": lambda a, b, n: (call("dbeta", a, b),
+                                         call("dbin", own, n))}
+    if f not in ways:
+        return None
+    law, value = ways[f](*args)
+    return Relation(own, True, law), replace(r, value=value)
+
+
+def as_mixture(s, g):
+    """A t as a scale mixture, a negative binomial as Poisson over gamma, and so
+    on."""
+    new = s.fresh("over")
+    found = pick(g, [(p, x) for p, r, loops in s.each() if r.random and
+                     not r.bounds and s.is_scalar(r.left, loops)
+                     for x in [mixed_over(r, new)] if x])
+    if not found:
+        return None
+    return s.with_statements(*found, added=True, made=s.made + (new,))
+
+
 # ----------------------------------------------------------------- dead ends
 
 def prediction(s, g):
@@ -688,4 +839,5 @@ EDITS = [other_name, precision_by_sd, empty_bounds, node_of_its_own, written_in,
          product_as_sum, index_as_cases, cut_loop, backwards, loop_in_parts,
          loops_joined, loops_exchanged, shuffled, literal, copied_array,
          nested_values, scalar_in_array, scalars_joined, array_in_matrix,
-         transposed, renamed, prediction, dead_node]
+         transposed, renamed, split_array, not_centred, not_centred, as_mixture,
+         prediction, dead_node]
