@@ -90,9 +90,28 @@ static bool is_plain_plate(struct compiler *c, const struct family *f)
            !(g->upper && sym_has_var(g->upper, f->var));
 }
 
-/* The slot's other cells are earlier elements: x[t - 1] beside x[t], or one of
- * another statement (x[1]), or those before it in a sum, x[1:(t - 1)]. */
-static bool earlier(struct compiler *c, symp own,
+/* Later turns of the loops have larger subscripts: not so x[n + 2 - t], or
+ * x[turn[t]]. */
+static bool rises(struct compiler *c, const struct family *f, symp subscript)
+{
+    struct loop *inner = NULL;
+    for (int i = 0; i < f->nloops; i++)
+        if (sym_has_loop(subscript, f->loops[i]))
+            inner = f->loops[i];
+    double by;
+    return !inner ||
+           (sym_difference(c,
+                           sym_replace_loop(
+                               c, subscript, inner,
+                               sym_add2(c, sym_loop(c, inner), sym_num(c, 1))),
+                           subscript, &by) &&
+            by > 0);
+}
+
+/* The slot's other cells are earlier elements, whose rows stand before: x[t -
+ * 1] beside x[t], or one of another statement (x[1]), or those before it in a
+ * sum, x[1:(t - 1)]. */
+static bool earlier(struct compiler *c, const struct family *f, symp own,
                     const struct joint_slot *others)
 {
     int behind = 0;
@@ -102,7 +121,8 @@ static bool earlier(struct compiler *c, symp own,
         for (int b = 0; b < others->nbound; b++)
             if (last->kind == SYM_LOOP && last->loop == others->bound[b])
                 last = others->upper[b];
-        if (!sym_difference(c, own->args[d], last, &lag) || lag < 0)
+        if (!sym_difference(c, own->args[d], last, &lag) || lag < 0 ||
+            (lag > 0 && !rises(c, f, own->args[d])))
             return false;
         behind += lag > 0;
     }
@@ -138,7 +158,7 @@ static bool own_cell(struct compiler *c, const struct family *f,
             continue;
         if (!sym_same(slot->reference, own)) {
             r->chain = true;
-            if (!earlier(c, own, slot))
+            if (!earlier(c, f, own, slot))
                 return false;
             continue;
         }

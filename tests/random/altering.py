@@ -155,10 +155,11 @@ def censored(s, g):
         return None
     path, r, _ = found
     x = s.data[r.left[1]]
-    cut = float(np.nanquantile(x, 0.8))
+    if np.any(np.isnan(x)):  # the plain sampler keeps what is told of these
+        return None
+    cut = float(np.quantile(x, 0.8))
     over, at = s.fresh("over"), s.fresh("limit")
-    seen = np.where(np.isnan(x), np.nan, x > cut).astype(float)
-    s = s.with_data(**{r.left[1]: np.where(x > cut, np.nan, x), over: seen,
+    s = s.with_data(**{r.left[1]: np.where(x > cut, np.nan, x), over: x > cut,
                        at: cut})
     return changed(s.with_statements(path, (r, Relation(
         index(over, *r.left[2]), True, call("dinterval", r.left, name(at))))))

@@ -10,7 +10,7 @@ import numpy as np
 import distributions as d
 import own as _  # adds the distributions that models define themselves
 import syntax
-from simulate import Impossible, NotReady, World
+from simulate import FUNCTIONS, Impossible, NotReady, World
 
 COLUMN = re.compile(r"([A-Za-z]\w*?)((?:\.\d+)*)$")  # of a CmdStan file
 
@@ -33,7 +33,8 @@ class Density:
                 used.add("two names that are one column")
             self.names[short] = n
         self.possible = not any(
-            n not in d.ALL and n not in d.MODERN for n in used)
+            n not in d.ALL and n not in d.MODERN for n in used) and \
+            functions(self.model) <= set(FUNCTIONS)
 
     def log_density(self, row):
         """Of the values in a row of draws, by column names."""
@@ -91,6 +92,20 @@ class Density:
         for name, cells in own.items():
             put_cells(world, name, cells)
         return world
+
+
+def functions(model):
+    """Of all that is computed, or an argument."""
+    out = set()
+
+    def walk(e, law=False):
+        if e[0] == "call" and not law:
+            out.add(e[1])
+        for p in syntax.parts(e):
+            walk(p)
+    for r in syntax.relations(model.data + model.body):
+        walk(r.value, r.random)
+    return out
 
 
 def is_number(world, left, at):

@@ -68,6 +68,8 @@ def poisson_log(x, m):
 
 
 def negbin_log(x, p, r):
+    if r == 0:
+        return 0.0 if x == 0 else -INF
     return lgamma(x + r) - lgamma(x + 1) - lgamma(r) + r * log(p) \
         + xlogy(x, 1 - p) if x >= 0 else -INF
 

@@ -174,18 +174,27 @@ def key(state):
     return syntax.show_model(state.model), json.dumps(to_json(state.data))
 
 
-def vary(seed):
+def families(only):
+    """(rewritings, alterations), or those of some names."""
+    return [[e for e in family if not only or e.__name__ in only]
+            for family in (REWRITINGS, ALTERATIONS)]
+
+
+def vary(seed, only=()):
+    """The model of a seed; by edits of the names in `only` alone, if any."""
     original = original_of(seed)
     g = np.random.default_rng([seed, 0])
     state = original.state(point_of(original))
+    rewritings, alterations = families(only)
     steps = []
     alter = g.random() < 0.5
     wanted = int(g.integers(1, MOST + 1))
     for k in range(TRIES * MOST):
         if len(steps) == wanted:
             break
-        family = ALTERATIONS if alter and (not steps or g.random() < 0.6) \
-            else REWRITINGS
+        family = alterations if alter and (not steps or g.random() < 0.6) \
+            else rewritings
+        family = family or rewritings or alterations
         edit = family[int(g.integers(len(family)))]
         new = applied(edit, state, [seed, k + 1])
         if new:
@@ -320,16 +329,16 @@ def judged(varied, bench, failures, notes):
     return out, notes
 
 
-def one(seed, settings, folder):
+def one(seed, settings, folder, only=()):
     """What the runner wants to know of a seed."""
-    varied = vary(seed)
+    varied = vary(seed, only)
     failures, notes, ran = examine(varied, seed, folder, settings)
     return varied, failures, notes, ran
 
 
-def smaller(seed, settings, failure, tmp):
+def smaller(seed, settings, failure, tmp, only=()):
     """The fewest of the edits that fail in the same way."""
-    varied = vary(seed)
+    varied = vary(seed, only)
 
     def fails(candidate, k):
         failures, _, _ = examine(candidate, seed, os.path.join(tmp, str(k)),
