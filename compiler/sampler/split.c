@@ -337,7 +337,7 @@ static void emit_deal(struct compiler *c, struct text *out,
     open(out, "real", "deal", s,
          ", const struct gbm_rng *rng,\n    int a_, int b_, int i_, int j_, "
          "real odds, int turn, const real *from, real *second");
-    emit_line(&e, "const real log_b = -gbm_split_either(0, -odds), log_a = "
+    emit_line(&e, "const real log_b = -gbm_log_add(0, -odds), log_a = "
                   "log_b - odds;");
     emit_line(&e, "gbm_total total = 0, n = 0;");
     emit_line(&e, "gbm_team_sync(team);");
@@ -356,7 +356,7 @@ static void emit_deal(struct compiler *c, struct text *out,
     emit_line(&e, "%s = is_b ? b_ : a_;", z);
     emit_line(&e, "n += is_b;");
     emit_line(&e, "total += begins ? (is_b ? at_b : at_a)");
-    emit_line(&e, "    : gbm_split_either(at_a + log_a, at_b + log_b) - (is_b "
+    emit_line(&e, "    : gbm_log_add(at_a + log_a, at_b + log_b) - (is_b "
                   "? log_b : log_a);");
     emit_close(&e, 1 + braces);
     emit_line(&e, "*second = (real)gbm_team_sum(team, n);");

@@ -30,9 +30,7 @@ enum { GBM_BORDER_COLUMNS = 6, GBM_BORDER_EDGE = 6 };
 
 #ifdef __CUDACC__
 
-/* Before a loop over what is in registers. */
-#define GBM_UNROLLED _Pragma("unroll")
-/* ... over rows, so that several are loaded at once */
+/* Before a loop over rows, so that several are loaded at once. */
 #define GBM_UNROLL_ROWS _Pragma("unroll 4")
 
 /* The weight and score of a term's row. */
@@ -57,7 +55,7 @@ GBM_FN void gbm_border_gather(const struct gbm_joint *j, const struct state *s,
                               gbm_border_tree<C, O> *tree,
                               gbm_border_sums<O> *sums)
 {
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int k = 0; k < T; k++, terms += GBM_BORDER_TERM) {
         const int stride = terms[GBM_BORDER_STRIDE];
         const int *element = j->table + terms[GBM_BORDER_ELEMENT] + t;
@@ -67,29 +65,29 @@ GBM_FN void gbm_border_gather(const struct gbm_joint *j, const struct state *s,
         for (int r = 0; r < terms[GBM_BORDER_ROWS]; r++) {
             const int e = element[(int64_t)r * count];
             real a[C + O], weight, score;
-            GBM_UNROLLED
+            GBM_UNROLL
             for (int m = 0; m < C + O; m++)
                 a[m] =
                     value[(int64_t)(r * (C + O) + m) * (stride ? stride : 1)];
             row(s, k, e < 0 ? -1 - e : e, &weight, &score);
             weight = e < 0 ? 0 : weight;
             score = e < 0 ? 0 : score;
-            GBM_UNROLLED
+            GBM_UNROLL
             for (int c = 0; c < C; c++) {
                 const real by = weight * a[c];
                 if (a[c] == 0)
                     continue;
-                GBM_UNROLLED
+                GBM_UNROLL
                 for (int m = c; m < C + O; m++)
                     tree->column[c][m] =
                         gbm_multiply_add(by, a[m], tree->column[c][m]);
             }
-            GBM_UNROLLED
+            GBM_UNROLL
             for (int m = 0; m < C + O; m++)
                 tree->potential[m] += score * a[m];
-            GBM_UNROLLED
+            GBM_UNROLL
             for (int o = 0; o < O; o++)
-                GBM_UNROLLED
+                GBM_UNROLL
             for (int p = 0; p <= o; p++)
                 sums->of[o * (o + 1) / 2 + p] += weight * a[C + o] * a[C + p];
         }
@@ -102,31 +100,31 @@ template <int C, int O>
 GBM_FN void gbm_border_eliminate(int columns, gbm_border_tree<C, O> *tree,
                                  gbm_border_sums<O> *sums)
 {
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = 0; c < C; c++) {
         if (c >= columns)
             continue;
         const real pivot = gbm_pivot(tree->column[c][c]);
         tree->column[c][c] = pivot;
         const real y = tree->potential[c] *= pivot;
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int m = c + 1; m < C + O; m++) {
             tree->column[c][m] *= pivot;
             tree->potential[m] -= tree->column[c][m] * y;
         }
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int d = c + 1; d < C; d++)
-            GBM_UNROLLED
+            GBM_UNROLL
         for (int m = d; m < C + O; m++)
             tree->column[d][m] -= tree->column[c][d] * tree->column[c][m];
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int o = 0; o < O; o++)
-            GBM_UNROLLED
+            GBM_UNROLL
         for (int p = 0; p <= o; p++)
             sums->of[o * (o + 1) / 2 + p] -=
                 tree->column[c][C + o] * tree->column[c][C + p];
     }
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int o = 0; o < O; o++)
         sums->of[O * (O + 1) / 2 + o] += tree->potential[C + o];
 }
@@ -137,14 +135,14 @@ GBM_FN void gbm_border_begin(const struct gbm_joint *j,
                              const struct gbm_trees *k, const int *position,
                              bool fresh, int t, gbm_border_tree<C, O> *tree)
 {
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = 0; c < C; c++)
-        GBM_UNROLLED
+        GBM_UNROLL
     for (int m = c; m < C + O; m++) {
         const int q = fresh ? -1 : position[c * (C + O) + m];
         tree->column[c][m] = q < 0 ? 0 : gbm_trees_held(k, j->V, q)[t];
     }
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int m = 0; m < C + O; m++)
         tree->potential[m] = fresh || m >= k->columns
                                  ? 0
@@ -158,11 +156,11 @@ GBM_FN void gbm_border_store(const struct gbm_joint *j,
                              int t, const struct gbm_rng *rng, real *normals,
                              const gbm_border_tree<C, O> *tree)
 {
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = 0; c < C; c++) {
         if (c >= k->columns)
             continue;
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int m = c; m < C + O; m++) {
             const int q = position[c * (C + O) + m];
             if (q >= 0)
@@ -185,50 +183,50 @@ GBM_FN bool gbm_border_dense(const struct gbm_joint *j,
     const struct gbm_sparse *f = &j->factor;
     real U[O][O];
     bool good = true;
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int o = 0; o < O; o++)
-        GBM_UNROLLED
+        GBM_UNROLL
     for (int p = 0; p <= o; p++)
         U[p][o] = (real)sums->of[o * (o + 1) / 2 + p];
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = 0; c < O; c++) {
         const real pivot = gbm_pivot(U[c][c]);
         good = good && pivot > 0;
         U[c][c] = pivot;
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int m = c + 1; m < O; m++)
             U[c][m] *= pivot;
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int d = c + 1; d < O; d++)
-            GBM_UNROLLED
+            GBM_UNROLL
         for (int m = d; m < O; m++)
             U[d][m] -= U[c][d] * U[c][m];
     }
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int o = 0; o < O; o++)
         x[o] = (real)sums->of[O * (O + 1) / 2 + o];
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = 0; c < O; c++) {
         x[c] *= U[c][c];
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int m = c + 1; m < O; m++)
             x[m] -= U[c][m] * x[c];
     }
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = 0; c < O; c++)
         x[c] += normals[f->sparse + c];
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = O - 1; c >= 0; c--) {
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int m = c + 1; m < O; m++)
             x[c] -= U[c][m] * x[m];
         x[c] *= U[c][c];
     }
     if (team->lane == 0) {
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int c = 0; c < O; c++) {
             j->x[f->sparse + c] = x[c];
-            GBM_UNROLLED
+            GBM_UNROLL
             for (int m = c; m < O; m++)
                 j->V[f->dense + c * O + m] = U[c][m];
         }
@@ -243,17 +241,17 @@ GBM_FN void gbm_border_back(const struct gbm_joint *j,
                             int t, const real *border)
 {
     real x[C + O];
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int o = 0; o < O; o++)
         x[C + o] = border[o];
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = C - 1; c >= 0; c--) {
         x[c] = 0;
         if (c >= k->columns)
             continue;
         const int64_t at = k->first + (int64_t)c * k->count + t;
         real sum = 0;
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int m = c + 1; m < C + O; m++) {
             const int q = position[c * (C + O) + m];
             if (q >= 0)
@@ -280,14 +278,14 @@ GBM_FN bool gbm_border_draw(const struct gbm_joint *j, const struct state *s,
     const bool fresh = border[GBM_BORDER_FRESH] != 0;
     gbm_border_sums<O> sums, given;
     rng->left = 0;
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int o = 0; o < O; o++) {
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int p = 0; p <= o; p++)
             given.of[o * (o + 1) / 2 + p] = j->V[f->dense + p * O + o];
         given.of[O * (O + 1) / 2 + o] = j->x[f->sparse + o];
     }
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int i = 0; i < O * (O + 3) / 2; i++)
         sums.of[i] = 0;
     GBM_CLASSES_FOR(f, k)
@@ -307,7 +305,7 @@ GBM_FN bool gbm_border_draw(const struct gbm_joint *j, const struct state *s,
     GBM_TEAM_FOR(c, 0, O, team)
     normals[f->sparse + c] = gbm_normal_number(rng, f->sparse + c);
     gbm_team_sums(team, O * (O + 3) / 2, sums.of);
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int i = 0; i < O * (O + 3) / 2; i++)
         sums.of[i] += given.of[i];
     real x[O];

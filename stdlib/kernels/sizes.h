@@ -11,7 +11,7 @@
 #define GBM_FEW 16
 #define GBM_LIFT(name, i, lower, upper, x)                                     \
     real name[GBM_FEW];                                                        \
-    _Pragma("unroll") for (int at_ = 0; at_ < GBM_FEW; at_++)                  \
+    GBM_UNROLL for (int at_ = 0; at_ < GBM_FEW; at_++)                         \
     {                                                                          \
         const int i = (lower) + at_;                                           \
         if (i <= (upper))                                                      \

@@ -4,6 +4,7 @@
 #ifndef GBM_SPLIT_H
 #define GBM_SPLIT_H
 
+#include "elementary.h"
 #include "linear.h"
 #include "relabel.h"
 
@@ -110,13 +111,6 @@ GBM_FN bool gbm_split_second(const struct gbm_rng *rng, int row, int turn,
                     : u * (1 + real_exp(odds)) < real_exp(odds);
 }
 
-/* log(exp(a) + exp(b)) */
-GBM_FN real gbm_split_either(real a, real b)
-{
-    const real most = a > b ? a : b, least = a > b ? b : a;
-    return most > -GBM_INF ? most + real_log1p(real_exp(least - most)) : most;
-}
-
 /* ---- log densities of draws ------------------------------------------------
  */
 
@@ -126,7 +120,7 @@ GBM_FN real gbm_split_either(real a, real b)
 GBM_FN_BIG real gbm_propose_gaussian(struct gbm_rng *rng, int d, real *Q,
                                      real *b, const real *from, real *x)
 {
-    real total = -REAL_C(0.9189385332046727) * (real)d;
+    real total = -GBM_LOG_SQRT_2PI * (real)d;
     if (!gbm_cholesky(d, Q)) {
         gbm_fill(d, x, GBM_NAN);
         return GBM_NAN;

@@ -540,7 +540,7 @@ static void read_program(void)
         "team.h",           "skeleton_cuda.h", "elementary.h",
         "gamma_function.h", "rows.h",          "sizes.h",
         "slice.h",          "control.h",       "kept_cuda.h",
-        "rows_cuda.h",      "rows_forms.h"};
+        "rows_cuda.h",      "rows_forms.h",    "forms.h"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[256];
         snprintf(path, sizeof path, "stdlib/kernels/%s", names[i]);
