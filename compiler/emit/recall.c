@@ -125,20 +125,28 @@ static const struct step *find_likelihood(const struct model *m,
 const struct step *emit_recalled_by(const struct model *m,
                                     const struct family *f)
 {
-    const struct part *p;
+    const struct part *p = NULL;
     return find_likelihood(m, f, &p);
 }
 
-/* *sum = the family's log likelihood, if it is known. */
-static void emit_take(struct emitter *e, const struct step *s,
-                      const struct part *p)
+/* *sum = the log likelihood, if it is known; raised: to its power. */
+static void emit_take(struct compiler *c, struct text *out,
+                      const struct step *s, const struct recalled *r,
+                      bool raised)
 {
-    emit_line(e, "struct gbm_key key;");
-    emit_line(e, "gbm_total total;");
-    emit_line(e, "%s(s, &key);", key_name(e, s, p->recalled));
-    emit_line(e, "if (!gbm_recall(&key, %d, %s, &total))",
-              parts_of(p->recalled), memory(e, s, p->recalled));
-    emit_line(e, "    return false;");
+    struct emitter e = emitter_new(c, out);
+    emit_line(&e, "struct gbm_key key;");
+    emit_line(&e, "gbm_total total;");
+    emit_line(&e, "%s(s, &key);", key_name(&e, s, r));
+    emit_line(&e, "if (!gbm_recall(&key, %d, %s, &total))", parts_of(r),
+              memory(&e, s, r));
+    emit_line(&e, "    return false;");
+    if (raised)
+        emit_line(&e, "*sum = (double)(%s * total);", emit_expr(&e, r->power));
+    else
+        emit_line(&e, "*sum = (double)total;");
+    emit_line(&e, "return true;");
+    text_append(out, "}\n");
 }
 
 void emit_recalled_likelihood(struct compiler *c, struct text *out,
@@ -146,7 +154,6 @@ void emit_recalled_likelihood(struct compiler *c, struct text *out,
 {
     const struct part *p = NULL;
     const struct step *s = find_likelihood(m, f, &p);
-    struct emitter e = emitter_new(c, out);
     if (!s)
         return;
     text_printf(out,
@@ -154,10 +161,8 @@ void emit_recalled_likelihood(struct compiler *c, struct text *out,
                 "*sum)\n{\n    const struct state *s = (const struct state "
                 "*)state;\n",
                 family_id(c, f));
-    emit_take(&e, s, p);
-    emit_line(&e, "*sum = (double)total;");
-    emit_line(&e, "return true;");
-    text_append(out, "}\n\n");
+    emit_take(c, out, s, p->recalled, false);
+    text_append(out, "\n");
 }
 
 void emit_recalled_kernel(struct compiler *c, struct text *out,
@@ -165,17 +170,14 @@ void emit_recalled_kernel(struct compiler *c, struct text *out,
 {
     const struct part *p = NULL;
     const struct step *s = find_likelihood(m, f, &p);
-    struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, f);
     if (!s)
         return;
     text_printf(out,
                 "#ifdef GBM_RECALL_%s\n"
                 "GBM_FN bool known_%s(const struct state *s, double *sum)\n{\n",
-                s->name, family_id(c, f));
-    emit_take(&e, s, p);
-    emit_line(&e, "*sum = (double)(%s * total);",
-              emit_expr(&e, p->recalled->power));
-    emit_line(&e, "return true;");
-    text_printf(out, "}\nGBM_KERNEL_KNOWN(known_%s, logdensity_%s)\n#endif\n",
-                family_id(c, f), family_id(c, f));
+                s->name, id);
+    emit_take(c, out, s, p->recalled, true);
+    text_printf(out, "GBM_KERNEL_KNOWN(known_%s, logdensity_%s)\n#endif\n", id,
+                id);
 }

@@ -131,15 +131,20 @@ static void open_cell(struct emitter *e, const struct family *f)
                       family_id(e->c, f)));
 }
 
+static void emit_sum(struct emitter *e, const struct family *f)
+{
+    e->team = true;
+    const char *value = emit_expr(e, f->body);
+    emit_line(e, "%s = %s;", cell_of(e, f), value);
+}
+
 /* All rows are looked at. */
 static void emit_by_rows(struct compiler *c, struct text *out,
                          const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
     open_cell(&e, f);
-    e.team = true;
-    const char *value = emit_expr(&e, f->body);
-    emit_line(&e, "%s = %s;", cell_of(&e, f), value);
+    emit_sum(&e, f);
     text_append(out, "}\n");
 }
 
@@ -170,9 +175,7 @@ static void emit_count(struct compiler *c, struct text *out,
     if (indexed) {
         emit_line(&e, "return;");
         emit_close(&e, 1);
-        e.team = true;
-        const char *value = emit_expr(&e, k->family->body);
-        emit_line(&e, "%s = %s;", cell_of(&e, k->family), value);
+        emit_sum(&e, k->family);
     }
     text_append(out, "}\n");
 }
