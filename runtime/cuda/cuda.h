@@ -137,7 +137,7 @@ struct dense_terms {
     CUdeviceptr varying;
     int n;
 };
-struct small_terms {
+struct scaled_terms {
     CUdeviceptr gram[DENSE_TERMS], scale[DENSE_TERMS];
     long long scale_stride[DENSE_TERMS];
     int n;

@@ -177,6 +177,22 @@ bool cuda_dense_has_pass(const struct cuda_dense *dense)
     return false;
 }
 
+struct scaled_terms cuda_scaled_terms(const struct cuda *c,
+                                      const struct cuda_dense *dense)
+{
+    struct scaled_terms terms = {.n = 0};
+
+    for (int i = 0; i < dense->nterms; i++) {
+        const struct cuda_dense_term *t = &dense->terms[i];
+        if (!t->constant || t->scale_row < 0)
+            continue;
+        terms.gram[terms.n] = t->gram;
+        terms.scale[terms.n] = cuda_at(t->weight, t->scale_row, c->real_size);
+        terms.scale_stride[terms.n++] = t->rows;
+    }
+    return terms;
+}
+
 static enum gbm_status request_terms(struct cuda *c, struct cuda_dense *dense)
 {
     const size_t chains = (size_t)c->in->nchains;

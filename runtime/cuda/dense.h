@@ -34,6 +34,9 @@ cudaDataType cuda_total_type(const struct cuda *c);
 
 /* ---- dense.c ---- */
 bool cuda_dense_has_pass(const struct cuda_dense *dense);
+/* Of the terms with a constant Gram matrix and a row that counts. */
+struct scaled_terms cuda_scaled_terms(const struct cuda *c,
+                                      const struct cuda_dense *dense);
 
 /* ---- dense_small.c ---- */
 enum gbm_status cuda_small_request(struct cuda *c, struct cuda_dense *dense);
@@ -45,7 +48,7 @@ enum gbm_status cuda_small_run(struct cuda *c, struct cuda_dense *dense);
 
 /* ---- dense_tiles.c ---- */
 /* Whether ROUTE_TILES is one for a block, of which all else is planned. */
-bool cuda_tiles_takes(struct cuda *c, const struct cuda_dense *dense);
+bool cuda_tiles_takes(const struct cuda *c, const struct cuda_dense *dense);
 enum gbm_status cuda_tiles_request(struct cuda *c, struct cuda_dense *dense);
 /* Whether the draw multiplies what passes have summed by a number. */
 bool cuda_tiles_multiply(struct cuda_dense *dense, struct cuda_slot *number);

@@ -32,10 +32,18 @@ CUDA_KERNEL dense_mirror(gbm_total *a, int d)
     }
 }
 
+/* A coordinate that is held at its mean has a precision that is too large. */
+__device__ static inline gbm_total dense_limit(gbm_total sum)
+{
+    const gbm_total largest =
+        sizeof(gbm_total) == 4 ? (gbm_total)1e30 : (gbm_total)1e250;
+    return sum > largest ? largest : sum;
+}
+
 /* Q = prior + sum over terms of scale gram + varying. Of `varying` the lower
  * triangle is read; a gram is whole. scale: pointers to one real each.
  * prior_matrix: precision is [d][d], else [d]. The diagonal is saved. The
- * structs are also in cuda.h. */
+ * struct is also in cuda.h. */
 struct dense_terms {
     const gbm_total *gram[DENSE_TERMS];
     const real *scale[DENSE_TERMS];
@@ -48,8 +56,6 @@ CUDA_KERNEL dense_form(const struct dense_terms terms, const real *precision,
                        gbm_total *diagonal)
 {
     const long long n = (long long)d * d;
-    const gbm_total largest =
-        sizeof(gbm_total) == 4 ? (gbm_total)1e30 : (gbm_total)1e250;
     for (long long t = thread_number(); t < n; t += thread_count()) {
         long long c;
         int r;
@@ -63,8 +69,7 @@ CUDA_KERNEL dense_form(const struct dense_terms terms, const real *precision,
             sum += (gbm_total)precision[t];
         else if (r == c)
             sum += (gbm_total)precision[r];
-        if (sum > largest) /* a coordinate held at its mean */
-            sum = largest;
+        sum = dense_limit(sum);
         q[t] = sum;
         if (r == c)
             diagonal[r] = sum;
@@ -115,13 +120,14 @@ CUDA_KERNEL dense_hold_precision(const unsigned char *fixed, int d,
  * upper triangle and the saved diagonal, then with growing jitter on the
  * diagonal; the factor goes to the lower triangle of q. Slow, and rare. work:
  * [d][d]. */
-__device__ static __noinline__ void
-rescue(struct gbm_control *control, gbm_total *q, const gbm_total *diagonal,
-       int d, double *work, int step, int chain)
+__device__ static __noinline__ void rescue(struct gbm_control *control,
+                                           gbm_total *q,
+                                           const gbm_total *diagonal, int d,
+                                           double *work, int step, int chain)
 {
-    __shared__ int bad;
     __shared__ double largest;
     const long long n = (long long)d * d;
+    bool good = false;
 
     if (threadIdx.x == 0) {
         largest = 0;
@@ -130,7 +136,7 @@ rescue(struct gbm_control *control, gbm_total *q, const gbm_total *diagonal,
                 largest = (double)diagonal[j];
     }
     __syncthreads();
-    for (int attempt = 0; attempt < 9; attempt++) {
+    for (int attempt = 0; attempt < 9 && !good; attempt++) {
         /* 0, then 1e-14 ... 1e-7 of the coordinate's own precision */
         const double jitter = attempt == 0 ? 0 : 1e-15 * pow(10.0, attempt);
         for (long long t = threadIdx.x; t < n; t += blockDim.x) {
@@ -141,44 +147,11 @@ rescue(struct gbm_control *control, gbm_total *q, const gbm_total *diagonal,
                 work[t] = (double)diagonal[r] +
                           jitter * ((double)diagonal[r] + 1e-3 * largest);
         }
-        if (threadIdx.x == 0)
-            bad = 0;
         __syncthreads();
-        for (int k = 0; k < d; k++) {
-            const double pivot = work[k + (long long)k * d];
-            if (!(pivot > 0) || !(pivot <= 1.7e308)) {
-                if (threadIdx.x == 0)
-                    bad = 1;
-                break; /* every thread sees the same pivot */
-            }
-            const double root = sqrt(pivot);
-            __syncthreads(); /* all have read the pivot */
-            for (int r = k + (int)threadIdx.x; r < d; r += (int)blockDim.x)
-                work[r + (long long)k * d] =
-                    r == k ? root : work[r + (long long)k * d] / root;
-            __syncthreads();
-            const int left = d - k - 1;
-            for (long long t = threadIdx.x; t < (long long)left * left;
-                 t += blockDim.x) {
-                const int r = k + 1 + (int)(t % left),
-                          c = k + 1 + (int)(t / left);
-                if (r >= c)
-                    work[r + (long long)c * d] -=
-                        work[r + (long long)k * d] * work[c + (long long)k * d];
-            }
-            __syncthreads();
-        }
-        __syncthreads();
-        if (!bad)
-            break;
-        __syncthreads(); /* `bad` has been read by all */
+        good = block_factorise(work, (long long)d, (long long)d);
     }
-    if (bad) {
-        if (threadIdx.x == 0 &&
-            atomicCAS(&control->failed, 0u, (unsigned)step + 1u) == 0u) {
-            control->failed_sweep = control->sweep;
-            control->failed_chain = control->chain0 + (unsigned)chain;
-        }
+    if (!good) {
+        block_failed(control, step, chain);
         return;
     }
     for (long long t = threadIdx.x; t < n; t += blockDim.x)

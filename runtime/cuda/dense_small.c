@@ -69,7 +69,7 @@ static enum gbm_status small_fold(struct cuda *c, CUdeviceptr in, int splits,
 
 enum gbm_status cuda_small_run(struct cuda *c, struct cuda_dense *dense)
 {
-    struct small_terms terms = {.n = 0};
+    struct scaled_terms terms = cuda_scaled_terms(c, dense);
     int d = dense->d, chains = c->in->nchains, step = dense->step;
     int entries = d * (d + 1) / 2 + d, splits = dense->splits;
     int prior_matrix = dense->prior_matrix;
@@ -88,12 +88,6 @@ enum gbm_status cuda_small_run(struct cuda *c, struct cuda_dense *dense)
         if (!t->has_pass) {
             TRY(small_sums(c, dense, t, t->constant, chains, stride, offset));
             offset += (long long)t->splits * entries;
-        }
-        if (t->constant && t->scale_row >= 0) {
-            terms.gram[terms.n] = t->gram;
-            terms.scale[terms.n] =
-                cuda_at(t->weight, t->scale_row, c->real_size);
-            terms.scale_stride[terms.n++] = t->rows;
         }
     }
     if (cuda_dense_has_pass(dense)) {

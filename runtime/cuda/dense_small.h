@@ -93,150 +93,166 @@ CUDA_KERNEL small_fold(const double *in, int splits, int entries, int chains,
     }
 }
 
-/* What small_draw needs of the terms with a constant Gram matrix. */
-struct small_terms {
-    const double *gram[DENSE_TERMS]; /* packed triangle */
-    const real *scale[DENSE_TERMS];  /* [chains] at scale_stride */
-    long long scale_stride[DENSE_TERMS];
-    int n;
+/* A chain's part of small_draw: what Q and b are of, and shared memory. q: by
+ * columns that are `ld` apart, its lower triangle; b, y: [d]. */
+struct small_chain {
+    const double *sums;
+    const real *precision, *potential;
+    const unsigned char *fixed;
+    int number, splits, prior_matrix, d, ld;
+    double *q, *b, *y;
+    real *x;
 };
 
+/* Q, its diagonal times 1 + jitter. */
+__device__ static inline void small_precision(const struct small_chain &k,
+                                              const scaled_terms<double> &terms,
+                                              double jitter)
+{
+    const int d = k.d, entries = d * (d + 1) / 2 + d;
+    for (int e = (int)threadIdx.x; e < d * d; e += (int)blockDim.x) {
+        const int r = e / d, c = e % d;
+        if (c > r)
+            continue;
+        const int packed = r * (r + 1) / 2 + c;
+        double sum = 0;
+        for (int s = 0; s < k.splits; s++)
+            sum += k.sums[(long long)s * entries + packed];
+        for (int t = 0; t < terms.n; t++)
+            sum += (double)terms.scale[t][k.number * terms.scale_stride[t]] *
+                   terms.gram[t][packed];
+        if (k.prior_matrix)
+            sum += (double)k.precision[e];
+        else if (r == c)
+            sum += (double)k.precision[r];
+        if (r == c)
+            sum *= 1 + jitter;
+        k.q[r + c * k.ld] = sum;
+    }
+}
+
+__device__ static inline void small_potential(const struct small_chain &k)
+{
+    const int triangle = k.d * (k.d + 1) / 2, entries = triangle + k.d;
+    for (int r = (int)threadIdx.x; r < k.d; r += (int)blockDim.x) {
+        double sum = (double)k.potential[r];
+        for (int s = 0; s < k.splits; s++)
+            sum += k.sums[(long long)s * entries + triangle + r];
+        k.b[r] = sum;
+    }
+}
+
+/* Coordinates that are fixed stay at x: their rows and columns leave Q, and
+ * move to b. */
+__device__ static inline void small_hold(const struct small_chain &k)
+{
+    const int d = k.d, self = (int)threadIdx.x, threads = (int)blockDim.x;
+    for (int r = self; r < d; r += threads) {
+        double sum = k.b[r];
+        if (k.fixed[r])
+            sum = (double)k.x[r];
+        else
+            for (int c = 0; c < d; c++)
+                if (k.fixed[c])
+                    sum -= k.q[(r > c ? r : c) + (r > c ? c : r) * k.ld] *
+                           (double)k.x[c];
+        k.y[r] = sum;
+    }
+    __syncthreads();
+    for (int e = self; e < d * d; e += threads) {
+        const int r = e / d, c = e % d;
+        if (c <= r && (k.fixed[r] || k.fixed[c]))
+            k.q[r + c * k.ld] = r == c ? 1.0 : 0.0;
+    }
+    for (int r = self; r < d; r += threads)
+        k.b[r] = k.y[r];
+    __syncthreads();
+}
+
+/* y = L^-1 b, column by column. */
+__device__ static inline void small_forward(const struct small_chain &k)
+{
+    const int self = (int)threadIdx.x;
+    for (int c = 0; c < k.d; c++) {
+        const double value = k.b[c] / k.q[c + c * k.ld];
+        __syncthreads();
+        if (self == 0)
+            k.y[c] = value;
+        for (int r = c + 1 + self; r < k.d; r += (int)blockDim.x)
+            k.b[r] -= k.q[r + c * k.ld] * value;
+        __syncthreads();
+    }
+}
+
+/* b = L'^-1 y, row by row from the last. */
+__device__ static inline void small_backward(const struct small_chain &k)
+{
+    const int self = (int)threadIdx.x;
+    for (int r = k.d - 1; r >= 0; r--) {
+        const double value = k.y[r] / k.q[r + r * k.ld];
+        __syncthreads();
+        if (self == 0)
+            k.b[r] = value;
+        for (int c = self; c < r; c += (int)blockDim.x)
+            k.y[c] -= k.q[r + c * k.ld] * value;
+        __syncthreads();
+    }
+}
+
 /* Forms Q and b from the partial sums and the prior, factorises, draws. One
- * block per chain. sums: [chains][splits][entries]; x: [chains][d], in: the
- * current value (where fixed), out: the draw. Shared memory:
- * d (d + 1) + 2 d doubles. */
+ * block per chain. terms: of packed triangles; sums: [chains][splits][entries];
+ * x: [chains][d], in: the current value (where fixed), out: the draw. Shared
+ * memory: d (d + 1) + 2 d doubles. */
 CUDA_KERNEL __launch_bounds__(128)
-    small_draw(struct gbm_control *control, const struct small_terms terms,
+    small_draw(struct gbm_control *control, const scaled_terms<double> terms,
                const double *sums, int splits, const real *precision,
                const real *potential, int prior_matrix,
                const unsigned char *fixed, int d, int step, real *x)
 {
     extern __shared__ double small_memory[];
-    __shared__ int bad;
     const int chain = (int)blockIdx.x, threads = (int)blockDim.x,
               self = (int)threadIdx.x, ld = d + 1;
-    const int triangle = d * (d + 1) / 2, entries = triangle + d;
-    double *q = small_memory, *b = q + ld * d, *y = b + d;
-    const double *its_sums = sums + (long long)chain * splits * entries;
-    const real *its_precision =
-        precision + (long long)chain * (prior_matrix ? d * d : d);
-    const real *its_potential = potential + (long long)chain * d;
-    real *its_x = x + (long long)chain * d;
+    const int entries = d * (d + 1) / 2 + d;
+    double *b = small_memory + ld * d;
+    const struct small_chain k = {sums + (long long)chain * splits * entries,
+                                  precision + (long long)chain *
+                                                  (prior_matrix ? d * d : d),
+                                  potential + (long long)chain * d,
+                                  fixed,
+                                  chain,
+                                  splits,
+                                  prior_matrix,
+                                  d,
+                                  ld,
+                                  small_memory,
+                                  b,
+                                  b + d,
+                                  x + (long long)chain * d};
 
     for (int attempt = 0;; attempt++) {
-        const double jitter = attempt == 0 ? 0 : 1e-15 * pow(10.0, attempt);
-        for (int e = self; e < d * d; e += threads) {
-            const int r = e / d, c = e % d;
-            if (c > r)
-                continue;
-            const int packed = r * (r + 1) / 2 + c;
-            double sum = 0;
-            for (int s = 0; s < splits; s++)
-                sum += its_sums[(long long)s * entries + packed];
-            for (int k = 0; k < terms.n; k++)
-                sum += (double)terms.scale[k][chain * terms.scale_stride[k]] *
-                       terms.gram[k][packed];
-            if (prior_matrix)
-                sum += (double)its_precision[e];
-            else if (r == c)
-                sum += (double)its_precision[r];
-            if (r == c)
-                sum *= 1 + jitter;
-            q[r * ld + c] = sum;
-        }
-        for (int r = self; r < d; r += threads) {
-            double sum = (double)its_potential[r];
-            for (int s = 0; s < splits; s++)
-                sum += its_sums[(long long)s * entries + triangle + r];
-            b[r] = sum;
-        }
-        if (self == 0)
-            bad = 0;
+        small_precision(k, terms,
+                        attempt == 0 ? 0 : 1e-15 * pow(10.0, attempt));
+        small_potential(k);
         __syncthreads();
-        if (fixed) {
-            for (int r = self; r < d; r += threads) {
-                double sum = b[r];
-                if (fixed[r])
-                    sum = (double)its_x[r];
-                else
-                    for (int c = 0; c < d; c++)
-                        if (fixed[c])
-                            sum -= q[(r > c ? r : c) * ld + (r > c ? c : r)] *
-                                   (double)its_x[c];
-                y[r] = sum;
-            }
-            __syncthreads();
-            for (int e = self; e < d * d; e += threads) {
-                const int r = e / d, c = e % d;
-                if (c <= r && (fixed[r] || fixed[c]))
-                    q[r * ld + c] = r == c ? 1.0 : 0.0;
-            }
-            for (int r = self; r < d; r += threads)
-                b[r] = y[r];
-            __syncthreads();
-        }
-        for (int k = 0; k < d; k++) {
-            const double pivot = q[k * ld + k];
-            if (!(pivot > 0) || !(pivot <= 1.7e308)) {
-                if (self == 0)
-                    bad = 1;
-                break; /* every thread sees the same pivot */
-            }
-            const double root = sqrt(pivot);
-            __syncthreads(); /* all have read the pivot */
-            for (int r = k + self; r < d; r += threads)
-                q[r * ld + k] = r == k ? root : q[r * ld + k] / root;
-            __syncthreads();
-            const int rest = d - k - 1;
-            for (int t = self; t < rest * rest; t += threads) {
-                const int r = k + 1 + t / rest, c = k + 1 + t % rest;
-                if (c <= r)
-                    q[r * ld + c] -= q[r * ld + k] * q[c * ld + k];
-            }
-            __syncthreads();
-        }
-        __syncthreads();
-        const int failed = bad;
-        __syncthreads(); /* `bad` has been read by all */
-        if (!failed) {
+        if (fixed)
+            small_hold(k);
+        if (block_factorise(k.q, ld, d)) {
             if (attempt > 0 && self == 0)
                 atomicAdd(&control->jitters, 1ULL);
             break;
         }
         if (attempt == 8) {
-            if (self == 0 &&
-                atomicCAS(&control->failed, 0u, (unsigned)step + 1u) == 0u) {
-                control->failed_sweep = control->sweep;
-                control->failed_chain = control->chain0 + (unsigned)chain;
-            }
+            block_failed(control, step, chain);
             return;
         }
     }
-    /* L y = b, column by column */
-    for (int k = 0; k < d; k++) {
-        const double value = b[k] / q[k * ld + k];
-        __syncthreads();
-        if (self == 0)
-            y[k] = value;
-        for (int r = k + 1 + self; r < d; r += threads)
-            b[r] -= q[r * ld + k] * value;
-        __syncthreads();
-    }
+    small_forward(k);
     for (int j = self; j < d; j += threads)
         if (!fixed || !fixed[j])
-            y[j] += (double)block_normal(control, chain, step, j);
+            k.y[j] += (double)block_normal(control, chain, step, j);
     __syncthreads();
-    /* L' x = y + z, row by row from the last */
-    for (int k = d - 1; k >= 0; k--) {
-        const double value = y[k] / q[k * ld + k];
-        __syncthreads();
-        if (self == 0)
-            b[k] = value;
-        for (int c = self; c < k; c += threads)
-            y[c] -= q[k * ld + c] * value;
-        __syncthreads();
-    }
+    small_backward(k);
     for (int j = self; j < d; j += threads)
         if (!fixed || !fixed[j])
-            its_x[j] = (real)b[j];
+            k.x[j] = (real)k.b[j];
 }

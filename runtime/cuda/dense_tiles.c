@@ -14,7 +14,7 @@ static size_t draw_bytes(const struct cuda *c, int d)
     return (n * (n + 1) / 2 + 3 * n) * c->total_size;
 }
 
-bool cuda_tiles_takes(struct cuda *c, const struct cuda_dense *dense)
+bool cuda_tiles_takes(const struct cuda *c, const struct cuda_dense *dense)
 {
     for (int i = 0; i < dense->nterms; i++)
         if (!dense->terms[i].constant)
@@ -73,17 +73,9 @@ bool cuda_tiles_multiply(struct cuda_dense *dense, struct cuda_slot *number)
 static enum gbm_status factor(struct cuda *c, struct cuda_dense *dense,
                               int first, int n)
 {
-    struct small_terms terms = {.n = 0};
+    struct scaled_terms terms = cuda_scaled_terms(c, dense);
     int d = dense->d, prior_matrix = dense->prior_matrix, step = dense->step;
 
-    for (int i = 0; i < dense->nterms; i++) {
-        struct cuda_dense_term *t = &dense->terms[i];
-        if (t->scale_row < 0)
-            continue;
-        terms.gram[terms.n] = t->gram;
-        terms.scale[terms.n] = cuda_at(t->weight, t->scale_row, c->real_size);
-        terms.scale_stride[terms.n++] = t->rows;
-    }
     void *args[] = {
         &c->control, &terms, &dense->precision, &prior_matrix,    &d,
         &step,       &first, &dense->factor,    &dense->diagonal, &dense->work};

@@ -13,28 +13,11 @@
 #define TILE_PARTS ((GBM_DENSE_TILES + 1) / 2) /* of 32 rows */
 #define TILE_ROWS (GBM_DENSE_TILES * TILE_SIDE)
 
-/* What the terms with a constant Gram matrix give; also in cuda.h, as
- * small_terms. gram: [d][d]; scale: [chains] at scale_stride. */
-struct tiles_terms {
-    const gbm_total *gram[DENSE_TERMS];
-    const real *scale[DENSE_TERMS];
-    long long scale_stride[DENSE_TERMS];
-    int n;
-};
-
-/* A coordinate that is held at its mean has a precision that is too large. */
-__device__ static inline gbm_total tiles_limit(gbm_total sum)
-{
-    const gbm_total largest =
-        sizeof(gbm_total) == 4 ? (gbm_total)1e30 : (gbm_total)1e250;
-    return sum > largest ? largest : sum;
-}
-
 /* Element (r, c) of a chain's precision. precision: of the chain, [d][d] if
  * prior_matrix, else [d]. */
 __device__ static inline gbm_total
-tiles_element(const struct tiles_terms &terms, int chain, const real *precision,
-              int prior_matrix, int r, int c, int d)
+tiles_element(const scaled_terms<gbm_total> &terms, int chain,
+              const real *precision, int prior_matrix, int r, int c, int d)
 {
     gbm_total sum = 0;
     for (int k = 0; k < terms.n; k++)
@@ -44,7 +27,7 @@ tiles_element(const struct tiles_terms &terms, int chain, const real *precision,
         sum += (gbm_total)precision[r + c * d];
     else if (r == c)
         sum += (gbm_total)precision[r];
-    return tiles_limit(sum);
+    return dense_limit(sum);
 }
 
 /* f(q, r, c) for each of a thread's elements. */
@@ -64,7 +47,7 @@ __device__ static inline void tiles_each(int d, gbm_total (&q)[TILES], F f)
 }
 
 /* The same as tiles_element for all of a thread's, whose loads overlap. */
-__device__ static inline void tiles_form(const struct tiles_terms &terms,
+__device__ static inline void tiles_form(const scaled_terms<gbm_total> &terms,
                                          int chain, const real *precision,
                                          int prior_matrix, int d,
                                          gbm_total (&q)[TILES])
@@ -82,11 +65,11 @@ __device__ static inline void tiles_form(const struct tiles_terms &terms,
     }
     if (prior_matrix)
         tiles_each(d, q, [&](gbm_total &sum, int r, int c) {
-            sum = tiles_limit(sum + (gbm_total)precision[r + c * d]);
+            sum = dense_limit(sum + (gbm_total)precision[r + c * d]);
         });
     else
         tiles_each(d, q, [&](gbm_total &sum, int r, int c) {
-            sum = tiles_limit(r == c ? sum + (gbm_total)precision[r] : sum);
+            sum = dense_limit(r == c ? sum + (gbm_total)precision[r] : sum);
         });
 }
 
@@ -145,10 +128,10 @@ __device__ static inline bool tiles_eliminate(gbm_total (&q)[TILES], int d)
  * diagonal: [chains of the launch][d][d], [d], used where a matrix is not
  * positive definite to this precision (dense_rescue). */
 CUDA_KERNEL __launch_bounds__(TILE_SIDE *TILE_SIDE)
-    tiles_factor(struct gbm_control *control, const struct tiles_terms terms,
-                 const real *precision, int prior_matrix, int d, int step,
-                 int first, gbm_total *factor, gbm_total *diagonal,
-                 double *work)
+    tiles_factor(struct gbm_control *control,
+                 const scaled_terms<gbm_total> terms, const real *precision,
+                 int prior_matrix, int d, int step, int first,
+                 gbm_total *factor, gbm_total *diagonal, double *work)
 {
     gbm_total q[TILES];
     const int chain = first + (int)blockIdx.x;

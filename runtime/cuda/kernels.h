@@ -318,6 +318,56 @@ CUDA_KERNEL dense_multiply(const real *number, long long stride, int d,
 
 #define DENSE_TERMS 8
 
+/* What terms with a constant Gram matrix give to all chains; also in cuda.h.
+ * gram: [d][d], or a packed triangle; scale: [chains] at scale_stride. */
+template <class T> struct scaled_terms {
+    const T *gram[DENSE_TERMS];
+    const real *scale[DENSE_TERMS];
+    long long scale_stride[DENSE_TERMS];
+    int n;
+};
+
+/* By a block, of which one thread notes it: a chain's matrix of the step is not
+ * positive definite. */
+__device__ static inline void block_failed(struct gbm_control *control,
+                                           int step, int chain)
+{
+    if (threadIdx.x == 0 &&
+        atomicCAS(&control->failed, 0u, (unsigned)step + 1u) == 0u) {
+        control->failed_sweep = control->sweep;
+        control->failed_chain = control->chain0 + (unsigned)chain;
+    }
+}
+
+/* The lower Cholesky factor of q, by columns that are `ld` apart, in its place,
+ * by a block. False, in every thread, if it is not positive definite. */
+template <class I>
+__device__ static inline bool block_factorise(double *q, I ld, I d)
+{
+    const I self = (I)threadIdx.x, threads = (I)blockDim.x;
+    bool good = true;
+
+    for (I k = 0; k < d && good; k++) {
+        const double pivot = q[k + k * ld]; /* every thread sees the same */
+        const double root = sqrt(pivot);
+        good = pivot > 0 && pivot <= 1.7e308;
+        __syncthreads(); /* all have read the pivot */
+        if (!good)
+            continue;
+        for (I r = k + self; r < d; r += threads)
+            q[r + k * ld] = r == k ? root : q[r + k * ld] / root;
+        __syncthreads();
+        const I rest = d - k - 1;
+        for (I t = self; t < rest * rest; t += threads) {
+            const I r = k + 1 + t % rest, c = k + 1 + t / rest;
+            if (r >= c)
+                q[r + c * ld] -= q[r + k * ld] * q[c + k * ld];
+        }
+        __syncthreads();
+    }
+    return good;
+}
+
 /* What a model has no blocks for is not compiled. */
 #ifdef GBM_HAS_LARGE
 #include "dense_large.h"
