@@ -1,8 +1,7 @@
-/* algebra.c: symbolic expressions: trees that only these constructors build,
- * simplified as they are built. See docs/architecture.md, "algebra". */
+/* algebra.c: sums, products, powers and logarithms, simplified as they are
+ * built. See docs/architecture.md, "algebra". */
 #include "algebra/inside.h"
 #include <math.h>
-#include <string.h>
 
 /* term = coefficient * rest */
 static symp split_number(struct compiler *c, symp term, double *coefficient)
@@ -27,6 +26,7 @@ struct like {
     double coefficient;
     symp term; /* the only one so far, or NULL */
 };
+
 struct likes {
     struct like *at;
     int n;
@@ -160,6 +160,15 @@ symp sym_length(struct compiler *c, symp lower, symp upper)
 symp sym_sub(struct compiler *c, symp a, symp b)
 {
     return sym_add2(c, a, sym_neg(c, b));
+}
+
+bool sym_difference(struct compiler *c, symp a, symp b, double *out)
+{
+    symp d = sym_sub(c, a, b);
+    if (d->kind != SYM_NUM)
+        return false;
+    *out = d->number;
+    return true;
 }
 
 /* A power of an exponential is another: exp(-2 a) is exp(a)^(-2) here, so that
@@ -360,34 +369,14 @@ symp sym_div(struct compiler *c, symp a, symp b)
     return sym_mul2(c, a, sym_pow(c, b, sym_num(c, -1)));
 }
 
-bool sym_is_whole(symp e)
-{
-    return e->kind == SYM_NUM && e->number == floor(e->number) &&
-           fabs(e->number) < 1e6;
-}
-
-/* Whether e is 0 or 1. */
-static bool is_condition(symp e)
-{
-    static const char *const names[] = {
-        "==", "!=", "<", "<=", ">", ">=", "&&", "!"};
-    if (e->kind == SYM_SEEN || e->kind == SYM_LIVE)
-        return true;
-    if (e->kind != SYM_CALL)
-        return false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(e->name, names[i]))
-            return true;
-    return false;
-}
-
 symp sym_pow(struct compiler *c, symp base, symp exponent)
 {
     if (sym_is(exponent, 0) || sym_is(base, 1))
         return sym_num(c, 1);
     if (sym_is(exponent, 1))
         return base;
-    if (is_condition(base) && exponent->kind == SYM_NUM && exponent->number > 0)
+    if (sym_is_condition(base) && exponent->kind == SYM_NUM &&
+        exponent->number > 0)
         return base;
     if (base->kind == SYM_NUM && exponent->kind == SYM_NUM) {
         double v = pow(base->number, exponent->number);
@@ -422,260 +411,19 @@ symp sym_pow(struct compiler *c, symp base, symp exponent)
                     (symp[]){base, exponent});
 }
 
-symp sym_select(struct compiler *c, symp cond, symp yes, symp no)
-{
-    if (cond->kind == SYM_NUM)
-        return cond->number != 0 ? yes : no;
-    if (sym_same(yes, no))
-        return yes;
-    return sym_make(c, (struct sym){.kind = SYM_SELECT}, 3,
-                    (symp[]){cond, yes, no});
-}
+/* ---- logarithms -------------------------------------------------------- */
 
-static symp in_range(struct compiler *c, const struct loop *known, symp e,
-                     symp lower, symp upper)
+bool sym_not_negative(struct compiler *c, symp e)
 {
-    if (known && known->lower && sym_same(known->lower, lower) &&
-        sym_same(known->upper, upper))
-        return sym_num(c, 1);
-    return sym_and(c, sym_call(c, ">=", 2, (symp[]){e, lower}),
-                   sym_call(c, "<=", 2, (symp[]){e, upper}));
-}
-
-/* Factors of e; a conjunction is the product of its conditions. */
-static void push_factors(struct compiler *c, struct list *out, symp e)
-{
-    bool both = e->kind == SYM_CALL && !strcmp(e->name, "&&") &&
-                is_condition(e->args[0]) && is_condition(e->args[1]);
-    if (e->kind != SYM_MUL && !both) {
-        sym_list_push(c, out, e);
-        return;
-    }
-    for (int i = 0; i < e->nargs; i++)
-        push_factors(c, out, e->args[i]);
-}
-
-/* The a == b of f = (a == b) * *times, also if f is ifelse(a == b, *times, 0);
- * NULL if it is neither. */
-static symp equality_in(struct compiler *c, symp f, symp *times)
-{
-    const bool where = f->kind == SYM_SELECT && sym_is(f->args[2], 0);
-    symp on = where ? f->args[0] : f;
-    *times = where ? f->args[1] : sym_num(c, 1);
-    return on->kind == SYM_CALL && !strcmp(on->name, "==") ? on : NULL;
-}
-
-/* If body = rest * (loop + offset == e): e - offset, with rest in *rest. */
-static symp delta_of(struct compiler *c, symp body, const struct loop *loop,
-                     symp *rest)
-{
-    struct list factors = {0};
-    push_factors(c, &factors, body);
-    for (int i = 0; i < factors.n; i++) {
-        symp times, f = equality_in(c, factors.at[i], &times);
-        if (!f)
-            continue;
-        for (int side = 0; side < 2; side++) {
-            symp offset, me = f->args[side];
-            if (sym_plain_loop(c, me, &offset) != loop ||
-                sym_has_loop(f->args[1 - side], loop))
-                continue;
-            symp other = sym_sub(c, f->args[1 - side], offset);
-            struct list l = {0};
-            sym_list_push(c, &l, times);
-            for (int j = 0; j < factors.n; j++)
-                if (j != i)
-                    sym_list_push(c, &l, factors.at[j]);
-            *rest = sym_mul(c, l.n, l.at);
-            return other;
-        }
-    }
-    return NULL;
-}
-
-/* The elements of a list c(a, b, ...), told apart by comparing the index with
- * numbers: a few, which may cancel in their sum, as w and 1 - w do. */
-static bool is_listed(symp body, const struct loop *loop, symp lower,
-                      symp upper)
-{
-    enum { MOST = 16 };
-    if (body->kind != SYM_SELECT || lower->kind != SYM_NUM ||
-        upper->kind != SYM_NUM || upper->number - lower->number >= MOST)
-        return false;
-    const symp when = body->args[0];
-    return when->kind == SYM_CALL && when->nargs == 2 &&
-           when->args[0]->kind == SYM_LOOP && when->args[0]->loop == loop &&
-           when->args[1]->kind == SYM_NUM;
-}
-
-static symp sum_listed(struct compiler *c, const struct loop *loop, symp lower,
-                       symp upper, symp body)
-{
-    symp sum = sym_num(c, 0);
-    for (double k = lower->number; k <= upper->number; k++)
-        sum = sym_add2(c, sum, sym_replace_loop(c, body, loop, sym_num(c, k)));
-    return sum;
-}
-
-symp sym_sum(struct compiler *c, struct loop *loop, symp lower, symp upper,
-             symp body)
-{
-    if (sym_is(body, 0))
-        return body;
-    if (!sym_has_loop(body, loop)) {
-        symp count = sym_length(c, lower, upper);
-        return sym_mul2(c, count, body);
-    }
-    symp rest;
-    symp e = delta_of(c, body, loop, &rest);
-    if (e) {
-        const struct loop *known = e->kind == SYM_LOOP ? e->loop : NULL;
-        return sym_select(c, in_range(c, known, e, lower, upper),
-                          sym_replace_loop(c, rest, loop, e), sym_num(c, 0));
-    }
-    if (body->kind == SYM_MUL) { /* what is free of the index goes outside */
-        struct list in = {0}, out = {0};
-        for (int i = 0; i < body->nargs; i++)
-            sym_list_push(c, sym_has_loop(body->args[i], loop) ? &in : &out,
-                          body->args[i]);
-        if (out.n) {
-            sym_list_push(
-                c, &out,
-                sym_sum(c, loop, lower, upper, sym_mul(c, in.n, in.at)));
-            return sym_mul(c, out.n, out.at);
-        }
-    }
-    if (is_listed(body, loop, lower, upper))
-        return sum_listed(c, loop, lower, upper, body);
-    return sym_make(c, (struct sym){.kind = SYM_SUM, .loop = loop}, 3,
-                    (symp[]){lower, upper, body});
-}
-
-/* k == e is false of an index k = 1 .. extent where e lies beyond its ends, as
- * t does of k <= t - 1. */
-struct span_of_index {
-    const struct loop *loop;
-    symp extent;
-};
-static symp beyond_ends(struct compiler *c, symp e, void *context)
-{
-    const struct span_of_index *k = context;
-    if (e->kind != SYM_CALL || e->nargs != 2 || strcmp(e->name, "=="))
-        return NULL;
-    for (int i = 0; i < 2; i++) {
-        double d;
-        if (e->args[i]->kind != SYM_LOOP || e->args[i]->loop != k->loop)
-            continue;
-        if ((sym_difference(c, e->args[1 - i], k->extent, &d) && d > 0) ||
-            (e->args[1 - i]->kind == SYM_NUM && e->args[1 - i]->number < 1))
-            return sym_num(c, 0);
-    }
-    return NULL;
-}
-
-symp sym_array(struct compiler *c, int nloops, struct loop *const *loops,
-               const symp *extents, symp body)
-{
-    for (int i = 0; i < nloops; i++) {
-        struct span_of_index k = {loops[i], extents[i]};
-        body = sym_map(c, body, beyond_ends, &k);
-    }
-    struct sym model = {.kind = SYM_ARRAY, .nloops = nloops};
-    symp args[3] = {body};
-    for (int i = 0; i < nloops; i++) {
-        model.loops[i] = loops[i];
-        args[1 + i] = extents[i];
-    }
-    return sym_make(c, model, 1 + nloops, args);
-}
-
-/* ---- calls ------------------------------------------------------------ */
-
-static bool fold_call(const char *name, int n, const symp *args, double *out)
-{
-    for (int i = 0; i < n; i++)
-        if (args[i]->kind != SYM_NUM)
-            return false;
-    double a = n > 0 ? args[0]->number : 0, b = n > 1 ? args[1]->number : 0;
-    const bool nan = isnan(a) || isnan(b);
-    if (n == 2) {
-        if (!strcmp(name, "<"))
-            return *out = a < b, true;
-        if (!strcmp(name, "<="))
-            return *out = a <= b, true;
-        if (!strcmp(name, ">"))
-            return *out = a > b, true;
-        if (!strcmp(name, ">="))
-            return *out = a >= b, true;
-        if (!strcmp(name, "=="))
-            return *out = a == b, true;
-        if (!strcmp(name, "!="))
-            return *out = a != b, true;
-        if (!strcmp(name, "max"))
-            return *out = nan ? NAN : fmax(a, b), true;
-        if (!strcmp(name, "min"))
-            return *out = nan ? NAN : fmin(a, b), true;
-    }
-    if (n == 1) {
-        if (!strcmp(name, "exp"))
-            return *out = exp(a), true;
-        if (!strcmp(name, "log") && a > 0)
-            return *out = log(a), true;
-        if (!strcmp(name, "loggam") && a > 0)
-            return *out = lgamma(a), true;
-        if (!strcmp(name, "abs"))
-            return *out = fabs(a), true;
-        if (!strcmp(name, "!"))
-            return *out = a == 0, true;
-    }
-    return false;
-}
-
-static symp plain_call(struct compiler *c, const char *name,
-                       const struct entry *entry, int n, const symp *args)
-{
-    double value;
-    if (!strcmp(name, SYM_LIST) && args[0]->kind == SYM_NUM)
-        return args[(int)args[0]->number];
-    if (fold_call(name, n, args, &value))
-        return sym_num(c, value);
-    struct sym model = {
-        .kind = SYM_CALL, .name = intern(c, name), .entry = entry};
-    if (!strncmp(name, "draw_", 5)) /* two draws are never the same */
-        model.number = ++c->ndraws;
-    return sym_make(c, model, n, args);
-}
-
-/* The argument called `name`, an element of it, or the extent of one. */
-symp sym_bind_argument(struct compiler *c, const char *name, int nargs,
-                       const symp *args, void *context)
-{
-    const struct at_arguments *at = context;
-    for (int i = 0; i < at->entry->nparameters; i++) {
-        const struct parameter *p = &at->entry->parameters[i];
-        symp a = at->args[i];
-        if (p->name == name && nargs == 0)
-            return a;
-        if (p->name == name && a->kind == SYM_ARRAY && nargs == a->nloops) {
-            symp element = a->args[0];
-            for (int d = 0; d < nargs; d++)
-                element = sym_replace_loop(c, element, a->loops[d], args[d]);
-            return element;
-        }
-        for (int d = 0; d < p->ndims && nargs == 0; d++)
-            if (p->dims[d] == name && a->kind == SYM_ARRAY && d < a->nloops)
-                return a->args[1 + d];
-    }
-    return NULL;
-}
-static symp clause_at(struct compiler *c, symp call, const char *keyword)
-{
-    const struct expr *value =
-        call->entry ? entry_value(call->entry, keyword) : NULL;
-    if (!value)
-        return NULL;
-    struct at_arguments at = {call->entry, call->args};
-    return sym_from_library(c, value, sym_bind_argument, &at);
+    bool all = e->kind == SYM_MUL;
+    for (int i = 0; all && i < e->nargs; i++)
+        all = sym_not_negative(c, e->args[i]);
+    return all || sym_positive(e) || sym_is(e, 0) ||
+           (e->kind == SYM_POW && sym_not_negative(c, e->args[0])) ||
+           (e->kind == SYM_SELECT && sym_not_negative(c, e->args[1]) &&
+            sym_not_negative(c, e->args[2])) ||
+           (e->kind == SYM_ADD &&
+            sym_at_most_one(sym_sub(c, sym_num(c, 1), e)));
 }
 
 /* log(u / (u + v)) = -log1p(v / u), which keeps its digits where one is far
@@ -690,9 +438,9 @@ static symp log_share(struct compiler *c, symp u, symp sum)
         return NULL;
     symp odds = sym_div(c, v, u);
     return sym_neg(
-        c, plain_call(c, "log1p",
-                      library_find(c, ENTRY_FUNCTION, intern(c, "log1p")), 1,
-                      &odds));
+        c, sym_plain_call(c, "log1p",
+                          library_find(c, ENTRY_FUNCTION, intern(c, "log1p")),
+                          1, &odds));
 }
 
 /* The sum that e is one over, or NULL. */
@@ -752,7 +500,7 @@ static symp log_of_complement(struct compiler *c, symp a)
 {
     symp complement = sym_sub(c, sym_num(c, 1), a);
     if (complement->kind == SYM_CALL)
-        return clause_at(c, complement, "log_complement");
+        return sym_clause_at(c, complement, "log_complement");
     for (int i = 0; complement->kind == SYM_MUL && i < 2; i++) {
         symp u = complement->args[1 - i];
         symp sum =
@@ -786,13 +534,13 @@ symp sym_log(struct compiler *c, symp a)
         sym_not_negative(c, array->args[0]))
         return sym_sum(c, array->loops[0], sym_num(c, 1), array->args[1],
                        sym_log(c, array->args[0]));
-    if (a->kind == SYM_CALL && (other = clause_at(c, a, "log")))
+    if (a->kind == SYM_CALL && (other = sym_clause_at(c, a, "log")))
         return other;
     if (a->kind == SYM_ADD && a->nargs == 2 &&
         (other = log_of_complement(c, a)))
         return other;
-    return plain_call(c, "log",
-                      library_find(c, ENTRY_FUNCTION, intern(c, "log")), 1, &a);
+    return sym_plain_call(
+        c, "log", library_find(c, ENTRY_FUNCTION, intern(c, "log")), 1, &a);
 }
 
 symp sym_exp(struct compiler *c, symp a)
@@ -817,229 +565,6 @@ symp sym_exp(struct compiler *c, symp a)
                           sym_exp(c, sym_add(c, inside.n, inside.at)));
         return sym_mul(c, outside.n, outside.at);
     }
-    return plain_call(c, "exp",
-                      library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1, &a);
-}
-
-double sym_largest_of(symp e)
-{
-    double most = e->kind == SYM_NUM ? e->number : HUGE_VAL;
-    if (e->kind == SYM_CALL && !strcmp(e->name, "min"))
-        for (int i = 0; i < e->nargs; i++)
-            most = fmin(most, sym_largest_of(e->args[i]));
-    return most;
-}
-
-/* end + rest as a number; `otherwise` where it is none. What an end that
- * depends on other loops says holds where the loop stands and not everywhere
- * that it is put. */
-static double end_of(struct compiler *c, symp end, symp rest, double otherwise)
-{
-    if (!end || (end->kind != SYM_NUM && sym_has_any_loop(end)))
-        return otherwise;
-    symp value = sym_add2(c, end, rest);
-    return value->kind == SYM_NUM ? value->number : otherwise;
-}
-
-/* The least and the largest value of e, a number or loop + rest, where the
- * loop's ends make them numbers; infinite where they do not. */
-static bool range_of(struct compiler *c, symp e, double *least, double *largest)
-{
-    symp rest;
-    const struct loop *l = sym_plain_loop(c, e, &rest);
-    if (e->kind == SYM_NUM)
-        *least = *largest = e->number;
-    if (!l)
-        return e->kind == SYM_NUM;
-    *least = end_of(c, l->lower, rest, -HUGE_VAL);
-    *largest = end_of(c, l->upper, rest, HUGE_VAL);
-    if (rest->kind == SYM_NUM && l->upper)
-        *largest = fmin(*largest, sym_largest_of(l->upper) + rest->number);
-    return true;
-}
-
-/* Compares two expressions that differ by a number, or by a loop index and what
- * its ends turn into one: 1 or 0 if all values agree. */
-static symp decided(struct compiler *c, const char *name, symp a, symp b)
-{
-    double least, largest;
-    if (!range_of(c, sym_sub(c, a, b), &least, &largest)) {
-        double low, high;
-        if (!range_of(c, sym_sub(c, b, a), &low, &high))
-            return NULL;
-        least = -high;
-        largest = -low;
-    }
-    bool all = false, none = least > largest;
-    if (!strcmp(name, "=="))
-        all = least == 0 && largest == 0, none = least > 0 || largest < 0;
-    else if (!strcmp(name, ">="))
-        all = least >= 0, none = largest < 0;
-    else if (!strcmp(name, "<="))
-        all = largest <= 0, none = least > 0;
-    return all || none ? sym_num(c, all) : NULL;
-}
-
-symp sym_eq(struct compiler *c, symp a, symp b)
-{
-    double d;
-    if (sym_difference(c, a, b, &d))
-        return sym_num(c, d == 0);
-    symp known = decided(c, "==", a, b);
-    return known ? known : plain_call(c, "==", NULL, 2, (symp[]){a, b});
-}
-
-symp sym_and(struct compiler *c, symp a, symp b)
-{
-    if (sym_is(a, 0) || sym_is(b, 0))
-        return sym_num(c, 0);
-    if (a->kind == SYM_NUM)
-        return b;
-    if (b->kind == SYM_NUM)
-        return a;
-    if (sym_same(a, b))
-        return a;
-    return plain_call(c, "&&", NULL, 2, (symp[]){a, b});
-}
-
-static symp sum_of_logs(struct compiler *c, symp extent, struct loop *from,
-                        symp e)
-{
-    struct loop *k = NEW(c, struct loop);
-    *k = (struct loop){.name = "k", .lower = sym_num(c, 1), .upper = extent};
-    e = sym_replace_loop(c, e, from, sym_loop(c, k));
-    return sym_sum(c, k, k->lower, k->upper, sym_log(c, e));
-}
-
-/* logdet of the cells a[k] b[l] A[k,l], a and b > 0: the logs of a and b, and
- * logdet(A). NULL if there are no such a and b. */
-static symp scaled_logdet(struct compiler *c, symp array)
-{
-    symp body = array->args[0], rest = sym_num(c, 1), logs = sym_num(c, 0);
-    if (body->kind != SYM_MUL)
-        return NULL;
-    for (int i = 0; i < body->nargs; i++) {
-        symp e = body->args[i];
-        const bool row = sym_has_loop(e, array->loops[0]),
-                   column = sym_has_loop(e, array->loops[1]);
-        if (!sym_positive(e) || (row && column))
-            rest = sym_mul2(c, rest, e);
-        else
-            logs = sym_add2(
-                c, logs,
-                sum_of_logs(c, array->args[1], array->loops[column], e));
-    }
-    if (sym_is(logs, 0))
-        return NULL;
-    symp of = sym_array(c, 2, array->loops, &array->args[1], rest);
-    return sym_add2(c, logs, sym_call(c, "logdet", 1, &of));
-}
-
-/* logdet of the cells (k == l) a[k,l]: the logs of a[k,k]. NULL if that is not
- * how the array is written. */
-static symp diagonal_logdet(struct compiler *c, symp array)
-{
-    symp on =
-        sym_eq(c, sym_loop(c, array->loops[0]), sym_loop(c, array->loops[1]));
-    symp body = array->args[0];
-    bool found = false;
-    for (int i = 0; i < (body->kind == SYM_MUL ? body->nargs : 1); i++) {
-        symp times, e = body->kind == SYM_MUL ? body->args[i] : body;
-        symp equality = equality_in(c, e, &times);
-        found = found || (equality && sym_same(equality, on));
-    }
-    if (!found)
-        return NULL;
-    body = sym_replace_loop(c, body, array->loops[1],
-                            sym_loop(c, array->loops[0]));
-    return sum_of_logs(c, array->args[1], array->loops[0], body);
-}
-
-static symp simpler_logdet(struct compiler *c, symp array)
-{
-    if (array->kind != SYM_ARRAY || array->nloops != 2)
-        return NULL;
-    symp scaled = scaled_logdet(c, array);
-    return scaled ? scaled : diagonal_logdet(c, array);
-}
-
-/* trace_solve(a A, B), a the same for all cells of A: a trace_solve(A, B). NULL
- * if there is no such a. */
-static symp scaled_trace(struct compiler *c, symp array, symp other)
-{
-    symp body = array->kind == SYM_ARRAY ? array->args[0] : NULL;
-    if (!body || array->nloops != 2 || body->kind != SYM_MUL)
-        return NULL;
-    symp scale = sym_num(c, 1), rest = sym_num(c, 1);
-    for (int i = 0; i < body->nargs; i++) {
-        symp e = body->args[i];
-        const bool all = !sym_has_loop(e, array->loops[0]) &&
-                         !sym_has_loop(e, array->loops[1]);
-        symp *to = all ? &scale : &rest;
-        *to = sym_mul2(c, *to, e);
-    }
-    if (sym_is(scale, 1))
-        return NULL;
-    symp of = sym_array(c, 2, array->loops, &array->args[1], rest);
-    return sym_mul2(c, scale,
-                    sym_call(c, "trace_solve", 2, (symp[]){of, other}));
-}
-
-symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
-{
-    static const char *const comparisons[] = {
-        "<", "<=", ">", ">=", "!=", "||", "!"};
-    if (n == 2 && !strcmp(name, "+"))
-        return sym_add2(c, args[0], args[1]);
-    if (n == 2 && !strcmp(name, "-"))
-        return sym_sub(c, args[0], args[1]);
-    if (n == 2 && !strcmp(name, "*"))
-        return sym_mul2(c, args[0], args[1]);
-    if (n == 2 && !strcmp(name, "/"))
-        return sym_div(c, args[0], args[1]);
-    if (n == 2 && (!strcmp(name, "^") || !strcmp(name, "pow")))
-        return sym_pow(c, args[0], args[1]);
-    if (n == 1 && (!strcmp(name, "neg") || !strcmp(name, "-")))
-        return sym_neg(c, args[0]);
-    if (n == 1 && !strcmp(name, "+"))
-        return args[0];
-    if (n == 1 && !strcmp(name, "sqrt"))
-        return sym_pow(c, args[0], sym_num(c, 0.5));
-    if (n == 1 && !strcmp(name, "log"))
-        return sym_log(c, args[0]);
-    if (n == 1 && !strcmp(name, "exp"))
-        return sym_exp(c, args[0]);
-    if (n == 2 && (!strcmp(name, "equals") || !strcmp(name, "==")))
-        return sym_eq(c, args[0], args[1]);
-    if (n == 2 && !strcmp(name, "&&"))
-        return sym_and(c, args[0], args[1]);
-    if (n == 1 && !strcmp(name, "step"))
-        return plain_call(c, ">=", NULL, 2, (symp[]){args[0], sym_num(c, 0)});
-    if (n == 1 && !strcmp(name, "logdet")) {
-        symp simpler = simpler_logdet(c, args[0]);
-        if (simpler)
-            return simpler;
-    }
-    if (n == 2 && !strcmp(name, "trace_solve")) {
-        symp scaled = scaled_trace(c, args[0], args[1]);
-        if (scaled)
-            return scaled;
-    }
-    if (n == 3 && (!strcmp(name, "ifelse") || !strcmp(name, "if_else")))
-        return sym_select(c, args[0], args[1], args[2]);
-    bool ordered = n == 2 && (!strcmp(name, ">=") || !strcmp(name, "<="));
-    symp known = ordered ? decided(c, name, args[0], args[1]) : NULL;
-    if (known)
-        return known;
-    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
-        if (!strcmp(name, comparisons[i]))
-            return plain_call(c, name, NULL, n, args);
-    const struct entry *entry =
-        library_find(c, ENTRY_FUNCTION, intern(c, name));
-    if (entry && entry_value(entry, "as") && entry->nparameters == n) {
-        struct at_arguments at = {entry, args};
-        return sym_from_library(c, entry_value(entry, "as"), sym_bind_argument,
-                                &at);
-    }
-    return plain_call(c, entry ? entry->name : name, entry, n, args);
+    return sym_plain_call(
+        c, "exp", library_find(c, ENTRY_FUNCTION, intern(c, "exp")), 1, &a);
 }

@@ -9,7 +9,7 @@
 /* Most loops around a statement, with the slices of its left-hand side. */
 #define MAX_LOOPS 12
 
-/* ---- algebra.c: symbolic expressions -------------------------------------
+/* ---- symbolic expressions ------------------------------------------------
  *
  * Immutable trees. Only the constructors build them, and they simplify: sums
  * and products are flat, numbers folded, like terms and equal bases merged, in
@@ -69,7 +69,7 @@ symp sym_live(struct compiler *c, symp ref);
 symp sym_extent(struct compiler *c, struct var *v, int dim);
 symp sym_target(struct compiler *c);
 symp sym_param(struct compiler *c, const char *name);
-/* algebra.c: all others. */
+/* algebra.c, call.c, rewrite.c: all others. */
 symp sym_add(struct compiler *c, int n, const symp *terms);
 symp sym_mul(struct compiler *c, int n, const symp *factors);
 symp sym_pow(struct compiler *c, symp base, symp exponent);

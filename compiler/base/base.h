@@ -160,7 +160,7 @@ struct file_read {
 struct compiler {
     struct arena *arena;
     struct names *names;     /* intern.c */
-    struct syms *syms;       /* algebra.c: one node per distinct expression */
+    struct syms *syms;       /* node.c: one node per distinct expression */
     struct library *library; /* library.c */
     struct var *predictor;   /* joint_term.c: one, so that what is derived by it
                                 anew is the same node */
@@ -168,7 +168,7 @@ struct compiler {
     struct file_read *files;
     const char *stdlib; /* folder of the standard library */
     int nerrors, nwarnings;
-    int ndraws;     /* random calls told apart by algebra.c */
+    int ndraws;     /* random calls told apart by call.c */
     FILE *messages; /* stderr, or a memory stream in tests */
     /* Takes messages in their place, if it is there; severity 1 is an error, 2
      * a warning, 3 a note. */
