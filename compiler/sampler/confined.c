@@ -30,8 +30,8 @@ static bool takes(const struct step *s)
 {
     const struct family *f = s->family;
     return !s->law.family && s->law.n > 0 && !s->opaque && !s->through &&
-           !s->order.ties && (s->support.bounds || f->truncated) && f->factor && !f->nslices &&
-           !model_draws_integers(f) && f->distribution &&
+           !s->order.ties && (s->support.bounds || f->truncated) && f->factor &&
+           !f->nslices && !model_draws_integers(f) && f->distribution &&
            !emit_has_array_argument(f) && draws_between(f->distribution) &&
            is_prior(s);
 }
@@ -43,7 +43,9 @@ static void draw(struct emitter *e, const struct step *s)
     emit_line(e, "const real lower = k_.lower, upper = k_.upper;");
     const char *value = emit_drawn_between(e, s->family->distribution);
     e->nparams = nparams;
-    emit_store(e, s, value);
+    emit_store(e, s,
+               intern_format(e->c, "gbm_drawn_or(%s, %s, adapting)",
+                             emit_target(e, s->family), value));
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)

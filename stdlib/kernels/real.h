@@ -186,6 +186,13 @@ GBM_FN real gbm_put_between(real x, real lower, real upper)
                      real_fmin(upper, GBM_HUGE));
 }
 
+/* A draw, or in warm-up, where parameters that are far from where they will be
+ * have none that is a number, the value before. */
+GBM_FN real gbm_drawn_or(real before, real x, int adapting)
+{
+    return adapting && !(real_fabs(x) < GBM_HUGE) ? before : x;
+}
+
 GBM_FN real gbm_square(real x) { return x * x; }
 
 /* a * b + c. Programs of a device contract nothing by themselves, as their

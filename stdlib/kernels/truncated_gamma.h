@@ -166,4 +166,23 @@ GBM_FN_BIG real gbm_draw_gamma_between(struct gbm_rng *rng, real shape,
            rate;
 }
 
+/* Density proportional to x^(v-1) exp(-rate x^v) on [lower, upper]. Of a bound
+ * far out in the tail, as a censored time has it where v starts at 1000, the
+ * power may be no number: what a draw adds to it is a part of it. */
+GBM_FN_BIG real gbm_draw_weibull_between(struct gbm_rng *rng, real v, real rate,
+                                         real lower, real upper)
+{
+    const real from = rate * real_pow(lower, v);
+    if (!(from > 1))
+        return real_pow(
+            gbm_draw_truncated_gamma(rng, 1, from, rate * real_pow(upper, v)) /
+                rate,
+            1 / v);
+    if (!(lower < upper))
+        return lower == upper ? lower : GBM_NAN;
+    const real to = from * real_expm1(v * gbm_log_ratio(upper, lower));
+    const real beyond = gbm_draw_truncated_gamma(rng, 1, 0, to) / from;
+    return gbm_clamp(lower * real_exp(real_log1p(beyond) / v), lower, upper);
+}
+
 #endif

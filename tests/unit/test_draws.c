@@ -339,6 +339,14 @@ static double flat_gamma_p(const double *p, double x)
     return power_law_p(power, x);
 }
 DRAW(power_law, gbm_draw_power_law(rng, p[0], p[1], p[2]))
+/* p: shape, rate, lower, upper. */
+DRAW(weibull_between, gbm_draw_weibull_between(rng, p[0], p[1], p[2], p[3]))
+static double weibull_between_p(const double *p, double x)
+{
+    double from = p[1] * pow(p[2], p[0]);
+    return expm1(from - p[1] * pow(x, p[0])) /
+           expm1(from - p[1] * pow(p[3], p[0]));
+}
 
 static void truncated_gammas(void **state)
 {
@@ -370,6 +378,12 @@ static void truncated_gammas(void **state)
     }
     continuous("power law", power_law, power_law_p, CASES(powers), false,
                POINTS);
+    double times[][4] = {{2, 1, 0, inf},    {1.5, 0.3, 2, inf},
+                         {3, 0.5, 2, inf},  {3, 0.5, 2, 2.2},
+                         {0.7, 2, 10, inf}, {0.7, 2, 10, 40},
+                         {20, 1e-8, 1, 2.4}};
+    continuous("Weibull between bounds", weibull_between, weibull_between_p,
+               CASES(times), false, POINTS);
     double flat[][4] = {{2.5, 0.3, 1.9}, {1, 0, 3}, {-0.5, 1, 4}};
     continuous("gamma of rate 0", flat_gamma, flat_gamma_p, CASES(flat), false,
                POINTS);
