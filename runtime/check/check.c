@@ -520,7 +520,9 @@ double check_size(const struct gbm_step *step, const void *state)
 /* The scales that move with their plates after the block. They read its sums of
  * squares, which are as precise as what these add up: where that rounds a log
  * density by more than 1, as of an intrinsic autoregression whose level is at
- * 10^9, and a long move multiplies it, there is nothing to compare. */
+ * 10^9, and a long move multiplies it, there is nothing to compare. The moves
+ * add up in one sum what the densities have apart, as of counts of a million: n
+ * numbers of one size round it by sqrt(n) times as much as all of them. */
 static void check_scales(struct checker *c, int k)
 {
     const struct gbm_step *step = &c->in->model->steps[k];
@@ -534,8 +536,8 @@ static void check_scales(struct checker *c, int k)
     move.joint = joint_difference(c, &move.rounding);
     double error;
     if (error_ratio(&move, &error) > 1)
-        move.rounding +=
-            2 * check_rounding(c) + 1e-14 * check_size(step, c->state);
+        move.rounding += 2 * sqrt((double)c->terms) * check_rounding(c) +
+                         1e-14 * check_size(step, c->state);
     if (move.rounding <= 1)
         record(c, k, -1, &move);
 }
