@@ -62,6 +62,12 @@ class Varied:
         return {n: v for n, v in self.state.data.items() if n in used}
 
     @property
+    def told(self):
+        """What of_told makes this of, whatever edits there will be."""
+        return self.original.name + ":" + ",".join(
+            f"{edit.__name__}={seed}.{k}" for edit, (seed, k) in self.steps)
+
+    @property
     def features(self):
         return [*dict.fromkeys(edit.__name__ for edit, _ in self.steps),
                 "of " + self.original.name]
@@ -213,6 +219,23 @@ def again(varied, steps):
     return Varied(varied.original, state, list(steps))
 
 
+def of_told(told):
+    """NAME:EDIT=SEED.K,...: the original of that name with these edits."""
+    name, _, edits = told.partition(":")
+    original = next(o for o in originals() if o.name == name)
+    steps = []
+    for edit in filter(None, edits.split(",")):
+        edit, _, seed = edit.partition("=")
+        steps.append((next(e for e in REWRITINGS + ALTERATIONS
+                           if e.__name__ == edit),
+                      [int(k) for k in seed.split(".")]))
+    first = Varied(original, original.state(point_of(original)), [])
+    made = again(first, steps)
+    if made is None:
+        raise ValueError(f"{told}: an edit does not apply")
+    return made
+
+
 # ------------------------------------------------------------------- oracles
 
 def column(name, at):
@@ -329,17 +352,8 @@ def judged(varied, bench, failures, notes):
     return out, notes
 
 
-def one(seed, settings, folder, only=()):
-    """What the runner wants to know of a seed."""
-    varied = vary(seed, only)
-    failures, notes, ran = examine(varied, seed, folder, settings)
-    return varied, failures, notes, ran
-
-
-def smaller(seed, settings, failure, tmp, only=()):
+def smaller(varied, seed, settings, failure, tmp):
     """The fewest of the edits that fail in the same way."""
-    varied = vary(seed, only)
-
     def fails(candidate, k):
         failures, _, _ = examine(candidate, seed, os.path.join(tmp, str(k)),
                                  settings, {failure.oracle})
@@ -358,8 +372,7 @@ def smaller(seed, settings, failure, tmp, only=()):
 
 if __name__ == "__main__":
     for word in sys.argv[1:]:
-        made = vary(int(word))
-        print("# " + ", ".join(made.features), "same" if made.state.same
-              else "altered")
+        made = vary(int(word)) if word.isdigit() else of_told(word)
+        print(f"# {made.told}", "same" if made.state.same else "altered")
         print(made.text)
         print(json.dumps(to_json(made.data)))
