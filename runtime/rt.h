@@ -261,6 +261,93 @@ struct rt_ladder {
     void *context;
 };
 
+/* ---- particle filters on a device ---- */
+
+/* What is done with an element of a model that runs along time. */
+enum rt_act {
+    RT_ACT_NONE, /* its value is known, or nothing asks for it */
+    RT_ACT_DRAW, /* from its distribution given what is before */
+    RT_ACT_DERIVE,
+    RT_ACT_WEIGH, /* observed: its density weighs the particles */
+    RT_ACT_LATE   /* it hangs on no time: drawn or computed after all, if at
+                     all */
+};
+
+/* What is done at a time. */
+struct rt_step_in_time {
+    int family, kind;
+    int64_t element, node;
+};
+
+/* Of one quantity. */
+enum { RT_QUANTILES = 3 }; /* 5 %, 50 %, 95 % */
+struct rt_estimate {
+    double mean, sd;
+    double mcse; /* of the mean */
+    double quantile[RT_QUANTILES];
+};
+
+struct rt_place {
+    int variable;
+    int64_t cell;
+};
+
+/* What the particles of a filter do; times are numbered from 1. Lists of a time
+ * are those from first...[t] to first...[t + 1] - 1. */
+struct rt_course {
+    int particles, count;
+    const struct rt_step_in_time *acts;
+    const int64_t *first; /* [count + 2] */
+    /* What resampling after a time copies. */
+    const struct rt_place *live;
+    const int64_t *first_live; /* [count + 2] */
+    /* What is told of: */
+    const struct rt_place *tracked;
+    int64_t ntracked;
+    const int64_t *first_tracked; /* [count + 2] those of a time */
+    /* their numbers, by the last time before which resampling moves them. */
+    const int64_t *by_last;
+    const int64_t *first_by_last; /* [count + 2] */
+    double below; /* resampled where fewer are effective, of all */
+    double levels[RT_QUANTILES];
+};
+
+/* One filter. */
+struct rt_filter_run {
+    uint64_t seed;
+    uint32_t stream; /* of random numbers */
+    const double
+        *shares; /* [count + 1] of resampling after a time, in (0, 1) */
+    double base; /* the log likelihood before the first time */
+    bool (*stopped)(void); /* then what comes of it is of no use */
+    /* Forward, of times: */
+    double *loglik, *ess; /* [count + 1] */
+    unsigned char *resampled;
+    struct rt_estimate *filtered; /* [ntracked], given data up to their times */
+    double *weight;               /* [particles] at the end, of sum 1 */
+    int failed; /* 0, or the time at which no particle is possible */
+    /* Back along the ancestors: */
+    double *paths;                /* [count + 1] different ancestors */
+    struct rt_estimate *smoothed; /* [ntracked] given all */
+    const int *chosen;            /* [nchosen] particles, whose paths are */
+    int nchosen;
+    double *chosen_paths; /* [nchosen][ntracked] */
+};
+
+struct rt;
+struct rt_filter_device {
+    /* Builds the program of the instance's particles. Slots that are per chain
+     * are so on the device; in host memory they have the cells of one. */
+    enum gbm_status (*load)(struct rt *rt, struct rt_instance *particles,
+                            const struct rt_course *course);
+    /* All particles are what slots in host memory are. */
+    enum gbm_status (*put)(struct rt *rt);
+    /* The first particle's values, into these. */
+    enum gbm_status (*get)(struct rt *rt);
+    enum gbm_status (*forward)(struct rt *rt, struct rt_filter_run *run);
+    enum gbm_status (*back)(struct rt *rt, struct rt_filter_run *run);
+};
+
 /* ---- devices ---- */
 
 /* Behind the steps of a profile: what a kept sweep stores; random numbers of
@@ -312,6 +399,8 @@ struct rt {
      (uint64_t)sizeof(struct gbm_family) << 44 ^                               \
      (uint64_t)sizeof(struct gbm_step) << 52 ^                                 \
      (uint64_t)sizeof(struct rt_ladder) << 50 ^                                \
+     (uint64_t)sizeof(struct rt_course) << 46 ^                                \
+     (uint64_t)sizeof(struct rt_filter_run) << 40 ^                            \
      (uint64_t)sizeof(struct rt_device) << 56)
 
 /* What the runtime asks of a device. A plugin exports one such table under the
@@ -364,6 +453,8 @@ struct rt_device {
     enum gbm_status (*descend)(struct rt *rt, const int *from,
                                const double *powers);
     enum gbm_status (*average)(struct rt *rt, int n);
+    /* Particle filters. NULL: the host runs them. */
+    const struct rt_filter_device *filter;
     /* Measures, in some milliseconds, what copies and multiply-adds take, of as
      * many bytes as chains share and as one has. NULL: it cannot. */
     enum gbm_status (*ceilings)(struct rt *rt, double shared, double own,

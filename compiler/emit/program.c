@@ -206,11 +206,39 @@ static void emit_chains(struct text *out, struct compiler *c,
     text_append(out, "    return sum;\n}\nGBM_KERNEL_CHAINS\n");
 }
 
+/* What a particle of a filter does with an element
+ * (stdlib/kernels/filter_cuda.h). */
+static void emit_acts(struct text *out, struct compiler *c,
+                      const struct model *m)
+{
+    text_append(out,
+                "#include \"filter_cuda.h\"\n"
+                "GBM_FN double act_of_particle(const struct state *s, struct "
+                "gbm_rng *rng,\n    int code, long long element)\n{\n"
+                "    const struct gbm_team alone = {0, 1};\n"
+                "    switch (code) {\n");
+    for (const struct family *f = m->families; f; f = f->next) {
+        const char *id = family_id(c, f);
+        if (f->stochastic && !f->auxiliary)
+            text_printf(out, "    GBM_ACT_DRAW(%d, simulate_%s)\n", f->number,
+                        id);
+        if (f->stochastic && f->factor)
+            text_printf(out, "    GBM_ACT_WEIGH(%d, logdensity_%s)\n",
+                        f->number, id);
+        if (is_derived(f))
+            text_printf(out, "    GBM_ACT_DERIVE(%d, derive_%s)\n", f->number,
+                        id);
+    }
+    text_append(out, "    }\n    return 0;\n}\nGBM_KERNEL_FILTER\n");
+}
+
 static void emit_kernels(struct text *out, struct compiler *c,
                          const struct model *m)
 {
     text_append(out, "#ifdef __CUDACC__\n#include \"skeleton_cuda.h\"\n"
-                     "#ifdef GBM_CHAINS\n");
+                     "#if defined GBM_FILTER\n");
+    emit_acts(out, c, m);
+    text_append(out, "#elif defined GBM_CHAINS\n");
     emit_chains(out, c, m);
     text_append(out, "#else\n");
     emit_step_kernels(out, c, m);

@@ -31,6 +31,8 @@ each_kernel(struct cuda *c, void *context,
     const struct rt_instance *in = c->in;
     const bool by_steps = !c->chains.lanes;
 
+    if (c->filter.on)
+        return f(c, &c->filter.advance, context);
     if (!by_steps)
         TRY(f(c, &c->chains.kernel, context));
     for (int k = 0; by_steps && k < in->model->nsteps; k++) {
@@ -187,6 +189,7 @@ struct options {
     char (*sizes)[512];                /* of each step */
     char (*recalls)[192];              /* the same */
     char (*lanes)[192];                /* of each kernel */
+    char (*acts)[48];                  /* of each family, in a filter */
     const char **lists[CUDA_PROGRAMS]; /* parts, and then the fixed kernels */
     int n[CUDA_PROGRAMS];
 };
@@ -279,6 +282,17 @@ static void add_recalls(struct cuda *c, struct options *o)
     }
 }
 
+static void add_acts(struct cuda *c, struct options *o)
+{
+    for (int i = 0; i < CUDA_PROGRAMS; i++)
+        add_option(o, i, "-DGBM_FILTER");
+    for (int f = 0; f < c->in->model->nfamilies; f++) {
+        snprintf(o->acts[f], sizeof o->acts[f], "-DGBM_ACTS_%d=%d", f,
+                 c->filter.asked[f]);
+        add_option(o, c->filter.advance.part, o->acts[f]);
+    }
+}
+
 static enum gbm_status set_options(struct cuda *c, struct options *o,
                                    const struct kernels *kernels)
 {
@@ -326,6 +340,8 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     for (int i = 0; i < CUDA_PARTS; i++)
         add_option(o, i, o->rows);
     add_recalls(c, o);
+    if (c->filter.on)
+        add_acts(c, o);
     const int64_t beside = 1;
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->model->steps[k].joint && c->in->steps[k].active)
@@ -432,11 +448,15 @@ static enum gbm_status open_build(struct cuda *c, struct build *b)
     o->lanes = calloc((size_t)n + 1, sizeof *o->lanes);
     o->sizes = calloc(steps, sizeof *o->sizes);
     o->recalls = calloc(steps, sizeof *o->recalls);
+    const size_t families = (size_t)c->in->model->nfamilies + 1;
+    o->acts = calloc(families, sizeof *o->acts);
     for (int i = 0; i < CUDA_PROGRAMS; i++) {
-        o->lists[i] = calloc(2 * (size_t)n + steps + 12, sizeof *o->lists[i]);
+        o->lists[i] =
+            calloc(2 * (size_t)n + steps + families + 12, sizeof *o->lists[i]);
         enough = enough && o->lists[i];
     }
-    if (!b->kernels.list || !o->lanes || !o->sizes || !o->recalls || !enough)
+    if (!b->kernels.list || !o->lanes || !o->sizes || !o->recalls || !o->acts ||
+        !enough)
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
     return each_kernel(c, &b->kernels, add_kernel);
 }
@@ -448,6 +468,7 @@ static void close_build(struct build *b)
     free(b->o.lanes);
     free(b->o.sizes);
     free(b->o.recalls);
+    free(b->o.acts);
     free(b->kernels.list);
 }
 

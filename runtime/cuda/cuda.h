@@ -22,6 +22,7 @@
  *   pass.c     a step's draws and a block's sum in one pass over the design
  *   ladder.c   tempering: sweeps with swaps between them
  *   particles.c   sequential samplers: particles are copied
+ *   filter.c   particle filters: times one after the other
  *   index.c    inverse indices */
 #ifndef CUDA_CUDA_H
 #define CUDA_CUDA_H
@@ -230,6 +231,26 @@ struct cuda_ladder {
     CUdeviceptr picked;
 };
 
+/* ---- filter.c ---- */
+
+/* Particle filters; struct names as in filter.h. on: it is all that the device
+ * does, and the program has nothing else. */
+struct cuda_filter {
+    bool on;
+    const struct rt_course *course;
+    int *asked; /* [nfamilies] what is done with its elements */
+    struct cuda_kernel advance;
+    int tiles, batch; /* of particles; cells that are told of at once */
+    CUdeviceptr acts, live, tracked, by_last; /* as struct rt_course has them */
+    CUdeviceptr control, instants;
+    CUdeviceptr increment, weight, taken, surplus, trace,
+        room;                                          /* [particles] */
+    CUdeviceptr largest, sums, squares, masses, empty; /* [tiles] */
+    CUdeviceptr ancestors; /* [times][particles] by resampling */
+    CUdeviceptr keys, cell_sums, cell_squares, cell_masses; /* [batch] */
+    CUdeviceptr filtered, smoothed, paths, chosen, chosen_paths;
+};
+
 /* ---- build.c ---- */
 
 /* The generated program is compiled in so many parts at most, each with its
@@ -339,7 +360,11 @@ struct cuda {
             small_gram, small_fold, small_draw, wide_scale, wide_prior,
             wide_residual, wide_identity, wide_finish, ladder_powers,
             ladder_logliks, ladder_prior, ladder_pick, ladder_count,
-            ladder_swap, ladder_trips, particles_copy, particles_average;
+            ladder_swap, ladder_trips, particles_copy, particles_average,
+            filter_begin, filter_most, filter_weigh, filter_norm, filter_take,
+            filter_number, filter_descend, filter_copy, filter_spread,
+            filter_fetch, filter_digit, filter_tell, filter_trace,
+            filter_gather, filter_squares, filter_paths, filter_keep;
     } fixed;
 
     struct cuda_apart *apart;   /* NULL: no process compiles */
@@ -360,6 +385,7 @@ struct cuda {
     struct {
         CUdeviceptr from, copy; /* 0 until they are resampled first */
     } particles;
+    struct cuda_filter filter;
     int pass_chains; /* that a pass takes together; 0: there is none */
     struct cuda_monitor *monitors;
     CUdeviceptr control;
@@ -642,6 +668,23 @@ void cuda_ladder_free(struct cuda *c);
 enum gbm_status cuda_descend(struct rt *rt, const int *from,
                              const double *powers);
 enum gbm_status cuda_average(struct rt *rt, int n);
+
+/* ---- filter.c, where c->filter.on ---- */
+extern const struct rt_filter_device cuda_filter_device;
+/* In the place of cuda_plan; memory; what is in it. */
+enum gbm_status cuda_filter_plan(struct cuda *c);
+enum gbm_status cuda_filter_request(struct cuda *c);
+enum gbm_status cuda_filter_upload(struct cuda *c);
+/* All particles have the cells of the first. */
+enum gbm_status cuda_filter_spread(struct cuda *c);
+/* Cells of a particle's largest node. */
+int64_t cuda_filter_cells(const struct cuda *c);
+void cuda_filter_free(struct cuda *c);
+/* device.c: as struct rt_filter_device says of them. */
+enum gbm_status cuda_filter_load(struct rt *rt, struct rt_instance *particles,
+                                 const struct rt_course *course);
+enum gbm_status cuda_filter_put(struct rt *rt);
+enum gbm_status cuda_filter_get(struct rt *rt);
 
 /* ---- index.c ---- */
 enum gbm_status cuda_index_plan(struct cuda *c, int step);

@@ -127,6 +127,7 @@ static void unload(struct cuda *c)
         (void)cuMemFreeHost(c->staging);
     c->staging = NULL;
     cuda_ladder_free(c);
+    cuda_filter_free(c);
     c->particles.from = c->particles.copy = 0;
     cuda_drop_programs(c);
     forget_plan(c);
@@ -318,16 +319,18 @@ static enum gbm_status request_all(struct cuda *c)
                              "lists of elements"));
     }
     TRY(cuda_chains_request(c));
-    return request_draws(c);
+    return c->filter.on ? cuda_filter_request(c) : request_draws(c);
 }
 
-/* What a device has computed itself is zero at first. */
+/* What a device has computed itself is zero at first. Particles of a filter
+ * begin alike. */
 static enum gbm_status upload_slot(struct cuda *c, int v)
 {
     if (c->in->model->variables[v].role == GBM_RECALLED)
         return GBM_OK;
+    const bool one = c->filter.on && c->slots[v].values;
     return cuda_put_cells(c, c->slots[v].values, c->in->slots[v].values,
-                          c->slots[v].cells,
+                          one ? c->in->slots[v].cells : c->slots[v].cells,
                           c->in->model->variables[v].integer);
 }
 
@@ -396,7 +399,7 @@ static enum gbm_status cuda_expect(struct rt *rt, struct rt_instance *in)
 static enum gbm_status load(struct cuda *c)
 {
     TRY(create_state(c));
-    TRY(cuda_plan(c));
+    TRY(c->filter.on ? cuda_filter_plan(c) : cuda_plan(c));
     if (cuda_dense_has(c, false))
         TRY(cuda_open_libraries(c));
     TRY(cuda_reserve_heap(c));
@@ -412,6 +415,8 @@ static enum gbm_status load(struct cuda *c)
     TRY(upload_all(c));
     TRY(cuda_chains_upload(c));
     TRY(bind_state(c, true, c->state));
+    if (c->filter.on)
+        TRY(cuda_filter_upload(c));
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->steps[k].active && c->steps[k].dense)
             TRY(cuda_dense_prepare(c, c->steps[k].dense));
@@ -429,6 +434,47 @@ static enum gbm_status cuda_load(struct rt *rt, struct rt_instance *in)
     c->in = in;
     choose_precision(c);
     return load(c);
+}
+
+/* ---- filters ---- */
+
+enum gbm_status cuda_filter_load(struct rt *rt, struct rt_instance *particles,
+                                 const struct rt_course *course)
+{
+    struct cuda *c = rt->device_data;
+
+    TRY(open_context(c));
+    if (c->in)
+        unload(c);
+    c->in = particles;
+    c->filter.on = true;
+    c->filter.course = course;
+    choose_precision(c);
+    return load(c);
+}
+
+enum gbm_status cuda_filter_put(struct rt *rt)
+{
+    struct cuda *c = rt->device_data;
+
+    CU(cuCtxSetCurrent(c->context));
+    for (int v = 0; v < c->in->model->nvariables; v++)
+        if (c->slots[v].values)
+            TRY(upload_slot(c, v));
+    return cuda_filter_spread(c);
+}
+
+enum gbm_status cuda_filter_get(struct rt *rt)
+{
+    struct cuda *c = rt->device_data;
+
+    CU(cuCtxSetCurrent(c->context));
+    for (int v = 0; v < c->in->model->nvariables; v++)
+        if (c->slots[v].values && c->slots[v].stride > 0)
+            TRY(cuda_get_cells(c, c->in->slots[v].values, c->slots[v].values,
+                               c->in->slots[v].cells,
+                               c->in->model->variables[v].integer));
+    return GBM_OK;
 }
 
 /* ---- the rest of the table ---- */
@@ -546,6 +592,7 @@ __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .ladder = cuda_get_ladder,
     .descend = cuda_descend,
     .average = cuda_average,
+    .filter = &cuda_filter_device,
     .ceilings = cuda_ceilings,
     .close = cuda_close,
 };

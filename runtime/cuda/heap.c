@@ -62,6 +62,16 @@ static enum gbm_status too_little(struct cuda *c, int step, double wanted,
                    cuda_human(room, have, sizeof have));
 }
 
+/* Bytes that a particle of a filter takes at most. */
+static size_t of_particle(const struct cuda *c)
+{
+    const int64_t d = c->filter.on ? cuda_filter_cells(c) : 0;
+
+    return d <= cuda_largest_block(c)
+               ? 0
+               : (size_t)(d * (d + VECTORS)) * c->real_size * 5 / 4;
+}
+
 static size_t least_bytes(void)
 {
     const char *asked = getenv("GBM_CUDA_HEAP");
@@ -72,7 +82,14 @@ static size_t least_bytes(void)
 static size_t wanted(struct cuda *c)
 {
     size_t heap = least_bytes();
+    const struct cuda_kernel *advance = &c->filter.advance;
+    const size_t particle = of_particle(c);
+    const size_t all = particle == 0
+                           ? 0
+                           : particle * (size_t)advance->block *
+                                 (size_t)at_work(c, advance, c->in->nchains);
 
+    heap = all > heap ? all : heap;
     for (int k = 0; k < c->in->model->nsteps; k++) {
         int64_t items;
         const struct cuda_kernel *kernel = kernel_of(c, k, &items);
@@ -93,6 +110,14 @@ enum gbm_status cuda_reserve_heap(struct cuda *c)
     CU(cuMemGetInfo(&free_bytes, &all));
     if (heap > least_bytes() && heap > free_bytes / 2)
         heap = free_bytes / 2;
+    const size_t particle = of_particle(c);
+    if (particle > 0)
+        c->filter.advance.most =
+            (int64_t)(heap / (particle * (size_t)c->filter.advance.block));
+    if (particle > 0 && c->filter.advance.most < 1)
+        return rt_fail(c->rt, GBM_FAILURE,
+                       "too little memory on the device: particles have nodes "
+                       "that are too large for it. --device cpu may help");
     for (int k = 0; k < c->in->model->nsteps; k++) {
         int64_t items;
         struct cuda_kernel *kernel = kernel_of(c, k, &items);

@@ -382,3 +382,6 @@ __device__ static inline bool block_factorise(double *q, I ld, I d)
 #include "ladder.h"
 #include "particles.h"
 #endif
+#ifdef GBM_FILTER
+#include "filter.h"
+#endif

@@ -182,6 +182,25 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         {&f->particles_copy, "particles_copy"},
         {&f->particles_average, "particles_average"},
     };
+    const struct fixed filter[] = {
+        {&f->filter_begin, "filter_begin"},
+        {&f->filter_most, "filter_most"},
+        {&f->filter_weigh, "filter_weigh"},
+        {&f->filter_norm, "filter_norm"},
+        {&f->filter_take, "filter_take"},
+        {&f->filter_number, "filter_number"},
+        {&f->filter_descend, "filter_descend"},
+        {&f->filter_copy, "filter_copy"},
+        {&f->filter_spread, "filter_spread"},
+        {&f->filter_fetch, "filter_fetch"},
+        {&f->filter_digit, "filter_digit"},
+        {&f->filter_tell, "filter_tell"},
+        {&f->filter_trace, "filter_trace"},
+        {&f->filter_gather, "filter_gather"},
+        {&f->filter_squares, "filter_squares"},
+        {&f->filter_paths, "filter_paths"},
+        {&f->filter_keep, "filter_keep"},
+    };
 
     TRY(find_each(c, all, sizeof all / sizeof *all));
     if (cuda_dense_has(c, false))
@@ -192,6 +211,8 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
         TRY(find_each(c, small, sizeof small / sizeof *small));
     if (cuda_ladder_has(c))
         TRY(find_each(c, ladder, sizeof ladder / sizeof *ladder));
+    if (c->filter.on)
+        TRY(find_each(c, filter, sizeof filter / sizeof *filter));
     return GBM_OK;
 }
 

@@ -19,9 +19,14 @@ TEXT(cuda_text_tiles, "runtime/cuda/dense_tiles.h");
 TEXT(cuda_text_small, "runtime/cuda/dense_small.h");
 TEXT(cuda_text_ladder, "runtime/cuda/ladder.h");
 TEXT(cuda_text_particles, "runtime/cuda/particles.h");
+TEXT(cuda_text_filter, "runtime/cuda/filter.h");
 
-const struct gbm_header cuda_texts[] = {
-    {"kernels.h", cuda_text_kernels},     {"dense_large.h", cuda_text_large},
-    {"dense_tiles.h", cuda_text_tiles},   {"dense_small.h", cuda_text_small},
-    {"ceilings.h", cuda_text_ceilings},   {"ladder.h", cuda_text_ladder},
-    {"particles.h", cuda_text_particles}, {0}};
+const struct gbm_header cuda_texts[] = {{"kernels.h", cuda_text_kernels},
+                                        {"dense_large.h", cuda_text_large},
+                                        {"dense_tiles.h", cuda_text_tiles},
+                                        {"dense_small.h", cuda_text_small},
+                                        {"ceilings.h", cuda_text_ceilings},
+                                        {"ladder.h", cuda_text_ladder},
+                                        {"particles.h", cuda_text_particles},
+                                        {"filter.h", cuda_text_filter},
+                                        {0}};

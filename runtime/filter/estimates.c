@@ -34,7 +34,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static const double levels[RT_QUANTILES] = {0.05, 0.5, 0.95};
+const double rt_filter_levels[RT_QUANTILES] = {0.05, 0.5, 0.95};
 
 /* Moments and quantiles of one cell, of particle `at[i]` with weight[i]. */
 static struct rt_estimate estimate(const struct rt_filter *f,
@@ -58,7 +58,7 @@ static struct rt_estimate estimate(const struct rt_filter *f,
     qsort(room, (size_t)f->n, sizeof *room, by_value);
     for (int i = 0; i < f->n; i++) {
         total += room[i].weight;
-        while (q < RT_QUANTILES && total >= levels[q])
+        while (q < RT_QUANTILES && total >= rt_filter_levels[q])
             e.quantile[q++] = room[i].value;
     }
     while (q < RT_QUANTILES)
@@ -118,8 +118,7 @@ static double count_paths(struct rt_filter *f, double *room)
     return 1 / squares;
 }
 
-/* Which paths are written: as the weights have it, in random order. */
-static void choose_paths(const struct rt_filter *f, int *chosen)
+void rt_filter_choose_paths(const struct rt_filter *f, int *chosen)
 {
     const int draws = f->rt->options.draws;
     struct gbm_rng rng;
@@ -198,7 +197,7 @@ enum gbm_status rt_filter_smooth(struct rt_filter *f)
     int *chosen = malloc(((size_t)f->rt->options.draws + 1) * sizeof *chosen);
     enum gbm_status s = chosen ? GBM_OK : rt_filter_no_memory(f);
     if (s == GBM_OK && f->records)
-        choose_paths(f, chosen);
+        rt_filter_choose_paths(f, chosen);
     for (int i = 0; i < f->n; i++)
         f->trace[i] = i;
     for (int k = f->nevents; s == GBM_OK && k >= 0; k--) {
@@ -312,9 +311,10 @@ static struct rt_estimate combine(const struct rt_filter *f,
     const bool whole =
         f->in.model->variables[f->result.cells[cell].variable].integer;
     for (int q = 0; q < RT_QUANTILES; q++)
-        all.quantile[q] = f->from.open && !whole
-                              ? mixed(f, cell, smoothed, levels[q], &all)
-                              : middle(f, weight, cell, smoothed, q);
+        all.quantile[q] =
+            f->from.open && !whole
+                ? mixed(f, cell, smoothed, rt_filter_levels[q], &all)
+                : middle(f, weight, cell, smoothed, q);
     return all;
 }
 

@@ -133,8 +133,10 @@ static enum gbm_status list_cells(struct rt_filter *f)
     return GBM_OK;
 }
 
-void rt_filter_copy(struct rt_filter *f)
+enum gbm_status rt_filter_copy(struct rt_filter *f)
 {
+    if (f->away)
+        return f->rt->device->filter->put(f->rt);
     for (int v = 0; v < f->in.model->nvariables; v++) {
         const struct rt_slot *slot = &f->particles.slots[v];
         const size_t size =
@@ -144,6 +146,7 @@ void rt_filter_copy(struct rt_filter *f)
             memcpy((char *)slot->values + (size_t)i * bytes,
                    f->in.slots[v].values, bytes);
     }
+    return GBM_OK;
 }
 
 /* Slots of their own for what is drawn or computed at a time; all else is the
@@ -170,11 +173,15 @@ enum gbm_status rt_filter_create(struct rt_filter *f)
         const size_t size =
             m->variables[v].integer ? sizeof(int) : sizeof(double);
         slot->per_chain = true;
+        if (f->rt->device)
+            continue;
         slot->values = malloc((size_t)f->n * (size_t)slot->cells * size + 1);
         slot->borrowed = false;
         if (!slot->values)
             return rt_filter_no_memory(f);
     }
+    if (f->rt->device)
+        return rt_filter_go_away(f);
     rt_filter_copy(f);
     f->states = rt_states_create(p);
     return f->states ? GBM_OK : rt_filter_no_memory(f);
@@ -361,11 +368,13 @@ static enum gbm_status check_options(struct rt *rt)
     if (bad)
         return rt_fail(rt, GBM_USER_ERROR, "--method %s has no %s",
                        o->method->name, bad);
-    if (strncmp(o->device, "cuda", 4) == 0)
+    const bool gpu = strncmp(o->device, "cuda", 4) == 0;
+    if (gpu && (o->guided || o->method != &rt_particle_filter))
         return rt_fail(rt, GBM_USER_ERROR,
-                       "--method %s runs on the CPU: --device %s is not "
+                       "--method %s%s runs on the CPU: --device %s is not "
                        "supported yet",
-                       o->method->name, o->device);
+                       o->method->name, o->guided ? " --proposal guided" : "",
+                       o->device);
     return GBM_OK;
 }
 
@@ -482,9 +491,7 @@ static enum gbm_status begin_from(struct rt_filter *f)
 {
     rt_filter_from_set(f, f->number);
     enum gbm_status s = rt_filter_begin(f, f->starter.state);
-    if (s == GBM_OK)
-        rt_filter_copy(f);
-    return s;
+    return s == GBM_OK ? rt_filter_copy(f) : s;
 }
 
 static void execute(struct rt_filter *f)
@@ -494,16 +501,16 @@ static void execute(struct rt_filter *f)
     const double began = rt_clock(), cpu = rt_cpu_clock();
     enum gbm_status s = GBM_OK;
     if (f->notes)
-        fprintf(f->notes,
-                "%s: %d filters of %d particles, %d times, on the CPU\n",
-                rt->model->name, wanted, f->n, f->times.count);
+        fprintf(f->notes, "%s: %d filters of %d particles, %d times, on %s\n",
+                rt->model->name, wanted, f->n, f->times.count,
+                f->away ? rt->device_text : "the CPU");
     rt_catch_signals();
     while (s == GBM_OK && f->number < wanted && !rt_stopped()) {
         f->stream = (uint32_t)f->number;
         if (rt->options.from)
             s = begin_from(f);
         if (s == GBM_OK)
-            s = rt_filter_run(f);
+            s = f->away ? rt_filter_run_away(f) : rt_filter_run(f);
         if (rt_stopped()) /* amid this one, it may be */
             break;
         f->number++;
@@ -540,6 +547,9 @@ void rt_filter_release(struct rt_filter *f)
     free(f->states);
     rt_times_free(&f->times);
     rt_filter_from_close(f);
+    if (f->rt->device)
+        f->rt->device->close(f->rt);
+    rt_filter_come_back(f);
     for (int v = 0; f->given && v < f->in.model->nvariables; v++) {
         free(f->given[v].values);
         free(f->given[v].missing);
@@ -586,6 +596,8 @@ static int run_filters(struct rt *rt)
         rt_filter_from_set(&f, 0);
     if (s == GBM_OK)
         s = rt_filter_begin(&f, f.starter.state);
+    if (s == GBM_OK && strncmp(rt->options.device, "cuda", 4) == 0)
+        s = rt_open_gpu(rt);
     if (s == GBM_OK)
         s = rt_filter_create(&f);
     f.result.timing.load_s = rt_clock() - began;

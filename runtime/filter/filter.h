@@ -1,5 +1,4 @@
-/* filter.h: what the files of the particle filter share: time_order.c,
- * resample.c, filter.c, filter_report.c. */
+/* filter.h: what the files of the particle filter share. */
 #ifndef GBM_FILTER_H
 #define GBM_FILTER_H
 
@@ -7,16 +6,6 @@
 #include "start/start.h"
 
 /* ---- time_order.c: when each element is drawn, computed or compared ---- */
-
-/* What is done with an element. */
-enum rt_act {
-    RT_ACT_NONE, /* its value is known, or nothing asks for it */
-    RT_ACT_DRAW, /* from its distribution given what is before */
-    RT_ACT_DERIVE,
-    RT_ACT_WEIGH, /* observed: its density weighs the particles */
-    RT_ACT_LATE   /* it hangs on no time: drawn or computed after all, if at
-                     all */
-};
 
 /* Times are numbered from 1; what no unknown precedes is of time 0, and the
  * same for all particles. */
@@ -58,14 +47,6 @@ void rt_resample_multinomial(int n, const double *weight,
                              double *roots, int *ancestor);
 
 /* ---- what comes of it ---- */
-
-/* Of one quantity. */
-enum { RT_QUANTILES = 3 }; /* 5 %, 50 %, 95 % */
-struct rt_estimate {
-    double mean, sd;
-    double mcse; /* of the mean */
-    double quantile[RT_QUANTILES];
-};
 
 /* A cell that runs along time. */
 struct rt_tracked {
@@ -114,12 +95,6 @@ enum rt_law {
     RT_LAWS
 };
 
-/* What is done at a time. */
-struct rt_step_in_time {
-    int family, kind;
-    int64_t element, node;
-};
-
 /* One resampling. */
 struct rt_resampling {
     int time;
@@ -139,6 +114,8 @@ struct rt_from {
     int64_t n;
 };
 
+struct rt_away;
+
 struct rt_filter {
     struct rt *rt;
     FILE *notes;
@@ -150,6 +127,7 @@ struct rt_filter {
     struct rt_times times;
     struct rt_instance particles; /* a copy with slots of its own for what
                                      differs between particles */
+    struct rt_away *away;         /* NULL: they are in host memory */
     char *states;                 /* [particles] */
     bool loaded;
     bool alone;      /* of pmmh: a likelihood and a path, no estimates */
@@ -190,7 +168,7 @@ enum gbm_status rt_filter_load(struct rt_filter *f);
  * in f->in. */
 enum gbm_status rt_filter_lay_out(struct rt_filter *f);
 enum gbm_status rt_filter_create(struct rt_filter *f);
-void rt_filter_copy(struct rt_filter *f);
+enum gbm_status rt_filter_copy(struct rt_filter *f);
 void rt_filter_release(struct rt_filter *f);
 /* Checkpoints, after rt_checkpoint_open of the two. Reads what the list is of,
  * if the run goes on from some, and frees the list; */
@@ -211,10 +189,26 @@ void rt_filter_from_set(struct rt_filter *f, int number);
 void rt_filter_from_close(struct rt_filter *f);
 
 /* ---- particles.c: one filter, f->number ---- */
+#define RT_FILTER_RESAMPLE_BELOW 0.5 /* effective particles, of all */
 /* What of the model is known throughout: computed in `state`, before there are
  * particles; f->base is the log density of its observations. */
 enum gbm_status rt_filter_begin(struct rt_filter *f, const void *state);
 enum gbm_status rt_filter_run(struct rt_filter *f);
+/* The acts at hand, f->live, become those up to `time` whose values later times
+ * read. */
+void rt_filter_update_live(struct rt_filter *f, int time);
+/* The uniform number that resampling after a time takes. */
+double rt_filter_share(const struct rt_filter *f, int time);
+/* An observation that no particle makes possible, and why: `state` is one's. */
+enum gbm_status rt_filter_fail_weights(struct rt_filter *f, const void *state,
+                                       int time);
+
+/* ---- away.c: particles on a device ---- */
+/* After f->particles is laid out: they are on rt->device. */
+enum gbm_status rt_filter_go_away(struct rt_filter *f);
+void rt_filter_come_back(struct rt_filter *f);
+/* As rt_filter_run. */
+enum gbm_status rt_filter_run_away(struct rt_filter *f);
 
 /* ---- guide.c: --proposal guided ---- */
 /* Finds what of a time's observations hangs on which draw. After lay_out. */
@@ -230,6 +224,10 @@ struct rt_out;
 void rt_guides_write(const struct rt_filter *f, struct rt_out *out);
 
 /* ---- estimates.c ---- */
+extern const double rt_filter_levels[RT_QUANTILES];
+/* Which paths are written, [draws] of --draws: as the weights have it, in
+ * random order. */
+void rt_filter_choose_paths(const struct rt_filter *f, int *chosen);
 enum gbm_status rt_filter_no_memory(struct rt_filter *f);
 /* Of the cells of time t, as the particles stand. */
 enum gbm_status rt_filter_estimate(struct rt_filter *f, int t);

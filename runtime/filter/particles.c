@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESAMPLE_BELOW 0.5 /* effective particles, of all */
 #define WORTH_THREADS 2000 /* elements */
 
 /* What a particle draws and computes at a time; the log of its weight. */
@@ -51,9 +50,8 @@ static void advance_all(struct rt_filter *f, int time)
             advance(f, rt_state(&f->particles, f->states, i), time, i);
 }
 
-/* An observation that no particle makes possible, and why. */
-static enum gbm_status fail_weights(struct rt_filter *f, const void *state,
-                                    int time)
+enum gbm_status rt_filter_fail_weights(struct rt_filter *f, const void *state,
+                                       int time)
 {
     const struct gbm_model *m = f->in.model;
     for (int64_t a = f->first[time]; a < f->first[time + 1]; a++) {
@@ -94,7 +92,8 @@ static enum gbm_status weigh(struct rt_filter *f, int time)
         return GBM_OK;
     }
     if (!isfinite(largest))
-        return fail_weights(f, rt_state(&f->particles, f->states, 0), time);
+        return rt_filter_fail_weights(f, rt_state(&f->particles, f->states, 0),
+                                      time);
     for (int i = 0; i < f->n; i++) {
         f->weight[i] *= exp(f->increment[i] - largest);
         total += f->weight[i];
@@ -129,8 +128,7 @@ static void copy_particle(const struct rt_filter *f, int to, int from)
     }
 }
 
-/* What was drawn or computed up to now and later times read. */
-static void update_live(struct rt_filter *f, int time)
+void rt_filter_update_live(struct rt_filter *f, int time)
 {
     int n = 0;
     for (int k = 0; k < f->nlive; k++)
@@ -143,19 +141,25 @@ static void update_live(struct rt_filter *f, int time)
     f->nlive = n;
 }
 
+double rt_filter_share(const struct rt_filter *f, int time)
+{
+    struct gbm_rng rng;
+    gbm_rng_start(&rng, f->rt->options.seed, UINT32_MAX, (uint32_t)time,
+                  RT_FILTER_STREAM - f->stream, 0);
+    return gbm_uniform(&rng);
+}
+
 static enum gbm_status resample(struct rt_filter *f, int time)
 {
     const int64_t at = (int64_t)f->number * (f->times.count + 1) + time;
-    struct gbm_rng rng;
-    update_live(f, time);
-    if (time == f->times.count || f->ess[at] >= RESAMPLE_BELOW * f->n)
+    rt_filter_update_live(f, time);
+    if (time == f->times.count || f->ess[at] >= RT_FILTER_RESAMPLE_BELOW * f->n)
         return GBM_OK;
     int *ancestor = malloc((size_t)f->n * sizeof *ancestor);
     if (!ancestor)
         return rt_filter_no_memory(f);
-    gbm_rng_start(&rng, f->rt->options.seed, UINT32_MAX, (uint32_t)time,
-                  RT_FILTER_STREAM - f->stream, 0);
-    rt_resample(f->n, f->weight, gbm_uniform(&rng), ancestor, f->offspring);
+    rt_resample(f->n, f->weight, rt_filter_share(f, time), ancestor,
+                f->offspring);
     f->events[f->nevents++] = (struct rt_resampling){time, ancestor};
     f->resampled[at] = 1;
     const int threads = workers(f, f->nlive);
@@ -178,7 +182,8 @@ static void forget_events(struct rt_filter *f)
 enum gbm_status rt_filter_begin(struct rt_filter *f, const void *state)
 {
     f->base = advance(f, state, 0, 0);
-    return isfinite(f->base) || f->alone ? GBM_OK : fail_weights(f, state, 0);
+    return isfinite(f->base) || f->alone ? GBM_OK
+                                         : rt_filter_fail_weights(f, state, 0);
 }
 
 enum gbm_status rt_filter_run(struct rt_filter *f)

@@ -127,6 +127,15 @@ enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
     return s;
 }
 
+enum gbm_status rt_open_gpu(struct rt *rt)
+{
+    const char *which = rt->options.device;
+    char why[512] = "";
+    rt->device = load_plugin(why, sizeof why);
+    return rt->device ? rt->device->open(rt, which)
+                      : rt_fail(rt, GBM_FAILURE, "--device %s: %s", which, why);
+}
+
 enum gbm_status rt_load_device(struct rt *rt, struct rt_instance *in,
                                FILE *notes)
 {

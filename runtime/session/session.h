@@ -39,6 +39,8 @@ bool rt_stopped(void);
  * it, and the CPU where there is none. */
 enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
                                FILE *notes);
+/* The GPU that --device asks for by name, for what begins with no sweeps. */
+enum gbm_status rt_open_gpu(struct rt *rt);
 /* What "auto" chose may still fail (memory, a compiler that is not there): then
  * the CPU does it. */
 enum gbm_status rt_load_device(struct rt *rt, struct rt_instance *in,

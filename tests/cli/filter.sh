@@ -224,9 +224,6 @@ absent none.json
 status 1 ./model --data hidden.json --init hidden.init.json --method filter \
     --until 'ess>9'
 says 'filter has no --until'
-status 1 ./model --data hidden.json --init hidden.init.json --method filter \
-    --device cuda
-says 'not supported yet'
 cat >flat.gbm <<'END'
 model {
   for (i in 1:3) { y[i] ~ dnorm(u[i], 1)   u[i] ~ dnorm(0, 1) }

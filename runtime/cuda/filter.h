@@ -1,0 +1,647 @@
+/* filter.h: the device kernels of a particle filter between two times: weights,
+ * resampling and what is told of values (estimates.h). Included by kernels.h
+ * for programs of filters.
+ *
+ * Particles are in tiles, one a block. Sums of weights are added up in a fixed
+ * order. What is compared with them, in resampling and for quantiles, are
+ * weights as whole multiples of 2^-62, whose sums are exact, so that they
+ * ascend wherever they are added up. */
+#define FILTER_THREADS 256
+#define FILTER_EACH 4 /* particles of a thread */
+#define FILTER_TILE (FILTER_THREADS * FILTER_EACH)
+
+/* Of the filter at hand. */
+struct filter_control {
+    double loglik, most;
+    int events;     /* resamplings so far */
+    int resampling; /* after the time at hand */
+    int failed;     /* 0, or the time at which no particle is possible */
+};
+
+/* Of a time. */
+struct filter_instant {
+    double loglik, ess;
+    int resampled;
+};
+
+/* A cell of each particle. */
+struct filter_place {
+    void *values;
+    long long stride, cell;
+    int integer;
+};
+
+typedef unsigned long long filter_mass;
+
+/* weight: at most 1 */
+__device__ static inline filter_mass mass_of(double weight)
+{
+    return (filter_mass)(weight * 4611686018427387904.0);
+}
+
+/* What all threads of the block have, added up; all get the sum. */
+template <class T> __device__ static inline T filter_sum(T x)
+{
+    __shared__ T warps[FILTER_THREADS / 32];
+    T sum = 0;
+    for (int step = 16; step > 0; step /= 2)
+        x += __shfl_xor_sync(0xffffffffu, x, step);
+    __syncthreads(); /* an earlier sum has been read */
+    if (threadIdx.x % 32 == 0)
+        warps[threadIdx.x / 32] = x;
+    __syncthreads();
+    for (int w = 0; w < FILTER_THREADS / 32; w++)
+        sum += warps[w];
+    return sum;
+}
+
+__device__ static inline double filter_largest(double x)
+{
+    __shared__ double warps[FILTER_THREADS / 32];
+    for (int step = 16; step > 0; step /= 2) {
+        const double other = __shfl_xor_sync(0xffffffffu, x, step);
+        x = other > x ? other : x;
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        warps[threadIdx.x / 32] = x;
+    __syncthreads();
+    for (int w = 0; w < FILTER_THREADS / 32; w++)
+        x = warps[w] > x ? warps[w] : x;
+    return x;
+}
+
+/* The sum of what the threads before this one have. */
+template <class T> __device__ static inline T filter_before(T x)
+{
+    __shared__ T warps[FILTER_THREADS / 32];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    T sum = x;
+    for (int step = 1; step < 32; step *= 2) {
+        const T other = __shfl_up_sync(0xffffffffu, sum, (unsigned)step);
+        if (lane >= step)
+            sum += other;
+    }
+    __syncthreads();
+    if (lane == 31)
+        warps[warp] = sum;
+    __syncthreads();
+    sum -= x;
+    for (int w = 0; w < warp; w++)
+        sum += warps[w];
+    return sum;
+}
+
+/* Of the parts of tiles up to number `end`. */
+template <class T>
+__device__ static inline T filter_sum_parts(const T *part, int end)
+{
+    T sum = 0;
+    for (int k = (int)threadIdx.x; k < end; k += FILTER_THREADS)
+        sum += part[k];
+    return filter_sum(sum);
+}
+
+/* ---- weights ---- */
+
+CUDA_KERNEL filter_begin(struct filter_control *control, double base, int n,
+                         double *weight)
+{
+    for (long long i = thread_number(); i < n; i += thread_count())
+        weight[i] = 1.0 / n;
+    if (thread_number() == 0) {
+        control->loglik = base;
+        control->events = control->resampling = control->failed = 0;
+    }
+}
+
+/* part: [tiles] the largest increment of what is possible. */
+CUDA_KERNEL filter_most(const double *increment, const double *weight, int n,
+                        double *part)
+{
+    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
+    double most = -(double)GBM_INF;
+    for (int k = 0; k < FILTER_EACH; k++) {
+        const int i = first + k * FILTER_THREADS;
+        if (i < n && weight[i] > 0 && increment[i] > most)
+            most = increment[i];
+    }
+    most = filter_largest(most);
+    if (threadIdx.x == 0)
+        part[blockIdx.x] = most;
+}
+
+/* Weights after the increments, not normalised; sums: [tiles] */
+CUDA_KERNEL filter_weigh(struct filter_control *control,
+                         const double *increment, const double *largest,
+                         int tiles, int time, int n, double *weight,
+                         double *sums)
+{
+    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
+    double most = -(double)GBM_INF, sum = 0;
+    for (int k = (int)threadIdx.x; k < tiles; k += FILTER_THREADS)
+        most = largest[k] > most ? largest[k] : most;
+    most = filter_largest(most);
+    if (thread_number() == 0) {
+        control->most = most;
+        if (!(most - most == 0) && !control->failed)
+            control->failed = time;
+    }
+    for (int k = 0; k < FILTER_EACH; k++) {
+        const int i = first + k * FILTER_THREADS;
+        if (i >= n)
+            continue;
+        const double w = weight[i];
+        const double x = w > 0 ? w * exp(increment[i] - most) : 0;
+        weight[i] = x;
+        sum += x;
+    }
+    sum = filter_sum(sum);
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = sum;
+}
+
+/* squares, masses: [tiles] */
+CUDA_KERNEL filter_norm(struct filter_control *control, const double *sums,
+                        int tiles, int n, double *weight, double *squares,
+                        filter_mass *masses, struct filter_instant *instant)
+{
+    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
+    if (control->failed)
+        return;
+    const double total = filter_sum_parts(sums, tiles);
+    double square = 0;
+    filter_mass mass = 0;
+    for (int k = 0; k < FILTER_EACH; k++) {
+        const int i = first + k * FILTER_THREADS;
+        if (i >= n)
+            continue;
+        const double w = weight[i] / total;
+        weight[i] = w;
+        square += w * w;
+        mass += mass_of(w);
+    }
+    square = filter_sum(square);
+    mass = filter_sum(mass);
+    if (threadIdx.x == 0) {
+        squares[blockIdx.x] = square;
+        masses[blockIdx.x] = mass;
+    }
+    if (thread_number() == 0) {
+        control->loglik += control->most + log(total);
+        instant->loglik = control->loglik;
+    }
+}
+
+/* ---- resampling, as runtime/filter/resample.c does it ---- */
+
+/* How many of the points (k + u) / n are below a share of the sum. */
+__device__ static inline int points_below(filter_mass mass, filter_mass total,
+                                          double u, int n)
+{
+    const double points = ceil(n * ((double)mass / (double)total) - u);
+    return mass == total || points > n ? n : points > 0 ? (int)points : 0;
+}
+
+/* Decides. taken: [n] offspring of the particles up to each; empty: [tiles]
+ * those that have none. */
+CUDA_KERNEL filter_take(struct filter_control *control, const double *weight,
+                        const double *squares, const filter_mass *masses,
+                        int tiles, int n, double below, double u, int last,
+                        int *taken, int *empty, struct filter_instant *instant)
+{
+    if (control->failed)
+        return;
+    const double ess = 1 / filter_sum_parts(squares, tiles);
+    const int resampling = !last && !(ess >= below);
+    if (thread_number() == 0) {
+        instant->ess = ess;
+        instant->resampled = resampling;
+        control->resampling = resampling;
+        control->events += resampling;
+    }
+    if (!resampling)
+        return;
+    const filter_mass total = filter_sum_parts(masses, tiles);
+    filter_mass sum = filter_sum_parts(masses, (int)blockIdx.x), own = 0;
+    const int first =
+        (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x * FILTER_EACH;
+    for (int i = first; i < first + FILTER_EACH && i < n; i++)
+        own += mass_of(weight[i]);
+    sum += filter_before(own);
+    int none = 0, before = points_below(sum, total, u, n);
+    for (int i = first; i < first + FILTER_EACH && i < n; i++) {
+        sum += mass_of(weight[i]);
+        const int until = points_below(sum, total, u, n);
+        taken[i] = until;
+        none += until == before;
+        before = until;
+    }
+    none = filter_sum(none);
+    if (threadIdx.x == 0)
+        empty[blockIdx.x] = none;
+}
+
+/* What survives keeps its place; the others are numbered: -1, -2, ... in
+ * ancestor, [n]. surplus: [n] copies that the particles up to each have for
+ * these. */
+CUDA_KERNEL filter_number(const struct filter_control *control,
+                          const int *taken, const int *empty, int n,
+                          int *ancestors, int *surplus)
+{
+    if (control->failed || !control->resampling)
+        return;
+    int *ancestor = ancestors + (long long)(control->events - 1) * n;
+    int none = filter_sum_parts(empty, (int)blockIdx.x), own = 0;
+    const int first =
+        (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x * FILTER_EACH;
+    int before = first > 0 && first <= n ? taken[first - 1] : 0;
+    int until = before;
+    for (int i = first; i < first + FILTER_EACH && i < n; i++) {
+        own += taken[i] == until;
+        until = taken[i];
+    }
+    none += filter_before(own);
+    for (int i = first; i < first + FILTER_EACH && i < n; i++) {
+        const bool gone = taken[i] == before;
+        before = taken[i];
+        ancestor[i] = gone ? -1 - none : i;
+        none += gone;
+        surplus[i] = before - (i + 1 - none);
+    }
+}
+
+/* Each that is numbered has the copy of its number. */
+CUDA_KERNEL filter_descend(const struct filter_control *control,
+                           const int *surplus, int n, int *ancestors,
+                           double *weight)
+{
+    if (control->failed || !control->resampling)
+        return;
+    int *ancestor = ancestors + (long long)(control->events - 1) * n;
+    for (long long i = thread_number(); i < n; i += thread_count()) {
+        weight[i] = 1.0 / n;
+        if (ancestor[i] >= 0)
+            continue;
+        const int number = -1 - ancestor[i];
+        int low = 0, high = n - 1; /* the first that has more than so many */
+        while (low < high) {
+            const int middle = low + (high - low) / 2;
+            if (surplus[middle] > number)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        ancestor[i] = low;
+    }
+}
+
+/* Cells of what is copied; those that are copied stay as they are. */
+CUDA_KERNEL filter_copy(const struct filter_control *control,
+                        const struct filter_place *live, long long nlive, int n,
+                        const int *ancestors)
+{
+    if (control->failed || !control->resampling)
+        return;
+    const int *ancestor = ancestors + (long long)(control->events - 1) * n;
+    for (long long t = thread_number(); t < n * nlive; t += thread_count()) {
+        const struct filter_place at = live[t / n];
+        const long long i = t % n, from = ancestor[i];
+        if (from == i)
+            continue;
+        if (at.integer) {
+            int *values = (int *)at.values + at.cell;
+            values[i * at.stride] = values[from * at.stride];
+        } else {
+            real *values = (real *)at.values + at.cell;
+            values[i * at.stride] = values[from * at.stride];
+        }
+    }
+}
+
+/* Every particle has the cells of the first. */
+CUDA_KERNEL filter_spread(void *values, int integer, long long cells, int n)
+{
+    for (long long t = thread_number() + cells; t < n * cells;
+         t += thread_count())
+        if (integer)
+            ((int *)values)[t] = ((int *)values)[t % cells];
+        else
+            ((real *)values)[t] = ((real *)values)[t % cells];
+}
+
+/* ---- what particles' values are like: of `count` cells at once, a row of
+ * blocks each. Quantiles are found digit by digit of keys that ascend with the
+ * values ---- */
+
+#ifdef GBM_SINGLE
+typedef unsigned filter_key;
+#define FILTER_SIGN 0x80000000u
+__device__ static inline filter_key bits_of(real x)
+{
+    return (filter_key)__float_as_int(x);
+}
+__device__ static inline real of_bits(filter_key k)
+{
+    return __int_as_float((int)k);
+}
+#else
+typedef unsigned long long filter_key;
+#define FILTER_SIGN 0x8000000000000000ull
+__device__ static inline filter_key bits_of(real x)
+{
+    return (filter_key)__double_as_longlong(x);
+}
+__device__ static inline real of_bits(filter_key k)
+{
+    return __longlong_as_double((long long)k);
+}
+#endif
+#define FILTER_DIGITS ((int)sizeof(filter_key))
+#define FILTER_LEVELS 3
+/* masses: [cells][FILTER_DIGITS][FILTER_LEVELS][256] */
+#define FILTER_COUNTS (FILTER_LEVELS * 256)
+
+__device__ static inline filter_key key_of(real x)
+{
+    const filter_key bits = bits_of(x == 0 ? 0 : x);
+    return bits & FILTER_SIGN ? ~bits : bits | FILTER_SIGN;
+}
+
+__device__ static inline real value_of(filter_key key)
+{
+    return of_bits(key & FILTER_SIGN ? key & ~FILTER_SIGN : ~key);
+}
+
+/* Integers have keys of their own: not all of them are floats. */
+__device__ static inline filter_key place_key(const struct filter_place *at,
+                                              long long particle)
+{
+    const long long i = particle * at->stride + at->cell;
+    return at->integer ? (filter_key)((unsigned)((const int *)at->values)[i] ^
+                                      0x80000000u)
+                       : key_of(((const real *)at->values)[i]);
+}
+
+__device__ static inline double place_value(const struct filter_place *at,
+                                            filter_key key)
+{
+    return at->integer ? (double)(int)((unsigned)key ^ 0x80000000u)
+                       : (double)value_of(key);
+}
+
+/* The digits up to number `digits` that each level's quantile has, and the mass
+ * of what lies below these. levels, key, low: [FILTER_LEVELS] shared. By a warp
+ * for each level. */
+__device__ static inline void find_digits(const filter_mass *masses, int digits,
+                                          const double *levels, filter_key *key,
+                                          filter_mass *low)
+{
+    const int level = (int)threadIdx.x / 32, lane = threadIdx.x % 32;
+    filter_mass total = 0, below = 0;
+    filter_key k = 0;
+    for (int d = 0; d < digits && level < FILTER_LEVELS; d++) {
+        /* the first digit's masses are the same for all levels */
+        const filter_mass *m = masses + (long long)d * FILTER_COUNTS +
+                               (d ? level : 0) * 256 + lane * 8;
+        filter_mass own = 0, sum;
+        for (int b = 0; b < 8; b++)
+            own += m[b];
+        sum = own;
+        for (int step = 1; step < 32; step *= 2) {
+            const filter_mass other =
+                __shfl_up_sync(0xffffffffu, sum, (unsigned)step);
+            if (lane >= step)
+                sum += other;
+        }
+        if (d == 0)
+            total = __shfl_sync(0xffffffffu, sum, 31);
+        const double wanted = levels[level] * (double)total;
+        filter_mass before = below + sum - own;
+        int bin = 256;
+        for (int b = 0; b < 8 && bin == 256; b++) {
+            if (m[b] > 0 && (double)(before + m[b]) >= wanted)
+                bin = lane * 8 + b;
+            else
+                before += m[b];
+        }
+        const unsigned has = __ballot_sync(0xffffffffu, bin < 256);
+        const int winner = has ? __ffs((int)has) - 1 : 31;
+        below = __shfl_sync(0xffffffffu, before, winner);
+        bin = __shfl_sync(0xffffffffu, bin, winner);
+        k |= (filter_key)(bin & 255) << (8 * (FILTER_DIGITS - 1 - d));
+    }
+    if (level < FILTER_LEVELS && lane == 0) {
+        key[level] = k;
+        low[level] = below;
+    }
+    __syncthreads();
+}
+
+/* The masses of digit number `digit` of the tile's keys, level by level of
+ * those that have its digits so far. bins: [FILTER_COUNTS] shared. */
+__device__ static inline void
+count_digits(int digit, const filter_key *key, const filter_key *own,
+             const filter_mass *mass, filter_mass *bins, filter_mass *masses)
+{
+    const int shift = 8 * (FILTER_DIGITS - 1 - digit);
+    const int levels = digit ? FILTER_LEVELS : 1;
+    for (int b = (int)threadIdx.x; b < FILTER_COUNTS; b += FILTER_THREADS)
+        bins[b] = 0;
+    __syncthreads();
+    for (int k = 0; k < FILTER_EACH; k++)
+        for (int l = 0; l < levels; l++)
+            if (mass[k] > 0 &&
+                (digit == 0 || (own[k] ^ key[l]) >> shift >> 8 == 0))
+                atomicAdd(&bins[l * 256 + (int)(own[k] >> shift & 255)],
+                          mass[k]);
+    __syncthreads();
+    for (int b = (int)threadIdx.x; b < levels * 256; b += FILTER_THREADS)
+        if (bins[b] > 0)
+            atomicAdd(&masses[(long long)digit * FILTER_COUNTS + b], bins[b]);
+}
+
+/* Fetches the cells of particles at[i], or i. keys: [count][n]; sums: [count]
+ * [tiles] */
+CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
+    filter_fetch(const struct filter_control *control,
+                 const struct filter_place *tracked, const long long *list,
+                 const int *at, const double *weight, int n, filter_key *keys,
+                 double *sums, filter_mass *masses)
+{
+    __shared__ filter_mass bins[FILTER_COUNTS];
+    if (control->failed)
+        return;
+    const int c = (int)blockIdx.y;
+    const struct filter_place place = tracked[list ? list[c] : c];
+    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
+    filter_key own[FILTER_EACH];
+    filter_mass mass[FILTER_EACH];
+    double sum = 0;
+    for (int k = 0; k < FILTER_EACH; k++) {
+        const int i = first + k * FILTER_THREADS;
+        own[k] = 0;
+        mass[k] = 0;
+        if (i >= n)
+            continue;
+        own[k] = place_key(&place, at ? at[i] : i);
+        keys[(long long)c * n + i] = own[k];
+        mass[k] = mass_of(weight[i]);
+        if (weight[i] > 0)
+            sum += weight[i] * place_value(&place, own[k]);
+    }
+    sum = filter_sum(sum);
+    if (threadIdx.x == 0)
+        sums[(long long)c * gridDim.x + blockIdx.x] = sum;
+    count_digits(0, nullptr, own, mass, bins,
+                 masses + (long long)c * FILTER_DIGITS * FILTER_COUNTS);
+}
+
+/* The next digit; with the first of these the squares about the mean, too:
+ * [count][tiles]. */
+CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
+    filter_digit(const struct filter_control *control,
+                 const struct filter_place *tracked, const long long *list,
+                 const double *weight, int n, const filter_key *keys, int digit,
+                 double level0, double level1, double level2,
+                 const double *sums, double *squares, filter_mass *masses)
+{
+    __shared__ filter_mass bins[FILTER_COUNTS], low[FILTER_LEVELS];
+    __shared__ filter_key key[FILTER_LEVELS];
+    __shared__ double levels[FILTER_LEVELS];
+    if (control->failed)
+        return;
+    const int c = (int)blockIdx.y, tiles = (int)gridDim.x;
+    const struct filter_place place = tracked[list ? list[c] : c];
+    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
+    filter_mass *mine = masses + (long long)c * FILTER_DIGITS * FILTER_COUNTS;
+    filter_key own[FILTER_EACH];
+    filter_mass mass[FILTER_EACH];
+    if (threadIdx.x == 0) {
+        levels[0] = level0;
+        levels[1] = level1;
+        levels[2] = level2;
+    }
+    __syncthreads();
+    find_digits(mine, digit, levels, key, low);
+    const double mean =
+        digit == 1 ? filter_sum_parts(sums + (long long)c * tiles, tiles) : 0;
+    double square = 0;
+    for (int k = 0; k < FILTER_EACH; k++) {
+        const int i = first + k * FILTER_THREADS;
+        own[k] = i < n ? keys[(long long)c * n + i] : 0;
+        const double w = i < n ? weight[i] : 0;
+        mass[k] = mass_of(w);
+        if (digit == 1 && w > 0) {
+            const double apart = place_value(&place, own[k]) - mean;
+            square += w * apart * apart;
+        }
+    }
+    if (digit == 1) {
+        square = filter_sum(square);
+        if (threadIdx.x == 0)
+            squares[(long long)c * tiles + blockIdx.x] = square;
+    }
+    count_digits(digit, key, own, mass, bins, mine);
+}
+
+/* As struct rt_estimate. */
+struct filter_estimate {
+    double mean, sd, mcse, quantile[FILTER_LEVELS];
+};
+
+/* A block for each cell. */
+CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
+    filter_tell(const struct filter_control *control,
+                const struct filter_place *tracked, const long long *list,
+                int tiles, double level0, double level1, double level2,
+                const double *sums, const double *squares,
+                const filter_mass *masses, struct filter_estimate *out)
+{
+    __shared__ filter_mass low[FILTER_LEVELS];
+    __shared__ filter_key key[FILTER_LEVELS];
+    __shared__ double levels[FILTER_LEVELS];
+    if (control->failed)
+        return;
+    const int c = (int)blockIdx.x;
+    const long long cell = list ? list[c] : c;
+    const struct filter_place place = tracked[cell];
+    if (threadIdx.x == 0) {
+        levels[0] = level0;
+        levels[1] = level1;
+        levels[2] = level2;
+    }
+    __syncthreads();
+    find_digits(masses + (long long)c * FILTER_DIGITS * FILTER_COUNTS,
+                FILTER_DIGITS, levels, key, low);
+    const double mean = filter_sum_parts(sums + (long long)c * tiles, tiles);
+    const double square =
+        filter_sum_parts(squares + (long long)c * tiles, tiles);
+    if (threadIdx.x == 0) {
+        out[cell].mean = mean;
+        out[cell].sd = sqrt(square);
+        out[cell].mcse = 0;
+        for (int l = 0; l < FILTER_LEVELS; l++)
+            out[cell].quantile[l] = place_value(&place, key[l]);
+    }
+}
+
+/* ---- back along the ancestors ---- */
+
+/* trace: [n], where the last particles' ancestors are; then where these came
+ * from at the resampling before. NULL: they are themselves. */
+CUDA_KERNEL filter_trace(const int *ancestor, int n, int *trace)
+{
+    for (long long i = thread_number(); i < n; i += thread_count())
+        trace[i] = ancestor ? ancestor[trace[i]] : (int)i;
+}
+
+/* room: [n] zeroed, the masses that go through each particle. */
+CUDA_KERNEL filter_gather(const int *trace, const double *weight, int n,
+                          filter_mass *room)
+{
+    for (long long i = thread_number(); i < n; i += thread_count()) {
+        const filter_mass mass = mass_of(weight[i]);
+        if (mass > 0)
+            atomicAdd(&room[trace[i]], mass);
+    }
+}
+
+/* part: [tiles] */
+CUDA_KERNEL filter_squares(const filter_mass *room, int n, double *part)
+{
+    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
+    double square = 0;
+    for (int k = 0; k < FILTER_EACH; k++) {
+        const int i = first + k * FILTER_THREADS;
+        const double share =
+            i < n ? (double)room[i] / 4611686018427387904.0 : 0;
+        square += share * share;
+    }
+    square = filter_sum(square);
+    if (threadIdx.x == 0)
+        part[blockIdx.x] = square;
+}
+
+/* *out: how many different particles that is. One block. */
+CUDA_KERNEL filter_paths(const double *part, int tiles, double *out)
+{
+    const double square = filter_sum_parts(part, tiles);
+    if (threadIdx.x == 0)
+        *out = 1 / square;
+}
+
+/* Of the particles that are chosen: out[d][all] at the cells of the list. */
+CUDA_KERNEL filter_keep(const struct filter_place *tracked,
+                        const long long *list, long long count,
+                        const int *trace, const int *chosen, int nchosen,
+                        long long all, double *out)
+{
+    for (long long t = thread_number(); t < count * nchosen;
+         t += thread_count()) {
+        const long long cell = list[t / nchosen], d = t % nchosen;
+        const struct filter_place place = tracked[cell];
+        out[d * all + cell] =
+            place_value(&place, place_key(&place, trace[chosen[d]]));
+    }
+}
