@@ -178,6 +178,10 @@ bool parse_source(struct compiler *c, const struct source *source,
  * error, if it is no such text or there is no such statement. */
 bool syntax_set_prior(struct compiler *c, struct program *p, const char *text);
 
+/* transform.c: data that statements of the model compute and give a
+ * distribution, too, are computed in the data block. */
+void syntax_move_transformed(struct compiler *c, struct program *p);
+
 /* The array's name, and those of its elements. */
 struct gathered {
     const char *name;
