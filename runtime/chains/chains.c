@@ -1,5 +1,6 @@
 /* chains.c: a run: load, start, warm up, draw, deliver. */
 #include "chains/chains.h"
+#include "check/check.h"
 #include "host/host.h"
 
 #include <stdlib.h>
@@ -232,6 +233,23 @@ static enum gbm_status sample(struct rt_chains *r, const struct rt_until *until)
     return r->rt->status;
 }
 
+/* Warm-up, if there is any left, and what it learns of all chains, which has to
+ * be right. */
+static enum gbm_status get_warm(struct rt_chains *r)
+{
+    const uint32_t warmup = (uint32_t)r->rt->options.warmup;
+    const bool warm = r->sweep > 0 && r->sweep >= warmup;
+    const double began = rt_clock();
+    enum gbm_status status = warm ? GBM_OK : warm_up(r);
+    if (status != GBM_OK || rt_stopped())
+        return status;
+    if (r->sweep == warmup)
+        status = pool(r);
+    return status == GBM_OK
+               ? rt_self_check_lines(r->rt, &r->in, rt_clock() - began)
+               : status;
+}
+
 static void execute(struct rt_chains *r, const struct rt_until *until)
 {
     struct rt *rt = r->rt;
@@ -252,10 +270,7 @@ static void execute(struct rt_chains *r, const struct rt_until *until)
     const uint32_t first = r->sweep;
     if (rt_profile_begin(rt, &r->in) != GBM_OK)
         return;
-    const uint32_t warmup = (uint32_t)rt->options.warmup;
-    const bool warm = r->sweep > 0 && r->sweep >= warmup;
-    if ((warm || warm_up(r) == GBM_OK) && !rt_stopped() &&
-        (r->sweep != warmup || pool(r) == GBM_OK))
+    if (get_warm(r) == GBM_OK && !rt_stopped())
         sample(r, until);
     if (rt->status == GBM_OK)
         rt_chains_save(r, r->sweep < (uint32_t)rt->options.warmup);

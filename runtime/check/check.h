@@ -21,6 +21,12 @@ enum gbm_status rt_self_check_begin(struct rt *rt, struct rt_instance *in,
 enum gbm_status rt_self_check_end(struct self_check *s, enum gbm_status status,
                                   FILE *notes);
 
+/* self_check_lines.c. After warm-up, which took so many seconds: compares moves
+ * along lines that it has learnt, if any, with the model's joint density, and
+ * leaves the chains as they were. */
+enum gbm_status rt_self_check_lines(struct rt *rt, struct rt_instance *in,
+                                    double warmup);
+
 /* same_sweep.c. Sweeps of rt->device, which has loaded the chains' state in
  * in->slots, beside the host's, with random numbers of sweeps `first` on, for
  * about that many seconds. Fails where they are not the same but for rounding,

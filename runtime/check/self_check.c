@@ -15,11 +15,12 @@
 #define DENSE_WORK 2e8 /* to set up a dense block, if the device has not */
 #define FEW 1e7        /* the same: for one thread */
 
-static bool create(struct self_check *s)
+bool self_check_create(struct self_check *s)
 {
     const struct rt_instance *in = s->in;
     const struct gbm_model *m = in->model;
     int64_t terms = 1;
+    s->start = rt_save(in);
     for (int f = 0; f < m->nfamilies; f++)
         terms += check_counts(&m->families[f]) ? in->elements[f] : 0;
     s->state = calloc(1, m->state_size + 1);
@@ -27,11 +28,20 @@ static bool create(struct self_check *s)
     s->dense = calloc((size_t)m->nsteps + 1, sizeof(void *));
     s->reached = calloc((size_t)m->nsteps + 1, sizeof *s->reached);
     s->kept_up = calloc((size_t)m->nvariables + 1, sizeof *s->kept_up);
-    if (!s->state || !s->dropped || !s->dense || !s->reached || !s->kept_up)
+    if (!s->start || !s->state || !s->dropped || !s->dense || !s->reached ||
+        !s->kept_up)
         return false;
     self_check_find_held(s);
     rt_bind(in, s->state, 0);
     check_drop(in, s->state, s->dropped);
+    return true;
+}
+
+/* The dense blocks that are no work to set up. */
+static void create_dense(struct self_check *s)
+{
+    const struct rt_instance *in = s->in;
+    const struct gbm_model *m = in->model;
     for (int k = 0; k < m->nsteps; k++) {
         const struct gbm_step *step = &m->steps[k];
         if (step->kind != GBM_STEP_DENSE || !in->steps[k].active)
@@ -46,11 +56,11 @@ static bool create(struct self_check *s)
             s->dense[k] = host_dense_create(s->rt, in, step, s->state);
         s->rt->threads = threads;
     }
-    return true;
 }
 
-static void destroy(struct self_check *s)
+void self_check_destroy(struct self_check *s)
 {
+    rt_forget(s->in, s->start);
     for (int k = 0; s->dense && k < s->in->model->nsteps; k++)
         host_dense_free(s->dense[k]);
     free(s->state);
@@ -94,8 +104,9 @@ enum gbm_status rt_self_check_begin(struct rt *rt, struct rt_instance *in,
         return rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
     *s = (struct self_check){.rt = rt, .in = in};
     self_check_begin(s);
-    s->start = rt_save(in);
-    if (!s->start || !create(s))
+    if (self_check_create(s))
+        create_dense(s);
+    else
         status = rt_fail(rt, GBM_FAILURE, "no memory for the self-check");
     for (int c = 0; c < CHAINS && c < in->nchains && status == GBM_OK; c++)
         if (c == 0 || self_check_left(s) > 0)
@@ -119,8 +130,7 @@ enum gbm_status rt_self_check_end(struct self_check *s, enum gbm_status status,
         status = self_check_device(s);
     if (status == GBM_OK && notes)
         note(s, notes);
-    rt_forget(s->in, s->start);
-    destroy(s);
+    self_check_destroy(s);
     free(s);
     return status;
 }

@@ -48,6 +48,11 @@ struct self_check {
 
 enum verdict { ADDS_UP, DOES_NOT, UNKNOWN };
 
+/* self_check.c. What any part works in, the chains' states as they stand among
+ * it; false: no memory. To be destroyed in any case. */
+bool self_check_create(struct self_check *s);
+void self_check_destroy(struct self_check *s);
+
 /* self_check_time.c. The check begins; it pauses while the device is loaded,
  * and goes on. */
 void self_check_begin(struct self_check *s);
@@ -91,7 +96,17 @@ enum gbm_status self_check_held(struct self_check *s);
  * stands in `state`, beside their full conditionals. */
 enum gbm_status self_check_draws(struct self_check *s);
 
-/* self_check_blame.c. Sweeps [first, last] again, with the joint after every
+/* self_check_blame.c. Refuses what updates the elements of a family: `variable`
+ * by `sampler`, where `where` moves. */
+enum gbm_status self_check_refuse(struct self_check *s, int family,
+                                  const char *variable, const char *sampler,
+                                  const char *where, double conditional,
+                                  double density);
+/* Whether rounding alone may have made the difference of a conditional and the
+ * joint, where nodes moved from the values `from` to where they stand. */
+bool self_check_rounding_explains(struct self_check *s, void *const *from,
+                                  double difference);
+/* Sweeps [first, last] again, with the joint after every
  * step. OK if none is to blame. */
 enum gbm_status self_check_blame(struct self_check *s, uint32_t first,
                                  uint32_t last);

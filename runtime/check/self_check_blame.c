@@ -5,11 +5,12 @@
 #include <math.h>
 #include <stdio.h>
 
-static enum gbm_status refuse(struct self_check *s, int k, const char *where,
-                              double conditional, double density)
+enum gbm_status self_check_refuse(struct self_check *s, int f,
+                                  const char *variable, const char *sampler,
+                                  const char *where, double conditional,
+                                  double density)
 {
-    const struct gbm_step *step = &s->in->model->steps[k];
-    const struct gbm_family *family = &s->in->model->families[step->family];
+    const struct gbm_family *family = &s->in->model->families[f];
     char numbers[200];
     if (isnan(conditional))
         snprintf(numbers, sizeof numbers,
@@ -26,8 +27,16 @@ static enum gbm_status refuse(struct self_check *s, int k, const char *where,
         "%s: this sampler is wrong: no draws were made\n"
         "    %s\n"
         "The update of %s (%s) does not belong to the model: %s " CHECK_REPORT,
-        family->where, family->text, step->variable, step->sampler, numbers,
+        family->where, family->text, variable, sampler, numbers,
         (unsigned long long)s->rt->options.seed);
+}
+
+static void refuse(struct self_check *s, int k, const char *where,
+                   double conditional, double density)
+{
+    const struct gbm_step *step = &s->in->model->steps[k];
+    self_check_refuse(s, step->family, step->variable, step->sampler, where,
+                      conditional, density);
 }
 
 /* The first element of the step that fails alone, from the state as it is. */
@@ -61,10 +70,8 @@ static bool blame_element(struct self_check *s, int k)
     return found;
 }
 
-/* Whether rounding alone may have made the difference of a conditional and the
- * joint, where nodes moved from the values `from` to where they stand. */
-static bool rounding_explains(struct self_check *s, void *const *from,
-                              double difference)
+bool self_check_rounding_explains(struct self_check *s, void *const *from,
+                                  double difference)
 {
     struct checker c = {0};
     double rounding = 0;
@@ -98,7 +105,7 @@ enum gbm_status self_check_blame(struct self_check *s, uint32_t first,
                 struct change after = self_check_joint(s);
                 double moved = after.value - before.value;
                 if (self_check_compare(one, before, after) == DOES_NOT &&
-                    !rounding_explains(s, from, moved - one.value) &&
+                    !self_check_rounding_explains(s, from, moved - one.value) &&
                     !blame_element(s, k))
                     refuse(s, k, s->in->model->steps[k].variable, one.value,
                            moved);

@@ -98,14 +98,19 @@ struct move {
     double from[ALONG_CELLS];
 };
 
+/* Where number k comes to from `from`. */
+static double place(const struct move *m, int k, double from, double t)
+{
+    const double step = t * m->line[k];
+    return m->a->positive[k] ? from * exp(step) : from + step;
+}
+
 static void put(const struct move *m, double t)
 {
     const struct host_along *a = m->a;
     for (int k = 0; k < a->n; k++)
         if (m->line[k] != 0)
-            along_set(a, m->chain, k,
-                      a->positive[k] ? m->from[k] * exp(t * m->line[k])
-                                     : m->from[k] + t * m->line[k]);
+            along_set(a, m->chain, k, place(m, k, m->from[k], t));
     for (int64_t i = 0; i < a->nderived; i++) {
         const struct gbm_family *f =
             &a->in->model->families[a->derived[i].family];
@@ -129,8 +134,23 @@ static double density(const void *context, double t)
     return sum;
 }
 
+/* Log of how far apart a move takes two values of each number that it moves,
+ * for the distance between them: what a density of the numbers' own scales has
+ * beside the joint's. Of the places alone, as the self-check asks. */
+static double stretch(const struct move *m, double t)
+{
+    double sum = 0;
+    for (int k = 0; k < m->a->n; k++) {
+        const double from = m->from[k], to = place(m, k, from, t);
+        const double apart = fabs(from) + fabs(to - from);
+        if (apart > 0 && m->line[k] != 0)
+            sum += log(fabs(place(m, k, from + apart, t) - to) / apart);
+    }
+    return sum;
+}
+
 static void move(struct host_along *a, void *state, int chain, int line,
-                 const struct rt_block *b, uint32_t sweep)
+                 const struct rt_block *b, uint32_t sweep, double *told)
 {
     struct move m = {
         .a = a, .state = state, .chain = chain, .line = a->lines.line[line]};
@@ -139,17 +159,35 @@ static void move(struct host_along *a, void *state, int chain, int line,
                   (uint32_t)line);
     for (int k = 0; k < a->n; k++)
         m.from[k] = along_value(a, chain, k);
-    put(&m, gbm_slice_any(&rng, 0, &a->widths[chain][line], 1, b->adapting,
-                          -GBM_INF, GBM_INF, false, density, &m));
+    const double start = told ? density(&m, 0) : 0;
+    const double t =
+        gbm_slice_any(&rng, 0, &a->widths[chain][line], 1, b->adapting,
+                      -GBM_INF, GBM_INF, false, density, &m);
+    put(&m, t);
+    if (told)
+        *told += density(&m, t) - start - stretch(&m, t);
+}
+
+bool host_along_any(const struct host_along *a) { return a && a->lines.n > 0; }
+
+/* The number that the first line moves furthest, in its own scale. */
+void host_along_first(const struct host_along *a, int *family, int64_t *element)
+{
+    int first = 0;
+    for (int k = 1; k < a->n; k++)
+        if (fabs(a->lines.line[0][k]) > fabs(a->lines.line[0][first]))
+            first = k;
+    *family = a->place[first].family;
+    *element = a->place[first].element;
 }
 
 void host_along_move(struct host_along *a, void *state, int chain,
-                     const struct rt_block *b, uint32_t sweep)
+                     const struct rt_block *b, uint32_t sweep, double *told)
 {
     if (b->adapting)
         along_record(a, chain, (int)sweep + 1);
     for (int i = 0; i < a->lines.n; i++)
-        move(a, state, chain, i, b, sweep);
+        move(a, state, chain, i, b, sweep, told);
     if (a->lines.n > 0) /* rows that a cell has may hang on what has moved */
         rt_index_latents(a->in, state, chain);
 }

@@ -389,7 +389,7 @@ static void move_along(const struct runner *r)
     if (!r->host->along)
         return;
     host_along_move(r->host->along, r->state, r->chain, r->block,
-                    r->sweep.sweep);
+                    r->sweep.sweep, NULL);
     count_time(r, r->host->in->model->nsteps + RT_LINES, began);
 }
 
@@ -537,6 +537,12 @@ static void host_own(struct rt *rt, struct rt_pieces *pieces)
     const struct host *h = rt->device_data;
     if (h->along)
         host_along_own(h->along, pieces);
+}
+
+struct host_along *host_along_of(const struct rt *rt)
+{
+    const struct host *h = rt->device == &rt_host ? rt->device_data : NULL;
+    return h ? h->along : NULL;
 }
 
 static void host_close(struct rt *rt)

@@ -95,9 +95,16 @@ void host_along_own(struct host_along *a, struct rt_pieces *pieces);
 int host_along_until(const struct host_along *a, const struct rt_block *b,
                      int from);
 bool host_along_learn(struct host_along *a, const struct rt_block *b, int to);
-/* Behind sweep `sweep` of a chain. */
+/* Behind sweep `sweep` of a chain. To *told, if it is not NULL, what these
+ * moves say of how the joint log density changes is added. */
 void host_along_move(struct host_along *a, void *state, int chain,
-                     const struct rt_block *b, uint32_t sweep);
+                     const struct rt_block *b, uint32_t sweep, double *told);
+/* For the self-check: the moves of the device that is loaded, or NULL; whether
+ * there are any, and an element that they move. */
+struct host_along *host_along_of(const struct rt *rt);
+bool host_along_any(const struct host_along *a);
+void host_along_first(const struct host_along *a, int *family,
+                      int64_t *element);
 
 /* moments.c */
 struct rt_moments *rt_moments_create(const struct rt_instance *in);
