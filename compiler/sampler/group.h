@@ -23,6 +23,12 @@ struct step *sampler_merge_group(struct compiler *c, struct model *m,
 struct part *sampler_all_instances(struct compiler *c, struct factor *g);
 void sampler_push_part(struct part **list, struct part *p);
 
+/* pair_terms.c: the parts of a step of vectors, where one cell gives to
+ * another, as what each of the two has, the cell at `at`, and the rest. False:
+ * all is rest. */
+bool sampler_pair_terms(struct compiler *c, const struct step *s, symp at,
+                        struct part **of_cell, struct part **rest);
+
 /* Opens the loops over a member's elements and components. *cell: one of them.
  */
 int sampler_open_group_member(struct emitter *e, const struct family *f,

@@ -171,27 +171,66 @@ static void emit_definite(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+/* The log density of parts, as a function; `cell`: of a cell's number from 0.
+ */
+static void emit_parts_density(struct compiler *c, struct text *out,
+                               const struct step *s, const char *what,
+                               const struct part *parts, bool cell)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN gbm_total density_%s_%s(const struct state *s, const "
+                "struct gbm_team *team,\n    long long element%s)\n{\n"
+                "    gbm_total total = 0;\n",
+                s->name, what, cell ? ", int place_" : "");
+    sampler_open_element(&e, s);
+    emit_cell_if_needed(&e, s);
+    if (cell)
+        emit_param(&e, "place", "place_");
+    if (s->through)
+        emit_recompute(&e, s, s->family->var);
+    e.team = true;
+    for (const struct part *p = parts; p; p = p->next)
+        emit_in_place(&e, p);
+    text_append(out, "    return total;\n}\n\n");
+}
+
+/* What a trial value changes: the terms of two cells and what is whole; false
+ * if all is. */
+static bool emit_pair_density(struct compiler *c, struct text *out,
+                              const struct step *s)
+{
+    struct part *of_cell, *rest;
+    symp at = sym_add2(c, sym_param(c, intern(c, "place")), sym_num(c, 1));
+    if (sampler_companion(s) != COMPANION_SUM ||
+        !sampler_pair_terms(c, s, at, &of_cell, &rest))
+        return false;
+    emit_parts_density(c, out, s, "cell", of_cell, true);
+    if (rest)
+        emit_parts_density(c, out, s, "rest", rest, false);
+    text_printf(out,
+                "GBM_FN gbm_total density_%s_pair(const struct conditional_%s "
+                "*k_)\n{\n    return density_%s_cell(k_->s, k_->team, "
+                "k_->element, k_->place) +\n        density_%s_cell(k_->s, "
+                "k_->team, k_->element, k_->other)",
+                s->name, s->name, s->name, s->name);
+    if (rest)
+        text_printf(out,
+                    " +\n        density_%s_rest(k_->s, k_->team, k_->element)",
+                    s->name);
+    text_append(out, ";\n}\n\n");
+    return true;
+}
+
 static void emit_component_density(struct compiler *c, struct text *out,
                                    const struct step *s)
 {
     if (leaves_cone(s))
         emit_definite(c, out, s);
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN gbm_total density_%s_here(const struct state *s, const "
-                "struct gbm_team *team,\n    long long element)\n{\n"
-                "    gbm_total total = 0;\n",
-                s->name);
-    sampler_open_element(&e, s);
-    emit_cell_if_needed(&e, s);
-    if (s->through)
-        emit_recompute(&e, s, s->family->var);
-    e.team = true;
-    for (const struct part *p = s->parts; p; p = p->next)
-        emit_in_place(&e, p);
+    emit_parts_density(c, out, s, "here", s->parts, false);
+    const bool pair = emit_pair_density(c, out, s);
     text_printf(
         out,
-        "    return total;\n}\n\n"
         "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
         "    const struct conditional_%s *k_ = (const struct "
         "conditional_%s *)context;\n    gbm_team_sync(k_->team);\n"
@@ -202,10 +241,8 @@ static void emit_component_density(struct compiler *c, struct text *out,
                     "    if (!definite_%s(k_->s, k_->element))\n        return "
                     "-GBM_INF;\n",
                     s->name);
-    text_printf(out,
-                "    return (real)density_%s_here(k_->s, k_->team, "
-                "k_->element);\n}\n\n",
-                s->name);
+    text_printf(out, "    return (real)density_%s_%s;\n}\n\n", s->name,
+                pair ? "pair(k_)" : "here(k_->s, k_->team, k_->element)");
 }
 
 /* Chooses the companion of the component at `place`; between which ends the
