@@ -450,6 +450,9 @@ def draws(rng):
         "draw_truncated_gamma": truncated_gamma,
         "draw_gamma_between": lambda a, b, lower, upper:
             truncated_gamma(a, b * lower, b * upper) / b,
+        "draw_weibull_between": lambda v, rate, lower, upper:
+            (truncated_gamma(1, rate * lower ** v, rate * upper ** v) / rate)
+            ** (1 / v),
         "draw_power_law": power_law, "draw_poisson": rng.poisson,
         "draw_binomial": lambda n, p: rng.binomial(int(n), p),
         "draw_negative_binomial": lambda p, r: rng.negative_binomial(r, p),
