@@ -538,6 +538,9 @@ struct gbm_step {
     /* Each thread that updates an element has room for a matrix of block_size
      * rows, and some such vectors. */
     bool matrix;
+    /* Steps before it that it must follow, by their places in the sweep, up to
+     * -1; what these wait for is not repeated. */
+    const int *waits;
     int barriers; /* at which a team of several blocks of threads would wait in
                      an update of one element; 0: it is none for such a team */
 };

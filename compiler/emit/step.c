@@ -425,6 +425,31 @@ static bool one_at_a_time(const struct step *s)
     return s->family && s->family->recursive;
 }
 
+/* The steps before each that it may not change places with, but for what these
+ * wait for themselves. */
+static void emit_waits(struct text *out, struct compiler *c,
+                       const struct model *m)
+{
+    bool **after = NEW_ARRAY(c, bool *, m->nsteps); /* whatever lies between */
+    for (const struct step *s = m->steps; s; s = s->next) {
+        bool *mine = after[s->number] = NEW_ARRAY(c, bool, m->nsteps);
+        int *last = NEW_ARRAY(c, int, m->nsteps), n = 0;
+        for (const struct step *k = m->steps; k != s; k = k->next)
+            if (!sweep_may_swap(k, s))
+                last[n++] = k->number;
+        text_printf(out, "static const int waits_%d[] = {", s->number);
+        for (int i = n - 1; i >= 0; i--) {
+            if (mine[last[i]])
+                continue;
+            text_printf(out, "%d, ", last[i]);
+            mine[last[i]] = true;
+            for (int k = 0; k < last[i]; k++)
+                mine[k] = mine[k] || after[last[i]][k];
+        }
+        text_append(out, "-1};\n");
+    }
+}
+
 void emit_steps(struct text *out, struct compiler *c, const struct model *m)
 {
     bool *cost = NEW_ARRAY(c, bool, m->nsteps);
@@ -433,7 +458,9 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
                                      : emit_tally_cost(out, c, s);
     for (const struct step *s = m->steps; s; s = s->next)
         emit_work(out, c, s);
-    text_append(out, "\nstatic const struct gbm_step steps[] = {\n");
+    text_append(out, "\n");
+    emit_waits(out, c, m);
+    text_append(out, "static const struct gbm_step steps[] = {\n");
     for (const struct step *s = m->steps; s; s = s->next) {
         text_printf(out,
                     "    {.kind = %s, .name = \"%s\",\n     .variable = "
@@ -462,7 +489,7 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
         if (!s->sampler && s->family && emit_tally_beside(s->family))
             text_append(out, ", .beside = true");
         emit_work_row(out, s);
-        text_append(out, "},\n");
+        text_printf(out, ",\n     .waits = waits_%d},\n", s->number);
     }
     text_append(out, "};\n\n");
 }

@@ -287,6 +287,11 @@ struct cuda_step {
     int64_t tried; /* values, of all chains */
     bool recalls;  /* sums that it knows from before (recall.c) */
     bool beside;   /* a warp has neighbouring elements (GBM_KERNEL_TALLY) */
+    /* aside.c: whether it is done beside others; then the last step of the main
+     * stream before it, or -1, and the first behind it */
+    bool aside;
+    int behind, ahead_of;
+    CUevent done; /* if another stream waits for it */
 };
 
 struct cuda_monitor {
@@ -329,7 +334,8 @@ struct cuda {
     bool has_context;
     CUcontext context; /* the device's primary one */
     CUstream copies;
-    struct cuda_side main, sides[CUDA_SIDES], below;
+    struct cuda_side main, sides[CUDA_SIDES], below, aside;
+    bool has_aside;  /* steps that are done there */
     CUstream stream; /* and the handles: of the one that work goes to now */
     cublasHandle_t blas;
     cusolverDnHandle_t solver;
@@ -520,6 +526,7 @@ void cuda_streams_close(struct cuda *c);
 enum gbm_status cuda_sides_synchronize(struct cuda *c);
 /* n sides go on when the main stream is where it is now; the main stream when
  * they are. */
+enum gbm_status cuda_stream_open(struct cuda *c, struct cuda_side *s);
 enum gbm_status cuda_fork(struct cuda *c, struct cuda_side *sides, int n);
 enum gbm_status cuda_join(struct cuda *c, struct cuda_side *sides, int n);
 /* What follows goes there: to a side, and back to c->main. */
@@ -637,6 +644,18 @@ bool cuda_known(const struct cuda *c, char *out, size_t room);
 void cuda_recall_plan(struct cuda *c);
 /* Whether a slot has memory on the device. */
 bool cuda_keeps_slot(const struct cuda *c, int variable);
+
+/* ---- aside.c ---- */
+/* Which steps are done beside others. Requires the plan of all steps. */
+enum gbm_status cuda_aside_plan(struct cuda *c);
+enum gbm_status cuda_aside_open(struct cuda *c);
+void cuda_aside_close(struct cuda *c);
+/* Around the steps of a sweep, and around each: what it is launched on is
+ * c->stream between the two. */
+enum gbm_status cuda_aside_begin(struct cuda *c);
+enum gbm_status cuda_aside_turn(struct cuda *c, int k);
+enum gbm_status cuda_aside_return(struct cuda *c, int k);
+enum gbm_status cuda_aside_end(struct cuda *c);
 
 /* ---- chains.c ---- */
 /* Operations of an element in what a search for its value repeats, as the

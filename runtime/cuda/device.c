@@ -130,6 +130,7 @@ static void unload(struct cuda *c)
     cuda_filter_free(c);
     c->particles.from = c->particles.copy = 0;
     cuda_drop_programs(c);
+    cuda_aside_close(c);
     forget_plan(c);
     c->jitters = 0;
 }
@@ -414,6 +415,7 @@ static enum gbm_status load(struct cuda *c)
                               sizeof(double)));
     TRY(upload_all(c));
     TRY(cuda_chains_upload(c));
+    TRY(cuda_aside_open(c));
     TRY(bind_state(c, true, c->state));
     if (c->filter.on)
         TRY(cuda_filter_upload(c));

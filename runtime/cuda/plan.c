@@ -233,5 +233,5 @@ enum gbm_status cuda_plan(struct cuda *c)
     cuda_recall_plan(c);
     for (int k = 0; k < in->model->nsteps; k++)
         c->chains.kernel.effort += c->steps[k].kernel.effort;
-    return GBM_OK;
+    return cuda_aside_plan(c);
 }

@@ -18,6 +18,11 @@ static enum gbm_status open_stream(struct cuda *c, struct cuda_side *s,
     return GBM_OK;
 }
 
+enum gbm_status cuda_stream_open(struct cuda *c, struct cuda_side *s)
+{
+    return open_stream(c, s, c->priority);
+}
+
 static enum gbm_status open_handles(struct cuda *c, struct cuda_side *s,
                                     size_t bytes)
 {
@@ -81,6 +86,7 @@ void cuda_streams_close(struct cuda *c)
     for (int i = 0; i < CUDA_SIDES; i++)
         close_side(&c->sides[i]);
     close_side(&c->below);
+    close_side(&c->aside);
     close_side(&c->main);
     if (c->solver_params)
         (void)cusolverDnDestroyParams(c->solver_params);
@@ -94,6 +100,8 @@ enum gbm_status cuda_sides_synchronize(struct cuda *c)
 {
     for (int i = 0; i < c->nsides; i++)
         CU(cuStreamSynchronize(c->sides[i].stream));
+    if (c->aside.stream)
+        CU(cuStreamSynchronize(c->aside.stream));
     CU(cuStreamSynchronize(c->below.stream));
     return GBM_OK;
 }

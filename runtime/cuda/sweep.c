@@ -110,8 +110,10 @@ static enum gbm_status run_steps(struct cuda *c, bool leaf)
             TRY(begin_passes(c, k));
         if (!c->in->steps[k].active || model->steps[k].leaf != leaf)
             continue;
+        TRY(cuda_aside_turn(c, k));
         if (!c->steps[k].drawn_for)
             TRY(c->steps[k].scales_for ? run_below(c, k) : run_step(c, k));
+        TRY(cuda_aside_return(c, k));
         if (c->rt->profile)
             TRY(count_time(c, k, began));
     }
@@ -222,7 +224,9 @@ static enum gbm_status sweep(struct cuda *c, enum cuda_end end)
 {
     void *args[] = {&c->control};
 
+    TRY(cuda_aside_begin(c));
     TRY(run_steps(c, false));
+    TRY(cuda_aside_end(c));
     if (end != CUDA_SWEEP)
         TRY(keep(c, end == CUDA_KEPT));
     return cuda_launch_grid(c, &c->fixed.sweep_done, 1, 1, 1, 0, args);

@@ -1107,6 +1107,11 @@ static const struct gbm_phase phases_4[] = {
 };
 
 
+static const int waits_0[] = {-1};
+static const int waits_1[] = {0, -1};
+static const int waits_2[] = {1, -1};
+static const int waits_3[] = {2, -1};
+static const int waits_4[] = {3, -1};
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_a_v",
      .variable = "a", .sampler = "slice",
@@ -1115,7 +1120,8 @@ static const struct gbm_step steps[] = {
      .run = update_a_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_a_v, .block_get = get_a_v, .block_set = set_a_v, .conditional = conditional_a_v_at,
      .cost = cost_update_a_v,
-     .nphases = 2, .phases = phases_0, .work = work_0},
+     .nphases = 2, .phases = phases_0, .work = work_0,
+     .waits = waits_0},
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
      .variable = "b", .sampler = "dgamma",
      .family = 1, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1,
@@ -1124,7 +1130,8 @@ static const struct gbm_step steps[] = {
      .run = update_b_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
      .cost = cost_update_b_v,
-     .nphases = 2, .phases = phases_1, .work = work_1},
+     .nphases = 2, .phases = phases_1, .work = work_1,
+     .waits = waits_1},
     {.kind = GBM_STEP_MAP, .name = "update_theta_v",
      .variable = "theta", .sampler = "dgamma",
      .family = 2, .number = 2, .sequential = 0, .leaf = 0, .inverse = -1,
@@ -1132,19 +1139,22 @@ static const struct gbm_step steps[] = {
      .exact = gbm_always,
      .run = update_theta_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
      .block_size = dimension_theta_v, .block_get = get_theta_v, .block_set = set_theta_v, .conditional = conditional_theta_v_at,
-     .nphases = 1, .phases = phases_2, .work = work_2},
+     .nphases = 1, .phases = phases_2, .work = work_2,
+     .waits = waits_2},
     {.kind = GBM_STEP_MAP, .name = "forward_theta_v",
      .variable = "theta", .sampler = "forward draw",
      .family = 2, .number = 3, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "theta[i] ~ dgamma(a, b)",
      .run = forward_theta_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
-     .nphases = 1, .phases = phases_3, .work = work_3},
+     .nphases = 1, .phases = phases_3, .work = work_3,
+     .waits = waits_3},
     {.kind = GBM_STEP_MAP, .name = "update_x_v",
      .variable = "x", .sampler = "forward draw",
      .family = 3, .number = 4, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "x[i] ~ dpois(theta[i] * t[i])",
      .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
-     .nphases = 1, .phases = phases_4, .work = work_4},
+     .nphases = 1, .phases = phases_4, .work = work_4,
+     .waits = waits_4},
 };
 
 GBM_HOST_AHEAD(gbm_draw_ahead)

@@ -810,6 +810,8 @@ static const struct gbm_phase phases_1[] = {
 };
 
 
+static const int waits_0[] = {-1};
+static const int waits_1[] = {0, -1};
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
      .variable = "b", .sampler = "slice",
@@ -818,13 +820,15 @@ static const struct gbm_step steps[] = {
      .run = update_b_v_run, .blocks = 3, .normals = GBM_NORMALS_FIRST(none),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
      .cost = cost_update_b_v,
-     .nphases = 2, .phases = phases_0, .work = work_0},
+     .nphases = 2, .phases = phases_0, .work = work_0,
+     .waits = waits_0},
     {.kind = GBM_STEP_MAP, .name = "update_y_v",
      .variable = "y", .sampler = "forward draw",
      .family = 2, .number = 1, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "y[i,k] ~ dpois(sum(rate[i,]))",
      .run = update_y_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
-     .nphases = 1, .phases = phases_1, .work = work_1},
+     .nphases = 1, .phases = phases_1, .work = work_1,
+     .waits = waits_1},
 };
 
 GBM_HOST_AHEAD(gbm_draw_ahead)

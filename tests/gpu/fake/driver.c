@@ -214,16 +214,38 @@ struct CUgraph_st {
 };
 struct CUstream_st {
     struct CUgraph_st *capturing;
+    struct work *waiting, **last; /* while capturing: work that is put off */
+    bool begun;                   /* the capture, not only joined it */
     struct CUstream_st *next;
 };
 struct CUevent_st {
     struct CUgraph_st *capturing; /* of the stream that recorded it */
+    CUstream stream;
 };
 static struct CUstream_st *streams;
 struct CUgraphExec_st {
     struct work *first;
 };
 static struct CUstream_st default_stream;
+
+/* GBM_FAKE_LATE=main, beside: what is captured of the stream that begins a
+ * capture, or of all others, goes into the graph as late as events allow, so
+ * that one that is not waited for shows. */
+static bool is_late(CUstream stream)
+{
+    const char *late = getenv("GBM_FAKE_LATE");
+    return late && strcmp(late, stream->begun ? "main" : "beside") == 0;
+}
+
+/* What was put off goes now. */
+static void fake_settle(CUstream stream)
+{
+    if (!stream || !stream->capturing || !stream->waiting)
+        return;
+    *stream->capturing->last = stream->waiting;
+    stream->capturing->last = stream->last;
+    stream->waiting = NULL;
+}
 
 CUresult fake_submit(CUstream stream, CUresult (*work)(void *),
                      void (*drop)(void *), void *data)
@@ -238,8 +260,15 @@ CUresult fake_submit(CUstream stream, CUresult (*work)(void *),
     }
     struct work *w = calloc(1, sizeof *w);
     *w = (struct work){.work = work, .drop = drop, .data = data};
-    *stream->capturing->last = w;
-    stream->capturing->last = &w->next;
+    if (!is_late(stream)) {
+        *stream->capturing->last = w;
+        stream->capturing->last = &w->next;
+        return CUDA_SUCCESS;
+    }
+    if (!stream->waiting)
+        stream->last = &stream->waiting;
+    *stream->last = w;
+    stream->last = &w->next;
     return CUDA_SUCCESS;
 }
 
@@ -287,8 +316,11 @@ CUresult cuStreamSynchronize(CUstream stream)
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
     (void)flags;
-    if (event->capturing)
+    if (event->capturing) {
+        if (event->stream != stream)
+            fake_settle(event->stream);
         stream->capturing = event->capturing;
+    }
     return CUDA_SUCCESS;
 }
 
@@ -299,6 +331,7 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
         return CUDA_ERROR_ILLEGAL_STATE;
     stream->capturing = calloc(1, sizeof *stream->capturing);
     stream->capturing->last = &stream->capturing->first;
+    stream->begun = true;
     return CUDA_SUCCESS;
 }
 
@@ -307,6 +340,8 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
     /* GBM_FAKE_CAPTURE=fails: something in it could not be captured */
     const char *how = getenv("GBM_FAKE_CAPTURE");
     const bool fails = how && strcmp(how, "fails") == 0;
+    fake_settle(stream);
+    stream->begun = false;
     *graph = fails ? NULL : stream->capturing;
     for (struct CUstream_st *s = streams; s; s = s->next)
         if (s != stream && s->capturing == stream->capturing)
@@ -370,6 +405,7 @@ CUresult cuEventDestroy(CUevent event)
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     event->capturing = stream->capturing;
+    event->stream = stream;
     return CUDA_SUCCESS;
 }
 
