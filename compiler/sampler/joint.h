@@ -150,6 +150,7 @@ symp joint_eta(struct compiler *c);
 bool joint_in_long_sum(const struct step *block, const struct family *f);
 /* The block's variables, each once; returns their number. */
 int joint_variables(const struct step *s, struct var **out);
+int joint_count_terms(const struct step *s);
 
 /* joint_linear.c */
 /* v's number among the block's variables, or -1. */

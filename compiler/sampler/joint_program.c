@@ -469,14 +469,19 @@ static void emit_cells(struct emitter *e, const struct step *s,
     }
 }
 
+int joint_count_terms(const struct step *s)
+{
+    int n = 0;
+    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next)
+        n++;
+    return n;
+}
+
 static void emit_sparse_draw(struct emitter *e, const struct step *s,
                              bool border)
 {
     const char *normals =
         joint_of(s)->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0";
-    int nterms = 0;
-    for (const struct joint_term *t = joint_of(s)->terms; t; t = t->next)
-        nterms++;
     const char *draw = intern_format(
         e->c, "gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x, %s)",
         normals);
@@ -485,7 +490,7 @@ static void emit_sparse_draw(struct emitter *e, const struct step *s,
         emit_line(e,
                   "    ? GBM_BORDER_DRAW(%s, border_%s, &j_, s, %d, rng, team, "
                   "j_.work + j_.table[GBM_J_SPARE])",
-                  s->name, s->name, nterms);
+                  s->name, s->name, joint_count_terms(s));
         emit_line(e, "    : %s;", draw);
         draw = "drawn_";
     }

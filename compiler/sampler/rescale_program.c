@@ -487,6 +487,9 @@ static void emit_together(struct compiler *c, struct text *out,
               r->number);
     emit_line(&e, "gbm_rescale_plate_clear(&r_, j_->d, team);");
     emit_plate_deviation(&e, s, r);
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "GBM_RESCALE_TREES(%s, %d, j_, &r_, team);", s->name,
+              joint_count_terms(s));
     emit_line(&e, "gbm_rescale_plate_parabola(j_, &r_, team);");
     for (int moved = 0; moved < 2; moved++) {
         if (moved)

@@ -148,8 +148,9 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     GBM_HEAD(function, GBM_BLOCK(GBM_LANES(GBM_LANES_##function)))
 
 #define GBM_WORKER(function)                                                   \
-    __shared__ gbm_total shared[32];                                           \
     constexpr int lanes = GBM_LANES(GBM_LANES_##function);                     \
+    __shared__ gbm_total                                                       \
+        shared[lanes >= GBM_WIDE_LEAST ? (int)GBM_WIDE_SHARED : 32];           \
     if constexpr (lanes == 0)                                                  \
         return;                                                                \
     const struct gbm_worker w = gbm_worker_of<lanes>(shared);                  \

@@ -78,7 +78,8 @@ enum {
     GBM_WIDE_BLOCKS = 256, /* most of a team */
     GBM_WIDE_TEAMS = 64,   /* most at once */
     GBM_WIDE_SUMS = 8,     /* of lists that share their barriers */
-    GBM_WIDE_PARTS = 44    /* sums that can */
+    GBM_WIDE_PARTS = 44,   /* sums that can */
+    GBM_WIDE_SHARED = GBM_WIDE_PARTS * (GBM_WIDE_BLOCK / 32)
 };
 
 struct gbm_wide {
@@ -90,7 +91,8 @@ struct gbm_team {
     /* lanes: 1, 2, 4, 8, 16, 32; a block, 64 to 1024; or several of them */
     int lane, lanes;
 #ifdef __CUDACC__
-    gbm_total *shared;     /* [32], of the block, if lanes > 32 */
+    gbm_total *shared;     /* of the block, if lanes > 32: [32], of a wide team
+                              [GBM_WIDE_SHARED] */
     struct gbm_wide *wide; /* of a wide team, or NULL */
 #endif
 };
@@ -247,20 +249,53 @@ GBM_FN gbm_total gbm_team_min(const struct gbm_team *team, gbm_total x)
     return x;
 }
 
+/* n sums of a wide team: of each warp, then of each block and of all blocks,
+ * for which the warps share out the sums. Their shape is that of one. */
+GBM_FN void gbm_wide_sums(const struct gbm_team *team, int n, gbm_total *x)
+{
+    enum { WARPS = GBM_WIDE_BLOCK / 32 };
+    const int in = team->lane % 32, warp = team->lane % GBM_WIDE_BLOCK / 32;
+    const unsigned all = 0xffffffffu;
+    __syncthreads(); /* the last result has been read by all */
+    for (int i = 0; i < n; i++) {
+        gbm_total mine = x[i];
+        for (int step = 16; step > 0; step /= 2)
+            mine += __shfl_xor_sync(all, mine, step);
+        if (in == 0)
+            team->shared[i * WARPS + warp] = mine;
+    }
+    __syncthreads();
+    for (int i = warp; i < n; i += WARPS) {
+        gbm_total of_block = in < WARPS ? team->shared[i * WARPS + in] : 0;
+        for (int step = 16; step > 0; step /= 2)
+            of_block += __shfl_xor_sync(all, of_block, step);
+        if (in == 0)
+            team->wide->part[i][team->lane / GBM_WIDE_BLOCK] = of_block;
+    }
+    gbm_team_sync(team);
+    for (int i = warp; i < n; i += WARPS) {
+        gbm_total of_all;
+        GBM_WIDE_REDUCE(team, of_all, team->wide->part[i], 0, gbm_team_add);
+        if (in == 0)
+            team->shared[i] = of_all;
+    }
+    __syncthreads();
+    for (int i = 0; i < n; i++)
+        x[i] = team->shared[i];
+    gbm_team_sync(team); /* all have read the parts */
+}
+
 /* n sums at once, at most GBM_WIDE_PARTS. */
 GBM_FN void gbm_team_sums(const struct gbm_team *team, int n, gbm_total *x)
 {
+    if (n <= 0)
+        return;
+    if (team->wide) {
+        gbm_wide_sums(team, n, x);
+        return;
+    }
     for (int i = 0; i < n && team->lanes > 1; i++)
         GBM_BLOCK_REDUCE(team, x[i], 0, gbm_team_add);
-    if (!team->wide)
-        return;
-    if (threadIdx.x == 0)
-        for (int i = 0; i < n; i++)
-            team->wide->part[i][team->lane / GBM_WIDE_BLOCK] = x[i];
-    gbm_team_sync(team);
-    for (int i = 0; i < n; i++)
-        GBM_WIDE_REDUCE(team, x[i], team->wide->part[i], 0, gbm_team_add);
-    gbm_team_sync(team);
 }
 
 /* So many lanes of the team, those that the calling thread is among. */
