@@ -155,25 +155,25 @@ GBM_FN void gbm_rescale_bordered(const struct gbm_joint *j,
                                  int t, const real *normals, const real *dev,
                                  const int *scale, struct gbm_rescale_lane *of)
 {
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int c = 0; c < C; c++) {
         gbm_total part[GBM_RESCALE_AT_ONCE] = {0};
         if (c >= k->columns)
             continue;
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int m = c; m < C + O; m++) {
             const int q = position[c * (C + O) + m];
             const real cell = q < 0 ? 0 : gbm_trees_held(k, j->V, q)[t];
             const real by = (m == c ? 1 / cell : cell) * dev[m];
-            GBM_UNROLLED
+            GBM_UNROLL
             for (int a = 0; a < GBM_RESCALE_AT_ONCE; a++)
                 part[a] += scale[m] == a ? by : 0;
         }
         const gbm_total z = normals[k->first + (int64_t)c * k->count + t];
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int a = 0; a < GBM_RESCALE_AT_ONCE; a++) {
             of->product[a] += part[a] * z;
-            GBM_UNROLLED
+            GBM_UNROLL
             for (int b = 0; b <= a; b++)
                 of->pair[a * (a + 1) / 2 + b] += part[a] * part[b];
         }
@@ -191,7 +191,7 @@ GBM_FN void gbm_rescale_lanes(const struct gbm_joint *j,
     struct gbm_rescale_lane of = {};
     real dev[C + O];
     int scale[C + O];
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int o = 0; o < O; o++) {
         dev[C + o] = p->dev[f->sparse + o];
         scale[C + o] = (int)p->scale[f->sparse + o];
@@ -200,7 +200,7 @@ GBM_FN void gbm_rescale_lanes(const struct gbm_joint *j,
     {
         GBM_TEAM_FOR(t, 0, k->count, team)
         {
-            GBM_UNROLLED
+            GBM_UNROLL
             for (int c = 0; c < C; c++) {
                 const int64_t at = k->first + (int64_t)c * k->count + t;
                 dev[c] = c < k->columns ? p->dev[at] : 0;
@@ -212,12 +212,12 @@ GBM_FN void gbm_rescale_lanes(const struct gbm_joint *j,
         of_class += 1 + T * GBM_BORDER_TERM;
     }
     gbm_total *product = gbm_rescale_product(p), *pair = product + p->scales;
-    GBM_UNROLLED
+    GBM_UNROLL
     for (int a = 0; a < GBM_RESCALE_AT_ONCE; a++) {
         if (a >= p->scales)
             continue;
         product[a] += of.product[a];
-        GBM_UNROLLED
+        GBM_UNROLL
         for (int b = 0; b <= a; b++)
             pair[a * (a + 1) / 2 + b] += of.pair[a * (a + 1) / 2 + b];
     }
