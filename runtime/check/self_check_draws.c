@@ -24,9 +24,9 @@ static enum gbm_status refuse(const struct self_check *s, int k, int e)
                    (unsigned long long)s->rt->options.seed);
 }
 
-/* Of a step that draws exactly, the element whose draws are compared; -1: there
- * is none. */
-static int drawn_element(const struct self_check *s, int k)
+/* Of a step that may draw exactly, the element whose draws are compared; -1:
+ * there is none. */
+static int element_of(const struct self_check *s, int k)
 {
     const struct rt_step *plan = &s->in->steps[k];
     if (!self_check_reaches(s, k) || !s->in->model->steps[k].exact)
@@ -36,6 +36,14 @@ static int drawn_element(const struct self_check *s, int k)
         return -1;
     const int64_t i = plan->colour[0] + k * 7919 % n;
     return plan->elements ? plan->elements[i] : (int)i;
+}
+
+/* Whether it draws exactly as chains stand: the first of a kind must not be one
+ * of which there is nothing to compare. */
+static bool draws_exactly(const struct self_check *s, int k)
+{
+    const int e = element_of(s, k);
+    return e >= 0 && s->in->model->steps[k].exact(s->state, e);
 }
 
 /* The steps that draw exactly, those of a new kind first; tells how many there
@@ -48,7 +56,7 @@ static int find_turns(const struct self_check *s, int *turns, int *kinds)
     for (int i = 0; i < n; i++) {
         const int k = (int)((s->rt->options.seed + (uint64_t)i) % (uint64_t)n);
         bool is_new = true;
-        if (drawn_element(s, k) < 0)
+        if (!draws_exactly(s, k))
             continue;
         for (int j = 0; j < known; j++)
             is_new = is_new &&
@@ -71,7 +79,7 @@ static enum gbm_status compare(struct self_check *s, const int *turns, int n,
                               .sweep = SELF_CHECK_FIRST + SELF_CHECK_FIRST / 4,
                               .adapting = 2};
     for (int i = 0; i < n; i++) {
-        const int k = turns[i], e = drawn_element(s, k);
+        const int k = turns[i], e = element_of(s, k);
         const double now = rt_clock(), rest = self_check_rest(s);
         const double least = i < kinds ? LEAST : 0;
         const struct check_time time = {.share = now + rest / (n - i),
