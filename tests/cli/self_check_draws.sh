@@ -54,7 +54,7 @@ broken normal 's/gbm_draw_normal\(rng\)/2 * &/'
 broken between 's/gbm_draw_truncated_normal\(rng, mu_v, /&3 * /'
 broken quantile 's/gbm_beta_quantile\(a_v, b_v, p\)/lower + (upper - lower) * p/'
 broken scale 's/gbm_draw_gamma_between\(rng, [^,]*,/gbm_draw_gamma_between(rng, 9,/'
-broken confined 's/gbm_draw_truncated_gamma\(rng, 1,/gbm_draw_truncated_gamma(rng, 2,/'
+broken confined 's/gbm_draw_weibull_between\(rng, v_v,/gbm_draw_weibull_between(rng, 2 * v_v,/'
 # where there is no member of the family, one is taken
 broken member 's/if \(\(a_v > 0\) \&\& \(b_v > 0\)\)/if (true)/; s/return \(a_v > 0\) \&\& \(b_v > 0\)/return 1/'
 
