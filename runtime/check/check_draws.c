@@ -18,7 +18,7 @@
 #define FEW_DRAWS 300 /* where there is no time for more */
 #define MANY_DRAWS 16000
 #define MORE 4         /* times as many draws where those so far are odd, as */
-#define ODD 60.0       /* of a right step ODD / n by chance; */
+#define ODD 20.0       /* of a right step ODD / n by chance; */
 #define TO_DECIDE 0.02 /* seconds, for which there is time in any case */
 #define LEVEL 1e-11    /* of a look: of a run with fifty steps, below 1e-8 */
 #define SLACK 0.01     /* for the integral */
